@@ -1,0 +1,21 @@
+"""Errors that say what was found, what was expected and what to do about it."""
+
+
+class ClearwoodError(Exception):
+    """Base of every error that Clearwood raises on purpose."""
+
+
+class InputError(ClearwoodError, ValueError):
+    """The data handed in cannot be used; the message names the remedy."""
+
+
+class ModelError(ClearwoodError, TypeError):
+    """The model handed in is of a kind that cannot be read."""
+
+
+class ModelFormatError(ClearwoodError, ValueError):
+    """A model file is corrupt or does not follow its format."""
+
+
+class InterruptedFitWarning(UserWarning):
+    """A fit was stopped early and holds what was done until then."""
