@@ -1,0 +1,17 @@
+"""Numerical ground floor: compiled kernels, log-space arithmetic, seeds, row blocks."""
+
+from clearwood._numeric.blocks import BLOCK_ROWS, Blocks
+from clearwood._numeric.kernel import kernel
+from clearwood._numeric.logspace import clipped_log, softmax_rows, xlogx
+from clearwood._numeric.seeds import as_generator, spawn_generators
+
+__all__ = [
+    "BLOCK_ROWS",
+    "Blocks",
+    "as_generator",
+    "clipped_log",
+    "kernel",
+    "softmax_rows",
+    "spawn_generators",
+    "xlogx",
+]

@@ -1,0 +1,73 @@
+"""Rows in fixed blocks, and sums over them that do not depend on who adds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+BLOCK_ROWS = 16_384
+"""Rows per block; part of what determines a result to the last bit."""
+
+Block = tuple[np.ndarray, ...]
+
+
+class Blocks:
+    """A table cut into blocks of rows, each block a tuple of aligned arrays.
+
+    A statistic that is a sum over rows is written as a module-level pure function
+    of one block and the current parameters. ``map_sum`` adds its results in block
+    order, so the total is the same to the last bit on every back-end. This one
+    keeps the blocks in memory.
+
+    Parameters
+    ----------
+    blocks : iterable of tuple of ndarray
+        The arrays of one block have equally many rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> def moments(block, centre):
+    ...     (x,) = block
+    ...     return np.array([len(x)]), ((x - centre) ** 2).sum(axis=0)
+    >>> blocks = Blocks.from_arrays(np.arange(5.0), block_rows=2)
+    >>> blocks.map_sum(moments, 2.0)
+    (array([5]), np.float64(10.0))
+    """
+
+    def __init__(self, blocks: Iterable[Block]) -> None:
+        self._blocks = list(blocks)
+
+    @classmethod
+    def from_arrays(cls, *arrays: np.ndarray, block_rows: int = BLOCK_ROWS) -> Blocks:
+        """Cut aligned arrays into blocks of ``block_rows`` rows (views, no copies)."""
+        n_rows = len(arrays[0])
+        starts = range(0, max(n_rows, 1), block_rows)
+        return cls(tuple(a[i : i + block_rows] for a in arrays) for i in starts)
+
+    def __len__(self) -> int:
+        return len(self._blocks)
+
+    def __iter__(self):
+        return iter(self._blocks)
+
+    def map(self, function: Callable[..., Block], *parameters: Any) -> Blocks:
+        """Replace every block by ``function(block, *parameters)``."""
+        return Blocks(function(block, *parameters) for block in self._blocks)
+
+    def map_sum(
+        self, function: Callable[..., tuple[Any, ...]], *parameters: Any
+    ) -> tuple[Any, ...]:
+        """Add the tuples ``function(block, *parameters)`` in block order."""
+        totals: tuple[Any, ...] | None = None
+        for block in self._blocks:
+            parts = function(block, *parameters)
+            if totals is None:
+                totals = parts
+            else:
+                totals = tuple(a + b for a, b in zip(totals, parts, strict=True))
+        if totals is None:
+            raise ValueError("No blocks to sum over.")
+        return totals

@@ -1,0 +1,52 @@
+"""The one way in which this library compiles a function."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def kernel(function: Function) -> Function:
+    """Compile a pure function on arrays with Numba when it is first called.
+
+    Numba is imported at that call and not before, so that importing the library
+    stays cheap. The compiled code releases the GIL and divides like NumPy (no
+    ``ZeroDivisionError``). It never runs threads of its own: sums would change
+    with their number. A kernel cannot call another kernel.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> @kernel
+    ... def total(values):
+    ...     result = 0.0
+    ...     for value in values:
+    ...         result += value
+    ...     return result
+    >>> total(np.array([1.0, 2.5]))
+    3.5
+    """
+    compiled: list[Callable[..., Any]] = []
+
+    @functools.wraps(function)
+    def call(*args: Any) -> Any:
+        if not compiled:
+            compiled.append(_compile(function))
+        return compiled[0](*args)
+
+    return call  # type: ignore[return-value]
+
+
+def _compile(function: Callable[..., Any]) -> Callable[..., Any]:
+    import numba
+
+    options = {"nogil": True, "error_model": "numpy"}
+    try:
+        return numba.njit(cache=True, **options)(function)
+    except RuntimeError:
+        # Numba found no folder that it may write its cache to (a read-only
+        # installation, a function typed at the prompt): compile for this process.
+        return numba.njit(**options)(function)

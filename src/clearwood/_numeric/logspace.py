@@ -1,0 +1,46 @@
+"""Logarithms that stay finite."""
+
+from __future__ import annotations
+
+import numpy as np
+
+SMALLEST_PROBABILITY = 1e-10
+"""Probabilities below this count as this inside a logarithm."""
+
+
+def clipped_log(probability: np.ndarray) -> np.ndarray:
+    """Logarithm of probabilities, those below 1e-10 taken as 1e-10.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> clipped_log(np.array([1.0, 0.0])).round(3).tolist()
+    [0.0, -23.026]
+    """
+    return np.log(np.maximum(probability, SMALLEST_PROBABILITY))
+
+
+def softmax_rows(scores: np.ndarray) -> np.ndarray:
+    """Exponentials of each row, scaled to sum to one, without overflow.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> softmax_rows(np.array([[1000.0, 1000.0], [-5000.0, 0.0]])).tolist()
+    [[0.5, 0.5], [0.0, 1.0]]
+    """
+    shifted = np.exp(scores - scores.max(axis=1, keepdims=True))
+    return shifted / shifted.sum(axis=1, keepdims=True)
+
+
+def xlogx(probability: np.ndarray) -> np.ndarray:
+    """``p log p`` with ``0 log 0 = 0``, as entropies need it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> xlogx(np.array([0.0, 1.0])).tolist()
+    [0.0, 0.0]
+    """
+    positive = np.maximum(probability, np.finfo(np.float64).tiny)
+    return probability * np.log(positive)

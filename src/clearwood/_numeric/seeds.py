@@ -1,0 +1,42 @@
+"""Random generators whose draws do not depend on how work is spread."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+
+def as_generator(random_state: Any = None) -> np.random.Generator:
+    """Make a NumPy generator from what scikit-learn calls ``random_state``.
+
+    ``None`` gives a fresh one, an integer a seeded one, a ``Generator`` is used as
+    it is, and from a ``RandomState`` one seed is drawn.
+
+    Examples
+    --------
+    >>> as_generator(0).integers(10) == as_generator(0).integers(10)
+    True
+    """
+    if isinstance(random_state, np.random.Generator):
+        return random_state
+    if random_state is np.random:
+        random_state = np.random.mtrand._rand
+    if isinstance(random_state, np.random.RandomState):
+        return np.random.default_rng(random_state.randint(2**32, dtype=np.uint64))
+    return np.random.default_rng(random_state)
+
+
+def spawn_generators(random_state: Any, n: int) -> list[np.random.Generator]:
+    """Independent generators, one per piece of work (restart, chain, bootstrap).
+
+    Piece ``i`` gets the same generator however many pieces run at once and
+    however many follow it.
+
+    Examples
+    --------
+    >>> few, many = spawn_generators(7, 2), spawn_generators(7, 5)
+    >>> few[1].integers(1000) == many[1].integers(1000)
+    True
+    """
+    return as_generator(random_state).spawn(n)
