@@ -39,8 +39,8 @@ def xlogx(probability: np.ndarray) -> np.ndarray:
     Examples
     --------
     >>> import numpy as np
-    >>> xlogx(np.array([0.0, 1.0])).tolist()
-    [0.0, 0.0]
+    >>> float(-xlogx(np.array([0.0, 0.5, 0.5])).sum())
+    0.6931471805599453
     """
     positive = np.maximum(probability, np.finfo(np.float64).tiny)
     return probability * np.log(positive)

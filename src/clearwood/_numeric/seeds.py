@@ -15,8 +15,8 @@ def as_generator(random_state: Any = None) -> np.random.Generator:
 
     Examples
     --------
-    >>> as_generator(0).integers(10) == as_generator(0).integers(10)
-    True
+    >>> int(as_generator(0).integers(100)), int(as_generator(0).integers(100))
+    (85, 85)
     """
     if isinstance(random_state, np.random.Generator):
         return random_state
@@ -36,7 +36,7 @@ def spawn_generators(random_state: Any, n: int) -> list[np.random.Generator]:
     Examples
     --------
     >>> few, many = spawn_generators(7, 2), spawn_generators(7, 5)
-    >>> few[1].integers(1000) == many[1].integers(1000)
+    >>> bool(few[1].integers(1000) == many[1].integers(1000))
     True
     """
     return as_generator(random_state).spawn(n)

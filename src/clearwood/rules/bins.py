@@ -1,0 +1,361 @@
+"""Bins: the coordinates in which a tree ensemble cannot tell two rows apart.
+
+An ensemble asks finitely many questions: ``x_d <= cut``, or whether ``x_d`` is in a
+set of categories. Between two neighbouring cuts of a feature nothing changes, so
+each feature falls into finitely many bins::
+
+    numeric      0 .. m       between the m sorted cuts (bin b: b cuts lie below x)
+                 m + 1        missing
+    categorical  0 .. g - 1   groups of categories that no split separates
+                 g            missing
+                 g + 1        a category the ensemble has never seen
+
+A **statement** is one such question, true where a row goes right (the papers'
+``x_d > b``). The numeric statements of one feature are nested: sums over them are
+prefix sums along the bins, which is what makes everything on bins fast.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from clearwood._features import UNSEEN, FeatureSpace
+from clearwood.exceptions import InputError
+from clearwood.rules import _kernels
+
+
+class Statements(NamedTuple):
+    """The distinct questions of an ensemble; numeric ones first, in bin order.
+
+    Attributes
+    ----------
+    feature : ndarray of shape (n_statements,)
+        The feature asked about.
+    first_true : ndarray of shape (n_numeric,)
+        Lowest bin of that feature in which a numeric statement is true.
+    missing_true : ndarray of shape (n_numeric,)
+        Whether a numeric statement is true for a missing value.
+    category_truth : tuple of ndarray
+        Per categorical statement, whether it is true in each bin of its feature.
+    weight : ndarray of shape (n_statements,)
+        How often the statement counts.
+    """
+
+    feature: np.ndarray
+    first_true: np.ndarray
+    missing_true: np.ndarray
+    category_truth: tuple[np.ndarray, ...]
+    weight: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class FeatureBins:
+    """The bins of every feature and the statements they come from.
+
+    Make one with :meth:`from_ensemble` or :meth:`from_splits`.
+
+    Parameters
+    ----------
+    features : FeatureSpace
+        Names and categories.
+    cuts : tuple of ndarray
+        Per feature the sorted distinct cuts (empty for a categorical feature).
+    groups : tuple of (None or ndarray)
+        Per categorical feature the group of each category code.
+    statements : Statements
+        The distinct statements.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> bins = FeatureBins.from_splits(
+    ...     FeatureSpace.numeric(1), feature=[0, 0], cut=[2.0, 1.0])
+    >>> bins.transform(np.array([[0.5], [1.0], [1.5], [3.0], [np.nan]])).ravel()
+    array([0, 0, 1, 2, 3], dtype=uint8)
+    """
+
+    features: FeatureSpace
+    cuts: tuple[np.ndarray, ...]
+    groups: tuple[np.ndarray | None, ...]
+    statements: Statements
+
+    @classmethod
+    def from_ensemble(
+        cls,
+        ensemble: Any,
+        *,
+        missing_seen: np.ndarray | None = None,
+        counts: str = "distinct",
+    ) -> FeatureBins:
+        """Bins of a :class:`~clearwood.TreeEnsemble`.
+
+        Parameters
+        ----------
+        ensemble : TreeEnsemble
+            Its ``splits()`` are read.
+        missing_seen : ndarray of bool of shape (n_features,), optional
+            Features that have missing values in the data at hand. Elsewhere two
+            splits at one cut that differ only in where they send a missing value
+            are the same statement.
+        counts : {"distinct", "all"}
+            Weight of a statement: one, or the number of splits that ask it.
+        """
+        splits = ensemble.splits()
+        return cls.from_splits(
+            ensemble.features,
+            feature=splits.feature,
+            cut=splits.cut,
+            missing_right=~splits.missing_left,
+            category_splits=splits.categorical,
+            missing_seen=missing_seen,
+            counts=counts,
+        )
+
+    @classmethod
+    def from_splits(
+        cls,
+        features: FeatureSpace,
+        *,
+        feature: Any,
+        cut: Any,
+        missing_right: Any = None,
+        category_splits: Any = (),
+        missing_seen: np.ndarray | None = None,
+        counts: str = "distinct",
+    ) -> FeatureBins:
+        """Bins of a list of splits.
+
+        Parameters
+        ----------
+        features : FeatureSpace
+            Names and categories.
+        feature, cut : array-like of shape (n_numeric_splits,)
+            Numeric splits: a row goes right where ``x[feature] > cut``.
+        missing_right : array-like of bool, optional
+            Whether a missing value goes right; never, by default.
+        category_splits : iterable of (feature, codes_left, missing_left, unseen_left)
+            Categorical splits.
+        missing_seen, counts
+            As in :meth:`from_ensemble`.
+        """
+        if counts not in ("distinct", "all"):
+            raise InputError(f"counts must be 'distinct' or 'all', found {counts!r}.")
+        feature = np.asarray(feature, dtype=np.int64)
+        cut = np.asarray(cut, dtype=np.float64)
+        if missing_right is None:
+            missing_right = np.zeros(len(feature), dtype=bool)
+        missing_true = np.asarray(missing_right, dtype=bool)
+        if missing_seen is not None:
+            missing_true = missing_true & missing_seen[feature]
+
+        distinct, count = _distinct_rows(feature, cut, missing_true)
+        feature, cut, missing_true = (a[distinct] for a in (feature, cut, missing_true))
+        cuts = tuple(np.unique(cut[feature == d]) for d in range(features.n_features))
+        first_true = np.array(
+            [np.searchsorted(cuts[d], c) + 1 for d, c in zip(feature, cut)],
+            dtype=np.int64,
+        )
+        groups, truth, truth_feature, truth_count = _category_statements(
+            features, category_splits, missing_seen
+        )
+        weight = np.concatenate([count, truth_count]).astype(np.float64)
+        statements = Statements(
+            np.concatenate([feature, truth_feature]).astype(np.int64),
+            first_true,
+            missing_true,
+            truth,
+            np.ones_like(weight) if counts == "distinct" else weight,
+        )
+        return cls(features, cuts, groups, statements)
+
+    @property
+    def n_statements(self) -> float:
+        """Number of statements L, each counted with its weight."""
+        return float(self.statements.weight.sum())
+
+    @property
+    def n_bins(self) -> np.ndarray:
+        """Bins per feature, those for missing and unseen included."""
+        return np.array(
+            [
+                len(c) + 2 if g is None else g.max(initial=-1) + 3
+                for c, g in zip(self.cuts, self.groups)
+            ],
+            dtype=np.int64,
+        )
+
+    @property
+    def bin_start(self) -> np.ndarray:
+        """Where each feature's bins begin when all bins stand in one row."""
+        return np.concatenate([[0], np.cumsum(self.n_bins)[:-1]]).astype(np.int64)
+
+    def missing_bin(self, feature: int) -> int:
+        """The bin of missing values of one feature."""
+        return int(self.n_bins[feature]) - (1 if self.groups[feature] is None else 2)
+
+    def transform(self, X: Any) -> np.ndarray:
+        """Find the bin of every value.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_features)
+            Bins, in the smallest unsigned integer type that holds them.
+        """
+        return self.transform_encoded(self.features.encode(X))
+
+    def transform_encoded(self, encoded: np.ndarray) -> np.ndarray:
+        """As :meth:`transform`, for a matrix that is already encoded."""
+        n_bins = self.n_bins
+        dtype = np.min_scalar_type(max(int(n_bins.max(initial=1)) - 1, 0))
+        codes = np.empty(encoded.shape, dtype=dtype, order="C")
+        for d, (cuts, group) in enumerate(zip(self.cuts, self.groups)):
+            column = encoded[:, d]
+            missing = np.isnan(column)
+            if group is None:
+                found = np.searchsorted(cuts, column, side="left")
+            else:
+                unseen = column == UNSEEN
+                known = np.where(missing | unseen, 0, column).astype(np.intp)
+                found = np.where(unseen, n_bins[d] - 1, np.append(group, 0)[known])
+            found[missing] = self.missing_bin(d)
+            codes[:, d] = found
+        return codes
+
+    def sum_over_statements(
+        self, when_true: np.ndarray, when_false: np.ndarray
+    ) -> np.ndarray:
+        """Per bin, the sum over its feature's statements of their value there.
+
+        Parameters
+        ----------
+        when_true, when_false : ndarray of shape (n_statements, n_columns)
+            Contribution of each statement where it is true and where it is false.
+
+        Returns
+        -------
+        ndarray of shape (total number of bins, n_columns)
+            A row's sum over all statements is the sum of this table's entries at
+            the row's bins.
+        """
+        table = np.zeros((int(self.n_bins.sum()), when_true.shape[1]))
+        s, n = self.statements, len(self.statements.first_true)
+        _kernels.add_numeric_statements(
+            table, self.bin_start, self.n_bins, s.feature[:n], s.first_true,
+            s.missing_true, when_true, when_false,
+        )  # fmt: skip
+        for i, truth in enumerate(s.category_truth, start=n):
+            rows = self._rows_of(s.feature[i])
+            table[rows] += np.where(truth[:, None], when_true[i], when_false[i])
+        return table
+
+    def mass_of_statements(
+        self, histogram: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Mass on the bins where each statement is true, and where it is false.
+
+        Parameters
+        ----------
+        histogram : ndarray of shape (total number of bins, n_columns)
+
+        Returns
+        -------
+        true_mass, false_mass : ndarray of shape (n_statements, n_columns)
+        """
+        s, n = self.statements, len(self.statements.first_true)
+        true_mass = np.zeros((len(s.feature), histogram.shape[1]))
+        false_mass = np.zeros_like(true_mass)
+        _kernels.sum_numeric_statements(
+            true_mass, false_mass, self.bin_start, self.n_bins, s.feature[:n],
+            s.first_true, s.missing_true, histogram,
+        )  # fmt: skip
+        for i, truth in enumerate(s.category_truth, start=n):
+            part = histogram[self._rows_of(s.feature[i])]
+            true_mass[i] = part[truth].sum(axis=0)
+            false_mass[i] = part[~truth].sum(axis=0)
+        return true_mass, false_mass
+
+    def truth(self, codes: np.ndarray) -> np.ndarray:
+        """The papers' binary features s(x): statements by row, dense.
+
+        For display and for checks; nothing in this library computes with it.
+        """
+        s = self.statements
+        n = len(s.first_true)
+        numeric = codes[:, s.feature[:n]]
+        missing = np.array([self.missing_bin(d) for d in range(codes.shape[1])])
+        dense = np.empty((len(codes), len(s.feature)), dtype=bool)
+        dense[:, :n] = np.where(
+            numeric == missing[s.feature[:n]], s.missing_true, numeric >= s.first_true
+        )
+        for i, truth in enumerate(s.category_truth, start=n):
+            dense[:, i] = truth[codes[:, s.feature[i]]]
+        return dense
+
+    def _rows_of(self, feature: int) -> slice:
+        start = int(self.bin_start[feature])
+        return slice(start, start + int(self.n_bins[feature]))
+
+
+def _distinct_rows(*columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Positions of the distinct rows, sorted by the columns, and their counts."""
+    order = np.lexsort(columns[::-1])
+    if len(order) == 0:
+        return order, order
+    changes = np.zeros(len(order), dtype=bool)
+    changes[0] = True
+    for column in columns:
+        changes[1:] |= column[order][1:] != column[order][:-1]
+    starts = np.flatnonzero(changes)
+    return order[starts], np.diff(np.append(starts, len(order)))
+
+
+def _category_statements(
+    features: FeatureSpace, splits: Any, missing_seen: np.ndarray | None
+) -> tuple[
+    tuple[np.ndarray | None, ...], tuple[np.ndarray, ...], np.ndarray, np.ndarray
+]:
+    """Groups of categories, and the distinct categorical statements on them."""
+    # A split and its mirror image ask the same: turn each so that category 0 goes
+    # left, that is, so that its statement is false there.
+    counted: list[dict[tuple[bool, ...], int]] = [{} for _ in features.names]
+    for feature, codes_left, missing_left, unseen_left in splits:
+        labels = features.categories[feature]
+        if labels is None:
+            raise InputError(
+                f"Feature {features.names[feature]!r} is numeric but is split by "
+                "categories; give its categories in the FeatureSpace."
+            )
+        right = [c not in codes_left for c in range(len(labels))]
+        if missing_seen is not None and not missing_seen[feature]:
+            missing_left = not right[0]
+        side = (*right, not missing_left, not unseen_left)
+        side = tuple(s != side[0] for s in side)
+        counted[feature][side] = counted[feature].get(side, 0) + 1
+
+    groups: list[np.ndarray | None] = []
+    truth, truth_feature, count = [], [], []
+    for d, labels in enumerate(features.categories):
+        if labels is None:
+            groups.append(None)
+            continue
+        sides = np.array(sorted(counted[d]), dtype=bool).reshape(-1, len(labels) + 2)
+        known = sides[:, : len(labels)].T
+        representative, group = np.unique(known, axis=0, return_inverse=True)
+        groups.append(group.reshape(-1).astype(np.int64))
+        for side, pattern in zip(sides, representative.T):
+            truth.append(np.concatenate([pattern, side[len(labels) :]]))
+            truth_feature.append(d)
+            count.append(counted[d][tuple(side.tolist())])
+    return (
+        tuple(groups),
+        tuple(truth),
+        np.array(truth_feature, dtype=np.int64),
+        np.array(count, dtype=np.int64),
+    )
