@@ -71,3 +71,7 @@ class Blocks:
         if totals is None:
             raise ValueError("No blocks to sum over.")
         return totals
+
+    def gather(self) -> Block:
+        """All rows in one block again."""
+        return tuple(np.concatenate(arrays) for arrays in zip(*self._blocks))

@@ -1,0 +1,23 @@
+"""Rules that a person can read, the bins they stand on, and how good they are."""
+
+from clearwood.rules.bins import FeatureBins, Statements
+from clearwood.rules.build import Training, build_rule_set
+from clearwood.rules.conditions import CategorySet, Condition, Interval
+from clearwood.rules.prune import prune_by_coverage, prune_by_prediction
+from clearwood.rules.rule_set import Rule, RuleSet
+from clearwood.rules.scores import RuleScores
+
+__all__ = [
+    "CategorySet",
+    "Condition",
+    "FeatureBins",
+    "Interval",
+    "Rule",
+    "RuleScores",
+    "RuleSet",
+    "Statements",
+    "Training",
+    "build_rule_set",
+    "prune_by_coverage",
+    "prune_by_prediction",
+]

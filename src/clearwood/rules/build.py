@@ -1,0 +1,249 @@
+"""From regions to a printed list: values, order, statistics, readable numbers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from clearwood._features import FeatureSpace
+from clearwood.exceptions import InputError
+from clearwood.rules.conditions import (
+    Condition,
+    Interval,
+    matches_all,
+    shortest_between,
+)
+from clearwood.rules.prune import prune_by_coverage, prune_by_prediction
+from clearwood.rules.rule_set import Rule, RuleSet, first_match
+
+PRUNING = ("coverage", "prediction")
+
+
+class Training(NamedTuple):
+    """What the rules are fitted to and described by.
+
+    Attributes
+    ----------
+    encoded : ndarray of shape (n_samples, n_features)
+        The rows.
+    taught : ndarray of shape (n_samples,) or (n_samples, n_classes)
+        What the rules shall say: values, or class probabilities.
+    labels : ndarray of shape (n_samples,) or None
+        True values, or true positions in ``classes``; for description only.
+    weight : ndarray of shape (n_samples,)
+        Row weights.
+    """
+
+    encoded: np.ndarray
+    taught: np.ndarray
+    labels: np.ndarray | None
+    weight: np.ndarray
+
+
+def build_rule_set(
+    regions: Sequence[Sequence[Condition]],
+    training: Training,
+    features: FeatureSpace,
+    *,
+    classes: Sequence[Any] = (),
+    prune: str = "coverage",
+    round_cuts: bool = True,
+) -> RuleSet:
+    """Make an ordered list of rules of some regions.
+
+    A rule says the mean of what the teacher says on the region's rows (its most
+    probable class). Rules stand by agreement with the teacher, best first; a
+    region without rows, or whose rows all belong to earlier rules, is left out.
+
+    Parameters
+    ----------
+    regions : sequence of sequences of conditions
+        One sequence per region.
+    training : Training
+        Rows and what is said of them.
+    features : FeatureSpace
+        Names and categories.
+    classes : sequence, default=()
+        Class labels; empty for regression.
+    prune : {"coverage", "prediction"}
+        Drop literals without which a rule holds the same training rows, or
+        moreover those without which the list predicts the same on them.
+    round_cuts : bool, default=True
+        Replace each bound by the shortest decimal that separates the same
+        training values, and each predicted value by a short one within half a
+        percent of the target's standard deviation. The rules predict with these.
+
+    Returns
+    -------
+    RuleSet
+    """
+    if prune not in PRUNING:
+        raise InputError(f"prune must be one of {PRUNING}, found {prune!r}.")
+    encoded = training.encoded
+    pruned = [prune_by_coverage(region, encoded) for region in regions]
+    held = [matches_all(conditions, encoded) for conditions in pruned]
+    kept = [i for i, rows in enumerate(held) if (training.weight * rows).sum() > 0]
+    rules = [
+        _rule(pruned[i], held[i], training, classes, round_cuts)
+        for i in _in_printed_order(kept, held, training, classes)
+    ]
+    rules = _without_idle(rules, encoded)
+    otherwise = _otherwise(rules, training, classes, round_cuts)
+    if prune == "prediction":
+        shorter = prune_by_prediction(
+            [rule.conditions for rule in rules],
+            [rule.prediction for rule in rules],
+            otherwise.prediction,
+            encoded,
+        )
+        rules = [
+            replace(rule, conditions=conditions)
+            for rule, conditions in zip(rules, shorter)
+        ]
+        rules = _without_idle(rules, encoded)
+    if round_cuts:
+        rules = [
+            replace(rule, conditions=rounded(rule.conditions, encoded))
+            for rule in rules
+        ]
+    rule_set = RuleSet(tuple(rules), otherwise, features, tuple(classes))
+    return _described(rule_set, training)
+
+
+def rounded(
+    conditions: Sequence[Condition], encoded: np.ndarray
+) -> tuple[Condition, ...]:
+    """The same conditions with the shortest bounds that split the rows alike.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rounded([Interval(0, high=1.2345)], np.array([[1.0], [1.9]]))
+    (Interval(feature=0, low=-inf, high=1.2, missing=False),)
+    """
+    result: list[Condition] = []
+    for condition in conditions:
+        if isinstance(condition, Interval):
+            column = encoded[:, condition.feature]
+            condition = replace(
+                condition,
+                low=_rounded_cut(condition.low, column),
+                high=_rounded_cut(condition.high, column),
+            )
+        result.append(condition)
+    return tuple(result)
+
+
+def _rounded_cut(cut: float, column: np.ndarray) -> float:
+    below, above = column[column <= cut], column[column > cut]
+    if math.isinf(cut) or len(below) == 0 or len(above) == 0:
+        return cut
+    low, high = float(below.max()), float(above.min())
+    if math.isinf(low) or math.isinf(high):
+        return cut
+    return shortest_between(low, high, near=cut)
+
+
+def _in_printed_order(kept, held, training, classes):
+    agreement = {
+        i: _agreement(held[i], _mean_taught(held[i], training), training, classes)
+        for i in kept
+    }
+    support = {i: (training.weight * held[i]).sum() for i in kept}
+    return sorted(kept, key=lambda i: (-agreement[i], -support[i], i))
+
+
+def _without_idle(rules: list[Rule], encoded: np.ndarray) -> list[Rule]:
+    """Leave out rules that catch no row first: nothing that is predicted changes."""
+    if not rules:
+        return rules
+    matches = np.array([rule.matches(encoded) for rule in rules]).T
+    busy = set(first_match(matches).tolist())
+    return [rule for i, rule in enumerate(rules) if i in busy]
+
+
+def _mean_taught(rows: np.ndarray, training: Training) -> np.ndarray:
+    return np.average(training.taught[rows], axis=0, weights=training.weight[rows])
+
+
+def _rule(conditions, rows, training, classes, round_values) -> Rule:
+    mean = _mean_taught(rows, training)
+    if len(classes):
+        return Rule(conditions, classes[int(mean.argmax())], tuple(mean.tolist()))
+    value = float(mean)
+    if round_values:
+        spread = math.sqrt(_variance(training.taught, training.weight))
+        if spread > 0:
+            step = 0.005 * spread
+            value = shortest_between(value - step, value + step, near=value)
+    return Rule(conditions, value)
+
+
+def _otherwise(rules, training, classes, round_values) -> Rule:
+    free = np.ones(len(training.encoded), dtype=bool)
+    for rule in rules:
+        free &= ~rule.matches(training.encoded)
+    if (training.weight * free).sum() == 0:
+        # No training row is left: say what is true on the whole, as the paper does.
+        free = np.ones_like(free)
+    return _rule((), free, training, classes, round_values)
+
+
+def _described(rule_set: RuleSet, training: Training) -> RuleSet:
+    """The same rules, with their statistics on the training rows."""
+    encoded, weight, classes = training.encoded, training.weight, rule_set.classes
+    matches = np.array([r.matches(encoded) for r in rule_set.rules], dtype=bool)
+    matches = matches.reshape(len(rule_set.rules), len(encoded)).T
+    first = first_match(matches)
+    described = []
+    for i, rule in enumerate(rule_set):
+        caught = first == i
+        last = i == len(rule_set.rules)
+        rows = caught if last else matches[:, i]
+        support = float(weight[rows].sum())
+        if support == 0:
+            described.append(replace(rule, support=0.0, caught=0.0))
+            continue
+        said = (
+            np.eye(len(classes))[classes.index(rule.prediction)]
+            if classes
+            else np.float64(rule.prediction)
+        )
+        precision = spread = float("nan")
+        truth = training.labels if training.labels is not None else None
+        if classes and truth is not None:
+            right = truth[rows] == classes.index(rule.prediction)
+            precision = float(np.average(right, weights=weight[rows]))
+        if not classes:
+            shown = training.taught if truth is None else truth
+            spread = math.sqrt(_variance(shown[rows], weight[rows]))
+        described.append(
+            replace(
+                rule,
+                support=support,
+                caught=float(weight[caught].sum()),
+                agreement=_agreement(rows, said, training, classes),
+                precision=precision,
+                spread=spread,
+            )
+        )
+    return replace(rule_set, rules=tuple(described[:-1]), otherwise=described[-1])
+
+
+def _agreement(rows, said, training: Training, classes) -> float:
+    taught, weight = training.taught[rows], training.weight[rows]
+    if len(classes):
+        equal = taught.argmax(axis=1) == said.argmax()
+        return float(np.average(equal, weights=weight))
+    mse = float(np.average((taught - said) ** 2, weights=weight))
+    total = _variance(training.taught, training.weight)
+    return 1.0 - mse / total if total > 0 else float(mse == 0.0)
+
+
+def _variance(values: np.ndarray, weight: np.ndarray) -> float:
+    centre = np.average(values, weights=weight)
+    return float(np.average((values - centre) ** 2, weights=weight))

@@ -1,0 +1,197 @@
+"""What a rule asks of one feature, in the data's own units."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from clearwood._features import UNSEEN, FeatureSpace
+
+
+@dataclass(frozen=True)
+class Interval:
+    """``low < x <= high`` for a numeric feature.
+
+    Parameters
+    ----------
+    feature : int
+        Position of the feature.
+    low, high : float
+        Bounds; infinite where there is none.
+    missing : bool
+        Whether a missing value satisfies the condition too.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> condition = Interval(0, low=1.0, high=2.5)
+    >>> condition.matches(np.array([1.0, 2.0, 2.5, np.nan])).tolist()
+    [False, True, True, False]
+    >>> condition.text(FeatureSpace(("dose",), (None,)))
+    '1 < dose <= 2.5'
+    """
+
+    feature: int
+    low: float = -math.inf
+    high: float = math.inf
+    missing: bool = False
+
+    def matches(self, column: np.ndarray) -> np.ndarray:
+        """Which entries of the feature's encoded column satisfy it."""
+        inside = (column > self.low) & (column <= self.high)
+        if self.low == -math.inf:
+            inside |= column == -math.inf
+        return inside | np.isnan(column) if self.missing else inside
+
+    def literals(self) -> list[Interval]:
+        """The condition cut into parts that count, and can be dropped, singly."""
+        parts = []
+        if self.low > -math.inf:
+            parts.append(replace(self, high=math.inf))
+        if self.high < math.inf:
+            parts.append(replace(self, low=-math.inf))
+        return parts or [self]
+
+    def text(self, features: FeatureSpace) -> str:
+        """The condition in words."""
+        name = features.names[self.feature]
+        low, high = number_text(self.low), number_text(self.high)
+        if self.low == math.inf:
+            return f"{name} is missing"
+        if self.low > -math.inf and self.high < math.inf:
+            words = f"{low} < {name} <= {high}"
+        elif self.low > -math.inf:
+            words = f"{name} > {low}"
+        elif self.high < math.inf:
+            words = f"{name} <= {high}"
+        else:
+            return f"{name} is not missing"
+        return f"({words} or missing)" if self.missing else words
+
+
+@dataclass(frozen=True)
+class CategorySet:
+    """The feature is one of a set of categories.
+
+    Parameters
+    ----------
+    feature : int
+        Position of the feature.
+    codes : tuple of int
+        Category codes, ascending.
+    missing, unseen : bool
+        Whether a missing value, or a category the model has never seen, satisfies
+        the condition too.
+
+    Examples
+    --------
+    >>> CategorySet(0, (0, 2)).text(FeatureSpace(("hue",), (("red", "blue", "tan"),)))
+    "hue in {'red', 'tan'}"
+    """
+
+    feature: int
+    codes: tuple[int, ...]
+    missing: bool = False
+    unseen: bool = False
+
+    def matches(self, column: np.ndarray) -> np.ndarray:
+        """Which entries of the feature's encoded column satisfy it."""
+        inside = np.isin(column, self.codes)
+        if self.missing:
+            inside |= np.isnan(column)
+        if self.unseen:
+            inside |= column == UNSEEN
+        return inside
+
+    def literals(self) -> list[CategorySet]:
+        """A set of categories is one literal."""
+        return [self]
+
+    def text(self, features: FeatureSpace) -> str:
+        """The condition in words."""
+        labels = features.categories[self.feature] or ()
+        choices = [repr(labels[code]) for code in self.codes]
+        choices += ["missing"] * self.missing + ["any unseen category"] * self.unseen
+        name = features.names[self.feature]
+        if len(choices) == 1:
+            return f"{name} is {choices[0]}"
+        return f"{name} in {{{', '.join(choices)}}}"
+
+
+Condition = Interval | CategorySet
+
+
+def combine_literals(literals: Iterable[Any]) -> tuple[Condition, ...]:
+    """All literals at once, one condition per feature, in feature order."""
+    by_feature: dict[int, Condition] = {}
+    for literal in literals:
+        known = by_feature.get(literal.feature)
+        if known is None:
+            by_feature[literal.feature] = literal
+        elif isinstance(known, Interval):
+            by_feature[literal.feature] = Interval(
+                known.feature,
+                max(known.low, literal.low),
+                min(known.high, literal.high),
+                known.missing and literal.missing,
+            )
+        else:
+            by_feature[literal.feature] = CategorySet(
+                known.feature,
+                tuple(code for code in known.codes if code in literal.codes),
+                known.missing and literal.missing,
+                known.unseen and literal.unseen,
+            )
+    return tuple(by_feature[d] for d in sorted(by_feature))
+
+
+def matches_all(conditions: Iterable[Condition], encoded: np.ndarray) -> np.ndarray:
+    """Which rows of an encoded table satisfy every condition."""
+    inside = np.ones(len(encoded), dtype=bool)
+    for condition in conditions:
+        inside &= condition.matches(encoded[:, condition.feature])
+    return inside
+
+
+def number_text(value: float) -> str:
+    """The shortest text that reads back as this very number.
+
+    Examples
+    --------
+    >>> number_text(0.1), number_text(3.0), number_text(1234567.0)
+    ('0.1', '3', '1234567')
+    """
+    text = repr(float(value))
+    return text.removesuffix(".0")
+
+
+def shortest_between(low: float, high: float, near: float) -> float:
+    """The number with the fewest digits in ``low <= number < high``.
+
+    Of several with equally few digits, the one closest to ``near``.
+
+    Examples
+    --------
+    >>> shortest_between(0.8, 1.7, near=0.8000000417232513)
+    1.0
+    >>> shortest_between(13.049, 13.051, near=13.0500002)
+    13.05
+    >>> shortest_between(1040.0, 1980.0, near=1230.0)
+    1200.0
+    """
+    largest = max(abs(low), abs(high))
+    digits_before = math.floor(math.log10(largest)) + 1 if largest > 0 else 0
+    for decimals in range(-digits_before, 18 - digits_before):
+        unit = 10.0**-decimals
+        nearest = round(near / unit)
+        steps = (nearest, math.ceil(low / unit), math.ceil(high / unit) - 1)
+        # float(text) is the number that a reader of the text means.
+        candidates = {float(f"{step}e{-decimals}") for step in steps}
+        inside = [c for c in candidates if low <= c < high]
+        if inside:
+            return min(inside, key=lambda c: (abs(c - near), c))
+    return near

@@ -1,0 +1,109 @@
+"""Dropping literals that say nothing (Hara & Hayashi 2016, section 3.2).
+
+Both ways look at training rows only and leave a rule from which no further literal
+can be dropped. Literals that exclude few rows are tried first, so that those which
+stay are the ones that carry the rule.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from clearwood.rules.conditions import Condition, combine_literals, matches_all
+
+
+def prune_by_coverage(
+    conditions: Sequence[Condition], encoded: np.ndarray
+) -> tuple[Condition, ...]:
+    """Drop literals while the rows that satisfy the rule stay the same.
+
+    Parameters
+    ----------
+    conditions : sequence of Interval or CategorySet
+        The rule's conditions.
+    encoded : ndarray of shape (n_samples, n_features)
+        Training rows.
+
+    Returns
+    -------
+    tuple of Interval or CategorySet
+        The conditions of a minimal rule: dropping any literal would change N_R,
+        the number of rows in the region.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from clearwood.rules import Interval
+    >>> rows = np.array([[1.0], [2.0], [3.0]])
+    >>> prune_by_coverage([Interval(0, low=1.5, high=9.0)], rows)
+    (Interval(feature=0, low=1.5, high=inf, missing=False),)
+    """
+    return _drop_literals(conditions, encoded, _may_not_enter_any)
+
+
+def prune_by_prediction(
+    rules: Sequence[Sequence[Condition]],
+    predictions: Sequence[Any],
+    otherwise: Any,
+    encoded: np.ndarray,
+) -> list[tuple[Condition, ...]]:
+    """Drop literals while the list predicts the same for every training row.
+
+    Parameters
+    ----------
+    rules : sequence of sequences of conditions
+        An ordered list; the first rule that a row satisfies decides.
+    predictions : sequence
+        One per rule.
+    otherwise : object
+        Predicted where no rule matches.
+    encoded : ndarray of shape (n_samples, n_features)
+        Training rows.
+
+    Returns
+    -------
+    list of tuple of conditions
+    """
+    pruned = [tuple(conditions) for conditions in rules]
+    said = np.array([*predictions, otherwise])
+    matches = np.array([matches_all(c, encoded) for c in pruned]).reshape(
+        len(pruned), len(encoded)
+    )
+    for r in range(len(pruned)):
+        earlier = matches[:r].any(axis=0)
+        others = np.delete(matches, r, axis=0)
+        without = np.vstack([others, np.ones(len(encoded), bool)]).argmax(axis=0)
+        said_without = np.delete(said, r)[without]
+        # A row may enter the rule if an earlier rule decides it anyway, or if
+        # what it is told now is what this rule would tell it.
+        harmless = earlier | (said_without == said[r])
+
+        def entering_changes(entering, harmless=harmless):
+            return not harmless[entering].all()
+
+        pruned[r] = _drop_literals(pruned[r], encoded, entering_changes)
+        matches[r] = matches_all(pruned[r], encoded)
+    return pruned
+
+
+def _drop_literals(
+    conditions: Sequence[Condition], encoded: np.ndarray, changes: Any
+) -> tuple[Condition, ...]:
+    literals = [part for condition in conditions for part in condition.literals()]
+    violated = [~part.matches(encoded[:, part.feature]) for part in literals]
+    n_violated = np.sum(violated, axis=0, dtype=np.int64)
+    kept = dict(enumerate(literals))
+    for i in sorted(kept, key=lambda i: int(violated[i].sum())):
+        # Dropping literal i lets in the rows that violate it and nothing else.
+        entering = violated[i] & (n_violated == 1)
+        if not changes(entering):
+            del kept[i]
+            n_violated = n_violated - violated[i]
+    return combine_literals(kept.values())
+
+
+def _may_not_enter_any(entering: np.ndarray) -> bool:
+    return bool(entering.any())

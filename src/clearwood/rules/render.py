@@ -1,0 +1,79 @@
+"""Rules as text and as HTML."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from clearwood.rules.conditions import number_text
+from clearwood.rules.rule_set import Rule, RuleSet
+
+
+def rules_text(rule_set: RuleSet) -> str:
+    """Rules as plain text, one rule in two lines."""
+    lines = []
+    for number, rule in enumerate(rule_set.rules, start=1):
+        lines.append(f"{number}. if {rule.text(rule_set.features)}")
+        lines.append(f"   then {_says(rule_set, rule)}")
+    lines.append(f"{rule_set.n_rules}. otherwise {_says(rule_set, rule_set.otherwise)}")
+    return "\n".join(lines)
+
+
+def _says(rule_set: RuleSet, rule: Rule) -> str:
+    parts = [prediction_text(rule.prediction), *statistics_text(rule_set, rule)]
+    return parts[0] if len(parts) == 1 else f"{parts[0]}  ({', '.join(parts[1:])})"
+
+
+def prediction_text(prediction: Any) -> str:
+    """A class label as it is, a number so that it reads back as itself."""
+    return number_text(prediction) if isinstance(prediction, float) else str(prediction)
+
+
+def statistics_text(rule_set: RuleSet, rule: Rule) -> list[str]:
+    """What is known of a rule on its training rows, in words."""
+    if math.isnan(rule.support):
+        return []
+    parts = [f"{rule.support:.6g} rows"]
+    if rule.caught != rule.support:
+        parts[0] += f", {rule.caught:.6g} of them first"
+    named = {
+        "agreement": rule.agreement,
+        "precision": rule.precision,
+        "spread": rule.spread,
+    }
+    parts += [f"{k} {v:.3g}" for k, v in named.items() if not math.isnan(v)]
+    return parts
+
+
+def rules_html(rule_set: RuleSet) -> str:
+    """Rules as an HTML table; names and labels are escaped."""
+    from clearwood._html import render
+
+    return render("rules/rule_set.html", rules=summarize_rules(rule_set))
+
+
+def summarize_rules(rule_set: RuleSet) -> dict[str, Any]:
+    """All that the HTML table shows, as plain data."""
+    total = sum(rule.caught for rule in rule_set)
+    return {
+        "task": rule_set.task,
+        "target": rule_set.target,
+        "lines": [
+            {
+                "number": number,
+                "conditions": [c.text(rule_set.features) for c in rule.conditions],
+                "prediction": prediction_text(rule.prediction),
+                "support": _or_none(rule.support),
+                "caught": _or_none(rule.caught),
+                "share": _or_none(rule.caught / total if total else math.nan),
+                "agreement": _or_none(rule.agreement),
+                "precision": _or_none(rule.precision),
+                "spread": _or_none(rule.spread),
+            }
+            for number, rule in enumerate(rule_set, start=1)
+        ],
+    }
+
+
+def _or_none(value: float) -> float | None:
+    return None if math.isnan(value) else value

@@ -1,0 +1,305 @@
+"""Rules and ordered lists of them: small, immutable, and all that predicts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from clearwood._features import FeatureSpace
+from clearwood.exceptions import InputError
+from clearwood.rules.conditions import Condition, matches_all
+from clearwood.rules.scores import RuleScores, fidelity, prediction_error
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A region of the data and what is predicted there.
+
+    Attributes
+    ----------
+    conditions : tuple of Interval or CategorySet
+        All must hold; at most one per feature. Empty for ``otherwise``.
+    prediction : float, or a class label
+        What the rule says.
+    probabilities : tuple of float
+        Class probabilities in the order of the rule set's ``classes``; empty in
+        regression.
+    support : float
+        Training rows (or their weight) that satisfy the conditions.
+    caught : float
+        Those of them that no earlier rule catches.
+    agreement : float
+        How far the teacher agrees on the rule's support. Classification: share
+        of rows to which the teacher gives the same class. Regression: one minus
+        the mean squared difference from the teacher over the teacher's variance
+        in all training rows (1 is perfect).
+    precision : float
+        Classification: share of the support whose label is the prediction.
+        Regression: NaN. NaN too where no labels were given.
+    spread : float
+        Regression: standard deviation of the target on the support.
+        Classification: NaN.
+    """
+
+    conditions: tuple[Condition, ...]
+    prediction: Any
+    probabilities: tuple[float, ...] = ()
+    support: float = float("nan")
+    caught: float = float("nan")
+    agreement: float = float("nan")
+    precision: float = float("nan")
+    spread: float = float("nan")
+
+    def matches(self, encoded: np.ndarray) -> np.ndarray:
+        """Which rows of an encoded table satisfy all conditions."""
+        return matches_all(self.conditions, encoded)
+
+    @property
+    def n_literals(self) -> int:
+        """Number of bounds and category sets."""
+        return sum(len(condition.literals()) for condition in self.conditions)
+
+    def text(self, features: FeatureSpace) -> str:
+        """The conditions in words."""
+        return " and ".join(c.text(features) for c in self.conditions) or "otherwise"
+
+
+@dataclass(frozen=True)
+class RuleSet:
+    """An ordered list of rules; the first that a row satisfies decides.
+
+    Attributes
+    ----------
+    rules : tuple of Rule
+        In the order in which they are tried and printed.
+    otherwise : Rule
+        Decides where no rule does; it has no conditions.
+    features : FeatureSpace
+        The columns the rules read.
+    classes : tuple
+        Class labels in order; empty in regression.
+    target : str
+        Name of what is predicted.
+    about : dict of str to str
+        Where the rules come from (model, method, settings), for people to read.
+
+    Examples
+    --------
+    >>> from clearwood.rules import Interval
+    >>> rules = RuleSet(
+    ...     rules=(Rule((Interval(0, low=37.5),), "ill", (0.1, 0.9)),),
+    ...     otherwise=Rule((), "well", (0.8, 0.2)),
+    ...     features=FeatureSpace(("temperature",), (None,)),
+    ...     classes=("well", "ill"))
+    >>> print(rules)
+    1. if temperature > 37.5
+       then ill
+    2. otherwise well
+    >>> rules.predict([[36.9], [39.0]])
+    array(['well', 'ill'], dtype='<U4')
+    """
+
+    rules: tuple[Rule, ...]
+    otherwise: Rule
+    features: FeatureSpace
+    classes: tuple[Any, ...] = ()
+    target: str = "y"
+    about: dict[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.otherwise.conditions:
+            raise InputError("The rule `otherwise` must have no conditions.")
+        for rule in (*self.rules, self.otherwise):
+            if len(rule.probabilities) != len(self.classes):
+                raise InputError(
+                    f"A rule has {len(rule.probabilities)} class probabilities, the "
+                    f"rule set has {len(self.classes)} classes; they must agree."
+                )
+            for condition in rule.conditions:
+                if not 0 <= condition.feature < self.features.n_features:
+                    raise InputError(
+                        f"A rule asks feature {condition.feature}, but there are "
+                        f"{self.features.n_features} features."
+                    )
+
+    @property
+    def task(self) -> str:
+        """``"classification"`` or ``"regression"``."""
+        return "classification" if self.classes else "regression"
+
+    @property
+    def n_rules(self) -> int:
+        """Lines printed, ``otherwise`` included."""
+        return len(self.rules) + 1
+
+    @property
+    def n_literals(self) -> int:
+        """Bounds and category sets in all rules."""
+        return sum(rule.n_literals for rule in self.rules)
+
+    def __len__(self) -> int:
+        return self.n_rules
+
+    def __iter__(self):
+        return iter((*self.rules, self.otherwise))
+
+    def matches(self, X: Any) -> np.ndarray:
+        """Which rules each row satisfies.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of bool of shape (n_samples, n_rules - 1)
+            One column per rule, without ``otherwise``.
+        """
+        encoded = self.features.encode(X)
+        columns = [rule.matches(encoded) for rule in self.rules]
+        return np.array(columns, dtype=bool).reshape(len(columns), len(encoded)).T
+
+    def apply(self, X: Any) -> np.ndarray:
+        """The rule that decides each row, as a position in printed order.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of int of shape (n_samples,)
+            0 for the first rule; ``n_rules - 1`` for ``otherwise``.
+        """
+        return first_match(self.matches(X))
+
+    def predict(self, X: Any) -> np.ndarray:
+        """What the printed rules say of each row.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Class labels, or values.
+        """
+        said = np.array([rule.prediction for rule in self])
+        return said[self.apply(X)]
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Class probabilities of the rule that decides each row.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+        """
+        if not self.classes:
+            raise InputError("These rules predict a number; they have no classes.")
+        return np.array([rule.probabilities for rule in self])[self.apply(X)]
+
+    def evaluate(self, X: Any, y: Any = None, *, teacher: Any = None) -> RuleScores:
+        """Score the printed rules.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+            At least one row.
+        y : array-like of shape (n_samples,), optional
+            True labels or values, for ``error``.
+        teacher : model or array-like of shape (n_samples,), optional
+            The model that the rules speak for, or its predictions, for
+            ``fidelity``.
+
+        Returns
+        -------
+        RuleScores
+        """
+        matches = self.matches(X)
+        if len(matches) == 0:
+            raise InputError("Cannot score rules on an empty table; give some rows.")
+        predicted = np.array([rule.prediction for rule in self])[first_match(matches)]
+        error = faithful = float("nan")
+        if y is not None:
+            error = prediction_error(_aligned(y, predicted, "y"), predicted, self.task)
+        if teacher is not None:
+            taught = teacher.predict(X) if hasattr(teacher, "predict") else teacher
+            taught = _aligned(taught, predicted, "teacher")
+            faithful = fidelity(taught, predicted, self.task)
+        return RuleScores(
+            error,
+            faithful,
+            coverage=float(matches.any(axis=1).mean()),
+            overlap=float(matches.sum(axis=1).mean()),
+            n_rules=self.n_rules,
+            n_literals=self.n_literals,
+        )
+
+    def with_about(self, **about: str) -> RuleSet:
+        """The same rules with further lines on where they come from."""
+        return replace(self, about={**self.about, **about})
+
+    def __str__(self) -> str:
+        from clearwood.rules.render import rules_text
+
+        return rules_text(self)
+
+    def _repr_html_(self) -> str:
+        from clearwood.rules.render import rules_html
+
+        return rules_html(self)
+
+    def to_json(self) -> str:
+        """The rules as JSON text (schema: ``clearwood/rules/rule_set.schema.json``)."""
+        from clearwood.rules.serialise import rules_to_json
+
+        return rules_to_json(self)
+
+    @classmethod
+    def from_json(cls, text: str) -> RuleSet:
+        """Read what :meth:`to_json` wrote; anything else is a ModelFormatError."""
+        from clearwood.rules.serialise import rules_from_json
+
+        return rules_from_json(text)
+
+    def save(self, path: str | Path) -> None:
+        """Write the rules to a JSON file."""
+        Path(path).write_text(self.to_json(), encoding="utf-8")
+
+    @classmethod
+    def load(cls, path: str | Path) -> RuleSet:
+        """Read rules from a file that :meth:`save` wrote."""
+        from clearwood.rules.serialise import read_rules
+
+        return read_rules(path)
+
+
+def first_match(matches: np.ndarray) -> np.ndarray:
+    """Position of the first True in each row; the number of columns where none is.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> first_match(np.array([[False, True], [False, False]]))
+    array([1, 2])
+    """
+    last = np.ones((len(matches), 1), dtype=bool)
+    return np.hstack([matches, last]).argmax(axis=1)
+
+
+def _aligned(values: Any, predicted: np.ndarray, name: str) -> np.ndarray:
+    array = np.asarray(values)
+    if array.shape != predicted.shape:
+        raise InputError(
+            f"{name} has shape {array.shape}, but there are {len(predicted)} rows; "
+            "give one value per row."
+        )
+    return array

@@ -1,0 +1,132 @@
+"""What a component says of the target: the two output models p(y|k) of eq. 8.
+
+Both have the same four functions. ``statistics`` are sums over rows, everything
+else works on these sums.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from clearwood._numeric import clipped_log
+from clearwood.simplify import _kernels
+
+
+class Normal(NamedTuple):
+    """Parameters of the Gaussian output: mean mu_k and precision lambda_k."""
+
+    mean: np.ndarray
+    precision: np.ndarray
+
+
+class ClassProbabilities(NamedTuple):
+    """Parameters of the multinomial output: gamma_kc, components by classes."""
+
+    probability: np.ndarray
+
+
+@dataclass(frozen=True)
+class GaussianOutput:
+    """``y`` is normal around each component's mean (regression).
+
+    Parameters
+    ----------
+    variance_floor : float
+        Variances below it count as it. A component whose rows all have one value
+        would otherwise have infinite precision and likelihood.
+    """
+
+    variance_floor: float = 0.0
+    n_parameters = 2
+
+    def log_density(self, y: np.ndarray, normal: Normal) -> np.ndarray:
+        """``log p(y|k)``, rows by components."""
+        squared = (y[:, None] - normal.mean) ** 2
+        scale = 0.5 * np.log(normal.precision / (2.0 * np.pi))
+        return scale - 0.5 * normal.precision * squared
+
+    def statistics(self, y: np.ndarray, mass: np.ndarray, normal: Normal) -> np.ndarray:
+        """Sums of ``y - mean`` and its square under the current means.
+
+        Taken around the current means, which the new ones are close to, so that
+        the variance does not cancel away.
+        """
+        away = y[:, None] - normal.mean
+        return np.stack([(mass * away).sum(axis=0), (mass * away**2).sum(axis=0)])
+
+    def m_step(self, counts: np.ndarray, sums: np.ndarray, normal: Normal) -> Normal:
+        """Eq. 14: weighted mean and inverse weighted variance."""
+        shift = sums[0] / counts
+        variance = np.maximum(sums[1] / counts - shift**2, self.variance_floor)
+        return Normal(normal.mean + shift, 1.0 / variance)
+
+    def expected_log_density(
+        self, counts: np.ndarray, sums: np.ndarray, before: Normal, normal: Normal
+    ) -> float:
+        """Sum over rows and components of responsibility times ``log p(y|k)``."""
+        shift = normal.mean - before.mean
+        squares = sums[1] - 2.0 * shift * sums[0] + counts * shift**2
+        scale = 0.5 * counts * np.log(normal.precision / (2.0 * np.pi))
+        return float(np.sum(scale - 0.5 * normal.precision * squares))
+
+    def keep(self, normal: Normal, kept: np.ndarray) -> Normal:
+        """The parameters of the components that stay."""
+        return Normal(normal.mean[kept], normal.precision[kept])
+
+    def around_rows(self, y: np.ndarray, rows: np.ndarray) -> Normal:
+        """A start: each component around one row's value, as wide as all rows."""
+        width = max(float(np.var(y)), self.variance_floor, np.finfo(float).tiny)
+        return Normal(y[rows].astype(np.float64), np.full(len(rows), 1.0 / width))
+
+
+@dataclass(frozen=True)
+class MultinomialOutput:
+    """``y`` is a class, or a distribution over classes (classification)."""
+
+    n_classes: int
+
+    @property
+    def n_parameters(self) -> int:
+        """``dim phi / K``: the paper counts all C probabilities (appendix B)."""
+        return self.n_classes
+
+    def log_density(self, y: np.ndarray, classes: ClassProbabilities) -> np.ndarray:
+        """``log p(y|k)``, rows by components; soft ``y`` weighs the classes."""
+        return y @ clipped_log(classes.probability).T
+
+    def statistics(
+        self, y: np.ndarray, mass: np.ndarray, classes: ClassProbabilities
+    ) -> np.ndarray:
+        """Mass of each class, classes by components."""
+        return _kernels.weighted_sums(mass, y).T
+
+    def m_step(
+        self, counts: np.ndarray, sums: np.ndarray, classes: ClassProbabilities
+    ) -> ClassProbabilities:
+        """Eq. 14: shares of the classes."""
+        return ClassProbabilities((sums / counts).T)
+
+    def expected_log_density(
+        self,
+        counts: np.ndarray,
+        sums: np.ndarray,
+        before: ClassProbabilities,
+        classes: ClassProbabilities,
+    ) -> float:
+        """Sum over rows and components of responsibility times ``log p(y|k)``."""
+        return float(np.sum(sums.T * clipped_log(classes.probability)))
+
+    def keep(self, classes: ClassProbabilities, kept: np.ndarray) -> ClassProbabilities:
+        """The parameters of the components that stay."""
+        return ClassProbabilities(classes.probability[kept])
+
+    def around_rows(self, y: np.ndarray, rows: np.ndarray) -> ClassProbabilities:
+        """A start: halfway between one row's classes and those of all rows."""
+        return ClassProbabilities(0.5 * y[rows] + 0.5 * y.mean(axis=0))
+
+
+Output = GaussianOutput | MultinomialOutput
+OutputParameters = Normal | ClassProbabilities
