@@ -1,0 +1,61 @@
+"""Exact float64 boundaries of tests that a library makes after a float32 cast.
+
+Some libraries cast the data to float32 before they compare it with a threshold. The
+house compares float64 values, so thresholds move, once and exactly, to where the
+cast would have put them.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+FLOAT32_LIMIT = float(np.nextafter(2.0**128 - 2.0**103, 0.0))
+"""Largest float64 that the cast to float32 does not turn into infinity."""
+
+
+def float64_cut_of_float32_test(thresholds: ArrayLike) -> np.ndarray:
+    """Largest float64 ``c`` with ``float32(c) <= threshold``, per threshold.
+
+    For every float64 ``x``, ``x <= c`` then answers what ``float32(x) <= threshold``
+    answers. NaN stays NaN.
+
+    Parameters
+    ----------
+    thresholds : array-like of float
+        Thresholds as the library stores them.
+
+    Returns
+    -------
+    ndarray of float64
+        The cuts, in the shape of ``thresholds``.
+
+    Examples
+    --------
+    ``0.1`` lies between two float32 numbers; all float64 numbers that the cast takes
+    to the lower one pass the test, also those slightly above 0.1:
+
+    >>> cut = float(float64_cut_of_float32_test(0.1))
+    >>> cut
+    0.09999999776482581
+    >>> bool(np.float32(cut) <= 0.1), bool(np.float32(np.nextafter(cut, 1)) <= 0.1)
+    (True, False)
+    """
+    thresholds = np.asarray(thresholds, dtype=np.float64)
+    with np.errstate(over="ignore", invalid="ignore"):
+        below = thresholds.astype(np.float32)
+    # The largest float32 that passes the test, and its upper neighbour.
+    too_large = below > thresholds
+    below = np.where(too_large, np.nextafter(below, np.float32(-np.inf)), below)
+    above = np.nextafter(below, np.float32(np.inf))
+    middle = (_as_float64(below) + _as_float64(above)) / 2
+    # Halfway between two float32 numbers the cast takes the one with an even last bit.
+    ties_go_down = below.view(np.int32) & 1 == 0
+    cuts = np.where(ties_go_down, middle, np.nextafter(middle, -np.inf))
+    return np.where(thresholds == np.inf, np.inf, cuts)
+
+
+def _as_float64(values: np.ndarray) -> np.ndarray:
+    """Exact, with infinity where the next float32 would be if there were one."""
+    wide = values.astype(np.float64)
+    return np.where(np.isinf(wide), np.copysign(2.0**128, wide), wide)

@@ -1,0 +1,121 @@
+"""One tree at a time into the flat arrays of an ensemble: what every reader uses."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+
+@dataclass
+class TreeNodes:
+    """The nodes of one tree, numbered from its root (node 0).
+
+    Parameters
+    ----------
+    feature : array of int
+        Feature that the node asks about, -1 at leaves.
+    cut : array of float
+        Rows with ``x <= cut`` go left; ignored at leaves and categorical nodes.
+    left, right : array of int
+        Children; ignored at leaves.
+    missing_left : array of bool
+        Whether rows with a missing value go left.
+    value : array of shape (n_nodes, width)
+        What the leaf adds to the outputs; ignored at inner nodes.
+    output : int, default=0
+        First output that the tree adds to.
+    categories_left : dict of int to array of bool
+        Per categorical node, which category codes go left.
+    unseen_left : array of bool or None
+        Whether unseen categories go left; None where they go with the missing.
+
+    Examples
+    --------
+    >>> stump = TreeNodes(
+    ...     feature=[0, -1, -1], cut=[1.5, 0, 0], left=[1, 0, 0], right=[2, 0, 0],
+    ...     missing_left=[True, False, False], value=[[0.0], [1.0], [2.0]],
+    ... )
+    >>> join_trees([stump, stump])["left"]
+    array([ 1, -1, -1,  4, -1, -1], dtype=int32)
+    """
+
+    feature: Any
+    cut: Any
+    left: Any
+    right: Any
+    missing_left: Any
+    value: Any
+    output: int = 0
+    categories_left: dict[int, np.ndarray] = field(default_factory=dict)
+    unseen_left: Any = None
+
+
+def join_trees(trees: Sequence[TreeNodes]) -> dict[str, np.ndarray]:
+    """Join trees into the node arrays that ``TreeEnsemble`` takes as keywords.
+
+    Parameters
+    ----------
+    trees : sequence of TreeNodes
+        In the order in which their values are added.
+
+    Returns
+    -------
+    dict of str to ndarray
+        Fields of ``TreeEnsemble``; what does not matter in a node (the cut of a leaf,
+        the value of an inner node) is blanked out.
+
+    Examples
+    --------
+    >>> leaf = TreeNodes([-1], [0], [-1], [-1], [False], [[3.0]])
+    >>> join_trees([leaf])["roots"]
+    array([0], dtype=int32)
+    """
+    sizes = [len(tree.feature) for tree in trees]
+    roots = np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])[:-1]
+    # The first node of its tree, per node: turns a tree's own numbers into positions.
+    start = np.repeat(roots, sizes)
+    feature = _joined([tree.feature for tree in trees]).astype(np.int32)
+    sets = [s for tree in trees for _, s in sorted(tree.categories_left.items())]
+    category_set = np.full(feature.size, -1, dtype=np.int32)
+    category_set[_categorical_positions(trees, roots)] = np.arange(len(sets))
+    leaf, numeric = feature < 0, category_set < 0
+    missing_left = _joined([tree.missing_left for tree in trees]).astype(bool)
+    unseen_left = _joined([_unseen_left(tree) for tree in trees]).astype(bool)
+    value = _joined([np.asarray(tree.value, dtype=np.float64) for tree in trees])
+    return {
+        "feature": np.where(leaf, -1, feature).astype(np.int32),
+        "cut": np.where(leaf | ~numeric, np.nan, _joined([t.cut for t in trees])),
+        "left": _positions([t.left for t in trees], start, leaf),
+        "right": _positions([t.right for t in trees], start, leaf),
+        "missing_left": missing_left & ~leaf,
+        "unseen_left": unseen_left & ~leaf & ~numeric,
+        "category_set": category_set,
+        "category_offsets": np.cumsum([0, *map(len, sets)], dtype=np.int64),
+        "categories_left": _joined([np.zeros(0, bool), *sets]).astype(bool),
+        "value": np.where(leaf[:, None], value, 0.0),
+        "roots": roots.astype(np.int32),
+        "output": np.array([tree.output for tree in trees], dtype=np.int32),
+    }
+
+
+def _joined(parts: Sequence[Any]) -> np.ndarray:
+    return np.concatenate([np.asarray(part) for part in parts])
+
+
+def _positions(children: Sequence[Any], start: np.ndarray, leaf: np.ndarray):
+    return np.where(leaf, -1, _joined(children) + start).astype(np.int32)
+
+
+def _unseen_left(tree: TreeNodes) -> Any:
+    return tree.missing_left if tree.unseen_left is None else tree.unseen_left
+
+
+def _categorical_positions(trees: Sequence[TreeNodes], roots: np.ndarray) -> list[int]:
+    return [
+        int(root) + node
+        for tree, root in zip(trees, roots)
+        for node in sorted(tree.categories_left)
+    ]

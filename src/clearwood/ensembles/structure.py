@@ -1,0 +1,199 @@
+"""Is this a forest? The checks that every ensemble passes when it is built."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import numpy as np
+
+from clearwood.ensembles.links import LINKS, REGRESSION_LINKS
+from clearwood.exceptions import ModelFormatError
+
+if TYPE_CHECKING:
+    from clearwood.ensembles.tree_ensemble import TreeEnsemble
+
+NODE_FIELDS = {
+    "feature": np.int32,
+    "cut": np.float64,
+    "left": np.int32,
+    "right": np.int32,
+    "missing_left": np.bool_,
+    "unseen_left": np.bool_,
+    "category_set": np.int32,
+}
+TREE_FIELDS = {"roots": np.int32, "output": np.int32}
+OTHER_FIELDS = {
+    "category_offsets": np.int64,
+    "categories_left": np.bool_,
+    "value": np.float64,
+    "base_score": np.float64,
+}
+REMEDY = "The model is damaged or was changed by hand; read it again or refit it."
+
+
+def exact_array(name: str, values: Any, dtype: Any) -> np.ndarray:
+    """Values in the field's own type, refused where that type cannot hold them.
+
+    Examples
+    --------
+    >>> exact_array("left", [1, -1, -1], np.int32)
+    array([ 1, -1, -1], dtype=int32)
+    """
+    given = np.asarray(values)
+    with np.errstate(invalid="ignore"):
+        array = np.ascontiguousarray(given, dtype=dtype)
+    if array.dtype.kind != "f" and not np.array_equal(array, given):
+        _fail(name, "values that do not fit", f"{np.dtype(dtype).name} values")
+    return array
+
+
+def check_structure(ensemble: TreeEnsemble) -> None:
+    """Raise ``ModelFormatError`` where an ensemble is not a set of sound trees.
+
+    Parameters
+    ----------
+    ensemble : TreeEnsemble
+        With fields of the right types.
+
+    Raises
+    ------
+    ModelFormatError
+        Naming the first tree, node and field that is wrong.
+
+    Examples
+    --------
+    ``TreeEnsemble`` calls it; there is nothing to call by hand.
+    """
+    _check_shapes(ensemble)
+    _check_roots(ensemble)
+    _check_children(ensemble)
+    _check_splits(ensemble)
+    _check_category_sets(ensemble)
+    _check_outputs(ensemble)
+
+
+def _check_shapes(e: TreeEnsemble) -> None:
+    for name in NODE_FIELDS:
+        found = getattr(e, name).shape
+        if found != (e.n_nodes,):
+            _fail(name, f"shape {found}", f"({e.n_nodes},), one entry per node")
+    if e.value.ndim != 2 or len(e.value) != e.n_nodes:
+        _fail("value", f"shape {e.value.shape}", f"({e.n_nodes}, width)")
+    for name in TREE_FIELDS:
+        found = getattr(e, name).shape
+        if found != (e.n_trees,):
+            _fail(name, f"shape {found}", f"({e.n_trees},), one entry per tree")
+
+
+def _check_roots(e: TreeEnsemble) -> None:
+    expected_first = e.n_trees == 0 or e.roots[0] == 0
+    in_order = np.all(np.diff(e.roots) > 0) and np.all(e.roots < e.n_nodes)
+    if not expected_first or not in_order or (e.n_nodes > 0) != (e.n_trees > 0):
+        _fail(
+            "roots", f"{e.roots[:5].tolist()}...", "0, then rising positions of nodes"
+        )
+
+
+def _check_children(e: TreeEnsemble) -> None:
+    inner = e.feature >= 0
+    position = np.arange(e.n_nodes)
+    tree_end = np.append(e.roots, e.n_nodes)[1:][_tree_of_node(e)]
+    for name in ("left", "right"):
+        child = getattr(e, name)
+        _require(e, name, inner | (child == -1), "-1, the node being a leaf")
+        after = (child > position) & (child < tree_end)
+        _require(e, name, ~inner | after, "a later node of the same tree")
+    children = np.concatenate([e.left[inner], e.right[inner]])
+    parents = np.bincount(children, minlength=e.n_nodes)
+    parents[e.roots] += 1
+    bad = np.flatnonzero(parents != 1)
+    if bad.size:
+        _fail_at(
+            e, bad[0], "left/right", f"{parents[bad[0]]} parents", "exactly 1 parent"
+        )
+
+
+def _check_splits(e: TreeEnsemble) -> None:
+    n = e.n_features
+    in_range = (e.feature >= -1) & (e.feature < n)
+    _require(e, "feature", in_range, f"-1 at a leaf, else 0 to {n - 1}")
+    numeric = (e.feature >= 0) & (e.category_set < 0)
+    _require(e, "cut", ~numeric | ~np.isnan(e.cut), "a number")
+    is_categorical = np.array([c is not None for c in e.features.categories] + [False])
+    expected = is_categorical[e.feature]
+    found = e.category_set >= 0
+    _require(
+        e, "category_set", found == expected, "a set exactly at categorical features"
+    )
+
+
+def _check_category_sets(e: TreeEnsemble) -> None:
+    offsets = e.category_offsets
+    n_sets = offsets.size - 1
+    if n_sets < 0 or offsets[0] != 0 or offsets[-1] != e.categories_left.size:
+        _fail("category_offsets", f"{offsets[:5].tolist()}...", "0 to the table's end")
+    _require(e, "category_set", e.category_set < n_sets, f"below {n_sets}")
+    n_categories = np.array([len(c or ()) for c in e.features.categories], dtype=int)
+    nodes = np.flatnonzero(e.category_set >= 0)
+    sizes = np.diff(offsets)[e.category_set[nodes]]
+    wrong = np.flatnonzero(sizes != n_categories[e.feature[nodes]])
+    if wrong.size:
+        node, size = nodes[wrong[0]], sizes[wrong[0]]
+        expected = f"{n_categories[e.feature[node]]} categories"
+        _fail_at(e, node, "category_set", f"a set over {size} categories", expected)
+
+
+def _check_outputs(e: TreeEnsemble) -> None:
+    leaf_is_finite = (e.feature >= 0) | np.isfinite(e.value).all(axis=1)
+    _require(e, "value", leaf_is_finite, "finite leaf values")
+    last = e.output.astype(np.int64) + e.value.shape[1]
+    wrong = np.flatnonzero((e.output < 0) | (last > e.n_outputs))
+    if wrong.size:
+        t = wrong[0]
+        expected = f"a first output that leaves room in {e.n_outputs} output(s)"
+        _fail(f"output of tree {t}", str(e.output[t]), expected)
+    if not np.isfinite(e.base_score).all():
+        _fail("base_score", str(e.base_score), "finite numbers")
+    if not (np.isfinite(e.divisor) and e.divisor > 0):
+        _fail("divisor", str(e.divisor), "a positive number")
+    if e.aggregation not in ("sum", "weighted_median"):
+        _fail("aggregation", repr(e.aggregation), "'sum' or 'weighted_median'")
+    if e.aggregation == "weighted_median" and e.tree_weight.shape != (e.n_trees,):
+        _fail("tree_weight", f"shape {e.tree_weight.shape}", "one weight per tree")
+    _check_link(e)
+
+
+def _check_link(e: TreeEnsemble) -> None:
+    if e.link not in LINKS:
+        _fail("link", repr(e.link), f"one of {LINKS}")
+    if e.task == "regression":
+        if e.classes is not None or e.n_outputs != 1 or e.link not in REGRESSION_LINKS:
+            found = f"{e.n_outputs} output(s), link {e.link!r}, classes {e.classes}"
+            _fail("task", found, "one output, no classes and a regression link")
+    elif e.task == "classification":
+        n = 2 if e.link == "logistic" else e.n_outputs
+        if e.classes is None or len(e.classes) != n or e.link in REGRESSION_LINKS:
+            found = f"classes {e.classes}, link {e.link!r}"
+            _fail("task", found, f"{n} classes and a classification link")
+    else:
+        _fail("task", repr(e.task), "'regression' or 'classification'")
+
+
+def _tree_of_node(e: TreeEnsemble) -> np.ndarray:
+    return np.searchsorted(e.roots, np.arange(e.n_nodes), side="right") - 1
+
+
+def _require(e: TreeEnsemble, field: str, good: np.ndarray, expected: str) -> None:
+    bad = np.flatnonzero(~good)
+    if bad.size:
+        _fail_at(e, bad[0], field, str(getattr(e, field)[bad[0]]), expected)
+
+
+def _fail_at(e: TreeEnsemble, node: int, field: str, found: str, expected: str):
+    tree = np.searchsorted(e.roots, node, side="right") - 1
+    where = f"{field} of node {node - e.roots[tree]} in tree {tree}"
+    _fail(where, found, expected)
+
+
+def _fail(where: str, found: str, expected: str) -> NoReturn:
+    raise ModelFormatError(f"{where}: found {found}, expected {expected}. {REMEDY}")

@@ -1,0 +1,397 @@
+"""The one form in which all rooms see a tree ensemble: flat, exact, immutable."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from clearwood._features import FeatureSpace
+from clearwood.ensembles import _kernels
+from clearwood.ensembles.casts import FLOAT32_LIMIT
+from clearwood.ensembles.links import Link, response
+from clearwood.ensembles.structure import (
+    NODE_FIELDS,
+    OTHER_FIELDS,
+    TREE_FIELDS,
+    check_structure,
+    exact_array,
+)
+from clearwood.exceptions import InputError
+
+BLOCK_ROWS = 4096
+"""Rows predicted at a time: bounds memory without costing speed."""
+
+
+class NumericSplits(NamedTuple):
+    """The inner nodes that ask ``x <= cut``, in node order."""
+
+    node: np.ndarray
+    feature: np.ndarray
+    cut: np.ndarray
+    missing_left: np.ndarray
+
+
+class CategoricalSplit(NamedTuple):
+    """One inner node that asks whether a category code is in a set."""
+
+    node: int
+    feature: int
+    codes_left: frozenset[int]
+    missing_left: bool
+    unseen_left: bool
+
+
+class Splits(NamedTuple):
+    """All questions that an ensemble asks; see ``TreeEnsemble.splits``."""
+
+    numeric: NumericSplits
+    categorical: tuple[CategoricalSplit, ...]
+
+
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class TreeEnsemble:
+    """A fitted tree ensemble, read from any library, that predicts as the original.
+
+    Use :func:`read_ensemble` to get one. All nodes of all trees lie in flat arrays, one
+    tree after the other, parents before children; every comparison is in float64.
+
+    Parameters
+    ----------
+    features : FeatureSpace
+        Names and categories of the columns.
+    task : {"regression", "classification"}
+        What the ensemble predicts.
+    classes : ndarray or None
+        Class labels, in the order of the probabilities.
+    feature : ndarray of int32 of shape (n_nodes,)
+        Feature that the node asks about, -1 at leaves.
+    cut : ndarray of float64 of shape (n_nodes,)
+        Rows with ``x <= cut`` go left; NaN at leaves and categorical nodes.
+    left, right : ndarray of int32 of shape (n_nodes,)
+        Positions of the children, -1 at leaves.
+    missing_left, unseen_left : ndarray of bool of shape (n_nodes,)
+        Whether missing values, and categories never seen, go left.
+    category_set : ndarray of int32 of shape (n_nodes,)
+        Number of the category set that a categorical node asks about, else -1.
+    category_offsets : ndarray of int64 of shape (n_sets + 1,)
+        Set ``s`` is ``categories_left[category_offsets[s]:category_offsets[s + 1]]``.
+    categories_left : ndarray of bool
+        For every set, category code by category code: does it go left?
+    value : ndarray of float64 of shape (n_nodes, width)
+        What a leaf adds to the outputs; 0 at inner nodes.
+    roots : ndarray of int32 of shape (n_trees,)
+        Position of the root of every tree.
+    output : ndarray of int32 of shape (n_trees,)
+        First output that the tree adds to.
+    base_score : ndarray of float64 of shape (n_outputs,)
+        What the outputs start from.
+    aggregation : {"sum", "weighted_median"}, default="sum"
+        How the values of the trees become one raw score.
+    divisor : float, default=1.0
+        Divides the sum: the number of trees where an ensemble takes the mean.
+    tree_weight : ndarray of float64 of shape (n_trees,) or None
+        Weights for the median.
+    link : {"identity", "exp", "logistic", "softmax", "probability"}
+        From raw scores to predictions; ``"probability"``: they already are.
+    link_scale : float, default=1.0
+        Factor on the raw scores inside the logistic function or softmax.
+    zero_is_positive : bool, default=False
+        With two classes and one output: which class a raw score of exactly 0 means.
+    allows_missing, allows_infinite : bool
+        Whether the original accepts NaN and infinity when it predicts.
+    input_dtype : {"float32", "float64"}
+        What the original casts its data to. The cuts already account for it.
+    source : str
+        The class that the ensemble was read from.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> from clearwood.ensembles import read_ensemble
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> forest = RandomForestClassifier(n_estimators=3, random_state=0).fit(X, y)
+    >>> ensemble = read_ensemble(forest)
+    >>> ensemble.n_trees, ensemble.n_features, ensemble.task
+    (3, 4, 'classification')
+    >>> bool((ensemble.predict(X) == forest.predict(X)).all())
+    True
+    """
+
+    features: FeatureSpace
+    task: Literal["regression", "classification"]
+    classes: np.ndarray | None = None
+    feature: np.ndarray
+    cut: np.ndarray
+    left: np.ndarray
+    right: np.ndarray
+    missing_left: np.ndarray
+    unseen_left: np.ndarray
+    category_set: np.ndarray
+    category_offsets: np.ndarray = field(default_factory=lambda: np.zeros(1, int))
+    categories_left: np.ndarray = field(default_factory=lambda: np.zeros(0, bool))
+    value: np.ndarray
+    roots: np.ndarray
+    output: np.ndarray
+    base_score: np.ndarray
+    aggregation: Literal["sum", "weighted_median"] = "sum"
+    divisor: float = 1.0
+    tree_weight: np.ndarray | None = None
+    link: Link
+    link_scale: float = 1.0
+    zero_is_positive: bool = False
+    allows_missing: bool
+    allows_infinite: bool
+    input_dtype: Literal["float32", "float64"]
+    source: str
+
+    def __post_init__(self) -> None:
+        for name, dtype in {**NODE_FIELDS, **TREE_FIELDS, **OTHER_FIELDS}.items():
+            array = exact_array(name, getattr(self, name), dtype)
+            object.__setattr__(self, name, array)
+        check_structure(self)
+
+    # What it is
+
+    @property
+    def n_nodes(self) -> int:
+        """Number of nodes in all trees."""
+        return self.feature.size
+
+    @property
+    def n_trees(self) -> int:
+        """Number of trees; boosting with k classes has k trees per round."""
+        return self.roots.size
+
+    @property
+    def n_leaves(self) -> int:
+        """Number of leaves in all trees."""
+        return int(np.count_nonzero(self.feature < 0))
+
+    @property
+    def n_splits(self) -> int:
+        """Number of inner nodes in all trees."""
+        return self.n_nodes - self.n_leaves
+
+    @property
+    def n_features(self) -> int:
+        """Number of features that the model was fitted on."""
+        return self.features.n_features
+
+    @property
+    def n_outputs(self) -> int:
+        """Number of raw scores per row."""
+        return self.base_score.size
+
+    @cached_property
+    def max_depth(self) -> int:
+        """Most questions that a row is asked in one tree."""
+        depth, level = 0, self.roots[self.feature[self.roots] >= 0]
+        while level.size:
+            below = np.concatenate([self.left[level], self.right[level]])
+            level = below[self.feature[below] >= 0]
+            depth += 1
+        return depth
+
+    def splits(self) -> Splits:
+        """All questions that the trees ask, each as often as it is asked.
+
+        Returns
+        -------
+        Splits
+            ``numeric``: arrays ``node``, ``feature``, ``cut``, ``missing_left``;
+            ``categorical``: one ``CategoricalSplit`` per node.
+
+        Examples
+        --------
+        >>> from sklearn.tree import DecisionTreeRegressor
+        >>> from clearwood.ensembles import read_ensemble
+        >>> tree = DecisionTreeRegressor().fit([[0.0], [1.0]], [5.0, 7.0])
+        >>> read_ensemble(tree).splits().numeric.cut
+        array([0.5])
+        """
+        numeric = np.flatnonzero((self.feature >= 0) & (self.category_set < 0))
+        return Splits(
+            NumericSplits(
+                numeric,
+                self.feature[numeric],
+                self.cut[numeric],
+                self.missing_left[numeric],
+            ),
+            tuple(
+                self._categorical_split(int(node))
+                for node in np.flatnonzero(self.category_set >= 0)
+            ),
+        )
+
+    def _categorical_split(self, node: int) -> CategoricalSplit:
+        start, stop = self.category_offsets[self.category_set[node] :][:2]
+        codes = np.flatnonzero(self.categories_left[start:stop])
+        return CategoricalSplit(
+            node,
+            int(self.feature[node]),
+            frozenset(codes.tolist()),
+            bool(self.missing_left[node]),
+            bool(self.unseen_left[node]),
+        )
+
+    def with_feature_names(self, names: Sequence[str]) -> TreeEnsemble:
+        """The same ensemble under the column names of the user's data."""
+        return replace(self, features=self.features.renamed(names))
+
+    def __repr__(self) -> str:
+        task = self.task
+        if self.classes is not None:
+            task = f"{task} into {len(self.classes)} classes"
+        return (
+            f"<TreeEnsemble: {task}, {self.n_trees} trees, {self.n_splits} splits, "
+            f"{self.n_features} features, from {self.source}>"
+        )
+
+    # What it predicts
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Predicted values or class labels, as the original predicts them.
+
+        Parameters
+        ----------
+        X : array-like or pandas or polars frame of shape (n_rows, n_features)
+            Frames are read by column name where the model knows names.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+        """
+        raw = self.raw_scores(X)
+        if self.classes is None:
+            return response(raw, self.link)[:, 0]
+        if self.link == "logistic":
+            positive = raw[:, 0] >= 0 if self.zero_is_positive else raw[:, 0] > 0
+            return self.classes[positive.astype(int)]
+        return self.classes[np.argmax(raw, axis=1)]
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Probability of every class, columns in the order of ``classes``."""
+        if self.classes is None:
+            raise InputError(
+                f"{self.source} is a regression model and has no class probabilities; "
+                "use predict."
+            )
+        return response(self.raw_scores(X), self.link, self.link_scale)
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Scores before the link, one column per class, or flat with two classes."""
+        if self.classes is None or self.link == "probability":
+            raise InputError(
+                f"{self.source} has no decision function; use "
+                f"{'predict' if self.classes is None else 'predict_proba'}."
+            )
+        raw = self.raw_scores(X)
+        return raw[:, 0] if self.link == "logistic" else raw
+
+    def raw_scores(self, X: Any) -> np.ndarray:
+        """What the trees say together, before the link.
+
+        Parameters
+        ----------
+        X : array-like or pandas or polars frame of shape (n_rows, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_outputs)
+        """
+        X = self.encode(X)
+        combine = self._sum if self.aggregation == "sum" else self._weighted_median
+        raw = np.empty((len(X), self.n_outputs))
+        for start in range(0, len(X), BLOCK_ROWS):
+            rows = slice(start, start + BLOCK_ROWS)
+            raw[rows] = combine(self._find_leaves(X[rows]))
+        return raw
+
+    def leaves(self, X: Any) -> np.ndarray:
+        """Node position of the leaf that every row reaches in every tree.
+
+        Parameters
+        ----------
+        X : array-like or pandas or polars frame of shape (n_rows, n_features)
+
+        Returns
+        -------
+        ndarray of int32 of shape (n_rows, n_trees)
+        """
+        return self._find_leaves(self.encode(X)).T
+
+    def encode(self, X: Any) -> np.ndarray:
+        """The rows as float64 codes, refused where the original would refuse them.
+
+        Raises
+        ------
+        InputError
+            The columns do not fit, or hold NaN or infinity and the model takes none.
+        """
+        X = self.features.encode(X)
+        if not self.allows_missing:
+            remedy = "Fill the missing values as it was done before the model was fitted"
+            self._refuse(X, np.isnan, "is missing (NaN)", remedy)
+        if not self.allows_infinite:
+            found = f"is infinite or too large for {self.input_dtype}"
+            self._refuse(X, self._is_too_large, found, "Replace it by a finite number")
+        return X
+
+    def _is_too_large(self, column: np.ndarray) -> np.ndarray:
+        if self.input_dtype == "float32":
+            return np.abs(column) > FLOAT32_LIMIT
+        return np.isinf(column)
+
+    def _refuse(
+        self,
+        X: np.ndarray,
+        is_bad: Callable[[np.ndarray], np.ndarray],
+        found: str,
+        remedy: str,
+    ) -> None:
+        # Column by column: no mask as large as the table.
+        for d in range(self.n_features):
+            bad = np.flatnonzero(is_bad(X[:, d]))
+            if bad.size:
+                name = self.features.names[d]
+                raise InputError(
+                    f"Feature {name!r} {found} in row {bad[0]}, which {self.source} "
+                    f"does not accept. {remedy}."
+                )
+
+    def _find_leaves(self, X: np.ndarray) -> np.ndarray:
+        return _kernels.find_leaves(
+            X,
+            self.feature,
+            self.cut,
+            self.left,
+            self.right,
+            self.missing_left,
+            self.unseen_left,
+            self.category_set,
+            self.category_offsets,
+            self.categories_left,
+            self.roots,
+        )
+
+    def _sum(self, leaves: np.ndarray) -> np.ndarray:
+        # One tree after the other, as the libraries add: the same rounding.
+        raw = np.tile(self.base_score, (leaves.shape[1], 1))
+        width = self.value.shape[1]
+        for leaf, first in zip(leaves, self.output):
+            raw[:, first : first + width] += self.value[leaf]
+        return raw / self.divisor
+
+    def _weighted_median(self, leaves: np.ndarray) -> np.ndarray:
+        predicted = self.value[leaves, 0].T
+        order = np.argsort(predicted, axis=1)
+        weight = np.cumsum(self.tree_weight[order], axis=1)
+        middle = np.argmax(weight >= 0.5 * weight[:, -1:], axis=1)[:, None]
+        return np.take_along_axis(
+            predicted, np.take_along_axis(order, middle, axis=1), axis=1
+        )
