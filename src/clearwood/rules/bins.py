@@ -106,10 +106,10 @@ class FeatureBins:
         splits = ensemble.splits()
         return cls.from_splits(
             ensemble.features,
-            feature=splits.feature,
-            cut=splits.cut,
-            missing_right=~splits.missing_left,
-            category_splits=splits.categorical,
+            feature=splits.numeric.feature,
+            cut=splits.numeric.cut,
+            missing_right=~splits.numeric.missing_left,
+            category_splits=[split[1:] for split in splits.categorical],
             missing_seen=missing_seen,
             counts=counts,
         )
