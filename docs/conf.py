@@ -23,8 +23,24 @@ default_role = "code"
 html_theme = "pydata_sphinx_theme"
 html_title = "Clearwood"
 html_show_sourcelink = False
-html_theme_options = {"navigation_with_keys": False, "show_toc_level": 2}
-html_sidebars = {"install": [], "quickstart": [], "changelog": [], "references": []}
+html_theme_options = {
+    "header_links_before_dropdown": 7,
+    "navigation_with_keys": False,
+    "show_toc_level": 2,
+}
+# Pages without subpages have nothing to show in a sidebar.
+html_sidebars = {
+    page: []
+    for page in (
+        "install",
+        "quickstart",
+        "choosing",
+        "how_it_works",
+        "command_line",
+        "changelog",
+        "references",
+    )
+}
 
 # Members are listed by our own class template, not a second time by numpydoc.
 numpydoc_show_class_members = False
