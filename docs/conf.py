@@ -23,11 +23,7 @@ default_role = "code"
 html_theme = "pydata_sphinx_theme"
 html_title = "Clearwood"
 html_show_sourcelink = False
-html_theme_options = {
-    "header_links_before_dropdown": 7,
-    "navigation_with_keys": False,
-    "show_toc_level": 2,
-}
+html_theme_options = {"navigation_with_keys": False, "show_toc_level": 2}
 # Pages without subpages have nothing to show in a sidebar.
 html_sidebars = {
     page: []
@@ -45,6 +41,8 @@ html_sidebars = {
 # Members are listed by our own class template, not a second time by numpydoc.
 numpydoc_show_class_members = False
 autosummary_generate = True
+# The docstrings say it better than the annotations.
+autodoc_typehints = "none"
 
 sphinx_gallery_conf = {
     "examples_dirs": "../examples",

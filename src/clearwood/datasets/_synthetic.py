@@ -81,8 +81,7 @@ def make_synthetic2(
 
     .. math:: r(x) = 0.25 + \frac{0.5}{1 + e^{-20 (x - 0.5)}} + 0.05 \cos(2 \pi x).
 
-    The border is nowhere parallel to an axis for long, so a few boxes can only
-    approximate it.
+    The border is a bent and slanted step, so a few boxes can only approximate it.
 
     Parameters
     ----------
