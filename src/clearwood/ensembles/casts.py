@@ -42,12 +42,12 @@ def float64_cut_of_float32_test(thresholds: ArrayLike) -> np.ndarray:
     (True, False)
     """
     thresholds = np.asarray(thresholds, dtype=np.float64)
-    with np.errstate(over="ignore", invalid="ignore"):
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         below = thresholds.astype(np.float32)
-    # The largest float32 that passes the test, and its upper neighbour.
-    too_large = below > thresholds
-    below = np.where(too_large, np.nextafter(below, np.float32(-np.inf)), below)
-    above = np.nextafter(below, np.float32(np.inf))
+        # The largest float32 that passes the test, and its upper neighbour.
+        too_large = below > thresholds
+        below = np.where(too_large, np.nextafter(below, np.float32(-np.inf)), below)
+        above = np.nextafter(below, np.float32(np.inf))
     middle = (_as_float64(below) + _as_float64(above)) / 2
     # Halfway between two float32 numbers the cast takes the one with an even last bit.
     ties_go_down = below.view(np.int32) & 1 == 0
