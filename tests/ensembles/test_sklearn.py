@@ -3,8 +3,8 @@
 Raw sums are compared bit for bit: both sides add the same float64 numbers in the same
 order. (On processors where a compiler fuses multiply and add, scikit-learn's gradient
 boosting may differ in the last bit.) After a link the tolerance is 1e-12 relative: the
-exponentials are the same, but a softmax may add its terms in another order, and AdaBoost
-computes a logistic function as a softmax over two scores.
+exponentials are the same, but a softmax may add its terms in another order, and
+AdaBoost computes a logistic function as a softmax over two scores.
 """
 
 import numpy as np
@@ -22,10 +22,10 @@ from sklearn.ensemble import (
 )
 from sklearn.frozen import FrozenEstimator
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+from tests.ensembles import models
 
 from clearwood.ensembles import read_ensemble
 from clearwood.exceptions import InputError
-from tests.ensembles import models
 
 SEEDS = range(13)
 
@@ -79,7 +79,9 @@ def test_missing_and_infinite_rows_are_refused_exactly_where_scikit_learn_does(k
             with np.errstate(over="ignore"):
                 native = model.predict(row)
         except ValueError:
-            with pytest.raises(InputError, match=r"'x1' .* row 0.* does not accept\. \w"):
+            with pytest.raises(
+                InputError, match=r"'x1' .* row 0.* does not accept\. \w"
+            ):
                 ensemble.predict(row)
         else:
             assert_array_equal(ensemble.predict(row), native)

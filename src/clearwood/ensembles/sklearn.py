@@ -33,8 +33,8 @@ def read(model: Any) -> TreeEnsemble:
     --------
     >>> from sklearn.tree import DecisionTreeClassifier
     >>> read(DecisionTreeClassifier().fit([[0], [1]], ["no", "yes"]))
-    <TreeEnsemble: classification into 2 classes, 1 trees, 1 splits, 1 features, from \
-sklearn.tree.DecisionTreeClassifier>
+    <TreeEnsemble: classification into 2 classes, trees: 1, splits: 1, features: 1, \
+from sklearn.tree.DecisionTreeClassifier>
     """
     while _is_a(model, "FrozenEstimator"):
         model = model.estimator
@@ -129,8 +129,8 @@ def _constant_start(model: Any) -> np.ndarray:
     )
     if not constant:
         raise ModelError(
-            f"Cannot read {_name(model)} with init={init!r}: its predictions start from "
-            "another model. Expected a constant start; fit it with init=None or "
+            f"Cannot read {_name(model)} with init={init!r}: its predictions start "
+            "from another model. Expected a constant start; fit it with init=None or "
             "init='zero'."
         )
     # Private, and there is no public way to the start without rounding.
@@ -215,6 +215,12 @@ def read_hist_gradient_boosting(model: Any) -> TreeEnsemble:
     """Histogram gradient boosting; see ``sklearn_hist``."""
     from clearwood.ensembles import sklearn_hist
 
+    if len(getattr(model, "classes_", "ab")) == 1:
+        raise ModelError(
+            f"Cannot read {_name(model)} fitted on one class only, "
+            f"{model.classes_.tolist()}: it has two probabilities for one class. Fit "
+            "it on two classes or more."
+        )
     return TreeEnsemble(**sklearn_hist.fields(model), **described(model))
 
 
@@ -263,7 +269,9 @@ def _float32_ensemble(
     """
     from sklearn.utils import get_tags
 
-    allows_missing = missing_as is not None and get_tags(missing_as).input_tags.allow_nan
+    allows_missing = (
+        missing_as is not None and get_tags(missing_as).input_tags.allow_nan
+    )
     names = getattr(model, "feature_names_in_", None)
     return TreeEnsemble(
         features=FeatureSpace.numeric(model.n_features_in_, names),

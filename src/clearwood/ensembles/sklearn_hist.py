@@ -43,7 +43,9 @@ def fields(model: Any) -> dict[str, Any]:
         for predictors in model._predictors
         for output, predictor in enumerate(predictors)
     ]
-    labels = [None if k is None else tuple(x for x in k if x is not None) for k in known]
+    labels = [
+        None if k is None else tuple(x for x in k if x is not None) for k in known
+    ]
     names = getattr(model, "feature_names_in_", None)
     space = FeatureSpace.numeric(model.n_features_in_, names)
     return {
@@ -64,7 +66,9 @@ def _columns(model: Any) -> tuple[np.ndarray, list[tuple[Hashable, ...] | None]]
     if model.is_categorical_ is None:
         return np.arange(n), known
     categorical = np.asarray(model.is_categorical_)
-    columns = np.concatenate([np.flatnonzero(categorical), np.flatnonzero(~categorical)])
+    columns = np.concatenate(
+        [np.flatnonzero(categorical), np.flatnonzero(~categorical)]
+    )
     encoder = model._preprocessor.named_transformers_["encoder"]
     for column, labels in zip(columns, encoder.categories_):
         known[column] = _without_nan(labels.tolist(), column)

@@ -93,8 +93,8 @@ class TreeEnsemble:
         How the values of the trees become one raw score.
     divisor : float, default=1.0
         Divides the sum: the number of trees where an ensemble takes the mean.
-    tree_weight : ndarray of float64 of shape (n_trees,) or None
-        Weights for the median.
+    tree_weight : ndarray of float64 of shape (n_trees,)
+        Weights for the median; empty with a sum, where the leaf values carry them.
     link : {"identity", "exp", "logistic", "softmax", "probability"}
         From raw scores to predictions; ``"probability"``: they already are.
     link_scale : float, default=1.0
@@ -140,7 +140,7 @@ class TreeEnsemble:
     base_score: np.ndarray
     aggregation: Literal["sum", "weighted_median"] = "sum"
     divisor: float = 1.0
-    tree_weight: np.ndarray | None = None
+    tree_weight: np.ndarray = field(default_factory=lambda: np.zeros(0))
     link: Link
     link_scale: float = 1.0
     zero_is_positive: bool = False
@@ -150,6 +150,7 @@ class TreeEnsemble:
     source: str
 
     def __post_init__(self) -> None:
+        """Bring the arrays into their types and check that they form trees."""
         for name, dtype in {**NODE_FIELDS, **TREE_FIELDS, **OTHER_FIELDS}.items():
             array = exact_array(name, getattr(self, name), dtype)
             object.__setattr__(self, name, array)
@@ -212,7 +213,10 @@ class TreeEnsemble:
         >>> from clearwood.ensembles import read_ensemble
         >>> tree = DecisionTreeRegressor().fit([[0.0], [1.0]], [5.0, 7.0])
         >>> read_ensemble(tree).splits().numeric.cut
-        array([0.5])
+        array([0.50000003])
+
+        Not 0.5: the tree casts its data to float32, so slightly larger values that the
+        cast takes down to 0.5 go left too.
         """
         numeric = np.flatnonzero((self.feature >= 0) & (self.category_set < 0))
         return Splits(
@@ -244,12 +248,12 @@ class TreeEnsemble:
         return replace(self, features=self.features.renamed(names))
 
     def __repr__(self) -> str:
-        task = self.task
-        if self.classes is not None:
-            task = f"{task} into {len(self.classes)} classes"
+        """What it is in one line."""
+        classes = "" if self.classes is None else f" into {len(self.classes)} classes"
         return (
-            f"<TreeEnsemble: {task}, {self.n_trees} trees, {self.n_splits} splits, "
-            f"{self.n_features} features, from {self.source}>"
+            f"<TreeEnsemble: {self.task}{classes}, trees: {self.n_trees}, "
+            f"splits: {self.n_splits}, features: {self.n_features}, "
+            f"from {self.source}>"
         )
 
     # What it predicts
@@ -335,7 +339,9 @@ class TreeEnsemble:
         """
         X = self.features.encode(X)
         if not self.allows_missing:
-            remedy = "Fill the missing values as it was done before the model was fitted"
+            remedy = (
+                "Fill the missing values as it was done before the model was fitted"
+            )
             self._refuse(X, np.isnan, "is missing (NaN)", remedy)
         if not self.allows_infinite:
             found = f"is infinite or too large for {self.input_dtype}"
