@@ -155,6 +155,15 @@ def test_tied_values_and_weights_in_the_weighted_median():
     assert_array_equal(read_ensemble(model).predict(X), model.predict(X))
 
 
+def test_weighted_median_takes_the_lower_of_two_middle_values():
+    X = np.array([[0.0], [1.0]])
+    model = AdaBoostRegressor(n_estimators=1).fit(X, [3.0, 5.0])
+    low, high = (DecisionTreeRegressor().fit(X, [v, v]) for v in (3.0, 5.0))
+    model.estimators_, model.estimator_weights_ = [high, low], np.ones(2)
+    assert_array_equal(model.predict(X), [3, 3])
+    assert_array_equal(read_ensemble(model).predict(X), [3, 3])
+
+
 @pytest.mark.parametrize("loss", ["log_loss", "exponential"])
 @pytest.mark.parametrize(
     "init", [None, "zero", DummyClassifier(strategy="most_frequent")]

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+import sklearn
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.ensemble import (
     HistGradientBoostingClassifier,
@@ -12,6 +13,7 @@ from sklearn.ensemble import (
 from clearwood.ensembles import read_ensemble
 from clearwood.exceptions import ModelError
 
+sklearn_version = tuple(int(n) for n in sklearn.__version__.split(".")[:2])
 CITIES = ["Oslo", "Rome", "Bern", "Lima", "Kyiv", "Cairo"]
 
 
@@ -82,7 +84,10 @@ def test_pandas_categories(seed, classes, missing):
 
 @pytest.mark.parametrize("missing", [False, True])
 @pytest.mark.parametrize("dtype", ["Categorical", "Enum"])
-def test_polars_categories(dtype, missing):
+@pytest.mark.parametrize("which", ["from_dtype", ["city", "size"]])
+def test_polars_categories(dtype, which, missing):
+    if which == "from_dtype" and sklearn_version < (1, 9):
+        pytest.skip("scikit-learn sees the types of current polars columns since 1.9")
     pl = pytest.importorskip("polars")
     data, target = table(0, missing)
     kind = {
@@ -97,7 +102,7 @@ def test_polars_categories(dtype, missing):
             lists[name] = [None if v != v else v for v in lists[name]]
         return pl.DataFrame(lists, strict=False).with_columns(columns)
 
-    model = hist().fit(to_polars(data), target)
+    model = hist(categorical_features=which).fit(to_polars(data), target)
     assert_same(model, to_polars(new_rows(data)))
 
 

@@ -53,11 +53,11 @@ sklearn.ensemble.GradientBoostingRegressor>
     found = repr(model) if isinstance(model, type) else type(model).__qualname__
     raise ModelError(
         f"Cannot read {found}; expected a TreeEnsemble or a fitted model, one of "
-        f"{readable_models()}."
+        f"{_readable_models()}."
     )
 
 
-def readable_models() -> str:
+def _readable_models() -> str:
     """The names of all classes that can be read, for messages."""
     names = [name for m in READER_MODULES.values() for name in import_module(m).READERS]
     return ", ".join(names)

@@ -17,8 +17,8 @@ from clearwood.ensembles.nodes import TreeNodes, join_trees
 from clearwood.exceptions import ModelError
 
 
-def fields(model: Any) -> dict[str, Any]:
-    """The fields of a ``TreeEnsemble`` that describe the model's trees and data.
+def trees_and_columns(model: Any) -> dict[str, Any]:
+    """All fields of a ``TreeEnsemble`` but its link, task and source.
 
     Parameters
     ----------
@@ -32,11 +32,9 @@ def fields(model: Any) -> dict[str, Any]:
     --------
     >>> from sklearn.ensemble import HistGradientBoostingRegressor
     >>> model = HistGradientBoostingRegressor(max_iter=3).fit([[0.0], [1.0]], [1, 2])
-    >>> fields(model)["base_score"]
+    >>> trees_and_columns(model)["base_score"]
     array([1.5])
     """
-    from clearwood.ensembles.sklearn import link_of_loss
-
     columns, known = _columns(model)
     trees = [
         _tree_nodes(predictor, output, columns, known)
@@ -52,7 +50,6 @@ def fields(model: Any) -> dict[str, Any]:
         "features": FeatureSpace(space.names, tuple(labels), space.named),
         **join_trees(trees),
         "base_score": np.ravel(model._baseline_prediction),
-        **link_of_loss(model),
         "allows_missing": True,
         "allows_infinite": True,
         "input_dtype": "float64",

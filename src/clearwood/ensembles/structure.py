@@ -63,7 +63,18 @@ def check_structure(ensemble: TreeEnsemble) -> None:
 
     Examples
     --------
-    ``TreeEnsemble`` calls it; there is nothing to call by hand.
+    ``TreeEnsemble`` calls it; there is no need to call it by hand.
+
+    >>> from dataclasses import replace
+    >>> from sklearn.tree import DecisionTreeRegressor
+    >>> from clearwood.ensembles import read_ensemble
+    >>> tree = DecisionTreeRegressor().fit([[0.0], [1.0]], [5.0, 7.0])
+    >>> replace(read_ensemble(tree), left=[0, -1, -1])
+    Traceback (most recent call last):
+        ...
+    clearwood.exceptions.ModelFormatError: left of node 0 in tree 0: found 0, \
+expected a later node of the same tree. The model is damaged or was changed by hand; \
+read it again or refit it.
     """
     _check_shapes(ensemble)
     _check_roots(ensemble)
