@@ -91,5 +91,11 @@ def test_shortest_between_lies_between_and_is_short(a, b, share):
     near = min(max(low + share * (high - low), low), np.nextafter(high, low))
     found = shortest_between(low, high, near)
     assert low <= found < high
-    assert len(number_text(abs(found))) <= len(number_text(abs(near))) + 1
+    assert significant_digits(found) <= significant_digits(near)
     assert float(number_text(found)) == found
+
+
+def significant_digits(value):
+    digits = f"{abs(value):.17g}" if value == 0 else repr(abs(value))
+    mantissa = digits.split("e")[0].replace(".", "")
+    return len(mantissa.strip("0"))
