@@ -11,7 +11,7 @@ With ``omega = 0`` and no truncation this is the EM algorithm of appendix A.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -75,6 +75,10 @@ class Problem:
         """``(dim phi / K + L + 1) / 2`` of eq. 12."""
         n_statements = self.statement_weight * self.bins.n_statements
         return (self.output.n_parameters + n_statements + 1.0) / 2.0
+
+    def without_rows(self) -> Problem:
+        """What prediction needs."""
+        return replace(self, blocks=Blocks([]))
 
 
 class Iteration(NamedTuple):

@@ -15,6 +15,10 @@ from clearwood._numeric import clipped_log
 from clearwood.simplify import _kernels
 
 
+VARIANCE_FLOOR = 1e-4
+"""Least variance of a component, as a share of the target's variance."""
+
+
 class Normal(NamedTuple):
     """Parameters of the Gaussian output: mean mu_k and precision lambda_k."""
 
@@ -37,10 +41,30 @@ class GaussianOutput:
     variance_floor : float
         Variances below it count as it. A component whose rows all have one value
         would otherwise have infinite precision and likelihood.
+    centre, unit : float
+        The target in its own units is ``centre + unit * y``.
     """
 
     variance_floor: float = 0.0
+    centre: float = 0.0
+    unit: float = 1.0
     n_parameters = 2
+
+    @classmethod
+    def scaled_to(cls, values: np.ndarray, weight: np.ndarray) -> GaussianOutput:
+        """With mean 0 and variance 1, so that nothing depends on the units of y."""
+        centre = float(np.average(values, weights=weight))
+        variance = float(np.average((values - centre) ** 2, weights=weight))
+        unit = np.sqrt(variance) if variance > 0 else 1.0
+        return cls(VARIANCE_FLOOR, centre, float(unit))
+
+    def scaled(self, values: np.ndarray) -> np.ndarray:
+        """Values in the units that the fit works in."""
+        return (values - self.centre) / self.unit
+
+    def unscaled(self, values: np.ndarray) -> np.ndarray:
+        """Values in the target's own units."""
+        return self.centre + self.unit * values
 
     def log_density(self, y: np.ndarray, normal: Normal) -> np.ndarray:
         """``log p(y|k)``, rows by components."""

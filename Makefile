@@ -1,0 +1,55 @@
+# Needs Python 3.11 or later with venv, nothing else. Another Python: make PYTHON=...
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check
+# What every environment is made from; a change rebuilds it.
+CONFIG := pyproject.toml constraints.txt
+
+.PHONY: help demo test lint format docs clean
+# The stamps below install into one environment.
+.NOTPARALLEL:
+
+help:
+	@echo "make demo    rules of a forest on real data, and demo/report.html"
+	@echo "make test    the whole test suite"
+	@echo "make lint    format, style and types"
+	@echo "make format  put the code into the house format"
+	@echo "make docs    the documentation, in docs/_build/html"
+	@echo "make clean   remove all that these make"
+
+demo: $(VENV)/.base
+	$(BIN)/python examples/demo.py demo
+
+test: $(VENV)/.test
+	$(BIN)/python -m pytest -n 2
+
+lint: $(VENV)/.lint
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+format: $(VENV)/.lint
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+docs: $(VENV)/.docs
+	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
+
+clean:
+	rm -rf $(VENV) build dist demo docs/_build docs/generated docs/gallery
+	rm -rf .coverage htmlcov .hypothesis .mypy_cache .pytest_cache .ruff_cache
+
+# The package in place with all it needs to run. pip is upgraded first because
+# only 25.1 and later know --group.
+$(VENV)/.base: $(CONFIG)
+	$(PYTHON) -m venv $(VENV)
+	$(PIP) install --quiet --upgrade -c constraints.txt pip
+	$(PIP) install --quiet -c constraints.txt --build-constraint constraints.txt \
+		-e ".[plot]"
+	@touch $@
+
+# One stamp for each dependency group: .test, .lint, .docs.
+$(VENV)/.%: $(VENV)/.base
+	$(PIP) install --quiet -c constraints.txt --group $*
+	@touch $@

@@ -1,0 +1,44 @@
+"""Rules of a random forest on scikit-learn's breast cancer data.
+
+Usage: python examples/demo.py [FOLDER]
+
+Prints the rules and their scores and writes FOLDER/report.html (default: demo).
+"""
+
+import sys
+from pathlib import Path
+
+from sklearn.datasets import load_breast_cancer
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.model_selection import train_test_split
+
+import clearwood as cw
+
+
+def main(folder: Path) -> None:
+    """Train a forest, explain it and write the report."""
+    data = load_breast_cancer(as_frame=True)
+    X, y = data.data, data.target_names[data.target]
+    X_train, X_test, y_train, y_test = train_test_split(
+        X, y, test_size=0.3, stratify=y, random_state=0
+    )
+    forest = RandomForestClassifier(100, random_state=0).fit(X_train, y_train)
+    nodes = sum(tree.tree_.node_count for tree in forest.estimators_)
+    print(f"A forest of {len(forest.estimators_)} trees with {nodes:,} nodes:")
+    print(f"  accuracy on new data {forest.score(X_test, y_test):.3f}\n")
+
+    fab = cw.FABRulesClassifier(forest, max_rules=10, random_state=0)
+    fab.fit(X_train, y_train)
+    print("The same in rules:")
+    print(fab.rules_, "\n")
+    print("On new data:")
+    print(fab.rules_.evaluate(X_test, y_test, teacher=forest))
+
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / "report.html"
+    cw.report(fab, path, X=X_test, y=y_test)
+    print(f"\nThe report: {path}")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1] if len(sys.argv) > 1 else "demo"))

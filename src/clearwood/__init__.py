@@ -1,0 +1,46 @@
+"""Clearwood turns a model that nobody can read into one that anybody can.
+
+Names are loaded when they are first used, so that importing the library is cheap.
+"""
+
+from importlib import import_module
+from typing import Any
+
+__version__ = "0.1.0"
+
+_HOME = {
+    "CategorySet": "rules",
+    "FABPathDisplay": "simplify.display",
+    "FABRulesClassifier": "simplify",
+    "FABRulesRegressor": "simplify",
+    "FeatureBins": "rules",
+    "Interval": "rules",
+    "RegionsDisplay": "simplify.display",
+    "Rule": "rules",
+    "RuleScores": "rules",
+    "RuleSet": "rules",
+    "TreeEnsemble": "ensembles",
+    "load": "persistence",
+    "read_ensemble": "ensembles",
+    "report": "reporting",
+    "save": "persistence",
+    "simplify": "simplify",
+}
+_ROOMS = ("datasets", "ensembles", "exceptions", "reporting", "rules")
+
+__all__ = sorted([*_HOME, *_ROOMS, "__version__"])
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOME:
+        value = getattr(import_module(f"clearwood.{_HOME[name]}"), name)
+        # `simplify` is a function and a room of the same name; the function wins.
+        globals()[name] = value
+        return value
+    if name in _ROOMS:
+        return import_module(f"clearwood.{name}")
+    raise AttributeError(f"module 'clearwood' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,0 +1,9 @@
+"""The data generators of the papers, for examples, tests and studies."""
+
+from clearwood.datasets._synthetic import (
+    make_synthetic1,
+    make_synthetic2,
+    make_xor_regression,
+)
+
+__all__ = ["make_synthetic1", "make_synthetic2", "make_xor_regression"]

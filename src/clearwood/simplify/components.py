@@ -1,0 +1,121 @@
+"""From fitted components to regions in the data, and the soft prediction."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from clearwood.rules import CategorySet, Condition, FeatureBins, Interval
+from clearwood.simplify import _kernels
+from clearwood.simplify.fab import Fit, Problem, statement_table
+from clearwood.simplify.outputs import Normal
+
+
+def component_regions(
+    bins: FeatureBins,
+    true_probability: np.ndarray,
+    false_probability: np.ndarray,
+    seen: np.ndarray,
+    kappa: float = 1e-6,
+) -> list[tuple[Condition, ...] | None]:
+    """Regions that the 0-1 pattern of eta describes (section 4.2).
+
+    A statement with ``eta > 1 - kappa`` must be true in the region, one with
+    ``eta < kappa`` false; the others do not matter.
+
+    Parameters
+    ----------
+    bins : FeatureBins
+        Their statements are the rows of the probabilities.
+    true_probability, false_probability : ndarray of shape (n_statements, K)
+        eta and 1 - eta.
+    seen : ndarray of bool of shape (total number of bins,)
+        Bins that hold training rows. Whether a missing value or an unknown
+        category belongs to a region is only known where there were some.
+    kappa : float
+        What counts as certain.
+
+    Returns
+    -------
+    list of (tuple of conditions, or None)
+        One per component; None where no value of some feature is left.
+    """
+    must_be_true = (false_probability < kappa).astype(np.float64)
+    must_be_false = (true_probability < kappa).astype(np.float64)
+    # Per bin, the number of statements that rule it out.
+    contradictions = bins.sum_over_statements(must_be_false, must_be_true)
+    allowed = contradictions.T == 0
+    return [_conditions(bins, column, seen) for column in allowed]
+
+
+def _conditions(bins, allowed, seen) -> tuple[Condition, ...] | None:
+    conditions: list[Condition] = []
+    for d in np.unique(bins.statements.feature):
+        part = slice(bins.bin_start[d], bins.bin_start[d] + bins.n_bins[d])
+        make = _interval if bins.groups[d] is None else _category_set
+        condition = make(bins, int(d), allowed[part], seen[part])
+        if condition is None:
+            return None
+        if condition is not EVERYTHING:
+            conditions.append(condition)
+    return tuple(conditions)
+
+
+EVERYTHING = object()
+"""No condition at all."""
+
+
+def _interval(bins, d, allowed, seen):
+    cuts, inside = bins.cuts[d], np.flatnonzero(allowed[:-1])
+    missing = bool(allowed[-1] and seen[-1])
+    if len(inside) == 0:
+        return Interval(d, low=np.inf, missing=True) if missing else None
+    if len(inside) == len(cuts) + 1:
+        return Interval(d) if seen[-1] and not missing else EVERYTHING
+    low = float(cuts[inside[0] - 1]) if inside[0] > 0 else -np.inf
+    high = float(cuts[inside[-1]]) if inside[-1] < len(cuts) else np.inf
+    return Interval(d, low, high, missing)
+
+
+def _category_set(bins, d, allowed, seen):
+    n_groups = len(allowed) - 2
+    # A missing value or an unknown category does not restrict what never had one.
+    open_ends = (allowed[n_groups:] | ~seen[n_groups:]).all()
+    if allowed[:n_groups].all() and open_ends:
+        return EVERYTHING
+    codes = tuple(np.flatnonzero(allowed[bins.groups[d]]).tolist())
+    missing, unseen = (allowed[n_groups:] & seen[n_groups:]).tolist()
+    if not codes and not missing and not unseen:
+        return None
+    return CategorySet(d, codes, missing, unseen)
+
+
+def component_of(problem: Problem, fit: Fit, codes: np.ndarray) -> np.ndarray:
+    """The component with the largest posterior given the statements (eq. 10).
+
+    Parameters
+    ----------
+    problem, fit : Problem, Fit
+        What was fitted.
+    codes : ndarray of shape (n_samples, n_features)
+        Bins of all features.
+
+    Returns
+    -------
+    ndarray of int of shape (n_samples,)
+    """
+    used = np.unique(problem.bins.statements.feature)
+    scores = np.tile(np.log(fit.parameters.share), (len(codes), 1))
+    _kernels.add_looked_up(
+        scores,
+        np.ascontiguousarray(codes[:, used]),
+        problem.bin_start,
+        statement_table(problem, fit.parameters),
+    )
+    return scores.argmax(axis=1)
+
+
+def soft_values(fit: Fit, component: np.ndarray) -> np.ndarray:
+    """What each row's component says (eq. 11): a value, or class probabilities."""
+    output = fit.parameters.output
+    said = output.mean if isinstance(output, Normal) else output.probability
+    return said[component]

@@ -1,0 +1,85 @@
+"""The ensemble that the rules speak for: fitted, fitted here, or read."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from clearwood._validation import is_frame
+from clearwood.ensembles import TreeEnsemble, read_ensemble
+from clearwood.exceptions import InputError
+
+
+class Teacher(NamedTuple):
+    """A fitted model and the same model as a ``TreeEnsemble``."""
+
+    model: Any
+    ensemble: TreeEnsemble
+
+
+def needs_fit(estimator: Any) -> bool:
+    """Whether ``estimator`` is a scikit-learn estimator that is not yet fitted."""
+    from sklearn.exceptions import NotFittedError
+    from sklearn.utils.validation import check_is_fitted
+
+    if estimator is None:
+        return True
+    if isinstance(estimator, TreeEnsemble) or not hasattr(estimator, "fit"):
+        return False
+    try:
+        check_is_fitted(estimator)
+    except NotFittedError:
+        return True
+    return False
+
+
+def get_teacher(
+    estimator: Any,
+    default: Any,
+    X: Any,
+    y: np.ndarray | None,
+    sample_weight: np.ndarray | None,
+    task: str,
+) -> Teacher:
+    """Use a fitted model as it is, fit an unfitted one, read anything else.
+
+    Parameters
+    ----------
+    estimator : estimator, TreeEnsemble or None
+        As handed to the meta-estimator; None means ``default``.
+    default : estimator
+        Fitted where ``estimator`` is None.
+    X, y, sample_weight
+        Training data for an unfitted estimator.
+    task : {"classification", "regression"}
+        What the rules shall predict.
+
+    Returns
+    -------
+    Teacher
+    """
+    from sklearn.base import clone
+
+    model = estimator
+    if needs_fit(estimator):
+        if y is None:
+            raise InputError(
+                "The estimator is not fitted yet: this fit requires y to be passed, "
+                "but the target y is None. Hand in y, or a fitted ensemble."
+            )
+        model = clone(default if estimator is None else estimator)
+        if sample_weight is None:
+            model.fit(X, y)
+        else:
+            model.fit(X, y, sample_weight=sample_weight)
+    ensemble = read_ensemble(model)
+    if ensemble.task != task:
+        other = {"classification": "Classifier", "regression": "Regressor"}
+        raise InputError(
+            f"The ensemble ({ensemble.source}) is for {ensemble.task}, these rules "
+            f"are for {task}; use the {other[ensemble.task]} of the same name."
+        )
+    if is_frame(X) and not ensemble.features.named:
+        ensemble = ensemble.with_feature_names([str(name) for name in X.columns])
+    return Teacher(model, ensemble)

@@ -1,0 +1,46 @@
+"""Fixtures that more than one folder of tests needs."""
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+ROOT = Path(__file__).resolve().parents[1]
+
+# The same examples in every run and no time limit: a slow machine or a kernel
+# that compiles on its first call must not look like a broken property.
+settings.register_profile("ci", derandomize=True, deadline=None)
+settings.load_profile("ci")
+
+
+def find_shared_data(name: str) -> Path:
+    """Return a file or folder of the shared data, which is not in the repository.
+
+    ``CLEARWOOD_SHARED`` names the folder; without it, ``shared`` beside the
+    repository is meant. Where the data are absent the test is skipped, but in
+    continuous integration (``CI=true``) it fails: there they have to be present.
+    """
+    folder = Path(os.environ.get("CLEARWOOD_SHARED") or ROOT.parent / "shared")
+    path = folder / name
+    if path.exists():
+        return path
+    reason = (
+        f"no {name} in the shared data folder; set CLEARWOOD_SHARED to the folder "
+        "that holds it"
+    )
+    if os.environ.get("CI", "").lower() in {"1", "true"}:
+        pytest.fail(reason)
+    pytest.skip(reason)
+
+
+@pytest.fixture(scope="session")
+def shared_data():
+    """Return the function that finds shared data or skips the test."""
+    return find_shared_data
+
+
+@pytest.fixture(scope="session")
+def golden_folder() -> Path:
+    """Return the folder of exact values that come with the repository."""
+    return Path(__file__).parent / "golden"
