@@ -85,6 +85,6 @@ def significant_text(value: float, digits: int = 3) -> str:
     >>> significant_text(0.91234), significant_text(48213.7), significant_text(2e-9)
     ('0.912', '48,214', '2e-09')
     """
-    if 10**digits <= abs(value) < 1e9:
+    if 10**digits - 0.5 <= abs(value) < 1e9:
         return f"{value:,.0f}"
     return f"{value:.{digits}g}"

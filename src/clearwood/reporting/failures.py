@@ -29,7 +29,7 @@ def summarize_failures(rules: RuleSet, table: Table) -> dict[str, Any]:
     Returns
     -------
     dict
-        ``n_rows``, ``n_different``, whether the teacher's ``certain``\\ ty is known,
+        ``n_rows``, ``n_different``, whether the order is ``by_certainty``,
         and at most ten ``lines``.
     """
     predicted = rules.predict(table.X)
@@ -39,7 +39,8 @@ def summarize_failures(rules: RuleSet, table: Table) -> dict[str, Any]:
     # A stable sort: equal disagreement keeps the order of the rows.
     worst = different[np.argsort(-gap[different], kind="stable")][:MOST_ROWS]
     encoded = rules.features.encode(table.X)
-    label = getattr(table.X, "index", None)
+    # A list has an `index` too, but no row labels.
+    label = table.X.index if _has_labels(table.X) else None
     everyone = list(rules)
     return {
         "n_rows": len(gap),
@@ -62,6 +63,10 @@ def summarize_failures(rules: RuleSet, table: Table) -> dict[str, Any]:
     }
 
 
+def _has_labels(X: Any) -> bool:
+    return hasattr(X, "columns") and hasattr(X, "index")
+
+
 def _disagreement(rules: RuleSet, table: Table, predicted: np.ndarray) -> np.ndarray:
     """Zero where both say the same; else how sure the teacher is, or how far off."""
     if rules.task == "regression":
@@ -73,9 +78,10 @@ def _disagreement(rules: RuleSet, table: Table, predicted: np.ndarray) -> np.nda
 
 
 def _values(rules: RuleSet, rule: Rule, row: np.ndarray) -> list[str]:
-    """The row's values that decided; for ``otherwise``, those that rules ask for."""
-    asking = [rule] if rule.conditions else rules.rules
-    asked = list(dict.fromkeys(c.feature for r in asking for c in r.conditions))
+    """The row's values that made the rule decide."""
+    if not rule.conditions:
+        return ["no other rule fits"]
+    asked = [condition.feature for condition in rule.conditions]
     shown = [
         f"{rules.features.names[d]} = {_value_text(rules, d, row[d])}"
         for d in asked[:MOST_VALUES]
@@ -89,11 +95,11 @@ def _value_text(rules: RuleSet, feature: int, code: float) -> str:
         return "missing"
     labels = rules.features.categories[feature]
     if labels is None:
-        return f"{code:.6g}"
+        return f"{code:.4g}"
     return "a category never seen" if code == UNSEEN else str(labels[int(code)])
 
 
 def _shown(value: Any) -> str:
     if isinstance(value, np.floating):
-        return f"{value:.6g}"
+        return f"{value:.5g}"
     return prediction_text(value)

@@ -17,6 +17,8 @@ COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7
 MARKERS = ("o", "^", "s", "D", "v", "P", "X")
 GRID = 150
 SHOWN_POINTS = 5000
+LABEL = 19
+"""Width of a rule's number, in points."""
 
 
 @dataclass(frozen=True)
@@ -247,6 +249,7 @@ class RegionsDisplay:
     def _draw_boxes(self, ax: Any, bounds: list[tuple[float, float]]) -> None:
         from matplotlib.patches import Rectangle
 
+        taken = _Corners(bounds)
         # The first rule that fits decides, so it lies on top.
         for order, box in enumerate(reversed(self.boxes)):
             low = [max(a, b[0]) for a, b in zip(box.low, bounds)]
@@ -263,8 +266,9 @@ class RegionsDisplay:
                     linestyle="--" if box.further else "-", zorder=2 + order,
                 )
             )  # fmt: skip
+            corner = (low[0], high[1])
             ax.annotate(
-                str(box.number), (low[0], high[1]), xytext=(4, -4),
+                str(box.number), corner, xytext=(4 + LABEL * taken(corner), -4),
                 textcoords="offset points", ha="left", va="top", fontsize=9,
                 fontweight="bold", color="white", annotation_clip=True,
                 bbox={"boxstyle": "round,pad=0.25", "facecolor": ink, "linewidth": 0},
@@ -380,6 +384,21 @@ class FABPathDisplay:
             part.grid(axis="y", color="#00000018")
         self.ax_, self.components_ax_, self.figure_ = above, below, ax.figure
         return self
+
+
+class _Corners:
+    """Counts the labels that are already at a corner, so that none hides another."""
+
+    def __init__(self, bounds: list[tuple[float, float]]) -> None:
+        self.low = np.array([low for low, _ in bounds])
+        self.width = np.array([high - low for low, high in bounds])
+        self.used: list[np.ndarray] = []
+
+    def __call__(self, corner: tuple[float, float]) -> int:
+        place = (np.array(corner) - self.low) / self.width
+        near = sum(bool((np.abs(place - other) < 0.05).all()) for other in self.used)
+        self.used.append(place)
+        return near
 
 
 def _two_features(rules: RuleSet, features: Sequence[Any]) -> list[int]:
