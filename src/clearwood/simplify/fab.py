@@ -316,28 +316,19 @@ def lower_bound(
 def random_start(
     problem: Problem, n_components: int, generator: np.random.Generator
 ) -> tuple[Parameters, np.ndarray]:
-    """A start around rows drawn at random.
+    """A random start: eta uniform, alpha equal, outputs around random rows.
 
-    Each component holds the statements of one row to be as probable as halfway
-    between that row's and those of all rows.
+    Starting eta near single rows instead keeps nearly all components alive, with
+    a higher bound, but ends in more rules that are no more faithful.
     """
-    codes, target, weight = problem.blocks.gather()
-    rows = generator.choice(
-        len(weight), size=n_components, p=weight / weight.sum(),
-        replace=n_components > len(weight),
-    )  # fmt: skip
-    histogram = np.zeros((int(problem.bins.n_bins.sum()), n_components + 1))
-    everyone = np.zeros((len(weight), n_components + 1))
-    everyone[rows, np.arange(n_components)] = 1.0
-    everyone[:, -1] = weight / weight.sum()
-    _kernels.add_to_histogram(histogram, codes, problem.bin_start, everyone)
-    true_mass, false_mass = problem.bins.mass_of_statements(histogram)
+    _, target, weight = problem.blocks.gather()
+    rows = generator.choice(len(weight), size=n_components, p=weight / weight.sum())
+    n_statements = len(problem.bins.statements.feature)
+    true_probability = generator.random((n_statements, n_components))
     start = Parameters(
-        0.5 * true_mass[:, :-1] + 0.5 * true_mass[:, -1:],
-        0.5 * false_mass[:, :-1] + 0.5 * false_mass[:, -1:],
+        true_probability,
+        1.0 - true_probability,
         np.full(n_components, 1.0 / n_components),
         problem.output.around_rows(target, rows),
     )
     return start, np.full(n_components, problem.total_weight / n_components)
-
-

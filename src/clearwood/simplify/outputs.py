@@ -102,7 +102,7 @@ class GaussianOutput:
 
     def around_rows(self, y: np.ndarray, rows: np.ndarray) -> Normal:
         """A start: each component around one row's value, as wide as all rows."""
-        width = max(float(np.var(y)), self.variance_floor, np.finfo(float).tiny)
+        width = max(float(np.var(y)), self.variance_floor)
         return Normal(y[rows].astype(np.float64), np.full(len(rows), 1.0 / width))
 
 

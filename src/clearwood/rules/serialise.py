@@ -1,0 +1,288 @@
+"""Rule sets as JSON, and back, trusting nothing that is read.
+
+The format is described by ``rule_set.schema.json`` beside this file. Reading checks
+everything again and names the place of what is wrong: ``rules[2].conditions[0].low``.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from clearwood._features import FeatureSpace
+from clearwood.exceptions import InputError, ModelFormatError
+from clearwood.rules.conditions import CategorySet, Condition, Interval
+from clearwood.rules.rule_set import Rule, RuleSet
+
+FORMAT = "clearwood.rule_set"
+VERSION = 1
+MOST_BYTES = 64 * 2**20
+STATISTICS = ("support", "caught", "agreement", "precision", "spread")
+
+
+def rules_to_json(rule_set: RuleSet) -> str:
+    """A rule set as JSON text."""
+    from clearwood import __version__
+
+    features = rule_set.features
+    document = {
+        "format": FORMAT,
+        "version": VERSION,
+        "clearwood": __version__,
+        "task": rule_set.task,
+        "target": rule_set.target,
+        "classes": [_plain(label) for label in rule_set.classes],
+        "named": features.named,
+        "features": [
+            {"name": n, "categories": None if c is None else [_plain(v) for v in c]}
+            for n, c in zip(features.names, features.categories)
+        ],
+        "combine": "first",
+        "rules": [_rule_to_dict(rule, features) for rule in rule_set.rules],
+        "otherwise": _rule_to_dict(rule_set.otherwise, features),
+        "about": rule_set.about,
+    }
+    return json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def _rule_to_dict(rule: Rule, features: FeatureSpace) -> dict[str, Any]:
+    numbers = {name: getattr(rule, name) for name in STATISTICS}
+    return {
+        "conditions": [_condition_to_dict(c, features) for c in rule.conditions],
+        "prediction": _plain(rule.prediction),
+        "probabilities": [float(p) for p in rule.probabilities],
+        **{k: None if math.isnan(v) else float(v) for k, v in numbers.items()},
+    }
+
+
+def _condition_to_dict(condition: Condition, features: FeatureSpace) -> dict[str, Any]:
+    name = features.names[condition.feature]
+    if isinstance(condition, CategorySet):
+        labels = features.categories[condition.feature] or ()
+        return {
+            "feature": name,
+            "categories": [_plain(labels[code]) for code in condition.codes],
+            "missing": condition.missing,
+            "unseen": condition.unseen,
+        }
+    if condition.low == math.inf:
+        return {"feature": name, "only_missing": True}
+    return {
+        "feature": name,
+        "low": None if condition.low == -math.inf else condition.low,
+        "high": None if condition.high == math.inf else condition.high,
+        "missing": condition.missing,
+    }
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float) and not math.isfinite(value):
+        raise InputError(f"Cannot write {value!r} to JSON; labels must be finite.")
+    if not isinstance(value, str | bool | int | float):
+        raise InputError(
+            f"Cannot write the label {value!r} of type {type(value).__name__} to JSON; "
+            "use text, numbers or booleans as labels."
+        )
+    return value
+
+
+def read_rules(path: str | Path) -> RuleSet:
+    """Read rules from a JSON file."""
+    path = Path(path)
+    try:
+        size = path.stat().st_size
+        if size > MOST_BYTES:
+            raise ModelFormatError(
+                f"{path}: {size} bytes are too many for a rule set "
+                f"(at most {MOST_BYTES})."
+            )
+        text = path.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        raise ModelFormatError(f"{path}: not a text file in UTF-8.") from None
+    except OSError as error:
+        raise InputError(f"Cannot read {path}: {error.strerror}.") from None
+    try:
+        return rules_from_json(text)
+    except ModelFormatError as error:
+        raise ModelFormatError(f"{path}: {error}") from None
+
+
+def rules_from_json(text: str) -> RuleSet:
+    """Read a rule set from JSON text."""
+    document = _parse(text)
+    top = _Place(document, "")
+    if top.value(str, "format") != FORMAT:
+        raise ModelFormatError(f"format: expected {FORMAT!r}; not a Clearwood rule set.")
+    if top.value(int, "version") != VERSION:
+        raise ModelFormatError(
+            f"version: expected {VERSION}, found {document['version']!r}; read it with "
+            "the version of Clearwood that wrote it."
+        )
+    if top.value(str, "combine") != "first":
+        raise ModelFormatError("combine: expected 'first'.")
+    entries = [place for place in top.places("features")]
+    names = tuple(place.value(str, "name") for place in entries)
+    if len(set(names)) != len(names):
+        raise ModelFormatError("features: names must differ.")
+    categories = tuple(place.labels("categories", or_none=True) for place in entries)
+    features = FeatureSpace(names, categories, top.value(bool, "named"))
+    classes = top.labels("classes") or ()
+    task = "classification" if classes else "regression"
+    if top.value(str, "task") != task or len(classes) == 1:
+        raise ModelFormatError("task: does not agree with the number of classes.")
+    about = top.value(dict, "about")
+    if not all(isinstance(v, str) for v in about.values()):
+        raise ModelFormatError("about: expected text only.")
+    otherwise = _read_rule(top.place("otherwise"), features, classes)
+    if otherwise.conditions:
+        raise ModelFormatError("otherwise.conditions: expected none.")
+    rules = tuple(_read_rule(p, features, classes) for p in top.places("rules"))
+    target = top.value(str, "target")
+    return RuleSet(rules, otherwise, features, classes, target, about)
+
+
+def _parse(text: str) -> Any:
+    def constant(name: str) -> None:
+        raise ModelFormatError(f"{name} is not a number that a rule set can hold.")
+
+    def pairs(items: list[tuple[str, Any]]) -> dict[str, Any]:
+        if len({key for key, _ in items}) != len(items):
+            raise ModelFormatError("An object names one of its fields twice.")
+        return dict(items)
+
+    try:
+        return json.loads(text, parse_constant=constant, object_pairs_hook=pairs)
+    except ModelFormatError:
+        raise
+    except (ValueError, RecursionError) as error:
+        raise ModelFormatError(f"Not valid JSON: {error}") from None
+
+
+def _read_rule(place: _Place, features: FeatureSpace, classes: tuple) -> Rule:
+    conditions = tuple(_read_condition(p, features) for p in place.places("conditions"))
+    asked = [condition.feature for condition in conditions]
+    if len(set(asked)) != len(asked):
+        raise ModelFormatError(f"{place.path}.conditions: a feature is asked twice.")
+    probabilities = tuple(place.numbers("probabilities"))
+    if len(probabilities) != len(classes):
+        raise ModelFormatError(
+            f"{place.path}.probabilities: expected {len(classes)} numbers, "
+            f"found {len(probabilities)}."
+        )
+    if any(p < 0 or p > 1 for p in probabilities) or (
+        classes and abs(sum(probabilities) - 1.0) > 1e-6
+    ):
+        raise ModelFormatError(
+            f"{place.path}.probabilities: expected numbers from 0 to 1 that sum to 1."
+        )
+    prediction: Any = place.number("prediction") if not classes else None
+    if classes:
+        label = place.value(object, "prediction")
+        known = [c for c in classes if type(c) is type(label) and c == label]
+        if not known:
+            raise ModelFormatError(f"{place.path}.prediction: {label!r} is no class.")
+        prediction = known[0]
+    statistics = {
+        name: math.nan if place.value(object, name) is None else place.number(name)
+        for name in STATISTICS
+    }
+    return Rule(conditions, prediction, probabilities, **statistics)
+
+
+def _read_condition(place: _Place, features: FeatureSpace) -> Condition:
+    name = place.value(str, "feature")
+    if name not in features.names:
+        raise ModelFormatError(f"{place.path}.feature: {name!r} is not in features.")
+    feature = features.names.index(name)
+    labels = features.categories[feature]
+    if "categories" in place.content:
+        chosen = place.labels("categories") or ()
+        absent = [label for label in chosen if label not in (labels or ())]
+        if labels is None or absent:
+            raise ModelFormatError(
+                f"{place.path}.categories: {absent or list(chosen)} are not "
+                f"categories of {name!r}."
+            )
+        codes = tuple(sorted(labels.index(label) for label in chosen))
+        missing, unseen = place.value(bool, "missing"), place.value(bool, "unseen")
+        return CategorySet(feature, codes, missing, unseen)
+    if labels is not None:
+        raise ModelFormatError(f"{place.path}: {name!r} needs a set of categories.")
+    if "only_missing" in place.content:
+        return Interval(feature, low=math.inf, missing=True)
+    low, high = (
+        default if place.value(object, bound) is None else place.number(bound)
+        for bound, default in (("low", -math.inf), ("high", math.inf))
+    )
+    return Interval(feature, low, high, place.value(bool, "missing"))
+
+
+class _Place:
+    """An object inside the document, and how to get there."""
+
+    def __init__(self, content: Any, path: str) -> None:
+        if not isinstance(content, dict):
+            raise ModelFormatError(f"{path or 'document'}: expected an object.")
+        self.content, self.path = content, path
+
+    def at(self, key: str) -> str:
+        return f"{self.path}.{key}" if self.path else key
+
+    def value(self, kind: type, key: str) -> Any:
+        if key not in self.content:
+            raise ModelFormatError(f"{self.at(key)}: missing.")
+        found = self.content[key]
+        wrong = isinstance(found, bool) and kind is int
+        if not isinstance(found, kind) or wrong:
+            raise ModelFormatError(
+                f"{self.at(key)}: expected {kind.__name__}, "
+                f"found {type(found).__name__}."
+            )
+        return found
+
+    def number(self, key: str) -> float:
+        return _finite(self.value(object, key), self.at(key))
+
+    def numbers(self, key: str) -> list[float]:
+        found = self.value(list, key)
+        return [_finite(v, f"{self.at(key)}[{i}]") for i, v in enumerate(found)]
+
+    def place(self, key: str) -> _Place:
+        return _Place(self.value(dict, key), self.at(key))
+
+    def places(self, key: str) -> list[_Place]:
+        found = self.value(list, key)
+        return [_Place(v, f"{self.at(key)}[{i}]") for i, v in enumerate(found)]
+
+    def labels(self, key: str, or_none: bool = False) -> tuple | None:
+        found = self.value(object, key)
+        if found is None and or_none:
+            return None
+        if not isinstance(found, list):
+            raise ModelFormatError(f"{self.at(key)}: expected a list of labels.")
+        for i, label in enumerate(found):
+            if not isinstance(label, str | bool | int | float):
+                raise ModelFormatError(f"{self.at(key)}[{i}]: not a label.")
+            if isinstance(label, float):
+                _finite(label, f"{self.at(key)}[{i}]")
+        if len(set(found)) != len(found):
+            raise ModelFormatError(f"{self.at(key)}: labels must differ.")
+        return tuple(found)
+
+
+def _finite(value: Any, where: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise ModelFormatError(f"{where}: expected a number.")
+    try:
+        number = float(value)
+    except OverflowError:
+        number = math.inf
+    if not math.isfinite(number):
+        raise ModelFormatError(f"{where}: expected a finite number.")
+    return number
