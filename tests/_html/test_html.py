@@ -1,9 +1,9 @@
 import pytest
 from jinja2 import UndefinedError
-
-from clearwood._html import count_text, percent_text, render, significant_text
 from tests._html.hostile import HOSTILE, tags_of
 from tests.reporting.results import classes_rules, numbers_rules
+
+from clearwood._html import count_text, percent_text, render, significant_text
 
 
 def test_there_are_enough_hostile_names():
@@ -14,7 +14,10 @@ def test_there_are_enough_hostile_names():
 def test_no_tag_of_a_hostile_name_survives(name):
     harmless = tags_of(classes_rules()._repr_html_())
     rules = classes_rules(
-        names=(name, "colour"), labels=("well", name), target=name, hues=("r", "g", name)
+        names=(name, "colour"),
+        labels=("well", name),
+        target=name,
+        hues=("r", "g", name),
     )
     assert tags_of(rules._repr_html_()) == harmless
 

@@ -2,6 +2,7 @@ import json
 import subprocess
 import sys
 import time
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -11,6 +12,7 @@ from click.testing import CliRunner
 import clearwood
 from clearwood.cli import main
 from clearwood.cli.simplify import MODELS
+from clearwood.exceptions import InterruptedFitWarning
 from clearwood.rules import RuleSet
 
 
@@ -287,7 +289,17 @@ def test_an_interrupt_is_exit_130(table, monkeypatch):
     monkeypatch.setattr("clearwood.cli.tables.read_table", interrupt)
     result = simplify(table)
     assert result.exit_code == 130
-    assert result.stderr == "clearwood: interrupted, nothing was written\n"
+    assert result.stderr == "clearwood: interrupted\n"
+
+
+def test_a_fit_cut_short_ends_the_command(table, tmp_path, monkeypatch):
+    def cut_short(self, X, y):
+        warnings.warn("Interrupted after 1 of 20", InterruptedFitWarning, stacklevel=2)
+
+    monkeypatch.setattr("clearwood.simplify.FABRulesClassifier.fit", cut_short)
+    out = tmp_path / "rules.json"
+    assert simplify(table, "--out", out).exit_code == 130
+    assert not out.exists()
 
 
 def test_the_version_is_that_of_the_library():
@@ -318,10 +330,7 @@ def test_a_real_run_from_table_to_predictions(table, tmp_path):
 
 def test_help_loads_nothing_heavy_and_appears_at_once():
     heavy = "numpy sklearn numba pandas scipy jinja2 matplotlib".split()
-    code = (
-        "import sys, clearwood.cli\n"
-        f"print([m for m in {heavy} if m in sys.modules])"
-    )
+    code = f"import sys, clearwood.cli\nprint([m for m in {heavy} if m in sys.modules])"
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     )

@@ -8,9 +8,9 @@ import tempfile
 import matplotlib.image
 import numpy as np
 import pytest
+from tests.reporting.results import ROWS, Result, Step, Teacher, classes_rules
 
 from clearwood.reporting import report
-from tests.reporting.results import ROWS, Result, Step, Teacher, classes_rules
 
 HOSTILE = "</script><img src=x onerror=alert(1)>"
 

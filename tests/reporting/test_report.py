@@ -4,11 +4,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.ensemble import RandomForestClassifier
-
-from clearwood.exceptions import InputError
-from clearwood.reporting import report, summarize
-from clearwood.reporting.history import round_ticks, summarize_history
-from clearwood.simplify import FABRulesClassifier, FABRulesRegressor
 from tests._html.hostile import HOSTILE, tags_of
 from tests.reporting.results import (
     ROWS,
@@ -18,6 +13,11 @@ from tests.reporting.results import (
     classes_rules,
     numbers_rules,
 )
+
+from clearwood.exceptions import InputError
+from clearwood.reporting import report, summarize
+from clearwood.reporting.history import round_ticks, summarize_history
+from clearwood.simplify import FABRulesClassifier, FABRulesRegressor
 
 PROBABILITIES = [[0.1, 0.9], [0.7, 0.3], [0.05, 0.95], [0.4, 0.6]]
 SAID = ["ill", "well", "ill", "ill"]

@@ -13,18 +13,22 @@ from clearwood.cli.simplify import simplify
 __all__ = ["main"]
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+# \b keeps click from joining the lines that follow it.
+HELP = """Turn tree ensembles into a few readable rules.
+
+Train an ensemble on a table and read what it learnt:
+
+\b
+  clearwood simplify data.csv --target y --train random-forest \\
+      --out rules.json --report report.html
+  clearwood predict rules.json new.csv
+"""
+
+
+@click.group(help=HELP, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="clearwood")
 def main() -> None:
-    """Turn tree ensembles into a few readable rules.
-
-    Train an ensemble on a table and read what it learnt:
-
-    \b
-      clearwood simplify data.csv --target y --train random-forest \\
-          --out rules.json --report report.html
-      clearwood predict rules.json new.csv
-    """
+    """Run the command line."""
 
 
 main.add_command(simplify)

@@ -22,7 +22,7 @@ def debug_option(command: Callable[..., Any]) -> Callable[..., Any]:
         try:
             command(*args, **options)
         except KeyboardInterrupt:
-            click.echo("clearwood: interrupted, nothing was written", err=True)
+            click.echo("clearwood: interrupted", err=True)
             sys.exit(INTERRUPTED)
         except (click.ClickException, click.exceptions.Exit, BrokenPipeError):
             raise
@@ -58,10 +58,20 @@ def one_line(error: Exception) -> str:
 
 @contextmanager
 def plain_warnings(say: Callable[[str], None]) -> Iterator[None]:
-    """Say each warning once, in one line, without the file it comes from."""
+    """Say each warning once, in one line, without the file it comes from.
+
+    A fit that Ctrl-C cut short ends the command, though in Python it keeps what is
+    done: whoever stops a command wants no files from it.
+    """
+    from clearwood.exceptions import InterruptedFitWarning
+
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("default")
-        yield
+        warnings.simplefilter("error", InterruptedFitWarning)
+        try:
+            yield
+        except InterruptedFitWarning:
+            raise KeyboardInterrupt from None
     for text in dict.fromkeys(" ".join(str(w.message).split()) for w in caught):
         say(f"warning: {text}")
 
