@@ -1,4 +1,5 @@
 import json
+import signal
 import subprocess
 import sys
 import time
@@ -304,6 +305,42 @@ def test_a_fit_cut_short_ends_the_command(table, tmp_path, monkeypatch):
 
 def test_the_version_is_that_of_the_library():
     assert run("--version").stdout.split()[-1] == clearwood.__version__
+
+
+def test_hostile_names_pass_through_as_text(frame, tmp_path):
+    path, rules = tmp_path / "data.csv", tmp_path / "rules.json"
+    page = tmp_path / "report.html"
+    bad = "</script><img src=x onerror=alert(1)>"
+    frame = frame.rename(columns={"dose": bad, "state": f"target {bad}"})
+    frame[f"target {bad}"] = frame[f"target {bad}"] + bad
+    frame.to_csv(path, index=False)
+    files = ("--out", rules, "--report", page)
+    result = simplify(path, *files, target=f"target {bad}")
+    assert result.exit_code == 0, result.stderr
+    assert bad in result.stdout
+    assert "<img" not in page.read_text(encoding="utf-8")
+    assert bad in run("predict", rules, path).stdout
+
+
+def test_a_real_ctrl_c_ends_in_one_line(frame, tmp_path):
+    path, out = tmp_path / "data.csv", tmp_path / "rules.json"
+    pd.concat([frame] * 400).to_csv(path, index=False)
+    arguments = f"simplify {path} --target state --train gradient-boosting --out {out}"
+    running = subprocess.Popen(
+        [sys.executable, "-m", "clearwood", *arguments.split()],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        bufsize=1,
+    )
+    # The first line comes when the table is read and the long work begins.
+    first = running.stderr.readline()
+    running.send_signal(signal.SIGINT)
+    _, rest = running.communicate(timeout=120)
+    assert first.startswith("clearwood: classification")
+    assert running.returncode == 130, rest
+    assert rest == "clearwood: interrupted\n"
+    assert not out.exists()
 
 
 def command(*arguments):

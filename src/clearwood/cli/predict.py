@@ -9,7 +9,7 @@ import click
 from clearwood.cli.errors import debug_option
 
 
-@click.command()
+@click.command(short_help="Apply rules from a file to a table.")
 @click.argument("rules", type=click.Path(exists=True, dir_okay=False))
 @click.argument("data", type=click.Path(exists=True, dir_okay=False))
 @click.option("--out", type=click.Path(), help="Write to this CSV file.")

@@ -20,7 +20,7 @@ MODELS = (
 )
 
 
-@click.command()
+@click.command(short_help="Train an ensemble and explain it by a few rules.")
 @click.argument("data", type=click.Path(exists=True, dir_okay=False))
 @click.option("--target", required=True, help="Column to predict.")
 @click.option(

@@ -17,14 +17,18 @@ MOST_ROWS = 10
 MOST_VALUES = 6
 
 
-def summarize_failures(rules: RuleSet, table: Table) -> dict[str, Any]:
+def summarize_failures(
+    rules: RuleSet, table: Table, taught: np.ndarray
+) -> dict[str, Any]:
     """The rows of largest disagreement with the teacher, largest first.
 
     Parameters
     ----------
     rules : RuleSet
     table : Table
-        Rows, and what the teacher says of them.
+        Rows.
+    taught : ndarray of shape (n_rows,)
+        What the teacher says of them.
 
     Returns
     -------
@@ -34,7 +38,7 @@ def summarize_failures(rules: RuleSet, table: Table) -> dict[str, Any]:
     """
     predicted = rules.predict(table.X)
     decided = rules.apply(table.X)
-    gap = _disagreement(rules, table, predicted)
+    gap = _disagreement(rules, table, taught, predicted)
     different = np.flatnonzero(gap > 0)
     # A stable sort: equal disagreement keeps the order of the rows.
     worst = different[np.argsort(-gap[different], kind="stable")][:MOST_ROWS]
@@ -54,7 +58,7 @@ def summarize_failures(rules: RuleSet, table: Table) -> dict[str, Any]:
                 "rule": int(decided[row]) + 1,
                 "values": _values(rules, everyone[decided[row]], encoded[row]),
                 "rules_say": _shown(predicted[row]),
-                "model_says": _shown(table.taught[row]),
+                "model_says": _shown(taught[row]),
                 "truth": None if table.y is None else _shown(table.y[row]),
                 "gap": float(gap[row]),
             }
@@ -67,11 +71,13 @@ def _has_labels(X: Any) -> bool:
     return hasattr(X, "columns") and hasattr(X, "index")
 
 
-def _disagreement(rules: RuleSet, table: Table, predicted: np.ndarray) -> np.ndarray:
+def _disagreement(
+    rules: RuleSet, table: Table, taught: np.ndarray, predicted: np.ndarray
+) -> np.ndarray:
     """Zero where both say the same; else how sure the teacher is, or how far off."""
     if rules.task == "regression":
-        return np.abs(predicted - table.taught)
-    different = (predicted != table.taught).astype(float)
+        return np.abs(predicted - taught)
+    different = (predicted != taught).astype(float)
     if table.probabilities is None:
         return different
     return different * table.probabilities.max(axis=1)

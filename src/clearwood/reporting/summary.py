@@ -72,7 +72,9 @@ def summarize(
         teacher = getattr(result, "ensemble_", None)
     ensemble = _ensemble_of(teacher)
     table = None if X is None else _table(rules, X, y, teacher)
-    known = table is not None and table.taught is not None
+    failures = None
+    if table is not None and table.taught is not None:
+        failures = summarize_failures(rules, table, table.taught)
     return {
         "title": title or f"Rules for {rules.target}",
         "version": __version__,
@@ -80,7 +82,7 @@ def summarize(
         "facts": _facts(rules, teacher, ensemble),
         "rules": summarize_rules(rules),
         "scores": None if table is None else _scores(rules, table, ensemble),
-        "failures": summarize_failures(rules, table) if known else None,
+        "failures": failures,
         "history": summarize_history(getattr(result, "history_", ())),
         "settings": _settings(result, rules),
     }
