@@ -3,46 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from clearwood.exceptions import InputError
-from clearwood.rules import Interval, RuleSet
+from clearwood.rules import RuleSet
 from clearwood.rules.render import prediction_text
+from clearwood.simplify.boxes import Box, box_of, limits, said_on_grid, two_features
 
 # Okabe and Ito's colours, which all eyes tell apart, and as many markers.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7F7F7F")
 MARKERS = ("o", "^", "s", "D", "v", "P", "X")
-GRID = 150
 SHOWN_POINTS = 5000
 LABEL = 19
 """Width of a rule's number, in points."""
-
-
-@dataclass(frozen=True)
-class Box:
-    """A rule's region over two features.
-
-    Attributes
-    ----------
-    number : int
-        Number of the rule as printed.
-    low, high : tuple of float
-        Bounds on both features; infinite where there is none.
-    prediction : float, or a class label
-        What the rule says.
-    further : bool
-        Whether the rule asks other features too, so that the box is only the
-        shadow of its region.
-    """
-
-    number: int
-    low: tuple[float, float]
-    high: tuple[float, float]
-    prediction: Any
-    further: bool
 
 
 class RegionsDisplay:
@@ -77,7 +52,7 @@ class RegionsDisplay:
     --------
     >>> import matplotlib; matplotlib.use("agg")
     >>> from clearwood._features import FeatureSpace
-    >>> from clearwood.rules import Rule
+    >>> from clearwood.rules import Interval, Rule
     >>> rules = RuleSet(
     ...     (Rule((Interval(0, low=0.5),), 1.0),),
     ...     Rule((), 0.0),
@@ -137,7 +112,7 @@ class RegionsDisplay:
                 f"estimator is a {type(estimator).__name__} without rules; hand in a "
                 "fitted FABRulesClassifier or FABRulesRegressor, or a RuleSet."
             )
-        pair = _two_features(rules, features)
+        pair = two_features(rules, features)
         points = rules.features.encode(X)[:, pair]
         ensemble = getattr(estimator, "ensemble_", None)
         said = (ensemble or rules).predict(X) if y is None else np.asarray(y)
@@ -149,7 +124,7 @@ class RegionsDisplay:
         boxes = [
             box
             for number, rule in enumerate(rules.rules, start=1)
-            if (box := _box(rule, number, pair)) is not None
+            if (box := box_of(rule, number, pair)) is not None
         ]
         return cls(
             points,
@@ -158,7 +133,7 @@ class RegionsDisplay:
             names=(rules.features.names[pair[0]], rules.features.names[pair[1]]),
             target=rules.target,
             classes=rules.classes,
-            background=_background(ensemble, pair, points),
+            background=said_on_grid(ensemble, pair, points),
         )
 
     def plot(self, ax: Any = None) -> RegionsDisplay:
@@ -180,7 +155,7 @@ class RegionsDisplay:
             _, ax = plt.subplots(figsize=(7.2, 4.8), layout="constrained")
         draw = self._draw_classes if self.classes else self._draw_values
         draw(ax)
-        bounds = [_limits(column) for column in self.points.T]
+        bounds = [limits(column) for column in self.points.T]
         self._draw_boxes(ax, bounds)
         ax.set(xlim=bounds[0], ylim=bounds[1])
         ax.set_xlabel(_plain(self.names[0]))
@@ -399,68 +374,6 @@ class _Corners:
         near = sum(bool((np.abs(place - other) < 0.05).all()) for other in self.used)
         self.used.append(place)
         return near
-
-
-def _two_features(rules: RuleSet, features: Sequence[Any]) -> list[int]:
-    names = rules.features.names
-    pair = []
-    for feature in features:
-        if isinstance(feature, str) and feature in names:
-            pair.append(names.index(feature))
-        elif not isinstance(feature, str) and 0 <= feature < len(names):
-            pair.append(int(feature))
-        else:
-            raise InputError(
-                f"features holds {feature!r}; expected a position below {len(names)} "
-                f"or one of {list(names)}."
-            )
-    if len(pair) != 2 or pair[0] == pair[1]:
-        raise InputError(f"features must be two different ones, found {features!r}.")
-    for d in pair:
-        if rules.features.categories[d] is not None:
-            raise InputError(
-                f"Feature {names[d]!r} holds categories and has no axis; choose two "
-                "numeric features."
-            )
-    return pair
-
-
-def _box(rule: Any, number: int, pair: list[int]) -> Box | None:
-    asked = {c.feature: c for c in rule.conditions if isinstance(c, Interval)}
-    here = [asked.get(d, Interval(d)) for d in pair]
-    if not any(d in asked for d in pair):
-        return None
-    further = any(c.feature not in pair for c in rule.conditions)
-    return Box(
-        number,
-        (here[0].low, here[1].low),
-        (here[0].high, here[1].high),
-        rule.prediction,
-        further,
-    )
-
-
-def _background(
-    ensemble: Any, pair: list[int], points: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
-    """What the ensemble says on a grid, where only these two features matter."""
-    if ensemble is None or any(c is not None for c in ensemble.features.categories):
-        return None
-    if not set(ensemble.feature[ensemble.feature >= 0].tolist()) <= set(pair):
-        return None
-    first, second = (np.linspace(*_limits(column), GRID) for column in points.T)
-    # The other features are never asked, so any number will do.
-    rows = np.zeros((GRID * GRID, ensemble.n_features))
-    rows[:, pair[0]] = np.tile(first, GRID)
-    rows[:, pair[1]] = np.repeat(second, GRID)
-    return first, second, ensemble.predict(rows).reshape(GRID, GRID)
-
-
-def _limits(column: np.ndarray) -> tuple[float, float]:
-    finite = column[np.isfinite(column)]
-    low, high = (finite.min(), finite.max()) if len(finite) else (0.0, 1.0)
-    margin = 0.04 * (high - low) if high > low else 0.5
-    return float(low - margin), float(high + margin)
 
 
 def _colour(position: int) -> str:
