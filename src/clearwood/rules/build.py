@@ -122,7 +122,7 @@ def rounded(
     Examples
     --------
     >>> import numpy as np
-    >>> rounded([Interval(0, high=1.2345)], np.array([[1.0], [1.9]]))
+    >>> rounded([Interval(0, high=1.2345)], np.array([[1.15], [1.9]]))
     (Interval(feature=0, low=-inf, high=1.2, missing=False),)
     """
     result: list[Condition] = []

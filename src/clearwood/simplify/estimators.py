@@ -94,6 +94,8 @@ _ATTRIBUTES = """
     restarts_ : list of dict
         Per start: bound, components, iterations, convergence, fidelity of the
         printed rules and of the soft posterior.
+    n_iter_ : int
+        Iterations of the best start.
     selected_ : int
         Position of the best start in ``restarts_``.
     n_features_in_ : int
@@ -283,6 +285,7 @@ class _FABRules(BaseEstimator):
         best = restarts[self.selected_]
         self.rules_ = best.rules
         self.history_ = best.fit.history
+        self.n_iter_ = len(self.history_)
         self.restarts_ = [
             {
                 "bound": r.bound,
@@ -310,6 +313,7 @@ class _FABRules(BaseEstimator):
             round_cuts=self.round_cuts,
         )  # fmt: skip
         self.selected_, self.history_, self.restarts_ = 0, (), []
+        self.n_iter_ = 0
         self._problem = self._fit = None
 
     def predict(self, X):
@@ -437,6 +441,13 @@ class FABRulesRegressor(RegressorMixin, _FABRules):
     """
 
     _task = "regression"
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        # A few steps cannot follow a plane through ten features, which is what
+        # scikit-learn means by a reasonable score.
+        tags.regressor_tags.poor_score = True
+        return tags
 
     @staticmethod
     def _default_estimator():
