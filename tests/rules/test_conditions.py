@@ -71,7 +71,10 @@ def test_all_conditions_must_hold():
         (Interval(0), "age is not missing"),
         (CategorySet(1, (1,)), "sex is 'm'"),
         (CategorySet(1, (0, 1)), "sex in {'f', 'm'}"),
-        (CategorySet(1, (0,), True, True), "sex in {'f', missing, any unseen category}"),
+        (
+            CategorySet(1, (0,), True, True),
+            "sex in {'f', missing, any unseen category}",
+        ),
         (CategorySet(1, (), True), "sex is missing"),
     ],
 )

@@ -95,15 +95,13 @@ def test_an_empty_list_says_otherwise():
         (lambda: RULES.evaluate(pd.DataFrame(TABLE)[:0]), "empty"),
         (lambda: RULES.evaluate(pd.DataFrame(TABLE), ["sick"]), "y has shape"),
         (
-            lambda: RuleSet(
-                (), Rule((), 0.0), FeatureSpace.numeric(1)
-            ).predict_proba([[0.0]]),
+            lambda: RuleSet((), Rule((), 0.0), FeatureSpace.numeric(1)).predict_proba(
+                [[0.0]]
+            ),
             "no classes",
         ),
         (
-            lambda: RuleSet(
-                (), Rule((Interval(0),), 0.0), FeatureSpace.numeric(1)
-            ),
+            lambda: RuleSet((), Rule((Interval(0),), 0.0), FeatureSpace.numeric(1)),
             "no conditions",
         ),
         (
