@@ -10,12 +10,12 @@ __version__ = "0.1.0"
 
 _HOME = {
     "CategorySet": "rules",
-    "FABPathDisplay": "simplify.display",
-    "FABRulesClassifier": "simplify",
-    "FABRulesRegressor": "simplify",
+    "FABPathDisplay": "simplifiers.display",
+    "FABRulesClassifier": "simplifiers",
+    "FABRulesRegressor": "simplifiers",
     "FeatureBins": "rules",
     "Interval": "rules",
-    "RegionsDisplay": "simplify.display",
+    "RegionsDisplay": "simplifiers.display",
     "Rule": "rules",
     "RuleScores": "rules",
     "RuleSet": "rules",
@@ -24,7 +24,7 @@ _HOME = {
     "read_ensemble": "ensembles",
     "report": "reporting",
     "save": "persistence",
-    "simplify": "simplify",
+    "simplify": "simplifiers",
 }
 _ROOMS = ("datasets", "ensembles", "exceptions", "reporting", "rules")
 
@@ -34,7 +34,6 @@ __all__ = sorted([*_HOME, *_ROOMS, "__version__"])
 def __getattr__(name: str) -> Any:
     if name in _HOME:
         value = getattr(import_module(f"clearwood.{_HOME[name]}"), name)
-        # `simplify` is a function and a room of the same name; the function wins.
         globals()[name] = value
         return value
     if name in _ROOMS:

@@ -297,7 +297,7 @@ def test_a_fit_cut_short_ends_the_command(table, tmp_path, monkeypatch):
     def cut_short(self, X, y):
         warnings.warn("Interrupted after 1 of 20", InterruptedFitWarning, stacklevel=2)
 
-    monkeypatch.setattr("clearwood.simplify.FABRulesClassifier.fit", cut_short)
+    monkeypatch.setattr("clearwood.simplifiers.FABRulesClassifier.fit", cut_short)
     out = tmp_path / "rules.json"
     assert simplify(table, "--out", out).exit_code == 130
     assert not out.exists()

@@ -17,7 +17,7 @@ from tests.reporting.results import (
 from clearwood.exceptions import InputError
 from clearwood.reporting import report, summarize
 from clearwood.reporting.history import round_ticks, summarize_history
-from clearwood.simplify import FABRulesClassifier, FABRulesRegressor
+from clearwood.simplifiers import FABRulesClassifier, FABRulesRegressor
 
 PROBABILITIES = [[0.1, 0.9], [0.7, 0.3], [0.05, 0.95], [0.4, 0.6]]
 SAID = ["ill", "well", "ill", "ill"]

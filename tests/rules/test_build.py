@@ -108,6 +108,23 @@ def test_prediction_pruning_is_shorter_and_predicts_the_same():
     assert by_prediction.n_literals < by_coverage.n_literals
 
 
+def test_a_region_that_holds_all_rows_is_otherwise():
+    regions, training = low_mid_high()
+    regions = [(Interval(0, high=99.0),), regions[0]]
+    rules = build_rule_set(regions, training, SPACE, round_cuts=False)
+    assert [rule.prediction for rule in rules] == [10.0, training.taught[:7].mean()]
+
+
+def test_prediction_pruning_leaves_no_rule_beside_an_equal_otherwise():
+    taught = np.array([1.0] * 5 + [0.0] * 5)
+    regions = [(Interval(0, high=4.5),), (Interval(0, low=4.5, high=8.5),)]
+    training = Training(X, taught, None, ONES)
+    assert build_rule_set(regions, training, SPACE).n_rules == 3
+    rules = build_rule_set(regions, training, SPACE, prune="prediction")
+    assert [rule.prediction for rule in rules] == [1.0, 0.0]
+    assert rules.otherwise.support == 5.0
+
+
 def test_unknown_pruning_is_refused():
     with pytest.raises(InputError, match="prune"):
         build_rule_set([], low_mid_high()[1], SPACE, prune="all")

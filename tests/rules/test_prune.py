@@ -16,7 +16,7 @@ from clearwood.rules import (
 )
 from clearwood.rules.conditions import combine_literals, matches_all
 from clearwood.rules.rule_set import first_match
-from clearwood.simplify.components import component_regions
+from clearwood.simplifiers.components import component_regions
 
 GRID = st.sampled_from([-np.inf, 0.0, 1.0, 2.0, 3.0, np.inf])
 CONDITION = st.tuples(st.integers(0, 2), GRID, GRID, st.booleans()).map(

@@ -118,7 +118,7 @@ def _check_outputs(data: str, out: str | None, page: str | None, force: bool) ->
 def _explain(model: Any, split: Any, task: str, options: dict[str, Any]) -> Any:
     from dataclasses import replace
 
-    from clearwood.simplify import FABRulesClassifier, FABRulesRegressor
+    from clearwood.simplifiers import FABRulesClassifier, FABRulesRegressor
 
     make = FABRulesClassifier if task == "classification" else FABRulesRegressor
     fab = make(

@@ -57,7 +57,8 @@ def build_rule_set(
 
     A rule says the mean of what the teacher says on the region's rows (its most
     probable class). Rules stand by agreement with the teacher, best first; a
-    region without rows, or whose rows all belong to earlier rules, is left out.
+    region that holds no rows or all, or whose rows all belong to earlier rules, is
+    left out.
 
     Parameters
     ----------
@@ -86,7 +87,12 @@ def build_rule_set(
     encoded = training.encoded
     pruned = [prune_by_coverage(region, encoded) for region in regions]
     held = [matches_all(conditions, encoded) for conditions in pruned]
-    kept = [i for i, rows in enumerate(held) if (training.weight * rows).sum() > 0]
+    kept = [
+        i
+        for i, rows in enumerate(held)
+        # What holds every row says no more than `otherwise` does.
+        if pruned[i] and (training.weight * rows).sum() > 0
+    ]
     rules = [
         _rule(pruned[i], held[i], training, classes, round_cuts)
         for i in _in_printed_order(kept, held, training, classes)
@@ -105,6 +111,8 @@ def build_rule_set(
             for rule, conditions in zip(rules, shorter)
         ]
         rules = _without_idle(rules, encoded)
+        if rules and not rules[-1].conditions:
+            otherwise = rules.pop()
     if round_cuts:
         rules = [
             replace(rule, conditions=rounded(rule.conditions, encoded))

@@ -13,20 +13,20 @@ from clearwood._numeric.progress import progress
 from clearwood.exceptions import InterruptedFitWarning
 from clearwood.rules import FeatureBins, RuleSet, Training, build_rule_set
 from clearwood.rules.scores import fidelity
-from clearwood.simplify.components import (
+from clearwood.simplifiers.components import (
     component_of,
     component_regions,
     soft_values,
 )
-from clearwood.simplify.fab import (
+from clearwood.simplifiers.fab import (
     Fit,
     Problem,
     fit_paper,
     make_problem,
     random_start,
 )
-from clearwood.simplify.fab_reference import fit_reference, random_responsibility
-from clearwood.simplify.outputs import GaussianOutput, MultinomialOutput, Output
+from clearwood.simplifiers.fab_reference import fit_reference, random_responsibility
+from clearwood.simplifiers.outputs import GaussianOutput, MultinomialOutput, Output
 
 
 @dataclass(frozen=True, eq=False)

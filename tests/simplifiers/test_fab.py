@@ -3,15 +3,15 @@
 import numpy as np
 import pytest
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+from tests.simplifiers import naive
 
 from clearwood._features import FeatureSpace
 from clearwood.datasets import make_synthetic1, make_xor_regression
 from clearwood.ensembles import read_ensemble
 from clearwood.rules import FeatureBins
-from clearwood.simplify import fab, fab_reference
-from clearwood.simplify.fab import fit_paper, make_problem, random_start
-from clearwood.simplify.outputs import GaussianOutput, MultinomialOutput
-from tests.simplify import naive
+from clearwood.simplifiers import fab, fab_reference
+from clearwood.simplifiers.fab import fit_paper, make_problem, random_start
+from clearwood.simplifiers.outputs import GaussianOutput, MultinomialOutput
 
 
 def classification(seed, n_rows=300, counts="distinct"):

@@ -10,7 +10,7 @@ import numpy as np
 from clearwood.exceptions import InputError
 from clearwood.rules import RuleSet
 from clearwood.rules.render import prediction_text
-from clearwood.simplify.boxes import Box, box_of, limits, said_on_grid, two_features
+from clearwood.simplifiers.boxes import Box, box_of, limits, said_on_grid, two_features
 
 # Okabe and Ito's colours, which all eyes tell apart, and as many markers.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7F7F7F")

@@ -7,7 +7,7 @@ from typing import Any
 from clearwood.ensembles import read_ensemble
 from clearwood.exceptions import InputError
 from clearwood.rules import RuleSet
-from clearwood.simplify.estimators import FABRulesClassifier, FABRulesRegressor
+from clearwood.simplifiers.estimators import FABRulesClassifier, FABRulesRegressor
 
 METHODS = ("fab", "em")
 

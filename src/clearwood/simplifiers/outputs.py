@@ -8,7 +8,7 @@ from typing import Any, ClassVar, NamedTuple, Protocol
 import numpy as np
 
 from clearwood._numeric import clipped_log
-from clearwood.simplify import _kernels
+from clearwood.simplifiers import _kernels
 
 VARIANCE_FLOOR = 1e-4
 """Least variance of a component, as a share of the target's variance."""
@@ -70,7 +70,7 @@ class GaussianOutput:
         The target in its own units is ``centre + unit * y``.
     """
 
-    variance_floor: float = 0.0
+    variance_floor: float = np.finfo(np.float64).tiny
     centre: float = 0.0
     unit: float = 1.0
     n_parameters: ClassVar[int] = 2

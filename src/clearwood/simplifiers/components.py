@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from clearwood.rules import CategorySet, Condition, FeatureBins, Interval
-from clearwood.simplify import _kernels
-from clearwood.simplify.fab import Fit, Problem, statement_table
-from clearwood.simplify.outputs import GaussianOutput
+from clearwood.simplifiers import _kernels
+from clearwood.simplifiers.fab import Fit, Problem, statement_table
+from clearwood.simplifiers.outputs import GaussianOutput
 
 
 def component_regions(

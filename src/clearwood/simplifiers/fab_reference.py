@@ -1,6 +1,6 @@
 """FAB and EM in the update order of the authors' program (defragTrees).
 
-It differs from :mod:`clearwood.simplify.fab` in what the papers leave open: two
+It differs from :mod:`clearwood.simplifiers.fab` in what the papers leave open: two
 passes of eq. 13 in each of the first five iterations and at most ten later, every
 pass smoothed by 1e-10, a pass kept only if it raises the bound, and the last
 iteration thrown away. From one start the two can end in different models.
@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from clearwood._numeric import Block, Blocks, xlogx
-from clearwood.simplify import _kernels
-from clearwood.simplify.fab import (
+from clearwood.simplifiers import _kernels
+from clearwood.simplifiers.fab import (
     TRUNCATION_SHARE,
     Fit,
     Iteration,

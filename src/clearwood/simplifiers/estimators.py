@@ -21,10 +21,10 @@ from clearwood._numeric import as_generator
 from clearwood._validation import check_table, check_target, check_weight
 from clearwood.rules import FeatureBins, RuleSet, Training, build_rule_set
 from clearwood.rules.build import PRUNING
-from clearwood.simplify.components import component_of, soft_values
-from clearwood.simplify.fab import Fit, Problem
-from clearwood.simplify.restarts import Job, Restart, make_job, run_restarts
-from clearwood.simplify.teacher import Teacher, get_teacher
+from clearwood.simplifiers.components import component_of, soft_values
+from clearwood.simplifiers.fab import Fit, Problem
+from clearwood.simplifiers.restarts import Job, Restart, make_job, run_restarts
+from clearwood.simplifiers.teacher import Teacher, get_teacher
 
 _PARAMETERS = """
     Parameters

@@ -14,9 +14,10 @@ def log_joint(truth, eta, not_eta, share, log_output, weight=1.0):
 
 
 def gaussian(y, mean, precision):
-    return 0.5 * np.log(precision / (2 * np.pi)) - 0.5 * precision * (
-        y[:, None] - mean
-    ) ** 2
+    return (
+        0.5 * np.log(precision / (2 * np.pi))
+        - 0.5 * precision * (y[:, None] - mean) ** 2
+    )
 
 
 def e_step_pass(joint, counts, omega):

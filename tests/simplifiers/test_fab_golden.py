@@ -4,12 +4,13 @@ import json
 
 import numpy as np
 import pytest
+from tests.simplifiers import naive
 
 from clearwood._features import FeatureSpace
 from clearwood._numeric import Blocks
 from clearwood.rules import FeatureBins
-from clearwood.simplify import _kernels
-from clearwood.simplify.fab import (
+from clearwood.simplifiers import _kernels
+from clearwood.simplifiers.fab import (
     Parameters,
     Problem,
     Sums,
@@ -19,14 +20,13 @@ from clearwood.simplify.fab import (
     sums_of_block,
     with_log_joint,
 )
-from clearwood.simplify.fab_reference import fit_reference
-from clearwood.simplify.outputs import (
+from clearwood.simplifiers.fab_reference import fit_reference
+from clearwood.simplifiers.outputs import (
     ClassProbabilities,
     GaussianOutput,
     MultinomialOutput,
     Normal,
 )
-from tests.simplify import naive
 
 CASES = ("regression_numeric", "regression_categorical",
          "classification_numeric", "classification_categorical")  # fmt: skip

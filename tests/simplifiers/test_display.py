@@ -7,8 +7,8 @@ from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from clearwood._features import FeatureSpace
 from clearwood.exceptions import InputError
 from clearwood.rules import CategorySet, Interval, Rule, RuleSet
-from clearwood.simplify import FABRulesClassifier, FABRulesRegressor
-from clearwood.simplify.display import FABPathDisplay, RegionsDisplay
+from clearwood.simplifiers import FABRulesClassifier, FABRulesRegressor
+from clearwood.simplifiers.display import FABPathDisplay, RegionsDisplay
 
 matplotlib.use("agg")
 

@@ -18,8 +18,8 @@ import numpy as np
 
 from clearwood._numeric import Block, Blocks, clipped_log, xlogx
 from clearwood.rules import FeatureBins
-from clearwood.simplify import _kernels
-from clearwood.simplify.outputs import Output
+from clearwood.simplifiers import _kernels
+from clearwood.simplifiers.outputs import Output
 
 TRUNCATION_SHARE = 1e-8
 """A component with a smaller share of the rows is dropped (delta of Algorithm 1)."""
