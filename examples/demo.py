@@ -8,6 +8,7 @@ Prints the rules and their scores and writes FOLDER/report.html (default: demo).
 import sys
 from pathlib import Path
 
+import pandas as pd
 from sklearn.datasets import load_breast_cancer
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.model_selection import train_test_split
@@ -27,8 +28,10 @@ def main(folder: Path) -> None:
     print(f"A forest of {len(forest.estimators_)} trees with {nodes:,} nodes:")
     print(f"  accuracy on new data {forest.score(X_test, y_test):.3f}\n")
 
-    fab = cw.FABRulesClassifier(forest, max_rules=10, random_state=0)
-    fab.fit(X_train, y_train)
+    fab = cw.FABRulesClassifier(
+        forest, max_rules=10, n_restarts=100, prune="prediction", random_state=0
+    )
+    fab.fit(X_train, pd.Series(y_train, name="diagnosis"))
     print("The same in rules:")
     print(fab.rules_, "\n")
     print("On new data:")
@@ -36,7 +39,7 @@ def main(folder: Path) -> None:
 
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / "report.html"
-    cw.report(fab, path, X=X_test, y=y_test)
+    cw.report(fab, path, X=X_test, y=y_test, overwrite=True)
     print(f"\nThe report: {path}")
 
 

@@ -32,6 +32,7 @@ def test_values_order_and_statistics_of_regression_rules():
     assert [rule.prediction for rule in rules.rules] == [0.0, 5.0, 10.0]
     assert [rule.caught for rule in rules] == [4.0, 3.0, 3.0, 0.0]
     assert [rule.agreement for rule in rules.rules[:2]] == [1.0, 1.0]
+    assert [rule.agreement_caught for rule in rules.rules[:2]] == [1.0, 1.0]
     variance = training.taught.var()
     assert rules.rules[2].agreement == pytest.approx(1 - 2.0 / variance)
     # Spread is of the labels (y), not of what is taught.
@@ -61,6 +62,21 @@ def test_classification_rules_take_the_most_probable_class():
     assert rules.rules[1].precision == 1.0
     assert rules.rules[1].agreement == 4 / 5
     np.testing.assert_allclose(rules.rules[1].probabilities, [0.46, 0.54])
+
+
+def test_agreement_is_told_apart_where_earlier_rules_take_rows():
+    taught = np.repeat([[1.0, 0.0], [0.0, 1.0]], [3, 7], axis=0)
+    rules = build_rule_set(
+        [(Interval(0, low=6.5),), (Interval(0, low=0.5, high=8.5),)],
+        Training(X, taught, None, ONES),
+        SPACE,
+        classes=("a", "b"),
+    )
+    later = rules.rules[1]
+    assert (later.support, later.caught) == (8.0, 6.0)
+    assert later.agreement == pytest.approx(6 / 8)
+    assert later.agreement_caught == pytest.approx(4 / 6)
+    assert "first for 6 rows, agreement there 0.667" in str(rules)
 
 
 def test_weights_count_as_repeated_rows():

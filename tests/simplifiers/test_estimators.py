@@ -297,6 +297,10 @@ def test_fewer_rows_than_rules():
 IRIS = load_iris(return_X_y=True)
 
 
+def fitted(X, y):
+    return RandomForestClassifier(3, random_state=0).fit(X, y)
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [

@@ -246,6 +246,7 @@ def _described(rule_set: RuleSet, training: Training) -> RuleSet:
                 support=support,
                 caught=float(weight[caught].sum()),
                 agreement=_agreement(rows, said, training, classes),
+                agreement_caught=_agreement(caught, said, training, classes),
                 precision=precision,
                 spread=spread,
             )

@@ -33,16 +33,22 @@ def statistics_text(rule_set: RuleSet, rule: Rule) -> list[str]:
     """What is known of a rule on its training rows, in words."""
     if math.isnan(rule.support):
         return []
-    parts = [f"{rule.support:.6g} rows"]
-    if rule.caught != rule.support:
-        parts[0] += f", {rule.caught:.6g} of them first"
+    parts = [_rows_text(rule.support)]
     named = {
         "agreement": rule.agreement,
         "precision": rule.precision,
         "spread": rule.spread,
     }
     parts += [f"{k} {v:.3g}" for k, v in named.items() if not math.isnan(v)]
+    if rule.caught != rule.support:
+        parts.append(f"first for {_rows_text(rule.caught)}")
+        if not math.isnan(rule.agreement_caught):
+            parts.append(f"agreement there {rule.agreement_caught:.3g}")
     return parts
+
+
+def _rows_text(rows: float) -> str:
+    return "1 row" if rows == 1 else f"{rows:.6g} rows"
 
 
 def rules_html(rule_set: RuleSet) -> str:
@@ -67,6 +73,7 @@ def summarize_rules(rule_set: RuleSet) -> dict[str, Any]:
                 "caught": _or_none(rule.caught),
                 "share": _or_none(rule.caught / total if total else math.nan),
                 "agreement": _or_none(rule.agreement),
+                "agreement_caught": _or_none(rule.agreement_caught),
                 "precision": _or_none(rule.precision),
                 "spread": _or_none(rule.spread),
             }

@@ -42,6 +42,8 @@ class Rule:
     spread : float
         Regression: standard deviation of the target on the support.
         Classification: NaN.
+    agreement_caught : float
+        The agreement on the rows that the rule catches.
     """
 
     conditions: tuple[Condition, ...]
@@ -52,6 +54,7 @@ class Rule:
     agreement: float = float("nan")
     precision: float = float("nan")
     spread: float = float("nan")
+    agreement_caught: float = float("nan")
 
     def matches(self, encoded: np.ndarray) -> np.ndarray:
         """Which rows of an encoded table satisfy all conditions."""

@@ -21,7 +21,21 @@ from clearwood.rules.rule_set import Rule, RuleSet
 FORMAT = "clearwood.rule_set"
 VERSION = 1
 MOST_BYTES = 64 * 2**20
-STATISTICS = ("support", "caught", "agreement", "precision", "spread")
+STATISTICS = (
+    "support",
+    "caught",
+    "agreement",
+    "agreement_caught",
+    "precision",
+    "spread",
+)
+    "support",
+    "caught",
+    "agreement",
+    "agreement_caught",
+    "precision",
+    "spread",
+)
 
 
 def rules_to_json(rule_set: RuleSet) -> str:
