@@ -25,16 +25,9 @@ STATISTICS = (
     "support",
     "caught",
     "agreement",
-    "agreement_caught",
     "precision",
     "spread",
-)
-    "support",
-    "caught",
-    "agreement",
     "agreement_caught",
-    "precision",
-    "spread",
 )
 
 
