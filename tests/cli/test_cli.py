@@ -141,7 +141,6 @@ def test_the_task_follows_from_the_target(values, task, frame, tmp_path):
 
 
 def test_parquet_is_read(frame, tmp_path):
-    pytest.importorskip("pyarrow")
     path = tmp_path / "data.parquet"
     frame.to_parquet(path)
     assert simplify(path).exit_code == 0

@@ -49,7 +49,7 @@ def read_table(path: str, text_columns: tuple[str, ...] = ()) -> pd.DataFrame:
     except ImportError:
         raise InputError(
             f"Cannot read {path!r}: Parquet files need pyarrow. Install it "
-            "(pip install pyarrow), or save the table as CSV."
+            "(pip install 'clearwood[parquet]'), or save the table as CSV."
         ) from None
     except InputError:
         raise

@@ -1,6 +1,6 @@
-"""Sums over nested numeric statements, as prefix sums along the bins.
+"""Sums over statements: prefix sums along the bins where they are nested.
 
-Statements are sorted by feature, then by ``first_true``. Bin ``b`` of a feature lies
+Numeric statements are sorted by feature, then by ``first_true``. Bin ``b`` of a feature lies
 where every statement with ``first_true <= b`` is true and every other is false.
 """
 
@@ -107,3 +107,35 @@ def sum_numeric_statements(
                 else:
                     false_mass[statement, k] += histogram[base + missing, k]
         begin = end
+
+
+@kernel
+def add_category_statements(
+    table, bin_start, feature, truth, borders, when_true, when_false
+):
+    """As ``add_numeric_statements``, bin by bin."""
+    n_columns = table.shape[1]
+    for statement in range(len(feature)):
+        base = bin_start[feature[statement]] - borders[statement]
+        for i in range(borders[statement], borders[statement + 1]):
+            for k in range(n_columns):
+                if truth[i]:
+                    table[base + i, k] += when_true[statement, k]
+                else:
+                    table[base + i, k] += when_false[statement, k]
+
+
+@kernel
+def sum_category_statements(
+    true_mass, false_mass, bin_start, feature, truth, borders, histogram
+):
+    """As ``sum_numeric_statements``, bin by bin."""
+    n_columns = histogram.shape[1]
+    for statement in range(len(feature)):
+        base = bin_start[feature[statement]] - borders[statement]
+        for i in range(borders[statement], borders[statement + 1]):
+            for k in range(n_columns):
+                if truth[i]:
+                    true_mass[statement, k] += histogram[base + i, k]
+                else:
+                    false_mass[statement, k] += histogram[base + i, k]

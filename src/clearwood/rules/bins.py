@@ -18,6 +18,7 @@ prefix sums along the bins, which is what makes everything on bins fast.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -176,7 +177,7 @@ class FeatureBins:
         """Number of statements L, each counted with its weight."""
         return float(self.statements.weight.sum())
 
-    @property
+    @cached_property
     def n_bins(self) -> np.ndarray:
         """Bins per feature, those for missing and unseen included."""
         return np.array(
@@ -187,7 +188,7 @@ class FeatureBins:
             dtype=np.int64,
         )
 
-    @property
+    @cached_property
     def bin_start(self) -> np.ndarray:
         """Where each feature's bins begin when all bins stand in one row."""
         return np.concatenate([[0], np.cumsum(self.n_bins)[:-1]]).astype(np.int64)
@@ -250,9 +251,10 @@ class FeatureBins:
             table, self.bin_start, self.n_bins, s.feature[:n], s.first_true,
             s.missing_true, when_true, when_false,
         )  # fmt: skip
-        for i, truth in enumerate(s.category_truth, start=n):
-            rows = self._rows_of(s.feature[i])
-            table[rows] += np.where(truth[:, None], when_true[i], when_false[i])
+        _kernels.add_category_statements(
+            table, self.bin_start, s.feature[n:], *self._category_truth,
+            when_true[n:], when_false[n:],
+        )  # fmt: skip
         return table
 
     def mass_of_statements(
@@ -275,10 +277,10 @@ class FeatureBins:
             true_mass, false_mass, self.bin_start, self.n_bins, s.feature[:n],
             s.first_true, s.missing_true, histogram,
         )  # fmt: skip
-        for i, truth in enumerate(s.category_truth, start=n):
-            part = histogram[self._rows_of(s.feature[i])]
-            true_mass[i] = part[truth].sum(axis=0)
-            false_mass[i] = part[~truth].sum(axis=0)
+        _kernels.sum_category_statements(
+            true_mass[n:], false_mass[n:], self.bin_start, s.feature[n:],
+            *self._category_truth, histogram,
+        )  # fmt: skip
         return true_mass, false_mass
 
     def truth(self, codes: np.ndarray) -> np.ndarray:
@@ -298,9 +300,12 @@ class FeatureBins:
             dense[:, i] = truth[codes[:, s.feature[i]]]
         return dense
 
-    def _rows_of(self, feature: int) -> slice:
-        start = int(self.bin_start[feature])
-        return slice(start, start + int(self.n_bins[feature]))
+    @cached_property
+    def _category_truth(self) -> tuple[np.ndarray, np.ndarray]:
+        """The tables of all categorical statements end to end, and their borders."""
+        tables = self.statements.category_truth
+        borders = np.cumsum([0, *(len(table) for table in tables)])
+        return np.concatenate([np.zeros(0, dtype=bool), *tables]), borders
 
 
 def _distinct_rows(*columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
