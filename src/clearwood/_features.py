@@ -139,7 +139,7 @@ class FeatureSpace:
                 f"The model reads column(s) {absent}, which the data lacks; "
                 f"found {names}."
             )
-        position = {name: original for name, original in zip(names, X.columns)}
+        position = dict(zip(names, X.columns))
         return [_frame_column(X, position[name]) for name in self.names]
 
     def _check_width(self, width: int) -> None:

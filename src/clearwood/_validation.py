@@ -65,6 +65,8 @@ def check_target(y: Any, n_samples: int, *, numeric: bool) -> np.ndarray:
             f"Input y contains NaN or None in {missing.sum()} row(s), the first is "
             f"row {int(missing.argmax())}; drop rows without a target."
         )
+    if values.dtype.kind == "f" and np.isinf(values).any():
+        raise InputError("Input y contains infinity; drop or correct these rows.")
     if not numeric:
         check_classification_targets(values)
         return values
@@ -76,10 +78,7 @@ def check_target(y: Any, n_samples: int, *, numeric: bool) -> np.ndarray:
                 f"y must be numbers for regression, found {values.tolist()[0]!r}; "
                 "for labels use the classifier."
             ) from None
-    values = values.astype(np.float64)
-    if not np.isfinite(values).all():
-        raise InputError("Input y contains infinity; drop or correct these rows.")
-    return values
+    return values.astype(np.float64)
 
 
 def check_weight(sample_weight: Any, n_samples: int) -> np.ndarray:

@@ -1,12 +1,13 @@
 """Numerical ground floor: compiled kernels, log-space arithmetic, seeds, row blocks."""
 
-from clearwood._numeric.blocks import BLOCK_ROWS, Blocks
+from clearwood._numeric.blocks import BLOCK_ROWS, Block, Blocks
 from clearwood._numeric.kernel import kernel
 from clearwood._numeric.logspace import clipped_log, softmax_rows, xlogx
 from clearwood._numeric.seeds import as_generator, spawn_generators
 
 __all__ = [
     "BLOCK_ROWS",
+    "Block",
     "Blocks",
     "as_generator",
     "clipped_log",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -50,7 +50,7 @@ class Blocks:
     def __len__(self) -> int:
         return len(self._blocks)
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[Block]:
         return iter(self._blocks)
 
     def map(self, function: Callable[..., Block], *parameters: Any) -> Blocks:

@@ -43,7 +43,7 @@ def kernel(function: Function) -> Function:
 def _compile(function: Callable[..., Any]) -> Callable[..., Any]:
     import numba
 
-    options = {"nogil": True, "error_model": "numpy"}
+    options: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
     try:
         return numba.njit(cache=True, **options)(function)
     except RuntimeError:

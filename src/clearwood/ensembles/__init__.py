@@ -5,12 +5,8 @@ what the model predicts. ``TreeEnsemble.splits`` lists the questions its trees a
 """
 
 from clearwood.ensembles.read import read_ensemble
-from clearwood.ensembles.tree_ensemble import (
-    CategoricalSplit,
-    NumericSplits,
-    Splits,
-    TreeEnsemble,
-)
+from clearwood.ensembles.splits import CategoricalSplit, NumericSplits, Splits
+from clearwood.ensembles.tree_ensemble import TreeEnsemble
 
 __all__ = [
     "CategoricalSplit",

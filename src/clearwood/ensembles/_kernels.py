@@ -1,4 +1,4 @@
-"""The one hot loop of this room: which leaf does a row reach?"""
+"""The one hot loop of this room: which leaf a row reaches in every tree."""
 
 from __future__ import annotations
 

@@ -32,22 +32,21 @@ def float64_cut_of_float32_test(thresholds: ArrayLike) -> np.ndarray:
 
     Examples
     --------
-    ``0.1`` lies between two float32 numbers; all float64 numbers that the cast takes
-    to the lower one pass the test, also those slightly above 0.1:
+    Slightly larger numbers than 0.5 become 0.5 in the cast, and pass the test:
 
-    >>> cut = float(float64_cut_of_float32_test(0.1))
+    >>> cut = float(float64_cut_of_float32_test(0.5))
     >>> cut
-    0.09999999776482581
-    >>> bool(np.float32(cut) <= 0.1), bool(np.float32(np.nextafter(cut, 1)) <= 0.1)
-    (True, False)
+    0.5000000298023224
+    >>> float(np.float32(cut)), float(np.float32(np.nextafter(cut, 1)))
+    (0.5, 0.5000000596046448)
     """
     thresholds = np.asarray(thresholds, dtype=np.float64)
-    with np.errstate(over="ignore", invalid="ignore"):
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         below = thresholds.astype(np.float32)
-    # The largest float32 that passes the test, and its upper neighbour.
-    too_large = below > thresholds
-    below = np.where(too_large, np.nextafter(below, np.float32(-np.inf)), below)
-    above = np.nextafter(below, np.float32(np.inf))
+        # The largest float32 that passes the test, and its upper neighbour.
+        too_large = below > thresholds
+        below = np.where(too_large, np.nextafter(below, np.float32(-np.inf)), below)
+        above = np.nextafter(below, np.float32(np.inf))
     middle = (_as_float64(below) + _as_float64(above)) / 2
     # Halfway between two float32 numbers the cast takes the one with an even last bit.
     ties_go_down = below.view(np.int32) & 1 == 0

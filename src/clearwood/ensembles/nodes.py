@@ -53,7 +53,7 @@ class TreeNodes:
     unseen_left: Any = None
 
 
-def join_trees(trees: Sequence[TreeNodes]) -> dict[str, np.ndarray]:
+def join_trees(trees: Sequence[TreeNodes]) -> dict[str, Any]:
     """Join trees into the node arrays that ``TreeEnsemble`` takes as keywords.
 
     Parameters
@@ -105,7 +105,9 @@ def _joined(parts: Sequence[Any]) -> np.ndarray:
     return np.concatenate([np.asarray(part) for part in parts])
 
 
-def _positions(children: Sequence[Any], start: np.ndarray, leaf: np.ndarray):
+def _positions(
+    children: Sequence[Any], start: np.ndarray, leaf: np.ndarray
+) -> np.ndarray:
     return np.where(leaf, -1, _joined(children) + start).astype(np.int32)
 
 

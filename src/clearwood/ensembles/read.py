@@ -41,7 +41,7 @@ def read_ensemble(model: Any) -> TreeEnsemble:
     >>> X, y = load_diabetes(return_X_y=True)
     >>> model = GradientBoostingRegressor(n_estimators=20, max_depth=2).fit(X, y)
     >>> read_ensemble(model)
-    <TreeEnsemble: regression, 20 trees, 60 splits, 10 features, from \
+    <TreeEnsemble: regression, trees: 20, splits: 60, features: 10, from \
 sklearn.ensemble.GradientBoostingRegressor>
     """
     if isinstance(model, TreeEnsemble):
@@ -52,11 +52,12 @@ sklearn.ensemble.GradientBoostingRegressor>
             return import_module(READER_MODULES[library]).read(model)
     found = repr(model) if isinstance(model, type) else type(model).__qualname__
     raise ModelError(
-        f"Cannot read {found}; expected a fitted {readable_models()}, or a TreeEnsemble."
+        f"Cannot read {found}; expected a TreeEnsemble or a fitted model, one of "
+        f"{_readable_models()}."
     )
 
 
-def readable_models() -> str:
+def _readable_models() -> str:
     """The names of all classes that can be read, for messages."""
     names = [name for m in READER_MODULES.values() for name in import_module(m).READERS]
     return ", ".join(names)

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from clearwood._features import FeatureSpace
+from clearwood.ensembles import sklearn_hist
 from clearwood.ensembles.casts import float64_cut_of_float32_test
 from clearwood.ensembles.nodes import TreeNodes, join_trees
 from clearwood.ensembles.tree_ensemble import TreeEnsemble
@@ -33,8 +34,8 @@ def read(model: Any) -> TreeEnsemble:
     --------
     >>> from sklearn.tree import DecisionTreeClassifier
     >>> read(DecisionTreeClassifier().fit([[0], [1]], ["no", "yes"]))
-    <TreeEnsemble: classification into 2 classes, 1 trees, 1 splits, 1 features, from \
-sklearn.tree.DecisionTreeClassifier>
+    <TreeEnsemble: classification into 2 classes, trees: 1, splits: 1, features: 1, \
+from sklearn.tree.DecisionTreeClassifier>
     """
     while _is_a(model, "FrozenEstimator"):
         model = model.estimator
@@ -52,7 +53,7 @@ sklearn.tree.DecisionTreeClassifier>
 # Single trees and forests
 
 
-def read_tree(model: Any) -> TreeEnsemble:
+def _read_tree(model: Any) -> TreeEnsemble:
     """A decision tree or extra tree."""
     _refuse_many_outputs(model, model)
     return _float32_ensemble(
@@ -60,7 +61,7 @@ def read_tree(model: Any) -> TreeEnsemble:
     )
 
 
-def read_forest(model: Any) -> TreeEnsemble:
+def _read_forest(model: Any) -> TreeEnsemble:
     """A random forest or extra trees: the mean over the trees."""
     _refuse_many_outputs(model, model)
     trees = [_tree_nodes(tree.tree_) for tree in model.estimators_]
@@ -69,7 +70,7 @@ def read_forest(model: Any) -> TreeEnsemble:
     )
 
 
-def read_bagging(model: Any) -> TreeEnsemble:
+def _read_bagging(model: Any) -> TreeEnsemble:
     """Bagging over decision trees: the mean over trees that see some of the columns."""
     base = model.estimators_[0]
     _refuse_other_bases(model, model.estimators_)
@@ -102,7 +103,7 @@ def _mean_of_leaves(model: Any) -> dict[str, Any]:
 # Boosting
 
 
-def read_gradient_boosting(model: Any) -> TreeEnsemble:
+def _read_gradient_boosting(model: Any) -> TreeEnsemble:
     """Gradient boosting: a constant and shrunken trees, one per class and round."""
     trees = []
     for stage in model.estimators_:
@@ -117,7 +118,7 @@ def read_gradient_boosting(model: Any) -> TreeEnsemble:
         None,
         base_score=_constant_start(model),
         zero_is_positive=True,
-        **link_of_loss(model),
+        **_link_of_loss(model),
     )
 
 
@@ -129,15 +130,15 @@ def _constant_start(model: Any) -> np.ndarray:
     )
     if not constant:
         raise ModelError(
-            f"Cannot read {_name(model)} with init={init!r}: its predictions start from "
-            "another model. Expected a constant start; fit it with init=None or "
+            f"Cannot read {_name(model)} with init={init!r}: its predictions start "
+            "from another model. Expected a constant start; fit it with init=None or "
             "init='zero'."
         )
     # Private, and there is no public way to the start without rounding.
     return model._raw_predict_init(np.zeros((1, model.n_features_in_)))[0]
 
 
-def link_of_loss(model: Any) -> dict[str, Any]:
+def _link_of_loss(model: Any) -> dict[str, Any]:
     """Link and its scale of a boosting model.
 
     ``_loss`` is private, but the same in both boosting families, and exact where the
@@ -160,7 +161,7 @@ def link_of_loss(model: Any) -> dict[str, Any]:
     return {"link": link, "link_scale": scale}
 
 
-def read_adaboost_classifier(model: Any) -> TreeEnsemble:
+def _read_adaboost_classifier(model: Any) -> TreeEnsemble:
     """AdaBoost (SAMME): every tree votes for one class with its weight."""
     _refuse_other_bases(model, model.estimators_)
     n_classes = len(model.classes_)
@@ -196,7 +197,7 @@ def _samme_votes(vote: np.ndarray, weight: float, n_classes: int) -> np.ndarray:
     return np.where(chosen, weight, -1 / (n_classes - 1) * weight)
 
 
-def read_adaboost_regressor(model: Any) -> TreeEnsemble:
+def _read_adaboost_regressor(model: Any) -> TreeEnsemble:
     """AdaBoost.R2: the weighted median over the trees."""
     _refuse_other_bases(model, model.estimators_)
     trees = [_tree_nodes(tree.tree_) for tree in model.estimators_]
@@ -211,30 +212,38 @@ def read_adaboost_regressor(model: Any) -> TreeEnsemble:
     )
 
 
-def read_hist_gradient_boosting(model: Any) -> TreeEnsemble:
+def _read_hist_gradient_boosting(model: Any) -> TreeEnsemble:
     """Histogram gradient boosting; see ``sklearn_hist``."""
-    from clearwood.ensembles import sklearn_hist
-
-    return TreeEnsemble(**sklearn_hist.fields(model), **described(model))
+    if len(getattr(model, "classes_", "ab")) == 1:
+        raise ModelError(
+            f"Cannot read {_name(model)} fitted on one class only, "
+            f"{model.classes_.tolist()}: it has two probabilities for one class. Fit "
+            "it on two classes or more."
+        )
+    return TreeEnsemble(
+        **sklearn_hist.trees_and_columns(model),
+        **_link_of_loss(model),
+        **_described(model),
+    )
 
 
 READERS = {
-    "DecisionTreeClassifier": read_tree,
-    "DecisionTreeRegressor": read_tree,
-    "ExtraTreeClassifier": read_tree,
-    "ExtraTreeRegressor": read_tree,
-    "RandomForestClassifier": read_forest,
-    "RandomForestRegressor": read_forest,
-    "ExtraTreesClassifier": read_forest,
-    "ExtraTreesRegressor": read_forest,
-    "GradientBoostingClassifier": read_gradient_boosting,
-    "GradientBoostingRegressor": read_gradient_boosting,
-    "HistGradientBoostingClassifier": read_hist_gradient_boosting,
-    "HistGradientBoostingRegressor": read_hist_gradient_boosting,
-    "BaggingClassifier": read_bagging,
-    "BaggingRegressor": read_bagging,
-    "AdaBoostClassifier": read_adaboost_classifier,
-    "AdaBoostRegressor": read_adaboost_regressor,
+    "DecisionTreeClassifier": _read_tree,
+    "DecisionTreeRegressor": _read_tree,
+    "ExtraTreeClassifier": _read_tree,
+    "ExtraTreeRegressor": _read_tree,
+    "RandomForestClassifier": _read_forest,
+    "RandomForestRegressor": _read_forest,
+    "ExtraTreesClassifier": _read_forest,
+    "ExtraTreesRegressor": _read_forest,
+    "GradientBoostingClassifier": _read_gradient_boosting,
+    "GradientBoostingRegressor": _read_gradient_boosting,
+    "HistGradientBoostingClassifier": _read_hist_gradient_boosting,
+    "HistGradientBoostingRegressor": _read_hist_gradient_boosting,
+    "BaggingClassifier": _read_bagging,
+    "BaggingRegressor": _read_bagging,
+    "AdaBoostClassifier": _read_adaboost_classifier,
+    "AdaBoostRegressor": _read_adaboost_regressor,
 }
 
 
@@ -263,7 +272,9 @@ def _float32_ensemble(
     """
     from sklearn.utils import get_tags
 
-    allows_missing = missing_as is not None and get_tags(missing_as).input_tags.allow_nan
+    allows_missing = (
+        missing_as is not None and get_tags(missing_as).input_tags.allow_nan
+    )
     names = getattr(model, "feature_names_in_", None)
     return TreeEnsemble(
         features=FeatureSpace.numeric(model.n_features_in_, names),
@@ -272,11 +283,11 @@ def _float32_ensemble(
         allows_infinite=False,
         input_dtype="float32",
         **how,
-        **described(model),
+        **_described(model),
     )
 
 
-def described(model: Any) -> dict[str, Any]:
+def _described(model: Any) -> dict[str, Any]:
     """Task, classes and source of a model."""
     classes = getattr(model, "classes_", None)
     return {

@@ -17,8 +17,8 @@ from clearwood.ensembles.nodes import TreeNodes, join_trees
 from clearwood.exceptions import ModelError
 
 
-def fields(model: Any) -> dict[str, Any]:
-    """The fields of a ``TreeEnsemble`` that describe the model's trees and data.
+def trees_and_columns(model: Any) -> dict[str, Any]:
+    """All fields of a ``TreeEnsemble`` but its link, task and source.
 
     Parameters
     ----------
@@ -32,25 +32,24 @@ def fields(model: Any) -> dict[str, Any]:
     --------
     >>> from sklearn.ensemble import HistGradientBoostingRegressor
     >>> model = HistGradientBoostingRegressor(max_iter=3).fit([[0.0], [1.0]], [1, 2])
-    >>> fields(model)["base_score"]
+    >>> trees_and_columns(model)["base_score"]
     array([1.5])
     """
-    from clearwood.ensembles.sklearn import link_of_loss
-
     columns, known = _columns(model)
     trees = [
         _tree_nodes(predictor, output, columns, known)
         for predictors in model._predictors
         for output, predictor in enumerate(predictors)
     ]
-    labels = [None if k is None else tuple(x for x in k if x is not None) for k in known]
+    labels = [
+        None if k is None else tuple(x for x in k if x is not None) for k in known
+    ]
     names = getattr(model, "feature_names_in_", None)
     space = FeatureSpace.numeric(model.n_features_in_, names)
     return {
         "features": FeatureSpace(space.names, tuple(labels), space.named),
         **join_trees(trees),
         "base_score": np.ravel(model._baseline_prediction),
-        **link_of_loss(model),
         "allows_missing": True,
         "allows_infinite": True,
         "input_dtype": "float64",
@@ -64,7 +63,9 @@ def _columns(model: Any) -> tuple[np.ndarray, list[tuple[Hashable, ...] | None]]
     if model.is_categorical_ is None:
         return np.arange(n), known
     categorical = np.asarray(model.is_categorical_)
-    columns = np.concatenate([np.flatnonzero(categorical), np.flatnonzero(~categorical)])
+    columns = np.concatenate(
+        [np.flatnonzero(categorical), np.flatnonzero(~categorical)]
+    )
     encoder = model._preprocessor.named_transformers_["encoder"]
     for column, labels in zip(columns, encoder.categories_):
         known[column] = _without_nan(labels.tolist(), column)

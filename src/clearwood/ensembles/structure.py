@@ -1,4 +1,4 @@
-"""Is this a forest? The checks that every ensemble passes when it is built."""
+"""The checks that every ensemble passes when it is built: is this a forest."""
 
 from __future__ import annotations
 
@@ -27,6 +27,7 @@ OTHER_FIELDS = {
     "categories_left": np.bool_,
     "value": np.float64,
     "base_score": np.float64,
+    "tree_weight": np.float64,
 }
 REMEDY = "The model is damaged or was changed by hand; read it again or refit it."
 
@@ -62,7 +63,18 @@ def check_structure(ensemble: TreeEnsemble) -> None:
 
     Examples
     --------
-    ``TreeEnsemble`` calls it; there is nothing to call by hand.
+    ``TreeEnsemble`` calls it; there is no need to call it by hand.
+
+    >>> from dataclasses import replace
+    >>> from sklearn.tree import DecisionTreeRegressor
+    >>> from clearwood.ensembles import read_ensemble
+    >>> tree = DecisionTreeRegressor().fit([[0.0], [1.0]], [5.0, 7.0])
+    >>> replace(read_ensemble(tree), left=[0, -1, -1])
+    Traceback (most recent call last):
+        ...
+    clearwood.exceptions.ModelFormatError: left of node 0 in tree 0: found 0, \
+expected a later node of the same tree. The model is damaged or was changed by hand; \
+read it again or refit it.
     """
     _check_shapes(ensemble)
     _check_roots(ensemble)
@@ -117,21 +129,23 @@ def _check_splits(e: TreeEnsemble) -> None:
     n = e.n_features
     in_range = (e.feature >= -1) & (e.feature < n)
     _require(e, "feature", in_range, f"-1 at a leaf, else 0 to {n - 1}")
-    numeric = (e.feature >= 0) & (e.category_set < 0)
-    _require(e, "cut", ~numeric | ~np.isnan(e.cut), "a number")
     is_categorical = np.array([c is not None for c in e.features.categories] + [False])
     expected = is_categorical[e.feature]
     found = e.category_set >= 0
     _require(
         e, "category_set", found == expected, "a set exactly at categorical features"
     )
+    numeric = (e.feature >= 0) & ~found
+    _require(e, "cut", ~numeric | ~np.isnan(e.cut), "a number")
 
 
 def _check_category_sets(e: TreeEnsemble) -> None:
     offsets = e.category_offsets
     n_sets = offsets.size - 1
-    if n_sets < 0 or offsets[0] != 0 or offsets[-1] != e.categories_left.size:
-        _fail("category_offsets", f"{offsets[:5].tolist()}...", "0 to the table's end")
+    ends_fit = n_sets >= 0 and offsets[0] == 0 and offsets[-1] == e.categories_left.size
+    if not ends_fit or (np.diff(offsets) < 0).any():
+        expected = f"rising from 0 to {e.categories_left.size}, the table's end"
+        _fail("category_offsets", f"{offsets[:5].tolist()}...", expected)
     _require(e, "category_set", e.category_set < n_sets, f"below {n_sets}")
     n_categories = np.array([len(c or ()) for c in e.features.categories], dtype=int)
     nodes = np.flatnonzero(e.category_set >= 0)
@@ -158,8 +172,10 @@ def _check_outputs(e: TreeEnsemble) -> None:
         _fail("divisor", str(e.divisor), "a positive number")
     if e.aggregation not in ("sum", "weighted_median"):
         _fail("aggregation", repr(e.aggregation), "'sum' or 'weighted_median'")
-    if e.aggregation == "weighted_median" and e.tree_weight.shape != (e.n_trees,):
-        _fail("tree_weight", f"shape {e.tree_weight.shape}", "one weight per tree")
+    if e.tree_weight.size != (e.n_trees if e.aggregation == "weighted_median" else 0):
+        _fail(
+            "tree_weight", f"{e.tree_weight.size} weights", "one per tree for a median"
+        )
     _check_link(e)
 
 
@@ -189,7 +205,9 @@ def _require(e: TreeEnsemble, field: str, good: np.ndarray, expected: str) -> No
         _fail_at(e, bad[0], field, str(getattr(e, field)[bad[0]]), expected)
 
 
-def _fail_at(e: TreeEnsemble, node: int, field: str, found: str, expected: str):
+def _fail_at(
+    e: TreeEnsemble, node: int, field: str, found: str, expected: str
+) -> NoReturn:
     tree = np.searchsorted(e.roots, node, side="right") - 1
     where = f"{field} of node {node - e.roots[tree]} in tree {tree}"
     _fail(where, found, expected)

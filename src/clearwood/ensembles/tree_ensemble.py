@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from clearwood._features import FeatureSpace
 from clearwood.ensembles import _kernels
 from clearwood.ensembles.casts import FLOAT32_LIMIT
 from clearwood.ensembles.links import Link, response
+from clearwood.ensembles.splits import Splits, splits_of
 from clearwood.ensembles.structure import (
     NODE_FIELDS,
     OTHER_FIELDS,
@@ -24,32 +25,6 @@ from clearwood.exceptions import InputError
 
 BLOCK_ROWS = 4096
 """Rows predicted at a time: bounds memory without costing speed."""
-
-
-class NumericSplits(NamedTuple):
-    """The inner nodes that ask ``x <= cut``, in node order."""
-
-    node: np.ndarray
-    feature: np.ndarray
-    cut: np.ndarray
-    missing_left: np.ndarray
-
-
-class CategoricalSplit(NamedTuple):
-    """One inner node that asks whether a category code is in a set."""
-
-    node: int
-    feature: int
-    codes_left: frozenset[int]
-    missing_left: bool
-    unseen_left: bool
-
-
-class Splits(NamedTuple):
-    """All questions that an ensemble asks; see ``TreeEnsemble.splits``."""
-
-    numeric: NumericSplits
-    categorical: tuple[CategoricalSplit, ...]
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
@@ -93,8 +68,8 @@ class TreeEnsemble:
         How the values of the trees become one raw score.
     divisor : float, default=1.0
         Divides the sum: the number of trees where an ensemble takes the mean.
-    tree_weight : ndarray of float64 of shape (n_trees,) or None
-        Weights for the median.
+    tree_weight : ndarray of float64 of shape (n_trees,)
+        Weights for the median; empty with a sum, where the leaf values carry them.
     link : {"identity", "exp", "logistic", "softmax", "probability"}
         From raw scores to predictions; ``"probability"``: they already are.
     link_scale : float, default=1.0
@@ -140,7 +115,7 @@ class TreeEnsemble:
     base_score: np.ndarray
     aggregation: Literal["sum", "weighted_median"] = "sum"
     divisor: float = 1.0
-    tree_weight: np.ndarray | None = None
+    tree_weight: np.ndarray = field(default_factory=lambda: np.zeros(0))
     link: Link
     link_scale: float = 1.0
     zero_is_positive: bool = False
@@ -150,6 +125,7 @@ class TreeEnsemble:
     source: str
 
     def __post_init__(self) -> None:
+        """Bring the arrays into their types and check that they form trees."""
         for name, dtype in {**NODE_FIELDS, **TREE_FIELDS, **OTHER_FIELDS}.items():
             array = exact_array(name, getattr(self, name), dtype)
             object.__setattr__(self, name, array)
@@ -212,50 +188,40 @@ class TreeEnsemble:
         >>> from clearwood.ensembles import read_ensemble
         >>> tree = DecisionTreeRegressor().fit([[0.0], [1.0]], [5.0, 7.0])
         >>> read_ensemble(tree).splits().numeric.cut
-        array([0.5])
-        """
-        numeric = np.flatnonzero((self.feature >= 0) & (self.category_set < 0))
-        return Splits(
-            NumericSplits(
-                numeric,
-                self.feature[numeric],
-                self.cut[numeric],
-                self.missing_left[numeric],
-            ),
-            tuple(
-                self._categorical_split(int(node))
-                for node in np.flatnonzero(self.category_set >= 0)
-            ),
-        )
+        array([0.50000003])
 
-    def _categorical_split(self, node: int) -> CategoricalSplit:
-        start, stop = self.category_offsets[self.category_set[node] :][:2]
-        codes = np.flatnonzero(self.categories_left[start:stop])
-        return CategoricalSplit(
-            node,
-            int(self.feature[node]),
-            frozenset(codes.tolist()),
-            bool(self.missing_left[node]),
-            bool(self.unseen_left[node]),
-        )
+        Not 0.5: the tree casts to float32, which takes slightly larger values to 0.5.
+        """
+        return splits_of(self)
 
     def with_feature_names(self, names: Sequence[str]) -> TreeEnsemble:
-        """The same ensemble under the column names of the user's data."""
+        """The same ensemble under the column names of the user's data.
+
+        Examples
+        --------
+        >>> from sklearn.tree import DecisionTreeRegressor
+        >>> from clearwood.ensembles import read_ensemble
+        >>> tree = DecisionTreeRegressor().fit([[0.0], [1.0]], [5.0, 7.0])
+        >>> read_ensemble(tree).with_feature_names(["age"]).features.names
+        ('age',)
+        """
         return replace(self, features=self.features.renamed(names))
 
     def __repr__(self) -> str:
-        task = self.task
-        if self.classes is not None:
-            task = f"{task} into {len(self.classes)} classes"
+        """What it is in one line."""
+        classes = "" if self.classes is None else f" into {len(self.classes)} classes"
         return (
-            f"<TreeEnsemble: {task}, {self.n_trees} trees, {self.n_splits} splits, "
-            f"{self.n_features} features, from {self.source}>"
+            f"<TreeEnsemble: {self.task}{classes}, trees: {self.n_trees}, "
+            f"splits: {self.n_splits}, features: {self.n_features}, "
+            f"from {self.source}>"
         )
 
     # What it predicts
 
     def predict(self, X: Any) -> np.ndarray:
         """Predicted values or class labels, as the original predicts them.
+
+        As in all methods that take data, rows are read by :meth:`encode`.
 
         Parameters
         ----------
@@ -275,7 +241,25 @@ class TreeEnsemble:
         return self.classes[np.argmax(raw, axis=1)]
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Probability of every class, columns in the order of ``classes``."""
+        """Probability of every class, columns in the order of ``classes``.
+
+        Parameters
+        ----------
+        X : array-like or pandas or polars frame of shape (n_rows, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_classes)
+
+        Examples
+        --------
+        >>> from sklearn.tree import DecisionTreeClassifier
+        >>> from clearwood.ensembles import read_ensemble
+        >>> tree = DecisionTreeClassifier().fit([[0.0], [1.0]], ["no", "yes"])
+        >>> read_ensemble(tree).predict_proba([[0.2], [0.7]])
+        array([[1., 0.],
+               [0., 1.]])
+        """
         if self.classes is None:
             raise InputError(
                 f"{self.source} is a regression model and has no class probabilities; "
@@ -284,7 +268,16 @@ class TreeEnsemble:
         return response(self.raw_scores(X), self.link, self.link_scale)
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """Scores before the link, one column per class, or flat with two classes."""
+        """Scores before the link, where the original has a decision function.
+
+        Parameters
+        ----------
+        X : array-like or pandas or polars frame of shape (n_rows, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_classes), or (n_rows,) with two classes
+        """
         if self.classes is None or self.link == "probability":
             raise InputError(
                 f"{self.source} has no decision function; use "
@@ -322,6 +315,15 @@ class TreeEnsemble:
         Returns
         -------
         ndarray of int32 of shape (n_rows, n_trees)
+
+        Examples
+        --------
+        >>> from sklearn.tree import DecisionTreeRegressor
+        >>> from clearwood.ensembles import read_ensemble
+        >>> tree = DecisionTreeRegressor().fit([[0.0], [1.0]], [5.0, 7.0])
+        >>> read_ensemble(tree).leaves([[0.2], [0.7]])
+        array([[1],
+               [2]], dtype=int32)
         """
         return self._find_leaves(self.encode(X)).T
 
@@ -335,7 +337,9 @@ class TreeEnsemble:
         """
         X = self.features.encode(X)
         if not self.allows_missing:
-            remedy = "Fill the missing values as it was done before the model was fitted"
+            remedy = (
+                "Fill the missing values as it was done before the model was fitted"
+            )
             self._refuse(X, np.isnan, "is missing (NaN)", remedy)
         if not self.allows_infinite:
             found = f"is infinite or too large for {self.input_dtype}"

@@ -349,10 +349,10 @@ def _category_statements(
         known = sides[:, : len(labels)].T
         representative, group = np.unique(known, axis=0, return_inverse=True)
         groups.append(group.reshape(-1).astype(np.int64))
-        for side, pattern in zip(sides, representative.T):
-            truth.append(np.concatenate([pattern, side[len(labels) :]]))
+        for row, pattern in zip(sides, representative.T):
+            truth.append(np.concatenate([pattern, row[len(labels) :]]))
             truth_feature.append(d)
-            count.append(counted[d][tuple(side.tolist())])
+            count.append(counted[d][tuple(row.tolist())])
     return (
         tuple(groups),
         tuple(truth),

@@ -122,7 +122,7 @@ def rounded(
     Examples
     --------
     >>> import numpy as np
-    >>> rounded([Interval(0, high=1.2345)], np.array([[1.0], [1.9]]))
+    >>> rounded([Interval(0, high=1.2345)], np.array([[1.15], [1.9]]))
     (Interval(feature=0, low=-inf, high=1.2, missing=False),)
     """
     result: list[Condition] = []
@@ -148,7 +148,12 @@ def _rounded_cut(cut: float, column: np.ndarray) -> float:
     return shortest_between(low, high, near=cut)
 
 
-def _in_printed_order(kept, held, training, classes):
+def _in_printed_order(
+    kept: list[int],
+    held: list[np.ndarray],
+    training: Training,
+    classes: Sequence[Any],
+) -> list[int]:
     agreement = {
         i: _agreement(held[i], _mean_taught(held[i], training), training, classes)
         for i in kept
@@ -170,7 +175,13 @@ def _mean_taught(rows: np.ndarray, training: Training) -> np.ndarray:
     return np.average(training.taught[rows], axis=0, weights=training.weight[rows])
 
 
-def _rule(conditions, rows, training, classes, round_values) -> Rule:
+def _rule(
+    conditions: tuple[Condition, ...],
+    rows: np.ndarray,
+    training: Training,
+    classes: Sequence[Any],
+    round_values: bool,
+) -> Rule:
     mean = _mean_taught(rows, training)
     if len(classes):
         return Rule(conditions, classes[int(mean.argmax())], tuple(mean.tolist()))
@@ -183,7 +194,9 @@ def _rule(conditions, rows, training, classes, round_values) -> Rule:
     return Rule(conditions, value)
 
 
-def _otherwise(rules, training, classes, round_values) -> Rule:
+def _otherwise(
+    rules: list[Rule], training: Training, classes: Sequence[Any], round_values: bool
+) -> Rule:
     free = np.ones(len(training.encoded), dtype=bool)
     for rule in rules:
         free &= ~rule.matches(training.encoded)
@@ -196,14 +209,12 @@ def _otherwise(rules, training, classes, round_values) -> Rule:
 def _described(rule_set: RuleSet, training: Training) -> RuleSet:
     """The same rules, with their statistics on the training rows."""
     encoded, weight, classes = training.encoded, training.weight, rule_set.classes
-    matches = np.array([r.matches(encoded) for r in rule_set.rules], dtype=bool)
-    matches = matches.reshape(len(rule_set.rules), len(encoded)).T
-    first = first_match(matches)
+    first = rule_set.apply_encoded(encoded)
     described = []
     for i, rule in enumerate(rule_set):
         caught = first == i
         last = i == len(rule_set.rules)
-        rows = caught if last else matches[:, i]
+        rows = caught if last else rule.matches(encoded)
         support = float(weight[rows].sum())
         if support == 0:
             described.append(replace(rule, support=0.0, caught=0.0))
@@ -234,7 +245,9 @@ def _described(rule_set: RuleSet, training: Training) -> RuleSet:
     return replace(rule_set, rules=tuple(described[:-1]), otherwise=described[-1])
 
 
-def _agreement(rows, said, training: Training, classes) -> float:
+def _agreement(
+    rows: np.ndarray, said: Any, training: Training, classes: Sequence[Any]
+) -> float:
     taught, weight = training.taught[rows], training.weight[rows]
     if len(classes):
         equal = taught.argmax(axis=1) == said.argmax()

@@ -177,7 +177,7 @@ def shortest_between(low: float, high: float, near: float) -> float:
     Examples
     --------
     >>> shortest_between(0.8, 1.7, near=0.8000000417232513)
-    1.0
+    0.8
     >>> shortest_between(13.049, 13.051, near=13.0500002)
     13.05
     >>> shortest_between(1040.0, 1980.0, near=1230.0)
@@ -185,13 +185,15 @@ def shortest_between(low: float, high: float, near: float) -> float:
     """
     largest = max(abs(low), abs(high))
     digits_before = math.floor(math.log10(largest)) + 1 if largest > 0 else 0
+    found: dict[float, int] = {}
     for decimals in range(-digits_before, 18 - digits_before):
         unit = 10.0**-decimals
-        nearest = round(near / unit)
-        steps = (nearest, math.ceil(low / unit), math.ceil(high / unit) - 1)
-        # float(text) is the number that a reader of the text means.
-        candidates = {float(f"{step}e{-decimals}") for step in steps}
-        inside = [c for c in candidates if low <= c < high]
-        if inside:
-            return min(inside, key=lambda c: (abs(c - near), c))
-    return near
+        steps = (round(near / unit), math.ceil(low / unit), math.ceil(high / unit) - 1)
+        for step in steps:
+            # float(text) is the number that a reader of the text means.
+            number = float(f"{step}e{-decimals}")
+            if low <= number < high and number not in found:
+                found[number] = len(str(abs(step)).rstrip("0"))
+        if found and unit <= abs(near):
+            break
+    return min(found, key=lambda c: (found[c], abs(c - near), c)) if found else near

@@ -158,7 +158,9 @@ class RuleSet:
         ndarray of bool of shape (n_samples, n_rules - 1)
             One column per rule, without ``otherwise``.
         """
-        encoded = self.features.encode(X)
+        return self._matches_encoded(self.features.encode(X))
+
+    def _matches_encoded(self, encoded: np.ndarray) -> np.ndarray:
         columns = [rule.matches(encoded) for rule in self.rules]
         return np.array(columns, dtype=bool).reshape(len(columns), len(encoded)).T
 
@@ -174,7 +176,11 @@ class RuleSet:
         ndarray of int of shape (n_samples,)
             0 for the first rule; ``n_rules - 1`` for ``otherwise``.
         """
-        return first_match(self.matches(X))
+        return self.apply_encoded(self.features.encode(X))
+
+    def apply_encoded(self, encoded: np.ndarray) -> np.ndarray:
+        """As :meth:`apply`, for a table that ``features.encode`` made."""
+        return first_match(self._matches_encoded(encoded))
 
     def predict(self, X: Any) -> np.ndarray:
         """What the printed rules say of each row.
@@ -246,6 +252,10 @@ class RuleSet:
     def with_about(self, **about: str) -> RuleSet:
         """The same rules with further lines on where they come from."""
         return replace(self, about={**self.about, **about})
+
+    def with_target(self, target: str) -> RuleSet:
+        """The same rules under the name of what they predict."""
+        return replace(self, target=target)
 
     def __str__(self) -> str:
         from clearwood.rules.render import rules_text

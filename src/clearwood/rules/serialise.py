@@ -118,7 +118,9 @@ def rules_from_json(text: str) -> RuleSet:
     document = _parse(text)
     top = _Place(document, "")
     if top.value(str, "format") != FORMAT:
-        raise ModelFormatError(f"format: expected {FORMAT!r}; not a Clearwood rule set.")
+        raise ModelFormatError(
+            f"format: expected {FORMAT!r}; not a Clearwood rule set."
+        )
     if top.value(int, "version") != VERSION:
         raise ModelFormatError(
             f"version: expected {VERSION}, found {document['version']!r}; read it with "
@@ -126,7 +128,7 @@ def rules_from_json(text: str) -> RuleSet:
         )
     if top.value(str, "combine") != "first":
         raise ModelFormatError("combine: expected 'first'.")
-    entries = [place for place in top.places("features")]
+    entries = top.places("features")
     names = tuple(place.value(str, "name") for place in entries)
     if len(set(names)) != len(names):
         raise ModelFormatError("features: names must differ.")

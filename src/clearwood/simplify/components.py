@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from clearwood.rules import CategorySet, Condition, FeatureBins, Interval
 from clearwood.simplify import _kernels
 from clearwood.simplify.fab import Fit, Problem, statement_table
-from clearwood.simplify.outputs import Normal
+from clearwood.simplify.outputs import GaussianOutput
 
 
 def component_regions(
@@ -47,7 +49,9 @@ def component_regions(
     return [_conditions(bins, column, seen) for column in allowed]
 
 
-def _conditions(bins, allowed, seen) -> tuple[Condition, ...] | None:
+def _conditions(
+    bins: FeatureBins, allowed: np.ndarray, seen: np.ndarray
+) -> tuple[Condition, ...] | None:
     conditions: list[Condition] = []
     for d in np.unique(bins.statements.feature):
         part = slice(bins.bin_start[d], bins.bin_start[d] + bins.n_bins[d])
@@ -64,7 +68,7 @@ EVERYTHING = object()
 """No condition at all."""
 
 
-def _interval(bins, d, allowed, seen):
+def _interval(bins: FeatureBins, d: int, allowed: np.ndarray, seen: np.ndarray) -> Any:
     cuts, inside = bins.cuts[d], np.flatnonzero(allowed[:-1])
     missing = bool(allowed[-1] and seen[-1])
     if len(inside) == 0:
@@ -76,7 +80,9 @@ def _interval(bins, d, allowed, seen):
     return Interval(d, low, high, missing)
 
 
-def _category_set(bins, d, allowed, seen):
+def _category_set(
+    bins: FeatureBins, d: int, allowed: np.ndarray, seen: np.ndarray
+) -> Any:
     n_groups = len(allowed) - 2
     # A missing value or an unknown category does not restrict what never had one.
     open_ends = (allowed[n_groups:] | ~seen[n_groups:]).all()
@@ -114,8 +120,9 @@ def component_of(problem: Problem, fit: Fit, codes: np.ndarray) -> np.ndarray:
     return scores.argmax(axis=1)
 
 
-def soft_values(fit: Fit, component: np.ndarray) -> np.ndarray:
+def soft_values(problem: Problem, fit: Fit, component: np.ndarray) -> np.ndarray:
     """What each row's component says (eq. 11): a value, or class probabilities."""
     output = fit.parameters.output
-    said = output.mean if isinstance(output, Normal) else output.probability
-    return said[component]
+    if isinstance(problem.output, GaussianOutput):
+        return problem.output.unscaled(output.mean)[component]
+    return output.probability[component]

@@ -19,14 +19,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from clearwood._numeric import as_generator
 from clearwood._validation import check_table, check_target, check_weight
-from clearwood.exceptions import InputError
-from clearwood.rules import FeatureBins, Training, build_rule_set
+from clearwood.rules import FeatureBins, RuleSet, Training, build_rule_set
 from clearwood.rules.build import PRUNING
 from clearwood.simplify.components import component_of, soft_values
-from clearwood.simplify.fab import make_problem
-from clearwood.simplify.outputs import GaussianOutput, MultinomialOutput
-from clearwood.simplify.restarts import Job, Restart, run_restarts
-from clearwood.simplify.teacher import get_teacher
+from clearwood.simplify.fab import Fit, Problem
+from clearwood.simplify.restarts import Job, Restart, make_job, run_restarts
+from clearwood.simplify.teacher import Teacher, get_teacher
 
 _PARAMETERS = """
     Parameters
@@ -94,6 +92,8 @@ _ATTRIBUTES = """
     restarts_ : list of dict
         Per start: bound, components, iterations, convergence, fidelity of the
         printed rules and of the soft posterior.
+    n_iter_ : int
+        Iterations of the best start.
     selected_ : int
         Position of the best start in ``restarts_``.
     n_features_in_ : int
@@ -114,8 +114,11 @@ class _FABRules(BaseEstimator):
     """What classifier and regressor share."""
 
     _task: str
+    rules_: RuleSet
+    _problem: Problem | None
+    _fit: Fit | None
 
-    _parameter_constraints: dict = {
+    _parameter_constraints: dict[str, Any] = {
         "estimator": "no_validation",
         "max_rules": [Interval(Integral, 1, None, closed="left")],
         "method": [StrOptions({"fab", "em"})],
@@ -137,25 +140,25 @@ class _FABRules(BaseEstimator):
 
     def __init__(
         self,
-        estimator=None,
+        estimator: Any = None,
         *,
-        max_rules=10,
-        method="fab",
-        target="ensemble",
-        n_restarts=20,
-        schedule="paper",
-        select="rules",
-        statement_weight=1.0,
-        statement_counts="distinct",
-        kappa=1e-6,
-        tol=1e-6,
-        max_iter=1000,
-        prune="coverage",
-        round_cuts=True,
-        verbose=False,
-        n_jobs=None,
-        random_state=None,
-    ):
+        max_rules: int = 10,
+        method: str = "fab",
+        target: str = "ensemble",
+        n_restarts: int = 20,
+        schedule: str = "paper",
+        select: str = "rules",
+        statement_weight: float = 1.0,
+        statement_counts: str = "distinct",
+        kappa: float = 1e-6,
+        tol: float = 1e-6,
+        max_iter: int = 1000,
+        prune: str = "coverage",
+        round_cuts: bool = True,
+        verbose: bool = False,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
         self.estimator = estimator
         self.max_rules = max_rules
         self.method = method
@@ -174,7 +177,7 @@ class _FABRules(BaseEstimator):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         inner = self._default_estimator() if self.estimator is None else self.estimator
         if hasattr(inner, "__sklearn_tags__"):
@@ -183,7 +186,7 @@ class _FABRules(BaseEstimator):
 
     # A fitted ensemble in `estimator` keeps its own settings.
     @_fit_context(prefer_skip_nested_validation=False)
-    def fit(self, X, y=None, sample_weight=None):
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
         """Find the rules.
 
         Parameters
@@ -201,41 +204,34 @@ class _FABRules(BaseEstimator):
         self
         """
         X = check_table(self, X, reset=True)
-        n_samples = X.shape[0]
-        given_weight = sample_weight is not None
+        n_samples, target_name = X.shape[0], getattr(y, "name", None)
         weight = check_weight(sample_weight, n_samples)
         if y is not None:
             y = check_target(y, n_samples, numeric=self._task == "regression")
-        elif self.target == "labels":
-            raise InputError(
-                "target='labels' requires y to be passed, but the target y is None."
-            )
-        self._check_two_classes(y)
-        # Children draw their seeds from one generator, in one order.
+        # The ensemble's seed comes first, so that the starts do not depend on it.
         generator = as_generator(self.random_state)
-        seed = int(generator.integers(2**31))
+        default = self._default_estimator().set_params(
+            random_state=int(generator.integers(2**31))
+        )
         teacher = get_teacher(
             self.estimator,
-            self._default_estimator().set_params(random_state=seed),
+            default,
             X,
             y,
-            weight if given_weight else None,
+            weight if sample_weight is not None else None,
             self._task,
         )
-        self.estimator_, self.ensemble_ = teacher
-        self._learn_classes()
+        self.estimator_, self.ensemble_ = teacher.model, teacher.ensemble
+        if teacher.classes:
+            self.classes_ = np.asarray(self.ensemble_.classes)
 
-        counted = weight > 0
-        encoded = self.ensemble_.encode(X)[counted]
-        taught = self._taught(X, y)[counted]
-        labels = None if y is None else self._label_codes(y)[counted]
-        training = Training(encoded, taught, labels, weight[counted])
+        training = self._training(teacher, X, y, weight)
         self.bins_ = FeatureBins.from_ensemble(
             self.ensemble_,
-            missing_seen=np.isnan(encoded).any(axis=0),
+            missing_seen=np.isnan(training.encoded).any(axis=0),
             counts=self.statement_counts,
         )
-        job = self._job(training)
+        job = make_job(training, self.bins_, teacher.classes, self.get_params(False))
         if job.n_components == 0:
             self._keep_otherwise_only(job)
         else:
@@ -246,35 +242,21 @@ class _FABRules(BaseEstimator):
         self.rules_ = self.rules_.with_about(
             model=self.ensemble_.source, method=self.method, target=self.target
         )
+        if target_name is not None:
+            self.rules_ = self.rules_.with_target(str(target_name))
         return self
 
-    def _job(self, training: Training) -> Job:
-        bins = self.bins_
-        codes = bins.transform_encoded(training.encoded)
-        output, target = self._output(training)
-        problem = make_problem(
-            codes, target, training.weight, bins, output, float(self.statement_weight)
-        )
-        seen = np.zeros(int(bins.n_bins.sum()), dtype=bool)
-        for d, start in enumerate(bins.bin_start):
-            seen[start + np.unique(codes[:, d])] = True
-        has_splits = len(bins.statements.feature) > 0
-        n_rows = sum(len(block[2]) for block in problem.blocks)
-        return Job(
-            problem=problem,
-            training=training,
-            codes=codes,
-            features=self.ensemble_.features,
-            classes=self._classes(),
-            n_components=min(self.max_rules - 1, n_rows) if has_splits else 0,
-            method=self.method,
-            schedule=self.schedule,
-            kappa=self.kappa,
-            tol=self.tol,
-            max_iter=self.max_iter,
-            prune=self.prune,
-            round_cuts=self.round_cuts,
-            seen=seen,
+    def _training(self, teacher: Teacher, X: Any, y: Any, weight: Any) -> Training:
+        """The rows that count, and what the rules shall say of them."""
+        counted = weight > 0
+        labels = None if y is None else teacher.label_codes(y)
+        taught = teacher.taught(X, labels, self.target)
+        encoded = teacher.ensemble.encode(X)
+        return Training(
+            encoded[counted],
+            taught[counted],
+            None if labels is None else labels[counted],
+            weight[counted],
         )
 
     def _keep_best(self, job: Job, restarts: list[Restart]) -> None:
@@ -283,17 +265,8 @@ class _FABRules(BaseEstimator):
         best = restarts[self.selected_]
         self.rules_ = best.rules
         self.history_ = best.fit.history
-        self.restarts_ = [
-            {
-                "bound": r.bound,
-                "n_components": len(r.fit.components),
-                "n_iterations": len(r.fit.history),
-                "converged": r.fit.converged,
-                "fidelity": r.fidelity,
-                "soft_fidelity": r.soft_fidelity,
-            }
-            for r in restarts
-        ]
+        self.n_iter_ = len(self.history_)
+        self.restarts_ = [restart.summary() for restart in restarts]
         self._problem, self._fit = job.problem.without_rows(), best.fit
         if not best.fit.converged:
             warnings.warn(
@@ -306,13 +279,13 @@ class _FABRules(BaseEstimator):
     def _keep_otherwise_only(self, job: Job) -> None:
         """No split, or one line asked for: the list is its `otherwise`."""
         self.rules_ = build_rule_set(
-            [], job.training, job.features, classes=job.classes,
+            [], job.training, job.problem.bins.features, classes=job.classes,
             round_cuts=self.round_cuts,
         )  # fmt: skip
-        self.selected_, self.history_, self.restarts_ = 0, (), []
+        self.selected_, self.n_iter_, self.history_, self.restarts_ = 0, 0, (), []
         self._problem = self._fit = None
 
-    def predict(self, X):
+    def predict(self, X: Any) -> np.ndarray:
         """What the printed rules say.
 
         Parameters
@@ -326,18 +299,31 @@ class _FABRules(BaseEstimator):
         check_is_fitted(self, "rules_")
         return self.rules_.predict(check_table(self, X, reset=False))
 
-    def _soft(self, X) -> np.ndarray:
+    def predict_soft(self, X: Any) -> np.ndarray:
+        """What the fitted mixture says before it is cut down to rules (eq. 10-11).
+
+        This is not what the printed rules say; it is often closer to the ensemble.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Class labels, or values.
+        """
         check_is_fitted(self, "rules_")
         X = check_table(self, X, reset=False)
-        if self._fit is None:
-            only = self.rules_.otherwise
-            said = only.probabilities or only.prediction
-            return np.repeat([said], X.shape[0], axis=0)
+        if self._fit is None or self._problem is None:
+            return np.repeat([self.rules_.otherwise.prediction], X.shape[0])
         codes = self.bins_.transform_encoded(self.ensemble_.encode(X))
-        return soft_values(self._fit, component_of(self._problem, self._fit, codes))
+        component = component_of(self._problem, self._fit, codes)
+        said = soft_values(self._problem, self._fit, component)
+        return self.classes_[said.argmax(axis=1)] if said.ndim == 2 else said
 
 
-class FABRulesClassifier(ClassifierMixin, _FABRules):
+class FABRulesClassifier(ClassifierMixin, _FABRules):  # noqa: D101
     __doc__ = f"""A few printed rules that say what a tree ensemble classifies as what.
     {_PARAMETERS}{_ATTRIBUTES}
     classes_ : ndarray
@@ -357,10 +343,10 @@ class FABRulesClassifier(ClassifierMixin, _FABRules):
     _task = "classification"
 
     @staticmethod
-    def _default_estimator():
+    def _default_estimator() -> Any:
         return HistGradientBoostingClassifier()
 
-    def predict_proba(self, X):
+    def predict_proba(self, X: Any) -> np.ndarray:
         """Class probabilities of the printed rule that decides each row.
 
         Parameters
@@ -375,54 +361,8 @@ class FABRulesClassifier(ClassifierMixin, _FABRules):
         check_is_fitted(self, "rules_")
         return self.rules_.predict_proba(check_table(self, X, reset=False))
 
-    def predict_soft(self, X):
-        """What the fitted mixture says before it is cut down to rules (eq. 10-11).
 
-        This is not what the printed rules say; it is often closer to the ensemble.
-
-        Parameters
-        ----------
-        X : array-like or frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-            Class labels.
-        """
-        return self.classes_[self._soft(X).argmax(axis=1)]
-
-    def _check_two_classes(self, y) -> None:
-        if y is not None and len(np.unique(y)) < 2 and self.estimator is None:
-            raise InputError(
-                f"y holds one class only ({np.unique(y).tolist()}); rules that tell "
-                "classes apart need at least two classes."
-            )
-
-    def _learn_classes(self) -> None:
-        self.classes_ = self.ensemble_.classes
-
-    def _classes(self) -> tuple:
-        return tuple(self.classes_.tolist())
-
-    def _label_codes(self, y) -> np.ndarray:
-        unknown = np.setdiff1d(y, self.classes_)
-        if len(unknown):
-            raise InputError(
-                f"y holds label(s) {unknown.tolist()} that the ensemble does not "
-                f"know; it knows {self.classes_.tolist()}."
-            )
-        return np.searchsorted(self.classes_, y)
-
-    def _taught(self, X, y) -> np.ndarray:
-        if self.target == "ensemble":
-            return np.ascontiguousarray(self.ensemble_.predict_proba(X))
-        return np.eye(len(self.classes_))[self._label_codes(y)]
-
-    def _output(self, training: Training):
-        return MultinomialOutput(len(self.classes_)), training.taught
-
-
-class FABRulesRegressor(RegressorMixin, _FABRules):
+class FABRulesRegressor(RegressorMixin, _FABRules):  # noqa: D101
     __doc__ = f"""A few printed rules that say what a tree ensemble predicts where.
     {_PARAMETERS}{_ATTRIBUTES}{_REFERENCES}
     Examples
@@ -438,41 +378,13 @@ class FABRulesRegressor(RegressorMixin, _FABRules):
 
     _task = "regression"
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        # A few steps cannot follow a plane through ten features, which is what
+        # scikit-learn means by a reasonable score.
+        tags.regressor_tags.poor_score = True
+        return tags
+
     @staticmethod
-    def _default_estimator():
+    def _default_estimator() -> Any:
         return HistGradientBoostingRegressor()
-
-    def predict_soft(self, X):
-        """What the fitted mixture says before it is cut down to rules (eq. 10-11).
-
-        This is not what the printed rules say; it is often closer to the ensemble.
-
-        Parameters
-        ----------
-        X : array-like or frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-        """
-        soft = self._soft(X)
-        return soft if self._fit is None else self._problem.output.unscaled(soft)
-
-    def _check_two_classes(self, y) -> None:
-        pass
-
-    def _learn_classes(self) -> None:
-        pass
-
-    def _classes(self) -> tuple:
-        return ()
-
-    def _label_codes(self, y) -> np.ndarray:
-        return y
-
-    def _taught(self, X, y) -> np.ndarray:
-        return self.ensemble_.predict(X) if self.target == "ensemble" else y
-
-    def _output(self, training: Training):
-        output = GaussianOutput.scaled_to(training.taught, training.weight)
-        return output, output.scaled(training.taught)

@@ -12,14 +12,14 @@ With ``omega = 0`` and no truncation this is the EM algorithm of appendix A.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from clearwood._numeric import Blocks, clipped_log, xlogx
+from clearwood._numeric import Block, Blocks, clipped_log, xlogx
 from clearwood.rules import FeatureBins
 from clearwood.simplify import _kernels
-from clearwood.simplify.outputs import Output, OutputParameters
+from clearwood.simplify.outputs import Output
 
 TRUNCATION_SHARE = 1e-8
 """A component with a smaller share of the rows is dropped (delta of Algorithm 1)."""
@@ -42,7 +42,7 @@ class Parameters(NamedTuple):
     true_probability: np.ndarray
     false_probability: np.ndarray
     share: np.ndarray
-    output: OutputParameters
+    output: Any
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,6 +75,11 @@ class Problem:
         """``(dim phi / K + L + 1) / 2`` of eq. 12."""
         n_statements = self.statement_weight * self.bins.n_statements
         return (self.output.n_parameters + n_statements + 1.0) / 2.0
+
+    @property
+    def n_rows(self) -> int:
+        """Rows that differ in codes or target (per block)."""
+        return sum(len(block[2]) for block in self.blocks)
 
     def without_rows(self) -> Problem:
         """What prediction needs."""
@@ -223,33 +228,45 @@ def statement_table(problem: Problem, parameters: Parameters) -> np.ndarray:
     )
 
 
-def _append_log_joint(block, table, log_share, problem, output_parameters):
+def _append_log_joint(
+    block: Block,
+    table: np.ndarray,
+    log_share: np.ndarray,
+    problem: Problem,
+    output_parameters: Any,
+) -> Block:
     codes, target, weight = block[:3]
     log_joint = problem.output.log_density(target, output_parameters) + log_share
     _kernels.add_looked_up(log_joint, codes, problem.bin_start, table)
     return codes, target, weight, log_joint
 
 
-def _e_step(rows, counts, omega, inner_tol, max_passes) -> tuple[np.ndarray, int]:
+def _e_step(
+    rows: Blocks, counts: np.ndarray, omega: float, inner_tol: float, max_passes: int
+) -> tuple[np.ndarray, int]:
     """Repeat eq. 13 until the counts stand still; beta depends on them alone."""
-    for n_passes in range(1, max_passes + 1):
+    for done in range(1, max_passes + 1):
         before = counts
         (counts,) = rows.map_sum(_counts, omega / (before + 1.0))
         if np.all(np.abs(counts - before) <= inner_tol * (counts + 1.0)):
-            break
-    return counts, n_passes
+            return counts, done
+    return counts, max_passes
 
 
-def _counts(block, penalty):
+def _counts(block: Block, penalty: np.ndarray) -> tuple[np.ndarray]:
     return (_kernels.responsibility_counts(block[3], penalty, block[2]),)
 
 
-def _sums(block, penalty, problem, output_parameters) -> Sums:
+def _sums(
+    block: Block, penalty: np.ndarray, problem: Problem, output_parameters: Any
+) -> Sums:
     responsibility = _kernels.responsibilities(block[3], penalty)
     return sums_of_block(block, responsibility, problem, output_parameters)
 
 
-def sums_of_block(block, responsibility, problem, output_parameters) -> Sums:
+def sums_of_block(
+    block: Block, responsibility: np.ndarray, problem: Problem, output_parameters: Any
+) -> Sums:
     """The sums of one block under given responsibilities beta."""
     codes, target, weight = block[:3]
     mass = responsibility * weight[:, None]
@@ -263,7 +280,9 @@ def sums_of_block(block, responsibility, problem, output_parameters) -> Sums:
     )
 
 
-def _keep(problem, kept, sums, parameters) -> tuple[Sums, Parameters]:
+def _keep(
+    problem: Problem, kept: np.ndarray, sums: Sums, parameters: Parameters
+) -> tuple[Sums, Parameters]:
     if kept.all():
         return sums, parameters
     sums = Sums(

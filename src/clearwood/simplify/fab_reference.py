@@ -8,9 +8,11 @@ iteration thrown away. From one start the two can end in different models.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from clearwood._numeric import Blocks, xlogx
+from clearwood._numeric import Block, Blocks, xlogx
 from clearwood.simplify import _kernels
 from clearwood.simplify.fab import (
     TRUNCATION_SHARE,
@@ -109,8 +111,7 @@ def random_responsibility(
     problem: Problem, n_components: int, generator: np.random.Generator
 ) -> np.ndarray:
     """Responsibilities drawn at random, as the program starts."""
-    n_rows = sum(len(block[2]) for block in problem.blocks)
-    drawn = generator.random((n_rows, n_components))
+    drawn = generator.random((problem.n_rows, n_components))
     return drawn / drawn.sum(axis=1, keepdims=True)
 
 
@@ -125,23 +126,25 @@ def _join(rows: Blocks, with_joint: Blocks) -> Blocks:
     return Blocks((*new, old[-1]) for old, new in zip(rows, with_joint))
 
 
-def _passes(rows: Blocks, counts, omega, most, tol) -> tuple[Blocks, int]:
+def _passes(
+    rows: Blocks, counts: np.ndarray, omega: float, most: int, tol: float
+) -> tuple[Blocks, int]:
     """Passes of eq. 13; each is kept only if it raises the bound."""
     (expected,) = rows.map_sum(_expected)
     bound = float(expected) - omega * float(np.log(counts + 1.0).sum())
-    for n_passes in range(1, most + 1):
+    for done in range(1, most + 1):
         tried = rows.map(_pass, omega / (counts + 1.0))
         new_counts, expected = tried.map_sum(_counts_and_expected)
         new_bound = float(expected) - omega * float(np.log(new_counts + 1.0).sum())
         if new_bound > bound:
             rows, counts = tried, new_counts
         if new_bound - bound < tol:
-            break
+            return rows, done
         bound = new_bound
-    return rows, n_passes
+    return rows, most
 
 
-def _pass(block, penalty):
+def _pass(block: Block, penalty: np.ndarray) -> Block:
     new = _kernels.responsibilities(block[3], penalty)
     if new.shape[1] > 1:
         new += SMOOTHING
@@ -149,20 +152,20 @@ def _pass(block, penalty):
     return (*block[:4], new)
 
 
-def _expected(block):
+def _expected(block: Block) -> tuple[float]:
     weight, log_joint, responsibility = block[2], block[3], block[4]
     terms = responsibility * log_joint - xlogx(responsibility)
     return (float((weight[:, None] * terms).sum()),)
 
 
-def _counts_and_expected(block):
+def _counts_and_expected(block: Block) -> tuple[np.ndarray, float]:
     counts = (block[2][:, None] * block[4]).sum(axis=0)
     return (counts, *_expected(block))
 
 
-def _sums(block, problem, output_parameters) -> Sums:
+def _sums(block: Block, problem: Problem, output_parameters: Any) -> Sums:
     return sums_of_block(block[:3], block[4], problem, output_parameters)
 
 
-def _keep_columns(block, kept):
+def _keep_columns(block: Block, kept: np.ndarray) -> Block:
     return (*block[:3], np.ascontiguousarray(block[4][:, kept]))

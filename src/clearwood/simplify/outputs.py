@@ -1,19 +1,14 @@
-"""What a component says of the target: the two output models p(y|k) of eq. 8.
-
-Both have the same four functions. ``statistics`` are sums over rows, everything
-else works on these sums.
-"""
+"""What a component says of the target: the two output models p(y|k) of eq. 8."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 
 from clearwood._numeric import clipped_log
 from clearwood.simplify import _kernels
-
 
 VARIANCE_FLOOR = 1e-4
 """Least variance of a component, as a share of the target's variance."""
@@ -32,6 +27,36 @@ class ClassProbabilities(NamedTuple):
     probability: np.ndarray
 
 
+class Output(Protocol):
+    """What FAB asks of an output model."""
+
+    @property
+    def n_parameters(self) -> int:
+        """``dim phi / K`` in omega."""
+
+    def log_density(self, y: np.ndarray, parameters: Any) -> np.ndarray:
+        """``log p(y|k)``, rows by components."""
+
+    def statistics(
+        self, y: np.ndarray, mass: np.ndarray, parameters: Any
+    ) -> np.ndarray:
+        """Sums over rows that the M-step needs; components are columns."""
+
+    def m_step(self, counts: np.ndarray, sums: np.ndarray, parameters: Any) -> Any:
+        """New parameters (eq. 14) from the sums around the current ones."""
+
+    def expected_log_density(
+        self, counts: np.ndarray, sums: np.ndarray, before: Any, parameters: Any
+    ) -> float:
+        """Sum over rows and components of responsibility times ``log p(y|k)``."""
+
+    def keep(self, parameters: Any, kept: np.ndarray) -> Any:
+        """The parameters of the components that stay."""
+
+    def around_rows(self, y: np.ndarray, rows: np.ndarray) -> Any:
+        """Parameters to start from, one component per row."""
+
+
 @dataclass(frozen=True)
 class GaussianOutput:
     """``y`` is normal around each component's mean (regression).
@@ -48,7 +73,7 @@ class GaussianOutput:
     variance_floor: float = 0.0
     centre: float = 0.0
     unit: float = 1.0
-    n_parameters = 2
+    n_parameters: ClassVar[int] = 2
 
     @classmethod
     def scaled_to(cls, values: np.ndarray, weight: np.ndarray) -> GaussianOutput:
@@ -150,7 +175,3 @@ class MultinomialOutput:
     def around_rows(self, y: np.ndarray, rows: np.ndarray) -> ClassProbabilities:
         """A start: halfway between one row's classes and those of all rows."""
         return ClassProbabilities(0.5 * y[rows] + 0.5 * y.mean(axis=0))
-
-
-Output = GaussianOutput | MultinomialOutput
-OutputParameters = Normal | ClassProbabilities

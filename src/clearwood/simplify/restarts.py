@@ -3,46 +3,89 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from clearwood._features import FeatureSpace
 from clearwood._numeric import spawn_generators
 from clearwood._numeric.progress import progress
 from clearwood.exceptions import InterruptedFitWarning
-from clearwood.rules import RuleSet, Training, build_rule_set
-from clearwood.rules.rule_set import first_match
+from clearwood.rules import FeatureBins, RuleSet, Training, build_rule_set
 from clearwood.rules.scores import fidelity
 from clearwood.simplify.components import (
     component_of,
     component_regions,
     soft_values,
 )
-from clearwood.simplify.fab import Fit, Problem, fit_paper, random_start
+from clearwood.simplify.fab import (
+    Fit,
+    Problem,
+    fit_paper,
+    make_problem,
+    random_start,
+)
 from clearwood.simplify.fab_reference import fit_reference, random_responsibility
+from clearwood.simplify.outputs import GaussianOutput, MultinomialOutput, Output
 
 
 @dataclass(frozen=True, eq=False)
 class Job:
-    """What all restarts share: the problem, the rows, and the settings."""
+    """What all restarts share.
+
+    Attributes
+    ----------
+    problem : Problem
+        What is fitted.
+    training : Training
+        The rows, for printing rules and judging them.
+    codes : ndarray of shape (n_samples, n_features)
+        Bins of the rows.
+    seen : ndarray of bool of shape (total number of bins,)
+        Bins that hold rows.
+    classes : tuple
+        Class labels; empty for regression.
+    n_components : int
+        Components to start from; 0 where there is nothing to fit.
+    settings : dict
+        Parameters of the estimator.
+    """
 
     problem: Problem
     training: Training
     codes: np.ndarray
-    features: FeatureSpace
-    classes: Sequence[Any]
-    n_components: int
-    method: str
-    schedule: str
-    kappa: float
-    tol: float
-    max_iter: int
-    prune: str
-    round_cuts: bool
     seen: np.ndarray
+    classes: tuple[Any, ...]
+    n_components: int
+    settings: dict[str, Any]
+
+
+def make_job(
+    training: Training,
+    bins: FeatureBins,
+    classes: tuple[Any, ...],
+    settings: dict[str, Any],
+) -> Job:
+    """Set the problem up: output model, bins of the rows, number of components."""
+    output: Output
+    target = training.taught
+    if classes:
+        output = MultinomialOutput(len(classes))
+    else:
+        output = GaussianOutput.scaled_to(target, training.weight)
+        target = output.scaled(target)
+    codes = bins.transform_encoded(training.encoded)
+    problem = make_problem(
+        codes, target, training.weight, bins, output,
+        float(settings["statement_weight"]),
+    )  # fmt: skip
+    seen = np.zeros(int(bins.n_bins.sum()), dtype=bool)
+    for d, start in enumerate(bins.bin_start):
+        seen[start + np.unique(codes[:, d])] = True
+    n_components = min(settings["max_rules"] - 1, problem.n_rows)
+    if len(bins.statements.feature) == 0:
+        n_components = 0
+    return Job(problem, training, codes, seen, classes, n_components, settings)
 
 
 class Restart(NamedTuple):
@@ -66,6 +109,17 @@ class Restart(NamedTuple):
             "bound": self.bound,
         }[select]
         return (first, -self.rules.n_literals, -self.rules.n_rules)
+
+    def summary(self) -> dict[str, Any]:
+        """What there is to know of a start that was not chosen."""
+        return {
+            "bound": self.bound,
+            "n_components": len(self.fit.components),
+            "n_iterations": len(self.fit.history),
+            "converged": self.fit.converged,
+            "fidelity": self.fidelity,
+            "soft_fidelity": self.soft_fidelity,
+        }
 
 
 def run_restarts(
@@ -99,54 +153,52 @@ def run_restarts(
 
 def run_restart(job: Job, generator: np.random.Generator) -> Restart:
     """One restart from a random start to printed rules."""
-    problem, truncate = job.problem, job.method == "fab"
+    problem, settings = job.problem, job.settings
     start, counts = random_start(problem, job.n_components, generator)
-    options = {"max_iter": job.max_iter, "truncate": truncate}
-    tol = job.tol * problem.total_weight
-    if job.schedule == "paper":
+    options = {
+        "max_iter": settings["max_iter"],
+        "tol": settings["tol"] * problem.total_weight,
+        "truncate": settings["method"] == "fab",
+    }
+    if settings["schedule"] == "paper":
         fit = fit_paper(
-            problem, start, counts, tol=tol, inner_tol=1e-8, max_passes=1000, **options
+            problem, start, counts, inner_tol=1e-8, max_passes=1000, **options
         )
     else:
         responsibility = random_responsibility(problem, job.n_components, generator)
-        fit = fit_reference(problem, start, responsibility, tol=tol, **options)
+        fit = fit_reference(problem, start, responsibility, **options)
     return judge(job, fit)
 
 
 def judge(job: Job, fit: Fit) -> Restart:
     """Print the rules of a fit, and compare both with what they were fitted to."""
-    training = job.training
+    training, classes, settings = job.training, job.classes, job.settings
     regions = component_regions(
         job.problem.bins,
         fit.parameters.true_probability,
         fit.parameters.false_probability,
         job.seen,
-        job.kappa,
+        settings["kappa"],
     )
     rules = build_rule_set(
         [region for region in regions if region is not None],
         training,
-        job.features,
-        classes=job.classes,
-        prune=job.prune,
-        round_cuts=job.round_cuts,
+        job.problem.bins.features,
+        classes=classes,
+        prune=settings["prune"],
+        round_cuts=settings["round_cuts"],
     )
-    matches = np.array([rule.matches(training.encoded) for rule in rules.rules])
-    matches = matches.reshape(len(rules.rules), len(training.encoded)).T.astype(bool)
-    soft = soft_values(fit, component_of(job.problem, fit, job.codes))
-    if job.classes:
-        taught = training.taught.argmax(axis=1)
-        said = np.array([job.classes.index(rule.prediction) for rule in rules])
-        soft = soft.argmax(axis=1)
-        task = "classification"
-    else:
-        taught, task = training.taught, "regression"
-        said = np.array([rule.prediction for rule in rules])
-        soft = job.problem.output.unscaled(soft)
-    printed = said[first_match(matches)]
+    taught = training.taught
+    said: list[Any] = [rule.prediction for rule in rules]
+    soft = soft_values(job.problem, fit, component_of(job.problem, fit, job.codes))
+    if classes:
+        taught, soft = taught.argmax(axis=1), soft.argmax(axis=1)
+        said = [classes.index(label) for label in said]
+    printed = np.array(said)[rules.apply_encoded(training.encoded)]
+    task, weight = rules.task, training.weight
     return Restart(
         fit,
         rules,
-        fidelity(taught, printed, task, training.weight),
-        fidelity(taught, soft, task, training.weight),
+        fidelity(taught, printed, task, weight),
+        fidelity(taught, soft, task, weight),
     )

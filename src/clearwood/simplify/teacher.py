@@ -17,6 +17,37 @@ class Teacher(NamedTuple):
     model: Any
     ensemble: TreeEnsemble
 
+    @property
+    def classes(self) -> tuple[Any, ...]:
+        """Class labels as plain Python values; empty for regression."""
+        found = self.ensemble.classes
+        return () if found is None else tuple(found.tolist())
+
+    def label_codes(self, y: np.ndarray) -> np.ndarray:
+        """Labels as positions in ``classes``; values as they are."""
+        known = self.ensemble.classes
+        if known is None:
+            return y
+        unknown = np.setdiff1d(y, known)
+        if len(unknown):
+            raise InputError(
+                f"y holds label(s) {unknown.tolist()} that the ensemble does not "
+                f"know; it knows {known.tolist()}."
+            )
+        return np.searchsorted(known, y)
+
+    def taught(self, X: Any, labels: np.ndarray | None, target: str) -> np.ndarray:
+        """What the rules shall say: the ensemble's output, or the labels."""
+        if target == "labels":
+            if labels is None:
+                raise InputError(
+                    "target='labels' requires y to be passed, but the target y is None."
+                )
+            return np.eye(len(self.classes))[labels] if self.classes else labels
+        if self.classes:
+            return np.ascontiguousarray(self.ensemble.predict_proba(X))
+        return self.ensemble.predict(X)
+
 
 def needs_fit(estimator: Any) -> bool:
     """Whether ``estimator`` is a scikit-learn estimator that is not yet fitted."""
@@ -68,6 +99,11 @@ def get_teacher(
                 "The estimator is not fitted yet: this fit requires y to be passed, "
                 "but the target y is None. Hand in y, or a fitted ensemble."
             )
+        if task == "classification" and len(np.unique(y)) < 2:
+            raise InputError(
+                f"y holds one class only ({y[0]!r}); rules that tell classes apart "
+                "need at least two classes."
+            )
         model = clone(default if estimator is None else estimator)
         if sample_weight is None:
             model.fit(X, y)
@@ -79,6 +115,11 @@ def get_teacher(
         raise InputError(
             f"The ensemble ({ensemble.source}) is for {ensemble.task}, these rules "
             f"are for {task}; use the {other[ensemble.task]} of the same name."
+        )
+    if ensemble.classes is not None and len(ensemble.classes) < 2:
+        raise InputError(
+            f"The ensemble knows one class only ({ensemble.classes[0]!r}); there is "
+            "nothing for rules to tell apart."
         )
     if is_frame(X) and not ensemble.features.named:
         ensemble = ensemble.with_feature_names([str(name) for name in X.columns])

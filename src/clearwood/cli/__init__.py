@@ -1,0 +1,35 @@
+"""The command ``clearwood``: file in, file out.
+
+Only click is imported here; each verb imports what it needs when it runs, so that
+help appears at once.
+"""
+
+import click
+
+from clearwood import __version__
+from clearwood.cli.predict import predict
+from clearwood.cli.simplify import simplify
+
+__all__ = ["main"]
+
+
+# \b keeps click from joining the lines that follow it.
+HELP = """Turn tree ensembles into a few readable rules.
+
+Train an ensemble on a table and read what it learnt:
+
+\b
+  clearwood simplify data.csv --target y --train random-forest \\
+      --out rules.json --report report.html
+  clearwood predict rules.json new.csv
+"""
+
+
+@click.group(help=HELP, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="clearwood")
+def main() -> None:
+    """Run the command line."""
+
+
+main.add_command(simplify)
+main.add_command(predict)

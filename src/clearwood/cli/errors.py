@@ -1,0 +1,86 @@
+"""What a command says when it cannot go on, and with which exit code it ends."""
+
+from __future__ import annotations
+
+import functools
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import click
+
+FAILED, INTERRUPTED = 1, 130
+
+
+def debug_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add ``--debug``; without it an error is one line and no traceback."""
+
+    @functools.wraps(command)
+    def reported(*args: Any, debug: bool, **options: Any) -> None:
+        try:
+            command(*args, **options)
+        except KeyboardInterrupt:
+            click.echo("clearwood: interrupted", err=True)
+            sys.exit(INTERRUPTED)
+        except (click.ClickException, click.exceptions.Exit, BrokenPipeError):
+            raise
+        except Exception as error:
+            # The outermost line of the program: whatever comes here would
+            # otherwise reach the user as a traceback.
+            if debug:
+                raise
+            click.echo(f"clearwood: error: {one_line(error)}", err=True)
+            sys.exit(FAILED)
+
+    text = "Show the whole traceback of an error."
+    return click.option("--debug", is_flag=True, help=text)(reported)
+
+
+def one_line(error: Exception) -> str:
+    """The message of an error; for one that nobody foresaw, what to do next.
+
+    Examples
+    --------
+    >>> one_line(ZeroDivisionError("division by zero"))
+    'unexpected ZeroDivisionError: division by zero (--debug shows where)'
+    """
+    from clearwood.exceptions import ClearwoodError
+
+    text = " ".join(str(error).split())
+    if isinstance(error, ClearwoodError):
+        return text
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.filename}: {error.strerror}"
+    return f"unexpected {type(error).__name__}: {text} (--debug shows where)"
+
+
+@contextmanager
+def plain_warnings(say: Callable[[str], None]) -> Iterator[None]:
+    """Say each warning once, in one line, without the file it comes from.
+
+    A fit that Ctrl-C cut short ends the command, though in Python it keeps what is
+    done: whoever stops a command wants no files from it.
+    """
+    from clearwood.exceptions import InterruptedFitWarning
+
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("default")
+        warnings.simplefilter("error", InterruptedFitWarning)
+        try:
+            yield
+        except InterruptedFitWarning:
+            raise KeyboardInterrupt from None
+    for text in dict.fromkeys(" ".join(str(w.message).split()) for w in caught):
+        say(f"warning: {text}")
+
+
+def speaker(quiet: bool) -> Callable[[str], None]:
+    """A function that says a line on stderr, or nothing when ``quiet``."""
+
+    def say(text: str) -> None:
+        if not quiet:
+            click.echo(f"clearwood: {text}", err=True)
+
+    return say

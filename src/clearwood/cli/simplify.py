@@ -1,0 +1,197 @@
+"""``clearwood simplify``: a table becomes an ensemble, the ensemble a few rules."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from clearwood.cli.errors import debug_option, plain_warnings, speaker
+
+# Written out, because the module that knows them loads scikit-learn.
+MODELS = (
+    "random-forest",
+    "extra-trees",
+    "gradient-boosting",
+    "hist-gradient-boosting",
+    "decision-tree",
+)
+
+
+@click.command(short_help="Train an ensemble and explain it by a few rules.")
+@click.argument("data", type=click.Path(exists=True, dir_okay=False))
+@click.option("--target", required=True, help="Column to predict.")
+@click.option(
+    "--train",
+    "model",
+    type=click.Choice(MODELS),
+    required=True,
+    help="Ensemble to train and explain.",
+)
+@click.option(
+    "--method",
+    type=click.Choice(["fab", "em"]),
+    default="fab",
+    show_default=True,
+    help="fab chooses how many rules it needs; em takes as many as allowed.",
+)
+@click.option(
+    "--max-rules",
+    type=click.IntRange(min=1),
+    default=10,
+    show_default=True,
+    help="Most rules, the last ('otherwise') included.",
+)
+@click.option(
+    "--test-size",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    default=0.25,
+    show_default=True,
+    help="Share of the rows kept out of training, for the scores.",
+)
+@click.option(
+    "--task",
+    type=click.Choice(["auto", "classification", "regression"]),
+    default="auto",
+    show_default=True,
+    help="auto: classes for text, true/false and few whole numbers.",
+)
+@click.option("--out", type=click.Path(), help="Write the rules to this JSON file.")
+@click.option("--report", type=click.Path(), help="Write an HTML page about them.")
+@click.option(
+    "--seed",
+    type=click.IntRange(0, 2**32 - 1),
+    default=0,
+    show_default=True,
+    help="Seed of all that is random.",
+)
+@click.option("--jobs", type=int, help="Threads to use; the result does not change.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")
+@click.option("--force", is_flag=True, help="Overwrite files that exist.")
+@click.option("--quiet", is_flag=True, help="Say nothing on stderr but errors.")
+@debug_option
+def simplify(data: str, **options: Any) -> None:
+    """Train an ensemble on DATA (CSV or Parquet) and explain it by a few rules.
+
+    The rules and the scores on held-out rows go to the standard output.
+    """
+    say = speaker(options["quiet"])
+    # Before anything that takes long.
+    _check_outputs(data, options["out"], options["report"], options["force"])
+
+    from clearwood.cli.tables import read_table, split_target
+    from clearwood.cli.train import hold_out, prepare, train
+
+    table = split_target(read_table(data), options["target"], options["task"])
+    if options["task"] == "auto":
+        other = {"classification": "regression", "regression": "classification"}
+        say(
+            f"{table.task}, because of the target: {table.reason} "
+            f"(otherwise: --task {other[table.task]})"
+        )
+    X = prepare(table.X, options["model"])
+    seed, jobs = options["seed"], options["jobs"]
+    split = hold_out(X, table.y, table.task, options["test_size"], seed)
+    with plain_warnings(say):
+        model = train(options["model"], split, table.task, seed, jobs)
+        fab = _explain(model, split, table.task, options)
+    summary = _summarize(fab, split, table.task, options)
+    with plain_warnings(say):
+        _write(fab, split, options, say)
+    click.echo(_json_text(summary) if options["as_json"] else _text(fab, summary))
+
+
+def _check_outputs(data: str, out: str | None, page: str | None, force: bool) -> None:
+    from clearwood._files import check_writable
+    from clearwood.exceptions import InputError
+
+    paths = [check_writable(path, overwrite=force) for path in (out, page) if path]
+    resolved = [path.resolve() for path in (*paths, Path(data))]
+    if len(set(resolved)) < len(resolved):
+        raise InputError(
+            "DATA, --out and --report must be different files; choose another path."
+        )
+
+
+def _explain(model: Any, split: Any, task: str, options: dict[str, Any]) -> Any:
+    from dataclasses import replace
+
+    from clearwood.simplify import FABRulesClassifier, FABRulesRegressor
+
+    make = FABRulesClassifier if task == "classification" else FABRulesRegressor
+    fab = make(
+        model,
+        max_rules=options["max_rules"],
+        method=options["method"],
+        random_state=options["seed"],
+        n_jobs=options["jobs"],
+        verbose=sys.stderr.isatty() and not options["quiet"],
+    ).fit(split.X, split.y)
+    # The estimator sees values without a name; the file knows what they are called.
+    fab.rules_ = replace(fab.rules_, target=options["target"])
+    return fab
+
+
+def _summarize(
+    fab: Any, split: Any, task: str, options: dict[str, Any]
+) -> dict[str, Any]:
+    import json
+
+    from clearwood.rules.scores import prediction_error
+
+    said = fab.ensemble_.predict(split.X_test)
+    scores = fab.rules_.evaluate(split.X_test, split.y_test, teacher=said)
+    return {
+        "target": options["target"],
+        "task": task,
+        "model": fab.ensemble_.source,
+        "method": options["method"],
+        "rows": {"training": len(split.y), "held_out": len(split.y_test)},
+        "scores": {
+            "rules": scores.as_dict(),
+            "ensemble": {
+                "error": prediction_error(split.y_test, said, task),
+                "n_trees": fab.ensemble_.n_trees,
+                "n_splits": fab.ensemble_.n_splits,
+            },
+        },
+        "rules": json.loads(fab.rules_.to_json()),
+    }
+
+
+def _write(fab: Any, split: Any, options: dict[str, Any], say: Any) -> None:
+    from clearwood._files import write_text
+    from clearwood.reporting import report
+
+    out, page, force = options["out"], options["report"], options["force"]
+    if out:
+        write_text(out, fab.rules_.to_json(), overwrite=force)
+        say(f"wrote {out}")
+    if page:
+        report(fab, page, X=split.X_test, y=split.y_test, overwrite=force)
+        say(f"wrote {page}")
+
+
+def _json_text(summary: dict[str, Any]) -> str:
+    import json
+
+    return json.dumps(summary, indent=2, ensure_ascii=False, allow_nan=False)
+
+
+def _text(fab: Any, summary: dict[str, Any]) -> str:
+    rules, ensemble = summary["scores"]["rules"], summary["scores"]["ensemble"]
+    error = "error" if summary["task"] == "classification" else "mean squared error"
+    return "\n".join(
+        [
+            str(fab.rules_),
+            "",
+            f"On {summary['rows']['held_out']:,} rows held out from training:",
+            f"  rules     {error} {rules['error']:.4g}, "
+            f"{rules['n_rules']} rules, {rules['n_literals']} literals",
+            f"  ensemble  {error} {ensemble['error']:.4g}, "
+            f"{ensemble['n_trees']:,} trees, {ensemble['n_splits']:,} splits",
+            f"  fidelity of the rules to the ensemble {rules['fidelity']:.4g}",
+        ]
+    )

@@ -1,0 +1,135 @@
+"""Train an ensemble on a part of a table, and keep the rest for honest scores."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from sklearn import ensemble, tree
+from sklearn.model_selection import train_test_split
+
+from clearwood.exceptions import InputError
+
+MODELS = {
+    "random-forest": (
+        ensemble.RandomForestClassifier,
+        ensemble.RandomForestRegressor,
+    ),
+    "extra-trees": (ensemble.ExtraTreesClassifier, ensemble.ExtraTreesRegressor),
+    "gradient-boosting": (
+        ensemble.GradientBoostingClassifier,
+        ensemble.GradientBoostingRegressor,
+    ),
+    "hist-gradient-boosting": (
+        ensemble.HistGradientBoostingClassifier,
+        ensemble.HistGradientBoostingRegressor,
+    ),
+    "decision-tree": (tree.DecisionTreeClassifier, tree.DecisionTreeRegressor),
+}
+READS_TEXT = "hist-gradient-boosting"
+MOST_CATEGORIES = 255
+
+
+class Split(NamedTuple):
+    """Rows to learn from, and rows held out."""
+
+    X: pd.DataFrame
+    y: np.ndarray
+    X_test: pd.DataFrame
+    y_test: np.ndarray
+
+
+def prepare(X: pd.DataFrame, name: str) -> pd.DataFrame:
+    """Make every column one that the ensemble reads, or say which it cannot read.
+
+    Parameters
+    ----------
+    X : DataFrame
+    name : str
+        Key of ``MODELS``.
+
+    Returns
+    -------
+    DataFrame
+        Text columns as categories.
+    """
+    types = pd.api.types
+    text = [c for c in X.columns if not types.is_numeric_dtype(X[c])]
+    dates = [c for c in text if types.is_datetime64_any_dtype(X[c])]
+    if dates:
+        raise InputError(
+            f"Column(s) {dates} hold dates, which trees cannot compare; turn them "
+            "into numbers (days since a day, the month) or leave them out."
+        )
+    if text and name != READS_TEXT:
+        raise InputError(
+            f"Column(s) {text} hold text, which {name} cannot read; use "
+            f"--train {READS_TEXT}, turn them into numbers or leave them out."
+        )
+    many = [c for c in text if X[c].nunique() > MOST_CATEGORIES]
+    if many:
+        raise InputError(
+            f"Column(s) {many} hold more than {MOST_CATEGORIES} different texts, more "
+            f"than {name} can tell apart; leave them out or group their values."
+        )
+    empty = [c for c in X.columns if X[c].isna().all()]
+    if empty:
+        raise InputError(f"Column(s) {empty} have no value in any row; leave them out.")
+    gaps = [c for c in X.columns if X[c].isna().any()]
+    if gaps and name == "gradient-boosting":
+        raise InputError(
+            f"Column(s) {gaps} have missing values, which {name} cannot read; use "
+            f"--train {READS_TEXT} or random-forest, or fill them in."
+        )
+    _refuse_infinite(X)
+    return X.astype(dict.fromkeys(text, "category"))
+
+
+def _refuse_infinite(X: pd.DataFrame) -> None:
+    numbers = X.select_dtypes("number")
+    infinite = [c for c in numbers if np.isinf(numbers[c].astype(float)).any()]
+    if infinite:
+        raise InputError(
+            f"Column(s) {infinite} hold infinite values; replace them by finite "
+            "numbers or leave the cells empty."
+        )
+
+
+def hold_out(
+    X: pd.DataFrame, y: np.ndarray, task: str, share: float, seed: int
+) -> Split:
+    """Split rows at random, each class in proportion where its rows suffice."""
+    n_test = int(np.ceil(share * len(y)))
+    if n_test < 1 or len(y) - n_test < 2:
+        raise InputError(
+            f"{len(y)} row(s) are too few to hold out a share of {share:g} "
+            "(--test-size) and learn from the rest; give more rows."
+        )
+    by_class = None
+    if task == "classification":
+        classes, counts = np.unique(y, return_counts=True)
+        if counts.min() >= 2 and len(classes) <= min(n_test, len(y) - n_test):
+            by_class = y
+    X, X_test, y, y_test = train_test_split(
+        X, y, test_size=n_test, stratify=by_class, random_state=seed
+    )
+    if task == "classification" and len(np.unique(y)) < 2:
+        raise InputError(
+            "The rows left to learn from are all of one class; give more rows of the "
+            "others or hold out fewer (--test-size)."
+        )
+    return Split(X, y, X_test, y_test)
+
+
+def train(name: str, split: Split, task: str, seed: int, jobs: int | None) -> Any:
+    """Train an ensemble with scikit-learn's default settings."""
+    make = MODELS[name][task == "regression"]
+    model = make(random_state=seed)
+    if "n_jobs" in model.get_params():
+        model.set_params(n_jobs=jobs)
+    try:
+        return model.fit(split.X, split.y)
+    except ValueError as error:
+        reason = " ".join(str(error).split()).rstrip(".")
+        raise InputError(f"Cannot train {name} on this table: {reason}.") from error

@@ -1,0 +1,6 @@
+"""One self-contained HTML page per result."""
+
+from clearwood.reporting.report import report
+from clearwood.reporting.summary import summarize
+
+__all__ = ["report", "summarize"]

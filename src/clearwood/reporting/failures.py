@@ -1,0 +1,111 @@
+"""Where the rules fail: the rows on which they differ most from their teacher."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from clearwood._features import UNSEEN
+from clearwood.rules import Rule, RuleSet
+from clearwood.rules.render import prediction_text
+
+if TYPE_CHECKING:
+    from clearwood.reporting.summary import Table
+
+MOST_ROWS = 10
+MOST_VALUES = 6
+
+
+def summarize_failures(
+    rules: RuleSet, table: Table, taught: np.ndarray
+) -> dict[str, Any]:
+    """The rows of largest disagreement with the teacher, largest first.
+
+    Parameters
+    ----------
+    rules : RuleSet
+    table : Table
+        Rows.
+    taught : ndarray of shape (n_rows,)
+        What the teacher says of them.
+
+    Returns
+    -------
+    dict
+        ``n_rows``, ``n_different``, whether the order is ``by_certainty``,
+        and at most ten ``lines``.
+    """
+    predicted = rules.predict(table.X)
+    decided = rules.apply(table.X)
+    gap = _disagreement(rules, table, taught, predicted)
+    different = np.flatnonzero(gap > 0)
+    # A stable sort: equal disagreement keeps the order of the rows.
+    worst = different[np.argsort(-gap[different], kind="stable")][:MOST_ROWS]
+    encoded = rules.features.encode(table.X)
+    # A list has an `index` too, but no row labels.
+    label = table.X.index if _has_labels(table.X) else None
+    everyone = list(rules)
+    return {
+        "n_rows": len(gap),
+        "n_different": len(different),
+        "by_certainty": table.probabilities is not None,
+        "labelled": label is not None,
+        "has_truth": table.y is not None,
+        "lines": [
+            {
+                "row": str(row if label is None else label[row]),
+                "rule": int(decided[row]) + 1,
+                "values": _values(rules, everyone[decided[row]], encoded[row]),
+                "rules_say": _shown(predicted[row]),
+                "model_says": _shown(taught[row]),
+                "truth": None if table.y is None else _shown(table.y[row]),
+                "gap": float(gap[row]),
+            }
+            for row in worst.tolist()
+        ],
+    }
+
+
+def _has_labels(X: Any) -> bool:
+    return hasattr(X, "columns") and hasattr(X, "index")
+
+
+def _disagreement(
+    rules: RuleSet, table: Table, taught: np.ndarray, predicted: np.ndarray
+) -> np.ndarray:
+    """Zero where both say the same; else how sure the teacher is, or how far off."""
+    if rules.task == "regression":
+        return np.abs(predicted - taught)
+    different = (predicted != taught).astype(float)
+    if table.probabilities is None:
+        return different
+    return different * table.probabilities.max(axis=1)
+
+
+def _values(rules: RuleSet, rule: Rule, row: np.ndarray) -> list[str]:
+    """The row's values that made the rule decide."""
+    if not rule.conditions:
+        return ["no other rule fits"]
+    asked = [condition.feature for condition in rule.conditions]
+    shown = [
+        f"{rules.features.names[d]} = {_value_text(rules, d, row[d])}"
+        for d in asked[:MOST_VALUES]
+    ]
+    further = len(asked) - len(shown)
+    return [*shown, f"and {further} more"] if further else shown
+
+
+def _value_text(rules: RuleSet, feature: int, code: float) -> str:
+    if np.isnan(code):
+        return "missing"
+    labels = rules.features.categories[feature]
+    if labels is None:
+        return f"{code:.4g}"
+    return "a category never seen" if code == UNSEEN else str(labels[int(code)])
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, np.floating):
+        return f"{value:.5g}"
+    return prediction_text(value)

@@ -1,0 +1,69 @@
+"""A result as one HTML file: data, then a dictionary, then a template."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from clearwood._files import check_writable, write_text
+from clearwood._html import render
+from clearwood.reporting.summary import summarize
+
+
+def report(
+    result: Any,
+    path: Any,
+    *,
+    X: Any = None,
+    y: Any = None,
+    teacher: Any = None,
+    title: str | None = None,
+    overwrite: bool = False,
+) -> None:
+    """Write one page about some rules: what they say, how good, where they fail.
+
+    The page needs no network and no script. The same input gives the same bytes.
+
+    Parameters
+    ----------
+    result : fitted FABRulesClassifier or FABRulesRegressor, or RuleSet
+        What to report.
+    path : str or Path
+        The HTML file to write.
+    X : array-like or frame of shape (n_samples, n_features), optional
+        Rows on which to score the rules and look for their failures; best rows
+        that the model was not fitted on.
+    y : array-like of shape (n_samples,), optional
+        True labels or values of these rows.
+    teacher : model or array-like of shape (n_samples,), optional
+        The model that the rules speak for, or its predictions for ``X``. By
+        default the ensemble that ``result`` was fitted to.
+    title : str, optional
+        Title of the page.
+    overwrite : bool, default=False
+        Whether an existing file may be replaced.
+
+    Raises
+    ------
+    InputError
+        The file exists or cannot be written, or the data does not fit the rules.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from clearwood._features import FeatureSpace
+    >>> from clearwood.rules import Interval, Rule, RuleSet
+    >>> rules = RuleSet(
+    ...     (Rule((Interval(0, low=37.5),), 1.0),),
+    ...     Rule((), 0.0),
+    ...     FeatureSpace.numeric(1, ["temperature"]))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "report.html"
+    ...     report(rules, path, X=[[36.9], [39.0]], y=[0.0, 1.0])
+    ...     "temperature &gt; 37.5" in path.read_text(encoding="utf-8")
+    True
+    """
+    # Before the summary, which may take long on many rows.
+    check_writable(path, overwrite=overwrite)
+    page = summarize(result, X=X, y=y, teacher=teacher, title=title)
+    write_text(path, render("reporting/report.html", **page), overwrite=overwrite)

@@ -1,0 +1,237 @@
+"""What the page says, as plain data."""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from clearwood.ensembles import TreeEnsemble, read_ensemble
+from clearwood.exceptions import InputError, ModelError
+from clearwood.reporting.failures import summarize_failures
+from clearwood.reporting.history import summarize_history
+from clearwood.rules import RuleSet
+from clearwood.rules.render import summarize_rules
+from clearwood.rules.scores import prediction_error
+
+
+class Table(NamedTuple):
+    """The rows handed in, and what the teacher says of them."""
+
+    X: Any
+    y: np.ndarray | None
+    taught: np.ndarray | None
+    probabilities: np.ndarray | None
+
+
+def summarize(
+    result: Any,
+    *,
+    X: Any = None,
+    y: Any = None,
+    teacher: Any = None,
+    title: str | None = None,
+) -> dict[str, Any]:
+    """Everything that the report shows, as a dictionary of plain data.
+
+    Parameters
+    ----------
+    result : fitted FABRulesClassifier or FABRulesRegressor, or RuleSet
+        What to report.
+    X, y, teacher, title
+        As in :func:`report`.
+
+    Returns
+    -------
+    dict
+        Keys ``title``, ``version``, ``target``, ``facts``, ``rules``, ``scores``,
+        ``failures``, ``history`` and ``settings``; ``scores`` and ``failures``
+        are None where no rows (or no teacher) were given, ``history`` where
+        ``result`` holds none.
+
+    Examples
+    --------
+    >>> from clearwood._features import FeatureSpace
+    >>> from clearwood.rules import Interval, Rule, RuleSet
+    >>> rules = RuleSet(
+    ...     (Rule((Interval(0, low=37.5),), 1.0),),
+    ...     Rule((), 0.0),
+    ...     FeatureSpace.numeric(1, ["temperature"]))
+    >>> page = summarize(rules, X=[[36.9], [39.0]], y=[0.0, 2.0])
+    >>> page["scores"]["lines"][0]["rules"]
+    0.5
+    """
+    from clearwood import __version__
+
+    rules = rules_of(result)
+    if X is None and y is not None:
+        raise InputError("y was given without X; give the rows that it belongs to.")
+    if teacher is None:
+        teacher = getattr(result, "ensemble_", None)
+    ensemble = _ensemble_of(teacher)
+    table = None if X is None else _table(rules, X, y, teacher)
+    failures = None
+    if table is not None and table.taught is not None:
+        failures = summarize_failures(rules, table, table.taught)
+    return {
+        "title": title or f"Rules for {rules.target}",
+        "version": __version__,
+        "target": rules.target,
+        "facts": _facts(rules, teacher, ensemble),
+        "rules": summarize_rules(rules),
+        "scores": None if table is None else _scores(rules, table, ensemble),
+        "failures": failures,
+        "history": summarize_history(getattr(result, "history_", ())),
+        "settings": _settings(result, rules),
+    }
+
+
+def rules_of(result: Any) -> RuleSet:
+    """The rules of a result, or an error that says what was expected."""
+    if isinstance(result, RuleSet):
+        return result
+    if hasattr(result, "rules_"):
+        return result.rules_
+    if hasattr(result, "fit"):
+        raise InputError(
+            f"result is a {type(result).__name__} that is not fitted; call fit first."
+        )
+    raise InputError(
+        f"result is a {type(result).__name__}; expected a RuleSet or a fitted "
+        "FABRulesClassifier or FABRulesRegressor."
+    )
+
+
+def _ensemble_of(teacher: Any) -> TreeEnsemble | None:
+    try:
+        return None if teacher is None else read_ensemble(teacher)
+    except ModelError:
+        # Any model, and plain predictions, may teach; only an ensemble has trees.
+        return None
+
+
+def _table(rules: RuleSet, X: Any, y: Any, teacher: Any) -> Table:
+    n_rows = len(rules.features.encode(X))
+    if n_rows == 0:
+        raise InputError("X has no rows; give some, or leave X out.")
+    taught = probabilities = None
+    if hasattr(teacher, "predict"):
+        taught = _one_per_row(teacher.predict(X), n_rows, "the teacher's prediction")
+        if rules.task == "classification" and hasattr(teacher, "predict_proba"):
+            probabilities = np.asarray(teacher.predict_proba(X))
+    elif teacher is not None:
+        taught = _one_per_row(teacher, n_rows, "teacher")
+    y = None if y is None else _one_per_row(y, n_rows, "y")
+    return Table(X, y, taught, probabilities)
+
+
+def _one_per_row(values: Any, n_rows: int, name: str) -> np.ndarray:
+    array = np.asarray(values)
+    if array.shape != (n_rows,):
+        raise InputError(
+            f"{name} has shape {array.shape}, but X has {n_rows} rows; "
+            "give one value per row."
+        )
+    return array
+
+
+def _facts(
+    rules: RuleSet, teacher: Any, ensemble: TreeEnsemble | None
+) -> list[tuple[str, str]]:
+    if ensemble is not None:
+        facts = [
+            ("Model", ensemble.source),
+            ("Its size", f"{ensemble.n_trees:,} trees, {ensemble.n_leaves:,} leaves"),
+        ]
+    elif hasattr(teacher, "predict"):
+        facts = [("Model", type(teacher).__name__)]
+    else:
+        facts = []
+    names = rules.features.names
+    used = {c.feature for rule in rules for c in rule.conditions}
+    facts.append(("Features", f"{len(names)}, of which the rules ask {len(used)}"))
+    if rules.classes:
+        labels = ", ".join(str(label) for label in rules.classes)
+        task = f"classification into {len(rules.classes)} classes: {labels}"
+    else:
+        task = "regression"
+    facts.append(("Task", task))
+    rows = sum(rule.caught for rule in rules)
+    if not math.isnan(rows):
+        facts.append(("Rules learnt from", f"{rows:,.6g} rows"))
+    return facts
+
+
+def _scores(
+    rules: RuleSet, table: Table, ensemble: TreeEnsemble | None
+) -> dict[str, Any]:
+    """The rules beside the model; ``unit`` says how a template shows the numbers."""
+    scores = rules.evaluate(table.X, table.y, teacher=table.taught)
+    lines = []
+    if table.y is not None:
+        lines += _error_lines(rules.task, scores.error, model_error(rules, table))
+    if table.taught is not None:
+        classification = rules.task == "classification"
+        lines.append(
+            _line("Same class as the model", "percent", scores.fidelity)
+            if classification
+            else _line("Fidelity to the model (R²)", "number", scores.fidelity)
+        )
+    lines += [
+        _line("Rows that satisfy a rule", "percent", scores.coverage),
+        _line("Rules that a row satisfies, on average", "number", scores.overlap),
+        _line("Rules, or trees", "count", scores.n_rules, _size(ensemble, "n_trees")),
+        _line(
+            "Questions asked in all of them",
+            "count",
+            scores.n_literals,
+            _size(ensemble, "n_splits"),
+        ),
+    ]
+    return {"n_rows": len(rules.apply(table.X)), "lines": lines}
+
+
+def model_error(rules: RuleSet, table: Table) -> float | None:
+    """The teacher's own error on the rows handed in."""
+    if table.y is None or table.taught is None:
+        return None
+    return prediction_error(table.y, table.taught, rules.task)
+
+
+def _error_lines(task: str, error: float, of_model: float | None) -> list[dict]:
+    if task == "classification":
+        return [_line("Wrong class (error)", "percent", error, of_model)]
+    root = None if of_model is None else math.sqrt(of_model)
+    return [
+        _line("Mean squared error", "number", error, of_model),
+        _line("Its square root, in units of the target", "number", error**0.5, root),
+    ]
+
+
+def _line(name: str, unit: str, of_rules: float, of_model: float | None = None) -> dict:
+    return {"name": name, "unit": unit, "rules": of_rules, "model": of_model}
+
+
+def _size(ensemble: TreeEnsemble | None, name: str) -> int | None:
+    return None if ensemble is None else getattr(ensemble, name)
+
+
+def _settings(result: Any, rules: RuleSet) -> list[tuple[str, str]]:
+    if hasattr(result, "get_params"):
+        settings = result.get_params(deep=False)
+        return [(name, setting_text(settings[name])) for name in sorted(settings)]
+    return [(name, str(rules.about[name])) for name in rules.about]
+
+
+def setting_text(value: Any) -> str:
+    """A setting in words that are the same in every run.
+
+    Examples
+    --------
+    >>> setting_text(10), setting_text("fab")
+    ('10', "'fab'")
+    """
+    # An object's address differs from run to run and tells a reader nothing.
+    return re.sub(r" at 0x[0-9A-Fa-f]+", "", repr(value))

@@ -1,0 +1,46 @@
+import pytest
+from jinja2 import UndefinedError
+from tests._html.hostile import HOSTILE, tags_of
+from tests.reporting.results import classes_rules, numbers_rules
+
+from clearwood._html import count_text, percent_text, render, significant_text
+
+
+def test_there_are_enough_hostile_names():
+    assert len(set(HOSTILE)) >= 30
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_no_tag_of_a_hostile_name_survives(name):
+    harmless = tags_of(classes_rules()._repr_html_())
+    rules = classes_rules(
+        names=(name, "colour"),
+        labels=("well", name),
+        target=name,
+        hues=("r", "g", name),
+    )
+    assert tags_of(rules._repr_html_()) == harmless
+
+
+def test_a_value_that_the_template_asks_for_must_be_given():
+    with pytest.raises(UndefinedError):
+        render("rules/rule_set.html", rules={"target": "y"})
+
+
+def test_unknown_statistics_show_as_a_dash_that_is_read_out():
+    html = classes_rules()._repr_html_()
+    assert html.count('aria-label="not known"') == 2
+
+
+def test_a_negative_agreement_draws_no_bar_but_shows_its_number():
+    html = numbers_rules()._repr_html_()
+    assert "-0.1" in html
+    assert "width: 0.0%" in html
+    assert "width: -" not in html
+
+
+def test_numbers_are_short():
+    assert count_text(3.25) == "3.2"
+    assert percent_text(0.0) == "0%"
+    assert significant_text(999.6) == "1,000"
+    assert significant_text(-12345.6) == "-12,346"

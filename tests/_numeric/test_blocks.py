@@ -1,0 +1,46 @@
+"""Sums over blocks, to the last bit."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from clearwood._numeric import Blocks
+
+
+def totals(block, shift):
+    x, w = block
+    return (w * (x + shift)).sum(axis=0), np.array([len(x)])
+
+
+@given(n_rows=st.integers(1, 50), block_rows=st.integers(1, 20))
+def test_sum_is_the_blocks_added_in_order(n_rows, block_rows):
+    rng = np.random.default_rng(n_rows)
+    x, w = rng.normal(size=n_rows), rng.random(n_rows)
+    blocks = Blocks.from_arrays(x, w, block_rows=block_rows)
+    total, count = blocks.map_sum(totals, 0.5)
+    by_hand = 0.0
+    for i in range(0, n_rows, block_rows):
+        part = (w[i : i + block_rows] * (x[i : i + block_rows] + 0.5)).sum()
+        by_hand = part if i == 0 else by_hand + part
+    assert total == by_hand  # the same additions in the same order: no tolerance
+    assert count[0] == n_rows
+    assert len(blocks) == -(-n_rows // block_rows)
+
+
+def test_blocks_are_views():
+    x = np.zeros(10)
+    next(iter(Blocks.from_arrays(x, block_rows=4)))[0][0] = 7.0
+    assert x[0] == 7.0
+
+
+def test_map_replaces_and_gather_joins():
+    blocks = Blocks.from_arrays(np.arange(5), block_rows=2)
+    doubled = blocks.map(lambda block: (2 * block[0],))
+    np.testing.assert_array_equal(doubled.gather()[0], [0, 2, 4, 6, 8])
+    np.testing.assert_array_equal(blocks.gather()[0], np.arange(5))
+
+
+def test_nothing_to_sum():
+    with pytest.raises(ValueError, match="No blocks"):
+        Blocks([]).map_sum(totals, 0.0)

@@ -1,0 +1,381 @@
+import json
+import signal
+import subprocess
+import sys
+import time
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+import clearwood
+from clearwood.cli import main
+from clearwood.cli.simplify import MODELS
+from clearwood.exceptions import InterruptedFitWarning
+from clearwood.rules import RuleSet
+
+
+def run(*arguments):
+    return CliRunner().invoke(main, [str(a) for a in arguments])
+
+
+def simplify(data, *arguments, target="state", train="decision-tree"):
+    return run("simplify", data, "--target", target, "--train", train, *arguments)
+
+
+@pytest.fixture
+def frame():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.uniform(size=(120, 2)), columns=["dose", "age"])
+    X["state"] = np.where(X["dose"] > 0.5, "ill", "well")
+    return X
+
+
+@pytest.fixture
+def table(frame, tmp_path):
+    path = tmp_path / "data.csv"
+    frame.to_csv(path, index=False)
+    return path
+
+
+def failed(result, *words):
+    """Exit 1 with one line on stderr that holds these words."""
+    assert result.exit_code == 1, result.output
+    lines = [x for x in result.stderr.splitlines() if x.startswith("clearwood: error")]
+    assert len(lines) == 1
+    assert "Traceback" not in result.stderr
+    for word in words:
+        assert word in lines[0]
+    assert result.stdout == ""
+    return True
+
+
+def test_the_models_are_those_that_can_be_trained():
+    from clearwood.cli import train
+
+    assert tuple(train.MODELS) == MODELS
+
+
+def test_rules_scores_and_files_come_out(table, tmp_path):
+    rules, page = tmp_path / "rules.json", tmp_path / "report.html"
+    result = simplify(table, "--out", rules, "--report", page)
+    assert result.exit_code == 0, result.stderr
+    assert "dose" in result.stdout
+    assert "On 30 rows held out" in result.stdout
+    assert "classification, because of the target: it is text" in result.stderr
+    kept = RuleSet.load(rules)
+    assert kept.target == "state"
+    assert kept.classes == ("ill", "well")
+    assert str(kept) in result.stdout
+    assert "then state" in page.read_text(encoding="utf-8")
+
+
+def test_json_holds_rules_and_scores(table, frame):
+    result = simplify(table, "--json", "--quiet", "--max-rules", 3)
+    assert result.stderr == ""
+    found = json.loads(result.stdout)
+    assert found["task"] == "classification"
+    assert found["rows"] == {"training": 90, "held_out": 30}
+    assert found["scores"]["rules"]["n_rules"] <= 3
+    assert 0 <= found["scores"]["ensemble"]["error"] <= 1
+    rules = RuleSet.from_json(json.dumps(found["rules"]))
+    assert set(rules.predict(frame)) <= {"ill", "well"}
+
+
+def test_the_same_seed_gives_the_same_answer(table):
+    one, two = (simplify(table, "--seed", 3, train="random-forest") for _ in range(2))
+    assert one.stdout == two.stdout
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_every_ensemble_is_explained_for_numbers(model, frame, tmp_path):
+    path = tmp_path / "numbers.csv"
+    frame.assign(state=10 * frame["dose"]).to_csv(path, index=False)
+    result = simplify(path, "--json", "--max-rules", 4, train=model)
+    assert result.exit_code == 0, result.stderr
+    found = json.loads(result.stdout)
+    assert found["task"] == "regression"
+    assert found["scores"]["rules"]["fidelity"] > 0.3
+
+
+def test_em_takes_all_rules_it_may(table):
+    result = simplify(table, "--method", "em", "--max-rules", 3)
+    assert result.exit_code == 0, result.stderr
+
+
+def test_text_columns_need_an_ensemble_that_reads_them(frame, tmp_path):
+    path, rules = tmp_path / "data.csv", tmp_path / "rules.json"
+    frame["group"] = np.where(frame["state"] == "ill", "1", "b")
+    frame.to_csv(path, index=False)
+    assert failed(
+        simplify(path, train="random-forest"), "['group']", "hist-gradient-boosting"
+    )
+    result = simplify(path, "--out", rules, train="hist-gradient-boosting")
+    assert result.exit_code == 0, result.stderr
+    # A file in which every group looks like a number holds the same category.
+    new = tmp_path / "new.csv"
+    frame[frame["group"] == "1"].to_csv(new, index=False)
+    said = pd.read_csv(pd.io.common.StringIO(run("predict", rules, new).stdout))
+    assert (said["prediction"] == "ill").mean() > 0.9
+
+
+@pytest.mark.parametrize(
+    ("values", "task"),
+    [
+        ([True, False], "classification"),
+        ([1, 2], "classification"),
+        (list(range(40)), "regression"),
+        ([1.5, 2.5], "regression"),
+        (["a", "b"], "classification"),
+    ],
+)
+def test_the_task_follows_from_the_target(values, task, frame, tmp_path):
+    path = tmp_path / "data.csv"
+    frame.assign(state=np.resize(values, len(frame))).to_csv(path, index=False)
+    result = simplify(path, "--json")
+    assert result.exit_code == 0, result.stderr
+    assert json.loads(result.stdout)["task"] == task
+    assert f"clearwood: {task}, because" in result.stderr
+
+
+def test_parquet_is_read(frame, tmp_path):
+    pytest.importorskip("pyarrow")
+    path = tmp_path / "data.parquet"
+    frame.to_parquet(path)
+    assert simplify(path).exit_code == 0
+
+
+def test_predictions_say_which_rule_decided(table, frame, tmp_path):
+    rules, out = tmp_path / "rules.json", tmp_path / "said.csv"
+    simplify(table, "--out", rules)
+    result = run("predict", rules, table, "--out", out)
+    assert result.exit_code == 0, result.stderr
+    assert result.stdout == ""
+    said, kept = pd.read_csv(out), RuleSet.load(rules)
+    assert list(said) == [
+        "row", "prediction", "probability ill", "probability well", "rule",
+    ]  # fmt: skip
+    assert said["row"].tolist() == list(range(1, 121))
+    assert said["prediction"].tolist() == kept.predict(frame).tolist()
+    assert (said["rule"] - 1).tolist() == kept.apply(frame).tolist()
+    np.testing.assert_array_equal(said.iloc[:, 2:4], kept.predict_proba(frame))
+    listed = json.loads(run("predict", rules, table, "--json").stdout)
+    assert [x["prediction"] for x in listed] == said["prediction"].tolist()
+    assert failed(run("predict", rules, table, "--out", out), "exists already")
+    assert run("predict", rules, table, "--out", out, "--force").exit_code == 0
+
+
+def test_predict_needs_the_columns_and_a_file_of_rules(table, frame, tmp_path):
+    rules, new = tmp_path / "rules.json", tmp_path / "new.csv"
+    simplify(table, "--out", rules)
+    frame[["age"]].to_csv(new, index=False)
+    assert failed(run("predict", rules, new), "['dose']")
+    assert failed(run("predict", table, table), "data.csv")
+
+
+def test_files_are_checked_before_the_work(table, tmp_path, monkeypatch):
+    def fail(*_):
+        raise AssertionError("the table was read")
+
+    monkeypatch.setattr("clearwood.cli.tables.read_table", fail)
+    there = tmp_path / "there.json"
+    there.write_text("mine")
+    assert failed(simplify(table, "--out", there), "exists already", "--force")
+    assert failed(simplify(table, "--report", "nowhere/x.html"), "no folder 'nowhere'")
+    assert failed(simplify(table, "--out", tmp_path), "is a folder")
+    assert failed(simplify(table, "--out", table, "--force"), "different files")
+    same = tmp_path / "same"
+    assert failed(simplify(table, "--out", same, "--report", same), "different files")
+    assert there.read_text() == "mine"
+
+
+def test_force_overwrites(table, tmp_path):
+    there = tmp_path / "there.json"
+    there.write_text("mine")
+    assert simplify(table, "--out", there, "--force").exit_code == 0
+    assert RuleSet.load(there).target == "state"
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", ["Cannot read"]),
+        ("dose,state\n", ["0 row(s)"]),
+        ("state\nill\nwell\n", ["0 column(s)"]),
+        ("dose,other\n1,2\n", ["no column 'state'", "['dose', 'other']"]),
+        ("dose,state\n1,ill\n2,\n3,well\n", ["missing in 1 of 3", "data row 2"]),
+        ("dose,state\n1,ill\n2,ill\n", ["'ill' in every row"]),
+        ("dose,dose,state\n1,2,ill\n", ["more than one column named ['dose']"]),
+        ("dose,state\n1,ill\n2,well\n", ["too few"]),
+        ("dose,state\n1,ill\n2,3,4,5\n", ["Cannot read", "CSV with one header"]),
+        ("dose,state\n,ill\n,well\n", ["['dose'] have no value"]),
+        ("dose,state\ninf,ill\n1,well\n", ["['dose'] hold infinite"]),
+        ("dose,state\nx,ill\ny,well\n", ["['dose'] hold text"]),
+    ],
+)
+def test_bad_tables_are_refused(text, words, tmp_path):
+    path = tmp_path / "bad.csv"
+    path.write_text(text)
+    assert failed(simplify(path), *words)
+
+
+def test_bytes_that_are_no_text_are_refused(tmp_path):
+    path = tmp_path / "bad.csv"
+    path.write_bytes(b"dose,state\n\xff\xfe\x00,ill\n")
+    assert failed(simplify(path), "Cannot read")
+    parquet = tmp_path / "bad.parquet"
+    parquet.write_bytes(b"PAR1 not really")
+    assert failed(simplify(parquet), "Cannot read")
+
+
+def test_identifiers_are_no_classes(frame, tmp_path):
+    path = tmp_path / "data.csv"
+    frame.assign(state=[f"case {i}" for i in range(120)]).to_csv(path, index=False)
+    assert failed(simplify(path), "differs in every row")
+
+
+def test_text_is_no_number(table):
+    assert failed(simplify(table, "--task", "regression"), "--task classification")
+
+
+def test_gaps_need_an_ensemble_that_reads_them(frame, tmp_path):
+    path = tmp_path / "data.csv"
+    frame.loc[3, "dose"] = np.nan
+    frame.to_csv(path, index=False)
+    assert failed(simplify(path, train="gradient-boosting"), "['dose'] have missing")
+    assert simplify(path, train="hist-gradient-boosting").exit_code == 0
+
+
+def test_too_many_categories_are_refused(frame, tmp_path):
+    path = tmp_path / "data.csv"
+    longer = pd.concat([frame] * 3).assign(name=[f"n{i}" for i in range(360)])
+    longer.to_csv(path, index=False)
+    assert failed(simplify(path, train="hist-gradient-boosting"), "more than 255")
+
+
+def test_a_rare_class_is_no_obstacle(frame, tmp_path):
+    path = tmp_path / "data.csv"
+    frame.loc[0, "state"] = "rare"
+    frame.to_csv(path, index=False)
+    assert simplify(path).exit_code == 0
+
+
+def test_wrong_usage_is_exit_2(table, tmp_path):
+    assert run("simplify", table).exit_code == 2
+    assert simplify(tmp_path / "absent.csv").exit_code == 2
+    assert simplify(table, "--max-rules", 0).exit_code == 2
+    assert simplify(table, "--test-size", 1).exit_code == 2
+    assert run("complicate").exit_code == 2
+
+
+def test_debug_shows_the_traceback(table):
+    result = simplify(table, "--debug", target="absent")
+    assert isinstance(result.exception, clearwood.exceptions.InputError)
+
+
+def test_what_nobody_foresaw_is_one_line_too(table, monkeypatch):
+    def fail(*_):
+        raise ZeroDivisionError("division\nby zero")
+
+    monkeypatch.setattr("clearwood.cli.tables.read_table", fail)
+    assert failed(simplify(table), "ZeroDivisionError: division by zero", "--debug")
+
+
+def test_an_interrupt_is_exit_130(table, monkeypatch):
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("clearwood.cli.tables.read_table", interrupt)
+    result = simplify(table)
+    assert result.exit_code == 130
+    assert result.stderr == "clearwood: interrupted\n"
+
+
+def test_a_fit_cut_short_ends_the_command(table, tmp_path, monkeypatch):
+    def cut_short(self, X, y):
+        warnings.warn("Interrupted after 1 of 20", InterruptedFitWarning, stacklevel=2)
+
+    monkeypatch.setattr("clearwood.simplify.FABRulesClassifier.fit", cut_short)
+    out = tmp_path / "rules.json"
+    assert simplify(table, "--out", out).exit_code == 130
+    assert not out.exists()
+
+
+def test_the_version_is_that_of_the_library():
+    assert run("--version").stdout.split()[-1] == clearwood.__version__
+
+
+def test_hostile_names_pass_through_as_text(frame, tmp_path):
+    path, rules = tmp_path / "data.csv", tmp_path / "rules.json"
+    page = tmp_path / "report.html"
+    bad = "</script><img src=x onerror=alert(1)>"
+    frame = frame.rename(columns={"dose": bad, "state": f"target {bad}"})
+    frame[f"target {bad}"] = frame[f"target {bad}"] + bad
+    frame.to_csv(path, index=False)
+    files = ("--out", rules, "--report", page)
+    result = simplify(path, *files, target=f"target {bad}")
+    assert result.exit_code == 0, result.stderr
+    assert bad in result.stdout
+    assert "<img" not in page.read_text(encoding="utf-8")
+    assert bad in run("predict", rules, path).stdout
+
+
+def test_a_real_ctrl_c_ends_in_one_line(frame, tmp_path):
+    path, out = tmp_path / "data.csv", tmp_path / "rules.json"
+    pd.concat([frame] * 400).to_csv(path, index=False)
+    arguments = f"simplify {path} --target state --train gradient-boosting --out {out}"
+    running = subprocess.Popen(
+        [sys.executable, "-m", "clearwood", *arguments.split()],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        bufsize=1,
+    )
+    # The first line comes when the table is read and the long work begins.
+    first = running.stderr.readline()
+    running.send_signal(signal.SIGINT)
+    _, rest = running.communicate(timeout=120)
+    assert first.startswith("clearwood: classification")
+    assert running.returncode == 130, rest
+    assert rest == "clearwood: interrupted\n"
+    assert not out.exists()
+
+
+def command(*arguments):
+    return subprocess.run(
+        [sys.executable, "-m", "clearwood", *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+
+
+def test_a_real_run_from_table_to_predictions(table, tmp_path):
+    rules = tmp_path / "rules.json"
+    arguments = ["--target", "state", "--train", "random-forest", "--out", rules]
+    done = command("simplify", table, *arguments)
+    assert done.returncode == 0, done.stderr
+    assert "then" in done.stdout
+    # No terminal, no progress bar.
+    assert "[#" not in done.stderr
+    said = command("predict", rules, table)
+    assert said.returncode == 0, said.stderr
+    assert len(said.stdout.splitlines()) == 121
+
+
+def test_help_loads_nothing_heavy_and_appears_at_once():
+    heavy = "numpy sklearn numba pandas scipy jinja2 matplotlib".split()
+    code = f"import sys, clearwood.cli\nprint([m for m in {heavy} if m in sys.modules])"
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == "[]"
+    seconds = []
+    for _ in range(5):
+        start = time.perf_counter()
+        assert command("--help").returncode == 0
+        seconds.append(time.perf_counter() - start)
+    # The best of five: other work on the machine only ever adds.
+    assert min(seconds) < 0.3

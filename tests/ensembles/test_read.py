@@ -1,0 +1,114 @@
+"""What cannot be read is refused by name, with what to do instead."""
+
+import numpy as np
+import pytest
+from sklearn.cluster import KMeans
+from sklearn.dummy import DummyClassifier
+from sklearn.ensemble import (
+    AdaBoostClassifier,
+    AdaBoostRegressor,
+    BaggingClassifier,
+    BaggingRegressor,
+    GradientBoostingClassifier,
+    GradientBoostingRegressor,
+    IsolationForest,
+    RandomForestClassifier,
+    RandomForestRegressor,
+    RandomTreesEmbedding,
+    VotingRegressor,
+)
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.tree import DecisionTreeRegressor
+from tests.ensembles import models
+
+from clearwood.ensembles import read_ensemble
+from clearwood.exceptions import ModelError
+
+X = np.arange(24.0).reshape(12, 2)
+y = np.arange(12) % 3
+
+
+def test_an_ensemble_passes_through():
+    ensemble = read_ensemble(RandomForestRegressor(2).fit(X, y))
+    assert read_ensemble(ensemble) is ensemble
+
+
+@pytest.mark.parametrize("kind", models.REGRESSORS + models.CLASSIFIERS)
+def test_models_that_are_not_fitted(kind):
+    message = rf"This sklearn.*{kind} is not fitted; call fit\(X, y\) on it first"
+    with pytest.raises(ModelError, match=message):
+        read_ensemble(models.random_model(kind, 0))
+    with pytest.raises(ModelError, match=message):
+        read_ensemble(FrozenEstimator(models.random_model(kind, 0)))
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        IsolationForest(n_estimators=2),
+        RandomTreesEmbedding(n_estimators=2),
+        LinearRegression(),
+        KMeans(2, n_init=1),
+        VotingRegressor([("a", DecisionTreeRegressor())]),
+        make_pipeline(StandardScaler(), DecisionTreeRegressor()),
+    ],
+)
+def test_other_kinds_of_models(model):
+    name = rf"sklearn\.[a-z_]+\.{type(model).__name__}"
+    with pytest.raises(ModelError, match=f"Cannot read {name};.*RandomForestRegressor"):
+        read_ensemble(model.fit(X, y))
+
+
+@pytest.mark.parametrize("thing", [None, "model.json", 3, RandomForestRegressor, dict])
+def test_things_that_are_no_models(thing):
+    with pytest.raises(ModelError, match="Cannot read .*RandomForestRegressor"):
+        read_ensemble(thing)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        DecisionTreeRegressor(),
+        RandomForestRegressor(2),
+        RandomForestClassifier(2),
+        BaggingRegressor(DecisionTreeRegressor(), n_estimators=2),
+    ],
+)
+def test_several_outputs(model):
+    model.fit(X, np.column_stack([y, y]))
+    with pytest.raises(ModelError, match="2 outputs; expected one. Fit one model per"):
+        read_ensemble(model)
+
+
+@pytest.mark.parametrize(
+    "model, base",
+    [
+        (BaggingClassifier(LogisticRegression(), n_estimators=2), "LogisticRegression"),
+        (BaggingClassifier(DecisionTreeRegressor()), "DecisionTreeRegressor"),
+        (BaggingRegressor(RandomForestRegressor(2)), "RandomForestRegressor"),
+        (AdaBoostRegressor(LinearRegression()), "LinearRegression"),
+        (AdaBoostClassifier(RandomForestClassifier(2)), "RandomForestClassifier"),
+    ],
+)
+def test_other_base_estimators(model, base):
+    with pytest.raises(
+        ModelError, match=f"over sklearn.*{base}; expected DecisionTree"
+    ):
+        read_ensemble(model.fit(X, y))
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        GradientBoostingRegressor(n_estimators=2, init=LinearRegression()),
+        GradientBoostingClassifier(
+            n_estimators=2, init=DummyClassifier(strategy="stratified")
+        ),
+    ],
+)
+def test_gradient_boosting_that_starts_from_another_model(model):
+    with pytest.raises(ModelError, match="init=.*start from another.*init='zero'"):
+        read_ensemble(model.fit(X, y))

@@ -1,0 +1,153 @@
+import pickle
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
+from sklearn.tree import DecisionTreeRegressor
+from tests.ensembles import models, naive
+
+from clearwood.ensembles import read_ensemble, tree_ensemble
+from clearwood.ensembles.links import response
+from clearwood.exceptions import InputError
+
+seeds = st.integers(0, 2**32 - 1)
+
+
+@given(seed=seeds, n_trees=st.integers(0, 4), width=st.integers(1, 3))
+@settings(max_examples=60, deadline=None)
+def test_kernel_against_its_slow_twin(seed, n_trees, width):
+    rng = np.random.default_rng(seed)
+    ensemble = models.random_ensemble(rng, max(n_trees, 1), width)
+    rows = models.random_rows(rng, 30)
+    expected = naive.leaves(ensemble, rows)
+    assert_array_equal(ensemble._find_leaves(rows).T, expected)
+    assert (ensemble.feature[expected] == -1).all()
+
+
+@given(seed=seeds, width=st.integers(1, 3))
+@settings(max_examples=30, deadline=None)
+def test_sums_bit_for_bit_and_depth(seed, width):
+    rng = np.random.default_rng(seed)
+    ensemble = models.random_ensemble(rng, width=width)
+    rows = rng.normal(size=(10, 3))
+    rows[:, 1] = np.nan
+    assert_array_equal(ensemble.raw_scores(rows), naive.raw_sum(ensemble, rows))
+    depths = [naive.depth(ensemble, root) for root in ensemble.roots]
+    assert ensemble.max_depth == max(depths)
+    assert ensemble.n_leaves == ensemble.n_splits + ensemble.n_trees
+
+
+@given(seed=seeds)
+@settings(max_examples=30, deadline=None)
+def test_splits_answer_every_question_of_the_trees(seed):
+    rng = np.random.default_rng(seed)
+    ensemble = models.random_ensemble(rng)
+    splits = ensemble.splits()
+    nodes = [*splits.numeric.node, *(s.node for s in splits.categorical)]
+    assert_array_equal(np.sort(nodes), np.flatnonzero(ensemble.feature >= 0))
+    for row in models.random_rows(rng, 10):
+        for node, feature, cut, missing_left in zip(*splits.numeric):
+            x = row[feature]
+            expected = missing_left if np.isnan(x) else x <= cut
+            assert naive._goes_left(ensemble, node, x) == expected
+        for s in splits.categorical:
+            x = row[s.feature]
+            if np.isnan(x):
+                expected = s.missing_left
+            else:
+                expected = s.unseen_left if x < 0 else x in s.codes_left
+            assert naive._goes_left(ensemble, s.node, x) == expected
+
+
+def test_blocks_do_not_change_predictions(monkeypatch):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(100, 3)), rng.integers(3, size=100)
+    ensemble = read_ensemble(GradientBoostingClassifier(n_estimators=3).fit(X, y))
+    expected = ensemble.predict_proba(X)
+    monkeypatch.setattr(tree_ensemble, "BLOCK_ROWS", 7)
+    assert_array_equal(ensemble.predict_proba(X), expected)
+
+
+def test_no_rows():
+    X, y = np.arange(8.0).reshape(4, 2), ["a", "b", "c", "a"]
+    ensemble = read_ensemble(RandomForestClassifier(2).fit(X, y))
+    assert ensemble.predict(X[:0]).shape == (0,)
+    assert ensemble.predict_proba(X[:0]).shape == (0, 3)
+    assert ensemble.leaves(X[:0]).shape == (0, 2)
+
+
+def test_leaves_are_scikit_learns():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(50, 3)), rng.integers(2, size=50)
+    forest = RandomForestClassifier(4, random_state=0).fit(X, y)
+    ensemble = read_ensemble(forest)
+    assert_array_equal(ensemble.leaves(X) - ensemble.roots, forest.apply(X))
+
+
+def test_counts_and_repr():
+    X, y = np.arange(4.0)[:, None], [0.0, 1.0, 5.0, 5.0]
+    ensemble = read_ensemble(DecisionTreeRegressor().fit(X, y))
+    counts = ensemble.n_trees, ensemble.n_splits, ensemble.n_leaves, ensemble.max_depth
+    assert counts == (1, 2, 3, 2)
+    assert repr(ensemble) == (
+        "<TreeEnsemble: regression, trees: 1, splits: 2, features: 1, "
+        "from sklearn.tree.DecisionTreeRegressor>"
+    )
+
+
+def test_feature_names():
+    X, y = np.arange(4.0)[:, None], [0.0, 1.0, 5.0, 5.0]
+    ensemble = read_ensemble(DecisionTreeRegressor().fit(X, y))
+    named = ensemble.with_feature_names(["age"])
+    assert named.features.names == ("age",) and ensemble.features.names == ("x0",)
+    with pytest.raises(InputError, match="2 columns"):
+        ensemble.with_feature_names(["age", "height"])
+
+
+def test_pickle_keeps_predictions():
+    rng = np.random.default_rng(0)
+    ensemble = models.random_ensemble(rng)
+    copy = pickle.loads(pickle.dumps(ensemble))
+    rows = np.where(np.arange(3) == 1, np.nan, rng.normal(size=(20, 3)))
+    assert_array_equal(copy.predict(rows), ensemble.predict(rows))
+
+
+def test_what_a_model_has_not_got_is_refused():
+    X, y = np.arange(4.0)[:, None], [0, 1, 1, 1]
+    regression = read_ensemble(DecisionTreeRegressor().fit(X, y))
+    forest = read_ensemble(RandomForestClassifier(2).fit(X, y))
+    with pytest.raises(InputError, match="no class probabilities; use predict"):
+        regression.predict_proba(X)
+    with pytest.raises(InputError, match="no decision function; use predict\\."):
+        regression.decision_function(X)
+    with pytest.raises(InputError, match="no decision function; use predict_proba"):
+        forest.decision_function(X)
+    with pytest.raises(InputError, match="2 features"):
+        forest.predict(np.zeros((3, 2)))
+
+
+@given(
+    st.lists(st.lists(st.floats(-800, 800), min_size=3, max_size=3), min_size=1),
+    st.floats(0.1, 4),
+)
+def test_links_are_stable_and_sum_to_one(scores, scale):
+    scores = np.array(scores)
+    for p in (response(scores, "softmax", scale), response(scores[:, :1], "logistic")):
+        assert np.isfinite(p).all() and (p >= 0).all()
+        assert_allclose(p.sum(axis=1), 1, rtol=1e-12)
+
+
+def test_importing_the_room_loads_neither_numba_nor_scikit_learn():
+    code = (
+        "import sys, clearwood.ensembles; "
+        "print([m for m in ('numba', 'sklearn', 'scipy') if m in sys.modules])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == "[]"

@@ -1,0 +1,90 @@
+"""The page in a real browser: what the user sees is what the rules say."""
+
+import os
+import shutil
+import subprocess
+import tempfile
+
+import matplotlib.image
+import numpy as np
+import pytest
+from tests.reporting.results import ROWS, Result, Step, Teacher, classes_rules
+
+from clearwood.reporting import report
+
+HOSTILE = "</script><img src=x onerror=alert(1)>"
+
+
+@pytest.fixture(scope="module")
+def chromium():
+    path = shutil.which("chromium") or shutil.which("chromium-browser")
+    if path is None:
+        reason = "no chromium on this machine to open the page in"
+        if os.environ.get("CI", "").lower() in {"1", "true"}:
+            pytest.fail(reason)
+        pytest.skip(reason)
+
+    def run(*arguments):
+        with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
+            flags = (
+                "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run "
+                "--disable-background-networking --disable-component-update "
+                "--disable-sync --disable-dev-shm-usage --hide-scrollbars "
+                "--enable-logging=stderr --log-level=0"
+            ).split()
+            return subprocess.run(
+                [path, *flags, f"--user-data-dir={profile}", *arguments],
+                capture_output=True,
+                text=True,
+                timeout=120,
+                check=True,
+            )
+
+    return run
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory):
+    path = tmp_path_factory.mktemp("page") / "report.html"
+    rules = classes_rules(names=("temperature", HOSTILE), target=HOSTILE)
+    history = tuple(Step(-100.0 / (i + 1), 9 - i // 3) for i in range(20))
+    teacher = Teacher(["ill", "well", "ill", "ill"])
+    report(Result(rules, history, max_rules=4), path, X=ROWS, teacher=teacher)
+    return path
+
+
+def test_the_rules_are_on_the_page_and_nothing_runs(chromium, page):
+    done = chromium("--dump-dom", page.as_uri())
+    assert "37.5 &lt; temperature &lt;= 40" in done.stdout
+    assert "otherwise" in done.stdout
+    assert "<polyline" in done.stdout
+    assert "<img" not in done.stdout
+    # Console messages, refusals by the content security policy among them.
+    assert "CONSOLE" not in done.stderr
+
+
+@pytest.mark.parametrize("size", ["1100,1600", "400,1600"])
+def test_light_and_dark_are_drawn_in_more_than_one_colour(
+    chromium, page, tmp_path, size
+):
+    paper = {}
+    for scheme, setting in (("dark", 0), ("light", 1)):
+        picture = tmp_path / f"{scheme}.png"
+        chromium(
+            f"--blink-settings=preferredColorScheme={setting}",
+            f"--screenshot={picture}",
+            f"--window-size={size}",
+            page.as_uri(),
+        )
+        pixels = matplotlib.image.imread(picture)[:, :, :3]
+        assert pixels.shape[0] > 1000
+        assert len(np.unique(pixels.reshape(-1, 3), axis=0)) > 20
+        paper[scheme] = pixels[2, 2].mean()
+    assert paper["dark"] < 0.25 < 0.75 < paper["light"]
+
+
+def test_it_prints(chromium, page, tmp_path):
+    target = tmp_path / "report.pdf"
+    chromium(f"--print-to-pdf={target}", page.as_uri())
+    assert target.read_bytes().startswith(b"%PDF")
+    assert target.stat().st_size > 10_000

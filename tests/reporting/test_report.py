@@ -1,0 +1,216 @@
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.ensemble import RandomForestClassifier
+from tests._html.hostile import HOSTILE, tags_of
+from tests.reporting.results import (
+    ROWS,
+    Result,
+    Step,
+    Teacher,
+    classes_rules,
+    numbers_rules,
+)
+
+from clearwood.exceptions import InputError
+from clearwood.reporting import report, summarize
+from clearwood.reporting.history import round_ticks, summarize_history
+from clearwood.simplify import FABRulesClassifier, FABRulesRegressor
+
+PROBABILITIES = [[0.1, 0.9], [0.7, 0.3], [0.05, 0.95], [0.4, 0.6]]
+SAID = ["ill", "well", "ill", "ill"]
+HISTORY = (Step(-10.0, 5), Step(-6.0, 4), Step(-5.0, 4))
+
+
+def page_of(folder, result, **options):
+    path = folder / "report.html"
+    report(result, path, overwrite=True, **options)
+    return path.read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.uniform(size=(200, 3)), columns=["a", "b", "c"])
+    y = np.where(X["a"] > 0.5, "yes", "no")
+    forest = RandomForestClassifier(10, max_depth=3, random_state=0).fit(X, y)
+    fab = FABRulesClassifier(forest, max_rules=4, n_restarts=2, random_state=0)
+    return fab.fit(X, y), X, y
+
+
+def test_the_largest_disagreement_comes_first():
+    page = summarize(classes_rules(), X=ROWS, teacher=Teacher(SAID, PROBABILITIES))
+    failures = page["failures"]
+    assert failures["n_different"] == 2
+    # Row 2: surest teacher; rows 0 and 3 agree.
+    assert [line["row"] for line in failures["lines"]] == ["2", "1"]
+    assert failures["lines"][0]["values"] == ["no other rule fits"]
+    assert failures["lines"][1]["values"] == ["temperature = 38.5", "colour = b"]
+    assert failures["lines"][1]["rule"] == 1
+
+
+def test_missing_and_unseen_values_are_named():
+    rows = [[38.0, None], [38.0, "violet"]]
+    page = summarize(classes_rules(), X=rows, teacher=Teacher(["well", "ill"]))
+    lines = page["failures"]["lines"]
+    assert lines[0]["values"] == ["temperature = 38", "colour = missing"]
+    assert not page["failures"]["by_certainty"]
+
+
+def test_at_most_ten_rows_in_order_of_difference():
+    X = np.zeros((30, 2))
+    taught = 1.0 + np.arange(30.0)
+    lines = summarize(numbers_rules(), X=X, teacher=taught)["failures"]["lines"]
+    assert [line["row"] for line in lines] == [str(row) for row in range(29, 19, -1)]
+    assert lines[0]["gap"] == 29.0
+
+
+def test_frames_show_the_label_of_a_row():
+    X = pd.DataFrame({"x0": [0.0], "x1": [0.0]}, index=["case 7"])
+    page = summarize(numbers_rules(), X=X, teacher=[2.0])
+    assert page["failures"]["lines"][0]["row"] == "case 7"
+
+
+def test_scores_of_rules_stand_beside_those_of_the_model(fitted):
+    fab, X, y = fitted
+    page = summarize(fab, X=X, y=y)
+    error = page["scores"]["lines"][0]
+    assert error["rules"] == np.mean(fab.predict(X) != y)
+    assert error["model"] == np.mean(fab.ensemble_.predict(X) != y)
+    assert page["scores"]["n_rows"] == 200
+    assert dict(page["facts"])["Model"].endswith("RandomForestClassifier")
+
+
+def test_the_page_is_self_contained_and_the_same_each_time(fitted, tmp_path):
+    fab, X, y = fitted
+    page = page_of(tmp_path, fab, X=X, y=y)
+    assert page == page_of(tmp_path, fab, X=X, y=y)
+    assert "default-src &#39;none&#39;" in page or "default-src 'none'" in page
+    assert "<script" not in page
+    assert not re.search(r"(src|href)=\"(?!#|data:)", page)
+    assert "http://" not in page and "https://" not in page
+
+
+def test_every_label_points_at_something(fitted, tmp_path):
+    fab, X, y = fitted
+    page = page_of(tmp_path, fab, X=X, y=y)
+    identifiers = re.findall(r'\bid="([^"]+)"', page)
+    assert len(identifiers) == len(set(identifiers))
+    wanted = re.findall(r'href="#([^"]+)"', page)
+    for labels in re.findall(r'aria-labelledby="([^"]+)"', page):
+        wanted += labels.split()
+    assert wanted and set(wanted) <= set(identifiers)
+
+
+def test_a_page_without_rows_says_so(tmp_path):
+    page = page_of(tmp_path, numbers_rules())
+    assert "No rows were handed in" in page
+    assert "How they were found" not in page
+
+
+def test_full_agreement_is_said(tmp_path):
+    page = page_of(
+        tmp_path, numbers_rules(), X=[[0.0, 0.0]], y=[1.0], teacher=Teacher([1.0])
+    )
+    assert "on all 1 rows" in page
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_no_tag_of_a_hostile_name_survives(name, tmp_path):
+    def page(hostile):
+        rules = classes_rules(
+            names=(hostile, "colour"),
+            labels=("well", hostile),
+            target=hostile,
+            hues=("r", "g", hostile),
+        )
+        result = Result(rules, HISTORY, estimator=hostile)
+        rows = pd.DataFrame(
+            [[38.0, hostile], [36.5, "g"]],
+            columns=[hostile, "colour"],
+            index=[hostile, "second"],
+        )
+        said = Teacher(["well", hostile], [[0.9, 0.1], [0.1, 0.9]])
+        return page_of(
+            tmp_path, result, X=rows, y=["well", hostile], teacher=said, title=hostile
+        )
+
+    assert tags_of(page(name)) == tags_of(page("harmless"))
+
+
+def test_settings_hold_no_address(tmp_path):
+    result = Result(numbers_rules(), random_state=np.random.RandomState(0), max_rules=4)
+    settings = dict(summarize(result)["settings"])
+    assert settings == {"max_rules": "4", "random_state": "RandomState(MT19937)"}
+
+
+def test_an_existing_file_is_left_alone(tmp_path):
+    path = tmp_path / "report.html"
+    path.write_text("mine")
+    with pytest.raises(InputError, match="exists already"):
+        report(numbers_rules(), path)
+    assert path.read_text() == "mine"
+    report(numbers_rules(), path, overwrite=True)
+    assert path.read_text() != "mine"
+    assert [p.name for p in tmp_path.iterdir()] == ["report.html"]
+
+
+def test_a_failed_write_leaves_nothing_behind(tmp_path, monkeypatch):
+    def fail(*_):
+        raise OSError("disk full")
+
+    monkeypatch.setattr("os.replace", fail)
+    with pytest.raises(OSError, match="disk full"):
+        report(numbers_rules(), tmp_path / "report.html")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("result", "options", "message"),
+    [
+        (3, {}, "expected a RuleSet"),
+        (FABRulesRegressor(), {}, "not fitted"),
+        (numbers_rules(), {"y": [1.0]}, "without X"),
+        (numbers_rules(), {"X": np.zeros((0, 2))}, "no rows"),
+        (numbers_rules(), {"X": np.zeros((2, 2)), "y": [1.0]}, "one value per row"),
+        (numbers_rules(), {"X": np.zeros((2, 2)), "teacher": [1]}, "per row"),
+        (numbers_rules(), {"X": np.zeros((2, 3))}, "3 features"),
+    ],
+)
+def test_bad_input_is_refused(result, options, message, tmp_path):
+    with pytest.raises(InputError, match=message):
+        report(result, tmp_path / "report.html", **options)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_that_is_absent_is_named():
+    with pytest.raises(InputError, match="no folder 'nowhere'"):
+        report(numbers_rules(), "nowhere/report.html")
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 50, 5000])
+def test_the_chart_stays_on_its_canvas(n):
+    history = [Step(-1e5 / (i + 1), 9 - 8 * i // n) for i in range(n)]
+    chart = summarize_history(history)
+    for panel in chart["panels"]:
+        points = [p.split(",") for p in panel["points"].split()]
+        assert 1 <= len(points) <= 400
+        for x, y in points:
+            assert 0 <= float(x) <= chart["width"]
+            assert panel["top"] <= float(y) <= panel["bottom"]
+        for _, y in panel["ticks"]:
+            assert panel["top"] - 0.1 <= y <= panel["bottom"] + 0.1
+
+
+def test_a_constant_or_infinite_bound_is_drawn():
+    assert summarize_history([Step(-3.0, 2)] * 3)["panels"][0]["points"]
+    assert summarize_history([Step(-np.inf, 2), Step(-3.0, 2)])["panels"][0]["points"]
+
+
+def test_ticks_lie_between_the_bounds_and_are_few():
+    for low, high in [(0, 1), (-1e6, 3), (1, 2), (0.001, 0.0012), (0, 1e-300)]:
+        ticks = round_ticks(low, high)
+        assert 1 <= len(ticks) <= 4
+        assert all(low <= tick <= high for tick in ticks)

@@ -1,0 +1,113 @@
+"""From regions to a printed list."""
+
+import numpy as np
+import pytest
+
+from clearwood._features import FeatureSpace
+from clearwood.exceptions import InputError
+from clearwood.rules import Interval, Training, build_rule_set
+
+SPACE = FeatureSpace.numeric(1)
+X = np.arange(10.0).reshape(-1, 1)
+ONES = np.ones(10)
+
+
+def low_mid_high():
+    taught = np.array([0.0] * 4 + [5.0] * 3 + [9.0, 9.0, 12.0])
+    regions = [
+        (Interval(0, low=6.5),),
+        (Interval(0, high=3.5),),
+        (Interval(0, low=3.5, high=6.5),),
+        (Interval(0, low=40.0),),
+        (Interval(0, high=2.5),),
+    ]
+    return regions, Training(X, taught, taught + 1.0, ONES)
+
+
+def test_values_order_and_statistics_of_regression_rules():
+    regions, training = low_mid_high()
+    rules = build_rule_set(regions, training, SPACE)
+    # Perfect agreement first, by support; the region without rows and the one
+    # whose rows all belong to an earlier rule are gone.
+    assert [rule.prediction for rule in rules.rules] == [0.0, 5.0, 10.0]
+    assert [rule.caught for rule in rules] == [4.0, 3.0, 3.0, 0.0]
+    assert [rule.agreement for rule in rules.rules[:2]] == [1.0, 1.0]
+    variance = training.taught.var()
+    assert rules.rules[2].agreement == pytest.approx(1 - 2.0 / variance)
+    # Spread is of the labels (y), not of what is taught.
+    assert rules.rules[2].spread == pytest.approx(np.std([10.0, 10.0, 13.0]))
+    assert rules.otherwise.support == 0.0
+    np.testing.assert_array_equal(rules.predict(X), [0] * 4 + [5] * 3 + [10] * 3)
+
+
+def test_otherwise_speaks_for_the_rows_that_are_left():
+    regions, training = low_mid_high()
+    rules = build_rule_set(regions[1:2], training, SPACE, round_cuts=False)
+    assert rules.otherwise.prediction == training.taught[4:].mean()
+    assert rules.otherwise.support == 6.0
+
+
+def test_classification_rules_take_the_most_probable_class():
+    taught = np.array([[0.9, 0.1]] * 5 + [[0.4, 0.6]] * 4 + [[0.7, 0.3]])
+    labels = np.array([0] * 4 + [1] * 6)
+    rules = build_rule_set(
+        [(Interval(0, high=4.5),), (Interval(0, low=4.5),)],
+        Training(X, taught, labels, ONES),
+        SPACE,
+        classes=("no", "yes"),
+    )
+    assert [rule.prediction for rule in rules.rules] == ["no", "yes"]
+    assert rules.rules[0].precision == 4 / 5
+    assert rules.rules[1].precision == 1.0
+    assert rules.rules[1].agreement == 4 / 5
+    np.testing.assert_allclose(rules.rules[1].probabilities, [0.46, 0.54])
+
+
+def test_weights_count_as_repeated_rows():
+    regions, training = low_mid_high()
+    weight = np.arange(10.0)
+    repeat = np.repeat(np.arange(10), weight.astype(int))
+    weighted = build_rule_set(regions, training._replace(weight=weight), SPACE)
+    repeated = build_rule_set(
+        regions,
+        Training(X[repeat], training.taught[repeat], training.labels[repeat],
+                 np.ones(len(repeat))),
+        SPACE,
+    )  # fmt: skip
+    for a, b in zip(weighted, repeated):
+        assert a.conditions == b.conditions
+        np.testing.assert_allclose(
+            [a.prediction, a.support, a.caught, a.agreement, a.spread],
+            [b.prediction, b.support, b.caught, b.agreement, b.spread],
+        )
+
+
+def test_rounding_changes_no_training_row():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 2)) * [1e-3, 1e5]
+    cuts = np.quantile(X, [0.2, 0.7], axis=0)
+    regions = [
+        tuple(Interval(d, cuts[0, d], cuts[1, d]) for d in range(2)),
+        (Interval(0, low=cuts[1, 0]),),
+    ]
+    training = Training(X, X[:, 1], None, np.ones(200))
+    exact = build_rule_set(regions, training, FeatureSpace.numeric(2), round_cuts=False)
+    short = build_rule_set(regions, training, FeatureSpace.numeric(2))
+    np.testing.assert_array_equal(exact.apply(X), short.apply(X))
+    assert len(str(short)) < len(str(exact))
+    step = 0.005 * X[:, 1].std()
+    for a, b in zip(exact, short):
+        assert abs(a.prediction - b.prediction) <= step
+
+
+def test_prediction_pruning_is_shorter_and_predicts_the_same():
+    regions, training = low_mid_high()
+    by_coverage = build_rule_set(regions, training, SPACE)
+    by_prediction = build_rule_set(regions, training, SPACE, prune="prediction")
+    np.testing.assert_array_equal(by_coverage.predict(X), by_prediction.predict(X))
+    assert by_prediction.n_literals < by_coverage.n_literals
+
+
+def test_unknown_pruning_is_refused():
+    with pytest.raises(InputError, match="prune"):
+        build_rule_set([], low_mid_high()[1], SPACE, prune="all")

@@ -1,0 +1,104 @@
+"""What conditions hold, count and say."""
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from clearwood._features import UNSEEN, FeatureSpace
+from clearwood.rules import CategorySet, Interval
+from clearwood.rules.conditions import (
+    combine_literals,
+    matches_all,
+    number_text,
+    shortest_between,
+)
+
+COLUMN = np.array([-np.inf, -1.0, 0.0, 1.0, 2.0, np.inf, np.nan])
+BOUND = st.sampled_from([-np.inf, -1.0, 0.0, 0.5, 1.0, 2.0, np.inf])
+NUMBERS = st.floats(-1e12, 1e12, allow_nan=False)
+
+
+@given(BOUND, BOUND, st.booleans())
+def test_interval_is_its_definition(low, high, missing):
+    found = Interval(0, low, high, missing).matches(COLUMN)
+    for x, inside in zip(COLUMN, found):
+        above = x > low or low == -np.inf
+        expected = missing if np.isnan(x) else above and x <= high
+        assert inside == expected
+
+
+@given(BOUND, BOUND, st.booleans())
+def test_literals_together_are_the_condition(low, high, missing):
+    condition = Interval(0, low, high, missing)
+    parts = condition.literals()
+    assert 1 <= len(parts) <= 2
+    together = np.all([p.matches(COLUMN) for p in parts], axis=0)
+    np.testing.assert_array_equal(together, condition.matches(COLUMN))
+    assert combine_literals(parts) == (condition,)
+
+
+def test_category_set_holds_missing_and_unseen_only_where_it_says_so():
+    column = np.array([0.0, 1.0, 2.0, UNSEEN, np.nan])
+    plain = CategorySet(0, (0, 2))
+    assert plain.matches(column).tolist() == [True, False, True, False, False]
+    wide = CategorySet(0, (0,), missing=True, unseen=True)
+    assert wide.matches(column).tolist() == [True, False, False, True, True]
+
+
+def test_sets_of_one_feature_intersect():
+    both = combine_literals(
+        [CategorySet(1, (0, 1), unseen=True), CategorySet(1, (1, 2), unseen=True)]
+    )
+    assert both == (CategorySet(1, (1,), unseen=True),)
+
+
+def test_all_conditions_must_hold():
+    X = np.array([[0.5, 5.0], [0.5, 7.0], [3.0, 5.0]])
+    held = matches_all([Interval(0, high=1.0), Interval(1, low=4.0, high=6.0)], X)
+    assert held.tolist() == [True, False, False]
+    assert matches_all([], X).all()
+
+
+@pytest.mark.parametrize(
+    ("condition", "text"),
+    [
+        (Interval(0, low=1.5), "age > 1.5"),
+        (Interval(0, high=60.0), "age <= 60"),
+        (Interval(0, 1.0, 2.0), "1 < age <= 2"),
+        (Interval(0, 1.0, 2.0, missing=True), "(1 < age <= 2 or missing)"),
+        (Interval(0, low=np.inf, missing=True), "age is missing"),
+        (Interval(0), "age is not missing"),
+        (CategorySet(1, (1,)), "sex is 'm'"),
+        (CategorySet(1, (0, 1)), "sex in {'f', 'm'}"),
+        (
+            CategorySet(1, (0,), True, True),
+            "sex in {'f', missing, any unseen category}",
+        ),
+        (CategorySet(1, (), True), "sex is missing"),
+    ],
+)
+def test_text(condition, text):
+    assert condition.text(FeatureSpace(("age", "sex"), (None, ("f", "m")))) == text
+
+
+@given(NUMBERS)
+def test_number_text_reads_back(value):
+    assert float(number_text(value)) == value
+
+
+@given(NUMBERS, NUMBERS, st.floats(0, 1))
+def test_shortest_between_lies_between_and_is_short(a, b, share):
+    low, high = min(a, b), max(a, b)
+    assume(low < high)
+    near = min(max(low + share * (high - low), low), np.nextafter(high, low))
+    found = shortest_between(low, high, near)
+    assert low <= found < high
+    assert significant_digits(found) <= significant_digits(near)
+    assert float(number_text(found)) == found
+
+
+def significant_digits(value):
+    digits = f"{abs(value):.17g}" if value == 0 else repr(abs(value))
+    mantissa = digits.split("e")[0].replace(".", "")
+    return len(mantissa.strip("0"))

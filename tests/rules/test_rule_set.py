@@ -1,0 +1,124 @@
+"""What a printed list predicts, scores and says."""
+
+import math
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+from clearwood._features import FeatureSpace
+from clearwood.exceptions import InputError
+from clearwood.rules import CategorySet, Interval, Rule, RuleScores, RuleSet
+from clearwood.rules.scores import fidelity, prediction_error
+
+SPACE = FeatureSpace(("age", "ward"), (None, ("a", "b", "c")))
+RULES = RuleSet(
+    rules=(
+        Rule((Interval(0, low=60.0), CategorySet(1, (0,))), "sick", (0.2, 0.8)),
+        Rule((Interval(0, low=40.0),), "well", (0.9, 0.1)),
+    ),
+    otherwise=Rule((), "sick", (0.3, 0.7)),
+    features=SPACE,
+    classes=("well", "sick"),
+)
+TABLE = {"age": [70.0, 70.0, 50.0, 30.0, None], "ward": ["a", "b", "z", "a", "a"]}
+FIRST = [0, 1, 1, 2, 2]
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
+def test_first_match_decides_in_frames_in_any_column_order(frame):
+    table = frame({"ward": TABLE["ward"], "extra": [0] * 5, "age": TABLE["age"]})
+    assert RULES.apply(table).tolist() == FIRST
+    assert RULES.predict(table).tolist() == ["sick", "well", "well", "sick", "sick"]
+    np.testing.assert_array_equal(
+        RULES.predict_proba(table),
+        [[0.2, 0.8], [0.9, 0.1], [0.9, 0.1], [0.3, 0.7], [0.3, 0.7]],
+    )
+
+
+def test_scores():
+    table = pd.DataFrame(TABLE)
+    y = ["sick", "sick", "well", "sick", "well"]
+    teacher = ["sick", "well", "well", "well", "well"]
+    scores = RULES.evaluate(table, y, teacher=np.array(teacher))
+    assert scores == RuleScores(
+        error=2 / 5,
+        fidelity=3 / 5,
+        coverage=3 / 5,
+        overlap=4 / 5,
+        n_rules=3,
+        n_literals=3,
+    )
+
+
+def test_scores_without_truth_or_teacher_are_not_numbers():
+    scores = RULES.evaluate(pd.DataFrame(TABLE))
+    assert math.isnan(scores.error)
+    assert math.isnan(scores.fidelity)
+    assert "error" not in str(scores)
+
+
+def test_regression_scores_are_mse_and_r2():
+    y, said = np.array([0.0, 2.0, 4.0]), np.array([1.0, 2.0, 4.0])
+    assert prediction_error(y, said, "regression") == pytest.approx(1 / 3)
+    assert fidelity(y, said, "regression") == pytest.approx(1 - 1 / 8)
+    assert fidelity(np.ones(3), np.ones(3), "regression") == 1.0
+    assert fidelity(np.ones(3), np.zeros(3), "regression") == 0.0
+    weight = np.array([0.0, 1.0, 1.0])
+    assert prediction_error(y, said, "regression", weight) == 0.0
+
+
+def test_teacher_may_be_a_model():
+    class Always:
+        def predict(self, X):
+            return np.full(len(X), "sick")
+
+    assert RULES.evaluate(pd.DataFrame(TABLE), teacher=Always()).fidelity == 3 / 5
+
+
+def test_an_empty_list_says_otherwise():
+    rules = RuleSet((), Rule((), 3.5), FeatureSpace.numeric(2))
+    assert rules.predict(np.zeros((2, 2))).tolist() == [3.5, 3.5]
+    scores = rules.evaluate(np.zeros((2, 2)))
+    assert (scores.coverage, scores.overlap, scores.n_rules) == (0.0, 0.0, 1)
+    assert str(rules) == "1. otherwise 3.5"
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: RULES.predict(pd.DataFrame({"age": [1.0]})), r"\['ward'\]"),
+        (lambda: RULES.predict([[1.0, "a", 2.0]]), "3 features"),
+        (lambda: RULES.predict([1.0, 2.0]), "rows and columns"),
+        (lambda: RULES.predict([["old", "a"]]), "'age' is numeric.*'old'"),
+        (lambda: RULES.evaluate(pd.DataFrame(TABLE)[:0]), "empty"),
+        (lambda: RULES.evaluate(pd.DataFrame(TABLE), ["sick"]), "y has shape"),
+        (
+            lambda: RuleSet((), Rule((), 0.0), FeatureSpace.numeric(1)).predict_proba(
+                [[0.0]]
+            ),
+            "no classes",
+        ),
+        (
+            lambda: RuleSet((), Rule((Interval(0),), 0.0), FeatureSpace.numeric(1)),
+            "no conditions",
+        ),
+        (
+            lambda: RuleSet(
+                (Rule((Interval(3),), 0.0),), Rule((), 0.0), FeatureSpace.numeric(1)
+            ),
+            "feature 3",
+        ),
+        (
+            lambda: RuleSet(
+                (), Rule((), "a"), FeatureSpace.numeric(1), classes=("a", "b")
+            ),
+            "class probabilities",
+        ),
+        (lambda: FeatureSpace(("a", "a"), (None, None)), "more than once"),
+    ],
+)
+def test_errors_name_the_problem(call, message):
+    with pytest.raises(InputError, match=message):
+        call()

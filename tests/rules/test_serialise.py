@@ -1,0 +1,190 @@
+"""Rule sets survive JSON; nothing else passes for one."""
+
+import json
+from importlib.resources import files
+
+import jsonschema
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from clearwood import load, save
+from clearwood._features import FeatureSpace
+from clearwood.exceptions import ClearwoodError, InputError, ModelFormatError
+from clearwood.rules import CategorySet, Interval, Rule, RuleSet
+
+SCHEMA = json.loads(
+    files("clearwood.rules").joinpath("rule_set.schema.json").read_text()
+)
+NUMBER = st.floats(allow_nan=False, allow_infinity=False)
+BOUND = st.one_of(st.just(-np.inf), NUMBER)
+NAME = st.text(min_size=1, max_size=8)
+
+
+@st.composite
+def rule_sets(draw):
+    names = draw(st.lists(NAME, min_size=2, max_size=3, unique=True))
+    labels = tuple(draw(st.lists(NAME, min_size=1, max_size=4, unique=True)))
+    space = FeatureSpace(tuple(names), (labels, *[None] * (len(names) - 1)))
+    classes = draw(
+        st.sampled_from([(), ("no", "yes"), (0, 1, 2), (False, True), (0.5, 1.5)])
+    )
+
+    def rule(conditions):
+        if classes:
+            shares = np.eye(len(classes))[draw(st.integers(0, len(classes) - 1))]
+            said = classes[int(shares.argmax())]
+            return Rule(conditions, said, tuple(shares.tolist()), support=3.0)
+        return Rule(conditions, draw(NUMBER), agreement=draw(NUMBER))
+
+    rules = []
+    for _ in range(draw(st.integers(0, 3))):
+        codes = draw(st.frozensets(st.integers(0, len(labels) - 1), min_size=1))
+        interval = draw(
+            st.one_of(
+                st.builds(Interval, st.just(1), BOUND, NUMBER, st.booleans()),
+                st.just(Interval(1)),
+                st.just(Interval(1, low=np.inf, missing=True)),
+            )
+        )
+        category = CategorySet(0, tuple(sorted(codes)), draw(st.booleans()), False)
+        rules.append(rule(draw(st.sampled_from([(category, interval), (interval,)]))))
+    return RuleSet(tuple(rules), rule(()), space, classes, draw(NAME), {"model": "x"})
+
+
+@given(rule_sets())
+def test_round_trip_and_schema(rules):
+    text = rules.to_json()
+    jsonschema.validate(json.loads(text), SCHEMA)
+    again = RuleSet.from_json(text)
+    # NaN statistics differ from themselves, so compare what is written.
+    assert again.to_json() == text
+    assert again.features == rules.features
+    assert [r.conditions for r in again] == [r.conditions for r in rules]
+    assert [type(r.prediction) for r in again] == [type(r.prediction) for r in rules]
+
+
+def example():
+    space = FeatureSpace(("age", "sex"), (None, ("f", "m")))
+    rule = Rule((Interval(0, 1.5, 60.0), CategorySet(1, (1,))), "yes", (0.25, 0.75))
+    return RuleSet((rule,), Rule((), "no", (0.9, 0.1)), space, ("no", "yes"))
+
+
+def test_file(tmp_path):
+    save(example(), tmp_path / "rules.json")
+    again = load(tmp_path / "rules.json")
+    X = [[30.0, "m"], [30.0, "f"], [90.0, "m"]]
+    assert again.predict(X).tolist() == ["yes", "no", "no"]
+    np.testing.assert_array_equal(again.predict_proba(X), example().predict_proba(X))
+
+
+def edited(path, value):
+    document = json.loads(example().to_json())
+    at = document
+    for key in path[:-1]:
+        at = at[key]
+    if value is None:
+        del at[path[-1]]
+    else:
+        at[path[-1]] = value
+    return json.dumps(document)
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "message"),
+    [
+        (("format",), "other", "not a Clearwood rule set"),
+        (("version",), 99, "version.*99"),
+        (("version",), True, "version"),
+        (("combine",), "sum", "combine"),
+        (("task",), "regression", "task"),
+        (("rules",), None, "rules: missing"),
+        (("rules",), {}, "rules: expected list"),
+        (("rules", 0), 3, r"rules\[0\]: expected an object"),
+        (("rules", 0, "prediction"), "maybe", "no class"),
+        (("rules", 0, "probabilities"), [1.0], "expected 2 numbers"),
+        (("rules", 0, "probabilities"), [0.1, 0.1], "sum to 1"),
+        (("rules", 0, "probabilities"), [0.5, "x"], r"probabilities\[1\]"),
+        (("rules", 0, "support"), "many", r"rules\[0\].support"),
+        (("rules", 0, "conditions", 0, "feature"), "height", "'height'"),
+        (("rules", 0, "conditions", 0, "low"), "x", r"conditions\[0\].low"),
+        (("rules", 0, "conditions", 0, "missing"), 1, r"conditions\[0\].missing"),
+        (("rules", 0, "conditions", 1, "categories"), ["x"], "not categories"),
+        (("rules", 0, "conditions", 0, "feature"), "sex", "needs a set"),
+        (("features", 0, "name"), "sex", "must differ"),
+        (("features", 1, "categories"), ["m", "m"], "must differ"),
+        (("otherwise", "conditions"), [{"feature": "age", "only_missing": True}],
+         "expected none"),
+        (("about",), {"model": 3}, "about"),
+    ],
+)  # fmt: skip
+def test_every_fault_is_named(path, value, message):
+    with pytest.raises(ModelFormatError, match=message):
+        RuleSet.from_json(edited(path, value))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "[]",
+        "{",
+        "null",
+        "[" * 100_000,
+        '{"format": NaN}',
+        '{"format": "a", "format": "b"}',
+        example().to_json().replace("1.5", "1e999"),
+        example().to_json().replace("1.5", "9" * 400),
+    ],
+)
+def test_what_is_no_rule_set_is_refused(text):
+    with pytest.raises(ModelFormatError):
+        RuleSet.from_json(text)
+
+
+def test_mutants_are_refused_or_sound():
+    """Byte edits: a ModelFormatError, or a rule set that predicts; nothing else."""
+    rng = np.random.default_rng(0)
+    text = example().to_json().encode()
+    refused = 0
+    for _ in range(600):
+        mutant = bytearray(text)
+        for _ in range(rng.integers(1, 4)):
+            i = int(rng.integers(len(mutant)))
+            kind = rng.integers(3)
+            if kind == 0:
+                mutant[i] = int(rng.integers(32, 127))
+            elif kind == 1:
+                del mutant[i : i + int(rng.integers(1, 30))]
+            else:
+                mutant[i:i] = mutant[i : i + int(rng.integers(1, 30))]
+        try:
+            rules = RuleSet.from_json(mutant.decode(errors="replace"))
+        except ModelFormatError:
+            refused += 1
+            continue
+        jsonschema.validate(json.loads(rules.to_json()), SCHEMA)
+        assert len(rules.predict(np.zeros((2, rules.features.n_features)))) == 2
+    assert 0 < refused < 600
+
+
+def test_files_that_cannot_be_read(tmp_path):
+    with pytest.raises(InputError, match="No such file"):
+        load(tmp_path / "absent.json")
+    (tmp_path / "image.json").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(ModelFormatError, match="image.json"):
+        load(tmp_path / "image.json")
+
+
+def test_labels_that_json_cannot_hold_are_refused():
+    rules = RuleSet(
+        (), Rule((), (1, 2), (1.0, 0.0)), FeatureSpace.numeric(1), ((1, 2), (3,))
+    )
+    with pytest.raises(ClearwoodError, match="tuple"):
+        rules.to_json()
+
+
+def test_only_rule_sets_are_saved(tmp_path):
+    with pytest.raises(InputError, match="rules_"):
+        save({"not": "rules"}, tmp_path / "x.json")

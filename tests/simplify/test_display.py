@@ -1,0 +1,171 @@
+import matplotlib
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+
+from clearwood._features import FeatureSpace
+from clearwood.exceptions import InputError
+from clearwood.rules import CategorySet, Interval, Rule, RuleSet
+from clearwood.simplify import FABRulesClassifier, FABRulesRegressor
+from clearwood.simplify.display import FABPathDisplay, RegionsDisplay
+
+matplotlib.use("agg")
+
+
+@pytest.fixture(autouse=True)
+def close_figures():
+    yield
+    import matplotlib.pyplot as plt
+
+    plt.close("all")
+
+
+def fit(task, n_features=2):
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.uniform(size=(300, n_features)))
+    X.columns = [f"part {i}" for i in range(n_features)]
+    above = (X > 0.5).sum(axis=1).to_numpy()
+    if task == "classification":
+        y = np.array(["few", "some", "many", "all"])[above]
+        forest, make = RandomForestClassifier, FABRulesClassifier
+    else:
+        y, forest, make = above.astype(float), RandomForestRegressor, FABRulesRegressor
+    model = forest(8, max_depth=4, random_state=0).fit(X, y)
+    return make(model, max_rules=5, n_restarts=2, random_state=0).fit(X, y), X, y
+
+
+@pytest.fixture(scope="module", params=["classification", "regression"])
+def fitted(request):
+    return fit(request.param)
+
+
+def test_boxes_are_the_printed_bounds(fitted):
+    fab, X, _ = fitted
+    display = RegionsDisplay.from_estimator(fab, X)
+    assert [box.number for box in display.boxes] == [
+        n for n, rule in enumerate(fab.rules_.rules, start=1) if rule.conditions
+    ]
+    for box in display.boxes:
+        rule = fab.rules_.rules[box.number - 1]
+        inside = ((display.points > box.low) & (display.points <= box.high)).all(axis=1)
+        np.testing.assert_array_equal(inside, rule.matches(X.to_numpy()))
+        assert not box.further
+
+
+def test_the_background_is_what_the_ensemble_says(fitted):
+    fab, X, _ = fitted
+    first, second, said = RegionsDisplay.from_estimator(fab, X).background
+    corner = pd.DataFrame([[first[3], second[7]]], columns=X.columns)
+    assert said[7, 3] == fab.ensemble_.predict(corner)[0]
+
+
+@pytest.mark.parametrize("features", [(0, 1), ("part 1", 0)])
+def test_plot_returns_itself_and_draws(fitted, features):
+    fab, X, y = fitted
+    display = RegionsDisplay.from_estimator(fab, X, y, features=features)
+    assert display.plot() is display
+    assert display.ax_.figure is display.figure_
+    assert display.ax_.get_xlabel() == display.names[0]
+    assert len(display.ax_.patches) == len(display.boxes)
+    display.figure_.canvas.draw()
+
+
+def test_it_draws_where_it_is_told(fitted):
+    import matplotlib.pyplot as plt
+
+    fab, X, _ = fitted
+    figure, axes = plt.subplots(1, 2)
+    display = RegionsDisplay.from_estimator(fab, X).plot(axes[1])
+    assert display.ax_ is axes[1]
+    assert display.figure_ is figure
+
+
+def test_a_model_of_more_features_has_no_background_and_dashed_boxes():
+    fab, X, _ = fit("classification", n_features=3)
+    display = RegionsDisplay.from_estimator(fab, X).plot()
+    assert display.background is None
+    for box in display.boxes:
+        asked = {c.feature for c in fab.rules_.rules[box.number - 1].conditions}
+        assert box.further == (2 in asked)
+    _, labels = display.ax_.get_legend_handles_labels()
+    shadows = sum(label.endswith("(asks more)") for label in labels)
+    assert shadows == sum(box.further for box in display.boxes)
+
+
+def test_rules_on_other_features_have_no_box():
+    rules = RuleSet(
+        (Rule((Interval(2, low=0.0),), 1.0), Rule((Interval(1, high=0.0),), 2.0)),
+        Rule((), 0.0),
+        FeatureSpace.numeric(3),
+    )
+    display = RegionsDisplay.from_estimator(rules, np.zeros((4, 3)))
+    assert [box.number for box in display.boxes] == [2]
+    assert display.said.tolist() == [2.0] * 4
+    display.plot()
+
+
+def test_a_dollar_in_a_name_is_no_formula():
+    rules = RuleSet(
+        (Rule((Interval(0, low=0.0),), "$x^$", (1.0, 0.0)),),
+        Rule((), "$", (0.0, 1.0)),
+        FeatureSpace.numeric(2, ["price in $", "$_$"]),
+        ("$x^$", "$"),
+        target="$\\frac$",
+    )
+    display = RegionsDisplay.from_estimator(rules, np.eye(2)).plot()
+    display.figure_.canvas.draw()
+
+
+def test_missing_values_are_no_obstacle():
+    rules = RuleSet(
+        (Rule((Interval(0, low=0.0),), 1.0),), Rule((), 0.0), FeatureSpace.numeric(2)
+    )
+    X = np.array([[np.nan, 1.0], [np.nan, np.inf]])
+    RegionsDisplay.from_estimator(rules, X).plot().figure_.canvas.draw()
+
+
+@pytest.mark.parametrize(
+    ("features", "message"),
+    [
+        ((0, 0), "two different"),
+        ((0,), "two different"),
+        ((0, 9), "expected a position"),
+        ((0, "absent"), "expected a position"),
+        ((0, "hue"), "categories"),
+    ],
+)
+def test_bad_features_are_refused(features, message):
+    space = FeatureSpace(("a", "b", "hue"), (None, None, ("red",)))
+    rules = RuleSet((Rule((CategorySet(2, (0,)),), 1.0),), Rule((), 0.0), space)
+    with pytest.raises(InputError, match=message):
+        RegionsDisplay.from_estimator(rules, [[0, 0, "red"]], features=features)
+
+
+def test_bad_data_is_refused(fitted):
+    fab, X, _ = fitted
+    with pytest.raises(InputError, match="without rules"):
+        RegionsDisplay.from_estimator("fab", X)
+    with pytest.raises(InputError, match="one value per row"):
+        RegionsDisplay.from_estimator(fab, X, [1.0])
+
+
+def test_the_path_is_the_history(fitted):
+    fab, _, _ = fitted
+    display = FABPathDisplay.from_estimator(fab)
+    assert display.bound.tolist() == [step.bound for step in fab.history_]
+    assert display.plot() is display
+    assert display.ax_.lines[0].get_ydata().tolist() == display.bound.tolist()
+    lower = display.components_ax_.lines[0].get_ydata()
+    assert lower.tolist() == display.n_components.tolist()
+    display.figure_.canvas.draw()
+
+
+def test_a_fit_without_history_is_refused():
+    with pytest.raises(InputError, match="without history_"):
+        FABPathDisplay.from_estimator(FABRulesClassifier())
+    X = np.arange(20.0)[:, None]
+    model = RandomForestRegressor(2, random_state=0).fit(X, X[:, 0])
+    one = FABRulesRegressor(model, max_rules=1).fit(X, X[:, 0])
+    with pytest.raises(InputError, match="no iterations"):
+        FABPathDisplay.from_estimator(one)

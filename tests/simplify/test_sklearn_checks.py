@@ -1,0 +1,26 @@
+"""scikit-learn's own conformance checks."""
+
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from clearwood import FABRulesClassifier, FABRulesRegressor
+
+# A forest draws rows, so that a weight is not the same as repeated rows to it.
+INNER = {"check_sample_weight_equivalence_on_dense_data": "the forest fails it"}
+
+
+def few_trees(ensemble):
+    return ensemble(n_estimators=5, max_depth=4, random_state=0)
+
+
+@parametrize_with_checks(
+    [
+        FABRulesClassifier(n_restarts=2),
+        FABRulesRegressor(n_restarts=2),
+        FABRulesClassifier(few_trees(RandomForestClassifier), n_restarts=2),
+        FABRulesRegressor(few_trees(RandomForestRegressor), n_restarts=2, method="em"),
+    ],
+    expected_failed_checks=lambda e: {} if e.estimator is None else INNER,
+)
+def test_conformance(estimator, check):
+    check(estimator)
