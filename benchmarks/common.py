@@ -216,10 +216,13 @@ def shown(value):
     return str(value)
 
 
-def mean_and_sd(values):
-    """``mean ± standard deviation``."""
+def mean_and_sd(values, digits=None):
+    """``mean ± standard deviation``; about three digits where none are asked for."""
     values = np.asarray(values, dtype=float)
-    digits = 3 if abs(values).max() < 10 else 1
+    if digits is None:
+        digits = int(
+            np.clip(2 - np.floor(np.log10(max(abs(values.mean()), 0.1))), 0, 3)
+        )
     if len(values) < 2:
         return f"{values.mean():.{digits}f}"
     return f"{values.mean():.{digits}f} ± {values.std(ddof=1):.{digits}f}"

@@ -36,19 +36,20 @@ restarts, reading the ensemble and printing, not training it. Settings: 20 resta
 most 10 lines, fitted to what the ensemble predicts."""
 
 COLUMNS = {
-    "lines": "lines",
-    "K": "components",
-    "printed error": "error",
-    "soft error": "soft_error",
-    "ensemble error": "ensemble_error",
-    "constant error": "constant_error",
-    "fidelity": "fidelity",
-    "coverage": "coverage",
-    "overlap": "overlap",
-    "literals": "literals",
-    "L": "statements",
-    "seconds": "seconds",
+    "lines": ("lines", 1),
+    "K": ("components", 1),
+    "printed error": ("error", None),
+    "soft error": ("soft_error", None),
+    "ensemble error": ("ensemble_error", None),
+    "constant error": ("constant_error", None),
+    "fidelity": ("fidelity", 3),
+    "coverage": ("coverage", 3),
+    "overlap": ("overlap", 2),
+    "literals": ("literals", 1),
+    "L": ("statements", 0),
+    "seconds": ("seconds", 2),
 }
+"""Heading -> column and decimals."""
 
 
 def main():
