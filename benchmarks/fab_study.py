@@ -66,9 +66,8 @@ def main():
     )
     frame, body = study.frame(), []
     for key, rows in frame.groupby(["data", "ensemble", "method"], sort=False):
-        body.append(
-            [*key, len(rows), *(mean_and_sd(rows[c]) for c in COLUMNS.values())]
-        )
+        values = [mean_and_sd(rows[name], digits) for name, digits in COLUMNS.values()]
+        body.append([*key, len(rows), *values])
     header = ["data", "ensemble", "method", "splits", *COLUMNS]
     order = {name: i for i, name in enumerate(SIZES)}
     body.sort(key=lambda line: order[line[0]])
