@@ -1,0 +1,228 @@
+"""What the benchmarks share: data, tables that resume, the machine's description."""
+
+import argparse
+import csv
+import os
+import platform
+import time
+from importlib.metadata import version
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from threadpoolctl import threadpool_limits
+
+# One thread everywhere: here, and in the processes started from here.
+for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ[variable] = "1"
+threadpool_limits(1)
+
+ROOT = Path(__file__).resolve().parent.parent
+RESULTS = ROOT / "benchmarks" / "results"
+PACKAGES = ("numpy", "scipy", "scikit-learn", "numba")
+
+SIZES = {
+    "energy": (384, 384),
+    "spambase": (1000, 1000),
+    "higgs": (5000, 5000),
+    "synthetic1": (1000, 1000),
+    "synthetic2": (1000, 1000),
+    "xor": (1000, 1000),
+}
+"""Rows to train and to test, as in table 1 of Hara and Hayashi (2018)."""
+
+REGRESSION = ("energy", "xor")
+
+
+def load_split(name, seed):
+    """``X_train, y_train, X_test, y_test`` of one random split of one data set."""
+    n_train, n_test = SIZES[name]
+    if name in ("synthetic1", "synthetic2", "xor"):
+        from clearwood import datasets
+
+        make = {
+            "synthetic1": datasets.make_synthetic1,
+            "synthetic2": datasets.make_synthetic2,
+            "xor": datasets.make_xor_regression,
+        }[name]
+        X, y = make(n_train + n_test, random_state=seed)
+    else:
+        folder = os.environ.get("CLEARWOOD_SHARED", ROOT.parent / "shared")
+        frame = pd.read_csv(Path(folder) / "data" / "uci" / f"{name}.csv.gz")
+        target = "heating_load" if name == "energy" else "target"
+        X = frame.drop(columns=[target, "cooling_load"], errors="ignore")
+        X, y = X.to_numpy(np.float64), frame[target].to_numpy()
+    rows = np.random.default_rng(seed).permutation(len(y))[: n_train + n_test]
+    train, test = rows[:n_train], rows[n_train:]
+    return X[train], y[train], X[test], y[test]
+
+
+def make_ensemble(kind, name, seed):
+    """A forest of 100 trees or scikit-learn's gradient boosting, both unfitted."""
+    from sklearn import ensemble
+
+    task = "Regressor" if name in REGRESSION else "Classifier"
+    family = {"forest": "RandomForest", "boosting": "GradientBoosting"}[kind]
+    return getattr(ensemble, family + task)(n_estimators=100, random_state=seed)
+
+
+def made_rows(n_rows, n_features, seed):
+    """Gaussian features and two classes with a bent border and noise."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n_rows, n_features))
+    score = X[:, 0] * X[:, 1] + np.sin(2 * X[:, 2]) + 0.3 * X[:, 3:8].sum(axis=1)
+    return X, (score + 0.5 * rng.normal(size=n_rows) > 0).astype(int)
+
+
+def problem_of(model, X):
+    """What FAB fits to a model's probabilities, and the codes of all features."""
+    from clearwood import FeatureBins, read_ensemble
+    from clearwood.simplify.fab import make_problem
+    from clearwood.simplify.outputs import MultinomialOutput
+
+    ensemble = read_ensemble(model)
+    bins = FeatureBins.from_ensemble(
+        ensemble, missing_seen=np.zeros(X.shape[1], dtype=bool)
+    )
+    codes = bins.transform(X)
+    target = ensemble.predict_proba(X)
+    return make_problem(codes, target, np.ones(len(X)), bins, MultinomialOutput(2))
+
+
+def arguments(description):
+    """The options that all benchmarks have."""
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument("--quick", action="store_true", help="smaller, in minutes")
+    parser.add_argument("--fresh", action="store_true", help="measure all again")
+    return parser.parse_args()
+
+
+class Study:
+    """Rows in a CSV file; a case that is already there is not run again.
+
+    ``keys`` are the columns that name a case. A quick run has a file of its own.
+    """
+
+    def __init__(self, name, keys, options):
+        stem = f"{name}-quick" if options.quick else name
+        self.name, self.keys = name, keys
+        self.csv, self.markdown = RESULTS / f"{stem}.csv", RESULTS / f"{stem}.md"
+        self.command = f"python benchmarks/{name}.py" + " --quick" * options.quick
+        RESULTS.mkdir(exist_ok=True)
+        if options.fresh:
+            self.csv.unlink(missing_ok=True)
+
+    def rows(self):
+        """All rows so far, as dicts of str."""
+        if not self.csv.exists():
+            return []
+        with self.csv.open(newline="") as file:
+            return list(csv.DictReader(file))
+
+    def frame(self):
+        """All rows so far."""
+        return pd.read_csv(self.csv, dtype=dict.fromkeys(self.keys, str))
+
+    def run(self, cases):
+        """Run what is missing. ``cases``: key tuple -> function giving rows."""
+        done = {tuple(row[key] for key in self.keys) for row in self.rows()}
+        missing = [key for key in cases if tuple(map(str, key)) not in done]
+        print(f"{self.name}: {len(cases) - len(missing)} of {len(cases)} cases done")
+        for key in missing:
+            print("missing:", *key)
+        if missing:
+            warm_up()
+        for key in missing:
+            print("running:", *key, flush=True)
+            rows = [dict(zip(self.keys, key)) | row for row in cases[key]()]
+            self._append(rows)
+            for row in rows:
+                print("   ", *(shown(v) for v in row.values()), flush=True)
+
+    def _append(self, rows):
+        new = not self.csv.exists()
+        with self.csv.open("a", newline="") as file:
+            writer = csv.DictWriter(file, fieldnames=list(rows[0]))
+            if new:
+                writer.writeheader()
+            writer.writerows(rows)
+
+    def write_markdown(self, title, *parts):
+        """The page of results: parts are paragraphs and tables."""
+        page = [f"# {title}", f"Command: `{self.command}`", machine(), *parts]
+        self.markdown.write_text("\n\n".join(page) + "\n", encoding="utf-8")
+        print(self.markdown.read_text(encoding="utf-8"))
+
+
+def warm_up():
+    """Load or compile all kernels, so that no case pays for them."""
+    import clearwood as cw
+
+    for size in (50, 2000):  # codes of one byte and of two
+        X, labels = made_rows(size, 8, seed=0)
+        X = X[:, :1]
+        for name, y in (("energy", X[:, 0]), ("spambase", labels)):
+            task = "Regressor" if name in REGRESSION else "Classifier"
+            model = make_ensemble("forest", name, 0).set_params(n_estimators=2)
+            make = getattr(cw, f"FABRules{task}")
+            make(model, n_restarts=1, random_state=0).fit(X, y).predict(X)
+
+
+def seconds(function, least=3, enough=2.0):
+    """Median of several runs, after one that is not counted."""
+    function()
+    times = []
+    while len(times) < least or (sum(times) < enough and len(times) < 50):
+        begin = time.perf_counter()
+        function()
+        times.append(time.perf_counter() - begin)
+    return float(np.median(times))
+
+
+def machine():
+    """The machine and the versions in one line."""
+    model, memory = platform.processor() or "unknown processor", ""
+    if Path("/proc/cpuinfo").exists():
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+        model = next(x for x in lines if x.startswith("model name")).split(": ")[1]
+        kilobytes = int(Path("/proc/meminfo").read_text().split()[1])
+        memory = f"{kilobytes / 2**20:.0f} GiB, "
+    import clearwood
+
+    packages = f"clearwood {clearwood.__version__}, " + ", ".join(
+        f"{name} {version(name)}" for name in PACKAGES
+    )
+    return (
+        f"Machine: {model}, {os.cpu_count()} cores, {memory}{platform.system()} "
+        f"{platform.machine()}; Python {platform.python_version()}, {packages}. "
+        "One thread."
+    )
+
+
+def markdown_table(header, rows):
+    """A table, numbers to three digits."""
+    lines = [header, ["---"] * len(header), *rows]
+    return "\n".join("| " + " | ".join(map(shown, line)) + " |" for line in lines)
+
+
+def shown(value):
+    """A value for people."""
+    if isinstance(value, float | np.floating):
+        if np.isnan(value):
+            return ""
+        return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
+    if isinstance(value, int | np.integer):
+        return f"{value:,}"
+    return str(value)
+
+
+def mean_and_sd(values, digits=None):
+    """``mean ± standard deviation``; about three digits where none are asked for."""
+    values = np.asarray(values, dtype=float)
+    if digits is None:
+        digits = int(
+            np.clip(2 - np.floor(np.log10(max(abs(values.mean()), 0.1))), 0, 3)
+        )
+    if len(values) < 2:
+        return f"{values.mean():.{digits}f}"
+    return f"{values.mean():.{digits}f} ± {values.std(ddof=1):.{digits}f}"
