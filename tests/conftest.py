@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import settings
+from threadpoolctl import threadpool_limits
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -32,6 +33,13 @@ def find_shared_data(name: str) -> Path:
     if os.environ.get("CI", "").lower() in {"1", "true"}:
         pytest.fail(reason)
     pytest.skip(reason)
+
+
+@pytest.fixture(autouse=True)
+def one_thread():
+    """Keep histogram boosting to one thread: on few rows it only waits for more."""
+    with threadpool_limits(limits=1, user_api="openmp"):
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -41,6 +41,13 @@ def test_map_replaces_and_gather_joins():
     np.testing.assert_array_equal(blocks.gather()[0], np.arange(5))
 
 
+def test_take_finds_rows_across_blocks():
+    blocks = Blocks.from_arrays(np.arange(7), 10 * np.arange(7), block_rows=3)
+    ones, tens = blocks.take(np.array([6, 0, 2, 3]))
+    assert ones.tolist() == [6, 0, 2, 3]
+    assert tens.tolist() == [60, 0, 20, 30]
+
+
 def test_nothing_to_sum():
     with pytest.raises(ValueError, match="No blocks"):
         Blocks([]).map_sum(totals, 0.0)

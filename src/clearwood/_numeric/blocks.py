@@ -72,6 +72,16 @@ class Blocks:
             raise ValueError("No blocks to sum over.")
         return totals
 
+    def take(self, rows: np.ndarray) -> Block:
+        """Some rows, by their position in all blocks, as one block."""
+        ends = np.cumsum([len(block[0]) for block in self._blocks])
+        picked = []
+        for row in rows:
+            i = int(np.searchsorted(ends, row, side="right"))
+            block = self._blocks[i]
+            picked.append([array[row - (ends[i] - len(array))] for array in block])
+        return tuple(np.array(column) for column in zip(*picked))
+
     def gather(self) -> Block:
         """All rows in one block again."""
         return tuple(np.concatenate(arrays) for arrays in zip(*self._blocks))

@@ -1,7 +1,8 @@
 """Sums over statements: prefix sums along the bins where they are nested.
 
-Numeric statements are sorted by feature, then by ``first_true``. Bin ``b`` of a feature lies
-where every statement with ``first_true <= b`` is true and every other is false.
+Numeric statements are sorted by feature, then by ``first_true``. Bin ``b`` of a
+feature lies where every statement with ``first_true <= b`` is true and every other is
+false.
 """
 
 import numpy as np

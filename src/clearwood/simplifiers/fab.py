@@ -24,6 +24,9 @@ from clearwood.simplifiers.outputs import Output
 TRUNCATION_SHARE = 1e-8
 """A component with a smaller share of the rows is dropped (delta of Algorithm 1)."""
 
+START_PULL = 0.05
+"""How far a component starts from all rows towards one row."""
+
 
 class Parameters(NamedTuple):
     """Pi = (eta, alpha, phi) of K components.
@@ -335,19 +338,33 @@ def lower_bound(
 def random_start(
     problem: Problem, n_components: int, generator: np.random.Generator
 ) -> tuple[Parameters, np.ndarray]:
-    """A random start: eta uniform, alpha equal, outputs around random rows.
+    """A random start, of one of two kinds at even odds.
 
-    Starting eta near single rows instead keeps nearly all components alive, with
-    a higher bound, but ends in more rules that are no more faithful.
+    The paper only says "randomly". Either eta is uniform, which leaves the first
+    M-step free but kills most components when there are many statements; or every
+    component is like all rows, pulled a little towards one of them, which keeps
+    more components alive. Each finds good rules on data where the other does not.
     """
-    _, target, weight = problem.blocks.gather()
+    weight = np.concatenate([block[2] for block in problem.blocks])
     rows = generator.choice(len(weight), size=n_components, p=weight / weight.sum())
-    n_statements = len(problem.bins.statements.feature)
-    true_probability = generator.random((n_statements, n_components))
-    start = Parameters(
-        true_probability,
-        1.0 - true_probability,
-        np.full(n_components, 1.0 / n_components),
-        problem.output.around_rows(target, rows),
-    )
-    return start, np.full(n_components, problem.total_weight / n_components)
+    codes, target, _ = problem.blocks.take(rows)
+    if generator.random() < 0.5:
+        n_statements = len(problem.bins.statements.feature)
+        true = generator.random((n_statements, n_components))
+        false = 1.0 - true
+    else:
+        (everyone,) = problem.blocks.map_sum(_row_histogram, problem)
+        single = np.zeros((len(everyone), n_components))
+        _kernels.add_to_histogram(single, codes, problem.bin_start, np.eye(len(rows)))
+        mixed = (1.0 - START_PULL) * everyone / weight.sum() + START_PULL * single
+        true, false = problem.bins.mass_of_statements(mixed)
+    share = np.full(n_components, 1.0 / n_components)
+    start = Parameters(true, false, share, problem.output.around(target))
+    return start, share * problem.total_weight
+
+
+def _row_histogram(block: Block, problem: Problem) -> tuple[np.ndarray]:
+    codes, _, weight = block
+    histogram = np.zeros((int(problem.bins.n_bins.sum()), 1))
+    _kernels.add_to_histogram(histogram, codes, problem.bin_start, weight[:, None])
+    return (histogram,)

@@ -53,8 +53,8 @@ class Output(Protocol):
     def keep(self, parameters: Any, kept: np.ndarray) -> Any:
         """The parameters of the components that stay."""
 
-    def around_rows(self, y: np.ndarray, rows: np.ndarray) -> Any:
-        """Parameters to start from, one component per row."""
+    def around(self, y: np.ndarray) -> Any:
+        """Parameters to start from, one component per row of ``y``."""
 
 
 @dataclass(frozen=True)
@@ -125,10 +125,9 @@ class GaussianOutput:
         """The parameters of the components that stay."""
         return Normal(normal.mean[kept], normal.precision[kept])
 
-    def around_rows(self, y: np.ndarray, rows: np.ndarray) -> Normal:
-        """A start: each component around one row's value, as wide as all rows."""
-        width = max(float(np.var(y)), self.variance_floor)
-        return Normal(y[rows].astype(np.float64), np.full(len(rows), 1.0 / width))
+    def around(self, y: np.ndarray) -> Normal:
+        """A start: each component around one value, as wide as all (variance 1)."""
+        return Normal(y.astype(np.float64), np.ones(len(y)))
 
 
 @dataclass(frozen=True)
@@ -172,6 +171,6 @@ class MultinomialOutput:
         """The parameters of the components that stay."""
         return ClassProbabilities(classes.probability[kept])
 
-    def around_rows(self, y: np.ndarray, rows: np.ndarray) -> ClassProbabilities:
-        """A start: halfway between one row's classes and those of all rows."""
-        return ClassProbabilities(0.5 * y[rows] + 0.5 * y.mean(axis=0))
+    def around(self, y: np.ndarray) -> ClassProbabilities:
+        """A start: halfway between one row's classes and the average."""
+        return ClassProbabilities(0.5 * y + 0.5 * y.mean(axis=0))
