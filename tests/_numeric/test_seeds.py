@@ -5,6 +5,7 @@ import pytest
 
 from clearwood._numeric import as_generator, spawn_generators
 from clearwood._numeric.progress import progress
+from clearwood.exceptions import InputError
 
 
 @pytest.mark.parametrize("make", [lambda: 3, lambda: np.random.RandomState(3)])
@@ -16,6 +17,12 @@ def test_same_seed_same_draws(make):
 def test_generator_is_used_as_it_is():
     generator = np.random.default_rng(0)
     assert as_generator(generator) is generator
+
+
+@pytest.mark.parametrize("seed", [-1, True, "seed", 1.5, [1]])
+def test_what_is_no_seed_is_refused(seed):
+    with pytest.raises(InputError, match="random_state"):
+        as_generator(seed)
 
 
 def test_none_differs_each_time():

@@ -156,6 +156,8 @@ def test_the_path_is_the_history(fitted):
     assert display.bound.tolist() == [step.bound for step in fab.history_]
     assert display.plot() is display
     assert display.ax_.lines[0].get_ydata().tolist() == display.bound.tolist()
+    assert display.n_components[0] == fab.n_start_components_
+    assert len(display.n_components) == len(fab.history_) + 1
     lower = display.components_ax_.lines[0].get_ydata()
     assert lower.tolist() == display.n_components.tolist()
     display.figure_.canvas.draw()

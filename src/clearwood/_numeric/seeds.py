@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from numbers import Integral
 from typing import Any
 
 import numpy as np
+
+from clearwood.exceptions import InputError
 
 
 def as_generator(random_state: Any = None) -> np.random.Generator:
@@ -24,7 +27,13 @@ def as_generator(random_state: Any = None) -> np.random.Generator:
         random_state = np.random.mtrand._rand
     if isinstance(random_state, np.random.RandomState):
         return np.random.default_rng(random_state.randint(2**32, dtype=np.uint64))
-    return np.random.default_rng(random_state)
+    is_count = isinstance(random_state, Integral) and not isinstance(random_state, bool)
+    if random_state is None or (is_count and random_state >= 0):
+        return np.random.default_rng(random_state)
+    raise InputError(
+        f"random_state is {random_state!r}; pass a non-negative integer, a numpy "
+        "RandomState or Generator, or None for other draws in every call."
+    )
 
 
 def spawn_generators(random_state: Any, n: int) -> list[np.random.Generator]:

@@ -13,6 +13,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from clearwood._numeric import as_generator
 from clearwood.exceptions import InputError
 
 RandomState: TypeAlias = int | np.random.RandomState | np.random.Generator | None
@@ -63,7 +64,7 @@ def make_synthetic1(
     """
     _check_n_samples(n_samples)
     _check_flip_probability(noise)
-    rng = _random_source(random_state)
+    rng = as_generator(random_state)
     X = rng.uniform(size=(n_samples, 2))
     labels = (X[:, 0] > 0.5) ^ (X[:, 1] > 0.5)
     return X, _flip(labels, noise, rng)
@@ -113,7 +114,7 @@ def make_synthetic2(
     """
     _check_n_samples(n_samples)
     _check_flip_probability(noise)
-    rng = _random_source(random_state)
+    rng = as_generator(random_state)
     X = rng.uniform(size=(n_samples, 2))
     x1, x2 = X.T
     step = 0.5 / (1 + np.exp(-20 * (x1 - 0.5)))
@@ -161,7 +162,7 @@ def make_xor_regression(
     """
     _check_n_samples(n_samples)
     _check_standard_deviation(noise)
-    rng = _random_source(random_state)
+    rng = as_generator(random_state)
     X = rng.uniform(size=(n_samples, 2))
     level = (X[:, 0] < 0.5) ^ (X[:, 1] < 0.5)
     return X, level + noise * rng.normal(size=n_samples)
@@ -170,26 +171,10 @@ def make_xor_regression(
 def _flip(
     labels: NDArray[np.bool_],
     probability: float,
-    rng: np.random.RandomState | np.random.Generator,
+    rng: np.random.Generator,
 ) -> IntArray:
     flipped = rng.uniform(size=len(labels)) < probability
     return (labels ^ flipped).astype(np.int64)
-
-
-def _random_source(
-    random_state: RandomState,
-) -> np.random.RandomState | np.random.Generator:
-    """Old and new numpy generators share the two methods used here."""
-    if isinstance(random_state, np.random.RandomState | np.random.Generator):
-        return random_state
-    if random_state is None:
-        return np.random.default_rng()
-    if _is_integer(random_state) and random_state >= 0:
-        return np.random.default_rng(int(random_state))
-    raise InputError(
-        f"random_state is {random_state!r}; pass a non-negative integer, a "
-        "numpy RandomState or Generator, or None for new data in every call."
-    )
 
 
 def _check_n_samples(n_samples: int) -> None:

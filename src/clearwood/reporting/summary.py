@@ -84,6 +84,7 @@ def summarize(
         "scores": None if table is None else _scores(rules, table, ensemble),
         "failures": failures,
         "history": summarize_history(getattr(result, "history_", ())),
+        "started": getattr(result, "n_start_components_", 0),
         "settings": _settings(result, rules),
     }
 

@@ -216,7 +216,7 @@ class RegionsDisplay:
         )  # fmt: skip
         # Below the picture: the legend of the boxes stands beside it.
         bar = ax.figure.colorbar(
-            drawn, ax=ax, location="bottom", shrink=0.7, aspect=40, pad=0.03
+            drawn, ax=ax, location="bottom", shrink=0.7, aspect=40, pad=0.16
         )
         bar.set_label(_plain(self.target))
         bar.outline.set_visible(False)
@@ -271,8 +271,8 @@ class FABPathDisplay:
     ----------
     bound : ndarray of shape (n_iterations,)
         Lower bound on the log evidence.
-    n_components : ndarray of shape (n_iterations,)
-        Components that are left.
+    n_components : ndarray of shape (n_iterations + 1,)
+        Components at the start, and those left after each iteration.
 
     Attributes
     ----------
@@ -285,7 +285,7 @@ class FABPathDisplay:
     Examples
     --------
     >>> import matplotlib; matplotlib.use("agg")
-    >>> display = FABPathDisplay(np.array([-9.0, -4.0]), np.array([5, 3]))
+    >>> display = FABPathDisplay(np.array([-9.0, -4.0]), np.array([9, 5, 3]))
     >>> display.plot().ax_.get_ylabel()
     'bound'
     """
@@ -319,7 +319,9 @@ class FABPathDisplay:
             )
         return cls(
             np.array([step.bound for step in history], dtype=float),
-            np.array([step.n_components for step in history], dtype=int),
+            np.array(
+                [estimator.n_start_components_, *(s.n_components for s in history)]
+            ),
         )
 
     def plot(self, ax: Any = None) -> FABPathDisplay:
@@ -345,8 +347,12 @@ class FABPathDisplay:
         ax.axis("off")
         iterations = np.arange(1, len(self.bound) + 1)
         above.plot(iterations, self.bound, color=COLOURS[0], linewidth=1.8)
-        below.step(
-            iterations, self.n_components, color=COLOURS[1], linewidth=1.8, where="post"
+        below.plot(
+            np.arange(len(self.n_components)),
+            self.n_components,
+            color=COLOURS[1],
+            linewidth=1.8,
+            drawstyle="steps-post",
         )
         above.set_ylabel("bound")
         above.tick_params(labelbottom=False)

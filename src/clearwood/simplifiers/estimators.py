@@ -94,6 +94,8 @@ _ATTRIBUTES = """
         printed rules and of the soft posterior.
     n_iter_ : int
         Iterations of the best start.
+    n_start_components_ : int
+        Components that each start began with.
     selected_ : int
         Position of the best start in ``restarts_``.
     n_features_in_ : int
@@ -266,6 +268,7 @@ class _FABRules(BaseEstimator):
         self.rules_ = best.rules
         self.history_ = best.fit.history
         self.n_iter_ = len(self.history_)
+        self.n_start_components_ = job.n_components
         self.restarts_ = [restart.summary() for restart in restarts]
         self._problem, self._fit = job.problem.without_rows(), best.fit
         if not best.fit.converged:
@@ -283,6 +286,7 @@ class _FABRules(BaseEstimator):
             round_cuts=self.round_cuts,
         )  # fmt: skip
         self.selected_, self.n_iter_, self.history_, self.restarts_ = 0, 0, (), []
+        self.n_start_components_ = 0
         self._problem = self._fit = None
 
     def predict(self, X: Any) -> np.ndarray:
