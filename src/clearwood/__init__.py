@@ -14,6 +14,7 @@ _HOME = {
     "FABRulesClassifier": "simplifiers",
     "FABRulesRegressor": "simplifiers",
     "FeatureBins": "rules",
+    "FeatureSpace": "rules",
     "Interval": "rules",
     "RegionsDisplay": "simplifiers.display",
     "Rule": "rules",

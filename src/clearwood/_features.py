@@ -8,6 +8,7 @@ that the model has never seen is ``UNSEEN``.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -52,12 +53,7 @@ class FeatureSpace:
                 f"{len(self.names)} feature names but categories for "
                 f"{len(self.categories)} features; give None for a numeric feature."
             )
-        if len(set(self.names)) != len(self.names):
-            twice = sorted({n for n in self.names if self.names.count(n) > 1})
-            raise InputError(
-                f"Feature names must differ, found more than once: {twice}. "
-                "Rename these columns."
-            )
+        check_distinct(self.names)
 
     @classmethod
     def numeric(
@@ -120,7 +116,7 @@ class FeatureSpace:
         return encoded
 
     def _columns(self, X: Any) -> list[np.ndarray]:
-        if not hasattr(X, "columns"):
+        if not is_frame(X):
             table = np.asarray(X, dtype=object)
             if table.ndim != 2:
                 raise InputError(
@@ -130,6 +126,7 @@ class FeatureSpace:
             self._check_width(table.shape[1])
             return list(table.T)
         names = [str(name) for name in X.columns]
+        check_distinct(names)
         if not self.named:
             self._check_width(len(names))
             return [_frame_column(X, name) for name in X.columns]
@@ -150,6 +147,21 @@ class FeatureSpace:
             )
 
 
+def check_distinct(names: Sequence[str]) -> None:
+    """Refuse column names that occur twice."""
+    if len(set(names)) != len(names):
+        twice = sorted(name for name, n in Counter(names).items() if n > 1)
+        raise InputError(
+            f"Feature names must differ, found more than once: {twice}. "
+            "Rename these columns."
+        )
+
+
+def is_frame(X: Any) -> bool:
+    """Whether a table has named columns (pandas, polars)."""
+    return hasattr(X, "columns") and hasattr(X, "shape")
+
+
 def _frame_column(frame: Any, name: Any) -> np.ndarray:
     import narwhals as nw
 
@@ -167,7 +179,7 @@ def _numeric_column(column: np.ndarray, name: str) -> np.ndarray:
     values = np.empty(len(column))
     for i, value in enumerate(column):
         try:
-            values[i] = np.nan if _is_missing(value) else float(value)
+            values[i] = np.nan if is_missing(value) else float(value)
         except (TypeError, ValueError):
             raise InputError(
                 f"Feature {name!r} is numeric in the model, but row {i} holds "
@@ -179,12 +191,13 @@ def _numeric_column(column: np.ndarray, name: str) -> np.ndarray:
 def _category_codes(column: np.ndarray, labels: tuple[Hashable, ...]) -> np.ndarray:
     code = {label: float(i) for i, label in enumerate(labels)}
     return np.array(
-        [np.nan if _is_missing(v) else code.get(v, UNSEEN) for v in column.tolist()],
+        [np.nan if is_missing(v) else code.get(v, UNSEEN) for v in column.tolist()],
         dtype=np.float64,
     )
 
 
-def _is_missing(value: Any) -> bool:
+def is_missing(value: Any) -> bool:
+    """Whether a cell is empty: None, NaN, NaT or pandas' NA."""
     if value is None:
         return True
     # NaN, NaT and pandas' NA are the values that do not equal themselves.

@@ -6,12 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from clearwood._features import check_distinct, is_frame, is_missing
 from clearwood.exceptions import InputError
-
-
-def is_frame(X: Any) -> bool:
-    """Whether a table has named columns (pandas, polars)."""
-    return hasattr(X, "columns") and hasattr(X, "shape")
 
 
 def check_table(estimator: Any, X: Any, *, reset: bool) -> Any:
@@ -39,6 +35,7 @@ def check_table(estimator: Any, X: Any, *, reset: bool) -> Any:
         return validate_data(
             estimator, X, reset=reset, dtype="numeric", ensure_all_finite=False
         )
+    check_distinct([str(name) for name in X.columns])
     validate_data(estimator, X, reset=reset, skip_check_array=True)
     if X.shape[0] == 0 or X.shape[1] == 0:
         raise InputError(
@@ -59,7 +56,7 @@ def check_target(y: Any, n_samples: int, *, numeric: bool) -> np.ndarray:
             f"X has {n_samples} samples but y has {len(values)}; give one target "
             "value per row (inconsistent numbers of samples)."
         )
-    missing = np.array([v is None or v != v for v in values.tolist()], dtype=bool)
+    missing = np.array([is_missing(v) for v in values.tolist()], dtype=bool)
     if missing.any():
         raise InputError(
             f"Input y contains NaN or None in {missing.sum()} row(s), the first is "

@@ -17,5 +17,9 @@ class ModelFormatError(ClearwoodError, ValueError):
     """A model file is corrupt or does not follow its format."""
 
 
+class PoorFidelityWarning(UserWarning):
+    """The rules follow their model no better than one split would."""
+
+
 class InterruptedFitWarning(UserWarning):
     """A fit was stopped early and holds what was done until then."""

@@ -9,7 +9,7 @@ from clearwood.exceptions import InputError
 from clearwood.rules import RuleSet
 
 
-def save(result: Any, path: str | Path) -> None:
+def save(result: Any, path: str | Path, *, overwrite: bool = False) -> None:
     """Write a result to a file.
 
     Parameters
@@ -17,12 +17,14 @@ def save(result: Any, path: str | Path) -> None:
     result : RuleSet
         What is written, as JSON. Of a fitted estimator, save its ``rules_``.
     path : str or Path
-        File to write; an existing one is replaced.
+        File to write.
+    overwrite : bool, default=False
+        Whether an existing file may be replaced.
 
     Examples
     --------
     >>> import clearwood as cw, tempfile, pathlib
-    >>> from clearwood._features import FeatureSpace
+    >>> from clearwood import FeatureSpace
     >>> rules = cw.RuleSet((), cw.Rule((), 3.5), FeatureSpace.numeric(2))
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "rules.json"
     >>> cw.save(rules, path)
@@ -34,7 +36,7 @@ def save(result: Any, path: str | Path) -> None:
             f"Cannot save a {type(result).__name__}; save a RuleSet, for example the "
             "rules_ of a fitted estimator."
         )
-    result.save(path)
+    result.save(path, overwrite=overwrite)
 
 
 def load(path: str | Path) -> RuleSet:

@@ -220,6 +220,31 @@ def test_bad_tables_are_refused(text, words, tmp_path):
     assert failed(simplify(path), *words)
 
 
+@pytest.mark.parametrize("kept", ["data", "rules"])
+def test_predict_does_not_write_over_what_it_reads(table, tmp_path, kept):
+    rules = tmp_path / "rules.json"
+    assert simplify(table, "--out", str(rules)).exit_code == 0
+    before = table.read_bytes(), rules.read_bytes()
+    out = str(table if kept == "data" else rules)
+    done = run("predict", rules, table, "--out", out, "--force")
+    assert failed(done, "different")
+    assert (table.read_bytes(), rules.read_bytes()) == before
+
+
+def test_poor_rules_are_called_poor(tmp_path):
+    """A flag decides, but a numeric feature with a hundred cuts drowns it."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"flag": rng.choice(list("abcd"), 400), "z": np.arange(400)})
+    frame["state"] = np.where(frame["flag"].isin(["a", "c"]), "ill", "well")
+    path = tmp_path / "data.csv"
+    frame.to_csv(path, index=False)
+    with warnings.catch_warnings():
+        warnings.simplefilter("default")
+        done = simplify(path, train="hist-gradient-boosting")
+    assert "one best split" in done.stderr
+    assert "statement_counts" in done.stderr
+
+
 def test_bytes_that_are_no_text_are_refused(tmp_path):
     path = tmp_path / "bad.csv"
     path.write_bytes(b"dose,state\n\xff\xfe\x00,ill\n")

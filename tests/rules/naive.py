@@ -3,6 +3,22 @@
 import numpy as np
 
 
+def truth(bins, codes):
+    """The papers' binary features s(x): rows by statements."""
+    s = bins.statements
+    dense = np.empty((len(codes), len(s.feature)), dtype=bool)
+    for i, d in enumerate(s.feature):
+        column = codes[:, d]
+        if i < len(s.first_true):
+            missing = column == bins.missing_bin(d)
+            dense[:, i] = np.where(
+                missing, s.missing_true[i], column >= s.first_true[i]
+            )
+        else:
+            dense[:, i] = s.category_truth[i - len(s.first_true)][column]
+    return dense
+
+
 def statement_sum(truth, when_true, when_false):
     """Row by row, statement by statement: rows by columns."""
     n_rows, n_columns = len(truth), when_true.shape[1]

@@ -60,7 +60,7 @@ def test_rows_in_one_bin_answer_all_questions_alike(splits, category_splits, row
 def test_statements_are_the_distinct_questions(splits, category_splits, rows):
     """Each split's answers are a statement's, up to the direction of a set."""
     bins, X = make(splits, category_splits), np.array(rows)
-    truth = bins.truth(bins.transform_encoded(X))
+    truth = naive.truth(bins, bins.transform_encoded(X))
     columns = {tuple(c) for c in truth.T.tolist()}
     for split in splits:
         assert tuple(bool(naive.goes_right(x, split)) for x in X) in columns
@@ -84,7 +84,7 @@ def test_sums_equal_the_dense_ones(splits, category_splits, rows, seed):
     rng = np.random.default_rng(seed)
     bins, X = make(splits, category_splits), np.array(rows)
     codes = bins.transform_encoded(X)
-    truth = bins.truth(codes)
+    truth = naive.truth(bins, codes)
     when_true, when_false = -rng.exponential(size=(2, truth.shape[1], 3))
     table = bins.sum_over_statements(when_true, when_false)
     at_rows = table[codes + bins.bin_start].sum(axis=1)

@@ -21,7 +21,7 @@ def low_mid_high():
         (Interval(0, low=40.0),),
         (Interval(0, high=2.5),),
     ]
-    return regions, Training(X, taught, taught + 1.0, ONES)
+    return regions, Training(X, taught, taught + 1.0, ONES, taught)
 
 
 def test_values_order_and_statistics_of_regression_rules():
@@ -53,7 +53,7 @@ def test_classification_rules_take_the_most_probable_class():
     labels = np.array([0] * 4 + [1] * 6)
     rules = build_rule_set(
         [(Interval(0, high=4.5),), (Interval(0, low=4.5),)],
-        Training(X, taught, labels, ONES),
+        Training(X, taught, labels, ONES, taught.argmax(axis=1)),
         SPACE,
         classes=("no", "yes"),
     )
@@ -68,7 +68,7 @@ def test_agreement_is_told_apart_where_earlier_rules_take_rows():
     taught = np.repeat([[1.0, 0.0], [0.0, 1.0]], [3, 7], axis=0)
     rules = build_rule_set(
         [(Interval(0, low=6.5),), (Interval(0, low=0.5, high=8.5),)],
-        Training(X, taught, None, ONES),
+        Training(X, taught, None, ONES, taught.argmax(axis=1)),
         SPACE,
         classes=("a", "b"),
     )
@@ -87,7 +87,7 @@ def test_weights_count_as_repeated_rows():
     repeated = build_rule_set(
         regions,
         Training(X[repeat], training.taught[repeat], training.labels[repeat],
-                 np.ones(len(repeat))),
+                 np.ones(len(repeat)), training.teacher[repeat]),
         SPACE,
     )  # fmt: skip
     for a, b in zip(weighted, repeated):
@@ -106,7 +106,7 @@ def test_rounding_changes_no_training_row():
         tuple(Interval(d, cuts[0, d], cuts[1, d]) for d in range(2)),
         (Interval(0, low=cuts[1, 0]),),
     ]
-    training = Training(X, X[:, 1], None, np.ones(200))
+    training = Training(X, X[:, 1], None, np.ones(200), X[:, 1])
     exact = build_rule_set(regions, training, FeatureSpace.numeric(2), round_cuts=False)
     short = build_rule_set(regions, training, FeatureSpace.numeric(2))
     np.testing.assert_array_equal(exact.apply(X), short.apply(X))
@@ -134,7 +134,7 @@ def test_a_region_that_holds_all_rows_is_otherwise():
 def test_prediction_pruning_leaves_no_rule_beside_an_equal_otherwise():
     taught = np.array([1.0] * 5 + [0.0] * 5)
     regions = [(Interval(0, high=4.5),), (Interval(0, low=4.5, high=8.5),)]
-    training = Training(X, taught, None, ONES)
+    training = Training(X, taught, None, ONES, taught)
     assert build_rule_set(regions, training, SPACE).n_rules == 3
     rules = build_rule_set(regions, training, SPACE, prune="prediction")
     assert [rule.prediction for rule in rules] == [1.0, 0.0]
@@ -144,3 +144,31 @@ def test_prediction_pruning_leaves_no_rule_beside_an_equal_otherwise():
 def test_unknown_pruning_is_refused():
     with pytest.raises(InputError, match="prune"):
         build_rule_set([], low_mid_high()[1], SPACE, prune="all")
+
+
+def test_agreement_is_with_the_teacher_also_where_labels_are_taught():
+    taught = np.eye(2)[np.repeat([0, 1], 5)]
+    teacher = np.array([0] * 5 + [0, 0, 1, 1, 1])
+    rules = build_rule_set(
+        [(Interval(0, low=4.5),)],
+        Training(X, taught, taught.argmax(axis=1), ONES, teacher),
+        SPACE,
+        classes=("a", "b"),
+    )
+    assert rules.rules[0].precision == 1.0
+    assert rules.rules[0].agreement == pytest.approx(3 / 5)
+
+
+def test_lines_beyond_max_rules_fall_to_otherwise():
+    regions, training = low_mid_high()
+    rules = build_rule_set(regions, training, SPACE, max_rules=2, round_cuts=False)
+    assert [rule.caught for rule in rules] == [4.0, 6.0]
+    assert rules.otherwise.prediction == training.taught[4:].mean()
+
+
+def test_huge_values_are_left_as_they_are():
+    taught = np.repeat([1e200, 2e200], 5)
+    training = Training(X, taught, None, ONES, taught)
+    with np.errstate(over="ignore"):
+        rules = build_rule_set([(Interval(0, low=4.5),)], training, SPACE)
+    assert rules.predict(X).tolist() == taught.tolist()

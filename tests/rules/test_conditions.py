@@ -82,6 +82,16 @@ def test_text(condition, text):
     assert condition.text(FeatureSpace(("age", "sex"), (None, ("f", "m")))) == text
 
 
+@pytest.mark.parametrize(
+    "name", ["a<b", "x <= 3", "p and q", "0", "", "a\nb", " a", "'"]
+)
+def test_odd_names_are_quoted(name):
+    space = FeatureSpace((name,), (None,))
+    assert Interval(0, high=1.0).text(space) == f"{name!r} <= 1"
+    hue = FeatureSpace((name,), (("a", "b"),))
+    assert CategorySet(0, (1,)).text(hue) == f"{name!r} is 'b'"
+
+
 @given(NUMBERS)
 def test_number_text_reads_back(value):
     assert float(number_text(value)) == value

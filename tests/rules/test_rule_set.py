@@ -65,8 +65,6 @@ def test_regression_scores_are_mse_and_r2():
     assert fidelity(y, said, "regression") == pytest.approx(1 - 1 / 8)
     assert fidelity(np.ones(3), np.ones(3), "regression") == 1.0
     assert fidelity(np.ones(3), np.zeros(3), "regression") == 0.0
-    weight = np.array([0.0, 1.0, 1.0])
-    assert prediction_error(y, said, "regression", weight) == 0.0
 
 
 def test_teacher_may_be_a_model():
@@ -93,7 +91,28 @@ def test_an_empty_list_says_otherwise():
         (lambda: RULES.predict([1.0, 2.0]), "rows and columns"),
         (lambda: RULES.predict([["old", "a"]]), "'age' is numeric.*'old'"),
         (lambda: RULES.evaluate(pd.DataFrame(TABLE)[:0]), "empty"),
-        (lambda: RULES.evaluate(pd.DataFrame(TABLE), ["sick"]), "y has shape"),
+        (lambda: RULES.evaluate(pd.DataFrame(TABLE), ["sick"]), "y has 1"),
+        (lambda: RULES.evaluate(pd.DataFrame(TABLE), [0, 1, 1, 0, 1]), "No label of y"),
+        (
+            lambda: RULES.evaluate(pd.DataFrame(TABLE), ["sick", None] + 3 * ["well"]),
+            "row 1",
+        ),
+        (
+            lambda: RULES.evaluate(pd.DataFrame(TABLE), teacher=np.arange(5)),
+            "No label of the teacher",
+        ),
+        (
+            lambda: RuleSet((), Rule((), 0.0), FeatureSpace.numeric(1)).evaluate(
+                [[0.0]], ["a"]
+            ),
+            "must be numbers",
+        ),
+        (
+            lambda: RULES.predict(
+                pd.DataFrame([[1, 2, "a"]], columns=["age", "age", "ward"])
+            ),
+            "more than once",
+        ),
         (
             lambda: RuleSet((), Rule((), 0.0), FeatureSpace.numeric(1)).predict_proba(
                 [[0.0]]
@@ -122,3 +141,15 @@ def test_an_empty_list_says_otherwise():
 def test_errors_name_the_problem(call, message):
     with pytest.raises(InputError, match=message):
         call()
+
+
+def test_equal_rules_are_equal_though_statistics_are_unknown():
+    def make(cut):
+        rule = Rule((Interval(0, low=cut),), 1.0, support=3.0)
+        return RuleSet((rule,), Rule((), 0.0), FeatureSpace.numeric(1))
+
+    assert make(1.0) == make(1.0)
+    assert hash(make(1.0)) == hash(make(1.0))
+    assert make(1.0) != make(2.0)
+    assert make(1.0) == RuleSet.from_json(make(1.0).to_json())
+    assert make(1.0).rules[0] in {make(1.0).rules[0]}

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+from tests.rules.naive import truth as truth_of
 from tests.simplifiers import naive
 
 from clearwood._features import FeatureSpace
@@ -52,7 +53,7 @@ def test_log_joint_and_bound_equal_the_dense_formulas(make, counts, weight):
         bins, bins.bin_start, output, weight, float(len(X)),
     )  # fmt: skip
     joint = fab.with_log_joint(plain, fit.parameters).gather()[3]
-    truth = bins.truth(codes).astype(float)
+    truth = truth_of(bins, codes).astype(float)
     repeats = bins.statements.weight.astype(int)
     dense = naive.log_joint(
         np.repeat(truth, repeats, axis=1),

@@ -2,7 +2,7 @@
 
 from clearwood._numeric.blocks import BLOCK_ROWS, Block, Blocks
 from clearwood._numeric.kernel import kernel
-from clearwood._numeric.logspace import clipped_log, softmax_rows, xlogx
+from clearwood._numeric.logspace import clipped_log, xlogx
 from clearwood._numeric.seeds import as_generator, spawn_generators
 
 __all__ = [
@@ -12,7 +12,6 @@ __all__ = [
     "as_generator",
     "clipped_log",
     "kernel",
-    "softmax_rows",
     "spawn_generators",
     "xlogx",
 ]

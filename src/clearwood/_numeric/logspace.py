@@ -20,19 +20,6 @@ def clipped_log(probability: np.ndarray) -> np.ndarray:
     return np.log(np.maximum(probability, SMALLEST_PROBABILITY))
 
 
-def softmax_rows(scores: np.ndarray) -> np.ndarray:
-    """Exponentials of each row, scaled to sum to one, without overflow.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> softmax_rows(np.array([[1000.0, 1000.0], [-5000.0, 0.0]])).tolist()
-    [[0.5, 0.5], [0.0, 1.0]]
-    """
-    shifted = np.exp(scores - scores.max(axis=1, keepdims=True))
-    return shifted / shifted.sum(axis=1, keepdims=True)
-
-
 def xlogx(probability: np.ndarray) -> np.ndarray:
     """``p log p`` with ``0 log 0 = 0``, as entropies need it.
 

@@ -84,3 +84,20 @@ def speaker(quiet: bool) -> Callable[[str], None]:
             click.echo(f"clearwood: {text}", err=True)
 
     return say
+
+
+def check_outputs(outputs: list[str | None], inputs: list[str], force: bool) -> None:
+    """Refuse, before the work, outputs that cannot be written or are inputs."""
+    from pathlib import Path
+
+    from clearwood._files import check_writable
+    from clearwood.exceptions import InputError
+
+    paths = [check_writable(path, overwrite=force) for path in outputs if path]
+    written = [path.resolve() for path in paths]
+    read = {Path(path).resolve() for path in inputs}
+    if len(set(written)) < len(written) or read & set(written):
+        raise InputError(
+            "The files that are read and those that are written must be different "
+            "files; choose another path."
+        )

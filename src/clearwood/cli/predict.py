@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from clearwood.cli.errors import debug_option
+from clearwood.cli.errors import check_outputs, debug_option
 
 
 @click.command(short_help="Apply rules from a file to a table.")
@@ -23,11 +23,9 @@ def predict(rules: str, data: str, out: str | None, force: bool, as_json: bool) 
     prediction, the class probabilities, and the number of the rule that decided.
     Columns that the rules do not know are ignored.
     """
-    from clearwood._files import check_writable, write_text
+    check_outputs([out], [rules, data], force)
 
-    if out:
-        check_writable(out, overwrite=force)
-
+    from clearwood._files import write_text
     from clearwood.cli.tables import read_table
     from clearwood.rules import RuleSet
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 from typing import Any
 
 import click
 
-from clearwood.cli.errors import debug_option, plain_warnings, speaker
+from clearwood.cli.errors import check_outputs, debug_option, plain_warnings, speaker
 
 # Written out, because the module that knows them loads scikit-learn.
 MODELS = (
@@ -45,6 +44,27 @@ MODELS = (
     help="Most rules, the last ('otherwise') included.",
 )
 @click.option(
+    "--prune",
+    type=click.Choice(["coverage", "prediction"]),
+    default="coverage",
+    show_default=True,
+    help="prediction drops more conditions: all that change no prediction.",
+)
+@click.option(
+    "--restarts",
+    type=click.IntRange(min=1),
+    default=20,
+    show_default=True,
+    help="Random starts, of which the best is kept.",
+)
+@click.option(
+    "--statement-counts",
+    type=click.Choice(["distinct", "all"]),
+    default="distinct",
+    show_default=True,
+    help="all: a question that many trees ask counts more.",
+)
+@click.option(
     "--test-size",
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
     default=0.25,
@@ -79,7 +99,7 @@ def simplify(data: str, **options: Any) -> None:
     """
     say = speaker(options["quiet"])
     # Before anything that takes long.
-    _check_outputs(data, options["out"], options["report"], options["force"])
+    check_outputs([options["out"], options["report"]], [data], options["force"])
 
     from clearwood.cli.tables import read_table, split_target
     from clearwood.cli.train import hold_out, prepare, train
@@ -103,21 +123,7 @@ def simplify(data: str, **options: Any) -> None:
     click.echo(_json_text(summary) if options["as_json"] else _text(fab, summary))
 
 
-def _check_outputs(data: str, out: str | None, page: str | None, force: bool) -> None:
-    from clearwood._files import check_writable
-    from clearwood.exceptions import InputError
-
-    paths = [check_writable(path, overwrite=force) for path in (out, page) if path]
-    resolved = [path.resolve() for path in (*paths, Path(data))]
-    if len(set(resolved)) < len(resolved):
-        raise InputError(
-            "DATA, --out and --report must be different files; choose another path."
-        )
-
-
 def _explain(model: Any, split: Any, task: str, options: dict[str, Any]) -> Any:
-    from dataclasses import replace
-
     from clearwood.simplifiers import FABRulesClassifier, FABRulesRegressor
 
     make = FABRulesClassifier if task == "classification" else FABRulesRegressor
@@ -125,12 +131,15 @@ def _explain(model: Any, split: Any, task: str, options: dict[str, Any]) -> Any:
         model,
         max_rules=options["max_rules"],
         method=options["method"],
+        prune=options["prune"],
+        n_restarts=options["restarts"],
+        statement_counts=options["statement_counts"],
         random_state=options["seed"],
         n_jobs=options["jobs"],
         verbose=sys.stderr.isatty() and not options["quiet"],
     ).fit(split.X, split.y)
     # The estimator sees values without a name; the file knows what they are called.
-    fab.rules_ = replace(fab.rules_, target=options["target"])
+    fab.rules_ = fab.rules_.with_target(options["target"])
     return fab
 
 

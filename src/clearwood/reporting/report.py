@@ -51,7 +51,7 @@ def report(
     --------
     >>> import tempfile
     >>> from pathlib import Path
-    >>> from clearwood._features import FeatureSpace
+    >>> from clearwood import FeatureSpace
     >>> from clearwood.rules import Interval, Rule, RuleSet
     >>> rules = RuleSet(
     ...     (Rule((Interval(0, low=37.5),), 1.0),),

@@ -53,7 +53,7 @@ def summarize(
 
     Examples
     --------
-    >>> from clearwood._features import FeatureSpace
+    >>> from clearwood import FeatureSpace
     >>> from clearwood.rules import Interval, Rule, RuleSet
     >>> rules = RuleSet(
     ...     (Rule((Interval(0, low=37.5),), 1.0),),
@@ -119,23 +119,13 @@ def _table(rules: RuleSet, X: Any, y: Any, teacher: Any) -> Table:
         raise InputError("X has no rows; give some, or leave X out.")
     taught = probabilities = None
     if hasattr(teacher, "predict"):
-        taught = _one_per_row(teacher.predict(X), n_rows, "the teacher's prediction")
+        taught = rules.check_truth(teacher.predict(X), n_rows, "the teacher")
         if rules.task == "classification" and hasattr(teacher, "predict_proba"):
             probabilities = np.asarray(teacher.predict_proba(X))
     elif teacher is not None:
-        taught = _one_per_row(teacher, n_rows, "teacher")
-    y = None if y is None else _one_per_row(y, n_rows, "y")
+        taught = rules.check_truth(teacher, n_rows, "the teacher")
+    y = None if y is None else rules.check_truth(y, n_rows, "y")
     return Table(X, y, taught, probabilities)
-
-
-def _one_per_row(values: Any, n_rows: int, name: str) -> np.ndarray:
-    array = np.asarray(values)
-    if array.shape != (n_rows,):
-        raise InputError(
-            f"{name} has shape {array.shape}, but X has {n_rows} rows; "
-            "give one value per row."
-        )
-    return array
 
 
 def _facts(

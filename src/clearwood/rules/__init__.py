@@ -1,5 +1,6 @@
 """Rules that a person can read, the bins they stand on, and how good they are."""
 
+from clearwood._features import FeatureSpace
 from clearwood.rules.bins import FeatureBins, Statements
 from clearwood.rules.build import Training, build_rule_set
 from clearwood.rules.conditions import CategorySet, Condition, Interval
@@ -11,6 +12,7 @@ __all__ = [
     "CategorySet",
     "Condition",
     "FeatureBins",
+    "FeatureSpace",
     "Interval",
     "Rule",
     "RuleScores",

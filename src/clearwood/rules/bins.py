@@ -283,23 +283,6 @@ class FeatureBins:
         )  # fmt: skip
         return true_mass, false_mass
 
-    def truth(self, codes: np.ndarray) -> np.ndarray:
-        """The papers' binary features s(x): statements by row, dense.
-
-        For display and for checks; nothing in this library computes with it.
-        """
-        s = self.statements
-        n = len(s.first_true)
-        numeric = codes[:, s.feature[:n]]
-        missing = np.array([self.missing_bin(d) for d in range(codes.shape[1])])
-        dense = np.empty((len(codes), len(s.feature)), dtype=bool)
-        dense[:, :n] = np.where(
-            numeric == missing[s.feature[:n]], s.missing_true, numeric >= s.first_true
-        )
-        for i, truth in enumerate(s.category_truth, start=n):
-            dense[:, i] = truth[codes[:, s.feature[i]]]
-        return dense
-
     @cached_property
     def _category_truth(self) -> tuple[np.ndarray, np.ndarray]:
         """The tables of all categorical statements end to end, and their borders."""

@@ -34,6 +34,9 @@ class Training(NamedTuple):
         What the rules shall say: values, or class probabilities.
     labels : ndarray of shape (n_samples,) or None
         True values, or true positions in ``classes``; for description only.
+    teacher : ndarray of shape (n_samples,)
+        What the model says: values, or positions in ``classes``. The same as
+        ``taught`` says unless the rules are fitted to labels.
     weight : ndarray of shape (n_samples,)
         Row weights.
     """
@@ -42,6 +45,7 @@ class Training(NamedTuple):
     taught: np.ndarray
     labels: np.ndarray | None
     weight: np.ndarray
+    teacher: np.ndarray
 
 
 def build_rule_set(
@@ -50,13 +54,14 @@ def build_rule_set(
     features: FeatureSpace,
     *,
     classes: Sequence[Any] = (),
+    max_rules: int | None = None,
     prune: str = "coverage",
     round_cuts: bool = True,
 ) -> RuleSet:
     """Make an ordered list of rules of some regions.
 
-    A rule says the mean of what the teacher says on the region's rows (its most
-    probable class). Rules stand by agreement with the teacher, best first; a
+    A rule says the mean of what it is taught on the region's rows (the most
+    probable class). Rules stand by agreement with that, best first; a
     region that holds no rows or all, or whose rows all belong to earlier rules, is
     left out.
 
@@ -70,6 +75,8 @@ def build_rule_set(
         Names and categories.
     classes : sequence, default=()
         Class labels; empty for regression.
+    max_rules : int, optional
+        Most lines, ``otherwise`` included; it takes the rows of rules beyond.
     prune : {"coverage", "prediction"}
         Drop literals without which a rule holds the same training rows, or
         moreover those without which the list predicts the same on them.
@@ -98,6 +105,8 @@ def build_rule_set(
         for i in _in_printed_order(kept, held, training, classes)
     ]
     rules = _without_idle(rules, encoded)
+    if max_rules is not None:
+        rules = rules[: max_rules - 1]
     otherwise = _otherwise(rules, training, classes, round_cuts)
     if prune == "prediction":
         shorter = prune_by_prediction(
@@ -162,10 +171,14 @@ def _in_printed_order(
     training: Training,
     classes: Sequence[Any],
 ) -> list[int]:
-    agreement = {
-        i: _agreement(held[i], _mean_taught(held[i], training), training, classes)
-        for i in kept
-    }
+    taught, weight = training.taught, training.weight
+    if len(classes):
+        taught = taught.argmax(axis=1)
+    agreement = {}
+    for i in kept:
+        mean = _mean_taught(held[i], training)
+        said = mean.argmax() if len(classes) else mean
+        agreement[i] = _agreement(held[i], said, taught, weight, len(classes) > 0)
     support = {i: (training.weight * held[i]).sum() for i in kept}
     return sorted(kept, key=lambda i: (-agreement[i], -support[i], i))
 
@@ -196,7 +209,7 @@ def _rule(
     value = float(mean)
     if round_values:
         spread = math.sqrt(_variance(training.taught, training.weight))
-        if spread > 0:
+        if 0 < spread < math.inf:
             step = 0.005 * spread
             value = shortest_between(value - step, value + step, near=value)
     return Rule(conditions, value)
@@ -227,16 +240,14 @@ def _described(rule_set: RuleSet, training: Training) -> RuleSet:
         if support == 0:
             described.append(replace(rule, support=0.0, caught=0.0))
             continue
-        said = (
-            np.eye(len(classes))[classes.index(rule.prediction)]
-            if classes
-            else np.float64(rule.prediction)
-        )
+        said: Any = rule.prediction
+        if classes:
+            said = classes.index(said)
+        teacher, is_class = training.teacher, bool(classes)
         precision = spread = float("nan")
-        truth = training.labels if training.labels is not None else None
+        truth = training.labels
         if classes and truth is not None:
-            right = truth[rows] == classes.index(rule.prediction)
-            precision = float(np.average(right, weights=weight[rows]))
+            precision = _agreement(rows, said, truth, weight, is_class)
         if not classes:
             shown = training.taught if truth is None else truth
             spread = math.sqrt(_variance(shown[rows], weight[rows]))
@@ -245,8 +256,8 @@ def _described(rule_set: RuleSet, training: Training) -> RuleSet:
                 rule,
                 support=support,
                 caught=float(weight[caught].sum()),
-                agreement=_agreement(rows, said, training, classes),
-                agreement_caught=_agreement(caught, said, training, classes),
+                agreement=_agreement(rows, said, teacher, weight, is_class),
+                agreement_caught=_agreement(caught, said, teacher, weight, is_class),
                 precision=precision,
                 spread=spread,
             )
@@ -255,14 +266,15 @@ def _described(rule_set: RuleSet, training: Training) -> RuleSet:
 
 
 def _agreement(
-    rows: np.ndarray, said: Any, training: Training, classes: Sequence[Any]
+    rows: np.ndarray, said: Any, values: np.ndarray, weight: np.ndarray, is_class: bool
 ) -> float:
-    taught, weight = training.taught[rows], training.weight[rows]
-    if len(classes):
-        equal = taught.argmax(axis=1) == said.argmax()
-        return float(np.average(equal, weights=weight))
-    mse = float(np.average((taught - said) ** 2, weights=weight))
-    total = _variance(training.taught, training.weight)
+    """Share of equal classes, or one minus squared difference over variance."""
+    if weight[rows].sum() == 0:
+        return math.nan
+    if is_class:
+        return float(np.average(values[rows] == said, weights=weight[rows]))
+    mse = float(np.average((values[rows] - said) ** 2, weights=weight[rows]))
+    total = _variance(values, weight)
     return 1.0 - mse / total if total > 0 else float(mse == 0.0)
 
 

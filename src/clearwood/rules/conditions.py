@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -58,7 +59,7 @@ class Interval:
 
     def text(self, features: FeatureSpace) -> str:
         """The condition in words."""
-        name = features.names[self.feature]
+        name = name_text(features.names[self.feature])
         low, high = number_text(self.low), number_text(self.high)
         if self.low == math.inf:
             return f"{name} is missing"
@@ -116,13 +117,20 @@ class CategorySet:
         labels = features.categories[self.feature] or ()
         choices = [repr(labels[code]) for code in self.codes]
         choices += ["missing"] * self.missing + ["any unseen category"] * self.unseen
-        name = features.names[self.feature]
+        name = name_text(features.names[self.feature])
         if len(choices) == 1:
             return f"{name} is {choices[0]}"
         return f"{name} in {{{', '.join(choices)}}}"
 
 
 Condition = Interval | CategorySet
+
+# Starts with a letter or underscore, holds no comparison, no quote, and none of the
+# words that conditions are made of.
+PLAIN_NAME = re.compile(
+    r"(?!.*\b(?:and|or|is|in|not|if|then|otherwise)\b)"
+    r"[^\W\d](?:[\w ().%/:*+-]*[\w).%])?"
+)
 
 
 def combine_literals(literals: Iterable[Any]) -> tuple[Condition, ...]:
@@ -155,6 +163,17 @@ def matches_all(conditions: Iterable[Condition], encoded: np.ndarray) -> np.ndar
     for condition in conditions:
         inside &= condition.matches(encoded[:, condition.feature])
     return inside
+
+
+def name_text(name: str) -> str:
+    """A feature's name; in quotes where it could be read as part of a sentence.
+
+    Examples
+    --------
+    >>> print(name_text("worst area (mm)"), name_text("p and q"), name_text("0"))
+    worst area (mm) 'p and q' '0'
+    """
+    return name if PLAIN_NAME.fullmatch(name) else repr(name)
 
 
 def number_text(value: float) -> str:

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from clearwood._features import FeatureSpace
+from clearwood._files import write_text
+from clearwood._validation import check_target
 from clearwood.exceptions import InputError
 from clearwood.rules.conditions import Condition, matches_all
 from clearwood.rules.scores import RuleScores, fidelity, prediction_error
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Rule:
     """A region of the data and what is predicted there.
 
@@ -56,6 +58,17 @@ class Rule:
     spread: float = float("nan")
     agreement_caught: float = float("nan")
 
+    def _key(self) -> tuple[Any, ...]:
+        # An unknown statistic equals itself, which NaN does not.
+        values = (getattr(self, f.name) for f in fields(self))
+        return tuple(None if v != v else v for v in values)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Rule) and self._key() == other._key()
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
     def matches(self, encoded: np.ndarray) -> np.ndarray:
         """Which rows of an encoded table satisfy all conditions."""
         return matches_all(self.conditions, encoded)
@@ -70,7 +83,7 @@ class Rule:
         return " and ".join(c.text(features) for c in self.conditions) or "otherwise"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class RuleSet:
     """An ordered list of rules; the first that a row satisfies decides.
 
@@ -145,6 +158,14 @@ class RuleSet:
 
     def __len__(self) -> int:
         return self.n_rules
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, RuleSet) and all(
+            getattr(self, f.name) == getattr(other, f.name) for f in fields(self)
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.rules, self.otherwise, self.features, self.classes))
 
     def __iter__(self):
         return iter((*self.rules, self.otherwise))
@@ -238,10 +259,11 @@ class RuleSet:
         predicted = np.array([rule.prediction for rule in self])[first_match(matches)]
         error = faithful = float("nan")
         if y is not None:
-            error = prediction_error(_aligned(y, predicted, "y"), predicted, self.task)
+            y = self.check_truth(y, len(matches), "y")
+            error = prediction_error(y, predicted, self.task)
         if teacher is not None:
             taught = teacher.predict(X) if hasattr(teacher, "predict") else teacher
-            taught = _aligned(taught, predicted, "teacher")
+            taught = self.check_truth(taught, len(matches), "the teacher")
             faithful = fidelity(taught, predicted, self.task)
         return RuleScores(
             error,
@@ -251,6 +273,17 @@ class RuleSet:
             n_rules=self.n_rules,
             n_literals=self.n_literals,
         )
+
+    def check_truth(self, values: Any, n_rows: int, name: str) -> np.ndarray:
+        """Labels or values to compare with what the rules say, one per row."""
+        array = check_target(values, n_rows, numeric=not self.classes)
+        if self.classes and not set(array.tolist()) & set(self.classes):
+            raise InputError(
+                f"No label of {name} is one that the rules know: found "
+                f"{sorted(set(map(str, array.tolist())))[:5]} of type {array.dtype}, "
+                f"the rules say {list(self.classes)}."
+            )
+        return array
 
     def with_about(self, **about: str) -> RuleSet:
         """The same rules with further lines on where they come from."""
@@ -283,9 +316,9 @@ class RuleSet:
 
         return rules_from_json(text)
 
-    def save(self, path: str | Path) -> None:
-        """Write the rules to a JSON file."""
-        Path(path).write_text(self.to_json(), encoding="utf-8")
+    def save(self, path: str | Path, *, overwrite: bool = False) -> None:
+        """Write the rules to a JSON file, whole or not at all."""
+        write_text(path, self.to_json(), overwrite=overwrite)
 
     @classmethod
     def load(cls, path: str | Path) -> RuleSet:
@@ -306,13 +339,3 @@ def first_match(matches: np.ndarray) -> np.ndarray:
     """
     last = np.ones((len(matches), 1), dtype=bool)
     return np.hstack([matches, last]).argmax(axis=1)
-
-
-def _aligned(values: Any, predicted: np.ndarray, name: str) -> np.ndarray:
-    array = np.asarray(values)
-    if array.shape != predicted.shape:
-        raise InputError(
-            f"{name} has shape {array.shape}, but there are {len(predicted)} rows; "
-            "give one value per row."
-        )
-    return array

@@ -44,26 +44,26 @@ class RuleScores:
 
     def __str__(self) -> str:
         shares = ("error", "fidelity", "coverage", "overlap")
+        lines = "1 rule" if self.n_rules == 1 else f"{self.n_rules} rules"
+        literals = (
+            "1 literal" if self.n_literals == 1 else f"{self.n_literals} literals"
+        )
         parts = [
             f"{name} {getattr(self, name):.4g}"
             for name in shares
             if not math.isnan(getattr(self, name))
         ]
-        return ", ".join(
-            [*parts, f"{self.n_rules} rules", f"{self.n_literals} literals"]
-        )
+        return ", ".join([*parts, lines, literals])
 
     def as_dict(self) -> dict[str, Any]:
         """The scores by name."""
         return asdict(self)
 
 
-def prediction_error(
-    y: np.ndarray, predicted: np.ndarray, task: str, weight: np.ndarray | None = None
-) -> float:
+def prediction_error(y: np.ndarray, predicted: np.ndarray, task: str) -> float:
     """Share of wrong classes, or mean squared error."""
     loss = y != predicted if task == "classification" else (y - predicted) ** 2
-    return float(np.average(loss, weights=weight))
+    return float(np.mean(loss))
 
 
 def fidelity(

@@ -20,6 +20,10 @@ from clearwood.rules.rule_set import Rule, RuleSet
 
 FORMAT = "clearwood.rule_set"
 VERSION = 1
+TOP = (
+    "format", "version", "clearwood", "task", "target", "classes", "named",
+    "features", "combine", "rules", "otherwise", "about",
+)  # fmt: skip
 MOST_BYTES = 64 * 2**20
 STATISTICS = (
     "support",
@@ -135,7 +139,10 @@ def rules_from_json(text: str) -> RuleSet:
         )
     if top.value(str, "combine") != "first":
         raise ModelFormatError("combine: expected 'first'.")
+    top.only(*TOP)
     entries = top.places("features")
+    for place in entries:
+        place.only("name", "categories")
     names = tuple(place.value(str, "name") for place in entries)
     if len(set(names)) != len(names):
         raise ModelFormatError("features: names must differ.")
@@ -174,6 +181,7 @@ def _parse(text: str) -> Any:
 
 
 def _read_rule(place: _Place, features: FeatureSpace, classes: tuple) -> Rule:
+    place.only("conditions", "prediction", "probabilities", *STATISTICS)
     conditions = tuple(_read_condition(p, features) for p in place.places("conditions"))
     asked = [condition.feature for condition in conditions]
     if len(set(asked)) != len(asked):
@@ -201,6 +209,9 @@ def _read_rule(place: _Place, features: FeatureSpace, classes: tuple) -> Rule:
         name: math.nan if place.value(object, name) is None else place.number(name)
         for name in STATISTICS
     }
+    for name in ("support", "caught", "spread"):
+        if statistics[name] < 0:
+            raise ModelFormatError(f"{place.path}.{name}: expected at least 0.")
     return Rule(conditions, prediction, probabilities, **statistics)
 
 
@@ -211,6 +222,7 @@ def _read_condition(place: _Place, features: FeatureSpace) -> Condition:
     feature = features.names.index(name)
     labels = features.categories[feature]
     if "categories" in place.content:
+        place.only("feature", "categories", "missing", "unseen")
         chosen = place.labels("categories") or ()
         absent = [label for label in chosen if label not in (labels or ())]
         if labels is None or absent:
@@ -224,11 +236,17 @@ def _read_condition(place: _Place, features: FeatureSpace) -> Condition:
     if labels is not None:
         raise ModelFormatError(f"{place.path}: {name!r} needs a set of categories.")
     if "only_missing" in place.content:
+        place.only("feature", "only_missing")
+        if place.content["only_missing"] is not True:
+            raise ModelFormatError(f"{place.path}.only_missing: expected true.")
         return Interval(feature, low=math.inf, missing=True)
     low, high = (
         default if place.value(object, bound) is None else place.number(bound)
         for bound, default in (("low", -math.inf), ("high", math.inf))
     )
+    place.only("feature", "low", "high", "missing")
+    if not low < high:
+        raise ModelFormatError(f"{place.path}: low {low} is not below high {high}.")
     return Interval(feature, low, high, place.value(bool, "missing"))
 
 
@@ -242,6 +260,11 @@ class _Place:
 
     def at(self, key: str) -> str:
         return f"{self.path}.{key}" if self.path else key
+
+    def only(self, *known: str) -> None:
+        unknown = sorted(set(self.content) - set(known))
+        if unknown:
+            raise ModelFormatError(f"{self.at(unknown[0])}: not a field of the format.")
 
     def value(self, kind: type, key: str) -> Any:
         if key not in self.content:

@@ -19,6 +19,7 @@ def simplify(
     *,
     method: str = "fab",
     max_rules: int = 10,
+    sample_weight: Any = None,
     random_state: Any = None,
     **settings: Any,
 ) -> RuleSet:
@@ -36,6 +37,8 @@ def simplify(
         See :class:`FABRulesClassifier`.
     max_rules : int, default=10
         Most lines printed, ``otherwise`` included.
+    sample_weight : array-like of shape (n_samples,), optional
+        Row weights.
     random_state : int, Generator, RandomState or None, default=None
         Seed.
     **settings
@@ -66,4 +69,4 @@ def simplify(
         random_state=random_state,
         **settings,
     )
-    return fab.fit(X, y).rules_
+    return fab.fit(X, y, sample_weight).rules_

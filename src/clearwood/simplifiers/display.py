@@ -51,7 +51,7 @@ class RegionsDisplay:
     Examples
     --------
     >>> import matplotlib; matplotlib.use("agg")
-    >>> from clearwood._features import FeatureSpace
+    >>> from clearwood import FeatureSpace
     >>> from clearwood.rules import Interval, Rule
     >>> rules = RuleSet(
     ...     (Rule((Interval(0, low=0.5),), 1.0),),

@@ -19,12 +19,17 @@ from sklearn.utils.validation import check_is_fitted
 
 from clearwood._numeric import as_generator
 from clearwood._validation import check_table, check_target, check_weight
+from clearwood.exceptions import PoorFidelityWarning
 from clearwood.rules import FeatureBins, RuleSet, Training, build_rule_set
 from clearwood.rules.build import PRUNING
 from clearwood.simplifiers.components import component_of, soft_values
 from clearwood.simplifiers.fab import Fit, Problem
 from clearwood.simplifiers.restarts import Job, Restart, make_job, run_restarts
-from clearwood.simplifiers.teacher import Teacher, get_teacher
+from clearwood.simplifiers.teacher import (
+    Teacher,
+    get_teacher,
+    single_split_fidelity,
+)
 
 _PARAMETERS = """
     Parameters
@@ -35,11 +40,12 @@ _PARAMETERS = """
         ``clone``); an unfitted one is fitted on ``X, y``; None means histogram
         gradient boosting.
     max_rules : int, default=10
-        Most lines printed, ``otherwise`` included. FAB starts from one component
-        fewer and drops those that do not pay; EM keeps them all.
+        Most lines printed, ``otherwise`` included. Both methods start from one
+        component fewer (at least two); FAB drops those that do not pay. A
+        component without a region of its own prints no rule.
     method : {"fab", "em"}, default="fab"
         Factorized asymptotic Bayesian inference, which chooses the number of
-        rules, or EM at a fixed number.
+        components, or EM at a fixed number.
     target : {"ensemble", "labels"}, default="ensemble"
         What the rules are fitted to: what the ensemble predicts (probabilities,
         or values), so that they explain the model; or the labels, as in the paper.
@@ -90,14 +96,18 @@ _ATTRIBUTES = """
     history_ : tuple of Iteration
         Bound, surviving components and passes per iteration of the best start.
     restarts_ : list of dict
-        Per start: bound, components, iterations, convergence, fidelity of the
-        printed rules and of the soft posterior.
+        Per start: bound, components, iterations, convergence, and fidelity of the
+        printed rules and of the soft posterior to what they were fitted to.
     n_iter_ : int
         Iterations of the best start.
+    single_split_fidelity_ : float
+        How far a tree of one split follows what the rules were fitted to, on the
+        training rows: what rules have to beat.
     n_start_components_ : int
         Components that each start began with.
-    selected_ : int
-        Position of the best start in ``restarts_``.
+    selected_ : int or None
+        Position of the best start in ``restarts_``; None where there was nothing
+        to fit (one line asked for, or an ensemble without splits).
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of str
@@ -244,7 +254,7 @@ class _FABRules(BaseEstimator):
         self.rules_ = self.rules_.with_about(
             model=self.ensemble_.source, method=self.method, target=self.target
         )
-        if target_name is not None:
+        if target_name:
             self.rules_ = self.rules_.with_target(str(target_name))
         return self
 
@@ -252,13 +262,15 @@ class _FABRules(BaseEstimator):
         """The rows that count, and what the rules shall say of them."""
         counted = weight > 0
         labels = None if y is None else teacher.label_codes(y)
-        taught = teacher.taught(X, labels, self.target)
+        said = teacher.says(X)
+        taught = teacher.taught(said, labels, self.target)
         encoded = teacher.ensemble.encode(X)
         return Training(
             encoded[counted],
             taught[counted],
             None if labels is None else labels[counted],
             weight[counted],
+            (said.argmax(axis=1) if teacher.classes else said)[counted],
         )
 
     def _keep_best(self, job: Job, restarts: list[Restart]) -> None:
@@ -271,6 +283,7 @@ class _FABRules(BaseEstimator):
         self.n_start_components_ = job.n_components
         self.restarts_ = [restart.summary() for restart in restarts]
         self._problem, self._fit = job.problem.without_rows(), best.fit
+        self._compare_with_one_split(job, best)
         if not best.fit.converged:
             warnings.warn(
                 f"The best start did not converge in {self.max_iter} iterations; "
@@ -279,14 +292,29 @@ class _FABRules(BaseEstimator):
                 stacklevel=3,
             )
 
+    def _compare_with_one_split(self, job: Job, best: Restart) -> None:
+        self.single_split_fidelity_ = single_split_fidelity(job.training)
+        if best.fidelity < self.single_split_fidelity_:
+            warnings.warn(
+                f"These rules agree with what they were fitted to less "
+                f"({best.fidelity:.3g}) than one best split does "
+                f"({self.single_split_fidelity_:.3g}): do not read them as an "
+                "explanation. Try statement_counts='all', statement_weight=0.1 or "
+                "n_restarts=100.",
+                PoorFidelityWarning,
+                stacklevel=4,
+            )
+
     def _keep_otherwise_only(self, job: Job) -> None:
         """No split, or one line asked for: the list is its `otherwise`."""
         self.rules_ = build_rule_set(
             [], job.training, job.problem.bins.features, classes=job.classes,
             round_cuts=self.round_cuts,
         )  # fmt: skip
-        self.selected_, self.n_iter_, self.history_, self.restarts_ = 0, 0, (), []
+        self.selected_, self.history_, self.restarts_ = None, (), []
+        self.n_iter_ = 0
         self.n_start_components_ = 0
+        self.single_split_fidelity_ = single_split_fidelity(job.training)
         self._problem = self._fit = None
 
     def predict(self, X: Any) -> np.ndarray:
@@ -360,7 +388,7 @@ class FABRulesClassifier(ClassifierMixin, _FABRules):  # noqa: D101
         Returns
         -------
         ndarray of shape (n_samples, n_classes)
-            The teacher's mean probabilities on the rule's training rows.
+            Means, on the rule's training rows, of what the rules were fitted to.
         """
         check_is_fitted(self, "rules_")
         return self.rules_.predict_proba(check_table(self, X, reset=False))

@@ -64,6 +64,8 @@ class Problem:
         The model p(y|k).
     statement_weight : float
         Factor on the statements' log-likelihood and on L in omega.
+    total_weight : float
+        Sum of all row weights, N.
     """
 
     blocks: Blocks
@@ -154,9 +156,9 @@ def fit_paper(
     counts: np.ndarray,
     *,
     max_iter: int = 1000,
-    tol: float = 1e-9,
-    inner_tol: float = 1e-13,
-    max_passes: int = 100_000,
+    tol: float = 1e-6,
+    inner_tol: float = 1e-8,
+    max_passes: int = 1000,
     truncate: bool = True,
 ) -> Fit:
     """Algorithm 1 from one start; with ``truncate=False``, EM (appendix A).
@@ -174,7 +176,7 @@ def fit_paper(
     tol : float
         Stop when the bound moves by less.
     inner_tol : float
-        End the E-step when no count moves by more than this share of itself.
+        End the E-step when no count N_k moves by more than this share of N_k + 1.
     max_passes : int
         Most passes of one E-step. Each raises the bound, so any number is sound.
     truncate : bool
@@ -199,7 +201,7 @@ def fit_paper(
         # Region truncation
         if truncate:
             kept = sums.counts >= TRUNCATION_SHARE * problem.total_weight
-            sums, parameters = _keep(problem, kept, sums, parameters)
+            sums, parameters = keep_components(problem, kept, sums, parameters)
             components = components[kept]
         # M-step
         before, parameters = parameters, m_step(problem, sums, parameters)
@@ -283,7 +285,7 @@ def sums_of_block(
     )
 
 
-def _keep(
+def keep_components(
     problem: Problem, kept: np.ndarray, sums: Sums, parameters: Parameters
 ) -> tuple[Sums, Parameters]:
     if kept.all():

@@ -21,6 +21,7 @@ from clearwood.simplifiers.fab import (
     Parameters,
     Problem,
     Sums,
+    keep_components,
     lower_bound,
     m_step,
     sums_of_block,
@@ -85,14 +86,7 @@ def fit_reference(
         if not truncate:
             kept[:] = True
         new_rows = joined.map(_keep_columns, kept)
-        sums = Sums(
-            sums.histogram[:, kept],
-            sums.counts[kept],
-            sums.entropy[kept],
-            sums.target[:, kept],
-        )
-        output = problem.output.keep(parameters.output, kept)
-        before = parameters._replace(output=output)
+        sums, before = keep_components(problem, kept, sums, parameters)
         updated = m_step(problem, sums, before, total=float(sums.counts.sum()))
         new_bound = lower_bound(problem, sums, before, updated, omega)
         history.append(Iteration(new_bound, int(kept.sum()), n_passes))

@@ -82,8 +82,9 @@ def make_job(
     seen = np.zeros(int(bins.n_bins.sum()), dtype=bool)
     for d, start in enumerate(bins.bin_start):
         seen[start + np.unique(codes[:, d])] = True
-    n_components = min(settings["max_rules"] - 1, problem.n_rows)
-    if len(bins.statements.feature) == 0:
+    # One component alone would hold every row and say what `otherwise` says.
+    n_components = min(max(settings["max_rules"] - 1, 2), problem.n_rows)
+    if settings["max_rules"] == 1 or len(bins.statements.feature) == 0:
         n_components = 0
     return Job(problem, training, codes, seen, classes, n_components, settings)
 
@@ -161,9 +162,7 @@ def run_restart(job: Job, generator: np.random.Generator) -> Restart:
         "truncate": settings["method"] == "fab",
     }
     if settings["schedule"] == "paper":
-        fit = fit_paper(
-            problem, start, counts, inner_tol=1e-8, max_passes=1000, **options
-        )
+        fit = fit_paper(problem, start, counts, **options)
     else:
         responsibility = random_responsibility(problem, job.n_components, generator)
         fit = fit_reference(problem, start, responsibility, **options)
@@ -185,6 +184,7 @@ def judge(job: Job, fit: Fit) -> Restart:
         training,
         job.problem.bins.features,
         classes=classes,
+        max_rules=settings["max_rules"],
         prune=settings["prune"],
         round_cuts=settings["round_cuts"],
     )

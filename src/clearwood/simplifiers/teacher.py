@@ -6,9 +6,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from clearwood._validation import is_frame
+from clearwood._features import is_frame
 from clearwood.ensembles import TreeEnsemble, read_ensemble
 from clearwood.exceptions import InputError
+from clearwood.rules import Training
+from clearwood.rules.scores import fidelity
 
 
 class Teacher(NamedTuple):
@@ -36,17 +38,23 @@ class Teacher(NamedTuple):
             )
         return np.searchsorted(known, y)
 
-    def taught(self, X: Any, labels: np.ndarray | None, target: str) -> np.ndarray:
-        """What the rules shall say: the ensemble's output, or the labels."""
+    def says(self, X: Any) -> np.ndarray:
+        """What the ensemble predicts: class probabilities, or values."""
+        if self.classes:
+            return np.ascontiguousarray(self.ensemble.predict_proba(X))
+        return self.ensemble.predict(X)
+
+    def taught(
+        self, said: np.ndarray, labels: np.ndarray | None, target: str
+    ) -> np.ndarray:
+        """What the rules shall say: what the ensemble says, or the labels."""
         if target == "labels":
             if labels is None:
                 raise InputError(
                     "target='labels' requires y to be passed, but the target y is None."
                 )
             return np.eye(len(self.classes))[labels] if self.classes else labels
-        if self.classes:
-            return np.ascontiguousarray(self.ensemble.predict_proba(X))
-        return self.ensemble.predict(X)
+        return said
 
 
 def needs_fit(estimator: Any) -> bool:
@@ -101,7 +109,7 @@ def get_teacher(
             )
         if task == "classification" and len(np.unique(y)) < 2:
             raise InputError(
-                f"y holds one class only ({y[0]!r}); rules that tell classes apart "
+                f"y holds one class only ({y.tolist()[0]!r}); rules that tell classes apart "
                 "need at least two classes."
             )
         model = clone(default if estimator is None else estimator)
@@ -118,9 +126,32 @@ def get_teacher(
         )
     if ensemble.classes is not None and len(ensemble.classes) < 2:
         raise InputError(
-            f"The ensemble knows one class only ({ensemble.classes[0]!r}); there is "
+            f"The ensemble knows one class only ({ensemble.classes.tolist()[0]!r}); there is "
             "nothing for rules to tell apart."
         )
     if is_frame(X) and not ensemble.features.named:
         ensemble = ensemble.with_feature_names([str(name) for name in X.columns])
     return Teacher(model, ensemble)
+
+
+def single_split_fidelity(training: Training, most_rows: int = 20_000) -> float:
+    """How far a tree of one split follows what the rules are fitted to.
+
+    Judged on the rows it is grown on, like the rules; of many rows, evenly spaced
+    ones.
+    """
+    from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+    step = -(-len(training.encoded) // most_rows)
+    # Trees compare in float32.
+    limit = np.finfo(np.float32).max
+    encoded = np.clip(training.encoded[::step], -limit, limit)
+    taught, weight = training.taught[::step], training.weight[::step]
+    if taught.ndim == 2:
+        taught, task = taught.argmax(axis=1), "classification"
+        stump = DecisionTreeClassifier(max_depth=1)
+    else:
+        task = "regression"
+        stump = DecisionTreeRegressor(max_depth=1)
+    stump.set_params(random_state=0).fit(encoded, taught, sample_weight=weight)
+    return fidelity(taught, stump.predict(encoded), task, weight)
