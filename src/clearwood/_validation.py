@@ -45,7 +45,9 @@ def check_table(estimator: Any, X: Any, *, reset: bool) -> Any:
     return X
 
 
-def check_target(y: Any, n_samples: int, *, numeric: bool) -> np.ndarray:
+def check_target(
+    y: Any, n_samples: int, *, numeric: bool, name: str = "y"
+) -> np.ndarray:
     """Check a target: one value per row, none missing, numbers for regression."""
     from sklearn.utils import column_or_1d
     from sklearn.utils.multiclass import check_classification_targets
@@ -53,17 +55,17 @@ def check_target(y: Any, n_samples: int, *, numeric: bool) -> np.ndarray:
     values = column_or_1d(y, warn=True)
     if len(values) != n_samples:
         raise InputError(
-            f"X has {n_samples} samples but y has {len(values)}; give one target "
-            "value per row (inconsistent numbers of samples)."
+            f"X has {n_samples} samples but {name} has {len(values)} (inconsistent "
+            "numbers of samples); give one value per row."
         )
     missing = np.array([is_missing(v) for v in values.tolist()], dtype=bool)
     if missing.any():
         raise InputError(
-            f"Input y contains NaN or None in {missing.sum()} row(s), the first is "
+            f"Input {name} contains NaN or None in {missing.sum()} row(s), the first is "
             f"row {int(missing.argmax())}; drop rows without a target."
         )
     if values.dtype.kind == "f" and np.isinf(values).any():
-        raise InputError("Input y contains infinity; drop or correct these rows.")
+        raise InputError(f"Input {name} contains infinity; drop or correct these rows.")
     if not numeric:
         check_classification_targets(values)
         return values
@@ -72,7 +74,7 @@ def check_target(y: Any, n_samples: int, *, numeric: bool) -> np.ndarray:
             values = values.astype(np.float64)
         except (TypeError, ValueError):
             raise InputError(
-                f"y must be numbers for regression, found {values.tolist()[0]!r}; "
+                f"{name} must be numbers for regression, found {values.tolist()[0]!r}; "
                 "for labels use the classifier."
             ) from None
     return values.astype(np.float64)

@@ -276,7 +276,7 @@ class RuleSet:
 
     def check_truth(self, values: Any, n_rows: int, name: str) -> np.ndarray:
         """Labels or values to compare with what the rules say, one per row."""
-        array = check_target(values, n_rows, numeric=not self.classes)
+        array = check_target(values, n_rows, numeric=not self.classes, name=name)
         if self.classes and not set(array.tolist()) & set(self.classes):
             raise InputError(
                 f"No label of {name} is one that the rules know: found "

@@ -44,10 +44,8 @@ class RuleScores:
 
     def __str__(self) -> str:
         shares = ("error", "fidelity", "coverage", "overlap")
-        lines = "1 rule" if self.n_rules == 1 else f"{self.n_rules} rules"
-        literals = (
-            "1 literal" if self.n_literals == 1 else f"{self.n_literals} literals"
-        )
+        lines = f"{self.n_rules} rule{'s' * (self.n_rules != 1)}"
+        literals = f"{self.n_literals} literal{'s' * (self.n_literals != 1)}"
         parts = [
             f"{name} {getattr(self, name):.4g}"
             for name in shares

@@ -127,6 +127,7 @@ class _FABRules(BaseEstimator):
 
     _task: str
     rules_: RuleSet
+    selected_: int | None
     _problem: Problem | None
     _fit: Fit | None
 

@@ -288,6 +288,7 @@ def sums_of_block(
 def keep_components(
     problem: Problem, kept: np.ndarray, sums: Sums, parameters: Parameters
 ) -> tuple[Sums, Parameters]:
+    """Drop the columns of the components that do not stay."""
     if kept.all():
         return sums, parameters
     sums = Sums(

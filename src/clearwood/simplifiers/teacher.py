@@ -109,8 +109,8 @@ def get_teacher(
             )
         if task == "classification" and len(np.unique(y)) < 2:
             raise InputError(
-                f"y holds one class only ({y.tolist()[0]!r}); rules that tell classes apart "
-                "need at least two classes."
+                f"y holds one class only ({y.tolist()[0]!r}); rules that tell classes "
+                "apart need at least two classes."
             )
         model = clone(default if estimator is None else estimator)
         if sample_weight is None:
@@ -126,8 +126,8 @@ def get_teacher(
         )
     if ensemble.classes is not None and len(ensemble.classes) < 2:
         raise InputError(
-            f"The ensemble knows one class only ({ensemble.classes.tolist()[0]!r}); there is "
-            "nothing for rules to tell apart."
+            f"The ensemble knows one class only ({ensemble.classes.tolist()[0]!r}); "
+            "there is nothing for rules to tell apart."
         )
     if is_frame(X) and not ensemble.features.named:
         ensemble = ensemble.with_feature_names([str(name) for name in X.columns])
