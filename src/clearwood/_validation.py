@@ -61,8 +61,8 @@ def check_target(
     missing = np.array([is_missing(v) for v in values.tolist()], dtype=bool)
     if missing.any():
         raise InputError(
-            f"Input {name} contains NaN or None in {missing.sum()} row(s), the first is "
-            f"row {int(missing.argmax())}; drop rows without a target."
+            f"Input {name} contains NaN or None in {missing.sum()} row(s), the first "
+            f"is row {int(missing.argmax())}; drop rows without a target."
         )
     if values.dtype.kind == "f" and np.isinf(values).any():
         raise InputError(f"Input {name} contains infinity; drop or correct these rows.")
