@@ -132,7 +132,9 @@ def dense_statements(problem):
     codes, *_ = problem.blocks.gather()
     full = np.zeros((len(codes), problem.bins.features.n_features), dtype=codes.dtype)
     full[:, np.unique(problem.bins.statements.feature)] = codes
-    return problem.bins.truth(full).astype(np.float64)
+    statements = problem.bins.statements
+    # All features are numeric and complete here.
+    return (full[:, statements.feature] >= statements.first_true).astype(np.float64)
 
 
 def compared(bins, dense, n_rows, n_statements):

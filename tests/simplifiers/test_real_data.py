@@ -1,7 +1,7 @@
 """End to end on the papers' data: rules that are few, faithful and no worse.
 
-The bars stand well below what the default settings reach (benchmarks/results/), so
-that they tell a broken method from an unlucky split.
+The bars stand well below what these settings reach (see benchmarks/results/ for the
+defaults), so that they tell a broken method from an unlucky split.
 """
 
 import numpy as np

@@ -336,6 +336,7 @@ class _FABRules(BaseEstimator):
         """What the fitted mixture says before it is cut down to rules (eq. 10-11).
 
         This is not what the printed rules say; it is often closer to the ensemble.
+        A missing value of a feature that had none in training counts as a low one.
 
         Parameters
         ----------
