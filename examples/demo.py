@@ -33,8 +33,8 @@ def main(folder: Path) -> None:
     )
     fab.fit(X_train, pd.Series(y_train, name="diagnosis"))
     print("The same in rules:")
-    print(fab.rules_, "\n")
-    print("On new data:")
+    print(fab.rules_)
+    print("\nOn new data:")
     print(fab.rules_.evaluate(X_test, y_test, teacher=forest))
 
     folder.mkdir(parents=True, exist_ok=True)

@@ -153,3 +153,14 @@ def test_equal_rules_are_equal_though_statistics_are_unknown():
     assert make(1.0) != make(2.0)
     assert make(1.0) == RuleSet.from_json(make(1.0).to_json())
     assert make(1.0).rules[0] in {make(1.0).rules[0]}
+
+
+def test_long_rules_are_wrapped_between_words():
+    names = tuple(f"a rather long name {c}" for c in "abcdefgh")
+    space = FeatureSpace(names, (None,) * 8)
+    rule = Rule(tuple(Interval(d, 0.25, 0.5) for d in range(8)), 1.0, support=7.0)
+    text = str(RuleSet((rule,), Rule((), 0.0), space))
+    assert max(map(len, text.splitlines())) <= 88
+    assert " ".join(text.split()) == (
+        f"1. if {rule.text(space)} then 1 (7 rows) 2. otherwise 0"
+    )

@@ -3,20 +3,30 @@
 from __future__ import annotations
 
 import math
+import textwrap
 from typing import Any
 
 from clearwood.rules.conditions import number_text
 from clearwood.rules.rule_set import Rule, RuleSet
 
+TEXT_WIDTH = 88
+
 
 def rules_text(rule_set: RuleSet) -> str:
-    """Rules as plain text, one rule in two lines."""
+    """Rules as plain text: a line for what is asked, one for what is said."""
     lines = []
     for number, rule in enumerate(rule_set.rules, start=1):
         lines.append(f"{number}. if {rule.text(rule_set.features)}")
         lines.append(f"   then {_says(rule_set, rule)}")
     lines.append(f"{rule_set.n_rules}. otherwise {_says(rule_set, rule_set.otherwise)}")
-    return "\n".join(lines)
+    return "\n".join(_wrapped(line) for line in lines)
+
+
+def _wrapped(line: str) -> str:
+    return textwrap.fill(
+        line, TEXT_WIDTH, subsequent_indent="     ", break_long_words=False,
+        break_on_hyphens=False,
+    )  # fmt: skip
 
 
 def _says(rule_set: RuleSet, rule: Rule) -> str:
@@ -40,7 +50,7 @@ def statistics_text(rule_set: RuleSet, rule: Rule) -> list[str]:
         "spread": rule.spread,
     }
     parts += [f"{k} {v:.3g}" for k, v in named.items() if not math.isnan(v)]
-    if rule.caught != rule.support:
+    if rule.caught < rule.support:
         parts.append(f"first for {_rows_text(rule.caught)}")
         if not math.isnan(rule.agreement_caught):
             parts.append(f"agreement there {rule.agreement_caught:.3g}")
