@@ -243,6 +243,15 @@ def test_categories_and_missing_values_are_printed_as_such():
     assert not fab.rules_.matches(strange)[:, asks_ward].any()
 
 
+def test_nothing_is_said_of_missing_values_where_there_were_none(cancer):
+    X, y, forest = cancer
+    fab = quick(forest, n_restarts=10).fit(X, y)
+    assert any(c.high < np.inf for rule in fab.rules_ for c in rule.conditions)
+    assert not any(c.missing for rule in fab.rules_ for c in rule.conditions)
+    empty = X.head(1) * np.nan
+    assert fab.rules_.apply(empty).tolist() == [fab.rules_.n_rules - 1]
+
+
 def test_weights_zero_are_rows_left_out(cancer):
     X, y, forest = cancer
     weight = (np.arange(len(y)) % 3 > 0).astype(float)
