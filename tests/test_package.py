@@ -1,0 +1,33 @@
+"""The front door: names, versions, and nothing else."""
+
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import clearwood
+
+ROOT = Path(__file__).parents[1]
+
+
+@pytest.mark.parametrize("name", clearwood.__all__)
+def test_every_public_name_is_there(name):
+    assert getattr(clearwood, name) is not None
+    assert name in dir(clearwood)
+
+
+def test_simplify_is_the_verb_whatever_was_imported_before():
+    import clearwood.simplifiers
+
+    assert callable(clearwood.simplify)
+
+
+def test_unknown_names_are_attribute_errors():
+    with pytest.raises(AttributeError, match="'simplfy'"):
+        clearwood.simplfy  # noqa: B018
+
+
+def test_one_version():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert clearwood.__version__ == project["version"]
+    assert f"version: {project['version']}" in (ROOT / "CITATION.cff").read_text()
