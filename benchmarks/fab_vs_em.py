@@ -31,7 +31,8 @@ restarts each; the one whose printed rules agree best with the forest on trainin
 is kept. Seconds per restart include printing; those of EM are the total over K = 1 to
 {MOST}. K of FAB: components left. Errors on test rows, of the printed rules and of the
 soft posterior; for EM at the K that is best in hindsight: least mean test error of the
-printed rules. Not converged: share of the kept restarts that reached 1,000
+printed rules. At K = 1 EM starts from two components, as one would hold every row. Not
+converged: share of the kept restarts that reached 1,000
 iterations."""
 
 

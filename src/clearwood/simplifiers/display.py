@@ -115,12 +115,9 @@ class RegionsDisplay:
         pair = two_features(rules, features)
         points = rules.features.encode(X)[:, pair]
         ensemble = getattr(estimator, "ensemble_", None)
-        said = (ensemble or rules).predict(X) if y is None else np.asarray(y)
-        if said.shape != (len(points),):
-            raise InputError(
-                f"y has shape {said.shape}, but X has {len(points)} rows; give one "
-                "value per row."
-            )
+        said = (ensemble or rules).predict(X)
+        if y is not None:
+            said = rules.check_truth(y, len(points), "y")
         boxes = [
             box
             for number, rule in enumerate(rules.rules, start=1)
