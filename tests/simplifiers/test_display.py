@@ -148,7 +148,7 @@ def test_bad_data_is_refused(fitted):
         RegionsDisplay.from_estimator("fab", X)
     with pytest.raises(InputError, match="one value per row"):
         RegionsDisplay.from_estimator(fab, X, [1.0])
-    with pytest.raises(InputError, match="No label of y"):
+    with pytest.raises(InputError, match="No label of y|must be numbers"):
         RegionsDisplay.from_estimator(fab, X, ["neither"] * len(X))
 
 
