@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import threading
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -30,11 +31,14 @@ def kernel(function: Function) -> Function:
     3.5
     """
     compiled: list[Callable[..., Any]] = []
+    lock = threading.Lock()
 
     @functools.wraps(function)
     def call(*args: Any) -> Any:
         if not compiled:
-            compiled.append(_compile(function))
+            with lock:  # restarts run in threads: one of them compiles, for all
+                if not compiled:
+                    compiled.append(_compile(function))
         return compiled[0](*args)
 
     return call  # type: ignore[return-value]

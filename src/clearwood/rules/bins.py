@@ -154,11 +154,13 @@ class FeatureBins:
 
         distinct, count = _distinct_rows(feature, cut, missing_true)
         feature, cut, missing_true = (a[distinct] for a in (feature, cut, missing_true))
-        cuts = tuple(np.unique(cut[feature == d]) for d in range(features.n_features))
-        first_true = np.array(
-            [np.searchsorted(cuts[d], c) + 1 for d, c in zip(feature, cut)],
-            dtype=np.int64,
-        )
+        # Statements stand by feature and cut; two at one cut differ in missing.
+        is_new = np.ones(len(cut), dtype=bool)
+        is_new[1:] = (np.diff(feature) != 0) | (cut[1:] != cut[:-1])
+        borders = np.searchsorted(feature[is_new], np.arange(1, features.n_features))
+        cuts = tuple(np.split(cut[is_new], borders))
+        rank = np.cumsum(is_new)
+        first_true = rank - rank[np.searchsorted(feature, feature)] + 1
         groups, truth, truth_feature, truth_count = _category_statements(
             features, category_splits, missing_seen
         )
