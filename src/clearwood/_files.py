@@ -42,6 +42,11 @@ there is no folder 'no-such-folder'. Make it first or choose another path.
         raise InputError(
             f"Cannot write {shown!r}: it is a folder. Name a file inside it."
         )
+    if target.exists() and not target.is_file():
+        raise InputError(
+            f"Cannot write {shown!r}: it exists and is not a plain file. Choose "
+            "another path."
+        )
     if target.exists() and not overwrite:
         raise InputError(
             f"{shown!r} exists already and is left as it is. Choose another path, "

@@ -52,13 +52,16 @@ def check_target(
     from sklearn.utils import column_or_1d
     from sklearn.utils.multiclass import check_classification_targets
 
+    # A list becomes an array of one type, in which a missing label would be text.
+    given = np.asarray(y, dtype=object) if isinstance(y, list | tuple) else None
     values = column_or_1d(y, warn=True)
     if len(values) != n_samples:
         raise InputError(
             f"X has {n_samples} samples but {name} has {len(values)} (inconsistent "
             "numbers of samples); give one value per row."
         )
-    missing = np.array([is_missing(v) for v in values.tolist()], dtype=bool)
+    cells = (values if given is None else given.reshape(-1)).tolist()
+    missing = np.array([is_missing(v) for v in cells], dtype=bool)
     if missing.any():
         raise InputError(
             f"Input {name} contains NaN or None in {missing.sum()} row(s), the first "
@@ -71,13 +74,20 @@ def check_target(
         return values
     if values.dtype.kind not in "fiub":
         try:
+            if values.dtype.kind in "mM":
+                raise TypeError("dates and durations are no plain numbers")
             values = values.astype(np.float64)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise InputError(
                 f"{name} must be numbers for regression, found {values.tolist()[0]!r}; "
                 "for labels use the classifier."
             ) from None
-    return values.astype(np.float64)
+    values = values.astype(np.float64)
+    if not np.isfinite(values).all():
+        raise InputError(
+            f"Input {name} contains infinity or NaN; drop or correct these rows."
+        )
+    return values
 
 
 def check_weight(sample_weight: Any, n_samples: int) -> np.ndarray:

@@ -18,7 +18,7 @@ class ModelFormatError(ClearwoodError, ValueError):
 
 
 class PoorFidelityWarning(UserWarning):
-    """The rules follow their model no better than one split would."""
+    """The rules follow their model less than one split would."""
 
 
 class InterruptedFitWarning(UserWarning):

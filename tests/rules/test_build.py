@@ -172,3 +172,18 @@ def test_huge_values_are_left_as_they_are():
     with np.errstate(over="ignore"):
         rules = build_rule_set([(Interval(0, low=4.5),)], training, SPACE)
     assert rules.predict(X).tolist() == taught.tolist()
+
+
+def test_probabilities_are_those_of_the_rows_after_pruning():
+    taught = np.array([[0.9, 0.1]] * 4 + [[0.6, 0.4]] * 3 + [[0.1, 0.9]] * 3)
+    rules = build_rule_set(
+        [(Interval(0, high=3.5),), (Interval(0, low=6.5),)],
+        Training(X, taught, None, ONES, taught.argmax(axis=1)),
+        SPACE,
+        classes=("a", "b"),
+        prune="prediction",
+    )
+    for rule in rules:
+        last = rule is rules.otherwise
+        rows = rules.apply(X) == rules.n_rules - 1 if last else rule.matches(X)
+        np.testing.assert_allclose(rule.probabilities, taught[rows].mean(axis=0))

@@ -83,8 +83,10 @@ def test_text(condition, text):
 
 
 @pytest.mark.parametrize(
-    "name", ["a<b", "x <= 3", "p and q", "0", "", "a\nb", " a", "'"]
-)
+    "name",
+    ["a<b", "x <= 3", "p and q", "p AND q", "0", "", "a\nb", " a", "'", "x)", "a  b",
+     "age missing", "Otherwise"],
+)  # fmt: skip
 def test_odd_names_are_quoted(name):
     space = FeatureSpace((name,), (None,))
     assert Interval(0, high=1.0).text(space) == f"{name!r} <= 1"
@@ -112,3 +114,12 @@ def significant_digits(value):
     digits = f"{abs(value):.17g}" if value == 0 else repr(abs(value))
     mantissa = digits.split("e")[0].replace(".", "")
     return len(mantissa.strip("0"))
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["T (°C)", "°C", "x [mm]", "price ($)", "a&b", "#x", "time in days", "µg/L", "CO₂",
+     "温度", "is_member", "rate %", "a-b", "cat__sex_male"],
+)  # fmt: skip
+def test_ordinary_names_are_not_quoted(name):
+    assert Interval(0, high=1.0).text(FeatureSpace((name,), (None,))) == f"{name} <= 1"

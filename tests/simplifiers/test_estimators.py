@@ -410,6 +410,56 @@ def test_missing_labels_are_counted(kind):
         quick(None).fit(IRIS[0], labels_with_na(kind))
 
 
+@pytest.mark.parametrize(
+    ("y", "message"),
+    [
+        ([np.nan, *["a", "b"] * 74, "a"], "NaN or None"),
+        (np.array([np.inf, *range(149)], dtype=object), "infinity"),
+        (["inf", *map(str, range(149))], "infinity"),
+        (np.arange(150).astype("datetime64[D]"), "must be numbers"),
+    ],
+)
+def test_what_is_no_target_is_refused(y, message):
+    kind = RandomForestClassifier if message == "NaN or None" else RandomForestRegressor
+    with pytest.raises(InputError, match=message):
+        quick(kind(2, random_state=0)).fit(IRIS[0], y)
+
+
+@pytest.mark.parametrize("period", [1, 2])
+def test_one_split_is_judged_fairly(period):
+    """Interleaved rows, sets of categories, and values beyond float32."""
+    n = 30_000
+    X = pd.DataFrame(
+        {
+            "time": 1.7e9 + np.arange(n) // period,
+            "month": pd.Categorical(np.arange(n) // 2 % 12),
+        }
+    )
+    late = X["time"] > X["time"].median()
+    winter = X["month"].isin([0, 3, 6, 9])
+    model = HistGradientBoostingClassifier(max_iter=20, random_state=0)
+    for y in (late, winter):
+        fab = quick(model, n_restarts=1, max_rules=1).fit(X, y.astype(int))
+        assert fab.single_split_fidelity_ == pytest.approx(1.0, abs=0.01)
+    # Rows that alternate: the order of the rows must not matter.
+    model.fit(X, np.arange(n) % 2)
+    shuffled = X.sample(frac=1.0, random_state=0)
+    one, other = (
+        quick(model, max_rules=1).fit(table).single_split_fidelity_
+        for table in (X, shuffled)
+    )
+    assert one == pytest.approx(other, abs=0.02)
+
+
+def test_rules_that_are_the_best_split_are_not_called_poor():
+    X = np.random.default_rng(0).normal(size=(300, 2))
+    y = np.where(X[:, 0] > 0, 1.2345678, 7.654321)
+    model = RandomForestRegressor(1, bootstrap=False, random_state=0).fit(X, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", PoorFidelityWarning)
+        quick(model).fit(X, y)
+
+
 def test_the_target_s_name_is_taken_where_there_is_one():
     X, y = IRIS
     forest = fitted(X, y)

@@ -244,6 +244,11 @@ def _described(rule_set: RuleSet, training: Training) -> RuleSet:
         if classes:
             said = classes.index(said)
         teacher, is_class = training.teacher, bool(classes)
+        if classes:
+            # Pruning may have let rows in; what is said must stay as it was.
+            mean = _mean_taught(rows, training)
+            if mean.argmax() == said:
+                rule = replace(rule, probabilities=tuple(mean.tolist()))
         precision = spread = float("nan")
         truth = training.labels
         if classes and truth is not None:

@@ -125,11 +125,11 @@ class CategorySet:
 
 Condition = Interval | CategorySet
 
-# Starts with a letter or underscore, holds no comparison, no quote, and none of the
-# words that conditions are made of.
+# Holds no comparison, brace or quote, and none of the words that rules are made of.
 PLAIN_NAME = re.compile(
-    r"(?!.*\b(?:and|or|is|in|not|if|then|otherwise)\b)"
-    r"[^\W\d](?:[\w ().%/:*+-]*[\w).%])?"
+    r"(?!.*\b(?:and|or|is|not|if|then|otherwise|missing|unseen)\b)"
+    r"(?:[^\W\d]|[°#])(?:[\w ().%/:*+\-–\[\]$€&#^°’]*[\w).%\]°$€])?",
+    re.IGNORECASE,
 )
 
 
@@ -173,7 +173,8 @@ def name_text(name: str) -> str:
     >>> print(name_text("worst area (mm)"), name_text("p and q"), name_text("0"))
     worst area (mm) 'p and q' '0'
     """
-    return name if PLAIN_NAME.fullmatch(name) else repr(name)
+    closed = name.count("(") == name.count(")") and "  " not in name
+    return name if closed and PLAIN_NAME.fullmatch(name) else repr(name)
 
 
 def number_text(value: float) -> str:

@@ -61,7 +61,8 @@ class Rule:
     def _key(self) -> tuple[Any, ...]:
         # An unknown statistic equals itself, which NaN does not.
         values = (getattr(self, f.name) for f in fields(self))
-        return tuple(None if v != v else v for v in values)
+        known = (None if v != v else v for v in values)
+        return (type(self.prediction), *known)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Rule) and self._key() == other._key()

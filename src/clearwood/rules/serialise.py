@@ -137,6 +137,7 @@ def rules_from_json(text: str) -> RuleSet:
             f"version: expected {VERSION}, found {document['version']!r}; read it with "
             "the version of Clearwood that wrote it."
         )
+    top.value(str, "clearwood")
     if top.value(str, "combine") != "first":
         raise ModelFormatError("combine: expected 'first'.")
     top.only(*TOP)
@@ -159,6 +160,9 @@ def rules_from_json(text: str) -> RuleSet:
     if otherwise.conditions:
         raise ModelFormatError("otherwise.conditions: expected none.")
     rules = tuple(_read_rule(p, features, classes) for p in top.places("rules"))
+    for i, rule in enumerate(rules):
+        if not rule.conditions:
+            raise ModelFormatError(f"rules[{i}].conditions: expected at least one.")
     target = top.value(str, "target")
     return RuleSet(rules, otherwise, features, classes, target, about)
 

@@ -9,7 +9,7 @@ import numpy as np
 from clearwood._features import is_frame
 from clearwood.ensembles import TreeEnsemble, read_ensemble
 from clearwood.exceptions import InputError
-from clearwood.rules import Training
+from clearwood.rules import FeatureBins, Training
 from clearwood.rules.scores import fidelity
 
 
@@ -134,24 +134,39 @@ def get_teacher(
     return Teacher(model, ensemble)
 
 
-def single_split_fidelity(training: Training, most_rows: int = 20_000) -> float:
+def single_split_fidelity(
+    codes: np.ndarray, bins: FeatureBins, training: Training, most_rows: int = 20_000
+) -> float:
     """How far a tree of one split follows what the rules are fitted to.
 
-    Judged on the rows it is grown on, like the rules; of many rows, evenly spaced
-    ones.
+    The split is one of the ensemble's cuts, or a set of categories. Judged on the
+    rows it is grown on, like the rules; of very many rows, on a random part.
     """
     from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-    step = -(-len(training.encoded) // most_rows)
-    # Trees compare in float32.
-    limit = np.finfo(np.float32).max
-    encoded = np.clip(training.encoded[::step], -limit, limit)
-    taught, weight = training.taught[::step], training.weight[::step]
+    rows = np.arange(len(codes))
+    if len(rows) > most_rows:
+        rows = np.random.default_rng(0).choice(rows, most_rows, replace=False)
+    taught, weight = training.taught[rows], training.weight[rows]
+    scores = taught[:, 0] if taught.ndim == 2 else taught
+    columns = codes[rows].astype(np.float32)
+    for d, group in enumerate(bins.groups):
+        if group is not None:
+            columns[:, d] = _mean_scores(codes[rows, d], scores, weight)
     if taught.ndim == 2:
         taught, task = taught.argmax(axis=1), "classification"
-        stump = DecisionTreeClassifier(max_depth=1)
+        stump = DecisionTreeClassifier(max_depth=1, random_state=0)
     else:
         task = "regression"
-        stump = DecisionTreeRegressor(max_depth=1)
-    stump.set_params(random_state=0).fit(encoded, taught, sample_weight=weight)
-    return fidelity(taught, stump.predict(encoded), task, weight)
+        stump = DecisionTreeRegressor(max_depth=1, random_state=0)
+    stump.fit(columns, taught, sample_weight=weight)
+    return fidelity(taught, stump.predict(columns), task, weight)
+
+
+def _mean_scores(
+    codes: np.ndarray, scores: np.ndarray, weight: np.ndarray
+) -> np.ndarray:
+    """Rank of each row's category by its mean score: the best set is one cut."""
+    total = np.bincount(codes, weights=weight)
+    mean = np.bincount(codes, weights=weight * scores) / np.maximum(total, 1e-300)
+    return np.argsort(np.argsort(mean))[codes]
