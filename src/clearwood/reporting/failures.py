@@ -36,13 +36,13 @@ def summarize_failures(
         ``n_rows``, ``n_different``, whether the order is ``by_certainty``,
         and at most ten ``lines``.
     """
-    predicted = rules.predict(table.X)
-    decided = rules.apply(table.X)
+    encoded = rules.features.encode(table.X)
+    decided = rules.apply_encoded(encoded)
+    predicted = rules.predictions[decided]
     gap = _disagreement(rules, table, taught, predicted)
     different = np.flatnonzero(gap > 0)
     # A stable sort: equal disagreement keeps the order of the rows.
     worst = different[np.argsort(-gap[different], kind="stable")][:MOST_ROWS]
-    encoded = rules.features.encode(table.X)
     # A list has an `index` too, but no row labels.
     label = table.X.index if _has_labels(table.X) else None
     everyone = list(rules)

@@ -180,6 +180,11 @@ class FeatureBins:
         return float(self.statements.weight.sum())
 
     @cached_property
+    def used_features(self) -> np.ndarray:
+        """Features that some statement asks about, ascending."""
+        return np.unique(self.statements.feature)
+
+    @cached_property
     def n_bins(self) -> np.ndarray:
         """Bins per feature, those for missing and unseen included."""
         return np.array(

@@ -241,19 +241,17 @@ def _described(rule_set: RuleSet, training: Training) -> RuleSet:
             described.append(replace(rule, support=0.0, caught=0.0))
             continue
         said: Any = rule.prediction
-        if classes:
+        teacher, truth, is_class = training.teacher, training.labels, bool(classes)
+        precision = spread = math.nan
+        if is_class:
             said = classes.index(said)
-        teacher, is_class = training.teacher, bool(classes)
-        if classes:
             # Pruning may have let rows in; what is said must stay as it was.
             mean = _mean_taught(rows, training)
             if mean.argmax() == said:
                 rule = replace(rule, probabilities=tuple(mean.tolist()))
-        precision = spread = float("nan")
-        truth = training.labels
-        if classes and truth is not None:
-            precision = _agreement(rows, said, truth, weight, is_class)
-        if not classes:
+            if truth is not None:
+                precision = _agreement(rows, said, truth, weight, is_class)
+        else:
             shown = training.taught if truth is None else truth
             spread = math.sqrt(_variance(shown[rows], weight[rows]))
         described.append(

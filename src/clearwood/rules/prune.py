@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from clearwood.rules.conditions import Condition, combine_literals, matches_all
+from clearwood.rules.rule_set import first_match
 
 
 def prune_by_coverage(
@@ -69,13 +70,12 @@ def prune_by_prediction(
     """
     pruned = [tuple(conditions) for conditions in rules]
     said = np.array([*predictions, otherwise])
-    matches = np.array([matches_all(c, encoded) for c in pruned]).reshape(
-        len(pruned), len(encoded)
-    )
+    matches = np.empty((len(encoded), len(pruned)), dtype=bool)
+    for r, conditions in enumerate(pruned):
+        matches[:, r] = matches_all(conditions, encoded)
     for r in range(len(pruned)):
-        earlier = matches[:r].any(axis=0)
-        others = np.delete(matches, r, axis=0)
-        without = np.vstack([others, np.ones(len(encoded), bool)]).argmax(axis=0)
+        earlier = matches[:, :r].any(axis=1)
+        without = first_match(np.delete(matches, r, axis=1))
         said_without = np.delete(said, r)[without]
         # A row may enter the rule if an earlier rule decides it anyway, or if
         # what it is told now is what this rule would tell it.
@@ -85,7 +85,7 @@ def prune_by_prediction(
             return not harmless[entering].all()
 
         pruned[r] = _drop_literals(pruned[r], encoded, entering_changes)
-        matches[r] = matches_all(pruned[r], encoded)
+        matches[:, r] = matches_all(pruned[r], encoded)
     return pruned
 
 

@@ -153,6 +153,11 @@ class RuleSet:
         return len(self.rules) + 1
 
     @property
+    def predictions(self) -> np.ndarray:
+        """What each line says, in printed order."""
+        return np.array([rule.prediction for rule in self])
+
+    @property
     def n_literals(self) -> int:
         """Bounds and category sets in all rules."""
         return sum(rule.n_literals for rule in self.rules)
@@ -219,8 +224,7 @@ class RuleSet:
         ndarray of shape (n_samples,)
             Class labels, or values.
         """
-        said = np.array([rule.prediction for rule in self])
-        return said[self.apply(X)]
+        return self.predictions[self.apply(X)]
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Class probabilities of the rule that decides each row.
@@ -257,7 +261,7 @@ class RuleSet:
         matches = self.matches(X)
         if len(matches) == 0:
             raise InputError("Cannot score rules on an empty table; give some rows.")
-        predicted = np.array([rule.prediction for rule in self])[first_match(matches)]
+        predicted = self.predictions[first_match(matches)]
         error = faithful = float("nan")
         if y is not None:
             y = self.check_truth(y, len(matches), "y")

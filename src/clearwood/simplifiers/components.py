@@ -53,7 +53,7 @@ def _conditions(
     bins: FeatureBins, allowed: np.ndarray, seen: np.ndarray
 ) -> tuple[Condition, ...] | None:
     conditions: list[Condition] = []
-    for d in np.unique(bins.statements.feature):
+    for d in bins.used_features:
         part = slice(bins.bin_start[d], bins.bin_start[d] + bins.n_bins[d])
         make = _interval if bins.groups[d] is None else _category_set
         condition = make(bins, int(d), allowed[part], seen[part])
@@ -109,7 +109,7 @@ def component_of(problem: Problem, fit: Fit, codes: np.ndarray) -> np.ndarray:
     -------
     ndarray of int of shape (n_samples,)
     """
-    used = np.unique(problem.bins.statements.feature)
+    used = problem.bins.used_features
     scores = np.tile(np.log(fit.parameters.share), (len(codes), 1))
     _kernels.add_looked_up(
         scores,

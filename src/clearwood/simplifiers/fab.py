@@ -127,7 +127,7 @@ def make_problem(
     statement_weight: float = 1.0,
 ) -> Problem:
     """Cut rows into blocks and merge equal ones; keep only features in use."""
-    used = np.unique(bins.statements.feature)
+    used = bins.used_features
     blocks = Blocks.from_arrays(
         np.ascontiguousarray(codes[:, used]), target, weight
     ).map(merge_equal_rows)
