@@ -7,8 +7,6 @@ kind after kind in turn, each time at another random place.
 import json
 import re
 
-import numpy as np
-
 from tests.ensembles.mutants_lightgbm import HARMLESS_LINES, LINE_KINDS
 from tests.ensembles.ubjson import MARKERS, decode, encode
 

@@ -2,8 +2,6 @@
 
 import re
 
-import numpy as np
-
 ODD_TOKENS = (
     *(
         "-1",
