@@ -1,0 +1,324 @@
+"""What a model file says, read and added up in the plainest way, row by row.
+
+The second opinion on every damaged file that a reader accepts: nothing here is
+taken from ``clearwood``. A file that is not sound may raise any exception here.
+
+``read_plainly`` gives ``(cells, scores)``: per feature the values worth trying, and
+the function from a row of cells to its raw scores.
+"""
+
+import json
+import math
+
+import numpy as np
+from tests.ensembles.ubjson import decode
+
+float32 = np.float32
+NAN = float("nan")
+ZERO = float(float32(1e-35))
+"""LightGBM takes what is not farther from zero for zero."""
+
+
+def read_plainly(format, data):
+    with np.errstate(all="ignore"):
+        if format == "xgboost json":
+            return xgboost(json.loads(data.decode("utf-8-sig")))
+        if format == "xgboost ubjson":
+            return xgboost(decode(data)[0])
+        if format == "lightgbm text":
+            return lightgbm(data.decode("utf-8-sig"))
+        return catboost(json.loads(data.decode("utf-8-sig")))
+
+
+def rows_of(cells, rng, n_rows=40):
+    """Rows of random cells."""
+    return [
+        [column[rng.integers(len(column))] for column in cells] for _ in range(n_rows)
+    ]
+
+
+def around(cuts, single):
+    """The cuts, their neighbours as float32 or float64, and some other numbers."""
+    cells = [0.0, -0.0, 1.0, -3.5, 1e30, -1e30, NAN]
+    for cut in sorted(set(cuts))[:30]:
+        kind = float32 if single else np.float64
+        cells += [cut, np.nextafter(kind(cut), kind(-np.inf))]
+        cells += [np.nextafter(kind(cut), kind(np.inf))]
+    return [float(cell) for cell in cells if not math.isinf(cell)]
+
+
+# XGBoost
+
+
+def xgboost(document):
+    learner = document["learner"]
+    parameters = learner["learner_model_param"]
+    n_features = int(parameters["num_feature"])
+    booster, weights = learner["gradient_booster"], None
+    if booster["name"] == "dart":
+        weights, booster = booster["weight_drop"], booster["gbtree"]
+    model = booster["model"]
+    trees, groups = model["trees"], model["tree_info"]
+    n_used = len(trees)
+    best = (learner.get("attributes") or {}).get("best_iteration")
+    if best is not None:
+        n_used = model["iteration_indptr"][int(best) + 1]
+    n_outputs = max(1, int(parameters.get("num_class", 0)))
+    base = xgboost_base_scores(learner, n_outputs)
+    labels = [xgboost_labels(model, d) for d in range(n_features)]
+    cuts = [[] for _ in range(n_features)]
+    codes = [set() for _ in range(n_features)]
+    sets = [xgboost_sets(tree) for tree in trees]
+    for tree, in_sets in zip(trees[:n_used], sets):
+        for node, child in enumerate(tree["left_children"]):
+            d = tree["split_indices"][node]
+            if child != -1 and d < n_features:
+                if node in in_sets:
+                    codes[d] |= set(in_sets[node])
+                else:
+                    cuts[d].append(float(float32(tree["split_conditions"][node])))
+    cells = []
+    for d in range(n_features):
+        if labels[d]:
+            cells.append([*labels[d], NAN])
+        elif codes[d] or (learner.get("feature_types") or [""] * n_features)[d] == "c":
+            some = sorted(codes[d])[:20]
+            cells.append(
+                [*map(float, some), 0.0, 1.0, float(max(some, default=0) + 1), NAN]
+            )
+        else:
+            cells.append(around(cuts[d], single=True))
+
+    def scores(row):
+        raw = [float32(b) for b in base]
+        for t in range(n_used):
+            leaf = xgboost_leaf(trees[t], sets[t], row, labels)
+            value = float32(trees[t]["split_conditions"][leaf])
+            if weights is not None:
+                value = float32(weights[t]) * value
+            raw[groups[t]] += value
+        return raw
+
+    return cells, scores
+
+
+def xgboost_leaf(tree, sets, row, labels):
+    left, right = tree["left_children"], tree["right_children"]
+    node = 0
+    while left[node] != -1:
+        d = tree["split_indices"][node]
+        cell = row[d]
+        if cell != cell:
+            goes_left = bool(tree["default_left"][node])
+        elif node in sets:
+            code = labels[d].index(cell) if labels[d] else int(cell)
+            goes_left = code not in sets[node]
+        else:
+            goes_left = float32(cell) < float32(tree["split_conditions"][node])
+        node = left[node] if goes_left else right[node]
+    return node
+
+
+def xgboost_sets(tree):
+    """Per categorical node the categories that go right."""
+    sets = {
+        node: [] for node, kind in enumerate(tree.get("split_type") or []) if kind == 1
+    }
+    nodes = tree.get("categories_nodes") or []
+    for i, node in enumerate(nodes):
+        start = tree["categories_segments"][i]
+        size = tree["categories_sizes"][i]
+        sets[node] = list(tree["categories"][start : start + size])
+    return sets
+
+
+def xgboost_labels(model, d):
+    """Labels of a feature's categories in the order of the codes, if they are told."""
+    enc = (model.get("cats") or {}).get("enc") or []
+    if d >= len(enc) or not enc[d]["values"]:
+        return []
+    if "offsets" not in enc[d]:
+        return list(enc[d]["values"])
+    text = bytes(v & 255 for v in enc[d]["values"])
+    ends = enc[d]["offsets"]
+    return [text[a:b].decode() for a, b in zip(ends[:-1], ends[1:])]
+
+
+def xgboost_base_scores(learner, n_outputs):
+    text = learner["learner_model_param"]["base_score"]
+    numbers = json.loads(text) if isinstance(text, str) else text
+    numbers = numbers if isinstance(numbers, list) else [numbers]
+    numbers = [float32(n) for n in numbers] * (n_outputs if len(numbers) == 1 else 1)
+    name = learner["objective"]["name"]
+    one = float32(1)
+    if name in ("binary:logistic", "reg:logistic", "binary:logitraw"):
+        return [-np.log(one / n - one) for n in numbers]
+    if name in ("count:poisson", "reg:gamma", "reg:tweedie"):
+        return [np.log(n) for n in numbers]
+    return numbers
+
+
+# LightGBM
+
+
+def lightgbm(text):
+    lines = [line.strip() for line in text.replace("\r\n", "\n").split("\n")]
+    end = lines.index("end of trees")
+    starts = [i for i in range(end) if lines[i].startswith("Tree=")]
+    header = key_values(lines[: starts[0] if starts else end])
+    trees = [
+        lightgbm_tree(key_values(lines[a:b]))
+        for a, b in zip(starts, [*starts[1:], end])
+    ]
+    n_features = int(header["max_feature_idx"]) + 1
+    n_outputs = int(header["num_tree_per_iteration"])
+    average = any(line == "average_output" for line in lines[: (starts or [end])[0]])
+    labels = lightgbm_labels(lines, header, trees)
+    cells = []
+    for d in range(n_features):
+        asked = [
+            (t, i) for t in trees for i, f in enumerate(t["split_feature"]) if f == d
+        ]
+        sets = [t["sets"][i] for t, i in asked if i in t["sets"]]
+        if d in labels:
+            cells.append([*labels[d], "never seen", NAN])
+        elif sets:
+            some = sorted(set().union(*sets))[:20]
+            cells.append(
+                [*map(float, some), some[-1] + 0.9, 1e30, -1.0, -0.5, 0.0, NAN]
+            )
+            cells[-1] += [float(k + 1) for k in some[:9]]
+        else:
+            cuts = [t["threshold"][i] for t, i in asked]
+            cells.append([*around(cuts, single=False), ZERO, -ZERO, 1.1e-35, 1e-36])
+
+    def scores(row):
+        row = [lightgbm_number(cell, labels.get(d)) for d, cell in enumerate(row)]
+        raw = [0.0] * n_outputs
+        for t, tree in enumerate(trees):
+            raw[t % n_outputs] += lightgbm_value(tree, row)
+        return [r / (len(trees) // n_outputs) for r in raw] if average else raw
+
+    return cells, scores
+
+
+def lightgbm_number(cell, labels):
+    """A cell as the trees see it: labels as codes, all around zero as zero."""
+    if cell != cell:
+        return NAN
+    if labels is not None:
+        return labels.index(cell) if cell in labels else NAN
+    return 0.0 if abs(cell) <= ZERO else cell
+
+
+def key_values(lines):
+    return {k: v for k, _, v in (line.partition("=") for line in lines)}
+
+
+def lightgbm_tree(values):
+    def numbers(key, kind):
+        return [kind(x) for x in values.get(key, "").split()]
+
+    tree = {"leaf_value": numbers("leaf_value", float)}
+    tree["stump"] = int(values["num_leaves"]) <= 1
+    keys = ("split_feature", "decision_type", "left_child", "right_child")
+    for key in keys:
+        tree[key] = [] if tree["stump"] else numbers(key, int)
+    tree["threshold"] = [] if tree["stump"] else numbers("threshold", float)
+    bounds = numbers("cat_boundaries", int)
+    words = numbers("cat_threshold", int)
+    tree["sets"] = {}
+    for node, kind in enumerate(tree["decision_type"]):
+        if kind & 1:
+            which = int(tree["threshold"][node])
+            own = words[bounds[which] : bounds[which + 1]]
+            tree["sets"][node] = {
+                32 * i + bit
+                for i, w in enumerate(own)
+                for bit in range(32)
+                if w >> bit & 1
+            }
+    return tree
+
+
+def lightgbm_value(tree, row):
+    if tree["stump"]:
+        return tree["leaf_value"][0]
+    node = 0
+    while node >= 0:
+        x = row[tree["split_feature"][node]]
+        kind = tree["decision_type"][node]
+        missing = kind >> 2 & 3
+        if kind & 1:
+            goes_left = x == x and x > -1 and int(x) in tree["sets"][node]
+        else:
+            if x != x and missing != 2:
+                x = 0.0
+            if (missing == 1 and abs(x) <= ZERO) or x != x:
+                goes_left = bool(kind & 2)
+            else:
+                goes_left = x <= tree["threshold"][node]
+        node = tree["left_child" if goes_left else "right_child"][node]
+    return tree["leaf_value"][~node]
+
+
+def lightgbm_labels(lines, header, trees):
+    """Labels of the categorical features that pandas knew, by feature."""
+    told = [x for x in lines if x.startswith("pandas_categorical:")]
+    lists = json.loads(told[0].partition(":")[2]) if told else None
+    if not lists:
+        return {}
+    infos = header["feature_infos"].split()
+    categorical = [d for d, info in enumerate(infos) if ":" in info and info[0] != "["]
+    return dict(zip(categorical, lists))
+
+
+# CatBoost
+
+
+def catboost(document):
+    info = document["features_info"]
+    floats = {f["feature_index"]: f for f in info.get("float_features") or []}
+    categorical = {
+        f["feature_index"]: f for f in info.get("categorical_features") or []
+    }
+    every = [*floats.values(), *categorical.values()]
+    n_features = 1 + max(f["flat_feature_index"] for f in every)
+    known = {h["value"]: h["hash"] for h in info.get("cat_features_hash") or []}
+    cells = [[0.0] for _ in range(n_features)]
+    for feature in floats.values():
+        # The cuts that count stand in the splits; the list is only a place to look.
+        cuts = [float(float32(b)) for b in feature.get("borders") or []]
+        cells[feature["flat_feature_index"]] = around(cuts, single=True)
+    for feature in categorical.values():
+        cells[feature["flat_feature_index"]] = [*known, "never seen"]
+
+    def goes_right(split, row):
+        if split["split_type"] == "OneHotFeature":
+            cell = row[categorical[split["cat_feature_index"]]["flat_feature_index"]]
+            return cell in known and (known[cell] - split["value"]) % 2**32 == 0
+        feature = floats[split["float_feature_index"]]
+        x = row[feature["flat_feature_index"]]
+        if x != x:
+            return feature.get("nan_value_treatment") == "AsTrue"
+        return bool(float32(x) > float32(split["border"]))
+
+    scale, bias = document["scale_and_bias"]
+    bias = bias if isinstance(bias, list) else [bias]
+
+    def scores(row):
+        raw = [0.0] * len(bias)
+        for tree in document.get("oblivious_trees") or []:
+            leaf = sum(goes_right(s, row) << i for i, s in enumerate(tree["splits"]))
+            for k in range(len(bias)):
+                raw[k] += tree["leaf_values"][leaf * len(bias) + k]
+        for node in document.get("trees") or []:
+            while "split" in node:
+                node = node["right" if goes_right(node["split"], row) else "left"]
+            value = node["value"]
+            value = value if isinstance(value, list) else [value]
+            for k in range(len(bias)):
+                raw[k] += value[k]
+        return [scale * r + b for r, b in zip(raw, bias)]
+
+    return cells, scores
