@@ -7,6 +7,7 @@ kind after kind in turn, each time at another random place.
 import json
 import re
 
+import numpy as np
 from tests.ensembles.mutants_lightgbm import HARMLESS_LINES, LINE_KINDS
 from tests.ensembles.ubjson import MARKERS, decode, encode
 
@@ -494,18 +495,22 @@ def catboost_leaf(document, rng):
 
 
 def catboost_cut(document, rng):
-    """One border, where a split tells it and in the list of its feature."""
+    """One border that is asked about; it stays between its neighbours."""
     splits = [c for c, k in places(document) if k == "border" and "split_type" in c]
     if not splits:
         return
     split = splits[rng.integers(len(splits))]
-    feature, old = split["float_feature_index"], split["border"]
+    index, old = split["float_feature_index"], split["border"]
+    borders = document["features_info"]["float_features"][index]["borders"]
+    at = borders.index(old)
+    low = borders[at - 1] if at else -3.4e38
+    high = borders[at + 1] if at + 1 < len(borders) else 3.4e38
     new = some_finite(rng, single=True)
-    borders = document["features_info"]["float_features"][feature]["borders"]
-    borders[borders.index(old)] = new
-    borders.sort()
+    if not low < new < high:
+        new = float(np.float32(low / 2 + high / 2))
+    borders[at] = new
     for other in splits:
-        if other["float_feature_index"] == feature and other["border"] == old:
+        if (other["float_feature_index"], other["border"]) == (index, old):
             other["border"] = new
 
 

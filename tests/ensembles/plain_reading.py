@@ -278,30 +278,30 @@ def lightgbm_labels(lines, header, trees):
 
 def catboost(document):
     info = document["features_info"]
-    floats = {f["feature_index"]: f for f in info.get("float_features") or []}
-    categorical = {
-        f["feature_index"]: f for f in info.get("categorical_features") or []
-    }
-    every = [*floats.values(), *categorical.values()]
-    n_features = 1 + max(f["flat_feature_index"] for f in every)
+    floats = info.get("float_features") or []
+    categorical = info.get("categorical_features") or []
+    n_features = 1 + max(f["flat_feature_index"] for f in [*floats, *categorical])
     known = {h["value"]: h["hash"] for h in info.get("cat_features_hash") or []}
     cells = [[0.0] for _ in range(n_features)]
-    for feature in floats.values():
-        # The cuts that count stand in the splits; the list is only a place to look.
-        cuts = [float(float32(b)) for b in feature.get("borders") or []]
-        cells[feature["flat_feature_index"]] = around(cuts, single=True)
-    for feature in categorical.values():
+    # A split's split_index counts all borders of all numbers, then all categories.
+    questions = []
+    for feature in floats:
+        borders = sorted(float(float32(b)) for b in feature.get("borders") or [])
+        cells[feature["flat_feature_index"]] = around(borders, single=True)
+        questions += [(feature, border) for border in borders]
+    for feature in categorical:
         cells[feature["flat_feature_index"]] = [*known, "never seen"]
+        questions += [(feature, code) for code in feature.get("values") or []]
 
     def goes_right(split, row):
-        if split["split_type"] == "OneHotFeature":
-            cell = row[categorical[split["cat_feature_index"]]["flat_feature_index"]]
-            return cell in known and (known[cell] - split["value"]) % 2**32 == 0
-        feature = floats[split["float_feature_index"]]
+        feature, asked = questions[split["split_index"]]
         x = row[feature["flat_feature_index"]]
+        if isinstance(x, str):
+            return x in known and (known[x] - asked) % 2**32 == 0
         if x != x:
-            return feature.get("nan_value_treatment") == "AsTrue"
-        return bool(float32(x) > float32(split["border"]))
+            large = feature.get("nan_value_treatment") == "AsTrue"
+            return large and bool(feature["has_nans"])
+        return bool(float32(x) > asked)
 
     scale, bias = document["scale_and_bias"]
     bias = bias if isinstance(bias, list) else [bias]
