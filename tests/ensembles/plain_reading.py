@@ -303,13 +303,16 @@ def catboost(document):
             return large and bool(feature["has_nans"])
         return bool(float32(x) > asked)
 
-    scale, bias = document["scale_and_bias"]
-    bias = bias if isinstance(bias, list) else [bias]
+    width = catboost_width(document)
+    scale, bias = document.get("scale_and_bias", [1.0, 0.0])
+    bias = bias if isinstance(bias, list) else [bias] * width
 
     def scores(row):
         raw = [0.0] * len(bias)
         for tree in document.get("oblivious_trees") or []:
-            leaf = sum(goes_right(s, row) << i for i, s in enumerate(tree["splits"]))
+            leaf = sum(
+                goes_right(s, row) << i for i, s in enumerate(tree.get("splits") or [])
+            )
             for k in range(len(bias)):
                 raw[k] += tree["leaf_values"][leaf * len(bias) + k]
         for node in document.get("trees") or []:
@@ -322,3 +325,14 @@ def catboost(document):
         return [scale * r + b for r, b in zip(raw, bias)]
 
     return cells, scores
+
+
+def catboost_width(document):
+    """Values per leaf, of the first leaf of the first tree."""
+    if document.get("oblivious_trees"):
+        tree = document["oblivious_trees"][0]
+        return len(tree["leaf_values"]) >> len(tree.get("splits") or [])
+    node = document["trees"][0]
+    while "split" in node:
+        node = node["left"]
+    return len(node["value"]) if isinstance(node["value"], list) else 1
