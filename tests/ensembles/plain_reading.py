@@ -7,6 +7,8 @@ taken from ``clearwood``. A file that is not sound may raise any exception here.
 the function from a row of cells to its raw scores.
 """
 
+import ctypes
+import ctypes.util
 import json
 import math
 
@@ -53,53 +55,62 @@ def around(cuts, single):
 def xgboost(document):
     learner = document["learner"]
     parameters = learner["learner_model_param"]
+    attributes = learner.get("attributes") or {}
+    estimator = "scikit_learn" in attributes
     n_features = int(parameters["num_feature"])
     booster, weights = learner["gradient_booster"], None
     if booster["name"] == "dart":
         weights, booster = booster["weight_drop"], booster["gbtree"]
     model = booster["model"]
-    trees, groups = model["trees"], model["tree_info"]
+    trees = sorted(model["trees"], key=lambda tree: tree["id"])
+    groups = model["tree_info"]
     n_used = len(trees)
-    best = (learner.get("attributes") or {}).get("best_iteration")
-    if best is not None:
-        n_used = model["iteration_indptr"][int(best) + 1]
-    n_outputs = max(1, int(parameters.get("num_class", 0)))
+    if estimator and "best_iteration" in attributes:
+        best = int(attributes["best_iteration"])
+        n_used = model["iteration_indptr"][best + 1]
+    n_outputs = max(1, int(parameters["num_class"]))
     base = xgboost_base_scores(learner, n_outputs)
-    labels = [xgboost_labels(model, d) for d in range(n_features)]
-    cuts = [[] for _ in range(n_features)]
-    codes = [set() for _ in range(n_features)]
     sets = [xgboost_sets(tree) for tree in trees]
-    for tree, in_sets in zip(trees[:n_used], sets):
-        for node, child in enumerate(tree["left_children"]):
-            d = tree["split_indices"][node]
-            if child != -1 and d < n_features:
-                if node in in_sets:
-                    codes[d] |= set(in_sets[node])
-                else:
-                    cuts[d].append(float(float32(tree["split_conditions"][node])))
-    cells = []
-    for d in range(n_features):
-        if labels[d]:
-            cells.append([*labels[d], NAN])
-        elif codes[d] or (learner.get("feature_types") or [""] * n_features)[d] == "c":
-            some = sorted(codes[d])[:20]
-            cells.append(
-                [*map(float, some), 0.0, 1.0, float(max(some, default=0) + 1), NAN]
-            )
-        else:
-            cells.append(around(cuts[d], single=True))
+    labels = [xgboost_labels(model, d) for d in range(n_features)]
+    cells = xgboost_cells(learner, trees, sets, labels)
 
     def scores(row):
-        raw = [float32(b) for b in base]
+        raw = list(base)
         for t in range(n_used):
             leaf = xgboost_leaf(trees[t], sets[t], row, labels)
-            value = float32(trees[t]["split_conditions"][leaf])
+            value, k = float32(trees[t]["split_conditions"][leaf]), groups[t]
+            if weights is not None and estimator:
+                value = (base[k] + value) - base[k]
             if weights is not None:
-                value = float32(weights[t]) * value
-            raw[groups[t]] += value
+                value *= float32(weights[t])
+            raw[k] += value
         return raw
 
     return cells, scores
+
+
+def xgboost_cells(learner, trees, sets, labels):
+    n_features = len(labels)
+    cuts, codes = ([[] for _ in range(n_features)] for _ in range(2))
+    for tree, own in zip(trees, sets):
+        for node, child in enumerate(tree["left_children"]):
+            if child != -1 and node in own:
+                codes[tree["split_indices"][node]] += own[node]
+            elif child != -1:
+                cut = float(float32(tree["split_conditions"][node]))
+                cuts[tree["split_indices"][node]].append(cut)
+    types = learner.get("feature_types") or [""] * n_features
+    cells = []
+    for d in range(n_features):
+        if types[d] != "c" and not codes[d]:
+            cells.append(around(cuts[d], single=True))
+        elif labels[d]:
+            cells.append([*labels[d], "never seen", NAN])
+        else:
+            some = sorted(set(codes[d]))[:20]
+            more = [0, 1, -1, -0.5, 0.9, 1e30, max(some, default=0) + 1, NAN]
+            cells.append([float(code) for code in [*some, *more]])
+    return cells
 
 
 def xgboost_leaf(tree, sets, row, labels):
@@ -110,52 +121,61 @@ def xgboost_leaf(tree, sets, row, labels):
         cell = row[d]
         if cell != cell:
             goes_left = bool(tree["default_left"][node])
-        elif node in sets:
-            code = labels[d].index(cell) if labels[d] else int(cell)
-            goes_left = code not in sets[node]
-        else:
+        elif node not in sets:
             goes_left = float32(cell) < float32(tree["split_conditions"][node])
+        elif labels[d]:
+            known = cell in labels[d]
+            goes_left = not known or labels[d].index(cell) not in sets[node]
+        else:
+            goes_left = cell < 0 or int(float32(cell)) not in sets[node]
         node = left[node] if goes_left else right[node]
     return node
 
 
 def xgboost_sets(tree):
     """Per categorical node the categories that go right."""
-    sets = {
-        node: [] for node, kind in enumerate(tree.get("split_type") or []) if kind == 1
-    }
-    nodes = tree.get("categories_nodes") or []
-    for i, node in enumerate(nodes):
+    sets = {}
+    for i, node in enumerate(tree.get("categories_nodes") or []):
         start = tree["categories_segments"][i]
-        size = tree["categories_sizes"][i]
-        sets[node] = list(tree["categories"][start : start + size])
+        own = tree["categories"][start : start + tree["categories_sizes"][i]]
+        if tree["split_type"][node] == 1:
+            sets[node] = list(own)
     return sets
 
 
 def xgboost_labels(model, d):
     """Labels of a feature's categories in the order of the codes, if they are told."""
-    enc = (model.get("cats") or {}).get("enc") or []
-    if d >= len(enc) or not enc[d]["values"]:
+    told = (model.get("cats") or {}).get("enc")
+    if not told:
         return []
-    if "offsets" not in enc[d]:
-        return list(enc[d]["values"])
-    text = bytes(v & 255 for v in enc[d]["values"])
-    ends = enc[d]["offsets"]
-    return [text[a:b].decode() for a, b in zip(ends[:-1], ends[1:])]
+    values, ends = told[d]["values"], told[d].get("offsets")
+    if ends is None:
+        return list(values)
+    if any(not 0 <= v < 128 for v in values):
+        return []
+    return [bytes(values[a:b]).decode() for a, b in zip(ends[:-1], ends[1:])]
 
 
 def xgboost_base_scores(learner, n_outputs):
     text = learner["learner_model_param"]["base_score"]
-    numbers = json.loads(text) if isinstance(text, str) else text
-    numbers = numbers if isinstance(numbers, list) else [numbers]
-    numbers = [float32(n) for n in numbers] * (n_outputs if len(numbers) == 1 else 1)
-    name = learner["objective"]["name"]
-    one = float32(1)
-    if name in ("binary:logistic", "reg:logistic", "binary:logitraw"):
-        return [-np.log(one / n - one) for n in numbers]
-    if name in ("count:poisson", "reg:gamma", "reg:tweedie"):
-        return [np.log(n) for n in numbers]
-    return numbers
+    stored = json.loads(text) if text.startswith("[") else [float(text)]
+    name, one = learner["objective"]["name"], float32(1)
+    scores = []
+    for number in map(float32, stored):
+        if name in ("binary:logistic", "reg:logistic"):
+            share = min(max(number, float32(1e-6)), one - float32(1e-6))
+            number = -logarithm(one / share - one)
+        elif name in ("count:poisson", "reg:gamma", "reg:tweedie"):
+            number = logarithm(number)
+        scores.append(number)
+    return scores * (n_outputs if len(scores) == 1 else 1)
+
+
+def logarithm(number):
+    """Of the C library, in float32; NumPy's own differs in the last bit."""
+    library = ctypes.CDLL(ctypes.util.find_library("m"))
+    library.logf.restype = ctypes.c_float
+    return float32(library.logf(ctypes.c_float(number)))
 
 
 # LightGBM

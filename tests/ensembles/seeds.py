@@ -76,46 +76,46 @@ def xgboost_files(kind):
     X, score = table()
     y = targets(score)
     mixed = X.astype({"colour": "category"})[["alpha", "beta", "colour"]]
+    integers = X.astype({"code": "category"})[["beta", "code"]]
     numbers = X[["alpha", "beta", "code"]].astype(float)
     sets = {"enable_categorical": True, "max_cat_to_onehot": 1, "max_depth": 2}
+    dart = {**sets, "booster": "dart", "rate_drop": 0.5, "base_score": 0.3}
     tried = {
         "two classes": (numbers, "two", {"max_depth": 3}),
-        "dart, category sets": (
-            mixed,
-            "number",
-            {**sets, "booster": "dart", "rate_drop": 0.5},
-        ),
-        "one-hot, poisson": (
-            mixed,
-            "positive",
-            {**sets, "max_cat_to_onehot": 9, "objective": "count:poisson"},
-        ),
+        "dart, category sets": (mixed, "number", dart),
+        "one-hot": (mixed, "positive", {**sets, "max_cat_to_onehot": 9}),
         "three classes": (mixed, "three", {**sets, "num_parallel_tree": 2}),
-        "no names, missing=0": (
-            numbers.fillna(0).to_numpy(),
-            "number",
-            {"missing": 0.0, "max_depth": 2},
-        ),
-        "early stopping": (
-            numbers,
-            "two",
-            {"max_depth": 2, "early_stopping_rounds": 1, "learning_rate": 5.0},
-        ),
+        "integers as labels": (integers, "positive", sets),
+        "no names": (numbers.to_numpy(), "number", {"max_depth": 2}),
+        "early stopping": (numbers, "two", {"max_depth": 2, "learning_rate": 5.0}),
         "single leaves": (numbers, "number", {"gamma": 1e9}),
     }
     files = {}
     for name, (data, target, options) in tried.items():
         options = {"n_estimators": 3, "n_jobs": 1, **options}
+        if target == "positive":
+            options["objective"] = "count:poisson"
+        watch = {}
+        if name == "early stopping":
+            options |= {"early_stopping_rounds": 1, "n_estimators": 9}
+            watch = {"eval_set": [(data, ~y[target])], "verbose": False}
         classify = target in ("two", "three")
         model = (xgboost.XGBClassifier if classify else xgboost.XGBRegressor)(**options)
-        watch = (
-            {"eval_set": [(data, y[target])], "verbose": False}
-            if "early_stopping_rounds" in options
-            else {}
-        )
         model.fit(data, y[target].astype(int) if classify else y[target], **watch)
-        files[name] = bytes(model.get_booster().save_raw(kind))
+        files[name] = saved(model, kind)
+    codes = xgboost.DMatrix(X[["code"]], score, feature_types=["c"], nthread=1)
+    for name, booster in {"codes": "gbtree", "codes, dart": "dart"}.items():
+        options = {"max_cat_to_onehot": 1, "max_depth": 2, "booster": booster}
+        model = xgboost.train({**options, "rate_drop": 0.5, "nthread": 1}, codes, 3)
+        files[name] = saved(model, kind)
     return files
+
+
+def saved(model, kind):
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / f"model.{kind}"
+        model.save_model(path)
+        return path.read_bytes()
 
 
 def lightgbm_files():
