@@ -64,15 +64,17 @@ def xgboost(document):
     model = booster["model"]
     trees = sorted(model["trees"], key=lambda tree: tree["id"])
     groups = model["tree_info"]
+    base = xgboost_base_scores(learner, max(1, int(parameters["num_class"])))
     n_used = len(trees)
     if estimator and "best_iteration" in attributes:
         best = int(attributes["best_iteration"])
-        n_used = model["iteration_indptr"][best + 1]
-    n_outputs = max(1, int(parameters["num_class"]))
-    base = xgboost_base_scores(learner, n_outputs)
+        n_used = xgboost_rounds(model, len(base))[best + 1]
     sets = [xgboost_sets(tree) for tree in trees]
-    labels = [xgboost_labels(model, d) for d in range(n_features)]
-    cells = xgboost_cells(learner, trees, sets, labels)
+    by_category = xgboost_categorical(learner, trees, sets)
+    labels = [
+        xgboost_labels(model, d) if d in by_category else [] for d in range(n_features)
+    ]
+    cells = xgboost_cells(trees, sets, labels, by_category)
 
     def scores(row):
         raw = list(base)
@@ -89,20 +91,36 @@ def xgboost(document):
     return cells, scores
 
 
-def xgboost_cells(learner, trees, sets, labels):
+def xgboost_rounds(model, n_outputs):
+    """Per round, how many trees there are before it."""
+    if "iteration_indptr" in model:
+        return model["iteration_indptr"]
+    parallel = int(model["gbtree_model_param"].get("num_parallel_tree", 1))
+    return range(0, len(model["trees"]) + 1, n_outputs * max(1, parallel))
+
+
+def xgboost_categorical(learner, trees, sets):
+    """By their types, else by how they are split."""
+    types = learner.get("feature_types")
+    if types is not None and len(types):
+        return {d for d, kind in enumerate(types) if kind == "c"}
+    return {t["split_indices"][node] for t, own in zip(trees, sets) for node in own}
+
+
+def xgboost_cells(trees, sets, labels, by_category):
     n_features = len(labels)
     cuts, codes = ([[] for _ in range(n_features)] for _ in range(2))
     for tree, own in zip(trees, sets):
         for node, child in enumerate(tree["left_children"]):
             if child != -1 and node in own:
+                assert tree["split_indices"][node] in by_category
                 codes[tree["split_indices"][node]] += own[node]
             elif child != -1:
                 cut = float(float32(tree["split_conditions"][node]))
                 cuts[tree["split_indices"][node]].append(cut)
-    types = learner.get("feature_types") or [""] * n_features
     cells = []
     for d in range(n_features):
-        if types[d] != "c" and not codes[d]:
+        if d not in by_category:
             cells.append(around(cuts[d], single=True))
         elif labels[d]:
             cells.append([*labels[d], "never seen", NAN])
