@@ -16,7 +16,7 @@ from clearwood.ensembles.structure import REMEDY
 from clearwood.exceptions import ModelFormatError
 
 # Big-endian, as the format says; the letters are its type markers.
-NUMBERS = {
+NUMBERS: dict[bytes, np.dtype[Any]] = {
     b"i": np.dtype(">i1"),
     b"U": np.dtype(">u1"),
     b"I": np.dtype(">i2"),
@@ -38,7 +38,7 @@ CONTAINER, ARRAY, SCALAR = 300, 160, 60
 
 
 def parse_ubjson(data: bytes, name: str) -> Any:
-    """Parse one UBJSON value.
+    r"""Parse one UBJSON value.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ def parse_ubjson(data: bytes, name: str) -> Any:
 
     Examples
     --------
-    >>> parse_ubjson(b"{i\\x01aU\\x07i\\x01b[$U#i\\x03\\x01\\x02\\x03}", "model.ubj")
+    >>> parse_ubjson(b"{i\x01aU\x07i\x01b[$U#i\x03\x01\x02\x03}", "model.ubj")
     {'a': 7, 'b': array([1, 2, 3], dtype=uint8)}
     """
     parser = _Parser(data, name)
