@@ -20,7 +20,7 @@ from clearwood.exceptions import InputError
 UNSEEN = -1.0
 """Code of a category that the model has never seen."""
 
-ZERO = 1e-35
+ZERO = float(np.float32(1e-35))
 """How near a number is to the one that counts as missing (LightGBM's zero)."""
 
 Lookup = Literal["exact", "integer", "text"]
