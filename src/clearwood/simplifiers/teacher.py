@@ -34,15 +34,24 @@ class Teacher(NamedTuple):
         if len(unknown):
             raise InputError(
                 f"y holds label(s) {unknown.tolist()} that the ensemble does not "
-                f"know; it knows {known.tolist()}."
+                f"know; it knows {known.tolist()}. If these are the same classes "
+                "under other names, use ensemble.with_classes(labels), the labels in "
+                "the order of the probabilities."
             )
-        return np.searchsorted(known, y)
+        order = np.argsort(known)  # models may know their classes in any order
+        return order[np.searchsorted(known, y, sorter=order)]
 
     def says(self, X: Any) -> np.ndarray:
         """What the ensemble predicts: class probabilities, or values."""
-        if self.classes:
-            return np.ascontiguousarray(self.ensemble.predict_proba(X))
-        return self.ensemble.predict(X)
+        if not self.classes:
+            return self.ensemble.predict(X)
+        said = self.ensemble.predict_proba(X)
+        if self.ensemble.link == "one_vs_rest":
+            # One model per class: their answers need not sum to 1, those of rules do.
+            total = said.sum(axis=1, keepdims=True)
+            even = np.full_like(said, 1 / len(self.classes))
+            said = np.divide(said, total, out=even, where=total > 0)
+        return np.ascontiguousarray(said)
 
     def taught(
         self, said: np.ndarray, labels: np.ndarray | None, target: str
