@@ -152,11 +152,14 @@ def xgboost_leaf(tree, sets, row, labels):
 
 def xgboost_sets(tree):
     """Per categorical node the categories that go right."""
-    sets = {}
-    for i, node in enumerate(tree.get("categories_nodes") or []):
+    sets, kinds = {}, tree.get("split_type") or []
+    inner = [child != -1 for child in tree["left_children"]]
+    if not any(kind == 1 and is_inner for kind, is_inner in zip(kinds, inner)):
+        return sets
+    for i, node in enumerate(tree["categories_nodes"]):
         start = tree["categories_segments"][i]
         own = tree["categories"][start : start + tree["categories_sizes"][i]]
-        if tree["split_type"][node] == 1:
+        if kinds[node] == 1:
             sets[node] = list(own)
     return sets
 

@@ -356,10 +356,19 @@ def _trees(
     for tree, first in zip(trees, output.tolist()):
         tree.nodes.output = first
     if booster.weights is not None:
-        weights = booster.weights.numbers(len(places)).astype(np.float32)
+        weights = _weights(booster.weights, len(places))
         for tree, weight in zip(trees, weights):
             tree.nodes.value = _weighted(tree, weight, base_score, predictor)
     return trees
+
+
+def _weights(place: Place, n_trees: int) -> np.ndarray:
+    """What the trees of dart are multiplied by, in float32."""
+    with np.errstate(over="ignore"):
+        weights = place.numbers(n_trees).astype(np.float32)
+    for i in np.flatnonzero(~np.isfinite(weights))[:1]:
+        place.fail(f"{place.items()[i].value} as entry {i}", "finite float32 numbers")
+    return weights
 
 
 def _in_order(trees: Place) -> list[Place]:
