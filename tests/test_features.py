@@ -97,3 +97,50 @@ def test_what_does_not_fit_is_named(table, message):
 def test_impossible_spaces_are_refused(make, message):
     with pytest.raises(InputError, match=message):
         make()
+
+
+def test_categories_by_the_whole_part_of_a_number():
+    space = FeatureSpace(("k",), ((0, 2, 5),), lookup=("integer",))
+    cells = [0, 2.0, 5.9, 1, 6, -1, -0.5, 1e300, np.inf, -np.inf, np.nan]
+    expected = [0, 1, 2, -1, -1, -1, -1, -1, -1, -1, np.nan]
+    np.testing.assert_array_equal(space.encode(np.c_[cells])[:, 0], expected)
+    np.testing.assert_array_equal(
+        space.encode([[cell] for cell in cells])[:, 0], expected
+    )
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        pd.Series(["a", "b"]),
+        pd.Series(["a", "b"], dtype="category"),
+        pd.Series([2, 5], dtype="category"),
+    ],
+)
+def test_labels_are_no_codes(column):
+    space = FeatureSpace(("k",), ((0, 2, 5),), lookup=("integer",))
+    with pytest.raises(InputError, match="'k' only as whole numbers.*codes"):
+        space.encode(pd.DataFrame({"k": column}))
+
+
+def test_categories_by_the_text_of_a_cell():
+    space = FeatureSpace(("k",), (("3", "a", "True"),), lookup=("text",))
+    cells = [[3], [3.0], ["3"], ["a"], [True], [3.5], [None], [np.int64(3)]]
+    found = space.encode(cells)[:, 0]
+    np.testing.assert_array_equal(found, [0, 0, 0, 1, 2, -1, np.nan, 0])
+    whole = space.encode(np.array([[3], [4]]))[:, 0]
+    np.testing.assert_array_equal(whole, [0, -1])
+
+
+def test_a_number_that_counts_as_missing():
+    space = FeatureSpace(("a", "b"), (None, None), missing_at=(0.0, -999.0))
+    X = np.array([[0.0, 0.0], [-1e-36, -999.0], [1e-34, -998.0], [np.nan, np.inf]])
+    expected = [[np.nan, 0], [np.nan, np.nan], [1e-34, -998], [np.nan, np.inf]]
+    np.testing.assert_array_equal(space.encode(X), expected)
+    np.testing.assert_array_equal(space.renamed(["c", "d"]).encode(X), expected)
+
+
+@pytest.mark.parametrize("field", ["lookup", "missing_at"])
+def test_one_entry_per_feature(field):
+    with pytest.raises(InputError, match="for 2 features"):
+        FeatureSpace(("a", "b"), (None, None), **{field: (None,)})

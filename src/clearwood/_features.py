@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Literal, NoReturn, get_args
 
 import numpy as np
 
@@ -19,6 +19,12 @@ from clearwood.exceptions import InputError
 
 UNSEEN = -1.0
 """Code of a category that the model has never seen."""
+
+ZERO = 1e-35
+"""How near a number is to the one that counts as missing (LightGBM's zero)."""
+
+Lookup = Literal["exact", "integer", "text"]
+LOOKUPS: tuple[str, ...] = get_args(Lookup)
 
 
 @dataclass(frozen=True)
@@ -34,6 +40,11 @@ class FeatureSpace:
     named : bool, default=True
         False when the names were made up (``x0``, ``x1``, ...) because the model
         was fitted on data without column names; columns then go by position.
+    lookup : tuple of {"exact", "integer", "text"}, optional
+        How a cell of a categorical feature finds its category: it equals the label
+        (the default), its whole part does, or the text it is written as does.
+    missing_at : tuple of (None or float), optional
+        A number that counts as missing in the feature, besides NaN.
 
     Examples
     --------
@@ -46,12 +57,22 @@ class FeatureSpace:
     names: tuple[str, ...]
     categories: tuple[tuple[Hashable, ...] | None, ...]
     named: bool = True
+    lookup: tuple[Lookup, ...] = ()
+    missing_at: tuple[float | None, ...] = ()
 
     def __post_init__(self) -> None:
-        if len(self.names) != len(self.categories):
+        n = self.n_features
+        object.__setattr__(self, "lookup", self.lookup or ("exact",) * n)
+        object.__setattr__(self, "missing_at", self.missing_at or (None,) * n)
+        if n != len(self.categories):
             raise InputError(
-                f"{len(self.names)} feature names but categories for "
+                f"{n} feature names but categories for "
                 f"{len(self.categories)} features; give None for a numeric feature."
+            )
+        if len(self.lookup) != n or len(self.missing_at) != n:
+            raise InputError(
+                f"{len(self.lookup)} entries of lookup and {len(self.missing_at)} of "
+                f"missing_at for {n} features; give one each per feature, or none."
             )
         check_distinct(self.names)
 
@@ -76,7 +97,7 @@ class FeatureSpace:
                 f"The data has {len(names)} columns, the model reads "
                 f"{self.n_features}; hand in the columns the model was fitted on."
             )
-        return FeatureSpace(tuple(str(n) for n in names), self.categories, True)
+        return replace(self, names=tuple(str(n) for n in names), named=True)
 
     def encode(self, X: Any) -> np.ndarray:
         """Turn a table into the float64 matrix that all rooms read.
@@ -101,19 +122,32 @@ class FeatureSpace:
         """
         if isinstance(X, np.ndarray) and X.dtype.kind in "fiub" and X.ndim == 2:
             self._check_width(X.shape[1])
-            if not any(self.categories):
+            if not self._reads_specially():
                 return np.ascontiguousarray(X, dtype=np.float64)
             columns = list(X.T)
         else:
             columns = self._columns(X)
         encoded = np.empty((len(columns[0]) if columns else 0, self.n_features))
         for d, column in enumerate(columns):
-            labels = self.categories[d]
-            if labels is None:
-                encoded[:, d] = _numeric_column(column, self.names[d])
-            else:
-                encoded[:, d] = _category_codes(column, labels)
+            encoded[:, d] = self._encode_column(column, d)
         return encoded
+
+    def _reads_specially(self) -> bool:
+        """Whether any column is more than its values."""
+        numeric = all(labels is None for labels in self.categories)
+        return not numeric or any(at is not None for at in self.missing_at)
+
+    def _encode_column(self, column: np.ndarray, d: int) -> np.ndarray:
+        name, labels, lookup = self.names[d], self.categories[d], self.lookup[d]
+        missing_at = self.missing_at[d]
+        if labels is not None and lookup != "integer":
+            return _category_codes(column, labels, as_text=lookup == "text")
+        if labels is not None:
+            _refuse_text(column, name)
+        values = _numeric_column(column, name)
+        if missing_at is not None:
+            values = np.where(np.abs(values - missing_at) <= ZERO, np.nan, values)
+        return values if labels is None else _integer_codes(values, labels)
 
     def _columns(self, X: Any) -> list[np.ndarray]:
         if not is_frame(X):
@@ -129,7 +163,7 @@ class FeatureSpace:
         check_distinct(names)
         if not self.named:
             self._check_width(len(names))
-            return [_frame_column(X, name) for name in X.columns]
+            return [_frame_column(X, n, at) for n, at in zip(X.columns, self.lookup)]
         absent = [name for name in self.names if name not in names]
         if absent:
             raise InputError(
@@ -137,7 +171,10 @@ class FeatureSpace:
                 f"found {names}."
             )
         position = dict(zip(names, X.columns))
-        return [_frame_column(X, position[name]) for name in self.names]
+        return [
+            _frame_column(X, position[name], lookup)
+            for name, lookup in zip(self.names, self.lookup)
+        ]
 
     def _check_width(self, width: int) -> None:
         if width != self.n_features:
@@ -162,10 +199,13 @@ def is_frame(X: Any) -> bool:
     return hasattr(X, "columns") and hasattr(X, "shape")
 
 
-def _frame_column(frame: Any, name: Any) -> np.ndarray:
+def _frame_column(frame: Any, name: Any, lookup: str) -> np.ndarray:
     import narwhals as nw
 
     series = nw.from_native(frame, eager_only=True).get_column(name)
+    if lookup == "integer" and series.dtype in (nw.Categorical, nw.Enum):
+        # Which number a label had in the training data, the model does not say.
+        _refuse_labels(name, series.to_list()[:1])
     if series.dtype.is_numeric() or series.dtype == nw.Boolean:
         # Nulls of nullable types become NaN; large integers lose nothing that a
         # tree, which compares in floating point, could have seen.
@@ -188,12 +228,49 @@ def _numeric_column(column: np.ndarray, name: str) -> np.ndarray:
     return values
 
 
-def _category_codes(column: np.ndarray, labels: tuple[Hashable, ...]) -> np.ndarray:
+def _category_codes(
+    column: np.ndarray, labels: tuple[Hashable, ...], as_text: bool
+) -> np.ndarray:
     code = {label: float(i) for i, label in enumerate(labels)}
+    cells = [None if is_missing(cell) else cell for cell in column.tolist()]
+    if as_text:
+        cells = [None if cell is None else _cell_text(cell) for cell in cells]
     return np.array(
-        [np.nan if is_missing(v) else code.get(v, UNSEEN) for v in column.tolist()],
+        [np.nan if cell is None else code.get(cell, UNSEEN) for cell in cells],
         dtype=np.float64,
     )
+
+
+def _cell_text(cell: Any) -> str:
+    """As the cell of a text column; a column of whole numbers may come as floats."""
+    if isinstance(cell, float) and cell.is_integer():
+        return str(int(cell))
+    return str(cell)
+
+
+def _refuse_text(column: np.ndarray, name: str) -> None:
+    if column.dtype.kind not in "fiub":
+        text = next((cell for cell in column.tolist() if isinstance(cell, str)), None)
+        if text is not None:
+            _refuse_labels(name, text)
+
+
+def _refuse_labels(name: str, found: Any) -> NoReturn:
+    raise InputError(
+        f"The model knows the categories of {name!r} only as whole numbers, the data "
+        f"holds labels ({found!r}); hand in the codes that the model was fitted on "
+        "(in pandas: column.cat.codes, with the categories as they were then)."
+    )
+
+
+def _integer_codes(values: np.ndarray, labels: tuple[Any, ...]) -> np.ndarray:
+    """Positions of the whole parts of the values among ascending whole numbers."""
+    known = np.array(labels, dtype=np.float64)
+    whole = np.trunc(values)
+    position = np.searchsorted(known, whole)
+    found = np.append(known, np.nan)[position] == whole
+    codes = np.where(found & (values >= 0), position, UNSEEN)
+    return np.where(np.isnan(values), np.nan, codes)
 
 
 def is_missing(value: Any) -> bool:

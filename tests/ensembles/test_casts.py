@@ -33,6 +33,21 @@ def test_same_answer_as_the_cast_for_any_number(threshold, x):
         assert (value <= cut) == naive.casts_below(value, threshold), value
 
 
+@given(threshold=near_float32, x=any_number)
+@example(threshold=LARGEST, x=1e39)
+@example(threshold=-LARGEST, x=-1e39)
+@example(threshold=0.0, x=-TINY / 2)
+@example(threshold=-0.0, x=TINY / 2)
+@example(threshold=TINY, x=TINY / 2)
+def test_same_answer_as_the_cast_where_equal_goes_right(threshold, x):
+    cut = float64_cut_of_float32_test(threshold, strict=True)
+    if np.isinf(threshold):
+        return  # refused by the readers
+    for value in neighbours(x) + neighbours(float(cut)) + neighbours(threshold):
+        with np.errstate(all="ignore"):
+            assert (value <= cut) == bool(np.float32(value) < threshold), value
+
+
 @given(st.one_of(any_number, near_float32))
 def test_cut_is_the_largest_number_that_passes(threshold):
     cut = float64_cut_of_float32_test(threshold)

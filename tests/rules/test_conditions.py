@@ -71,15 +71,50 @@ def test_all_conditions_must_hold():
         (Interval(0), "age is not missing"),
         (CategorySet(1, (1,)), "sex is 'm'"),
         (CategorySet(1, (0, 1)), "sex in {'f', 'm'}"),
+        (CategorySet(1, (0,), True, True), "sex is not 'm'"),
+        (CategorySet(1, (0,), False, True), "sex not in {'m', missing}"),
+        (CategorySet(1, (0, 1), False, True), "sex is not missing"),
         (
-            CategorySet(1, (0,), True, True),
-            "sex in {'f', missing, any unseen category}",
+            CategorySet(1, (0, 1), True, True),
+            "sex in {'f', 'm', missing, any other than the model names}",
         ),
         (CategorySet(1, (), True), "sex is missing"),
     ],
 )
 def test_text(condition, text):
     assert condition.text(FeatureSpace(("age", "sex"), (None, ("f", "m")))) == text
+
+
+def test_of_many_categories_the_few_are_named():
+    letters = FeatureSpace(("k",), (tuple("abcdefgh"),))
+    some = CategorySet(0, (0, 1), unseen=True).text(letters)
+    assert some == "k in {'a', 'b', any other than the model names}"
+    most = CategorySet(0, (0, 1, 2, 3, 4), unseen=True).text(letters)
+    assert most == "k not in {'f', 'g', 'h', missing}"
+
+
+@pytest.mark.parametrize(
+    ("condition", "text"),
+    [
+        (Interval(0, high=60.0), "(age <= 60 but not 0)"),
+        (Interval(0, high=60.0, missing=True), "(age <= 60 or missing)"),
+        (Interval(0, low=60.0), "age > 60"),
+        (Interval(0, low=60.0, missing=True), "(age > 60 or missing or 0)"),
+        (Interval(0, -1.0, 1.0), "(-1 < age <= 1 but not 0)"),
+        (Interval(0, low=np.inf, missing=True), "age is missing or 0"),
+        (Interval(0), "age is neither missing nor 0"),
+    ],
+)
+def test_text_where_a_number_counts_as_missing(condition, text):
+    space = FeatureSpace(("age",), (None,), missing_at=(0.0,))
+    assert condition.text(space) == text
+    # What is printed is what predicts.
+    values = np.array([[-5.0], [0.0], [1e-36], [0.5], [30.0], [70.0], [np.nan]])
+    read = condition.matches(space.encode(values)[:, 0])
+    low, high = condition.low, condition.high
+    zero = np.array([0, 1, 1, 0, 0, 0, 1], bool)
+    inside = (values[:, 0] > low) & (values[:, 0] <= high)
+    assert read.tolist() == np.where(zero, condition.missing, inside).tolist()
 
 
 @pytest.mark.parametrize(

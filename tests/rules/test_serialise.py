@@ -82,6 +82,24 @@ def test_file(tmp_path):
     np.testing.assert_array_equal(again.predict_proba(X), example().predict_proba(X))
 
 
+def test_how_cells_are_read_survives():
+    space = FeatureSpace(
+        ("dose", "ward", "drug"),
+        (None, (2, 7), ("a", "3")),
+        lookup=("exact", "integer", "text"),
+        missing_at=(0.0, None, None),
+    )
+    rule = Rule((Interval(0, 1.0), CategorySet(1, (1,))), "yes", (0.25, 0.75))
+    rules = RuleSet((rule,), Rule((), "no", (0.9, 0.1)), space, ("no", "yes"))
+    again = RuleSet.from_json(rules.to_json())
+    assert again == rules and again.features == space
+    assert again.predict([[2.0, 7.9, 3]]).tolist() == ["yes"]
+    unordered = json.loads(rules.to_json())
+    unordered["features"][1]["categories"] = [7, 2]
+    with pytest.raises(ModelFormatError, match="lookup: found 'integer'"):
+        RuleSet.from_json(json.dumps(unordered))
+
+
 def edited(path, value):
     document = json.loads(example().to_json())
     at = document
@@ -119,6 +137,9 @@ def edited(path, value):
         (("features", 1, "categories"), ["m", "m"], "must differ"),
         (("otherwise", "conditions"), [{"feature": "age", "only_missing": True}],
          "expected none"),
+        (("features", 1, "lookup"), "nearest", "lookup: found 'nearest'"),
+        (("features", 1, "lookup"), "integer", "lookup: found 'integer'"),
+        (("features", 0, "missing_at"), "zero", r"features\[0\].missing_at"),
         (("about",), {"model": 3}, "about"),
         (("more",), 1, "more: not a field"),
         (("rules", 0, "more"), 1, r"rules\[0\].more: not a field"),

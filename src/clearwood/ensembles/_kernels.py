@@ -1,4 +1,4 @@
-"""The one hot loop of this room: which leaf a row reaches in every tree."""
+"""The hot loops of this room: which leaves a row reaches, and what they add up to."""
 
 from __future__ import annotations
 
@@ -56,3 +56,47 @@ category_offsets, categories_left, roots : ndarray
                 node = left[node] if go_left else right[node]
             leaves[t, i] = node
     return leaves
+
+
+@kernel
+def add_leaves(leaves, value, output, raw):
+    """Add the leaf values of one tree after the other to the raw scores.
+
+    Parameters
+    ----------
+    leaves : ndarray of shape (n_trees, n_rows)
+        Node positions, from ``find_leaves``.
+    value : ndarray of shape (n_nodes, width)
+        Leaf values, in the type of ``raw``.
+    output : ndarray of shape (n_trees,)
+        First output that a tree adds to.
+    raw : ndarray of shape (n_rows, n_outputs)
+        Changed in place.
+    """
+    for t in range(leaves.shape[0]):
+        first = output[t]
+        for i in range(leaves.shape[1]):
+            leaf = leaves[t, i]
+            for j in range(value.shape[1]):
+                raw[i, first + j] += value[leaf, j]
+
+
+@kernel
+def node_depths(feature, left, right):
+    """Depth of every node below its root; children come after their parents.
+
+    Parameters
+    ----------
+    feature, left, right : ndarray of shape (n_nodes,)
+        Fields of a ``TreeEnsemble``.
+
+    Returns
+    -------
+    ndarray of int32 of shape (n_nodes,)
+    """
+    depths = np.zeros(feature.size, dtype=np.int32)
+    for node in range(feature.size):
+        if feature[node] >= 0:
+            depths[left[node]] = depths[node] + 1
+            depths[right[node]] = depths[node] + 1
+    return depths

@@ -14,7 +14,9 @@ FLOAT32_LIMIT = float(np.nextafter(2.0**128 - 2.0**103, 0.0))
 """Largest float64 that the cast to float32 does not turn into infinity."""
 
 
-def float64_cut_of_float32_test(thresholds: ArrayLike) -> np.ndarray:
+def float64_cut_of_float32_test(
+    thresholds: ArrayLike, *, strict: bool = False
+) -> np.ndarray:
     """Largest float64 ``c`` with ``float32(c) <= threshold``, per threshold.
 
     For every float64 ``x``, ``x <= c`` then answers what ``float32(x) <= threshold``
@@ -24,6 +26,8 @@ def float64_cut_of_float32_test(thresholds: ArrayLike) -> np.ndarray:
     ----------
     thresholds : array-like of float
         Thresholds as the library stores them.
+    strict : bool, default=False
+        The test is ``float32(x) < threshold``.
 
     Returns
     -------
@@ -44,14 +48,14 @@ def float64_cut_of_float32_test(thresholds: ArrayLike) -> np.ndarray:
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         below = thresholds.astype(np.float32)
         # The largest float32 that passes the test, and its upper neighbour.
-        too_large = below > thresholds
+        too_large = below >= thresholds if strict else below > thresholds
         below = np.where(too_large, np.nextafter(below, np.float32(-np.inf)), below)
         above = np.nextafter(below, np.float32(np.inf))
     middle = (_as_float64(below) + _as_float64(above)) / 2
     # Halfway between two float32 numbers the cast takes the one with an even last bit.
     ties_go_down = below.view(np.int32) & 1 == 0
     cuts = np.where(ties_go_down, middle, np.nextafter(middle, -np.inf))
-    return np.where(thresholds == np.inf, np.inf, cuts)
+    return cuts if strict else np.where(thresholds == np.inf, np.inf, cuts)
 
 
 def _as_float64(values: np.ndarray) -> np.ndarray:

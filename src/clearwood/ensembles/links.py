@@ -6,9 +6,19 @@ from typing import Literal, get_args
 
 import numpy as np
 
-Link = Literal["identity", "exp", "logistic", "softmax", "probability"]
+Link = Literal[
+    "identity",
+    "exp",
+    "sigmoid",
+    "softplus",
+    "signed_square",
+    "logistic",
+    "softmax",
+    "one_vs_rest",
+    "probability",
+]
 LINKS: tuple[str, ...] = get_args(Link)
-REGRESSION_LINKS = ("identity", "exp")
+REGRESSION_LINKS = ("identity", "exp", "sigmoid", "softplus", "signed_square")
 
 
 def response(raw: np.ndarray, link: str, scale: float = 1.0) -> np.ndarray:
@@ -17,16 +27,20 @@ def response(raw: np.ndarray, link: str, scale: float = 1.0) -> np.ndarray:
     Parameters
     ----------
     raw : ndarray of shape (n_rows, n_outputs)
-        Raw sums.
-    link : {"identity", "exp", "logistic", "softmax", "probability"}
-        ``"probability"`` means that the sums already are probabilities; ``"logistic"``
-        turns one output into the probabilities of two classes.
+        Raw sums. Where they are float32, the link is computed in float32 too, as the
+        library does that adds in float32 (XGBoost).
+    link : str
+        For values ``"identity"``, ``"exp"``, ``"sigmoid"`` (between 0 and 1),
+        ``"softplus"`` (log(1 + exp x)) and ``"signed_square"`` (sign(x) x^2); for
+        classes ``"logistic"`` (from one output the probabilities of two classes),
+        ``"softmax"``, ``"one_vs_rest"`` (one logistic function per class, which do
+        not sum to 1) and ``"probability"`` (the sums already are probabilities).
     scale : float, default=1.0
         Factor on the raw sums before the logistic function or the softmax.
 
     Returns
     -------
-    ndarray of shape (n_rows, n_outputs), or (n_rows, 2) for ``"logistic"``
+    ndarray of float64, of shape (n_rows, n_outputs), or (n_rows, 2) for ``"logistic"``
 
     Examples
     --------
@@ -34,16 +48,39 @@ def response(raw: np.ndarray, link: str, scale: float = 1.0) -> np.ndarray:
     array([[0.5 , 0.5 ],
            [0.25, 0.75]])
     """
-    if link in ("identity", "probability"):
-        return raw
-    if link == "exp":
-        return np.exp(raw)
+    if scale != 1.0:
+        raw = raw.dtype.type(scale) * raw
     if link == "logistic":
-        from scipy.special import expit
+        positive = _logistic(raw)
+        answer = np.hstack([1 - positive, positive])
+    elif link == "softmax":
+        answer = _softmax(raw)
+    elif link in ("sigmoid", "one_vs_rest"):
+        answer = _logistic(raw)
+    elif link == "exp":
+        with np.errstate(over="ignore"):
+            answer = np.exp(raw)
+    elif link == "softplus":
+        answer = np.logaddexp(0, raw)
+    elif link == "signed_square":
+        answer = np.sign(raw) * raw * raw
+    else:
+        answer = raw
+    return answer.astype(np.float64, copy=False)
 
-        positive = expit(scale * raw)
-        return np.hstack([1 - positive, positive])
-    # Softmax; without its row's largest score no exponential overflows.
-    score = scale * raw
-    odds = np.exp(score - score.max(axis=1, keepdims=True))
-    return odds / odds.sum(axis=1, keepdims=True)
+
+def _logistic(raw: np.ndarray) -> np.ndarray:
+    if raw.dtype == np.float32:
+        # XGBoost keeps the exponential finite and the denominator above 1.
+        one, least = np.float32(1), np.float32(1e-16)
+        return one / (np.exp(np.minimum(-raw, np.float32(88.7))) + one + least)
+    from scipy.special import expit
+
+    return expit(raw)
+
+
+def _softmax(raw: np.ndarray) -> np.ndarray:
+    # Without its row's largest score no exponential overflows.
+    odds = np.exp(raw - raw.max(axis=1, keepdims=True))
+    total = odds.sum(axis=1, keepdims=True, dtype=np.float64)
+    return odds / total.astype(raw.dtype)

@@ -8,6 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from clearwood.exceptions import ModelFormatError
+
+MOST_SET_ENTRIES = 2**25
+"""Entries of the table of category sets: sets times categories, 32 MiB."""
+
 
 @dataclass
 class TreeNodes:
@@ -78,9 +83,9 @@ def join_trees(trees: Sequence[TreeNodes]) -> dict[str, Any]:
     # The first node of its tree, per node: turns a tree's own numbers into positions.
     start = np.repeat(roots, sizes)
     feature = _joined([tree.feature for tree in trees]).astype(np.int32)
-    sets = [s for tree in trees for _, s in sorted(tree.categories_left.items())]
+    sets, set_of_node = _distinct_sets(trees)
     category_set = np.full(feature.size, -1, dtype=np.int32)
-    category_set[_categorical_positions(trees, roots)] = np.arange(len(sets))
+    category_set[_categorical_positions(trees, roots)] = set_of_node
     leaf, numeric = feature < 0, category_set < 0
     missing_left = _joined([tree.missing_left for tree in trees]).astype(bool)
     unseen_left = _joined([_unseen_left(tree) for tree in trees]).astype(bool)
@@ -113,6 +118,35 @@ def _positions(
 
 def _unseen_left(tree: TreeNodes) -> Any:
     return tree.missing_left if tree.unseen_left is None else tree.unseen_left
+
+
+def _distinct_sets(
+    trees: Sequence[TreeNodes],
+) -> tuple[list[np.ndarray], list[int]]:
+    """Every category set once, and its number per categorical node, in node order."""
+    number: dict[bytes, int] = {}
+    sets: list[np.ndarray] = []
+    set_of_node: list[int] = []
+    entries = 0
+    for tree in trees:
+        for _, goes_left in sorted(tree.categories_left.items()):
+            packed = len(goes_left).to_bytes(8) + np.packbits(goes_left).tobytes()
+            if packed not in number:
+                number[packed] = len(sets)
+                sets.append(goes_left)
+                entries += len(goes_left)
+                _check_entries(entries, len(sets))
+            set_of_node.append(number[packed])
+    return sets, set_of_node
+
+
+def _check_entries(entries: int, n_sets: int) -> None:
+    if entries > MOST_SET_ENTRIES:
+        raise ModelFormatError(
+            f"The first {n_sets} category sets have {entries} entries in all, more "
+            f"than the {MOST_SET_ENTRIES} that can be read. Group rare categories "
+            "before the model is fitted."
+        )
 
 
 def _categorical_positions(trees: Sequence[TreeNodes], roots: np.ndarray) -> list[int]:

@@ -1,8 +1,9 @@
-"""The door of this room: any fitted model in, a ``TreeEnsemble`` out."""
+"""The door of this room: any fitted model or model file in, a ``TreeEnsemble`` out."""
 
 from __future__ import annotations
 
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 from clearwood.ensembles.tree_ensemble import TreeEnsemble
@@ -11,18 +12,29 @@ from clearwood.exceptions import ModelError
 # By the top-level module of a model's class. A reader module has a function
 # ``read(model)`` and a dict ``READERS`` whose keys are the classes it reads; it is
 # imported only when it is needed.
-READER_MODULES = {"sklearn": "clearwood.ensembles.sklearn"}
+READER_MODULES = {
+    "sklearn": "clearwood.ensembles.sklearn",
+    "xgboost": "clearwood.ensembles.xgboost",
+    "lightgbm": "clearwood.ensembles.lightgbm",
+    "catboost": "clearwood.ensembles.catboost",
+}
 
 
 def read_ensemble(model: Any) -> TreeEnsemble:
     """Read a fitted tree ensemble, without refitting or changing it.
 
+    Files are read by Clearwood's own parsers, which take nothing on trust; they need
+    neither the library that wrote them nor the way in which the file is named.
+
     Parameters
     ----------
-    model : fitted estimator or TreeEnsemble
+    model : fitted estimator, path or TreeEnsemble
         From scikit-learn: decision and extra trees, random forests, extra trees,
         gradient boosting, histogram gradient boosting, bagging and AdaBoost over
-        trees, also inside a ``FrozenEstimator``. A ``TreeEnsemble`` is returned as is.
+        trees, also inside a ``FrozenEstimator``. From XGBoost, LightGBM and CatBoost:
+        their estimators and boosters, and the path (str or Path) of a model file:
+        XGBoost's JSON or UBJSON, LightGBM's text, CatBoost's JSON. A
+        ``TreeEnsemble`` is returned as is.
 
     Returns
     -------
@@ -33,6 +45,11 @@ def read_ensemble(model: Any) -> TreeEnsemble:
     ------
     ModelError
         The model is not fitted or of a kind that cannot be read.
+    ModelFormatError
+        The file is damaged, of another format, or holds a model of a kind that
+        cannot be read.
+    InputError
+        The file cannot be opened.
 
     Examples
     --------
@@ -46,14 +63,18 @@ sklearn.ensemble.GradientBoostingRegressor>
     """
     if isinstance(model, TreeEnsemble):
         return model
+    if isinstance(model, str | Path):
+        from clearwood.ensembles.files import read_file
+
+        return read_file(model)
     for base in type(model).__mro__:
         library = base.__module__.partition(".")[0]
         if library in READER_MODULES:
             return import_module(READER_MODULES[library]).read(model)
     found = repr(model) if isinstance(model, type) else type(model).__qualname__
     raise ModelError(
-        f"Cannot read {found}; expected a TreeEnsemble or a fitted model, one of "
-        f"{_readable_models()}."
+        f"Cannot read {found}; expected a TreeEnsemble, the path of a model file or a "
+        f"fitted model, one of {_readable_models()}."
     )
 
 

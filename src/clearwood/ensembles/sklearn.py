@@ -117,7 +117,7 @@ def _read_gradient_boosting(model: Any) -> TreeEnsemble:
         trees,
         None,
         base_score=_constant_start(model),
-        zero_is_positive=True,
+        decision="raw_or_zero",
         **_link_of_loss(model),
     )
 

@@ -27,6 +27,7 @@ OTHER_FIELDS = {
     "categories_left": np.bool_,
     "value": np.float64,
     "base_score": np.float64,
+    "offset": np.float64,
     "tree_weight": np.float64,
 }
 REMEDY = "The model is damaged or was changed by hand; read it again or refit it."
@@ -166,10 +167,15 @@ def _check_outputs(e: TreeEnsemble) -> None:
         t = wrong[0]
         expected = f"a first output that leaves room in {e.n_outputs} output(s)"
         _fail(f"output of tree {t}", str(e.output[t]), expected)
-    if not np.isfinite(e.base_score).all():
-        _fail("base_score", str(e.base_score), "finite numbers")
+    for name in ("base_score", "offset"):
+        found = getattr(e, name)
+        if found.shape != (e.n_outputs,) or not np.isfinite(found).all():
+            _fail(name, str(found), "one finite number per output")
     if not (np.isfinite(e.divisor) and e.divisor > 0):
         _fail("divisor", str(e.divisor), "a positive number")
+    for name in ("scale", "link_scale"):
+        if not np.isfinite(getattr(e, name)):
+            _fail(name, str(getattr(e, name)), "a finite number")
     if e.aggregation not in ("sum", "weighted_median"):
         _fail("aggregation", repr(e.aggregation), "'sum' or 'weighted_median'")
     if e.tree_weight.size != (e.n_trees if e.aggregation == "weighted_median" else 0):

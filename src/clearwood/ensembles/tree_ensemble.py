@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal
@@ -23,8 +23,8 @@ from clearwood.ensembles.structure import (
 )
 from clearwood.exceptions import InputError
 
-BLOCK_ROWS = 4096
-"""Rows predicted at a time: bounds memory without costing speed."""
+BLOCK_ROWS = 1024
+"""Rows predicted at a time: what a thousand trees say of them stays in the cache."""
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
@@ -68,20 +68,34 @@ class TreeEnsemble:
         How the values of the trees become one raw score.
     divisor : float, default=1.0
         Divides the sum: the number of trees where an ensemble takes the mean.
+    scale : float, default=1.0
+        Multiplies the sum.
+    offset : ndarray of float64 of shape (n_outputs,)
+        Added when the sum is done; empty stands for zeros.
+    sum_dtype : {"float64", "float32"}
+        The type in which the original adds and computes its link.
     tree_weight : ndarray of float64 of shape (n_trees,)
         Weights for the median; empty with a sum, where the leaf values carry them.
-    link : {"identity", "exp", "logistic", "softmax", "probability"}
-        From raw scores to predictions; ``"probability"``: they already are.
+    link : str
+        From raw scores to predictions, see ``links.response``.
     link_scale : float, default=1.0
         Factor on the raw scores inside the logistic function or softmax.
-    zero_is_positive : bool, default=False
-        With two classes and one output: which class a raw score of exactly 0 means.
-    allows_missing, allows_infinite : bool
-        Whether the original accepts NaN and infinity when it predicts.
+    decision : {"raw", "raw_or_zero", "probability"}
+        How the original chooses a class: by the largest raw score or probability; of
+        two classes with one output the second where the score is above 0, is at least
+        0, or has the larger probability (which tiny scores above 0 have not).
+    allows_missing : bool or ndarray of bool of shape (n_features,)
+        Whether the original accepts NaN when it predicts.
+    allows_infinite : bool
+        Whether it accepts infinite values.
     input_dtype : {"float32", "float64"}
         What the original casts its data to. The cuts already account for it.
     source : str
-        The class that the ensemble was read from.
+        The class, or the kind of file, that the ensemble was read from.
+    details : mapping of str to (str or number)
+        What else the model says of itself (library, objective ...), for people.
+    notes : tuple of str
+        What is unusual about the model, a sentence each.
 
     Examples
     --------
@@ -115,17 +129,24 @@ class TreeEnsemble:
     base_score: np.ndarray
     aggregation: Literal["sum", "weighted_median"] = "sum"
     divisor: float = 1.0
+    scale: float = 1.0
+    offset: np.ndarray = field(default_factory=lambda: np.zeros(0))
+    sum_dtype: Literal["float64", "float32"] = "float64"
     tree_weight: np.ndarray = field(default_factory=lambda: np.zeros(0))
     link: Link
     link_scale: float = 1.0
-    zero_is_positive: bool = False
-    allows_missing: bool
+    decision: Literal["raw", "raw_or_zero", "probability"] = "raw"
+    allows_missing: bool | np.ndarray
     allows_infinite: bool
     input_dtype: Literal["float32", "float64"]
     source: str
+    details: Mapping[str, str | float] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """Bring the arrays into their types and check that they form trees."""
+        if not np.size(self.offset):
+            object.__setattr__(self, "offset", np.zeros(np.shape(self.base_score)))
         for name, dtype in {**NODE_FIELDS, **TREE_FIELDS, **OTHER_FIELDS}.items():
             array = exact_array(name, getattr(self, name), dtype)
             object.__setattr__(self, name, array)
@@ -166,12 +187,8 @@ class TreeEnsemble:
     @cached_property
     def max_depth(self) -> int:
         """Most questions that a row is asked in one tree."""
-        depth, level = 0, self.roots[self.feature[self.roots] >= 0]
-        while level.size:
-            below = np.concatenate([self.left[level], self.right[level]])
-            level = below[self.feature[below] >= 0]
-            depth += 1
-        return depth
+        depths = _kernels.node_depths(self.feature, self.left, self.right)
+        return int(depths.max(initial=0))
 
     def splits(self) -> Splits:
         """All questions that the trees ask, each as often as it is asked.
@@ -234,9 +251,12 @@ class TreeEnsemble:
         """
         raw = self.raw_scores(X)
         if self.classes is None:
-            return response(raw, self.link)[:, 0]
+            return self._response(raw)[:, 0]
+        if self.decision == "probability":
+            return self.classes[np.argmax(self._response(raw), axis=1)]
         if self.link == "logistic":
-            positive = raw[:, 0] >= 0 if self.zero_is_positive else raw[:, 0] > 0
+            zero = self.decision == "raw_or_zero"
+            positive = raw[:, 0] >= 0 if zero else raw[:, 0] > 0
             return self.classes[positive.astype(int)]
         return self.classes[np.argmax(raw, axis=1)]
 
@@ -265,7 +285,7 @@ class TreeEnsemble:
                 f"{self.source} is a regression model and has no class probabilities; "
                 "use predict."
             )
-        return response(self.raw_scores(X), self.link, self.link_scale)
+        return self._response(self.raw_scores(X))
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Scores before the link, where the original has a decision function.
@@ -305,6 +325,10 @@ class TreeEnsemble:
             raw[rows] = combine(self._find_leaves(X[rows]))
         return raw
 
+    def _response(self, raw: np.ndarray) -> np.ndarray:
+        # Exact: scores that were added in float32 are float32 numbers.
+        return response(raw.astype(self.sum_dtype), self.link, self.link_scale)
+
     def leaves(self, X: Any) -> np.ndarray:
         """Node position of the leaf that every row reaches in every tree.
 
@@ -336,14 +360,14 @@ class TreeEnsemble:
             The columns do not fit, or hold NaN or infinity and the model takes none.
         """
         X = self.features.encode(X)
-        if not self.allows_missing:
-            remedy = (
-                "Fill the missing values as it was done before the model was fitted"
-            )
-            self._refuse(X, np.isnan, "is missing (NaN)", remedy)
+        refused = np.flatnonzero(~np.broadcast_to(self.allows_missing, self.n_features))
+        remedy = "Fill the missing values as it was done before the model was fitted"
+        self._refuse(X, refused, np.isnan, "is missing (NaN)", remedy)
         if not self.allows_infinite:
+            columns = np.arange(self.n_features)
             found = f"is infinite or too large for {self.input_dtype}"
-            self._refuse(X, self._is_too_large, found, "Replace it by a finite number")
+            remedy = "Replace it by a finite number"
+            self._refuse(X, columns, self._is_too_large, found, remedy)
         return X
 
     def _is_too_large(self, column: np.ndarray) -> np.ndarray:
@@ -354,12 +378,13 @@ class TreeEnsemble:
     def _refuse(
         self,
         X: np.ndarray,
+        columns: np.ndarray,
         is_bad: Callable[[np.ndarray], np.ndarray],
         found: str,
         remedy: str,
     ) -> None:
         # Column by column: no mask as large as the table.
-        for d in range(self.n_features):
+        for d in columns:
             bad = np.flatnonzero(is_bad(X[:, d]))
             if bad.size:
                 name = self.features.names[d]
@@ -385,11 +410,19 @@ class TreeEnsemble:
 
     def _sum(self, leaves: np.ndarray) -> np.ndarray:
         # One tree after the other, as the libraries add: the same rounding.
-        raw = np.tile(self.base_score, (leaves.shape[1], 1))
-        width = self.value.shape[1]
-        for leaf, first in zip(leaves, self.output):
-            raw[:, first : first + width] += self.value[leaf]
-        return raw / self.divisor
+        base, value = self._summands
+        raw = np.tile(base, (leaves.shape[1], 1))
+        _kernels.add_leaves(leaves, value, self.output, raw)
+        return raw / self.divisor * self.scale + self.offset.astype(raw.dtype)
+
+    @cached_property
+    def _summands(self) -> tuple[np.ndarray, np.ndarray]:
+        """Base score and values in the type in which they are added."""
+        with np.errstate(over="ignore"):
+            return (
+                self.base_score.astype(self.sum_dtype, copy=False),
+                self.value.astype(self.sum_dtype, copy=False),
+            )
 
     def _weighted_median(self, leaves: np.ndarray) -> np.ndarray:
         predicted = self.value[leaves, 0].T

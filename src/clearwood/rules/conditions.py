@@ -12,6 +12,9 @@ import numpy as np
 
 from clearwood._features import UNSEEN, FeatureSpace
 
+MORE_OTHERS = 3
+"""How many more categories are named when that says it without "any other"."""
+
 
 @dataclass(frozen=True)
 class Interval:
@@ -61,17 +64,25 @@ class Interval:
         """The condition in words."""
         name = name_text(features.names[self.feature])
         low, high = number_text(self.low), number_text(self.high)
+        at = features.missing_at[self.feature]
+        # A number that counts as missing goes with the missing, wherever it lies.
+        gone = [] if at is None else [number_text(at)]
+        inside = at is not None and self.low < at <= self.high
         if self.low == math.inf:
-            return f"{name} is missing"
+            return f"{name} is {' or '.join(['missing', *gone])}"
         if self.low > -math.inf and self.high < math.inf:
             words = f"{low} < {name} <= {high}"
         elif self.low > -math.inf:
             words = f"{name} > {low}"
         elif self.high < math.inf:
             words = f"{name} <= {high}"
+        elif gone:
+            return f"{name} is neither missing nor {gone[0]}"
         else:
             return f"{name} is not missing"
-        return f"({words} or missing)" if self.missing else words
+        if self.missing:
+            return f"({' or '.join([words, 'missing', *([] if inside else gone)])})"
+        return f"({words} but not {gone[0]})" if inside else words
 
 
 @dataclass(frozen=True)
@@ -90,8 +101,11 @@ class CategorySet:
 
     Examples
     --------
-    >>> CategorySet(0, (0, 2)).text(FeatureSpace(("hue",), (("red", "blue", "tan"),)))
+    >>> features = FeatureSpace(("hue",), (("red", "blue", "tan"),))
+    >>> CategorySet(0, (0, 2)).text(features)
     "hue in {'red', 'tan'}"
+    >>> CategorySet(0, (0, 2), missing=True, unseen=True).text(features)
+    "hue is not 'blue'"
     """
 
     feature: int
@@ -114,13 +128,24 @@ class CategorySet:
 
     def text(self, features: FeatureSpace) -> str:
         """The condition in words."""
+        name = name_text(features.names[self.feature])
         labels = features.categories[self.feature] or ()
         choices = [repr(labels[code]) for code in self.codes]
-        choices += ["missing"] * self.missing + ["any unseen category"] * self.unseen
-        name = name_text(features.names[self.feature])
-        if len(choices) == 1:
-            return f"{name} is {choices[0]}"
-        return f"{name} in {{{', '.join(choices)}}}"
+        choices += ["missing"] * self.missing
+        if not self.unseen:
+            return _one_of(name, "is", "in", choices)
+        # What the model does not name has no end: it is shorter to say what is not in.
+        others = [repr(labels[c]) for c in range(len(labels)) if c not in self.codes]
+        others += ["missing"] * (not self.missing)
+        if others and len(others) <= len(choices) + MORE_OTHERS:
+            return _one_of(name, "is not", "not in", others)
+        return _one_of(name, "is", "in", [*choices, "any other than the model names"])
+
+
+def _one_of(name: str, is_one: str, is_in: str, choices: list[str]) -> str:
+    if len(choices) == 1:
+        return f"{name} {is_one} {choices[0]}"
+    return f"{name} {is_in} {{{', '.join(choices)}}}"
 
 
 Condition = Interval | CategorySet

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from clearwood._features import FeatureSpace
+from clearwood._features import LOOKUPS, FeatureSpace
 from clearwood.exceptions import InputError, ModelFormatError
 from clearwood.rules.conditions import CategorySet, Condition, Interval
 from clearwood.rules.rule_set import Rule, RuleSet
@@ -48,16 +48,23 @@ def rules_to_json(rule_set: RuleSet) -> str:
         "target": rule_set.target,
         "classes": [_plain(label) for label in rule_set.classes],
         "named": features.named,
-        "features": [
-            {"name": n, "categories": None if c is None else [_plain(v) for v in c]}
-            for n, c in zip(features.names, features.categories)
-        ],
+        "features": [_feature_to_dict(features, d) for d in range(features.n_features)],
         "combine": "first",
         "rules": [_rule_to_dict(rule, features) for rule in rule_set.rules],
         "otherwise": _rule_to_dict(rule_set.otherwise, features),
         "about": rule_set.about,
     }
     return json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def _feature_to_dict(features: FeatureSpace, d: int) -> dict[str, Any]:
+    labels = features.categories[d]
+    return {
+        "name": features.names[d],
+        "categories": None if labels is None else [_plain(label) for label in labels],
+        "lookup": features.lookup[d],
+        "missing_at": features.missing_at[d],
+    }
 
 
 def _rule_to_dict(rule: Rule, features: FeatureSpace) -> dict[str, Any]:
@@ -141,14 +148,7 @@ def rules_from_json(text: str) -> RuleSet:
     if top.value(str, "combine") != "first":
         raise ModelFormatError("combine: expected 'first'.")
     top.only(*TOP)
-    entries = top.places("features")
-    for place in entries:
-        place.only("name", "categories")
-    names = tuple(place.value(str, "name") for place in entries)
-    if len(set(names)) != len(names):
-        raise ModelFormatError("features: names must differ.")
-    categories = tuple(place.labels("categories", or_none=True) for place in entries)
-    features = FeatureSpace(names, categories, top.value(bool, "named"))
+    features = _read_features(top.places("features"), top.value(bool, "named"))
     classes = top.labels("classes") or ()
     task = "classification" if classes else "regression"
     if top.value(str, "task") != task or len(classes) == 1:
@@ -165,6 +165,42 @@ def rules_from_json(text: str) -> RuleSet:
             raise ModelFormatError(f"rules[{i}].conditions: expected at least one.")
     target = top.value(str, "target")
     return RuleSet(rules, otherwise, features, classes, target, about)
+
+
+def _read_features(entries: list[_Place], named: bool) -> FeatureSpace:
+    for place in entries:
+        place.only("name", "categories", "lookup", "missing_at")
+    names = tuple(place.value(str, "name") for place in entries)
+    if len(set(names)) != len(names):
+        raise ModelFormatError("features: names must differ.")
+    return FeatureSpace(
+        names,
+        tuple(place.labels("categories", or_none=True) for place in entries),
+        named,
+        tuple(_read_lookup(place) for place in entries),
+        tuple(
+            None
+            if place.value(object, "missing_at") is None
+            # A number that counts as missing in this feature.
+            else place.number("missing_at")
+            for place in entries
+        ),
+    )
+
+
+def _read_lookup(place: _Place) -> Any:
+    lookup = place.value(str, "lookup")
+    wanted = {"integer": int, "text": str}.get(lookup, object)
+    labels = place.labels("categories", or_none=True) or ()
+    fits = all(type(label) is wanted or wanted is object for label in labels)
+    # Whole numbers are looked up by bisection.
+    rising = lookup != "integer" or list(labels) == sorted(labels)
+    if lookup not in LOOKUPS or not fits or not rising:
+        raise ModelFormatError(
+            f"{place.path}.lookup: found {lookup!r}, expected one of {LOOKUPS} that "
+            "fits the categories."
+        )
+    return lookup
 
 
 def _parse(text: str) -> Any:

@@ -40,9 +40,15 @@ class Teacher(NamedTuple):
 
     def says(self, X: Any) -> np.ndarray:
         """What the ensemble predicts: class probabilities, or values."""
-        if self.classes:
-            return np.ascontiguousarray(self.ensemble.predict_proba(X))
-        return self.ensemble.predict(X)
+        if not self.classes:
+            return self.ensemble.predict(X)
+        said = self.ensemble.predict_proba(X)
+        if self.ensemble.link == "one_vs_rest":
+            # One model per class: their answers need not sum to 1, those of rules do.
+            total = said.sum(axis=1, keepdims=True)
+            even = np.full_like(said, 1 / len(self.classes))
+            said = np.divide(said, total, out=even, where=total > 0)
+        return np.ascontiguousarray(said)
 
     def taught(
         self, said: np.ndarray, labels: np.ndarray | None, target: str
