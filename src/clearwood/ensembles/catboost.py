@@ -251,7 +251,9 @@ def _link(loss: Place) -> Any:
     kind = loss["type"].text()
     if kind in LINKS:
         return LINKS[kind]
-    means, remedy = REFUSED_LOSSES.get(kind, ("what Clearwood does not know", CUSTOM[1]))
+    means, remedy = REFUSED_LOSSES.get(
+        kind, ("what Clearwood does not know", CUSTOM[1])
+    )
     raise ModelFormatError(
         f"{loss.where}: a model with the loss {shown(kind)} cannot be read, it predicts "
         f"{means}. {remedy}."
@@ -323,7 +325,9 @@ def _classes(info: Place) -> np.ndarray:
 
 
 def _version(info: Place) -> dict[str, str]:
-    text = info["catboost_version_info"].value if "catboost_version_info" in info else ""
+    text = (
+        info["catboost_version_info"].value if "catboost_version_info" in info else ""
+    )
     found = VERSION.search(text) if isinstance(text, str) else None
     return {"version": found[1]} if found else {}
 

@@ -163,7 +163,9 @@ def read_features(info: Place) -> tuple[FeatureSpace, Questions]:
         stated=stated,
         n_categories={c: len(known) for c, known in enumerate(labels) if known},
     )
-    return _feature_space(info, [names[c] for c in range(len(names))], labels), questions
+    return _feature_space(
+        info, [names[c] for c in range(len(names))], labels
+    ), questions
 
 
 def _entries(info: Place, key: str) -> list[Place]:
