@@ -190,9 +190,13 @@ def _read_features(entries: list[_Place], named: bool) -> FeatureSpace:
 
 def _read_lookup(place: _Place) -> Any:
     lookup = place.value(str, "lookup")
-    wanted = {"integer": int, "text": str}.get(lookup, object)
+    wanted: dict[str, tuple[type, ...]] = {
+        "integer": (int,),
+        "text": (str,),
+        "hash": (int, str),
+    }
     labels = place.labels("categories", or_none=True) or ()
-    fits = all(type(label) is wanted or wanted is object for label in labels)
+    fits = lookup not in wanted or all(type(x) in wanted[lookup] for x in labels)
     # Whole numbers are looked up by bisection.
     rising = lookup != "integer" or list(labels) == sorted(labels)
     if lookup not in LOOKUPS or not fits or not rising:
