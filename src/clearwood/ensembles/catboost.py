@@ -255,8 +255,8 @@ def _link(loss: Place) -> Any:
         kind, ("what Clearwood does not know", CUSTOM[1])
     )
     raise ModelFormatError(
-        f"{loss.where}: a model with the loss {shown(kind)} cannot be read, it predicts "
-        f"{means}. {remedy}."
+        f"{loss.where}: a model with the loss {shown(kind)} cannot be read, it "
+        f"predicts {means}. {remedy}."
     )
 
 

@@ -193,7 +193,7 @@ def _feature_space(
     if len(set(known)) != len(known):
         twice = next(name for c, name in enumerate(known) if name in known[:c])
         info.fail(f"two columns of the name {shown(twice)}", "one name per column")
-    lookup: Any = tuple("exact" if known is None else "text" for known in labels)
+    lookup: Any = tuple("exact" if known is None else "hash" for known in labels)
     return FeatureSpace(tuple(known), tuple(labels), named, lookup)
 
 

@@ -10,7 +10,7 @@ from functools import lru_cache
 import numpy as np
 
 from clearwood.ensembles.catboost_features import Questions
-from clearwood.ensembles.documents import Place, shown
+from clearwood.ensembles.documents import Place
 from clearwood.ensembles.nodes import TreeNodes
 
 MOST_SYMMETRIC_DEPTH = 24
@@ -39,7 +39,7 @@ def symmetric_tree(tree: Place, width: int, questions: Questions) -> TreeNodes:
     if depth > MOST_SYMMETRIC_DEPTH:
         tree["splits"].fail(f"{depth} splits", f"at most {MOST_SYMMETRIC_DEPTH}")
     values = tree["leaf_values"].numbers(length=width << depth)
-    asked = np.array([*(questions.number(split) for split in levels), -1])
+    asked = np.array([questions.number(split) for split in levels] + [-1])
     level, left, leaf_order = _template(depth)
     value = np.zeros((level.size, width))
     value[level == depth] = values.reshape(-1, width)[leaf_order]
@@ -53,7 +53,7 @@ def _template(depth: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     Nodes stand level by level, so the children of node ``i`` are ``2i + 1, 2i + 2``.
     """
     level = np.repeat(np.arange(depth + 1), 1 << np.arange(depth + 1))
-    leaf_order = np.zeros(1, dtype=np.int64)
+    leaf_order: np.ndarray = np.zeros(1, dtype=np.int64)
     for split in range(depth):
         leaf_order = (leaf_order[:, None] + [0, 1 << split]).ravel()
     return level, 2 * np.arange(level.size) + 1, leaf_order
