@@ -106,7 +106,8 @@ def xgboost_files(kind):
     codes = xgboost.DMatrix(X[["code"]], score, feature_types=["c"], nthread=1)
     for name, booster in {"codes": "gbtree", "codes, dart": "dart"}.items():
         options = {"max_cat_to_onehot": 1, "max_depth": 2, "booster": booster}
-        model = xgboost.train({**options, "rate_drop": 0.5, "nthread": 1}, codes, 3)
+        options |= {"rate_drop": 0.5} if booster == "dart" else {}
+        model = xgboost.train({**options, "nthread": 1}, codes, 3)
         files[name] = saved(model, kind)
     return files
 
