@@ -11,6 +11,7 @@ import ctypes
 import ctypes.util
 import json
 import math
+import re
 
 import numpy as np
 from tests.ensembles.ubjson import decode
@@ -253,7 +254,8 @@ def lightgbm_number(cell, labels):
 
 
 def key_values(lines):
-    return {k: v for k, _, v in (line.partition("=") for line in lines)}
+    pairs = (line.partition("=") for line in lines)
+    return {key.strip(): value.strip() for key, _, value in pairs}
 
 
 def lightgbm_tree(values):
@@ -309,9 +311,16 @@ def lightgbm_labels(lines, header, trees):
     lists = json.loads(told[0].partition(":")[2]) if told else None
     if not lists:
         return {}
-    infos = header["feature_infos"].split()
-    categorical = [d for d, info in enumerate(infos) if ":" in info and info[0] != "["]
-    return dict(zip(categorical, lists))
+    told = [x for x in lines if x.startswith("[categorical_feature:")]
+    listed = told[0][:-1].partition(":")[2].strip() if told else ""
+    if re.fullmatch("[0-9]+(,[0-9]+)*", listed):
+        categorical = {int(d) for d in listed.split(",")}
+    else:
+        infos = header.get("feature_infos", "").split()
+        categorical = {d for d, info in enumerate(infos) if re.match("-?[0-9]", info)}
+    for tree in trees:
+        categorical |= {tree["split_feature"][node] for node in tree["sets"]}
+    return dict(zip(sorted(categorical), lists, strict=True))
 
 
 # CatBoost
