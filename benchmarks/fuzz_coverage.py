@@ -116,10 +116,13 @@ def fuzz(format, corpus, seconds):
             return
         X = np.array([[0.0] * ensemble.n_features, [1.5] * ensemble.n_features])
         try:
-            ensemble.raw_scores(X)
+            with np.errstate(over="ignore", invalid="ignore"):
+                scores = ensemble.raw_scores(X)
         except InputError:
-            # Numbers in a column of labels, or too few columns for these rows.
+            # Numbers in a column of codes that came as labels.
             return
+        summed_up = np.abs(ensemble.value).sum() * abs(ensemble.scale)
+        assert np.isfinite(scores).all() or summed_up > 1e30, scores
 
     def one(data):
         try:

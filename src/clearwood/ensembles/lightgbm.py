@@ -402,7 +402,7 @@ def _sets(
     words = section.integers("cat_threshold", int(ends[-1]), 0, 2**32 - 1)
     words = words.astype("<u4")
     which = cut[nodes]
-    wrong = np.flatnonzero((which < 0) | (which >= n_sets) | (which % 1 != 0))
+    wrong = np.flatnonzero((which < 0) | (which >= n_sets) | (np.trunc(which) != which))
     if wrong.size:
         i = int(nodes[wrong[0]])
         expected = f"the number of one of {n_sets} category sets"
