@@ -267,7 +267,12 @@ def _target(objective, X, n_classes, rng):
         return np.digitize(y, np.quantile(y, np.linspace(0, 1, n_classes + 1)[1:-1]))
     if objective.startswith("binary:") or objective == "reg:logistic":
         return (y > np.median(y)).astype(int)
-    if objective in ("count:poisson", "reg:gamma", "reg:tweedie", "reg:squaredlogerror"):
+    if objective in (
+        "count:poisson",
+        "reg:gamma",
+        "reg:tweedie",
+        "reg:squaredlogerror",
+    ):
         return np.round(np.exp(y)) + (objective == "reg:gamma")
     return y
 
@@ -302,7 +307,9 @@ def _middle(one, other):
 
 def native_cuts(booster):
     """(column, cut) of all numeric splits, from XGBoost's own dump."""
-    gradient_booster = json.loads(booster.save_raw("json"))["learner"]["gradient_booster"]
+    gradient_booster = json.loads(booster.save_raw("json"))["learner"][
+        "gradient_booster"
+    ]
     if "gbtree" in gradient_booster:
         gradient_booster = gradient_booster["gbtree"]
     return [

@@ -77,7 +77,7 @@ def read(model: Any) -> TreeEnsemble:
             predictor,
             source=name,
             classes=getattr(model, "classes_", None),
-            missing=getattr(model, "missing", np.nan),
+            missing=getattr(model, "missing", None),
         )
     except ModelFormatError as error:
         raise ModelError(str(error)) from None
@@ -171,7 +171,10 @@ def read_document(top: Place) -> TreeEnsemble:
     )
     kind = described["_estimator_type"]
     if kind.text() not in ("classifier", "regressor"):
-        kind.fail(shown(kind.value), "'classifier' or 'regressor'; others are not read")
+        kind.refuse(
+            f"an estimator of the type {shown(kind.value)}",
+            "Save its booster: model.get_booster().save_model(path)",
+        )
     return _ensemble(top, kind.value)
 
 
@@ -183,7 +186,7 @@ def _ensemble(
     predictor: Predictor,
     source: str | None = None,
     classes: Any = None,
-    missing: float = np.nan,
+    missing: float | None = None,
 ) -> TreeEnsemble:
     learner = top["learner"]
     booster = _booster(learner)
@@ -226,19 +229,16 @@ def _booster(learner: Place) -> Booster:
     booster = learner["gradient_booster"]
     kind = booster["name"]
     if kind.text() not in ("gbtree", "dart"):
-        kind.fail(
-            f"{shown(kind.value)}, a model without trees"
-            if kind.value == "gblinear"
-            else shown(kind.value),
-            "'gbtree' or 'dart'; fit one of these boosters",
+        kind.refuse(
+            f"the booster {shown(kind.value)}, which is not made of trees",
+            "Fit the model with booster='gbtree' or 'dart'",
         )
     param = learner["learner_model_param"]
     n_targets = param.get("num_target")
     if n_targets is not None and n_targets.integer(0, from_text=True) > 1:
-        n_targets.fail(
-            f"{shown(n_targets.value)} targets (several columns of y, or several "
-            "quantiles), which are not read",
-            "1; fit one model per target",
+        n_targets.refuse(
+            f"a model of {shown(n_targets.value)} targets or quantiles",
+            "Fit one model for each",
         )
     n_outputs = max(1, param["num_class"].integer(0, MOST_CLASSES, from_text=True))
     n_features = param["num_feature"].integer(1, 2**31 - 2, from_text=True)
@@ -261,7 +261,9 @@ def _task(
     if objective.link not in ("logistic", "softmax"):
         return {"task": "regression"}
     n_classes = 2 if objective.link == "logistic" else n_outputs
-    labels = np.arange(n_classes) if classes is None else np.asarray(classes)
+    # An estimator that saw one class only has a model of two nevertheless.
+    known = classes is not None and len(classes) > 1
+    labels = np.asarray(classes) if known else np.arange(n_classes)
     if labels.shape != (n_classes,):
         learner.fail(f"trees for {n_classes} classes", f"{labels.size}, as in classes_")
     return {"task": "classification", "classes": labels}

@@ -16,10 +16,11 @@ from clearwood.ensembles.xgboost_trees import Tree
 # The categories of a feature in the order of their codes; None: not known.
 Labels = tuple[str | int, ...] | None
 
-UNSEEN_NOTE = (
-    "Categories that the training data did not have go where those go that a split "
-    "does not name, left; XGBoost refuses some of them and takes others for the next "
-    "label in alphabetical order."
+LABELS_NOTE = (
+    "The model keeps the labels of its categories: hand in labels, not codes. A label "
+    "that was not in the training data goes left, as a category does that no split "
+    "names; XGBoost refuses some such labels and takes others for the next one in "
+    "order."
 )
 
 
@@ -47,7 +48,7 @@ def read_features(
     cats: Place | None,
     trees: Sequence[Tree],
     names: list[str] | None,
-    missing: float = np.nan,
+    missing: float | None = None,
 ) -> tuple[FeatureSpace, list[str]]:
     """Build the feature space, and give the trees their category sets.
 
@@ -59,8 +60,8 @@ def read_features(
         Their ``nodes.categories_left`` is filled in.
     names : list of str or None
         As ``feature_names`` gives them.
-    missing : float, default=nan
-        The number that an estimator takes for missing.
+    missing : float, optional
+        The number that an estimator takes for missing, besides NaN.
 
     Returns
     -------
@@ -90,7 +91,7 @@ def read_features(
         space,
         categories=tuple(known),
         lookup=tuple(lookup),
-        missing_at=(None if np.isnan(missing) else float(missing),) * n,
+        missing_at=(None if missing is None or np.isnan(missing) else missing,) * n,
         float32=True,
     )
     return features, _notes(features)
@@ -130,7 +131,7 @@ def _notes(features: FeatureSpace) -> list[str]:
             f"{more} only as codes: hand in the whole numbers it was fitted on."
         )
     if any(known is not None and how == "exact" for _, known, how in columns):
-        notes.append(UNSEEN_NOTE)
+        notes.append(LABELS_NOTE)
     return notes
 
 

@@ -95,10 +95,9 @@ def _n_nodes(tree: Place) -> int:
     param = tree["tree_param"]
     width = param.get("size_leaf_vector")
     if width is not None and width.integer(from_text=True) not in (0, 1):
-        width.fail(
-            f"{shown(width.value)} values per leaf (multi_strategy="
-            "'multi_output_tree', which is not read)",
-            "1, a model with one tree per output",
+        width.refuse(
+            f"trees with {shown(width.value)} values per leaf",
+            "Fit the model with multi_strategy='one_output_per_tree'",
         )
     n = param["num_nodes"].integer(1, MOST_NODES, from_text=True)
     for name in STATISTICS:
