@@ -71,7 +71,13 @@ def read(model: Any) -> TreeEnsemble:
     predictor = _predictor_of(model, name)
     booster = model if predictor == "booster" else model.get_booster()
     try:
-        document = parse_ubjson(bytes(booster.save_raw("ubj")), name)
+        data = bytes(booster.save_raw("ubj"))
+    except ValueError as error:
+        # XGBoost's own error, a page long: the first line says it.
+        reason = str(error).partition("\n")[0]
+        raise ModelError(f"{name} cannot be saved, is it trained? {reason}") from None
+    try:
+        document = parse_ubjson(data, name)
         return _ensemble(
             Place(document, name),
             predictor,
@@ -97,8 +103,6 @@ def _predictor_of(model: Any, name: str) -> Predictor:
         )
     predictor = READERS[kinds[0]]
     if predictor == "booster":
-        if model.num_features() == 0:
-            raise ModelError(f"{name} is not trained; use xgboost.train.")
         return predictor
     if not model.__sklearn_is_fitted__():
         raise ModelError(f"{name} is not fitted; call fit first.")
@@ -339,12 +343,15 @@ def _base_score(learner: Place, n_outputs: int, objective: Objective) -> np.ndar
         stored = np.array([place.number(from_text=True)])
     if stored.size not in (1, n_outputs):
         place.fail(f"{stored.size} numbers", f"1 or {n_outputs}, one per output")
-    with np.errstate(over="ignore"):
-        scores = [objective.margin(value) for value in stored.astype(np.float32)]
-    for score in scores:
-        if not np.isfinite(score):
-            place.fail(shown(text), "a score that the objective can start from")
+    scores = [objective.margin(value) for value in _float32(stored, place)]
+    if not np.isfinite(scores).all():
+        place.fail(shown(text), "a score that the objective can start from")
     return np.resize(np.array(scores, np.float32), n_outputs)
+
+
+def _float32(numbers: np.ndarray, place: Place) -> np.ndarray:
+    with np.errstate(over="ignore"):
+        return Place(numbers.astype(np.float32), place.where).numbers().astype("f4")
 
 
 def _trees(
@@ -358,7 +365,7 @@ def _trees(
     for tree, first in zip(trees, output.tolist()):
         tree.nodes.output = first
     if booster.weights is not None:
-        weights = booster.weights.numbers(len(places)).astype(np.float32)
+        weights = _float32(booster.weights.numbers(len(places)), booster.weights)
         for tree, weight in zip(trees, weights):
             tree.nodes.value = _weighted(tree, weight, base_score, predictor)
     return trees
