@@ -84,9 +84,7 @@ def loaded_natively(kind, path):
     import catboost
 
     model = catboost.CatBoostClassifier().load_model(str(path), format="json")
-    return lambda X: model.predict(
-        X, prediction_type="RawFormulaVal", thread_count=1
-    )
+    return lambda X: model.predict(X, prediction_type="RawFormulaVal", thread_count=1)
 
 
 def loaded_here(_, path):

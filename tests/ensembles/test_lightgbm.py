@@ -373,7 +373,11 @@ DAMAGED_HEADERS = [
     (r"\Atree\n", "", "line 1: found 'version=v3', expected 'tree'"),
     ("^version=v3", "version=v9", "line 2, version of the header: found 'v9'"),
     ("^version=v3\n", "", "version of the header: found no such line"),
-    ("^num_class=1", "num_class=1\nnum_class=1", "num_class .* a second time in line 4"),
+    (
+        "^num_class=1",
+        "num_class=1\nnum_class=1",
+        "num_class .* a second time in line 4",
+    ),
     ("^num_class=1", "num_class=2", "num_class of the header: found '2', expected 1"),
     ("^num_class=1", f"num_class={ABSURD}", "num_class of the header: found"),
     ("iteration=1", "iteration=2", "num_tree_per_iteration .* found 2, expected 1 wi"),
@@ -409,13 +413,21 @@ DAMAGED_HEADERS = [
     ("^pandas_categorical:.*", "pandas_categorical:[[NaN]]", "found nan, .* a text"),
     ("^pandas_categorical:.*", "pandas_categorical:[[[1]]]", "found an array, .* a te"),
     ("^pandas_categorical:.*", 'pandas_categorical:[["a","a"]]', "a label twice"),
-    ("^pandas_categorical:.*", 'pandas_categorical:[["a"]]', "category code 5.* below 1"),
+    (
+        "^pandas_categorical:.*",
+        'pandas_categorical:[["a"]]',
+        "category code 5.* below 1",
+    ),
     ("^pandas_categorical:.*", 'pandas_categorical:[["a"],["b"]]', "labels for 2 col"),
     ("^pandas_categorical:.*", "pandas_categorical", "found 'pandas_categorical'"),
     ("^pandas_categorical:", "pandas_categorical:null\n\\g<0>", "a second time"),
 ]
 DAMAGED_TREES = [
-    ("num_leaves=5", "num_leaves=4", "leaf_value of tree 0: found 5 entries, expected 4"),
+    (
+        "num_leaves=5",
+        "num_leaves=4",
+        "leaf_value of tree 0: found 5 entries, expected 4",
+    ),
     ("num_leaves=5", "num_leaves=0", "num_leaves of tree 0: found 0 as entry 0"),
     ("num_leaves=5", f"num_leaves={ABSURD}", "num_leaves of tree 0: found"),
     ("num_leaves=5", "num_leaves=2000000000", "leaf_value of tree 0: found 5 entries"),
@@ -451,10 +463,22 @@ DAMAGED_TREES = [
     (r"^(threshold=\S+) \S+", r"\1 1e", "threshold of tree 0: found '0 1e"),
     (r"^(threshold=\S+) \S+", r"\1 1-2", "threshold of tree 0: found '0 1-2"),
     (r"^(threshold=\S+) \S+", r"\1 0x1p3", "threshold of tree 0: found '0 0x1p3"),
-    (r"^(threshold=\S+) \S+", r"\1", "threshold of tree 0: found 3 entries, expected 4"),
+    (
+        r"^(threshold=\S+) \S+",
+        r"\1",
+        "threshold of tree 0: found 3 entries, expected 4",
+    ),
     (r"^(threshold=\S+) \S+", r"\1 " + "1" * 5000, "number of many digits"),
-    (r"^leaf_value=\S+", "leaf_value=inf", "leaf_value of tree 0: found inf as entry 0"),
-    (r"^leaf_value=\S+", "leaf_value=1e999", "leaf_value of tree 0: found inf as entry"),
+    (
+        r"^leaf_value=\S+",
+        "leaf_value=inf",
+        "leaf_value of tree 0: found inf as entry 0",
+    ),
+    (
+        r"^leaf_value=\S+",
+        "leaf_value=1e999",
+        "leaf_value of tree 0: found inf as entry",
+    ),
     (r"^leaf_value=\S+", "leaf_value=nan", "leaf_value of tree 0: found 'nan"),
     ("^decision_type=1", "decision_type=12", "decision_type of tree 0: found 12"),
     ("^decision_type=1", "decision_type=-1", "decision_type of tree 0: found -1"),
@@ -463,9 +487,17 @@ DAMAGED_TREES = [
     (r"^split_feature=\S+", "split_feature=3", "split_feature of tree 0: found 3"),
     (r"^split_feature=\S+", "split_feature=-1", "split_feature of tree 0: found -1"),
     (r"^split_feature=\S+", "split_feature=0.5", "split_feature of tree 0: found '0.5"),
-    (r"^split_feature=\S+", f"split_feature={ABSURD}", "split_feature of tree 0: found"),
+    (
+        r"^split_feature=\S+",
+        f"split_feature={ABSURD}",
+        "split_feature of tree 0: found",
+    ),
     (r"^split_feature=2", "split_feature=0", "categorical splits and a numeric one"),
-    (r"^left_child=\S+", "left_child=0", "left_child .* found 0 as entry 0, .* no paren"),
+    (
+        r"^left_child=\S+",
+        "left_child=0",
+        "left_child .* found 0 as entry 0, .* no paren",
+    ),
     (r"^left_child=\S+", "left_child=4", "left_child of tree 0: found 4 as entry 0"),
     (r"^left_child=\S+", "left_child=-6", "left_child of tree 0: found -6 as entry 0"),
     (r"^is_linear=0", "is_linear=1", "tree 0 has linear models in its leaves"),
@@ -510,7 +542,9 @@ def test_damaged_shapes(left, right, message):
 
 def test_lines_are_named():
     line = TEXT.split("\n").index("is_linear=0") + 1
-    with pytest.raises(FormatError, match=f"^model.txt: line {line}, is_linear of tree"):
+    with pytest.raises(
+        FormatError, match=f"^model.txt: line {line}, is_linear of tree"
+    ):
         read(TEXT.replace("is_linear=0", "is_linear=7"))
 
 
@@ -547,7 +581,7 @@ def test_no_text_of_lightgbm(data):
 def test_random_damage_never_ends_in_another_error():
     rng = np.random.default_rng(0)
     texts = [p.read_bytes() for p in sorted(FILES.glob("lightgbm-*.txt"))]
-    alphabet = b"0123456789-+.eE =\n\t:,[]\"inftreNa_\x80\xff"
+    alphabet = b'0123456789-+.eE =\n\t:,[]"inftreNa_\x80\xff'
     for i in range(400):
         text = texts[i % len(texts)]
         data = bytearray(text[: text.find(b"[boosting")])

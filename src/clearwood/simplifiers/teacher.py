@@ -38,7 +38,8 @@ class Teacher(NamedTuple):
                 "under other names, use ensemble.with_classes(labels), the labels in "
                 "the order of the probabilities."
             )
-        order = np.argsort(known)  # models may know their classes in any order
+        # CatBoost keeps classes in the order of class_names, whatever that is.
+        order = np.argsort(known)
         return order[np.searchsorted(known, y, sorter=order)]
 
     def says(self, X: Any) -> np.ndarray:
@@ -140,7 +141,7 @@ def get_teacher(
         )
     if is_frame(X) and not ensemble.features.named:
         ensemble = ensemble.with_feature_names([str(name) for name in X.columns])
-    return Teacher(model, ensemble)
+    return Teacher(model, ensemble.with_category_texts(X))
 
 
 def single_split_fidelity(
