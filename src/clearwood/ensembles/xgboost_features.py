@@ -25,7 +25,23 @@ LABELS_NOTE = (
 
 
 def feature_names(learner: Place, n_features: int) -> list[str] | None:
-    """Column names, or None where the model was fitted on bare numbers."""
+    """Column names, or None where the model was fitted on bare numbers.
+
+    Parameters
+    ----------
+    learner : Place
+    n_features : int
+
+    Returns
+    -------
+    list of str, or None
+
+    Examples
+    --------
+    >>> learner = Place({"feature_names": ["age", "sex"]}, "model.json: learner")
+    >>> feature_names(learner, 2)
+    ['age', 'sex']
+    """
     names = learner.get("feature_names")
     if names is None or np.size(names.value) == 0:
         if n_features > MOST_UNNAMED_FEATURES:

@@ -6,7 +6,6 @@ from typing import NamedTuple, NoReturn
 
 import numpy as np
 
-from clearwood.ensembles.casts import float64_cut_of_float32_test
 from clearwood.ensembles.documents import MOST_NODES, Place, shown
 from clearwood.ensembles.nodes import TreeNodes
 
@@ -26,7 +25,8 @@ class Tree(NamedTuple):
     Parameters
     ----------
     nodes : TreeNodes
-        With values in float32, without ``categories_left``.
+        With values and cuts in float32 as stored, where ``x < cut`` goes left, and
+        without ``categories_left``.
     goes_right : dict of int to ndarray of int64
         Per categorical node, the category codes that go right; all others go left.
     """
@@ -79,7 +79,7 @@ def read_tree(tree: Place, n_features: int) -> Tree:
     condition = _conditions(tree, n, needed=(number >= 0) & ~categorical)[order]
     nodes = TreeNodes(
         feature=np.where(inner, feature, -1)[order],
-        cut=float64_cut_of_float32_test(condition, strict=True),
+        cut=condition,
         left=number[left[order]],
         right=number[right[order]],
         missing_left=_flags(tree, "default_left", n)[order],
