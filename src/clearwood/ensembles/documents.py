@@ -186,6 +186,10 @@ expected one. The model is damaged or was changed by hand; read it again or refi
             f"{self.where}: found {found}, expected {expected}. {REMEDY}"
         )
 
+    def refuse(self, reason: str, remedy: str) -> NoReturn:
+        """Refuse the file for what it holds: sound, but of a kind that is not read."""
+        raise ModelFormatError(f"{self.where}: cannot read {reason}. {remedy}.")
+
     # Objects
 
     def _members(self) -> dict[str, Any]:

@@ -34,7 +34,7 @@ SPARE_MEMORY = 32 * 2**20
 """Bytes that parsed values may take besides eight times the file's size."""
 
 # What Python takes for one value, roughly and rather too much.
-CONTAINER, ARRAY, SCALAR = 300, 160, 60
+CONTAINER, ARRAY, SCALAR = 300, 250, 60
 
 
 def parse_ubjson(data: bytes, name: str) -> Any:

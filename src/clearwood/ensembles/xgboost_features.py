@@ -16,15 +16,32 @@ from clearwood.ensembles.xgboost_trees import Tree
 # The categories of a feature in the order of their codes; None: not known.
 Labels = tuple[str | int, ...] | None
 
-UNSEEN_NOTE = (
-    "Categories that the training data did not have go where those go that a split "
-    "does not name, left; XGBoost refuses some of them and takes others for the next "
-    "label in alphabetical order."
+LABELS_NOTE = (
+    "The model keeps the labels of its categories: hand in labels, not codes. A label "
+    "that was not in the training data goes left, as a category does that no split "
+    "names; XGBoost refuses some such labels and takes others for the next one in "
+    "order."
 )
 
 
 def feature_names(learner: Place, n_features: int) -> list[str] | None:
-    """Column names, or None where the model was fitted on bare numbers."""
+    """Column names, or None where the model was fitted on bare numbers.
+
+    Parameters
+    ----------
+    learner : Place
+    n_features : int
+
+    Returns
+    -------
+    list of str, or None
+
+    Examples
+    --------
+    >>> learner = Place({"feature_names": ["age", "sex"]}, "model.json: learner")
+    >>> feature_names(learner, 2)
+    ['age', 'sex']
+    """
     names = learner.get("feature_names")
     if names is None or names.size() == 0:
         if n_features > MOST_UNNAMED_FEATURES:
@@ -47,7 +64,7 @@ def read_features(
     cats: Place | None,
     trees: Sequence[Tree],
     names: list[str] | None,
-    missing: float = np.nan,
+    missing: float | None = None,
 ) -> tuple[FeatureSpace, list[str]]:
     """Build the feature space, and give the trees their category sets.
 
@@ -59,8 +76,8 @@ def read_features(
         Their ``nodes.categories_left`` is filled in.
     names : list of str or None
         As ``feature_names`` gives them.
-    missing : float, default=nan
-        The number that an estimator takes for missing.
+    missing : float, optional
+        The number that an estimator takes for missing, besides NaN.
 
     Returns
     -------
@@ -90,7 +107,7 @@ def read_features(
         space,
         categories=tuple(known),
         lookup=tuple(lookup),
-        missing_at=(None if np.isnan(missing) else float(missing),) * n,
+        missing_at=(None if missing is None or np.isnan(missing) else missing,) * n,
         float32=True,
     )
     return features, _notes(features)
@@ -130,7 +147,7 @@ def _notes(features: FeatureSpace) -> list[str]:
             f"{more} only as codes: hand in the whole numbers it was fitted on."
         )
     if any(known is not None and how == "exact" for _, known, how in columns):
-        notes.append(UNSEEN_NOTE)
+        notes.append(LABELS_NOTE)
     return notes
 
 

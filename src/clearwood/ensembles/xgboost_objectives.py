@@ -11,7 +11,6 @@ import numpy as np
 from clearwood.ensembles._kernels import log_float32
 from clearwood.ensembles.documents import Place, shown
 from clearwood.ensembles.links import Link
-from clearwood.exceptions import ModelFormatError
 
 Predictor = Literal["booster", "classifier", "regressor"]
 """The object whose predictions count: it may read the same scores differently."""
@@ -83,8 +82,9 @@ OBJECTIVES = {
 }
 REFUSED = {
     "rank:": "its scores only put rows in order",
-    "survival:": "it predicts times of which some are known only in part",
+    "survival:": "it predicts times, of which some are known only in part",
     "binary:hinge": "it says yes or no without a probability",
+    "": "it is none of those that Clearwood knows",
 }
 
 
@@ -120,13 +120,16 @@ def objective_of(name: Place, predictor: Predictor, n_outputs: int) -> Objective
     text = name.text()
     objective = OBJECTIVES.get(text)
     if objective is None:
-        reasons = [why for start, why in REFUSED.items() if text.startswith(start)]
-        _refuse(name, *(reasons or ["it is not one of those known here"]))
+        reason = next(why for start, why in REFUSED.items() if text.startswith(start))
+        name.refuse(
+            f"the objective {shown(text)}, as {reason}",
+            f"Fit the model with one of {', '.join(OBJECTIVES)}",
+        )
     is_multi = text.startswith("multi:")
     if n_outputs > 1 and not is_multi:
         name.fail(f"{shown(text)} with {n_outputs} outputs", "one output")
     if predictor == "regressor" and is_multi:
-        _refuse(name, "a regressor has one value per row, not one per class")
+        _refuse(name, "an XGBRegressor predicts one column per class with it")
     if predictor == "regressor" and objective.link == "logistic":
         # A regressor returns the probability, or the raw score, as a value.
         if text == "binary:logitraw":
@@ -141,11 +144,7 @@ def _of_classifier(name: Place, objective: Objective, n_outputs: int) -> Objecti
     if name.value == "reg:logistic":
         return OBJECTIVES["binary:logistic"]
     if name.value == "binary:logitraw" or objective.link not in ("logistic", "softmax"):
-        _refuse(
-            name,
-            "an XGBClassifier compares what it predicts with 0.5, as if it were a "
-            "probability",
-        )
+        _refuse(name, "an XGBClassifier takes what it predicts for a probability")
     if name.value == "multi:softprob" and n_outputs == 2:
         return replace(
             objective,
@@ -158,8 +157,7 @@ def _of_classifier(name: Place, objective: Objective, n_outputs: int) -> Objecti
 
 
 def _refuse(name: Place, reason: str) -> NoReturn:
-    raise ModelFormatError(
-        f"{name.where}: cannot read the objective {shown(name.value)}: {reason}. Fit "
-        f"the model with one of {', '.join(OBJECTIVES)}, or hand in "
-        "model.get_booster(), which has an answer for each of these."
+    name.refuse(
+        f"the objective {shown(name.value)} of this estimator, as {reason}",
+        "Hand in its booster, model.get_booster(), or a file that the booster saved",
     )

@@ -6,7 +6,6 @@ from typing import NamedTuple, NoReturn
 
 import numpy as np
 
-from clearwood.ensembles.casts import float64_cut_of_float32_test
 from clearwood.ensembles.documents import MOST_NODES, Place, shown
 from clearwood.ensembles.nodes import TreeNodes
 
@@ -26,7 +25,8 @@ class Tree(NamedTuple):
     Parameters
     ----------
     nodes : TreeNodes
-        With values in float32, without ``categories_left``.
+        With values and cuts in float32 as stored, where ``x < cut`` goes left, and
+        without ``categories_left``.
     goes_right : dict of int to ndarray of int64
         Per categorical node, the category codes that go right; all others go left.
     """
@@ -79,7 +79,7 @@ def read_tree(tree: Place, n_features: int) -> Tree:
     condition = _conditions(tree, n, needed=(number >= 0) & ~categorical)[order]
     nodes = TreeNodes(
         feature=np.where(inner, feature, -1)[order],
-        cut=float64_cut_of_float32_test(condition, strict=True),
+        cut=condition,
         left=number[left[order]],
         right=number[right[order]],
         missing_left=_flags(tree, "default_left", n)[order],
@@ -95,10 +95,9 @@ def _n_nodes(tree: Place) -> int:
     param = tree["tree_param"]
     width = param.get("size_leaf_vector")
     if width is not None and width.integer(from_text=True) not in (0, 1):
-        width.fail(
-            f"{shown(width.value)} values per leaf (multi_strategy="
-            "'multi_output_tree', which is not read)",
-            "1, a model with one tree per output",
+        width.refuse(
+            f"trees with {shown(width.value)} values per leaf",
+            "Fit the model with multi_strategy='one_output_per_tree'",
         )
     n = param["num_nodes"].integer(1, MOST_NODES, from_text=True)
     for name in STATISTICS:

@@ -35,8 +35,8 @@ class Teacher(NamedTuple):
             raise InputError(
                 f"y holds label(s) {unknown.tolist()} that the ensemble does not "
                 f"know; it knows {known.tolist()}. If these are the same classes "
-                "under other names, use ensemble.with_classes(labels), the labels in "
-                "the order of the probabilities."
+                "under other names, say so in the order of its own: "
+                "ensemble.with_classes(labels), or --classes on the command line."
             )
         # CatBoost keeps classes in the order of class_names, whatever that is.
         order = np.argsort(known)

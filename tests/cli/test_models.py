@@ -1,0 +1,150 @@
+"""The command on model files: what is in them, and their rules."""
+
+import json
+import re
+
+import lightgbm
+import numpy as np
+import pandas as pd
+import pytest
+import xgboost
+from tests.cli.test_cli import failed, run
+
+from clearwood.rules import RuleSet
+
+
+@pytest.fixture
+def table(tmp_path):
+    """Numbers, gaps, a text column, and a target in words."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {
+            "dose": rng.uniform(size=300).round(2),
+            "age": rng.integers(20, 80, 300).astype(float),
+            "ward": rng.choice(["north", "south", "west"], 300),
+        }
+    )
+    frame["ill"] = ((frame.dose > 0.8) | (frame.ward == "west")).astype(int)
+    frame.loc[::17, "age"] = np.nan
+    path = tmp_path / "data.csv"
+    frame.to_csv(path, index=False)
+    return path
+
+
+@pytest.fixture
+def frame(table):
+    return pd.read_csv(table).astype({"ward": "category"})
+
+
+@pytest.fixture
+def xgboost_file(frame, tmp_path):
+    model = xgboost.XGBClassifier(
+        n_estimators=20, max_depth=3, enable_categorical=True, n_jobs=1
+    ).fit(frame[["dose", "age", "ward"]], frame["ill"])
+    path = tmp_path / "model.ubj"
+    model.save_model(path)
+    return path
+
+
+@pytest.fixture
+def lightgbm_file(frame, tmp_path):
+    model = lightgbm.LGBMClassifier(n_estimators=20, n_jobs=1, verbose=-1).fit(
+        frame[["dose", "age", "ward"]], frame["ill"]
+    )
+    path = tmp_path / "model.txt"
+    model.booster_.save_model(path)
+    return path
+
+
+def test_check(xgboost_file):
+    result = run("check", xgboost_file)
+    assert result.exit_code == 0, result.output
+    assert result.stdout.startswith(f"{xgboost_file}: sound")
+    for word in (
+        "XGBoost",
+        "binary:logistic",
+        "classes 0, 1",
+        "trees",
+        "1 categorical",
+    ):
+        assert word in result.stdout
+    found = json.loads(run("check", xgboost_file, "--json").stdout)
+    assert found["sound"] is True
+    assert [feature["name"] for feature in found["features"]] == ["dose", "age", "ward"]
+    assert found["features"][2]["categories"] == 3
+
+
+def test_check_of_a_damaged_file_is_exit_1(lightgbm_file):
+    text = lightgbm_file.read_text()
+    lightgbm_file.write_text(
+        re.sub(r"^left_child=\d", "left_child=99", text, flags=re.M)
+    )
+    result = run("check", lightgbm_file)
+    assert result.exit_code == 1
+    assert "NOT SOUND" in result.stdout and "left_child of tree" in result.stdout
+    found = json.loads(run("check", lightgbm_file, "--json").stdout)
+    assert found["sound"] is False and "left_child" in found["problem"]
+    other = run("check", lightgbm_file.parent / "data.csv")
+    assert other.exit_code == 1 and "expected a model file" in other.stdout
+
+
+@pytest.mark.parametrize("file", ["xgboost_file", "lightgbm_file"])
+def test_rules_of_a_model_file(file, table, tmp_path, request):
+    model = request.getfixturevalue(file)
+    out, page = tmp_path / "rules.json", tmp_path / "report.html"
+    result = run(
+        "simplify", model, table, "--target", "ill", "--restarts", 3,
+        "--out", out, "--report", page,
+    )  # fmt: skip
+    assert result.exit_code == 0, result.output
+    assert "On 75 rows held out from the fit of the rules" in result.stdout
+    assert "'west'" in result.stdout and "dose" in result.stdout
+    rules = RuleSet.load(out)
+    assert str(rules) in result.stdout and rules.target == "ill"
+    assert "then ill" in page.read_text(encoding="utf-8")
+    predicted = run("predict", out, table)
+    assert predicted.exit_code == 0 and len(predicted.stdout.splitlines()) == 301
+
+
+def test_classes_may_be_named(xgboost_file, table):
+    frame = pd.read_csv(table)
+    frame["ill"] = np.where(frame["ill"] == 1, "yes", "no")
+    frame.to_csv(table, index=False)
+    command = ["simplify", xgboost_file, table, "--target", "ill", "--restarts", 2]
+    assert failed(run(*command), "['no', 'yes']", "--classes")
+    assert failed(run(*command, "--classes", "no,maybe"), "'yes'")
+    assert failed(run(*command, "--classes", "no"), "expected 2 different labels")
+    result = run(*command, "--classes", "no, yes")
+    assert result.exit_code == 0, result.output
+    assert "then yes" in result.stdout
+
+
+def test_a_model_or_an_ensemble_to_train(xgboost_file, table):
+    both = run("simplify", xgboost_file, table, "--target", "ill", "--train",
+               "random-forest")  # fmt: skip
+    none = run("simplify", table, "--target", "ill")
+    named = run("simplify", table, "--target", "ill", "--train", "decision-tree",
+                "--classes", "a,b")  # fmt: skip
+    for result in (both, none, named):
+        assert result.exit_code == 2
+    assert "model.json data.csv" in both.stderr and "--train" in none.stderr
+    wrong = run("simplify", xgboost_file, table, "--target", "ill", "--task",
+                "regression")  # fmt: skip
+    assert failed(wrong, "is for classification, not for regression")
+
+
+def test_columns_are_found_by_name(xgboost_file, table):
+    frame = pd.read_csv(table)
+    frame[["ill", "more", "ward", "age", "dose"]] = frame[
+        ["ill", "dose", "ward", "age", "dose"]
+    ].to_numpy()
+    shuffled = table.with_name("shuffled.csv")
+    frame[["more", "ward", "ill", "age", "dose"]].to_csv(shuffled, index=False)
+    command = ["simplify", xgboost_file, "--target", "ill", "--restarts", 2, "--json"]
+    rules = [
+        json.loads(run(*command[:2], data, *command[2:]).stdout)["rules"]["rules"]
+        for data in (table, shuffled)
+    ]
+    assert rules[0] == rules[1]
+    frame.drop(columns="age").to_csv(shuffled, index=False)
+    assert failed(run(*command[:2], shuffled, *command[2:]), "['age']", "lacks")
