@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Hashable
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -16,7 +16,8 @@ from clearwood._features import FeatureSpace, Lookup, check_distinct
 from clearwood.ensembles.documents import Place, parse_json, plain_integer, shown
 from clearwood.ensembles.lightgbm_text import Section
 from clearwood.ensembles.nodes import MOST_SET_ENTRIES, TreeNodes
-from clearwood.exceptions import InputError, ModelFormatError
+from clearwood.ensembles.structure import REMEDY
+from clearwood.exceptions import ClearwoodError, InputError, ModelFormatError
 
 MOST_FEATURES = 1_000_000
 
@@ -27,10 +28,13 @@ class Columns:
     Parameters
     ----------
     header : Section
+    error : type
+        What to raise where the model is sound but cannot be read exactly.
     """
 
-    def __init__(self, header: Section) -> None:
+    def __init__(self, header: Section, error: type[ClearwoodError]) -> None:
         self.header = header
+        self.error = error
         self.names = _names(header)
         self.n_features = n = len(self.names)
         # Per feature the first tree with a node of a kind, -1 where there is none.
@@ -98,26 +102,23 @@ class Columns:
 
     def _check_uses(self) -> None:
         torn = np.flatnonzero((self.zero_is_missing >= 0) & (self.needs_zero >= 0))
-        if torn.size:
-            d = int(torn[0])
-            self._fail(
-                d,
-                f"zero as missing in tree {self.zero_is_missing[d]} and apart from "
-                f"missing in tree {self.needs_zero[d]}",
-                "one of the two in all trees (zero_as_missing as it was when a model "
-                "is fitted further)",
+        for d in torn[:1].tolist():
+            raise self.error(
+                f"{self._where(d)}: tree {self.zero_is_missing[d]} takes zero for "
+                f"missing, tree {self.needs_zero[d]} tells them apart. Fit all trees "
+                "with the same zero_as_missing."
             )
         for d in self.bits:
             if self.numeric[d] >= 0:
-                found = (
-                    f"a numeric split in tree {self.numeric[d]} and categorical ones"
-                )
-                self._fail(d, found, "one of the two in all trees")
+                found = f"a numeric split in tree {self.numeric[d]} too"
+                self._fail(d, found, "categorical splits only")
 
-    def _fail(self, d: int, found: str, expected: str) -> None:
+    def _where(self, d: int) -> str:
+        return f"{self.header.name}: feature {d} ({shown(self.names[d])})"
+
+    def _fail(self, d: int, found: str, expected: str) -> NoReturn:
         raise ModelFormatError(
-            f"{self.header.name}: feature {d} ({shown(self.names[d])}): found {found}, "
-            f"expected {expected}."
+            f"{self._where(d)}: found {found}, expected {expected}. {REMEDY}"
         )
 
     # Labels of pandas categories
@@ -134,7 +135,7 @@ class Columns:
         lists = [_labels(column) for column in top.items()]
         columns = self._categorical_columns(rest)
         if len(lists) != len(columns):
-            raise ModelFormatError(
+            raise self.error(
                 f"{where}: found labels for {len(lists)} columns, but {len(columns)} "
                 f"categorical features ({shown(', '.join(map(str, columns)))}), and "
                 "the model does not say which labels belong to which. Fit it on a "
