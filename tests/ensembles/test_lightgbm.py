@@ -89,6 +89,7 @@ def test_the_kinds_show_what_they_are_for():
     assert ensembles["early_stopping"].n_trees < 30
     (note,) = ensembles["early_stopping"].notes
     assert re.match("Early stopping: the trees of rounds? [0-9]+ .*are", note)
+    assert read_ensemble(make("early_stopping", 0).model).notes == ()
     assert ensembles["custom"].notes == (
         "The model names no objective: what it predicts are its raw scores.",
     )
@@ -185,6 +186,16 @@ def test_labels_of_pandas_are_the_categories():
     labels = ("oak", "yew", "ash", "elm é")
     empty = (None,) * 3
     assert space.categories == (None, labels, *empty, ("same",), (7, 3, 5))
+
+
+@pytest.mark.parametrize("line", ["", "[categorical_feature: name:tree,size_of]\n"])
+def test_old_files_do_not_list_the_categorical_features(line):
+    text = (FILES / "lightgbm-3.3.5-pandas.txt").read_text()
+    other = changed(text, r"^.categorical_feature: 1,2.\n", line)
+    assert_equal_arrays(read(other), read(text))
+    short = changed(other, "^feature_infos=", "feature_infos=none ")
+    with pytest.raises(FormatError, match="feature_infos .* found 4 entries, .* 3"):
+        read(short)
 
 
 def test_names():
@@ -395,7 +406,12 @@ DAMAGED_HEADERS = [
     ("iteration=1", "iteration=1 1", "num_tree_per_iteration .* found 2 entries"),
     ("iteration=1", "iteration=", "num_tree_per_iteration .* found 0 entries"),
     ("idx=2", "idx=1", "feature_names of the header: found 3 names, expected 2"),
-    ("idx=2", "idx=999999", "feature_names of the header: found fewer than 1000000"),
+    (
+        "idx=2",
+        "idx=999999",
+        "max_feature_idx .* found 999999 .* to 199,999",
+    ),
+    ("idx=2", "idx=99999", "feature_names of the header: found fewer than 100000"),
     ("idx=2", "idx=3000000000", "max_feature_idx of the header: found 3000000000"),
     ("idx=2", "idx=-1", "max_feature_idx of the header: found -1"),
     ("_names=.*", "_names=a b a", "Feature names must differ, .* .'a'."),
@@ -419,6 +435,7 @@ DAMAGED_HEADERS = [
     ("^pandas_categorical:.*", "pandas_categorical:[[null]]", "found None, .* a text"),
     ("^pandas_categorical:.*", "pandas_categorical:[[NaN]]", "found nan, .* a text"),
     ("^pandas_categorical:.*", "pandas_categorical:[[[1]]]", "found an array, .* a te"),
+    ("^pandas_categorical:.*", "pandas_categorical:[[],[],[],[]]", "found 5 arrays"),
     ("^pandas_categorical:.*", 'pandas_categorical:[["a","a"]]', "a label twice"),
     (
         "^pandas_categorical:.*",

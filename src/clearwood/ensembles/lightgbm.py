@@ -30,6 +30,9 @@ CATEGORICAL, DEFAULT_LEFT = 1, 2
 NOTHING, ZERO_TOO, NAN = range(3)
 """What a node takes as missing: bits 2 and 3 of its ``decision_type``."""
 MOST_LEAVES = 2**31 - 2
+# What trees without splits share: a file can hold very many of them.
+ONE_LEAF = np.array([-1], dtype=np.int32)
+NO_SIDE = np.array([False])
 
 VALUE_LINKS = {
     "regression": "identity",
@@ -305,7 +308,7 @@ def _class_meaning(
         "task": "classification",
         "classes": np.arange(n_outputs),
         "link": CLASS_LINKS[kind],
-        "link_scale": scale if kind == "multiclassova" else 1.0,
+        "link_scale": scale,
         "decision": "probability",
     }
 
@@ -341,6 +344,16 @@ def _tree_nodes(
     # Infinity is the cut that parts missing values from all others.
     cut = section.numbers("threshold", n, or_infinity=True)
     kind = section.integers("decision_type", n, 0, 4 * NAN + DEFAULT_LEFT + CATEGORICAL)
+    if n == 0:
+        return TreeNodes(
+            feature=ONE_LEAF,
+            cut=ONE_LEAF,
+            left=ONE_LEAF,
+            right=ONE_LEAF,
+            missing_left=NO_SIDE,
+            value=value[:, None],
+            output=output,
+        )
     categorical = kind & CATEGORICAL > 0
     default_left = kind & DEFAULT_LEFT > 0
     missing = kind >> 2
@@ -409,7 +422,7 @@ def _parents_first(
     Python does, so that ``place`` has the inner nodes first and the leaves backwards.
     """
     n = left.size
-    order, seen = ([0] if n else []), [False] * (2 * n + 1)
+    order, seen = [0], [False] * (2 * n + 1)
     children = list(zip(left.tolist(), right.tolist()))
     for node in order:
         for child in children[node]:

@@ -8,18 +8,25 @@ from __future__ import annotations
 
 import re
 from collections.abc import Hashable
-from typing import Any, NoReturn
+from typing import NoReturn
 
 import numpy as np
 
 from clearwood._features import FeatureSpace, Lookup, check_distinct
-from clearwood.ensembles.documents import Place, parse_json, plain_integer, shown
+from clearwood.ensembles.documents import (
+    MOST_UNNAMED_FEATURES,
+    Place,
+    parse_json,
+    plain_integer,
+    shown,
+)
 from clearwood.ensembles.lightgbm_text import Section
 from clearwood.ensembles.nodes import MOST_SET_ENTRIES, TreeNodes
 from clearwood.ensembles.structure import REMEDY
 from clearwood.exceptions import ClearwoodError, InputError, ModelFormatError
 
-MOST_FEATURES = 1_000_000
+# A text in JSON: what is left without them has brackets only around arrays.
+TEXT_IN_JSON = re.compile(r'"(?:[^"\\]|\\.)*+"')
 
 
 class Columns:
@@ -129,6 +136,13 @@ class Columns:
             return {}
         line, text = rest.lines["pandas_categorical"]
         where = f"{rest.name}: line {line}, pandas_categorical"
+        brackets = TEXT_IN_JSON.sub("", text).count("[")
+        if brackets > self.n_features + 1:
+            rest.fail(
+                "pandas_categorical",
+                f"{brackets} arrays",
+                f"at most one per feature inside one, {self.n_features + 1}",
+            )
         top = Place(parse_json(text.encode(), where), where)
         if top.value is None or top.value == []:
             return {}
@@ -177,7 +191,7 @@ class Columns:
 
 def _names(header: Section) -> tuple[str, ...]:
     text = header.text("feature_names")
-    n = header.integer("max_feature_idx", 0, MOST_FEATURES - 1) + 1
+    n = header.integer("max_feature_idx", 0, MOST_UNNAMED_FEATURES - 1) + 1
     # Count before the names are cut apart.
     if text.count(" ") + 1 < n:
         header.fail("feature_names", f"fewer than {n} names", f"{n} names")
@@ -193,17 +207,17 @@ def _names(header: Section) -> tuple[str, ...]:
 
 
 def _labels(column: Place) -> tuple[Hashable, ...]:
-    labels = []
-    for place in column.items():
-        label: Any = place.value
+    if not isinstance(column.value, list):
+        column.fail(shown(column.value), "an array")
+    for i, label in enumerate(column.value):
+        place = Place(label, f"{column.where}[{i}]")
         if isinstance(label, str):
             place.text()
         elif not isinstance(label, bool | int | float) or label != label:
             place.fail(shown(label), "a text or a number")
-        labels.append(label)
-    if len(set(labels)) < len(labels):
+    if len(set(column.value)) < len(column.value):
         column.fail("a label twice", "labels that differ")
-    return tuple(labels)
+    return tuple(column.value)
 
 
 def _bits(words: np.ndarray) -> np.ndarray:
