@@ -327,6 +327,7 @@ HARMLESS = {
     "many blank lines": TEXT.replace("\n", "\n\n\n"),
     "wide gaps": re.sub("(?<=[0-9]) (?=[-0-9])", "   ", TEXT),
     "tabs": re.sub("(?<=[0-9]) (?=[-0-9])", "\t", TEXT),
+    "blanks around =": re.sub("^([a-z_]+)=", r"\1 = ", TEXT, flags=re.MULTILINE),
     "no end of the last line": TEXT.rstrip("\n"),
     "no statistics": re.sub(r"\n(split_gain|leaf_[cw]|internal_).*(?=\n)", "", TEXT),
     "no tree sizes": NO_TREE_SIZES,
