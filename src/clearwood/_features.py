@@ -21,7 +21,7 @@ from clearwood.exceptions import InputError
 UNSEEN = -1.0
 """Code of a category that the model has never seen."""
 
-ZERO = 1e-35
+ZERO = float(np.float32(1e-35))
 """How near a number is to the one that counts as missing (LightGBM's zero)."""
 
 Lookup = Literal["exact", "integer", "text", "hash"]
@@ -48,6 +48,9 @@ class FeatureSpace:
         hash where the model does not know the text; see :meth:`with_texts_of`.
     missing_at : tuple of (None or float), optional
         A number that counts as missing in the feature, besides NaN.
+    float32 : bool, default=False
+        Whether cells are cast to float32 before they are compared with the codes of
+        categories or with the number that counts as missing, as XGBoost does.
 
     Examples
     --------
@@ -62,6 +65,7 @@ class FeatureSpace:
     named: bool = True
     lookup: tuple[Lookup, ...] = ()
     missing_at: tuple[float | None, ...] = ()
+    float32: bool = False
 
     def __post_init__(self) -> None:
         n = self.n_features
@@ -179,8 +183,15 @@ class FeatureSpace:
             _refuse_text(column, name)
         values = _numeric_column(column, name)
         if missing_at is not None:
-            values = np.where(np.abs(values - missing_at) <= ZERO, np.nan, values)
-        return values if labels is None else _integer_codes(values, labels)
+            values = np.where(self._is_at(values, missing_at), np.nan, values)
+        if labels is None:
+            return values
+        return _integer_codes(_single(values) if self.float32 else values, labels)
+
+    def _is_at(self, values: np.ndarray, missing_at: float) -> np.ndarray:
+        if self.float32:
+            return _single(values) == _single(np.array(missing_at))
+        return np.abs(values - missing_at) <= ZERO
 
     def _columns(self, X: Any) -> list[np.ndarray]:
         if not is_frame(X):
@@ -261,6 +272,12 @@ def _numeric_column(column: np.ndarray, name: str) -> np.ndarray:
                 f"{value!r}; make the column numeric or leave the cell empty."
             ) from None
     return values
+
+
+def _single(values: np.ndarray) -> np.ndarray:
+    """Rounded to float32, infinite where they are too large for it."""
+    with np.errstate(over="ignore"):
+        return values.astype(np.float32).astype(np.float64)
 
 
 def _category_codes(

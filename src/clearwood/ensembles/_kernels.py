@@ -100,3 +100,13 @@ def node_depths(feature, left, right):
             depths[left[node]] = depths[node] + 1
             depths[right[node]] = depths[node] + 1
     return depths
+
+
+@kernel
+def log_float32(x):
+    """Logarithm of one float32 number as the C library computes it, in float32.
+
+    NumPy has its own, and rounding a float64 logarithm gives another last bit in one
+    of a hundred cases.
+    """
+    return np.log(x)

@@ -242,6 +242,32 @@ class TreeEnsemble:
             return self
         return replace(self, features=self.features.with_texts_of(X))
 
+    def with_classes(self, classes: Sequence[Any]) -> TreeEnsemble:
+        """The same ensemble with the labels of the user's data.
+
+        Many model files know their classes only as 0, 1, ...
+
+        Parameters
+        ----------
+        classes : sequence
+            Labels in the order of the probabilities.
+
+        Examples
+        --------
+        >>> from sklearn.tree import DecisionTreeClassifier
+        >>> from clearwood.ensembles import read_ensemble
+        >>> tree = DecisionTreeClassifier().fit([[0.0], [1.0]], [0, 1])
+        >>> read_ensemble(tree).with_classes(["no", "yes"]).predict([[0.7]])
+        array(['yes'], dtype='<U3')
+        """
+        known = () if self.classes is None else self.classes
+        if len(set(classes)) != len(known) or len(classes) != len(known):
+            raise InputError(
+                f"Found the classes {list(classes)}, expected {len(known)} different "
+                f"labels, in the order of the model's {list(known)}."
+            )
+        return replace(self, classes=np.array(classes))
+
     def __repr__(self) -> str:
         """What it is in one line."""
         classes = "" if self.classes is None else f" into {len(self.classes)} classes"

@@ -34,10 +34,11 @@ class Teacher(NamedTuple):
         if len(unknown):
             raise InputError(
                 f"y holds label(s) {unknown.tolist()} that the ensemble does not "
-                f"know; it knows {known.tolist()}."
+                f"know; it knows {known.tolist()}. If these are the same classes "
+                "under other names, use ensemble.with_classes(labels), the labels in "
+                "the order of the probabilities."
             )
-        # CatBoost keeps classes in the order of class_names, whatever that is.
-        order = np.argsort(known)
+        order = np.argsort(known)  # models may know their classes in any order
         return order[np.searchsorted(known, y, sorter=order)]
 
     def says(self, X: Any) -> np.ndarray:
