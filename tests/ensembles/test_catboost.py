@@ -257,6 +257,17 @@ def change_border_in_split(document):
     document["oblivious_trees"][0]["splits"][0]["border"] += 1.0
 
 
+def claim_missing_is_large(document):
+    # Where training saw no missing value, CatBoost does not look at this.
+    for column in document["features_info"]["float_features"]:
+        column["nan_value_treatment"] = "AsTrue"
+
+
+def say_there_were_missing_values(document):
+    claim_missing_is_large(document)
+    document["features_info"]["float_features"][0]["has_nans"] = True
+
+
 def drop_what_is_for_people(document):
     document["features_info"]["float_features"][0].pop("feature_id")
     for tree in document["oblivious_trees"]:
@@ -272,6 +283,8 @@ SOUND_CHANGES = [
     change_leaf_to_whole_number,
     change_scale,
     change_border_in_split,
+    claim_missing_is_large,
+    say_there_were_missing_values,
     drop_what_is_for_people,
 ]
 
@@ -279,6 +292,7 @@ SOUND_CHANGES = [
 @pytest.mark.parametrize("change", SOUND_CHANGES, ids=lambda change: change.__name__)
 def test_a_changed_file_is_read_as_catboost_reads_it(change, tmp_path):
     model, X = numeric_model()
+    X = np.where(np.random.default_rng(1).random(X.shape) < 0.2, np.nan, X)
     document = saved(model, tmp_path)
     change(document)
     ensemble = read_file(document, tmp_path)

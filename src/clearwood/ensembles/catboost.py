@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from clearwood.ensembles.catboost_features import Questions, read_features
-from clearwood.ensembles.catboost_trees import nested_tree, symmetric_tree
+from clearwood.ensembles.catboost_trees import Forest
 from clearwood.ensembles.documents import (
     MOST_CLASSES,
     MOST_TREES,
@@ -26,7 +26,6 @@ from clearwood.ensembles.documents import (
     plain_number,
     shown,
 )
-from clearwood.ensembles.nodes import TreeNodes, join_trees
 from clearwood.ensembles.tree_ensemble import TreeEnsemble
 from clearwood.exceptions import ModelError, ModelFormatError
 
@@ -169,13 +168,13 @@ def read_document(top: Place, source: str | None = None) -> TreeEnsemble:
     width = 1 if classes is None or link == "logistic" else len(classes)
     scale, bias = _scale_and_bias(top, width)
     features, questions = read_features(top["features_info"])
-    trees = _trees(top, width, questions)
+    nodes = _nodes(top, Forest(width, questions))
     details = {"library": "CatBoost", **_version(info), "objective": _written(loss)}
     return TreeEnsemble(
         features=features,
         task="regression" if classes is None else "classification",
         classes=classes,
-        **join_trees(trees),
+        **nodes,
         base_score=np.zeros(width),
         scale=scale,
         offset=bias,
@@ -190,15 +189,17 @@ def read_document(top: Place, source: str | None = None) -> TreeEnsemble:
     )
 
 
-def _trees(top: Place, width: int, questions: Questions) -> list[TreeNodes]:
-    found = [key for key in ("oblivious_trees", "trees") if key in top]
+def _nodes(top: Place, forest: Forest) -> dict[str, Any]:
+    readers = {"oblivious_trees": forest.add_symmetric, "trees": forest.add_nested}
+    found = [key for key in readers if key in top]
     if len(found) != 1:
         top.fail(" and ".join(found) or "no trees", "either oblivious_trees or trees")
     trees = top[found[0]].items()
     if not 0 < len(trees) <= MOST_TREES:
         top[found[0]].fail(f"{len(trees)} trees", f"1 to {MOST_TREES:,}")
-    read_tree = symmetric_tree if found == ["oblivious_trees"] else nested_tree
-    return [read_tree(tree, width, questions) for tree in trees]
+    for tree in trees:
+        readers[found[0]](tree)
+    return forest.fields()
 
 
 def _notes(questions: Questions) -> tuple[str, ...]:

@@ -33,7 +33,7 @@ class Questions:
 
     Parameters
     ----------
-    column : ndarray of int64
+    column : ndarray of int32
         Column that the question is about. Here as in the next three a last entry
         stands for no question: number -1, which is a leaf.
     cut : ndarray of float64
@@ -156,7 +156,7 @@ def read_features(info: Place) -> tuple[FeatureSpace, Questions]:
         }
         stated += [{**feature, "value": h} for h in hashes.tolist()]
     questions = Questions(
-        column=np.array([*column, -1], dtype=np.int64),
+        column=np.array([*column, -1], dtype=np.int32),
         cut=np.concatenate([*cut, [np.nan]]),
         missing_left=np.concatenate([*missing_left, [False]]),
         category=np.concatenate([*category, [-1]]).astype(np.int64),
