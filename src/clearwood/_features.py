@@ -24,7 +24,7 @@ UNSEEN = -1.0
 ZERO = float(np.float32(1e-35))
 """How near a number is to the one that counts as missing (LightGBM's zero)."""
 
-Lookup = Literal["exact", "integer", "text", "hash"]
+Lookup = Literal["exact", "integer", "hash"]
 LOOKUPS: tuple[str, ...] = get_args(Lookup)
 
 
@@ -41,11 +41,11 @@ class FeatureSpace:
     named : bool, default=True
         False when the names were made up (``x0``, ``x1``, ...) because the model
         was fitted on data without column names; columns then go by position.
-    lookup : tuple of {"exact", "integer", "text", "hash"}, optional
+    lookup : tuple of {"exact", "integer", "hash"}, optional
         How a cell of a categorical feature finds its category: it equals the label
-        (the default), its whole part does, the text it is written as does, or
-        CatBoost's hash of that text does. With ``"hash"`` a label is the text, or the
-        hash where the model does not know the text; see :meth:`with_texts_of`.
+        (the default), its whole part does, or CatBoost's hash of the text it is
+        written as does. With ``"hash"`` a label is the text, or the hash where the
+        model does not know the text; see :meth:`with_texts_of`.
     missing_at : tuple of (None or float), optional
         A number that counts as missing in the feature, besides NaN.
     float32 : bool, default=False
@@ -126,7 +126,7 @@ class FeatureSpace:
         categories = list(self.categories)
         for d, column in enumerate(self._columns(X)):
             if self.lookup[d] == "hash":
-                texts = {_hashed_text(cell) for cell in column.tolist()}
+                texts = {_cell_text(cell) for cell in column.tolist()}
                 known: dict[Any, str] = {
                     category_hash(text): text for text in texts if text is not None
                 }
@@ -178,7 +178,7 @@ class FeatureSpace:
         if labels is not None and lookup == "hash":
             return _hash_codes(column, labels)
         if labels is not None and lookup != "integer":
-            return _category_codes(column, labels, as_text=lookup == "text")
+            return _category_codes(column, labels)
         if labels is not None:
             _refuse_text(column, name)
         values = _numeric_column(column, name)
@@ -252,7 +252,7 @@ def _frame_column(frame: Any, name: Any, lookup: str) -> np.ndarray:
         _refuse_labels(name, series.to_list()[:1])
     as_number = series.dtype.is_numeric() or series.dtype == nw.Boolean
     # The text of a cell knows whole numbers of all sizes, and false from 0.
-    if as_number and lookup not in ("text", "hash"):
+    if as_number and lookup != "hash":
         # Nulls of nullable types become NaN; large integers lose nothing that a
         # tree, which compares in floating point, could have seen.
         return series.cast(nw.Float64).to_numpy()
@@ -280,24 +280,12 @@ def _single(values: np.ndarray) -> np.ndarray:
         return values.astype(np.float32).astype(np.float64)
 
 
-def _category_codes(
-    column: np.ndarray, labels: tuple[Hashable, ...], as_text: bool
-) -> np.ndarray:
+def _category_codes(column: np.ndarray, labels: tuple[Hashable, ...]) -> np.ndarray:
     code = {label: float(i) for i, label in enumerate(labels)}
-    cells = [None if is_missing(cell) else cell for cell in column.tolist()]
-    if as_text:
-        cells = [None if cell is None else _cell_text(cell) for cell in cells]
     return np.array(
-        [np.nan if cell is None else code.get(cell, UNSEEN) for cell in cells],
+        [np.nan if is_missing(v) else code.get(v, UNSEEN) for v in column.tolist()],
         dtype=np.float64,
     )
-
-
-def _cell_text(cell: Any) -> str:
-    """As the cell of a text column; a column of whole numbers may come as floats."""
-    if isinstance(cell, float) and cell.is_integer():
-        return str(int(cell))
-    return str(cell)
 
 
 def _hash_codes(column: np.ndarray, labels: tuple[Any, ...]) -> np.ndarray:
@@ -305,7 +293,7 @@ def _hash_codes(column: np.ndarray, labels: tuple[Any, ...]) -> np.ndarray:
         category_hash(label) if isinstance(label, str) else label: float(i)
         for i, label in enumerate(labels)
     }
-    texts = [_hashed_text(cell) for cell in column.tolist()]
+    texts = [_cell_text(cell) for cell in column.tolist()]
     known: dict[str | None, float] = {None: np.nan}
     for text in set(texts):
         if text is not None:
@@ -313,11 +301,15 @@ def _hash_codes(column: np.ndarray, labels: tuple[Any, ...]) -> np.ndarray:
     return np.array([known[text] for text in texts], dtype=np.float64)
 
 
-def _hashed_text(cell: Any) -> str | None:
+def _cell_text(cell: Any) -> str | None:
     """As CatBoost writes a cell before it takes the hash: true is 1."""
     if is_missing(cell):
         return None
-    return _cell_text(int(cell) if isinstance(cell, bool | np.bool_) else cell)
+    if isinstance(cell, bool | np.bool_):
+        return str(int(cell))
+    # A column of whole numbers may come as floats.
+    whole = isinstance(cell, float) and cell.is_integer()
+    return str(int(cell) if whole else cell)
 
 
 def _refuse_text(column: np.ndarray, name: str) -> None:

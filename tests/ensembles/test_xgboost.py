@@ -4,9 +4,9 @@ import dataclasses
 
 import numpy as np
 import pytest
+from tests.ensembles import xgboost_models
 
 from clearwood.ensembles import read_ensemble
-from tests.ensembles import xgboost_models
 
 pytestmark = pytest.mark.filterwarnings("error")
 

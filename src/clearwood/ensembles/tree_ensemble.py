@@ -224,24 +224,6 @@ class TreeEnsemble:
         """
         return replace(self, features=self.features.renamed(names))
 
-    def with_category_texts(self, X: Any) -> TreeEnsemble:
-        """The same ensemble, categories known only by hash now called as in a table.
-
-        CatBoost's models hold no texts of categories, unless they were saved together
-        with their training data.
-
-        Parameters
-        ----------
-        X : array-like or pandas or polars frame of shape (n_rows, n_features)
-
-        Returns
-        -------
-        TreeEnsemble
-        """
-        if "hash" not in self.features.lookup:
-            return self
-        return replace(self, features=self.features.with_texts_of(X))
-
     def with_classes(self, classes: Sequence[Any]) -> TreeEnsemble:
         """The same ensemble with the labels of the user's data.
 
@@ -267,6 +249,24 @@ class TreeEnsemble:
                 f"labels, in the order of the model's {list(known)}."
             )
         return replace(self, classes=np.array(classes))
+
+    def with_category_texts(self, X: Any) -> TreeEnsemble:
+        """The same ensemble, categories known only by hash now called as in a table.
+
+        CatBoost's models hold no texts of categories, unless they were saved together
+        with their training data.
+
+        Parameters
+        ----------
+        X : array-like or pandas or polars frame of shape (n_rows, n_features)
+
+        Returns
+        -------
+        TreeEnsemble
+        """
+        if "hash" not in self.features.lookup:
+            return self
+        return replace(self, features=self.features.with_texts_of(X))
 
     def __repr__(self) -> str:
         """What it is in one line."""

@@ -38,7 +38,8 @@ class Teacher(NamedTuple):
                 "under other names, use ensemble.with_classes(labels), the labels in "
                 "the order of the probabilities."
             )
-        order = np.argsort(known)  # models may know their classes in any order
+        # CatBoost keeps classes in the order of class_names, whatever that is.
+        order = np.argsort(known)
         return order[np.searchsorted(known, y, sorter=order)]
 
     def says(self, X: Any) -> np.ndarray:
