@@ -146,6 +146,9 @@ def test_without_its_data_a_model_knows_categories_by_hash(tmp_path):
     assert all(type(label) is int for label in labels)
     data = catboost.Pool(X, cat_features=["hue", "code"])
     told = read_file(saved(model, tmp_path, pool=data), tmp_path)
+    assert told.notes == ()
+    (note,) = ensemble.notes
+    assert "categories of 2 column(s), first of 'hue', only by hash" in note
     texts = told.features.categories
     assert set(texts[1]) <= {"red", "blue", "tan"}
     assert set(texts[2]) <= {"0", "1", "2", "3"}
@@ -580,7 +583,7 @@ def test_trees_nested_to_the_limit(documents, tmp_path):
 
 def test_category_sets_without_end_are_refused(documents, tmp_path, monkeypatch):
     monkeypatch.setattr(catboost_features, "MOST_SET_ENTRIES", 3)
-    with pytest.raises(ModelFormatError, match="Group rare categories"):
+    with pytest.raises(ModelFormatError, match="categories, one by one.* Group rare"):
         read_file(documents["categories"], tmp_path)
 
 

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from clearwood._features import FeatureSpace
 from clearwood.ensembles.catboost_features import Questions, read_features
 from clearwood.ensembles.catboost_trees import Forest
 from clearwood.ensembles.documents import (
@@ -185,7 +186,7 @@ def read_document(top: Place, source: str | None = None) -> TreeEnsemble:
         input_dtype="float32",
         source=source or _file_source(details),
         details=details,
-        notes=_notes(questions),
+        notes=_notes(features, questions),
     )
 
 
@@ -202,13 +203,25 @@ def _nodes(top: Place, forest: Forest) -> dict[str, Any]:
     return forest.fields()
 
 
-def _notes(questions: Questions) -> tuple[str, ...]:
-    if not questions.other_borders:
-        return ()
-    return (
-        f"{questions.other_borders} splits name another border than features_info "
-        "holds under their split_index; the latter counts, as in CatBoost.",
-    )
+def _notes(features: FeatureSpace, questions: Questions) -> tuple[str, ...]:
+    notes = []
+    if questions.other_borders:
+        notes.append(
+            f"{questions.other_borders} splits name another border than features_info "
+            "holds under their split_index; the latter counts, as in CatBoost."
+        )
+    hashed = [
+        name
+        for name, labels in zip(features.names, features.categories)
+        if any(isinstance(label, int) for label in labels or ())
+    ]
+    if hashed:
+        notes.append(
+            f"The model knows categories of {len(hashed)} column(s), first of "
+            f"{shown(hashed[0])}, only by hash. Texts come from the data, by "
+            "with_category_texts(X), or with save_model(..., pool=training_data)."
+        )
+    return tuple(notes)
 
 
 def _scale_and_bias(top: Place, width: int) -> tuple[float, np.ndarray]:

@@ -119,7 +119,7 @@ class Forest:
         category_set = np.full(questions.column.size, -1, dtype=np.int32)
         categorical = np.unique(asked[questions.category[asked] >= 0])
         category_set[categorical] = np.arange(categorical.size)
-        sets = [questions.categories_left(number) for number in categorical.tolist()]
+        sets = questions.category_sets(categorical.tolist())
         return {
             "feature": questions.column[asked],
             "cut": questions.cut[asked],
