@@ -156,6 +156,19 @@ def read_document(top: Place, source: str | None = None) -> TreeEnsemble:
     ------
     ModelFormatError
         The file is damaged or holds a model of a kind that cannot be read.
+
+    Examples
+    --------
+    >>> column = {"flat_feature_index": 0, "feature_index": 0, "borders": [0.5]}
+    >>> split = {"split_type": "FloatFeature", "float_feature_index": 0}
+    >>> tree = {"splits": [split | {"split_index": 0}], "leaf_values": [3.0, 4.0]}
+    >>> document = {
+    ...     "model_info": {"params": {"loss_function": {"type": "RMSE"}}},
+    ...     "features_info": {"float_features": [column]},
+    ...     "oblivious_trees": [tree, tree],
+    ... }
+    >>> read_document(Place(document, "model.json")).predict([[0.5], [0.6]])
+    array([6., 8.])
     """
     info = top["model_info"]
     loss = _loss(info)
