@@ -23,8 +23,11 @@ from clearwood.ensembles.structure import (
 )
 from clearwood.exceptions import InputError
 
-BLOCK_ROWS = 1024
+BLOCK_ROWS = 256
 """Rows predicted at a time: what a thousand trees say of them stays in the cache."""
+
+SPARE_LEVELS = 2
+"""A tree with so many levels more than its leaves need still counts as full."""
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
@@ -438,19 +441,34 @@ class TreeEnsemble:
                 )
 
     def _find_leaves(self, X: np.ndarray) -> np.ndarray:
+        if not self.n_trees:
+            return np.empty((0, len(X)), dtype=np.int32)
+        children, levels = self._ways_down
         return _kernels.find_leaves(
             X,
             self.feature,
             self.cut,
-            self.left,
-            self.right,
+            children,
             self.missing_left,
             self.unseen_left,
             self.category_set,
             self.category_offsets,
             self.categories_left,
             self.roots,
+            levels,
         )
+
+    @cached_property
+    def _ways_down(self) -> tuple[np.ndarray, np.ndarray]:
+        """Children and levels, as ``find_leaves`` wants them."""
+        leaf = self.feature < 0
+        children = np.stack([self.left, self.right], axis=1)
+        children[leaf] = np.flatnonzero(leaf)[:, None]
+        depths = _kernels.node_depths(self.feature, self.left, self.right)
+        depth = np.maximum.reduceat(depths, self.roots)
+        n_leaves = np.add.reduceat(leaf, self.roots, dtype=np.int32)
+        nearly_full = depth <= np.log2(n_leaves) + SPARE_LEVELS
+        return children, np.where(nearly_full, depth, 0).astype(np.int32)
 
     def _sum(self, leaves: np.ndarray) -> np.ndarray:
         # One tree after the other, as the libraries add: the same rounding.
