@@ -89,11 +89,13 @@ def problem_of(model, X):
     return make_problem(codes, target, np.ones(len(X)), bins, MultinomialOutput(2))
 
 
-def arguments(description):
-    """The options that all benchmarks have."""
+def arguments(description, **flags):
+    """The options that all benchmarks have, and flags of one: name and help."""
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--quick", action="store_true", help="smaller, in minutes")
     parser.add_argument("--fresh", action="store_true", help="measure all again")
+    for name, text in flags.items():
+        parser.add_argument(f"--{name}", action="store_true", help=text)
     return parser.parse_args()
 
 

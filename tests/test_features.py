@@ -103,11 +103,18 @@ def test_impossible_spaces_are_refused(make, message):
 def test_categories_by_the_whole_part_of_a_number():
     space = FeatureSpace(("k",), ((0, 2, 5),), lookup=("integer",))
     cells = [0, 2.0, 5.9, 1, 6, -1, -0.5, 1e300, np.inf, -np.inf, np.nan]
-    expected = [0, 1, 2, -1, -1, -1, -1, -1, -1, -1, np.nan]
+    expected = [0, 1, 2, -1, -1, -1, 0, -1, -1, -1, np.nan]
     np.testing.assert_array_equal(space.encode(np.c_[cells])[:, 0], expected)
     np.testing.assert_array_equal(
         space.encode([[cell] for cell in cells])[:, 0], expected
     )
+
+
+def test_no_negative_number_is_a_code_to_xgboost():
+    space = FeatureSpace(("k",), ((0, 2),), lookup=("integer",), float32=True)
+    cells = [0.5, -0.0, -0.5, -1e-45, -1e-50, 2]
+    expected = [0, 0, -1, -1, 0, 1]
+    np.testing.assert_array_equal(space.encode(np.c_[cells])[:, 0], expected)
 
 
 @pytest.mark.parametrize(

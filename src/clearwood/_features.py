@@ -186,7 +186,11 @@ class FeatureSpace:
             values = np.where(self._is_at(values, missing_at), np.nan, values)
         if labels is None:
             return values
-        return _integer_codes(_single(values) if self.float32 else values, labels)
+        if self.float32:
+            # To XGBoost -0.5 is no code, to LightGBM it is 0.
+            values = _single(values)
+            values = np.where(values < 0, UNSEEN, values)
+        return _integer_codes(values, labels)
 
     def _is_at(self, values: np.ndarray, missing_at: float) -> np.ndarray:
         if self.float32:
@@ -333,7 +337,7 @@ def _integer_codes(values: np.ndarray, labels: tuple[Any, ...]) -> np.ndarray:
     whole = np.trunc(values)
     position = np.searchsorted(known, whole)
     found = np.append(known, np.nan)[position] == whole
-    codes = np.where(found & (values >= 0), position, UNSEEN)
+    codes = np.where(found & (whole >= 0), position, UNSEEN)
     return np.where(np.isnan(values), np.nan, codes)
 
 

@@ -219,6 +219,12 @@ expected one. The model is damaged or was changed by hand; read it again or refi
 
     # Arrays
 
+    def size(self) -> int:
+        """Number of entries of an array."""
+        if not isinstance(self.value, list | np.ndarray):
+            self.fail(shown(self.value), "an array")
+        return len(self.value)
+
     def items(self) -> list[Place]:
         """The entries of an array."""
         return list(self._entries())

@@ -43,7 +43,7 @@ def feature_names(learner: Place, n_features: int) -> list[str] | None:
     ['age', 'sex']
     """
     names = learner.get("feature_names")
-    if names is None or np.size(names.value) == 0:
+    if names is None or names.size() == 0:
         if n_features > MOST_UNNAMED_FEATURES:
             learner.fail(
                 f"{n_features:,} features without names",
@@ -125,7 +125,7 @@ def _categorical_features(
         by_order[nodes.feature[~is_set & (nodes.feature >= 0)]] = True
     categorical = by_category
     types = learner.get("feature_types")
-    if types is not None and np.size(types.value):
+    if types is not None and types.size():
         texts = [kind.text() for kind in types.items()]
         if len(texts) != n_features:
             types.fail(f"{len(texts)} types", f"{n_features}, one per feature")
@@ -154,7 +154,7 @@ def _notes(features: FeatureSpace) -> list[str]:
 def _labels(cats: Place | None, categorical: np.ndarray) -> list[Labels]:
     """Stored labels per feature; None where there are none to rely on."""
     encodings = None if cats is None else cats["enc"]
-    if encodings is None or np.size(encodings.value) == 0:
+    if encodings is None or encodings.size() == 0:
         return [None] * categorical.size
     entries = encodings.items()
     if len(entries) != categorical.size:

@@ -102,8 +102,8 @@ def _n_nodes(tree: Place) -> int:
     n = param["num_nodes"].integer(1, MOST_NODES, from_text=True)
     for name in STATISTICS:
         statistic = tree.get(name)
-        if statistic is not None and np.size(statistic.value) != n:
-            statistic.fail(f"{np.size(statistic.value)} entries", f"{n}")
+        if statistic is not None and statistic.size() != n:
+            statistic.fail(f"{statistic.size()} entries", f"{n}")
     return n
 
 
