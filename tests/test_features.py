@@ -123,8 +123,8 @@ def test_labels_are_no_codes(column):
         space.encode(pd.DataFrame({"k": column}))
 
 
-def test_categories_by_the_text_of_a_cell():
-    space = FeatureSpace(("k",), (("3", "a", "True"),), lookup=("text",))
+def test_categories_by_the_hash_of_the_text_of_a_cell():
+    space = FeatureSpace(("k",), (("3", "a", "1"),), lookup=("hash",))
     cells = [[3], [3.0], ["3"], ["a"], [True], [3.5], [None], [np.int64(3)]]
     found = space.encode(cells)[:, 0]
     np.testing.assert_array_equal(found, [0, 0, 0, 1, 2, -1, np.nan, 0])

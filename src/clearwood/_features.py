@@ -15,6 +15,7 @@ from typing import Any, Literal, NoReturn, get_args
 
 import numpy as np
 
+from clearwood._cityhash import category_hash
 from clearwood.exceptions import InputError
 
 UNSEEN = -1.0
@@ -23,7 +24,7 @@ UNSEEN = -1.0
 ZERO = float(np.float32(1e-35))
 """How near a number is to the one that counts as missing (LightGBM's zero)."""
 
-Lookup = Literal["exact", "integer", "text"]
+Lookup = Literal["exact", "integer", "hash"]
 LOOKUPS: tuple[str, ...] = get_args(Lookup)
 
 
@@ -40,11 +41,16 @@ class FeatureSpace:
     named : bool, default=True
         False when the names were made up (``x0``, ``x1``, ...) because the model
         was fitted on data without column names; columns then go by position.
-    lookup : tuple of {"exact", "integer", "text"}, optional
+    lookup : tuple of {"exact", "integer", "hash"}, optional
         How a cell of a categorical feature finds its category: it equals the label
-        (the default), its whole part does, or the text it is written as does.
+        (the default), its whole part does, or CatBoost's hash of the text it is
+        written as does. With ``"hash"`` a label is the text, or the hash where the
+        model does not know the text; see :meth:`with_texts_of`.
     missing_at : tuple of (None or float), optional
         A number that counts as missing in the feature, besides NaN.
+    float32 : bool, default=False
+        Whether cells are cast to float32 before they are compared with the codes of
+        categories or with the number that counts as missing, as XGBoost does.
 
     Examples
     --------
@@ -59,6 +65,7 @@ class FeatureSpace:
     named: bool = True
     lookup: tuple[Lookup, ...] = ()
     missing_at: tuple[float | None, ...] = ()
+    float32: bool = False
 
     def __post_init__(self) -> None:
         n = self.n_features
@@ -98,6 +105,34 @@ class FeatureSpace:
                 f"{self.n_features}; hand in the columns the model was fitted on."
             )
         return replace(self, names=tuple(str(n) for n in names), named=True)
+
+    def with_texts_of(self, X: Any) -> FeatureSpace:
+        """The same features, categories known by hash now called as in a table.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        FeatureSpace
+
+        Examples
+        --------
+        >>> space = FeatureSpace(("hue",), ((3510494104,),), lookup=("hash",))
+        >>> space.with_texts_of([["x"], ["y"]]).categories
+        (('x',),)
+        """
+        categories = list(self.categories)
+        for d, column in enumerate(self._columns(X)):
+            if self.lookup[d] == "hash":
+                texts = {_cell_text(cell) for cell in column.tolist()}
+                known: dict[Any, str] = {
+                    category_hash(text): text for text in texts if text is not None
+                }
+                labels = self.categories[d] or ()
+                categories[d] = tuple(known.get(label, label) for label in labels)
+        return replace(self, categories=tuple(categories))
 
     def encode(self, X: Any) -> np.ndarray:
         """Turn a table into the float64 matrix that all rooms read.
@@ -140,14 +175,23 @@ class FeatureSpace:
     def _encode_column(self, column: np.ndarray, d: int) -> np.ndarray:
         name, labels, lookup = self.names[d], self.categories[d], self.lookup[d]
         missing_at = self.missing_at[d]
+        if labels is not None and lookup == "hash":
+            return _hash_codes(column, labels)
         if labels is not None and lookup != "integer":
-            return _category_codes(column, labels, as_text=lookup == "text")
+            return _category_codes(column, labels)
         if labels is not None:
             _refuse_text(column, name)
         values = _numeric_column(column, name)
         if missing_at is not None:
-            values = np.where(np.abs(values - missing_at) <= ZERO, np.nan, values)
-        return values if labels is None else _integer_codes(values, labels)
+            values = np.where(self._is_at(values, missing_at), np.nan, values)
+        if labels is None:
+            return values
+        return _integer_codes(_single(values) if self.float32 else values, labels)
+
+    def _is_at(self, values: np.ndarray, missing_at: float) -> np.ndarray:
+        if self.float32:
+            return _single(values) == _single(np.array(missing_at))
+        return np.abs(values - missing_at) <= ZERO
 
     def _columns(self, X: Any) -> list[np.ndarray]:
         if not is_frame(X):
@@ -206,7 +250,9 @@ def _frame_column(frame: Any, name: Any, lookup: str) -> np.ndarray:
     if lookup == "integer" and series.dtype in (nw.Categorical, nw.Enum):
         # Which number a label had in the training data, the model does not say.
         _refuse_labels(name, series.to_list()[:1])
-    if series.dtype.is_numeric() or series.dtype == nw.Boolean:
+    as_number = series.dtype.is_numeric() or series.dtype == nw.Boolean
+    # The text of a cell knows whole numbers of all sizes, and false from 0.
+    if as_number and lookup != "hash":
         # Nulls of nullable types become NaN; large integers lose nothing that a
         # tree, which compares in floating point, could have seen.
         return series.cast(nw.Float64).to_numpy()
@@ -228,24 +274,42 @@ def _numeric_column(column: np.ndarray, name: str) -> np.ndarray:
     return values
 
 
-def _category_codes(
-    column: np.ndarray, labels: tuple[Hashable, ...], as_text: bool
-) -> np.ndarray:
+def _single(values: np.ndarray) -> np.ndarray:
+    """Rounded to float32, infinite where they are too large for it."""
+    with np.errstate(over="ignore"):
+        return values.astype(np.float32).astype(np.float64)
+
+
+def _category_codes(column: np.ndarray, labels: tuple[Hashable, ...]) -> np.ndarray:
     code = {label: float(i) for i, label in enumerate(labels)}
-    cells = [None if is_missing(cell) else cell for cell in column.tolist()]
-    if as_text:
-        cells = [None if cell is None else _cell_text(cell) for cell in cells]
     return np.array(
-        [np.nan if cell is None else code.get(cell, UNSEEN) for cell in cells],
+        [np.nan if is_missing(v) else code.get(v, UNSEEN) for v in column.tolist()],
         dtype=np.float64,
     )
 
 
-def _cell_text(cell: Any) -> str:
-    """As the cell of a text column; a column of whole numbers may come as floats."""
-    if isinstance(cell, float) and cell.is_integer():
+def _hash_codes(column: np.ndarray, labels: tuple[Any, ...]) -> np.ndarray:
+    code = {
+        category_hash(label) if isinstance(label, str) else label: float(i)
+        for i, label in enumerate(labels)
+    }
+    texts = [_cell_text(cell) for cell in column.tolist()]
+    known: dict[str | None, float] = {None: np.nan}
+    for text in set(texts):
+        if text is not None:
+            known[text] = code.get(category_hash(text), UNSEEN)
+    return np.array([known[text] for text in texts], dtype=np.float64)
+
+
+def _cell_text(cell: Any) -> str | None:
+    """As CatBoost writes a cell before it takes the hash: true is 1."""
+    if is_missing(cell):
+        return None
+    if isinstance(cell, bool | np.bool_):
         return str(int(cell))
-    return str(cell)
+    # A column of whole numbers may come as floats.
+    whole = isinstance(cell, float) and cell.is_integer()
+    return str(int(cell) if whole else cell)
 
 
 def _refuse_text(column: np.ndarray, name: str) -> None:

@@ -34,15 +34,21 @@ def leaves(ensemble, X):
 
 
 def raw_sum(ensemble, X):
-    """Base score, then tree by tree, in plain Python floats."""
+    """Base score, then tree by tree, number by number, in the ensemble's own type."""
+    number = np.dtype(ensemble.sum_dtype).type
     result = []
     for row in X:
-        scores = [float(b) for b in ensemble.base_score]
+        scores = [number(b) for b in ensemble.base_score]
         for t in range(ensemble.n_trees):
             for k, v in enumerate(ensemble.value[leaf(ensemble, t, row)]):
-                scores[ensemble.output[t] + k] += float(v)
-        result.append([s / ensemble.divisor for s in scores])
-    return np.array(result).reshape(len(X), ensemble.n_outputs)
+                scores[ensemble.output[t] + k] += number(v)
+        result.append(
+            [
+                s / number(ensemble.divisor) * number(ensemble.scale) + number(o)
+                for s, o in zip(scores, ensemble.offset)
+            ]
+        )
+    return np.array(result, dtype=float).reshape(len(X), ensemble.n_outputs)
 
 
 def depth(ensemble, node):

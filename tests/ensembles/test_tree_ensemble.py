@@ -1,6 +1,7 @@
 import pickle
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,8 +12,10 @@ from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
 from sklearn.tree import DecisionTreeRegressor
 from tests.ensembles import models, naive
 
-from clearwood.ensembles import read_ensemble, tree_ensemble
+from clearwood._features import FeatureSpace
+from clearwood.ensembles import TreeEnsemble, read_ensemble, tree_ensemble
 from clearwood.ensembles.links import response
+from clearwood.ensembles.nodes import TreeNodes, join_trees
 from clearwood.exceptions import InputError
 
 seeds = st.integers(0, 2**32 - 1)
@@ -29,11 +32,53 @@ def test_kernel_against_its_slow_twin(seed, n_trees, width):
     assert (ensemble.feature[expected] == -1).all()
 
 
-@given(seed=seeds, width=st.integers(1, 3))
+def test_the_kernel_is_shown_full_trees_and_others():
+    ensemble = models.random_ensemble(np.random.default_rng(0), n_trees=40)
+    _, levels = ensemble._ways_down
+    assert 5 < np.count_nonzero(levels) < 35
+
+
+def test_a_long_thin_tree():
+    """A chain: every question sends one value away."""
+    n = 3000
+    inner = np.arange(n)
+    nodes = TreeNodes(
+        feature=np.r_[np.zeros(n), -np.ones(n + 1)],
+        cut=np.r_[inner, np.zeros(n + 1)],
+        left=np.r_[n + inner, np.zeros(n + 1)].astype(int),
+        right=np.r_[inner[1:], 2 * n, np.zeros(n + 1)].astype(int),
+        missing_left=np.zeros(2 * n + 1, bool),
+        value=np.r_[np.zeros(n), np.arange(n + 1.0)][:, None],
+    )
+    chain = TreeEnsemble(
+        features=FeatureSpace.numeric(1),
+        task="regression",
+        **join_trees([nodes]),
+        base_score=[0.0],
+        link="identity",
+        allows_missing=True,
+        allows_infinite=True,
+        input_dtype="float64",
+        source="tests",
+    )
+    assert chain.max_depth == n
+    X = np.r_[np.arange(n + 5.0), np.nan][:, None]
+    assert_array_equal(chain.predict(X), np.r_[np.arange(n), [n] * 6])
+
+
+@given(
+    seed=seeds, width=st.integers(1, 3), dtype=st.sampled_from(["float32", "float64"])
+)
 @settings(max_examples=30, deadline=None)
-def test_sums_bit_for_bit_and_depth(seed, width):
+def test_sums_bit_for_bit_and_depth(seed, width, dtype):
     rng = np.random.default_rng(seed)
-    ensemble = models.random_ensemble(rng, width=width)
+    ensemble = replace(
+        models.random_ensemble(rng, width=width),
+        sum_dtype=dtype,
+        divisor=3.0,
+        scale=0.7,
+        offset=rng.normal(size=width),
+    )
     rows = rng.normal(size=(10, 3))
     rows[:, 1] = np.nan
     assert_array_equal(ensemble.raw_scores(rows), naive.raw_sum(ensemble, rows))
@@ -151,3 +196,55 @@ def test_importing_the_room_loads_neither_numba_nor_scikit_learn():
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     )
     assert done.stdout.strip() == "[]"
+
+
+def stump(**how):
+    """One question, ``x <= 0``; how an ensemble answers differs."""
+    nodes = TreeNodes(
+        [0, -1, -1],
+        [0.0, 0, 0],
+        [1, 0, 0],
+        [2, 0, 0],
+        [0, 0, 0],
+        [[0], [-1e-9], [1e-9]],
+    )
+    settings = {
+        "features": FeatureSpace.numeric(1),
+        "task": "classification",
+        "classes": np.array(["no", "yes"]),
+        "base_score": [0.0],
+        "link": "logistic",
+        "allows_missing": True,
+        "allows_infinite": True,
+        "input_dtype": "float64",
+        "source": "tests",
+    }
+    return TreeEnsemble(**join_trees([nodes]), **settings | how)
+
+
+def test_decisions():
+    X = [[-1.0], [1.0]]
+    assert stump().predict(X).tolist() == ["no", "yes"]
+    # In float32 1e-9 is lost beside 1: both classes are as probable.
+    by_probability = stump(decision="probability", sum_dtype="float32")
+    assert by_probability.predict(X).tolist() == ["no", "no"]
+    assert stump(decision="probability").predict(X).tolist() == ["no", "yes"]
+    zero = stump(base_score=[1e-9], decision="raw_or_zero")
+    assert zero.predict(X).tolist() == ["yes", "yes"]
+    assert replace(zero, decision="raw").predict(X).tolist() == ["no", "yes"]
+
+
+def test_missing_values_are_refused_by_feature():
+    space = FeatureSpace(("a", "b"), (None, None))
+    ensemble = stump(features=space, allows_missing=np.array([True, False]))
+    assert ensemble.predict([[np.nan, 1.0]]).tolist() == ["yes"]
+    with pytest.raises(InputError, match="'b' is missing .NaN. in row 1"):
+        ensemble.predict([[np.nan, 1.0], [1.0, np.nan]])
+
+
+def test_classes_under_other_names():
+    named = stump().with_classes(["well", "ill"])
+    assert named.predict([[-1.0], [1.0]]).tolist() == ["well", "ill"]
+    for labels in (["a"], ["a", "a"], ["a", "b", "c"]):
+        with pytest.raises(InputError, match="expected 2 different labels"):
+            stump().with_classes(labels)

@@ -85,9 +85,10 @@ def test_file(tmp_path):
 def test_how_cells_are_read_survives():
     space = FeatureSpace(
         ("dose", "ward", "drug"),
-        (None, (2, 7), ("a", "3")),
-        lookup=("exact", "integer", "text"),
+        (None, (2, 7), ("a", "3", 77)),
+        lookup=("exact", "integer", "hash"),
         missing_at=(0.0, None, None),
+        float32=True,
     )
     rule = Rule((Interval(0, 1.0), CategorySet(1, (1,))), "yes", (0.25, 0.75))
     rules = RuleSet((rule,), Rule((), "no", (0.9, 0.1)), space, ("no", "yes"))

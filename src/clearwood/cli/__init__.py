@@ -7,6 +7,7 @@ help appears at once.
 import click
 
 from clearwood import __version__
+from clearwood.cli.check import check
 from clearwood.cli.predict import predict
 from clearwood.cli.simplify import simplify
 
@@ -16,11 +17,12 @@ __all__ = ["main"]
 # \b keeps click from joining the lines that follow it.
 HELP = """Turn tree ensembles into a few readable rules.
 
-Train an ensemble on a table and read what it learnt:
+Explain the model you have, or train one and read what it learnt:
 
 \b
-  clearwood simplify data.csv --target y --train random-forest \\
-      --out rules.json --report report.html
+  clearwood check model.ubj
+  clearwood simplify model.ubj data.csv --target y --report report.html
+  clearwood simplify data.csv --target y --train random-forest --out rules.json
   clearwood predict rules.json new.csv
 """
 
@@ -31,5 +33,6 @@ def main() -> None:
     """Run the command line."""
 
 
+main.add_command(check)
 main.add_command(simplify)
 main.add_command(predict)

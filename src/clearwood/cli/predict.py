@@ -26,27 +26,17 @@ def predict(rules: str, data: str, out: str | None, force: bool, as_json: bool) 
     check_outputs([out], [rules, data], force)
 
     from clearwood._files import write_text
-    from clearwood.cli.tables import read_table
+    from clearwood.cli.tables import read_table, text_columns
     from clearwood.rules import RuleSet
 
     rule_set = RuleSet.load(rules)
-    frame = read_table(data, _text_columns(rule_set))
+    frame = read_table(data, text_columns(rule_set.features))
     records = _records(rule_set, frame)
     text = _as_json(records) if as_json else _as_csv(rule_set, records)
     if out:
         write_text(out, text, overwrite=force)
     else:
         click.echo(text, nl=False)
-
-
-def _text_columns(rule_set: Any) -> tuple[str, ...]:
-    """Columns whose categories are texts: "1" must not be read as the number 1."""
-    space = rule_set.features
-    return tuple(
-        name
-        for name, labels in zip(space.names, space.categories)
-        if labels and all(isinstance(label, str) for label in labels)
-    )
 
 
 def _records(rule_set: Any, frame: Any) -> list[dict[str, Any]]:

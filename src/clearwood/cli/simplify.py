@@ -1,4 +1,4 @@
-"""``clearwood simplify``: a table becomes an ensemble, the ensemble a few rules."""
+"""``clearwood simplify``: a model, read or trained here, becomes a few rules."""
 
 from __future__ import annotations
 
@@ -19,15 +19,23 @@ MODELS = (
 )
 
 
-@click.command(short_help="Train an ensemble and explain it by a few rules.")
-@click.argument("data", type=click.Path(exists=True, dir_okay=False))
+@click.command(short_help="Explain a model, or one trained here, by a few rules.")
+@click.argument(
+    "files",
+    nargs=-1,
+    required=True,
+    metavar="[MODEL] DATA",
+    type=click.Path(exists=True, dir_okay=False),
+)
 @click.option("--target", required=True, help="Column to predict.")
 @click.option(
     "--train",
-    "model",
     type=click.Choice(MODELS),
-    required=True,
-    help="Ensemble to train and explain.",
+    help="Ensemble to train and explain, where no MODEL is given.",
+)
+@click.option(
+    "--classes",
+    help="Labels of the MODEL's classes 0, 1, ... in the data: --classes no,yes",
 )
 @click.option(
     "--method",
@@ -69,7 +77,7 @@ MODELS = (
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
     default=0.25,
     show_default=True,
-    help="Share of the rows kept out of training, for the scores.",
+    help="Share of the rows kept out of the fit, for the scores.",
 )
 @click.option(
     "--task",
@@ -92,15 +100,41 @@ MODELS = (
 @click.option("--force", is_flag=True, help="Overwrite files that exist.")
 @click.option("--quiet", is_flag=True, help="Say nothing on stderr but errors.")
 @debug_option
-def simplify(data: str, **options: Any) -> None:
-    """Train an ensemble on DATA (CSV or Parquet) and explain it by a few rules.
+def simplify(files: tuple[str, ...], **options: Any) -> None:
+    """Explain a model by a few rules.
 
-    The rules and the scores on held-out rows go to the standard output.
+    MODEL is a file of XGBoost (JSON, UBJSON), LightGBM (text) or CatBoost (JSON); or
+    name an ensemble to train with --train. DATA is a table (CSV or Parquet). The rules
+    and the scores on held-out rows go to the standard output.
     """
+    _check_usage(files, options)
     say = speaker(options["quiet"])
     # Before anything that takes long.
-    check_outputs([options["out"], options["report"]], [data], options["force"])
+    check_outputs([options["out"], options["report"]], list(files), options["force"])
+    prepare = _train_model if options["train"] else _read_model
+    model, split, task = prepare(*files, options=options, say=say)
+    with plain_warnings(say):
+        fab = _explain(model, split, task, options)
+    summary = _summarize(fab, split, task, options)
+    with plain_warnings(say):
+        _write(fab, split, options, say)
+    click.echo(_json_text(summary) if options["as_json"] else _text(fab, summary))
 
+
+def _check_usage(files: tuple[str, ...], options: dict[str, Any]) -> None:
+    if len(files) != (1 if options["train"] else 2):
+        raise click.UsageError(
+            "Give either a model file and a table, as in 'clearwood simplify "
+            f"model.json data.csv', or one table and --train {{{','.join(MODELS)}}}."
+        )
+    if options["classes"] and options["train"]:
+        raise click.UsageError("--classes names the classes of a model file.")
+
+
+def _train_model(
+    data: str, *, options: dict[str, Any], say: Any
+) -> tuple[Any, Any, str]:
+    """An ensemble trained on a part of the table."""
     from clearwood.cli.tables import read_table, split_target
     from clearwood.cli.train import hold_out, prepare, train
 
@@ -111,16 +145,40 @@ def simplify(data: str, **options: Any) -> None:
             f"{table.task}, because of the target: {table.reason} "
             f"(otherwise: --task {other[table.task]})"
         )
-    X = prepare(table.X, options["model"])
+    X = prepare(table.X, options["train"])
     seed, jobs = options["seed"], options["jobs"]
     split = hold_out(X, table.y, table.task, options["test_size"], seed)
     with plain_warnings(say):
-        model = train(options["model"], split, table.task, seed, jobs)
-        fab = _explain(model, split, table.task, options)
-    summary = _summarize(fab, split, table.task, options)
-    with plain_warnings(say):
-        _write(fab, split, options, say)
-    click.echo(_json_text(summary) if options["as_json"] else _text(fab, summary))
+        model = train(options["train"], split, table.task, seed, jobs)
+    return model, split, table.task
+
+
+def _read_model(
+    path: str, data: str, *, options: dict[str, Any], say: Any
+) -> tuple[Any, Any, str]:
+    """The ensemble of a file, and the table as the ensemble reads it."""
+    from clearwood.cli.tables import read_table, split_target, text_columns
+    from clearwood.cli.train import hold_out
+    from clearwood.ensembles import read_ensemble
+    from clearwood.exceptions import InputError
+
+    ensemble = read_ensemble(path)
+    if options["task"] not in ("auto", ensemble.task):
+        raise InputError(f"{path} is for {ensemble.task}, not for {options['task']}.")
+    for note in ensemble.notes:
+        say(f"note: {note}")
+    table = read_table(data, text_columns(ensemble.features))
+    labelled = split_target(table, options["target"], ensemble.task)
+    y = labelled.y
+    if options["classes"]:
+        # As the table writes them: 1 where its labels are numbers, "1" where texts.
+        written = {str(label): label for label in set(y.tolist())}
+        labels = [name.strip() for name in options["classes"].split(",")]
+        ensemble = ensemble.with_classes([written.get(x, x) for x in labels])
+    split = hold_out(
+        labelled.X, y, ensemble.task, options["test_size"], options["seed"]
+    )
+    return ensemble, split, ensemble.task
 
 
 def _explain(model: Any, split: Any, task: str, options: dict[str, Any]) -> Any:
@@ -156,6 +214,7 @@ def _summarize(
         "target": options["target"],
         "task": task,
         "model": fab.ensemble_.source,
+        "model_trained_here": options["train"] is not None,
         "method": options["method"],
         "rows": {"training": len(split.y), "held_out": len(split.y_test)},
         "scores": {
@@ -192,11 +251,13 @@ def _json_text(summary: dict[str, Any]) -> str:
 def _text(fab: Any, summary: dict[str, Any]) -> str:
     rules, ensemble = summary["scores"]["rules"], summary["scores"]["ensemble"]
     error = "error" if summary["task"] == "classification" else "mean squared error"
+    # A model from a file may have been trained on any row of the table.
+    held_from = "training" if summary["model_trained_here"] else "the fit of the rules"
     return "\n".join(
         [
             str(fab.rules_),
             "",
-            f"On {summary['rows']['held_out']:,} rows held out from training:",
+            f"On {summary['rows']['held_out']:,} rows held out from {held_from}:",
             f"  rules     {error} {rules['error']:.4g}, "
             f"{rules['n_rules']} rules, {rules['n_literals']} literals",
             f"  ensemble  {error} {ensemble['error']:.4g}, "

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from clearwood._features import FeatureSpace
 from clearwood.exceptions import InputError
 
 FEW_CLASSES = 20
@@ -25,14 +26,29 @@ class Labelled(NamedTuple):
     reason: str
 
 
-def read_table(path: str, text_columns: tuple[str, ...] = ()) -> pd.DataFrame:
+def text_columns(space: FeatureSpace) -> tuple[str, ...]:
+    """Columns whose categories are texts: "1" must not be read as the number 1.
+
+    Examples
+    --------
+    >>> text_columns(FeatureSpace(("age", "ward"), (None, ("1", "2"))))
+    ('ward',)
+    """
+    return tuple(
+        name
+        for name, labels in zip(space.names, space.categories)
+        if labels and all(isinstance(label, str) for label in labels)
+    )
+
+
+def read_table(path: str, as_text: tuple[str, ...] = ()) -> pd.DataFrame:
     """Read a CSV or Parquet file.
 
     Parameters
     ----------
     path : str
         Parquet where the name ends in ``.parquet`` or ``.pq``, else CSV.
-    text_columns : tuple of str, default=()
+    as_text : tuple of str, default=()
         Columns to be read as text even where they look like numbers.
 
     Returns
@@ -43,8 +59,8 @@ def read_table(path: str, text_columns: tuple[str, ...] = ()) -> pd.DataFrame:
         if Path(path).suffix.lower() in (".parquet", ".pq"):
             frame = pd.read_parquet(path)
         else:
-            as_text: Mapping[Any, Any] = dict.fromkeys(text_columns, str)
-            frame = pd.read_csv(path, dtype=as_text, low_memory=False)
+            types: Mapping[Any, Any] = dict.fromkeys(as_text, str)
+            frame = pd.read_csv(path, dtype=types, low_memory=False)
             _refuse_equal_names(path)
     except ImportError:
         raise InputError(

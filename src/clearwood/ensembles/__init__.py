@@ -1,17 +1,21 @@
 """Tree ensembles of other libraries, read into one exact form.
 
-``read_ensemble`` turns a fitted model into a ``TreeEnsemble``: flat arrays that predict
-what the model predicts. ``TreeEnsemble.splits`` lists the questions its trees ask.
+``read_ensemble`` turns a fitted model or a model file into a ``TreeEnsemble``: flat
+arrays that predict what the model predicts. ``TreeEnsemble.splits`` lists the questions
+its trees ask; ``check`` says what is in a model and whether it is sound.
 """
 
+from clearwood.ensembles.checking import ModelCheck, check
 from clearwood.ensembles.read import read_ensemble
 from clearwood.ensembles.splits import CategoricalSplit, NumericSplits, Splits
 from clearwood.ensembles.tree_ensemble import TreeEnsemble
 
 __all__ = [
     "CategoricalSplit",
+    "ModelCheck",
     "NumericSplits",
     "Splits",
     "TreeEnsemble",
+    "check",
     "read_ensemble",
 ]

@@ -58,8 +58,7 @@ def response(raw: np.ndarray, link: str, scale: float = 1.0) -> np.ndarray:
     elif link in ("sigmoid", "one_vs_rest"):
         answer = _logistic(raw)
     elif link == "exp":
-        with np.errstate(over="ignore"):
-            answer = np.exp(raw)
+        answer = _exp(raw)
     elif link == "softplus":
         answer = np.logaddexp(0, raw)
     elif link == "signed_square":
@@ -69,11 +68,17 @@ def response(raw: np.ndarray, link: str, scale: float = 1.0) -> np.ndarray:
     return answer.astype(np.float64, copy=False)
 
 
+def _exp(raw: np.ndarray) -> np.ndarray:
+    # In float32 rounded once, as C's expf is; numpy's own may be a few steps off.
+    with np.errstate(over="ignore", under="ignore"):
+        return np.exp(raw, dtype=np.float64).astype(raw.dtype)
+
+
 def _logistic(raw: np.ndarray) -> np.ndarray:
     if raw.dtype == np.float32:
         # XGBoost keeps the exponential finite and the denominator above 1.
         one, least = np.float32(1), np.float32(1e-16)
-        return one / (np.exp(np.minimum(-raw, np.float32(88.7))) + one + least)
+        return one / (_exp(np.minimum(-raw, np.float32(88.7))) + one + least)
     from scipy.special import expit
 
     return expit(raw)
@@ -81,6 +86,6 @@ def _logistic(raw: np.ndarray) -> np.ndarray:
 
 def _softmax(raw: np.ndarray) -> np.ndarray:
     # Without its row's largest score no exponential overflows.
-    odds = np.exp(raw - raw.max(axis=1, keepdims=True))
+    odds = _exp(raw - raw.max(axis=1, keepdims=True))
     total = odds.sum(axis=1, keepdims=True, dtype=np.float64)
     return odds / total.astype(raw.dtype)

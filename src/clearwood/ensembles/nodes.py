@@ -125,22 +125,27 @@ def _distinct_sets(
 ) -> tuple[list[np.ndarray], list[int]]:
     """Every category set once, and its number per categorical node, in node order."""
     number: dict[bytes, int] = {}
+    # Packing takes long where many nodes share one large array: once is enough.
+    number_of_array: dict[int, int] = {}
     sets: list[np.ndarray] = []
     set_of_node: list[int] = []
     entries = 0
     for tree in trees:
         for _, goes_left in sorted(tree.categories_left.items()):
-            packed = len(goes_left).to_bytes(8) + np.packbits(goes_left).tobytes()
-            if packed not in number:
-                number[packed] = len(sets)
-                sets.append(goes_left)
-                entries += len(goes_left)
-                _check_entries(entries, len(sets))
-            set_of_node.append(number[packed])
+            if id(goes_left) not in number_of_array:
+                packed = len(goes_left).to_bytes(8) + np.packbits(goes_left).tobytes()
+                if packed not in number:
+                    number[packed] = len(sets)
+                    sets.append(goes_left)
+                    entries += len(goes_left)
+                    check_set_entries(entries, len(sets))
+                number_of_array[id(goes_left)] = number[packed]
+            set_of_node.append(number_of_array[id(goes_left)])
     return sets, set_of_node
 
 
-def _check_entries(entries: int, n_sets: int) -> None:
+def check_set_entries(entries: int, n_sets: int) -> None:
+    """Refuse category sets that would take too much memory."""
     if entries > MOST_SET_ENTRIES:
         raise ModelFormatError(
             f"The first {n_sets} category sets have {entries} entries in all, more "

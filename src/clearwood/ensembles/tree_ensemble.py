@@ -23,8 +23,11 @@ from clearwood.ensembles.structure import (
 )
 from clearwood.exceptions import InputError
 
-BLOCK_ROWS = 1024
+BLOCK_ROWS = 256
 """Rows predicted at a time: what a thousand trees say of them stays in the cache."""
+
+SPARE_LEVELS = 2
+"""A tree with so many levels more than its leaves need still counts as full."""
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
@@ -224,6 +227,50 @@ class TreeEnsemble:
         """
         return replace(self, features=self.features.renamed(names))
 
+    def with_classes(self, classes: Sequence[Any]) -> TreeEnsemble:
+        """The same ensemble with the labels of the user's data.
+
+        Many model files know their classes only as 0, 1, ...
+
+        Parameters
+        ----------
+        classes : sequence
+            Labels in the order of the probabilities.
+
+        Examples
+        --------
+        >>> from sklearn.tree import DecisionTreeClassifier
+        >>> from clearwood.ensembles import read_ensemble
+        >>> tree = DecisionTreeClassifier().fit([[0.0], [1.0]], [0, 1])
+        >>> read_ensemble(tree).with_classes(["no", "yes"]).predict([[0.7]])
+        array(['yes'], dtype='<U3')
+        """
+        known = () if self.classes is None else self.classes
+        if len(set(classes)) != len(known) or len(classes) != len(known):
+            raise InputError(
+                f"Found the classes {list(classes)}, expected {len(known)} different "
+                f"labels, in the order of the model's {list(known)}."
+            )
+        return replace(self, classes=np.array(classes))
+
+    def with_category_texts(self, X: Any) -> TreeEnsemble:
+        """The same ensemble, categories known only by hash now called as in a table.
+
+        CatBoost's models hold no texts of categories, unless they were saved together
+        with their training data.
+
+        Parameters
+        ----------
+        X : array-like or pandas or polars frame of shape (n_rows, n_features)
+
+        Returns
+        -------
+        TreeEnsemble
+        """
+        if "hash" not in self.features.lookup:
+            return self
+        return replace(self, features=self.features.with_texts_of(X))
+
     def __repr__(self) -> str:
         """What it is in one line."""
         classes = "" if self.classes is None else f" into {len(self.classes)} classes"
@@ -394,19 +441,34 @@ class TreeEnsemble:
                 )
 
     def _find_leaves(self, X: np.ndarray) -> np.ndarray:
+        if not self.n_trees:
+            return np.empty((0, len(X)), dtype=np.int32)
+        children, levels = self._ways_down
         return _kernels.find_leaves(
             X,
             self.feature,
             self.cut,
-            self.left,
-            self.right,
+            children,
             self.missing_left,
             self.unseen_left,
             self.category_set,
             self.category_offsets,
             self.categories_left,
             self.roots,
+            levels,
         )
+
+    @cached_property
+    def _ways_down(self) -> tuple[np.ndarray, np.ndarray]:
+        """Children and levels, as ``find_leaves`` wants them."""
+        leaf = self.feature < 0
+        children = np.stack([self.left, self.right], axis=1)
+        children[leaf] = np.flatnonzero(leaf)[:, None]
+        depths = _kernels.node_depths(self.feature, self.left, self.right)
+        depth = np.maximum.reduceat(depths, self.roots)
+        n_leaves = np.add.reduceat(leaf, self.roots, dtype=np.int32)
+        nearly_full = depth <= np.log2(n_leaves) + SPARE_LEVELS
+        return children, np.where(nearly_full, depth, 0).astype(np.int32)
 
     def _sum(self, leaves: np.ndarray) -> np.ndarray:
         # One tree after the other, as the libraries add: the same rounding.

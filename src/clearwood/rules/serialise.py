@@ -22,7 +22,7 @@ FORMAT = "clearwood.rule_set"
 VERSION = 1
 TOP = (
     "format", "version", "clearwood", "task", "target", "classes", "named",
-    "features", "combine", "rules", "otherwise", "about",
+    "float32", "features", "combine", "rules", "otherwise", "about",
 )  # fmt: skip
 MOST_BYTES = 64 * 2**20
 STATISTICS = (
@@ -48,6 +48,7 @@ def rules_to_json(rule_set: RuleSet) -> str:
         "target": rule_set.target,
         "classes": [_plain(label) for label in rule_set.classes],
         "named": features.named,
+        "float32": features.float32,
         "features": [_feature_to_dict(features, d) for d in range(features.n_features)],
         "combine": "first",
         "rules": [_rule_to_dict(rule, features) for rule in rule_set.rules],
@@ -148,7 +149,7 @@ def rules_from_json(text: str) -> RuleSet:
     if top.value(str, "combine") != "first":
         raise ModelFormatError("combine: expected 'first'.")
     top.only(*TOP)
-    features = _read_features(top.places("features"), top.value(bool, "named"))
+    features = _read_features(top)
     classes = top.labels("classes") or ()
     task = "classification" if classes else "regression"
     if top.value(str, "task") != task or len(classes) == 1:
@@ -167,7 +168,8 @@ def rules_from_json(text: str) -> RuleSet:
     return RuleSet(rules, otherwise, features, classes, target, about)
 
 
-def _read_features(entries: list[_Place], named: bool) -> FeatureSpace:
+def _read_features(top: _Place) -> FeatureSpace:
+    entries = top.places("features")
     for place in entries:
         place.only("name", "categories", "lookup", "missing_at")
     names = tuple(place.value(str, "name") for place in entries)
@@ -176,23 +178,27 @@ def _read_features(entries: list[_Place], named: bool) -> FeatureSpace:
     return FeatureSpace(
         names,
         tuple(place.labels("categories", or_none=True) for place in entries),
-        named,
+        top.value(bool, "named"),
         tuple(_read_lookup(place) for place in entries),
-        tuple(
-            None
-            if place.value(object, "missing_at") is None
-            # A number that counts as missing in this feature.
-            else place.number("missing_at")
-            for place in entries
-        ),
+        tuple(_read_missing_at(place) for place in entries),
+        top.value(bool, "float32"),
     )
+
+
+def _read_missing_at(place: _Place) -> float | None:
+    """A number that counts as missing in this feature, or none."""
+    given = place.value(object, "missing_at")
+    return None if given is None else place.number("missing_at")
 
 
 def _read_lookup(place: _Place) -> Any:
     lookup = place.value(str, "lookup")
-    wanted = {"integer": int, "text": str}.get(lookup, object)
+    wanted: dict[str, tuple[type, ...]] = {
+        "integer": (int,),
+        "hash": (int, str),
+    }
     labels = place.labels("categories", or_none=True) or ()
-    fits = all(type(label) is wanted or wanted is object for label in labels)
+    fits = lookup not in wanted or all(type(x) in wanted[lookup] for x in labels)
     # Whole numbers are looked up by bisection.
     rising = lookup != "integer" or list(labels) == sorted(labels)
     if lookup not in LOOKUPS or not fits or not rising:

@@ -34,9 +34,13 @@ class Teacher(NamedTuple):
         if len(unknown):
             raise InputError(
                 f"y holds label(s) {unknown.tolist()} that the ensemble does not "
-                f"know; it knows {known.tolist()}."
+                f"know; it knows {known.tolist()}. If these are the same classes "
+                "under other names, use ensemble.with_classes(labels), the labels in "
+                "the order of the probabilities."
             )
-        return np.searchsorted(known, y)
+        # CatBoost keeps classes in the order of class_names, whatever that is.
+        order = np.argsort(known)
+        return order[np.searchsorted(known, y, sorter=order)]
 
     def says(self, X: Any) -> np.ndarray:
         """What the ensemble predicts: class probabilities, or values."""
@@ -137,7 +141,7 @@ def get_teacher(
         )
     if is_frame(X) and not ensemble.features.named:
         ensemble = ensemble.with_feature_names([str(name) for name in X.columns])
-    return Teacher(model, ensemble)
+    return Teacher(model, ensemble.with_category_texts(X))
 
 
 def single_split_fidelity(

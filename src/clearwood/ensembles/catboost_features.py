@@ -1,0 +1,275 @@
+"""What the splits of a CatBoost model can ask: borders of columns, and categories.
+
+Splits refer to one list of questions by number: first all borders of all numeric
+columns, then all categories of all categorical columns, as ``features_info`` holds
+them. The borders that the splits repeat are for people; CatBoost does not read them.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from clearwood._cityhash import category_hash
+from clearwood._features import FeatureSpace
+from clearwood.ensembles.casts import FLOAT32_LIMIT, float64_cut_of_float32_test
+from clearwood.ensembles.documents import Place, shown
+from clearwood.ensembles.nodes import MOST_SET_ENTRIES
+from clearwood.exceptions import ModelFormatError
+
+CTR_REMEDY = (
+    "Fit it with one_hot_max_size at least the number of categories of every "
+    "categorical column, or with the categories written as numbers"
+)
+REFUSED_COLUMNS = {
+    "text_features": "texts",
+    "embedding_features": "embeddings",
+}
+
+
+class Questions:
+    """All questions, by number, and what came up while the splits were read.
+
+    Parameters
+    ----------
+    column : ndarray of int64
+        Column that the question is about. Here as in the next three a last entry
+        stands for no question: number -1, which is a leaf.
+    cut : ndarray of float64
+        Values above it answer yes; NaN for questions on a category.
+    missing_left : ndarray of bool
+        Whether a missing value answers no.
+    category : ndarray of int64
+        The category that answers yes, -1 for borders.
+    stated : list of dict
+        What a split with this question must say of it.
+    n_categories : dict of int to int
+        Number of categories per categorical column.
+    """
+
+    def __init__(
+        self,
+        column: np.ndarray,
+        cut: np.ndarray,
+        missing_left: np.ndarray,
+        category: np.ndarray,
+        stated: list[dict[str, Any]],
+        n_categories: dict[int, int],
+    ) -> None:
+        self.column = column
+        self.cut = cut
+        self.missing_left = missing_left
+        self.category = category
+        self.stated = stated
+        self.n_categories = n_categories
+        self.other_borders = 0
+        self._sets: dict[int, np.ndarray] = {}
+        self._set_entries = 0
+
+    def number(self, split: Place) -> int:
+        """The question that a split asks."""
+        if not self.stated:
+            split.fail("a split", "none, as no column has borders or categories")
+        number = split["split_index"].integer(0, len(self.stated) - 1)
+        for key, value in self.stated[number].items():
+            if key != "border":
+                found = split[key].value
+                if type(found) is not type(value) or found != value:
+                    expected = f"{value!r}, which split_index {number} stands for"
+                    split[key].fail(shown(found), expected)
+            elif not _is_same_float32(split.value.get(key, value), value):
+                self.other_borders += 1
+        return number
+
+    def categories_left(self, number: int) -> np.ndarray:
+        """Which categories of its column answer no: all but one."""
+        if number not in self._sets:
+            n = self.n_categories[int(self.column[number])]
+            self._set_entries += n
+            if self._set_entries > MOST_SET_ENTRIES:
+                raise ModelFormatError(
+                    f"The splits ask about {len(self._sets) + 1:,} categories, one by "
+                    f"one, of columns with up to {n:,} of them, more than can be read. "
+                    "Group rare categories before the model is fitted."
+                )
+            goes_left = np.ones(n, dtype=bool)
+            goes_left[self.category[number]] = False
+            self._sets[number] = goes_left
+        return self._sets[number]
+
+
+def _is_same_float32(found: Any, border: float) -> bool:
+    if type(found) is not float:
+        return type(found) is int and found == border
+    with np.errstate(over="ignore"):
+        return bool(np.float32(found) == border)
+
+
+def read_features(info: Place) -> tuple[FeatureSpace, Questions]:
+    """Columns and questions of a model.
+
+    Parameters
+    ----------
+    info : Place
+        ``features_info`` of the file.
+
+    Returns
+    -------
+    FeatureSpace
+    Questions
+    """
+    numeric = _entries(info, "float_features")
+    categorical = _entries(info, "categorical_features")
+    space_columns = [e["flat_feature_index"].integer(0) for e in numeric + categorical]
+    names = dict(zip(space_columns, map(_name, numeric + categorical)))
+    _refuse_other_columns(info, categorical)
+    if not names or sorted(space_columns) != list(range(len(space_columns))):
+        found = f"flat_feature_index {str(sorted(space_columns))[:60]}"
+        info.fail(found, "one column or more, each from 0 on exactly once")
+    texts = _texts_of_hashes(info)
+    labels: list[tuple[Any, ...] | None] = [None] * len(names)
+    column: list[int] = []
+    cut, missing_left, category = [], [], []
+    stated: list[dict[str, Any]] = []
+    for entry, c in zip(numeric, space_columns):
+        borders = _borders(entry)
+        column += [c] * borders.size
+        cut.append(float64_cut_of_float32_test(borders))
+        missing_left.append(np.full(borders.size, not _missing_is_large(entry)))
+        category.append(np.full(borders.size, -1))
+        feature = {
+            "split_type": "FloatFeature",
+            "float_feature_index": entry["feature_index"].integer(0),
+        }
+        stated += [{**feature, "border": b} for b in borders.tolist()]
+    for entry, c in zip(categorical, space_columns[len(numeric) :]):
+        hashes = _hashes(entry)
+        labels[c] = tuple(texts.get(h, h) for h in (hashes % 2**32).tolist())
+        column += [c] * hashes.size
+        cut.append(np.full(hashes.size, np.nan))
+        missing_left.append(np.ones(hashes.size, dtype=bool))
+        category.append(np.arange(hashes.size))
+        feature = {
+            "split_type": "OneHotFeature",
+            "cat_feature_index": entry["feature_index"].integer(0),
+        }
+        stated += [{**feature, "value": h} for h in hashes.tolist()]
+    questions = Questions(
+        column=np.array([*column, -1], dtype=np.int64),
+        cut=np.concatenate([*cut, [np.nan]]),
+        missing_left=np.concatenate([*missing_left, [False]]),
+        category=np.concatenate([*category, [-1]]).astype(np.int64),
+        stated=stated,
+        n_categories={c: len(known) for c, known in enumerate(labels) if known},
+    )
+    return _feature_space(
+        info, [names[c] for c in range(len(names))], labels
+    ), questions
+
+
+def _entries(info: Place, key: str) -> list[Place]:
+    """An array that is left out, or null, where it has no entries."""
+    place = info.get(key)
+    return [] if place is None or place.value is None else place.items()
+
+
+def _name(entry: Place) -> str:
+    """Empty where the model was fitted on columns without names."""
+    for key in ("feature_name", "feature_id"):
+        if key in entry:
+            return entry[key].text()
+    return ""
+
+
+def _feature_space(
+    info: Place, names: list[str], labels: list[tuple[Any, ...] | None]
+) -> FeatureSpace:
+    # CatBoost calls columns without names "0", "1", ... or not at all.
+    named = not all(name in ("", str(c)) for c, name in enumerate(names))
+    known = [name or str(c) for c, name in enumerate(names)]
+    if not named:
+        known = [f"x{c}" for c in range(len(names))]
+    if len(set(known)) != len(known):
+        twice = next(name for c, name in enumerate(known) if name in known[:c])
+        info.fail(f"two columns of the name {shown(twice)}", "one name per column")
+    lookup: Any = tuple("exact" if known is None else "hash" for known in labels)
+    return FeatureSpace(tuple(known), tuple(labels), named, lookup)
+
+
+def _refuse_other_columns(info: Place, categorical: list[Place]) -> None:
+    for key, what in REFUSED_COLUMNS.items():
+        found = _entries(info, key)
+        if found:
+            raise ModelFormatError(
+                f"{info.where}: the model reads columns of {what}, among them "
+                f"{shown(_name(found[0]))}; only numbers and categories can be read. "
+                "Fit it without these columns."
+            )
+    ctrs = _entries(info, "ctrs")
+    if not ctrs:
+        return
+    used = {
+        element["cat_feature_index"].value
+        for ctr in ctrs
+        for element in ctr["elements"].items()
+        if "cat_feature_index" in element
+    }
+    names = [
+        _name(e) or f"column {e['flat_feature_index'].integer(0)}"
+        for e in categorical
+        if e["feature_index"].value in used
+    ]
+    raise ModelFormatError(
+        f"{info.where}: the model replaces categories of {names[:10]} by statistics of "
+        f"the target (CTR), which are no questions about the data. {CTR_REMEDY}."
+    )
+
+
+def _borders(entry: Place) -> np.ndarray:
+    """Float32 borders, ascending: CatBoost counts how many a value exceeds."""
+    place = entry.get("borders")
+    if place is None or place.value is None:
+        return np.zeros(0)
+    borders = place.numbers()
+    too_large = np.flatnonzero(np.abs(borders) > FLOAT32_LIMIT)
+    if too_large.size:
+        i = too_large[0]
+        Place(None, f"{place.where}[{i}]").fail(f"{borders[i]}", "a float32 number")
+    return np.sort(borders.astype(np.float32).astype(np.float64))
+
+
+def _missing_is_large(entry: Place) -> bool:
+    """Whether missing values count as larger than all others, else as smaller."""
+    if "nan_value_treatment" not in entry:
+        return False
+    treatment = entry["nan_value_treatment"].text()
+    if treatment not in ("AsIs", "AsFalse", "AsTrue"):
+        expected = "AsIs, AsFalse or AsTrue"
+        entry["nan_value_treatment"].fail(shown(treatment), expected)
+    # Where training saw none, CatBoost compares NaN itself: never above a border.
+    return treatment == "AsTrue" and entry["has_nans"].flag()
+
+
+def _hashes(entry: Place) -> np.ndarray:
+    """Hashes of the categories that splits ask about, as signed 32-bit numbers."""
+    place = entry.get("values")
+    if place is None or place.value is None:
+        return np.zeros(0, dtype=np.int64)
+    hashes = place.integers(low=-(2**31), high=2**31 - 1)
+    if np.unique(hashes).size != hashes.size:
+        place.fail("a category twice", "every category once")
+    return hashes
+
+
+def _texts_of_hashes(info: Place) -> dict[int, str]:
+    """The categories' texts, which a file holds that was saved with its data."""
+    texts: dict[int, str] = {}
+    for entry in _entries(info, "cat_features_hash"):
+        known = entry["hash"].integer(0, 2**32 - 1)
+        text = entry["value"].text()
+        if category_hash(text) != known:
+            expected = f"{category_hash(text)}, the hash of {shown(text)}"
+            entry["hash"].fail(str(known), expected)
+        texts[known] = text
+    return texts

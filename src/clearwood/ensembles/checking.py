@@ -1,0 +1,246 @@
+"""What is in a model, what is unusual about it, and whether it is sound."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from clearwood.ensembles.read import read_ensemble
+from clearwood.ensembles.tree_ensemble import TreeEnsemble
+from clearwood.exceptions import ModelFormatError
+
+OUTLYING = 10_000.0
+"""A leaf value so many times the typical one is unusual."""
+HUGE = 1e30
+"""A cut beyond this parts no data that people measure."""
+MOST_NAMED = 5
+
+
+@dataclass(frozen=True)
+class ModelCheck:
+    """What :func:`check` found; prints as a page of text.
+
+    Parameters
+    ----------
+    name : str
+        The file, or the class of the model.
+    problem : str or None
+        What is wrong with it; None where it is sound.
+    facts : dict of str to (str, int or float)
+        Library, objective, trees, leaves ... in the order in which they are printed.
+    features : tuple of dict
+        Per feature its ``name``, the number of its ``categories`` (None where it is
+        numeric) and the number of ``splits`` that ask about it.
+    classes : tuple
+        Class labels; empty for regression.
+    notes : tuple of str
+        What is unusual, a sentence each.
+    ensemble : TreeEnsemble or None
+        The model itself, where it is sound.
+    """
+
+    name: str
+    problem: str | None = None
+    facts: dict[str, Any] = field(default_factory=dict)
+    features: tuple[dict[str, Any], ...] = ()
+    classes: tuple[Any, ...] = ()
+    notes: tuple[str, ...] = ()
+    ensemble: TreeEnsemble | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def sound(self) -> bool:
+        """Whether the model can be read, and predicts what its trees say."""
+        return self.problem is None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Everything but the ensemble, ready for JSON."""
+        return {
+            "name": self.name,
+            "sound": self.sound,
+            "problem": self.problem,
+            "facts": self.facts,
+            "classes": list(self.classes),
+            "features": list(self.features),
+            "notes": list(self.notes),
+        }
+
+    def __str__(self) -> str:
+        """Facts, one a line, and what is unusual."""
+        if not self.sound:
+            return f"{self.name}: NOT SOUND\n  {self.problem}"
+        width = max(map(len, self.facts))
+        lines = [f"{self.name}: sound"]
+        lines += [f"  {key:{width}}  {_words(v)}" for key, v in self.facts.items()]
+        lines += ["unusual:"] if self.notes else ["nothing unusual"]
+        return "\n".join(lines + [f"  - {note}" for note in self.notes])
+
+
+def check(model: Any) -> ModelCheck:
+    """Say what is in a model or a model file, and whether it is sound.
+
+    Parameters
+    ----------
+    model : path, fitted estimator or TreeEnsemble
+        See :func:`read_ensemble`. No file, however damaged, does harm.
+
+    Returns
+    -------
+    ModelCheck
+
+    Raises
+    ------
+    InputError
+        The file cannot be opened.
+    ModelError
+        A model in memory is of a kind that cannot be read.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.ensemble import GradientBoostingClassifier
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> model = GradientBoostingClassifier(n_estimators=5, max_depth=1).fit(X, y)
+    >>> print(check(model))
+    sklearn.ensemble.GradientBoostingClassifier: sound
+      predicts  classes 0, 1, 2 (link softmax)
+      trees     15, depth at most 1
+      leaves    30, from -0.1 to 0.2
+      splits    15
+      features  4, 2 of them in splits
+      missing   refused
+    unusual:
+      - 2 of 4 features are in no split: sepal length (cm), sepal width (cm).
+
+    A file that is not what it should be:
+
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder, "model.json")
+    ...     _ = path.write_text('{"learner": {}}')
+    ...     found = check(path)
+    >>> found.sound
+    False
+    """
+    name = str(model) if isinstance(model, str | Path) else ""
+    try:
+        ensemble = read_ensemble(model)
+    except ModelFormatError as error:
+        return ModelCheck(name or type(model).__qualname__, problem=str(error))
+    n_splits = np.bincount(
+        ensemble.feature[ensemble.feature >= 0], minlength=ensemble.n_features
+    )
+    return ModelCheck(
+        name or ensemble.source,
+        facts=_facts(ensemble, n_splits),
+        features=tuple(_features(ensemble, n_splits)),
+        classes=() if ensemble.classes is None else tuple(ensemble.classes.tolist()),
+        notes=(*ensemble.notes, *_unusual(ensemble, n_splits)),
+        ensemble=ensemble,
+    )
+
+
+def _facts(e: TreeEnsemble, n_splits: np.ndarray) -> dict[str, Any]:
+    leaf = e.value[e.feature < 0]
+    low, high = leaf.min(initial=np.inf), leaf.max(initial=-np.inf)
+    n_categorical = sum(labels is not None for labels in e.features.categories)
+    categorical = f", {n_categorical} categorical" if n_categorical else ""
+    return {
+        **e.details,
+        "predicts": _predicts(e),
+        "trees": f"{e.n_trees:,}, depth at most {e.max_depth:,}",
+        "leaves": f"{e.n_leaves:,}, from {low:.3g} to {high:.3g}",
+        "splits": e.n_splits,
+        "features": f"{e.n_features:,}, {np.count_nonzero(n_splits):,} of them in "
+        f"splits{categorical}",
+        "missing": _missing(e),
+    }
+
+
+def _predicts(e: TreeEnsemble) -> str:
+    if e.classes is None:
+        return f"values (link {e.link})"
+    return f"classes {_listed(e.classes.tolist(), 10)} (link {e.link})"
+
+
+def _missing(e: TreeEnsemble) -> str:
+    refused = np.flatnonzero(~np.broadcast_to(e.allows_missing, e.n_features))
+    names = [e.features.names[d] for d in refused]
+    if len(refused) == e.n_features:
+        answer = "refused"
+    elif names:
+        answer = f"accepted, but not in {_listed(names)}"
+    else:
+        answer = "accepted"
+    numbers = sorted({at for at in e.features.missing_at if at is not None})
+    if numbers:
+        answer += f"; {_listed([f'{at:g}' for at in numbers])} counts as missing"
+    return answer
+
+
+def _features(e: TreeEnsemble, n_splits: np.ndarray) -> list[dict[str, Any]]:
+    return [
+        {
+            "name": name,
+            "categories": None if labels is None else len(labels),
+            "splits": int(n),
+        }
+        for name, labels, n in zip(e.features.names, e.features.categories, n_splits)
+    ]
+
+
+def _unusual(e: TreeEnsemble, n_splits: np.ndarray) -> list[str]:
+    """Sentences on what a reader of the model should know."""
+    notes = []
+    if not e.n_splits:
+        notes.append("No tree asks anything: the prediction is constant.")
+    unused = [e.features.names[d] for d in np.flatnonzero(n_splits == 0)]
+    if unused and e.n_splits:
+        notes.append(
+            f"{len(unused):,} of {e.n_features:,} features are in no split: "
+            f"{_listed(unused)}."
+        )
+    if not e.features.named:
+        notes.append("It names no features: columns go by position.")
+    n_stumps = int(np.count_nonzero(e.feature[e.roots] < 0))
+    if n_stumps and e.n_splits:
+        notes.append(f"{n_stumps:,} of {e.n_trees:,} trees are a single leaf.")
+    numeric = (e.feature >= 0) & (e.category_set < 0)
+    huge = np.flatnonzero(numeric & (np.abs(e.cut) > HUGE))
+    if huge.size:
+        notes.append(
+            f"{huge.size:,} cuts lie beyond {HUGE:g}, as at {_at(e, huge[0])}."
+        )
+    return notes + _outlying_leaves(e)
+
+
+def _outlying_leaves(e: TreeEnsemble) -> list[str]:
+    """A single leaf that outweighs all others is a fault, or was put there."""
+    size = np.abs(e.value).max(axis=1, initial=0.0)
+    typical = np.median(size[size > 0]) if size.any() else 0.0
+    with np.errstate(over="ignore"):
+        far = np.flatnonzero(size > OUTLYING * typical)
+    if not far.size:
+        return []
+    worst = far[size[far].argmax()]
+    return [
+        f"{far.size:,} leaf values are more than {OUTLYING:,.0f} times the typical "
+        f"{typical:.3g}; the largest, {size[worst]:.3g}, is at {_at(e, worst)}."
+    ]
+
+
+def _at(e: TreeEnsemble, node: int) -> str:
+    tree = int(np.searchsorted(e.roots, node, side="right")) - 1
+    return f"node {node - e.roots[tree]} of tree {tree}"
+
+
+def _listed(names: list[Any], most: int = MOST_NAMED) -> str:
+    listed = ", ".join(str(name) for name in names[:most])
+    return listed + (f" and {len(names) - most:,} more" if len(names) > most else "")
+
+
+def _words(value: Any) -> str:
+    return f"{value:,}" if isinstance(value, int) else str(value)

@@ -1,0 +1,203 @@
+"""The features of an XGBoost model document: names, and the categories they know."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from clearwood._features import FeatureSpace, Lookup
+from clearwood.ensembles.documents import MOST_UNNAMED_FEATURES, Place, shown
+from clearwood.ensembles.nodes import check_set_entries
+from clearwood.ensembles.xgboost_trees import Tree
+
+# The categories of a feature in the order of their codes; None: not known.
+Labels = tuple[str | int, ...] | None
+
+UNSEEN_NOTE = (
+    "Categories that the training data did not have go where those go that a split "
+    "does not name, left; XGBoost refuses some of them and takes others for the next "
+    "label in alphabetical order."
+)
+
+
+def feature_names(learner: Place, n_features: int) -> list[str] | None:
+    """Column names, or None where the model was fitted on bare numbers."""
+    names = learner.get("feature_names")
+    if names is None or np.size(names.value) == 0:
+        if n_features > MOST_UNNAMED_FEATURES:
+            learner.fail(
+                f"{n_features:,} features without names",
+                f"at most {MOST_UNNAMED_FEATURES:,}",
+            )
+        return None
+    texts = [name.text() for name in names.items()]
+    if len(texts) != n_features:
+        names.fail(f"{len(texts)} names", f"{n_features}, one per feature")
+    if len(set(texts)) != n_features:
+        ((twice, _),) = Counter(texts).most_common(1)
+        names.fail(f"the name {shown(twice)} twice", "names that differ")
+    return texts
+
+
+def read_features(
+    learner: Place,
+    cats: Place | None,
+    trees: Sequence[Tree],
+    names: list[str] | None,
+    missing: float = np.nan,
+) -> tuple[FeatureSpace, list[str]]:
+    """Build the feature space, and give the trees their category sets.
+
+    Parameters
+    ----------
+    learner, cats : Place
+        The learner, and the category labels that XGBoost keeps since version 3.1.
+    trees : sequence of Tree
+        Their ``nodes.categories_left`` is filled in.
+    names : list of str or None
+        As ``feature_names`` gives them.
+    missing : float, default=nan
+        The number that an estimator takes for missing.
+
+    Returns
+    -------
+    features : FeatureSpace
+    notes : list of str
+        What the user should know about the categories.
+    """
+    n = learner["learner_model_param"]["num_feature"].integer(1, from_text=True)
+    space = FeatureSpace.numeric(n, names)
+    categorical = _categorical_features(learner, trees, n)
+    labels = _labels(cats, categorical)
+    codes = _codes_in_splits(trees)
+    known: list[Labels] = [None] * n
+    lookup: list[Lookup] = ["exact"] * n
+    for d in np.flatnonzero(categorical).tolist():
+        named = codes.get(d, np.zeros(0, np.int64))
+        stored = labels[d]
+        if stored is None:
+            known[d], lookup[d] = tuple(named.tolist()), "integer"
+            continue
+        if named.size and named[-1] >= len(stored):
+            found = f"a split of feature {d} by category {named[-1]}"
+            learner.fail(found, f"one of its {len(stored)} categories")
+        known[d], codes[d] = stored, np.arange(len(stored))
+    _fill_in_sets(trees, codes)
+    features = replace(
+        space,
+        categories=tuple(known),
+        lookup=tuple(lookup),
+        missing_at=(None if np.isnan(missing) else float(missing),) * n,
+        float32=True,
+    )
+    return features, _notes(features)
+
+
+def _categorical_features(
+    learner: Place, trees: Sequence[Tree], n_features: int
+) -> np.ndarray:
+    """Which features are categorical: by their types, else by how trees split them."""
+    by_order, by_category = np.zeros((2, n_features), bool)
+    for nodes, goes_right in trees:
+        is_set = np.zeros(nodes.feature.size, bool)
+        is_set[list(goes_right)] = True
+        by_category[nodes.feature[is_set]] = True
+        by_order[nodes.feature[~is_set & (nodes.feature >= 0)]] = True
+    categorical = by_category
+    types = learner.get("feature_types")
+    if types is not None and np.size(types.value):
+        texts = [kind.text() for kind in types.items()]
+        if len(texts) != n_features:
+            types.fail(f"{len(texts)} types", f"{n_features}, one per feature")
+        categorical = np.array([text == "c" for text in texts])
+    for d in np.flatnonzero(np.where(categorical, by_order, by_category))[:1]:
+        kind = "categorical" if categorical[d] else "numeric"
+        learner.fail(f"splits of the other kind on feature {d}", f"{kind} splits")
+    return categorical
+
+
+def _notes(features: FeatureSpace) -> list[str]:
+    notes = []
+    columns = list(zip(features.names, features.categories, features.lookup))
+    by_code = [name for name, _, lookup in columns if lookup == "integer"]
+    if by_code:
+        more = f" and {len(by_code) - 5} more" if len(by_code) > 5 else ""
+        notes.append(
+            f"The model knows the categories of {', '.join(map(shown, by_code[:5]))}"
+            f"{more} only as codes: hand in the whole numbers it was fitted on."
+        )
+    if any(known is not None and how == "exact" for _, known, how in columns):
+        notes.append(UNSEEN_NOTE)
+    return notes
+
+
+def _labels(cats: Place | None, categorical: np.ndarray) -> list[Labels]:
+    """Stored labels per feature; None where there are none to rely on."""
+    encodings = None if cats is None else cats["enc"]
+    if encodings is None or np.size(encodings.value) == 0:
+        return [None] * categorical.size
+    entries = encodings.items()
+    if len(entries) != categorical.size:
+        expected = f"{categorical.size}, one per feature"
+        encodings.fail(f"{len(entries)} entries", expected)
+    return [
+        _labels_of_feature(entry) if is_categorical else None
+        for entry, is_categorical in zip(entries, categorical)
+    ]
+
+
+def _labels_of_feature(entry: Place) -> Labels:
+    if "offsets" not in entry:
+        labels: Labels = tuple(entry["values"].integers().tolist())
+    else:
+        labels = _texts(entry)
+    if labels is not None and len(set(labels)) != len(labels):
+        entry.fail("the same label twice", "labels that differ")
+    # An empty list stands at features whose categories came as numbers.
+    return labels or None
+
+
+def _texts(entry: Place) -> Labels:
+    """Text labels, joined in UTF-8 and told apart by their offsets.
+
+    Beyond ASCII they are not to be relied on: XGBoost 3.2 counts the offsets in
+    characters where it fills the bytes of pandas' labels in.
+    """
+    joined = entry["values"].integers(low=-128, high=255)
+    offsets = entry["offsets"].integers(low=0, high=joined.size)
+    if (np.diff(offsets) < 0).any() or (offsets[:1] != 0).any():
+        entry["offsets"].fail("offsets out of order", "0, then rising numbers")
+    if ((joined < 0) | (joined > 127)).any():
+        return None
+    text = joined.astype(np.uint8).tobytes().decode("ascii")
+    ends = offsets.tolist()
+    return tuple(text[start:end] for start, end in zip(ends, ends[1:]))
+
+
+def _codes_in_splits(trees: Sequence[Tree]) -> dict[int, np.ndarray]:
+    """Per feature the category codes that any of its splits names, in order."""
+    found: dict[int, list[np.ndarray]] = {}
+    for nodes, goes_right in trees:
+        for node, codes in goes_right.items():
+            found.setdefault(int(nodes.feature[node]), []).append(codes)
+    return {d: np.unique(np.concatenate(parts)) for d, parts in found.items()}
+
+
+def _fill_in_sets(trees: Sequence[Tree], codes: dict[int, np.ndarray]) -> None:
+    """Tell every categorical node which of its feature's categories go left."""
+    made: dict[tuple[int, bytes], np.ndarray] = {}
+    entries = 0
+    for nodes, goes_right in trees:
+        for node, right in goes_right.items():
+            d = int(nodes.feature[node])
+            key = d, np.sort(right).tobytes()
+            if key not in made:
+                # Before it is made: what is too much must not fill the memory.
+                entries += codes[d].size
+                check_set_entries(entries, len(made) + 1)
+                made[key] = np.ones(codes[d].size, bool)
+                made[key][np.searchsorted(codes[d], right)] = False
+            nodes.categories_left[node] = made[key]

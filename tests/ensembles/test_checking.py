@@ -1,0 +1,149 @@
+"""What ``check`` says of sound, unusual and damaged models."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from tests.ensembles.test_tree_ensemble import stump
+
+import clearwood as cw
+from clearwood._features import FeatureSpace
+from clearwood.exceptions import InputError, ModelError
+
+
+def test_facts_of_a_sound_model():
+    model = replace(
+        stump(features=FeatureSpace(("age", "dose"), (None, None))),
+        details={"library": "none", "version": 3},
+        notes=("Found in a drawer.",),
+    )
+    found = cw.check(model)
+    assert found.sound and found.ensemble is model
+    assert str(found).splitlines() == [
+        "tests: sound",
+        "  library   none",
+        "  version   3",
+        "  predicts  classes no, yes (link logistic)",
+        "  trees     1, depth at most 1",
+        "  leaves    2, from -1e-09 to 1e-09",
+        "  splits    1",
+        "  features  2, 1 of them in splits",
+        "  missing   accepted",
+        "unusual:",
+        "  - Found in a drawer.",
+        "  - 1 of 2 features are in no split: dose.",
+    ]
+    record = json.loads(json.dumps(found.as_dict()))
+    assert record["sound"] is True and record["problem"] is None
+    assert record["classes"] == ["no", "yes"]
+    assert record["features"] == [
+        {"name": "age", "categories": None, "splits": 1},
+        {"name": "dose", "categories": None, "splits": 0},
+    ]
+
+
+def test_nothing_unusual():
+    found = cw.check(stump(features=FeatureSpace(("age",), (None,))))
+    assert str(found).endswith("nothing unusual")
+
+
+def unusual(**changes):
+    return " ".join(cw.check(replace(stump(), **changes)).notes)
+
+
+def test_what_is_unusual():
+    assert "names no features" in unusual()
+    assert "1 cuts lie beyond 1e+30, as at node 0 of tree 0" in unusual(
+        cut=[1e31, np.nan, np.nan]
+    )
+    nodes = {
+        "feature": [0, -1, 0, -1, -1],
+        "cut": [0, np.nan, 1, np.nan, np.nan],
+        "left": [1, -1, 3, -1, -1],
+        "right": [2, -1, 4, -1, -1],
+        "missing_left": [0] * 5,
+        "unseen_left": [0] * 5,
+        "category_set": [-1] * 5,
+        "value": [[0], [1.0], [0], [-2.0], [1e5]],
+    }
+    outlier = unusual(**nodes)
+    assert "the largest, 1e+05, is at node 4 of tree 0" in outlier
+    assert "1 leaf values are more than 10,000 times" in outlier
+    constant = {
+        "feature": [-1, -1],
+        "cut": [np.nan] * 2,
+        "left": [-1, -1],
+        "right": [-1, -1],
+        "missing_left": [0, 0],
+        "unseen_left": [0, 0],
+        "category_set": [-1, -1],
+        "value": [[1.0], [2.0]],
+        "roots": [0, 1],
+        "output": [0, 0],
+    }
+    assert "the prediction is constant" in unusual(**constant)
+
+
+def test_trees_of_one_leaf_are_counted():
+    stumps = {
+        "feature": [0, -1, -1, -1],
+        "cut": [0.0, np.nan, np.nan, np.nan],
+        "left": [1, -1, -1, -1],
+        "right": [2, -1, -1, -1],
+        "missing_left": [0] * 4,
+        "unseen_left": [0] * 4,
+        "category_set": [-1] * 4,
+        "value": [[0.0], [1.0], [2.0], [1.0]],
+        "roots": [0, 3],
+        "output": [0, 0],
+    }
+    assert "1 of 2 trees are a single leaf" in unusual(**stumps)
+
+
+def test_missing_values():
+    space = FeatureSpace(("a", "b"), (None, None), missing_at=(0.0, None))
+    facts = cw.check(stump(features=space, allows_missing=[True, False])).facts
+    assert facts["missing"] == "accepted, but not in b; 0 counts as missing"
+    assert cw.check(stump(allows_missing=False)).facts["missing"] == "refused"
+
+
+def test_damaged_files(tmp_path):
+    path = tmp_path / "model.json"
+    path.write_text('{"learner": 3}')
+    found = cw.check(path)
+    assert not found.sound and "learner: found 3" in found.problem
+    assert str(found).startswith(f"{path}: NOT SOUND")
+    assert found.as_dict()["problem"] == found.problem
+    with pytest.raises(InputError, match="Cannot read"):
+        cw.check(tmp_path / "gone.json")
+    with pytest.raises(ModelError, match="Cannot read"):
+        cw.check(3)
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (b"", "the file is empty"),
+        (b" \n", "the file is empty"),
+        (b"\x80\x04K\x01.", "a pickle, which could run any code"),
+        (b"CBM1....", "CatBoost's binary format.*format=.json."),
+        (b"binf....", "XGBoost's old binary format"),
+        (b"\x1f\x8b\x08..", "a gzip archive"),
+        (b"PK\x03\x04", "a zip archive"),
+        (b"<?xml version='1.0'?>", "XML"),
+        (b"hello", "found b'hello' at the start"),
+        (b'{"a": 1, "b": 2}', r"JSON with the keys \["),
+        (b'{"tree_info": []}', "LightGBM's JSON dump"),
+        (b"{", "no sound JSON"),
+        (b"{i\x03abc", "model.bin"),
+        (b"tree", "model.bin"),
+    ],
+)
+def test_other_files(tmp_path, data, message):
+    path = tmp_path / "model.bin"
+    path.write_bytes(data)
+    with pytest.raises(cw.exceptions.ModelFormatError, match=message) as caught:
+        cw.read_ensemble(path)
+    assert str(path) in str(caught.value)
+    assert not cw.check(str(path)).sound
