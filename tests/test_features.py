@@ -7,6 +7,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
+from clearwood._cityhash import category_hash
 from clearwood._features import UNSEEN, FeatureSpace
 from clearwood.exceptions import InputError
 
@@ -151,3 +152,23 @@ def test_a_number_that_counts_as_missing():
 def test_one_entry_per_feature(field):
     with pytest.raises(InputError, match="for 2 features"):
         FeatureSpace(("a", "b"), (None, None), **{field: (None,)})
+
+
+def test_categories_by_hash_of_the_text_of_a_cell():
+    labels = ("red", category_hash("1"), category_hash("0"), category_hash(str(10**18)))
+    space = FeatureSpace(("k",), (labels,), lookup=("hash",))
+    cells = ["red", 1, True, 1.0, "0", False, 10**18, "Red", None, np.nan, np.int64(1)]
+    expected = [0, 1, 1, 1, 2, 2, 3, UNSEEN, np.nan, np.nan, 1]
+    found = space.encode([[cell] for cell in cells])[:, 0]
+    np.testing.assert_array_equal(found, expected)
+    frame = pd.DataFrame({"k": cells}, dtype=object)
+    np.testing.assert_array_equal(space.encode(frame)[:, 0], expected)
+    # Whole numbers that float64 cannot tell apart, and a column of true and false.
+    large = pd.DataFrame({"k": [10**18, 10**18 + 1]})
+    np.testing.assert_array_equal(space.encode(large)[:, 0], [3, UNSEEN])
+    polars = pl.DataFrame({"k": [True, False, None]})
+    np.testing.assert_array_equal(space.encode(polars)[:, 0], [1, 2, np.nan])
+    named = space.with_texts_of(frame)
+    assert named.categories == (("red", "1", "0", str(10**18)),)
+    np.testing.assert_array_equal(named.encode(frame)[:, 0], expected)
+    assert space.with_texts_of([["blue"]]) == space

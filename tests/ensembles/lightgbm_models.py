@@ -173,7 +173,11 @@ def _fit(
     if kind == "early_stopping":
         valid = lgb.Dataset(table, rng.permutation(target), reference=data)
         stop = lgb.early_stopping(2, verbose=False)
-        return lgb.train(settings, data, 30, valid_sets=[valid], callbacks=[stop])
+        # Otherwise only the best trees are kept, in memory too.
+        keep = {"keep_training_booster": seed % 2 == 1}
+        return lgb.train(
+            settings, data, 30, valid_sets=[valid], callbacks=[stop], **keep
+        )
     return lgb.train(settings, data, rounds)
 
 

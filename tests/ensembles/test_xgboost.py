@@ -10,6 +10,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from clearwood.ensembles import read_ensemble
+from clearwood.ensembles._kernels import log_float32
 from clearwood.ensembles.xgboost import read_json
 from clearwood.exceptions import InputError
 
@@ -92,8 +93,17 @@ def test_files_of_old_versions(version):
 
 def test_start_is_the_logarithm_of_the_c_library():
     X, _ = table()
-    for base_score in np.linspace(0.01, 0.99, 60):
-        for objective in ("binary:logistic", "count:poisson"):
+    # Where the C library does not round as the logarithm in float64 does.
+    singles = np.linspace(0.01, 0.99, 5000, dtype=np.float32)
+    odds = np.float32(1) / singles - np.float32(1)
+    for objective, numbers in {
+        "binary:logistic": odds,
+        "count:poisson": singles,
+    }.items():
+        exact = np.log(numbers.astype(float)).astype(np.float32)
+        found = np.array([log_float32(x) for x in numbers], np.float32)
+        other = singles[exact != found]
+        for base_score in [*other[:10].tolist(), 0.25, 0.3, 0.9]:
             settings = {"objective": objective, "base_score": base_score, **QUIET}
             model = xgb.train(settings, xgb.DMatrix(X, X[:, 0] > 0), 1)
             native = model.predict(xgb.DMatrix(X), output_margin=True)
@@ -107,6 +117,17 @@ def test_a_start_near_0_or_1_is_kept_away_from_it(base_score):
     model = xgb.train(settings, xgb.DMatrix(X, X[:, 0] > 0), 2)
     native = model.predict(xgb.DMatrix(X), output_margin=True)
     assert_raw(read_ensemble(model), X, native)
+
+
+@pytest.mark.parametrize("n_classes, start", [(2, 0.5), (3, 0.0)])
+def test_scores_too_small_to_tell_probabilities_apart(n_classes, start):
+    X, _ = table()
+    y = np.digitize(X[:, 0], [0, 0.5][: n_classes - 1])
+    settings = {"n_estimators": 1, "n_jobs": 1, "learning_rate": 1e-9}
+    model = xgb.XGBClassifier(base_score=start, **settings).fit(X, y)
+    ensemble = read_ensemble(model)
+    assert len(np.unique(ensemble.raw_scores(X)[:, 0])) > 1
+    assert_array_equal(ensemble.predict(X), model.predict(X))
 
 
 # Missing and infinite values

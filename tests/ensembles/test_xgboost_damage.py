@@ -3,6 +3,7 @@
 import copy
 import json
 import re
+import tracemalloc
 
 import numpy as np
 import pandas as pd
@@ -492,8 +493,7 @@ def test_a_ubjson_file_with_a_damaged_byte_is_read_or_refused(original):
 
 
 def test_categories_that_would_fill_the_memory_are_refused():
-    # 2,000 nodes, each about one category of its own, of one feature: 4 million
-    # entries, which is fine; 20,000 would be 400 million.
+    # Each node asks about a category of its own: 400 million entries in all.
     n = 20_000
     children = [(2 * i + 1, 2 * i + 2) for i in range(n)] + [LEAF] * (n + 1)
     tree = tree_of(
@@ -508,5 +508,11 @@ def test_categories_that_would_fill_the_memory_are_refused():
     small = edited(small, f"{MODEL}.trees", [tree])
     small = edited(small, f"{MODEL}.tree_info", [0])
     small = edited(small, f"{MODEL}.iteration_indptr", [0, 1])
+    small = edited(small, f"{MODEL}.gbtree_model_param.num_trees", "1")
+    data = json.dumps(small).encode()
+    tracemalloc.start()
     with pytest.raises(ModelFormatError, match="Group rare categories"):
-        read_edited(small, f"{MODEL}.gbtree_model_param.num_trees", "1")
+        read_json(data, "file")
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 64 * 2**20 + 10 * len(data)

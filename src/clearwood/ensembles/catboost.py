@@ -16,8 +16,9 @@ from typing import Any
 
 import numpy as np
 
+from clearwood._features import FeatureSpace
 from clearwood.ensembles.catboost_features import Questions, read_features
-from clearwood.ensembles.catboost_trees import nested_tree, symmetric_tree
+from clearwood.ensembles.catboost_trees import Forest
 from clearwood.ensembles.documents import (
     MOST_CLASSES,
     MOST_TREES,
@@ -26,7 +27,6 @@ from clearwood.ensembles.documents import (
     plain_number,
     shown,
 )
-from clearwood.ensembles.nodes import TreeNodes, join_trees
 from clearwood.ensembles.tree_ensemble import TreeEnsemble
 from clearwood.exceptions import ModelError, ModelFormatError
 
@@ -156,6 +156,19 @@ def read_document(top: Place, source: str | None = None) -> TreeEnsemble:
     ------
     ModelFormatError
         The file is damaged or holds a model of a kind that cannot be read.
+
+    Examples
+    --------
+    >>> column = {"flat_feature_index": 0, "feature_index": 0, "borders": [0.5]}
+    >>> split = {"split_type": "FloatFeature", "float_feature_index": 0}
+    >>> tree = {"splits": [split | {"split_index": 0}], "leaf_values": [3.0, 4.0]}
+    >>> document = {
+    ...     "model_info": {"params": {"loss_function": {"type": "RMSE"}}},
+    ...     "features_info": {"float_features": [column]},
+    ...     "oblivious_trees": [tree, tree],
+    ... }
+    >>> read_document(Place(document, "model.json")).predict([[0.5], [0.6]])
+    array([6., 8.])
     """
     info = top["model_info"]
     loss = _loss(info)
@@ -169,13 +182,13 @@ def read_document(top: Place, source: str | None = None) -> TreeEnsemble:
     width = 1 if classes is None or link == "logistic" else len(classes)
     scale, bias = _scale_and_bias(top, width)
     features, questions = read_features(top["features_info"])
-    trees = _trees(top, width, questions)
+    nodes = _nodes(top, Forest(width, questions))
     details = {"library": "CatBoost", **_version(info), "objective": _written(loss)}
     return TreeEnsemble(
         features=features,
         task="regression" if classes is None else "classification",
         classes=classes,
-        **join_trees(trees),
+        **nodes,
         base_score=np.zeros(width),
         scale=scale,
         offset=bias,
@@ -186,28 +199,42 @@ def read_document(top: Place, source: str | None = None) -> TreeEnsemble:
         input_dtype="float32",
         source=source or _file_source(details),
         details=details,
-        notes=_notes(questions),
+        notes=_notes(features, questions),
     )
 
 
-def _trees(top: Place, width: int, questions: Questions) -> list[TreeNodes]:
-    found = [key for key in ("oblivious_trees", "trees") if key in top]
+def _nodes(top: Place, forest: Forest) -> dict[str, Any]:
+    readers = {"oblivious_trees": forest.add_symmetric, "trees": forest.add_nested}
+    found = [key for key in readers if key in top]
     if len(found) != 1:
         top.fail(" and ".join(found) or "no trees", "either oblivious_trees or trees")
     trees = top[found[0]].items()
     if not 0 < len(trees) <= MOST_TREES:
         top[found[0]].fail(f"{len(trees)} trees", f"1 to {MOST_TREES:,}")
-    read_tree = symmetric_tree if found == ["oblivious_trees"] else nested_tree
-    return [read_tree(tree, width, questions) for tree in trees]
+    for tree in trees:
+        readers[found[0]](tree)
+    return forest.fields()
 
 
-def _notes(questions: Questions) -> tuple[str, ...]:
-    if not questions.other_borders:
-        return ()
-    return (
-        f"{questions.other_borders} splits name another border than features_info "
-        "holds under their split_index; the latter counts, as in CatBoost.",
-    )
+def _notes(features: FeatureSpace, questions: Questions) -> tuple[str, ...]:
+    notes = []
+    if questions.other_borders:
+        notes.append(
+            f"{questions.other_borders} splits name another border than features_info "
+            "holds under their split_index; the latter counts, as in CatBoost."
+        )
+    hashed = [
+        name
+        for name, labels in zip(features.names, features.categories)
+        if any(isinstance(label, int) for label in labels or ())
+    ]
+    if hashed:
+        notes.append(
+            f"The model knows categories of {len(hashed)} column(s), first of "
+            f"{shown(hashed[0])}, only by hash. Texts come from the data, by "
+            "with_category_texts(X), or with save_model(..., pool=training_data)."
+        )
+    return tuple(notes)
 
 
 def _scale_and_bias(top: Place, width: int) -> tuple[float, np.ndarray]:

@@ -33,7 +33,7 @@ class Questions:
 
     Parameters
     ----------
-    column : ndarray of int64
+    column : ndarray of int32
         Column that the question is about. Here as in the next three a last entry
         stands for no question: number -1, which is a leaf.
     cut : ndarray of float64
@@ -64,8 +64,6 @@ class Questions:
         self.stated = stated
         self.n_categories = n_categories
         self.other_borders = 0
-        self._sets: dict[int, np.ndarray] = {}
-        self._set_entries = 0
 
     def number(self, split: Place) -> int:
         """The question that a split asks."""
@@ -82,28 +80,25 @@ class Questions:
                 self.other_borders += 1
         return number
 
-    def categories_left(self, number: int) -> np.ndarray:
-        """Which categories of its column answer no: all but one."""
-        if number not in self._sets:
-            n = self.n_categories[int(self.column[number])]
-            self._set_entries += n
-            if self._set_entries > MOST_SET_ENTRIES:
-                raise ModelFormatError(
-                    f"The splits ask about {len(self._sets) + 1:,} categories, one by "
-                    f"one, of columns with up to {n:,} of them, more than can be read. "
-                    "Group rare categories before the model is fitted."
-                )
-            goes_left = np.ones(n, dtype=bool)
+    def category_sets(self, numbers: list[int]) -> list[np.ndarray]:
+        """Per question, which categories of its column answer no: all but one."""
+        sizes = [self.n_categories[int(self.column[number])] for number in numbers]
+        if sum(sizes) > MOST_SET_ENTRIES:
+            raise ModelFormatError(
+                f"The splits ask about {len(sizes):,} categories, one by one, of "
+                f"columns with up to {max(sizes):,} of them, more than can be read. "
+                "Group rare categories before the model is fitted."
+            )
+        sets = [np.ones(size, dtype=bool) for size in sizes]
+        for goes_left, number in zip(sets, numbers):
             goes_left[self.category[number]] = False
-            self._sets[number] = goes_left
-        return self._sets[number]
+        return sets
 
 
 def _is_same_float32(found: Any, border: float) -> bool:
-    if type(found) is not float:
-        return type(found) is int and found == border
-    with np.errstate(over="ignore"):
-        return bool(np.float32(found) == border)
+    if type(found) not in (int, float) or abs(found) > FLOAT32_LIMIT:
+        return False
+    return found == border or bool(np.float32(found) == border)
 
 
 def read_features(info: Place) -> tuple[FeatureSpace, Questions]:
@@ -121,51 +116,63 @@ def read_features(info: Place) -> tuple[FeatureSpace, Questions]:
     """
     numeric = _entries(info, "float_features")
     categorical = _entries(info, "categorical_features")
-    space_columns = [e["flat_feature_index"].integer(0) for e in numeric + categorical]
-    names = dict(zip(space_columns, map(_name, numeric + categorical)))
+    entries = numeric + categorical
+    columns = [entry["flat_feature_index"].integer(0) for entry in entries]
+    names = dict(zip(columns, map(_name, entries)))
     _refuse_other_columns(info, categorical)
-    if not names or sorted(space_columns) != list(range(len(space_columns))):
-        found = f"flat_feature_index {str(sorted(space_columns))[:60]}"
+    if not names or sorted(columns) != list(range(len(columns))):
+        found = f"flat_feature_index {str(sorted(columns))[:60]}"
         info.fail(found, "one column or more, each from 0 on exactly once")
     texts = _texts_of_hashes(info)
-    labels: list[tuple[Any, ...] | None] = [None] * len(names)
-    column: list[int] = []
-    cut, missing_left, category = [], [], []
-    stated: list[dict[str, Any]] = []
-    for entry, c in zip(numeric, space_columns):
-        borders = _borders(entry)
-        column += [c] * borders.size
-        cut.append(float64_cut_of_float32_test(borders))
-        missing_left.append(np.full(borders.size, not _missing_is_large(entry)))
-        category.append(np.full(borders.size, -1))
-        feature = {
-            "split_type": "FloatFeature",
-            "float_feature_index": entry["feature_index"].integer(0),
-        }
-        stated += [{**feature, "border": b} for b in borders.tolist()]
-    for entry, c in zip(categorical, space_columns[len(numeric) :]):
+    labels: list[tuple[Any, ...] | None] = [None] * len(columns)
+    parts = [_border_questions(entry) for entry in numeric]
+    for entry, column in zip(categorical, columns[len(numeric) :]):
         hashes = _hashes(entry)
-        labels[c] = tuple(texts.get(h, h) for h in (hashes % 2**32).tolist())
-        column += [c] * hashes.size
-        cut.append(np.full(hashes.size, np.nan))
-        missing_left.append(np.ones(hashes.size, dtype=bool))
-        category.append(np.arange(hashes.size))
-        feature = {
-            "split_type": "OneHotFeature",
-            "cat_feature_index": entry["feature_index"].integer(0),
-        }
-        stated += [{**feature, "value": h} for h in hashes.tolist()]
+        labels[column] = tuple(texts.get(h, h) for h in (hashes % 2**32).tolist())
+        parts.append(_category_questions(entry, hashes))
+    cuts, missing_left, categories, stated = zip(*parts)
+    sizes = [len(part) for part in stated]
     questions = Questions(
-        column=np.array([*column, -1], dtype=np.int64),
-        cut=np.concatenate([*cut, [np.nan]]),
+        column=np.append(np.repeat(columns, sizes), -1).astype(np.int32),
+        cut=np.concatenate([*cuts, [np.nan]]),
         missing_left=np.concatenate([*missing_left, [False]]),
-        category=np.concatenate([*category, [-1]]).astype(np.int64),
-        stated=stated,
+        category=np.concatenate([*categories, [-1]]).astype(np.int64),
+        stated=[members for part in stated for members in part],
         n_categories={c: len(known) for c, known in enumerate(labels) if known},
     )
     return _feature_space(
         info, [names[c] for c in range(len(names))], labels
     ), questions
+
+
+Part = tuple[np.ndarray, np.ndarray, np.ndarray, list[dict[str, Any]]]
+"""Cuts, sides of missing values, categories, and what splits say, of one column."""
+
+
+def _border_questions(entry: Place) -> Part:
+    borders = _borders(entry)
+    feature = entry["feature_index"].integer(0)
+    stated = [
+        {"split_type": "FloatFeature", "float_feature_index": feature, "border": border}
+        for border in borders.tolist()
+    ]
+    return (
+        float64_cut_of_float32_test(borders),
+        np.full(borders.size, not _missing_is_large(entry)),
+        np.full(borders.size, -1),
+        stated,
+    )
+
+
+def _category_questions(entry: Place, hashes: np.ndarray) -> Part:
+    feature = entry["feature_index"].integer(0)
+    stated = [
+        {"split_type": "OneHotFeature", "cat_feature_index": feature, "value": value}
+        for value in hashes.tolist()
+    ]
+    no_cut = np.full(hashes.size, np.nan)
+    # CatBoost takes no missing category; the side does not matter.
+    return no_cut, np.ones(hashes.size, dtype=bool), np.arange(hashes.size), stated
 
 
 def _entries(info: Place, key: str) -> list[Place]:

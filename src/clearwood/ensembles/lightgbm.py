@@ -13,6 +13,7 @@ file: there is one way in. What LightGBM does with a row:
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, NoReturn
 
 import numpy as np
@@ -29,6 +30,9 @@ CATEGORICAL, DEFAULT_LEFT = 1, 2
 NOTHING, ZERO_TOO, NAN = range(3)
 """What a node takes as missing: bits 2 and 3 of its ``decision_type``."""
 MOST_LEAVES = 2**31 - 2
+# What trees without splits share: a file can hold very many of them.
+ONE_LEAF = np.array([-1], dtype=np.int32)
+NO_SIDE = np.array([False])
 
 VALUE_LINKS = {
     "regression": "identity",
@@ -49,6 +53,12 @@ CLASS_LINKS = {
     "multiclassova": "one_vs_rest",
 }
 RANKING = ("lambdarank", "rank_xendcg")
+WHY_NOT_RANKING = (
+    "its scores only order the rows of one query, and rules need a class or a value "
+    "per row. Fit an LGBMRegressor or an LGBMClassifier on the relevance."
+)
+NO_NAMES = ("none", "custom")
+NO_OBJECTIVE = "The model names no objective: what it predicts are its raw scores."
 
 
 # Models in memory
@@ -74,28 +84,24 @@ def read(model: Any) -> TreeEnsemble:
     ModelError
         The model is not fitted, or of a kind that cannot be read.
     """
-    for base in type(model).__mro__:
-        if base.__module__.partition(".")[0] == "lightgbm" and base.__name__ in READERS:
+    bases = [b for b in type(model).__mro__ if b.__module__.startswith("lightgbm")]
+    for base in bases:
+        if base.__name__ in READERS:
             return READERS[base.__name__](model, f"lightgbm.{base.__name__}")
-    name = f"lightgbm.{type(model).__name__}"
-    if name == "lightgbm.LGBMRanker":
-        raise ModelError(
-            f"Cannot read {name}: its scores only order the rows of one query, and "
-            "rules need a class or a value per row. Fit an LGBMRegressor or an "
-            "LGBMClassifier on the relevance."
-        )
+        if base.__name__ == "LGBMRanker":
+            raise ModelError(f"Cannot read {type(model).__name__}: {WHY_NOT_RANKING}")
     raise ModelError(
-        f"Cannot read {name}; from LightGBM these can be read: {', '.join(READERS)}. "
-        "Of an lgb.cv hand in one of its boosters."
+        f"Cannot read lightgbm.{bases[0].__name__}; from LightGBM these can be read: "
+        f"{', '.join(READERS)}. Of an lgb.cv hand in one of its boosters."
     )
 
 
 def _read_booster(booster: Any, name: str) -> TreeEnsemble:
-    return _read(_text_of(booster), name, ModelError, source=name)
+    return _read_memory(booster, name)
 
 
 def _read_regressor(model: Any, name: str) -> TreeEnsemble:
-    ensemble = _read(_text_of(_booster_of(model, name)), name, ModelError, source=name)
+    ensemble = _read_memory(_booster_of(model, name), name)
     if ensemble.classes is not None:
         raise ModelError(
             f"This {name} was fitted with the objective "
@@ -106,14 +112,14 @@ def _read_regressor(model: Any, name: str) -> TreeEnsemble:
 
 
 def _read_classifier(model: Any, name: str) -> TreeEnsemble:
-    text = _text_of(_booster_of(model, name))
+    booster = _booster_of(model, name)
     classes = np.asarray(model.classes_)
     if len(classes) < 2:
         raise ModelError(
             f"This {name} knows one class only, {classes.tolist()}: there is nothing "
             "to tell apart. Fit it on two classes or more."
         )
-    return _read(text, name, ModelError, source=name, classes=classes)
+    return _read_memory(booster, name, classes)
 
 
 READERS = {
@@ -131,15 +137,27 @@ def _booster_of(model: Any, name: str) -> Any:
     return booster
 
 
-def _text_of(booster: Any) -> bytes:
+def _read_memory(
+    booster: Any, name: str, classes: np.ndarray | None = None
+) -> TreeEnsemble:
     try:
-        return booster.model_to_string().encode()
+        # Without the trees after the best iteration, as booster.predict.
+        text = booster.model_to_string()
     except (TypeError, ValueError) as error:
         raise ModelError(
             f"LightGBM cannot write this model ({error}), most likely because of "
             "categories other than texts and numbers. Turn such columns into text "
             "and refit."
         ) from None
+    ensemble = _read(text.encode(), name, ModelError, classes)
+    best, last = booster.best_iteration, booster.current_iteration()
+    notes = ensemble.notes
+    if 0 < best < last:
+        left_out = (
+            f"rounds {best + 1} to {last}" if best + 1 < last else f"round {last}"
+        )
+        notes += (f"Early stopping: the trees of {left_out} are left out.",)
+    return replace(ensemble, source=name, notes=notes)
 
 
 # The text
@@ -171,7 +189,6 @@ def _read(
     data: bytes,
     name: str,
     error: type[ClearwoodError],
-    source: str | None = None,
     classes: np.ndarray | None = None,
 ) -> TreeEnsemble:
     """A model's text, with the kind of error for models that are sound but not read."""
@@ -181,8 +198,12 @@ def _read(
     if version not in ("v3", "v4"):
         header.fail("version", shown(version), "v3 or v4 (LightGBM 2.3 to 4)")
     n_outputs = header.integer("num_tree_per_iteration", 1, MOST_CLASSES)
-    meaning = _meaning(header, n_outputs, classes, error)
-    columns = Columns(header)
+    if header.integer("num_class", 1, MOST_CLASSES) != n_outputs:
+        found = header.text("num_class")
+        header.fail("num_class", found, f"{n_outputs}, as num_tree_per_iteration")
+    objective = header.text("objective") if "objective" in header else "none"
+    meaning = _meaning(header, objective, n_outputs, classes, error)
+    columns = Columns(header, error)
     trees: list[TreeNodes] = []
     for part in parts:
         if part.title.startswith("tree"):
@@ -195,7 +216,6 @@ def _read(
         expected = "as many, or a multiple" if trees else "at least one tree"
         header.fail("num_tree_per_iteration", found, expected)
     features = columns.finish(trees, rest)
-    objective = header.text("objective") if "objective" in header else "none"
     return TreeEnsemble(
         features=features,
         **meaning,
@@ -205,8 +225,9 @@ def _read(
         allows_missing=True,
         allows_infinite=True,
         input_dtype="float64",
-        source=source or f"LightGBM {version} ({objective})",
+        source=f"LightGBM {version} ({objective})",
         details=_details(version, objective, rest),
+        notes=(NO_OBJECTIVE,) if objective in NO_NAMES else (),
     )
 
 
@@ -223,6 +244,7 @@ def _details(version: str, objective: str, rest: Section) -> dict[str, str]:
 
 def _meaning(
     header: Section,
+    objective: str,
     n_outputs: int,
     classes: np.ndarray | None,
     error: type[ClearwoodError],
@@ -232,93 +254,61 @@ def _meaning(
     def refuse(reason: str) -> NoReturn:
         raise error(f"{header.name}: {reason}")
 
-    objective = header.text("objective") if "objective" in header else "none"
-    kind, *rest = objective.split() or [""]
-    settings = dict(word.partition(":")[::2] for word in rest)
+    kind, *words = objective.split() or [""]
+    settings = dict(word.partition(":")[::2] for word in words)
     if kind in RANKING:
-        refuse(
-            f"the objective {kind!r} is for ranking: its scores only order the rows of "
-            "one query, and rules need a class or a value per row. Fit a regression "
-            "or a classification on the relevance."
-        )
-    if kind in CLASS_LINKS:
-        return _class_meaning(header, kind, settings, n_outputs, classes, refuse)
-    if kind in ("none", "custom"):
-        return _meaning_without_objective(n_outputs, classes, refuse)
-    if kind not in VALUE_LINKS:
+        refuse(f"the objective {kind!r} is for ranking: {WHY_NOT_RANKING}")
+    if kind not in (*VALUE_LINKS, *CLASS_LINKS, *NO_NAMES):
         known = ", ".join([*VALUE_LINKS, *CLASS_LINKS])
         refuse(
             f"the objective is {shown(objective)}, and these are read: {known}. Fit "
             "the model with one of them."
         )
-    if n_outputs != 1:
-        header.fail("num_tree_per_iteration", str(n_outputs), f"1 with {kind!r}")
-    if classes is not None:
-        if kind != "cross_entropy" or len(classes) != 2:
+    if kind in CLASS_LINKS:
+        meaning = _class_meaning(header, kind, settings, n_outputs)
+        if classes is not None and len(classes) != len(meaning["classes"]):
             refuse(
-                f"a classifier fitted with the objective {kind!r} has no class "
-                "probabilities. Fit it with 'binary' or 'multiclass', or hand in its "
-                "booster_, which is read as a regression."
+                f"the classifier knows {len(classes)} classes, its trees "
+                f"{len(meaning['classes'])}. Fit it without the parameter num_class."
             )
-        return _two_classes(classes, 1.0)
-    link = VALUE_LINKS[kind]
+        return meaning if classes is None else meaning | {"classes": classes}
+    if classes is not None:
+        if kind == "cross_entropy" and len(classes) == 2:
+            return _two_classes(classes, 1.0)
+        refuse(
+            f"a classifier fitted with the objective {kind!r} predicts no class "
+            "probabilities. Fit it with 'binary' or 'multiclass', or hand in its "
+            "booster_, which is read as a regression."
+        )
+    if n_outputs != 1:
+        refuse(
+            f"the model has {n_outputs} outputs, but its objective {kind!r} does not "
+            "say of what. Fit it with an objective of LightGBM for classes."
+        )
+    link = VALUE_LINKS.get(kind, "identity")
     if link == "identity" and "sqrt" in settings:
         link = "signed_square"
     return {"task": "regression", "link": link}
 
 
-def _meaning_without_objective(
-    n_outputs: int, classes: np.ndarray | None, refuse: Any
-) -> dict[str, Any]:
-    if classes is not None:
-        refuse(
-            "a classifier fitted with an objective function of its own predicts raw "
-            "scores, no classes. Fit it with an objective of LightGBM, or hand in its "
-            "booster_, which is read as a regression on raw scores."
-        )
-    if n_outputs != 1:
-        refuse(
-            f"the model has no objective and {n_outputs} outputs, so it does not say "
-            "what it predicts. Fit it with an objective of LightGBM."
-        )
-    note = "The model names no objective: what it predicts are its raw scores."
-    return {"task": "regression", "link": "identity", "notes": (note,)}
-
-
 def _class_meaning(
-    header: Section,
-    kind: str,
-    settings: dict[str, str],
-    n_outputs: int,
-    classes: np.ndarray | None,
-    refuse: Any,
+    header: Section, kind: str, settings: dict[str, str], n_outputs: int
 ) -> dict[str, Any]:
     scale = plain_number(settings.get("sigmoid", "1"))
     if scale is None or scale <= 0:
         header.fail("objective", shown(header.text("objective")), "sigmoid above 0")
-    n_classes = 2 if kind == "binary" else n_outputs
-    expected = 1 if kind == "binary" else n_classes
-    if header.integer("num_class", 1, MOST_CLASSES) != expected:
-        header.fail("num_class", header.text("num_class"), str(expected))
-    if settings.get("num_class", str(n_classes)) != str(n_classes):
-        header.fail("objective", shown(header.text("objective")), f"{n_classes}")
-    if classes is not None and len(classes) != n_classes:
-        refuse(
-            f"the classifier knows {len(classes)} classes, its trees {n_classes}. Fit "
-            "it without the parameter num_class."
-        )
-    classes = np.arange(n_classes) if classes is None else classes
     if kind == "binary":
         if n_outputs != 1:
             header.fail("num_tree_per_iteration", str(n_outputs), "1 with 'binary'")
-        return _two_classes(classes, scale)
-    if n_classes < 2:
-        header.fail("num_class", "1", "at least 2")
+        return _two_classes(np.arange(2), scale)
+    if n_outputs < 2 or settings.get("num_class", str(n_outputs)) != str(n_outputs):
+        found = f"{n_outputs} with {shown(header.text('objective'))}"
+        header.fail("num_class", found, "the same number of at least 2 classes")
     return {
         "task": "classification",
-        "classes": classes,
+        "classes": np.arange(n_outputs),
         "link": CLASS_LINKS[kind],
-        "link_scale": scale if kind == "multiclassova" else 1.0,
+        "link_scale": scale,
         "decision": "probability",
     }
 
@@ -354,6 +344,16 @@ def _tree_nodes(
     # Infinity is the cut that parts missing values from all others.
     cut = section.numbers("threshold", n, or_infinity=True)
     kind = section.integers("decision_type", n, 0, 4 * NAN + DEFAULT_LEFT + CATEGORICAL)
+    if n == 0:
+        return TreeNodes(
+            feature=ONE_LEAF,
+            cut=ONE_LEAF,
+            left=ONE_LEAF,
+            right=ONE_LEAF,
+            missing_left=NO_SIDE,
+            value=value[:, None],
+            output=output,
+        )
     categorical = kind & CATEGORICAL > 0
     default_left = kind & DEFAULT_LEFT > 0
     missing = kind >> 2
@@ -402,7 +402,7 @@ def _sets(
     words = section.integers("cat_threshold", int(ends[-1]), 0, 2**32 - 1)
     words = words.astype("<u4")
     which = cut[nodes]
-    wrong = np.flatnonzero((which < 0) | (which >= n_sets) | (np.trunc(which) != which))
+    wrong = np.flatnonzero((which < 0) | (which >= n_sets) | (which != np.floor(which)))
     if wrong.size:
         i = int(nodes[wrong[0]])
         expected = f"the number of one of {n_sets} category sets"
@@ -422,7 +422,7 @@ def _parents_first(
     Python does, so that ``place`` has the inner nodes first and the leaves backwards.
     """
     n = left.size
-    order, seen = ([0] if n else []), [False] * (2 * n + 1)
+    order, seen = [0], [False] * (2 * n + 1)
     children = list(zip(left.tolist(), right.tolist()))
     for node in order:
         for child in children[node]:

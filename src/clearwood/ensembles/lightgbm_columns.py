@@ -8,17 +8,25 @@ from __future__ import annotations
 
 import re
 from collections.abc import Hashable
-from typing import Any
+from typing import NoReturn
 
 import numpy as np
 
 from clearwood._features import FeatureSpace, Lookup, check_distinct
-from clearwood.ensembles.documents import Place, parse_json, plain_integer, shown
+from clearwood.ensembles.documents import (
+    MOST_UNNAMED_FEATURES,
+    Place,
+    parse_json,
+    plain_integer,
+    shown,
+)
 from clearwood.ensembles.lightgbm_text import Section
 from clearwood.ensembles.nodes import MOST_SET_ENTRIES, TreeNodes
-from clearwood.exceptions import InputError, ModelFormatError
+from clearwood.ensembles.structure import REMEDY
+from clearwood.exceptions import ClearwoodError, InputError, ModelFormatError
 
-MOST_FEATURES = 1_000_000
+# A text in JSON: what is left without them has brackets only around arrays.
+TEXT_IN_JSON = re.compile(r'"(?:[^"\\]|\\.)*+"')
 
 
 class Columns:
@@ -27,10 +35,13 @@ class Columns:
     Parameters
     ----------
     header : Section
+    error : type
+        What to raise where the model is sound but cannot be read exactly.
     """
 
-    def __init__(self, header: Section) -> None:
+    def __init__(self, header: Section, error: type[ClearwoodError]) -> None:
         self.header = header
+        self.error = error
         self.names = _names(header)
         self.n_features = n = len(self.names)
         # Per feature the first tree with a node of a kind, -1 where there is none.
@@ -98,26 +109,23 @@ class Columns:
 
     def _check_uses(self) -> None:
         torn = np.flatnonzero((self.zero_is_missing >= 0) & (self.needs_zero >= 0))
-        if torn.size:
-            d = int(torn[0])
-            self._fail(
-                d,
-                f"zero as missing in tree {self.zero_is_missing[d]} and apart from "
-                f"missing in tree {self.needs_zero[d]}",
-                "one of the two in all trees (zero_as_missing as it was when a model "
-                "is fitted further)",
+        for d in torn[:1].tolist():
+            raise self.error(
+                f"{self._where(d)}: tree {self.zero_is_missing[d]} takes zero for "
+                f"missing, tree {self.needs_zero[d]} tells them apart. Fit all trees "
+                "with the same zero_as_missing."
             )
         for d in self.bits:
             if self.numeric[d] >= 0:
-                found = (
-                    f"a numeric split in tree {self.numeric[d]} and categorical ones"
-                )
-                self._fail(d, found, "one of the two in all trees")
+                found = f"a numeric split in tree {self.numeric[d]} too"
+                self._fail(d, found, "categorical splits only")
 
-    def _fail(self, d: int, found: str, expected: str) -> None:
+    def _where(self, d: int) -> str:
+        return f"{self.header.name}: feature {d} ({shown(self.names[d])})"
+
+    def _fail(self, d: int, found: str, expected: str) -> NoReturn:
         raise ModelFormatError(
-            f"{self.header.name}: feature {d} ({shown(self.names[d])}): found {found}, "
-            f"expected {expected}."
+            f"{self._where(d)}: found {found}, expected {expected}. {REMEDY}"
         )
 
     # Labels of pandas categories
@@ -128,13 +136,20 @@ class Columns:
             return {}
         line, text = rest.lines["pandas_categorical"]
         where = f"{rest.name}: line {line}, pandas_categorical"
+        brackets = TEXT_IN_JSON.sub("", text).count("[")
+        if brackets > self.n_features + 1:
+            rest.fail(
+                "pandas_categorical",
+                f"{brackets} arrays",
+                f"at most one per feature inside one, {self.n_features + 1}",
+            )
         top = Place(parse_json(text.encode(), where), where)
         if top.value is None or top.value == []:
             return {}
         lists = [_labels(column) for column in top.items()]
         columns = self._categorical_columns(rest)
         if len(lists) != len(columns):
-            raise ModelFormatError(
+            raise self.error(
                 f"{where}: found labels for {len(lists)} columns, but {len(columns)} "
                 f"categorical features ({shown(', '.join(map(str, columns)))}), and "
                 "the model does not say which labels belong to which. Fit it on a "
@@ -176,7 +191,7 @@ class Columns:
 
 def _names(header: Section) -> tuple[str, ...]:
     text = header.text("feature_names")
-    n = header.integer("max_feature_idx", 0, MOST_FEATURES - 1) + 1
+    n = header.integer("max_feature_idx", 0, MOST_UNNAMED_FEATURES - 1) + 1
     # Count before the names are cut apart.
     if text.count(" ") + 1 < n:
         header.fail("feature_names", f"fewer than {n} names", f"{n} names")
@@ -192,17 +207,17 @@ def _names(header: Section) -> tuple[str, ...]:
 
 
 def _labels(column: Place) -> tuple[Hashable, ...]:
-    labels = []
-    for place in column.items():
-        label: Any = place.value
+    if not isinstance(column.value, list):
+        column.fail(shown(column.value), "an array")
+    for i, label in enumerate(column.value):
+        place = Place(label, f"{column.where}[{i}]")
         if isinstance(label, str):
             place.text()
         elif not isinstance(label, bool | int | float) or label != label:
             place.fail(shown(label), "a text or a number")
-        labels.append(label)
-    if len(set(labels)) < len(labels):
+    if len(set(column.value)) < len(column.value):
         column.fail("a label twice", "labels that differ")
-    return tuple(labels)
+    return tuple(column.value)
 
 
 def _bits(words: np.ndarray) -> np.ndarray:

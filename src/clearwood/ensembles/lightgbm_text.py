@@ -48,7 +48,7 @@ PIECE = 2**16
 """Characters of a line that are turned into numbers at a time: bounds memory."""
 LONGEST_NUMBER = 1100
 """More digits than any float64 has."""
-NUMBER_CHARACTERS = re.compile(r"(?:[0-9eE+\-. ]|inf)*+", re.ASCII)
+NUMBER_CHARACTERS = re.compile(r"(?:[0-9eE+\-. ]++|inf)*+", re.ASCII)
 
 
 class Section:
