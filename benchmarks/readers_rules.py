@@ -145,8 +145,8 @@ def main():
         'Default settings of `simplify`, and statement_counts="all"; mean ± standard '
         f"deviation over {len(seeds)} random splits. error: misclassified share, for "
         "energy the mean squared error; fidelity: agreement with the model, for energy "
-        "R2. On crx one flag says most; where every question counts once, the many cuts "
-        "of its numbers drown it.",
+        "R2. On crx one flag says most; where every question counts once, the many "
+        "cuts of its numbers drown it.",
         common.markdown_table(header, rows),
         "## The rules of the first split",
         *printed,
