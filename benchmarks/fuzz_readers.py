@@ -245,10 +245,10 @@ def page(study, options):
         "Mutants of sound files that the libraries wrote. Refused: with "
         "`ModelFormatError`. Accepted: read, and the raw scores of 20 rows equal, bit "
         "for bit, those of a plain interpreter that shares no code with the readers. "
-        f"Failure: any other exception, other scores, over {MOST_SECONDS:.0f} s per "
-        "file (and MB, where it has more than one), "
-        f"more memory than {MEMORY / 1e6:.0f} MB + {MEMORY_PER_BYTE} times the "
-        "file, a crash; for harmless changes (white space, order, one cut or leaf "
+        "Failure: any other exception, other scores, more than "
+        f"{MOST_SECONDS:.0f} s per file (and MB, where it has more than one), "
+        f"more memory than {MEMORY / 1e6:.0f} MB + {MEMORY_PER_BYTE} times the file, "
+        "a crash; for harmless changes (white space, order, one finite cut or leaf "
         "value) also a refusal. Memory: highest peak of `tracemalloc` while reading.",
         summary(frame, ["format", "set"]),
         "## By kind of damage",

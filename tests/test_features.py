@@ -168,7 +168,27 @@ def test_categories_by_hash_of_the_text_of_a_cell():
     np.testing.assert_array_equal(space.encode(large)[:, 0], [3, UNSEEN])
     polars = pl.DataFrame({"k": [True, False, None]})
     np.testing.assert_array_equal(space.encode(polars)[:, 0], [1, 2, np.nan])
-    named = space.with_texts_of(frame)
+    named = space.as_in(frame)
     assert named.categories == (("red", "1", "0", str(10**18)),)
     np.testing.assert_array_equal(named.encode(frame)[:, 0], expected)
-    assert space.with_texts_of([["blue"]]) == space
+    assert space.as_in([["blue"]]) == space
+
+
+def test_underscores_of_a_model_may_be_blanks_in_the_data():
+    space = FeatureSpace(("my_age", "b", "a_b"), (None, None, None))
+    frame = pd.DataFrame({"a b": [1.0], "a_b": [2.0], "b": [3.0], "my age": [4.0]})
+    assert space.encode(frame).tolist() == [[4.0, 3.0, 2.0]]
+    named = space.as_in(frame)
+    assert named.names == ("my age", "b", "a_b") and named.named
+    assert named.encode(frame).tolist() == [[4.0, 3.0, 2.0]]
+    with pytest.raises(InputError, match=r"\['my_age'\], which the data lacks"):
+        space.as_in(frame.drop(columns="my age"))
+
+
+def test_features_without_names_are_called_as_the_columns():
+    space = FeatureSpace.numeric(2)
+    named = space.as_in(pd.DataFrame([[1.0, 2.0]], columns=["u", "v"]))
+    assert named.names == ("u", "v") and named.named
+    assert space.as_in(np.ones((1, 2))) == space
+    with pytest.raises(InputError, match="X has 1 features"):
+        space.as_in(pd.DataFrame({"u": [1.0]}))

@@ -45,7 +45,7 @@ class FeatureSpace:
         How a cell of a categorical feature finds its category: it equals the label
         (the default), its whole part does, or CatBoost's hash of the text it is
         written as does. With ``"hash"`` a label is the text, or the hash where the
-        model does not know the text; see :meth:`with_texts_of`.
+        model does not know the text; see :meth:`as_in`.
     missing_at : tuple of (None or float), optional
         A number that counts as missing in the feature, besides NaN.
     float32 : bool, default=False
@@ -106,8 +106,11 @@ class FeatureSpace:
             )
         return replace(self, names=tuple(str(n) for n in names), named=True)
 
-    def with_texts_of(self, X: Any) -> FeatureSpace:
-        """The same features, categories known by hash now called as in a table.
+    def as_in(self, X: Any) -> FeatureSpace:
+        """The same features, called as in a table.
+
+        A model may know no names, names in which underscores stand for blanks
+        (LightGBM), or categories only by the hash of their text (CatBoost).
 
         Parameters
         ----------
@@ -119,20 +122,47 @@ class FeatureSpace:
 
         Examples
         --------
-        >>> space = FeatureSpace(("hue",), ((3510494104,),), lookup=("hash",))
-        >>> space.with_texts_of([["x"], ["y"]]).categories
+        >>> import pandas as pd
+        >>> space = FeatureSpace(("my_age",), (None,))
+        >>> space.as_in(pd.DataFrame({"my age": [31.5]})).names
+        ('my age',)
+        >>> hashes = FeatureSpace(("hue",), ((3510494104,),), lookup=("hash",))
+        >>> hashes.as_in([["x"], ["y"]]).categories
         (('x',),)
         """
         categories = list(self.categories)
-        for d, column in enumerate(self._columns(X)):
-            if self.lookup[d] == "hash":
-                texts = {_cell_text(cell) for cell in column.tolist()}
-                known: dict[Any, str] = {
-                    category_hash(text): text for text in texts if text is not None
-                }
-                labels = self.categories[d] or ()
-                categories[d] = tuple(known.get(label, label) for label in labels)
-        return replace(self, categories=tuple(categories))
+        hashed = [d for d, lookup in enumerate(self.lookup) if lookup == "hash"]
+        columns = self._columns(X) if hashed else []
+        for d in hashed:
+            texts = {_cell_text(cell) for cell in columns[d].tolist()}
+            known: dict[Any, str] = {
+                category_hash(text): text for text in texts if text is not None
+            }
+            labels = self.categories[d] or ()
+            categories[d] = tuple(known.get(label, label) for label in labels)
+        return replace(
+            self,
+            names=self._names_in(X) if is_frame(X) else self.names,
+            categories=tuple(categories),
+            named=self.named or is_frame(X),
+        )
+
+    def _names_in(self, X: Any) -> tuple[str, ...]:
+        """Per feature the name of its column in a frame."""
+        names = [str(name) for name in X.columns]
+        check_distinct(names)
+        if not self.named:
+            self._check_width(len(names))
+            return tuple(names)
+        known, unblanked = set(names), {n.replace(" ", "_"): n for n in names}
+        found = [n if n in known else unblanked.get(n) for n in self.names]
+        absent = [name for name, column in zip(self.names, found) if column is None]
+        if absent:
+            raise InputError(
+                f"The model reads column(s) {absent}, which the data lacks; "
+                f"found {names}."
+            )
+        return tuple(str(name) for name in found)
 
     def encode(self, X: Any) -> np.ndarray:
         """Turn a table into the float64 matrix that all rooms read.
@@ -207,21 +237,10 @@ class FeatureSpace:
                 )
             self._check_width(table.shape[1])
             return list(table.T)
-        names = [str(name) for name in X.columns]
-        check_distinct(names)
-        if not self.named:
-            self._check_width(len(names))
-            return [_frame_column(X, n, at) for n, at in zip(X.columns, self.lookup)]
-        absent = [name for name in self.names if name not in names]
-        if absent:
-            raise InputError(
-                f"The model reads column(s) {absent}, which the data lacks; "
-                f"found {names}."
-            )
-        position = dict(zip(names, X.columns))
+        position = {str(name): name for name in X.columns}
         return [
             _frame_column(X, position[name], lookup)
-            for name, lookup in zip(self.names, self.lookup)
+            for name, lookup in zip(self._names_in(X), self.lookup)
         ]
 
     def _check_width(self, width: int) -> None:

@@ -152,10 +152,10 @@ def test_without_its_data_a_model_knows_categories_by_hash(tmp_path):
     texts = told.features.categories
     assert set(texts[1]) <= {"red", "blue", "tan"}
     assert set(texts[2]) <= {"0", "1", "2", "3"}
-    assert ensemble.with_category_texts(X).features == told.features
+    assert ensemble.as_in(X).features == told.features
     # The table holds all texts, so there is nothing left to learn from data.
-    assert told.with_category_texts(X.iloc[:0]).features == told.features
-    assert numeric_ensemble().with_category_texts([[0.0] * 3]) is not None
+    assert told.as_in(X.iloc[:0]).features == told.features
+    assert numeric_ensemble().as_in([[0.0] * 3]) is not None
     for known in (ensemble, told):
         assert_array_equal(known.predict(X), model.predict(X))
 
@@ -179,7 +179,7 @@ def test_unseen_categories_and_codes_of_any_size():
     rows = [[0.0, "yew", 10**30], [0.0, "red", True]]
     codes = ensemble.encode(rows)
     assert codes[0, 1:].tolist() == [UNSEEN, UNSEEN]
-    labels = ensemble.with_category_texts(rows).features.categories
+    labels = ensemble.as_in(rows).features.categories
     assert labels[2][int(codes[1, 2])] == "1"
 
 

@@ -6,6 +6,7 @@ import pytest
 from clearwood._features import FeatureSpace
 from clearwood.exceptions import InputError
 from clearwood.rules import Interval, Training, build_rule_set
+from clearwood.rules.build import rounded
 
 SPACE = FeatureSpace.numeric(1)
 X = np.arange(10.0).reshape(-1, 1)
@@ -187,3 +188,23 @@ def test_probabilities_are_those_of_the_rows_after_pruning():
         last = rule is rules.otherwise
         rows = rules.apply(X) == rules.n_rules - 1 if last else rule.matches(X)
         np.testing.assert_allclose(rule.probabilities, taught[rows].mean(axis=0))
+
+
+@pytest.mark.parametrize(
+    ("condition", "expected"),
+    [
+        # Below all values it only keeps out what is missing, and says so.
+        (Interval(0, low=-3.4e38), Interval(0)),
+        (Interval(0, low=-3.4e38, high=2.4), Interval(0, high=2.0)),
+        (Interval(0, high=7.1), Interval(0)),
+        (Interval(0, high=7.1, missing=True), Interval(0, missing=True)),
+        # Above all values it holds for none of them, which has to stay so.
+        (Interval(0, low=7.1), Interval(0, low=7.1)),
+        (Interval(0, low=np.inf, missing=True), Interval(0, low=np.inf, missing=True)),
+    ],
+)
+def test_bounds_that_part_no_values(condition, expected):
+    column = np.array([[1.0], [1.5], [3.0], [np.nan]])
+    (found,) = rounded([condition], column)
+    assert found == expected
+    assert (found.matches(column[:, 0]) == condition.matches(column[:, 0])).all()

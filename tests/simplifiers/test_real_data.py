@@ -4,9 +4,12 @@ The bars stand well below what these settings reach (see benchmarks/results/ for
 defaults), so that they tell a broken method from an unlucky split.
 """
 
+import catboost
+import lightgbm
 import numpy as np
 import pandas as pd
 import pytest
+import xgboost
 from sklearn.ensemble import (
     GradientBoostingClassifier,
     HistGradientBoostingClassifier,
@@ -91,3 +94,60 @@ def test_xor_regression_is_found(method):
     fab.fit(X[:1000], y[:1000])
     # The variance of y is about .26.
     assert fab.rules_.evaluate(X[1000:], y[1000:]).error < 0.13
+
+
+# Models of other libraries, from their files: what a user hands over.
+
+
+def test_spambase_of_xgboost(shared_data, tmp_path):
+    table = pd.read_csv(shared_data("data/uci/spambase.csv.gz"))
+    X, y = table.drop(columns="target"), table["target"]
+    X_train, X_test, y_train, y_test = train_test_split(
+        X, y, train_size=1000, test_size=1000, random_state=0
+    )
+    model = xgboost.XGBClassifier(n_jobs=1).fit(X_train, y_train)
+    model.save_model(tmp_path / "model.ubj")
+    rules = cw.simplify(tmp_path / "model.ubj", X_train, y_train, random_state=0)
+    scores = rules.evaluate(X_test, y_test, teacher=model)
+    assert scores.error < 0.22
+    assert scores.fidelity > 0.78
+    assert scores.coverage > 0.9
+
+
+def test_energy_of_lightgbm(shared_data, tmp_path):
+    table = pd.read_csv(shared_data("data/uci/energy.csv.gz"))
+    X, y = table.iloc[:, :8], table["heating_load"]
+    X_train, X_test, y_train, y_test = train_test_split(X, y, random_state=0)
+    model = lightgbm.LGBMRegressor(n_jobs=1, verbose=-1).fit(X_train, y_train)
+    model.booster_.save_model(tmp_path / "model.txt")
+    rules = cw.simplify(tmp_path / "model.txt", X_train, y_train, random_state=0)
+    scores = rules.evaluate(X_test, y_test, teacher=model)
+    assert scores.error < 20  # the variance of y is about 100
+    assert scores.fidelity > 0.8
+
+
+def test_crx_of_catboost(shared_data, tmp_path):
+    """Nine columns of text, known to the file by hash; missing values of numbers."""
+    table = pd.read_csv(shared_data("data/uci/crx.csv.gz"))
+    y = table.pop("target")
+    text = [c for c in table if not pd.api.types.is_numeric_dtype(table[c])]
+    X = table.fillna(dict.fromkeys(text, "none"))
+    assert X.isna().any().any()
+    model = catboost.CatBoostClassifier(
+        iterations=100,
+        one_hot_max_size=255,
+        cat_features=text,
+        verbose=False,
+        allow_writing_files=False,
+        thread_count=1,
+    ).fit(X, y)
+    path = tmp_path / "model.json"
+    model.save_model(str(path), format="json")
+    assert "only by hash" in str(cw.check(path))
+    rules = cw.simplify(path, X, y, statement_counts="all", random_state=0)
+    scores = rules.evaluate(X, y, teacher=np.ravel(model.predict(X)))
+    assert scores.fidelity > 0.8
+    # The flag that says most, by its text.
+    assert "A9 is 't'" in str(rules) or "A9 is 'f'" in str(rules)
+    again = cw.RuleSet.from_json(rules.to_json())
+    np.testing.assert_array_equal(again.predict(X), rules.predict(X))

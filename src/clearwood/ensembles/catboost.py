@@ -232,7 +232,7 @@ def _notes(features: FeatureSpace, questions: Questions) -> tuple[str, ...]:
         notes.append(
             f"The model knows categories of {len(hashed)} column(s), first of "
             f"{shown(hashed[0])}, only by hash. Texts come from the data, by "
-            "with_category_texts(X), or with save_model(..., pool=training_data)."
+            "as_in(X), or with save_model(..., pool=training_data)."
         )
     return tuple(notes)
 

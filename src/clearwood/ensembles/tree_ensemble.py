@@ -253,11 +253,11 @@ class TreeEnsemble:
             )
         return replace(self, classes=np.array(classes))
 
-    def with_category_texts(self, X: Any) -> TreeEnsemble:
-        """The same ensemble, categories known only by hash now called as in a table.
+    def as_in(self, X: Any) -> TreeEnsemble:
+        """The same ensemble, features and categories called as in a table.
 
-        CatBoost's models hold no texts of categories, unless they were saved together
-        with their training data.
+        A model may know no names, names in which underscores stand for blanks
+        (LightGBM), or categories only by the hash of their text (CatBoost).
 
         Parameters
         ----------
@@ -267,9 +267,7 @@ class TreeEnsemble:
         -------
         TreeEnsemble
         """
-        if "hash" not in self.features.lookup:
-            return self
-        return replace(self, features=self.features.with_texts_of(X))
+        return replace(self, features=self.features.as_in(X))
 
     def __repr__(self) -> str:
         """What it is in one line."""

@@ -148,17 +148,25 @@ def rounded(
             column = encoded[:, condition.feature]
             condition = replace(
                 condition,
-                low=_rounded_cut(condition.low, column),
-                high=_rounded_cut(condition.high, column),
+                low=_rounded_cut(condition.low, column, beyond=-math.inf),
+                high=_rounded_cut(condition.high, column, beyond=math.inf),
             )
         result.append(condition)
     return tuple(result)
 
 
-def _rounded_cut(cut: float, column: np.ndarray) -> float:
+def _rounded_cut(cut: float, column: np.ndarray, beyond: float) -> float:
+    """The shortest bound between two rows; ``beyond`` where it parts none of them.
+
+    A bound that parts no values may still keep out missing ones: then the condition
+    says so, rather than naming a bound below the lowest number a library can hold.
+    """
     below, above = column[column <= cut], column[column > cut]
-    if math.isinf(cut) or len(below) == 0 or len(above) == 0:
+    if math.isinf(cut) or len(below) + len(above) == 0:
         return cut
+    if len(below) == 0 or len(above) == 0:
+        keeps_all = len(above) > 0 if beyond < 0 else len(below) > 0
+        return beyond if keeps_all else cut
     low, high = float(below.max()), float(above.min())
     if math.isinf(low) or math.isinf(high):
         return cut

@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from clearwood._features import is_frame
 from clearwood.ensembles import TreeEnsemble, read_ensemble
 from clearwood.exceptions import InputError
 from clearwood.rules import FeatureBins, Training
@@ -139,9 +138,7 @@ def get_teacher(
             f"The ensemble knows one class only ({ensemble.classes.tolist()[0]!r}); "
             "there is nothing for rules to tell apart."
         )
-    if is_frame(X) and not ensemble.features.named:
-        ensemble = ensemble.with_feature_names([str(name) for name in X.columns])
-    return Teacher(model, ensemble.with_category_texts(X))
+    return Teacher(model, ensemble.as_in(X))
 
 
 def single_split_fidelity(
