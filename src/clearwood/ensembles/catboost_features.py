@@ -14,10 +14,12 @@ import numpy as np
 from clearwood._cityhash import category_hash
 from clearwood._features import FeatureSpace
 from clearwood.ensembles.casts import FLOAT32_LIMIT, float64_cut_of_float32_test
-from clearwood.ensembles.documents import Place, shown
+from clearwood.ensembles.documents import Place, check_categories, shown
 from clearwood.ensembles.nodes import MOST_SET_ENTRIES
 from clearwood.exceptions import ModelFormatError
 
+MOST_BORDERS = 65_535
+"""Of one column: the most that CatBoost itself takes."""
 CTR_REMEDY = (
     "Fit it with one_hot_max_size at least the number of categories of every "
     "categorical column, or with the categories written as numbers"
@@ -42,8 +44,9 @@ class Questions:
         Whether a missing value answers no.
     category : ndarray of int64
         The category that answers yes, -1 for borders.
-    stated : list of dict
-        What a split with this question must say of it.
+    feature, stated : ndarray of int64 and of float64
+        Number of the column among those of its kind, and border or hash: what a split
+        with this question must say of it.
     n_categories : dict of int to int
         Number of categories per categorical column.
     """
@@ -54,30 +57,38 @@ class Questions:
         cut: np.ndarray,
         missing_left: np.ndarray,
         category: np.ndarray,
-        stated: list[dict[str, Any]],
+        feature: np.ndarray,
+        stated: np.ndarray,
         n_categories: dict[int, int],
     ) -> None:
         self.column = column
         self.cut = cut
         self.missing_left = missing_left
         self.category = category
+        self.feature = feature
         self.stated = stated
         self.n_categories = n_categories
         self.other_borders = 0
 
     def number(self, split: Place) -> int:
         """The question that a split asks."""
-        if not self.stated:
+        n = self.stated.size
+        if not n:
             split.fail("a split", "none, as no column has borders or categories")
-        number = split["split_index"].integer(0, len(self.stated) - 1)
-        for key, value in self.stated[number].items():
-            if key != "border":
-                found = split[key].value
-                if type(found) is not type(value) or found != value:
-                    expected = f"{value!r}, which split_index {number} stands for"
-                    split[key].fail(shown(found), expected)
-            elif not _is_same_float32(split.value.get(key, value), value):
+        number = split["split_index"].integer(0, n - 1)
+        feature, stated = int(self.feature[number]), float(self.stated[number])
+        if self.category[number] >= 0:
+            expected = {"split_type": "OneHotFeature", "cat_feature_index": feature}
+            expected["value"] = int(stated)
+        else:
+            expected = {"split_type": "FloatFeature", "float_feature_index": feature}
+            if not _is_same_float32(split.value.get("border", stated), stated):
                 self.other_borders += 1
+        for key, value in expected.items():
+            found = split[key].value
+            if type(found) is not type(value) or found != value:
+                wanted = f"{value!r}, which split_index {number} stands for"
+                split[key].fail(shown(found), wanted)
         return number
 
     def category_sets(self, numbers: list[int]) -> list[np.ndarray]:
@@ -130,14 +141,15 @@ def read_features(info: Place) -> tuple[FeatureSpace, Questions]:
         hashes = _hashes(entry)
         labels[column] = tuple(texts.get(h, h) for h in (hashes % 2**32).tolist())
         parts.append(_category_questions(entry, hashes))
-    cuts, missing_left, categories, stated = zip(*parts)
-    sizes = [len(part) for part in stated]
+    cuts, missing_left, categories, feature, stated = zip(*parts)
+    sizes = [part.size for part in stated]
     questions = Questions(
         column=np.append(np.repeat(columns, sizes), -1).astype(np.int32),
         cut=np.concatenate([*cuts, [np.nan]]),
         missing_left=np.concatenate([*missing_left, [False]]),
         category=np.concatenate([*categories, [-1]]).astype(np.int64),
-        stated=[members for part in stated for members in part],
+        feature=np.repeat(feature, sizes),
+        stated=np.concatenate(stated),
         n_categories={c: len(known) for c, known in enumerate(labels) if known},
     )
     return _feature_space(
@@ -145,34 +157,30 @@ def read_features(info: Place) -> tuple[FeatureSpace, Questions]:
     ), questions
 
 
-Part = tuple[np.ndarray, np.ndarray, np.ndarray, list[dict[str, Any]]]
+Part = tuple[np.ndarray, np.ndarray, np.ndarray, int, np.ndarray]
 """Cuts, sides of missing values, categories, and what splits say, of one column."""
 
 
 def _border_questions(entry: Place) -> Part:
     borders = _borders(entry)
-    feature = entry["feature_index"].integer(0)
-    stated = [
-        {"split_type": "FloatFeature", "float_feature_index": feature, "border": border}
-        for border in borders.tolist()
-    ]
     return (
         float64_cut_of_float32_test(borders),
         np.full(borders.size, not _missing_is_large(entry)),
         np.full(borders.size, -1),
-        stated,
+        entry["feature_index"].integer(0, 2**31 - 1),
+        borders,
     )
 
 
 def _category_questions(entry: Place, hashes: np.ndarray) -> Part:
-    feature = entry["feature_index"].integer(0)
-    stated = [
-        {"split_type": "OneHotFeature", "cat_feature_index": feature, "value": value}
-        for value in hashes.tolist()
-    ]
-    no_cut = np.full(hashes.size, np.nan)
-    # CatBoost takes no missing category; the side does not matter.
-    return no_cut, np.ones(hashes.size, dtype=bool), np.arange(hashes.size), stated
+    return (
+        np.full(hashes.size, np.nan),
+        # CatBoost takes no missing category; the side does not matter.
+        np.ones(hashes.size, dtype=bool),
+        np.arange(hashes.size),
+        entry["feature_index"].integer(0, 2**31 - 1),
+        hashes.astype(np.float64),
+    )
 
 
 def _entries(info: Place, key: str) -> list[Place]:
@@ -238,6 +246,8 @@ def _borders(entry: Place) -> np.ndarray:
     place = entry.get("borders")
     if place is None or place.value is None:
         return np.zeros(0)
+    if place.size() > MOST_BORDERS:
+        place.fail(f"{place.size():,} borders", f"{MOST_BORDERS:,} at most")
     borders = place.numbers()
     too_large = np.flatnonzero(np.abs(borders) > FLOAT32_LIMIT)
     if too_large.size:
@@ -263,6 +273,7 @@ def _hashes(entry: Place) -> np.ndarray:
     place = entry.get("values")
     if place is None or place.value is None:
         return np.zeros(0, dtype=np.int64)
+    check_categories(place.size(), place.where)
     hashes = place.integers(low=-(2**31), high=2**31 - 1)
     if np.unique(hashes).size != hashes.size:
         place.fail("a category twice", "every category once")
@@ -272,7 +283,11 @@ def _hashes(entry: Place) -> np.ndarray:
 def _texts_of_hashes(info: Place) -> dict[int, str]:
     """The categories' texts, which a file holds that was saved with its data."""
     texts: dict[int, str] = {}
-    for entry in _entries(info, "cat_features_hash"):
+    place = info.get("cat_features_hash")
+    if place is None or place.value is None:
+        return texts
+    check_categories(place.size(), place.where)
+    for entry in place.each():
         known = entry["hash"].integer(0, 2**32 - 1)
         text = entry["value"].text()
         if category_hash(text) != known:

@@ -25,6 +25,8 @@ MOST_TREES = 1_000_000
 MOST_NODES = 2**31 - 2
 MOST_UNNAMED_FEATURES = 200_000
 MOST_CLASSES = 10_000
+MOST_CATEGORIES = 500_000
+"""Of all features together: each costs far more in memory than in a file."""
 INT64_LIMIT = 2**63 - 1
 
 SMALL_BYTES = 2_500_000
@@ -135,17 +137,17 @@ def _count_outside_texts(data: bytes) -> tuple[list[int], int]:
     """
     if b"\\" in data:
         data = data.replace(b"\\\\", b"  ").replace(b'\\"', b"  ")
-    count, long_numbers, inside = np.zeros(256, np.int64), 0, 0
+    count, long_numbers, inside = np.zeros(256, np.int64), 0, False
     for start in range(0, len(data), PIECE):
         piece = np.frombuffer(data, np.uint8, min(PIECE, len(data) - start), start)
-        within = np.bitwise_xor.accumulate(piece == ord('"')) ^ bool(inside)
-        inside = within[-1]
+        within = np.bitwise_xor.accumulate(piece == ord('"')) ^ inside
+        inside = bool(within[-1])
         outside = piece[~within]
         count += np.bincount(outside, minlength=256)
         digit = IN_NUMBER[outside]
         first = digit.copy()
         first[1:] &= ~digit[:-1]
-        long_numbers += np.count_nonzero(first[:-2] & digit[1:-1] & digit[2:])
+        long_numbers += int(np.sum(first[:-2] & digit[1:-1] & digit[2:]))
     return count.tolist(), long_numbers
 
 
@@ -200,6 +202,15 @@ def plain_number(text: str) -> float | None:
         return None
     number = float(text)
     return number if math.isfinite(number) else None
+
+
+def check_categories(found: int, where: str) -> None:
+    """Refuse more categories than can be kept in bounded memory."""
+    if found > MOST_CATEGORIES:
+        raise ModelFormatError(
+            f"{where}: found {found:,} categories, more than the {MOST_CATEGORIES:,} "
+            "that can be read. Group rare categories before the model is fitted."
+        )
 
 
 class Place:
@@ -278,9 +289,10 @@ expected one. The model is damaged or was changed by hand; read it again or refi
 
     def items(self) -> list[Place]:
         """The entries of an array."""
-        return list(self._entries())
+        return list(self.each())
 
-    def _entries(self) -> Iterator[Place]:
+    def each(self) -> Iterator[Place]:
+        """The entries of an array that may be long, one at a time."""
         if isinstance(self.value, np.ndarray):
             values = self.value.tolist()
         elif isinstance(self.value, list):

@@ -16,6 +16,7 @@ from clearwood._features import FeatureSpace, Lookup, check_distinct
 from clearwood.ensembles.documents import (
     MOST_UNNAMED_FEATURES,
     Place,
+    check_categories,
     parse_json,
     plain_integer,
     shown,
@@ -94,6 +95,8 @@ class Columns:
         labels = self._labels(rest)
         categories: list[tuple[Hashable, ...] | None] = [None] * self.n_features
         lookup: list[Lookup] = ["exact"] * self.n_features
+        n_mentioned = sum(int(np.bitwise_count(w).sum()) for w in self.bits.values())
+        check_categories(n_mentioned, self.header.name)
         codes = {d: np.flatnonzero(_bits(words)) for d, words in self.bits.items()}
         for d, mentioned in codes.items():
             categories[d], lookup[d] = tuple(mentioned.tolist()), "integer"
@@ -146,7 +149,9 @@ class Columns:
         top = Place(parse_json(text.encode(), where), where)
         if top.value is None or top.value == []:
             return {}
-        lists = [_labels(column) for column in top.items()]
+        columns_told = top.items()
+        check_categories(sum(column.size() for column in columns_told), where)
+        lists = [_labels(column) for column in columns_told]
         columns = self._categorical_columns(rest)
         if len(lists) != len(columns):
             raise self.error(
@@ -207,10 +212,8 @@ def _names(header: Section) -> tuple[str, ...]:
 
 
 def _labels(column: Place) -> tuple[Hashable, ...]:
-    if not isinstance(column.value, list):
-        column.fail(shown(column.value), "an array")
-    for i, label in enumerate(column.value):
-        place = Place(label, f"{column.where}[{i}]")
+    for place in column.each():
+        label = place.value
         if isinstance(label, str):
             place.text()
         elif not isinstance(label, bool | int | float) or label != label:

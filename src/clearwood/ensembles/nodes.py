@@ -10,8 +10,8 @@ import numpy as np
 
 from clearwood.exceptions import ModelFormatError
 
-MOST_SET_ENTRIES = 2**25
-"""Entries of the table of category sets: sets times categories, 32 MiB."""
+MOST_SET_ENTRIES = 24_000_000
+"""Entries of the table of category sets, sets times categories: a byte each, twice."""
 
 
 @dataclass

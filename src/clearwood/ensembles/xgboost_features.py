@@ -9,7 +9,12 @@ from dataclasses import replace
 import numpy as np
 
 from clearwood._features import FeatureSpace, Lookup
-from clearwood.ensembles.documents import MOST_UNNAMED_FEATURES, Place, shown
+from clearwood.ensembles.documents import (
+    MOST_UNNAMED_FEATURES,
+    Place,
+    check_categories,
+    shown,
+)
 from clearwood.ensembles.nodes import check_set_entries
 from clearwood.ensembles.xgboost_trees import Tree
 
@@ -50,9 +55,9 @@ def feature_names(learner: Place, n_features: int) -> list[str] | None:
                 f"at most {MOST_UNNAMED_FEATURES:,}",
             )
         return None
-    texts = [name.text() for name in names.items()]
-    if len(texts) != n_features:
-        names.fail(f"{len(texts)} names", f"{n_features}, one per feature")
+    if names.size() != n_features:
+        names.fail(f"{names.size()} names", f"{n_features}, one per feature")
+    texts = [name.text() for name in names.each()]
     if len(set(texts)) != n_features:
         ((twice, _),) = Counter(texts).most_common(1)
         names.fail(f"the name {shown(twice)} twice", "names that differ")
@@ -90,6 +95,7 @@ def read_features(
     categorical = _categorical_features(learner, trees, n)
     labels = _labels(cats, categorical)
     codes = _codes_in_splits(trees)
+    check_categories(sum(named.size for named in codes.values()), learner.where)
     known: list[Labels] = [None] * n
     lookup: list[Lookup] = ["exact"] * n
     for d in np.flatnonzero(categorical).tolist():
@@ -126,9 +132,9 @@ def _categorical_features(
     categorical = by_category
     types = learner.get("feature_types")
     if types is not None and types.size():
-        texts = [kind.text() for kind in types.items()]
-        if len(texts) != n_features:
-            types.fail(f"{len(texts)} types", f"{n_features}, one per feature")
+        if types.size() != n_features:
+            types.fail(f"{types.size()} types", f"{n_features}, one per feature")
+        texts = [kind.text() for kind in types.each()]
         categorical = np.array([text == "c" for text in texts])
     for d in np.flatnonzero(np.where(categorical, by_order, by_category))[:1]:
         kind = "categorical" if categorical[d] else "numeric"
@@ -156,10 +162,10 @@ def _labels(cats: Place | None, categorical: np.ndarray) -> list[Labels]:
     encodings = None if cats is None else cats["enc"]
     if encodings is None or encodings.size() == 0:
         return [None] * categorical.size
-    entries = encodings.items()
-    if len(entries) != categorical.size:
+    if encodings.size() != categorical.size:
         expected = f"{categorical.size}, one per feature"
-        encodings.fail(f"{len(entries)} entries", expected)
+        encodings.fail(f"{encodings.size()} entries", expected)
+    entries = encodings.items()
     return [
         _labels_of_feature(entry) if is_categorical else None
         for entry, is_categorical in zip(entries, categorical)
@@ -167,6 +173,8 @@ def _labels(cats: Place | None, categorical: np.ndarray) -> list[Labels]:
 
 
 def _labels_of_feature(entry: Place) -> Labels:
+    place = entry["offsets" if "offsets" in entry else "values"]
+    check_categories(place.size(), place.where)
     if "offsets" not in entry:
         labels: Labels = tuple(entry["values"].integers().tolist())
     else:
