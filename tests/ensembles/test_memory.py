@@ -91,7 +91,7 @@ def test_more_categories_than_can_be_read(format, file, monkeypatch):
     read_document(data, "model")
     monkeypatch.setattr(documents, "MOST_CATEGORIES", 1)
     with pytest.raises(
-        ModelFormatError, match=r"model.* found \d categories.*than.* 1 "
+        ModelFormatError, match=r"model.* found \d+ categories.*than.* 1 "
     ):
         read_document(data, "model")
 
