@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from catboost import CatBoostClassifier
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 from sklearn.ensemble import (
@@ -178,6 +179,18 @@ def test_an_unfitted_model_is_cloned_and_fitted(cancer):
     fab = quick(inner).fit(X, y)
     assert not hasattr(inner, "estimators_")
     assert fab.ensemble_.n_trees == 5
+
+
+def test_an_unfitted_model_of_catboost_with_categories():
+    X = pd.DataFrame({"hue": ["red", "blue", "tan"] * 20, "dose": 1.0})
+    model = CatBoostClassifier(
+        iterations=20, one_hot_max_size=9, cat_features=["hue"], thread_count=1,
+        verbose=False, allow_writing_files=False,
+    )  # fmt: skip
+    fab = cw.FABRulesClassifier(model, n_restarts=2, random_state=0)
+    fab.fit(X, np.where(X["hue"] == "tan", "yes", "no"))
+    assert "hue is 'tan'" in str(fab.rules_)
+    assert not model.is_fitted() and fab.estimator_.is_fitted()
 
 
 def test_frozen_models_survive_clone_and_cross_validation(cancer):
