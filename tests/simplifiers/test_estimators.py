@@ -265,6 +265,17 @@ def test_nothing_is_said_of_missing_values_where_there_were_none(cancer):
     assert fab.rules_.apply(empty).tolist() == [fab.rules_.n_rules - 1]
 
 
+def test_not_one_category_says_nothing_of_missing_values():
+    # No split names 'east': to the model it is any other category.
+    X = pd.DataFrame({"ward": ["west", "east", "south"] * 20, "dose": 1.0})
+    model = CatBoostClassifier(
+        iterations=5, depth=1, one_hot_max_size=9, cat_features=["ward"],
+        thread_count=1, verbose=False, allow_writing_files=False,
+    )  # fmt: skip
+    fab = quick(model).fit(X, np.where(X["ward"] == "west", "yes", "no"))
+    assert "ward is not 'west'\n" in str(fab.rules_)
+
+
 def test_weights_zero_are_rows_left_out(cancer):
     X, y, forest = cancer
     weight = (np.arange(len(y)) % 3 > 0).astype(float)
