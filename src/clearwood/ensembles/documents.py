@@ -9,8 +9,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -101,9 +100,25 @@ def parse_json(data: bytes, name: str) -> Any:
 def _distinct_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     members = dict(pairs)
     if len(members) < len(pairs):
-        ((twice, _),) = Counter(key for key, _ in pairs).most_common(1)
+        twice = first_repeated([key for key, _ in pairs])
         raise ValueError(f"the key {shown(twice)} occurs twice in one object")
     return members
+
+
+def first_repeated(values: Sequence[Any]) -> Any:
+    """The first value that stands in a sequence already, or None.
+
+    Examples
+    --------
+    >>> first_repeated(["a", "b", "b", "a"]), first_repeated(["a", "b"])
+    ('b', None)
+    """
+    seen: set[Any] = set()
+    for value in values:
+        if value in seen:
+            return value
+        seen.add(value)
+    return None
 
 
 def shown(value: Any) -> str:
@@ -149,6 +164,13 @@ def plain_number(text: str) -> float | None:
         return None
     number = float(text)
     return number if math.isfinite(number) else None
+
+
+def refuse_repeated(values: Sequence[Any], place: Place, what: str) -> None:
+    """Refuse a file that has the same name, label or category twice."""
+    twice = first_repeated(values)
+    if twice is not None:
+        place.fail(f"{what} {shown(twice)} twice", "it once")
 
 
 class Place:
@@ -227,9 +249,10 @@ expected one. The model is damaged or was changed by hand; read it again or refi
 
     def items(self) -> list[Place]:
         """The entries of an array."""
-        return list(self._entries())
+        return list(self.entries())
 
-    def _entries(self) -> Iterator[Place]:
+    def entries(self) -> Iterator[Place]:
+        """The entries of an array, one at a time: there may be very many."""
         if isinstance(self.value, np.ndarray):
             values = self.value.tolist()
         elif isinstance(self.value, list):
@@ -268,7 +291,7 @@ expected one. The model is damaged or was changed by hand; read it again or refi
             types = set(map(type, array))
             if not types <= ({int, float} if "f" in kinds else {int}):
                 self._fail_entry(array, {int, float} if "f" in kinds else {int}, what)
-            array = _as_array(array)
+            array = _as_array(array, np.float64 if "f" in kinds else None)
         if not isinstance(array, np.ndarray):
             self.fail(shown(array), f"an array of {what}")
         if length is not None and array.size != length:
@@ -334,11 +357,14 @@ expected one. The model is damaged or was changed by hand; read it again or refi
         return number
 
 
-def _as_array(values: list[Any]) -> np.ndarray:
-    """Numbers as an array; of kind "O" where a whole number has more than 64 bits."""
+def _as_array(values: list[Any], dtype: type[np.float64] | None) -> np.ndarray:
+    """Numbers as an array; of kind "O" where one of them is too large."""
     if not values:
         return np.zeros(0, np.int64)
-    return np.array(values)
+    try:
+        return np.array(values, dtype)
+    except OverflowError:
+        return np.array(values, object)
 
 
 def _range(low: int | None, high: int | None) -> str:

@@ -407,6 +407,12 @@ def _sets(
         i = int(nodes[wrong[0]])
         expected = f"the number of one of {n_sets} category sets"
         section.fail_entry("threshold", i, cut[i], expected)
+    # Were they shared, a small file could hold endless sets.
+    numbers, first = np.unique(which, return_index=True)
+    if numbers.size < which.size:
+        again = int(np.delete(nodes, first)[0])
+        expected = "a category set of every node's own"
+        section.fail_entry("threshold", again, f"{cut[again]:g} again", expected)
     return {
         int(node): words[ends[s] : ends[s + 1]]
         for node, s in zip(nodes, which.astype(int))
