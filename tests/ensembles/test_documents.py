@@ -9,10 +9,12 @@ from hypothesis import strategies as st
 
 from clearwood.ensembles.documents import (
     Place,
+    first_repeated,
     parse_json,
     plain_integer,
     plain_number,
     read_bytes,
+    refuse_repeated,
     shown,
 )
 from clearwood.exceptions import InputError, ModelFormatError
@@ -105,6 +107,7 @@ def test_good_values():
     assert Place([], "f").integers(length=0).size == 0
     numbers = Place([1, 2.5, float("nan")], "f").numbers(finite=False)
     assert numbers.dtype == np.float64 and np.isnan(numbers[2])
+    assert Place([1, 10**25], "f").numbers().tolist() == [1.0, 1e25]
     assert Place(np.array([1, 2], np.uint8), "f").integers().tolist() == [1, 2]
 
 
@@ -135,6 +138,15 @@ def test_no_plain_number(text):
 def test_shown_is_short():
     for value in ("x" * 10**5, b"x" * 10**5, 10**400, [1] * 10**5, {"a": 1}, None):
         assert len(shown(value)) <= 60
+
+
+def test_what_occurs_twice_is_found_in_time():
+    # A library's own "is it among those before" would take hours.
+    names = [*map(str, range(300_000)), "7"]
+    assert first_repeated(names) == "7"
+    assert first_repeated(names[:-1]) is None
+    with pytest.raises(ModelFormatError, match="found the name '7' twice"):
+        refuse_repeated(names, Place(names, "f"), "the name")
 
 
 def test_files(tmp_path, monkeypatch):

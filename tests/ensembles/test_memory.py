@@ -2,14 +2,10 @@
 
 import json
 import random
-import re
 
 import pytest
-from tests.ensembles.seeds import seeds
-from tests.ensembles.test_fuzz import LIBRARY
 
 from clearwood.ensembles import documents
-from clearwood.ensembles.files import read_document
 from clearwood.exceptions import ModelFormatError
 
 
@@ -72,46 +68,3 @@ def test_long_files_of_numbers_are_read(monkeypatch):
     data = f"[{','.join([f'[{row}]'] * 150)}]".encode()
     assert len(data) > documents.SMALL_BYTES
     assert len(documents.parse_json(data, "model.json")) == 150
-
-
-@pytest.mark.parametrize(
-    ("format", "file"),
-    [
-        ("xgboost json", "codes"),
-        ("xgboost json", "dart, category sets"),
-        ("xgboost ubjson", "integers as labels"),
-        ("lightgbm text", "codes"),
-        ("lightgbm text", "category sets"),
-        ("catboost json", "one-hot"),
-    ],
-)
-def test_more_categories_than_can_be_read(format, file, monkeypatch):
-    pytest.importorskip(LIBRARY[format])
-    data = seeds(format)[file]
-    read_document(data, "model")
-    monkeypatch.setattr(documents, "MOST_CATEGORIES", 1)
-    with pytest.raises(
-        ModelFormatError, match=r"model.* found \d+ categories.*than.* 1 "
-    ):
-        read_document(data, "model")
-
-
-def test_a_category_set_of_very_many_words():
-    pytest.importorskip("lightgbm")
-    text = seeds("lightgbm text")["category sets"].decode()
-    text = re.sub("cat_boundaries=0 1", f"cat_boundaries=0 {2**19 + 1}", text, count=1)
-    text = re.sub("num_cat=.*", "num_cat=1", text, count=1)
-    zeros = " 0" * 2**19
-    text = re.sub("(cat_threshold=[0-9]+).*", rf"\g<1>{zeros}", text, count=1)
-    text = re.sub("(cat_boundaries=0 [0-9]+).*", r"\g<1>", text, count=1)
-    with pytest.raises(ModelFormatError, match="cat_boundaries .*524,289 words"):
-        read_document(text.encode(), "model.txt")
-
-
-def test_more_borders_than_catboost_takes():
-    pytest.importorskip("catboost")
-    document = json.loads(seeds("catboost json")["two classes"])
-    borders = [i / 8 for i in range(65_536)]
-    document["features_info"]["float_features"][0]["borders"] = borders
-    with pytest.raises(ModelFormatError, match="borders: found 65,536 borders"):
-        read_document(json.dumps(document).encode(), "model.json")

@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from catboost import CatBoostRegressor
+from lightgbm import LGBMRegressor
 from sklearn.cluster import KMeans
 from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import (
@@ -19,13 +21,16 @@ from sklearn.ensemble import (
 )
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeRegressor
 from tests.ensembles import models
+from xgboost import XGBRegressor
 
 from clearwood.ensembles import read_ensemble
 from clearwood.exceptions import ModelError
+from clearwood.simplifiers import FABRulesRegressor
 
 X = np.arange(24.0).reshape(12, 2)
 y = np.arange(12) % 3
@@ -43,6 +48,26 @@ def test_models_that_are_not_fitted(kind):
         read_ensemble(models.random_model(kind, 0))
     with pytest.raises(ModelError, match=message):
         read_ensemble(FrozenEstimator(models.random_model(kind, 0)))
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        XGBRegressor(n_estimators=3, n_jobs=1),
+        LGBMRegressor(n_estimators=3, n_jobs=1, min_child_samples=1, verbose=-1),
+        CatBoostRegressor(
+            iterations=3, thread_count=1, verbose=False, allow_writing_files=False
+        ),
+    ],
+)
+def test_models_of_other_libraries_may_be_frozen(model):
+    frozen = FrozenEstimator(model)
+    with pytest.raises(ModelError, match="is not fitted"):
+        read_ensemble(frozen)
+    model.fit(X, y)
+    np.testing.assert_allclose(read_ensemble(frozen).predict(X), model.predict(X))
+    rules = FABRulesRegressor(frozen, n_restarts=1, random_state=0)
+    assert np.isfinite(cross_val_score(rules, X, y, cv=2)).all()
 
 
 @pytest.mark.parametrize(

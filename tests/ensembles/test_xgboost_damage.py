@@ -315,7 +315,7 @@ ENC = f"{MODEL}.cats.enc"
         (f"{ENC}.0.offsets", [1, 2, 3], "offsets out of order"),
         (f"{ENC}.0.offsets", [0, 1, 2, 2**40], "offsets[3]: found"),
         (f"{ENC}.0.offsets", [0, 1, 2], "a split of feature 0 by category 2"),
-        (f"{ENC}.0.values", [97, 97, 99], "found the same label twice"),
+        (f"{ENC}.0.values", [97, 97, 99], "found the label 'a' twice"),
         (f"{ENC}.0.values", [97, 98, 1000], "values[2]: found 1000"),
         (f"{ENC}.0.values", "abc", "values: found 'abc'"),
         ("learner.feature_types", ["q", "q"], "splits of the other kind on feature 0"),

@@ -25,6 +25,7 @@ from clearwood.ensembles.documents import (
     Place,
     parse_json,
     plain_number,
+    refuse_repeated,
     shown,
 )
 from clearwood.ensembles.tree_ensemble import TreeEnsemble
@@ -208,10 +209,10 @@ def _nodes(top: Place, forest: Forest) -> dict[str, Any]:
     found = [key for key in readers if key in top]
     if len(found) != 1:
         top.fail(" and ".join(found) or "no trees", "either oblivious_trees or trees")
-    trees = top[found[0]].items()
-    if not 0 < len(trees) <= MOST_TREES:
-        top[found[0]].fail(f"{len(trees)} trees", f"1 to {MOST_TREES:,}")
-    for tree in trees:
+    n_trees = top[found[0]].size()
+    if not 1 <= n_trees <= MOST_TREES:
+        top[found[0]].fail(f"{n_trees:,} trees", f"1 to {MOST_TREES:,}")
+    for tree in top[found[0]].entries():
         readers[found[0]](tree)
     return forest.fields()
 
@@ -340,11 +341,10 @@ def _classes(info: Place) -> np.ndarray:
             "classes_count, on the classes that occur."
         )
     if [output.value for output in outputs] != list(range(n_classes)):
-        found = str([output.value for output in outputs[:10]])
-        params["class_to_label"].fail(found[:60], f"0 to {n_classes - 1} in order")
+        found = ", ".join(shown(output.value) for output in outputs[:5])
+        params["class_to_label"].fail(found, f"0 to {n_classes - 1} in order")
     labels = [label_of(name) for name in names]
-    if len(set(labels)) != len(labels):
-        params["class_names"].fail("a label twice", "different labels")
+    refuse_repeated(labels, params["class_names"], "the label")
     return np.array(labels, dtype=dtype)
 
 

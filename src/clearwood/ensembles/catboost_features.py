@@ -14,12 +14,10 @@ import numpy as np
 from clearwood._cityhash import category_hash
 from clearwood._features import FeatureSpace
 from clearwood.ensembles.casts import FLOAT32_LIMIT, float64_cut_of_float32_test
-from clearwood.ensembles.documents import Place, check_categories, shown
-from clearwood.ensembles.nodes import MOST_SET_ENTRIES
+from clearwood.ensembles.documents import Place, refuse_repeated, shown
+from clearwood.ensembles.nodes import check_set_entries
 from clearwood.exceptions import ModelFormatError
 
-MOST_BORDERS = 65_535
-"""Of one column: the most that CatBoost itself takes."""
 CTR_REMEDY = (
     "Fit it with one_hot_max_size at least the number of categories of every "
     "categorical column, or with the categories written as numbers"
@@ -33,20 +31,22 @@ REFUSED_COLUMNS = {
 class Questions:
     """All questions, by number, and what came up while the splits were read.
 
+    Every array has a last entry that stands for no question: number -1, a leaf.
+
     Parameters
     ----------
     column : ndarray of int32
-        Column that the question is about. Here as in the next three a last entry
-        stands for no question: number -1, which is a leaf.
+        Column that the question is about.
     cut : ndarray of float64
         Values above it answer yes; NaN for questions on a category.
     missing_left : ndarray of bool
         Whether a missing value answers no.
     category : ndarray of int64
         The category that answers yes, -1 for borders.
-    feature, stated : ndarray of int64 and of float64
-        Number of the column among those of its kind, and border or hash: what a split
-        with this question must say of it.
+    feature : list of int
+        Number of the column among those of its kind, as splits repeat it.
+    repeated : ndarray of float64
+        The border, or the hash of the category, that splits repeat.
     n_categories : dict of int to int
         Number of categories per categorical column.
     """
@@ -57,8 +57,8 @@ class Questions:
         cut: np.ndarray,
         missing_left: np.ndarray,
         category: np.ndarray,
-        feature: np.ndarray,
-        stated: np.ndarray,
+        feature: list[int],
+        repeated: np.ndarray,
         n_categories: dict[int, int],
     ) -> None:
         self.column = column
@@ -66,40 +66,36 @@ class Questions:
         self.missing_left = missing_left
         self.category = category
         self.feature = feature
-        self.stated = stated
+        self.repeated = repeated
         self.n_categories = n_categories
         self.other_borders = 0
 
     def number(self, split: Place) -> int:
         """The question that a split asks."""
-        n = self.stated.size
+        n = self.column.size - 1
         if not n:
             split.fail("a split", "none, as no column has borders or categories")
         number = split["split_index"].integer(0, n - 1)
-        feature, stated = int(self.feature[number]), float(self.stated[number])
-        if self.category[number] >= 0:
-            expected = {"split_type": "OneHotFeature", "cat_feature_index": feature}
-            expected["value"] = int(stated)
-        else:
+        feature, repeated = self.feature[number], float(self.repeated[number])
+        expected: dict[str, Any]
+        if self.category[number] < 0:
             expected = {"split_type": "FloatFeature", "float_feature_index": feature}
-            if not _is_same_float32(split.value.get("border", stated), stated):
+            if not _is_same_float32(split.value.get("border", repeated), repeated):
                 self.other_borders += 1
+        else:
+            expected = {"split_type": "OneHotFeature", "cat_feature_index": feature}
+            expected["value"] = int(repeated)
         for key, value in expected.items():
             found = split[key].value
             if type(found) is not type(value) or found != value:
-                wanted = f"{value!r}, which split_index {number} stands for"
-                split[key].fail(shown(found), wanted)
+                stands = f"{value!r}, which split_index {number} stands for"
+                split[key].fail(shown(found), stands)
         return number
 
     def category_sets(self, numbers: list[int]) -> list[np.ndarray]:
         """Per question, which categories of its column answer no: all but one."""
         sizes = [self.n_categories[int(self.column[number])] for number in numbers]
-        if sum(sizes) > MOST_SET_ENTRIES:
-            raise ModelFormatError(
-                f"The splits ask about {len(sizes):,} categories, one by one, of "
-                f"columns with up to {max(sizes):,} of them, more than can be read. "
-                "Group rare categories before the model is fitted."
-            )
+        check_set_entries(sum(sizes), "the model")
         sets = [np.ones(size, dtype=bool) for size in sizes]
         for goes_left, number in zip(sets, numbers):
             goes_left[self.category[number]] = False
@@ -140,16 +136,17 @@ def read_features(info: Place) -> tuple[FeatureSpace, Questions]:
     for entry, column in zip(categorical, columns[len(numeric) :]):
         hashes = _hashes(entry)
         labels[column] = tuple(texts.get(h, h) for h in (hashes % 2**32).tolist())
-        parts.append(_category_questions(entry, hashes))
-    cuts, missing_left, categories, feature, stated = zip(*parts)
-    sizes = [part.size for part in stated]
+        parts.append(_category_questions(hashes))
+    features = [entry["feature_index"].integer(0) for entry in entries]
+    cuts, missing_left, categories, repeated = zip(*parts)
+    sizes = [part.size for part in repeated]
     questions = Questions(
         column=np.append(np.repeat(columns, sizes), -1).astype(np.int32),
         cut=np.concatenate([*cuts, [np.nan]]),
         missing_left=np.concatenate([*missing_left, [False]]),
         category=np.concatenate([*categories, [-1]]).astype(np.int64),
-        feature=np.repeat(feature, sizes),
-        stated=np.concatenate(stated),
+        feature=[f for f, size in zip(features, sizes) for _ in range(size)],
+        repeated=np.concatenate([*repeated, [np.nan]]),
         n_categories={c: len(known) for c, known in enumerate(labels) if known},
     )
     return _feature_space(
@@ -157,8 +154,8 @@ def read_features(info: Place) -> tuple[FeatureSpace, Questions]:
     ), questions
 
 
-Part = tuple[np.ndarray, np.ndarray, np.ndarray, int, np.ndarray]
-"""Cuts, sides of missing values, categories, and what splits say, of one column."""
+Part = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
+"""Cuts, sides of missing values, categories, and what splits repeat, of one column."""
 
 
 def _border_questions(entry: Place) -> Part:
@@ -167,20 +164,14 @@ def _border_questions(entry: Place) -> Part:
         float64_cut_of_float32_test(borders),
         np.full(borders.size, not _missing_is_large(entry)),
         np.full(borders.size, -1),
-        entry["feature_index"].integer(0, 2**31 - 1),
         borders,
     )
 
 
-def _category_questions(entry: Place, hashes: np.ndarray) -> Part:
-    return (
-        np.full(hashes.size, np.nan),
-        # CatBoost takes no missing category; the side does not matter.
-        np.ones(hashes.size, dtype=bool),
-        np.arange(hashes.size),
-        entry["feature_index"].integer(0, 2**31 - 1),
-        hashes.astype(np.float64),
-    )
+def _category_questions(hashes: np.ndarray) -> Part:
+    no_cut = np.full(hashes.size, np.nan)
+    # CatBoost takes no missing category; the side does not matter.
+    return no_cut, np.ones(hashes.size, dtype=bool), np.arange(hashes.size), hashes
 
 
 def _entries(info: Place, key: str) -> list[Place]:
@@ -205,9 +196,7 @@ def _feature_space(
     known = [name or str(c) for c, name in enumerate(names)]
     if not named:
         known = [f"x{c}" for c in range(len(names))]
-    if len(set(known)) != len(known):
-        twice = next(name for c, name in enumerate(known) if name in known[:c])
-        info.fail(f"two columns of the name {shown(twice)}", "one name per column")
+    refuse_repeated(known, info, "the name")
     lookup: Any = tuple("exact" if known is None else "hash" for known in labels)
     return FeatureSpace(tuple(known), tuple(labels), named, lookup)
 
@@ -225,7 +214,7 @@ def _refuse_other_columns(info: Place, categorical: list[Place]) -> None:
     if not ctrs:
         return
     used = {
-        element["cat_feature_index"].value
+        element["cat_feature_index"].integer(0)
         for ctr in ctrs
         for element in ctr["elements"].items()
         if "cat_feature_index" in element
@@ -233,7 +222,7 @@ def _refuse_other_columns(info: Place, categorical: list[Place]) -> None:
     names = [
         _name(e) or f"column {e['flat_feature_index'].integer(0)}"
         for e in categorical
-        if e["feature_index"].value in used
+        if e["feature_index"].integer(0) in used
     ]
     raise ModelFormatError(
         f"{info.where}: the model replaces categories of {names[:10]} by statistics of "
@@ -246,8 +235,6 @@ def _borders(entry: Place) -> np.ndarray:
     place = entry.get("borders")
     if place is None or place.value is None:
         return np.zeros(0)
-    if place.size() > MOST_BORDERS:
-        place.fail(f"{place.size():,} borders", f"{MOST_BORDERS:,} at most")
     borders = place.numbers()
     too_large = np.flatnonzero(np.abs(borders) > FLOAT32_LIMIT)
     if too_large.size:
@@ -273,21 +260,15 @@ def _hashes(entry: Place) -> np.ndarray:
     place = entry.get("values")
     if place is None or place.value is None:
         return np.zeros(0, dtype=np.int64)
-    check_categories(place.size(), place.where)
     hashes = place.integers(low=-(2**31), high=2**31 - 1)
-    if np.unique(hashes).size != hashes.size:
-        place.fail("a category twice", "every category once")
+    refuse_repeated(hashes.tolist(), place, "the category")
     return hashes
 
 
 def _texts_of_hashes(info: Place) -> dict[int, str]:
     """The categories' texts, which a file holds that was saved with its data."""
     texts: dict[int, str] = {}
-    place = info.get("cat_features_hash")
-    if place is None or place.value is None:
-        return texts
-    check_categories(place.size(), place.where)
-    for entry in place.each():
+    for entry in _entries(info, "cat_features_hash"):
         known = entry["hash"].integer(0, 2**32 - 1)
         text = entry["value"].text()
         if category_hash(text) != known:

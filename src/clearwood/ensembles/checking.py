@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -69,13 +70,13 @@ class ModelCheck:
 
     def __str__(self) -> str:
         """Facts, one a line, and what is unusual."""
-        if not self.sound:
-            return f"{self.name}: NOT SOUND\n  {self.problem}"
+        if self.problem is not None:
+            return f"{self.name}: NOT SOUND\n{_wrapped(self.problem, '  ')}"
         width = max(map(len, self.facts))
         lines = [f"{self.name}: sound"]
         lines += [f"  {key:{width}}  {_words(v)}" for key, v in self.facts.items()]
         lines += ["unusual:"] if self.notes else ["nothing unusual"]
-        return "\n".join(lines + [f"  - {note}" for note in self.notes])
+        return "\n".join(lines + [_wrapped(note, "  - ") for note in self.notes])
 
 
 def check(model: Any) -> ModelCheck:
@@ -240,6 +241,18 @@ def _at(e: TreeEnsemble, node: int) -> str:
 def _listed(names: list[Any], most: int = MOST_NAMED) -> str:
     listed = ", ".join(str(name) for name in names[:most])
     return listed + (f" and {len(names) - most:,} more" if len(names) > most else "")
+
+
+def _wrapped(text: str, start: str) -> str:
+    """Lines of at most 88 characters; words are never broken, so paths survive."""
+    return textwrap.fill(
+        text,
+        88,
+        initial_indent=start,
+        subsequent_indent=" " * len(start),
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
 
 
 def _words(value: Any) -> str:

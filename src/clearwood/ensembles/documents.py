@@ -10,8 +10,7 @@ import json
 import math
 import re
 import sys
-from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -25,8 +24,6 @@ MOST_TREES = 1_000_000
 MOST_NODES = 2**31 - 2
 MOST_UNNAMED_FEATURES = 200_000
 MOST_CLASSES = 10_000
-MOST_CATEGORIES = 500_000
-"""Of all features together: each costs far more in memory than in a file."""
 INT64_LIMIT = 2**63 - 1
 
 SMALL_BYTES = 2_500_000
@@ -137,26 +134,42 @@ def _count_outside_texts(data: bytes) -> tuple[list[int], int]:
     """
     if b"\\" in data:
         data = data.replace(b"\\\\", b"  ").replace(b'\\"', b"  ")
-    count, long_numbers, inside = np.zeros(256, np.int64), 0, False
+    count, long_numbers, inside = np.zeros(256, np.int64), 0, 0
     for start in range(0, len(data), PIECE):
         piece = np.frombuffer(data, np.uint8, min(PIECE, len(data) - start), start)
-        within = np.bitwise_xor.accumulate(piece == ord('"')) ^ inside
-        inside = bool(within[-1])
+        within = np.bitwise_xor.accumulate(piece == ord('"')) ^ bool(inside)
+        inside = within[-1]
         outside = piece[~within]
         count += np.bincount(outside, minlength=256)
         digit = IN_NUMBER[outside]
         first = digit.copy()
         first[1:] &= ~digit[:-1]
-        long_numbers += int(np.sum(first[:-2] & digit[1:-1] & digit[2:]))
+        long_numbers += np.count_nonzero(first[:-2] & digit[1:-1] & digit[2:])
     return count.tolist(), long_numbers
 
 
 def _distinct_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     members = dict(pairs)
     if len(members) < len(pairs):
-        ((twice, _),) = Counter(key for key, _ in pairs).most_common(1)
+        twice = first_repeated([key for key, _ in pairs])
         raise ValueError(f"the key {shown(twice)} occurs twice in one object")
     return members
+
+
+def first_repeated(values: Sequence[Any]) -> Any:
+    """The first value that stands in a sequence already, or None.
+
+    Examples
+    --------
+    >>> first_repeated(["a", "b", "b", "a"]), first_repeated(["a", "b"])
+    ('b', None)
+    """
+    seen: set[Any] = set()
+    for value in values:
+        if value in seen:
+            return value
+        seen.add(value)
+    return None
 
 
 def shown(value: Any) -> str:
@@ -204,13 +217,11 @@ def plain_number(text: str) -> float | None:
     return number if math.isfinite(number) else None
 
 
-def check_categories(found: int, where: str) -> None:
-    """Refuse more categories than can be kept in bounded memory."""
-    if found > MOST_CATEGORIES:
-        raise ModelFormatError(
-            f"{where}: found {found:,} categories, more than the {MOST_CATEGORIES:,} "
-            "that can be read. Group rare categories before the model is fitted."
-        )
+def refuse_repeated(values: Sequence[Any], place: Place, what: str) -> None:
+    """Refuse a file that has the same name, label or category twice."""
+    twice = first_repeated(values)
+    if twice is not None:
+        place.fail(f"{what} {shown(twice)} twice", "it once")
 
 
 class Place:
@@ -289,10 +300,10 @@ expected one. The model is damaged or was changed by hand; read it again or refi
 
     def items(self) -> list[Place]:
         """The entries of an array."""
-        return list(self.each())
+        return list(self.entries())
 
-    def each(self) -> Iterator[Place]:
-        """The entries of an array that may be long, one at a time."""
+    def entries(self) -> Iterator[Place]:
+        """The entries of an array, one at a time: there may be very many."""
         if isinstance(self.value, np.ndarray):
             values = self.value.tolist()
         elif isinstance(self.value, list):
@@ -331,7 +342,7 @@ expected one. The model is damaged or was changed by hand; read it again or refi
             types = set(map(type, array))
             if not types <= ({int, float} if "f" in kinds else {int}):
                 self._fail_entry(array, {int, float} if "f" in kinds else {int}, what)
-            array = _as_array(array)
+            array = _as_array(array, np.float64 if "f" in kinds else None)
         if not isinstance(array, np.ndarray):
             self.fail(shown(array), f"an array of {what}")
         if length is not None and array.size != length:
@@ -397,11 +408,14 @@ expected one. The model is damaged or was changed by hand; read it again or refi
         return number
 
 
-def _as_array(values: list[Any]) -> np.ndarray:
-    """Numbers as an array; of kind "O" where a whole number has more than 64 bits."""
+def _as_array(values: list[Any], dtype: type[np.float64] | None) -> np.ndarray:
+    """Numbers as an array; of kind "O" where one of them is too large."""
     if not values:
         return np.zeros(0, np.int64)
-    return np.array(values)
+    try:
+        return np.array(values, dtype)
+    except OverflowError:
+        return np.array(values, object)
 
 
 def _range(low: int | None, high: int | None) -> str:

@@ -30,8 +30,6 @@ CATEGORICAL, DEFAULT_LEFT = 1, 2
 NOTHING, ZERO_TOO, NAN = range(3)
 """What a node takes as missing: bits 2 and 3 of its ``decision_type``."""
 MOST_LEAVES = 2**31 - 2
-MOST_WORDS = 2**19
-"""Of one category set: codes below 2**24, as many as a float32 can tell apart."""
 # What trees without splits share: a file can hold very many of them.
 ONE_LEAF = np.array([-1], dtype=np.int32)
 NO_SIDE = np.array([False])
@@ -401,9 +399,6 @@ def _sets(
     ends = section.integers("cat_boundaries", n_sets + 1, 0, 2**31 - 1)
     if ends[0] != 0 or (np.diff(ends) <= 0).any():
         section.fail("cat_boundaries", shown(ends.tolist()), "numbers rising from 0")
-    if np.diff(ends).max(initial=0) > MOST_WORDS:
-        found = f"a category set of {np.diff(ends).max():,} words"
-        section.fail("cat_boundaries", found, f"{MOST_WORDS:,} at most")
     words = section.integers("cat_threshold", int(ends[-1]), 0, 2**32 - 1)
     words = words.astype("<u4")
     which = cut[nodes]
@@ -412,6 +407,12 @@ def _sets(
         i = int(nodes[wrong[0]])
         expected = f"the number of one of {n_sets} category sets"
         section.fail_entry("threshold", i, cut[i], expected)
+    # Were they shared, a small file could hold endless sets.
+    numbers, first = np.unique(which, return_index=True)
+    if numbers.size < which.size:
+        again = int(np.delete(nodes, first)[0])
+        expected = "a category set of every node's own"
+        section.fail_entry("threshold", again, f"{cut[again]:g} again", expected)
     return {
         int(node): words[ends[s] : ends[s + 1]]
         for node, s in zip(nodes, which.astype(int))

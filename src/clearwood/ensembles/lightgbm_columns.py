@@ -12,20 +12,23 @@ from typing import NoReturn
 
 import numpy as np
 
-from clearwood._features import FeatureSpace, Lookup, check_distinct
+from clearwood._features import FeatureSpace, Lookup
 from clearwood.ensembles.documents import (
     MOST_UNNAMED_FEATURES,
     Place,
-    check_categories,
+    first_repeated,
     parse_json,
     plain_integer,
+    refuse_repeated,
     shown,
 )
 from clearwood.ensembles.lightgbm_text import Section
-from clearwood.ensembles.nodes import MOST_SET_ENTRIES, TreeNodes
+from clearwood.ensembles.nodes import TreeNodes, check_set_entries
 from clearwood.ensembles.structure import REMEDY
-from clearwood.exceptions import ClearwoodError, InputError, ModelFormatError
+from clearwood.exceptions import ClearwoodError, ModelFormatError
 
+MOST_CATEGORIES = 2**19
+"""So many categories that splits name take about 50 MB."""
 # A text in JSON: what is left without them has brackets only around arrays.
 TEXT_IN_JSON = re.compile(r'"(?:[^"\\]|\\.)*+"')
 
@@ -80,24 +83,19 @@ class Columns:
             d = int(feature[node])
             if not words.any():
                 section.fail_entry("threshold", node, "an empty category set", "codes")
-            known = self.bits.get(d)
-            if known is None or known.size < words.size:
-                wider = np.zeros(words.size, words.dtype)
-                wider[: 0 if known is None else known.size] = (
-                    0 if known is None else known
-                )
-                self.bits[d] = known = wider
+            known = self.bits.get(d, words[:0])
+            if known.size < words.size:
+                known = np.pad(known, (0, words.size - known.size))
             known[: words.size] |= words
+            self.bits[d] = known
 
     def finish(self, trees: list[TreeNodes], rest: Section) -> FeatureSpace:
         """The features, when all trees are read; their category sets are filled in."""
         self._check_uses()
-        labels = self._labels(rest)
         categories: list[tuple[Hashable, ...] | None] = [None] * self.n_features
         lookup: list[Lookup] = ["exact"] * self.n_features
-        n_mentioned = sum(int(np.bitwise_count(w).sum()) for w in self.bits.values())
-        check_categories(n_mentioned, self.header.name)
-        codes = {d: np.flatnonzero(_bits(words)) for d, words in self.bits.items()}
+        codes = self._codes()
+        labels = self._labels(rest, codes)
         for d, mentioned in codes.items():
             categories[d], lookup[d] = tuple(mentioned.tolist()), "integer"
         for d, known in labels.items():
@@ -131,9 +129,25 @@ class Columns:
             f"{self._where(d)}: found {found}, expected {expected}. {REMEDY}"
         )
 
+    def _codes(self) -> dict[int, np.ndarray]:
+        """Per categorical column the codes that any set mentions, in order."""
+        # Counted before they are listed: a bit in the file is a number here.
+        n = sum(
+            int.from_bytes(w.tobytes(), "big").bit_count() for w in self.bits.values()
+        )
+        if n > MOST_CATEGORIES:
+            raise ModelFormatError(
+                f"{self.header.name}: its splits name {n:,} categories, more than the "
+                f"{MOST_CATEGORIES:,} that can be read. Group rare categories before "
+                "the model is fitted."
+            )
+        return {d: _codes_of(words) for d, words in self.bits.items()}
+
     # Labels of pandas categories
 
-    def _labels(self, rest: Section) -> dict[int, tuple[Hashable, ...]]:
+    def _labels(
+        self, rest: Section, codes: dict[int, np.ndarray]
+    ) -> dict[int, tuple[Hashable, ...]]:
         """Per categorical column its labels; none where the model knows only codes."""
         if "pandas_categorical" not in rest:
             return {}
@@ -149,9 +163,7 @@ class Columns:
         top = Place(parse_json(text.encode(), where), where)
         if top.value is None or top.value == []:
             return {}
-        columns_told = top.items()
-        check_categories(sum(column.size() for column in columns_told), where)
-        lists = [_labels(column) for column in columns_told]
+        lists = [_labels(column) for column in top.items()]
         columns = self._categorical_columns(rest)
         if len(lists) != len(columns):
             raise self.error(
@@ -162,9 +174,8 @@ class Columns:
                 "not ordered, without categorical_feature; or hand in codes."
             )
         labels = dict(zip(columns, lists))
-        for d, words in self.bits.items():
-            known = len(labels.get(d, ()))
-            largest = int(np.flatnonzero(_bits(words))[-1])
+        for d, mentioned in codes.items():
+            known, largest = len(labels.get(d, ())), int(mentioned[-1])
             if largest >= known:
                 self._fail(d, f"the category code {largest}", f"one below {known}")
         for d in labels:
@@ -204,28 +215,32 @@ def _names(header: Section) -> tuple[str, ...]:
     if len(names) != n:
         found = f"{len(names)} names"
         header.fail("feature_names", found, f"{n}, max_feature_idx being {n - 1}")
-    try:
-        check_distinct(names)
-    except InputError as error:
-        raise ModelFormatError(f"{header.name}: {error}") from None
+    twice = first_repeated(names)
+    if twice is not None:
+        header.fail("feature_names", f"the name {shown(twice)} twice", "it once")
     return names
 
 
 def _labels(column: Place) -> tuple[Hashable, ...]:
-    for place in column.each():
-        label = place.value
+    if not isinstance(column.value, list):
+        column.fail(shown(column.value), "an array")
+    for i, label in enumerate(column.value):
+        place = Place(label, f"{column.where}[{i}]")
         if isinstance(label, str):
             place.text()
         elif not isinstance(label, bool | int | float) or label != label:
             place.fail(shown(label), "a text or a number")
-    if len(set(column.value)) < len(column.value):
-        column.fail("a label twice", "labels that differ")
+    refuse_repeated(column.value, column, "the label")
     return tuple(column.value)
 
 
-def _bits(words: np.ndarray) -> np.ndarray:
-    """Bits of 32-bit words, lowest first, as booleans."""
-    return np.unpackbits(words.view(np.uint8), bitorder="little").astype(bool)
+def _codes_of(words: np.ndarray) -> np.ndarray:
+    """Numbers of the bits that are 1 in 32-bit words, lowest first."""
+    # Most words of a large set are 0.
+    used = np.flatnonzero(words)
+    bits = np.unpackbits(words[used].view(np.uint8), bitorder="little")
+    word, bit = np.divmod(np.flatnonzero(bits), 32)
+    return 32 * used[word] + bit
 
 
 def _fill_sets(trees: list[TreeNodes], codes: dict[int, np.ndarray], name: str) -> None:
@@ -241,19 +256,13 @@ def _fill_sets(trees: list[TreeNodes], codes: dict[int, np.ndarray], name: str) 
             key = (d, words.tobytes())
             if key not in arrays:
                 entries += len(codes[d])
-                if entries > MOST_SET_ENTRIES:
-                    raise ModelFormatError(
-                        f"{name}: its category sets have more than {MOST_SET_ENTRIES:,}"
-                        " entries in all. Group rare categories before the model is "
-                        "fitted."
-                    )
+                check_set_entries(entries, name)
                 arrays[key] = _answers(words, codes[d])
             tree.categories_left[node] = arrays[key]
 
 
 def _answers(words: np.ndarray, codes: np.ndarray) -> np.ndarray:
-    bits = _bits(words)
-    answers = np.zeros(len(codes), bool)
-    within = codes < bits.size
-    answers[within] = bits[codes[within]]
+    answers = np.zeros(codes.size, bool)
+    within = codes[codes < 32 * words.size]
+    answers[: within.size] = words[within // 32] >> (within % 32).astype("<u4") & 1
     return answers

@@ -10,8 +10,8 @@ import numpy as np
 
 from clearwood.exceptions import ModelFormatError
 
-MOST_SET_ENTRIES = 24_000_000
-"""Entries of the table of category sets, sets times categories: a byte each, twice."""
+MOST_SET_ENTRIES = 2**25
+"""Entries of the table of category sets: sets times categories, 32 MiB."""
 
 
 @dataclass
@@ -138,19 +138,18 @@ def _distinct_sets(
                     number[packed] = len(sets)
                     sets.append(goes_left)
                     entries += len(goes_left)
-                    check_set_entries(entries, len(sets))
+                    check_set_entries(entries, "the ensemble")
                 number_of_array[id(goes_left)] = number[packed]
             set_of_node.append(number_of_array[id(goes_left)])
     return sets, set_of_node
 
 
-def check_set_entries(entries: int, n_sets: int) -> None:
-    """Refuse category sets that would take too much memory."""
+def check_set_entries(entries: int, where: str) -> None:
+    """Refuse category sets that would take too much memory, before they are made."""
     if entries > MOST_SET_ENTRIES:
         raise ModelFormatError(
-            f"The first {n_sets} category sets have {entries} entries in all, more "
-            f"than the {MOST_SET_ENTRIES} that can be read. Group rare categories "
-            "before the model is fitted."
+            f"{where}: its category sets have more than {MOST_SET_ENTRIES:,} entries "
+            "in all. Group rare categories before the model is fitted."
         )
 
 

@@ -96,7 +96,7 @@ def rounds_of(booster: Booster) -> np.ndarray:
     ndarray of int64 of shape (n_rounds + 1,)
     """
     model = booster.model
-    n_trees = len(model["trees"].items())
+    n_trees = model["trees"].size()
     if not 1 <= n_trees <= MOST_TREES:
         model["trees"].fail(f"{n_trees:,} trees", f"1 to {MOST_TREES:,}")
     param = model["gbtree_model_param"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -12,7 +11,7 @@ from clearwood._features import FeatureSpace, Lookup
 from clearwood.ensembles.documents import (
     MOST_UNNAMED_FEATURES,
     Place,
-    check_categories,
+    refuse_repeated,
     shown,
 )
 from clearwood.ensembles.nodes import check_set_entries
@@ -56,11 +55,9 @@ def feature_names(learner: Place, n_features: int) -> list[str] | None:
             )
         return None
     if names.size() != n_features:
-        names.fail(f"{names.size()} names", f"{n_features}, one per feature")
-    texts = [name.text() for name in names.each()]
-    if len(set(texts)) != n_features:
-        ((twice, _),) = Counter(texts).most_common(1)
-        names.fail(f"the name {shown(twice)} twice", "names that differ")
+        names.fail(f"{names.size():,} names", f"{n_features:,}, one per feature")
+    texts = [name.text() for name in names.entries()]
+    refuse_repeated(texts, names, "the name")
     return texts
 
 
@@ -95,7 +92,6 @@ def read_features(
     categorical = _categorical_features(learner, trees, n)
     labels = _labels(cats, categorical)
     codes = _codes_in_splits(trees)
-    check_categories(sum(named.size for named in codes.values()), learner.where)
     known: list[Labels] = [None] * n
     lookup: list[Lookup] = ["exact"] * n
     for d in np.flatnonzero(categorical).tolist():
@@ -108,7 +104,7 @@ def read_features(
             found = f"a split of feature {d} by category {named[-1]}"
             learner.fail(found, f"one of its {len(stored)} categories")
         known[d], codes[d] = stored, np.arange(len(stored))
-    _fill_in_sets(trees, codes)
+    _fill_sets(trees, codes, learner.where)
     features = replace(
         space,
         categories=tuple(known),
@@ -133,9 +129,8 @@ def _categorical_features(
     types = learner.get("feature_types")
     if types is not None and types.size():
         if types.size() != n_features:
-            types.fail(f"{types.size()} types", f"{n_features}, one per feature")
-        texts = [kind.text() for kind in types.each()]
-        categorical = np.array([text == "c" for text in texts])
+            types.fail(f"{types.size():,} types", f"{n_features:,}, one per feature")
+        categorical = np.array([kind.text() == "c" for kind in types.entries()])
     for d in np.flatnonzero(np.where(categorical, by_order, by_category))[:1]:
         kind = "categorical" if categorical[d] else "numeric"
         learner.fail(f"splits of the other kind on feature {d}", f"{kind} splits")
@@ -163,24 +158,20 @@ def _labels(cats: Place | None, categorical: np.ndarray) -> list[Labels]:
     if encodings is None or encodings.size() == 0:
         return [None] * categorical.size
     if encodings.size() != categorical.size:
-        expected = f"{categorical.size}, one per feature"
-        encodings.fail(f"{encodings.size()} entries", expected)
-    entries = encodings.items()
+        expected = f"{categorical.size:,}, one per feature"
+        encodings.fail(f"{encodings.size():,} entries", expected)
     return [
         _labels_of_feature(entry) if is_categorical else None
-        for entry, is_categorical in zip(entries, categorical)
+        for entry, is_categorical in zip(encodings.entries(), categorical)
     ]
 
 
 def _labels_of_feature(entry: Place) -> Labels:
-    place = entry["offsets" if "offsets" in entry else "values"]
-    check_categories(place.size(), place.where)
     if "offsets" not in entry:
         labels: Labels = tuple(entry["values"].integers().tolist())
     else:
         labels = _texts(entry)
-    if labels is not None and len(set(labels)) != len(labels):
-        entry.fail("the same label twice", "labels that differ")
+    refuse_repeated(labels or (), entry, "the label")
     # An empty list stands at features whose categories came as numbers.
     return labels or None
 
@@ -211,7 +202,7 @@ def _codes_in_splits(trees: Sequence[Tree]) -> dict[int, np.ndarray]:
     return {d: np.unique(np.concatenate(parts)) for d, parts in found.items()}
 
 
-def _fill_in_sets(trees: Sequence[Tree], codes: dict[int, np.ndarray]) -> None:
+def _fill_sets(trees: Sequence[Tree], codes: dict[int, np.ndarray], where: str) -> None:
     """Tell every categorical node which of its feature's categories go left."""
     made: dict[tuple[int, bytes], np.ndarray] = {}
     entries = 0
@@ -220,9 +211,8 @@ def _fill_in_sets(trees: Sequence[Tree], codes: dict[int, np.ndarray]) -> None:
             d = int(nodes.feature[node])
             key = d, np.sort(right).tobytes()
             if key not in made:
-                # Before it is made: what is too much must not fill the memory.
                 entries += codes[d].size
-                check_set_entries(entries, len(made) + 1)
+                check_set_entries(entries, where)
                 made[key] = np.ones(codes[d].size, bool)
                 made[key][np.searchsorted(codes[d], right)] = False
             nodes.categories_left[node] = made[key]

@@ -151,6 +151,10 @@ def rounded(
                 low=_rounded_cut(condition.low, column, beyond=-math.inf),
                 high=_rounded_cut(condition.high, column, beyond=math.inf),
             )
+            values = column[~np.isnan(column)]
+            if condition.missing and not condition.matches(values).any():
+                # Where zero counts as missing, LightGBM cuts at 1e-35.
+                condition = replace(condition, low=math.inf, high=math.inf)
         result.append(condition)
     return tuple(result)
 
