@@ -232,8 +232,9 @@ def _notes(features: FeatureSpace, questions: Questions) -> tuple[str, ...]:
     if hashed:
         notes.append(
             f"The model knows categories of {len(hashed)} column(s), first of "
-            f"{shown(hashed[0])}, only by hash. Texts come from the data, by "
-            "as_in(X), or with save_model(..., pool=training_data)."
+            f"{shown(hashed[0])}, only by hash. Their texts are taken from "
+            "the table that rules are fitted on; save_model(..., pool=training_data) "
+            "writes them into the file."
         )
     return tuple(notes)
 

@@ -12,9 +12,6 @@ import numpy as np
 
 from clearwood._features import UNSEEN, FeatureSpace
 
-MORE_OTHERS = 3
-"""How many more categories are named when that says it without "any other"."""
-
 
 @dataclass(frozen=True)
 class Interval:
@@ -129,17 +126,34 @@ class CategorySet:
     def text(self, features: FeatureSpace) -> str:
         """The condition in words."""
         name = name_text(features.names[self.feature])
+        lookup = features.lookup[self.feature]
         labels = features.categories[self.feature] or ()
-        choices = [repr(labels[code]) for code in self.codes]
-        choices += ["missing"] * self.missing
+        texts = [label_text(label, lookup) for label in labels]
         if not self.unseen:
+            choices = [texts[code] for code in self.codes] + ["missing"] * self.missing
             return _one_of(name, "is", "in", choices)
-        # What the model does not name has no end: it is shorter to say what is not in.
-        others = [repr(labels[c]) for c in range(len(labels)) if c not in self.codes]
+        # What the model does not name has no end: only what is not in can be told.
+        others = [text for c, text in enumerate(texts) if c not in self.codes]
         others += ["missing"] * (not self.missing)
-        if others and len(others) <= len(choices) + MORE_OTHERS:
-            return _one_of(name, "is not", "not in", others)
-        return _one_of(name, "is", "in", [*choices, "any other than the model names"])
+        return _one_of(name, "is not", "not in", others)
+
+
+def label_text(label: Any, lookup: str = "exact") -> str:
+    """A category as it is printed.
+
+    CatBoost takes the number 5 and the text "5" for the same category, so it is
+    printed bare; of some categories its models know nothing but a hash.
+
+    Examples
+    --------
+    >>> label_text("5"), label_text("5", "hash"), label_text(3510494104, "hash")
+    ("'5'", '5', 'hash 3510494104')
+    """
+    if lookup != "hash":
+        return repr(label)
+    if isinstance(label, int):
+        return f"hash {label}"
+    return label if re.fullmatch(r"-?[0-9]+", label, re.ASCII) else repr(label)
 
 
 def _one_of(name: str, is_one: str, is_in: str, choices: list[str]) -> str:

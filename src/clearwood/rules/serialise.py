@@ -223,7 +223,10 @@ def _parse(text: str) -> Any:
     except ModelFormatError:
         raise
     except (ValueError, RecursionError) as error:
-        raise ModelFormatError(f"Not valid JSON: {error}") from None
+        raise ModelFormatError(
+            f"Not valid JSON: {error}; expected rules as RuleSet.save or 'clearwood "
+            "simplify --out' write them."
+        ) from None
 
 
 def _read_rule(place: _Place, features: FeatureSpace, classes: tuple) -> Rule:
