@@ -76,6 +76,8 @@ class Interval:
             words = f"{name} > {low}"
         elif self.high < math.inf:
             words = f"{name} <= {high}"
+        elif self.missing:
+            return f"{name} is anything"
         elif gone:
             return f"{name} is neither missing nor {gone[0]}"
         else:
@@ -130,13 +132,19 @@ class CategorySet:
         """The condition in words."""
         name = name_text(features.names[self.feature])
         labels = features.categories[self.feature] or ()
-        choices = [repr(labels[code]) for code in self.codes]
-        choices += ["missing"] * self.missing
+        at, gone = None, ["missing"]
+        if features.lookup[self.feature] == "integer":
+            at = features.missing_at[self.feature]
+            gone += [] if at is None else [number_text(at)]
+        # A number that counts as missing never comes as the category that it names.
+        codes = [code for code, label in enumerate(labels) if label != at]
+        choices = [repr(labels[code]) for code in codes if code in self.codes]
+        choices += gone * self.missing
         if not self.unseen:
             return _one_of(name, "is", "in", choices)
         # What the model does not name has no end: it is shorter to say what is not in.
-        others = [repr(labels[c]) for c in range(len(labels)) if c not in self.codes]
-        others += ["missing"] * (not self.missing)
+        others = [repr(labels[code]) for code in codes if code not in self.codes]
+        others += gone * (not self.missing)
         if others and len(others) <= len(choices) + MORE_OTHERS:
             return _one_of(name, "is not", "not in", others)
         return _one_of(name, "is", "in", [*choices, "any other than the model names"])
