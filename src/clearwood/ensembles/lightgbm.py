@@ -18,7 +18,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from clearwood._features import ZERO
+from clearwood._features import ZERO, printable
 from clearwood.ensembles.documents import MOST_CLASSES, plain_number, shown
 from clearwood.ensembles.lightgbm_columns import Columns
 from clearwood.ensembles.lightgbm_text import Section, sections
@@ -225,8 +225,8 @@ def _read(
         allows_missing=True,
         allows_infinite=True,
         input_dtype="float64",
-        source=f"LightGBM {version} ({objective})",
-        details=_details(version, objective, rest),
+        source=f"LightGBM {version} ({printable(objective)})",
+        details=_details(version, printable(objective), rest),
         notes=(NO_OBJECTIVE,) if objective in NO_NAMES else (),
     )
 
