@@ -146,7 +146,7 @@ def fuzz(format, corpus, seconds):
                 new = kinds[kind](data, rng)
                 if len(new) <= most:
                     return new
-            except (ValueError, LookupError, TypeError, RecursionError):
+            except mutants.CANNOT_DAMAGE:
                 pass
         return atheris.Mutate(data, most)
 

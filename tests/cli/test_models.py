@@ -1,8 +1,11 @@
 """The command on model files: what is in them, and their rules."""
 
 import json
+import os
 import re
+from threading import Thread
 
+import catboost
 import lightgbm
 import numpy as np
 import pandas as pd
@@ -10,7 +13,7 @@ import pytest
 import xgboost
 from tests.cli.test_cli import failed, run
 
-from clearwood.rules import RuleSet
+from clearwood.rules import CategorySet, FeatureSpace, Rule, RuleSet
 
 
 @pytest.fixture
@@ -148,3 +151,55 @@ def test_columns_are_found_by_name(xgboost_file, table):
     assert rules[0] == rules[1]
     frame.drop(columns="age").to_csv(shuffled, index=False)
     assert failed(run(*command[:2], shuffled, *command[2:]), "['age']", "lacks")
+
+
+CODES = {"text": ["01", "02", "10"], "number": [3, 4, 5], "flag": [True, False, True]}
+
+
+@pytest.mark.parametrize("kind", CODES)
+@pytest.mark.parametrize("library", ["lightgbm", "catboost"])
+def test_only_the_model_knows_what_is_a_text(library, kind, frame, tmp_path):
+    """A table does not say it, and LightGBM knows no blanks in names."""
+    at = frame["ward"].cat.codes.to_numpy()
+    # So that each category has an effect of its own.
+    frame["ill"] = np.array(CODES[kind])[at] == CODES[kind][1]
+    frame["ward no"] = np.array(CODES[kind])[at]
+    X, data, path = frame[["dose", "ward no"]], tmp_path / "b.csv", tmp_path / "m"
+    if library == "lightgbm":
+        model = lightgbm.LGBMClassifier(n_estimators=20, n_jobs=1, verbose=-1)
+        X = X.astype({"ward no": "category"})
+        model.fit(X, frame["ill"]).booster_.save_model(path)
+    else:
+        model = catboost.CatBoostClassifier(
+            iterations=20, learning_rate=0.5, one_hot_max_size=9, cat_features=[1],
+            thread_count=1, verbose=False, allow_writing_files=False,
+        ).fit(X, frame["ill"].astype(int))  # fmt: skip
+        model.save_model(path, format="json")
+    X.assign(ill=frame["ill"].astype(int)).to_csv(data, index=False)
+    out = tmp_path / "rules.json"
+    result = run(
+        "simplify", path, data, "--target", "ill", "--restarts", 3, "--out", out
+    )
+    assert result.exit_code == 0, result.output
+    assert "ward no " in result.stdout
+    assert "  ensemble  error 0," in result.stdout
+    rules, predicted = RuleSet.load(out), run("predict", out, data).stdout
+    assert [int(line.split(",")[1]) for line in predicted.splitlines()[1:]] == (
+        rules.predict(X).tolist()
+    )
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names here")
+def test_a_table_may_come_through_a_pipe(table, tmp_path):
+    rules = RuleSet(
+        (Rule((CategorySet(0, (0,)),), 1.0),), Rule((), 0.0),
+        FeatureSpace(("ward",), (("west",),)),
+    )  # fmt: skip
+    rules.save(tmp_path / "rules.json")
+    os.mkfifo(tmp_path / "pipe")
+    text = table.read_text()
+    writer = Thread(target=(tmp_path / "pipe").write_text, args=(text,), daemon=True)
+    writer.start()
+    result = run("predict", tmp_path / "rules.json", tmp_path / "pipe")
+    writer.join(timeout=10)
+    assert result.stdout == run("predict", tmp_path / "rules.json", table).stdout

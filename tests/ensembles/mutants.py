@@ -34,6 +34,8 @@ ODD_SPELLINGS = (
     *("9" * 400, "9" * 5000, "1" + "0" * 350 + ".5", "0." + "0" * 400 + "1"),
     *('"1"', "[1]", "{}", "1/*c*/", "'1'", "2147483648", "-2147483649", "1e5", "1.0"),
 )
+CANNOT_DAMAGE = (ValueError, LookupError, TypeError, ArithmeticError, RecursionError)
+"""What a mutator may raise that is handed a damaged file."""
 HOLE = "@hole@"
 """Stands where bytes are put in that no encoder writes."""
 
@@ -50,7 +52,7 @@ def mutants(format, data, rng):
             # The first damage may have left nothing that the second understands.
             try:
                 both = kinds[name](both, rng)
-            except (ValueError, LookupError, TypeError, RecursionError):
+            except CANNOT_DAMAGE:
                 both = flipped(both, rng)
         yield "two kinds", both
 

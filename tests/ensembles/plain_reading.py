@@ -313,8 +313,10 @@ def lightgbm_labels(lines, header, trees):
         return {}
     told = [x for x in lines if x.startswith("[categorical_feature:")]
     listed = told[0][:-1].partition(":")[2].strip() if told else ""
-    if re.fullmatch("[0-9]+(,[0-9]+)*", listed):
-        categorical = {int(d) for d in listed.split(",")}
+    n_features = int(header["max_feature_idx"]) + 1
+    numbers = re.fullmatch("[0-9]+(,[0-9]+)*", listed) and listed.split(",")
+    if numbers and all(int(d) < n_features for d in numbers):
+        categorical = set(map(int, numbers))
     else:
         infos = header.get("feature_infos", "").split()
         categorical = {d for d, info in enumerate(infos) if re.match("-?[0-9]", info)}

@@ -28,7 +28,13 @@ def decode(data):
         at += n
         return data[at - n : at]
 
+    def skip_nothing():
+        nonlocal at
+        while data[at : at + 1] == b"N":
+            at += 1
+
     def marker():
+        skip_nothing()
         markers.append(at)
         return take(1).decode("latin-1")
 
@@ -37,6 +43,7 @@ def decode(data):
         return struct.unpack(form, take(struct.calcsize(form)))[0]
 
     def length():
+        skip_nothing()
         kind = take(1).decode("latin-1")
         if kind == "L":
             lengths.append(at)
@@ -66,19 +73,24 @@ def decode(data):
     def head():
         """Type and count of a container, None where it does not tell."""
         kind = count = None
+        skip_nothing()
         if data[at : at + 1] == b"$":
             take(1)
             kind = marker()
+        skip_nothing()
         if data[at : at + 1] == b"#":
             take(1)
             count = length()
-        if (kind is not None and count is None) or (count or 0) < 0:
-            raise ValueError("a type without a count, or a negative count")
+        if kind is not None and (count is None or kind in "ZTFN"):
+            raise ValueError("a type without a count, or without bytes")
+        if count is not None and not 0 <= count <= len(data) - at:
+            raise ValueError("a negative count, or one beyond the end")
         return kind, count
 
     def ended(closing, count, done):
         if count is not None:
             return done == count
+        skip_nothing()
         if data[at : at + 1] == closing:
             take(1)
             return True
@@ -97,6 +109,7 @@ def decode(data):
         kind, count = head()
         result, done = {}, 0
         while not ended(b"}", count, done):
+            skip_nothing()
             key = text()
             if key in result:
                 raise ValueError(f"key {key!r} twice")
@@ -105,6 +118,7 @@ def decode(data):
         return result
 
     document = value(marker(), "")
+    skip_nothing()
     if at != len(data):
         raise ValueError("more after the end")
     return document, hints, lengths, markers

@@ -202,6 +202,9 @@ def test_probabilities_are_those_of_the_rows_after_pruning():
         # Above all values it holds for none of them, which has to stay so.
         (Interval(0, low=7.1), Interval(0, low=7.1)),
         (Interval(0, low=np.inf, missing=True), Interval(0, low=np.inf, missing=True)),
+        # What holds for missing values only says so.
+        (Interval(0, high=1e-35, missing=True), Interval(0, low=np.inf, missing=True)),
+        (Interval(0, low=7.1, missing=True), Interval(0, low=np.inf, missing=True)),
     ],
 )
 def test_bounds_that_part_no_values(condition, expected):

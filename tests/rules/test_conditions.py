@@ -102,7 +102,7 @@ def test_of_many_categories_the_few_are_named():
         (Interval(0, low=60.0), "age > 60"),
         (Interval(0, low=60.0, missing=True), "(age > 60 or missing or 0)"),
         (Interval(0, -1.0, 1.0), "(-1 < age <= 1 but not 0)"),
-        (Interval(0, low=np.inf, missing=True), "age is missing or 0"),
+        (Interval(0, low=np.inf, missing=True), "(age is missing or 0)"),
         (Interval(0), "age is neither missing nor 0"),
         (Interval(0, missing=True), "age is anything"),
     ],

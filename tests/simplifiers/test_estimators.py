@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from catboost import CatBoostClassifier
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 from sklearn.ensemble import (
@@ -180,6 +181,18 @@ def test_an_unfitted_model_is_cloned_and_fitted(cancer):
     assert fab.ensemble_.n_trees == 5
 
 
+def test_an_unfitted_model_of_catboost_with_categories():
+    X = pd.DataFrame({"hue": ["red", "blue", "tan"] * 20, "dose": 1.0})
+    model = CatBoostClassifier(
+        iterations=20, one_hot_max_size=9, cat_features=["hue"], thread_count=1,
+        verbose=False, allow_writing_files=False,
+    )  # fmt: skip
+    fab = cw.FABRulesClassifier(model, n_restarts=2, random_state=0)
+    fab.fit(X, np.where(X["hue"] == "tan", "yes", "no"))
+    assert "hue is 'tan'" in str(fab.rules_)
+    assert not model.is_fitted() and fab.estimator_.is_fitted()
+
+
 def test_frozen_models_survive_clone_and_cross_validation(cancer):
     X, y, forest = cancer
     fab = quick(FrozenEstimator(forest), n_restarts=1)
@@ -250,6 +263,17 @@ def test_nothing_is_said_of_missing_values_where_there_were_none(cancer):
     assert not any(c.missing for rule in fab.rules_ for c in rule.conditions)
     empty = X.head(1) * np.nan
     assert fab.rules_.apply(empty).tolist() == [fab.rules_.n_rules - 1]
+
+
+def test_not_one_category_says_nothing_of_missing_values():
+    # No split names 'east': to the model it is any other category.
+    X = pd.DataFrame({"ward": ["west", "east", "south"] * 20, "dose": 1.0})
+    model = CatBoostClassifier(
+        iterations=5, depth=1, one_hot_max_size=9, cat_features=["ward"],
+        thread_count=1, verbose=False, allow_writing_files=False,
+    )  # fmt: skip
+    fab = quick(model).fit(X, np.where(X["ward"] == "west", "yes", "no"))
+    assert "ward is not 'west'\n" in str(fab.rules_)
 
 
 def test_weights_zero_are_rows_left_out(cancer):

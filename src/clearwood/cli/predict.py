@@ -26,11 +26,11 @@ def predict(rules: str, data: str, out: str | None, force: bool, as_json: bool) 
     check_outputs([out], [rules, data], force)
 
     from clearwood._files import write_text
-    from clearwood.cli.tables import read_table, text_columns
+    from clearwood.cli.tables import read_table_of
     from clearwood.rules import RuleSet
 
     rule_set = RuleSet.load(rules)
-    frame = read_table(data, text_columns(rule_set.features))
+    frame = read_table_of(rule_set.features, data)
     records = _records(rule_set, frame)
     text = _as_json(records) if as_json else _as_csv(rule_set, records)
     if out:

@@ -157,7 +157,7 @@ def _read_model(
     path: str, data: str, *, options: dict[str, Any], say: Any
 ) -> tuple[Any, Any, str]:
     """The ensemble of a file, and the table as the ensemble reads it."""
-    from clearwood.cli.tables import read_table, split_target, text_columns
+    from clearwood.cli.tables import read_table_of, split_target
     from clearwood.cli.train import hold_out
     from clearwood.ensembles import read_ensemble
     from clearwood.exceptions import InputError
@@ -167,7 +167,7 @@ def _read_model(
         raise InputError(f"{path} is for {ensemble.task}, not for {options['task']}.")
     for note in ensemble.notes:
         say(f"note: {note}")
-    table = read_table(data, text_columns(ensemble.features))
+    table = read_table_of(ensemble.features, data)
     labelled = split_target(table, options["target"], ensemble.task)
     y = labelled.y
     if options["classes"]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 from collections.abc import Mapping
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,19 +27,46 @@ class Labelled(NamedTuple):
     reason: str
 
 
-def text_columns(space: FeatureSpace) -> tuple[str, ...]:
-    """Columns whose categories are texts: "1" must not be read as the number 1.
+def read_table_of(features: FeatureSpace, path: str) -> pd.DataFrame:
+    """Read a file as a model, or its rules, read a table.
 
-    Examples
-    --------
-    >>> text_columns(FeatureSpace(("age", "ward"), (None, ("1", "2"))))
-    ('ward',)
+    A category is a text or a number: whether "01" is 1, whether "True" is true, only
+    the model knows. A column is read as the one of which the model knows more cells.
+
+    Parameters
+    ----------
+    features : FeatureSpace
+    path : str
+        As in :func:`read_table`.
+
+    Returns
+    -------
+    DataFrame
     """
-    return tuple(
-        name
-        for name, labels in zip(space.names, space.categories)
-        if labels and all(isinstance(label, str) for label in labels)
-    )
+    if Path(path).is_fifo():
+        # What comes through a pipe is read once; below, the table is read twice.
+        with NamedTemporaryFile() as copy:
+            copy.write(Path(path).read_bytes())
+            copy.flush()
+            return read_table_of(features, copy.name)
+    table = read_table(path)
+    columns = zip(features.categories, features.lookup)
+    doubtful = [
+        d for d, (labels, how) in enumerate(columns) if labels and how != "integer"
+    ]
+    if not doubtful or not features.named:
+        return table
+    names = features.as_in(table).names
+    texts = read_table(path, tuple(names[d] for d in doubtful))
+    for d in doubtful:
+        name, how = names[d], features.lookup[d]
+        space = FeatureSpace((name,), (features.categories[d],), lookup=(how,))
+        known, known_as_text = (
+            np.count_nonzero(space.encode(read[[name]]) >= 0) for read in (table, texts)
+        )
+        if known_as_text > known:
+            table[name] = texts[name]
+    return table
 
 
 def read_table(path: str, as_text: tuple[str, ...] = ()) -> pd.DataFrame:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import math
 import re
+import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
@@ -24,6 +25,14 @@ MOST_NODES = 2**31 - 2
 MOST_UNNAMED_FEATURES = 200_000
 MOST_CLASSES = 10_000
 INT64_LIMIT = 2**63 - 1
+
+SMALL_BYTES = 2_500_000
+"""Files up to here stay within the limits of memory whatever they hold."""
+SPARE_MEMORY = 32 * 2**20
+"""Bytes that a document and its values may take besides nine times the file."""
+PIECE = 2**20
+"""Bytes that are looked at at a time."""
+IN_NUMBER = np.isin(np.arange(256), list(b"+-.0123456789Ee"))
 
 INTEGER = re.compile(r"[+-]?[0-9]{1,19}", re.ASCII)
 NUMBER = re.compile(
@@ -85,7 +94,10 @@ def parse_json(data: bytes, name: str) -> Any:
     {'trees': [1, 2.5]}
     """
     try:
-        return json.loads(data.decode("utf-8-sig"), object_pairs_hook=_distinct_keys)
+        text = data.decode("utf-8-sig")
+        if len(data) > SMALL_BYTES:
+            _check_memory(data, text, name)
+        return json.loads(text, object_pairs_hook=_distinct_keys)
     except RecursionError:
         reason = "it is nested too deeply"
     except UnicodeDecodeError:
@@ -95,6 +107,45 @@ def parse_json(data: bytes, name: str) -> Any:
     except ValueError as error:
         reason = str(error)
     raise ModelFormatError(f"{name}: no sound JSON, {reason}. {REMEDY}")
+
+
+def _check_memory(data: bytes, text: str, name: str) -> None:
+    """Refuse a document whose values would take far more memory than its text."""
+    count, long_numbers = _count_outside_texts(data)
+    objects, arrays, members = count[ord("{")], count[ord("[")], count[ord(":")]
+    # What Python takes for one of each. Five members are part of an object's price,
+    # and their names are stored once; of more members every name may be another.
+    memory = 190 * objects + 88 * arrays + 110 * max(0, members - 5 * objects)
+    memory += (52 if text.isascii() else 80) * max(0, count[ord('"')] - members)
+    memory += 28 * long_numbers + 9 * (count[ord(",")] + objects + arrays)
+    memory += sys.getsizeof(text)
+    if memory > SPARE_MEMORY + 9 * len(data):
+        raise ModelFormatError(
+            f"{name}: found far more small values than a model has, which would take "
+            f"{memory / 1e6:,.0f} MB of memory. {REMEDY}"
+        )
+
+
+def _count_outside_texts(data: bytes) -> tuple[list[int], int]:
+    """How often every byte stands outside of texts, and how many numbers are long.
+
+    Quotes are counted where a text ends. Long are numbers of three characters or
+    more: Python keeps the small whole numbers once.
+    """
+    if b"\\" in data:
+        data = data.replace(b"\\\\", b"  ").replace(b'\\"', b"  ")
+    count, long_numbers, inside = np.zeros(256, np.int64), 0, False
+    for start in range(0, len(data), PIECE):
+        piece = np.frombuffer(data, np.uint8, min(PIECE, len(data) - start), start)
+        within = np.bitwise_xor.accumulate(piece == ord('"')) ^ inside
+        inside = bool(within[-1])
+        outside = piece[~within]
+        count += np.bincount(outside, minlength=256)
+        digit = IN_NUMBER[outside]
+        first = digit.copy()
+        first[1:] &= ~digit[:-1]
+        long_numbers += int(np.count_nonzero(first[:-2] & digit[1:-1] & digit[2:]))
+    return count.tolist(), long_numbers
 
 
 def _distinct_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from clearwood._features import FeatureSpace
 from clearwood.ensembles import sklearn_hist
 from clearwood.ensembles.casts import float64_cut_of_float32_test
 from clearwood.ensembles.nodes import TreeNodes, join_trees
+from clearwood.ensembles.read import read_ensemble
 from clearwood.ensembles.tree_ensemble import TreeEnsemble
 from clearwood.exceptions import ModelError
 
@@ -24,7 +25,7 @@ def read(model: Any) -> TreeEnsemble:
     Parameters
     ----------
     model : estimator
-        One of ``READERS``, a subclass of one, or a ``FrozenEstimator`` around one.
+        One of ``READERS``, a subclass of one, or a ``FrozenEstimator``.
 
     Returns
     -------
@@ -37,8 +38,9 @@ def read(model: Any) -> TreeEnsemble:
     <TreeEnsemble: classification into 2 classes, trees: 1, splits: 1, features: 1, \
 from sklearn.tree.DecisionTreeClassifier>
     """
-    while _is_a(model, "FrozenEstimator"):
-        model = model.estimator
+    if _is_a(model, "FrozenEstimator"):
+        # What is frozen may be of another library.
+        return read_ensemble(model.estimator)
     kind = _kind(model, READERS)
     if kind is None:
         raise ModelError(

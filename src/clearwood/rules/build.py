@@ -151,6 +151,10 @@ def rounded(
             # Without bounds it must still say something: "missing or not" does not.
             if not (condition.missing and low == -math.inf and high == math.inf):
                 condition = replace(condition, low=low, high=high)
+            values = column[~np.isnan(column)]
+            if condition.missing and not condition.matches(values).any():
+                # Where zero counts as missing, LightGBM cuts at 1e-35.
+                condition = replace(condition, low=math.inf, high=math.inf)
         result.append(condition)
     return tuple(result)
 

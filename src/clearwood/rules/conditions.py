@@ -69,7 +69,7 @@ class Interval:
         gone = [] if at is None else [number_text(at)]
         inside = at is not None and self.low < at <= self.high
         if self.low == math.inf:
-            return f"{name} is {' or '.join(['missing', *gone])}"
+            return f"({name} is missing or {gone[0]})" if gone else f"{name} is missing"
         if self.low > -math.inf and self.high < math.inf:
             words = f"{low} < {name} <= {high}"
         elif self.low > -math.inf:

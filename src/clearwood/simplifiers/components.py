@@ -90,6 +90,9 @@ def _category_set(
         return EVERYTHING
     codes = tuple(np.flatnonzero(allowed[bins.groups[d]]).tolist())
     missing, unseen = (allowed[n_groups:] & seen[n_groups:]).tolist()
+    if not seen[n_groups]:
+        # "is not 'red'" and no word of missing values, of which nothing is known.
+        missing = unseen
     if not codes and not missing and not unseen:
         return None
     return CategorySet(d, codes, missing, unseen)

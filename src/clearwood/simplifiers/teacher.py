@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -107,8 +108,6 @@ def get_teacher(
     -------
     Teacher
     """
-    from sklearn.base import clone
-
     model = estimator
     if needs_fit(estimator):
         if y is None:
@@ -121,7 +120,8 @@ def get_teacher(
                 f"y holds one class only ({y.tolist()[0]!r}); rules that tell classes "
                 "apart need at least two classes."
             )
-        model = clone(default if estimator is None else estimator)
+        # CatBoost copies a list of cat_features, which scikit-learn's clone refuses.
+        model = deepcopy(default if estimator is None else estimator)
         if sample_weight is None:
             model.fit(X, y)
         else:

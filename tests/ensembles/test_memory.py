@@ -1,0 +1,70 @@
+"""Files that promise much or unpack to much are refused before memory is taken."""
+
+import json
+import random
+
+import pytest
+
+from clearwood.ensembles import documents
+from clearwood.exceptions import ModelFormatError
+
+
+def random_value(rng, depth=0):
+    choice = rng.random()
+    if depth > 4 or choice < 0.3:
+        return rng.choice([1, 0, -25, 300, 1.5, 1e-7, True, None])
+    if choice < 0.5:
+        return random_text(rng)
+    if choice < 0.75:
+        return [random_value(rng, depth + 1) for _ in range(rng.randrange(4))]
+    return {
+        random_text(rng): random_value(rng, depth + 1) for _ in range(rng.randrange(4))
+    }
+
+
+def random_text(rng):
+    return "".join(rng.choice('a"\\{[,:1\n\u20ac') for _ in range(rng.randrange(6)))
+
+
+def counted(value):
+    """Objects, arrays, texts and numbers of three characters or more."""
+    if isinstance(value, dict | list):
+        inside = list(value.values()) if isinstance(value, dict) else value
+        sums = [sum(column) for column in zip(*map(counted, inside))] or [0] * 4
+        own = [1, 0, len(value), 0] if isinstance(value, dict) else [0, 1, 0, 0]
+        return [a + b for a, b in zip(sums, own)]
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    is_long = is_number and len(json.dumps(value)) >= 3
+    return [0, 0, int(isinstance(value, str)), int(is_long)]
+
+
+@pytest.mark.parametrize("seed", range(200))
+def test_values_are_counted_outside_of_texts(seed, monkeypatch):
+    rng = random.Random(seed)
+    value = [random_value(rng) for _ in range(5)]
+    data = json.dumps(value, ensure_ascii=rng.random() < 0.5).encode()
+    whole, long_numbers = documents._count_outside_texts(data)
+    found = [whole[ord(mark)] for mark in '{["']
+    assert [*found, long_numbers] == counted(value)
+    # In pieces a number may be cut in two, nothing else may change.
+    monkeypatch.setattr(documents, "PIECE", 7)
+    assert documents._count_outside_texts(data)[0] == whole
+
+
+@pytest.mark.parametrize(
+    "value", ["{}", '{"a":0}', "[]", "[0]", '"ab"', '"\U0001f600"', '{"a":{"b":[]}}']
+)
+def test_small_values_by_the_thousand_are_refused(value, monkeypatch):
+    monkeypatch.setattr(documents, "SMALL_BYTES", 1000)
+    monkeypatch.setattr(documents, "SPARE_MEMORY", 0)
+    data = f'{{"learner":[{",".join([value] * 10_000)}]}}'.encode()
+    with pytest.raises(ModelFormatError, match="model.json: .*far more small values"):
+        documents.parse_json(data, "model.json")
+
+
+def test_long_files_of_numbers_are_read(monkeypatch):
+    monkeypatch.setattr(documents, "SPARE_MEMORY", 0)
+    row = ",".join(["-3.7413667E-8", "0", "2147483647", "-1", '"a \\" {[,"'] * 1000)
+    data = f"[{','.join([f'[{row}]'] * 150)}]".encode()
+    assert len(data) > documents.SMALL_BYTES
+    assert len(documents.parse_json(data, "model.json")) == 150
