@@ -69,6 +69,7 @@ def test_all_conditions_must_hold():
         (Interval(0, 1.0, 2.0, missing=True), "(1 < age <= 2 or missing)"),
         (Interval(0, low=np.inf, missing=True), "age is missing"),
         (Interval(0), "age is not missing"),
+        (Interval(0, missing=True), "age is anything"),
         (CategorySet(1, (1,)), "sex is 'm'"),
         (CategorySet(1, (0, 1)), "sex in {'f', 'm'}"),
         (CategorySet(1, (0,), True, True), "sex is not 'm'"),
@@ -105,6 +106,7 @@ def test_categories_known_by_hash():
         (Interval(0, -1.0, 1.0), "(-1 < age <= 1 but not 0)"),
         (Interval(0, low=np.inf, missing=True), "(age is missing or 0)"),
         (Interval(0), "age is neither missing nor 0"),
+        (Interval(0, missing=True), "age is anything"),
     ],
 )
 def test_text_where_a_number_counts_as_missing(condition, text):
@@ -117,6 +119,23 @@ def test_text_where_a_number_counts_as_missing(condition, text):
     zero = np.array([0, 1, 1, 0, 0, 0, 1], bool)
     inside = (values[:, 0] > low) & (values[:, 0] <= high)
     assert read.tolist() == np.where(zero, condition.missing, inside).tolist()
+
+
+@pytest.mark.parametrize(
+    ("condition", "text", "holds"),
+    [
+        (CategorySet(0, (0, 1)), "ward is 1", [0, 1, 0, 0, 0]),
+        (CategorySet(0, (1,), True), "ward in {1, missing, 0}", [1, 1, 0, 0, 1]),
+        (CategorySet(0, (1,), True, True), "ward is not 2", [1, 1, 0, 1, 1]),
+        (CategorySet(0, (0, 1), False, True), "ward not in {2, missing, 0}",
+         [0, 1, 0, 1, 0]),
+    ],
+)  # fmt: skip
+def test_text_where_the_number_of_a_category_counts_as_missing(condition, text, holds):
+    space = FeatureSpace(("ward",), ((0, 1, 2),), True, ("integer",), (0.0,))
+    assert condition.text(space) == text
+    codes = space.encode([[0], [1], [2], [9], [None]])[:, 0]
+    assert condition.matches(codes).tolist() == [bool(x) for x in holds]
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from clearwood._features import FeatureSpace
+from clearwood._features import FeatureSpace, printable
 from clearwood.ensembles.catboost_features import Questions, read_features
 from clearwood.ensembles.catboost_trees import Forest
 from clearwood.ensembles.documents import (
@@ -299,7 +299,7 @@ def _written(loss: Place) -> str:
         for key in sorted(parameters.keys())
         if not key.startswith("__") and isinstance(parameters[key].value, str)
     ]
-    return ":".join([loss["type"].text(), *filter(None, [";".join(pairs)])])
+    return printable(":".join([loss["type"].text(), *filter(None, [";".join(pairs)])]))
 
 
 def _refuse_threshold(info: Place) -> None:

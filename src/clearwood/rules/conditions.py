@@ -73,6 +73,8 @@ class Interval:
             words = f"{name} > {low}"
         elif self.high < math.inf:
             words = f"{name} <= {high}"
+        elif self.missing:
+            return f"{name} is anything"
         elif gone:
             return f"{name} is neither missing nor {gone[0]}"
         else:
@@ -128,13 +130,21 @@ class CategorySet:
         name = name_text(features.names[self.feature])
         lookup = features.lookup[self.feature]
         labels = features.categories[self.feature] or ()
-        texts = [label_text(label, lookup) for label in labels]
+        at, gone = None, ["missing"]
+        if lookup == "integer":
+            at = features.missing_at[self.feature]
+            gone += [] if at is None else [number_text(at)]
+        # A number that counts as missing never comes as the category that it names.
+        codes = [code for code, label in enumerate(labels) if label != at]
+        texts = {code: label_text(labels[code], lookup) for code in codes}
         if not self.unseen:
-            choices = [texts[code] for code in self.codes] + ["missing"] * self.missing
-            return _one_of(name, "is", "in", choices)
+            choices = [texts[code] for code in codes if code in self.codes]
+            return _one_of(name, "is", "in", choices + gone * self.missing)
         # What the model does not name has no end: only what is not in can be told.
-        others = [text for c, text in enumerate(texts) if c not in self.codes]
-        others += ["missing"] * (not self.missing)
+        others = [texts[code] for code in codes if code not in self.codes]
+        others += gone * (not self.missing)
+        if not others:
+            return f"{name} is anything"
         return _one_of(name, "is not", "not in", others)
 
 
