@@ -60,6 +60,8 @@ def read_bytes(path: str | Path) -> bytes:
     """
     path = Path(path)
     try:
+        if path.is_char_device() or path.is_block_device():
+            raise InputError(f"Cannot read {path}: it is a device; name a file.")
         size = path.stat().st_size
         if size > MOST_BYTES:
             raise ModelFormatError(
