@@ -134,17 +134,17 @@ def _count_outside_texts(data: bytes) -> tuple[list[int], int]:
     """
     if b"\\" in data:
         data = data.replace(b"\\\\", b"  ").replace(b'\\"', b"  ")
-    count, long_numbers, inside = np.zeros(256, np.int64), 0, 0
+    count, long_numbers, inside = np.zeros(256, np.int64), 0, False
     for start in range(0, len(data), PIECE):
         piece = np.frombuffer(data, np.uint8, min(PIECE, len(data) - start), start)
-        within = np.bitwise_xor.accumulate(piece == ord('"')) ^ bool(inside)
-        inside = within[-1]
+        within = np.bitwise_xor.accumulate(piece == ord('"')) ^ inside
+        inside = bool(within[-1])
         outside = piece[~within]
         count += np.bincount(outside, minlength=256)
         digit = IN_NUMBER[outside]
         first = digit.copy()
         first[1:] &= ~digit[:-1]
-        long_numbers += np.count_nonzero(first[:-2] & digit[1:-1] & digit[2:])
+        long_numbers += int(np.sum(first[:-2] & digit[1:-1] & digit[2:]))
     return count.tolist(), long_numbers
 
 
