@@ -185,6 +185,17 @@ def test_underscores_of_a_model_may_be_blanks_in_the_data():
         space.as_in(frame.drop(columns="my age"))
 
 
+@pytest.mark.parametrize(
+    ("model", "table"),
+    [(("a_b", "a b"), ["a b", "c"]), (("a_b_c", "d"), ["a b_c", "a_b c", "d"])],
+)
+def test_no_column_is_taken_for_two_and_none_is_guessed(model, table):
+    space = FeatureSpace(model, (None, None))
+    frame = pd.DataFrame([range(len(table))], columns=table)
+    with pytest.raises(InputError, match="which the data lacks"):
+        space.encode(frame)
+
+
 def test_features_without_names_are_called_as_the_columns():
     space = FeatureSpace.numeric(2)
     named = space.as_in(pd.DataFrame([[1.0, 2.0]], columns=["u", "v"]))

@@ -135,8 +135,10 @@ class FeatureSpace:
         columns = self._columns(X) if hashed else []
         for d in hashed:
             texts = {_cell_text(cell) for cell in columns[d].tolist()}
+            # In order, as two texts can have the same hash.
             known: dict[Any, str] = {
-                category_hash(text): text for text in texts if text is not None
+                category_hash(text): text
+                for text in sorted(text for text in texts if text is not None)
             }
             labels = self.categories[d] or ()
             categories[d] = tuple(known.get(label, label) for label in labels)
@@ -154,7 +156,11 @@ class FeatureSpace:
         if not self.named:
             self._check_width(len(names))
             return tuple(names)
-        known, unblanked = set(names), {n.replace(" ", "_"): n for n in names}
+        # A column that the model calls by its own name is no other one's too.
+        own, known = set(self.names), set(names)
+        free = {name: name.replace(" ", "_") for name in names if name not in own}
+        count = Counter(free.values())
+        unblanked = {short: n for n, short in free.items() if count[short] == 1}
         found = [n if n in known else unblanked.get(n) for n in self.names]
         absent = [name for name, column in zip(self.names, found) if column is None]
         if absent:
@@ -259,6 +265,17 @@ def check_distinct(names: Sequence[str]) -> None:
             f"Feature names must differ, found more than once: {twice}. "
             "Rename these columns."
         )
+
+
+def printable(text: str) -> str:
+    r"""A name or label as it is; in quotes where a terminal would obey a part of it.
+
+    Examples
+    --------
+    >>> printable("elm é"), printable("a\x1b[2Jb")
+    ('elm é', "'a\\x1b[2Jb'")
+    """
+    return text if text.isprintable() else repr(text)
 
 
 def is_frame(X: Any) -> bool:

@@ -21,5 +21,9 @@ class PoorFidelityWarning(UserWarning):
     """The rules follow their model less than one split would."""
 
 
+class UnknownCategoriesWarning(UserWarning):
+    """No cell of a column is a category that the model knows."""
+
+
 class InterruptedFitWarning(UserWarning):
     """A fit was stopped early and holds what was done until then."""

@@ -1,7 +1,9 @@
 """The command on model files: what is in them, and their rules."""
 
 import json
+import os
 import re
+from threading import Thread
 
 import catboost
 import lightgbm
@@ -11,7 +13,7 @@ import pytest
 import xgboost
 from tests.cli.test_cli import failed, run
 
-from clearwood.rules import RuleSet
+from clearwood.rules import CategorySet, FeatureSpace, Rule, RuleSet
 
 
 @pytest.fixture
@@ -185,3 +187,19 @@ def test_only_the_model_knows_what_is_a_text(library, kind, frame, tmp_path):
     assert [int(line.split(",")[1]) for line in predicted.splitlines()[1:]] == (
         rules.predict(X).tolist()
     )
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names here")
+def test_a_table_may_come_through_a_pipe(table, tmp_path):
+    rules = RuleSet(
+        (Rule((CategorySet(0, (0,)),), 1.0),), Rule((), 0.0),
+        FeatureSpace(("ward",), (("west",),)),
+    )  # fmt: skip
+    rules.save(tmp_path / "rules.json")
+    os.mkfifo(tmp_path / "pipe")
+    text = table.read_text()
+    writer = Thread(target=(tmp_path / "pipe").write_text, args=(text,), daemon=True)
+    writer.start()
+    result = run("predict", tmp_path / "rules.json", tmp_path / "pipe")
+    writer.join(timeout=10)
+    assert result.stdout == run("predict", tmp_path / "rules.json", table).stdout

@@ -43,6 +43,19 @@ def test_facts_of_a_sound_model():
     ]
 
 
+def test_names_and_labels_do_not_command_the_terminal():
+    model = replace(
+        stump(features=FeatureSpace(("age", "a\x1b[2J\nsound"), (None, None))),
+        details={"objective": "RMSE\n  trees  9"},
+    ).with_classes(["no", "\x1b[31myes"])
+    lines = str(cw.check(model)).splitlines()
+    assert lines[1:3] == [
+        r"  objective  'RMSE\n  trees  9'",
+        r"  predicts   classes no, '\x1b[31myes' (link logistic)",
+    ]
+    assert lines[-1].endswith(r": 'a\x1b[2J\nsound'.")
+
+
 def test_nothing_unusual():
     found = cw.check(stump(features=FeatureSpace(("age",), (None,))))
     assert str(found).endswith("nothing unusual")

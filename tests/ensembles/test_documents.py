@@ -141,7 +141,7 @@ def test_shown_is_short():
 
 
 def test_what_occurs_twice_is_found_in_time():
-    # A library's own "is it among those before" would take hours.
+    # To ask of every name whether it is among those before would take hours.
     names = [*map(str, range(300_000)), "7"]
     assert first_repeated(names) == "7"
     assert first_repeated(names[:-1]) is None

@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from catboost import CatBoostRegressor
-from lightgbm import LGBMRegressor
+from catboost import CatBoost, CatBoostRegressor
+from lightgbm import LGBMClassifier, LGBMRegressor
 from sklearn.cluster import KMeans
 from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import (
@@ -26,10 +26,12 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeRegressor
 from tests.ensembles import models
-from xgboost import XGBRegressor
+from xgboost import XGBClassifier, XGBRegressor
 
 from clearwood.ensembles import read_ensemble
 from clearwood.exceptions import ModelError
+from clearwood.reporting.summary import summarize
+from clearwood.rules import FeatureSpace, Rule, RuleSet
 from clearwood.simplifiers import FABRulesRegressor
 
 X = np.arange(24.0).reshape(12, 2)
@@ -68,6 +70,27 @@ def test_models_of_other_libraries_may_be_frozen(model):
     np.testing.assert_allclose(read_ensemble(frozen).predict(X), model.predict(X))
     rules = FABRulesRegressor(frozen, n_restarts=1, random_state=0)
     assert np.isfinite(cross_val_score(rules, X, y, cv=2)).all()
+
+
+def test_boosters_and_files_may_teach(tmp_path):
+    """Their own predict takes no table, or gives neither classes nor values."""
+    label, path = (y == 1).astype(int), tmp_path / "model.json"
+    xgb = XGBClassifier(n_estimators=3, n_jobs=1).fit(X, label)
+    lgb = LGBMClassifier(n_estimators=3, n_jobs=1, min_child_samples=1, verbose=-1)
+    cat = CatBoost(
+        {"iterations": 3, "loss_function": "Logloss", "thread_count": 1,
+         "verbose": False, "allow_writing_files": False}
+    ).fit(X, label)  # fmt: skip
+    xgb.save_model(path)
+    rules = RuleSet((), Rule((), 0, (1.0, 0.0)), FeatureSpace.numeric(2), (0, 1))
+    for teacher in (
+        xgb.get_booster(), lgb.fit(X, label).booster_, cat, path, str(path)
+    ):  # fmt: skip
+        ensemble = read_ensemble(teacher)
+        said = rules.evaluate(X, teacher=teacher).fidelity
+        assert said == (ensemble.predict(X) == 0).mean()
+        page = summarize(rules, X=X, teacher=teacher)
+        assert page["scores"]["lines"][0]["rules"] == said
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from numpy.testing import assert_array_equal
 
 from clearwood.ensembles import read_ensemble
 from clearwood.ensembles._kernels import log_float32
-from clearwood.ensembles.xgboost import read_json
+from clearwood.ensembles.files import read_document
 from clearwood.exceptions import InputError
 
 xgb = pytest.importorskip("xgboost")
@@ -235,7 +235,7 @@ def test_names_classes_and_details():
         "booster": "gbtree",
         "rounds": 3,
     }
-    unnamed = read_json(bytes(xgb_booster(X).save_raw("json")), "file")
+    unnamed = read_document(bytes(xgb_booster(X).save_raw("json")), "file")
     assert unnamed.source == f"XGBoost {xgb.__version__} (reg:squarederror)"
     assert unnamed.features.names == ("x0", "x1", "x2") and not unnamed.features.named
 

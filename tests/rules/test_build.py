@@ -197,7 +197,8 @@ def test_probabilities_are_those_of_the_rows_after_pruning():
         (Interval(0, low=-3.4e38), Interval(0)),
         (Interval(0, low=-3.4e38, high=2.4), Interval(0, high=2.0)),
         (Interval(0, high=7.1), Interval(0)),
-        (Interval(0, high=7.1, missing=True), Interval(0, missing=True)),
+        # Without the bound it would say nothing at all.
+        (Interval(0, high=7.1, missing=True), Interval(0, high=7.1, missing=True)),
         # Above all values it holds for none of them, which has to stay so.
         (Interval(0, low=7.1), Interval(0, low=7.1)),
         (Interval(0, low=np.inf, missing=True), Interval(0, low=np.inf, missing=True)),

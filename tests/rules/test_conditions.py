@@ -69,15 +69,12 @@ def test_all_conditions_must_hold():
         (Interval(0, 1.0, 2.0, missing=True), "(1 < age <= 2 or missing)"),
         (Interval(0, low=np.inf, missing=True), "age is missing"),
         (Interval(0), "age is not missing"),
+        (Interval(0, missing=True), "age is anything"),
         (CategorySet(1, (1,)), "sex is 'm'"),
         (CategorySet(1, (0, 1)), "sex in {'f', 'm'}"),
         (CategorySet(1, (0,), True, True), "sex is not 'm'"),
         (CategorySet(1, (0,), False, True), "sex not in {'m', missing}"),
         (CategorySet(1, (0, 1), False, True), "sex is not missing"),
-        (
-            CategorySet(1, (0, 1), True, True),
-            "sex in {'f', 'm', missing, any other than the model names}",
-        ),
         (CategorySet(1, (), True), "sex is missing"),
     ],
 )
@@ -85,12 +82,18 @@ def test_text(condition, text):
     assert condition.text(FeatureSpace(("age", "sex"), (None, ("f", "m")))) == text
 
 
-def test_of_many_categories_the_few_are_named():
-    letters = FeatureSpace(("k",), (tuple("abcdefgh"),))
-    some = CategorySet(0, (0, 1), unseen=True).text(letters)
-    assert some == "k in {'a', 'b', any other than the model names}"
-    most = CategorySet(0, (0, 1, 2, 3, 4), unseen=True).text(letters)
-    assert most == "k not in {'f', 'g', 'h', missing}"
+def test_what_the_model_does_not_name_is_told_by_what_it_does():
+    letters = FeatureSpace(("k",), (tuple("abcd"),))
+    some = CategorySet(0, (0,), unseen=True).text(letters)
+    assert some == "k not in {'b', 'c', 'd', missing}"
+    most = CategorySet(0, (0, 1, 2), missing=True, unseen=True).text(letters)
+    assert most == "k is not 'd'"
+
+
+def test_categories_known_by_hash():
+    space = FeatureSpace(("k",), (("red", "5", 77),), lookup=("hash",))
+    assert CategorySet(0, (0, 1)).text(space) == "k in {'red', 5}"
+    assert CategorySet(0, (2,)).text(space) == "k is hash 77"
 
 
 @pytest.mark.parametrize(
@@ -103,6 +106,7 @@ def test_of_many_categories_the_few_are_named():
         (Interval(0, -1.0, 1.0), "(-1 < age <= 1 but not 0)"),
         (Interval(0, low=np.inf, missing=True), "(age is missing or 0)"),
         (Interval(0), "age is neither missing nor 0"),
+        (Interval(0, missing=True), "age is anything"),
     ],
 )
 def test_text_where_a_number_counts_as_missing(condition, text):
@@ -115,6 +119,23 @@ def test_text_where_a_number_counts_as_missing(condition, text):
     zero = np.array([0, 1, 1, 0, 0, 0, 1], bool)
     inside = (values[:, 0] > low) & (values[:, 0] <= high)
     assert read.tolist() == np.where(zero, condition.missing, inside).tolist()
+
+
+@pytest.mark.parametrize(
+    ("condition", "text", "holds"),
+    [
+        (CategorySet(0, (0, 1)), "ward is 1", [0, 1, 0, 0, 0]),
+        (CategorySet(0, (1,), True), "ward in {1, missing, 0}", [1, 1, 0, 0, 1]),
+        (CategorySet(0, (1,), True, True), "ward is not 2", [1, 1, 0, 1, 1]),
+        (CategorySet(0, (0, 1), False, True), "ward not in {2, missing, 0}",
+         [0, 1, 0, 1, 0]),
+    ],
+)  # fmt: skip
+def test_text_where_the_number_of_a_category_counts_as_missing(condition, text, holds):
+    space = FeatureSpace(("ward",), ((0, 1, 2),), True, ("integer",), (0.0,))
+    assert condition.text(space) == text
+    codes = space.encode([[0], [1], [2], [9], [None]])[:, 0]
+    assert condition.matches(codes).tolist() == [bool(x) for x in holds]
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """Rule sets survive JSON; nothing else passes for one."""
 
 import json
+from copy import deepcopy
 from importlib.resources import files
 
 import jsonschema
@@ -95,10 +96,19 @@ def test_how_cells_are_read_survives():
     again = RuleSet.from_json(rules.to_json())
     assert again == rules and again.features == space
     assert again.predict([[2.0, 7.9, 3]]).tolist() == ["yes"]
-    unordered = json.loads(rules.to_json())
-    unordered["features"][1]["categories"] = [7, 2]
-    with pytest.raises(ModelFormatError, match="lookup: found 'integer'"):
-        RuleSet.from_json(json.dumps(unordered))
+    document = json.loads(rules.to_json())
+    # Labels of which a rule could speak, and that no cell would ever find.
+    for d, labels in [
+        (1, [7, 2]),
+        (1, [-3, 7]),
+        (1, [7, 10**400]),
+        (2, ["x", 3510494104]),
+        (2, ["x", -4]),
+    ]:
+        damaged = deepcopy(document)
+        damaged["features"][d]["categories"] = labels
+        with pytest.raises(ModelFormatError, match=rf"features.{d}..lookup: found"):
+            RuleSet.from_json(json.dumps(damaged))
 
 
 def edited(path, value):
@@ -142,6 +152,8 @@ def edited(path, value):
         (("features", 1, "lookup"), "integer", "lookup: found 'integer'"),
         (("features", 0, "missing_at"), "zero", r"features\[0\].missing_at"),
         (("about",), {"model": 3}, "about"),
+        (("about",), {"model": "\ud800"}, "half a character"),
+        (("target",), "\ud800", "half a character"),
         (("more",), 1, "more: not a field"),
         (("rules", 0, "more"), 1, r"rules\[0\].more: not a field"),
         (("features", 0, "more"), 1, r"features\[0\].more: not a field"),

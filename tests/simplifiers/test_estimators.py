@@ -27,6 +27,7 @@ from clearwood.exceptions import (
     InputError,
     InterruptedFitWarning,
     PoorFidelityWarning,
+    UnknownCategoriesWarning,
 )
 from clearwood.simplifiers import restarts
 
@@ -518,3 +519,16 @@ def test_rules_worse_than_one_split_are_called_so():
     with pytest.warns(PoorFidelityWarning, match="one best split does"):
         fab.fit(X, X["flag"])
     assert fab.single_split_fidelity_ == 1.0
+
+
+def test_a_column_of_other_categories_is_called_so():
+    """Codes where the model knows labels: every row would go one way."""
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"g": rng.choice(["a", "b", "c"], 200), "x": rng.normal(size=200)})
+    X["g"] = X["g"].astype("category")
+    y = (X["g"] == "b").astype(int)
+    model = HistGradientBoostingClassifier(max_iter=3).fit(X, y)
+    fab = cw.FABRulesClassifier(model, n_restarts=1, random_state=0)
+    with pytest.warns(UnknownCategoriesWarning, match="No row of 'g'.*'a', 'b', 'c'"):
+        fab.fit(X.assign(g=X["g"].cat.codes), y)
+    fab.fit(X, y)  # a warning would fail the test

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 from collections.abc import Mapping
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -42,6 +43,12 @@ def read_table_of(features: FeatureSpace, path: str) -> pd.DataFrame:
     -------
     DataFrame
     """
+    if Path(path).is_fifo():
+        # What comes through a pipe is read once; below, the table is read twice.
+        with NamedTemporaryFile() as copy:
+            copy.write(Path(path).read_bytes())
+            copy.flush()
+            return read_table_of(features, copy.name)
     table = read_table(path)
     columns = zip(features.categories, features.lookup)
     doubtful = [

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from clearwood._features import FeatureSpace
+from clearwood._features import FeatureSpace, printable
 from clearwood.ensembles.catboost_features import Questions, read_features
 from clearwood.ensembles.catboost_trees import Forest
 from clearwood.ensembles.documents import (
@@ -232,8 +232,9 @@ def _notes(features: FeatureSpace, questions: Questions) -> tuple[str, ...]:
     if hashed:
         notes.append(
             f"The model knows categories of {len(hashed)} column(s), first of "
-            f"{shown(hashed[0])}, only by hash. Texts come from the data, by "
-            "as_in(X), or with save_model(..., pool=training_data)."
+            f"{shown(hashed[0])}, only by hash. Their texts are taken from "
+            "the table that rules are fitted on; save_model(..., pool=training_data) "
+            "writes them into the file."
         )
     return tuple(notes)
 
@@ -298,7 +299,7 @@ def _written(loss: Place) -> str:
         for key in sorted(parameters.keys())
         if not key.startswith("__") and isinstance(parameters[key].value, str)
     ]
-    return ":".join([loss["type"].text(), *filter(None, [";".join(pairs)])])
+    return printable(":".join([loss["type"].text(), *filter(None, [";".join(pairs)])]))
 
 
 def _refuse_threshold(info: Place) -> None:

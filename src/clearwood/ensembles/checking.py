@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from clearwood._features import printable
 from clearwood.ensembles.read import read_ensemble
 from clearwood.ensembles.tree_ensemble import TreeEnsemble
 from clearwood.exceptions import ModelFormatError
@@ -239,7 +240,7 @@ def _at(e: TreeEnsemble, node: int) -> str:
 
 
 def _listed(names: list[Any], most: int = MOST_NAMED) -> str:
-    listed = ", ".join(str(name) for name in names[:most])
+    listed = ", ".join(printable(str(name)) for name in names[:most])
     return listed + (f" and {len(names) - most:,} more" if len(names) > most else "")
 
 
@@ -256,4 +257,4 @@ def _wrapped(text: str, start: str) -> str:
 
 
 def _words(value: Any) -> str:
-    return f"{value:,}" if isinstance(value, int) else str(value)
+    return f"{value:,}" if isinstance(value, int) else printable(str(value))

@@ -144,7 +144,7 @@ def _count_outside_texts(data: bytes) -> tuple[list[int], int]:
         digit = IN_NUMBER[outside]
         first = digit.copy()
         first[1:] &= ~digit[:-1]
-        long_numbers += int(np.sum(first[:-2] & digit[1:-1] & digit[2:]))
+        long_numbers += int(np.count_nonzero(first[:-2] & digit[1:-1] & digit[2:]))
     return count.tolist(), long_numbers
 
 

@@ -78,6 +78,27 @@ sklearn.ensemble.GradientBoostingRegressor>
     )
 
 
+def as_predictor(teacher: Any) -> Any:
+    """A teacher whose ``predict`` takes a table and gives classes or values.
+
+    A path does not predict; XGBoost's Booster takes no table, LightGBM's gives
+    probabilities, and CatBoost without a kind gives raw scores.
+
+    Parameters
+    ----------
+    teacher : model, path or array-like
+
+    Returns
+    -------
+    TreeEnsemble, or the teacher as it is
+    """
+    if isinstance(teacher, str | Path):
+        return read_ensemble(teacher)
+    library = type(teacher).__module__.partition(".")[0]
+    plain = type(teacher).__name__ in ("Booster", "CatBoost")
+    return read_ensemble(teacher) if plain and library in READER_MODULES else teacher
+
+
 def _readable_models() -> str:
     """The names of all classes that can be read, for messages."""
     names = [name for m in READER_MODULES.values() for name in import_module(m).READERS]

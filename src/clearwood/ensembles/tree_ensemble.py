@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal
@@ -11,8 +11,8 @@ import numpy as np
 
 from clearwood._features import FeatureSpace
 from clearwood.ensembles import _kernels
-from clearwood.ensembles.casts import FLOAT32_LIMIT
 from clearwood.ensembles.links import Link, response
+from clearwood.ensembles.rows import check_rows
 from clearwood.ensembles.splits import Splits, splits_of
 from clearwood.ensembles.structure import (
     NODE_FIELDS,
@@ -405,38 +405,8 @@ class TreeEnsemble:
             The columns do not fit, or hold NaN or infinity and the model takes none.
         """
         X = self.features.encode(X)
-        refused = np.flatnonzero(~np.broadcast_to(self.allows_missing, self.n_features))
-        remedy = "Fill the missing values as it was done before the model was fitted"
-        self._refuse(X, refused, np.isnan, "is missing (NaN)", remedy)
-        if not self.allows_infinite:
-            columns = np.arange(self.n_features)
-            found = f"is infinite or too large for {self.input_dtype}"
-            remedy = "Replace it by a finite number"
-            self._refuse(X, columns, self._is_too_large, found, remedy)
+        check_rows(X, self)
         return X
-
-    def _is_too_large(self, column: np.ndarray) -> np.ndarray:
-        if self.input_dtype == "float32":
-            return np.abs(column) > FLOAT32_LIMIT
-        return np.isinf(column)
-
-    def _refuse(
-        self,
-        X: np.ndarray,
-        columns: np.ndarray,
-        is_bad: Callable[[np.ndarray], np.ndarray],
-        found: str,
-        remedy: str,
-    ) -> None:
-        # Column by column: no mask as large as the table.
-        for d in columns:
-            bad = np.flatnonzero(is_bad(X[:, d]))
-            if bad.size:
-                name = self.features.names[d]
-                raise InputError(
-                    f"Feature {name!r} {found} in row {bad[0]}, which {self.source} "
-                    f"does not accept. {remedy}."
-                )
 
     def _find_leaves(self, X: np.ndarray) -> np.ndarray:
         if not self.n_trees:

@@ -129,27 +129,6 @@ def read_ubjson(data: bytes, name: str) -> TreeEnsemble:
     return read_document(Place(parse_ubjson(data, name), name))
 
 
-def read_json(data: bytes, name: str) -> TreeEnsemble:
-    """Read a model file in JSON.
-
-    Parameters
-    ----------
-    data : bytes
-    name : str
-        The file's name, for messages.
-
-    Returns
-    -------
-    TreeEnsemble
-
-    Raises
-    ------
-    ModelFormatError
-        The file is damaged or holds a model of a kind that cannot be read.
-    """
-    return read_document(Place(parse_json(data, name), name))
-
-
 def read_document(top: Place) -> TreeEnsemble:
     """Read the document of a model file.
 

@@ -34,7 +34,7 @@ def report(
         that the model was not fitted on.
     y : array-like of shape (n_samples,), optional
         True labels or values of these rows.
-    teacher : model or array-like of shape (n_samples,), optional
+    teacher : model, path or array-like of shape (n_samples,), optional
         The model that the rules speak for, or its predictions for ``X``. By
         default the ensemble that ``result`` was fitted to.
     title : str, optional

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from clearwood.ensembles import TreeEnsemble, read_ensemble
+from clearwood.ensembles.read import as_predictor
 from clearwood.exceptions import InputError, ModelError
 from clearwood.reporting.failures import summarize_failures
 from clearwood.reporting.history import summarize_history
@@ -70,6 +71,7 @@ def summarize(
         raise InputError("y was given without X; give the rows that it belongs to.")
     if teacher is None:
         teacher = getattr(result, "ensemble_", None)
+    teacher = as_predictor(teacher)
     ensemble = _ensemble_of(teacher)
     table = None if X is None else _table(rules, X, y, teacher)
     failures = None

@@ -146,11 +146,11 @@ def rounded(
     for condition in conditions:
         if isinstance(condition, Interval):
             column = encoded[:, condition.feature]
-            condition = replace(
-                condition,
-                low=_rounded_cut(condition.low, column, beyond=-math.inf),
-                high=_rounded_cut(condition.high, column, beyond=math.inf),
-            )
+            low = _rounded_cut(condition.low, column, beyond=-math.inf)
+            high = _rounded_cut(condition.high, column, beyond=math.inf)
+            # Without bounds it must still say something: "missing or not" does not.
+            if not (condition.missing and low == -math.inf and high == math.inf):
+                condition = replace(condition, low=low, high=high)
             values = column[~np.isnan(column)]
             if condition.missing and not condition.matches(values).any():
                 # Where zero counts as missing, LightGBM cuts at 1e-35.

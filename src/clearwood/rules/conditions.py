@@ -12,9 +12,6 @@ import numpy as np
 
 from clearwood._features import UNSEEN, FeatureSpace
 
-MORE_OTHERS = 3
-"""How many more categories are named when that says it without "any other"."""
-
 
 @dataclass(frozen=True)
 class Interval:
@@ -76,6 +73,8 @@ class Interval:
             words = f"{name} > {low}"
         elif self.high < math.inf:
             words = f"{name} <= {high}"
+        elif self.missing:
+            return f"{name} is anything"
         elif gone:
             return f"{name} is neither missing nor {gone[0]}"
         else:
@@ -129,17 +128,42 @@ class CategorySet:
     def text(self, features: FeatureSpace) -> str:
         """The condition in words."""
         name = name_text(features.names[self.feature])
+        lookup = features.lookup[self.feature]
         labels = features.categories[self.feature] or ()
-        choices = [repr(labels[code]) for code in self.codes]
-        choices += ["missing"] * self.missing
+        at, gone = None, ["missing"]
+        if lookup == "integer":
+            at = features.missing_at[self.feature]
+            gone += [] if at is None else [number_text(at)]
+        # A number that counts as missing never comes as the category that it names.
+        codes = [code for code, label in enumerate(labels) if label != at]
+        texts = {code: label_text(labels[code], lookup) for code in codes}
         if not self.unseen:
-            return _one_of(name, "is", "in", choices)
-        # What the model does not name has no end: it is shorter to say what is not in.
-        others = [repr(labels[c]) for c in range(len(labels)) if c not in self.codes]
-        others += ["missing"] * (not self.missing)
-        if others and len(others) <= len(choices) + MORE_OTHERS:
-            return _one_of(name, "is not", "not in", others)
-        return _one_of(name, "is", "in", [*choices, "any other than the model names"])
+            choices = [texts[code] for code in codes if code in self.codes]
+            return _one_of(name, "is", "in", choices + gone * self.missing)
+        # What the model does not name has no end: only what is not in can be told.
+        others = [texts[code] for code in codes if code not in self.codes]
+        others += gone * (not self.missing)
+        if not others:
+            return f"{name} is anything"
+        return _one_of(name, "is not", "not in", others)
+
+
+def label_text(label: Any, lookup: str = "exact") -> str:
+    """A category as it is printed.
+
+    CatBoost takes the number 5 and the text "5" for the same category, so it is
+    printed bare; of some categories its models know nothing but a hash.
+
+    Examples
+    --------
+    >>> label_text("5"), label_text("5", "hash"), label_text(3510494104, "hash")
+    ("'5'", '5', 'hash 3510494104')
+    """
+    if lookup != "hash":
+        return repr(label)
+    if isinstance(label, int):
+        return f"hash {label}"
+    return label if re.fullmatch(r"-?[0-9]+", label, re.ASCII) else repr(label)
 
 
 def _one_of(name: str, is_one: str, is_in: str, choices: list[str]) -> str:

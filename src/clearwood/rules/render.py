@@ -6,6 +6,7 @@ import math
 import textwrap
 from typing import Any
 
+from clearwood._features import printable
 from clearwood.rules.conditions import number_text
 from clearwood.rules.rule_set import Rule, RuleSet
 
@@ -36,7 +37,9 @@ def _says(rule_set: RuleSet, rule: Rule) -> str:
 
 def prediction_text(prediction: Any) -> str:
     """A class label as it is, a number so that it reads back as itself."""
-    return number_text(prediction) if isinstance(prediction, float) else str(prediction)
+    if isinstance(prediction, float):
+        return number_text(prediction)
+    return printable(str(prediction))
 
 
 def statistics_text(rule_set: RuleSet, rule: Rule) -> list[str]:

@@ -250,8 +250,8 @@ class RuleSet:
             At least one row.
         y : array-like of shape (n_samples,), optional
             True labels or values, for ``error``.
-        teacher : model or array-like of shape (n_samples,), optional
-            The model that the rules speak for, or its predictions, for
+        teacher : model, path or array-like of shape (n_samples,), optional
+            The model that the rules speak for, or its file, or its predictions, for
             ``fidelity``.
 
         Returns
@@ -267,6 +267,9 @@ class RuleSet:
             y = self.check_truth(y, len(matches), "y")
             error = prediction_error(y, predicted, self.task)
         if teacher is not None:
+            from clearwood.ensembles.read import as_predictor
+
+            teacher = as_predictor(teacher)
             taught = teacher.predict(X) if hasattr(teacher, "predict") else teacher
             taught = self.check_truth(taught, len(matches), "the teacher")
             faithful = fidelity(taught, predicted, self.task)

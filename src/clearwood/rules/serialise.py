@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from clearwood._cityhash import category_hash
 from clearwood._features import LOOKUPS, FeatureSpace
 from clearwood.exceptions import InputError, ModelFormatError
 from clearwood.rules.conditions import CategorySet, Condition, Interval
@@ -193,20 +194,26 @@ def _read_missing_at(place: _Place) -> float | None:
 
 def _read_lookup(place: _Place) -> Any:
     lookup = place.value(str, "lookup")
-    wanted: dict[str, tuple[type, ...]] = {
-        "integer": (int,),
-        "hash": (int, str),
-    }
     labels = place.labels("categories", or_none=True) or ()
-    fits = lookup not in wanted or all(type(x) in wanted[lookup] for x in labels)
-    # Whole numbers are looked up by bisection.
-    rising = lookup != "integer" or list(labels) == sorted(labels)
-    if lookup not in LOOKUPS or not fits or not rising:
+    if lookup not in LOOKUPS or not _fits(lookup, labels):
         raise ModelFormatError(
             f"{place.path}.lookup: found {lookup!r}, expected one of {LOOKUPS} that "
             "fits the categories."
         )
     return lookup
+
+
+def _fits(lookup: str, labels: tuple) -> bool:
+    """Whether every label is the category of the cells that a reader expects."""
+    if lookup == "integer":
+        # Cells are float64 numbers, looked up by bisection.
+        whole = all(type(x) is int and 0 <= x <= 2**53 for x in labels)
+        return whole and list(labels) == sorted(labels)
+    if lookup == "hash":
+        hashes = [category_hash(x) if isinstance(x, str) else x for x in labels]
+        whole = all(type(x) is int and 0 <= x < 2**32 for x in hashes)
+        return whole and len(set(hashes)) == len(hashes)
+    return True
 
 
 def _parse(text: str) -> Any:
@@ -219,11 +226,20 @@ def _parse(text: str) -> Any:
         return dict(items)
 
     try:
-        return json.loads(text, parse_constant=constant, object_pairs_hook=pairs)
+        document = json.loads(text, parse_constant=constant, object_pairs_hook=pairs)
+        json.dumps(document, ensure_ascii=False).encode()
+        return document
     except ModelFormatError:
         raise
+    except UnicodeEncodeError:
+        raise ModelFormatError(
+            "A text holds half a character (a lone surrogate), which cannot be printed."
+        ) from None
     except (ValueError, RecursionError) as error:
-        raise ModelFormatError(f"Not valid JSON: {error}") from None
+        raise ModelFormatError(
+            f"Not valid JSON: {error}; expected rules as RuleSet.save or 'clearwood "
+            "simplify --out' write them."
+        ) from None
 
 
 def _read_rule(place: _Place, features: FeatureSpace, classes: tuple) -> Rule:

@@ -30,6 +30,7 @@ from clearwood.simplifiers.teacher import (
     Teacher,
     get_teacher,
     single_split_fidelity,
+    warn_of_unknown_categories,
 )
 
 
@@ -177,6 +178,7 @@ class _FABRules(BaseEstimator):
         said = teacher.says(X)
         taught = teacher.taught(said, labels, self.target)
         encoded = teacher.ensemble.encode(X)
+        warn_of_unknown_categories(teacher.ensemble, encoded)
         return Training(
             encoded[counted],
             taught[counted],

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import warnings
 from copy import deepcopy
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from clearwood._features import UNSEEN
 from clearwood.ensembles import TreeEnsemble, read_ensemble
-from clearwood.exceptions import InputError
+from clearwood.exceptions import InputError, UnknownCategoriesWarning
 from clearwood.rules import FeatureBins, Training
+from clearwood.rules.conditions import label_text
 from clearwood.rules.scores import fidelity
 
 
@@ -139,6 +142,26 @@ def get_teacher(
             "there is nothing for rules to tell apart."
         )
     return Teacher(model, ensemble.as_in(X))
+
+
+def warn_of_unknown_categories(ensemble: TreeEnsemble, encoded: np.ndarray) -> None:
+    """Say so where a whole column holds other categories than the model knows.
+
+    Codes in place of labels, for example: every row would go the way of categories
+    never seen, and nothing else would tell.
+    """
+    space = ensemble.features
+    for d in np.unique(ensemble.feature[ensemble.category_set >= 0]):
+        column = encoded[:, d]
+        if (column == UNSEEN).any() and not (column >= 0).any():
+            labels = [label_text(x, space.lookup[d]) for x in space.categories[d] or ()]
+            warnings.warn(
+                f"No row of {space.names[d]!r} holds a category that the model names; "
+                f"it names {', '.join(labels[:5])}{' ...' if labels[5:] else ''}. Hand "
+                "in the column as it was when the model was fitted.",
+                UnknownCategoriesWarning,
+                stacklevel=4,
+            )
 
 
 def single_split_fidelity(
