@@ -1,11 +1,11 @@
-"""Files that promise little and unpack to much: 15 MB each, made from sound ones."""
+"""Files that promise little and unpack to much: 10 MB each, made from sound ones."""
 
 import json
 import re
 
 from tests.ensembles.seeds import seeds
 
-SIZE = 15_000_000
+SIZE = 10_000_000
 
 
 def bombs(format):

@@ -37,7 +37,7 @@ BLOCK = 500
 FULL, QUICK = (10_000, 250, 400), (500, 50, 50)
 """Mutants of small files, of a large one, and for the libraries' own loaders."""
 MOST_SECONDS = 1.0
-PATIENCE = 120.0
+PATIENCE = 300.0
 """Seconds until a child that says nothing is taken for hanging."""
 MEMORY, MEMORY_PER_BYTE = 64e6, 10
 FAILURES = RESULTS / "fuzz_failures"
@@ -239,7 +239,7 @@ def run_native(format, n):
 
 def page(study, options):
     frame = study.frame()
-    sets = {LARGE: "1 MB files", BOMBS: "15 MB bombs", "harmless": "harmless changes"}
+    sets = {LARGE: "1 MB files", BOMBS: "10 MB bombs", "harmless": "harmless changes"}
     frame["set"] = frame["file"].map(sets).fillna("small files")
     parts = [
         "Mutants of sound files that the libraries wrote. Refused: with "

@@ -6,6 +6,7 @@ import random
 import pytest
 
 from clearwood.ensembles import documents
+from clearwood.ensembles.files import read_document
 from clearwood.exceptions import ModelFormatError
 
 
@@ -68,3 +69,16 @@ def test_long_files_of_numbers_are_read(monkeypatch):
     data = f"[{','.join([f'[{row}]'] * 150)}]".encode()
     assert len(data) > documents.SMALL_BYTES
     assert len(documents.parse_json(data, "model.json")) == 150
+
+
+@pytest.mark.parametrize(("key", "most"), [("borders", 65_535), ("values", 2**19)])
+def test_more_borders_or_categories_than_catboost_takes(key, most):
+    feature = {"feature_index": 0, "flat_feature_index": 0, key: list(range(most + 1))}
+    kind = "float_features" if key == "borders" else "categorical_features"
+    document = {
+        "model_info": {"params": {"loss_function": {"type": "RMSE"}}},
+        "features_info": {kind: [feature]},
+        "oblivious_trees": [],
+    }
+    with pytest.raises(ModelFormatError, match=f"{key}: found {most + 1:,} .*at most"):
+        read_document(json.dumps(document).encode(), "model.json")

@@ -18,6 +18,10 @@ from clearwood.ensembles.documents import Place, refuse_repeated, shown
 from clearwood.ensembles.nodes import check_set_entries
 from clearwood.exceptions import ModelFormatError
 
+MOST_BORDERS = 65_535
+"""Of one column: the most that CatBoost itself takes."""
+MOST_CATEGORIES = 2**19
+"""Of one column: far more than anybody asks about one by one."""
 CTR_REMEDY = (
     "Fit it with one_hot_max_size at least the number of categories of every "
     "categorical column, or with the categories written as numbers"
@@ -235,6 +239,8 @@ def _borders(entry: Place) -> np.ndarray:
     place = entry.get("borders")
     if place is None or place.value is None:
         return np.zeros(0)
+    if place.size() > MOST_BORDERS:
+        place.fail(f"{place.size():,} borders", f"{MOST_BORDERS:,} at most")
     borders = place.numbers()
     too_large = np.flatnonzero(np.abs(borders) > FLOAT32_LIMIT)
     if too_large.size:
@@ -260,6 +266,8 @@ def _hashes(entry: Place) -> np.ndarray:
     place = entry.get("values")
     if place is None or place.value is None:
         return np.zeros(0, dtype=np.int64)
+    if place.size() > MOST_CATEGORIES:
+        place.fail(f"{place.size():,} categories", f"{MOST_CATEGORIES:,} at most")
     hashes = place.integers(low=-(2**31), high=2**31 - 1)
     refuse_repeated(hashes.tolist(), place, "the category")
     return hashes
