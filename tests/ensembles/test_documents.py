@@ -154,6 +154,8 @@ def test_files(tmp_path, monkeypatch):
         read_bytes(tmp_path / "gone.json")
     with pytest.raises(InputError, match="Cannot read"):
         read_bytes(tmp_path)
+    with pytest.raises(InputError, match="it is a device"):
+        read_bytes("/dev/zero")
     path = tmp_path / "model.json"
     path.write_bytes(b"{}")
     assert read_bytes(str(path)) == b"{}"
