@@ -154,7 +154,7 @@ def fuzz(format, corpus, seconds):
     for file in corpus.glob("seed*"):
         one(file.read_bytes())
     limits = [f"-max_total_time={seconds}", f"-max_len={MOST_BYTES}", "-timeout=10"]
-    limits += ["-rss_limit_mb=2048", "-print_final_stats=1", "-len_control=0"]
+    limits += ["-rss_limit_mb=6000", "-print_final_stats=1", "-len_control=0"]
     limits += [f"-artifact_prefix={FAILURES}/"]
     atheris.Setup([sys.argv[0], *limits, str(corpus)], one, custom_mutator=changed)
     atheris.Fuzz()

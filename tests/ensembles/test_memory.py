@@ -63,6 +63,14 @@ def test_small_values_by_the_thousand_are_refused(value, monkeypatch):
         documents.parse_json(data, "model.json")
 
 
+def test_one_object_of_very_many_members_is_refused(monkeypatch):
+    monkeypatch.setattr(documents, "SMALL_BYTES", 1000)
+    monkeypatch.setattr(documents, "SPARE_MEMORY", 0)
+    data = json.dumps({f"a longer name {i}": 0 for i in range(10_000)}).encode()
+    with pytest.raises(ModelFormatError, match="far more small values"):
+        documents.parse_json(data, "model.json")
+
+
 def test_long_files_of_numbers_are_read(monkeypatch):
     monkeypatch.setattr(documents, "SPARE_MEMORY", 0)
     row = ",".join(["-3.7413667E-8", "0", "2147483647", "-1", '"a \\" {[,"'] * 1000)
