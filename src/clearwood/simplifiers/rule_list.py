@@ -1,0 +1,325 @@
+"""Short ordered lists of rules, fitted in bins to what an ensemble says."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from clearwood.rules import (
+    FeatureBins,
+    RuleSet,
+    Training,
+    build_rule_list,
+    region_conditions,
+)
+from clearwood.search import (
+    BoxList,
+    ClassLoss,
+    Grid,
+    Penalties,
+    SquaredLoss,
+    candidate_boxes,
+    grow_lists,
+    make_problem,
+)
+from clearwood.search.losses import Loss
+from clearwood.simplifiers.augment import mixed_rows
+from clearwood.simplifiers.teacher import Teacher
+
+N_FOLDS = 3
+"""Parts of the rows, each of which is held out once."""
+
+TUNED_ROWS = 2000
+"""With so many rows the settings hardly matter, and are not tuned."""
+
+LITERAL_PENALTIES = (0.001, 0.003)
+"""Penalties per literal, the default first."""
+
+NEAR_DISJOINT = {"classification": 0.1, "regression": 0.03}
+"""Overlap penalty by task: a row in two boxes costs that much of a wrong one."""
+
+DISJOINT = 1e6
+"""Overlap penalty at which no overlap pays."""
+
+MADE_WEIGHT = 1.0
+"""What a made row weighs; a real one weighs 1 on average."""
+
+
+class Settings(NamedTuple):
+    """What is tuned.
+
+    Attributes
+    ----------
+    literal_penalty, overlap_penalty : float
+        See ``search.Penalties``.
+    augment : bool
+        Whether made rows are used.
+    """
+
+    literal_penalty: float
+    overlap_penalty: float
+    augment: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Job:
+    """What all fits of one estimator share.
+
+    Attributes
+    ----------
+    teacher : Teacher
+        Answers for made rows.
+    training : Training
+        The rows.
+    bins : FeatureBins
+    max_rules : int
+        Most lines, ``otherwise`` included.
+    n_made : int
+        Made rows, where all rows are used; for a part of them in proportion.
+    centre, unit : float
+        Mean and standard deviation of the values that are taught.
+    """
+
+    teacher: Teacher
+    training: Training
+    bins: FeatureBins
+    max_rules: int
+    n_made: int
+    centre: float
+    unit: float
+
+    @property
+    def task(self) -> str:
+        """``"classification"`` or ``"regression"``."""
+        return "classification" if self.teacher.classes else "regression"
+
+    def grid(self, encoded: np.ndarray) -> Grid:
+        """Rows in the bins of the features that the ensemble asks about."""
+        used = self.bins.used_features
+        codes = self.bins.transform_encoded(encoded)[:, used]
+        return Grid.of(codes, self.bins.n_bins[used], self.is_category[used])
+
+    @property
+    def is_category(self) -> np.ndarray:
+        """Which features are categorical."""
+        return np.array([group is not None for group in self.bins.groups], dtype=bool)
+
+    def target(self, taught: np.ndarray) -> np.ndarray:
+        """Class probabilities as they are, values standardised."""
+        return taught if self.teacher.classes else (taught - self.centre) / self.unit
+
+    def loss(self, target: np.ndarray, weight: np.ndarray) -> Loss:
+        """Regret for class probabilities, squares for values."""
+        kind = ClassLoss if self.teacher.classes else SquaredLoss
+        return kind.of(target, weight)
+
+    def wrong(self, target: np.ndarray, said: np.ndarray) -> np.ndarray:
+        """Whether another class is said, or the squared difference, per row."""
+        if self.teacher.classes:
+            return (target.argmax(axis=1) != said).astype(np.float64)
+        return (target - said) ** 2
+
+
+def make_job(
+    teacher: Teacher,
+    training: Training,
+    bins: FeatureBins,
+    max_rules: int,
+    n_made: int,
+) -> Job:
+    """Put together what all fits share."""
+    centre, unit = 0.0, 1.0
+    if not teacher.classes:
+        centre = float(np.average(training.taught, weights=training.weight))
+        away = training.taught - centre
+        variance = float(np.average(away**2, weights=training.weight))
+        unit = variance**0.5 if variance > 0 else 1.0
+    return Job(teacher, training, bins, max_rules, n_made, centre, unit)
+
+
+def settings_to_try(task: str, combine: str, tune: bool, n_made: int) -> list[Settings]:
+    """The default settings first; with ``tune`` all others after them."""
+    overlaps = {
+        "near-disjoint": (NEAR_DISJOINT[task], 0.0),
+        "first": (0.0,),
+        "disjoint": (DISJOINT,),
+    }[combine]
+    every = [
+        Settings(literal, overlap, augment)
+        for augment in ((True, False) if n_made else (False,))
+        for overlap in overlaps
+        for literal in LITERAL_PENALTIES
+    ]
+    return every if tune else every[:1]
+
+
+def fit_paths(
+    job: Job, rows: np.ndarray, settings: Sequence[Settings], seed: int
+) -> list[list[BoxList]]:
+    """Lists of all sizes, fitted to some of the rows, for settings of one ``augment``.
+
+    Parameters
+    ----------
+    job : Job
+    rows : ndarray of int
+        Positions of the training rows to use.
+    settings : sequence of Settings
+        They share made rows and pool, so they must agree on ``augment``.
+    seed : int
+
+    Returns
+    -------
+    list of list of BoxList
+        Per settings, lists that grow from one to the next.
+    """
+    generator = np.random.default_rng(seed)
+    training = job.training
+    encoded, target = training.encoded[rows], job.target(training.taught[rows])
+    weight = training.weight[rows] / training.weight[rows].mean()
+    is_real = np.ones(len(rows), dtype=bool)
+    if settings[0].augment:
+        made = _made_rows(job, encoded, weight, generator)
+        encoded = np.concatenate([encoded, made])
+        answers = job.target(job.teacher.says_encoded(made))
+        target = np.concatenate([target, answers])
+        weight = np.concatenate([weight, np.full(len(made), MADE_WEIGHT)])
+        is_real = np.arange(len(encoded)) < len(rows)
+    grid = job.grid(encoded)
+    pool = np.zeros((0, int(grid.n_bins.sum())), dtype=bool)
+    if job.max_rules > 1 and len(grid.n_bins):
+        pool = candidate_boxes(grid, target, weight, generator)
+    loss = job.loss(target, weight)
+    return [
+        grow_lists(
+            make_problem(
+                grid, loss, Penalties(s.literal_penalty, s.overlap_penalty), is_real
+            ),
+            pool,
+            job.max_rules - 1,
+        )
+        for s in settings
+    ]
+
+
+def _made_rows(
+    job: Job, encoded: np.ndarray, weight: np.ndarray, generator: np.random.Generator
+) -> np.ndarray:
+    used = job.bins.used_features
+    n_made = round(job.n_made * len(encoded) / len(job.training.encoded))
+    mixed = mixed_rows(
+        encoded[:, used], job.is_category[used], weight, n_made, generator
+    )
+    # The ensemble asks about nothing else.
+    made = np.tile(encoded[:1], (len(mixed), 1))
+    made[:, used] = mixed
+    return made
+
+
+class Validation(NamedTuple):
+    """Fidelity on held-out rows.
+
+    Attributes
+    ----------
+    fidelity : ndarray of shape (n_settings, max_rules)
+        Share of equal classes, or R2, of lists of at most 1, 2, ... lines.
+    standard_error : ndarray of shape (n_settings, max_rules)
+    """
+
+    fidelity: np.ndarray
+    standard_error: np.ndarray
+
+    def best_settings(self, n_rules: int | None) -> int:
+        """Position of the settings that are best, at a size or at the best one."""
+        if n_rules is None:
+            return int(self.fidelity.max(axis=1).argmax())
+        return int(self.fidelity[:, n_rules - 1].argmax())
+
+    def fewest_rules(self, settings: int) -> int:
+        """The smallest size within one standard error of the best."""
+        fidelity = self.fidelity[settings]
+        best = int(fidelity.argmax())
+        enough = fidelity >= fidelity[best] - self.standard_error[settings, best]
+        return int(enough.argmax()) + 1
+
+
+def cross_validate(
+    job: Job, settings: Sequence[Settings], seeds: Sequence[int], n_jobs: int | None
+) -> Validation:
+    """Fit to two thirds of the rows and judge on the others, three times.
+
+    Parameters
+    ----------
+    job : Job
+    settings : sequence of Settings
+    seeds : sequence of int
+        One for the folds and one per fold.
+    n_jobs : int or None
+        Threads. The result does not depend on it.
+
+    Returns
+    -------
+    Validation
+    """
+    from joblib import Parallel, delayed
+
+    n_rows = len(job.training.encoded)
+    order = np.random.default_rng(seeds[0]).permutation(n_rows)
+    folds = [np.sort(part) for part in np.array_split(order, N_FOLDS)]
+    shared = [
+        [i for i, s in enumerate(settings) if s.augment == augment]
+        for augment in (True, False)
+    ]
+    pieces = [
+        (held, seed, some)
+        for held, seed in zip(folds, seeds[1:])
+        for some in shared
+        if some
+    ]
+    losses = np.empty((len(settings), job.max_rules, n_rows))
+    found = Parallel(n_jobs=n_jobs, prefer="threads")(
+        delayed(_held_out_losses)(job, held, [settings[i] for i in some], seed)
+        for held, seed, some in pieces
+    )
+    for (held, _, some), part in zip(pieces, found):
+        losses[np.ix_(some, range(job.max_rules), held)] = part
+    share = job.training.weight / job.training.weight.sum()
+    mean = losses @ share
+    variance = ((losses - mean[:, :, None]) ** 2) @ share**2
+    return Validation(1.0 - mean, np.sqrt(variance))
+
+
+def _held_out_losses(
+    job: Job, held: np.ndarray, settings: Sequence[Settings], seed: int
+) -> np.ndarray:
+    """Loss of every list on every held-out row: (settings, sizes, rows)."""
+    training = job.training
+    rows = np.setdiff1d(np.arange(len(training.encoded)), held)
+    paths = fit_paths(job, rows, settings, seed)
+    grid = job.grid(training.encoded[held])
+    target = job.target(training.taught[held])
+    losses = np.empty((len(settings), job.max_rules, len(held)))
+    for path, lines in zip(paths, losses):
+        for lst in path:
+            lines[len(lst.boxes) :] = job.wrong(target, lst.predict(grid))
+    return losses
+
+
+def print_list(job: Job, lst: BoxList) -> RuleSet:
+    """A list of boxes in the data's own terms."""
+    bins, used = job.bins, job.bins.used_features
+    codes = bins.transform_encoded(job.training.encoded)
+    seen = Grid.of(codes, bins.n_bins, job.is_category).seen()
+    regions = []
+    for box in lst.boxes:
+        allowed = np.ones(len(seen), dtype=bool)
+        asked = np.repeat(np.isin(np.arange(len(bins.n_bins)), used), bins.n_bins)
+        allowed[asked] = box
+        region = region_conditions(bins, allowed, seen)
+        if region is not None:
+            regions.append(region)
+    return build_rule_list(
+        regions, job.training, bins.features, classes=job.teacher.classes
+    )
