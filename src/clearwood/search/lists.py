@@ -16,8 +16,11 @@ LEAST_ROWS = 5
 MOST_GAIN_ROWS = 20_000
 """Rows on which boxes of the pool are compared."""
 
+N_SCREENED = 24
+"""Boxes of the pool whose sides are moved to where they fit best."""
+
 N_REFITTED = 4
-"""Boxes of the pool that are refitted, of which one is kept."""
+"""Of these, those with which the whole list is refitted; one is kept."""
 
 MOST_SWEEPS = 20
 """Most rounds over all boxes of a list."""
@@ -98,8 +101,9 @@ def make_problem(
 def grow_lists(problem: Problem, pool: np.ndarray, max_boxes: int) -> list[BoxList]:
     """Lists of 0, 1, ... boxes, each grown from the one before.
 
-    At each step every box of the pool is tried at every position. The best four are
-    inserted and the whole list is refitted; the best result is kept.
+    At each step every box of the pool is tried at every position. The sides of the
+    best are moved to where they fit best; with the best of these the whole list is
+    refitted, and the best result is kept.
 
     Parameters
     ----------
@@ -119,10 +123,7 @@ def grow_lists(problem: Problem, pool: np.ndarray, max_boxes: int) -> list[BoxLi
     best = {0: current}
     gains = _PoolGains(problem, pool)
     while len(current.boxes) < max_boxes:
-        refitted = [
-            refine(problem, _inserted(current, pool[box], position, value))
-            for box, position, value in gains.best(current)
-        ]
+        refitted = [refine(problem, lst) for lst in _longer(problem, pool, gains, current)]
         found = min(refitted, key=lambda lst: lst.objective, default=current)
         if found.objective > current.objective - SMALLEST_CHANGE:
             break
@@ -135,6 +136,19 @@ def grow_lists(problem: Problem, pool: np.ndarray, max_boxes: int) -> list[BoxLi
         if not path or best[size].objective < path[-1].objective:
             path.append(best[size])
     return path
+
+
+def _longer(
+    problem: Problem, pool: np.ndarray, gains: _PoolGains, current: BoxList
+) -> list[BoxList]:
+    """The most promising lists with one box more."""
+    trials: dict[bytes, BoxList] = {}
+    for box, position, value in gains.best(current):
+        ascent = Ascent(problem, _inserted(current, pool[box], position, value))
+        ascent.improve(position)
+        # Many boxes of the pool end in the same place.
+        trials.setdefault(ascent.boxes.tobytes(), ascent.result())
+    return sorted(trials.values(), key=lambda lst: lst.objective)[:N_REFITTED]
 
 
 def refine(problem: Problem, start: BoxList) -> BoxList:
@@ -299,7 +313,7 @@ class _PoolGains:
         chosen: list[tuple[int, int, Any]] = []
         best_position = change.argmin(axis=1)
         best_change = change.min(axis=1)
-        for box in np.argsort(best_change, kind="stable")[:N_REFITTED].tolist():
+        for box in np.argsort(best_change, kind="stable")[:N_SCREENED].tolist():
             if np.isfinite(best_change[box]):
                 position = int(best_position[box])
                 chosen.append((box, position, value[box, position].item()))
