@@ -22,6 +22,9 @@ N_SCREENED = 24
 N_REFITTED = 4
 """Of these, those with which the whole list is refitted; one is kept."""
 
+N_HALVED = 2
+"""How often the penalty per literal is halved so that a list can grow further."""
+
 MOST_SWEEPS = 20
 """Most rounds over all boxes of a list."""
 
@@ -65,6 +68,10 @@ class Problem(NamedTuple):
     penalties: Penalties
     counts: np.ndarray
 
+    def with_literal_penalty(self, penalty: float) -> Problem:
+        """The same problem with another penalty per literal."""
+        return self._replace(penalties=self.penalties._replace(literal=penalty))
+
 
 class BoxList(NamedTuple):
     """Boxes in order; the first that a row is in decides.
@@ -103,7 +110,8 @@ def grow_lists(problem: Problem, pool: np.ndarray, max_boxes: int) -> list[BoxLi
 
     At each step every box of the pool is tried at every position. The sides of the
     best are moved to where they fit best; with the best of these the whole list is
-    refitted, and the best result is kept.
+    refitted, and the best result is kept. Where nothing pays any more, the penalty
+    per literal is halved, twice at most.
 
     Parameters
     ----------
@@ -116,26 +124,28 @@ def grow_lists(problem: Problem, pool: np.ndarray, max_boxes: int) -> list[BoxLi
     Returns
     -------
     list of BoxList
-        Longer and better from one to the next. The last may have fewer than
-        ``max_boxes`` boxes, where more do not pay.
+        Longer from one to the next. The last may have fewer than ``max_boxes``
+        boxes, where more do not pay.
     """
     current = _constant(problem)
-    best = {0: current}
+    found = {0: current}
     gains = _PoolGains(problem, pool)
+    n_halved = 0
     while len(current.boxes) < max_boxes:
-        refitted = [refine(problem, lst) for lst in _longer(problem, pool, gains, current)]
-        found = min(refitted, key=lambda lst: lst.objective, default=current)
-        if found.objective > current.objective - SMALLEST_CHANGE:
+        trials = _longer(problem, pool, gains, current)
+        longer = [refine(problem, lst) for lst in trials]
+        best = min(longer, key=lambda lst: lst.objective, default=current)
+        if best.objective < current.objective - SMALLEST_CHANGE:
+            current = best
+            found[len(best.boxes)] = best
+        elif n_halved < N_HALVED:
+            # Long lists have small boxes, in which a literal wins less.
+            n_halved += 1
+            problem = problem.with_literal_penalty(problem.penalties.literal / 2)
+            current = refine(problem, current)
+        else:
             break
-        current = found
-        size = len(found.boxes)
-        if size not in best or found.objective < best[size].objective:
-            best[size] = found
-    path: list[BoxList] = []
-    for size in sorted(best):
-        if not path or best[size].objective < path[-1].objective:
-            path.append(best[size])
-    return path
+    return [found[size] for size in sorted(found)]
 
 
 def _longer(
@@ -143,7 +153,7 @@ def _longer(
 ) -> list[BoxList]:
     """The most promising lists with one box more."""
     trials: dict[bytes, BoxList] = {}
-    for box, position, value in gains.best(current):
+    for box, position, value in gains.best(current, problem.penalties):
         ascent = Ascent(problem, _inserted(current, pool[box], position, value))
         ascent.improve(position)
         # Many boxes of the pool end in the same place.
@@ -204,7 +214,7 @@ class Ascent:
     def improve(self, k: int) -> None:
         """Find a better value and better sides for one box, the others as they are."""
         loss, penalties = self.problem.loss, self.problem.penalties
-        free = ~self.member[:k].any(axis=0)
+        free = _in_none(self.member[:k])
         without = self._loss_below(k)
         others = self.member.sum(axis=0) > self.member[k]
         overlap = penalties.overlap * loss.share * others
@@ -295,7 +305,7 @@ class _PoolGains:
     """What each box of a pool would gain at each position of a list."""
 
     def __init__(self, problem: Problem, pool: np.ndarray) -> None:
-        grid, seen, loss, self.penalties, counts = problem
+        grid, seen, loss, _, counts = problem
         rows = np.arange(grid.n_rows)
         if len(rows) > MOST_GAIN_ROWS:
             rows = np.random.default_rng(0).permutation(rows)[:MOST_GAIN_ROWS]
@@ -305,11 +315,13 @@ class _PoolGains:
         self.member = contains(grid, pool).astype(np.float32)
         self.literals = np.array([n_literals(grid, box, seen) for box in pool])
 
-    def best(self, current: BoxList) -> list[tuple[int, int, Any]]:
+    def best(
+        self, current: BoxList, penalties: Penalties
+    ) -> list[tuple[int, int, Any]]:
         """Box, position and value of the best insertions, each box once."""
         if not len(self.member):
             return []
-        change, value = self.changes(current)
+        change, value = self.changes(current, penalties)
         chosen: list[tuple[int, int, Any]] = []
         best_position = change.argmin(axis=1)
         best_change = change.min(axis=1)
@@ -319,7 +331,9 @@ class _PoolGains:
                 chosen.append((box, position, value[box, position].item()))
         return chosen
 
-    def changes(self, current: BoxList) -> tuple[np.ndarray, np.ndarray]:
+    def changes(
+        self, current: BoxList, penalties: Penalties
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Change of the objective, and the value, per box of the pool and position.
 
         Infinite where the box would catch too few rows.
@@ -328,12 +342,12 @@ class _PoolGains:
         now = self._loss_now(current, member)
         columns = [(member.any(axis=0) * self.loss.share)[:, None]]
         for position in range(len(current.boxes) + 1):
-            free = ~member[:position].any(axis=0)
+            free = _in_none(member[:position])
             columns += [(free * self.counts)[:, None]]
             columns += [self.loss.gain_columns(free, now)]
         sums = self.member @ np.concatenate(columns, axis=1).astype(np.float32)
-        fixed = self.penalties.overlap * sums[:, :1] + (
-            self.penalties.literal * self.literals[:, None]
+        fixed = penalties.overlap * sums[:, :1] + (
+            penalties.literal * self.literals[:, None]
         )
         by_position = sums[:, 1:].reshape(len(sums), len(current.boxes) + 1, -1)
         change, value = self.loss.best_of(by_position[:, :, 1:].astype(np.float64))
@@ -351,6 +365,11 @@ def _first(member: np.ndarray) -> np.ndarray:
     """Position of the first box that each row is in; their number where none."""
     none = np.ones((1, member.shape[1]), dtype=bool)
     return np.concatenate([member, none]).argmax(axis=0)
+
+
+def _in_none(member: np.ndarray) -> np.ndarray:
+    """Rows that are in no box."""
+    return np.logical_not(member.any(axis=0))
 
 
 def _constant(problem: Problem) -> BoxList:

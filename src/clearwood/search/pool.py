@@ -34,6 +34,8 @@ def candidate_boxes(
     weight : ndarray of shape (n_rows,)
         Row weights.
     generator : numpy.random.Generator
+        Each tree has its own part of the rows (as in a bootstrap sample, without the
+        repetitions) and of the features at each split.
     n_trees, max_leaves : int
         How many trees, and how large.
 
@@ -75,8 +77,8 @@ def _ranks(
     for column, size, category in zip(grid.columns, grid.n_bins, grid.is_category):
         if category:
             total = np.bincount(column, weights=weight, minlength=size)
-            mean = np.bincount(column, weights=weight * score, minlength=size)
-            mean /= np.maximum(total, 1e-300)
+            sums = np.bincount(column, weights=weight * score, minlength=size)
+            mean = sums / np.maximum(total, 1e-300)
             ranks.append(np.argsort(np.argsort(mean, kind="stable")))
         else:
             ranks.append(None)

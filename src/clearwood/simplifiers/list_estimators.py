@@ -72,26 +72,26 @@ class _RuleList(RulesFromEnsemble):
         self, teacher: Teacher, training: Training, generator: np.random.Generator
     ) -> dict[str, str]:
         n_rows = len(training.encoded)
-        n_made = self.n_synthetic
-        if n_made == "auto":
-            n_made = default_number(n_rows)
-        longest = self.max_rules
-        if self.n_rules != "auto":
-            longest = max(longest, self.n_rules)
+        n_made = default_number(n_rows)
+        if self.n_synthetic != "auto":
+            n_made = int(self.n_synthetic)
+        n_rules = None if self.n_rules == "auto" else int(self.n_rules)
+        longest = max(self.max_rules, n_rules or 1)
         job = make_job(teacher, training, self.bins_, longest, n_made)
         tuned = self.tune == "auto" and n_rows < TUNED_ROWS
         tried = settings_to_try(job.task, self.combine, tuned, n_made)
         seeds = generator.integers(2**63, size=N_FOLDS + 2).tolist()
-        chosen = self._choose(job, tried, seeds[1:])
+        chosen = self._choose(job, tried, n_rules, seeds[1:])
         (lists,) = fit_paths(job, np.arange(n_rows), [chosen], seeds[0])
         self.path_ = tuple(print_list(job, found) for found in lists)
         self.settings_ = chosen._asdict()
         self.rules_ = self._of_size(self.n_rules_)
         return {"method": "list", "combine": self.combine}
 
-    def _choose(self, job: Job, tried: list[Settings], seeds: list[int]) -> Settings:
+    def _choose(
+        self, job: Job, tried: list[Settings], n_rules: int | None, seeds: list[int]
+    ) -> Settings:
         """Settings and size, on held-out rows where there is a choice."""
-        n_rules = None if self.n_rules == "auto" else self.n_rules
         self.cv_results_ = None
         self.n_rules_ = job.max_rules if n_rules is None else n_rules
         no_choice = len(tried) == 1 and n_rules is not None
