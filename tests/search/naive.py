@@ -12,9 +12,7 @@ def parts(grid):
 
 def is_inside(grid, box, i):
     """Whether row i has an allowed bin in every feature."""
-    return all(
-        box[part][column[i]] for part, column in zip(parts(grid), grid.columns)
-    )
+    return all(box[part][column[i]] for part, column in zip(parts(grid), grid.columns))
 
 
 def members(grid, boxes):

@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.search import naive
+from tests.search.problems import numeric_grid, random_box, random_grid
 
 from clearwood.search import Grid, candidate_boxes, contains, n_literals, whole_box
 from clearwood.search._kernels import (
@@ -12,8 +14,6 @@ from clearwood.search._kernels import (
     improve_box,
     part_cost,
 )
-from tests.search import naive
-from tests.search.problems import numeric_grid, random_box, random_grid
 
 SEEDS = st.integers(0, 2**32 - 1)
 

@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from tests.search import naive
+from tests.search.problems import numeric_grid, random_box, random_problem
 
 from clearwood.search import (
     BoxList,
@@ -15,8 +17,6 @@ from clearwood.search import (
     refine,
 )
 from clearwood.search.lists import LEAST_ROWS, Ascent, _inserted, _PoolGains
-from tests.search import naive
-from tests.search.problems import numeric_grid, random_box, random_problem
 
 KINDS = ("class", "values")
 

@@ -3,7 +3,12 @@
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from clearwood import FABRulesClassifier, FABRulesRegressor
+from clearwood import (
+    FABRulesClassifier,
+    FABRulesRegressor,
+    RuleListClassifier,
+    RuleListRegressor,
+)
 
 # A forest draws rows, so that a weight is not the same as repeated rows to it.
 INNER = {"check_sample_weight_equivalence_on_dense_data": "the forest fails it"}
@@ -19,6 +24,10 @@ def few_trees(ensemble):
         FABRulesRegressor(n_restarts=2),
         FABRulesClassifier(few_trees(RandomForestClassifier), n_restarts=2),
         FABRulesRegressor(few_trees(RandomForestRegressor), n_restarts=2, method="em"),
+        RuleListClassifier(max_rules=3),
+        RuleListRegressor(max_rules=3, tune=None),
+        RuleListClassifier(few_trees(RandomForestClassifier), max_rules=3, tune=None),
+        RuleListRegressor(few_trees(RandomForestRegressor), max_rules=3, n_rules=2),
     ],
     expected_failed_checks=lambda e: {} if e.estimator is None else INNER,
 )
