@@ -23,12 +23,14 @@ SETS = {
     "pima": ("classification", "chosen"),
     "waveform21": ("classification", "chosen"),
     "higgs": ("classification", "confirmed"),
-    "heart": ("classification", "confirmed"),
+    "heart": ("classification", "chosen"),
     "crx": ("classification", "confirmed"),
     "satimage": ("classification", "confirmed"),
+    "breast": ("classification", "confirmed"),
     "energy": ("regression", "chosen"),
     "autompg": ("regression", "chosen"),
-    "bodyfat": ("regression", "confirmed"),
+    "bodyfat": ("regression", "chosen"),
+    "autorisk": ("regression", "confirmed"),
     "baseball": ("regression", "confirmed"),
 }
 """Task, and whether settings were chosen on the set or only confirmed on it."""

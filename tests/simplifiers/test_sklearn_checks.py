@@ -24,10 +24,11 @@ def few_trees(ensemble):
         FABRulesRegressor(n_restarts=2),
         FABRulesClassifier(few_trees(RandomForestClassifier), n_restarts=2),
         FABRulesRegressor(few_trees(RandomForestRegressor), n_restarts=2, method="em"),
-        RuleListClassifier(max_rules=3),
-        RuleListRegressor(max_rules=3, tune=None),
-        RuleListClassifier(few_trees(RandomForestClassifier), max_rules=3, tune=None),
-        RuleListRegressor(few_trees(RandomForestRegressor), max_rules=3, n_rules=2),
+        RuleListClassifier(n_rules=3, max_rules=3, tune=None),
+        RuleListRegressor(max_rules=2, tune=None),
+        RuleListClassifier(
+            few_trees(RandomForestClassifier), n_rules=3, max_rules=3, tune=None
+        ),
     ],
     expected_failed_checks=lambda e: {} if e.estimator is None else INNER,
 )

@@ -108,7 +108,7 @@ LIST_PARAMETERS = f"""{ESTIMATOR.rstrip()}
         takes the defaults.
     n_synthetic : int or "auto", default="auto"
         Made rows, which the ensemble labels: training rows mixed with their
-        neighbours. "auto" makes three per row, 20,000 at most.
+        neighbours. "auto" makes three per row, at least 4,000 and at most 20,000.
     n_jobs : int or None, default=None
         Threads for the folds. The result does not depend on it.
     random_state : int, Generator, RandomState or None, default=None

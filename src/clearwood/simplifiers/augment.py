@@ -7,6 +7,9 @@ import numpy as np
 MOST_ROWS = 20_000
 """Most made rows by default, and rows among which neighbours are sought."""
 
+LEAST_MADE = 4000
+"""Rows that are made by default however few there are: few rows need them most."""
+
 N_NEIGHBOURS = 5
 """Neighbours of a row that it may be mixed with."""
 
@@ -16,10 +19,10 @@ def default_number(n_rows: int) -> int:
 
     Examples
     --------
-    >>> default_number(500), default_number(50_000)
-    (1500, 20000)
+    >>> default_number(500), default_number(3000), default_number(50_000)
+    (4000, 9000, 20000)
     """
-    return min(3 * n_rows, MOST_ROWS)
+    return min(max(3 * n_rows, LEAST_MADE), MOST_ROWS)
 
 
 def mixed_rows(

@@ -22,8 +22,9 @@ from clearwood.simplifiers.rule_list import (
     Job,
     Settings,
     cross_validate,
-    fit_paths,
+    fit_path,
     make_job,
+    make_lesson,
     print_list,
     settings_to_try,
 )
@@ -82,8 +83,9 @@ class _RuleList(RulesFromEnsemble):
         tried = settings_to_try(job.task, self.combine, tuned, n_made)
         seeds = generator.integers(2**63, size=N_FOLDS + 2).tolist()
         chosen = self._choose(job, tried, n_rules, seeds[1:])
-        (lists,) = fit_paths(job, np.arange(n_rows), [chosen], seeds[0])
-        self.path_ = tuple(print_list(job, found) for found in lists)
+        lesson = make_lesson(job, training, chosen.augment, seeds[0])
+        lists = fit_path(job, lesson, chosen)
+        self.path_ = tuple(print_list(job, lesson, found) for found in lists)
         self.settings_ = chosen._asdict()
         self.rules_ = self._of_size(self.n_rules_)
         return {"method": "list", "combine": self.combine}

@@ -44,8 +44,9 @@ NEAR_DISJOINT = {"classification": 0.05, "regression": 0.01}
 DISJOINT = 1e6
 """Overlap penalty at which no overlap pays."""
 
-MADE_WEIGHT = 1.0
-"""What a made row weighs; a real one weighs 1 on average."""
+MADE_WEIGHT = 10.0
+"""Weight of all made rows together over that of the real ones, at most; one made row
+weighs no more than a real one."""
 
 
 class Settings(NamedTuple):
@@ -156,58 +157,55 @@ def settings_to_try(task: str, combine: str, tune: bool, n_made: int) -> list[Se
     return every if tune else every[:1]
 
 
-def fit_paths(
-    job: Job, rows: np.ndarray, settings: Sequence[Settings], seed: int
-) -> list[list[BoxList]]:
-    """Lists of all sizes, fitted to some of the rows, for settings of one ``augment``.
+class Lesson(NamedTuple):
+    """What lists are fitted to: training rows, or some of them, and made ones.
+
+    Attributes
+    ----------
+    training : Training
+    made : Training or None
+    grid : Grid
+        All these rows.
+    pool : ndarray of bool of shape (n_pool, total number of bins)
+        Boxes to choose from.
+    """
+
+    training: Training
+    made: Training | None
+    grid: Grid
+    pool: np.ndarray
+
+
+def make_lesson(job: Job, training: Training, augment: bool, seed: int) -> Lesson:
+    """Make rows, ask the ensemble about them, and find boxes to choose from.
 
     Parameters
     ----------
     job : Job
-    rows : ndarray of int
-        Positions of the training rows to use.
-    settings : sequence of Settings
-        They share made rows and pool, so they must agree on ``augment``.
+    training : Training
+        The training rows to use.
+    augment : bool
+        Whether to make rows.
     seed : int
 
     Returns
     -------
-    list of list of BoxList
-        Per settings, lists that grow from one to the next.
+    Lesson
     """
     generator = np.random.default_rng(seed)
-    training = job.training
-    encoded, target = training.encoded[rows], job.target(training.taught[rows])
-    weight = training.weight[rows] / training.weight[rows].mean()
-    is_real = np.ones(len(rows), dtype=bool)
-    if settings[0].augment:
-        made = _made_rows(job, encoded, weight, generator)
-        encoded = np.concatenate([encoded, made])
-        answers = job.target(job.teacher.says_encoded(made))
-        target = np.concatenate([target, answers])
-        weight = np.concatenate([weight, np.full(len(made), MADE_WEIGHT)])
-        is_real = np.arange(len(encoded)) < len(rows)
+    made = _made_rows(job, training, generator) if augment else None
+    encoded, target, weight = _both(job, training, made)
     grid = job.grid(encoded)
     pool = np.zeros((0, int(grid.n_bins.sum())), dtype=bool)
     if job.max_rules > 1 and len(grid.n_bins):
         pool = candidate_boxes(grid, target, weight, generator)
-    loss = job.loss(target, weight)
-    return [
-        grow_lists(
-            make_problem(
-                grid, loss, Penalties(s.literal_penalty, s.overlap_penalty), is_real
-            ),
-            pool,
-            job.max_rules - 1,
-        )
-        for s in settings
-    ]
+    return Lesson(training, made, grid, pool)
 
 
 def _made_rows(
-    job: Job, encoded: np.ndarray, weight: np.ndarray, generator: np.random.Generator
-) -> np.ndarray:
-    used = job.bins.used_features
+    job: Job, training: Training, generator: np.random.Generator
+) -> Training:
+    used, encoded, weight = job.bins.used_features, training.encoded, training.weight
     n_made = round(job.n_made * len(encoded) / len(job.training.encoded))
     mixed = mixed_rows(
         encoded[:, used], job.is_category[used], weight, n_made, generator
@@ -215,7 +213,36 @@ def _made_rows(
     # The ensemble asks about nothing else.
     made = np.tile(encoded[:1], (len(mixed), 1))
     made[:, used] = mixed
-    return made
+    said = job.teacher.says_encoded(made)
+    teacher = said.argmax(axis=1) if job.teacher.classes else said
+    each = min(1.0, MADE_WEIGHT * len(encoded) / max(len(made), 1))
+    made_weight = np.full(len(made), each * weight.mean())
+    return Training(made, said, None, made_weight, teacher)
+
+
+def _both(
+    job: Job, training: Training, made: Training | None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Rows, target and weight of training rows and made ones after them."""
+    parts = [training] if made is None else [training, made]
+    return (
+        np.concatenate([part.encoded for part in parts]),
+        job.target(np.concatenate([part.taught for part in parts])),
+        np.concatenate([part.weight for part in parts]),
+    )
+
+
+def fit_path(job: Job, lesson: Lesson, settings: Settings) -> list[BoxList]:
+    """Lists that grow from one to the next."""
+    _, target, weight = _both(job, lesson.training, lesson.made)
+    is_real = np.arange(len(target)) < len(lesson.training.encoded)
+    problem = make_problem(
+        lesson.grid,
+        job.loss(target, weight),
+        Penalties(settings.literal_penalty, settings.overlap_penalty),
+        is_real,
+    )
+    return grow_lists(problem, lesson.pool, job.max_rules - 1)
 
 
 class Validation(NamedTuple):
@@ -298,17 +325,25 @@ def _held_out_losses(
     """Loss of every list on every held-out row: (settings, sizes, rows)."""
     training = job.training
     rows = np.setdiff1d(np.arange(len(training.encoded)), held)
-    paths = fit_paths(job, rows, settings, seed)
+    labels = None if training.labels is None else training.labels[rows]
+    part = Training(
+        training.encoded[rows],
+        training.taught[rows],
+        labels,
+        training.weight[rows],
+        training.teacher[rows],
+    )
+    lesson = make_lesson(job, part, settings[0].augment, seed)
     grid = job.grid(training.encoded[held])
     target = job.target(training.taught[held])
     losses = np.empty((len(settings), job.max_rules, len(held)))
-    for path, lines in zip(paths, losses):
-        for lst in path:
+    for one, lines in zip(settings, losses):
+        for lst in fit_path(job, lesson, one):
             lines[len(lst.boxes) :] = job.wrong(target, lst.predict(grid))
     return losses
 
 
-def print_list(job: Job, lst: BoxList) -> RuleSet:
+def print_list(job: Job, lesson: Lesson, lst: BoxList) -> RuleSet:
     """A list of boxes in the data's own terms."""
     bins, used = job.bins, job.bins.used_features
     codes = bins.transform_encoded(job.training.encoded)
@@ -322,5 +357,9 @@ def print_list(job: Job, lst: BoxList) -> RuleSet:
         if region is not None:
             regions.append(region)
     return build_rule_list(
-        regions, job.training, bins.features, classes=job.teacher.classes
+        regions,
+        job.training,
+        bins.features,
+        made=lesson.made,
+        classes=job.teacher.classes,
     )
