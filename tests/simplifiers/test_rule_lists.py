@@ -35,8 +35,8 @@ def diabetes():
 
 
 def rule_list(estimator, **settings):
-    settings = {"tune": None, "n_rules": 4, "max_rules": 4, **settings}
-    settings = {"random_state": 0, **settings}
+    quick = {"tune": None, "n_rules": 4, "max_rules": 4, "n_synthetic": 500}
+    settings = {**quick, "random_state": 0, **settings}
     regressor = type(estimator).__name__.endswith("Regressor")
     make = cw.RuleListRegressor if regressor else cw.RuleListClassifier
     return make(estimator, **settings)
@@ -209,7 +209,7 @@ def test_fitted_models_are_not_refitted_and_survive_clone(cancer):
 def test_simplify_by_lists(cancer):
     X, y, forest = cancer
     rules = cw.simplify(
-        forest, X, y, method="list", max_rules=3, tune=None, random_state=0
+        forest, X, y, method="list", max_rules=3, n_rules=3, tune=None, random_state=0
     )
     assert 1 < rules.n_rules <= 3
     with pytest.raises(InputError, match="method must be one of"):
