@@ -42,8 +42,9 @@ TEXT = """\
 Held-out agreement with the ensemble (share of equal classes, or R2): of the rule list
 (`tune=None`, at most K lines) less the better one, on the same test rows, of a CART
 with K leaves fitted to the ensemble's labels and one fitted to its probabilities (in
-regression there is one: fitted to its values). The list also learns from made rows that the ensemble labels; these CARTs, as
-people grow them today, do not. Settings were chosen on the sets called
+regression there is one: fitted to its values). The list also learns from made rows that
+the ensemble labels; these CARTs, as people grow them today, do not. Settings were
+chosen on the sets called
 "chosen". Error: of the printed rules and of that CART against the true labels or
 values. Literals: of the list, and of the CART's leaves after dropping repeated bounds.
 Overlap: mean number of rules per test row. Seconds: one fit of the whole path up to 10
