@@ -9,6 +9,9 @@ from clearwood._numeric import kernel
 SMALLEST_CHANGE = 1e-12
 """A box moves only if it gets better by more than rounding."""
 
+MOST_ROUNDS = 100
+"""Most visits of one feature while a box moves."""
+
 
 @kernel
 def contains(columns, start, n_bins, boxes):
@@ -189,8 +192,10 @@ def improve_box(
     most = n_bins.max()
     totals, held = np.empty(most), np.empty(most)
     parts = np.empty(most, dtype=np.bool_)
-    d, unchanged = 0, 0
-    while unchanged < n_features:
+    d, unchanged, visits = 0, 0, 0
+    # The bound on visits only matters where rounding feigns a better cost.
+    while unchanged < n_features and visits < MOST_ROUNDS * n_features:
+        visits += 1
         size, column = n_bins[d], columns[d]
         allowed = box[start[d] : start[d] + size]
         seen_here = seen[start[d] : start[d] + size]

@@ -26,7 +26,7 @@ N_HALVED = 2
 """How often the penalty per literal is halved so that a list can grow further."""
 
 MOST_SWEEPS = 20
-"""Most rounds over all boxes of a list."""
+"""Most rounds over all boxes of a list, and over sides and value of one box."""
 
 SMALLEST_CHANGE = 1e-9
 """A list changes only if its objective falls by more than this."""
@@ -241,7 +241,7 @@ class Ascent:
         """Sides and value in turns, while the cost falls."""
         grid, seen, loss, penalties, counts = self.problem
         best = np.inf, box, value
-        while True:
+        for _ in range(MOST_SWEEPS):
             box = best[1].copy()
             cost = _kernels.improve_box(
                 *grid, seen, cost_of(value), counts * free, box,
@@ -252,7 +252,8 @@ class Ascent:
             best = cost, box, value
             value = loss.best_value(contains(grid, box[None])[0] & free)
             if value == best[2]:
-                return best
+                break
+        return best
 
     def _loss_below(self, k: int) -> np.ndarray:
         """Loss of every row if the first k + 1 boxes were not there."""
