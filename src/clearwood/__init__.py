@@ -19,6 +19,8 @@ _HOME = {
     "ModelCheck": "ensembles",
     "RegionsDisplay": "simplifiers.display",
     "Rule": "rules",
+    "RuleListClassifier": "simplifiers",
+    "RuleListRegressor": "simplifiers",
     "RuleScores": "rules",
     "RuleSet": "rules",
     "TreeEnsemble": "ensembles",

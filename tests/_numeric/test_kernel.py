@@ -41,3 +41,21 @@ def test_import_loads_neither_numba_nor_sklearn(module):
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     ).stdout
     assert loaded.strip() == "[]"
+
+
+@kernel
+def doubled(x):
+    return 2 * x
+
+
+@kernel
+def doubled_sum(values):
+    total = 0.0
+    for value in values:
+        total += doubled(value)
+    return total
+
+
+def test_kernels_call_kernels():
+    assert doubled_sum(np.arange(4.0)) == 12.0
+    assert doubled_sum.__wrapped__(np.arange(4.0)) == 12.0

@@ -8,7 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
-from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
+from sklearn.datasets import load_iris
+from sklearn.ensemble import (
+    GradientBoostingClassifier,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
 from sklearn.tree import DecisionTreeRegressor
 from tests.ensembles import models, naive
 
@@ -248,3 +253,12 @@ def test_classes_under_other_names():
     for labels in (["a"], ["a", "a"], ["a", "b", "c"]):
         with pytest.raises(InputError, match="expected 2 different labels"):
             stump().with_classes(labels)
+
+
+def test_encoded_rows_get_the_same_answers():
+    X, y = load_iris(return_X_y=True)
+    forest = read_ensemble(RandomForestClassifier(5, random_state=0).fit(X, y))
+    encoded = forest.encode(X)
+    assert_array_equal(forest.answers_encoded(encoded), forest.predict_proba(X))
+    model = read_ensemble(RandomForestRegressor(5, random_state=0).fit(X, y))
+    assert_array_equal(model.answers_encoded(encoded), model.predict(X))

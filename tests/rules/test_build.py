@@ -5,7 +5,7 @@ import pytest
 
 from clearwood._features import FeatureSpace
 from clearwood.exceptions import InputError
-from clearwood.rules import Interval, Training, build_rule_set
+from clearwood.rules import Interval, Training, build_rule_list, build_rule_set
 from clearwood.rules.build import rounded
 
 SPACE = FeatureSpace.numeric(1)
@@ -212,3 +212,51 @@ def test_bounds_that_part_no_values(condition, expected):
     (found,) = rounded([condition], column)
     assert found == expected
     assert (found.matches(column[:, 0]) == condition.matches(column[:, 0])).all()
+
+
+def test_lists_keep_their_order_and_speak_for_the_rows_they_catch():
+    regions, training = low_mid_high()
+    in_order = [regions[4], regions[3], regions[1], regions[2]]
+    rules = build_rule_list(in_order, training, SPACE, round_cuts=False)
+    # The region without rows is gone; nothing else is moved or left out.
+    assert [rule.conditions[0].high for rule in rules.rules] == [2.5, 3.5, 6.5]
+    assert [rule.caught for rule in rules] == [3.0, 1.0, 3.0, 3.0]
+    assert [rule.support for rule in rules] == [3.0, 4.0, 3.0, 3.0]
+    assert [rule.prediction for rule in rules] == [0.0, 0.0, 5.0, 10.0]
+
+
+def test_a_list_ends_where_a_rule_holds_every_row():
+    regions, training = low_mid_high()
+    everything = (Interval(0, high=50.0),)
+    rules = build_rule_list([regions[0], everything, regions[1]], training, SPACE)
+    assert rules.n_rules == 2
+    assert rules.otherwise.prediction == pytest.approx(15 / 7, abs=0.02)
+
+
+def test_lists_say_class_probabilities_of_the_caught_rows():
+    taught = np.array([[0.9, 0.1]] * 3 + [[0.2, 0.8]] * 7)
+    training = Training(X, taught, None, ONES, taught.argmax(axis=1))
+    regions = [(Interval(0, high=2.5),), (Interval(0, high=5.5),)]
+    rules = build_rule_list(regions, training, SPACE, classes=("no", "yes"))
+    assert rules.rules[1].probabilities == pytest.approx((0.2, 0.8))
+    assert rules.rules[1].support == 6.0
+
+
+def test_made_rows_count_for_values_and_literals_but_not_in_statistics():
+    taught = np.where(X[:, 0] < 5, 1.0, 3.0)
+    training = Training(X, taught, None, ONES, taught)
+    told = np.array([2.0, 2.0, 7.0])
+    made = Training(np.array([[4.2], [4.4], [40.0]]), told, None, np.ones(3), told)
+    region = [(Interval(0, low=-1.0, high=4.5),)]
+    rules = build_rule_list(region, training, SPACE, made=made, round_cuts=False)
+    assert rules.rules[0].prediction == pytest.approx(9 / 7)
+    assert rules.rules[0].support == 5.0
+    region = [(Interval(0, low=4.5, high=30.0),)]
+    assert rules_bounds(region, training, None) == (4.5, np.inf)
+    assert rules_bounds(region, training, made) == (4.5, 30.0)
+
+
+def rules_bounds(region, training, made):
+    rules = build_rule_list(region, training, SPACE, made=made, round_cuts=False)
+    condition = rules.rules[0].conditions[0]
+    return condition.low, condition.high

@@ -16,7 +16,9 @@ from sklearn.ensemble import (
     RandomForestClassifier,
     RandomForestRegressor,
 )
+from sklearn.metrics import r2_score
 from sklearn.model_selection import train_test_split
+from sklearn.tree import DecisionTreeRegressor
 
 import clearwood as cw
 from clearwood.datasets import make_synthetic1, make_xor_regression
@@ -151,3 +153,45 @@ def test_crx_of_catboost(shared_data, tmp_path):
     assert "A9 is 't'" in str(rules) or "A9 is 'f'" in str(rules)
     again = cw.RuleSet.from_json(rules.to_json())
     np.testing.assert_array_equal(again.predict(X), rules.predict(X))
+
+
+# Rule lists beat trees of their size that are fitted to the same ensemble.
+
+
+def test_a_list_says_more_of_a_spambase_forest_than_a_tree(shared_data):
+    table = pd.read_csv(shared_data("data/uci/spambase.csv.gz"))
+    X, y = table.drop(columns="target"), table["target"]
+    X_train, X_test, y_train, y_test = train_test_split(
+        X, y, train_size=1000, test_size=1000, random_state=0
+    )
+    forest = RandomForestClassifier(100, random_state=0).fit(X_train, y_train)
+    found = cw.RuleListClassifier(
+        forest, n_rules=5, max_rules=5, tune=None, random_state=0
+    ).fit(X_train, y_train)
+    tree = DecisionTreeRegressor(max_leaf_nodes=5, random_state=0)
+    tree.fit(X_train, forest.predict_proba(X_train))
+    told = forest.predict(X_test)
+    by_tree = np.mean(tree.predict(X_test).argmax(axis=1) == told)
+    scores = found.rules_.evaluate(X_test, y_test, teacher=forest)
+    assert scores.n_rules <= 5
+    assert scores.fidelity > by_tree + 0.015
+    assert scores.error < 0.11
+
+
+def test_a_list_says_more_of_an_energy_forest_than_a_tree(shared_data):
+    table = pd.read_csv(shared_data("data/uci/energy.csv.gz"))
+    X, y = table.iloc[:, :8], table["heating_load"]
+    X_train, X_test, y_train, y_test = train_test_split(
+        X, y, train_size=384, random_state=0
+    )
+    forest = RandomForestRegressor(100, random_state=0).fit(X_train, y_train)
+    found = cw.RuleListRegressor(
+        forest, n_rules=5, max_rules=5, tune=None, random_state=0
+    ).fit(X_train, y_train)
+    tree = DecisionTreeRegressor(max_leaf_nodes=5, random_state=0)
+    tree.fit(X_train, forest.predict(X_train))
+    told = forest.predict(X_test)
+    scores = found.rules_.evaluate(X_test, y_test, teacher=forest)
+    assert scores.n_rules <= 5
+    assert scores.fidelity > r2_score(told, tree.predict(X_test)) + 0.005
+    assert scores.error < 9.5

@@ -3,7 +3,12 @@
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from clearwood import FABRulesClassifier, FABRulesRegressor
+from clearwood import (
+    FABRulesClassifier,
+    FABRulesRegressor,
+    RuleListClassifier,
+    RuleListRegressor,
+)
 
 # A forest draws rows, so that a weight is not the same as repeated rows to it.
 INNER = {"check_sample_weight_equivalence_on_dense_data": "the forest fails it"}
@@ -19,6 +24,11 @@ def few_trees(ensemble):
         FABRulesRegressor(n_restarts=2),
         FABRulesClassifier(few_trees(RandomForestClassifier), n_restarts=2),
         FABRulesRegressor(few_trees(RandomForestRegressor), n_restarts=2, method="em"),
+        RuleListClassifier(n_rules=3, max_rules=3, tune=None),
+        RuleListRegressor(max_rules=2, tune=None),
+        RuleListClassifier(
+            few_trees(RandomForestClassifier), n_rules=3, max_rules=3, tune=None
+        ),
     ],
     expected_failed_checks=lambda e: {} if e.estimator is None else INNER,
 )

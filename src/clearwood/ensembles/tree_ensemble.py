@@ -332,6 +332,11 @@ class TreeEnsemble:
             )
         return self._response(self.raw_scores(X))
 
+    def answers_encoded(self, encoded: np.ndarray) -> np.ndarray:
+        """Class probabilities, or values, for rows that :meth:`encode` made."""
+        answers = self._response(self.raw_scores_encoded(encoded))
+        return answers[:, 0] if self.classes is None else answers
+
     def decision_function(self, X: Any) -> np.ndarray:
         """Scores before the link, where the original has a decision function.
 
@@ -362,12 +367,15 @@ class TreeEnsemble:
         -------
         ndarray of shape (n_rows, n_outputs)
         """
-        X = self.encode(X)
+        return self.raw_scores_encoded(self.encode(X))
+
+    def raw_scores_encoded(self, encoded: np.ndarray) -> np.ndarray:
+        """As :meth:`raw_scores`, for rows that :meth:`encode` made."""
         combine = self._sum if self.aggregation == "sum" else self._weighted_median
-        raw = np.empty((len(X), self.n_outputs))
-        for start in range(0, len(X), BLOCK_ROWS):
+        raw = np.empty((len(encoded), self.n_outputs))
+        for start in range(0, len(encoded), BLOCK_ROWS):
             rows = slice(start, start + BLOCK_ROWS)
-            raw[rows] = combine(self._find_leaves(X[rows]))
+            raw[rows] = combine(self._find_leaves(encoded[rows]))
         return raw
 
     def _response(self, raw: np.ndarray) -> np.ndarray:

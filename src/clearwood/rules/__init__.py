@@ -2,9 +2,10 @@
 
 from clearwood._features import FeatureSpace
 from clearwood.rules.bins import FeatureBins, Statements
-from clearwood.rules.build import Training, build_rule_set
+from clearwood.rules.build import Training, build_rule_list, build_rule_set
 from clearwood.rules.conditions import CategorySet, Condition, Interval
 from clearwood.rules.prune import prune_by_coverage, prune_by_prediction
+from clearwood.rules.regions import region_conditions
 from clearwood.rules.rule_set import Rule, RuleSet
 from clearwood.rules.scores import RuleScores
 
@@ -19,7 +20,9 @@ __all__ = [
     "RuleSet",
     "Statements",
     "Training",
+    "build_rule_list",
     "build_rule_set",
     "prune_by_coverage",
     "prune_by_prediction",
+    "region_conditions",
 ]

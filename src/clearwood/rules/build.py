@@ -131,6 +131,70 @@ def build_rule_set(
     return _described(rule_set, training)
 
 
+def build_rule_list(
+    regions: Sequence[Sequence[Condition]],
+    training: Training,
+    features: FeatureSpace,
+    *,
+    made: Training | None = None,
+    classes: Sequence[Any] = (),
+    round_cuts: bool = True,
+) -> RuleSet:
+    """Make a list of regions that stand in the order in which they are to be tried.
+
+    A rule says the mean of what it is taught on the rows that it catches (the most
+    probable class). Literals without which it holds the same rows are dropped; a
+    region that catches no training row is left out.
+
+    Parameters
+    ----------
+    regions : sequence of sequences of conditions
+        One sequence per region.
+    training : Training
+        Rows and what is said of them.
+    features : FeatureSpace
+        Names and categories.
+    made : Training, optional
+        Further rows, which count for what a rule says and for which literals it
+        needs, but not in its statistics.
+    classes, round_cuts
+        As in :func:`build_rule_set`.
+
+    Returns
+    -------
+    RuleSet
+    """
+    every = training if made is None else _together(training, made)
+    encoded = every.encoded
+    is_real = np.arange(len(encoded)) < len(training.encoded)
+    rules: list[Rule] = []
+    free = every.weight > 0
+    for region in regions:
+        conditions = prune_by_coverage(region, encoded)
+        caught = free & matches_all(conditions, encoded)
+        if not (caught & is_real).any():
+            continue
+        if not conditions:
+            break  # It holds every row, as `otherwise` does.
+        rule = _rule(conditions, caught, every, classes, round_cuts)
+        if round_cuts:
+            rule = replace(rule, conditions=rounded(conditions, encoded))
+        rules.append(rule)
+        free &= ~caught
+    otherwise = _otherwise(rules, every, classes, round_cuts)
+    rule_set = RuleSet(tuple(rules), otherwise, features, tuple(classes))
+    return _described(rule_set, training, by_caught=True)
+
+
+def _together(training: Training, made: Training) -> Training:
+    """All rows; labels are not known of made ones."""
+    joined = {
+        name: np.concatenate([getattr(training, name), getattr(made, name)])
+        for name in ("encoded", "taught", "weight", "teacher")
+    }
+    return Training(labels=None, **joined)
+
+
 def rounded(
     conditions: Sequence[Condition], encoded: np.ndarray
 ) -> tuple[Condition, ...]:
@@ -239,8 +303,13 @@ def _otherwise(
     return _rule((), free, training, classes, round_values)
 
 
-def _described(rule_set: RuleSet, training: Training) -> RuleSet:
-    """The same rules, with their statistics on the training rows."""
+def _described(
+    rule_set: RuleSet, training: Training, *, by_caught: bool = False
+) -> RuleSet:
+    """The same rules, with their statistics on the training rows.
+
+    ``by_caught``: the probabilities are those of the caught rows, and stay so.
+    """
     encoded, weight, classes = training.encoded, training.weight, rule_set.classes
     first = rule_set.apply_encoded(encoded)
     described = []
@@ -257,10 +326,11 @@ def _described(rule_set: RuleSet, training: Training) -> RuleSet:
         precision = spread = math.nan
         if is_class:
             said = classes.index(said)
-            # Pruning may have let rows in; what is said must stay as it was.
-            mean = _mean_taught(rows, training)
-            if mean.argmax() == said:
-                rule = replace(rule, probabilities=tuple(mean.tolist()))
+            if not by_caught:
+                # Pruning may have let rows in; what is said must stay as it was.
+                mean = _mean_taught(rows, training)
+                if mean.argmax() == said:
+                    rule = replace(rule, probabilities=tuple(mean.tolist()))
             if truth is not None:
                 precision = _agreement(rows, said, truth, weight, is_class)
         else:

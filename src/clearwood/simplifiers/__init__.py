@@ -2,5 +2,12 @@
 
 from clearwood.simplifiers.api import simplify
 from clearwood.simplifiers.estimators import FABRulesClassifier, FABRulesRegressor
+from clearwood.simplifiers.list_estimators import RuleListClassifier, RuleListRegressor
 
-__all__ = ["FABRulesClassifier", "FABRulesRegressor", "simplify"]
+__all__ = [
+    "FABRulesClassifier",
+    "FABRulesRegressor",
+    "RuleListClassifier",
+    "RuleListRegressor",
+    "simplify",
+]

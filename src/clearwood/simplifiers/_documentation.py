@@ -1,6 +1,6 @@
-"""What the docstrings of the classifier and the regressor share."""
+"""What the docstrings of the estimators share."""
 
-PARAMETERS = """
+ESTIMATOR = """
     Parameters
     ----------
     estimator : estimator, TreeEnsemble or None, default=None
@@ -8,6 +8,9 @@ PARAMETERS = """
         (wrap it in ``sklearn.frozen.FrozenEstimator`` where it must survive
         ``clone``); an unfitted one is fitted on ``X, y``; None means histogram
         gradient boosting.
+"""
+
+PARAMETERS = f"""{ESTIMATOR.rstrip()}
     max_rules : int, default=10
         Most lines printed, ``otherwise`` included. Both methods start from one
         component fewer (at least two); FAB drops those that do not pay. A
@@ -51,7 +54,7 @@ PARAMETERS = """
         Seed of the starts (and of the default ensemble).
 """
 
-ATTRIBUTES = """
+FITTED = """
     Attributes
     ----------
     rules_ : RuleSet
@@ -62,6 +65,16 @@ ATTRIBUTES = """
         The fitted ensemble as it was handed in, or fitted here.
     bins_ : FeatureBins
         The bins on which the rules were found.
+"""
+
+COLUMNS = """
+    n_features_in_ : int
+        Number of columns.
+    feature_names_in_ : ndarray of str
+        Column names, where the table had some.
+"""
+
+ATTRIBUTES = f"""{FITTED.rstrip()}
     history_ : tuple of Iteration
         Bound, surviving components and passes per iteration of the best start.
     restarts_ : list of dict
@@ -76,12 +89,43 @@ ATTRIBUTES = """
         Components that each start began with.
     selected_ : int or None
         Position of the best start in ``restarts_``; None where there was nothing
-        to fit (one line asked for, or an ensemble without splits).
-    n_features_in_ : int
-        Number of columns.
-    feature_names_in_ : ndarray of str
-        Column names, where the table had some.
+        to fit (one line asked for, or an ensemble without splits).{COLUMNS}"""
+
+LIST_PARAMETERS = f"""{ESTIMATOR.rstrip()}
+    n_rules : int or "auto", default="auto"
+        Lines printed, ``otherwise`` included; fewer where more do not pay. "auto"
+        takes the fewest that are within one standard error of the best fidelity on
+        rows held out from the training rows (three folds).
+    max_rules : int, default=10
+        Longest list that is fitted; ``path_`` holds those of all sizes. With a
+        larger ``n_rules``, that one.
+    combine : {{"near-disjoint", "first", "disjoint"}}, default="near-disjoint"
+        The first rule that a row satisfies decides. Whether rules may overlap: at a
+        cost, freely, or not at all on the training rows.
+    tune : "auto" or None, default="auto"
+        With fewer than 2,000 rows, choose by fidelity on held-out rows (three folds)
+        how much literals and overlap cost, and whether made rows are used; None
+        takes the defaults.
+    n_synthetic : int or "auto", default="auto"
+        Made rows, which the ensemble labels: training rows mixed with their
+        neighbours. "auto" makes three per row, at least 4,000 and at most 20,000.
+    n_jobs : int or None, default=None
+        Threads for the folds. The result does not depend on it.
+    random_state : int, Generator, RandomState or None, default=None
+        Seed of the search (and of the default ensemble).
 """
+
+LIST_ATTRIBUTES = f"""{FITTED.rstrip()}
+    path_ : tuple of RuleSet
+        The lists of all sizes, from ``otherwise`` alone to the longest that pays.
+    n_rules_ : int
+        Lines asked for, or chosen.
+    cv_results_ : dict of str to list, or None
+        Where something was chosen on held-out rows: per settings tried
+        ``"literal_penalty"``, ``"overlap_penalty"`` and ``"augment"``, and, with one
+        entry per size, ``"fidelity"`` and its ``"standard_error"``.
+    settings_ : dict
+        The settings of the lists in ``path_``.{COLUMNS}"""
 
 REFERENCES = """
     References

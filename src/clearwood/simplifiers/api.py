@@ -8,8 +8,9 @@ from clearwood.ensembles import read_ensemble
 from clearwood.exceptions import InputError
 from clearwood.rules import RuleSet
 from clearwood.simplifiers.estimators import FABRulesClassifier, FABRulesRegressor
+from clearwood.simplifiers.list_estimators import RuleListClassifier, RuleListRegressor
 
-METHODS = ("fab", "em")
+METHODS = ("fab", "em", "list")
 
 
 def simplify(
@@ -33,8 +34,9 @@ def simplify(
         Rows on which the rules shall speak for the model; its training rows do.
     y : array-like of shape (n_samples,), optional
         True labels or values, to report how precise the rules are.
-    method : {"fab", "em"}, default="fab"
-        See :class:`FABRulesClassifier`.
+    method : {"fab", "em", "list"}, default="fab"
+        For "fab" and "em" see :class:`FABRulesClassifier`, for "list"
+        :class:`RuleListClassifier`.
     max_rules : int, default=10
         Most lines printed, ``otherwise`` included.
     sample_weight : array-like of shape (n_samples,), optional
@@ -42,7 +44,7 @@ def simplify(
     random_state : int, Generator, RandomState or None, default=None
         Seed.
     **settings
-        Further parameters of :class:`FABRulesClassifier`.
+        Further parameters of the class that the method names.
 
     Returns
     -------
@@ -61,12 +63,14 @@ def simplify(
     if method not in METHODS:
         raise InputError(f"method must be one of {METHODS}, found {method!r}.")
     ensemble = read_ensemble(model)
-    kinds = {"classification": FABRulesClassifier, "regression": FABRulesRegressor}
-    fab = kinds[ensemble.task](
-        ensemble,
-        method=method,
-        max_rules=max_rules,
-        random_state=random_state,
-        **settings,
+    classifies = ensemble.task == "classification"
+    make: Any
+    if method == "list":
+        make = RuleListClassifier if classifies else RuleListRegressor
+    else:
+        make = FABRulesClassifier if classifies else FABRulesRegressor
+        settings["method"] = method
+    estimator = make(
+        ensemble, max_rules=max_rules, random_state=random_state, **settings
     )
-    return fab.fit(X, y, sample_weight).rules_
+    return estimator.fit(X, y, sample_weight).rules_

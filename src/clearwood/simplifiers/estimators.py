@@ -7,38 +7,29 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, _fit_context
-from sklearn.ensemble import (
-    HistGradientBoostingClassifier,
-    HistGradientBoostingRegressor,
-)
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import get_tags
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from clearwood._numeric import as_generator
-from clearwood._validation import check_table, check_target, check_weight
+from clearwood._validation import check_table
 from clearwood.exceptions import PoorFidelityWarning
-from clearwood.rules import FeatureBins, RuleSet, Training, build_rule_set
+from clearwood.rules import Training, build_rule_set
 from clearwood.rules.build import PRUNING
 from clearwood.simplifiers._documentation import ATTRIBUTES, PARAMETERS, REFERENCES
+from clearwood.simplifiers.base import (
+    ClassifiesByRules,
+    PredictsByRules,
+    RulesFromEnsemble,
+)
 from clearwood.simplifiers.components import component_of, soft_values
 from clearwood.simplifiers.fab import Fit, Problem
 from clearwood.simplifiers.restarts import Job, Restart, make_job, run_restarts
-from clearwood.simplifiers.teacher import (
-    Teacher,
-    get_teacher,
-    single_split_fidelity,
-    warn_of_unknown_categories,
-)
+from clearwood.simplifiers.teacher import Teacher, single_split_fidelity
 
 
-class _FABRules(BaseEstimator):
+class _FABRules(RulesFromEnsemble):
     """What classifier and regressor share."""
 
-    _task: str
-    rules_: RuleSet
     selected_: int | None
     _problem: Problem | None
     _fit: Fit | None
@@ -102,60 +93,9 @@ class _FABRules(BaseEstimator):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        inner = self._default_estimator() if self.estimator is None else self.estimator
-        if hasattr(inner, "__sklearn_tags__"):
-            tags.input_tags.allow_nan = get_tags(inner).input_tags.allow_nan
-        return tags
-
-    # A fitted ensemble in `estimator` keeps its own settings.
-    @_fit_context(prefer_skip_nested_validation=False)
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
-        """Find the rules.
-
-        Parameters
-        ----------
-        X : array-like or frame of shape (n_samples, n_features)
-            Training rows.
-        y : array-like of shape (n_samples,), optional
-            Labels or values. Not needed when ``estimator`` is fitted and
-            ``target="ensemble"``; then the rules' precision is not known.
-        sample_weight : array-like of shape (n_samples,), optional
-            Row weights.
-
-        Returns
-        -------
-        self
-        """
-        X = check_table(self, X, reset=True)
-        n_samples, target_name = X.shape[0], getattr(y, "name", None)
-        weight = check_weight(sample_weight, n_samples)
-        if y is not None:
-            y = check_target(y, n_samples, numeric=self._task == "regression")
-        # The ensemble's seed comes first, so that the starts do not depend on it.
-        generator = as_generator(self.random_state)
-        default = self._default_estimator().set_params(
-            random_state=int(generator.integers(2**31))
-        )
-        teacher = get_teacher(
-            self.estimator,
-            default,
-            X,
-            y,
-            weight if sample_weight is not None else None,
-            self._task,
-        )
-        self.estimator_, self.ensemble_ = teacher.model, teacher.ensemble
-        if teacher.classes:
-            self.classes_ = np.asarray(self.ensemble_.classes)
-
-        training = self._training(teacher, X, y, weight)
-        self.bins_ = FeatureBins.from_ensemble(
-            self.ensemble_,
-            missing_seen=np.isnan(training.encoded).any(axis=0),
-            counts=self.statement_counts,
-        )
+    def _find_rules(
+        self, teacher: Teacher, training: Training, generator: np.random.Generator
+    ) -> dict[str, str]:
         job = make_job(training, self.bins_, teacher.classes, self.get_params(False))
         if job.n_components == 0:
             self._keep_otherwise_only(job)
@@ -164,28 +104,7 @@ class _FABRules(BaseEstimator):
                 job, self.n_restarts, generator, self.n_jobs, self.verbose
             )
             self._keep_best(job, restarts)
-        self.rules_ = self.rules_.with_about(
-            model=self.ensemble_.source, method=self.method, target=self.target
-        )
-        if target_name:
-            self.rules_ = self.rules_.with_target(str(target_name))
-        return self
-
-    def _training(self, teacher: Teacher, X: Any, y: Any, weight: Any) -> Training:
-        """The rows that count, and what the rules shall say of them."""
-        counted = weight > 0
-        labels = None if y is None else teacher.label_codes(y)
-        said = teacher.says(X)
-        taught = teacher.taught(said, labels, self.target)
-        encoded = teacher.ensemble.encode(X)
-        warn_of_unknown_categories(teacher.ensemble, encoded)
-        return Training(
-            encoded[counted],
-            taught[counted],
-            None if labels is None else labels[counted],
-            weight[counted],
-            (said.argmax(axis=1) if teacher.classes else said)[counted],
-        )
+        return {"method": self.method, "target": self.target}
 
     def _keep_best(self, job: Job, restarts: list[Restart]) -> None:
         criteria = [restart.criterion(self.select) for restart in restarts]
@@ -203,7 +122,7 @@ class _FABRules(BaseEstimator):
                 f"The best start did not converge in {self.max_iter} iterations; "
                 "raise max_iter or tol.",
                 ConvergenceWarning,
-                stacklevel=3,
+                stacklevel=5,
             )
 
     def _compare_with_one_split(self, job: Job, best: Restart) -> None:
@@ -219,7 +138,7 @@ class _FABRules(BaseEstimator):
                 "explanation. Try statement_counts='all', statement_weight=0.1 or "
                 "n_restarts=100.",
                 PoorFidelityWarning,
-                stacklevel=4,
+                stacklevel=6,
             )
 
     def _keep_otherwise_only(self, job: Job) -> None:
@@ -235,20 +154,6 @@ class _FABRules(BaseEstimator):
             job.codes, self.bins_, job.training
         )
         self._problem = self._fit = None
-
-    def predict(self, X: Any) -> np.ndarray:
-        """What the printed rules say.
-
-        Parameters
-        ----------
-        X : array-like or frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-        """
-        check_is_fitted(self, "rules_")
-        return self.rules_.predict(check_table(self, X, reset=False))
 
     def predict_soft(self, X: Any) -> np.ndarray:
         """What the fitted mixture says before it is cut down to rules (eq. 10-11).
@@ -275,7 +180,7 @@ class _FABRules(BaseEstimator):
         return self.classes_[said.argmax(axis=1)] if said.ndim == 2 else said
 
 
-class FABRulesClassifier(ClassifierMixin, _FABRules):  # noqa: D101
+class FABRulesClassifier(ClassifiesByRules, _FABRules):  # noqa: D101
     __doc__ = f"""A few printed rules that say what a tree ensemble classifies as what.
     {PARAMETERS}{ATTRIBUTES}
     classes_ : ndarray
@@ -292,29 +197,8 @@ class FABRulesClassifier(ClassifierMixin, _FABRules):  # noqa: D101
     True
     """
 
-    _task = "classification"
 
-    @staticmethod
-    def _default_estimator() -> Any:
-        return HistGradientBoostingClassifier()
-
-    def predict_proba(self, X: Any) -> np.ndarray:
-        """Class probabilities of the printed rule that decides each row.
-
-        Parameters
-        ----------
-        X : array-like or frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_classes)
-            Means, on the rule's training rows, of what the rules were fitted to.
-        """
-        check_is_fitted(self, "rules_")
-        return self.rules_.predict_proba(check_table(self, X, reset=False))
-
-
-class FABRulesRegressor(RegressorMixin, _FABRules):  # noqa: D101
+class FABRulesRegressor(PredictsByRules, _FABRules):  # noqa: D101
     __doc__ = f"""A few printed rules that say what a tree ensemble predicts where.
     {PARAMETERS}{ATTRIBUTES}{REFERENCES}
     Examples
@@ -327,16 +211,3 @@ class FABRulesRegressor(RegressorMixin, _FABRules):  # noqa: D101
     >>> fab.rules_.n_rules <= 5
     True
     """
-
-    _task = "regression"
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        # A few steps cannot follow a plane through ten features, which is what
-        # scikit-learn means by a reasonable score.
-        tags.regressor_tags.poor_score = True
-        return tags
-
-    @staticmethod
-    def _default_estimator() -> Any:
-        return HistGradientBoostingRegressor()

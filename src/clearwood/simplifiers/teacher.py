@@ -47,9 +47,11 @@ class Teacher(NamedTuple):
 
     def says(self, X: Any) -> np.ndarray:
         """What the ensemble predicts: class probabilities, or values."""
-        if not self.classes:
-            return self.ensemble.predict(X)
-        said = self.ensemble.predict_proba(X)
+        return self.says_encoded(self.ensemble.encode(X))
+
+    def says_encoded(self, encoded: np.ndarray) -> np.ndarray:
+        """As :meth:`says`, for rows that the ensemble's ``encode`` made."""
+        said = self.ensemble.answers_encoded(encoded)
         if self.ensemble.link == "one_vs_rest":
             # One model per class: their answers need not sum to 1, those of rules do.
             total = said.sum(axis=1, keepdims=True)

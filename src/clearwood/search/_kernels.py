@@ -1,0 +1,233 @@
+"""The hot loops of box search: who is in a box, and the best box along one feature."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from clearwood._numeric import kernel
+
+SMALLEST_CHANGE = 1e-12
+"""A box moves only if it gets better by more than rounding."""
+
+MOST_ROUNDS = 100
+"""Most visits of one feature while a box moves."""
+
+
+@kernel
+def contains(columns, start, n_bins, boxes):
+    """Which rows are in which boxes: (n_boxes, n_rows)."""
+    n_features, n_rows = columns.shape
+    inside = np.ones((boxes.shape[0], n_rows), dtype=np.bool_)
+    for k in range(boxes.shape[0]):
+        row = inside[k]
+        for d in range(n_features):
+            allowed = boxes[k, start[d] : start[d] + n_bins[d]]
+            if allowed.all():
+                continue
+            column = columns[d]
+            for i in range(n_rows):
+                row[i] &= allowed[column[i]]
+    return inside
+
+
+@kernel
+def part_literals(allowed, seen, is_category):
+    """Literals of one feature's part of a box.
+
+    Only bins that hold rows matter: a bound beyond which there are none says nothing.
+    """
+    size = len(allowed)
+    shut = 0
+    for b in range(size):
+        shut += seen[b] and not allowed[b]
+    if shut == 0:
+        return 0
+    if is_category:
+        return 1
+    below, above, inside = 0, 0, False
+    for b in range(size - 1):
+        if allowed[b]:
+            inside = True
+        elif seen[b]:
+            below += not inside
+            above += inside
+    if not inside:
+        return 1
+    return max(1, (below > 0) + (above > 0))
+
+
+@kernel
+def n_literals(start, n_bins, is_category, seen, box):
+    """Literals of a box."""
+    total = 0
+    for d in range(len(start)):
+        part = slice(start[d], start[d] + n_bins[d])
+        total += part_literals(box[part], seen[part], is_category[d])
+    return total
+
+
+@kernel
+def count_outside(columns, start, n_bins, box):
+    """Of how many features' allowed bins each row is outside."""
+    n_features, n_rows = columns.shape
+    outside = np.zeros(n_rows, dtype=np.int32)
+    for d in range(n_features):
+        allowed = box[start[d] : start[d] + n_bins[d]]
+        if not allowed.all():
+            column = columns[d]
+            for i in range(n_rows):
+                outside[i] += not allowed[column[i]]
+    return outside
+
+
+@kernel
+def list_near(outside, inside_rows, near_rows):
+    """Rows in the box, and those outside of one feature at most; how many of each."""
+    n_inside, n_near = 0, 0
+    for i in range(len(outside)):
+        if outside[i] <= 1:
+            near_rows[n_near] = i
+            n_near += 1
+            if outside[i] == 0:
+                inside_rows[n_inside] = i
+                n_inside += 1
+    return n_inside, n_near
+
+
+@kernel
+def best_categories(total, allowed, better):
+    """The bins that cost less than nothing; those without rows stay as they are."""
+    for b in range(len(total)):
+        better[b] = total[b] < 0.0 or (total[b] == 0.0 and allowed[b])
+
+
+@kernel
+def best_interval(total, seen, allowed, bound_cost, better):
+    """The interval of bins, with or without the last one, that costs least.
+
+    The interval is the part of the histogram with the smallest sum: for every upper
+    end, the lower end before which the sum was largest. A side costs ``bound_cost``
+    where bins with rows lie beyond it. The last bin (missing values) is in where it
+    costs less than nothing.
+    """
+    last = len(total) - 1
+    first_seen, last_seen = last, -1
+    for b in range(last):
+        if seen[b]:
+            first_seen = min(first_seen, b)
+            last_seen = b
+    numeric = total[:last].sum()
+    # Everything; all values, but not the missing ones; missing values only.
+    best, low, high, missing = numeric + total[last], 0, last - 1, True
+    if seen[last] and numeric + bound_cost < best:
+        best, missing = numeric + bound_cost, False
+    if seen[last] and total[last] + bound_cost < best:
+        best, low, high, missing = total[last] + bound_cost, last, last - 1, True
+    with_missing = total[last] < 0.0 or (total[last] == 0.0 and allowed[last])
+    gained = total[last] if with_missing else 0.0
+    upto, least, least_low = 0.0, 0.0, 0
+    for b in range(last_seen + 1):
+        before = bound_cost - upto
+        if b > first_seen and before < least:
+            least, least_low = before, b
+        upto += total[b]
+        bound = bound_cost if b < last_seen else 0.0
+        some_bound = least_low > first_seen or b < last_seen
+        if some_bound and upto + least + bound + gained < best:
+            best = upto + least + bound + gained
+            low, high, missing = least_low, b, with_missing
+    if high == last_seen:
+        high = last - 1
+    for b in range(last):
+        better[b] = low <= b <= high
+    better[last] = missing
+
+
+@kernel
+def part_cost(total, seen, part, is_category, bound_cost):
+    """What one feature's part of a box costs: its rows and its literals."""
+    cost = bound_cost * part_literals(part, seen, is_category)
+    for b in range(len(total)):
+        if part[b]:
+            cost += total[b]
+    return cost
+
+
+@kernel
+def improve_box(
+    columns, start, n_bins, is_category, seen, cost, counts, box, bound_cost, least
+):
+    """Move the sides of a box, feature by feature, while its cost falls.
+
+    The cost of a box is the sum of ``cost`` over its rows and ``bound_cost`` per
+    literal. Along one feature, all others as they are, the best part is found exactly.
+
+    Parameters
+    ----------
+    columns, start, n_bins, is_category : ndarray
+        Fields of a ``Grid``.
+    seen : ndarray of bool of shape (total number of bins,)
+        Bins that hold rows.
+    cost : ndarray of float64 of shape (n_rows,)
+        What a row in the box costs; negative where it should be in.
+    counts : ndarray of float64 of shape (n_rows,)
+        How much a row counts towards ``least``.
+    box : ndarray of bool of shape (total number of bins,)
+        The start; changed in place.
+    bound_cost : float
+        Cost per literal.
+    least : float
+        Least sum of ``counts`` over the rows of the box.
+
+    Returns
+    -------
+    float
+        Cost of the box that was found.
+    """
+    n_features, n_rows = columns.shape
+    outside = count_outside(columns, start, n_bins, box)
+    inside_rows = np.empty(n_rows, dtype=np.int64)
+    near_rows = np.empty(n_rows, dtype=np.int64)
+    n_inside, n_near = list_near(outside, inside_rows, near_rows)
+    most = n_bins.max()
+    totals, held = np.empty(most), np.empty(most)
+    parts = np.empty(most, dtype=np.bool_)
+    d, unchanged, visits = 0, 0, 0
+    # The bound on visits only matters where rounding feigns a better cost.
+    while unchanged < n_features and visits < MOST_ROUNDS * n_features:
+        visits += 1
+        size, column = n_bins[d], columns[d]
+        allowed = box[start[d] : start[d] + size]
+        seen_here = seen[start[d] : start[d] + size]
+        total, count, better = totals[:size], held[:size], parts[:size]
+        total[:], count[:] = 0.0, 0.0
+        # A row matters to a feature if it is outside of no other.
+        rows = inside_rows[:n_inside] if allowed.all() else near_rows[:n_near]
+        for i in rows:
+            b = column[i]
+            if outside[i] == (not allowed[b]):
+                total[b] += cost[i]
+                count[b] += counts[i]
+        if is_category[d]:
+            best_categories(total, allowed, better)
+            everything = total.sum()
+            some = part_cost(total, seen_here, better, True, bound_cost)
+            if everything <= some:
+                better[:] = True
+        else:
+            best_interval(total, seen_here, allowed, bound_cost, better)
+        now = part_cost(total, seen_here, allowed, is_category[d], bound_cost)
+        then = part_cost(total, seen_here, better, is_category[d], bound_cost)
+        unchanged += 1
+        if then < now - SMALLEST_CHANGE and (count * better).sum() >= least:
+            unchanged = 1
+            for i in range(n_rows):
+                b = column[i]
+                outside[i] += int(allowed[b]) - int(better[b])
+            allowed[:] = better
+            n_inside, n_near = list_near(outside, inside_rows, near_rows)
+        d = (d + 1) % n_features
+    found = bound_cost * n_literals(start, n_bins, is_category, seen, box)
+    for i in inside_rows[:n_inside]:
+        found += cost[i]
+    return found

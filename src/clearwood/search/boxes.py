@@ -1,0 +1,107 @@
+"""The grid of bins, and boxes in it."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from clearwood.search import _kernels
+
+
+class Grid(NamedTuple):
+    """Rows as bins, and what kind of bins they are.
+
+    Attributes
+    ----------
+    columns : ndarray of shape (n_features, n_rows)
+        Bin of every row; one contiguous line per feature.
+    start : ndarray of int64 of shape (n_features,)
+        Where each feature's bins begin when all bins stand in one row.
+    n_bins : ndarray of int64 of shape (n_features,)
+        Bins per feature. Those of a numeric feature stand in order, the last one holds
+        missing values; those of a categorical one have no order.
+    is_category : ndarray of bool of shape (n_features,)
+        Which features are categorical.
+    """
+
+    columns: np.ndarray
+    start: np.ndarray
+    n_bins: np.ndarray
+    is_category: np.ndarray
+
+    @classmethod
+    def of(cls, codes: np.ndarray, n_bins: np.ndarray, is_category: np.ndarray) -> Grid:
+        """Grid of rows of bins.
+
+        Parameters
+        ----------
+        codes : ndarray of unsigned integers of shape (n_rows, n_features)
+        n_bins, is_category : ndarray of shape (n_features,)
+
+        Examples
+        --------
+        >>> codes = np.array([[0, 1], [2, 0]], dtype=np.uint8)
+        >>> Grid.of(codes, np.array([4, 3]), np.array([False, True])).start
+        array([0, 4])
+        """
+        n_bins = np.asarray(n_bins, dtype=np.int64)
+        start = np.concatenate([[0], np.cumsum(n_bins)[:-1]]).astype(np.int64)
+        # One type for nearly all, so that the kernels are compiled once.
+        columns = np.ascontiguousarray(codes.T, np.result_type(codes, np.uint16))
+        return cls(columns, start, n_bins, np.asarray(is_category, dtype=bool))
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return self.columns.shape[1]
+
+    def take(self, rows: np.ndarray) -> Grid:
+        """The same grid with some of the rows."""
+        return self._replace(columns=np.ascontiguousarray(self.columns[:, rows]))
+
+    def seen(self) -> np.ndarray:
+        """Which bins hold rows, over all bins of all features."""
+        seen = np.zeros(int(self.n_bins.sum()), dtype=bool)
+        for first, column in zip(self.start, self.columns):
+            seen[first + column.astype(np.int64)] = True
+        return seen
+
+
+def whole_box(grid: Grid) -> np.ndarray:
+    """The box that holds everything."""
+    return np.ones(int(grid.n_bins.sum()), dtype=bool)
+
+
+def contains(grid: Grid, boxes: np.ndarray) -> np.ndarray:
+    """Which rows are in which boxes.
+
+    Parameters
+    ----------
+    grid : Grid
+    boxes : ndarray of bool of shape (n_boxes, total number of bins)
+
+    Returns
+    -------
+    ndarray of bool of shape (n_boxes, n_rows)
+    """
+    return _kernels.contains(grid.columns, grid.start, grid.n_bins, boxes)
+
+
+def n_literals(grid: Grid, box: np.ndarray, seen: np.ndarray) -> int:
+    """Bounds and category sets that it takes to write a box down.
+
+    A two-sided interval is two literals; a bound beyond which there are no bins with
+    rows is none.
+
+    Parameters
+    ----------
+    grid : Grid
+    box, seen : ndarray of bool of shape (total number of bins,)
+        Allowed bins, and bins that hold rows.
+
+    Returns
+    -------
+    int
+    """
+    return _kernels.n_literals(grid.start, grid.n_bins, grid.is_category, seen, box)

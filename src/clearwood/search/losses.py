@@ -1,0 +1,153 @@
+"""What it costs to say one value on a set of rows.
+
+All losses are shares: over all rows, the weights sum to one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass(frozen=True, eq=False)
+class ClassLoss:
+    """Regret: how much more probable the teacher finds its own class.
+
+    Make one with :meth:`of`.
+
+    Parameters
+    ----------
+    costs : ndarray of shape (n_classes, n_rows)
+        Weighted regret of saying each class on each row.
+    share : ndarray of shape (n_rows,)
+        Weights, of sum one.
+
+    Examples
+    --------
+    >>> loss = ClassLoss.of(np.array([[0.9, 0.1], [0.4, 0.6]]), np.ones(2))
+    >>> loss.rows(0)
+    array([0. , 0.1])
+    >>> loss.best_value(np.array([True, True]))
+    0
+    """
+
+    costs: np.ndarray
+    share: np.ndarray
+
+    @classmethod
+    def of(cls, probabilities: np.ndarray, weight: np.ndarray) -> ClassLoss:
+        """Regret of class probabilities (n_rows, n_classes)."""
+        share = weight / weight.sum()
+        regret = probabilities.max(axis=1, keepdims=True) - probabilities
+        return cls(np.ascontiguousarray(regret.T) * share, share)
+
+    def rows(self, value: int) -> np.ndarray:
+        """What it costs to say ``value`` on each row."""
+        return self.costs[value]
+
+    def best_value(self, rows: np.ndarray) -> int:
+        """The class that costs least on some rows (a mask)."""
+        return int((self.costs @ rows.astype(np.float64)).argmin())
+
+    def values_to_try(
+        self, value: int, now: np.ndarray, rows: np.ndarray, most: int = 3
+    ) -> list[int]:
+        """The value that is, and the classes with most to win on some rows.
+
+        Parameters
+        ----------
+        value : int
+            What is said.
+        now : ndarray of shape (n_rows,)
+            What the rows cost otherwise.
+        rows : ndarray of bool of shape (n_rows,)
+            The rows that count.
+        most : int
+            Number of classes.
+        """
+        won = np.minimum(self.costs[:, rows] - now[rows], 0.0).sum(axis=1)
+        order = np.argsort(won, kind="stable")[:most].tolist()
+        return [value, *(v for v in order if v != value)][:most]
+
+    def gain_columns(self, rows: np.ndarray, now: np.ndarray) -> np.ndarray:
+        """Columns whose sums over a set of rows ``best_of`` understands."""
+        return np.where(rows, self.costs - now, 0.0).T
+
+    def best_of(self, sums: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Least change of the loss, and with what value, per line of sums."""
+        return sums.min(axis=-1), sums.argmin(axis=-1)
+
+    def take(self, rows: np.ndarray) -> ClassLoss:
+        """The loss on some of the rows."""
+        total = self.share[rows].sum()
+        return ClassLoss(
+            np.ascontiguousarray(self.costs[:, rows]) / total, self.share[rows] / total
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class SquaredLoss:
+    """Squared difference from a target of variance 1, or near it.
+
+    Make one with :meth:`of`.
+
+    Parameters
+    ----------
+    target : ndarray of shape (n_rows,)
+        Values in units in which penalties mean something: standardised ones.
+    share : ndarray of shape (n_rows,)
+        Weights, of sum one.
+
+    Examples
+    --------
+    >>> loss = SquaredLoss.of(np.array([-1.0, 1.0]), np.ones(2))
+    >>> loss.rows(1.0)
+    array([2., 0.])
+    >>> loss.best_value(np.array([True, True]))
+    0.0
+    """
+
+    target: np.ndarray
+    share: np.ndarray
+
+    @classmethod
+    def of(cls, target: np.ndarray, weight: np.ndarray) -> SquaredLoss:
+        """Loss of values with weights of any sum."""
+        return cls(target, weight / weight.sum())
+
+    def rows(self, value: float) -> np.ndarray:
+        """What it costs to say ``value`` on each row."""
+        return self.share * (self.target - value) ** 2
+
+    def best_value(self, rows: np.ndarray) -> float:
+        """The mean of some rows (a mask); 0 where they have no weight."""
+        share = self.share * rows
+        total = share.sum()
+        return float(share @ self.target / total) if total > 0 else 0.0
+
+    def values_to_try(
+        self, value: float, now: np.ndarray, rows: np.ndarray
+    ) -> list[float]:
+        """The value that is; it is refitted with the box."""
+        return [value]
+
+    def gain_columns(self, rows: np.ndarray, now: np.ndarray) -> np.ndarray:
+        """Columns whose sums over a set of rows ``best_of`` understands."""
+        share = self.share * rows
+        squares = share * self.target**2 - now * rows
+        return np.stack([squares, share * self.target, share], axis=1)
+
+    def best_of(self, sums: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Least change of the loss, and with what value, per line of sums."""
+        squares, first, share = np.moveaxis(sums, -1, 0)
+        value = first / np.maximum(share, 1e-300)
+        return squares - value * first, value
+
+    def take(self, rows: np.ndarray) -> SquaredLoss:
+        """The loss on some of the rows, in the same units."""
+        return SquaredLoss(self.target[rows], self.share[rows] / self.share[rows].sum())
+
+
+Loss = ClassLoss | SquaredLoss
+"""A ``ClassLoss`` or a ``SquaredLoss``."""

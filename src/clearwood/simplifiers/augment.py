@@ -1,0 +1,105 @@
+"""Made rows, on which the ensemble is asked too."""
+
+from __future__ import annotations
+
+import numpy as np
+
+MOST_ROWS = 20_000
+"""Most made rows by default, and rows among which neighbours are sought."""
+
+LEAST_MADE = 4000
+"""Rows that are made by default however few there are: few rows need them most."""
+
+N_NEIGHBOURS = 5
+"""Neighbours of a row that it may be mixed with."""
+
+
+def default_number(n_rows: int) -> int:
+    """How many rows are made where nothing is asked for.
+
+    Examples
+    --------
+    >>> default_number(500), default_number(3000), default_number(50_000)
+    (4000, 9000, 20000)
+    """
+    return min(max(3 * n_rows, LEAST_MADE), MOST_ROWS)
+
+
+def mixed_rows(
+    encoded: np.ndarray,
+    is_category: np.ndarray,
+    weight: np.ndarray,
+    n_made: int,
+    generator: np.random.Generator,
+) -> np.ndarray:
+    """Rows like those given: each is a row mixed with one of its neighbours.
+
+    Every feature comes from the one or the other with equal probability. So made
+    rows keep, roughly, what goes together in the data; shuffling columns one by one
+    does not, and asks the ensemble about rows that do not occur.
+
+    Parameters
+    ----------
+    encoded : ndarray of shape (n_rows, n_features)
+        Rows as ``FeatureSpace.encode`` gives them.
+    is_category : ndarray of bool of shape (n_features,)
+        Which features hold category codes.
+    weight : ndarray of shape (n_rows,)
+        How often a row is drawn.
+    n_made : int
+        Number of rows to make.
+    generator : numpy.random.Generator
+
+    Returns
+    -------
+    ndarray of shape (n_made, n_features)
+        No rows where there are too few to mix.
+    """
+    from sklearn.neighbors import NearestNeighbors
+
+    rows = np.arange(len(encoded))
+    if len(rows) > MOST_ROWS:
+        rows = generator.choice(rows, MOST_ROWS, replace=False)
+    n_neighbours = min(N_NEIGHBOURS, len(rows) - 1)
+    if n_neighbours < 1 or n_made < 1 or encoded.shape[1] == 0:
+        return encoded[:0]
+    places = _places(encoded[rows], is_category)
+    search = NearestNeighbors(n_neighbors=n_neighbours).fit(places)
+    neighbours = search.kneighbors(return_distance=False)
+    share = weight[rows] / weight[rows].sum()
+    first = generator.choice(len(rows), n_made, p=share)
+    second = neighbours[first, generator.integers(n_neighbours, size=n_made)]
+    from_first = generator.random((n_made, encoded.shape[1])) < 0.5
+    return np.where(from_first, encoded[rows[first]], encoded[rows[second]])
+
+
+def _places(encoded: np.ndarray, is_category: np.ndarray) -> np.ndarray:
+    """Points whose distances say how alike rows are.
+
+    Numbers are standardised, categories become columns of 0 and 1, and so does
+    being missing.
+    """
+    columns = []
+    for column, category in zip(encoded.T, is_category):
+        missing = np.isnan(column)
+        if missing.any():
+            columns.append(missing.astype(np.float64))
+        if category:
+            known = np.unique(column[~missing])
+            columns += [(column == code).astype(np.float64) for code in known]
+        else:
+            columns.append(_standardised(column))
+    return np.stack(columns, axis=1)
+
+
+def _standardised(column: np.ndarray) -> np.ndarray:
+    """Mean 0 and variance 1; missing values at 0, infinite ones at the ends."""
+    finite = column[np.isfinite(column)]
+    if not len(finite) or finite.min() == finite.max():
+        return np.zeros(len(column))
+    # Halves, so that no difference of large numbers overflows.
+    half = np.clip(column, finite.min(), finite.max()) / 2
+    middle = finite.min() / 2 + finite.max() / 2
+    spread = finite.max() / 2 - finite.min() / 2
+    scaled = (half - middle / 2) / spread
+    return np.nan_to_num((scaled - np.nanmean(scaled)) / np.nanstd(scaled))

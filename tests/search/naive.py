@@ -1,0 +1,90 @@
+"""Slow and obvious twins of what `clearwood.search` computes fast."""
+
+import itertools
+
+import numpy as np
+
+
+def parts(grid):
+    """Per feature its stretch of a box."""
+    return [slice(a, a + n) for a, n in zip(grid.start, grid.n_bins)]
+
+
+def is_inside(grid, box, i):
+    """Whether row i has an allowed bin in every feature."""
+    return all(box[part][column[i]] for part, column in zip(parts(grid), grid.columns))
+
+
+def members(grid, boxes):
+    """Boxes by rows."""
+    return np.array(
+        [[is_inside(grid, box, i) for i in range(grid.n_rows)] for box in boxes],
+        dtype=bool,
+    ).reshape(len(boxes), grid.n_rows)
+
+
+def part_literals(allowed, seen, category):
+    """Literals of one feature."""
+    shut = [b for b in range(len(allowed)) if seen[b] and not allowed[b]]
+    if not shut:
+        return 0
+    inside = [b for b in range(len(allowed) - 1) if allowed[b]]
+    if category or not inside:
+        return 1
+    values = [b for b in shut if b < len(allowed) - 1]
+    below = any(b < inside[0] for b in values)
+    above = any(b > inside[-1] for b in values)
+    return max(1, below + above)
+
+
+def literals(grid, box, seen):
+    """Literals of a box."""
+    return sum(
+        part_literals(box[part], seen[part], category)
+        for part, category in zip(parts(grid), grid.is_category)
+    )
+
+
+def every_part(size, category):
+    """All that one feature may allow: intervals with or without missing, or sets."""
+    if category:
+        for chosen in itertools.product([False, True], repeat=size):
+            yield np.array(chosen)
+        return
+    for low in range(size - 1):
+        for high in range(low, size - 1):
+            for missing in (False, True):
+                allowed = np.zeros(size, dtype=bool)
+                allowed[low : high + 1] = True
+                allowed[-1] = missing
+                yield allowed
+    yield np.arange(size) == size - 1
+
+
+def box_cost(grid, box, seen, cost, bound_cost):
+    """Cost of the rows of a box and of its literals."""
+    rows = sum(cost[i] for i in range(grid.n_rows) if is_inside(grid, box, i))
+    return rows + bound_cost * literals(grid, box, seen)
+
+
+def first_box(member):
+    """Per row the first box that it is in, their number where there is none."""
+    n_boxes, n_rows = member.shape
+    return [
+        next((k for k in range(n_boxes) if member[k, i]), n_boxes)
+        for i in range(n_rows)
+    ]
+
+
+def objective(problem, boxes, values, otherwise):
+    """Loss of the first match, overlap and literals, row by row."""
+    grid, seen, loss, penalties, _ = problem
+    member = members(grid, boxes)
+    said = [*values, otherwise]
+    total = 0.0
+    for i, first in enumerate(first_box(member)):
+        total += loss.rows(said[first])[i]
+        further = max(member[:, i].sum() - 1, 0)
+        total += penalties.overlap * loss.share[i] * further
+    n_literals = sum(literals(grid, box, seen) for box in boxes)
+    return total + penalties.literal * n_literals

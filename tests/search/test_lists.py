@@ -1,0 +1,176 @@
+"""Lists of boxes: gains, ascent, and toys whose answer is known."""
+
+import numpy as np
+import pytest
+from tests.search import naive
+from tests.search.problems import numeric_grid, random_box, random_problem
+
+from clearwood.search import (
+    BoxList,
+    ClassLoss,
+    Penalties,
+    SquaredLoss,
+    candidate_boxes,
+    contains,
+    grow_lists,
+    make_problem,
+    refine,
+)
+from clearwood.search.lists import LEAST_ROWS, Ascent, _inserted, _PoolGains
+
+KINDS = ("class", "values")
+
+
+def random_list(rng, problem, n_boxes):
+    boxes = np.array([random_box(rng, problem.grid) for _ in range(n_boxes)])
+    values = rng.integers(0, 3, n_boxes + 1).tolist()
+    if isinstance(problem.loss, SquaredLoss):
+        values = rng.normal(size=n_boxes + 1).tolist()
+    return BoxList(boxes, tuple(values[:-1]), values[-1], np.inf)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("seed", range(3))
+def test_gains_are_those_of_inserting(kind, seed):
+    rng = np.random.default_rng(seed)
+    problem = random_problem(rng, kind)
+    pool = np.array([random_box(rng, problem.grid) for _ in range(6)])
+    current = random_list(rng, problem, 2)
+    before = naive.objective(problem, *current[:3])
+    change, value = _PoolGains(problem, pool).changes(current, problem.penalties)
+    for b, box in enumerate(pool):
+        for position in range(3):
+            member = naive.members(problem.grid, [*current.boxes[:position], box])
+            caught = member[-1] & ~member[:-1].any(axis=0)
+            if caught.sum() < LEAST_ROWS:
+                assert change[b, position] == np.inf
+                continue
+            best = problem.loss.best_value(caught)
+            longer = _inserted(current, box, position, best)
+            after = naive.objective(problem, *longer[:3])
+            assert change[b, position] == pytest.approx(after - before, abs=1e-5)
+            assert value[b, position] == pytest.approx(best, abs=1e-4)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("seed", range(5))
+def test_the_objective_never_rises(kind, seed):
+    rng = np.random.default_rng(seed)
+    problem = random_problem(rng, kind, n_rows=60)
+    ascent = Ascent(problem, random_list(rng, problem, 3))
+    before = ascent.objective()
+    for k in (0, 1, 2, 1, 0):
+        ascent.improve(k)
+        now = ascent.objective()
+        assert now <= before + 1e-12
+        found = naive.objective(problem, ascent.boxes, ascent.values, ascent.otherwise)
+        assert now == pytest.approx(found)
+        before = now
+    ascent.run()
+    assert ascent.objective() <= before + 1e-12
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_refined_lists_have_no_idle_boxes(kind):
+    rng = np.random.default_rng(1)
+    problem = random_problem(rng, kind, n_rows=100)
+    start = random_list(rng, problem, 4)
+    start.boxes[2] = start.boxes[0]
+    refined = refine(problem, start)
+    assert refined.objective == pytest.approx(naive.objective(problem, *refined[:3]))
+    first = np.array(naive.first_box(naive.members(problem.grid, refined.boxes)))
+    caught = np.bincount(first, minlength=len(refined.boxes) + 1)
+    assert (caught[:-1] >= LEAST_ROWS).all()
+    np.testing.assert_array_equal(
+        refined.predict(problem.grid),
+        np.array([*refined.values, refined.otherwise])[first],
+    )
+
+
+def test_made_rows_do_not_count_as_support():
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 10, (200, 1)).astype(np.uint8)
+    grid, y = numeric_grid(X, 10), (X[:, 0] == 3).astype(int)
+    pool = candidate_boxes(grid, y.astype(float), np.ones(200), rng)
+    for n_real, n_boxes in ((LEAST_ROWS, 1), (LEAST_ROWS - 1, 0)):
+        real = np.ones(200)
+        real[np.flatnonzero(y)[n_real:]] = 0
+        loss = ClassLoss.of(np.eye(2)[y], np.ones(200))
+        problem = make_problem(grid, loss, Penalties(0.001, 0.0), real)
+        assert len(grow_lists(problem, pool, 1)[-1].boxes) == n_boxes
+
+
+def grown(X, target, loss, overlap, max_boxes):
+    grid = numeric_grid(X, 10)
+    rng = np.random.default_rng(0)
+    pool = candidate_boxes(grid, target, np.ones(len(X)), rng)
+    problem = make_problem(grid, loss, Penalties(0.002, overlap), np.ones(len(X)))
+    return grid, grow_lists(problem, pool, max_boxes)
+
+
+@pytest.mark.parametrize("overlap", [0.0, 0.1, 1e6])
+def test_xor_is_two_boxes(overlap):
+    X = np.random.default_rng(0).integers(0, 10, (1000, 4)).astype(np.uint8)
+    y = ((X[:, 0] > 4) ^ (X[:, 1] > 6)).astype(int)
+    loss = ClassLoss.of(np.eye(2)[y], np.ones(1000))
+    grid, lists = grown(X, np.eye(2)[y], loss, overlap, 4)
+    assert [len(found.boxes) for found in lists] == [0, 1, 2]
+    assert (lists[2].predict(grid) == y).all()
+    assert lists[2].objective == pytest.approx(4 * 0.002)
+
+
+def test_three_boxes_are_found_exactly():
+    X = np.random.default_rng(1).integers(0, 10, (3000, 4)).astype(np.uint8)
+    t = np.zeros(3000)
+    t[(X[:, 0] < 3) & (X[:, 1] > 5)] = 2
+    t[(X[:, 2] > 2) & (X[:, 2] < 6) & (X[:, 0] > 5)] = -1
+    t[(X[:, 3] > 7) & (X[:, 0] >= 3) & (X[:, 0] <= 5)] = 4
+    grid, lists = grown(X, t, SquaredLoss.of(t, np.ones(3000)), 0.03, 5)
+    best = lists[3]
+    np.testing.assert_allclose(best.predict(grid), t, atol=1e-12)
+    assert contains(grid, best.boxes).sum(axis=0).max() == 1
+    assert best.objective == pytest.approx(0.002 * (2 + 3 + 3))
+    assert len(lists) == 4
+
+
+def test_disjoint_is_disjoint():
+    rng = np.random.default_rng(2)
+    X = rng.integers(0, 10, (500, 4)).astype(np.uint8)
+    t = np.sin(X[:, 0] / 2) + X[:, 1] * X[:, 2] / 30
+    loss = SquaredLoss.of(t, np.ones(500))
+    grid, lists = grown(X, t, loss, 1e6, 5)
+    assert len(lists[-1].boxes) == 5
+    assert contains(grid, lists[-1].boxes).sum(axis=0).max() == 1
+    grid, free = grown(X, t, loss, 0.0, 5)
+    assert free[-1].objective < lists[-1].objective
+
+
+def test_classes_without_a_feature_give_no_box():
+    X = np.zeros((50, 1), dtype=np.uint8)
+    y = np.arange(50) % 2
+    loss = ClassLoss.of(np.eye(2)[y], np.ones(50))
+    _, lists = grown(X, np.eye(2)[y], loss, 0.1, 3)
+    assert len(lists) == 1
+
+
+@pytest.mark.parametrize("loss", KINDS)
+def test_losses_are_plain_sums(loss):
+    rng = np.random.default_rng(3)
+    weight, rows = rng.uniform(1, 2, 30), rng.random(30) < 0.5
+    share = weight / weight.sum()
+    if loss == "class":
+        p = rng.dirichlet(np.ones(4), 30)
+        found = ClassLoss.of(p, weight)
+        np.testing.assert_allclose(found.rows(2), share * (p.max(axis=1) - p[:, 2]))
+        assert found.best_value(rows) == (share[rows] @ p[rows]).argmax()
+    else:
+        t = rng.normal(size=30)
+        found = SquaredLoss.of(t, weight)
+        np.testing.assert_allclose(found.rows(0.5), share * (t - 0.5) ** 2)
+        mean = np.average(t[rows], weights=weight[rows])
+        assert found.best_value(rows) == pytest.approx(mean)
+    part = found.take(np.flatnonzero(rows))
+    assert part.share.sum() == pytest.approx(1)
+    np.testing.assert_allclose(
+        part.rows(1), found.rows(1)[rows] / found.share[rows].sum()
+    )
