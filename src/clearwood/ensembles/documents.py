@@ -117,13 +117,9 @@ def _check_memory(data: bytes, text: str) -> None:
     objects, arrays, members = count[ord("{")], count[ord("[")], count[ord(":")]
     # What Python takes for one of each. Five members are part of an object's price,
     # and their names are stored once; of more members every name may be another.
-<<<<<<< HEAD
     memory = 190 * objects + 88 * arrays + 110 * max(0, members - 5 * objects)
     # The members of a huge object stand in memory three times while it is made.
     memory += 100 * max(0, members - 64 * objects)
-=======
-    memory = 190 * objects + 88 * arrays + 165 * max(0, members - 5 * objects)
->>>>>>> main
     memory += (52 if text.isascii() else 80) * max(0, count[ord('"')] - members)
     memory += 28 * long_numbers + 9 * (count[ord(",")] + objects + arrays)
     memory += sys.getsizeof(text)
