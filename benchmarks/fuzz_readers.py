@@ -290,7 +290,11 @@ def native_table(path):
 
 def coverage_table(path):
     table = pd.read_csv(path, keep_default_na=False)
-    note = "`fuzz_coverage.py`: atheris, with the mutators above and its own.\n\n"
+    note = (
+        "`fuzz_coverage.py`: atheris, with the mutators above and its own. Covered: "
+        "branches of `clearwood.ensembles`. Exit code 71: the fuzzer itself reached "
+        "its limit of memory.\n\n"
+    )
     return note + markdown_table(
         list(table.columns), table.to_numpy(dtype=object).tolist()
     )
