@@ -203,3 +203,19 @@ def test_a_table_may_come_through_a_pipe(table, tmp_path):
     result = run("predict", tmp_path / "rules.json", tmp_path / "pipe")
     writer.join(timeout=10)
     assert result.stdout == run("predict", tmp_path / "rules.json", table).stdout
+
+
+def test_a_rule_list_of_a_model_file(xgboost_file, table, tmp_path):
+    out, page = tmp_path / "rules.json", tmp_path / "report.html"
+    command = ["simplify", xgboost_file, table, "--target", "ill", "--method", "list"]
+    result = run(*command, "--max-rules", 4, "--out", out, "--report", page, "--json")
+    assert result.exit_code == 0, result.output
+    found = json.loads(result.stdout)
+    assert found["method"] == "list" and found["scores"]["rules"]["fidelity"] > 0.9
+    rules = RuleSet.load(out)
+    assert rules.n_rules <= 4 and rules.target == "ill"
+    # How the labels were made, in two lines.
+    assert rules.n_rules == 2 and "ward in {'north', 'south'}" in str(rules)
+    assert "then ill" in page.read_text(encoding="utf-8")
+    wrong = run(*command, "--restarts", 3)
+    assert wrong.exit_code == 2 and "--restarts is for --method fab" in wrong.stderr

@@ -6,6 +6,7 @@ import sys
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from clearwood.cli.errors import check_outputs, debug_option, plain_warnings, speaker
 
@@ -39,10 +40,11 @@ MODELS = (
 )
 @click.option(
     "--method",
-    type=click.Choice(["fab", "em"]),
+    type=click.Choice(["fab", "em", "list"]),
     default="fab",
     show_default=True,
-    help="fab chooses how many rules it needs; em takes as many as allowed.",
+    help="fab chooses how many rules it needs; em takes as many as allowed; list "
+    "searches for the boxes that say best what the ensemble says.",
 )
 @click.option(
     "--max-rules",
@@ -127,6 +129,11 @@ def _check_usage(files: tuple[str, ...], options: dict[str, Any]) -> None:
             "Give either a model file and a table, as in 'clearwood simplify "
             f"model.json data.csv', or one table and --train {{{','.join(MODELS)}}}."
         )
+    given = click.get_current_context().get_parameter_source
+    for name in ("prune", "restarts", "statement_counts"):
+        if options["method"] == "list" and given(name) is not ParameterSource.DEFAULT:
+            option = name.replace("_", "-")
+            raise click.UsageError(f"--{option} is for --method fab or em, not list.")
     if options["classes"] and options["train"]:
         raise click.UsageError("--classes names the classes of a model file.")
 
@@ -182,23 +189,30 @@ def _read_model(
 
 
 def _explain(model: Any, split: Any, task: str, options: dict[str, Any]) -> Any:
-    from clearwood.simplifiers import FABRulesClassifier, FABRulesRegressor
+    import clearwood as cw
 
-    make = FABRulesClassifier if task == "classification" else FABRulesRegressor
-    fab = make(
+    family: str = "RuleList"
+    settings: dict[str, Any] = {}
+    if options["method"] != "list":
+        family = "FABRules"
+        settings = {
+            "method": options["method"],
+            "prune": options["prune"],
+            "n_restarts": options["restarts"],
+            "statement_counts": options["statement_counts"],
+            "verbose": sys.stderr.isatty() and not options["quiet"],
+        }
+    kind = "Classifier" if task == "classification" else "Regressor"
+    rules = getattr(cw, family + kind)(
         model,
         max_rules=options["max_rules"],
-        method=options["method"],
-        prune=options["prune"],
-        n_restarts=options["restarts"],
-        statement_counts=options["statement_counts"],
         random_state=options["seed"],
         n_jobs=options["jobs"],
-        verbose=sys.stderr.isatty() and not options["quiet"],
+        **settings,
     ).fit(split.X, split.y)
     # The estimator sees values without a name; the file knows what they are called.
-    fab.rules_ = fab.rules_.with_target(options["target"])
-    return fab
+    rules.rules_ = rules.rules_.with_target(options["target"])
+    return rules
 
 
 def _summarize(
