@@ -1,10 +1,9 @@
 """Random small CatBoost models, and what CatBoost itself says of rows on their cuts."""
 
-from typing import Any, NamedTuple
-
 import numpy as np
 import pandas as pd
 from catboost import CatBoost, CatBoostClassifier, CatBoostRegressor, sum_models
+from tests.ensembles.models import Case
 
 N_ROWS = 150
 LABELS = np.array(["ash", "beech", "cedar", "douglas fir", "elm"], dtype=object)
@@ -53,16 +52,6 @@ CLASSIFICATION = (
     "categories_multi",
 )
 KINDS = REGRESSION + CLASSIFICATION
-
-
-class Case(NamedTuple):
-    """A model, rows to ask it about, and its own answers."""
-
-    model: Any
-    X: Any
-    raw: np.ndarray
-    predicted: np.ndarray
-    probabilities: np.ndarray | None
 
 
 class Subclass(CatBoostClassifier):

@@ -1,11 +1,12 @@
 """Random small LightGBM models of every kind, with rows on and beside their cuts."""
 
 import re
-from typing import Any, NamedTuple
+from typing import Any
 
 import lightgbm as lgb
 import numpy as np
 import pandas as pd
+from tests.ensembles.models import Case
 
 ZERO = float(np.float32(1e-35))
 SPECIAL = [0.0, -0.0, 1e-36, -1e-36, 1e-35, -1e-35, ZERO, -ZERO, 1e300, -1e300]
@@ -31,14 +32,6 @@ KINDS: tuple[str, ...] = (
     *("regressor", "classifier_binary", "classifier_multiclass_3"),
     *("classifier_multiclassova_5", "classifier_cross_entropy"),
 )
-
-
-class Case(NamedTuple):
-    model: Any
-    X: Any
-    raw: np.ndarray
-    predicted: np.ndarray
-    probabilities: np.ndarray | None
 
 
 def make(kind: str, seed: int) -> Case:

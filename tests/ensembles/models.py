@@ -1,5 +1,7 @@
 """Random small models and random ensembles for the tests of this room."""
 
+from typing import Any, NamedTuple
+
 import numpy as np
 from sklearn import ensemble as se
 from sklearn import tree as st
@@ -20,6 +22,16 @@ REGRESSORS = (
 )
 CLASSIFIERS = tuple(name.replace("Regressor", "Classifier") for name in REGRESSORS)
 REFUSES_MISSING = ("GradientBoosting", "AdaBoost")
+
+
+class Case(NamedTuple):
+    """A model of another library, rows to ask it about, and its own answers."""
+
+    model: Any
+    X: Any
+    raw: np.ndarray
+    predicted: np.ndarray
+    probabilities: np.ndarray | None
 
 
 def accepts_missing(kind):

@@ -1,11 +1,11 @@
 """Random small XGBoost models, rows on their cuts, and what XGBoost predicts there."""
 
 import json
-from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 import xgboost as xgb
+from tests.ensembles.models import Case
 
 OBJECTIVES = {
     "squarederror": "reg:squarederror",
@@ -55,16 +55,6 @@ ESTIMATORS = (
 )
 KINDS = BOOSTERS + ESTIMATORS
 LABELS = ["ash", "beech", "cedar", "elm", "fir", "oak", "yew"]
-
-
-class Case(NamedTuple):
-    """A model and what XGBoost says of rows."""
-
-    model: Any
-    X: Any
-    raw: np.ndarray
-    predicted: np.ndarray
-    probabilities: np.ndarray | None
 
 
 def make(kind, seed):

@@ -8,6 +8,29 @@ from clearwood._numeric import kernel
 
 
 @kernel
+def goes_left(
+    x,
+    node,
+    cut,
+    missing_left,
+    unseen_left,
+    category_set,
+    category_offsets,
+    categories_left,
+):
+    """Whether a value goes left at a node: what every tree asks, and nothing else."""
+    if category_set[node] < 0:
+        # Without a branch: where x is NaN, x <= cut is false.
+        return (x <= cut[node]) | (missing_left[node] & (x != x))
+    if x != x:
+        return missing_left[node]
+    if x < 0:
+        return unseen_left[node]
+    first = category_offsets[category_set[node]]
+    return categories_left[first + np.int64(x)]
+
+
+@kernel
 def find_leaves(
     X,
     feature,
@@ -55,17 +78,11 @@ categories_left, roots : ndarray
             for i in range(n_rows):
                 node = reached[i]
                 x = X[i, max(feature[node], 0)]
-                if category_set[node] < 0:
-                    # Without a branch: where x is NaN, x <= cut is false.
-                    go_left = (x <= cut[node]) | (missing_left[node] & (x != x))
-                elif x != x:
-                    go_left = missing_left[node]
-                elif x < 0:
-                    go_left = unseen_left[node]
-                else:
-                    first = category_offsets[category_set[node]]
-                    go_left = categories_left[first + np.int64(x)]
-                reached[i] = children[node, 1 - go_left]
+                left = goes_left(
+                    x, node, cut, missing_left, unseen_left, category_set,
+                    category_offsets, categories_left,
+                )  # fmt: skip
+                reached[i] = children[node, 1 - left]
         if levels[t] > 0 or feature[roots[t]] < 0:
             continue
         on_way[:] = np.arange(n_rows)
@@ -76,17 +93,11 @@ categories_left, roots : ndarray
                 i = on_way[j]
                 node = reached[i]
                 x = X[i, feature[node]]
-                # The same question as above.
-                if category_set[node] < 0:
-                    go_left = (x <= cut[node]) | (missing_left[node] & (x != x))
-                elif x != x:
-                    go_left = missing_left[node]
-                elif x < 0:
-                    go_left = unseen_left[node]
-                else:
-                    first = category_offsets[category_set[node]]
-                    go_left = categories_left[first + np.int64(x)]
-                node = children[node, 1 - go_left]
+                left = goes_left(
+                    x, node, cut, missing_left, unseen_left, category_set,
+                    category_offsets, categories_left,
+                )  # fmt: skip
+                node = children[node, 1 - left]
                 reached[i] = node
                 on_way[n_left] = i
                 n_left += feature[node] >= 0

@@ -7,7 +7,6 @@ sum is multiplied by a scale, and a bias is added.
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -31,7 +30,7 @@ from clearwood.ensembles.documents import (
 from clearwood.ensembles.tree_ensemble import TreeEnsemble
 from clearwood.exceptions import ModelError, ModelFormatError
 
-READERS = {"CatBoost": "any", "CatBoostClassifier": "any", "CatBoostRegressor": "any"}
+READERS = ("CatBoost", "CatBoostClassifier", "CatBoostRegressor")
 
 LINKS = {
     **dict.fromkeys(
@@ -309,7 +308,7 @@ def _refuse_threshold(info: Place) -> None:
     threshold = plain_number(place.text())
     if threshold is None or not 0 < threshold < 1:
         place.fail(shown(place.value), "a probability, as text")
-    if not math.isclose(threshold, 0.5, rel_tol=0, abs_tol=0):
+    if threshold != 0.5:
         raise ModelFormatError(
             f"{place.where}: the model predicts its second class from a probability of "
             f"{threshold} on; only 0.5 can be read. Take predict_proba and compare it "

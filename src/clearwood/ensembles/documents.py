@@ -343,9 +343,9 @@ expected one. The model is damaged or was changed by hand; read it again or refi
     def _array(self, length: int | None, kinds: str, what: str) -> np.ndarray:
         array = self.value
         if isinstance(array, list):
-            types = set(map(type, array))
-            if not types <= ({int, float} if "f" in kinds else {int}):
-                self._fail_entry(array, {int, float} if "f" in kinds else {int}, what)
+            good: set[type] = {int, float} if "f" in kinds else {int}
+            if not set(map(type, array)) <= good:
+                self._fail_entry(array, good, what)
             array = _as_array(array, np.float64 if "f" in kinds else None)
         if not isinstance(array, np.ndarray):
             self.fail(shown(array), f"an array of {what}")

@@ -23,7 +23,7 @@ from clearwood.ensembles.documents import (
     shown,
 )
 from clearwood.ensembles.lightgbm_text import Section
-from clearwood.ensembles.nodes import TreeNodes, check_set_entries
+from clearwood.ensembles.nodes import TreeNodes, fill_category_sets
 from clearwood.ensembles.structure import REMEDY
 from clearwood.exceptions import ClearwoodError, ModelFormatError
 
@@ -101,7 +101,8 @@ class Columns:
         for d, known in labels.items():
             categories[d], lookup[d] = known, "exact"
             codes[d] = np.arange(len(known))
-        _fill_sets(trees, codes, self.header.name)
+        sets = ((tree, tree.categories_left) for tree in trees)
+        fill_category_sets(sets, codes, _answers, self.header.name)
         zero = [0.0 if tree >= 0 else None for tree in self.zero_is_missing.tolist()]
         names, named = self.names, True
         if names == tuple(f"Column_{i}" for i in range(self.n_features)):
@@ -241,24 +242,6 @@ def _codes_of(words: np.ndarray) -> np.ndarray:
     bits = np.unpackbits(words[used].view(np.uint8), bitorder="little")
     word, bit = np.divmod(np.flatnonzero(bits), 32)
     return 32 * used[word] + bit
-
-
-def _fill_sets(trees: list[TreeNodes], codes: dict[int, np.ndarray], name: str) -> None:
-    """Turn the bits of all codes into answers for the codes of the feature.
-
-    Equal sets become one array, so that memory is bounded before anything is joined.
-    """
-    arrays: dict[tuple[int, bytes], np.ndarray] = {}
-    entries = 0
-    for tree in trees:
-        for node, words in tree.categories_left.items():
-            d = int(tree.feature[node])
-            key = (d, words.tobytes())
-            if key not in arrays:
-                entries += len(codes[d])
-                check_set_entries(entries, name)
-                arrays[key] = _answers(words, codes[d])
-            tree.categories_left[node] = arrays[key]
 
 
 def _answers(words: np.ndarray, codes: np.ndarray) -> np.ndarray:

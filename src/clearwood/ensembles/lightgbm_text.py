@@ -43,7 +43,6 @@ TREE_KEYS = (
 )
 PARAMETERS = ("boosting", "categorical_feature")
 
-END_OF_TREES = b"end of trees"
 PIECE = 2**16
 """Characters of a line that are turned into numbers at a time: bounds memory."""
 LONGEST_NUMBER = 1100

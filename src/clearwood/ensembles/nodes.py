@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -142,6 +142,41 @@ def _distinct_sets(
                 number_of_array[id(goes_left)] = number[packed]
             set_of_node.append(number_of_array[id(goes_left)])
     return sets, set_of_node
+
+
+def fill_category_sets(
+    sets: Iterable[tuple[TreeNodes, dict[int, np.ndarray]]],
+    codes: dict[int, np.ndarray],
+    answers: Callable[[np.ndarray, np.ndarray], np.ndarray],
+    where: str,
+) -> None:
+    """Tell every categorical node which of its feature's categories go left.
+
+    Equal sets become one array, so that memory is bounded before anything is joined.
+
+    Parameters
+    ----------
+    sets : iterable of (TreeNodes, dict of int to ndarray)
+        Per tree and categorical node the set as the library writes it. The tree's
+        ``categories_left`` is filled in.
+    codes : dict of int to ndarray
+        Per categorical feature the category codes of the ensemble.
+    answers : callable
+        From a set and the codes to whether each code goes left.
+    where : str
+        What is read, for messages.
+    """
+    made: dict[tuple[int, bytes], np.ndarray] = {}
+    entries = 0
+    for tree, written in sets:
+        for node, one in written.items():
+            d = int(tree.feature[node])
+            key = d, one.tobytes()
+            if key not in made:
+                entries += codes[d].size
+                check_set_entries(entries, where)
+                made[key] = answers(one, codes[d])
+            tree.categories_left[node] = made[key]
 
 
 def check_set_entries(entries: int, where: str) -> None:

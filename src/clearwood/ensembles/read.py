@@ -10,8 +10,8 @@ from clearwood.ensembles.tree_ensemble import TreeEnsemble
 from clearwood.exceptions import ModelError
 
 # By the top-level module of a model's class. A reader module has a function
-# ``read(model)`` and a dict ``READERS`` whose keys are the classes it reads; it is
-# imported only when it is needed.
+# ``read(model)`` and ``READERS``, the names of the classes it reads; it is imported
+# only when it is needed.
 READER_MODULES = {
     "sklearn": "clearwood.ensembles.sklearn",
     "xgboost": "clearwood.ensembles.xgboost",

@@ -211,7 +211,9 @@ def _ensemble(
     base_score = start_of(learner, booster.n_outputs, objective)
     trees = trees_of(booster, int(rounds[used]), base_score, predictor)
     cats = booster.model.get("cats")
-    space, category_notes = read_features(learner, cats, trees, names, missing)
+    space, category_notes = read_features(
+        learner, cats, trees, booster.n_features, names, missing
+    )
     nodes = join_trees([tree.nodes for tree in trees])
     # All at once: a small tree is checked faster than its cuts would be moved.
     nodes["cut"] = float64_cut_of_float32_test(nodes["cut"], strict=True)

@@ -14,7 +14,7 @@ from clearwood.ensembles.documents import (
     refuse_repeated,
     shown,
 )
-from clearwood.ensembles.nodes import check_set_entries
+from clearwood.ensembles.nodes import fill_category_sets
 from clearwood.ensembles.xgboost_trees import Tree
 
 # The categories of a feature in the order of their codes; None: not known.
@@ -65,6 +65,7 @@ def read_features(
     learner: Place,
     cats: Place | None,
     trees: Sequence[Tree],
+    n_features: int,
     names: list[str] | None,
     missing: float | None = None,
 ) -> tuple[FeatureSpace, list[str]]:
@@ -76,6 +77,7 @@ def read_features(
         The learner, and the category labels that XGBoost keeps since version 3.1.
     trees : sequence of Tree
         Their ``nodes.categories_left`` is filled in.
+    n_features : int
     names : list of str or None
         As ``feature_names`` gives them.
     missing : float, optional
@@ -87,13 +89,12 @@ def read_features(
     notes : list of str
         What the user should know about the categories.
     """
-    n = learner["learner_model_param"]["num_feature"].integer(1, from_text=True)
-    space = FeatureSpace.numeric(n, names)
-    categorical = _categorical_features(learner, trees, n)
+    space = FeatureSpace.numeric(n_features, names)
+    categorical = _categorical_features(learner, trees, n_features)
     labels = _labels(cats, categorical)
     codes = _codes_in_splits(trees)
-    known: list[Labels] = [None] * n
-    lookup: list[Lookup] = ["exact"] * n
+    known: list[Labels] = [None] * n_features
+    lookup: list[Lookup] = ["exact"] * n_features
     for d in np.flatnonzero(categorical).tolist():
         named = codes.get(d, np.zeros(0, np.int64))
         stored = labels[d]
@@ -104,12 +105,13 @@ def read_features(
             found = f"a split of feature {d} by category {named[-1]}"
             learner.fail(found, f"one of its {len(stored)} categories")
         known[d], codes[d] = stored, np.arange(len(stored))
-    _fill_sets(trees, codes, learner.where)
+    fill_category_sets(trees, codes, _goes_left, learner.where)
+    missing_at = None if missing is None or np.isnan(missing) else missing
     features = replace(
         space,
         categories=tuple(known),
         lookup=tuple(lookup),
-        missing_at=(None if missing is None or np.isnan(missing) else missing,) * n,
+        missing_at=(missing_at,) * n_features,
         float32=True,
     )
     return features, _notes(features)
@@ -202,17 +204,8 @@ def _codes_in_splits(trees: Sequence[Tree]) -> dict[int, np.ndarray]:
     return {d: np.unique(np.concatenate(parts)) for d, parts in found.items()}
 
 
-def _fill_sets(trees: Sequence[Tree], codes: dict[int, np.ndarray], where: str) -> None:
-    """Tell every categorical node which of its feature's categories go left."""
-    made: dict[tuple[int, bytes], np.ndarray] = {}
-    entries = 0
-    for nodes, goes_right in trees:
-        for node, right in goes_right.items():
-            d = int(nodes.feature[node])
-            key = d, np.sort(right).tobytes()
-            if key not in made:
-                entries += codes[d].size
-                check_set_entries(entries, where)
-                made[key] = np.ones(codes[d].size, bool)
-                made[key][np.searchsorted(codes[d], right)] = False
-            nodes.categories_left[node] = made[key]
+def _goes_left(right: np.ndarray, codes: np.ndarray) -> np.ndarray:
+    """Which codes are not among those that go right."""
+    goes_left = np.ones(codes.size, bool)
+    goes_left[np.searchsorted(codes, right)] = False
+    return goes_left

@@ -28,7 +28,8 @@ class Tree(NamedTuple):
         With values and cuts in float32 as stored, where ``x < cut`` goes left, and
         without ``categories_left``.
     goes_right : dict of int to ndarray of int64
-        Per categorical node, the category codes that go right; all others go left.
+        Per categorical node, the category codes that go right, ascending; all others
+        go left.
     """
 
     nodes: TreeNodes
@@ -192,7 +193,7 @@ def _category_sets(tree: Place, categorical: np.ndarray) -> dict[int, np.ndarray
             f"every segment to begin where the last ended, up to {codes.size}",
         )
     sets = {
-        node: codes[start : start + size]
+        node: np.sort(codes[start : start + size])
         for node, start, size in zip(nodes.tolist(), starts.tolist(), sizes.tolist())
         if categorical[node]
     }

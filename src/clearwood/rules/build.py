@@ -164,7 +164,7 @@ def build_rule_list(
     -------
     RuleSet
     """
-    every = training if made is None else _together(training, made)
+    every = training if made is None else together(training, made)
     encoded = every.encoded
     is_real = np.arange(len(encoded)) < len(training.encoded)
     rules: list[Rule] = []
@@ -186,8 +186,8 @@ def build_rule_list(
     return _described(rule_set, training, by_caught=True)
 
 
-def _together(training: Training, made: Training) -> Training:
-    """All rows; labels are not known of made ones."""
+def together(training: Training, made: Training) -> Training:
+    """All rows, the made ones last; labels are not known of these."""
     joined = {
         name: np.concatenate([getattr(training, name), getattr(made, name)])
         for name in ("encoded", "taught", "weight", "teacher")

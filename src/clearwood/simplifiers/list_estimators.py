@@ -25,7 +25,7 @@ from clearwood.simplifiers.rule_list import (
     fit_path,
     make_job,
     make_lesson,
-    print_list,
+    print_lists,
     settings_to_try,
 )
 from clearwood.simplifiers.teacher import Teacher
@@ -85,7 +85,7 @@ class _RuleList(RulesFromEnsemble):
         chosen = self._choose(job, tried, n_rules, seeds[1:])
         lesson = make_lesson(job, training, chosen.augment, seeds[0])
         lists = fit_path(job, lesson, chosen)
-        self.path_ = tuple(print_list(job, lesson, found) for found in lists)
+        self.path_ = print_lists(job, lesson, lists)
         self.settings_ = chosen._asdict()
         self.rules_ = self._of_size(self.n_rules_)
         return {"method": "list", "combine": self.combine}

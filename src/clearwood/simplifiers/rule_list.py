@@ -9,12 +9,14 @@ from typing import NamedTuple
 import numpy as np
 
 from clearwood.rules import (
+    Condition,
     FeatureBins,
     RuleSet,
     Training,
     build_rule_list,
     region_conditions,
 )
+from clearwood.rules.build import together
 from clearwood.search import (
     BoxList,
     ClassLoss,
@@ -166,6 +168,8 @@ class Lesson(NamedTuple):
     made : Training or None
     grid : Grid
         All these rows.
+    target, weight : ndarray
+        What is to be said of them, and what they count.
     pool : ndarray of bool of shape (n_pool, total number of bins)
         Boxes to choose from.
     """
@@ -173,6 +177,8 @@ class Lesson(NamedTuple):
     training: Training
     made: Training | None
     grid: Grid
+    target: np.ndarray
+    weight: np.ndarray
     pool: np.ndarray
 
 
@@ -194,12 +200,12 @@ def make_lesson(job: Job, training: Training, augment: bool, seed: int) -> Lesso
     """
     generator = np.random.default_rng(seed)
     made = _made_rows(job, training, generator) if augment else None
-    encoded, target, weight = _both(job, training, made)
-    grid = job.grid(encoded)
+    every = training if made is None else together(training, made)
+    grid, target = job.grid(every.encoded), job.target(every.taught)
     pool = np.zeros((0, int(grid.n_bins.sum())), dtype=bool)
     if job.max_rules > 1 and len(grid.n_bins):
-        pool = candidate_boxes(grid, target, weight, generator)
-    return Lesson(training, made, grid, pool)
+        pool = candidate_boxes(grid, target, every.weight, generator)
+    return Lesson(training, made, grid, target, every.weight, pool)
 
 
 def _made_rows(
@@ -220,25 +226,12 @@ def _made_rows(
     return Training(made, said, None, made_weight, teacher)
 
 
-def _both(
-    job: Job, training: Training, made: Training | None
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Rows, target and weight of training rows and made ones after them."""
-    parts = [training] if made is None else [training, made]
-    return (
-        np.concatenate([part.encoded for part in parts]),
-        job.target(np.concatenate([part.taught for part in parts])),
-        np.concatenate([part.weight for part in parts]),
-    )
-
-
 def fit_path(job: Job, lesson: Lesson, settings: Settings) -> list[BoxList]:
     """Lists that grow from one to the next."""
-    _, target, weight = _both(job, lesson.training, lesson.made)
-    is_real = np.arange(len(target)) < len(lesson.training.encoded)
+    is_real = np.arange(lesson.grid.n_rows) < len(lesson.training.encoded)
     problem = make_problem(
         lesson.grid,
-        job.loss(target, weight),
+        job.loss(lesson.target, lesson.weight),
         Penalties(settings.literal_penalty, settings.overlap_penalty),
         is_real,
     )
@@ -343,23 +336,28 @@ def _held_out_losses(
     return losses
 
 
-def print_list(job: Job, lesson: Lesson, lst: BoxList) -> RuleSet:
-    """A list of boxes in the data's own terms."""
-    bins, used = job.bins, job.bins.used_features
-    codes = bins.transform_encoded(job.training.encoded)
+def print_lists(
+    job: Job, lesson: Lesson, lists: Sequence[BoxList]
+) -> tuple[RuleSet, ...]:
+    """Lists of boxes in the data's own terms."""
+    bins, training = job.bins, job.training
+    codes = bins.transform_encoded(training.encoded)
     seen = Grid.of(codes, bins.n_bins, job.is_category).seen()
-    regions = []
-    for box in lst.boxes:
+    is_used = np.isin(np.arange(len(bins.n_bins)), bins.used_features)
+    asked = np.repeat(is_used, bins.n_bins)
+
+    def region_of(box: np.ndarray) -> tuple[Condition, ...] | None:
         allowed = np.ones(len(seen), dtype=bool)
-        asked = np.repeat(np.isin(np.arange(len(bins.n_bins)), used), bins.n_bins)
         allowed[asked] = box
-        region = region_conditions(bins, allowed, seen)
-        if region is not None:
-            regions.append(region)
-    return build_rule_list(
-        regions,
-        job.training,
-        bins.features,
-        made=lesson.made,
-        classes=job.teacher.classes,
+        return region_conditions(bins, allowed, seen)
+
+    return tuple(
+        build_rule_list(
+            [region for box in lst.boxes if (region := region_of(box)) is not None],
+            training,
+            bins.features,
+            made=lesson.made,
+            classes=job.teacher.classes,
+        )
+        for lst in lists
     )

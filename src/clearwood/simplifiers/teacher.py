@@ -45,12 +45,11 @@ class Teacher(NamedTuple):
         order = np.argsort(known)
         return order[np.searchsorted(known, y, sorter=order)]
 
-    def says(self, X: Any) -> np.ndarray:
-        """What the ensemble predicts: class probabilities, or values."""
-        return self.says_encoded(self.ensemble.encode(X))
-
     def says_encoded(self, encoded: np.ndarray) -> np.ndarray:
-        """As :meth:`says`, for rows that the ensemble's ``encode`` made."""
+        """What the ensemble predicts for rows that its ``encode`` made.
+
+        Class probabilities, or values.
+        """
         said = self.ensemble.answers_encoded(encoded)
         if self.ensemble.link == "one_vs_rest":
             # One model per class: their answers need not sum to 1, those of rules do.
