@@ -8,7 +8,7 @@ from clearwood._features import FeatureSpace
 from clearwood.exceptions import InputError
 from clearwood.rules import CategorySet, Interval, Rule, RuleSet
 from clearwood.simplifiers import FABRulesClassifier, FABRulesRegressor
-from clearwood.simplifiers.display import FABPathDisplay, RegionsDisplay
+from clearwood.simplifiers.displays import FABPathDisplay, RegionsDisplay
 
 matplotlib.use("agg")
 

@@ -11,10 +11,8 @@ from clearwood.exceptions import InputError
 from clearwood.rules import RuleSet
 from clearwood.rules.render import prediction_text
 from clearwood.simplifiers.boxes import Box, box_of, limits, said_on_grid, two_features
+from clearwood.simplifiers.displays.style import MARKERS, colour, plain, rules_of
 
-# Okabe and Ito's colours, which all eyes tell apart, and as many markers.
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7F7F7F")
-MARKERS = ("o", "^", "s", "D", "v", "P", "X")
 SHOWN_POINTS = 5000
 LABEL = 19
 """Width of a rule's number, in points."""
@@ -106,12 +104,7 @@ class RegionsDisplay:
         -------
         RegionsDisplay
         """
-        rules = getattr(estimator, "rules_", estimator)
-        if not isinstance(rules, RuleSet):
-            raise InputError(
-                f"estimator is a {type(estimator).__name__} without rules; hand in a "
-                "fitted FABRulesClassifier or FABRulesRegressor, or a RuleSet."
-            )
+        rules = rules_of(estimator)
         pair = two_features(rules, features)
         points = rules.features.encode(X)[:, pair]
         ensemble = getattr(estimator, "ensemble_", None)
@@ -155,13 +148,13 @@ class RegionsDisplay:
         bounds = [limits(column) for column in self.points.T]
         self._draw_boxes(ax, bounds)
         ax.set(xlim=bounds[0], ylim=bounds[1])
-        ax.set_xlabel(_plain(self.names[0]))
-        ax.set_ylabel(_plain(self.names[1]))
+        ax.set_xlabel(plain(self.names[0]))
+        ax.set_ylabel(plain(self.names[1]))
         ax.spines[["top", "right"]].set_visible(False)
         handles, labels = ax.get_legend_handles_labels()
         if handles:
             ax.legend(
-                handles, labels, title=_plain(self.target) if self.classes else None,
+                handles, labels, title=plain(self.target) if self.classes else None,
                 loc="upper left", bbox_to_anchor=(1.01, 1), frameon=False,
                 alignment="left",
             )  # fmt: skip
@@ -176,7 +169,7 @@ class RegionsDisplay:
     def _draw_classes(self, ax: Any) -> None:
         from matplotlib.colors import ListedColormap
 
-        colours = [_colour(k) for k in range(len(self.classes))]
+        colours = [colour(k) for k in range(len(self.classes))]
         if self.background is not None:
             first, second, said = self.background
             codes = np.array([self.classes.index(v) for v in said.ravel().tolist()])
@@ -191,7 +184,7 @@ class RegionsDisplay:
             ax.scatter(
                 *self.points[own].T, s=14, color=colours[k], alpha=0.6,
                 marker=MARKERS[k % len(MARKERS)], linewidths=0,
-                label=_plain(str(label)), zorder=1,
+                label=plain(str(label)), zorder=1,
             )  # fmt: skip
 
     def _draw_values(self, ax: Any) -> None:
@@ -215,7 +208,7 @@ class RegionsDisplay:
         bar = ax.figure.colorbar(
             drawn, ax=ax, location="bottom", shrink=0.7, aspect=40, pad=0.16
         )
-        bar.set_label(_plain(self.target))
+        bar.set_label(plain(self.target))
         bar.outline.set_visible(False)
 
     def _draw_boxes(self, ax: Any, bounds: list[tuple[float, float]]) -> None:
@@ -229,7 +222,7 @@ class RegionsDisplay:
             if low[0] >= high[0] or low[1] >= high[1]:
                 continue
             ink = (
-                _colour(self.classes.index(box.prediction)) if self.classes else "black"
+                colour(self.classes.index(box.prediction)) if self.classes else "black"
             )
             ax.add_patch(
                 Rectangle(
@@ -251,117 +244,12 @@ class RegionsDisplay:
 
     def _describe(self, ax: Any, box: Box) -> None:
         """One line of the legend."""
-        ink = _colour(self.classes.index(box.prediction)) if self.classes else "black"
-        text = f"{box.number}: {_plain(prediction_text(box.prediction))}"
+        ink = colour(self.classes.index(box.prediction)) if self.classes else "black"
+        text = f"{box.number}: {plain(prediction_text(box.prediction))}"
         ax.plot(
             [], [], color=ink, linewidth=1.8, linestyle="--" if box.further else "-",
             label=f"{text} (asks more)" if box.further else text,
         )  # fmt: skip
-
-
-class FABPathDisplay:
-    """The bound and the surviving components, iteration by iteration.
-
-    Make one with :meth:`from_estimator`.
-
-    Parameters
-    ----------
-    bound : ndarray of shape (n_iterations,)
-        Lower bound on the log evidence.
-    n_components : ndarray of shape (n_iterations + 1,)
-        Components at the start, and those left after each iteration.
-
-    Attributes
-    ----------
-    ax_ : matplotlib Axes
-        Shows the bound.
-    components_ax_ : matplotlib Axes
-        Shows the components; it lies below ``ax_``.
-    figure_ : matplotlib Figure
-
-    Examples
-    --------
-    >>> import matplotlib; matplotlib.use("agg")
-    >>> display = FABPathDisplay(np.array([-9.0, -4.0]), np.array([9, 5, 3]))
-    >>> display.plot().ax_.get_ylabel()
-    'bound'
-    """
-
-    def __init__(self, bound: np.ndarray, n_components: np.ndarray) -> None:
-        self.bound = bound
-        self.n_components = n_components
-
-    @classmethod
-    def from_estimator(cls, estimator: Any) -> FABPathDisplay:
-        """The course of the best start of a fitted estimator.
-
-        Parameters
-        ----------
-        estimator : fitted FABRulesClassifier or FABRulesRegressor
-
-        Returns
-        -------
-        FABPathDisplay
-        """
-        history = getattr(estimator, "history_", None)
-        if history is None:
-            raise InputError(
-                f"estimator is a {type(estimator).__name__} without history_; hand in "
-                "a fitted FABRulesClassifier or FABRulesRegressor."
-            )
-        if not history:
-            raise InputError(
-                "The fit had no iterations (one rule, or an ensemble without "
-                "splits); there is no path to draw."
-            )
-        return cls(
-            np.array([step.bound for step in history], dtype=float),
-            np.array(
-                [estimator.n_start_components_, *(s.n_components for s in history)]
-            ),
-        )
-
-    def plot(self, ax: Any = None) -> FABPathDisplay:
-        """Draw.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Is divided in two; a new figure by default.
-
-        Returns
-        -------
-        FABPathDisplay
-            Itself, with ``ax_``, ``components_ax_`` and ``figure_``.
-        """
-        import matplotlib.pyplot as plt
-        from matplotlib.ticker import MaxNLocator
-
-        if ax is None:
-            _, ax = plt.subplots(figsize=(6.4, 4.4), layout="constrained")
-        below = ax.inset_axes((0, 0, 1, 0.42))
-        above = ax.inset_axes((0, 0.54, 1, 0.46), sharex=below)
-        ax.axis("off")
-        iterations = np.arange(1, len(self.bound) + 1)
-        above.plot(iterations, self.bound, color=COLOURS[0], linewidth=1.8)
-        below.plot(
-            np.arange(len(self.n_components)),
-            self.n_components,
-            color=COLOURS[1],
-            linewidth=1.8,
-            drawstyle="steps-post",
-        )
-        above.set_ylabel("bound")
-        above.tick_params(labelbottom=False)
-        below.set(xlabel="iteration", ylabel="components")
-        below.set_ylim(0, 1.1 * self.n_components.max())
-        for axis in (below.xaxis, below.yaxis):
-            axis.set_major_locator(MaxNLocator(integer=True))
-        for part in (above, below):
-            part.spines[["top", "right"]].set_visible(False)
-            part.grid(axis="y", color="#00000018")
-        self.ax_, self.components_ax_, self.figure_ = above, below, ax.figure
-        return self
 
 
 class _Corners:
@@ -377,12 +265,3 @@ class _Corners:
         near = sum(bool((np.abs(place - other) < 0.05).all()) for other in self.used)
         self.used.append(place)
         return near
-
-
-def _colour(position: int) -> str:
-    return COLOURS[position % len(COLOURS)]
-
-
-def _plain(text: str) -> str:
-    """Keep matplotlib from reading ``$`` in a name as mathematics."""
-    return text.replace("$", r"\$")
