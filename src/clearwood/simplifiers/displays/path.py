@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -11,20 +11,11 @@ from clearwood.ensembles.read import as_predictor
 from clearwood.exceptions import InputError
 from clearwood.rules import RuleScores
 from clearwood.rules.scores import prediction_error
+from clearwood.simplifiers.held_out import HeldOut, held_out_of
 from clearwood.simplifiers.displays.style import COLOURS, QUIET
 
-
-class HeldOut(NamedTuple):
-    """Fidelity of lists of at most 1, 2, ... lines on rows held out in the fit.
-
-    Attributes
-    ----------
-    fidelity : ndarray of shape (max_rules,)
-    standard_error : ndarray of shape (max_rules,)
-    """
-
-    fidelity: np.ndarray
-    standard_error: np.ndarray
+# On white, so that no line runs through the words.
+LEGEND = {"fontsize": 9, "facecolor": "white", "edgecolor": "none", "framealpha": 0.9}
 
 
 class PathDisplay:
@@ -190,7 +181,7 @@ class PathDisplay:
         name = "share of equal classes" if self.task == "classification" else "R²"
         ax.set_ylabel(f"fidelity ({name})")
         ax.plot([], [], ":", color="black", linewidth=1, label=f"chosen: {self.chosen}")
-        ax.legend(loc="lower right", frameon=False, fontsize=9)
+        ax.legend(loc="lower right", **LEGEND)
 
     def _draw_error(self, ax: Any) -> None:
         self._draw_line(ax, "error", COLOURS[1], "rules")
@@ -200,29 +191,12 @@ class PathDisplay:
         )  # fmt: skip
         classes = self.task == "classification"
         ax.set_ylabel("share of wrong classes" if classes else "mean squared error")
-        ax.legend(loc="upper right", frameon=False, fontsize=9)
-
-
-def held_out_of(estimator: Any) -> HeldOut | None:
-    """What the fit measured on held-out rows with the settings that it chose."""
-    results = getattr(estimator, "cv_results_", None)
-    if not results or "standard_error" not in results:
-        return None
-    settings = getattr(estimator, "settings_", {})
-    fits = [
-        all(results[name][i] == value for name, value in settings.items())
-        for i in range(len(results["fidelity"]))
-    ]
-    chosen = fits.index(True)
-    return HeldOut(
-        np.array(results["fidelity"][chosen]),
-        np.array(results["standard_error"][chosen]),
-    )
+        ax.legend(loc="upper right", **LEGEND)
 
 
 def _divided(ax: Any, heights: Sequence[float]) -> list[Any]:
     """Panels below one another on one axis."""
-    gap = 0.12
+    gap = 0.07
     scale = (1 - gap * (len(heights) - 1)) / sum(heights)
     parts: list[Any] = []
     top = 1.0

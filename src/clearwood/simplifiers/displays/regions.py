@@ -1,4 +1,4 @@
-"""Pictures of printed rules and of the fit that found them."""
+"""Printed rules as boxes over two features."""
 
 from __future__ import annotations
 
@@ -7,11 +7,28 @@ from typing import Any
 
 import numpy as np
 
-from clearwood.exceptions import InputError
+from clearwood._features import printable
 from clearwood.rules import RuleSet
-from clearwood.rules.render import prediction_text
-from clearwood.simplifiers.boxes import Box, box_of, limits, said_on_grid, two_features
-from clearwood.simplifiers.displays.style import MARKERS, colour, plain, rules_of
+from clearwood.simplifiers.boxes import (
+    Box,
+    box_of,
+    cell_edges,
+    decided_cells,
+    held_cells,
+    limits,
+    said_on_grid,
+    taken_cells,
+    two_features,
+)
+from clearwood.simplifiers.displays.rule_lines import says_text
+from clearwood.simplifiers.displays.style import (
+    COLOURS,
+    MARKERS,
+    colour,
+    plain,
+    rules_of,
+    wrapped,
+)
 
 SHOWN_POINTS = 5000
 LABEL = 19
@@ -21,7 +38,11 @@ LABEL = 19
 class RegionsDisplay:
     """Printed rules as boxes over two features.
 
-    Make one with :meth:`from_estimator`.
+    Make one with :meth:`from_estimator`. In a list the first rule that fits decides:
+    its outline is bold, and where it takes rows of later ones, theirs is thin. A dashed
+    box is the shadow of a rule that asks other features too. The ground shows what
+    the ensemble says where it reads no others, or else what the rules say, as far as
+    that depends on the two features alone.
 
     Parameters
     ----------
@@ -40,6 +61,11 @@ class RegionsDisplay:
     background : tuple of ndarray or None, default=None
         Values along both axes and what the teacher says on their grid, of shape
         (len(second), len(first)).
+    decided : tuple of ndarray or None, default=None
+        Edges of cells along both axes and what the rules say in them, a masked array
+        of shape (len(second) - 1, len(first) - 1).
+    is_sum : bool, default=False
+        Whether the rules add up, so that none takes rows of another.
 
     Attributes
     ----------
@@ -72,6 +98,8 @@ class RegionsDisplay:
         target: str = "y",
         classes: tuple[Any, ...] = (),
         background: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None,
+        decided: tuple[np.ndarray, np.ndarray, np.ma.MaskedArray] | None = None,
+        is_sum: bool = False,
     ) -> None:
         self.points = points
         self.said = said
@@ -80,6 +108,8 @@ class RegionsDisplay:
         self.target = target
         self.classes = classes
         self.background = background
+        self.decided = decided
+        self.is_sum = is_sum
 
     @classmethod
     def from_estimator(
@@ -89,7 +119,7 @@ class RegionsDisplay:
 
         Parameters
         ----------
-        estimator : fitted FABRulesClassifier or FABRulesRegressor, or RuleSet
+        estimator : fitted estimator with ``rules_``, or RuleSet
             Its printed rules are drawn. Where its ensemble reads no features but
             these two, what it says fills the background.
         X : array-like or frame of shape (n_samples, n_features)
@@ -114,7 +144,7 @@ class RegionsDisplay:
         boxes = [
             box
             for number, rule in enumerate(rules.rules, start=1)
-            if (box := box_of(rule, number, pair)) is not None
+            if (box := box_of(rule, number, pair, _says(rules, rule))) is not None
         ]
         return cls(
             points,
@@ -124,6 +154,8 @@ class RegionsDisplay:
             target=rules.target,
             classes=rules.classes,
             background=said_on_grid(ensemble, pair, points),
+            decided=None if rules.is_sum else _said_in_cells(rules, pair, points),
+            is_sum=rules.is_sum,
         )
 
     def plot(self, ax: Any = None) -> RegionsDisplay:
@@ -148,15 +180,16 @@ class RegionsDisplay:
         bounds = [limits(column) for column in self.points.T]
         self._draw_boxes(ax, bounds)
         ax.set(xlim=bounds[0], ylim=bounds[1])
-        ax.set_xlabel(plain(self.names[0]))
-        ax.set_ylabel(plain(self.names[1]))
+        ax.set_xlabel(_short_lines(self.names[0], 60))
+        ax.set_ylabel(_short_lines(self.names[1], 45))
         ax.spines[["top", "right"]].set_visible(False)
         handles, labels = ax.get_legend_handles_labels()
         if handles:
             ax.legend(
-                handles, labels, title=plain(self.target) if self.classes else None,
+                handles, labels, ncols=1 + (len(handles) > 22),
+                title=_short_lines(self.target) if self.classes else None,
                 loc="upper left", bbox_to_anchor=(1.01, 1), frameon=False,
-                alignment="left",
+                alignment="left", fontsize=9,
             )  # fmt: skip
         self.ax_, self.figure_ = ax, ax.figure
         return self
@@ -170,86 +203,170 @@ class RegionsDisplay:
         from matplotlib.colors import ListedColormap
 
         colours = [colour(k) for k in range(len(self.classes))]
-        if self.background is not None:
-            first, second, said = self.background
-            codes = np.array([self.classes.index(v) for v in said.ravel().tolist()])
+        if (ground := self._ground()) is not None:
+            first, second, said = ground
+            codes = np.ma.array(np.zeros(said.shape), mask=np.ma.getmaskarray(said))
+            for k, label in enumerate(self.classes):
+                codes[~codes.mask & (said.data == label)] = k
             ax.pcolormesh(
-                first, second, codes.reshape(said.shape), cmap=ListedColormap(colours),
-                vmin=-0.5, vmax=len(colours) - 0.5, alpha=0.14, linewidth=0,
-                shading="nearest", rasterized=True, zorder=0,
+                first, second, codes, cmap=ListedColormap(colours), vmin=-0.5,
+                vmax=len(colours) - 0.5, alpha=0.14, linewidth=0,
+                rasterized=True, zorder=0,
             )  # fmt: skip
         rows = self._shown()
         for k, label in enumerate(self.classes):
             own = rows[self.said[rows] == label]
+            # Where a colour comes a second time, the marker is another one.
+            marker = MARKERS[(k + k // len(COLOURS)) % len(MARKERS)]
             ax.scatter(
-                *self.points[own].T, s=14, color=colours[k], alpha=0.6,
-                marker=MARKERS[k % len(MARKERS)], linewidths=0,
-                label=plain(str(label)), zorder=1,
+                *self.points[own].T, s=14, color=colours[k], alpha=0.6, marker=marker,
+                linewidths=0, label=_short_lines(str(label)), zorder=1,
             )  # fmt: skip
 
     def _draw_values(self, ax: Any) -> None:
-        values = self.said if self.background is None else self.background[2]
+        ground = self._ground()
+        values = self.said if ground is None else ground[2].compressed()
         scale = {
             "cmap": "cividis",
-            "vmin": min(self.said.min(), values.min()),
-            "vmax": max(self.said.max(), values.max()),
+            "vmin": min(self.said.min(), values.min(initial=np.inf)),
+            "vmax": max(self.said.max(), values.max(initial=-np.inf)),
         }
-        if self.background is not None:
+        if ground is not None:
             ax.pcolormesh(
-                *self.background, **scale, alpha=0.35, linewidth=0, shading="nearest",
-                rasterized=True, zorder=0,
-            )  # fmt: skip
+                *ground, **scale, alpha=0.35, linewidth=0, rasterized=True, zorder=0
+            )
         rows = self._shown()
         drawn = ax.scatter(
             *self.points[rows].T, s=16, c=self.said[rows], **scale,
             edgecolors="white", linewidths=0.3, zorder=1,
         )  # fmt: skip
-        # Below the picture: the legend of the boxes stands beside it.
+        # Below the picture: the legend of the boxes stands beside it. A layout engine
+        # leaves room for the label between them, others do not.
+        pad = 0.16 if ax.figure.get_layout_engine() is None else 0.02
         bar = ax.figure.colorbar(
-            drawn, ax=ax, location="bottom", shrink=0.7, aspect=40, pad=0.16
+            drawn, ax=ax, location="bottom", shrink=0.7, aspect=40, pad=pad
         )
         bar.set_label(plain(self.target))
         bar.outline.set_visible(False)
 
+    def _ground(self) -> tuple[np.ndarray, np.ndarray, np.ma.MaskedArray] | None:
+        """Places along both axes and what is said there: ensemble, or rules."""
+        if self.background is None:
+            return self.decided
+        first, second, said = self.background
+        return first, second, np.ma.array(said)
+
     def _draw_boxes(self, ax: Any, bounds: list[tuple[float, float]]) -> None:
+        from matplotlib.collections import LineCollection
         from matplotlib.patches import Rectangle
 
-        taken = _Corners(bounds)
+        corners = _Corners(bounds)
+        edges = cell_edges(self.boxes, bounds)
+        taken = taken_cells(self.boxes, edges)
+        if self.is_sum:
+            taken = [np.zeros_like(cells) for cells in taken]
         # The first rule that fits decides, so it lies on top.
-        for order, box in enumerate(reversed(self.boxes)):
+        for order, (box, cells) in enumerate(reversed(list(zip(self.boxes, taken)))):
             low = [max(a, b[0]) for a, b in zip(box.low, bounds)]
             high = [min(a, b[1]) for a, b in zip(box.high, bounds)]
             if low[0] >= high[0] or low[1] >= high[1]:
                 continue
-            ink = (
-                colour(self.classes.index(box.prediction)) if self.classes else "black"
-            )
+            ink, dashes = self._ink(box), "--" if box.further else "-"
             ax.add_patch(
                 Rectangle(
                     (low[0], low[1]), high[0] - low[0], high[1] - low[1],
-                    fill=False, edgecolor=ink, linewidth=1.8,
-                    linestyle="--" if box.further else "-", zorder=2 + order,
+                    fill=False, edgecolor=ink, linewidth=0.7, alpha=0.7,
+                    linestyle=dashes, zorder=2 + order,
                 )
             )  # fmt: skip
-            corner = (low[0], high[1])
+            free = held_cells(box, edges) & ~cells
+            ax.add_collection(
+                LineCollection(
+                    _outline(low, high, edges, free), colors=ink, linewidths=2.0,
+                    linestyles=dashes, zorder=2 + order,
+                )
+            )  # fmt: skip
+            corner = _label_corner((low[0], high[1]), edges, free, bounds)
             ax.annotate(
-                str(box.number), corner, xytext=(4 + LABEL * taken(corner), -4),
+                str(box.number), corner, xytext=(4 + LABEL * corners(corner), -4),
                 textcoords="offset points", ha="left", va="top", fontsize=9,
                 fontweight="bold", color="white", annotation_clip=True,
                 bbox={"boxstyle": "round,pad=0.25", "facecolor": ink, "linewidth": 0},
-                zorder=20 + order,
+                zorder=20 + len(self.boxes) + order,
             )  # fmt: skip
         for box in self.boxes:
             self._describe(ax, box)
 
+    def _ink(self, box: Box) -> str:
+        if self.classes:
+            return colour(self.classes.index(box.prediction))
+        if self.is_sum:
+            return COLOURS[0] if box.prediction > 0 else COLOURS[1]
+        return "black"
+
     def _describe(self, ax: Any, box: Box) -> None:
         """One line of the legend."""
-        ink = colour(self.classes.index(box.prediction)) if self.classes else "black"
-        text = f"{box.number}: {plain(prediction_text(box.prediction))}"
+        text = f"{box.number}: {box.says}{' (asks more)' * box.further}"
         ax.plot(
-            [], [], color=ink, linewidth=1.8, linestyle="--" if box.further else "-",
-            label=f"{text} (asks more)" if box.further else text,
+            [], [], color=self._ink(box), linewidth=1.8,
+            linestyle="--" if box.further else "-", label=_short_lines(text),
         )  # fmt: skip
+
+
+def _says(rules: RuleSet, rule: Any) -> str:
+    verb = ("raises " if len(rules.classes) > 2 else "adds ") * rules.is_sum
+    return verb + says_text(rules, rule)
+
+
+def _said_in_cells(
+    rules: RuleSet, pair: list[int], points: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ma.MaskedArray]:
+    """What the rules say where only the two features matter."""
+    bounds = [limits(column) for column in points.T]
+    first, second, number = decided_cells(rules, pair, bounds)
+    return first, second, np.ma.array(rules.predictions[number - 1], mask=number == 0)
+
+
+def _outline(
+    low: list[float], high: list[float], edges: list[np.ndarray], free: np.ndarray
+) -> list[list[tuple[float, float]]]:
+    """Pieces of a box's sides beside which it has rows left to decide."""
+    first, second = edges
+    i, j = np.searchsorted(first, [low[0], high[0]]).tolist()
+    k, m = np.searchsorted(second, [low[1], high[1]]).tolist()
+    pieces = []
+    for y, row in ((low[1], k), (high[1], m - 1)):
+        for c in range(i, j):
+            if free[row, c]:
+                pieces.append([(first[c], y), (first[c + 1], y)])
+    for x, column in ((low[0], i), (high[0], j - 1)):
+        for r in range(k, m):
+            if free[r, column]:
+                pieces.append([(x, second[r]), (x, second[r + 1])])
+    return pieces
+
+
+def _label_corner(
+    corner: tuple[float, float],
+    edges: list[np.ndarray],
+    free: np.ndarray,
+    bounds: list[tuple[float, float]],
+) -> tuple[float, float]:
+    """Upper left of a box; of the largest cell left to it where that is taken."""
+    column = np.searchsorted(edges[0], corner[0])
+    row = np.searchsorted(edges[1], corner[1]) - 1
+    if free[row, column] or not free.any():
+        return corner
+    # As shares of what is shown: the axes need not have equal units.
+    width, height = (np.diff(e) / (high - low) for e, (low, high) in zip(edges, bounds))
+    area = np.where(free, height[:, None] * width, 0.0)
+    row, column = np.unravel_index(area.argmax(), area.shape)
+    return float(edges[0][column]), float(edges[1][row + 1])
+
+
+def _short_lines(text: str, width: int = 30) -> str:
+    """Text that needs little room beside a picture."""
+    return plain("\n".join(wrapped([printable(text)], width, len)))
 
 
 class _Corners:

@@ -12,6 +12,9 @@ from clearwood._features import printable
 from clearwood.simplifiers.displays.rule_lines import RuleLine, score_text, share_text
 from clearwood.simplifiers.displays.style import COLOURS, colour
 
+FONT = 9.5
+"""Size of the letters, where there is room; markers are as large beside these."""
+
 INK = "#1c2430"
 GRID = "#0000001c"
 LABEL = 18
@@ -69,23 +72,22 @@ def columns_of(
 def _rows_column(
     lines: Sequence[RuleLine], classes: tuple[Any, ...], is_sum: bool
 ) -> Column:
-    ink = {line.says: COLOURS[0] for line in lines}
-    if not is_sum and len(classes) <= len(COLOURS):
-        # With more classes colours would come twice.
-        ink = {line.says: colour(classes.index(line.prediction)) for line in lines if classes} or ink
+    inks = [COLOURS[0]] * len(lines)
+    # With more classes than colours, one would stand for two.
+    if not is_sum and 0 < len(classes) <= len(COLOURS):
+        inks = [colour(classes.index(line.prediction)) for line in lines]
     most = max((line.matching for line in lines if line.matching > 0), default=1.0)
 
     def draw(ax: Any, lines: Any, middles: Any, size: float) -> None:
         matching = np.nan_to_num([line.matching for line in lines])
         caught = np.nan_to_num([line.caught for line in lines])
-        inks = [ink[line.says] for line in lines]
         ax.barh(middles, caught, height=size, color=inks, alpha=0.85)
         ax.barh(
             middles, matching, height=size, fill=False, edgecolor=INK, linewidth=0.8
         )
-        ax.set(xlim=(0, most), xticks=[])
+        ax.set(xlim=(0, 1.02 * most), xticks=[])
 
-    bar = {"marker": "s", "color": INK}
+    bar: dict[str, Any] = {"marker": "s", "color": INK}
     handles = [
         ("rows that the rule decides", {**bar, "markeredgewidth": 0, "alpha": 0.6}),
         ("all rows that satisfy it", {**bar, "markerfacecolor": "none"}),
@@ -102,25 +104,28 @@ def _agreement_column(lines: Sequence[RuleLine], classes: tuple[Any, ...]) -> Co
     )
     # One scale for all; bars would have to start at zero, dots need not.
     low = 0.5 if np.nanmin(shown) >= 0.5 else 0.0
+    has_precision = not np.isnan(shown[:, 2]).all()
 
     def draw(ax: Any, lines: Any, middles: Any, size: float) -> None:
         ax.vlines([low, (low + 1) / 2, 1], *ax.get_ylim(), color=GRID, linewidth=0.8)
-        middles = np.array(middles)
-        for column, look in zip(shown.T, looks):
+        apart = 0.42 * size * has_precision
+        for column, look, offset in zip(shown.T, looks, (-apart, -apart, apart)):
+            look = {**look, "markersize": look["markersize"] * size / FONT}
+            heights = np.array(middles) + offset
             known = ~np.isnan(column)
             within = known & (column >= low)
             ax.plot(
-                column[within], middles[within], linestyle="", clip_on=False, **look
+                column[within], heights[within], linestyle="", clip_on=False, **look
             )
             # A worse one than the scale holds points to where it would be.
             ax.plot(
-                np.full((known & ~within).sum(), low), middles[known & ~within],
+                np.full((known & ~within).sum(), low), heights[known & ~within],
                 linestyle="", clip_on=False, **{**look, "marker": "<"},
             )  # fmt: skip
         ax.set(xlim=(low - 0.03 * (1 - low), 1 + 0.03 * (1 - low)))
         ax.set_xticks([low, 1], [f"{low:g}", "1"])
 
-    looks = [
+    looks: list[dict[str, Any]] = [
         {"marker": "o", "color": COLOURS[0], "markersize": 6, "zorder": 4},
         {"marker": "o", "color": COLOURS[0], "markersize": 8, "zorder": 3,
          "markerfacecolor": "none"},
@@ -131,7 +136,7 @@ def _agreement_column(lines: Sequence[RuleLine], classes: tuple[Any, ...]) -> Co
         ("agreement with the model where it decides", looks[0]),
         ("agreement on all rows that satisfy it", looks[1]),
     ]
-    if not np.isnan(shown[:, 2]).all():
+    if has_precision:
         handles.append(("precision on these", looks[2]))
     numbers = [score_text(line.agreement_caught) for line in lines]
     return Column(
@@ -146,7 +151,7 @@ def _value_column(lines: Sequence[RuleLine]) -> Column:
         value = np.array([line.prediction for line in lines], dtype=float)
         spread = np.nan_to_num([line.spread for line in lines])
         ax.hlines(middles, value - spread, value + spread, color=COLOURS[0], alpha=0.5)
-        ax.plot(value, middles, "o", color=COLOURS[0], markersize=6)
+        ax.plot(value, middles, "o", color=COLOURS[0], markersize=6 * size / FONT)
         ax.margins(x=0.08)
         ax.xaxis.set_major_locator(MaxNLocator(2, steps=[1, 2, 5, 10]))
         ax.grid(axis="x", color=GRID)
@@ -164,24 +169,22 @@ def _value_column(lines: Sequence[RuleLine]) -> Column:
 def _adds_column(lines: Sequence[RuleLine], classes: tuple[Any, ...]) -> Column:
     if len(classes) > 2:
         return _fields_column(lines, classes)
-    added = [
-        line.scores[1] if classes else float(line.prediction) for line in lines
-    ]
+    added = [line.scores[1] if classes else float(line.prediction) for line in lines]
     if not classes:
         # The constant is no change, and may be far larger than all of them.
         added[0] = 0.0
     most = max(map(abs, added)) or 1.0
 
     def draw(ax: Any, lines: Any, middles: Any, size: float) -> None:
+        from matplotlib.ticker import MaxNLocator
+
         inks = [COLOURS[0] if value > 0 else COLOURS[1] for value in added]
         ax.barh(middles, added, height=size, color=inks, alpha=0.85)
         ax.axvline(0, color=INK, linewidth=0.8)
-        ax.set_xlim(-1.05 * most, 1.05 * most)
-        ax.set_xticks([0])
+        ax.set_xlim(-1.1 * most, 1.1 * most)
+        ax.xaxis.set_major_locator(MaxNLocator(2, steps=[1, 2, 5, 10], symmetric=True))
 
-    title = "adds"
-    if classes:
-        title = f"adds to the log-odds of {printable(str(classes[1]))}"
+    title = f"to the log-odds of {printable(str(classes[1]))}" if classes else ""
     return Column("adds", title, [""] * len(lines), draw, 14.0, True)
 
 
@@ -201,11 +204,13 @@ def _fields_column(lines: Sequence[RuleLine], classes: tuple[Any, ...]) -> Colum
                 [scores], extent=(0, len(classes), middle + size, middle - size),
                 cmap=scale, vmin=-most, vmax=most, aspect="auto",
             )  # fmt: skip
-        ax.vlines(range(1, len(classes)), *ax.get_ylim(), color="white", linewidth=1.5)
+            ax.vlines(
+                range(1, len(classes)), middle - size, middle + size, color="white"
+            )
         ax.set(xlim=(0, len(classes)), xticks=[])
 
     names = [printable(str(label)) for label in classes]
-    labels = tuple(n if len(n) <= LABEL else f"{n[:LABEL - 1]}…" for n in names)
+    labels = tuple(n if len(n) <= LABEL else f"{n[: LABEL - 1]}…" for n in names)
     look = {"marker": "s", "markersize": 7}
     handles = (
         (f"adds to the log-odds of the class (at most {most:.3g})",
@@ -213,6 +218,4 @@ def _fields_column(lines: Sequence[RuleLine], classes: tuple[Any, ...]) -> Colum
         ("takes from them", {**look, "color": COLOURS[1]}),
     )  # fmt: skip
     numbers = [""] * len(lines)
-    return Column(
-        "adds", "", numbers, draw, 1.7 * len(classes), False, labels, handles
-    )
+    return Column("adds", "", numbers, draw, 1.7 * len(classes), False, labels, handles)

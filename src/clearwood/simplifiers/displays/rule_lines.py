@@ -73,7 +73,7 @@ def lines_of(rules: RuleSet) -> list[RuleLine]:
         RuleLine(
             number,
             tuple(c.text(rules.features) for c in rule.conditions),
-            _says(rules, rule),
+            says_text(rules, rule),
             rule.prediction,
             rule.caught / total if total else math.nan,
             rule.support / total if total else math.nan,
@@ -160,8 +160,8 @@ def _agreement(
     return 1.0 - mse / total if total > 0 else float(mse == 0.0)
 
 
-def _says(rules: RuleSet, rule: Rule) -> str:
-    """What a rule predicts or adds; of more than two classes, which it raises most."""
+def says_text(rules: RuleSet, rule: Rule) -> str:
+    """What a rule predicts, or adds; of more than two classes, which it raises most."""
     if not rules.is_sum or len(rules.classes) > 2:
         return prediction_text(rule.prediction)
     value = float(rule.scores[1] if rules.classes else rule.prediction)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from clearwood._features import printable
 from clearwood.simplifiers.displays.rule_columns import Column
@@ -101,7 +101,7 @@ def lay_out(
     says_width = min(max(map(bold, [says, *(line.says for line in lines)])), width / 5)
     pieces = [_pieces(line) for line in lines]
     natural = max(measure(" ".join(part)) for part in pieces)
-    beside = [max(map(measure, ["", *c.numbers])) + 0.5 * size for c in columns]
+    beside = [max(map(measure, ["", *c.numbers])) + size for c in columns]
     left = width - x_if - says_width - sum(beside) - (len(columns) + 1) * gap
     least = [max(c.least * size, 0.14 * left) for c in columns]
     if_width = max(min(natural, left - sum(least)), 0.3 * left)
@@ -115,17 +115,20 @@ def lay_out(
         x = right + extra + gap
 
     titles = [wrapped(["if"], if_width, bold), wrapped([says], says_width, bold)]
-    titles += [wrapped([c.title], p.end - p.left, bold) for c, p in zip(columns, places)]
+    titles += [
+        wrapped([c.title], p.end - p.left, bold) for c, p in zip(columns, places)
+    ]
     starts = [x_if, x_says, *(p.left for p in places)]
     labels = max((measure(label) for c in columns for label in c.labels), default=0.0)
     labels += size if labels else 0.0
-    top = leading * max(map(len, titles)) + labels + 0.6 * size
+    top = max(leading * max(map(len, titles)), labels) + 0.6 * size
     texts = [
         text
         for x, title in zip(starts, titles)
-        for text in _block(x, top - labels - 0.6 * size - leading * len(title) / 2,
-                           title, leading, bold=True)
-    ]  # fmt: skip
+        for text in _block(
+            x, top - 0.6 * size - leading * len(title) / 2, title, leading, bold=True
+        )
+    ]
     for column, place in zip(columns, places):
         step = (place.right - place.left) / max(len(column.labels), 1)
         texts += [
@@ -156,9 +159,7 @@ def lay_out(
     handles = sum(len(c.handles) for c in columns)
     abreast = max(1, min(handles, int(width / (24 * size))))
     end = y + axis + math.ceil(handles / abreast) * 1.45 * size
-    return Table(
-        width, end, size, top, y, end, middles, rules, texts, places, abreast
-    )
+    return Table(width, end, size, top, y, end, middles, rules, texts, places, abreast)
 
 
 def _pieces(line: RuleLine) -> list[str]:
@@ -168,10 +169,8 @@ def _pieces(line: RuleLine) -> list[str]:
 
 
 def _block(
-    x: float, middle: float, lines: list[str], leading: float, **look: bool
+    x: float, middle: float, lines: list[str], leading: float, **look: Any
 ) -> list[Text]:
     """Several lines of text about a middle."""
     first = middle - leading * (len(lines) - 1) / 2
-    return [
-        Text(x, first + i * leading, text, **look) for i, text in enumerate(lines)
-    ]
+    return [Text(x, first + i * leading, text, **look) for i, text in enumerate(lines)]

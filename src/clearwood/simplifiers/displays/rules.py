@@ -7,7 +7,7 @@ from typing import Any
 
 from clearwood.ensembles.read import as_predictor
 from clearwood.exceptions import InputError
-from clearwood.simplifiers.displays.rule_columns import Column, columns_of
+from clearwood.simplifiers.displays.rule_columns import FONT, Column, columns_of
 from clearwood.simplifiers.displays.rule_lines import RuleLine, lines_of, lines_on
 from clearwood.simplifiers.displays.rule_table import Table, lay_out
 from clearwood.simplifiers.displays.style import QUIET, plain, rules_of
@@ -15,9 +15,6 @@ from clearwood.simplifiers.displays.style import QUIET, plain, rules_of
 WIDTH = 9.0
 MARGIN = 0.12
 """Width of a new figure and the white around it, in inches."""
-
-FONT = 9.5
-"""Size of the letters, where there is room."""
 
 
 class RulesDisplay:
@@ -147,10 +144,11 @@ class RulesDisplay:
         if ax is None:
             table = lay_out(self.lines, columns, says, 72 * (WIDTH - 2 * MARGIN), FONT)
             ax = _new_axes(table.height / 72)
+            ax.axis("off")
         else:
+            ax.axis("off")
             table = self._fitted(ax, columns, says)
         ax.set(xlim=(0, table.width), ylim=(table.height, 0))
-        ax.axis("off")
         _draw_texts(ax, table)
         self.panels_ = {}
         for column, place in zip(columns, table.places):
@@ -196,7 +194,7 @@ def _new_axes(height: float) -> Any:
 def _draw_texts(ax: Any, table: Table) -> None:
     for text in table.texts:
         ax.text(
-            text.x, text.y, plain(text.text), ha=text.align, va="center",
+            text.x, text.y, plain(text.text), ha=text.align, va="center_baseline",
             fontsize=table.size, fontweight="bold" if text.bold else "normal",
             color=QUIET if text.quiet else "black", rotation=text.rotation,
             rotation_mode="anchor",

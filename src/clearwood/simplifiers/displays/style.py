@@ -79,9 +79,7 @@ def wrapped(
     return lines
 
 
-def _cut(
-    words: list[str], width: float, measure: Callable[[str], float]
-) -> list[str]:
+def _cut(words: list[str], width: float, measure: Callable[[str], float]) -> list[str]:
     """Words, those that are too wide in several parts."""
     parts = []
     for word in words:

@@ -1,0 +1,37 @@
+"""What a fit measured on rows that it held out."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+
+class HeldOut(NamedTuple):
+    """Fidelity of lists of at most 1, 2, ... lines on rows held out in the fit.
+
+    Attributes
+    ----------
+    fidelity : ndarray of shape (max_rules,)
+    standard_error : ndarray of shape (max_rules,)
+    """
+
+    fidelity: np.ndarray
+    standard_error: np.ndarray
+
+
+def held_out_of(estimator: Any) -> HeldOut | None:
+    """What the fit measured on held-out rows with the settings that it chose."""
+    results = getattr(estimator, "cv_results_", None)
+    if not results or "standard_error" not in results:
+        return None
+    settings = getattr(estimator, "settings_", {})
+    fits = [
+        all(results[name][i] == value for name, value in settings.items())
+        for i in range(len(results["fidelity"]))
+    ]
+    chosen = fits.index(True)
+    return HeldOut(
+        np.array(results["fidelity"][chosen]),
+        np.array(results["standard_error"][chosen]),
+    )
