@@ -6,8 +6,6 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from clearwood._html import percent_text, significant_text
 from clearwood.reporting.history import LEFT, RIGHT, WIDTH, round_ticks, whole_ticks
 from clearwood.rules import RuleSet
@@ -16,7 +14,7 @@ from clearwood.simplifiers.held_out import HeldOut, held_out_of
 if TYPE_CHECKING:
     from clearwood.reporting.summary import Table
 
-TOP, HEIGHT = 34.0, 190.0
+TOP, HEIGHT = 58.0, 190.0
 MOST_LINES = 60
 """Sizes in the table, at most; the chart shows all."""
 
@@ -47,18 +45,23 @@ def summarize_path(result: Any, table: Table | None) -> dict[str, Any] | None:
     lines = [_line(rules, table, held_out, chosen) for rules in path]
     measured = [line["fidelity"] for line in lines]
     is_class = result.rules_.task == "classification"
+    chart = _chart([rules.n_rules for rules in path], measured, held_out, chosen)
+    if is_class:
+        chart["ticks"] = [(percent_text(value), y) for value, y in chart["ticks"]]
+    else:
+        chart["ticks"] = [(f"{value:,.10g}", y) for value, y in chart["ticks"]]
     return {
         "words": _words(lines, chosen, is_class),
         "unit": "percent" if is_class else "number",
         "name": (
-            "Same class as the model" if is_class else "Fidelity to the model (R\u00b2)"
+            "Same class as the model" if is_class else "Fidelity to the model (R²)"
         ),
         "chosen": chosen,
         "lines": lines[:MOST_LINES],
         "has_rows": taught is not None,
         "has_error": lines[0]["error"] is not None,
         "has_held_out": held_out is not None,
-        **_chart([rules.n_rules for rules in path], measured, held_out, chosen),
+        **chart,
     }
 
 
@@ -77,12 +80,17 @@ def _line(
     }
     if table is not None and table.taught is not None:
         scores = rules.evaluate(table.X, table.y, teacher=table.taught)
-        line["fidelity"] = scores.fidelity
+        line["fidelity"] = _shown(scores.fidelity)
         line["error"] = None if math.isnan(scores.error) else scores.error
     if held_out is not None and n <= len(held_out.fidelity):
-        line["held_out"] = float(held_out.fidelity[n - 1])
+        line["held_out"] = _shown(held_out.fidelity[n - 1])
         line["standard_error"] = float(held_out.standard_error[n - 1])
     return line
+
+
+def _shown(fidelity: float) -> float:
+    # An R2 of -0.00006 is nought to a reader; adding 0.0 makes -0.0 one too.
+    return round(float(fidelity), 4) + 0.0
 
 
 def _words(lines: Sequence[dict[str, Any]], chosen: int, is_class: bool) -> str:
@@ -111,6 +119,7 @@ def _chart(
     """Points on the canvas, as text for SVG."""
     n = max(sizes)
     ends, values = [], [value for value in measured if value is not None]
+    seen = list(values)
     if held_out is not None:
         n = max(n, len(held_out.fidelity))
         middle, error = held_out
@@ -130,24 +139,24 @@ def _chart(
         return " ".join(f"{x_at(k):.1f},{y_at(v):.1f}" for k, v in zip(some, part))
 
     every = list(range(1, n + 1))
-    chart = {
+    chart: dict[str, Any] = {
         "width": WIDTH,
-        "height": TOP + HEIGHT + 46.0,
+        "height": TOP + HEIGHT + 52.0,
         "left": LEFT,
         "right": WIDTH - RIGHT,
         "top": TOP,
         "bottom": TOP + HEIGHT,
         "mark": x_at(chosen),
         "sizes": whole_ticks(n),
-        "ticks": [(f"{t:,.10g}", y_at(t)) for t in round_ticks(low, high)],
+        "ticks": [(t, y_at(t)) for t in round_ticks(low, high)],
         "dots": [],
         "points": "",
         "held_out_points": "",
         "band": "",
     }
-    if measured[0] is not None:
-        chart["points"] = points(sizes, np.array(measured, dtype=float))
-        chart["dots"] = [(x_at(k), y_at(v)) for k, v in zip(sizes, measured) if v]
+    if seen:
+        chart["points"] = points(sizes, seen)
+        chart["dots"] = [(x_at(k), y_at(v)) for k, v in zip(sizes, seen)]
     if held_out is not None:
         chart["held_out_points"] = points(every, held_out.fidelity)
         there, back = points(every, ends[0]), points(every[::-1], ends[1][::-1])

@@ -51,6 +51,8 @@ class Table(NamedTuple):
     texts : list of Text
     places : list of Place
         One per column.
+    legend : list of str
+        Its texts.
     legend_columns : int
     """
 
@@ -64,6 +66,7 @@ class Table(NamedTuple):
     rules: list[float]
     texts: list[Text]
     places: list[Place]
+    legend: list[str]
     legend_columns: int
 
 
@@ -156,10 +159,26 @@ def lay_out(
         y += high
         rules.append(y)
     axis = 1.7 * leading if any(c.has_axis for c in columns) else 0.4 * leading
-    handles = sum(len(c.handles) for c in columns)
-    abreast = max(1, min(handles, int(width / (24 * size))))
-    end = y + axis + math.ceil(handles / abreast) * 1.45 * size
-    return Table(width, end, size, top, y, end, middles, rules, texts, places, abreast)
+    legend, abreast = _legend(columns, width, 0.9 * size)
+    high = max((text.count("\n") + 1 for text in legend), default=0)
+    end = y + axis + math.ceil(len(legend) / abreast) * (1.2 * high + 0.5) * size
+    return Table(
+        width, end, size, top, y, end, middles, rules, texts, places, legend, abreast
+    )
+
+
+def _legend(
+    columns: Sequence[Column], width: float, size: float
+) -> tuple[list[str], int]:
+    """The texts of the legend, and how many stand side by side."""
+    measure = text_width(1.03 * size)
+    # Beside a text: its mark, and white before the next one.
+    mark = 4.5 * size
+    names = [label for column in columns for label, _ in column.handles]
+    texts = [wrapped([name], width - mark, measure) for name in names]
+    widest = max((measure(line) for text in texts for line in text), default=0.0)
+    abreast = max(1, min(len(names), int(width / (widest + mark))))
+    return ["\n".join(text) for text in texts], abreast
 
 
 def _pieces(line: RuleLine) -> list[str]:

@@ -165,6 +165,9 @@ class RulesDisplay:
             column.draw(panel, self.lines, table.middles, table.size)
             self.panels_[column.name] = panel
         _draw_legend(ax, table, columns)
+        # All stands within the axes: no layout engine shall make them smaller for it.
+        for artist in ax.get_children():
+            artist.set_in_layout(False)
         self.ax_, self.figure_ = ax, ax.figure
         return self
 
@@ -212,10 +215,10 @@ def _make_quiet(panel: Any, size: float) -> None:
 def _draw_legend(ax: Any, table: Table, columns: list[Column]) -> None:
     from matplotlib.lines import Line2D
 
+    looks = [look for column in columns for _, look in column.handles]
     handles = [
         Line2D([], [], label=label, linestyle="", **look)
-        for column in columns
-        for label, look in column.handles
+        for label, look in zip(table.legend, looks)
     ]
     if handles:
         ax.legend(
