@@ -37,16 +37,16 @@ print(rules.rules_.evaluate(X_test, y_test, teacher=forest))
 # the rules have seen. The filled bar is what a rule decides, the outline what
 # satisfies it; the dot is the agreement with the forest, the diamond the share of
 # wines that are what the rule says.
-cw.RulesDisplay.from_estimator(rules, X_test, y_test).plot()
+table = cw.RulesDisplay.from_estimator(rules, X_test, y_test).plot()
 
 # %%
 # How much a longer list would bring. The marked length is the one that was chosen:
 # the shortest within one standard error of the best.
-cw.PathDisplay.from_estimator(rules, X_test, y_test).plot()
+path = cw.PathDisplay.from_estimator(rules, X_test, y_test).plot()
 
 # %%
 # The rules over the two features that two of them ask. Dashed boxes ask for more
 # than the picture shows; the coloured ground is where these two features settle it.
-cw.RegionsDisplay.from_estimator(
+boxes = cw.RegionsDisplay.from_estimator(
     rules, X_test, y_test, features=("flavanoids", "proline")
 ).plot()

@@ -3,7 +3,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
-
 from tests.simplifiers.displays_common import boxes_list, values_sum
 
 from clearwood._features import FeatureSpace

@@ -69,7 +69,7 @@ def _line(
     rules: RuleSet, table: Table | None, held_out: HeldOut | None, chosen: int
 ) -> dict[str, Any]:
     n = rules.n_rules
-    line = {
+    line: dict[str, Any] = {
         "n_rules": n,
         "n_literals": rules.n_literals,
         "is_chosen": n == chosen,
@@ -123,8 +123,8 @@ def _chart(
     if held_out is not None:
         n = max(n, len(held_out.fidelity))
         middle, error = held_out
-        ends = [middle - error, middle + error]
-        values += [*ends[0].tolist(), *ends[1].tolist()]
+        ends = [(middle - error).tolist(), (middle + error).tolist()]
+        values += [*ends[0], *ends[1]]
     low, high = min(values), max(values)
     if not low < high:
         low, high = low - 0.5, high + 0.5
@@ -158,7 +158,7 @@ def _chart(
         chart["points"] = points(sizes, seen)
         chart["dots"] = [(x_at(k), y_at(v)) for k, v in zip(sizes, seen)]
     if held_out is not None:
-        chart["held_out_points"] = points(every, held_out.fidelity)
+        chart["held_out_points"] = points(every, held_out.fidelity.tolist())
         there, back = points(every, ends[0]), points(every[::-1], ends[1][::-1])
         chart["band"] = f"{there} {back}"
     return chart

@@ -11,8 +11,8 @@ from clearwood.ensembles.read import as_predictor
 from clearwood.exceptions import InputError
 from clearwood.rules import RuleScores
 from clearwood.rules.scores import prediction_error
-from clearwood.simplifiers.held_out import HeldOut, held_out_of
 from clearwood.simplifiers.displays.style import COLOURS, QUIET
+from clearwood.simplifiers.held_out import HeldOut, held_out_of
 
 # On white, so that no line runs through the words.
 LEGEND = {"fontsize": 9, "facecolor": "white", "edgecolor": "none", "framealpha": 0.9}

@@ -87,7 +87,7 @@ def _rows_column(
         )
         ax.set(xlim=(0, 1.02 * most), xticks=[])
 
-    bar: dict[str, Any] = {"marker": "s", "color": INK}
+    bar: dict[str, Any] = {"marker": "s", "markersize": 6, "color": INK}
     handles = [
         ("rows that the rule decides", {**bar, "markeredgewidth": 0, "alpha": 0.6}),
         ("all rows that satisfy it", {**bar, "markerfacecolor": "none"}),

@@ -217,7 +217,13 @@ def _draw_legend(ax: Any, table: Table, columns: list[Column]) -> None:
 
     looks = [look for column in columns for _, look in column.handles]
     handles = [
-        Line2D([], [], label=label, linestyle="", **look)
+        Line2D(
+            [],
+            [],
+            label=label,
+            linestyle="",
+            **{**look, "markersize": look["markersize"] * table.size / FONT},
+        )
         for label, look in zip(table.legend, looks)
     ]
     if handles:
