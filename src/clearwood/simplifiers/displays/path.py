@@ -155,6 +155,8 @@ class PathDisplay:
             part.spines[["top", "right"]].set_visible(False)
             part.grid(axis="y", color="#00000018")
         longest = max(score.n_rules for score in self.scores)
+        if self.held_out is not None:
+            longest = max(longest, len(self.held_out.fidelity))
         parts[-1].set_xlim(0.7, longest + 0.3)
         self.figure_ = ax.figure
         return self
@@ -178,8 +180,10 @@ class PathDisplay:
                 linewidth=0, label="held out in the fit, ± one standard error",
             )  # fmt: skip
             ax.plot(sizes, middle, color=COLOURS[4], linewidth=1.2)
-        name = "share of equal classes" if self.task == "classification" else "R²"
-        ax.set_ylabel(f"fidelity ({name})")
+        classes = self.task == "classification"
+        ax.set_ylabel(
+            "fidelity\n(share of equal classes)" if classes else "fidelity (R²)"
+        )
         ax.plot([], [], ":", color="black", linewidth=1, label=f"chosen: {self.chosen}")
         ax.legend(loc="lower right", **LEGEND)
 
@@ -190,7 +194,9 @@ class PathDisplay:
             label="the model",
         )  # fmt: skip
         classes = self.task == "classification"
-        ax.set_ylabel("share of wrong classes" if classes else "mean squared error")
+        ax.set_ylabel(
+            "error\n(share of wrong classes)" if classes else "error\n(mean squared)"
+        )
         ax.legend(loc="upper right", **LEGEND)
 
 

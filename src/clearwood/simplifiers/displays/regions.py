@@ -257,45 +257,61 @@ class RegionsDisplay:
         return first, second, np.ma.array(said)
 
     def _draw_boxes(self, ax: Any, bounds: list[tuple[float, float]]) -> None:
-        from matplotlib.collections import LineCollection
-        from matplotlib.patches import Rectangle
-
-        corners = _Corners(bounds)
         edges = cell_edges(self.boxes, bounds)
         taken = taken_cells(self.boxes, edges)
         if self.is_sum:
             taken = [np.zeros_like(cells) for cells in taken]
-        # The first rule that fits decides, so it lies on top.
-        for order, (box, cells) in enumerate(reversed(list(zip(self.boxes, taken)))):
+        corners = _Corners(bounds)
+        places = []
+        for box, cells in zip(self.boxes, taken):
             low = [max(a, b[0]) for a, b in zip(box.low, bounds)]
             high = [min(a, b[1]) for a, b in zip(box.high, bounds)]
-            if low[0] >= high[0] or low[1] >= high[1]:
-                continue
-            ink, dashes = self._ink(box), "--" if box.further else "-"
-            ax.add_patch(
-                Rectangle(
-                    (low[0], low[1]), high[0] - low[0], high[1] - low[1],
-                    fill=False, edgecolor=ink, linewidth=0.7, alpha=0.7,
-                    linestyle=dashes, zorder=2 + order,
-                )
-            )  # fmt: skip
-            free = held_cells(box, edges) & ~cells
-            ax.add_collection(
-                LineCollection(
-                    _outline(low, high, edges, free), colors=ink, linewidths=2.0,
-                    linestyles=dashes, zorder=2 + order,
-                )
-            )  # fmt: skip
-            corner = _label_corner((low[0], high[1]), edges, free, bounds)
-            ax.annotate(
-                str(box.number), corner, xytext=(4 + LABEL * corners(corner), -4),
-                textcoords="offset points", ha="left", va="top", fontsize=9,
-                fontweight="bold", color="white", annotation_clip=True,
-                bbox={"boxstyle": "round,pad=0.25", "facecolor": ink, "linewidth": 0},
-                zorder=20 + len(self.boxes) + order,
-            )  # fmt: skip
+            if low[0] < high[0] and low[1] < high[1]:
+                free = held_cells(box, edges) & ~cells
+                corner = _label_corner((low[0], high[1]), edges, free, bounds)
+                bold = _outline(low, high, edges, free)
+                places.append((box, low, high, bold, corner, corners(corner)))
+        # The first rule that fits decides, so it lies on top.
+        for order, place in enumerate(reversed(places)):
+            self._draw_box(ax, *place, order=order)
         for box in self.boxes:
             self._describe(ax, box)
+
+    def _draw_box(
+        self,
+        ax: Any,
+        box: Box,
+        low: list[float],
+        high: list[float],
+        bold: list[list[tuple[float, float]]],
+        corner: tuple[float, float],
+        shift: int,
+        order: int,
+    ) -> None:
+        """A thin outline, a bold one where the rule decides, and its number."""
+        from matplotlib.collections import LineCollection
+        from matplotlib.patches import Rectangle
+
+        ink, dashes = self._ink(box), "--" if box.further else "-"
+        ax.add_patch(
+            Rectangle(
+                (low[0], low[1]), high[0] - low[0], high[1] - low[1], fill=False,
+                edgecolor=ink, linewidth=0.7, alpha=0.7, linestyle=dashes,
+                zorder=2 + order,
+            )
+        )  # fmt: skip
+        ax.add_collection(
+            LineCollection(
+                bold, colors=ink, linewidths=2.0, linestyles=dashes, zorder=2 + order
+            )
+        )
+        ax.annotate(
+            str(box.number), corner, xytext=(4 + LABEL * shift, -4),
+            textcoords="offset points", ha="left", va="top", fontsize=9,
+            fontweight="bold", color="white", annotation_clip=True,
+            bbox={"boxstyle": "round,pad=0.25", "facecolor": ink, "linewidth": 0},
+            zorder=20 + len(self.boxes) + order,
+        )  # fmt: skip
 
     def _ink(self, box: Box) -> str:
         if self.classes:
