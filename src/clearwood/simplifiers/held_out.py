@@ -25,13 +25,14 @@ def held_out_of(estimator: Any) -> HeldOut | None:
     results = getattr(estimator, "cv_results_", None)
     if not results or "standard_error" not in results:
         return None
+    # Fits without settings to choose from hold one row only.
+    fidelity, error = (
+        np.atleast_2d(results[name]) for name in ("fidelity", "standard_error")
+    )
     settings = getattr(estimator, "settings_", {})
     fits = [
-        all(results[name][i] == value for name, value in settings.items())
-        for i in range(len(results["fidelity"]))
+        all(results[name][i] == v for name, v in settings.items() if name in results)
+        for i in range(len(fidelity))
     ]
     chosen = fits.index(True)
-    return HeldOut(
-        np.array(results["fidelity"][chosen]),
-        np.array(results["standard_error"][chosen]),
-    )
+    return HeldOut(fidelity[chosen], error[chosen])
