@@ -3,12 +3,18 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+from tests.simplifiers.displays_common import boxes_list, values_sum
 
 from clearwood._features import FeatureSpace
 from clearwood.exceptions import InputError
 from clearwood.rules import CategorySet, Interval, Rule, RuleSet
-from clearwood.simplifiers import FABRulesClassifier, FABRulesRegressor
-from clearwood.simplifiers.display import FABPathDisplay, RegionsDisplay
+from clearwood.simplifiers import (
+    FABRulesClassifier,
+    FABRulesRegressor,
+    RuleListClassifier,
+    RuleListRegressor,
+)
+from clearwood.simplifiers.displays import FABPathDisplay, RegionsDisplay
 
 matplotlib.use("agg")
 
@@ -103,6 +109,71 @@ def test_rules_on_other_features_have_no_box():
     assert [box.number for box in display.boxes] == [2]
     assert display.said.tolist() == [2.0] * 4
     display.plot()
+
+
+def test_the_ground_is_what_the_rules_say_where_two_features_settle_it():
+    rng = np.random.default_rng(0)
+    rules = boxes_list()
+    display = RegionsDisplay.from_estimator(rules, rng.uniform(size=(50, 3)))
+    first, second, said = display.decided
+    assert not said.mask.any()
+    centres = [(edges[1:] + edges[:-1]) / 2 for edges in (first, second)]
+    for row, y in enumerate(centres[1]):
+        for column, x in enumerate(centres[0]):
+            assert said[row, column] == rules.predict([[x, y, 0.0]])[0]
+
+
+def test_the_ground_is_left_white_where_other_features_count():
+    first = Rule((Interval(0, low=0.5), Interval(2, low=0.5)), 5.0)
+    second = Rule((Interval(0, low=0.2),), 3.0)
+    rules = RuleSet((first, second), Rule((), 1.0), FeatureSpace.numeric(3))
+    points = np.random.default_rng(0).uniform(size=(50, 3))
+    display = RegionsDisplay.from_estimator(rules, points)
+    edges, _, said = display.decided
+    assert edges[1:-1].tolist() == [0.2, 0.5]
+    assert said.tolist() == [[1.0, 3.0, None]]
+    display.plot().figure_.canvas.draw()
+    # A rule on a third feature alone may take rows anywhere.
+    elsewhere = RuleSet(
+        (Rule((Interval(2, low=0.5),), 5.0), second),
+        Rule((), 1.0),
+        FeatureSpace.numeric(3),
+    )
+    assert RegionsDisplay.from_estimator(elsewhere, points).decided[2].mask.all()
+
+
+def bold_length(display, order):
+    """Length of the bold outline of a box; the first one is drawn last."""
+    pieces = display.ax_.collections[-1 - order].get_segments()
+    return sum(np.abs(np.diff(piece, axis=0)).sum() for piece in pieces)
+
+
+def test_an_outline_is_bold_only_where_no_earlier_rule_takes_the_rows():
+    points = np.array([[0.0, 0.0, 0.0], [1.0, 1.0, 0.0]])
+    display = RegionsDisplay.from_estimator(boxes_list(), points).plot()
+    edge = 1.04
+    assert bold_length(display, 0) == pytest.approx(4 * (edge - 0.5))
+    # Its upper and right sides are partly those of the first box.
+    whole = 2 * (edge - 0.2) + 2 * (edge + 0.04)
+    assert bold_length(display, 1) == pytest.approx(whole - 2 * (edge - 0.5))
+
+
+def test_in_a_sum_no_rule_takes_rows_of_another():
+    points = np.array([[0.0, 0.0], [1.0, 1.0]])
+    display = RegionsDisplay.from_estimator(values_sum(), points).plot()
+    assert display.decided is None
+    for order in (0, 1):
+        assert bold_length(display, order) == pytest.approx(2 * (1.08 + 0.54))
+    _, labels = display.ax_.get_legend_handles_labels()
+    assert labels == ["1: adds - 8", "2: adds + 2"]
+
+
+def test_rules_of_other_methods_are_drawn(fitted):
+    fab, X, y = fitted
+    kind = RuleListRegressor if fab.rules_.task == "regression" else RuleListClassifier
+    rules = kind(fab.estimator_, n_rules=3, tune=None, random_state=0).fit(X, y)
+    display = RegionsDisplay.from_estimator(rules, X, y).plot()
+    assert [box.number for box in display.boxes] == [1, 2]
 
 
 def test_a_dollar_in_a_name_is_no_formula():

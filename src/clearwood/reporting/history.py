@@ -56,7 +56,7 @@ def summarize_history(history: Sequence[Any]) -> dict[str, Any] | None:
             _panel("Bound on the log evidence", "first", TOPS[0], x, bound[kept]),
             _panel("Components", "second", TOPS[1], x, components[kept], zero=True),
         ],
-        "iterations": _iteration_ticks(n),
+        "iterations": whole_ticks(n),
     }
 
 
@@ -90,7 +90,8 @@ def _panel(
     }
 
 
-def _iteration_ticks(n: int) -> list[tuple[str, float]]:
+def whole_ticks(n: int) -> list[tuple[str, float]]:
+    """Whole numbers from 1 to n in words, and where they stand on the canvas."""
     width = WIDTH - LEFT - RIGHT
     steps = [t for t in round_ticks(1, n, 6) if t >= 1 and t == int(t)] or [1]
     return [

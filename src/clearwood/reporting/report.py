@@ -25,8 +25,9 @@ def report(
 
     Parameters
     ----------
-    result : fitted FABRulesClassifier or FABRulesRegressor, or RuleSet
-        What to report.
+    result : fitted estimator with ``rules_``, or RuleSet
+        What to report: what FABRulesClassifier, RuleListRegressor or any other of
+        these methods found.
     path : str or Path
         The HTML file to write.
     X : array-like or frame of shape (n_samples, n_features), optional

@@ -13,6 +13,7 @@ from clearwood.ensembles.read import as_predictor
 from clearwood.exceptions import InputError, ModelError
 from clearwood.reporting.failures import summarize_failures
 from clearwood.reporting.history import summarize_history
+from clearwood.reporting.path import summarize_path
 from clearwood.rules import RuleSet
 from clearwood.rules.render import summarize_rules
 from clearwood.rules.scores import prediction_error
@@ -39,7 +40,7 @@ def summarize(
 
     Parameters
     ----------
-    result : fitted FABRulesClassifier or FABRulesRegressor, or RuleSet
+    result : fitted estimator with ``rules_``, or RuleSet
         What to report.
     X, y, teacher, title
         As in :func:`report`.
@@ -48,9 +49,9 @@ def summarize(
     -------
     dict
         Keys ``title``, ``version``, ``target``, ``facts``, ``rules``, ``scores``,
-        ``failures``, ``history`` and ``settings``; ``scores`` and ``failures``
-        are None where no rows (or no teacher) were given, ``history`` where
-        ``result`` holds none.
+        ``failures``, ``path``, ``history`` and ``settings``; ``scores`` and
+        ``failures`` are None where no rows (or no teacher) were given, ``path`` and
+        ``history`` where ``result`` holds none.
 
     Examples
     --------
@@ -85,6 +86,7 @@ def summarize(
         "rules": summarize_rules(rules),
         "scores": None if table is None else _scores(rules, table, ensemble),
         "failures": failures,
+        "path": summarize_path(result, table),
         "history": summarize_history(getattr(result, "history_", ())),
         "started": getattr(result, "n_start_components_", 0),
         "settings": _settings(result, rules),
@@ -103,7 +105,7 @@ def rules_of(result: Any) -> RuleSet:
         )
     raise InputError(
         f"result is a {type(result).__name__}; expected a RuleSet or a fitted "
-        "FABRulesClassifier or FABRulesRegressor."
+        "estimator with rules_, such as RuleListClassifier or FABRulesRegressor."
     )
 
 

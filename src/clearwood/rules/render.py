@@ -7,6 +7,7 @@ import textwrap
 from typing import Any
 
 from clearwood._features import printable
+from clearwood.rules.bars import line_bars
 from clearwood.rules.conditions import number_text
 from clearwood.rules.rule_set import Rule, RuleSet
 
@@ -123,8 +124,11 @@ def summarize_rules(rule_set: RuleSet) -> dict[str, Any]:
                 "agreement_caught": _or_none(rule.agreement_caught),
                 "precision": _or_none(rule.precision),
                 "spread": _or_none(rule.spread),
+                **bars,
             }
-            for number, rule in enumerate(rule_set, start=1)
+            for number, (rule, bars) in enumerate(
+                zip(rule_set, line_bars(rule_set)), start=1
+            )
         ],
     }
 

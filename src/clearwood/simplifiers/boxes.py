@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from clearwood.exceptions import InputError
-from clearwood.rules import Interval, RuleSet
+from clearwood.rules import Interval, Rule, RuleSet
 
 GRID = 150
 """Points per axis at which the ensemble is asked."""
@@ -30,6 +30,8 @@ class Box:
     further : bool
         Whether the rule asks other features too, so that the box is only the
         shadow of its region.
+    says : str
+        The same in words.
     """
 
     number: int
@@ -37,6 +39,7 @@ class Box:
     high: tuple[float, float]
     prediction: Any
     further: bool
+    says: str = ""
 
 
 def two_features(rules: RuleSet, features: Sequence[Any]) -> list[int]:
@@ -64,7 +67,7 @@ def two_features(rules: RuleSet, features: Sequence[Any]) -> list[int]:
     return pair
 
 
-def box_of(rule: Any, number: int, pair: list[int]) -> Box | None:
+def box_of(rule: Rule, number: int, pair: list[int], says: str = "") -> Box | None:
     """The box of a rule, or None where it asks neither feature."""
     asked = {c.feature: c for c in rule.conditions if isinstance(c, Interval)}
     here = [asked.get(d, Interval(d)) for d in pair]
@@ -77,7 +80,75 @@ def box_of(rule: Any, number: int, pair: list[int]) -> Box | None:
         (here[0].high, here[1].high),
         rule.prediction,
         further,
+        says,
     )
+
+
+def cell_edges(
+    boxes: Sequence[Box], bounds: Sequence[tuple[float, float]]
+) -> list[np.ndarray]:
+    """Where boxes begin and end within the bounds, along both axes."""
+    edges = []
+    for k, (low, high) in enumerate(bounds):
+        every = [low, high, *(box.low[k] for box in boxes)]
+        every += [box.high[k] for box in boxes]
+        edges.append(np.unique(np.clip(every, low, high)))
+    return edges
+
+
+def held_cells(box: Box, edges: Sequence[np.ndarray]) -> np.ndarray:
+    """Which cells lie in a box, of shape (along second, along first)."""
+    first, second = (
+        (low < middle) & (middle <= high)
+        for low, high, part in zip(box.low, box.high, edges)
+        for middle in [(part[1:] + part[:-1]) / 2]
+    )
+    return second[:, None] & first
+
+
+def taken_cells(boxes: Sequence[Box], edges: Sequence[np.ndarray]) -> list[np.ndarray]:
+    """For each box, the cells that an earlier one takes whole."""
+    taken = np.zeros((len(edges[1]) - 1, len(edges[0]) - 1), dtype=bool)
+    before = []
+    for box in boxes:
+        before.append(taken)
+        if not box.further:
+            taken = taken | held_cells(box, edges)
+    return before
+
+
+def decided_cells(
+    rules: RuleSet, pair: list[int], bounds: Sequence[tuple[float, float]]
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Which rule decides where, as far as the two features alone tell.
+
+    Parameters
+    ----------
+    rules : RuleSet
+        A list, not a sum.
+    pair : list of int
+        Positions of the two features.
+    bounds : sequence of (low, high)
+        What is shown of both.
+
+    Returns
+    -------
+    first, second : ndarray
+        Edges of cells along both axes.
+    number : ndarray of int of shape (len(second) - 1, len(first) - 1)
+        The rule as printed; 0 where that depends on other features.
+    """
+    boxes = [box_of(rule, n, pair) for n, rule in enumerate(rules, start=1)]
+    edges = cell_edges([box for box in boxes if box is not None], bounds)
+    number = np.zeros((len(edges[1]) - 1, len(edges[0]) - 1), dtype=int)
+    free = np.ones(number.shape, dtype=bool)
+    for n, (rule, box) in enumerate(zip(rules, boxes), start=1):
+        held = free if box is None else free & held_cells(box, edges)
+        # A rule on other features may take rows anywhere; `otherwise` takes the rest.
+        if not rule.conditions or (box is not None and not box.further):
+            number[held] = n
+        free = free & ~held
+    return edges[0], edges[1], number
 
 
 def said_on_grid(

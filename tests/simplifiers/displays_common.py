@@ -1,0 +1,79 @@
+"""What the tests of several displays need."""
+
+import numpy as np
+
+from clearwood._features import FeatureSpace
+from clearwood.rules import Interval, Rule, RuleSet
+
+LONG = "height of the building in metres above the lowest ground beside it"
+UNBROKEN = "a_name_without_any_place_to_break_it_" * 3
+
+
+def boxes_list(target="y"):
+    """Rule 1 takes the upper right of rule 2; both ask features 0 and 1 only."""
+    return RuleSet(
+        (
+            Rule((Interval(0, low=0.5), Interval(1, low=0.5)), "b", (0.0, 1.0, 0.0)),
+            Rule((Interval(0, low=0.2),), "c", (0.0, 0.0, 1.0)),
+        ),
+        Rule((), "a", (1.0, 0.0, 0.0)),
+        FeatureSpace.numeric(3),
+        ("a", "b", "c"),
+        target=target,
+    )
+
+
+def values_sum():
+    return RuleSet(
+        (
+            Rule((Interval(0, low=0.5),), -8.0, (), 30.0, 30.0),
+            Rule((Interval(1, low=0.5),), 2.0, (), 60.0, 60.0),
+        ),
+        Rule((), 20.0, (), 100.0, 100.0),
+        FeatureSpace.numeric(2),
+        combine="sum",
+    )
+
+
+def scores_sum(n_classes):
+    rng = np.random.default_rng(0)
+
+    def rule(conditions, rows):
+        scores = rng.normal(size=n_classes)
+        scores[0] *= n_classes > 2
+        best = classes[int(scores.argmax())]
+        return Rule(conditions, best, (), rows, rows, scores=tuple(scores.tolist()))
+
+    classes = tuple(f"kind {k} of a thing" for k in range(n_classes))
+    rules = tuple(rule((Interval(0, low=k / 10),), 10.0 * k) for k in range(1, 5))
+    space = FeatureSpace.numeric(2)
+    return RuleSet(rules, rule((), 100.0), space, classes, combine="sum")
+
+
+def awkward_list(n_rules, n_classes=10):
+    """Long and strange names, many conditions."""
+    rng = np.random.default_rng(0)
+    names = [LONG, UNBROKEN, "price in $", "$x^$_", "Größe µ", "a", "b", "c"]
+    classes = tuple(
+        f"${k}$ a label of many words" if k % 3 == 0 else f"k{k}"
+        for k in range(n_classes)
+    )
+
+    def rule(n_conditions):
+        asked = np.sort(rng.permutation(len(names))[:n_conditions]).tolist()
+        conditions = tuple(Interval(f, low=round(rng.normal(), 3)) for f in asked)
+        rows = float(rng.integers(2, 300))
+        return Rule(
+            conditions,
+            classes[int(rng.integers(n_classes))],
+            (1.0, *[0.0] * (n_classes - 1)),
+            support=rows,
+            caught=float(rng.integers(1, rows)),
+            agreement=float(rng.uniform()),
+            precision=float(rng.uniform()),
+            agreement_caught=float(rng.uniform()),
+        )
+
+    rules = tuple(rule(1 + k % len(names)) for k in range(n_rules - 1))
+    space = FeatureSpace.numeric(len(names), names)
+    return RuleSet(rules, rule(0), space, classes, target="kind of $thing$: " + LONG)
