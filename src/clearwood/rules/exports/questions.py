@@ -195,8 +195,9 @@ def _label_question(condition: CategorySet, features: FeatureSpace) -> LabelQues
         unknown = next(x for x in named if not isinstance(x, str))
         raise InputError(
             f"The model knows a category of {name!r} only by its hash, {unknown}, "
-            "which cannot be compared with a text. Name the categories from a table that "
-            "holds them: dataclasses.replace(rules, features=rules.features.as_in(X))."
+            "which cannot be compared with a text. Name the categories from a table "
+            "that holds them: "
+            "dataclasses.replace(rules, features=rules.features.as_in(X))."
         )
     return LabelQuestion(d, tuple(named), not condition.unseen, condition.missing)
 

@@ -25,7 +25,7 @@ from clearwood.rules.exports.questions import (
     finite_number,
     questions_of,
 )
-from clearwood.rules.rule_set import Rule, RuleSet
+from clearwood.rules.rule_set import RuleSet
 
 MOST_LEAVES = 10_000
 LEAF, NO_FEATURE = -1, -2
@@ -83,9 +83,8 @@ def rules_to_sklearn(rule_set: RuleSet) -> Any:
     values = _values(rule_set)
     nodes, depth = _nodes(rule_set, _numeric_questions(rule_set))
     # An estimator as scikit-learn makes it, so that nothing it needs is forgotten.
-    estimator = (
-        DecisionTreeClassifier() if rule_set.classes else DecisionTreeRegressor()
-    )
+    kind = DecisionTreeClassifier if rule_set.classes else DecisionTreeRegressor
+    estimator = kind()
     n_rows = max(len(rule_set.classes), 1)
     estimator.fit(_blank_table(rule_set, n_rows), np.arange(n_rows))
     if rule_set.classes:
@@ -97,9 +96,9 @@ def rules_to_sklearn(rule_set: RuleSet) -> Any:
 def _blank_table(rule_set: RuleSet, n_rows: int) -> Any:
     features = rule_set.features
     blank = np.zeros((n_rows, features.n_features))
-    return (
-        pd.DataFrame(blank, columns=list(features.names)) if features.named else blank
-    )
+    if not features.named:
+        return blank
+    return pd.DataFrame(blank, columns=list(features.names))
 
 
 def _values(rule_set: RuleSet) -> np.ndarray:
@@ -172,13 +171,10 @@ def _first_open(
 ) -> tuple[int, NumberQuestion | None]:
     """The first rule that may decide, and a question of it that is open, if any."""
     for i in range(first, len(questions)):
-        answers = [
-            (_answer(q, known.get(q.feature, _Known())), q) for q in questions[i]
-        ]
-        if any(answer is False for answer, _ in answers):
-            continue
-        unanswered = [question for answer, question in answers if answer is None]
-        return i, (unanswered[0] if unanswered else None)
+        answers = [_answer(q, known.get(q.feature, _Known())) for q in questions[i]]
+        if False not in answers:
+            unclear = [q for q, answer in zip(questions[i], answers) if answer is None]
+            return i, unclear[0] if unclear else None
     raise AssertionError("The last rule asks nothing.")
 
 

@@ -131,14 +131,12 @@ def _sql(
 def _list_columns(rule_set: RuleSet, writer: _Writer) -> list[tuple[str, str]]:
     """The prediction and one probability per class, each with a name."""
     if not rule_set.classes:
-        case = writer.case(rule_set, lambda rule: writer.number(_value_of(rule)))
+        case = writer.case(rule_set, writer.number_of(_value_of))
         return [("prediction", writer.as_double(case))]
     said = writer.case(rule_set, lambda rule: writer.label(rule.prediction))
     columns = [("prediction", said)]
     for k, label in enumerate(rule_set.classes):
-        case = writer.case(
-            rule_set, lambda rule, k=k: writer.number(rule.probabilities[k])
-        )
+        case = writer.case(rule_set, writer.number_of(_share_of(k)))
         columns.append((f"probability {label}", writer.as_double(case)))
     return columns
 
@@ -317,13 +315,17 @@ class _Writer:
         _check_text(name, "the name")
         if not name:
             raise InputError("Cannot write SQL: a column or table has an empty name.")
-        first, last = self.dialect.quotes
+        first, last = self.dialect.quotes[0], self.dialect.quotes[1]
         return f"{first}{_guarded(name.replace(last, last * 2))}{last}"
 
     def number(self, value: float) -> str:
         """A double as a literal that reads back as itself."""
         text = repr(finite_number(value)).removesuffix(".0")
         return text if "e" in text else f"{text}e0"
+
+    def number_of(self, value: Callable[[Rule], float]) -> Callable[[Rule], str]:
+        """A number of a rule as a literal."""
+        return lambda rule: self.number(value(rule))
 
     def as_double(self, text: str) -> str:
         """The same in double precision, where literals are decimals."""
@@ -381,3 +383,7 @@ def _value_of(rule: Rule) -> float:
 
 def _score_of(k: int) -> Callable[[Rule], float]:
     return lambda rule: float(rule.scores[k])
+
+
+def _share_of(k: int) -> Callable[[Rule], float]:
+    return lambda rule: float(rule.probabilities[k])
