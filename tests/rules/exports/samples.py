@@ -58,7 +58,9 @@ def feature_spaces(draw, numeric=False):
     )
     categories, lookup, missing_at = [], [], []
     for _ in range(n):
-        kind = draw(st.sampled_from(["number", "text", "code", "hash", "true", "value"]))
+        kind = draw(
+            st.sampled_from(["number", "text", "code", "hash", "true", "value"])
+        )
         kind = "number" if numeric else kind
         labels = None
         if kind == "text":
@@ -169,6 +171,10 @@ def border_numbers(rule_set, d):
             steps = [np.nextafter(single, np.float32(s)) for s in (-np.inf, np.inf)]
             middles = [(float(single) + float(step)) / 2 for step in steps]
         for number in (value, *middles, value + 1):
-            near += [np.nextafter(number, -np.inf), number, np.nextafter(number, np.inf)]
+            near += [
+                np.nextafter(number, -np.inf),
+                number,
+                np.nextafter(number, np.inf),
+            ]
         near += [float(step) for step in (single, *steps)]
     return sorted({float(x) for x in near if not math.isnan(x)})

@@ -250,10 +250,12 @@ def missing_piece(features: FeatureSpace, d: int) -> Piece | None:
 
 
 def _without(pieces: list[Piece], hole: Piece) -> list[Piece]:
-    left = [(low, min(high, hole[0])) for low, high in pieces]
-    right = [(max(low, hole[1]), high) for low, high in pieces]
     if not hole[0] < hole[1]:
         return pieces
+    # A hole without an end takes minus infinity too.
+    below = [p for p in pieces if hole[0] > -math.inf]
+    left = [(low, min(high, hole[0])) for low, high in below]
+    right = [(max(low, hole[1]), high) for low, high in pieces]
     return [p for p in left + right if p[0] < p[1] or p == (-math.inf, -math.inf)]
 
 
