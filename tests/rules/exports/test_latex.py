@@ -34,12 +34,17 @@ def printed(text):
 
 
 @pytest.mark.parametrize(
-    "text", ["".join(map(chr, range(32, 127))), "a--b", "a   b", "ünï ≤ 漢字", "~^\\{}"]
+    "text",
+    ["".join(map(chr, range(32, 127))), "a--b,,,c", "a   b", "ünï ≤ 漢字", "~^\\{}"],
 )
 def test_every_sign_is_printed_as_it_is(text):
     assert printed(latex_text(text)) == text
     assert "--" not in latex_text(text)
+    assert ",," not in latex_text(text)
     assert "  " not in latex_text(text)
+
+
+QUOTE = r"\textquotesingle{}"
 
 
 def test_a_list():
@@ -60,19 +65,16 @@ def test_a_list():
         ("no", "#1"),
         "state_1\n\\end",
     )
-    assert (
-        rules.to_latex()
-        == r"""% Rules for 'state_1\n\\end'; needs no package.
-\begin{tabular}{r p{0.55\linewidth} l r r}
-\hline
- & if & then \textquotesingle{}state\_1\textbackslash{}n\textbackslash{}\textbackslash{}end\textquotesingle{} & rows & agreement \\
-\hline
-1 & 1.5 $<$ age\_1 $\leq$ 60 and \textquotesingle{}a\textless{}=b\textquotesingle{} is \textquotesingle{}50\%\textquotesingle{} & \#1 & 10 & 0.987654 \\
-2 & otherwise & no &  &  \\
-\hline
-\end{tabular}
-"""
-    )
+    lines = rules.to_latex().splitlines()
+    assert lines[0] == r"% Rules for 'state_1\n\\end'; needs no package."
+    assert lines[1:3] == [r"\begin{tabular}{r p{0.55\linewidth} l r r}", r"\hline"]
+    slash = r"\textbackslash{}"
+    target = rf"{QUOTE}state\_1{slash}n{slash}{slash}end{QUOTE}"
+    assert lines[3] == rf" & if & then {target} & rows & agreement \\"
+    name = rf"{QUOTE}a\textless{{}}=b{QUOTE}"
+    asked = rf"1.5 $<$ age\_1 $\leq$ 60 and {name} is {QUOTE}50\%{QUOTE}"
+    assert lines[5] == rf"1 & {asked} & \#1 & 10 & 0.987654 \\"
+    assert lines[6:] == [r"2 & otherwise & no &  &  \\", r"\hline", r"\end{tabular}"]
 
 
 def test_a_sum():
@@ -85,6 +87,6 @@ def test_a_sum():
     lines = rules.to_latex().splitlines()
     assert lines[3] == r" & if & add to y & rows \\"
     assert lines[5:7] == [
-        r"1 & height $>$ 5.25 & -{} 8.9 & 384 \\",
+        r"1 & height $>$ 5.25 & - 8.9 & 384 \\",
         r"2 & always & 22.3 & 768 \\",
     ]

@@ -29,7 +29,7 @@ def as_dicts(rule_set, rows):
         yield {k: v for k, v in pairs if v is not None or i % 2}
 
 
-@settings(max_examples=200)
+@settings(max_examples=120)
 @given(st.data())
 def test_it_says_what_predict_says(data):
     rules = data.draw(samples.rule_sets())
@@ -72,8 +72,8 @@ def _label(value):
 
 def triage(row):
     """The class of a row."""
-    age = _number(row.get("age"))
-    ward = _label(row.get("ward"))
+    age = _number(row.get('age'))
+    ward = _label(row.get('ward'))
     # 1. if 1.5 < age <= 60 and ward not in {'a', missing}
     if age > 1.5 and age <= 60.0 and ward is not None and ward != 'a':
         return 'yes'
@@ -90,7 +90,7 @@ def triage_proba(row):
         return {'no': 0.25, 'yes': 0.75}
     # 2. otherwise
     return {'no': 0.9, 'yes': 0.1}
-'''.replace('get("age")', "get('age')").replace('get("ward")', "get('ward')")
+'''
     )
 
 

@@ -24,7 +24,7 @@ def frame(rules, rows):
     return pd.DataFrame(X, columns=rules.features.names)
 
 
-@settings(max_examples=150)
+@settings(max_examples=80)
 @given(st.data())
 def test_it_says_what_the_rules_say_of_float32(data):
     rules = data.draw(samples.rule_sets(numeric=True, sums=False))

@@ -51,7 +51,7 @@ def asked(rule_set, rows, dialect="standard", *, probabilities=False):
     return [row[-width:] for row in said]
 
 
-@settings(max_examples=200)
+@settings(max_examples=150)
 @given(st.data())
 def test_sqlite_says_what_predict_says(data):
     rules = data.draw(samples.rule_sets())
@@ -143,6 +143,19 @@ def test_quotes_of_the_dialects():
     other = example(labels=("\\\nz", "b"))
     assert "N'\\' + N'\nz'" in other.to_sql("mssql")
     assert "'\\\nz'" in other.to_sql()
+
+
+def test_bounds_take_their_shorter_form():
+    """Whole parts are cut just before whole numbers; that is how it must not read."""
+    space = FeatureSpace(("code",), ((0, 1, 5),), lookup=("integer",))
+    rule = Rule((CategorySet(0, (0, 1, 2)),), 1.0)
+    assert (
+        'WHEN (("code" > -1e0 AND "code" < 2e0) OR ("code" >= 5e0 AND "code" < 6e0))'
+    ) in RuleSet((rule,), Rule((), 0.0), space).to_sql()
+    zero = FeatureSpace(("x",), (None,), missing_at=(-999.0,))
+    rule = Rule((Interval(0, high=5.0),), 1.0)
+    text = RuleSet((rule,), Rule((), 0.0), zero).to_sql()
+    assert 'WHEN "x" <= 5e0 AND "x" <> -999e0 THEN' in text
 
 
 def test_booleans_and_whole_numbers():

@@ -10,8 +10,7 @@ from clearwood.rules.conditions import name_text, number_text
 from clearwood.rules.render import added_text, prediction_text
 from clearwood.rules.rule_set import Rule, RuleSet
 
-# Without a package and in every font encoding; braces end a command, and keep two
-# characters from becoming one sign.
+# Without a package and in every font encoding; braces end a command.
 SPECIAL = {
     "\\": r"\textbackslash{}",
     "{": r"\{",
@@ -29,8 +28,6 @@ SPECIAL = {
     '"': r"\symbol{34}",
     "'": r"\textquotesingle{}",
     "`": r"\textasciigrave{}",
-    "-": "-{}",
-    ",": ",{}",
 }
 
 QUOTED = re.compile(r"""('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")""")
@@ -97,6 +94,8 @@ def latex_text(text: str) -> str:
     50\% of a\_b
     """
     escaped = "".join(SPECIAL.get(character, character) for character in text)
+    # Two hyphens or commas would become one sign, two blanks one.
+    escaped = re.sub(r"([-,])(?=\1)", r"\1{}", escaped)
     return re.sub(r"(?<= ) ", r"\\ ", escaped)
 
 

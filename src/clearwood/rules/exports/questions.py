@@ -281,5 +281,21 @@ def _piece_parts(
         return [f"{cell} < {number(-LARGEST)}"]
     if low > -math.inf and _is_point(piece) and high < math.inf:
         return [f"{cell} {words['==']} {number(high)}"]
-    parts = [f"{cell} > {number(low)}"] if low > -math.inf else []
-    return parts + ([f"{cell} <= {number(high)}"] if high < math.inf else [])
+    parts = [] if low == -math.inf else [_above(low, cell, number)]
+    return parts + ([] if high == math.inf else [_up_to(high, cell, number)])
+
+
+def _above(low: float, cell: str, number: Callable[[float], str]) -> str:
+    """``x > 4.999999999999999`` is ``x >= 5``: whichever reads better."""
+    strict, other = number(low), math.nextafter(low, math.inf)
+    if other < math.inf and len(number(other)) < len(strict):
+        return f"{cell} >= {number(other)}"
+    return f"{cell} > {strict}"
+
+
+def _up_to(high: float, cell: str, number: Callable[[float], str]) -> str:
+    """``x <= 5.999999999999999`` is ``x < 6``."""
+    closed, other = number(high), math.nextafter(high, math.inf)
+    if other < math.inf and len(number(other)) < len(closed):
+        return f"{cell} < {number(other)}"
+    return f"{cell} <= {closed}"
