@@ -450,7 +450,16 @@ class RuleSet:
         return rules_to_sql(self, dialect, table=table, probabilities=probabilities)
 
     def to_latex(self) -> str:
-        """The rules as a LaTeX ``tabular`` that needs no package."""
+        """The rules as a LaTeX ``tabular`` that needs no package.
+
+        Per rule its number, conditions, prediction, the rows that it catches and the
+        agreement there; of a sum what each rule adds, and to how many rows.
+
+        Returns
+        -------
+        str
+            Letters beyond ASCII stay as they are, in UTF-8.
+        """
         from clearwood.rules.exports.latex import rules_to_latex
 
         return rules_to_latex(self)
@@ -469,6 +478,11 @@ class RuleSet:
         Returns
         -------
         str
+
+        Raises
+        ------
+        InputError
+            Something cannot be said in Python; the message says what.
 
         Examples
         --------
@@ -502,6 +516,17 @@ class RuleSet:
         ------
         InputError
             The rules ask categories, add up, or need more than 10,000 leaves.
+
+        Examples
+        --------
+        >>> from clearwood.rules import Interval
+        >>> rules = RuleSet(
+        ...     rules=(Rule((Interval(0, 5.25, 7.0),), 31.2),),
+        ...     otherwise=Rule((), 22.3),
+        ...     features=FeatureSpace(("height",), (None,), named=False))
+        >>> tree = rules.to_sklearn()
+        >>> tree.predict([[5.0], [6.0], [8.0], [float("nan")]])
+        array([22.3, 31.2, 22.3, 22.3])
         """
         from clearwood.rules.exports.sklearn_tree import rules_to_sklearn
 
