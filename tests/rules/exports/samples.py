@@ -111,8 +111,9 @@ def conditions_of(draw, space, d):
         codes = draw(st.sets(st.integers(0, len(labels) - 1))) if labels else ()
         return CategorySet(d, tuple(sorted(codes)), missing, draw(st.booleans()))
     low, high = sorted([draw(CUT | st.just(-math.inf)), draw(CUT | st.just(math.inf))])
-    if low == high:
-        return draw(st.sampled_from([Interval(d, math.inf, math.inf, True)]))
+    if low == high or draw(st.integers(0, 4)) == 0:
+        bounds = [(-math.inf, math.inf), (-math.inf, -math.inf), (math.inf, math.inf)]
+        low, high = draw(st.sampled_from(bounds))
     return Interval(d, low, high, missing)
 
 
