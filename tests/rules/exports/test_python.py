@@ -137,3 +137,12 @@ def test_what_cannot_be_written():
     known = hashed.as_in([["x"], ["y"]])
     predict = functions_of(RuleSet((rule,), Rule((), 0.0), known))["predict"]
     assert [predict({"hue": hue}) for hue in ("x", "y", "z", None)] == [1, 0, 0, 0]
+
+
+def test_a_number_and_its_text_are_one_category_where_the_text_is_hashed():
+    space = FeatureSpace(("hue",), (("5", "1"),), lookup=("hash",))
+    rules = RuleSet((Rule((CategorySet(0, (0, 1)),), 1.0),), Rule((), 0.0), space)
+    predict = functions_of(rules)["predict"]
+    cells = ["5", 5, 5.0, True, 5.5, math.nan]
+    assert [predict({"hue": cell}) for cell in cells] == [1, 1, 1, 1, 0, 0]
+    assert rules.predict([[cell] for cell in cells]).tolist() == [1, 1, 1, 1, 0, 0]
