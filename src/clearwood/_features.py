@@ -231,7 +231,8 @@ class FeatureSpace:
     def _is_at(self, values: np.ndarray, missing_at: float) -> np.ndarray:
         if self.float32:
             return _single(values) == _single(np.array(missing_at))
-        return np.abs(values - missing_at) <= ZERO
+        with np.errstate(over="ignore"):
+            return np.abs(values - missing_at) <= ZERO
 
     def _columns(self, X: Any) -> list[np.ndarray]:
         if not is_frame(X):

@@ -1,0 +1,1 @@
+"""Rules for other tools: SQL, Python, LaTeX and scikit-learn's trees."""

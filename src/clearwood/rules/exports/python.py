@@ -1,0 +1,230 @@
+"""Rules as the source text of a Python function that needs nothing else."""
+
+from __future__ import annotations
+
+import builtins
+import keyword
+import re
+from collections.abc import Callable
+from typing import Any
+
+from clearwood._features import FeatureSpace
+from clearwood.exceptions import InputError
+from clearwood.rules.conditions import name_text
+from clearwood.rules.exports.questions import (
+    LabelQuestion,
+    NumberQuestion,
+    Question,
+    bounds_text,
+    finite_number,
+    plain_label,
+    questions_of,
+)
+from clearwood.rules.rule_set import Rule, RuleSet
+
+SHARES = "The probability of each class, as a dict."
+WIDTH = 80
+WORDS = {"and": "and", "or": "or", "==": "==", "!=": "!="}
+
+HELPERS = {
+    "_number": '''
+def _number(value):
+    """A cell as a float; NaN where it is missing."""
+    return float("nan") if value is None else float(value)
+''',
+    "_label": '''
+def _label(value):
+    """A cell as it is; None where it is missing."""
+    return None if value is None or value != value else value
+''',
+    "_text": '''
+def _text(value):
+    """A cell as the text of a category, 5 for 5.0 and 1 for True; None if missing."""
+    if value is None or value != value:
+        return None
+    if isinstance(value, bool) or (isinstance(value, float) and value.is_integer()):
+        value = int(value)
+    return str(value)
+''',
+}
+
+
+def rules_to_python(rule_set: RuleSet, name: str = "predict") -> str:
+    """See :meth:`clearwood.RuleSet.to_python`."""
+    _check_name(name)
+    totals = f"_{name}_totals"
+    if rule_set.is_sum and rule_set.classes:
+        functions = [
+            _function(totals, "The log-odds of the classes.", _totals_lines(rule_set)),
+            _function(name, "The class of a row.", _largest_lines(rule_set, totals)),
+            _function(f"{name}_proba", SHARES, _softmax_lines(rule_set, totals)),
+        ]
+    elif rule_set.is_sum:
+        functions = [_function(name, "The value of a row.", _value_lines(rule_set))]
+    else:
+        said = "class" if rule_set.classes else "value"
+        body = _list_lines(rule_set, _said)
+        functions = [_function(name, f"The {said} of a row.", body)]
+        if rule_set.classes:
+            body = _list_lines(rule_set, lambda rule: _shares(rule_set, rule))
+            functions.append(_function(f"{name}_proba", SHARES, body))
+    text = "\n\n".join(functions)
+    helpers = [code.lstrip() for key, code in HELPERS.items() if f"{key}(" in text]
+    imports = ["from math import exp as _exp\n"] if "_exp(" in text else []
+    return "\n\n".join([_head(rule_set), *imports, *helpers, text])
+
+
+def _check_name(name: str) -> None:
+    plain = name.isidentifier() and name.isascii() and not name.startswith("_")
+    if not plain or keyword.iskeyword(name) or hasattr(builtins, name):
+        raise InputError(
+            f"{name!r} cannot be the name of the function; expected a Python name "
+            "without an underscore in front that means nothing else, such as 'predict'."
+        )
+
+
+def _head(rule_set: RuleSet) -> str:
+    from clearwood import __version__
+
+    return (
+        f"# Predicts {name_text(rule_set.target)}. Made with Clearwood {__version__}; "
+        "needs nothing but Python 3.8 or later.\n"
+        "# A row is a mapping from feature names to values, such as a dict; a value "
+        "that is\n# None, NaN or left out is missing.\n"
+    )
+
+
+def _function(name: str, about: str, body: list[str]) -> str:
+    lines = [f"def {name}(row):", f'    """{about}"""']
+    return "\n".join([*lines, *(f"    {line}" for line in body)]) + "\n"
+
+
+def _list_lines(rule_set: RuleSet, says: Callable[[Rule], str]) -> list[str]:
+    """One ``if`` per rule, which returns what the rule says."""
+    lines = _cell_lines(rule_set)
+    for number, rule in enumerate(rule_set.rules, start=1):
+        lines += [f"# {number}. if {rule.text(rule_set.features)}"]
+        lines += [*_if_lines(rule, rule_set.features), f"    return {says(rule)}"]
+    lines += [f"# {rule_set.n_rules}. otherwise", f"return {says(rule_set.otherwise)}"]
+    return lines
+
+
+def _value_lines(rule_set: RuleSet) -> list[str]:
+    """One ``if`` per rule, which adds what the rule adds."""
+    lines = [*_cell_lines(rule_set), f"total = {_said(rule_set.otherwise)}"]
+    for rule in rule_set.rules:
+        lines += [f"# if {rule.text(rule_set.features)}"]
+        lines += [*_if_lines(rule, rule_set.features), f"    total += {_said(rule)}"]
+    return [*lines, "return total"]
+
+
+def _totals_lines(rule_set: RuleSet) -> list[str]:
+    start = [_number(score) for score in rule_set.otherwise.scores]
+    lines = [*_cell_lines(rule_set), f"totals = [{', '.join(start)}]"]
+    for rule in rule_set.rules:
+        lines += [f"# if {rule.text(rule_set.features)}"]
+        added = [
+            f"    totals[{k}] += {_number(score)}"
+            for k, score in enumerate(rule.scores)
+            if score
+        ]
+        lines += [*_if_lines(rule, rule_set.features), *(added or ["    pass"])]
+    return [*lines, "return totals"]
+
+
+def _largest_lines(rule_set: RuleSet, totals: str) -> list[str]:
+    labels = ", ".join(_label(label) for label in rule_set.classes)
+    return [
+        f"totals = {totals}(row)",
+        f"return [{labels}][totals.index(max(totals))]",
+    ]
+
+
+def _softmax_lines(rule_set: RuleSet, totals: str) -> list[str]:
+    labels = ", ".join(_label(label) for label in rule_set.classes)
+    return [
+        f"totals = {totals}(row)",
+        "parts = [_exp(total - max(totals)) for total in totals]",
+        "shares = [part / sum(parts) for part in parts]",
+        f"return dict(zip([{labels}], shares))",
+    ]
+
+
+def _said(rule: Rule) -> str:
+    if rule.probabilities:
+        return _label(rule.prediction)
+    return _number(rule.prediction)
+
+
+def _shares(rule_set: RuleSet, rule: Rule) -> str:
+    pairs = zip(rule_set.classes, rule.probabilities)
+    return f"{{{', '.join(f'{_label(k)}: {_number(p)}' for k, p in pairs)}}}"
+
+
+def _cell_lines(rule_set: RuleSet) -> list[str]:
+    """A variable per feature that any rule asks."""
+    features = rule_set.features
+    asked = [q for rule in rule_set for q in questions_of(rule.conditions, features)]
+    lines = []
+    for d, question in sorted({q.feature: q for q in asked}.items()):
+        read = "_number"
+        if isinstance(question, LabelQuestion):
+            read = "_text" if features.lookup[d] == "hash" else "_label"
+        cell = f"{read}(row.get({features.names[d]!r}))"
+        lines.append(f"{_variable(features, d)} = {cell}")
+    return lines
+
+
+def _variable(features: FeatureSpace, d: int) -> str:
+    """The name of a feature where Python takes it as it is."""
+    name = features.names[d]
+    known = hasattr(builtins, name) or name in ("row", "total", "totals")
+    plain = name.isidentifier() and name.isascii() and not name.startswith("_")
+    if not plain or known or keyword.iskeyword(name) or re.fullmatch(r"x[0-9]+", name):
+        return f"x{d}"
+    return name
+
+
+def _if_lines(rule: Rule, features: FeatureSpace) -> list[str]:
+    tests = [_test(q, features) for q in questions_of(rule.conditions, features)]
+    line = f"if {' and '.join(tests) or 'True'}:"
+    if len(tests) < 2 or len(line) < WIDTH:
+        return [line]
+    first, *others = tests
+    return ["if (", f"    {first}", *(f"    and {test}" for test in others), "):"]
+
+
+def _test(question: Question, features: FeatureSpace) -> str:
+    """One question; with NaN every comparison but ``!=`` is false."""
+    cell = _variable(features, question.feature)
+    is_number = isinstance(question, NumberQuestion)
+    gone = f"{cell} != {cell}" if is_number else f"{cell} is None"
+    there = f"{cell} == {cell}" if is_number else f"{cell} is not None"
+    if question.nothing:
+        return gone if question.missing else "False"
+    if question.anything:
+        return there
+    if isinstance(question, NumberQuestion):
+        asked = bounds_text(question, cell, _number, WORDS)
+        if question.missing:
+            return f"({gone} or {asked})"
+        if f"{cell} !=" in asked and not (">" in asked or "<" in asked):
+            return f"{there} and {asked}"
+        return f"({asked})" if " or " in asked else asked
+    labels = [_label(label) for label in question.labels]
+    if len(labels) == 1:
+        asked = f"{cell} {'==' if question.inside else '!='} {labels[0]}"
+    else:
+        inside = "in" if question.inside else "not in"
+        asked = f"{cell} {inside} ({', '.join(labels)})"
+    if question.missing:
+        return f"({gone} or {asked})"
+    return asked if question.inside else f"{there} and {asked}"
+
+
+def _label(label: Any) -> str:
+    return repr(plain_label(label, "the label"))
+
+
+def _number(value: Any) -> str:
+    return repr(finite_number(value))

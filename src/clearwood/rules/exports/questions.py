@@ -1,0 +1,301 @@
+"""What a condition asks of a cell as it stands in the data, before it is encoded.
+
+``RuleSet.predict`` first encodes a table: categories become codes, some numbers count
+as missing, some are rounded to float32. Other tools compare the cells themselves, so
+all of this moves into the comparison, once and exactly.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from clearwood._features import ZERO, FeatureSpace
+from clearwood.ensembles.casts import float64_cut_of_float32_test
+from clearwood.exceptions import InputError
+from clearwood.rules.conditions import CategorySet, Condition, Interval
+
+Piece = tuple[float, float]
+"""``low < x <= high``; a ``low`` of minus infinity is inside too."""
+
+LARGEST = float(np.finfo(np.float64).max)
+
+
+@dataclass(frozen=True)
+class NumberQuestion:
+    """Whether a number lies in one of some pieces of the line.
+
+    Attributes
+    ----------
+    feature : int
+        Position of the feature.
+    pieces : tuple of (low, high)
+        Ascending; no two touch.
+    missing : bool
+        Whether an empty cell is a yes.
+    """
+
+    feature: int
+    pieces: tuple[Piece, ...]
+    missing: bool
+
+    @property
+    def anything(self) -> bool:
+        """Whether every number is a yes."""
+        return self.pieces == ((-math.inf, math.inf),)
+
+    @property
+    def nothing(self) -> bool:
+        """Whether no number is a yes."""
+        return not self.pieces
+
+
+@dataclass(frozen=True)
+class LabelQuestion:
+    """Whether a cell is one of some labels, or is none of some.
+
+    Attributes
+    ----------
+    feature : int
+        Position of the feature.
+    labels : tuple
+        Plain texts, numbers or booleans.
+    inside : bool
+        False: every other label is a yes.
+    missing : bool
+        Whether an empty cell is a yes.
+    """
+
+    feature: int
+    labels: tuple[Any, ...]
+    inside: bool
+    missing: bool
+
+    @property
+    def anything(self) -> bool:
+        """Whether every label is a yes."""
+        return not self.labels and not self.inside
+
+    @property
+    def nothing(self) -> bool:
+        """Whether no label is a yes."""
+        return not self.labels and self.inside
+
+
+Question = NumberQuestion | LabelQuestion
+
+
+def questions_of(
+    conditions: Iterable[Condition], features: FeatureSpace
+) -> list[Question]:
+    """The same conditions on cells; what is always true is left out.
+
+    Examples
+    --------
+    >>> features = FeatureSpace(("dose",), (None,), missing_at=(-1.0,))
+    >>> questions_of([Interval(0, high=5.0)], features)[0].pieces
+    ((-inf, -1.0000000000000002), (-1.0, 5.0))
+    """
+    asked = [question_of(condition, features) for condition in conditions]
+    return [q for q in asked if not (q.anything and q.missing)]
+
+
+def question_of(condition: Condition, features: FeatureSpace) -> Question:
+    """What one condition asks of the cells of its feature."""
+    d = condition.feature
+    labels, lookup = features.categories[d], features.lookup[d]
+    if isinstance(condition, Interval) != (labels is None):
+        kinds = ("numeric", "a set of categories")
+        have, need = kinds if labels is None else ("categorical", "an interval")
+        raise InputError(
+            f"Feature {features.names[d]!r} is {have}, but a rule asks it for {need}."
+        )
+    if isinstance(condition, CategorySet) and lookup != "integer":
+        return _label_question(condition, features)
+    if isinstance(condition, Interval):
+        low, high = condition.low, condition.high
+        # As in Interval.matches: minus infinity is in every interval without `low`.
+        pieces = [(low, high)] if low < high or low == high == -math.inf else []
+    else:
+        pieces = _pieces_of_codes(condition, labels or (), features.float32)
+    gone = missing_piece(features, d)
+    if gone is not None:
+        pieces = _without(pieces, gone) + [gone] * condition.missing
+    return NumberQuestion(d, _joined(pieces), condition.missing)
+
+
+def bounds_text(
+    question: NumberQuestion, cell: str, number: Callable[[float], str], words: Any
+) -> str:
+    """The pieces as comparisons.
+
+    Parameters
+    ----------
+    question : NumberQuestion
+        Some numbers are a yes, others are not.
+    cell : str
+        What is compared.
+    number : callable
+        Writes a number.
+    words : mapping
+        How the language writes ``and``, ``or``, ``==`` and ``!=``.
+    """
+    pieces = question.pieces
+    holes = [(a[1], b[0]) for a, b in zip(pieces, pieces[1:])]
+    if all(_is_point(hole) for hole in holes):
+        # One interval without single numbers reads better than its pieces.
+        parts = _piece_parts((pieces[0][0], pieces[-1][1]), cell, number, words)
+        parts += [f"{cell} {words['!=']} {number(hole[1])}" for hole in holes]
+        return f" {words['and']} ".join(parts)
+    texts = []
+    for piece in pieces:
+        parts = _piece_parts(piece, cell, number, words)
+        text = f" {words['and']} ".join(parts)
+        texts.append(f"({text})" if len(parts) > 1 else text)
+    return f" {words['or']} ".join(texts)
+
+
+def plain_label(label: Any, what: str) -> Any:
+    """A class label or category as a plain text, number or boolean."""
+    if isinstance(label, np.generic):
+        label = label.item()
+    if not isinstance(label, str | bool | int | float):
+        raise InputError(
+            f"Cannot export {what} {label!r} of type {type(label).__name__}; use "
+            "text, numbers or booleans as labels."
+        )
+    if isinstance(label, float) and not math.isfinite(label):
+        raise InputError(f"Cannot export {what} {label!r}; it must be finite.")
+    return label
+
+
+def finite_number(value: Any) -> float:
+    """What a rule says, which other tools can only write where it is finite."""
+    number = float(value)
+    if not math.isfinite(number):
+        raise InputError(f"Cannot export rules that say {number}; it must be finite.")
+    return number
+
+
+def _label_question(condition: CategorySet, features: FeatureSpace) -> LabelQuestion:
+    d, name = condition.feature, features.names[condition.feature]
+    labels = features.categories[d] or ()
+    # What the model does not name has no end: only what is not in can be told.
+    codes = [
+        code
+        for code in range(len(labels))
+        if (code in condition.codes) != condition.unseen
+    ]
+    named = [plain_label(labels[code], f"the category of {name!r}") for code in codes]
+    if features.lookup[d] == "hash" and not all(isinstance(x, str) for x in named):
+        unknown = next(x for x in named if not isinstance(x, str))
+        raise InputError(
+            f"The model knows a category of {name!r} only by its hash, {unknown}, "
+            "which cannot be compared with a text. Name the categories from a table "
+            "that holds them: "
+            "dataclasses.replace(rules, features=rules.features.as_in(X))."
+        )
+    return LabelQuestion(d, tuple(named), not condition.unseen, condition.missing)
+
+
+def _pieces_of_codes(
+    condition: CategorySet, labels: tuple[Any, ...], float32: bool
+) -> list[Piece]:
+    """Where the whole part of a number is a label of the set, or is no label."""
+    known = [_piece_of_code(float(label), float32) for label in labels]
+    if not condition.unseen:
+        return [known[c] for c in condition.codes if known[c][0] < known[c][1]]
+    pieces: list[Piece] = [(-math.inf, math.inf)]
+    for code, piece in enumerate(known):
+        if code not in condition.codes:
+            pieces = _without(pieces, piece)
+    return pieces
+
+
+def _piece_of_code(label: float, float32: bool) -> Piece:
+    if label < 0 or label != math.floor(label):
+        return (label, label)
+    # The largest number with this whole part, and the number before the smallest.
+    high = label if label >= 2.0**53 else math.nextafter(label + 1, label)
+    if float32:
+        low = float64_cut_of_float32_test(label, strict=True)
+        return (float(low), float(float64_cut_of_float32_test(high)))
+    # All that is above -1 has the whole part 0.
+    return (math.nextafter(label, -1.0) if label else -1.0, high)
+
+
+def missing_piece(features: FeatureSpace, d: int) -> Piece | None:
+    """The numbers that count as missing in a feature, besides NaN."""
+    at = features.missing_at[d]
+    by_label = features.categories[d] is not None and features.lookup[d] != "integer"
+    if at is None or by_label:
+        return None
+    if features.float32:
+        with np.errstate(over="ignore"):
+            single = float(np.float32(at))
+        low = float(float64_cut_of_float32_test(single, strict=True))
+        high = float(float64_cut_of_float32_test(single))
+        return (-math.inf if single == -math.inf else low, high)
+    # Rounding the difference may let a few more numbers in than the sum says.
+    low, high = at - ZERO, at + ZERO
+    while abs(low - at) <= ZERO:
+        low = math.nextafter(low, -math.inf)
+    while abs(math.nextafter(high, math.inf) - at) <= ZERO:
+        high = math.nextafter(high, math.inf)
+    return (low, high)
+
+
+def _without(pieces: list[Piece], hole: Piece) -> list[Piece]:
+    if not hole[0] < hole[1]:
+        return pieces
+    # A hole without an end takes minus infinity too.
+    below = [p for p in pieces if hole[0] > -math.inf]
+    left = [(low, min(high, hole[0])) for low, high in below]
+    right = [(max(low, hole[1]), high) for low, high in pieces]
+    return [p for p in left + right if p[0] < p[1] or p == (-math.inf, -math.inf)]
+
+
+def _joined(pieces: list[Piece]) -> tuple[Piece, ...]:
+    result: list[Piece] = []
+    for low, high in sorted(pieces):
+        if result and low <= result[-1][1]:
+            result[-1] = (result[-1][0], max(high, result[-1][1]))
+        else:
+            result.append((low, high))
+    return tuple(result)
+
+
+def _is_point(piece: Piece) -> bool:
+    return math.nextafter(piece[0], math.inf) == piece[1]
+
+
+def _piece_parts(
+    piece: Piece, cell: str, number: Callable[[float], str], words: Any
+) -> list[str]:
+    low, high = piece
+    if high == -math.inf:
+        return [f"{cell} < {number(-LARGEST)}"]
+    if low > -math.inf and _is_point(piece) and high < math.inf:
+        return [f"{cell} {words['==']} {number(high)}"]
+    parts = [] if low == -math.inf else [_above(low, cell, number)]
+    return parts + ([] if high == math.inf else [_up_to(high, cell, number)])
+
+
+def _above(low: float, cell: str, number: Callable[[float], str]) -> str:
+    """``x > 4.999999999999999`` is ``x >= 5``: whichever reads better."""
+    strict, other = number(low), math.nextafter(low, math.inf)
+    if other < math.inf and len(number(other)) < len(strict):
+        return f"{cell} >= {number(other)}"
+    return f"{cell} > {strict}"
+
+
+def _up_to(high: float, cell: str, number: Callable[[float], str]) -> str:
+    """``x <= 5.999999999999999`` is ``x < 6``."""
+    closed, other = number(high), math.nextafter(high, math.inf)
+    if other < math.inf and len(number(other)) < len(closed):
+        return f"{cell} < {number(other)}"
+    return f"{cell} <= {closed}"

@@ -1,0 +1,246 @@
+"""Rules as one fitted decision tree of scikit-learn.
+
+An ordered list of boxes is a tree: ask the first rule's bounds one after the other;
+where one fails, go on with the next rule. What the path to a node already says is not
+asked again, and rules that it rules out are left out.
+
+scikit-learn casts the data to float32 and compares the result with thresholds in
+float64. Bounds become thresholds as they are, so for all finite numbers the tree says
+of ``X`` what the rules say of ``X.astype(float32)``.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from clearwood.exceptions import InputError
+from clearwood.rules.exports.questions import (
+    NumberQuestion,
+    Piece,
+    finite_number,
+    questions_of,
+)
+from clearwood.rules.rule_set import RuleSet
+
+MOST_LEAVES = 10_000
+LEAF, NO_FEATURE = -1, -2
+"""What scikit-learn's trees write in place of a child and a feature of a leaf."""
+
+
+@dataclass(frozen=True)
+class _Known:
+    """What the path to a node says of one feature.
+
+    Attributes
+    ----------
+    low, high : float
+        Between these the number lies; there is none where ``low`` is infinite.
+    missing : bool
+        Whether it may be missing.
+    """
+
+    low: float = -math.inf
+    high: float = math.inf
+    missing: bool = True
+
+
+@dataclass
+class _Nodes:
+    """The columns of a tree, node by node, parents first."""
+
+    left: list[int]
+    right: list[int]
+    feature: list[int]
+    threshold: list[float]
+    missing_left: list[bool]
+    rule: list[int]
+
+    def add(self) -> int:
+        """A leaf, for the time being."""
+        self.left.append(LEAF)
+        self.right.append(LEAF)
+        self.feature.append(NO_FEATURE)
+        self.threshold.append(float(NO_FEATURE))
+        self.missing_left.append(False)
+        self.rule.append(-1)
+        return len(self.left) - 1
+
+
+def rules_to_sklearn(rule_set: RuleSet) -> Any:
+    """See :meth:`clearwood.RuleSet.to_sklearn`."""
+    from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+    if rule_set.is_sum:
+        raise InputError(
+            "Rules that add up are not one tree; export them as Python or SQL "
+            "(to_python, to_sql)."
+        )
+    values = _values(rule_set)
+    nodes, depth = _nodes(rule_set, _numeric_questions(rule_set))
+    # An estimator as scikit-learn makes it, so that nothing it needs is forgotten.
+    kind = DecisionTreeClassifier if rule_set.classes else DecisionTreeRegressor
+    estimator = kind()
+    n_rows = max(len(rule_set.classes), 1)
+    estimator.fit(_blank_table(rule_set, n_rows), np.arange(n_rows))
+    if rule_set.classes:
+        estimator.classes_ = np.array(rule_set.classes)
+    estimator.tree_ = _tree(estimator.tree_, nodes, values, depth)
+    return estimator
+
+
+def _blank_table(rule_set: RuleSet, n_rows: int) -> Any:
+    features = rule_set.features
+    blank = np.zeros((n_rows, features.n_features))
+    if not features.named:
+        return blank
+    return pd.DataFrame(blank, columns=list(features.names))
+
+
+def _values(rule_set: RuleSet) -> np.ndarray:
+    """What the leaves of each rule hold."""
+    if not rule_set.classes:
+        return np.array([[finite_number(rule.prediction)] for rule in rule_set])
+    values = np.array([rule.probabilities for rule in rule_set], dtype=np.float64)
+    for number, (rule, shares) in enumerate(zip(rule_set, values), start=1):
+        if rule_set.classes[int(shares.argmax())] != rule.prediction:
+            raise InputError(
+                f"Rule {number} says {rule.prediction!r}, which is not its most "
+                "probable class; a tree of scikit-learn predicts the most probable."
+            )
+    return values
+
+
+def _numeric_questions(rule_set: RuleSet) -> list[list[NumberQuestion]]:
+    """The questions of each rule, which must be about numbers."""
+    result = []
+    for rule in rule_set:
+        questions = []
+        for question in questions_of(rule.conditions, rule_set.features):
+            if not isinstance(question, NumberQuestion):
+                name = rule_set.features.names[question.feature]
+                raise InputError(
+                    f"The rules ask the category {name!r}, but trees of scikit-learn "
+                    "compare numbers only; export them as Python or SQL (to_python, "
+                    "to_sql)."
+                )
+            questions.append(question)
+        result.append(questions)
+    return result
+
+
+def _nodes(
+    rule_set: RuleSet, questions: list[list[NumberQuestion]]
+) -> tuple[_Nodes, int]:
+    """Split until every leaf is decided, and how deep that goes."""
+    nodes = _Nodes([], [], [], [], [], [])
+    depth = 0
+    # A node, what is known there, the first rule that may decide, and its depth.
+    open_nodes: list[tuple[int, dict[int, _Known], int, int]] = [
+        (nodes.add(), {}, 0, 0)
+    ]
+    while open_nodes:
+        node, known, first, level = open_nodes.pop()
+        depth = max(depth, level)
+        first, asked = _first_open(questions, known, first)
+        if asked is None:
+            nodes.rule[node] = first
+            continue
+        if len(nodes.left) + 2 > 2 * MOST_LEAVES - 1:
+            raise InputError(
+                f"As one tree these {rule_set.n_rules} rules need more than "
+                f"{MOST_LEAVES} leaves; export them as Python or SQL (to_python, "
+                "to_sql), or ask for fewer rules."
+            )
+        cut, missing_left = _split(asked, known.get(asked.feature, _Known()))
+        nodes.feature[node], nodes.threshold[node] = asked.feature, cut
+        nodes.missing_left[node] = missing_left
+        nodes.left[node], nodes.right[node] = nodes.add(), nodes.add()
+        sides = _sides(known.get(asked.feature, _Known()), cut, missing_left)
+        for child, side in zip((nodes.left[node], nodes.right[node]), sides):
+            open_nodes.append((child, {**known, asked.feature: side}, first, level + 1))
+    return nodes, depth
+
+
+def _first_open(
+    questions: list[list[NumberQuestion]], known: dict[int, _Known], first: int
+) -> tuple[int, NumberQuestion | None]:
+    """The first rule that may decide, and a question of it that is open, if any."""
+    for i in range(first, len(questions)):
+        answers = [_answer(q, known.get(q.feature, _Known())) for q in questions[i]]
+        if False not in answers:
+            unclear = [q for q, answer in zip(questions[i], answers) if answer is None]
+            return i, unclear[0] if unclear else None
+    raise AssertionError("The last rule asks nothing.")
+
+
+def _answer(question: NumberQuestion, known: _Known) -> bool | None:
+    """What a question is answered for all that is possible, None where it depends."""
+    answers = {question.missing} if known.missing else set()
+    if known.low < known.high:
+        inside = [_common(piece, known) for piece in question.pieces]
+        if (known.low, known.high) in inside:
+            answers.add(True)
+        else:
+            answers |= {True, False} if any(a < b for a, b in inside) else {False}
+    return answers.pop() if len(answers) == 1 else None
+
+
+def _common(piece: Piece, known: _Known) -> Piece:
+    return max(piece[0], known.low), min(piece[1], known.high)
+
+
+def _split(question: NumberQuestion, known: _Known) -> tuple[float, bool]:
+    """A threshold at which the answer changes, and whether missing goes left."""
+    for low, high in question.pieces:
+        # Missing values go to the side that gives their answer.
+        if known.low < low < known.high:
+            return low, not question.missing
+        if known.low < high < known.high:
+            return high, question.missing
+    # As scikit-learn splits missing values from all others.
+    return math.inf, False
+
+
+def _sides(known: _Known, cut: float, missing_left: bool) -> tuple[_Known, _Known]:
+    left = replace(
+        known, high=min(known.high, cut), missing=known.missing and missing_left
+    )
+    low = max(known.low, cut)
+    right = _Known(low, known.high, known.missing and not missing_left)
+    return left, right
+
+
+def _tree(blank: Any, nodes: _Nodes, values: np.ndarray, depth: int) -> Any:
+    """The nodes as a tree of the same type as one that scikit-learn fitted."""
+    n = len(nodes.left)
+    state = blank.__getstate__()
+    table = np.zeros(n, dtype=state["nodes"].dtype)
+    table["left_child"], table["right_child"] = nodes.left, nodes.right
+    table["feature"], table["threshold"] = nodes.feature, nodes.threshold
+    table["missing_go_to_left"] = nodes.missing_left
+    # Rows per leaf are not known, only rows per rule: every leaf counts as one row.
+    rows = np.ones(n)
+    held = values[np.maximum(nodes.rule, 0)]
+    for node in range(n - 1, -1, -1):
+        if nodes.left[node] != LEAF:
+            children = [nodes.left[node], nodes.right[node]]
+            rows[node] = rows[children].sum()
+            held[node] = np.average(held[children], axis=0, weights=rows[children])
+    table["n_node_samples"], table["weighted_n_node_samples"] = rows, rows
+    n_classes = np.array([values.shape[1]], dtype=np.intp)
+    tree = type(blank)(blank.n_features, n_classes, 1)
+    tree.__setstate__(
+        {
+            **state,
+            "max_depth": depth,
+            "node_count": n,
+            "nodes": table,
+            "values": np.ascontiguousarray(held[:, np.newaxis, :]),
+        }
+    )
+    return tree

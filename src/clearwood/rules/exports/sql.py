@@ -1,0 +1,389 @@
+"""Rules as SQL that predicts inside a database.
+
+Numbers are written with an exponent, which in SQL makes them doubles, not decimals.
+A cell that is NULL is missing; no comparison with it holds, so every question that a
+missing value answers with yes says so in words of its own.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from clearwood._features import FeatureSpace
+from clearwood.exceptions import InputError
+from clearwood.rules.exports.questions import (
+    NumberQuestion,
+    Question,
+    bounds_text,
+    finite_number,
+    plain_label,
+    questions_of,
+)
+from clearwood.rules.rule_set import Rule, RuleSet
+
+WORDS = {"and": "AND", "or": "OR", "==": "=", "!=": "<>"}
+NAN = "CAST('NaN' AS DOUBLE PRECISION)"
+LARGEST_EXPONENT = 700.0
+WIDTH = 88
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """What differs between databases.
+
+    Attributes
+    ----------
+    quotes : str
+        Opens and closes a name.
+    text : str
+        What stands before a text in quotes.
+    text_type : str
+        The type of texts.
+    exact_text : str
+        Compares a text byte by byte where the database would not.
+    backslashes : bool
+        Whether a backslash in a text has to be doubled.
+    has_nan : bool
+        Whether a column can hold NaN, which is then larger than any number.
+    has_true : bool
+        Whether there are words for true and false.
+    cast : bool
+        Whether a literal with an exponent is still a decimal.
+    """
+
+    quotes: str = '""'
+    text: str = ""
+    text_type: str = "VARCHAR"
+    exact_text: str = "{}"
+    backslashes: bool = False
+    has_nan: bool = False
+    has_true: bool = True
+    cast: bool = False
+
+
+DIALECTS = {
+    "standard": Dialect(cast=True),
+    "duckdb": Dialect(has_nan=True),
+    "mssql": Dialect(
+        quotes="[]",
+        text="N",
+        text_type="NVARCHAR(4000)",
+        exact_text="{} COLLATE Latin1_General_100_BIN2",
+        has_true=False,
+    ),
+    "mysql": Dialect(
+        quotes="``",
+        text_type="CHAR",
+        exact_text="CAST(CONVERT({} USING utf8mb4) AS BINARY)",
+        backslashes=True,
+    ),
+    "postgresql": Dialect(has_nan=True, cast=True),
+    # SQLite takes a name in double quotes that no column has for a text.
+    "sqlite": Dialect(quotes="``"),
+}
+
+
+def rules_to_sql(
+    rule_set: RuleSet,
+    dialect: str = "standard",
+    *,
+    table: str | None = None,
+    probabilities: bool = False,
+) -> str:
+    """See :meth:`clearwood.RuleSet.to_sql`."""
+    if dialect not in DIALECTS:
+        raise InputError(
+            f"There is no SQL dialect {dialect!r}; choose one of {list(DIALECTS)}."
+        )
+    if probabilities and not rule_set.classes:
+        raise InputError("These rules predict a number; they have no probabilities.")
+    writer = _Writer(DIALECTS[dialect], rule_set.features)
+    return _sql(rule_set, writer, table, probabilities).replace("\0", "\n") + "\n"
+
+
+def _sql(
+    rule_set: RuleSet, writer: _Writer, table: str | None, probabilities: bool
+) -> str:
+    writer.check_kinds(rule_set.classes, "the classes")
+    if not rule_set.is_sum:
+        columns = _list_columns(rule_set, writer)
+    elif not rule_set.classes:
+        columns = [("prediction", writer.total(rule_set, _value_of))]
+    elif table is None:
+        totals = [
+            f"({writer.total(rule_set, _score_of(k))})"
+            for k in range(len(rule_set.classes))
+        ]
+        columns = _sum_columns(rule_set, totals, writer, probabilities)
+    else:
+        return _sum_query(rule_set, writer, table, probabilities)
+    if not probabilities:
+        columns = columns[:1]
+        if table is None:
+            return columns[0][1]
+    return _query(columns, None if table is None else writer.name(table), writer)
+
+
+def _list_columns(rule_set: RuleSet, writer: _Writer) -> list[tuple[str, str]]:
+    """The prediction and one probability per class, each with a name."""
+    if not rule_set.classes:
+        case = writer.case(rule_set, writer.number_of(_value_of))
+        return [("prediction", writer.as_double(case))]
+    said = writer.case(rule_set, lambda rule: writer.label(rule.prediction))
+    columns = [("prediction", said)]
+    for k, label in enumerate(rule_set.classes):
+        case = writer.case(rule_set, writer.number_of(_share_of(k)))
+        columns.append((f"probability {label}", writer.as_double(case)))
+    return columns
+
+
+def _sum_columns(
+    rule_set: RuleSet, totals: list[str], writer: _Writer, probabilities: bool
+) -> list[tuple[str, str]]:
+    """As ``_list_columns``, from one expression per class."""
+    labels = [writer.label(label) for label in rule_set.classes]
+    lines = ["CASE"]
+    for k, total in enumerate(totals[:-1]):
+        # Of equal totals the first one counts, as in predict.
+        largest = " AND ".join(f"{total} >= {other}" for other in totals[k + 1 :])
+        lines.append(f"  WHEN {largest} THEN {labels[k]}")
+    columns = [("prediction", "\n".join([*lines, f"  ELSE {labels[-1]}", "END"]))]
+    if probabilities:
+        _check_exponents(rule_set)
+        for k, label in enumerate(rule_set.classes):
+            parts = [
+                "1e0" if j == k else f"EXP({other} - {totals[k]})"
+                for j, other in enumerate(totals)
+            ]
+            columns.append((f"probability {label}", f"1e0 / ({' + '.join(parts)})"))
+    return columns
+
+
+def _sum_query(
+    rule_set: RuleSet, writer: _Writer, table: str, probabilities: bool
+) -> str:
+    """The totals as columns of an inner query, and what follows from them."""
+    names = [f"total {label}" for label in rule_set.classes]
+    while set(names) & set(rule_set.features.names):
+        names = [f"{name}_" for name in names]
+    totals = [
+        (name, writer.total(rule_set, _score_of(k))) for k, name in enumerate(names)
+    ]
+    inner = _indented(_query(totals, writer.name(table), writer), "  ")
+    quoted = [writer.name(name) for name in names]
+    columns = _sum_columns(rule_set, quoted, writer, probabilities)
+    return _query(columns, f"(\n  {inner}\n) AS totals", writer)
+
+
+def _query(columns: list[tuple[str, str]], source: str | None, writer: _Writer) -> str:
+    named = [f"{text} AS {writer.name(name)}" for name, text in columns]
+    if source is None:
+        return ",\n".join(named)
+    chosen = "".join(f",\n  {_indented(text, '  ')}" for text in named)
+    return f"SELECT *{chosen}\nFROM {source}"
+
+
+def _check_exponents(rule_set: RuleSet) -> None:
+    """Databases differ in what they do where EXP is too large for a double."""
+    scores = [rule.scores for rule in rule_set]
+    widest = sum(max(s) - min(s) for s in scores)
+    if widest > LARGEST_EXPONENT:
+        raise InputError(
+            f"The totals of two classes may differ by {widest:.6g}, more than the "
+            f"{LARGEST_EXPONENT:g} of which EXP can be taken safely; export the "
+            "prediction without probabilities."
+        )
+
+
+class _Writer:
+    """Expressions over the columns of a table in one dialect."""
+
+    def __init__(self, dialect: Dialect, features: FeatureSpace) -> None:
+        self.dialect, self.features = dialect, features
+
+    def case(self, rule_set: RuleSet, says: Callable[[Rule], str]) -> str:
+        """What the first rule that fits says."""
+        if not rule_set.rules:
+            return says(rule_set.otherwise)
+        lines = ["CASE"]
+        for rule in rule_set.rules:
+            lines.append(f"  WHEN {self.conditions(rule)} THEN {says(rule)}")
+        return "\n".join([*lines, f"  ELSE {says(rule_set.otherwise)}", "END"])
+
+    def total(self, rule_set: RuleSet, value: Callable[[Rule], float]) -> str:
+        """The constant and what each rule adds, in this order."""
+        lines = [self.as_double(self.number(value(rule_set.otherwise)))]
+        for rule in rule_set.rules:
+            added = self.number(value(rule))
+            if value(rule):
+                when = _indented(self.conditions(rule), "  ")
+                lines.append(f"  + CASE WHEN {when} THEN {added} ELSE 0e0 END")
+        return "\n".join(lines)
+
+    def conditions(self, rule: Rule) -> str:
+        tests = [self.test(q) for q in questions_of(rule.conditions, self.features)]
+        line = " AND ".join(tests)
+        return (line if len(line) < WIDTH else "\n    AND ".join(tests)) or "1 = 1"
+
+    def test(self, question: Question) -> str:
+        """One question; NULL never makes it true unless missing is a yes."""
+        d = question.feature
+        cell = self.name(self.features.names[d])
+        if question.anything or question.nothing:
+            asked = f"{cell} IS NOT NULL" if question.anything else "1 = 0"
+        elif isinstance(question, NumberQuestion):
+            asked = bounds_text(question, cell, self.number, WORDS)
+        else:
+            asked = self.is_one_of(cell, question.labels, d, question.inside)
+        can_be_nan = self.dialect.has_nan and self.is_number(d)
+        if question.missing:
+            parts = [f"{cell} IS NULL"]
+            if can_be_nan and not _takes_nan(question):
+                parts.append(f"{cell} = {NAN}")
+            if not question.nothing:
+                parts.append(_closed(asked, " AND "))
+            return parts[0] if len(parts) == 1 else f"({' OR '.join(parts)})"
+        asked = _closed(asked, " OR ")
+        if can_be_nan and _takes_nan(question):
+            return f"{asked} AND {cell} <> {NAN}"
+        return asked
+
+    def is_one_of(self, cell: str, labels: Sequence[Any], d: int, inside: bool) -> str:
+        """Whether a cell is one of some labels, or none of them."""
+        known = self.features.categories[d] or ()
+        if self.features.lookup[d] == "hash":
+            # Whole numbers and texts that look like them are one category.
+            cell = f"CAST({cell} AS {self.dialect.text_type})"
+        else:
+            self.check_kinds(known, f"the categories of {self.features.names[d]!r}")
+        if any(isinstance(label, str) for label in labels):
+            cell = self.dialect.exact_text.format(cell)
+        texts = [self.label(label) for label in labels]
+        if len(texts) == 1:
+            return f"{cell} {'=' if inside else '<>'} {texts[0]}"
+        return f"{cell} {'IN' if inside else 'NOT IN'} ({', '.join(texts)})"
+
+    def is_number(self, d: int) -> bool:
+        """Whether the cells of a feature are numbers, so that one may be NaN."""
+        labels = self.features.categories[d]
+        if self.features.lookup[d] == "hash":
+            return False
+        return not labels or _kind(labels[0]) == "numbers"
+
+    def check_kinds(self, labels: Sequence[Any], what: str) -> None:
+        """Refuse labels of several kinds: a column has one type."""
+        kinds = sorted({_kind(label) for label in labels})
+        if len(kinds) > 1:
+            raise InputError(
+                f"Cannot write SQL: {what} mix {' and '.join(kinds)}, but a column of "
+                "a table holds one type; use labels of one kind."
+            )
+
+    def label(self, label: Any) -> str:
+        """A label as a literal."""
+        label = plain_label(label, "the label")
+        if isinstance(label, str):
+            return self.text(label)
+        if isinstance(label, bool):
+            return str(label).upper() if self.dialect.has_true else str(int(label))
+        if isinstance(label, float):
+            return self.number(label)
+        if abs(label) >= 2**63:
+            raise InputError(
+                f"Cannot write SQL: the label {label} is too large for a whole number "
+                "of a database (64 bits); use text as labels."
+            )
+        return str(label)
+
+    def text(self, text: str) -> str:
+        """A text as a literal that ends where the text ends."""
+        _check_text(text, "the label")
+        text = text.replace("'", "''")
+        if self.dialect.backslashes:
+            text = text.replace("\\", "\\\\")
+        if self.dialect.text == "N":
+            # Before a line break the backslash would join the lines.
+            text = re.sub(r"\\(?=\r?\n)", r"\\' + N'", text)
+        return f"{self.dialect.text}'{_guarded(text)}'"
+
+    def name(self, name: str) -> str:
+        """The name of a column or a table in quotes."""
+        _check_text(name, "the name")
+        if not name:
+            raise InputError("Cannot write SQL: a column or table has an empty name.")
+        first, last = self.dialect.quotes[0], self.dialect.quotes[1]
+        return f"{first}{_guarded(name.replace(last, last * 2))}{last}"
+
+    def number(self, value: float) -> str:
+        """A double as a literal that reads back as itself."""
+        text = repr(finite_number(value)).removesuffix(".0")
+        return text if "e" in text else f"{text}e0"
+
+    def number_of(self, value: Callable[[Rule], float]) -> Callable[[Rule], str]:
+        """A number of a rule as a literal."""
+        return lambda rule: self.number(value(rule))
+
+    def as_double(self, text: str) -> str:
+        """The same in double precision, where literals are decimals."""
+        if not self.dialect.cast:
+            return text
+        return f"CAST({text} AS DOUBLE PRECISION)"
+
+
+def _takes_nan(question: Question) -> bool:
+    """Whether NaN, as larger than any number, would be a yes."""
+    if isinstance(question, NumberQuestion):
+        return bool(question.pieces) and question.pieces[-1][1] == math.inf
+    return not question.inside
+
+
+def _kind(label: Any) -> str:
+    label = plain_label(label, "the label")
+    if isinstance(label, str):
+        return "text"
+    return "booleans" if isinstance(label, bool) else "numbers"
+
+
+def _check_text(text: str, what: str) -> None:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise InputError(
+            f"Cannot write SQL: {what} {text!r} holds half a character (a lone "
+            "surrogate); rename it."
+        ) from None
+    if "\0" in text:
+        raise InputError(
+            f"Cannot write SQL: {what} {text!r} holds a NUL character, which databases "
+            "do not take; rename it."
+        )
+
+
+def _closed(text: str, word: str) -> str:
+    """In parentheses where the word in it would bind to what stands beside it."""
+    return f"({text})" if word in text else text
+
+
+def _guarded(text: str) -> str:
+    """Without line breaks that indenting would change; NUL stands for them."""
+    return text.replace("\n", "\0")
+
+
+def _indented(text: str, by: str) -> str:
+    return text.replace("\n", f"\n{by}")
+
+
+def _value_of(rule: Rule) -> float:
+    return float(rule.prediction)
+
+
+def _score_of(k: int) -> Callable[[Rule], float]:
+    return lambda rule: float(rule.scores[k])
+
+
+def _share_of(k: int) -> Callable[[Rule], float]:
+    return lambda rule: float(rule.probabilities[k])

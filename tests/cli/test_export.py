@@ -1,0 +1,86 @@
+import sqlite3
+
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+from clearwood._features import FeatureSpace
+from clearwood.cli import main
+from clearwood.cli.export import DIALECTS
+from clearwood.rules import CategorySet, Interval, Rule, RuleSet
+from clearwood.rules.exports import sql
+
+
+def run(*arguments):
+    return CliRunner().invoke(main, [str(a) for a in arguments])
+
+
+RULES = RuleSet(
+    (Rule((Interval(0, low=60.0), CategorySet(1, (0,))), "sick", (0.25, 0.75)),),
+    Rule((), "well", (0.5, 0.5)),
+    FeatureSpace(("age", "ward"), (None, ("a", "b"))),
+    ("well", "sick"),
+)
+
+
+@pytest.fixture
+def rules(tmp_path):
+    RULES.save(tmp_path / "rules.json")
+    return tmp_path / "rules.json"
+
+
+def test_the_dialects_are_those_that_can_be_written():
+    assert set(DIALECTS) == set(sql.DIALECTS)
+
+
+def test_sql(rules):
+    result = run("export", rules, "--to", "sql", "--table", "t", "--probabilities")
+    assert result.exit_code == 0, result.output
+    frame = pd.DataFrame({"age": [70.0, 70.0, None], "ward": ["a", "b", "a"]})
+    with sqlite3.connect(":memory:") as connection:
+        frame.to_sql("t", connection, index=False)
+        said = connection.execute(result.stdout).fetchall()
+    connection.close()
+    assert [row[2] for row in said] == RULES.predict(frame).tolist()
+    assert [list(row[3:]) for row in said] == RULES.predict_proba(frame).tolist()
+    expression = run("export", rules, "--to", "sql", "--dialect", "mysql")
+    assert expression.stdout == RULES.to_sql("mysql")
+
+
+def test_python_and_latex_to_files(rules, tmp_path):
+    for kind, text, options in [
+        ("python", RULES.to_python("triage"), ["--name", "triage"]),
+        ("latex", RULES.to_latex(), []),
+    ]:
+        out = tmp_path / kind
+        arguments = ["export", rules, "--to", kind, "--out", out, *options]
+        assert run(*arguments).exit_code == 0
+        assert out.read_text(encoding="utf-8") == text
+        again = run(*arguments)
+        assert again.exit_code == 1
+        assert "exists already" in again.stderr
+        assert run(*arguments, "--force").exit_code == 0
+    assert run("export", rules, "--to", "sql", "--out", rules, "--force").exit_code == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "word"),
+    [
+        (["--to", "python", "--table", "t"], "--table is for --to sql"),
+        (["--to", "latex", "--name", "f"], "--name is for --to python"),
+        (["--to", "latex", "--probabilities"], "--probabilities is for --to sql"),
+        (["--to", "excel"], "excel"),
+        ([], "--to"),
+    ],
+)
+def test_usage(rules, arguments, word):
+    result = run("export", rules, *arguments)
+    assert result.exit_code == 2
+    assert word in result.stderr
+
+
+def test_what_cannot_be_written_is_one_line(rules):
+    result = run("export", rules, "--to", "python", "--name", "class")
+    assert result.exit_code == 1
+    assert result.stderr.startswith("clearwood: error: 'class' cannot be the name")
+    assert len(result.stderr.splitlines()) == 1

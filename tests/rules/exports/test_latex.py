@@ -1,0 +1,92 @@
+"""LaTeX prints names and labels as they are."""
+
+import re
+
+import pytest
+
+from clearwood._features import FeatureSpace
+from clearwood.rules import CategorySet, Interval, Rule, RuleSet
+from clearwood.rules.exports.latex import latex_text
+
+WRITTEN = {
+    r"\textbackslash{}": "\\",
+    r"\textasciicircum{}": "^",
+    r"\textasciitilde{}": "~",
+    r"\textless{}": "<",
+    r"\textgreater{}": ">",
+    r"\textbar{}": "|",
+    r"\symbol{34}": '"',
+    r"\textquotesingle{}": "'",
+    r"\textasciigrave{}": "`",
+    "-{}": "-",
+    ",{}": ",",
+    "\\ ": " ",
+    **{f"\\{c}": c for c in "{}$&#%_"},
+}
+
+
+def printed(text):
+    """What LaTeX prints of an escaped text; nothing but what is known may occur."""
+    known = "|".join(map(re.escape, WRITTEN))
+    tokens = re.findall(rf"{known}|[^\\{{}}$&#%_^~<>|\"'`]", text)
+    assert "".join(tokens) == text
+    return "".join(WRITTEN.get(token, token) for token in tokens)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["".join(map(chr, range(32, 127))), "a--b,,,c", "a   b", "ünï ≤ 漢字", "~^\\{}"],
+)
+def test_every_sign_is_printed_as_it_is(text):
+    assert printed(latex_text(text)) == text
+    assert "--" not in latex_text(text)
+    assert ",," not in latex_text(text)
+    assert "  " not in latex_text(text)
+
+
+QUOTE = r"\textquotesingle{}"
+
+
+def test_a_list():
+    space = FeatureSpace(("age_1", "a<=b"), (None, ("x & y", "50%")))
+    rules = RuleSet(
+        (
+            Rule(
+                (Interval(0, 1.5, 60.0), CategorySet(1, (1,))),
+                "#1",
+                (0.2, 0.8),
+                support=12.0,
+                caught=10.0,
+                agreement_caught=0.987654321,
+            ),
+        ),
+        Rule((), "no", (0.9, 0.1)),
+        space,
+        ("no", "#1"),
+        "state_1\n\\end",
+    )
+    lines = rules.to_latex().splitlines()
+    assert lines[0] == r"% Rules for 'state_1\n\\end'; needs no package."
+    assert lines[1:3] == [r"\begin{tabular}{r p{0.55\linewidth} l r r}", r"\hline"]
+    slash = r"\textbackslash{}"
+    target = rf"{QUOTE}state\_1{slash}n{slash}{slash}end{QUOTE}"
+    assert lines[3] == rf" & if & then {target} & rows & agreement \\"
+    name = rf"{QUOTE}a\textless{{}}=b{QUOTE}"
+    asked = rf"1.5 $<$ age\_1 $\leq$ 60 and {name} is {QUOTE}50\%{QUOTE}"
+    assert lines[5] == rf"1 & {asked} & \#1 & 10 & 0.987654 \\"
+    assert lines[6:] == [r"2 & otherwise & no &  &  \\", r"\hline", r"\end{tabular}"]
+
+
+def test_a_sum():
+    rules = RuleSet(
+        (Rule((Interval(0, low=5.25),), -8.9, support=384.0),),
+        Rule((), 22.3, support=768.0),
+        FeatureSpace(("height",), (None,)),
+        combine="sum",
+    )
+    lines = rules.to_latex().splitlines()
+    assert lines[3] == r" & if & add to y & rows \\"
+    assert lines[5:7] == [
+        r"1 & height $>$ 5.25 & - 8.9 & 384 \\",
+        r"2 & always & 22.3 & 768 \\",
+    ]

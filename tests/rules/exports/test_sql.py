@@ -1,0 +1,255 @@
+"""SQL says what the rules say: run in SQLite on the same cells."""
+
+import math
+import sqlite3
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.rules.exports import samples
+
+from clearwood._features import FeatureSpace
+from clearwood.exceptions import InputError
+from clearwood.rules import CategorySet, Interval, Rule, RuleSet
+from clearwood.rules.exports.sql import DIALECTS
+
+YES = ("no", "yes")
+TABLE = 'the "table`]'
+
+
+def database(rule_set, rows, table=TABLE):
+    """The rows in a table of SQLite, with an `id` in front."""
+    connection = sqlite3.connect(":memory:")
+    # SQLite has EXP only where it was built with mathematical functions.
+    connection.create_function("EXP", 1, math.exp)
+    columns = [
+        _quoted(name) + _type(rule_set, d)
+        for d, name in enumerate(rule_set.features.names)
+    ]
+    connection.execute(f"CREATE TABLE {_quoted(table)} ({', '.join(columns)})")
+    marks = ", ".join("?" * len(columns))
+    connection.executemany(f"INSERT INTO {_quoted(table)} VALUES ({marks})", rows)
+    return connection
+
+
+def _quoted(name):
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _type(rule_set, d):
+    labels = rule_set.features.categories[d]
+    texts = labels and any(isinstance(label, str) for label in labels)
+    return " TEXT" if texts or rule_set.features.lookup[d] == "hash" else " REAL"
+
+
+def asked(rule_set, rows, dialect="standard", *, probabilities=False):
+    """What SQLite says of each row: without the columns of the table."""
+    query = rule_set.to_sql(dialect, table=TABLE, probabilities=probabilities)
+    said = database(rule_set, rows).execute(query).fetchall()
+    width = 1 + probabilities * len(rule_set.classes)
+    return [row[-width:] for row in said]
+
+
+@settings(max_examples=150)
+@given(st.data())
+def test_sqlite_says_what_predict_says(data):
+    rules = data.draw(samples.rule_sets())
+    rows = data.draw(samples.tables(rules))
+    dialect = data.draw(st.sampled_from(["standard", "sqlite"]))
+    said = [row[0] for row in asked(rules, rows, dialect)]
+    assert said == rules.predict(rows).tolist()
+
+
+@settings(max_examples=80)
+@given(st.data())
+def test_probabilities(data):
+    rules = data.draw(samples.rule_sets().filter(lambda rules: rules.classes))
+    rows = data.draw(samples.tables(rules))
+    said = asked(rules, rows, probabilities=True)
+    assert [row[0] for row in said] == rules.predict(rows).tolist()
+    shares = np.array([row[1:] for row in said])
+    np.testing.assert_allclose(shares, rules.predict_proba(rows), rtol=1e-12, atol=0)
+
+
+@settings(max_examples=60)
+@given(st.data())
+def test_without_a_table_it_is_an_expression(data):
+    rules = data.draw(samples.rule_sets())
+    rows = data.draw(samples.tables(rules))
+    query = f"SELECT {rules.to_sql()} FROM {_quoted(TABLE)}"
+    said = [row[0] for row in database(rules, rows).execute(query)]
+    assert said == rules.predict(rows).tolist()
+
+
+def example(name="age", labels=("a", "b"), classes=("no", "yes")):
+    space = FeatureSpace((name, "ward"), (None, labels))
+    rule = Rule(
+        (Interval(0, 1.5, 60.0, missing=True), CategorySet(1, (1,), unseen=True)),
+        classes[1],
+        (0.25, 0.75),
+    )
+    return RuleSet((rule,), Rule((), classes[0], (0.9, 0.1)), space, classes)
+
+
+def test_how_it_reads():
+    assert example().to_sql() == (
+        "CASE\n"
+        """  WHEN ("age" IS NULL OR ("age" > 1.5e0 AND "age" <= 60e0))"""
+        """ AND "ward" <> 'a' THEN 'yes'\n"""
+        "  ELSE 'no'\n"
+        "END\n"
+    )
+
+
+def test_how_a_sum_reads():
+    rules = RuleSet(
+        (Rule((Interval(0, low=5.25),), -8.9),),
+        Rule((), 22.3),
+        FeatureSpace(("height",), (None,)),
+        combine="sum",
+    )
+    assert rules.to_sql("sqlite", table="houses") == (
+        "SELECT *,\n"
+        "  22.3e0\n"
+        "    + CASE WHEN `height` > 5.25e0 THEN -8.9e0 ELSE 0e0 END AS `prediction`\n"
+        "FROM `houses`\n"
+    )
+    assert rules.to_sql().startswith("CAST(22.3e0 AS DOUBLE PRECISION)\n  + CASE")
+
+
+@pytest.mark.parametrize("text", samples.HOSTILE)
+@pytest.mark.parametrize("dialect", ["standard", "sqlite"])
+def test_names_and_labels_stay_data(text, dialect):
+    rules = example(text, (text, text + "b"), ("yes", text))
+    rows = [[2.0, text], [2.0, text + "b"], [2.0, "b"], [99.0, "b"]]
+    said = [row[0] for row in asked(rules, rows, dialect)]
+    assert said == ["yes", text, text, "yes"]
+
+
+def test_quotes_of_the_dialects():
+    rules = example('a]b`c"d', ("x'\\y", "\\\nz"))
+    assert '"a]b`c""d"' in rules.to_sql("postgresql")
+    assert '[a]]b`c"d]' in rules.to_sql("mssql")
+    assert '`a]b``c"d`' in rules.to_sql("mysql")
+    assert "`ward`) COLLATE" not in rules.to_sql("mysql")
+    assert "CAST(CONVERT(`ward` USING utf8mb4) AS BINARY) <> 'x''\\\\y'" in (
+        rules.to_sql("mysql")
+    )
+    assert "[ward] COLLATE Latin1_General_100_BIN2 <> N'x''\\y'" in (
+        rules.to_sql("mssql")
+    )
+    # A backslash at the end of a line would join it with the next.
+    other = example(labels=("\\\nz", "b"))
+    assert "N'\\' + N'\nz'" in other.to_sql("mssql")
+    assert "'\\\nz'" in other.to_sql()
+
+
+def test_bounds_take_their_shorter_form():
+    """Whole parts are cut just before whole numbers; that is how it must not read."""
+    space = FeatureSpace(("code",), ((0, 1, 5),), lookup=("integer",))
+    rule = Rule((CategorySet(0, (0, 1, 2)),), 1.0)
+    assert (
+        'WHEN (("code" > -1e0 AND "code" < 2e0) OR ("code" >= 5e0 AND "code" < 6e0))'
+    ) in RuleSet((rule,), Rule((), 0.0), space).to_sql()
+    zero = FeatureSpace(("x",), (None,), missing_at=(-999.0,))
+    rule = Rule((Interval(0, high=5.0),), 1.0)
+    text = RuleSet((rule,), Rule((), 0.0), zero).to_sql()
+    assert 'WHEN "x" <= 5e0 AND "x" <> -999e0 THEN' in text
+
+
+def test_booleans_and_whole_numbers():
+    flags = example(labels=(True, False), classes=(10, 20))
+    assert '"ward" <> TRUE THEN 20' in flags.to_sql()
+    assert "[ward] <> 1 THEN 20" in flags.to_sql("mssql")
+
+
+def test_nan_is_missing_where_columns_can_hold_it():
+    rules = example().to_sql("duckdb")
+    assert """("age" IS NULL OR "age" = CAST('NaN' AS DOUBLE PRECISION) OR""" in rules
+    above = RuleSet(
+        (Rule((Interval(0, low=1.0),), 1.0), Rule((Interval(0, high=0.0),), 2.0)),
+        Rule((), 0.0),
+        FeatureSpace.numeric(1),
+    )
+    assert above.to_sql("duckdb").splitlines()[1:3] == [
+        """  WHEN "x0" > 1e0 AND "x0" <> CAST('NaN' AS DOUBLE PRECISION) THEN 1e0""",
+        """  WHEN "x0" <= 0e0 THEN 2e0""",
+    ]
+
+
+@pytest.mark.parametrize("number", [1e-35, 1.0000000180025095e-35, 0.1 + 0.2, 2.0**53])
+def test_numbers_are_read_back_as_they_are(number):
+    space = FeatureSpace.numeric(1)
+    rules = RuleSet((Rule((Interval(0, high=number),), number),), Rule((), 0.0), space)
+    rows = [[number], [math.nextafter(number, math.inf)]]
+    assert asked(rules, rows) == [(number,), (0.0,)]
+
+
+def test_an_absent_column_is_an_error_in_sqlite():
+    table = database(example("other"), [[1.0, "a"]])
+    with pytest.raises(sqlite3.OperationalError, match="no such column"):
+        table.execute(example("age").to_sql("sqlite", table=TABLE))
+
+
+def test_a_sum_beside_columns_of_its_own_names():
+    space = FeatureSpace(("total a", "total a_"), (None, None))
+    rule = Rule((Interval(0, low=1.0),), "b", scores=(0.0, 2.0))
+    constant = Rule((), "a", scores=(0.0, -1.0))
+    rules = RuleSet((rule,), constant, space, ("a", "b"), combine="sum")
+    rows = [[0.0, 5.0], [2.0, -5.0]]
+    assert [row[0] for row in asked(rules, rows)] == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    ("rules", "words"),
+    [
+        (example("a\0b"), "NUL"),
+        (example(classes=("a\0", "b")), "NUL"),
+        (example("\ud800"), "half a character"),
+        (example(""), "empty name"),
+        (example(labels=(1, "a")), "mix numbers and text"),
+        (example(labels=(True, 2)), "mix booleans and numbers"),
+        (example(classes=("a", 2)), "the classes mix"),
+        (example(classes=(0, 2**63)), "too large"),
+        (example(classes=(0.0, math.inf)), "finite"),
+        (RuleSet((), Rule((), math.nan), FeatureSpace.numeric(1)), "finite"),
+    ],
+)
+def test_what_cannot_be_written(rules, words):
+    with pytest.raises(InputError, match=words):
+        rules.to_sql(table="t")
+
+
+def test_hashes_that_no_text_is_known_of():
+    hashed = FeatureSpace(("hue",), ((3510494104, "y"),), lookup=("hash",))
+    rule = Rule((CategorySet(0, (0,)),), 1.0)
+    with pytest.raises(InputError, match="by its hash.*as_in"):
+        RuleSet((rule,), Rule((), 0.0), hashed).to_sql()
+    # What is not in is known here: only `y`.
+    other = Rule((CategorySet(0, (0,), unseen=True),), 1.0)
+    assert "<> 'y'" in RuleSet((other,), Rule((), 0.0), hashed).to_sql()
+    known = hashed.as_in([["x"], ["y"]])
+    assert asked(RuleSet((rule,), Rule((), 0.0), known), [["x"], ["y"]]) == [
+        (1.0,),
+        (0.0,),
+    ]
+
+
+def test_wrong_arguments():
+    with pytest.raises(InputError, match="no SQL dialect 'oracle'"):
+        example().to_sql("oracle")
+    with pytest.raises(InputError, match="no probabilities"):
+        RuleSet((), Rule((), 1.0), FeatureSpace.numeric(1)).to_sql(probabilities=True)
+    steep = Rule((Interval(0, low=1.0),), "b", scores=(0.0, 800.0))
+    constant = Rule((), "a", scores=(0.0, 0.0))
+    space = FeatureSpace.numeric(1)
+    rules = RuleSet((steep,), constant, space, ("a", "b"), combine="sum")
+    assert [row[0] for row in asked(rules, [[0.0], [2.0]])] == ["a", "b"]
+    with pytest.raises(InputError, match="differ by 800"):
+        rules.to_sql(probabilities=True)
+
+
+def test_every_dialect_is_tried():
+    for dialect in DIALECTS:
+        assert example().to_sql(dialect, table="t", probabilities=True)
