@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from clearwood._features import FeatureSpace
+from clearwood._numeric import pool_values
 from clearwood.exceptions import InputError
 from clearwood.rules.conditions import (
     Condition,
@@ -139,6 +140,7 @@ def build_rule_list(
     made: Training | None = None,
     classes: Sequence[Any] = (),
     round_cuts: bool = True,
+    signs: np.ndarray | None = None,
 ) -> RuleSet:
     """Make a list of regions that stand in the order in which they are to be tried.
 
@@ -159,6 +161,10 @@ def build_rule_list(
         needs, but not in its statistics.
     classes, round_cuts
         As in :func:`build_rule_set`.
+    signs : ndarray of shape (n_features,), optional
+        1 where what is said (of two classes, the probability of the second) must rise
+        with a feature, -1 where it must fall, else 0. Rules then say what is nearest
+        to the means and in order. No region may be bounded on both sides in these.
 
     Returns
     -------
@@ -182,8 +188,65 @@ def build_rule_list(
         rules.append(rule)
         free &= ~caught
     otherwise = _otherwise(rules, every, classes, round_cuts)
+    if signs is not None and signs.any():
+        *rules, otherwise = _in_order(
+            [*rules, otherwise], every, classes, round_cuts, signs
+        )
     rule_set = RuleSet(tuple(rules), otherwise, features, tuple(classes))
     return _described(rule_set, training, by_caught=True)
+
+
+def _in_order(
+    lines: list[Rule],
+    training: Training,
+    classes: Sequence[Any],
+    round_values: bool,
+    signs: np.ndarray,
+) -> list[Rule]:
+    """The same lines, saying what makes the list rise and fall as it must."""
+    kinds = [_kind(line, signs) for line in lines]
+    first = first_match(np.array([line.matches(training.encoded) for line in lines]).T)
+    weights = np.bincount(first, training.weight, minlength=len(lines))
+    taught = training.taught[:, 1] if len(classes) else training.taught
+    sums = np.bincount(first, training.weight * taught, minlength=len(lines))
+    # `otherwise` may be left without a row.
+    whole = np.full(len(lines), np.average(taught, weights=training.weight))
+    means = np.divide(sums, weights, out=whole, where=weights > 0)
+    said = pool_values(means.tolist(), weights.tolist(), kinds)
+    if len(classes):
+        both = [(1.0 - p, p) for p in said]
+        # As for every rule, the first of two classes that are as probable.
+        return [
+            replace(line, prediction=classes[int(p[1] > p[0])], probabilities=p)
+            for line, p in zip(lines, both)
+        ]
+    if round_values:
+        said = [_short_value(value, training) for value in said]
+        # Rounding may have swapped neighbours.
+        said = pool_values(said, [0.0] * len(said), kinds)
+    return [replace(line, prediction=value) for line, value in zip(lines, said)]
+
+
+def _kind(rule: Rule, signs: np.ndarray) -> int:
+    """1 where a rule must say no less than all behind it, -1 no more, 0 neither.
+
+    If what follows rises with a feature, so does the list from this rule on: where it
+    has no bound on the feature; a lower one alone, and tops all that follows; or an
+    upper one alone, and stays below. ``clearwood.search.limits`` has it in bins.
+    """
+    found = set()
+    for condition in rule.conditions:
+        if isinstance(condition, Interval) and signs[condition.feature]:
+            sign = int(signs[condition.feature])
+            if condition.low == math.inf:
+                continue  # Only missing values, which are compared with nothing.
+            found |= {sign} if condition.low > -math.inf else set()
+            found |= {-sign} if condition.high < math.inf else set()
+    if len(found) > 1:
+        raise InputError(
+            "A region is bounded on both sides where the list must rise or fall."
+        )
+    return found.pop() if found else 0
 
 
 def together(training: Training, made: Training) -> Training:
@@ -283,12 +346,16 @@ def _rule(
     if len(classes):
         return Rule(conditions, classes[int(mean.argmax())], tuple(mean.tolist()))
     value = float(mean)
-    if round_values:
-        spread = math.sqrt(_variance(training.taught, training.weight))
-        if 0 < spread < math.inf:
-            step = 0.005 * spread
-            value = shortest_between(value - step, value + step, near=value)
-    return Rule(conditions, value)
+    return Rule(conditions, _short_value(value, training) if round_values else value)
+
+
+def _short_value(value: float, training: Training) -> float:
+    """A short number within half a percent of the target's standard deviation."""
+    spread = math.sqrt(_variance(training.taught, training.weight))
+    if not 0 < spread < math.inf:
+        return value
+    step = 0.005 * spread
+    return shortest_between(value - step, value + step, near=value)
 
 
 def _otherwise(
