@@ -222,7 +222,7 @@ def _in_order(
         ]
     if round_values:
         said = [_short_value(value, training) for value in said]
-        # Rounding may have swapped neighbours.
+        # Whatever rounding does to neighbours, they stay in order.
         said = pool_values(said, [0.0] * len(said), kinds)
     return [replace(line, prediction=value) for line, value in zip(lines, said)]
 
