@@ -19,7 +19,7 @@ from clearwood.search.limits import (
 from clearwood.search.losses import Loss
 
 LEAST_ROWS = 5
-"""Rows that a box has to catch."""
+"""Rows that a box has to catch, as the problem counts them."""
 
 MOST_GAIN_ROWS = 20_000
 """Rows on which boxes of the pool are compared."""

@@ -93,7 +93,9 @@ ATTRIBUTES = f"""{FITTED.rstrip()}
 
 LIST_PARAMETERS = f"""{ESTIMATOR.rstrip()}
     n_rules : int or "auto", default="auto"
-        Lines printed, ``otherwise`` included; fewer where more do not pay. "auto"
+        Lines printed, ``otherwise`` included; fewer where more do not pay: a rule
+        catches five training rows at least, each counted with its weight but no less
+        than once. "auto"
         takes the fewest that are within one standard error of the best fidelity on
         rows held out from the training rows (three folds).
     max_rules : int, default=10

@@ -240,11 +240,14 @@ def _made_rows(
 def fit_path(job: Job, lesson: Lesson, settings: Settings) -> list[BoxList]:
     """Lists that grow from one to the next."""
     is_real = np.arange(lesson.grid.n_rows) < len(lesson.training.encoded)
+    # A row of weight 3 is three rows; but weights may also be small all over, and the
+    # rows they belong to are there all the same.
+    counts = is_real * np.maximum(lesson.weight, 1.0)
     problem = make_problem(
         lesson.grid,
         job.loss(lesson.target, lesson.weight),
         Penalties(settings.literal_penalty, settings.overlap_penalty),
-        is_real,
+        counts,
         job.limits.signs[job.asked],
     )
     return grow_lists(problem, lesson.pool, job.max_rules - 1)
