@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from clearwood._features import FeatureSpace
-from clearwood._numeric import pool_values
 from clearwood.exceptions import InputError
 from clearwood.rules.conditions import (
     Condition,
@@ -18,6 +17,7 @@ from clearwood.rules.conditions import (
     matches_all,
     shortest_between,
 )
+from clearwood.rules.monotone import in_order
 from clearwood.rules.prune import prune_by_coverage, prune_by_prediction
 from clearwood.rules.rule_set import Rule, RuleSet, first_match
 
@@ -189,64 +189,100 @@ def build_rule_list(
         free &= ~caught
     otherwise = _otherwise(rules, every, classes, round_cuts)
     if signs is not None and signs.any():
-        *rules, otherwise = _in_order(
-            [*rules, otherwise], every, classes, round_cuts, signs
+        *rules, otherwise = in_order(
+            [*rules, otherwise],
+            every,
+            classes,
+            signs,
+            lambda value: _short_value(value, every) if round_cuts else value,
         )
     rule_set = RuleSet(tuple(rules), otherwise, features, tuple(classes))
     return _described(rule_set, training, by_caught=True)
 
 
-def _in_order(
-    lines: list[Rule],
+def build_rule_sum(
+    regions: Sequence[Sequence[Condition]],
+    values: Sequence[Any],
+    constant: Any,
     training: Training,
+    features: FeatureSpace,
+    *,
+    made: Training | None = None,
+    classes: Sequence[Any] = (),
+    round_cuts: bool = True,
+) -> RuleSet:
+    """Make a sum of regions: every one that a row is in adds its value.
+
+    Literals without which a region holds the same rows are dropped, and so is a
+    region that holds no training row; one that holds all rows joins the constant.
+
+    Parameters
+    ----------
+    regions : sequence of sequences of conditions
+        One sequence per region, in the order of printing.
+    values : sequence of float or of array-like of shape (n_classes,)
+        What each region adds: to the value, or to the log-odds of each class.
+    constant : float or array-like of shape (n_classes,)
+        Where the sum starts.
+    training, features, made, classes
+        As in :func:`build_rule_list`.
+    round_cuts : bool, default=True
+        Replace bounds as in :func:`build_rule_set`, each value by a short one within
+        a thousandth of the target's standard deviation, and log-odds by three digits.
+        The rules predict with these.
+
+    Returns
+    -------
+    RuleSet
+    """
+    encoded = training.encoded
+    every = encoded if made is None else np.concatenate([encoded, made.encoded])
+    step = 0.0
+    if round_cuts and not len(classes):
+        step = 0.001 * math.sqrt(_variance(training.taught, training.weight))
+    kept = []
+    constant = np.asarray(constant, dtype=np.float64)
+    for region, value in zip(regions, values):
+        conditions = prune_by_coverage(region, every)
+        if not (training.weight * matches_all(conditions, encoded)).sum() > 0:
+            continue
+        if not conditions:
+            constant = constant + value
+            continue
+        if round_cuts:
+            conditions = rounded(conditions, every)
+        kept.append((conditions, value))
+    rules = [
+        _addend(conditions, value, classes, round_cuts, step)
+        for conditions, value in [*kept, ((), constant)]
+    ]
+    rule_set = RuleSet(
+        tuple(rules[:-1]), rules[-1], features, tuple(classes), combine="sum"
+    )
+    total = float(training.weight.sum())
+    described = [
+        replace(rule, support=rows, caught=rows)
+        for rule in rule_set.rules
+        for rows in [float(training.weight[rule.matches(encoded)].sum())]
+    ]
+    otherwise = replace(rule_set.otherwise, support=total, caught=total)
+    return replace(rule_set, rules=tuple(described), otherwise=otherwise)
+
+
+def _addend(
+    conditions: tuple[Condition, ...],
+    value: Any,
     classes: Sequence[Any],
     round_values: bool,
-    signs: np.ndarray,
-) -> list[Rule]:
-    """The same lines, saying what makes the list rise and fall as it must."""
-    kinds = [_kind(line, signs) for line in lines]
-    first = first_match(np.array([line.matches(training.encoded) for line in lines]).T)
-    weights = np.bincount(first, training.weight, minlength=len(lines))
-    taught = training.taught[:, 1] if len(classes) else training.taught
-    sums = np.bincount(first, training.weight * taught, minlength=len(lines))
-    # `otherwise` may be left without a row.
-    whole = np.full(len(lines), np.average(taught, weights=training.weight))
-    means = np.divide(sums, weights, out=whole, where=weights > 0)
-    said = pool_values(means.tolist(), weights.tolist(), kinds)
+    step: float,
+) -> Rule:
     if len(classes):
-        both = [(1.0 - p, p) for p in said]
-        # As for every rule, the first of two classes that are as probable.
-        return [
-            replace(line, prediction=classes[int(p[1] > p[0])], probabilities=p)
-            for line, p in zip(lines, both)
-        ]
-    if round_values:
-        said = [_short_value(value, training) for value in said]
-        # Whatever rounding does to neighbours, they stay in order.
-        said = pool_values(said, [0.0] * len(said), kinds)
-    return [replace(line, prediction=value) for line, value in zip(lines, said)]
-
-
-def _kind(rule: Rule, signs: np.ndarray) -> int:
-    """1 where a rule must say no less than all behind it, -1 no more, 0 neither.
-
-    If what follows rises with a feature, so does the list from this rule on: where it
-    has no bound on the feature; a lower one alone, and tops all that follows; or an
-    upper one alone, and stays below. ``clearwood.search.limits`` has it in bins.
-    """
-    found = set()
-    for condition in rule.conditions:
-        if isinstance(condition, Interval) and signs[condition.feature]:
-            sign = int(signs[condition.feature])
-            if condition.low == math.inf:
-                continue  # Only missing values, which are compared with nothing.
-            found |= {sign} if condition.low > -math.inf else set()
-            found |= {-sign} if condition.high < math.inf else set()
-    if len(found) > 1:
-        raise InputError(
-            "A region is bounded on both sides where the list must rise or fall."
-        )
-    return found.pop() if found else 0
+        scores = [float(f"{v:.3g}") if round_values else float(v) for v in value]
+        return Rule(conditions, classes[int(np.argmax(scores))], scores=tuple(scores))
+    value = float(value)
+    if 0 < step < math.inf:
+        value = shortest_between(value - step, value + step, near=value)
+    return Rule(conditions, value)
 
 
 def together(training: Training, made: Training) -> Training:
