@@ -269,7 +269,7 @@ class Ascent:
             if signs is None:
                 bounds, box = None, best[1].copy()
             else:
-                bounds = bounds_of(signs, self._kind_for(k, best[1], value))
+                bounds = bounds_of(signs, self._kind_for(k, value))
                 box = opened(grid, signs, best[1], bounds)
             cost = _kernels.improve_box(
                 *grid, seen, cost_of(value), counts * free, box,
@@ -294,14 +294,12 @@ class Ascent:
         low, high = value_range(said, kinds[:k] + kinds[k + 1 :], k, kind)
         return min(max(value, low), high)
 
-    def _kind_for(self, k: int, box: np.ndarray, value: Any) -> int:
+    def _kind_for(self, k: int, value: Any) -> int:
         """The kind that box k may be of if it says a value."""
         behind = [*self.values[k + 1 :], self.otherwise]
-        grid, signs = self.problem.grid, self.problem.signs
-        tops, stays_below = value >= max(behind), value <= min(behind)
-        if tops and stays_below and signs is not None:
-            return kind_of(grid, signs, box) or 1
-        return int(tops) - int(stays_below)
+        if value >= max(behind):
+            return 1
+        return -1 if value <= min(behind) else 0
 
     def _kinds(self) -> list[int]:
         grid, signs = self.problem.grid, self.problem.signs
