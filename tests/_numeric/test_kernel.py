@@ -59,3 +59,13 @@ def doubled_sum(values):
 def test_kernels_call_kernels():
     assert doubled_sum(np.arange(4.0)) == 12.0
     assert doubled_sum.__wrapped__(np.arange(4.0)) == 12.0
+
+
+@kernel
+def scaled_sum(values, factor=3.0):
+    return factor * doubled_sum(values) / 2
+
+
+def test_kernels_that_call_kernels_keep_their_defaults():
+    assert scaled_sum(np.arange(4.0)) == 18.0
+    assert scaled_sum(np.arange(4.0), 1.0) == 6.0

@@ -290,6 +290,38 @@ def test_wrong_usage_is_exit_2(table, tmp_path):
     assert run("complicate").exit_code == 2
 
 
+def test_limits_of_a_rule_list(table):
+    quick = ("--method", "list", "--max-rules", "2", "--json")
+    result = simplify(table, *quick, "--forbid", "age", "--increasing", "dose")
+    rules = json.loads(result.stdout)["rules"]
+    assert rules["about"]["forbidden"] == "age"
+    assert rules["about"]["increasing"] == "dose"
+    assert "age" not in json.dumps(rules["rules"])
+    falling = (
+        "--method",
+        "list",
+        "--decreasing",
+        "dose",
+        "--forbid",
+        " age ",
+        "--json",
+    )
+    found = json.loads(simplify(table, *falling).stdout)["rules"]
+    # The second class, "well", is the rarer the larger the dose.
+    assert found["about"]["decreasing"] == "dose"
+    assert len(found["rules"]) > len(rules["rules"]) == 0
+    failed(simplify(table, *quick, "--forbid", "size"), "'dose', 'age'")
+
+
+def test_limits_are_for_lists_and_do_not_contradict_each_other(table):
+    for option in ("--forbid", "--increasing", "--decreasing"):
+        assert simplify(table, option, "age", "--method", "em").exit_code == 2
+    limits = ("--increasing", "dose,age", "--decreasing", "age")
+    result = simplify(table, "--method", "list", *limits)
+    assert result.exit_code == 2
+    assert "both name age" in result.stderr
+
+
 def test_debug_shows_the_traceback(table):
     result = simplify(table, "--debug", target="absent")
     assert isinstance(result.exception, clearwood.exceptions.InputError)

@@ -51,3 +51,49 @@ def category_goes_left(code, split):
     if np.isnan(code):
         return missing_left
     return unseen_left if code == -1 else int(code) in codes
+
+
+def every_cell(rules):
+    """Per feature a value in every interval that the rules tell apart, and NaN."""
+    values = [{0.0, np.nan} for _ in rules.features.names]
+    for rule in rules:
+        for condition in rule.conditions:
+            d = condition.feature
+            if hasattr(condition, "codes"):
+                n_labels = len(rules.features.categories[d])
+                values[d] |= set(np.arange(-1.0, n_labels))
+            else:
+                for cut in (condition.low, condition.high):
+                    values[d] |= {cut, np.nextafter(cut, np.inf)}
+    # NaN, of which there may be several, comes last.
+    return [np.unique(list(v)) for v in values]
+
+
+def ways(rules, d, most=200_000):
+    """How what is said changes where feature d grows: a set of -1 and 1.
+
+    All cells of the other features are tried; of very many, a part.
+    """
+    cells = every_cell(rules)
+    along = cells[d][~np.isnan(cells[d])]
+    cells[d] = np.zeros(1)
+    shape = [len(c) for c in cells]
+    n_cells = int(np.prod(shape))
+    places = np.arange(n_cells)
+    if n_cells * len(along) > most:
+        places = np.random.default_rng(0).integers(n_cells, size=most // len(along))
+    rows = np.column_stack(
+        [c[i] for c, i in zip(cells, np.unravel_index(places, shape))]
+    )
+    rows = np.repeat(rows, len(along), axis=0)
+    rows[:, d] = np.tile(along, len(places))
+    lines = list(rules)
+    said = [np.array([line.prediction for line in lines])]
+    if rules.classes:
+        said = [
+            np.array([line.probabilities[1] for line in lines]),
+            np.array([rules.classes.index(line.prediction) for line in lines]),
+        ]
+    first = rules.apply_encoded(rows)
+    changes = [np.diff(s[first].reshape(-1, len(along)), axis=1) for s in said]
+    return {int(np.sign(c)) for change in changes for c in change.ravel() if c != 0}

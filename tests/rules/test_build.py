@@ -268,6 +268,95 @@ def rules_bounds(region, training, made):
     return condition.low, condition.high
 
 
+RISING = np.array([1])
+
+
+def binary(probabilities):
+    """Rows 0-3, 4-6 and 7-9 with their probabilities of "yes"."""
+    p = np.repeat(probabilities, [4, 3, 3])
+    taught = np.column_stack([1 - p, p])
+    return Training(X, taught, None, ONES, taught.argmax(axis=1))
+
+
+@pytest.mark.parametrize(
+    ("wanted", "signs", "printed"),
+    [
+        # Nothing to do: falls already, rises already.
+        ([0.9, 0.6, 0.1], -RISING, [0.1, 0.6, 0.9]),
+        ([0.1, 0.6, 0.9], RISING, [0.9, 0.6, 0.1]),
+        # The classes are in order, the probabilities were not.
+        ([0.1, 0.9, 0.6], RISING, [0.75, 0.75, 0.1]),
+        # Neither were.
+        ([0.9, 0.6, 0.1], RISING, [0.57, 0.57, 0.57]),
+    ],
+)
+def test_probabilities_of_a_rising_list_rise(wanted, signs, printed):
+    regions = [(Interval(0, low=6.5),), (Interval(0, low=3.5),)]
+    rules = build_rule_list(
+        regions, binary(wanted), SPACE, classes=("no", "yes"), signs=signs
+    )
+    assert [rule.probabilities[1] for rule in rules] == pytest.approx(printed)
+    assert [sum(rule.probabilities) for rule in rules] == pytest.approx([1.0] * 3)
+    said = ["yes" if p > 0.5 else "no" for p in printed]
+    assert [rule.prediction for rule in rules] == said
+
+
+def test_values_stay_in_order_whatever_rounding_does(monkeypatch):
+    short = {1.0: 1.0, 2.25: 2.3, 2.75: 2.2}
+    monkeypatch.setattr(
+        "clearwood.rules.build._short_value", lambda value, training: short[value]
+    )
+    taught = np.repeat([1.0, 2.25, 2.75], [4, 3, 3])
+    training = Training(X, taught, None, ONES, taught)
+    regions = [(Interval(0, low=6.5),), (Interval(0, low=3.5),)]
+    rules = build_rule_list(regions, training, SPACE, signs=RISING)
+    assert rules.predictions.tolist() == [2.3, 2.3, 1.0]
+
+
+def test_lines_that_bound_a_rising_feature_from_above_stay_below():
+    taught = np.array([5.0] * 4 + [1.0] * 3 + [9.0] * 3)
+    training = Training(X, taught, None, ONES, taught)
+    first = (Interval(0, high=3.5),)
+    rules = build_rule_list([first], training, SPACE, signs=RISING)
+    assert rules.predictions == pytest.approx([5.0, 5.0])
+    rules = build_rule_list([first], training, SPACE, signs=-RISING)
+    assert rules.predictions == pytest.approx([5.0, 5.0])
+    rules = build_rule_list([(Interval(0, high=6.5),)], training, SPACE, signs=RISING)
+    assert rules.predictions == pytest.approx([23 / 7, 9.0], rel=0.01)
+
+
+def test_missing_values_alone_are_compared_with_nothing():
+    table = X.copy()
+    table[:3] = np.nan
+    taught = np.array([7.0] * 3 + [1.0] * 4 + [9.0] * 3)
+    training = Training(table, taught, None, ONES, taught)
+    missing = (Interval(0, low=np.inf, missing=True),)
+    regions = [missing, (Interval(0, low=6.5),)]
+    for sign in (1, -1):
+        rules = build_rule_list(regions, training, SPACE, signs=sign * RISING)
+        assert rules.predictions[0] == 7.0
+
+
+def test_otherwise_without_rows_gives_way_to_no_rule():
+    taught = np.array([1.0] * 4 + [3.0] * 6)
+    training = Training(X, taught, None, ONES, taught)
+    regions = [(Interval(0, low=3.5),), (Interval(0, high=3.5),)]
+    rules = build_rule_list(regions, training, SPACE, signs=RISING)
+    top, low, otherwise = rules.predictions
+    assert (top, low) == (3.0, 1.0)
+    assert otherwise == pytest.approx(2.2, abs=0.01)
+
+
+def test_two_sides_of_a_rising_feature_are_refused():
+    taught = X[:, 0]
+    training = Training(X, taught, None, ONES, taught)
+    both = [(Interval(0, low=2.5, high=6.5),)]
+    with pytest.raises(InputError, match="bounded on both sides"):
+        build_rule_list(both, training, SPACE, signs=RISING)
+    free = build_rule_list(both, training, SPACE)
+    assert build_rule_list(both, training, SPACE, signs=0 * RISING) == free
+
+
 def test_a_sum_drops_what_holds_nothing_and_adds_what_holds_all_to_the_constant():
     _, training = low_mid_high()
     weight = np.arange(10.0)

@@ -78,7 +78,7 @@ def first_box(member):
 
 def objective(problem, boxes, values, otherwise):
     """Loss of the first match, overlap and literals, row by row."""
-    grid, seen, loss, penalties, _ = problem
+    grid, seen, loss, penalties = problem[:4]
     member = members(grid, boxes)
     said = [*values, otherwise]
     total = 0.0

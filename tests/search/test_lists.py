@@ -100,6 +100,37 @@ def test_made_rows_do_not_count_as_support():
         assert len(grow_lists(problem, pool, 1)[-1].boxes) == n_boxes
 
 
+def few_rows_between():
+    """Ten rows of every number from 0 to 9, but three of the 5, and their classes."""
+    x = np.repeat(np.arange(10), [10] * 5 + [3] + [10] * 4).astype(np.uint8)
+    grid = numeric_grid(x[:, None], 10)
+    loss = ClassLoss.of(np.eye(3)[np.sign(x.astype(int) - 5) + 1], np.ones(len(x)))
+    return grid, make_problem(grid, loss, Penalties(1e-4, 0.0), np.ones(len(x)))
+
+
+def up_to(high):
+    return np.arange(11) <= high
+
+
+def test_only_rows_that_a_box_would_catch_are_its_support():
+    # Behind the box of 0 to 4, that of 0 to 5 holds 53 rows and catches 3.
+    grid, problem = few_rows_between()
+    current = BoxList(up_to(4)[None], (0,), 2, np.inf)
+    pool = np.array([up_to(5), up_to(6)])
+    change, _ = _PoolGains(problem, pool).changes(current, problem.penalties)
+    assert np.isfinite(change).tolist() == [[True, False], [True, True]]
+
+
+def test_a_box_does_not_move_to_where_it_catches_too_few_rows():
+    grid, problem = few_rows_between()
+    both = np.array([up_to(4), up_to(6)])
+    ascent = Ascent(problem, BoxList(both, (0, 1), 2, np.inf))
+    ascent.values[1] = 1
+    ascent.improve(1)
+    caught = ascent.member[1] & ~ascent.member[0]
+    assert caught.sum() >= LEAST_ROWS
+
+
 def grown(X, target, loss, overlap, max_boxes):
     grid = numeric_grid(X, 10)
     rng = np.random.default_rng(0)

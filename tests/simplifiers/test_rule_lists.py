@@ -12,7 +12,7 @@ from sklearn.ensemble import (
     RandomForestRegressor,
 )
 from sklearn.frozen import FrozenEstimator
-from sklearn.tree import DecisionTreeClassifier
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import clearwood as cw
 from clearwood.exceptions import InputError
@@ -195,6 +195,30 @@ def test_weights_count_and_rows_without_weight_do_not(cancer):
     agree = np.average(heavy.predict(X) == told, weights=odd)
     plain = rule_list(forest, n_rules=3).fit(X, y).predict(X)
     assert agree >= np.average(plain == told, weights=odd)
+
+
+@pytest.mark.parametrize(
+    ("rare", "common", "enough"),
+    # Two rows are too few for a rule, unless each stands for three.
+    [(1.0, 1.0, False), (2.0, 1.0, False), (3.0, 1.0, True), (1e-3, 1e-3, False)],
+)
+def test_a_row_supports_a_rule_as_often_as_it_weighs(rare, common, enough):
+    x = np.repeat([[0.0], [1.0], [2.0]], [20, 2, 20], axis=0)
+    tree = DecisionTreeRegressor().fit(x, 100 * (x == 1))
+    weight = np.where(x[:, 0] == 1, rare, common)
+    quick = {"n_synthetic": 0, "n_rules": 2, "max_rules": 2}
+    found = rule_list(tree, **quick).fit(x, sample_weight=weight)
+    assert (found.predict([[1.0]])[0] == 100) == enough
+    repeated = np.repeat(x, np.ceil(weight).astype(int), axis=0)
+    again = rule_list(tree, **quick).fit(repeated)
+    assert (again.predict([[1.0]])[0] == 100) == enough
+
+
+def test_small_weights_leave_rules_their_support(cancer):
+    X, y, forest = cancer
+    plain = rule_list(forest).fit(X, y).rules_
+    small = rule_list(forest).fit(X, y, sample_weight=np.full(len(y), 2.0**-10)).rules_
+    assert [r.conditions for r in small] == [r.conditions for r in plain]
 
 
 def test_fitted_models_are_not_refitted_and_survive_clone(cancer):

@@ -3,6 +3,7 @@
 from clearwood._numeric.blocks import BLOCK_ROWS, Block, Blocks
 from clearwood._numeric.kernel import kernel
 from clearwood._numeric.logspace import clipped_log, xlogx
+from clearwood._numeric.pooling import pool_values
 from clearwood._numeric.seeds import as_generator, spawn_generators
 
 __all__ = [
@@ -12,6 +13,7 @@ __all__ = [
     "as_generator",
     "clipped_log",
     "kernel",
+    "pool_values",
     "spawn_generators",
     "xlogx",
 ]

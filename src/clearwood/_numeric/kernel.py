@@ -60,7 +60,9 @@ def _linked(function: Callable[..., Any]) -> Callable[..., Any]:
     }
     if not kernels:
         return function
-    linked = types.FunctionType(function.__code__, {**scope, **kernels})
+    linked = types.FunctionType(
+        function.__code__, {**scope, **kernels}, argdefs=function.__defaults__
+    )
     linked.__qualname__ = function.__qualname__
     return linked
 

@@ -77,6 +77,13 @@ METHODS = ("list", "fab", "em")
     show_default=True,
     help="all: a question that many trees ask counts more.",
 )
+@click.option("--forbid", help="Columns that no rule may ask (list): --forbid sex,age")
+@click.option(
+    "--increasing",
+    help="Columns with which the value, or the probability of the second class, must "
+    "not fall (list).",
+)
+@click.option("--decreasing", help="Columns with which it must not rise (list).")
 @click.option(
     "--test-size",
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
@@ -138,8 +145,21 @@ def _check_usage(files: tuple[str, ...], options: dict[str, Any]) -> None:
         if method not in ("fab", "em") and given(name) is not ParameterSource.DEFAULT:
             option = name.replace("_", "-")
             raise click.UsageError(f"--{option} is for --method fab or em.")
+    for name in ("forbid", "increasing", "decreasing"):
+        if method != "list" and options[name]:
+            raise click.UsageError(f"--{name} is for --method list.")
+    both = set(_names(options["increasing"])) & set(_names(options["decreasing"]))
+    if both:
+        raise click.UsageError(
+            f"--increasing and --decreasing both name {', '.join(sorted(both))}."
+        )
     if options["classes"] and options["train"]:
         raise click.UsageError("--classes names the classes of a model file.")
+
+
+def _names(text: str | None) -> list[str]:
+    """What stands between commas."""
+    return [name.strip() for name in text.split(",")] if text else []
 
 
 def _train_model(
@@ -184,7 +204,7 @@ def _read_model(
     if options["classes"]:
         # As the table writes them: 1 where its labels are numbers, "1" where texts.
         written = {str(label): label for label in set(y.tolist())}
-        labels = [name.strip() for name in options["classes"].split(",")]
+        labels = _names(options["classes"])
         ensemble = ensemble.with_classes([written.get(x, x) for x in labels])
     split = hold_out(
         labelled.X, y, ensemble.task, options["test_size"], options["seed"]
@@ -196,6 +216,12 @@ def _explain(model: Any, split: Any, task: str, options: dict[str, Any]) -> Any:
     from clearwood.simplifiers.api import make_simplifier
 
     settings: dict[str, Any] = {}
+    if options["method"] == "list":
+        rising, falling = _names(options["increasing"]), _names(options["decreasing"])
+        settings = {
+            "forbidden": _names(options["forbid"]),
+            "monotonic_cst": dict.fromkeys(rising, 1) | dict.fromkeys(falling, -1),
+        }
     if options["method"] in ("fab", "em"):
         settings = {
             "prune": options["prune"],

@@ -17,6 +17,7 @@ from clearwood.rules.conditions import (
     matches_all,
     shortest_between,
 )
+from clearwood.rules.monotone import in_order
 from clearwood.rules.prune import prune_by_coverage, prune_by_prediction
 from clearwood.rules.rule_set import Rule, RuleSet, first_match
 
@@ -139,6 +140,7 @@ def build_rule_list(
     made: Training | None = None,
     classes: Sequence[Any] = (),
     round_cuts: bool = True,
+    signs: np.ndarray | None = None,
 ) -> RuleSet:
     """Make a list of regions that stand in the order in which they are to be tried.
 
@@ -159,6 +161,10 @@ def build_rule_list(
         needs, but not in its statistics.
     classes, round_cuts
         As in :func:`build_rule_set`.
+    signs : ndarray of shape (n_features,), optional
+        1 where what is said (of two classes, the probability of the second) must rise
+        with a feature, -1 where it must fall, else 0. Rules then say what is nearest
+        to the means and in order. No region may be bounded on both sides in these.
 
     Returns
     -------
@@ -182,6 +188,14 @@ def build_rule_list(
         rules.append(rule)
         free &= ~caught
     otherwise = _otherwise(rules, every, classes, round_cuts)
+    if signs is not None and signs.any():
+        *rules, otherwise = in_order(
+            [*rules, otherwise],
+            every,
+            classes,
+            signs,
+            lambda value: _short_value(value, every) if round_cuts else value,
+        )
     rule_set = RuleSet(tuple(rules), otherwise, features, tuple(classes))
     return _described(rule_set, training, by_caught=True)
 
@@ -370,12 +384,16 @@ def _rule(
     if len(classes):
         return Rule(conditions, classes[int(mean.argmax())], tuple(mean.tolist()))
     value = float(mean)
-    if round_values:
-        spread = math.sqrt(_variance(training.taught, training.weight))
-        if 0 < spread < math.inf:
-            step = 0.005 * spread
-            value = shortest_between(value - step, value + step, near=value)
-    return Rule(conditions, value)
+    return Rule(conditions, _short_value(value, training) if round_values else value)
+
+
+def _short_value(value: float, training: Training) -> float:
+    """A short number within half a percent of the target's standard deviation."""
+    spread = math.sqrt(_variance(training.taught, training.weight))
+    if not 0 < spread < math.inf:
+        return value
+    step = 0.005 * spread
+    return shortest_between(value - step, value + step, near=value)
 
 
 def _otherwise(

@@ -102,13 +102,18 @@ def best_categories(total, allowed, better):
 
 
 @kernel
-def best_interval(total, seen, allowed, bound_cost, better):
+def best_interval(
+    total, seen, allowed, bound_cost, better, may_start=True, may_end=True
+):
     """The interval of bins, with or without the last one, that costs least.
 
     The interval is the part of the histogram with the smallest sum: for every upper
     end, the lower end before which the sum was largest. A side costs ``bound_cost``
     where bins with rows lie beyond it. The last bin (missing values) is in where it
     costs less than nothing.
+
+    Without ``may_start`` the interval begins with the first bin, without ``may_end``
+    it ends with the last one that holds values.
     """
     last = len(total) - 1
     first_seen, last_seen = last, -1
@@ -128,11 +133,13 @@ def best_interval(total, seen, allowed, bound_cost, better):
     upto, least, least_low = 0.0, 0.0, 0
     for b in range(last_seen + 1):
         before = bound_cost - upto
-        if b > first_seen and before < least:
+        if may_start and b > first_seen and before < least:
             least, least_low = before, b
         upto += total[b]
         bound = bound_cost if b < last_seen else 0.0
         some_bound = least_low > first_seen or b < last_seen
+        if b < last_seen and not may_end:
+            continue
         if some_bound and upto + least + bound + gained < best:
             best = upto + least + bound + gained
             low, high, missing = least_low, b, with_missing
@@ -155,7 +162,17 @@ def part_cost(total, seen, part, is_category, bound_cost):
 
 @kernel
 def improve_box(
-    columns, start, n_bins, is_category, seen, cost, counts, box, bound_cost, least
+    columns,
+    start,
+    n_bins,
+    is_category,
+    seen,
+    cost,
+    counts,
+    box,
+    bound_cost,
+    least,
+    bounds=None,
 ):
     """Move the sides of a box, feature by feature, while its cost falls.
 
@@ -178,6 +195,9 @@ def improve_box(
         Cost per literal.
     least : float
         Least sum of ``counts`` over the rows of the box.
+    bounds : ndarray of bool of shape (2, n_features), optional
+        Whether a numeric feature may have a lower bound, and an upper one. The box
+        must not have others at the start.
 
     Returns
     -------
@@ -214,8 +234,13 @@ def improve_box(
             some = part_cost(total, seen_here, better, True, bound_cost)
             if everything <= some:
                 better[:] = True
-        else:
+        elif bounds is None:
             best_interval(total, seen_here, allowed, bound_cost, better)
+        else:
+            best_interval(
+                total, seen_here, allowed, bound_cost, better,
+                bounds[0, d], bounds[1, d],
+            )  # fmt: skip
         now = part_cost(total, seen_here, allowed, is_category[d], bound_cost)
         then = part_cost(total, seen_here, better, is_category[d], bound_cost)
         unchanged += 1

@@ -6,12 +6,20 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from clearwood._numeric import pool_values
 from clearwood.search import _kernels
 from clearwood.search.boxes import Grid, contains, n_literals
+from clearwood.search.limits import (
+    bounds_of,
+    kind_of,
+    opened,
+    opened_pool,
+    value_range,
+)
 from clearwood.search.losses import Loss
 
 LEAST_ROWS = 5
-"""Rows that a box has to catch."""
+"""Rows that a box has to catch, as the problem counts them."""
 
 MOST_GAIN_ROWS = 20_000
 """Rows on which boxes of the pool are compared."""
@@ -60,6 +68,9 @@ class Problem(NamedTuple):
     penalties : Penalties
     counts : ndarray of float64 of shape (n_rows,)
         How much a row counts towards ``LEAST_ROWS``: 0 for a made one.
+    signs : ndarray of shape (n_features,), or None
+        1 where the list shall rise with a numeric feature, -1 where it shall fall,
+        else 0; None where it need not anywhere. Of two classes the second is higher.
     """
 
     grid: Grid
@@ -67,6 +78,7 @@ class Problem(NamedTuple):
     loss: Loss
     penalties: Penalties
     counts: np.ndarray
+    signs: np.ndarray | None = None
 
     def with_literal_penalty(self, penalty: float) -> Problem:
         """The same problem with another penalty per literal."""
@@ -99,10 +111,17 @@ class BoxList(NamedTuple):
 
 
 def make_problem(
-    grid: Grid, loss: Loss, penalties: Penalties, counts: np.ndarray
+    grid: Grid,
+    loss: Loss,
+    penalties: Penalties,
+    counts: np.ndarray,
+    signs: np.ndarray | None = None,
 ) -> Problem:
     """Put together what a list is fitted to."""
-    return Problem(grid, grid.seen(), loss, penalties, counts.astype(np.float64))
+    if signs is not None and not signs.any():
+        signs = None
+    counts = counts.astype(np.float64)
+    return Problem(grid, grid.seen(), loss, penalties, counts, signs)
 
 
 def grow_lists(problem: Problem, pool: np.ndarray, max_boxes: int) -> list[BoxList]:
@@ -127,6 +146,8 @@ def grow_lists(problem: Problem, pool: np.ndarray, max_boxes: int) -> list[BoxLi
         Longer from one to the next. The last may have fewer than ``max_boxes``
         boxes, where more do not pay.
     """
+    if problem.signs is not None:
+        pool = opened_pool(problem.grid, problem.signs, pool)
     current = _constant(problem)
     found = {0: current}
     gains = _PoolGains(problem, pool)
@@ -170,6 +191,7 @@ def refine(problem: Problem, start: BoxList) -> BoxList:
     ----------
     problem : Problem
     start : BoxList
+        Where the problem has ``signs``, each box is of one kind (see ``limits``).
 
     Returns
     -------
@@ -228,7 +250,9 @@ class Ascent:
         )
         best = now - _kernels.SMALLEST_CHANGE, self.boxes[k], self.values[k]
         for value in loss.values_to_try(self.values[k], without, free):
-            found = self._improved(self.boxes[k], value, cost_of, free)
+            if self._nearest(k, 0, value) != value:
+                continue
+            found = self._improved(k, value, cost_of, free)
             if found[0] < best[0]:
                 best = found
         if best[1] is not self.boxes[k]:
@@ -236,24 +260,50 @@ class Ascent:
             self.member[k] = contains(self.problem.grid, self.boxes[k][None])[0]
 
     def _improved(
-        self, box: np.ndarray, value: Any, cost_of: Any, free: np.ndarray
+        self, k: int, value: Any, cost_of: Any, free: np.ndarray
     ) -> tuple[float, np.ndarray, Any]:
         """Sides and value in turns, while the cost falls."""
-        grid, seen, loss, penalties, counts = self.problem
-        best = np.inf, box, value
+        grid, seen, loss, penalties, counts, signs = self.problem
+        best = np.inf, self.boxes[k], value
         for _ in range(MOST_SWEEPS):
-            box = best[1].copy()
+            if signs is None:
+                bounds, box = None, best[1].copy()
+            else:
+                bounds = bounds_of(signs, self._kind_for(k, value))
+                box = opened(grid, signs, best[1], bounds)
             cost = _kernels.improve_box(
                 *grid, seen, cost_of(value), counts * free, box,
-                penalties.literal, float(LEAST_ROWS),
+                penalties.literal, float(LEAST_ROWS), bounds,
             )  # fmt: skip
             if cost > best[0] - SMALLEST_CHANGE:
                 return best
             best = cost, box, value
             value = loss.best_value(contains(grid, box[None])[0] & free)
+            if signs is not None:
+                value = self._nearest(k, kind_of(grid, signs, box), value)
             if value == best[2]:
                 break
         return best
+
+    def _nearest(self, k: int, kind: int, value: Any) -> Any:
+        """What box k may say that is nearest to a value, were it of some kind."""
+        if self.problem.signs is None:
+            return value
+        said = [*self.values[:k], *self.values[k + 1 :], self.otherwise]
+        kinds = self._kinds()
+        low, high = value_range(said, kinds[:k] + kinds[k + 1 :], k, kind)
+        return min(max(value, low), high)
+
+    def _kind_for(self, k: int, value: Any) -> int:
+        """The kind that box k may be of if it says a value."""
+        behind = [*self.values[k + 1 :], self.otherwise]
+        if value >= max(behind):
+            return 1
+        return -1 if value <= min(behind) else 0
+
+    def _kinds(self) -> list[int]:
+        grid, signs = self.problem.grid, self.problem.signs
+        return [0 if signs is None else kind_of(grid, signs, b) for b in self.boxes]
 
     def _loss_below(self, k: int) -> np.ndarray:
         """Loss of every row if the first k + 1 boxes were not there."""
@@ -265,6 +315,12 @@ class Ascent:
 
     def _refit_values(self) -> None:
         first = _first(self.member)
+        if self.problem.signs is not None:
+            loss, lines = self.problem.loss, range(len(self.values) + 1)
+            means, shares = zip(*(loss.mean(first == k) for k in lines))
+            pooled = pool_values(means, shares, [*self._kinds(), 0])
+            *self.values, self.otherwise = map(loss.value_of, pooled)
+            return
         for k in range(len(self.values)):
             if (caught := first == k).any():
                 self.values[k] = self.problem.loss.best_value(caught)
@@ -287,7 +343,7 @@ class Ascent:
 
     def objective(self) -> float:
         """Loss and penalties of the list as it is."""
-        grid, seen, loss, penalties, _ = self.problem
+        grid, seen, loss, penalties = self.problem[:4]
         rows = self._loss_below(-1).sum()
         further = np.maximum(self.member.sum(axis=0) - 1, 0)
         literals = sum(n_literals(grid, box, seen) for box in self.boxes)
@@ -306,7 +362,7 @@ class _PoolGains:
     """What each box of a pool would gain at each position of a list."""
 
     def __init__(self, problem: Problem, pool: np.ndarray) -> None:
-        grid, seen, loss, _, counts = problem
+        grid, seen, loss, _, counts, self.signs = problem
         rows = np.arange(grid.n_rows)
         if len(rows) > MOST_GAIN_ROWS:
             rows = np.random.default_rng(0).permutation(rows)[:MOST_GAIN_ROWS]
@@ -315,6 +371,8 @@ class _PoolGains:
         self.counts = counts[rows] * (counts.sum() / max(counts[rows].sum(), 1.0))
         self.member = contains(grid, pool).astype(np.float32)
         self.literals = np.array([n_literals(grid, box, seen) for box in pool])
+        if self.signs is not None:
+            self.kinds = np.array([kind_of(grid, self.signs, box) for box in pool])
 
     def best(
         self, current: BoxList, penalties: Penalties
@@ -351,9 +409,24 @@ class _PoolGains:
             penalties.literal * self.literals[:, None]
         )
         by_position = sums[:, 1:].reshape(len(sums), len(current.boxes) + 1, -1)
-        change, value = self.loss.best_of(by_position[:, :, 1:].astype(np.float64))
+        change, value = self.loss.best_of(
+            by_position[:, :, 1:].astype(np.float64), self._between(current)
+        )
         enough = by_position[:, :, 0] >= LEAST_ROWS - 0.01
         return np.where(enough, change + fixed, np.inf), value
+
+    def _between(self, current: BoxList) -> tuple[np.ndarray, np.ndarray] | None:
+        """The least and the largest that each box may say at each position."""
+        if self.signs is None:
+            return None
+        kinds = [kind_of(self.grid, self.signs, box) for box in current.boxes]
+        said = [*current.values, current.otherwise]
+        low, high = np.empty((2, len(self.kinds), len(said)))
+        for position in range(len(said)):
+            for kind in (-1, 0, 1):
+                rows = self.kinds == kind, position
+                low[rows], high[rows] = value_range(said, kinds, position, kind)
+        return low, high
 
     def _loss_now(self, current: BoxList, member: np.ndarray) -> np.ndarray:
         now = self.loss.rows(current.otherwise)

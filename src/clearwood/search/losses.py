@@ -9,6 +9,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+Range = tuple[np.ndarray, np.ndarray] | None
+"""Bounds on what may be said; None where there are none."""
+
 
 @dataclass(frozen=True, eq=False)
 class ClassLoss:
@@ -74,9 +77,32 @@ class ClassLoss:
         """Columns whose sums over a set of rows ``best_of`` understands."""
         return np.where(rows, self.costs - now, 0.0).T
 
-    def best_of(self, sums: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Least change of the loss, and with what value, per line of sums."""
+    def best_of(
+        self, sums: np.ndarray, between: Range = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Least change of the loss, and with what value, per line of sums.
+
+        ``between``: per line the least and the largest value that may be said.
+        """
+        if between is not None:
+            low, high = (bound[..., None] for bound in between)
+            classes = np.arange(len(self.costs))
+            sums = np.where((classes >= low) & (classes <= high), sums, np.inf)
         return sums.min(axis=-1), sums.argmin(axis=-1)
+
+    def mean(self, rows: np.ndarray) -> tuple[float, float]:
+        """How much more probable the second of two classes is on some rows (a mask).
+
+        Their mean and their weight; the nearest that obey an order, by squares, are
+        those whose classes obey it at least cost.
+        """
+        total = float(self.share @ rows)
+        won = float((self.costs[0] - self.costs[1]) @ rows)
+        return (won / total if total > 0 else 0.0), total
+
+    def value_of(self, mean: float) -> int:
+        """The better of two classes."""
+        return int(mean > 0)
 
     def take(self, rows: np.ndarray) -> ClassLoss:
         """The loss on some of the rows."""
@@ -138,11 +164,27 @@ class SquaredLoss:
         squares = share * self.target**2 - now * rows
         return np.stack([squares, share * self.target, share], axis=1)
 
-    def best_of(self, sums: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Least change of the loss, and with what value, per line of sums."""
+    def best_of(
+        self, sums: np.ndarray, between: Range = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Least change of the loss, and with what value, per line of sums.
+
+        ``between``: per line the least and the largest value that may be said.
+        """
         squares, first, share = np.moveaxis(sums, -1, 0)
         value = first / np.maximum(share, 1e-300)
-        return squares - value * first, value
+        if between is None:
+            return squares - value * first, value
+        value = np.clip(value, *between)
+        return squares - value * (2 * first - value * share), value
+
+    def mean(self, rows: np.ndarray) -> tuple[float, float]:
+        """The mean of some rows (a mask), and their weight."""
+        return self.best_value(rows), float(self.share @ rows)
+
+    def value_of(self, mean: float) -> float:
+        """The mean itself."""
+        return mean
 
     def take(self, rows: np.ndarray) -> SquaredLoss:
         """The loss on some of the rows, in the same units."""

@@ -99,7 +99,9 @@ ATTRIBUTES = f"""{FITTED.rstrip()}
 
 LIST_PARAMETERS = f"""{ESTIMATOR.rstrip()}
     n_rules : int or "auto", default="auto"
-        Lines printed, ``otherwise`` included; fewer where more do not pay. "auto"
+        Lines printed, ``otherwise`` included; fewer where more do not pay: a rule
+        catches five training rows at least, each counted with its weight but no less
+        than once. "auto"
         takes the fewest that are within one standard error of the best fidelity on
         rows held out from the training rows (three folds).
     max_rules : int, default=10
@@ -115,6 +117,15 @@ LIST_PARAMETERS = f"""{ESTIMATOR.rstrip()}
     n_synthetic : int or "auto", default="auto"
         Made rows, which the ensemble labels: training rows mixed with their
         neighbours. "auto" makes three per row, at least 4,000 and at most 20,000.
+    forbidden : sequence of str or int, default=()
+        Names, or positions among the columns, of features that no rule may ask. The
+        ensemble may ask them.
+    monotonic_cst : dict of str to int, array-like of int or None, default=None
+        Numeric features in which what the rules say must rise (1) or fall (-1), by
+        name or one sign per column; 0 for the others. It holds for every row,
+        whatever its other features: for values; for two classes, for the printed
+        probability of the second and so for the class; more than two have no order.
+        A missing value is neither more nor less than any other.
     n_jobs : int or None, default=None
         Threads for the folds. The result does not depend on it.
     random_state : int, Generator, RandomState or None, default=None

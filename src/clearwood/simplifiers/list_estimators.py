@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from numbers import Integral
 from typing import Any
 
@@ -16,6 +17,7 @@ from clearwood.simplifiers.base import (
     PredictsByRules,
     RulesFromEnsemble,
 )
+from clearwood.simplifiers.limits import read_limits
 from clearwood.simplifiers.rule_list import (
     N_FOLDS,
     TUNED_ROWS,
@@ -44,6 +46,8 @@ class _RuleList(RulesFromEnsemble):
             StrOptions({"auto"}),
             Interval(Integral, 0, None, closed="left"),
         ],
+        "forbidden": "no_validation",
+        "monotonic_cst": "no_validation",
         "n_jobs": [None, Integral],
         "random_state": "no_validation",
     }
@@ -57,6 +61,8 @@ class _RuleList(RulesFromEnsemble):
         combine: str = "near-disjoint",
         tune: str | None = "auto",
         n_synthetic: int | str = "auto",
+        forbidden: Sequence[str | int] = (),
+        monotonic_cst: Any = None,
         n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None:
@@ -66,19 +72,29 @@ class _RuleList(RulesFromEnsemble):
         self.combine = combine
         self.tune = tune
         self.n_synthetic = n_synthetic
+        self.forbidden = forbidden
+        self.monotonic_cst = monotonic_cst
         self.n_jobs = n_jobs
         self.random_state = random_state
 
     def _find_rules(
         self, teacher: Teacher, training: Training, generator: np.random.Generator
     ) -> dict[str, str]:
+        features = self.bins_.features
+        limits = read_limits(
+            self.forbidden,
+            self.monotonic_cst,
+            features,
+            list(getattr(self, "feature_names_in_", features.names)),
+            len(teacher.classes),
+        )
         n_rows = len(training.encoded)
         n_made = default_number(n_rows)
         if self.n_synthetic != "auto":
             n_made = int(self.n_synthetic)
         n_rules = None if self.n_rules == "auto" else int(self.n_rules)
         longest = max(self.max_rules, n_rules or 1)
-        job = make_job(teacher, training, self.bins_, longest, n_made)
+        job = make_job(teacher, training, self.bins_, longest, n_made, limits)
         tuned = self.tune == "auto" and n_rows < TUNED_ROWS
         tried = settings_to_try(job.task, self.combine, tuned, n_made)
         seeds = generator.integers(2**63, size=N_FOLDS + 2).tolist()
@@ -88,7 +104,7 @@ class _RuleList(RulesFromEnsemble):
         self.path_ = print_lists(job, lesson, lists)
         self.settings_ = chosen._asdict()
         self.rules_ = self._of_size(self.n_rules_)
-        return {"method": "list", "combine": self.combine}
+        return {"method": "list", "combine": self.combine, **limits.about(features)}
 
     def _choose(
         self, job: Job, tried: list[Settings], n_rules: int | None, seeds: list[int]

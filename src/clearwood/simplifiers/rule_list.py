@@ -29,6 +29,7 @@ from clearwood.search import (
 )
 from clearwood.search.losses import Loss
 from clearwood.simplifiers.augment import mixed_rows
+from clearwood.simplifiers.limits import Limits
 from clearwood.simplifiers.teacher import Teacher
 
 N_FOLDS = 3
@@ -84,6 +85,8 @@ class Job:
         Made rows, where all rows are used; for a part of them in proportion.
     centre, unit : float
         Mean and standard deviation of the values that are taught.
+    limits : Limits
+        Features that rules may not ask, or must rise or fall in.
     """
 
     teacher: Teacher
@@ -93,17 +96,24 @@ class Job:
     n_made: int
     centre: float
     unit: float
+    limits: Limits
 
     @property
     def task(self) -> str:
         """``"classification"`` or ``"regression"``."""
         return "classification" if self.teacher.classes else "regression"
 
-    def grid(self, encoded: np.ndarray) -> Grid:
-        """Rows in the bins of the features that the ensemble asks about."""
+    @property
+    def asked(self) -> np.ndarray:
+        """Features that the ensemble asks about and rules may ask, ascending."""
         used = self.bins.used_features
-        codes = self.bins.transform_encoded(encoded)[:, used]
-        return Grid.of(codes, self.bins.n_bins[used], self.is_category[used])
+        return used[~self.limits.forbidden[used]]
+
+    def grid(self, encoded: np.ndarray) -> Grid:
+        """Rows in the bins of the features that rules may ask."""
+        asked = self.asked
+        codes = self.bins.transform_encoded(encoded)[:, asked]
+        return Grid.of(codes, self.bins.n_bins[asked], self.is_category[asked])
 
     @property
     def is_category(self) -> np.ndarray:
@@ -132,6 +142,7 @@ def make_job(
     bins: FeatureBins,
     max_rules: int,
     n_made: int,
+    limits: Limits,
 ) -> Job:
     """Put together what all fits share."""
     centre, unit = 0.0, 1.0
@@ -140,7 +151,7 @@ def make_job(
         away = training.taught - centre
         variance = float(np.average(away**2, weights=training.weight))
         unit = variance**0.5 if variance > 0 else 1.0
-    return Job(teacher, training, bins, max_rules, n_made, centre, unit)
+    return Job(teacher, training, bins, max_rules, n_made, centre, unit, limits)
 
 
 def settings_to_try(task: str, combine: str, tune: bool, n_made: int) -> list[Settings]:
@@ -216,7 +227,7 @@ def _made_rows(
     mixed = mixed_rows(
         encoded[:, used], job.is_category[used], weight, n_made, generator
     )
-    # The ensemble asks about nothing else.
+    # The ensemble asks about nothing else (and about what rules may not ask, too).
     made = np.tile(encoded[:1], (len(mixed), 1))
     made[:, used] = mixed
     said = job.teacher.says_encoded(made)
@@ -229,11 +240,15 @@ def _made_rows(
 def fit_path(job: Job, lesson: Lesson, settings: Settings) -> list[BoxList]:
     """Lists that grow from one to the next."""
     is_real = np.arange(lesson.grid.n_rows) < len(lesson.training.encoded)
+    # A row of weight 3 is three rows; but weights may also be small all over, and the
+    # rows they belong to are there all the same.
+    counts = is_real * np.maximum(lesson.weight, 1.0)
     problem = make_problem(
         lesson.grid,
         job.loss(lesson.target, lesson.weight),
         Penalties(settings.literal_penalty, settings.overlap_penalty),
-        is_real,
+        counts,
+        job.limits.signs[job.asked],
     )
     return grow_lists(problem, lesson.pool, job.max_rules - 1)
 
@@ -343,8 +358,8 @@ def print_lists(
     bins, training = job.bins, job.training
     codes = bins.transform_encoded(training.encoded)
     seen = Grid.of(codes, bins.n_bins, job.is_category).seen()
-    is_used = np.isin(np.arange(len(bins.n_bins)), bins.used_features)
-    asked = np.repeat(is_used, bins.n_bins)
+    is_asked = np.isin(np.arange(len(bins.n_bins)), job.asked)
+    asked = np.repeat(is_asked, bins.n_bins)
 
     def region_of(box: np.ndarray) -> tuple[Condition, ...] | None:
         allowed = np.ones(len(seen), dtype=bool)
@@ -358,6 +373,7 @@ def print_lists(
             bins.features,
             made=lesson.made,
             classes=job.teacher.classes,
+            signs=job.limits.signs,
         )
         for lst in lists
     )
