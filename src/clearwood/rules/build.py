@@ -19,6 +19,7 @@ from clearwood.rules.conditions import (
 )
 from clearwood.rules.prune import prune_by_coverage, prune_by_prediction
 from clearwood.rules.rule_set import Rule, RuleSet, first_match
+from clearwood.rules.statistics import agreement, described, variance
 
 PRUNING = ("coverage", "prediction")
 
@@ -250,13 +251,13 @@ def _in_printed_order(
     taught, weight = training.taught, training.weight
     if len(classes):
         taught = taught.argmax(axis=1)
-    agreement = {}
+    found = {}
     for i in kept:
         mean = _mean_taught(held[i], training)
         said = mean.argmax() if len(classes) else mean
-        agreement[i] = _agreement(held[i], said, taught, weight, len(classes) > 0)
+        found[i] = agreement(held[i], said, taught, weight, len(classes) > 0)
     support = {i: (training.weight * held[i]).sum() for i in kept}
-    return sorted(kept, key=lambda i: (-agreement[i], -support[i], i))
+    return sorted(kept, key=lambda i: (-found[i], -support[i], i))
 
 
 def _without_idle(rules: list[Rule], encoded: np.ndarray) -> list[Rule]:
@@ -284,7 +285,7 @@ def _rule(
         return Rule(conditions, classes[int(mean.argmax())], tuple(mean.tolist()))
     value = float(mean)
     if round_values:
-        spread = math.sqrt(_variance(training.taught, training.weight))
+        spread = math.sqrt(variance(training.taught, training.weight))
         if 0 < spread < math.inf:
             step = 0.005 * spread
             value = shortest_between(value - step, value + step, near=value)
@@ -310,59 +311,26 @@ def _described(
 
     ``by_caught``: the probabilities are those of the caught rows, and stay so.
     """
-    encoded, weight, classes = training.encoded, training.weight, rule_set.classes
-    first = rule_set.apply_encoded(encoded)
-    described = []
+    if rule_set.classes and not by_caught:
+        rule_set = _with_probabilities(rule_set, training)
+    return described(
+        rule_set, training.encoded, training.weight, training.teacher, training.labels
+    )
+
+
+def _with_probabilities(rule_set: RuleSet, training: Training) -> RuleSet:
+    """The same rules, with the class probabilities of the rows that satisfy them.
+
+    Pruning may have let rows in; what is said must stay as it was.
+    """
+    first = rule_set.apply_encoded(training.encoded)
+    lines = []
     for i, rule in enumerate(rule_set):
-        caught = first == i
         last = i == len(rule_set.rules)
-        rows = caught if last else rule.matches(encoded)
-        support = float(weight[rows].sum())
-        if support == 0:
-            described.append(replace(rule, support=0.0, caught=0.0))
-            continue
-        said: Any = rule.prediction
-        teacher, truth, is_class = training.teacher, training.labels, bool(classes)
-        precision = spread = math.nan
-        if is_class:
-            said = classes.index(said)
-            if not by_caught:
-                # Pruning may have let rows in; what is said must stay as it was.
-                mean = _mean_taught(rows, training)
-                if mean.argmax() == said:
-                    rule = replace(rule, probabilities=tuple(mean.tolist()))
-            if truth is not None:
-                precision = _agreement(rows, said, truth, weight, is_class)
-        else:
-            shown = training.taught if truth is None else truth
-            spread = math.sqrt(_variance(shown[rows], weight[rows]))
-        described.append(
-            replace(
-                rule,
-                support=support,
-                caught=float(weight[caught].sum()),
-                agreement=_agreement(rows, said, teacher, weight, is_class),
-                agreement_caught=_agreement(caught, said, teacher, weight, is_class),
-                precision=precision,
-                spread=spread,
-            )
-        )
-    return replace(rule_set, rules=tuple(described[:-1]), otherwise=described[-1])
-
-
-def _agreement(
-    rows: np.ndarray, said: Any, values: np.ndarray, weight: np.ndarray, is_class: bool
-) -> float:
-    """Share of equal classes, or one minus squared difference over variance."""
-    if weight[rows].sum() == 0:
-        return math.nan
-    if is_class:
-        return float(np.average(values[rows] == said, weights=weight[rows]))
-    mse = float(np.average((values[rows] - said) ** 2, weights=weight[rows]))
-    total = _variance(values, weight)
-    return 1.0 - mse / total if total > 0 else float(mse == 0.0)
-
-
-def _variance(values: np.ndarray, weight: np.ndarray) -> float:
-    centre = np.average(values, weights=weight)
-    return float(np.average((values - centre) ** 2, weights=weight))
+        rows = first == i if last else rule.matches(training.encoded)
+        if training.weight[rows].sum() > 0:
+            mean = _mean_taught(rows, training)
+            if mean.argmax() == rule_set.classes.index(rule.prediction):
+                rule = replace(rule, probabilities=tuple(mean.tolist()))
+        lines.append(rule)
+    return replace(rule_set, rules=tuple(lines[:-1]), otherwise=lines[-1])
