@@ -13,6 +13,7 @@ _HOME = {
     "FABPathDisplay": "simplifiers.display",
     "FABRulesClassifier": "simplifiers",
     "FABRulesRegressor": "simplifiers",
+    "Explanation": "rules.explain",
     "FeatureBins": "rules",
     "FeatureSpace": "rules",
     "Interval": "rules",
@@ -23,13 +24,16 @@ _HOME = {
     "RuleListRegressor": "simplifiers",
     "RuleScores": "rules",
     "RuleSet": "rules",
+    "Stability": "simplifiers.stability",
     "TreeEnsemble": "ensembles",
     "check": "ensembles",
+    "explain": "rules.explain",
     "load": "persistence",
     "read_ensemble": "ensembles",
     "report": "reporting",
     "save": "persistence",
     "simplify": "simplifiers",
+    "stability": "simplifiers.stability",
 }
 _ROOMS = ("datasets", "ensembles", "exceptions", "reporting", "rules")
 

@@ -8,6 +8,7 @@ import click
 
 from clearwood import __version__
 from clearwood.cli.check import check
+from clearwood.cli.explain import explain
 from clearwood.cli.predict import predict
 from clearwood.cli.simplify import simplify
 
@@ -24,6 +25,7 @@ Explain the model you have, or train one and read what it learnt:
   clearwood simplify model.ubj data.csv --target y --report report.html
   clearwood simplify data.csv --target y --train random-forest --out rules.json
   clearwood predict rules.json new.csv
+  clearwood explain rules.json new.csv --row 1
 """
 
 
@@ -36,3 +38,4 @@ def main() -> None:
 main.add_command(check)
 main.add_command(simplify)
 main.add_command(predict)
+main.add_command(explain)

@@ -22,10 +22,11 @@ def rules_text(rule_set: RuleSet) -> str:
         lines.append(f"{number}. if {rule.text(rule_set.features)}")
         lines.append(f"   then {_says(rule_set, rule)}")
     lines.append(f"{rule_set.n_rules}. otherwise {_says(rule_set, rule_set.otherwise)}")
-    return "\n".join(_wrapped(line) for line in lines)
+    return "\n".join(wrapped(line) for line in lines)
 
 
-def _wrapped(line: str) -> str:
+def wrapped(line: str) -> str:
+    """A line in as many as it needs, those after the first indented."""
     return textwrap.fill(
         line, TEXT_WIDTH, subsequent_indent="     ", break_long_words=False,
         break_on_hyphens=False,
@@ -41,7 +42,7 @@ def _sum_text(rule_set: RuleSet) -> str:
         rows = "" if math.isnan(rule.support) else f"  ({_rows_text(rule.support)})"
         lines.append(f"  {added_text(rule_set, rule, signed=True)}")
         lines.append(f"      if {rule.text(rule_set.features)}{rows}")
-    return "\n".join(_wrapped(line) for line in lines)
+    return "\n".join(wrapped(line) for line in lines)
 
 
 def added_text(rule_set: RuleSet, rule: Rule, *, signed: bool = False) -> str:

@@ -438,6 +438,12 @@ class RuleSet:
             None if truth is None else self._codes(truth),
         )
 
+    def explain(self, x: Any, *, fixed: Any = (), scale: Any = None) -> Any:
+        """Why the rules say of a row what they say: see :func:`clearwood.explain`."""
+        from clearwood.rules.explain import explain
+
+        return explain(self, x, fixed=fixed, scale=scale)
+
     def _taught(self, teacher: Any, X: Any, n_rows: int) -> np.ndarray | None:
         """What a teacher says of each row."""
         if teacher is None:
