@@ -193,9 +193,7 @@ def explain(
     not_free = _positions(rules.features, fixed)
     steps = None if scale is None else _steps(rules, scale)
     told = [
-        _explain_row(
-            rules, row, _value_texts(rules.features, columns, i, row), not_free, steps
-        )
+        _explain_row(rules, row, _value_texts(rules, columns, i, row), not_free, steps)
         for i, row in enumerate(encoded)
     ]
     return told[0] if len(told) == 1 else told
@@ -252,16 +250,17 @@ def _steps(rules: RuleSet, scale: Any) -> np.ndarray:
 
 
 def _value_texts(
-    features: FeatureSpace, columns: list[np.ndarray], i: int, row: np.ndarray
+    rules: RuleSet, columns: list[np.ndarray], i: int, row: np.ndarray
 ) -> tuple[str, ...]:
     """Every value of a row in words."""
+    features = rules.features
     texts = []
     for d, code in enumerate(row.tolist()):
         labels, lookup = features.categories[d], features.lookup[d]
         if math.isnan(code):
             texts.append("missing")
         elif labels is None:
-            texts.append(number_text(code))
+            texts.append(_number_text(rules, d, code))
         elif code == UNSEEN:
             cell = columns[d][i]
             cell = cell.item() if isinstance(cell, np.generic) else cell
@@ -269,6 +268,15 @@ def _value_texts(
         else:
             texts.append(label_text(labels[int(code)], lookup))
     return tuple(texts)
+
+
+def _number_text(rules: RuleSet, d: int, value: float) -> str:
+    """A value in six digits; in all of them where six would cross a cut."""
+    short = float(f"{value:.6g}")
+    both = np.array([value, short])
+    asked = [c for rule in rules.rules for c in rule.conditions if c.feature == d]
+    same = all(len(set(c.matches(both).tolist())) == 1 for c in asked)
+    return number_text(short if same else value)
 
 
 def _explain_row(
