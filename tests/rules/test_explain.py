@@ -86,7 +86,7 @@ def test_the_smallest_change_depends_on_the_scale():
     assert [c.features for c in by_scale.changes] == [("temp",), ("age",)]
     told = RULES.explain(ROW, scale=pd.Series(scale))
     assert told.tried[0].answers[0].standardised == pytest.approx(10 / 15)
-    assert "off by 10 = 0.667 of its scale" in str(told)
+    assert "off by 10, 0.667 of its scale" in str(told)
     assert told == RULES.explain(ROW, scale=[15.0, 1.0, math.nan])
 
 
@@ -134,6 +134,26 @@ def test_a_missing_value_may_be_found_but_none_goes_missing():
     assert [c.text for c in told.changes] == [
         "dose from 0.5 to above 1 (at most 2) would say 5 (rule 1)"
     ]
+
+
+def test_categories_are_suggested_only_as_cells_that_hold_them():
+    space = FeatureSpace(
+        ("ward", "drug"),
+        ((0, 2, 7), ("a", 3510494104, "3")),
+        lookup=("integer", "hash"),
+        missing_at=(0.0, None),
+    )
+    rules = RuleSet(
+        (Rule((CategorySet(0, (0, 2)), CategorySet(1, (1, 2))), 5.0),),
+        Rule((), 1.0),
+        space,
+    )
+    # Code 0 counts as missing, and of one drug nothing but a hash is known.
+    (change,) = rules.explain([2, "a"]).changes
+    assert change.text == (
+        "ward from 2 to 7 and drug from 'a' to 3 would say 5 (rule 1)"
+    )
+    assert rules.predict([list(change.values)]) == [5.0]
 
 
 def test_a_sum_shows_what_every_rule_adds():

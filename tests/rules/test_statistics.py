@@ -108,6 +108,18 @@ def test_equal_weights_count_as_rows_whatever_their_size():
         assert mean == pytest.approx(mean_interval(values, np.ones(8)))
 
 
+def test_unequal_weights_count_as_fewer_rows():
+    # Four rows that count as three: 6**2 / 12.
+    weight, values = np.array([3.0, 1.0, 1.0, 1.0]), np.array([1.0, 2.0, 4.0, 5.0])
+    share = share_interval(np.array([1, 1, 0, 0]), weight)
+    exact = stats.binomtest(2, 3).proportion_ci(method="wilson")
+    assert share == pytest.approx((exact.low, exact.high))
+    mean = np.average(values, weights=weight)
+    error = np.sqrt(np.average((values - mean) ** 2, weights=weight) / 2)
+    half = stats.t(2).ppf(0.975) * error
+    assert mean_interval(values, weight) == pytest.approx((mean - half, mean + half))
+
+
 def test_few_rows():
     assert share_interval(np.array([True]), np.ones(1))[1] == 1.0
     assert np.isnan(mean_interval(np.ones(1), np.ones(1))).all()
@@ -140,7 +152,7 @@ def test_the_text_is_short_and_the_table_complete():
         str(told)
     )
     html = told._repr_html_()
-    assert "else mostly dead (3 in all)" in " ".join(html.split())
+    assert "in 3 mostly dead" in " ".join(html.split())
     assert "[0.301, 0.954]" in html
     unlabelled = str(LIST.described_on(X, teacher=TAUGHT))
     assert "agreement 0.25 [0.0456, 0.699])" in unlabelled

@@ -146,14 +146,15 @@ def _best(
     for block in blocks:
         if not block:
             continue
-        for options, said in zip(block, _said(rule_set, row, block).tolist()):
-            tried += 1
-            if said != before:
-                key = (*(option.feature for option in options), said)
-                size = sum(option.size for option in options)
-                # Of two equally small ones the first stays.
-                if key not in best or size < best[key][0]:
-                    best[key] = (size, tried, options)
+        said = _said(rule_set, row, block)
+        for i in np.flatnonzero(said != before).tolist():
+            options = block[i]
+            key = (*(option.feature for option in options), said[i].item())
+            size = sum(option.size for option in options)
+            # Of two equally small ones the first stays.
+            if key not in best or size < best[key][0]:
+                best[key] = (size, tried + i, options)
+        tried += len(block)
     return [options for *_, options in sorted(best.values())[:MOST_CHANGES]]
 
 
@@ -165,9 +166,10 @@ def _said(
 
 def _changed(row: np.ndarray, block: list[tuple[Option, ...]]) -> np.ndarray:
     changed = np.repeat(row[None, :], len(block), axis=0)
-    for i, options in enumerate(block):
-        for option in options:
-            changed[i, option.feature] = option.code
+    n_options = len(block[0])
+    features = [option.feature for options in block for option in options]
+    codes = [option.code for options in block for option in options]
+    changed[np.repeat(np.arange(len(block)), n_options), features] = codes
     return changed
 
 

@@ -57,7 +57,7 @@ class Answer:
         if self.distance is not None:
             words += f", off by {self.distance:.3g}"
         if self.standardised is not None:
-            words += f" = {self.standardised:.3g} of its scale"
+            words += f", {self.standardised:.3g} of its scale"
         return f"{self.asked}  ({words})"
 
 

@@ -139,13 +139,18 @@ def summarize_rules(rule_set: RuleSet) -> dict[str, Any]:
                 "spread": _or_none(rule.spread),
                 "interval": interval_text(rule),
                 "disagreement": _or_none(rule.disagreement),
-                "instead": (
-                    None if rule.instead is None else prediction_text(rule.instead)
-                ),
+                "instead": _instead_text(rule_set, rule),
             }
             for number, rule in enumerate(rule_set, start=1)
         ],
     }
+
+
+def _instead_text(rule_set: RuleSet, rule: Rule) -> str | None:
+    """What the model says where it disagrees; of more classes, most often."""
+    if rule.instead is None:
+        return None
+    return "mostly " * (len(rule_set.classes) > 2) + prediction_text(rule.instead)
 
 
 def _said_text(rule_set: RuleSet, rule: Rule) -> str:

@@ -26,7 +26,10 @@ from clearwood.rules.render import added_text, prediction_text, wrapped
 from clearwood.simplifiers.teacher import needs_fit
 
 BACK = 0.5
-"""A rule came back if one of the refit shares at least half of the rows of both."""
+"""A rule came back if a line of the refit shares at least half of the rows of both."""
+
+MOST_FEATURES = 10
+"""As many are told of in the text; ``as_dict`` has all."""
 
 
 @dataclass(frozen=True)
@@ -101,8 +104,7 @@ class Stability:
         for rule in self.rules:
             lines.append(f"{rule.number}. if {rule.asks}")
             lines.append(f"   then {rule.says}  ({self.returned_text(rule)})")
-        used = [f"{name_text(name)} in {n}" for name, n in self.features.items()]
-        lines.append(f"features asked: {', '.join(used) or 'none'}")
+        lines.append(self._features())
         return "\n".join(wrapped(line) for line in lines)
 
     def _heading(self) -> str:
@@ -122,6 +124,14 @@ class Stability:
         found = f"{low}" if low == high else f"{low} to {high}"
         return f"lines: {found}, here {self.n_rules_here}"
 
+    def _features(self) -> str:
+        used = [f"{name_text(name)} in {n}" for name, n in self.features.items()]
+        if len(used) > MOST_FEATURES:
+            used[MOST_FEATURES:] = [
+                f"{len(used) - MOST_FEATURES} more in as many or fewer"
+            ]
+        return f"features asked: {', '.join(used) or 'none'}"
+
     def returned_text(self, rule: RuleStability) -> str:
         """In how many refits a rule came back, in words."""
         return (
@@ -135,7 +145,12 @@ class Stability:
         return render(
             "simplifiers/stability.html",
             found=self,
-            facts=[self._heading(), self._predictions(), self._lengths()],
+            facts=[
+                self._heading(),
+                self._predictions(),
+                self._lengths(),
+                self._features(),
+            ],
         )
 
     def as_dict(self) -> dict[str, Any]:
