@@ -109,7 +109,7 @@ def test_target_ensemble_explains_the_model_not_the_labels():
 
 def test_y_is_not_needed_to_explain_a_fitted_model(cancer):
     X, _, forest = cancer
-    rules = cw.simplify(forest, X, random_state=0, n_restarts=2)
+    rules = cw.simplify(forest, X, method="fab", random_state=0, n_restarts=2)
     assert np.isnan(rules.rules[0].precision)
     assert rules.rules[0].agreement > 0.5
 
@@ -159,8 +159,9 @@ def test_units_of_y_do_not_matter(diabetes, shift, factor):
         value=ensemble.value * factor,
         base_score=ensemble.base_score * factor + shift,
     )
-    plain = cw.simplify(ensemble, X, random_state=0, n_restarts=3, round_cuts=False)
-    other = cw.simplify(moved, X, random_state=0, n_restarts=3, round_cuts=False)
+    settings = {"method": "fab", "n_restarts": 3, "round_cuts": False}
+    plain = cw.simplify(ensemble, X, random_state=0, **settings)
+    other = cw.simplify(moved, X, random_state=0, **settings)
     assert [r.conditions for r in plain] == [r.conditions for r in other]
     for a, b in zip(plain, other):
         assert b.prediction == pytest.approx(a.prediction * factor + shift, rel=1e-9)

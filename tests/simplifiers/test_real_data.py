@@ -148,11 +148,11 @@ def test_crx_of_catboost(shared_data, tmp_path):
     path = tmp_path / "model.json"
     model.save_model(str(path), format="json")
     assert "only by hash" in str(cw.check(path))
-    rules = cw.simplify(path, X, y, statement_counts="all", random_state=0)
+    rules = cw.simplify(path, X, y, tune=None, random_state=0)
     scores = rules.evaluate(X, y, teacher=np.ravel(model.predict(X)))
     assert scores.fidelity > 0.8
     # The flag that says most, by its text.
-    assert "A9 is 't'" in str(rules) or "A9 is 'f'" in str(rules)
+    assert "A9 is" in str(rules)
     again = cw.RuleSet.from_json(rules.to_json())
     np.testing.assert_array_equal(again.predict(X), rules.predict(X))
 
