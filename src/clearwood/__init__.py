@@ -13,6 +13,7 @@ _HOME = {
     "FABPathDisplay": "simplifiers.displays",
     "FABRulesClassifier": "simplifiers",
     "FABRulesRegressor": "simplifiers",
+    "Explanation": "rules.explain",
     "FeatureBins": "rules",
     "FeatureSpace": "rules",
     "Interval": "rules",
@@ -25,13 +26,16 @@ _HOME = {
     "RuleScores": "rules",
     "RuleSet": "rules",
     "RulesDisplay": "simplifiers.displays",
+    "Stability": "simplifiers.stability",
     "TreeEnsemble": "ensembles",
     "check": "ensembles",
+    "explain": "rules.explain",
     "load": "persistence",
     "read_ensemble": "ensembles",
     "report": "reporting",
     "save": "persistence",
     "simplify": "simplifiers",
+    "stability": "simplifiers.stability",
 }
 _ROOMS = ("datasets", "ensembles", "exceptions", "reporting", "rules")
 

@@ -166,6 +166,31 @@ def test_predictions_say_which_rule_decided(table, frame, tmp_path):
     assert run("predict", rules, table, "--out", out, "--force").exit_code == 0
 
 
+def test_explain_says_why_and_what_would_change_it(table, tmp_path):
+    rules = tmp_path / "rules.json"
+    simplify(table, "--out", rules)
+    kept = RuleSet.load(rules)
+    frame = pd.read_csv(table)
+    result = run("explain", rules, table, "--row", 7)
+    assert result.exit_code == 0, result.stderr
+    assert result.stdout == f"row 7\n{kept.explain(frame.iloc[6:7])}\n"
+    every = run("explain", rules, table).stdout.split("\n\n")
+    assert len(every) == 120
+    assert every[6] + "\n" == result.stdout
+    (record,) = json.loads(run("explain", rules, table, "--row", 7, "--json").stdout)
+    assert record["row"] == 7
+    assert record["prediction"] == kept.predict(frame)[6]
+    changed = frame.iloc[6:7].copy()
+    change = record["changes"][0]
+    changed[change["features"]] = change["values"]
+    assert kept.predict(changed)[0] == change["prediction"] != record["prediction"]
+    held = run("explain", rules, table, "--row", 7, "--json", "--fixed", "age, dose")
+    assert json.loads(held.stdout)[0]["changes"] == []
+    assert failed(run("explain", rules, table, "--row", 121), "120 row(s)")
+    assert failed(run("explain", rules, table, "--fixed", "height"), "['height']")
+    assert failed(run("explain", table, table), "data.csv")
+
+
 def test_predict_needs_the_columns_and_a_file_of_rules(table, frame, tmp_path):
     rules, new = tmp_path / "rules.json", tmp_path / "new.csv"
     simplify(table, "--out", rules)

@@ -46,8 +46,19 @@ def rule_sets(draw):
         if classes:
             shares = np.eye(len(classes))[draw(st.integers(0, len(classes) - 1))]
             said = classes[int(shares.argmax())]
-            return Rule(conditions, said, tuple(shares.tolist()), support=3.0)
-        return Rule(conditions, draw(NUMBER), agreement=draw(NUMBER))
+            return Rule(
+                conditions,
+                said,
+                tuple(shares.tolist()),
+                support=3.0,
+                precision_caught=draw(st.sampled_from([0.25, float("nan")])),
+                disagreement=1.0,
+                instead=draw(st.sampled_from([None, *classes])),
+            )
+        low, high = sorted([draw(NUMBER), draw(NUMBER)])
+        return Rule(
+            conditions, draw(NUMBER), agreement=draw(NUMBER), low=low, high=high
+        )
 
     rules = []
     for _ in range(draw(st.integers(0, 3))):
@@ -80,7 +91,8 @@ def test_round_trip_and_schema(rules):
 
 def example():
     space = FeatureSpace(("age", "sex"), (None, ("f", "m")))
-    rule = Rule((Interval(0, 1.5, 60.0), CategorySet(1, (1,))), "yes", (0.25, 0.75))
+    conditions = (Interval(0, 1.5, 60.0), CategorySet(1, (1,)))
+    rule = Rule(conditions, "yes", (0.25, 0.75), low=0.5, high=0.75)
     return RuleSet((rule,), Rule((), "no", (0.9, 0.1)), space, ("no", "yes"))
 
 
@@ -179,6 +191,9 @@ def edited(path, value):
         (("rules", 0, "more"), 1, r"rules\[0\].more: not a field"),
         (("features", 0, "more"), 1, r"features\[0\].more: not a field"),
         (("rules", 0, "support"), -5, "at least 0"),
+        (("rules", 0, "disagreement"), -5, "at least 0"),
+        (("rules", 0, "instead"), "maybe", r"rules\[0\].instead: 'maybe' is no class"),
+        (("rules", 0, "low"), 2.0, r"rules\[0\].low: expected at most high"),
         (("rules", 0, "conditions", 0, "high"), 1.0, "not below"),
         (("rules", 0, "conditions", 0, "only_missing"), True, "not a field"),
         (("rules", 0, "conditions", 0),

@@ -31,7 +31,7 @@ def render(template: str, **data: Any) -> str:
     Examples
     --------
     >>> from clearwood._html import render
-    >>> rules = {"target": "<b>", "task": "regression", "lines": []}
+    >>> rules = {"target": "<b>", "task": "regression", "combine": "first", "lines": []}
     >>> "<b>" in render("rules/rule_set.html", rules=rules)
     False
     """

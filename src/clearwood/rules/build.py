@@ -20,6 +20,7 @@ from clearwood.rules.conditions import (
 from clearwood.rules.monotone import in_order
 from clearwood.rules.prune import prune_by_coverage, prune_by_prediction
 from clearwood.rules.rule_set import Rule, RuleSet, first_match
+from clearwood.rules.statistics import agreement, described, variance
 
 PRUNING = ("coverage", "prediction")
 
@@ -239,7 +240,7 @@ def build_rule_sum(
     every = encoded if made is None else np.concatenate([encoded, made.encoded])
     step = 0.0
     if round_cuts and not len(classes):
-        step = 0.001 * math.sqrt(_variance(training.taught, training.weight))
+        step = 0.001 * math.sqrt(variance(training.taught, training.weight))
     kept = []
     constant = np.asarray(constant, dtype=np.float64)
     for region, value in zip(regions, values):
@@ -259,14 +260,7 @@ def build_rule_sum(
     rule_set = RuleSet(
         tuple(rules[:-1]), rules[-1], features, tuple(classes), combine="sum"
     )
-    total = float(training.weight.sum())
-    described = [
-        replace(rule, support=rows, caught=rows)
-        for rule in rule_set.rules
-        for rows in [float(training.weight[rule.matches(encoded)].sum())]
-    ]
-    otherwise = replace(rule_set.otherwise, support=total, caught=total)
-    return replace(rule_set, rules=tuple(described), otherwise=otherwise)
+    return _described(rule_set, training)
 
 
 def _addend(
@@ -349,13 +343,13 @@ def _in_printed_order(
     taught, weight = training.taught, training.weight
     if len(classes):
         taught = taught.argmax(axis=1)
-    agreement = {}
+    found = {}
     for i in kept:
         mean = _mean_taught(held[i], training)
         said = mean.argmax() if len(classes) else mean
-        agreement[i] = _agreement(held[i], said, taught, weight, len(classes) > 0)
+        found[i] = agreement(held[i], said, taught, weight, len(classes) > 0)
     support = {i: (training.weight * held[i]).sum() for i in kept}
-    return sorted(kept, key=lambda i: (-agreement[i], -support[i], i))
+    return sorted(kept, key=lambda i: (-found[i], -support[i], i))
 
 
 def _without_idle(rules: list[Rule], encoded: np.ndarray) -> list[Rule]:
@@ -389,7 +383,7 @@ def _rule(
 
 def _short_value(value: float, training: Training) -> float:
     """A short number within half a percent of the target's standard deviation."""
-    spread = math.sqrt(_variance(training.taught, training.weight))
+    spread = math.sqrt(variance(training.taught, training.weight))
     if not 0 < spread < math.inf:
         return value
     step = 0.005 * spread
@@ -415,59 +409,26 @@ def _described(
 
     ``by_caught``: the probabilities are those of the caught rows, and stay so.
     """
-    encoded, weight, classes = training.encoded, training.weight, rule_set.classes
-    first = rule_set.apply_encoded(encoded)
-    described = []
+    if rule_set.classes and not (by_caught or rule_set.is_sum):
+        rule_set = _with_probabilities(rule_set, training)
+    return described(
+        rule_set, training.encoded, training.weight, training.teacher, training.labels
+    )
+
+
+def _with_probabilities(rule_set: RuleSet, training: Training) -> RuleSet:
+    """The same rules, with the class probabilities of the rows that satisfy them.
+
+    Pruning may have let rows in; what is said must stay as it was.
+    """
+    first = rule_set.apply_encoded(training.encoded)
+    lines = []
     for i, rule in enumerate(rule_set):
-        caught = first == i
         last = i == len(rule_set.rules)
-        rows = caught if last else rule.matches(encoded)
-        support = float(weight[rows].sum())
-        if support == 0:
-            described.append(replace(rule, support=0.0, caught=0.0))
-            continue
-        said: Any = rule.prediction
-        teacher, truth, is_class = training.teacher, training.labels, bool(classes)
-        precision = spread = math.nan
-        if is_class:
-            said = classes.index(said)
-            if not by_caught:
-                # Pruning may have let rows in; what is said must stay as it was.
-                mean = _mean_taught(rows, training)
-                if mean.argmax() == said:
-                    rule = replace(rule, probabilities=tuple(mean.tolist()))
-            if truth is not None:
-                precision = _agreement(rows, said, truth, weight, is_class)
-        else:
-            shown = training.taught if truth is None else truth
-            spread = math.sqrt(_variance(shown[rows], weight[rows]))
-        described.append(
-            replace(
-                rule,
-                support=support,
-                caught=float(weight[caught].sum()),
-                agreement=_agreement(rows, said, teacher, weight, is_class),
-                agreement_caught=_agreement(caught, said, teacher, weight, is_class),
-                precision=precision,
-                spread=spread,
-            )
-        )
-    return replace(rule_set, rules=tuple(described[:-1]), otherwise=described[-1])
-
-
-def _agreement(
-    rows: np.ndarray, said: Any, values: np.ndarray, weight: np.ndarray, is_class: bool
-) -> float:
-    """Share of equal classes, or one minus squared difference over variance."""
-    if weight[rows].sum() == 0:
-        return math.nan
-    if is_class:
-        return float(np.average(values[rows] == said, weights=weight[rows]))
-    mse = float(np.average((values[rows] - said) ** 2, weights=weight[rows]))
-    total = _variance(values, weight)
-    return 1.0 - mse / total if total > 0 else float(mse == 0.0)
-
-
-def _variance(values: np.ndarray, weight: np.ndarray) -> float:
-    centre = np.average(values, weights=weight)
-    return float(np.average((values - centre) ** 2, weights=weight))
+        rows = first == i if last else rule.matches(training.encoded)
+        if training.weight[rows].sum() > 0:
+            mean = _mean_taught(rows, training)
+            if mean.argmax() == rule_set.classes.index(rule.prediction):
+                rule = replace(rule, probabilities=tuple(mean.tolist()))
+        lines.append(rule)
+    return replace(rule_set, rules=tuple(lines[:-1]), otherwise=lines[-1])

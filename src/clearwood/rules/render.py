@@ -23,10 +23,11 @@ def rules_text(rule_set: RuleSet) -> str:
         lines.append(f"{number}. if {rule.text(rule_set.features)}")
         lines.append(f"   then {_says(rule_set, rule)}")
     lines.append(f"{rule_set.n_rules}. otherwise {_says(rule_set, rule_set.otherwise)}")
-    return "\n".join(_wrapped(line) for line in lines)
+    return "\n".join(wrapped(line) for line in lines)
 
 
-def _wrapped(line: str) -> str:
+def wrapped(line: str) -> str:
+    """A line in as many as it needs, those after the first indented."""
     return textwrap.fill(
         line, TEXT_WIDTH, subsequent_indent="     ", break_long_words=False,
         break_on_hyphens=False,
@@ -42,7 +43,7 @@ def _sum_text(rule_set: RuleSet) -> str:
         rows = "" if math.isnan(rule.support) else f"  ({_rows_text(rule.support)})"
         lines.append(f"  {added_text(rule_set, rule, signed=True)}")
         lines.append(f"      if {rule.text(rule_set.features)}{rows}")
-    return "\n".join(_wrapped(line) for line in lines)
+    return "\n".join(wrapped(line) for line in lines)
 
 
 def added_text(rule_set: RuleSet, rule: Rule, *, signed: bool = False) -> str:
@@ -75,21 +76,33 @@ def prediction_text(prediction: Any) -> str:
 
 
 def statistics_text(rule_set: RuleSet, rule: Rule) -> list[str]:
-    """What is known of a rule on its training rows, in words."""
+    """What is known of a rule on the rows that it decides, in few words.
+
+    The interval stands behind the number that it is of.
+    """
     if math.isnan(rule.support):
         return []
     parts = [_rows_text(rule.support)]
-    named = {
-        "agreement": rule.agreement,
-        "precision": rule.precision,
-        "spread": rule.spread,
-    }
-    parts += [f"{k} {v:.3g}" for k, v in named.items() if not math.isnan(v)]
     if rule.caught < rule.support:
-        parts.append(f"first for {_rows_text(rule.caught)}")
-        if not math.isnan(rule.agreement_caught):
-            parts.append(f"agreement there {rule.agreement_caught:.3g}")
+        parts = [f"decides {rule.caught:.6g} of {parts[0]}"]
+    labels_known = not math.isnan(rule.precision_caught)
+    named = {"agreement": rule.agreement_caught, "precision": rule.precision_caught}
+    for name, value in named.items():
+        if not math.isnan(value):
+            has_interval = rule_set.classes and labels_known == (name == "precision")
+            interval = interval_text(rule) if has_interval else ""
+            parts.append(f"{name} {value:.3g}{' ' * bool(interval)}{interval}")
+    if not rule_set.classes:
+        if interval_text(rule):
+            parts.append(f"mean in {interval_text(rule)}")
+        if not math.isnan(rule.spread):
+            parts.append(f"spread {rule.spread:.3g}")
     return parts
+
+
+def interval_text(rule: Rule) -> str:
+    """The 95 % interval of a rule; empty where there is none."""
+    return "" if math.isnan(rule.low) else f"[{rule.low:.3g}, {rule.high:.3g}]"
 
 
 def _rows_text(rows: float) -> str:
@@ -123,14 +136,25 @@ def summarize_rules(rule_set: RuleSet) -> dict[str, Any]:
                 "agreement": _or_none(rule.agreement),
                 "agreement_caught": _or_none(rule.agreement_caught),
                 "precision": _or_none(rule.precision),
+                "precision_caught": _or_none(rule.precision_caught),
                 "spread": _or_none(rule.spread),
                 **bars,
+                "interval": interval_text(rule),
+                "disagreement": _or_none(rule.disagreement),
+                "instead": _instead_text(rule_set, rule),
             }
             for number, (rule, bars) in enumerate(
                 zip(rule_set, line_bars(rule_set)), start=1
             )
         ],
     }
+
+
+def _instead_text(rule_set: RuleSet, rule: Rule) -> str | None:
+    """What the model says where it disagrees; of more classes, most often."""
+    if rule.instead is None:
+        return None
+    return "mostly " * (len(rule_set.classes) > 2) + prediction_text(rule.instead)
 
 
 def _said_text(rule_set: RuleSet, rule: Rule) -> str:

@@ -11,7 +11,7 @@ from scipy.special import softmax
 
 from clearwood._features import FeatureSpace
 from clearwood._files import write_text
-from clearwood._validation import check_target
+from clearwood._validation import check_target, check_weight
 from clearwood.exceptions import InputError
 from clearwood.rules.conditions import Condition, matches_all
 from clearwood.rules.scores import RuleScores, fidelity, prediction_error
@@ -50,6 +50,21 @@ class Rule:
         Classification: NaN.
     agreement_caught : float
         The agreement on the rows that the rule catches.
+    precision_caught : float
+        The precision on the rows that the rule catches.
+    low, high : float
+        95 % interval on the rows that the rule catches. Classification: of the share
+        of the predicted class (Wilson). Regression: of the mean of the target
+        (Student); NaN for one row. Of the true labels or values where they are
+        known, else of what the teacher says. Weights count by the effective number
+        of rows. It does not know that the rule was searched for on these rows, so
+        there it is too narrow: see :meth:`RuleSet.described_on`.
+    disagreement : float
+        Classification: rows (or their weight) among the caught to which the teacher
+        gives another class. Regression: root of the mean squared difference from
+        the teacher on the caught rows.
+    instead : a class label, or None
+        The class that the teacher gives most often where it disagrees.
     scores : tuple of float
         Only in a sum that classifies: what the rule adds to the log-odds of each
         class. ``prediction`` is the class that gains most.
@@ -64,6 +79,11 @@ class Rule:
     precision: float = float("nan")
     spread: float = float("nan")
     agreement_caught: float = float("nan")
+    precision_caught: float = float("nan")
+    low: float = float("nan")
+    high: float = float("nan")
+    disagreement: float = float("nan")
+    instead: Any = None
     scores: tuple[float, ...] = ()
 
     def _key(self) -> tuple[Any, ...]:
@@ -348,12 +368,8 @@ class RuleSet:
         if y is not None:
             y = self.check_truth(y, len(matches), "y")
             error = prediction_error(y, predicted, self.task)
-        if teacher is not None:
-            from clearwood.ensembles.read import as_predictor
-
-            teacher = as_predictor(teacher)
-            taught = teacher.predict(X) if hasattr(teacher, "predict") else teacher
-            taught = self.check_truth(taught, len(matches), "the teacher")
+        taught = self._taught(teacher, X, len(matches))
+        if taught is not None:
             faithful = fidelity(taught, predicted, self.task)
         return RuleScores(
             error,
@@ -363,6 +379,87 @@ class RuleSet:
             n_rules=self.n_rules,
             n_literals=self.n_literals,
         )
+
+    def described_on(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        teacher: Any = None,
+        sample_weight: Any = None,
+    ) -> RuleSet:
+        """The same rules with all their statistics recomputed on other rows.
+
+        The statistics that rules come with are of the rows on which they were
+        searched for, and look better than they are. Those of rows that took no part
+        are what somebody who answers for a rule needs. Nothing that is predicted
+        changes, class probabilities included.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+            At least one row.
+        y : array-like of shape (n_samples,), optional
+            True labels or values, for precision, spread and the intervals.
+        teacher : model, path or array-like of shape (n_samples,), optional
+            The model that the rules speak for, or its file, or its predictions, for
+            agreement and disagreement.
+        sample_weight : array-like of shape (n_samples,), optional
+            Row weights.
+
+        Returns
+        -------
+        RuleSet
+
+        Examples
+        --------
+        >>> from clearwood.rules import Interval
+        >>> rules = RuleSet((Rule((Interval(0, low=37.5),), "ill", (0.1, 0.9)),),
+        ...     Rule((), "well", (0.8, 0.2)),
+        ...     FeatureSpace(("temperature",), (None,)), ("well", "ill"))
+        >>> X, y = [[36.9], [38.1], [39.0], [38.2]], ["well", "ill", "ill", "well"]
+        >>> print(rules.described_on(X, y))
+        1. if temperature > 37.5
+           then ill  (3 rows, precision 0.667 [0.208, 0.939])
+        2. otherwise well  (1 row, precision 1 [0.207, 1])
+        """
+        from clearwood.rules.statistics import described
+
+        encoded = self.features.encode(X)
+        if len(encoded) == 0:
+            raise InputError("Cannot describe rules on an empty table; give some rows.")
+        taught = self._taught(teacher, X, len(encoded))
+        truth = None if y is None else self.check_truth(y, len(encoded), "y")
+        return described(
+            self,
+            encoded,
+            check_weight(sample_weight, len(encoded)),
+            None if taught is None else self._codes(taught),
+            None if truth is None else self._codes(truth),
+        )
+
+    def explain(self, x: Any, *, fixed: Any = (), scale: Any = None) -> Any:
+        """Why the rules say of a row what they say: see :func:`clearwood.explain`."""
+        from clearwood.rules.explain import explain
+
+        return explain(self, x, fixed=fixed, scale=scale)
+
+    def _taught(self, teacher: Any, X: Any, n_rows: int) -> np.ndarray | None:
+        """What a teacher says of each row."""
+        if teacher is None:
+            return None
+        from clearwood.ensembles.read import as_predictor
+
+        teacher = as_predictor(teacher)
+        taught = teacher.predict(X) if hasattr(teacher, "predict") else teacher
+        return self.check_truth(taught, n_rows, "the teacher")
+
+    def _codes(self, values: np.ndarray) -> np.ndarray:
+        """Labels as positions in ``classes``, -1 for others; values as they are."""
+        if not self.classes:
+            return values
+        position = {label: i for i, label in enumerate(self.classes)}
+        return np.array([position.get(label, -1) for label in values.tolist()])
 
     def check_truth(self, values: Any, n_rows: int, name: str) -> np.ndarray:
         """Labels or values to compare with what the rules say, one per row."""

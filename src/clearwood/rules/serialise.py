@@ -33,6 +33,10 @@ STATISTICS = (
     "precision",
     "spread",
     "agreement_caught",
+    "precision_caught",
+    "low",
+    "high",
+    "disagreement",
 )
 
 
@@ -77,6 +81,7 @@ def _rule_to_dict(rule: Rule, features: FeatureSpace) -> dict[str, Any]:
         "probabilities": [float(p) for p in rule.probabilities],
         "scores": [float(s) for s in rule.scores],
         **{k: None if math.isnan(v) else float(v) for k, v in numbers.items()},
+        "instead": None if rule.instead is None else _plain(rule.instead),
     }
 
 
@@ -251,7 +256,9 @@ def _parse(text: str) -> Any:
 def _read_rule(
     place: _Place, features: FeatureSpace, classes: tuple, is_sum: bool
 ) -> Rule:
-    place.only("conditions", "prediction", "probabilities", "scores", *STATISTICS)
+    place.only(
+        "conditions", "prediction", "probabilities", "scores", "instead", *STATISTICS
+    )
     conditions = tuple(_read_condition(p, features) for p in place.places("conditions"))
     asked = [condition.feature for condition in conditions]
     if len(set(asked)) != len(asked):
@@ -264,21 +271,36 @@ def _read_rule(
         raise ModelFormatError(
             f"{place.path}.probabilities: expected numbers from 0 to 1 that sum to 1."
         )
-    prediction: Any = place.number("prediction") if not classes else None
-    if classes:
-        label = place.value(object, "prediction")
-        known = [c for c in classes if type(c) is type(label) and c == label]
-        if not known:
-            raise ModelFormatError(f"{place.path}.prediction: {label!r} is no class.")
-        prediction = known[0]
+    prediction: Any = (
+        _read_class(place, "prediction", classes)
+        if classes
+        else place.number("prediction")
+    )
+    instead = place.value(object, "instead")
+    if instead is not None:
+        instead = _read_class(place, "instead", classes)
     statistics = {
         name: math.nan if place.value(object, name) is None else place.number(name)
         for name in STATISTICS
     }
-    for name in ("support", "caught", "spread"):
+    for name in ("support", "caught", "spread", "disagreement"):
         if statistics[name] < 0:
             raise ModelFormatError(f"{place.path}.{name}: expected at least 0.")
-    return Rule(conditions, prediction, probabilities, scores=scores, **statistics)
+    if statistics["low"] > statistics["high"]:
+        raise ModelFormatError(f"{place.path}.low: expected at most high.")
+    return Rule(
+        conditions, prediction, probabilities, scores=scores, instead=instead,
+        **statistics,
+    )  # fmt: skip
+
+
+def _read_class(place: _Place, key: str, classes: tuple) -> Any:
+    """One of the classes, of the very type that it has there."""
+    label = place.value(object, key)
+    known = [c for c in classes if type(c) is type(label) and c == label]
+    if not known:
+        raise ModelFormatError(f"{place.at(key)}: {label!r} is no class.")
+    return known[0]
 
 
 def _read_per_class(place: _Place, key: str, classes: tuple) -> tuple[float, ...]:

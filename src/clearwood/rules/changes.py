@@ -1,0 +1,331 @@
+"""The smallest changes of a row with which rules say something else.
+
+What rules say depends only on the side of each cut a value lies on and on the group
+of its category, so trying one value of each kind tries everything.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from clearwood._features import FeatureSpace
+from clearwood.rules.conditions import (
+    Condition,
+    Interval,
+    label_text,
+    name_text,
+    number_text,
+)
+from clearwood.rules.render import prediction_text
+from clearwood.rules.rule_set import RuleSet
+
+MOST_CHANGES = 5
+MOST_LABELS = 3
+
+
+@dataclass(frozen=True)
+class Change:
+    """Other values with which the rules say something else of a row.
+
+    Attributes
+    ----------
+    features : tuple of str
+        One feature, or two.
+    values : tuple
+        A value for each, to be written into the row's cell as it is.
+    prediction : float, or a class label
+        What the rules then say.
+    rule : int or None
+        Number of the rule that then decides; None in a sum.
+    text : str
+        The same in words, with all values that do as well.
+    """
+
+    features: tuple[str, ...]
+    values: tuple[Any, ...]
+    prediction: Any
+    rule: int | None
+    text: str
+
+
+class Option(NamedTuple):
+    """One kind of value that a feature may take.
+
+    Attributes
+    ----------
+    feature : int
+        Position of the feature.
+    cell : float or label
+        A value of this kind, the nearest one.
+    code : float
+        The value as ``encode`` makes it.
+    size : float
+        How large the change is.
+    region : int
+        Which interval between cuts it is; -1 for categories.
+    words : callable
+        The values in words: all up to those of another region.
+    """
+
+    feature: int
+    cell: Any
+    code: float
+    size: float
+    region: int
+    words: Callable[[int], str]
+
+
+def smallest_changes(
+    rule_set: RuleSet,
+    row: np.ndarray,
+    value_texts: tuple[str, ...],
+    fixed: frozenset[int],
+    scale: np.ndarray | None,
+) -> tuple[Change, ...]:
+    """The smallest changes of one feature; of two where none of one suffices.
+
+    Parameters
+    ----------
+    rule_set : RuleSet
+    row : ndarray of shape (n_features,)
+        Encoded.
+    value_texts : tuple of str
+        The row's values in words.
+    fixed : frozenset of int
+        Features that may not change.
+    scale : ndarray of shape (n_features,) or None
+        What counts as a step of size 1. Without it a change is as large as the
+        number of cuts it crosses. A change of category, and a value in place of a
+        missing one, has size 1.
+
+    Returns
+    -------
+    tuple of Change
+        Smallest first; one for each feature (or pair) and prediction, at most five.
+    """
+    options = [
+        option
+        for d in sorted({c.feature for rule in rule_set.rules for c in rule.conditions})
+        if d not in fixed
+        for option in options_of(rule_set, d, float(row[d]), scale)
+    ]
+    before = rule_set.predict_encoded(row[None, :])[0]
+    for candidates in (_alone(options), _in_pairs(options)):
+        found = _best(rule_set, row, before, candidates)
+        if found:
+            break
+    return tuple(
+        _change(rule_set, row, value_texts, options, chosen) for chosen in found
+    )
+
+
+def _alone(options: list[Option]) -> Iterator[list[tuple[Option, ...]]]:
+    yield [(option,) for option in options]
+
+
+def _in_pairs(options: list[Option]) -> Iterator[list[tuple[Option, ...]]]:
+    # In blocks, so that many cuts cost time but no memory.
+    for one in options:
+        yield [(one, two) for two in options if two.feature > one.feature]
+
+
+def _best(
+    rule_set: RuleSet,
+    row: np.ndarray,
+    before: Any,
+    blocks: Iterator[list[tuple[Option, ...]]],
+) -> list[tuple[Option, ...]]:
+    """Per features and prediction the smallest change; the smallest of these."""
+    best: dict[Any, tuple[float, int, tuple[Option, ...]]] = {}
+    tried = 0
+    for block in blocks:
+        if not block:
+            continue
+        said = _said(rule_set, row, block)
+        for i in np.flatnonzero(said != before).tolist():
+            options = block[i]
+            key = (*(option.feature for option in options), said[i].item())
+            size = sum(option.size for option in options)
+            # Of two equally small ones the first stays.
+            if key not in best or size < best[key][0]:
+                best[key] = (size, tried + i, options)
+        tried += len(block)
+    return [options for *_, options in sorted(best.values())[:MOST_CHANGES]]
+
+
+def _said(
+    rule_set: RuleSet, row: np.ndarray, block: list[tuple[Option, ...]]
+) -> np.ndarray:
+    return rule_set.predict_encoded(_changed(row, block))
+
+
+def _changed(row: np.ndarray, block: list[tuple[Option, ...]]) -> np.ndarray:
+    changed = np.repeat(row[None, :], len(block), axis=0)
+    n_options = len(block[0])
+    features = [option.feature for options in block for option in options]
+    codes = [option.code for options in block for option in options]
+    changed[np.repeat(np.arange(len(block)), n_options), features] = codes
+    return changed
+
+
+def _change(
+    rule_set: RuleSet,
+    row: np.ndarray,
+    value_texts: tuple[str, ...],
+    options: list[Option],
+    chosen: tuple[Option, ...],
+) -> Change:
+    encoded = _changed(row, [chosen])
+    said = rule_set.predict_encoded(encoded).tolist()[0]
+    rule, by = None, ""
+    if not rule_set.is_sum:
+        rule = int(rule_set.apply_encoded(encoded)[0]) + 1
+        by = f" (rule {rule})"
+    farthest = {option: option.region for option in chosen}
+    if len(chosen) == 1:
+        farthest[chosen[0]] = _farthest(rule_set, row, options, chosen[0], said)
+    names = rule_set.features.names
+    parts = [
+        f"{name_text(names[option.feature])} from {value_texts[option.feature]} "
+        f"to {option.words(region)}"
+        for option, region in farthest.items()
+    ]
+    return Change(
+        tuple(names[option.feature] for option in chosen),
+        tuple(option.cell for option in chosen),
+        said,
+        rule,
+        f"{' and '.join(parts)} would say {prediction_text(said)}{by}",
+    )
+
+
+def _farthest(
+    rule_set: RuleSet, row: np.ndarray, options: list[Option], start: Option, said: Any
+) -> int:
+    """The last region in the same direction where the rules say the same."""
+    if start.region < 0 or math.isnan(row[start.feature]):
+        return start.region
+    of_feature = {o.region: o for o in options if o.feature == start.feature}
+    away = 1 if start.code > row[start.feature] else -1
+    region = start.region
+    while region + away in of_feature:
+        further = of_feature[region + away]
+        if _said(rule_set, row, [(further,)]).tolist()[0] != said:
+            break
+        region += away
+    return region
+
+
+def options_of(
+    rule_set: RuleSet, d: int, value: float, scale: np.ndarray | None
+) -> list[Option]:
+    """What else a feature may be: every kind of value that rules tell apart."""
+    asked = [c for rule in rule_set.rules for c in rule.conditions if c.feature == d]
+    if rule_set.features.categories[d] is not None:
+        return _category_options(rule_set.features, d, value, asked)
+    step = None if scale is None else float(scale[d])
+    return _interval_options(rule_set.features, d, value, asked, step)
+
+
+def _interval_options(
+    features: FeatureSpace,
+    d: int,
+    value: float,
+    asked: list[Condition],
+    step: float | None,
+) -> list[Option]:
+    bounds = {b for c in asked if isinstance(c, Interval) for b in (c.low, c.high)}
+    edges = [-math.inf, *sorted(filter(math.isfinite, bounds)), math.inf]
+    is_missing = math.isnan(value)
+    here = -1 if is_missing else int(np.searchsorted(edges[1:-1], value))
+    options = []
+    for region, (low, high) in enumerate(zip(edges, edges[1:])):
+        if region == here:
+            continue
+        goes_up = not is_missing and region > here
+        near = high if not goes_up and high < math.inf else math.nextafter(low, high)
+        found = _cell_inside(features, d, low, high, near if edges[1:-1] else 0.0)
+        if found is None:
+            continue
+        cell, code = found
+        size = 1.0
+        if not is_missing:
+            size = abs(region - here) if step is None else abs(cell - value) / step
+
+        def words(far: int, region: int = region, goes_up: bool = goes_up) -> str:
+            first, last = min(region, far), max(region, far)
+            at = features.missing_at[d]
+            return _range_text(edges[first], edges[last + 1], goes_up, at)
+
+        options.append(Option(d, cell, code, float(size), region, words))
+    return options
+
+
+def _cell_inside(
+    features: FeatureSpace, d: int, low: float, high: float, near: float
+) -> tuple[float, float] | None:
+    """A number that is read as one in ``low < number <= high``, and how."""
+    cells = [near]
+    at = features.missing_at[d]
+    if at is not None:
+        # Next to the number that counts as missing, but not taken for it.
+        away = max(abs(at) * 1e-6, 1e-30)
+        cells += [at - away, at + away]
+    for cell in cells:
+        code = _code(features, d, cell)
+        if math.isfinite(cell) and low < code <= high:
+            return cell, code
+    return None
+
+
+def _range_text(low: float, high: float, goes_up: bool, at: float | None) -> str:
+    below, above = f"{number_text(high)} or below", f"above {number_text(low)}"
+    if low == -math.inf:
+        words = "any value" if high == math.inf else below
+    elif high == math.inf:
+        words = above
+    elif goes_up:
+        words = f"{above} (at most {number_text(high)})"
+    else:
+        words = f"{below} (but {above})"
+    if at is not None and low < at <= high:
+        words += f", not {number_text(at)}"
+    return words
+
+
+def _category_options(
+    features: FeatureSpace, d: int, value: float, asked: list[Condition]
+) -> list[Option]:
+    def kind(code: float) -> tuple[bool, ...]:
+        return tuple(bool(c.matches(np.array([code]))[0]) for c in asked)
+
+    groups: dict[tuple[bool, ...], list[tuple[Any, float]]] = {}
+    for label in features.categories[d] or ():
+        code = _code(features, d, label)
+        # Of some categories only a hash is known, which no cell holds.
+        if code >= 0 and kind(code) != kind(value):
+            groups.setdefault(kind(code), []).append((label, code))
+    options = []
+    for members in groups.values():
+        texts = [label_text(label, features.lookup[d]) for label, _ in members]
+        if len(texts) > MOST_LABELS + 1:
+            texts[MOST_LABELS:] = [f"{len(texts) - MOST_LABELS} others"]
+        text = ", ".join(texts[:-1]) + " or " * (len(texts) > 1) + texts[-1]
+        label, code = members[0]
+
+        def words(far: int, text: str = text) -> str:
+            return text
+
+        options.append(Option(d, label, code, 1.0, -1, words))
+    return options
+
+
+def _code(features: FeatureSpace, d: int, cell: Any) -> float:
+    column = np.empty(1, dtype=object)
+    column[0] = cell
+    return float(features._encode_column(column, d)[0])

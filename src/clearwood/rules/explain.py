@@ -1,0 +1,407 @@
+"""Why rules say of one row what they say, and what would make them say otherwise."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from clearwood._features import UNSEEN, FeatureSpace, is_frame
+from clearwood.exceptions import InputError
+from clearwood.rules.changes import Change, smallest_changes
+from clearwood.rules.conditions import (
+    Condition,
+    Interval,
+    label_text,
+    name_text,
+    number_text,
+)
+from clearwood.rules.render import added_text, prediction_text, wrapped
+from clearwood.rules.rule_set import Rule, RuleSet
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One bound or category set of a rule, and how the row answers it.
+
+    Attributes
+    ----------
+    feature : str
+        Name of the feature.
+    asked : str
+        The bound or set in words.
+    value : str
+        The row's value in words.
+    holds : bool
+        Whether the value satisfies it.
+    distance : float or None
+        How far the value is on the wrong side of the bound; None where it holds,
+        and for categories and missing values.
+    standardised : float or None
+        The distance over the feature's scale; None where no scale was given.
+    """
+
+    feature: str
+    asked: str
+    value: str
+    holds: bool
+    distance: float | None = None
+    standardised: float | None = None
+
+    def __str__(self) -> str:
+        name = name_text(self.feature)
+        words = f"{name} is {self.value}"
+        if self.distance is not None:
+            words += f", off by {self.distance:.3g}"
+        if self.standardised is not None:
+            words += f", {self.standardised:.3g} of its scale"
+        return f"{self.asked}  ({words})"
+
+
+@dataclass(frozen=True)
+class Tried:
+    """One rule, and whether the row satisfies it.
+
+    Attributes
+    ----------
+    number : int
+        Its line, counted from 1.
+    says : str
+        What it says, or adds, in words.
+    holds : bool
+        Whether the row satisfies all it asks.
+    answers : tuple of Answer
+        One per bound and category set; none for ``otherwise``.
+    """
+
+    number: int
+    says: str
+    holds: bool
+    answers: tuple[Answer, ...]
+
+    @property
+    def failed(self) -> tuple[Answer, ...]:
+        """The answers that do not fit."""
+        return tuple(answer for answer in self.answers if not answer.holds)
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Why rules say of one row what they say.
+
+    Attributes
+    ----------
+    target : str
+        What is predicted.
+    prediction : float, or a class label
+        What the rules say.
+    rule : int or None
+        Number of the rule that decides; None in a sum.
+    tried : tuple of Tried
+        The rules up to the one that decides; in a sum, all of them.
+    totals : dict
+        Only in a sum: what the rules add up to, for each class or for the target.
+    changes : tuple of Change
+        The smallest changes with which the rules would say something else. Of sums
+        only those that classify have any: every rule moves a value.
+    """
+
+    target: str
+    prediction: Any
+    rule: int | None
+    tried: tuple[Tried, ...]
+    totals: dict[Any, float]
+    changes: tuple[Change, ...]
+
+    def __str__(self) -> str:
+        return "\n".join(wrapped(line) for line in _lines(self))
+
+    def _repr_html_(self) -> str:
+        from clearwood._html import render
+
+        return render("rules/explanation.html", told=self, title=_title(self))
+
+    def as_dict(self) -> dict[str, Any]:
+        """All of it as plain data, for JSON; what is not known is None."""
+        plain = asdict(self)
+        plain["totals"] = [
+            {"of": of, "total": total} for of, total in self.totals.items()
+        ]
+        return plain
+
+
+def explain(
+    rules: Any, x: Any, *, fixed: Sequence[str] = (), scale: Any = None
+) -> Explanation | list[Explanation]:
+    """Say which rule decides a row, which nearly did, and what would change it.
+
+    Parameters
+    ----------
+    rules : RuleSet, or an estimator with ``rules_``
+    x : mapping, array-like or frame
+        One row: names and values, the values in order, or a table of one row. Or a
+        table of more rows.
+    fixed : sequence of str, default=()
+        Features that cannot change, such as age; no change of them is suggested.
+    scale : mapping of str to float, or sequence of float, optional
+        What counts as a change of size 1 in each numeric feature, such as the
+        standard deviations in the training data (``X.std()``). Rules know their cuts
+        and no data: without a scale, the change that crosses the fewest cuts counts
+        as the smallest. A change of category counts 1, and so does a value in place
+        of a missing one.
+
+    Returns
+    -------
+    Explanation, or list of Explanation
+        A list for a table of several rows.
+
+    Notes
+    -----
+    Changes are those of one feature; of two features where none of one suffices. Each
+    is exact: with the value written into the row, ``predict`` says something else. It
+    speaks of the rules, not of the world: nothing says that a patient whose
+    temperature is brought down is less ill.
+
+    Examples
+    --------
+    >>> from clearwood import FeatureSpace, Interval, Rule, RuleSet
+    >>> rules = RuleSet(
+    ...     (Rule((Interval(0, low=37.5),), "ill", (0.1, 0.9)),),
+    ...     Rule((), "well", (0.8, 0.2)),
+    ...     FeatureSpace(("temperature",), (None,)), ("well", "ill"), "state")
+    >>> print(explain(rules, {"temperature": 36.9}))
+    state: well, by rule 2, otherwise
+    rule 1 says ill: its condition fails:
+      temperature > 37.5  (temperature is 36.9, off by 0.6)
+    what would change it:
+      temperature from 36.9 to above 37.5 would say ill (rule 1)
+    """
+    rules = getattr(rules, "rules_", rules)
+    if not isinstance(rules, RuleSet):
+        raise InputError(
+            f"rules is a {type(rules).__name__}; expected a RuleSet or an estimator "
+            "that is fitted."
+        )
+    table = _as_table(x)
+    encoded = rules.features.encode(table)
+    if len(encoded) == 0:
+        raise InputError("Cannot explain an empty table; give one row at least.")
+    columns = rules.features._columns(table)
+    not_free = _positions(rules.features, fixed)
+    steps = None if scale is None else _steps(rules, scale)
+    told = [
+        _explain_row(rules, row, _value_texts(rules, columns, i, row), not_free, steps)
+        for i, row in enumerate(encoded)
+    ]
+    return told[0] if len(told) == 1 else told
+
+
+def _as_table(x: Any) -> Any:
+    if is_frame(x):
+        return x
+    if not isinstance(x, Mapping) and getattr(x, "ndim", 0) == 1:
+        # A row of a pandas frame knows the names of its values.
+        x = x.to_dict() if hasattr(x, "to_dict") else [x.tolist()]
+    if isinstance(x, Mapping):
+        import pandas as pd
+
+        return pd.DataFrame({name: [value] for name, value in x.items()})
+    is_row = isinstance(x, list | tuple) and not any(
+        isinstance(cell, list | tuple | np.ndarray) for cell in x
+    )
+    return [x] if is_row and len(x) else x
+
+
+def _positions(features: FeatureSpace, names: Sequence[str]) -> frozenset[int]:
+    names = [names] if isinstance(names, str) else list(names)
+    unknown = [name for name in names if name not in features.names]
+    if unknown:
+        raise InputError(
+            f"fixed names {unknown}, which the rules do not know; they know "
+            f"{list(features.names)}."
+        )
+    return frozenset(features.names.index(name) for name in names)
+
+
+def _steps(rules: RuleSet, scale: Any) -> np.ndarray:
+    """One step per feature; those of numbers that rules ask must be good."""
+    names = rules.features.names
+    if hasattr(scale, "to_dict"):
+        scale = scale.to_dict()
+    if isinstance(scale, Mapping):
+        scale = [scale.get(name, math.nan) for name in names]
+    steps = np.asarray(scale, dtype=np.float64)
+    if steps.shape != (len(names),):
+        raise InputError(
+            f"scale has {steps.size} values, expected one for each of {len(names)} "
+            "features, or a mapping from their names."
+        )
+    for d in {c.feature for rule in rules.rules for c in rule.conditions}:
+        is_number = rules.features.categories[d] is None
+        if is_number and not 0 < steps[d] < math.inf:
+            raise InputError(
+                f"scale of {names[d]!r} is {steps[d]:g}; expected a positive number "
+                "for every numeric feature that the rules ask."
+            )
+    return steps
+
+
+def _value_texts(
+    rules: RuleSet, columns: list[np.ndarray], i: int, row: np.ndarray
+) -> tuple[str, ...]:
+    """Every value of a row in words."""
+    features = rules.features
+    texts = []
+    for d, code in enumerate(row.tolist()):
+        labels, lookup = features.categories[d], features.lookup[d]
+        if math.isnan(code):
+            texts.append("missing")
+        elif labels is None:
+            texts.append(_number_text(rules, d, code))
+        elif code == UNSEEN:
+            cell = columns[d][i]
+            cell = cell.item() if isinstance(cell, np.generic) else cell
+            texts.append(f"{label_text(cell)}, which the rules do not know")
+        else:
+            texts.append(label_text(labels[int(code)], lookup))
+    return tuple(texts)
+
+
+def _number_text(rules: RuleSet, d: int, value: float) -> str:
+    """A value in six digits; in all of them where six would cross a cut."""
+    short = float(f"{value:.6g}")
+    both = np.array([value, short])
+    asked = [c for rule in rules.rules for c in rule.conditions if c.feature == d]
+    same = all(len(set(c.matches(both).tolist())) == 1 for c in asked)
+    return number_text(short if same else value)
+
+
+def _explain_row(
+    rules: RuleSet,
+    row: np.ndarray,
+    texts: tuple[str, ...],
+    fixed: frozenset[int],
+    steps: np.ndarray | None,
+) -> Explanation:
+    encoded = row[None, :]
+    tried = [
+        _tried(rules, number, rule, row, texts, steps)
+        for number, rule in enumerate(rules, start=1)
+    ]
+    totals, decides = {}, None
+    if rules.is_sum:
+        found = rules._totals_encoded(encoded).reshape(-1).tolist()
+        totals = dict(zip(rules.classes or (rules.target,), found))
+    else:
+        decides = int(rules.apply_encoded(encoded)[0]) + 1
+        tried = tried[:decides]
+    has_changes = bool(rules.classes) or not rules.is_sum
+    return Explanation(
+        rules.target,
+        rules.predict_encoded(encoded).tolist()[0],
+        decides,
+        tuple(tried),
+        totals,
+        smallest_changes(rules, row, texts, fixed, steps) if has_changes else (),
+    )
+
+
+def _tried(
+    rules: RuleSet,
+    number: int,
+    rule: Rule,
+    row: np.ndarray,
+    texts: tuple[str, ...],
+    steps: np.ndarray | None,
+) -> Tried:
+    if rules.is_sum:
+        says = added_text(rules, rule, signed=bool(rule.conditions))
+    else:
+        says = prediction_text(rule.prediction)
+    answers = tuple(
+        _answer(rules.features, literal, row, texts, steps)
+        for condition in rule.conditions
+        for literal in condition.literals()
+    )
+    return Tried(number, says, all(answer.holds for answer in answers), answers)
+
+
+def _answer(
+    features: FeatureSpace,
+    literal: Condition,
+    row: np.ndarray,
+    texts: tuple[str, ...],
+    steps: np.ndarray | None,
+) -> Answer:
+    d = literal.feature
+    value = float(row[d])
+    holds = bool(literal.matches(row[d : d + 1])[0])
+    distance = standardised = None
+    if isinstance(literal, Interval) and not holds and math.isfinite(value):
+        bound = literal.low if value <= literal.low else literal.high
+        if math.isfinite(bound):
+            distance = abs(bound - value)
+            standardised = None if steps is None else distance / float(steps[d])
+    asked = literal.text(features)
+    return Answer(features.names[d], asked, texts[d], holds, distance, standardised)
+
+
+def _title(told: Explanation) -> str:
+    said = f"{told.target}: {prediction_text(told.prediction)}"
+    if told.rule is None:
+        return (
+            f"{said}, the sum of" if len(told.totals) == 1 else f"{said}, {_sum(told)}"
+        )
+    last = told.tried[-1]
+    words = f"{said}, by rule {told.rule}"
+    return words if last.answers else f"{words}, otherwise"
+
+
+def _sum(told: Explanation) -> str:
+    totals = [f"{prediction_text(of)} {total:.4g}" for of, total in told.totals.items()]
+    return f"the largest total ({', '.join(totals)}) of"
+
+
+def _lines(told: Explanation) -> list[str]:
+    """The text, line by line."""
+    lines = [_title(told)]
+    if told.rule is None:
+        lines += _sum_lines(told)
+    else:
+        *earlier, last = told.tried
+        lines += [f"  {answer}" for answer in last.answers]
+        for tried in earlier:
+            lines.append(f"rule {tried.number} says {tried.says}: {_failed(tried)}")
+            lines += [f"  {answer}" for answer in tried.failed]
+    if told.changes:
+        lines += ["what would change it:"]
+        lines += [f"  {change.text}" for change in told.changes]
+    return lines
+
+
+def _sum_lines(told: Explanation) -> list[str]:
+    *rules, constant = told.tried
+    lines = [f"  {constant.says}  always"]
+    for tried in rules:
+        if tried.holds:
+            lines.append(f"  {tried.says}  by rule {tried.number}")
+            lines += [f"      {answer}" for answer in tried.answers]
+    for tried in rules:
+        if not tried.holds:
+            lines.append(
+                f"without {tried.says} of rule {tried.number}: {_failed(tried)}"
+            )
+            lines += [f"      {answer}" for answer in tried.failed]
+    return lines
+
+
+def _failed(tried: Tried) -> str:
+    n_failed, n_asked = len(tried.failed), len(tried.answers)
+    if n_failed > 1:
+        return f"{n_failed} of {n_asked} conditions fail:"
+    if n_asked > 1:
+        return f"nearly; 1 of {n_asked} conditions fails:"
+    return "its condition fails:"

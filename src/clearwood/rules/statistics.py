@@ -1,0 +1,193 @@
+"""What some rows say about every rule of a rule set: counts, shares and intervals."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from scipy.special import stdtrit
+
+from clearwood.rules.rule_set import Rule, RuleSet, first_match
+
+LEVEL = 0.95
+NORMAL = 1.959963984540054
+"""Quantile of the normal distribution for an interval of that level."""
+
+
+def described(
+    rule_set: RuleSet,
+    encoded: np.ndarray,
+    weight: np.ndarray,
+    teacher: np.ndarray | None = None,
+    truth: np.ndarray | None = None,
+) -> RuleSet:
+    """The same rules with the statistics that :class:`Rule` lists, on some rows.
+
+    Parameters
+    ----------
+    rule_set : RuleSet
+    encoded : ndarray of shape (n_samples, n_features)
+        The rows.
+    weight : ndarray of shape (n_samples,)
+        Row weights.
+    teacher : ndarray of shape (n_samples,), optional
+        What the model says: values, or positions in ``classes``.
+    truth : ndarray of shape (n_samples,), optional
+        True values, or true positions in ``classes``, -1 for a class that the rules
+        do not know.
+
+    Returns
+    -------
+    RuleSet
+    """
+    matches = rule_set._matches_encoded(encoded)
+    everywhere = np.ones((len(encoded), 1), dtype=bool)
+    if rule_set.is_sum:
+        held = caught = np.hstack([matches, everywhere])
+    else:
+        first = first_match(matches)
+        caught = first[:, None] == np.arange(rule_set.n_rules)
+        held = np.hstack([matches, caught[:, -1:]])
+    lines = []
+    for i, rule in enumerate(rule_set):
+        told = {
+            "support": float(weight[held[:, i]].sum()),
+            "caught": float(weight[caught[:, i]].sum()),
+            **UNKNOWN,
+        }
+        # In a sum no rule decides alone, so none is right or wrong.
+        if not rule_set.is_sum:
+            told |= _quality(
+                rule, rule_set.classes, held[:, i], caught[:, i], weight, teacher, truth
+            )
+        lines.append(replace(rule, **told))
+    return replace(rule_set, rules=tuple(lines[:-1]), otherwise=lines[-1])
+
+
+UNKNOWN: dict[str, Any] = dict.fromkeys(
+    (
+        "agreement", "agreement_caught", "precision", "precision_caught", "spread",
+        "low", "high", "disagreement",
+    ),
+    math.nan,
+) | {"instead": None}  # fmt: skip
+
+
+def _quality(
+    rule: Rule,
+    classes: tuple[Any, ...],
+    held: np.ndarray,
+    caught: np.ndarray,
+    weight: np.ndarray,
+    teacher: np.ndarray | None,
+    truth: np.ndarray | None,
+) -> dict[str, Any]:
+    """How good a rule of a list is where it holds and where it decides."""
+    is_class = bool(classes)
+    said = classes.index(rule.prediction) if is_class else rule.prediction
+    told: dict[str, Any] = {}
+    if teacher is not None:
+        told["agreement"] = agreement(held, said, teacher, weight, is_class)
+        told["agreement_caught"] = agreement(caught, said, teacher, weight, is_class)
+    if truth is not None and is_class:
+        told["precision"] = agreement(held, said, truth, weight, is_class)
+        told["precision_caught"] = agreement(caught, said, truth, weight, is_class)
+    shown = teacher if truth is None else truth
+    if shown is not None and not is_class and weight[held].sum() > 0:
+        told["spread"] = math.sqrt(variance(shown[held], weight[held]))
+    if weight[caught].sum() == 0:
+        return told
+    if shown is not None:
+        interval = share_interval if is_class else mean_interval
+        values = shown[caught] == said if is_class else shown[caught]
+        told["low"], told["high"] = interval(values, weight[caught])
+    if teacher is not None:
+        told |= _disagreement(said, classes, teacher[caught], weight[caught])
+    return told
+
+
+def _disagreement(
+    said: Any, classes: tuple[Any, ...], teacher: np.ndarray, weight: np.ndarray
+) -> dict[str, Any]:
+    """How far, and in favour of what, the model says otherwise."""
+    if not classes:
+        mse = np.average((teacher - said) ** 2, weights=weight)
+        return {"disagreement": math.sqrt(mse)}
+    # Labels of a teacher that the rules do not know are at -1.
+    mass = np.bincount(teacher + 1, weights=weight, minlength=len(classes) + 1)
+    mass[said + 1] = 0.0
+    largest = int(mass[1:].argmax())
+    instead = classes[largest] if mass[largest + 1] > 0 else None
+    return {"disagreement": float(mass.sum()), "instead": instead}
+
+
+def share_interval(hits: np.ndarray, weight: np.ndarray) -> tuple[float, float]:
+    """Wilson's 95 % interval of a share of rows.
+
+    Weighted rows count as their effective number, ``sum(w)**2 / sum(w**2)`` (Kish):
+    equal weights as so many rows, whatever their size.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> low, high = share_interval(np.array([1] * 9 + [0]), np.ones(10))
+    >>> round(low, 3), round(high, 3)
+    (0.596, 0.982)
+    """
+    n, z = _effective_number(weight), NORMAL
+    # Sums of weights may round to a share beyond 1.
+    share = min(float(np.average(hits, weights=weight)), 1.0)
+    centre = (share + z * z / (2 * n)) / (1 + z * z / n)
+    half = z / (1 + z * z / n) * math.sqrt(share * (1 - share) / n + (z / (2 * n)) ** 2)
+    return max(0.0, centre - half), min(1.0, centre + half)
+
+
+def mean_interval(values: np.ndarray, weight: np.ndarray) -> tuple[float, float]:
+    """Student's 95 % interval of a mean; NaN where one row is all there is.
+
+    Weighted rows count as in :func:`share_interval`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> low, high = mean_interval(np.array([1.0, 2.0, 3.0]), np.ones(3))
+    >>> round(low, 3), round(high, 3)
+    (-0.484, 4.484)
+    """
+    n = _effective_number(weight)
+    # Two rows, one of them weightless but for rounding, are one.
+    if n < 1.0 + 1e-9:
+        return math.nan, math.nan
+    mean = float(np.average(values, weights=weight))
+    error = math.sqrt(variance(values, weight) / (n - 1))
+    half = float(stdtrit(n - 1, (1 + LEVEL) / 2)) * error
+    if not math.isfinite(half):
+        return math.nan, math.nan
+    return mean - half, mean + half
+
+
+def _effective_number(weight: np.ndarray) -> float:
+    # Relative to the largest, so that tiny weights do not vanish when squared.
+    weight = weight / weight.max()
+    return float(weight.sum() ** 2 / (weight**2).sum())
+
+
+def agreement(
+    rows: np.ndarray, said: Any, values: np.ndarray, weight: np.ndarray, is_class: bool
+) -> float:
+    """Share of equal classes, or one minus squared difference over variance."""
+    if weight[rows].sum() == 0:
+        return math.nan
+    if is_class:
+        return float(np.average(values[rows] == said, weights=weight[rows]))
+    mse = float(np.average((values[rows] - said) ** 2, weights=weight[rows]))
+    total = variance(values, weight)
+    return 1.0 - mse / total if total > 0 else float(mse == 0.0)
+
+
+def variance(values: np.ndarray, weight: np.ndarray) -> float:
+    """Mean squared distance from the mean."""
+    centre = np.average(values, weights=weight)
+    return float(np.average((values - centre) ** 2, weights=weight))

@@ -1,0 +1,179 @@
+"""What some rows say about every rule, and how sure that is."""
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+from tests._html.hostile import tags_of
+
+from clearwood._features import FeatureSpace
+from clearwood.exceptions import InputError
+from clearwood.rules import Interval, Rule, RuleSet
+from clearwood.rules.statistics import mean_interval, share_interval
+
+CLASSES = ("well", "ill", "dead")
+LIST = RuleSet(
+    rules=(
+        Rule((Interval(0, low=6.0),), "ill", (0.1, 0.8, 0.1)),
+        Rule((Interval(0, low=2.0),), "well", (0.7, 0.2, 0.1)),
+    ),
+    otherwise=Rule((), "well", (0.9, 0.1, 0.0)),
+    features=FeatureSpace.numeric(1),
+    classes=CLASSES,
+)
+X = np.arange(10.0).reshape(-1, 1)
+# Rule 1 decides 7, 8, 9; rule 2 decides 3 to 6 and matches 3 to 9; the rest 0 to 2.
+TRUTH = ["well"] * 3 + ["well", "ill", "well", "well"] + ["ill", "ill", "well"]
+TAUGHT = ["well"] * 3 + ["dead", "dead", "ill", "well"] + ["ill", "ill", "ill"]
+
+
+def test_both_senses_of_every_share():
+    first, second, rest = LIST.described_on(X, TRUTH, teacher=TAUGHT)
+    assert (first.support, first.caught) == (3.0, 3.0)
+    assert (second.support, second.caught) == (7.0, 4.0)
+    assert (rest.support, rest.caught) == (3.0, 3.0)
+    assert second.precision == pytest.approx(4 / 7)
+    assert second.precision_caught == pytest.approx(3 / 4)
+    assert second.agreement == pytest.approx(1 / 7)
+    assert second.agreement_caught == pytest.approx(1 / 4)
+    assert first.precision_caught == pytest.approx(2 / 3)
+    assert math.isnan(first.spread)
+
+
+def test_where_the_model_says_otherwise():
+    first, second, rest = LIST.described_on(X, TRUTH, teacher=TAUGHT)
+    assert (second.disagreement, second.instead) == (3.0, "dead")
+    assert (first.disagreement, first.instead) == (0.0, None)
+    # Weights decide which class is most often said.
+    weight = np.ones(10)
+    weight[5] = 5.0
+    heavy = LIST.described_on(X, teacher=TAUGHT, sample_weight=weight).rules[1]
+    assert (heavy.disagreement, heavy.instead) == (7.0, "ill")
+
+
+def test_a_teacher_may_know_classes_that_the_rules_do_not():
+    taught = [*TAUGHT[:3], "gone", "gone", "gone", "well", *TAUGHT[7:]]
+    second = LIST.described_on(X, teacher=taught).rules[1]
+    assert (second.disagreement, second.instead) == (3.0, None)
+
+
+def test_the_interval_is_of_the_labels_else_of_what_the_model_says():
+    of_labels = LIST.described_on(X, TRUTH, teacher=TAUGHT).rules[1]
+    of_model = LIST.described_on(X, teacher=TAUGHT).rules[1]
+    for rule, hits in ((of_labels, 3), (of_model, 1)):
+        exact = stats.binomtest(hits, 4).proportion_ci(method="wilson")
+        assert (rule.low, rule.high) == pytest.approx((exact.low, exact.high))
+    nothing = LIST.described_on(X).rules[1]
+    assert math.isnan(nothing.low) and math.isnan(nothing.agreement)
+    assert nothing.support == 7.0
+
+
+def test_the_interval_of_a_mean_is_students():
+    rules = RuleSet(
+        (Rule((Interval(0, low=4.5),), 7.0),), Rule((), 2.0), FeatureSpace.numeric(1)
+    )
+    y = np.array([0.0, 1, 2, 3, 4, 9, 6, 7, 8, 5])
+    taught = y + 3.0
+    rule = rules.described_on(X, y, teacher=taught).rules[0]
+    exact = stats.ttest_1samp(y[5:], 0.0).confidence_interval(0.95)
+    assert (rule.low, rule.high) == pytest.approx((exact.low, exact.high))
+    assert rule.spread == pytest.approx(y[5:].std())
+    assert rule.disagreement == pytest.approx(np.sqrt(np.mean((taught[5:] - 7) ** 2)))
+    assert rule.instead is None and math.isnan(rule.precision_caught)
+    low, high = mean_interval(taught[5:], np.ones(5))
+    of_model = rules.described_on(X, teacher=taught).rules[0]
+    assert (of_model.low, of_model.high) == (low, high)
+
+
+def test_intervals_hold_what_they_promise():
+    rng = np.random.default_rng(0)
+    held = []
+    for _ in range(2000):
+        weight = rng.choice([0.5, 2.0], 60)
+        share = share_interval(rng.random(60) < 0.8, weight)
+        mean = mean_interval(rng.normal(3.0, 2.0, 60), weight)
+        held.append((share[0] <= 0.8 <= share[1], mean[0] <= 3.0 <= mean[1]))
+    assert np.mean(held, axis=0) == pytest.approx([0.95, 0.95], abs=0.015)
+
+
+def test_equal_weights_count_as_rows_whatever_their_size():
+    hits, values = np.arange(8) < 5, np.arange(8.0)
+    for scale in (1e-300, 0.1, 7.0, 1e300):
+        share = share_interval(hits, np.full(8, scale))
+        assert share == pytest.approx(share_interval(hits, np.ones(8)))
+    for scale in (1e-9, 7.0):
+        mean = mean_interval(values, np.full(8, scale))
+        assert mean == pytest.approx(mean_interval(values, np.ones(8)))
+
+
+def test_unequal_weights_count_as_fewer_rows():
+    # Four rows that count as three: 6**2 / 12.
+    weight, values = np.array([3.0, 1.0, 1.0, 1.0]), np.array([1.0, 2.0, 4.0, 5.0])
+    share = share_interval(np.array([1, 1, 0, 0]), weight)
+    exact = stats.binomtest(2, 3).proportion_ci(method="wilson")
+    assert share == pytest.approx((exact.low, exact.high))
+    mean = np.average(values, weights=weight)
+    error = np.sqrt(np.average((values - mean) ** 2, weights=weight) / 2)
+    half = stats.t(2).ppf(0.975) * error
+    assert mean_interval(values, weight) == pytest.approx((mean - half, mean + half))
+
+
+def test_few_rows():
+    assert share_interval(np.array([True]), np.ones(1))[1] == 1.0
+    assert np.isnan(mean_interval(np.ones(1), np.ones(1))).all()
+    assert np.isnan(mean_interval(np.arange(2.0), np.array([1.0, 0.0]))).all()
+    assert mean_interval(np.ones(3), np.ones(3)) == (1.0, 1.0)
+    # A rule that decides nothing has no interval, and says so in no words.
+    told = LIST.described_on([[9.0]], ["ill"], teacher=["ill"])
+    assert told.rules[1].caught == 0.0 and math.isnan(told.rules[1].low)
+    assert "decides 0 of 1 row)" in str(told)
+
+
+def test_other_rows_change_no_prediction():
+    told = LIST.described_on(X, TRUTH, teacher=TAUGHT)
+    np.testing.assert_array_equal(told.predict_proba(X), LIST.predict_proba(X))
+    assert [r.conditions for r in told] == [r.conditions for r in LIST]
+    assert RuleSet.from_json(told.to_json()) == told
+    # Nothing of what was known before stays.
+    assert told.described_on(X) == LIST.described_on(X)
+
+
+def test_rows_without_weight_do_not_count():
+    weight = np.array([1.0] * 8 + [0.0] * 2)
+    told = LIST.described_on(X, TRUTH, teacher=TAUGHT, sample_weight=weight)
+    assert told == LIST.described_on(X[:8], TRUTH[:8], teacher=TAUGHT[:8])
+
+
+def test_the_text_is_short_and_the_table_complete():
+    told = LIST.described_on(X, TRUTH, teacher=TAUGHT)
+    assert "(decides 4 of 7 rows, agreement 0.25, precision 0.75 [0.301, 0.954])" in (
+        str(told)
+    )
+    html = told._repr_html_()
+    assert "in 3 mostly dead" in " ".join(html.split())
+    assert "[0.301, 0.954]" in html
+    unlabelled = str(LIST.described_on(X, teacher=TAUGHT))
+    assert "agreement 0.25 [0.0456, 0.699])" in unlabelled
+
+
+def test_no_tag_of_a_hostile_class_survives():
+    def table(label):
+        classes = ("well", "ill", label)
+        rules = RuleSet(LIST.rules, LIST.otherwise, LIST.features, classes)
+        taught = [label if said == "dead" else said for said in TAUGHT]
+        return rules.described_on(X, TRUTH, teacher=taught)._repr_html_()
+
+    assert tags_of(table("<img src=x onerror=alert(1)>")) == tags_of(table("dead"))
+
+
+def test_wrong_rows_are_refused():
+    with pytest.raises(InputError, match="empty"):
+        LIST.described_on(np.empty((0, 1)))
+    with pytest.raises(InputError, match="y has 2"):
+        LIST.described_on(X, ["ill", "well"])
+    with pytest.raises(InputError, match="sample_weight"):
+        LIST.described_on(X, TRUTH, sample_weight=np.zeros(10))
+    with pytest.raises(InputError, match="No label of the teacher"):
+        LIST.described_on(pd.DataFrame(X), teacher=np.zeros(10, dtype=int))
