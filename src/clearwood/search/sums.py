@@ -1,0 +1,496 @@
+"""Sums of boxes and a constant, grown box by box and refitted together."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from clearwood.search import _kernels
+from clearwood.search.boxes import Grid, contains, n_literals
+from clearwood.search.lists import LEAST_ROWS, MOST_GAIN_ROWS
+from clearwood.search.pool import candidate_boxes
+from clearwood.search.sum_losses import SumLoss
+
+N_SCREENED = 24
+"""Boxes of the pool whose sides are moved to where they fit best."""
+
+N_REFITTED = 4
+"""Of these, those with which the whole sum is refitted; one is kept."""
+
+N_HALVED = 2
+"""How often the penalty per literal is halved so that a sum can grow further."""
+
+N_RESIDUAL_TREES = 15
+"""Trees on what the sum leaves, whose nodes join the pool at every step."""
+
+MOST_SWEEPS = 20
+"""Most rounds over all boxes of a sum, and over sides and value of one box."""
+
+MOST_NEWTON_STEPS = 50
+"""Most steps to the best values."""
+
+SMALLEST_CHANGE = 1e-9
+"""A sum changes only if its objective falls by more than this."""
+
+
+class SumProblem(NamedTuple):
+    """What a sum is fitted to.
+
+    Attributes
+    ----------
+    grid : Grid
+    seen : ndarray of bool of shape (total number of bins,)
+        Bins that hold rows.
+    loss : SquaredSumLoss or ClassSumLoss
+    literal : float
+        Penalty per literal.
+    ridge : float
+        Penalty on half the square of each value, so that none runs away.
+    counts : ndarray of float64 of shape (n_rows,)
+        How much a row counts towards ``LEAST_ROWS``: 0 for a made one.
+    """
+
+    grid: Grid
+    seen: np.ndarray
+    loss: SumLoss
+    literal: float
+    ridge: float
+    counts: np.ndarray
+
+
+class BoxSum(NamedTuple):
+    """Boxes, each of which adds its value to one output of the rows in it.
+
+    Attributes
+    ----------
+    boxes : ndarray of bool of shape (n_boxes, total number of bins)
+    values : ndarray of shape (n_boxes,)
+        What each box adds.
+    outputs : ndarray of int of shape (n_boxes,)
+        To which output.
+    constant : ndarray of shape (n_outputs,)
+        What every row begins with.
+    objective : float
+        Loss and penalties on the rows it was fitted to.
+    """
+
+    boxes: np.ndarray
+    values: np.ndarray
+    outputs: np.ndarray
+    constant: np.ndarray
+    objective: float
+
+    def scores(self, grid: Grid) -> np.ndarray:
+        """The sums of each row: (n_outputs, n_rows)."""
+        return _scores(self, contains(grid, self.boxes))
+
+
+def make_sum_problem(
+    grid: Grid, loss: SumLoss, literal: float, ridge: float, counts: np.ndarray
+) -> SumProblem:
+    """Put together what a sum is fitted to."""
+    counts = counts.astype(np.float64)
+    return SumProblem(grid, grid.seen(), loss, literal, ridge, counts)
+
+
+def grow_sums(
+    problem: SumProblem,
+    pool: np.ndarray,
+    max_boxes: int,
+    generator: np.random.Generator,
+) -> list[BoxSum]:
+    """Sums of 0, 1, ... boxes, each grown from the one before.
+
+    At each step every box of the pool, and of a fresh one on what the sum leaves, is
+    tried. The sides of the best are moved to where they fit best; with the best of
+    these the whole sum is refitted, and the best result is kept. Where nothing pays
+    any more, the penalty per literal is halved, twice at most.
+
+    Parameters
+    ----------
+    problem : SumProblem
+    pool : ndarray of bool of shape (n_pool, total number of bins)
+        Boxes to choose from.
+    max_boxes : int
+        Most boxes in a sum.
+    generator : numpy.random.Generator
+        Draws the trees on what the sum leaves.
+
+    Returns
+    -------
+    list of BoxSum
+        Longer from one to the next. The last may have fewer than ``max_boxes``
+        boxes, where more do not pay.
+    """
+    current = _constant(problem)
+    found = {0: current}
+    gains = _PoolGains(problem, pool)
+    n_halved = 0
+    while len(current.boxes) < max_boxes and len(pool):
+        fresh = _residual_pool(problem, current, generator)
+        trials = _longer(problem, [gains, _PoolGains(problem, fresh)], current)
+        longer = [refine_sum(problem, trial) for trial in trials]
+        best = min(longer, key=lambda one: one.objective, default=current)
+        if best.objective < current.objective - SMALLEST_CHANGE:
+            current = best
+            found[len(best.boxes)] = best
+        elif n_halved < N_HALVED:
+            # Long sums have boxes of small effect, in which a literal wins less.
+            n_halved += 1
+            problem = problem._replace(literal=problem.literal / 2)
+            current = refine_sum(problem, current)
+        else:
+            break
+    return [found[size] for size in sorted(found)]
+
+
+def _residual_pool(
+    problem: SumProblem, current: BoxSum, generator: np.random.Generator
+) -> np.ndarray:
+    """Nodes of trees on what the sum leaves of the target."""
+    loss = problem.loss
+    left = loss.target - loss.answers(current.scores(problem.grid))
+    return candidate_boxes(
+        problem.grid, left.T, loss.share, generator, n_trees=N_RESIDUAL_TREES
+    )
+
+
+def _longer(
+    problem: SumProblem, pools: list[_PoolGains], current: BoxSum
+) -> list[BoxSum]:
+    """The most promising sums with one box more."""
+    trials: dict[tuple[bytes, int], BoxSum] = {}
+    choices = [choice for gains in pools for choice in gains.best(problem, current)]
+    choices.sort(key=lambda choice: -choice[0])
+    for _, box, output, value in choices[:N_SCREENED]:
+        ascent = SumAscent(problem, _appended(current, box, output, value))
+        ascent.improve(len(current.boxes))
+        # Many boxes of the pool end in the same place.
+        trials.setdefault((ascent.boxes[-1].tobytes(), output), ascent.result())
+    return sorted(trials.values(), key=lambda one: one.objective)[:N_REFITTED]
+
+
+def refine_sum(problem: SumProblem, start: BoxSum) -> BoxSum:
+    """Refit all values and improve box after box until the objective stops falling.
+
+    Boxes that do not pay for their literals, the others being refitted, are dropped.
+
+    Parameters
+    ----------
+    problem : SumProblem
+    start : BoxSum
+
+    Returns
+    -------
+    BoxSum
+    """
+    ascent = SumAscent(problem, start)
+    while True:
+        ascent.run()
+        if not ascent.drop_idle():
+            return ascent.result()
+
+
+class SumAscent:
+    """Coordinate ascent over the boxes of one sum.
+
+    Parameters
+    ----------
+    problem : SumProblem
+    start : BoxSum
+    """
+
+    def __init__(self, problem: SumProblem, start: BoxSum) -> None:
+        self.problem = problem
+        self.boxes = start.boxes.copy()
+        self.values = start.values.copy()
+        self.outputs = start.outputs
+        self.constant = start.constant
+        self.member = contains(problem.grid, self.boxes)
+        self.literals = self._count_literals()
+
+    def run(self) -> None:
+        """Refit the values and sweep over the boxes while that helps."""
+        self.refit()
+        before = self.objective()
+        for _ in range(MOST_SWEEPS):
+            for k in range(len(self.boxes)):
+                self.improve(k)
+            self.refit()
+            now = self.objective()
+            if now > before - SMALLEST_CHANGE:
+                break
+            before = now
+
+    def improve(self, k: int) -> None:
+        """Find a better value and better sides for one box, the others as they are."""
+        loss, literal = self.problem.loss, self.problem.literal
+        output, value = int(self.outputs[k]), float(self.values[k])
+        scores = self.scores()
+        scores[output] -= value * self.member[k]
+        answers = loss.answers(scores)
+        now = loss.change(answers, output, value)[self.member[k]].sum()
+        now += 0.5 * self.problem.ridge * value**2 + literal * self.literals[k]
+        found = self._improved(k, answers, output, value)
+        if found[0] < now - _kernels.SMALLEST_CHANGE:
+            _, self.boxes[k], self.values[k] = found
+            self.member[k] = contains(self.problem.grid, self.boxes[k][None])[0]
+            self.literals[k] = self._count_literals()[k]
+
+    def _improved(
+        self, k: int, answers: np.ndarray, output: int, value: float
+    ) -> tuple[float, np.ndarray, float]:
+        """Sides and value in turns, while the cost falls."""
+        grid, seen, loss, literal, ridge, counts = self.problem
+        best = np.inf, self.boxes[k], value
+        for _ in range(MOST_SWEEPS):
+            box = best[1].copy()
+            cost = _kernels.improve_box(
+                *grid, seen, loss.change(answers, output, value), counts, box,
+                literal, float(LEAST_ROWS),
+            )  # fmt: skip
+            cost += 0.5 * ridge * value**2
+            if cost > best[0] - SMALLEST_CHANGE:
+                return best
+            best = cost, box, value
+            rows = np.flatnonzero(contains(grid, box[None])[0])
+            value = best_value(loss, answers, output, rows, ridge, value)
+        return best
+
+    def refit(self) -> None:
+        """The best constant and values for the boxes as they are."""
+        self.constant, self.values = best_values(
+            self.problem, self.member, self.outputs, self.constant, self.values
+        )
+
+    def drop_idle(self) -> bool:
+        """Drop the box that pays least, if it does not pay; whether there was one."""
+        best, idle = self.objective() + SMALLEST_CHANGE, None
+        for k in range(len(self.boxes)):
+            fewer = SumAscent(self.problem, self._without(k))
+            fewer.refit()
+            if fewer.objective() < best:
+                best, idle = fewer.objective(), fewer
+        if idle is None:
+            return False
+        self.__dict__.update(idle.__dict__)
+        return True
+
+    def _without(self, k: int) -> BoxSum:
+        kept = np.arange(len(self.boxes)) != k
+        return BoxSum(
+            self.boxes[kept],
+            self.values[kept],
+            self.outputs[kept],
+            self.constant,
+            np.inf,
+        )
+
+    def _count_literals(self) -> np.ndarray:
+        grid, seen = self.problem.grid, self.problem.seen
+        return np.array([n_literals(grid, box, seen) for box in self.boxes], dtype=int)
+
+    def scores(self) -> np.ndarray:
+        """The sums of each row."""
+        return _scores(self, self.member)
+
+    def objective(self) -> float:
+        """Loss and penalties of the sum as it is."""
+        problem = self.problem
+        loss = problem.loss.rows(self.scores()).sum()
+        ridge = 0.5 * problem.ridge * (self.values**2).sum()
+        return float(loss + ridge + problem.literal * self.literals.sum())
+
+    def result(self) -> BoxSum:
+        """The sum as it is."""
+        return BoxSum(
+            self.boxes, self.values, self.outputs, self.constant, self.objective()
+        )
+
+
+def best_value(
+    loss: SumLoss,
+    answers: np.ndarray,
+    output: int,
+    rows: np.ndarray,
+    ridge: float,
+    start: float,
+) -> float:
+    """The value that costs least if it is added to one output of some rows.
+
+    Newton's method on one convex function, with the interval halved where a step
+    leaves it.
+
+    Parameters
+    ----------
+    loss : SquaredSumLoss or ClassSumLoss
+    answers : ndarray of shape (n_outputs, n_rows)
+        What is said of the rows without the value.
+    output : int
+    rows : ndarray of int
+        Positions.
+    ridge : float
+        Penalty on half its square.
+    start : float
+        Where to begin.
+
+    Returns
+    -------
+    float
+    """
+    part = type(loss)(loss.target[:, rows], loss.share[rows])
+    answers = answers[:, rows]
+    low, high, value = -loss.largest, loss.largest, start
+    for _ in range(MOST_NEWTON_STEPS):
+        first, second = part.slopes(answers, output, value)
+        slope = first.sum() + ridge * value
+        low, high = (value, high) if slope < 0 else (low, value)
+        then = value - slope / max(second.sum() + ridge, 1e-300)
+        if not low <= then <= high:
+            then = 0.5 * (low + high)
+        if abs(then - value) <= 1e-10 * max(1.0, abs(then)):
+            return float(then)
+        value = then
+    return float(value)
+
+
+def best_values(
+    problem: SumProblem,
+    member: np.ndarray,
+    outputs: np.ndarray,
+    constant: np.ndarray,
+    values: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray]:
+    """The constant and the values that cost least together.
+
+    Newton's method, with steps halved until the loss falls; for squares one step.
+
+    Parameters
+    ----------
+    problem : SumProblem
+    member : ndarray of bool of shape (n_boxes, n_rows)
+        Which rows are in which box.
+    outputs : ndarray of int of shape (n_boxes,)
+    constant, values : ndarray
+        Where to begin.
+
+    Returns
+    -------
+    tuple of ndarray
+        Constant (n_outputs,) and values (n_boxes,).
+    """
+    loss, n_outputs = problem.loss, len(constant)
+    every = np.ones((n_outputs, member.shape[1]))
+    design = np.concatenate([every, member.astype(np.float64)])
+    output_of = np.concatenate([np.arange(n_outputs), outputs])
+    # Several constants are known but for a common shift, which this holds at none.
+    slight = 1e-9 if n_outputs > 1 else 0.0
+    ridge = np.repeat([slight, problem.ridge], [n_outputs, len(member)])
+    factors = np.concatenate([constant, values])
+
+    def cost(factors: np.ndarray) -> tuple[float, np.ndarray]:
+        scores = np.zeros((n_outputs, design.shape[1]))
+        for c in range(n_outputs):
+            scores[c] = factors[output_of == c] @ design[output_of == c]
+        penalty = 0.5 * (ridge * factors**2).sum()
+        return float(loss.rows(scores).sum() + penalty), scores
+
+    now, scores = cost(factors)
+    for _ in range(MOST_NEWTON_STEPS):
+        answers = loss.answers(scores)
+        slope = ridge * factors
+        for c in range(n_outputs):
+            mine = output_of == c
+            slope[mine] += design[mine] @ loss.slopes(answers, c, 0.0)[0]
+        curvature = loss.curvature(answers, design, output_of) + np.diag(ridge)
+        step = np.linalg.lstsq(curvature, slope, rcond=1e-13)[0]
+        size = 1.0
+        while True:
+            then, there = cost(factors - size * step)
+            if then <= now or size < 1e-6:
+                break
+            size /= 2
+        if then > now:
+            break
+        gained = now - then
+        factors, now, scores = factors - size * step, then, there
+        if gained <= 1e-14:
+            break
+    return factors[:n_outputs], factors[n_outputs:]
+
+
+class _PoolGains:
+    """What each box of a pool would gain if it joined a sum."""
+
+    def __init__(self, problem: SumProblem, pool: np.ndarray) -> None:
+        grid, rows = problem.grid, np.arange(problem.grid.n_rows)
+        self.counts, self.loss = problem.counts, problem.loss
+        if len(rows) > MOST_GAIN_ROWS:
+            rows = np.random.default_rng(0).permutation(rows)[:MOST_GAIN_ROWS]
+            grid, self.loss = grid.take(rows), problem.loss.take(rows)
+            share_real = problem.counts.sum() / max(problem.counts[rows].sum(), 1.0)
+            self.counts = problem.counts[rows] * share_real
+        self.grid, self.pool = grid, pool
+        self.member = contains(grid, pool).astype(np.float32)
+        self.literals = np.array(
+            [n_literals(grid, box, problem.seen) for box in pool], dtype=int
+        )
+
+    def best(
+        self, problem: SumProblem, current: BoxSum
+    ) -> list[tuple[float, np.ndarray, int, float]]:
+        """Gain, box, output and value of the best, each box once."""
+        if not len(self.pool):
+            return []
+        gain, value = self.gains(problem, current)
+        output = gain.argmax(axis=1)
+        most = gain.max(axis=1)
+        return [
+            (float(most[b]), self.pool[b], int(output[b]), float(value[b, output[b]]))
+            for b in np.argsort(-most, kind="stable")[:N_SCREENED].tolist()
+            if np.isfinite(most[b])
+        ]
+
+    def gains(
+        self, problem: SumProblem, current: BoxSum
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Fall of the objective, and the value, per box of the pool and output.
+
+        To second order, all other values as they are. Minus infinity where the box
+        would hold too few rows.
+        """
+        answers = self.loss.answers(current.scores(self.grid))
+        slopes = [self.loss.slopes(answers, c, 0.0) for c in range(len(answers))]
+        columns = np.array([self.counts, *(part for pair in slopes for part in pair)])
+        sums = (self.member @ columns.T.astype(np.float32)).astype(np.float64)
+        first, second = sums[:, 1::2], sums[:, 2::2] + problem.ridge
+        gain = first**2 / (2 * second) - problem.literal * self.literals[:, None]
+        enough = sums[:, :1] >= LEAST_ROWS - 0.01
+        value = np.clip(-first / second, -self.loss.largest, self.loss.largest)
+        return np.where(enough, gain, -np.inf), value
+
+
+def _scores(lines: BoxSum | SumAscent, member: np.ndarray) -> np.ndarray:
+    scores = np.repeat(lines.constant[:, None], member.shape[1], axis=1)
+    for rows, value, output in zip(member, lines.values, lines.outputs):
+        scores[output] += value * rows
+    return scores
+
+
+def _constant(problem: SumProblem) -> BoxSum:
+    n_outputs = len(problem.loss.target)
+    none = np.zeros((0, len(problem.seen)), dtype=bool)
+    nothing, nowhere = np.zeros(0), np.zeros(0, dtype=np.int64)
+    start = BoxSum(none, nothing, nowhere, np.zeros(n_outputs), np.inf)
+    return refine_sum(problem, start)
+
+
+def _appended(one: BoxSum, box: np.ndarray, output: int, value: float) -> BoxSum:
+    return BoxSum(
+        np.concatenate([one.boxes, box[None]]),
+        np.append(one.values, value),
+        np.append(one.outputs, output),
+        one.constant,
+        np.inf,
+    )
