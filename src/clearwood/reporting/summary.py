@@ -183,7 +183,7 @@ def _scores(
             _size(ensemble, "n_splits"),
         ),
     ]
-    return {"n_rows": len(rules.apply(table.X)), "lines": lines}
+    return {"n_rows": len(rules.predict(table.X)), "lines": lines}
 
 
 def model_error(rules: RuleSet, table: Table) -> float | None:
