@@ -1,7 +1,8 @@
 """What it costs to score rows by a sum, and how that changes with the sum.
 
-Scores are of shape (n_outputs, n_rows). ``answers`` are what scores come to: values,
-or class probabilities. All losses are shares: over all rows, the weights sum to one.
+Scores are of shape (n_outputs, n_rows): one output for values, one per class
+otherwise. ``answers`` are what scores come to: values, or class probabilities. All
+losses are shares: over all rows, the weights sum to one.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from scipy.special import logsumexp, softmax
 
 LARGEST_SCORE = 20.0
 """Log-odds beyond which a class is as good as sure."""
@@ -38,6 +40,7 @@ class SquaredSumLoss:
     target: np.ndarray
     share: np.ndarray
     largest: ClassVar[float] = np.inf
+    free: ClassVar[tuple[int, ...]] = (0,)
 
     @classmethod
     def of(cls, target: np.ndarray, weight: np.ndarray) -> SquaredSumLoss:
@@ -80,20 +83,19 @@ class SquaredSumLoss:
 class ClassSumLoss:
     """Cross-entropy of the classes' probabilities, the softmax of the sums.
 
-    Of two classes the first has score 0, and the scores are the second's log-odds.
-    Make one with :meth:`of`.
+    Of two classes the first always scores 0. Make one with :meth:`of`.
 
     Parameters
     ----------
-    target : ndarray of shape (n_outputs, n_rows)
-        Probabilities of the classes that have scores.
+    target : ndarray of shape (n_classes, n_rows)
+        Probabilities.
     share : ndarray of shape (n_rows,)
         Weights, of sum one.
 
     Examples
     --------
     >>> loss = ClassSumLoss.of(np.array([[0.5, 0.5]]), np.ones(1))
-    >>> loss.rows(np.zeros((1, 1))).round(4)
+    >>> loss.rows(np.zeros((2, 1))).round(4)
     array([0.6931])
     """
 
@@ -104,21 +106,22 @@ class ClassSumLoss:
     @classmethod
     def of(cls, probabilities: np.ndarray, weight: np.ndarray) -> ClassSumLoss:
         """Loss of class probabilities (n_rows, n_classes)."""
-        free = probabilities[:, 1:] if probabilities.shape[1] == 2 else probabilities
-        return cls(np.ascontiguousarray(free.T), weight / weight.sum())
+        return cls(np.ascontiguousarray(probabilities.T), weight / weight.sum())
+
+    @property
+    def free(self) -> tuple[int, ...]:
+        """Classes to whose scores something may be added."""
+        n_classes = len(self.target)
+        return (1,) if n_classes == 2 else tuple(range(n_classes))
 
     def rows(self, scores: np.ndarray) -> np.ndarray:
         """What the scores cost on each row."""
-        total = _with_first(scores)
-        highest = total.max(axis=0)
-        normaliser = highest + np.log(np.exp(total - highest).sum(axis=0))
+        normaliser = logsumexp(scores, axis=0)
         return self.share * (normaliser - (self.target * scores).sum(axis=0))
 
     def answers(self, scores: np.ndarray) -> np.ndarray:
-        """Probabilities of the classes that have scores."""
-        total = _with_first(scores)
-        odds = np.exp(total - total.max(axis=0))
-        return (odds / odds.sum(axis=0))[-len(scores) :]
+        """Probabilities of the classes."""
+        return softmax(scores, axis=0)
 
     def change(self, answers: np.ndarray, output: int, value: float) -> np.ndarray:
         """Change of each row's loss if ``value`` is added to one output's scores."""
@@ -148,13 +151,6 @@ class ClassSumLoss:
         """The loss on some of the rows."""
         share = self.share[rows]
         return ClassSumLoss(self.target[:, rows], share / share.sum())
-
-
-def _with_first(scores: np.ndarray) -> np.ndarray:
-    """Scores of all classes: of two, the first class has 0."""
-    if len(scores) > 1:
-        return scores
-    return np.concatenate([np.zeros_like(scores), scores])
 
 
 SumLoss = SquaredSumLoss | ClassSumLoss

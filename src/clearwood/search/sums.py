@@ -30,6 +30,15 @@ MOST_SWEEPS = 20
 MOST_NEWTON_STEPS = 50
 """Most steps to the best values."""
 
+SMALLEST_RIDGE = 1e-9
+"""Ridge where only a common shift of all constants is unknown."""
+
+SMALLEST_STEP = 1e-6
+"""Newton's steps are halved down to this."""
+
+SMALLEST_GAIN = 1e-14
+"""Newton's method ends when the objective falls by less."""
+
 SMALLEST_CHANGE = 1e-9
 """A sum changes only if its objective falls by more than this."""
 
@@ -84,6 +93,11 @@ class BoxSum(NamedTuple):
     def scores(self, grid: Grid) -> np.ndarray:
         """The sums of each row: (n_outputs, n_rows)."""
         return _scores(self, contains(grid, self.boxes))
+
+    def predict(self, grid: Grid) -> np.ndarray:
+        """What is said of each row: a value, or of several outputs the largest."""
+        scores = self.scores(grid)
+        return scores.argmax(axis=0) if len(scores) > 1 else scores[0]
 
 
 def make_sum_problem(
@@ -151,6 +165,7 @@ def _residual_pool(
     """Nodes of trees on what the sum leaves of the target."""
     loss = problem.loss
     left = loss.target - loss.answers(current.scores(problem.grid))
+    left = left[list(loss.free)]
     return candidate_boxes(
         problem.grid, left.T, loss.share, generator, n_trees=N_RESIDUAL_TREES
     )
@@ -380,44 +395,47 @@ def best_values(
     tuple of ndarray
         Constant (n_outputs,) and values (n_boxes,).
     """
-    loss, n_outputs = problem.loss, len(constant)
-    every = np.ones((n_outputs, member.shape[1]))
+    loss = problem.loss
+    free, n_free = np.array(loss.free), len(loss.free)
+    every = np.ones((n_free, member.shape[1]))
     design = np.concatenate([every, member.astype(np.float64)])
-    output_of = np.concatenate([np.arange(n_outputs), outputs])
-    # Several constants are known but for a common shift, which this holds at none.
-    slight = 1e-9 if n_outputs > 1 else 0.0
-    ridge = np.repeat([slight, problem.ridge], [n_outputs, len(member)])
-    factors = np.concatenate([constant, values])
+    output_of = np.concatenate([free, outputs])
+    # Several constants are known but for a common shift; this keeps it at none.
+    slight = SMALLEST_RIDGE if n_free > 1 else 0.0
+    ridge = np.repeat([slight, problem.ridge], [n_free, len(member)])
 
-    def cost(factors: np.ndarray) -> tuple[float, np.ndarray]:
-        scores = np.zeros((n_outputs, design.shape[1]))
-        for c in range(n_outputs):
+    def scores_of(factors: np.ndarray) -> np.ndarray:
+        scores = np.zeros((len(constant), design.shape[1]))
+        for c in free:
             scores[c] = factors[output_of == c] @ design[output_of == c]
-        penalty = 0.5 * (ridge * factors**2).sum()
-        return float(loss.rows(scores).sum() + penalty), scores
+        return scores
 
-    now, scores = cost(factors)
+    def cost(factors: np.ndarray) -> float:
+        penalty = 0.5 * (ridge * factors**2).sum()
+        return float(loss.rows(scores_of(factors)).sum() + penalty)
+
+    factors = np.concatenate([constant[free], values])
+    now = cost(factors)
     for _ in range(MOST_NEWTON_STEPS):
-        answers = loss.answers(scores)
+        answers = loss.answers(scores_of(factors))
         slope = ridge * factors
-        for c in range(n_outputs):
+        for c in free:
             mine = output_of == c
             slope[mine] += design[mine] @ loss.slopes(answers, c, 0.0)[0]
         curvature = loss.curvature(answers, design, output_of) + np.diag(ridge)
         step = np.linalg.lstsq(curvature, slope, rcond=1e-13)[0]
-        size = 1.0
-        while True:
-            then, there = cost(factors - size * step)
-            if then <= now or size < 1e-6:
-                break
-            size /= 2
-        if then > now:
+        then = cost(factors - step)
+        while then > now and np.abs(step).max() > SMALLEST_STEP:
+            step = step / 2
+            then = cost(factors - step)
+        if then >= now:
             break
-        gained = now - then
-        factors, now, scores = factors - size * step, then, there
-        if gained <= 1e-14:
+        factors, gained, now = factors - step, now - then, then
+        if gained <= SMALLEST_GAIN:
             break
-    return factors[:n_outputs], factors[n_outputs:]
+    best = constant.copy()
+    best[free] = factors[:n_free]
+    return best, factors[n_free:]
 
 
 class _PoolGains:
@@ -445,9 +463,9 @@ class _PoolGains:
             return []
         gain, value = self.gains(problem, current)
         output = gain.argmax(axis=1)
-        most = gain.max(axis=1)
+        most, free = gain.max(axis=1), self.loss.free
         return [
-            (float(most[b]), self.pool[b], int(output[b]), float(value[b, output[b]]))
+            (float(most[b]), self.pool[b], free[output[b]], float(value[b, output[b]]))
             for b in np.argsort(-most, kind="stable")[:N_SCREENED].tolist()
             if np.isfinite(most[b])
         ]
@@ -455,13 +473,13 @@ class _PoolGains:
     def gains(
         self, problem: SumProblem, current: BoxSum
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Fall of the objective, and the value, per box of the pool and output.
+        """Fall of the objective, and the value, per box of the pool and free output.
 
         To second order, all other values as they are. Minus infinity where the box
         would hold too few rows.
         """
         answers = self.loss.answers(current.scores(self.grid))
-        slopes = [self.loss.slopes(answers, c, 0.0) for c in range(len(answers))]
+        slopes = [self.loss.slopes(answers, c, 0.0) for c in self.loss.free]
         columns = np.array([self.counts, *(part for pair in slopes for part in pair)])
         sums = (self.member @ columns.T.astype(np.float32)).astype(np.float64)
         first, second = sums[:, 1::2], sums[:, 2::2] + problem.ridge

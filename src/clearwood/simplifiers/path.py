@@ -40,13 +40,13 @@ class RulesOnPath(RulesFromEnsemble):
         raise NotImplementedError
 
     @staticmethod
-    def _fit_path(job: Job, lesson: Lesson, settings: Any) -> Sequence[Any]:
+    def _fit_path(job: Job, lesson: Lesson, settings: Any, /) -> Sequence[Any]:
         """Rules that grow from one to the next, in bins."""
         raise NotImplementedError
 
     @staticmethod
     def _print_path(
-        job: Job, lesson: Lesson, path: Sequence[Any]
+        job: Job, lesson: Lesson, path: Sequence[Any], /
     ) -> tuple[RuleSet, ...]:
         """These rules in the data's own terms."""
         raise NotImplementedError
