@@ -15,8 +15,15 @@ from clearwood.search.sum_losses import SumLoss
 N_SCREENED = 24
 """Boxes of the pool whose sides are moved to where they fit best."""
 
-N_REFITTED = 4
-"""Of these, those with which the whole sum is refitted; one is kept."""
+N_REFITTED = 8
+"""Of these, those with which the whole sum is refitted."""
+
+N_KEPT = 4
+"""Of the refitted, those that are grown further. The best alone often ends where one
+box does the work of two, and no single move leads out."""
+
+SAME_DIGITS = 7
+"""Decimals to which the objectives of two sums differ, unless they are the same."""
 
 N_HALVED = 2
 """How often the penalty per literal is halved so that a sum can grow further."""
@@ -114,12 +121,12 @@ def grow_sums(
     max_boxes: int,
     generator: np.random.Generator,
 ) -> list[BoxSum]:
-    """Sums of 0, 1, ... boxes, each grown from the one before.
+    """Sums of 0, 1, ... boxes, grown by a beam search.
 
     At each step every box of the pool, and of a fresh one on what the sum leaves, is
     tried. The sides of the best are moved to where they fit best; with the best of
-    these the whole sum is refitted, and the best result is kept. Where nothing pays
-    any more, the penalty per literal is halved, twice at most.
+    these the whole sum is refitted, and the best results are grown further. Where
+    nothing pays any more, the penalty per literal is halved, twice at most.
 
     Parameters
     ----------
@@ -137,26 +144,43 @@ def grow_sums(
         Longer from one to the next. The last may have fewer than ``max_boxes``
         boxes, where more do not pay.
     """
-    current = _constant(problem)
-    found = {0: current}
+    beam = [_constant(problem)]
+    found = {0: beam[0]}
     gains = _PoolGains(problem, pool)
     n_halved = 0
-    while len(current.boxes) < max_boxes and len(pool):
-        fresh = _residual_pool(problem, current, generator)
-        trials = _longer(problem, [gains, _PoolGains(problem, fresh)], current)
-        longer = [refine_sum(problem, trial) for trial in trials]
-        best = min(longer, key=lambda one: one.objective, default=current)
-        if best.objective < current.objective - SMALLEST_CHANGE:
-            current = best
-            found[len(best.boxes)] = best
+    while len(beam[0].boxes) < max_boxes and len(pool):
+        fresh = _PoolGains(problem, _residual_pool(problem, beam[0], generator))
+        longer = _refined(
+            problem,
+            [
+                trial
+                for one in beam
+                if len(one.boxes) < max_boxes
+                for trial in _longer(problem, [gains, fresh], one)
+            ],
+        )
+        if longer and longer[0].objective < beam[0].objective - SMALLEST_CHANGE:
+            beam = longer
+            found[len(beam[0].boxes)] = beam[0]
         elif n_halved < N_HALVED:
             # Long sums have boxes of small effect, in which a literal wins less.
             n_halved += 1
             problem = problem._replace(literal=problem.literal / 2)
-            current = refine_sum(problem, current)
+            beam = _refined(problem, beam)
         else:
             break
     return [found[size] for size in sorted(found)]
+
+
+def _refined(problem: SumProblem, trials: list[BoxSum]) -> list[BoxSum]:
+    """The best sums that come of the most promising ones, each once, best first."""
+    trials = sorted(trials, key=lambda one: one.objective)[:N_REFITTED]
+    best: dict[float, BoxSum] = {}
+    for trial in trials:
+        one = refine_sum(problem, trial)
+        # Sums that end in the same place have the same objective.
+        best.setdefault(round(one.objective, SAME_DIGITS), one)
+    return [best[key] for key in sorted(best)][:N_KEPT]
 
 
 def _residual_pool(
@@ -183,13 +207,14 @@ def _longer(
         ascent.improve(len(current.boxes))
         # Many boxes of the pool end in the same place.
         trials.setdefault((ascent.boxes[-1].tobytes(), output), ascent.result())
-    return sorted(trials.values(), key=lambda one: one.objective)[:N_REFITTED]
+    return list(trials.values())
 
 
 def refine_sum(problem: SumProblem, start: BoxSum) -> BoxSum:
     """Refit all values and improve box after box until the objective stops falling.
 
-    Boxes that do not pay for their literals, the others being refitted, are dropped.
+    Boxes that do not pay for their literals, the others being refitted, are dropped,
+    and so is a box that holds the rows of another one, or all but these.
 
     Parameters
     ----------
@@ -203,7 +228,7 @@ def refine_sum(problem: SumProblem, start: BoxSum) -> BoxSum:
     ascent = SumAscent(problem, start)
     while True:
         ascent.run()
-        if not ascent.drop_idle():
+        if not (ascent.drop_twin() or ascent.drop_idle()):
             return ascent.result()
 
 
@@ -291,6 +316,22 @@ class SumAscent:
             return False
         self.__dict__.update(idle.__dict__)
         return True
+
+    def drop_twin(self) -> bool:
+        """Drop a box that says no more than one before; whether there was one.
+
+        Values that are split among several cost less ridge, which is no reason to
+        print a box twice.
+        """
+        told: set[tuple[int, bytes]] = set()
+        for k, (output, rows) in enumerate(zip(self.outputs, self.member)):
+            # Rows and their complement differ by the constant.
+            key = int(output), np.packbits(rows ^ rows[0]).tobytes()
+            if key in told:
+                self.__dict__.update(SumAscent(self.problem, self._without(k)).__dict__)
+                return True
+            told.add(key)
+        return False
 
     def _without(self, k: int) -> BoxSum:
         kept = np.arange(len(self.boxes)) != k

@@ -16,9 +16,9 @@ from clearwood.simplifiers.rule_list import Job, Lesson, region_maker
 LITERAL_PENALTIES = (0.004, 0.002)
 """Penalties per literal, the default first."""
 
-RIDGE = {"classification": 1e-3, "regression": 1e-6}
+RIDGE = {"classification": 1e-2, "regression": 1e-4}
 """Penalty on half the square of what a rule adds: log-odds must not run away where
-the ensemble is sure; for values it only keeps the sums apart."""
+the ensemble is sure."""
 
 
 class SumSettings(NamedTuple):
