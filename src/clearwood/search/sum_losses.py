@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from scipy.special import logsumexp, softmax
 
 LARGEST_SCORE = 20.0
 """Log-odds beyond which a class is as good as sure."""
@@ -116,12 +115,14 @@ class ClassSumLoss:
 
     def rows(self, scores: np.ndarray) -> np.ndarray:
         """What the scores cost on each row."""
-        normaliser = logsumexp(scores, axis=0)
+        highest = scores.max(axis=0)
+        normaliser = highest + np.log(np.exp(scores - highest).sum(axis=0))
         return self.share * (normaliser - (self.target * scores).sum(axis=0))
 
     def answers(self, scores: np.ndarray) -> np.ndarray:
         """Probabilities of the classes."""
-        return softmax(scores, axis=0)
+        odds = np.exp(scores - scores.max(axis=0))
+        return odds / odds.sum(axis=0)
 
     def change(self, answers: np.ndarray, output: int, value: float) -> np.ndarray:
         """Change of each row's loss if ``value`` is added to one output's scores."""

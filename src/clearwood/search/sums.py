@@ -28,7 +28,7 @@ SAME_DIGITS = 7
 N_HALVED = 2
 """How often the penalty per literal is halved so that a sum can grow further."""
 
-N_RESIDUAL_TREES = 15
+N_RESIDUAL_TREES = 9
 """Trees on what the sum leaves, whose nodes join the pool at every step."""
 
 MOST_SWEEPS = 20
@@ -43,7 +43,10 @@ SMALLEST_RIDGE = 1e-9
 SMALLEST_STEP = 1e-6
 """Newton's steps are halved down to this."""
 
-SMALLEST_GAIN = 1e-14
+SMALLEST_SLOPE = 1e-9
+"""Newton's method ends when no factor has a steeper slope."""
+
+SMALLEST_GAIN = 1e-12
 """Newton's method ends when the objective falls by less."""
 
 SMALLEST_CHANGE = 1e-9
@@ -265,18 +268,18 @@ class SumAscent:
 
     def improve(self, k: int) -> None:
         """Find a better value and better sides for one box, the others as they are."""
-        loss, literal = self.problem.loss, self.problem.literal
+        grid, seen, loss, literal, ridge, _ = self.problem
         output, value = int(self.outputs[k]), float(self.values[k])
         scores = self.scores()
         scores[output] -= value * self.member[k]
         answers = loss.answers(scores)
         now = loss.change(answers, output, value)[self.member[k]].sum()
-        now += 0.5 * self.problem.ridge * value**2 + literal * self.literals[k]
+        now += 0.5 * ridge * value**2 + literal * self.literals[k]
         found = self._improved(k, answers, output, value)
         if found[0] < now - _kernels.SMALLEST_CHANGE:
             _, self.boxes[k], self.values[k] = found
-            self.member[k] = contains(self.problem.grid, self.boxes[k][None])[0]
-            self.literals[k] = self._count_literals()[k]
+            self.member[k] = contains(grid, self.boxes[k][None])[0]
+            self.literals[k] = n_literals(grid, self.boxes[k], seen)
 
     def _improved(
         self, k: int, answers: np.ndarray, output: int, value: float
@@ -306,16 +309,30 @@ class SumAscent:
 
     def drop_idle(self) -> bool:
         """Drop the box that pays least, if it does not pay; whether there was one."""
-        best, idle = self.objective() + SMALLEST_CHANGE, None
-        for k in range(len(self.boxes)):
+        least, best = self.objective() + SMALLEST_CHANGE, None
+        for k in np.flatnonzero(self._may_be_idle()).tolist():
             fewer = SumAscent(self.problem, self._without(k))
             fewer.refit()
-            if fewer.objective() < best:
-                best, idle = fewer.objective(), fewer
-        if idle is None:
+            if (then := fewer.objective()) < least:
+                least, best = then, fewer
+        if best is None:
             return False
-        self.__dict__.update(idle.__dict__)
+        self.__dict__.update(best.__dict__)
         return True
+
+    def _may_be_idle(self) -> np.ndarray:
+        """Boxes without which the objective would hardly rise.
+
+        Without a factor, and with all others refitted, a quadratic function rises by
+        half its square over its place in the inverse of the second derivatives.
+        """
+        problem, answers = self.problem, self.problem.loss.answers(self.scores())
+        design, outputs, ridge = _design(problem, self.member, self.outputs)
+        curvature = problem.loss.curvature(answers, design, outputs) + np.diag(ridge)
+        spread = np.diag(np.linalg.pinv(curvature))[len(design) - len(self.boxes) :]
+        rise = self.values**2 / (2.0 * np.maximum(spread, 1e-300))
+        # Far off, other losses rise less than their curvature says.
+        return rise < 2.0 * problem.literal * self.literals + SMALLEST_CHANGE
 
     def drop_twin(self) -> bool:
         """Drop a box that says no more than one before; whether there was one.
@@ -438,12 +455,7 @@ def best_values(
     """
     loss = problem.loss
     free, n_free = np.array(loss.free), len(loss.free)
-    every = np.ones((n_free, member.shape[1]))
-    design = np.concatenate([every, member.astype(np.float64)])
-    output_of = np.concatenate([free, outputs])
-    # Several constants are known but for a common shift; this keeps it at none.
-    slight = SMALLEST_RIDGE if n_free > 1 else 0.0
-    ridge = np.repeat([slight, problem.ridge], [n_free, len(member)])
+    design, output_of, ridge = _design(problem, member, outputs)
 
     def scores_of(factors: np.ndarray) -> np.ndarray:
         scores = np.zeros((len(constant), design.shape[1]))
@@ -463,6 +475,8 @@ def best_values(
         for c in free:
             mine = output_of == c
             slope[mine] += design[mine] @ loss.slopes(answers, c, 0.0)[0]
+        if np.abs(slope).max() < SMALLEST_SLOPE:
+            break
         curvature = loss.curvature(answers, design, output_of) + np.diag(ridge)
         step = np.linalg.lstsq(curvature, slope, rcond=1e-13)[0]
         then = cost(factors - step)
@@ -477,6 +491,19 @@ def best_values(
     best = constant.copy()
     best[free] = factors[:n_free]
     return best, factors[n_free:]
+
+
+def _design(
+    problem: SumProblem, member: np.ndarray, outputs: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Constants and boxes as lines over rows, the output and ridge of each."""
+    free = np.array(problem.loss.free)
+    every = np.ones((len(free), member.shape[1]))
+    # Several constants are known but for a common shift; this keeps it at none.
+    slight = SMALLEST_RIDGE if len(free) > 1 else 0.0
+    ridge = np.repeat([slight, problem.ridge], [len(free), len(member)])
+    design = np.concatenate([every, member.astype(np.float64)])
+    return design, np.concatenate([free, outputs]), ridge
 
 
 class _PoolGains:
