@@ -19,7 +19,9 @@ from clearwood.search import (
     refine_sum,
 )
 from clearwood.search.lists import LEAST_ROWS
-from clearwood.search.sums import SumAscent, _PoolGains, best_value, best_values
+from clearwood.search.sum_ascent import SumAscent
+from clearwood.search.sum_values import best_value, best_values
+from clearwood.search.sums import _PoolGains
 
 KINDS = ("values", 2, 3)
 """Squares, or so many classes."""
@@ -137,7 +139,7 @@ def test_joint_values_of_squares_are_least_squares():
     problem = random_problem(rng, "values", n_rows=200, ridge=0.0)
     member = rng.random((4, 200)) < 0.4
     constant, values = best_values(
-        problem, member, np.zeros(4, int), np.zeros(1), np.zeros(4)
+        problem.loss, 0.0, member, np.zeros(4, int), np.zeros(1), np.zeros(4)
     )
     root = np.sqrt(problem.loss.share)
     design = np.concatenate([np.ones((1, 200)), member]).T * root[:, None]
@@ -153,7 +155,7 @@ def test_joint_values_are_scipys_optimum(kind):
     free = list(problem.loss.free)
     member = contains(problem.grid, start.boxes)
     constant, values = best_values(
-        problem, member, start.outputs, start.constant, start.values
+        problem.loss, problem.ridge, member, start.outputs, start.constant, start.values
     )
 
     def cost(factors):
@@ -180,7 +182,7 @@ def test_the_same_box_twice_shares_its_value():
     rows = rng.random(50) < 0.5
     outputs = np.zeros(2, int)
     _, twice = best_values(
-        problem, np.array([rows, rows]), outputs, np.zeros(1), np.zeros(2)
+        problem.loss, 1e-6, np.array([rows, rows]), outputs, np.zeros(1), np.zeros(2)
     )
     assert twice[0] == pytest.approx(twice[1])
 

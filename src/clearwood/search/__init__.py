@@ -16,14 +16,14 @@ from clearwood.search.lists import (
 )
 from clearwood.search.losses import ClassLoss, SquaredLoss
 from clearwood.search.pool import candidate_boxes
-from clearwood.search.sum_losses import ClassSumLoss, SquaredSumLoss
-from clearwood.search.sums import (
+from clearwood.search.sum_ascent import (
     BoxSum,
     SumProblem,
-    grow_sums,
     make_sum_problem,
     refine_sum,
 )
+from clearwood.search.sum_losses import ClassSumLoss, SquaredSumLoss
+from clearwood.search.sums import grow_sums
 
 __all__ = [
     "BoxList",
