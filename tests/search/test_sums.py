@@ -275,6 +275,20 @@ def test_a_planted_sum_is_found_exactly():
     assert [len(one.boxes) for one in path] == [0, 1, 2, 3]
 
 
+def test_a_box_that_does_the_work_of_two_is_no_dead_end(monkeypatch):
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 10, (2000, 5)).astype(np.uint8)
+    target = three_boxes(X)
+    target = target / target.std()
+    grid, ones = numeric_grid(X, 10), np.ones(2000)
+    pool = candidate_boxes(grid, target, ones, rng)
+    loss = SquaredSumLoss.of(target, ones)
+    problem = make_sum_problem(grid, loss, 0.002, 1e-6, ones)
+    assert grow_sums(problem, pool, 3, rng)[-1].objective < 0.011
+    monkeypatch.setattr("clearwood.search.sums.N_KEPT", 1)
+    assert grow_sums(problem, pool, 3, rng)[-1].objective > 0.011
+
+
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_planted_log_odds_are_found(n_classes):
     X = np.random.default_rng(2).integers(0, 10, (2000, 5)).astype(np.uint8)
