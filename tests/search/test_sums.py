@@ -21,7 +21,7 @@ from clearwood.search import (
 from clearwood.search.lists import LEAST_ROWS
 from clearwood.search.sum_ascent import SumAscent
 from clearwood.search.sum_values import best_value, best_values
-from clearwood.search.sums import _PoolGains
+from clearwood.search.sums import N_KEPT, _PoolGains, _refined
 
 KINDS = ("values", 2, 3)
 """Squares, or so many classes."""
@@ -275,18 +275,14 @@ def test_a_planted_sum_is_found_exactly():
     assert [len(one.boxes) for one in path] == [0, 1, 2, 3]
 
 
-def test_a_box_that_does_the_work_of_two_is_no_dead_end(monkeypatch):
+def test_several_sums_are_grown_further_each_once():
     rng = np.random.default_rng(0)
-    X = rng.integers(0, 10, (2000, 5)).astype(np.uint8)
-    target = three_boxes(X)
-    target = target / target.std()
-    grid, ones = numeric_grid(X, 10), np.ones(2000)
-    pool = candidate_boxes(grid, target, ones, rng)
-    loss = SquaredSumLoss.of(target, ones)
-    problem = make_sum_problem(grid, loss, 0.002, 1e-6, ones)
-    assert grow_sums(problem, pool, 3, rng)[-1].objective < 0.011
-    monkeypatch.setattr("clearwood.search.sums.N_KEPT", 1)
-    assert grow_sums(problem, pool, 3, rng)[-1].objective > 0.011
+    problem = random_problem(rng, "values", n_rows=200, literal=1e-5, ridge=1e-4)
+    trials = [random_sum(rng, problem, 2)._replace(objective=i) for i in range(6)]
+    best = _refined(problem, [*trials, trials[0]])
+    assert 1 < len(best) <= N_KEPT
+    objectives = [one.objective for one in best]
+    assert objectives == sorted(set(objectives))
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
