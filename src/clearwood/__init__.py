@@ -9,6 +9,8 @@ from typing import Any
 __version__ = "0.1.0"
 
 _HOME = {
+    "AdditiveRulesClassifier": "simplifiers",
+    "AdditiveRulesRegressor": "simplifiers",
     "CategorySet": "rules",
     "FABPathDisplay": "simplifiers.displays",
     "FABRulesClassifier": "simplifiers",

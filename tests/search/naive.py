@@ -88,3 +88,26 @@ def objective(problem, boxes, values, otherwise):
         total += penalties.overlap * loss.share[i] * further
     n_literals = sum(literals(grid, box, seen) for box in boxes)
     return total + penalties.literal * n_literals
+
+
+def sum_loss(problem, scores):
+    """Loss of scores (outputs by rows), row by row."""
+    loss, total = problem.loss, 0.0
+    for i, share in enumerate(loss.share):
+        target, score = loss.target[:, i], scores[:, i]
+        if len(target) == 1:
+            total += share * (target[0] - score[0]) ** 2
+        else:
+            total -= share * target @ (score - np.log(np.exp(score).sum()))
+    return total
+
+
+def sum_objective(problem, boxes, values, outputs, constant):
+    """Loss of the sums, ridge and literals."""
+    grid, seen = problem.grid, problem.seen
+    scores = np.array([[c] * grid.n_rows for c in constant])
+    for rows, value, output in zip(members(grid, boxes), values, outputs):
+        scores[output, rows] += value
+    ridge = problem.ridge / 2 * sum(value**2 for value in values)
+    n_literals = sum(literals(grid, box, seen) for box in boxes)
+    return sum_loss(problem, scores) + ridge + problem.literal * n_literals

@@ -4,6 +4,8 @@ from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from clearwood import (
+    AdditiveRulesClassifier,
+    AdditiveRulesRegressor,
     FABRulesClassifier,
     FABRulesRegressor,
     RuleListClassifier,
@@ -27,6 +29,11 @@ def few_trees(ensemble):
         RuleListClassifier(n_rules=3, max_rules=3, tune=None),
         RuleListRegressor(max_rules=2, tune=None),
         RuleListClassifier(
+            few_trees(RandomForestClassifier), n_rules=3, max_rules=3, tune=None
+        ),
+        AdditiveRulesClassifier(n_rules=3, max_rules=3, tune=None),
+        AdditiveRulesRegressor(max_rules=2, tune=None, n_synthetic=300),
+        AdditiveRulesClassifier(
             few_trees(RandomForestClassifier), n_rules=3, max_rules=3, tune=None
         ),
     ],

@@ -1,4 +1,4 @@
-"""Search for boxes and lists of boxes in bins: what several families share.
+"""Search for boxes, lists and sums of boxes in bins: what several families share.
 
 Everything here works on integer bins and on losses; it knows neither models nor
 names. A **box** is a mask over all bins of all features, end to end: a row is in the
@@ -16,19 +16,34 @@ from clearwood.search.lists import (
 )
 from clearwood.search.losses import ClassLoss, SquaredLoss
 from clearwood.search.pool import candidate_boxes
+from clearwood.search.sum_ascent import (
+    BoxSum,
+    SumProblem,
+    make_sum_problem,
+    refine_sum,
+)
+from clearwood.search.sum_losses import ClassSumLoss, SquaredSumLoss
+from clearwood.search.sums import grow_sums
 
 __all__ = [
     "BoxList",
+    "BoxSum",
     "ClassLoss",
+    "ClassSumLoss",
     "Grid",
     "Penalties",
     "Problem",
     "SquaredLoss",
+    "SquaredSumLoss",
+    "SumProblem",
     "candidate_boxes",
     "contains",
     "grow_lists",
+    "grow_sums",
     "make_problem",
+    "make_sum_problem",
     "n_literals",
     "refine",
+    "refine_sum",
     "whole_box",
 ]

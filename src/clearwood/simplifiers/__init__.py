@@ -1,10 +1,16 @@
 """Tree ensembles simplified to a few rules."""
 
+from clearwood.simplifiers.additive_estimators import (
+    AdditiveRulesClassifier,
+    AdditiveRulesRegressor,
+)
 from clearwood.simplifiers.api import simplify
 from clearwood.simplifiers.estimators import FABRulesClassifier, FABRulesRegressor
 from clearwood.simplifiers.list_estimators import RuleListClassifier, RuleListRegressor
 
 __all__ = [
+    "AdditiveRulesClassifier",
+    "AdditiveRulesRegressor",
     "FABRulesClassifier",
     "FABRulesRegressor",
     "RuleListClassifier",

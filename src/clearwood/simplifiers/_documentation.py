@@ -144,6 +144,39 @@ LIST_ATTRIBUTES = f"""{FITTED.rstrip()}
     settings_ : dict
         The settings of the lists in ``path_``.{COLUMNS}"""
 
+ADDITIVE_PARAMETERS = f"""{ESTIMATOR.rstrip()}
+    n_rules : int or "auto", default="auto"
+        Lines printed, the constant included; fewer where more do not pay. "auto"
+        takes the fewest that are within one standard error of the best fidelity on
+        rows held out from the training rows (three folds).
+    max_rules : int, default=10
+        Longest sum that is fitted; ``path_`` holds those of all sizes. With a
+        larger ``n_rules``, that one.
+    tune : "auto" or None, default="auto"
+        With fewer than 2,000 rows, choose by fidelity on held-out rows (three folds)
+        how much literals cost, and whether made rows are used; None takes the
+        defaults.
+    n_synthetic : int or "auto", default="auto"
+        Made rows, which the ensemble labels: training rows mixed with their
+        neighbours. "auto" makes three per row, at least 4,000 and at most 20,000.
+    n_jobs : int or None, default=None
+        Threads for the folds. The result does not depend on it.
+    random_state : int, Generator, RandomState or None, default=None
+        Seed of the search (and of the default ensemble).
+"""
+
+ADDITIVE_ATTRIBUTES = f"""{FITTED.rstrip()}
+    path_ : tuple of RuleSet
+        The sums of all sizes, from the constant alone to the longest that pays.
+    n_rules_ : int
+        Lines asked for, or chosen.
+    cv_results_ : dict of str to list, or None
+        Where something was chosen on held-out rows: per settings tried
+        ``"literal_penalty"`` and ``"augment"``, and, with one entry per size,
+        ``"fidelity"`` and its ``"standard_error"``.
+    settings_ : dict
+        The settings of the sums in ``path_``.{COLUMNS}"""
+
 REFERENCES = """
     References
     ----------

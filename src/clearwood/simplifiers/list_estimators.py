@@ -6,34 +6,21 @@ from collections.abc import Sequence
 from numbers import Integral
 from typing import Any
 
-import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from clearwood.rules import RuleSet, Training
 from clearwood.simplifiers._documentation import LIST_ATTRIBUTES, LIST_PARAMETERS
-from clearwood.simplifiers.augment import default_number
-from clearwood.simplifiers.base import (
-    ClassifiesByRules,
-    PredictsByRules,
-    RulesFromEnsemble,
-)
-from clearwood.simplifiers.limits import read_limits
+from clearwood.simplifiers.base import ClassifiesByRules, PredictsByRules
+from clearwood.simplifiers.path import RulesOnPath
 from clearwood.simplifiers.rule_list import (
-    N_FOLDS,
-    TUNED_ROWS,
     Job,
     Settings,
-    cross_validate,
     fit_path,
-    make_job,
-    make_lesson,
     print_lists,
     settings_to_try,
 )
-from clearwood.simplifiers.teacher import Teacher
 
 
-class _RuleList(RulesFromEnsemble):
+class _RuleList(RulesOnPath):
     """What classifier and regressor share."""
 
     _parameter_constraints: dict[str, Any] = {
@@ -77,57 +64,14 @@ class _RuleList(RulesFromEnsemble):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def _find_rules(
-        self, teacher: Teacher, training: Training, generator: np.random.Generator
-    ) -> dict[str, str]:
-        features = self.bins_.features
-        limits = read_limits(
-            self.forbidden,
-            self.monotonic_cst,
-            features,
-            list(getattr(self, "feature_names_in_", features.names)),
-            len(teacher.classes),
-        )
-        n_rows = len(training.encoded)
-        n_made = default_number(n_rows)
-        if self.n_synthetic != "auto":
-            n_made = int(self.n_synthetic)
-        n_rules = None if self.n_rules == "auto" else int(self.n_rules)
-        longest = max(self.max_rules, n_rules or 1)
-        job = make_job(teacher, training, self.bins_, longest, n_made, limits)
-        tuned = self.tune == "auto" and n_rows < TUNED_ROWS
-        tried = settings_to_try(job.task, self.combine, tuned, n_made)
-        seeds = generator.integers(2**63, size=N_FOLDS + 2).tolist()
-        chosen = self._choose(job, tried, n_rules, seeds[1:])
-        lesson = make_lesson(job, training, chosen.augment, seeds[0])
-        lists = fit_path(job, lesson, chosen)
-        self.path_ = print_lists(job, lesson, lists)
-        self.settings_ = chosen._asdict()
-        self.rules_ = self._of_size(self.n_rules_)
-        return {"method": "list", "combine": self.combine, **limits.about(features)}
+    def _settings_to_try(self, job: Job, tune: bool) -> list[Settings]:
+        return settings_to_try(job.task, self.combine, tune, job.n_made)
 
-    def _choose(
-        self, job: Job, tried: list[Settings], n_rules: int | None, seeds: list[int]
-    ) -> Settings:
-        """Settings and size, on held-out rows where there is a choice."""
-        self.cv_results_ = None
-        self.n_rules_ = job.max_rules if n_rules is None else n_rules
-        no_choice = len(tried) == 1 and n_rules is not None
-        if no_choice or job.max_rules == 1 or len(job.training.encoded) < N_FOLDS:
-            return tried[0]
-        validation = cross_validate(job, tried, seeds, self.n_jobs)
-        best = validation.best_settings(n_rules)
-        if n_rules is None:
-            self.n_rules_ = validation.fewest_rules(best)
-        self.cv_results_ = {
-            name: [getattr(settings, name) for settings in tried]
-            for name in Settings._fields
-        } | {name: part.tolist() for name, part in validation._asdict().items()}
-        return tried[best]
+    _fit_path = staticmethod(fit_path)
+    _print_path = staticmethod(print_lists)
 
-    def _of_size(self, n_rules: int) -> RuleSet:
-        """The longest list with so many lines at most."""
-        return [found for found in self.path_ if found.n_rules <= n_rules][-1]
+    def _about(self) -> dict[str, str]:
+        return {"method": "list", "combine": self.combine}
 
 
 class RuleListClassifier(ClassifiesByRules, _RuleList):  # noqa: D101

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -281,7 +281,11 @@ class Validation(NamedTuple):
 
 
 def cross_validate(
-    job: Job, settings: Sequence[Settings], seeds: Sequence[int], n_jobs: int | None
+    job: Job,
+    settings: Sequence[Any],
+    seeds: Sequence[int],
+    n_jobs: int | None,
+    fit: Callable[[Job, Lesson, Any], Sequence[Any]] = fit_path,
 ) -> Validation:
     """Fit to two thirds of the rows and judge on the others, three times.
 
@@ -289,10 +293,14 @@ def cross_validate(
     ----------
     job : Job
     settings : sequence of Settings
+        Or of others that say whether to ``augment``.
     seeds : sequence of int
         One for the folds and one per fold.
     n_jobs : int or None
         Threads. The result does not depend on it.
+    fit : callable
+        Job, lesson and settings to rules of growing size that have ``boxes`` and can
+        ``predict`` a grid.
 
     Returns
     -------
@@ -315,7 +323,7 @@ def cross_validate(
     ]
     losses = np.empty((len(settings), job.max_rules, n_rows))
     found = Parallel(n_jobs=n_jobs, prefer="threads")(
-        delayed(_held_out_losses)(job, held, [settings[i] for i in some], seed)
+        delayed(_held_out_losses)(job, held, [settings[i] for i in some], seed, fit)
         for held, seed, some in pieces
     )
     for (held, _, some), part in zip(pieces, found):
@@ -328,9 +336,13 @@ def cross_validate(
 
 
 def _held_out_losses(
-    job: Job, held: np.ndarray, settings: Sequence[Settings], seed: int
+    job: Job,
+    held: np.ndarray,
+    settings: Sequence[Any],
+    seed: int,
+    fit: Callable[[Job, Lesson, Any], Sequence[Any]],
 ) -> np.ndarray:
-    """Loss of every list on every held-out row: (settings, sizes, rows)."""
+    """Loss of all rules on every held-out row: (settings, sizes, rows)."""
     training = job.training
     rows = np.setdiff1d(np.arange(len(training.encoded)), held)
     labels = None if training.labels is None else training.labels[rows]
@@ -346,8 +358,8 @@ def _held_out_losses(
     target = job.target(training.taught[held])
     losses = np.empty((len(settings), job.max_rules, len(held)))
     for one, lines in zip(settings, losses):
-        for lst in fit_path(job, lesson, one):
-            lines[len(lst.boxes) :] = job.wrong(target, lst.predict(grid))
+        for rules in fit(job, lesson, one):
+            lines[len(rules.boxes) :] = job.wrong(target, rules.predict(grid))
     return losses
 
 
@@ -355,8 +367,24 @@ def print_lists(
     job: Job, lesson: Lesson, lists: Sequence[BoxList]
 ) -> tuple[RuleSet, ...]:
     """Lists of boxes in the data's own terms."""
-    bins, training = job.bins, job.training
-    codes = bins.transform_encoded(training.encoded)
+    region_of = region_maker(job)
+    return tuple(
+        build_rule_list(
+            [region for box in lst.boxes if (region := region_of(box)) is not None],
+            job.training,
+            job.bins.features,
+            made=lesson.made,
+            classes=job.teacher.classes,
+            signs=job.limits.signs,
+        )
+        for lst in lists
+    )
+
+
+def region_maker(job: Job) -> Callable[[np.ndarray], tuple[Condition, ...] | None]:
+    """What makes conditions of a box; None where it is empty."""
+    bins = job.bins
+    codes = bins.transform_encoded(job.training.encoded)
     seen = Grid.of(codes, bins.n_bins, job.is_category).seen()
     is_asked = np.isin(np.arange(len(bins.n_bins)), job.asked)
     asked = np.repeat(is_asked, bins.n_bins)
@@ -366,14 +394,4 @@ def print_lists(
         allowed[asked] = box
         return region_conditions(bins, allowed, seen)
 
-    return tuple(
-        build_rule_list(
-            [region for box in lst.boxes if (region := region_of(box)) is not None],
-            training,
-            bins.features,
-            made=lesson.made,
-            classes=job.teacher.classes,
-            signs=job.limits.signs,
-        )
-        for lst in lists
-    )
+    return region_of

@@ -1,0 +1,158 @@
+"""What it costs to score rows by a sum, and how that changes with the sum.
+
+Scores are of shape (n_outputs, n_rows): one output for values, one per class
+otherwise. ``answers`` are what scores come to: values, or class probabilities. All
+losses are shares: over all rows, the weights sum to one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+LARGEST_SCORE = 20.0
+"""Log-odds beyond which a class is as good as sure."""
+
+
+@dataclass(frozen=True, eq=False)
+class SquaredSumLoss:
+    """Squared difference of the sum from a target of variance 1, or near it.
+
+    Make one with :meth:`of`.
+
+    Parameters
+    ----------
+    target : ndarray of shape (1, n_rows)
+        Standardised values.
+    share : ndarray of shape (n_rows,)
+        Weights, of sum one.
+
+    Examples
+    --------
+    >>> loss = SquaredSumLoss.of(np.array([-1.0, 3.0]), np.ones(2))
+    >>> loss.rows(np.array([[1.0, 1.0]]))
+    array([2., 2.])
+    """
+
+    target: np.ndarray
+    share: np.ndarray
+    largest: ClassVar[float] = np.inf
+    free: ClassVar[tuple[int, ...]] = (0,)
+
+    @classmethod
+    def of(cls, target: np.ndarray, weight: np.ndarray) -> SquaredSumLoss:
+        """Loss of values with weights of any sum."""
+        return cls(target[None], weight / weight.sum())
+
+    def rows(self, scores: np.ndarray) -> np.ndarray:
+        """What the scores cost on each row."""
+        return self.share * (self.target[0] - scores[0]) ** 2
+
+    def answers(self, scores: np.ndarray) -> np.ndarray:
+        """What is said of each row."""
+        return scores
+
+    def change(self, answers: np.ndarray, output: int, value: float) -> np.ndarray:
+        """Change of each row's loss if ``value`` is added to one output's scores."""
+        away = self.target[0] - answers[0]
+        return self.share * value * (value - 2.0 * away)
+
+    def slopes(
+        self, answers: np.ndarray, output: int, value: float
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """First and second derivative of :meth:`change` at ``value``."""
+        away = self.target[0] - answers[0] - value
+        return -2.0 * self.share * away, 2.0 * self.share
+
+    def curvature(
+        self, answers: np.ndarray, design: np.ndarray, outputs: np.ndarray
+    ) -> np.ndarray:
+        """Second derivatives by the factors of the lines of ``design``."""
+        return 2.0 * (design * self.share) @ design.T
+
+    def take(self, rows: np.ndarray) -> SquaredSumLoss:
+        """The loss on some of the rows, in the same units."""
+        share = self.share[rows]
+        return SquaredSumLoss(self.target[:, rows], share / share.sum())
+
+
+@dataclass(frozen=True, eq=False)
+class ClassSumLoss:
+    """Cross-entropy of the classes' probabilities, the softmax of the sums.
+
+    Of two classes the first always scores 0. Make one with :meth:`of`.
+
+    Parameters
+    ----------
+    target : ndarray of shape (n_classes, n_rows)
+        Probabilities.
+    share : ndarray of shape (n_rows,)
+        Weights, of sum one.
+
+    Examples
+    --------
+    >>> loss = ClassSumLoss.of(np.array([[0.5, 0.5]]), np.ones(1))
+    >>> loss.rows(np.zeros((2, 1))).round(4)
+    array([0.6931])
+    """
+
+    target: np.ndarray
+    share: np.ndarray
+    largest: ClassVar[float] = LARGEST_SCORE
+
+    @classmethod
+    def of(cls, probabilities: np.ndarray, weight: np.ndarray) -> ClassSumLoss:
+        """Loss of class probabilities (n_rows, n_classes)."""
+        return cls(np.ascontiguousarray(probabilities.T), weight / weight.sum())
+
+    @property
+    def free(self) -> tuple[int, ...]:
+        """Classes to whose scores something may be added."""
+        n_classes = len(self.target)
+        return (1,) if n_classes == 2 else tuple(range(n_classes))
+
+    def rows(self, scores: np.ndarray) -> np.ndarray:
+        """What the scores cost on each row."""
+        highest = scores.max(axis=0)
+        normaliser = highest + np.log(np.exp(scores - highest).sum(axis=0))
+        return self.share * (normaliser - (self.target * scores).sum(axis=0))
+
+    def answers(self, scores: np.ndarray) -> np.ndarray:
+        """Probabilities of the classes."""
+        odds = np.exp(scores - scores.max(axis=0))
+        return odds / odds.sum(axis=0)
+
+    def change(self, answers: np.ndarray, output: int, value: float) -> np.ndarray:
+        """Change of each row's loss if ``value`` is added to one output's scores."""
+        grown = np.log1p(answers[output] * np.expm1(value))
+        return self.share * (grown - self.target[output] * value)
+
+    def slopes(
+        self, answers: np.ndarray, output: int, value: float
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """First and second derivative of :meth:`change` at ``value``."""
+        odds = answers[output] * np.exp(value)
+        then = odds / (1.0 - answers[output] + odds)
+        away = self.target[output] - then
+        return -self.share * away, self.share * then * (1.0 - then)
+
+    def curvature(
+        self, answers: np.ndarray, design: np.ndarray, outputs: np.ndarray
+    ) -> np.ndarray:
+        """Second derivatives by the factors of the lines of ``design``."""
+        likely = design * answers[outputs]
+        same = outputs[:, None] == outputs
+        return same * ((likely * self.share) @ design.T) - (
+            (likely * self.share) @ likely.T
+        )
+
+    def take(self, rows: np.ndarray) -> ClassSumLoss:
+        """The loss on some of the rows."""
+        share = self.share[rows]
+        return ClassSumLoss(self.target[:, rows], share / share.sum())
+
+
+SumLoss = SquaredSumLoss | ClassSumLoss
+"""A ``SquaredSumLoss`` or a ``ClassSumLoss``."""

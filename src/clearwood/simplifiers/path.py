@@ -1,0 +1,110 @@
+"""Estimators that fit rules of all sizes at once, and choose a size."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from clearwood.rules import RuleSet, Training
+from clearwood.simplifiers.augment import default_number
+from clearwood.simplifiers.base import RulesFromEnsemble
+from clearwood.simplifiers.limits import read_limits
+from clearwood.simplifiers.rule_list import (
+    N_FOLDS,
+    TUNED_ROWS,
+    Job,
+    Lesson,
+    cross_validate,
+    make_job,
+    make_lesson,
+)
+from clearwood.simplifiers.teacher import Teacher
+
+
+class RulesOnPath(RulesFromEnsemble):
+    """Fits a path of rules, and chooses settings and a size on held-out rows.
+
+    A subclass says which settings there are, how a path is fitted, and how its steps
+    are printed.
+    """
+
+    n_rules: int | str
+    max_rules: int
+    tune: str | None
+    n_synthetic: int | str
+    n_jobs: int | None
+    forbidden: Any = ()
+    monotonic_cst: Any = None
+
+    def _settings_to_try(self, job: Job, tune: bool) -> Sequence[Any]:
+        """The default settings first; with ``tune`` all others after them."""
+        raise NotImplementedError
+
+    @staticmethod
+    def _fit_path(job: Job, lesson: Lesson, settings: Any, /) -> Sequence[Any]:
+        """Rules that grow from one to the next, in bins."""
+        raise NotImplementedError
+
+    @staticmethod
+    def _print_path(
+        job: Job, lesson: Lesson, path: Sequence[Any], /
+    ) -> tuple[RuleSet, ...]:
+        """These rules in the data's own terms."""
+        raise NotImplementedError
+
+    def _about(self) -> dict[str, str]:
+        """What the rules say of their making."""
+        raise NotImplementedError
+
+    def _find_rules(
+        self, teacher: Teacher, training: Training, generator: np.random.Generator
+    ) -> dict[str, str]:
+        features = self.bins_.features
+        limits = read_limits(
+            self.forbidden,
+            self.monotonic_cst,
+            features,
+            list(getattr(self, "feature_names_in_", features.names)),
+            len(teacher.classes),
+        )
+        n_rows = len(training.encoded)
+        n_made = default_number(n_rows)
+        if self.n_synthetic != "auto":
+            n_made = int(self.n_synthetic)
+        n_rules = None if self.n_rules == "auto" else int(self.n_rules)
+        longest = max(self.max_rules, n_rules or 1)
+        job = make_job(teacher, training, self.bins_, longest, n_made, limits)
+        tried = self._settings_to_try(job, self.tune == "auto" and n_rows < TUNED_ROWS)
+        seeds = generator.integers(2**63, size=N_FOLDS + 2).tolist()
+        chosen = self._choose(job, tried, n_rules, seeds[1:])
+        lesson = make_lesson(job, training, chosen.augment, seeds[0])
+        path = self._fit_path(job, lesson, chosen)
+        self.path_ = self._print_path(job, lesson, path)
+        self.settings_ = chosen._asdict()
+        self.rules_ = self._of_size(self.n_rules_)
+        return {**self._about(), **limits.about(features)}
+
+    def _choose(
+        self, job: Job, tried: Sequence[Any], n_rules: int | None, seeds: list[int]
+    ) -> Any:
+        """Settings and size, on held-out rows where there is a choice."""
+        self.cv_results_ = None
+        self.n_rules_ = job.max_rules if n_rules is None else n_rules
+        no_choice = len(tried) == 1 and n_rules is not None
+        if no_choice or job.max_rules == 1 or len(job.training.encoded) < N_FOLDS:
+            return tried[0]
+        validation = cross_validate(job, tried, seeds, self.n_jobs, self._fit_path)
+        best = validation.best_settings(n_rules)
+        if n_rules is None:
+            self.n_rules_ = validation.fewest_rules(best)
+        self.cv_results_ = {
+            name: [getattr(settings, name) for settings in tried]
+            for name in tried[0]._fields
+        } | {name: part.tolist() for name, part in validation._asdict().items()}
+        return tried[best]
+
+    def _of_size(self, n_rules: int) -> RuleSet:
+        """The longest rules with so many lines at most."""
+        return [found for found in self.path_ if found.n_rules <= n_rules][-1]

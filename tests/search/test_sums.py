@@ -1,0 +1,361 @@
+"""Sums of boxes: losses, gains, joint values, ascent, and toys with known answers."""
+
+import itertools
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+from tests.search import naive
+from tests.search.problems import numeric_grid, random_box, random_grid
+
+from clearwood.search import (
+    BoxSum,
+    ClassSumLoss,
+    SquaredSumLoss,
+    candidate_boxes,
+    contains,
+    grow_sums,
+    make_sum_problem,
+    refine_sum,
+)
+from clearwood.search.lists import LEAST_ROWS
+from clearwood.search.sum_ascent import SumAscent
+from clearwood.search.sum_values import best_value, best_values
+from clearwood.search.sums import N_KEPT, _PoolGains, _refined
+
+KINDS = ("values", 2, 3)
+"""Squares, or so many classes."""
+
+
+def random_loss(rng, kind, n_rows):
+    weight = rng.uniform(0.5, 2.0, n_rows)
+    if kind == "values":
+        return SquaredSumLoss.of(rng.normal(size=n_rows), weight)
+    return ClassSumLoss.of(rng.dirichlet(np.ones(kind), n_rows), weight)
+
+
+def random_problem(rng, kind, n_rows=50, literal=0.003, ridge=0.01):
+    grid = random_grid(rng, n_rows)
+    loss = random_loss(rng, kind, n_rows)
+    return make_sum_problem(grid, loss, literal, ridge, np.ones(n_rows))
+
+
+def random_sum(rng, problem, n_boxes):
+    boxes = np.zeros((n_boxes, len(problem.seen)), dtype=bool)
+    for box in boxes:
+        box[:] = random_box(rng, problem.grid)
+    constant = np.zeros(len(problem.loss.target))
+    constant[list(problem.loss.free)] = rng.normal(size=len(problem.loss.free))
+    outputs = rng.choice(problem.loss.free, n_boxes)
+    return BoxSum(boxes, rng.normal(size=n_boxes), outputs, constant, np.inf)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_losses_are_what_they_say(kind):
+    rng = np.random.default_rng(0)
+    problem = random_problem(rng, kind)
+    loss, n_outputs = problem.loss, len(problem.loss.target)
+    scores = rng.normal(size=(n_outputs, 50))
+    assert loss.rows(scores).sum() == pytest.approx(naive.sum_loss(problem, scores))
+    answers = loss.answers(scores)
+    for output, value in itertools.product(loss.free, (-1.5, 0.0, 0.7)):
+        moved = scores.copy()
+        moved[output] += value
+        change = loss.rows(moved) - loss.rows(scores)
+        np.testing.assert_allclose(loss.change(answers, output, value), change)
+        first, second = loss.slopes(answers, output, value)
+        up, same, down = (
+            loss.change(answers, output, value + h) for h in (1e-4, 0, -1e-4)
+        )
+        np.testing.assert_allclose(first, (up - down) / 2e-4, atol=1e-7)
+        np.testing.assert_allclose(second, (up - 2 * same + down) / 1e-8, atol=1e-6)
+    some = rng.permutation(50)[:20]
+    part = loss.take(some)
+    assert part.share.sum() == pytest.approx(1)
+    total = loss.share[some].sum()
+    np.testing.assert_allclose(
+        part.rows(scores[:, some]), loss.rows(scores)[some] / total
+    )
+
+
+def test_scores_beyond_all_bounds_are_no_trouble():
+    loss = ClassSumLoss.of(np.array([[0.0, 1.0], [1.0, 0.0]]), np.ones(2))
+    scores = np.array([[0.0, 0.0], [5000.0, -5000.0]])
+    np.testing.assert_allclose(loss.rows(scores), 0)
+    answers = loss.answers(scores)
+    assert best_value(loss, answers * 0 + 0.5, 1, np.array([0]), 0.0, 0.0) > 15
+    # A value that only a ridge holds back stays where numbers are numbers.
+    pull = best_value(loss, np.full((2, 2), 0.5), 1, np.array([0, 1]), 1e-9, 3.0)
+    assert pull == pytest.approx(0, abs=1e-6)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("seed", range(2))
+def test_gains_are_the_plain_formula(kind, seed):
+    rng = np.random.default_rng(seed)
+    problem = random_problem(rng, kind)
+    pool = np.array([random_box(rng, problem.grid) for _ in range(8)])
+    current = refine_sum(problem, random_sum(rng, problem, 2))
+    gain, value = _PoolGains(problem, pool).gains(problem, current)
+    answers = problem.loss.answers(current.scores(problem.grid))
+    for b, rows in enumerate(naive.members(problem.grid, pool)):
+        n_literals = naive.literals(problem.grid, pool[b], problem.seen)
+        for i, output in enumerate(problem.loss.free):
+            if rows.sum() < LEAST_ROWS:
+                assert gain[b, i] == -np.inf
+                continue
+            first, second = problem.loss.slopes(answers, output, 0.0)
+            G, H = first[rows].sum(), second[rows].sum() + problem.ridge
+            plain = G**2 / (2 * H) - problem.literal * n_literals
+            assert gain[b, i] == pytest.approx(plain, abs=1e-6)
+            assert value[b, i] == pytest.approx(-G / H, abs=1e-4)
+            if kind == "values":
+                # Of squares the formula is no approximation.
+                before = naive.sum_objective(problem, *current[:4])
+                after = naive.sum_objective(
+                    problem,
+                    [*current.boxes, pool[b]],
+                    [*current.values, -G / H],
+                    [*current.outputs, output],
+                    current.constant,
+                )
+                assert gain[b, i] == pytest.approx(before - after, abs=1e-6)
+
+
+def test_gains_on_some_rows_are_near_those_on_all(monkeypatch):
+    rng = np.random.default_rng(0)
+    problem = random_problem(rng, "values", n_rows=4000)
+    pool = np.array([random_box(rng, problem.grid) for _ in range(8)])
+    current = refine_sum(problem, random_sum(rng, problem, 0))
+    gain = _PoolGains(problem, pool).gains(problem, current)[0]
+    monkeypatch.setattr("clearwood.search.sums.MOST_GAIN_ROWS", 2000)
+    some = _PoolGains(problem, pool).gains(problem, current)[0]
+    np.testing.assert_allclose(some, gain, atol=0.01)
+    assert (some != gain).any()
+
+
+def test_joint_values_of_squares_are_least_squares():
+    rng = np.random.default_rng(0)
+    problem = random_problem(rng, "values", n_rows=200, ridge=0.0)
+    member = rng.random((4, 200)) < 0.4
+    constant, values = best_values(
+        problem.loss, 0.0, member, np.zeros(4, int), np.zeros(1), np.zeros(4)
+    )
+    root = np.sqrt(problem.loss.share)
+    design = np.concatenate([np.ones((1, 200)), member]).T * root[:, None]
+    expected = np.linalg.lstsq(design, problem.loss.target[0] * root, rcond=None)[0]
+    np.testing.assert_allclose([*constant, *values], expected, atol=1e-9)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_joint_values_are_scipys_optimum(kind):
+    rng = np.random.default_rng(1)
+    problem = random_problem(rng, kind, n_rows=100, literal=0.0)
+    start = random_sum(rng, problem, 4)
+    free = list(problem.loss.free)
+    member = contains(problem.grid, start.boxes)
+    constant, values = best_values(
+        problem.loss, problem.ridge, member, start.outputs, start.constant, start.values
+    )
+
+    def cost(factors):
+        constant = np.zeros(len(problem.loss.target))
+        constant[free] = factors[: len(free)]
+        values = factors[len(free) :]
+        one = BoxSum(start.boxes, values, start.outputs, constant, np.inf)
+        loss = problem.loss.rows(one.scores(problem.grid)).sum()
+        return loss + problem.ridge / 2 * (values**2).sum()
+
+    found = np.concatenate([constant[free], values])
+    expected = minimize(cost, np.zeros(len(found)), tol=1e-12)
+    assert cost(found) <= expected.fun + 1e-10
+    np.testing.assert_allclose(values, expected.x[len(free) :], atol=1e-4)
+    if kind == 2:
+        assert constant[0] == 0
+    if kind == 3:
+        assert constant.sum() == pytest.approx(0, abs=1e-6)
+
+
+def test_the_same_box_twice_shares_its_value():
+    rng = np.random.default_rng(2)
+    problem = random_problem(rng, "values", ridge=1e-6)
+    rows = rng.random(50) < 0.5
+    outputs = np.zeros(2, int)
+    _, twice = best_values(
+        problem.loss, 1e-6, np.array([rows, rows]), outputs, np.zeros(1), np.zeros(2)
+    )
+    assert twice[0] == pytest.approx(twice[1])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_best_value_is_the_best(kind):
+    rng = np.random.default_rng(3)
+    problem = random_problem(rng, kind)
+    loss = problem.loss
+    answers = loss.answers(rng.normal(size=loss.target.shape))
+    rows = np.flatnonzero(rng.random(50) < 0.3)
+    for output in loss.free:
+        found = best_value(loss, answers, output, rows, 0.02, 3.0)
+        tried = np.linspace(found - 1, found + 1, 2001)
+        costs = [
+            loss.change(answers, output, v)[rows].sum() + 0.01 * v**2 for v in tried
+        ]
+        assert tried[np.argmin(costs)] == pytest.approx(found, abs=2e-3)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("seed", range(4))
+def test_the_objective_never_rises(kind, seed):
+    rng = np.random.default_rng(seed)
+    problem = random_problem(rng, kind, n_rows=60)
+    ascent = SumAscent(problem, random_sum(rng, problem, 3))
+    before = ascent.objective()
+    steps = [lambda k=k: ascent.improve(k) for k in (0, 1, 2, 1)]
+    for step in (*steps, ascent.refit, ascent.run, ascent.drop_idle):
+        step()
+        now = ascent.objective()
+        # Dropping may give up as little as any change has to gain.
+        assert now <= before + 2e-9
+        one = ascent.result()
+        assert now == pytest.approx(naive.sum_objective(problem, *one[:4]))
+        before = now
+
+
+def test_one_box_is_the_best_of_all_on_a_tiny_grid():
+    rng = np.random.default_rng(4)
+    X = rng.integers(0, 3, (80, 2)).astype(np.uint8)
+    target = 2.0 * ((X[:, 0] > 0) & (X[:, 1] == 1)) + 0.3 * rng.normal(size=80)
+    loss = SquaredSumLoss.of(target, np.ones(80))
+    grid = numeric_grid(X, 3)
+    problem = make_sum_problem(grid, loss, 0.01, 1e-6, np.ones(80))
+    pool = candidate_boxes(grid, target, np.ones(80), rng)
+    found = grow_sums(problem, pool, 1, rng)[1]
+    parts = [(low, high) for low in range(3) for high in range(low, 3)]
+    least = np.inf
+    for sides in itertools.product(parts, parts):
+        box = np.zeros(8, bool)
+        for d, (low, high) in enumerate(sides):
+            box[4 * d + low : 4 * d + high + 1] = True
+        inside = naive.members(grid, [box])[0]
+        parts_of_target = [target[rows] for rows in (inside, ~inside) if rows.any()]
+        cost = sum(len(part) * part.var() for part in parts_of_target) / 80
+        cost += 0.01 * naive.literals(grid, box, grid.seen())
+        if inside.sum() >= LEAST_ROWS:
+            least = min(least, cost)
+    assert found.objective == pytest.approx(least, abs=1e-4)
+
+
+def grown(X, target, loss, max_boxes, real=None, literal=0.002):
+    grid = numeric_grid(X, 10)
+    rng = np.random.default_rng(0)
+    pool = candidate_boxes(grid, target, np.ones(len(X)), rng)
+    real = np.ones(len(X)) if real is None else real
+    problem = make_sum_problem(grid, loss, literal, 1e-6, real)
+    return grid, grow_sums(problem, pool, max_boxes, rng)
+
+
+def three_boxes(X):
+    return (
+        1.0
+        + 2.0 * ((X[:, 0] < 4) & (X[:, 1] > 3))
+        - 1.5 * (X[:, 2] > 5)
+        + 1.0 * ((X[:, 1] <= 6) & (X[:, 3] > 2))
+    )
+
+
+def test_a_planted_sum_is_found_exactly():
+    X = np.random.default_rng(1).integers(0, 10, (2000, 5)).astype(np.uint8)
+    target = three_boxes(X)
+    grid, path = grown(X, target, SquaredSumLoss.of(target, np.ones(2000)), 6)
+    assert len(path) == 4
+    np.testing.assert_allclose(path[3].predict(grid), target, atol=1e-4)
+    assert path[3].objective == pytest.approx(0.002 * 5, abs=1e-4)
+    # A box and its complement differ by the constant.
+    assert sorted(abs(path[3].values).round(2)) == [1.0, 1.5, 2.0]
+    assert [len(one.boxes) for one in path] == [0, 1, 2, 3]
+
+
+def test_several_sums_are_grown_further_each_once():
+    rng = np.random.default_rng(0)
+    problem = random_problem(rng, "values", n_rows=200, literal=1e-5, ridge=1e-4)
+    trials = [random_sum(rng, problem, 2)._replace(objective=i) for i in range(6)]
+    best = _refined(problem, [*trials, trials[0]])
+    assert 1 < len(best) <= N_KEPT
+    objectives = [one.objective for one in best]
+    assert objectives == sorted(set(objectives))
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_planted_log_odds_are_found(n_classes):
+    X = np.random.default_rng(2).integers(0, 10, (2000, 5)).astype(np.uint8)
+    scores = np.zeros((n_classes, 2000))
+    scores[1] = 3.0 * (X[:, 0] < 4) - 2.0 * ((X[:, 1] > 5) & (X[:, 2] > 3)) - 1.2
+    if n_classes == 3:
+        scores[2] = 2.1 * (X[:, 4] > 6)
+    p = (np.exp(scores) / np.exp(scores).sum(axis=0)).T
+    loss = ClassSumLoss.of(p, np.ones(2000))
+    grid, path = grown(X, p, loss, n_classes + 1, literal=3e-4)
+    entropy = -(p * np.log(p)).sum(axis=1).mean()
+    assert path[-1].objective < entropy + 0.02
+    found = path[-1].predict(grid)
+    assert (found == p.argmax(axis=1)).mean() > 0.98
+    if n_classes == 2:
+        answers = loss.answers(path[2].scores(grid))
+        np.testing.assert_allclose(answers, p.T, atol=1e-3)
+
+
+def test_made_rows_do_not_count_as_support():
+    X = np.random.default_rng(0).integers(0, 10, (200, 1)).astype(np.uint8)
+    target = (X[:, 0] == 3).astype(float)
+    for n_real in (LEAST_ROWS, LEAST_ROWS - 1):
+        real = np.ones(200)
+        real[np.flatnonzero(target)[n_real:]] = 0
+        loss = SquaredSumLoss.of(target, np.ones(200))
+        grid, path = grown(X, target, loss, 1, real)
+        held = contains(grid, path[-1].boxes)[:, real > 0].sum(axis=1)
+        assert (held >= LEAST_ROWS).all()
+        error = ((path[-1].predict(grid) - target) ** 2).mean()
+        assert (error < 1e-6) == (n_real == LEAST_ROWS)
+
+
+def test_boxes_that_do_not_pay_are_dropped():
+    rng = np.random.default_rng(5)
+    problem = random_problem(rng, "values", n_rows=200, literal=0.02)
+    target = 2.0 * (problem.grid.columns[0] > 2)
+    loss = SquaredSumLoss.of(target, np.ones(200))
+    problem = problem._replace(loss=loss, ridge=1e-6)
+    refined = refine_sum(problem, random_sum(rng, problem, 4))
+    assert len(refined.boxes) == 1
+    assert refined.objective == pytest.approx(
+        naive.sum_objective(problem, *refined[:4])
+    )
+
+
+@pytest.mark.parametrize("twin", ["same", "complement"])
+def test_no_box_is_told_twice(twin):
+    X = np.random.default_rng(0).integers(0, 4, (200, 2)).astype(np.uint8)
+    grid = numeric_grid(X, 4)
+    p = np.eye(2)[(X[:, 0] > 1).astype(int)]
+    loss = ClassSumLoss.of(p, np.ones(200))
+    problem = make_sum_problem(grid, loss, 1e-4, 0.01, np.ones(200))
+    box = np.arange(10) > 1
+    other = box.copy()
+    if twin == "complement":
+        other[:4] = ~box[:4]
+    nothing = np.zeros(2)
+    start = BoxSum(np.array([box, other]), np.ones(2), np.ones(2, int), nothing, 0.0)
+    refined = refine_sum(problem, start)
+    assert len(refined.boxes) == 1
+    np.testing.assert_array_equal(refined.predict(grid), X[:, 0] > 1)
+
+
+def test_nothing_to_say_is_a_constant():
+    X = np.zeros((50, 1), dtype=np.uint8)
+    p = np.eye(2)[np.arange(50) % 2]
+    _, path = grown(X, p, ClassSumLoss.of(p, np.ones(50)), 3)
+    assert len(path) == 1
+    np.testing.assert_allclose(path[0].constant, 0, atol=1e-9)
+    # The teacher is sure of one class: the constant stays a number.
+    sure = np.tile([0.0, 1.0], (50, 1))
+    _, path = grown(X, sure, ClassSumLoss.of(sure, np.ones(50)), 3)
+    assert 5 < path[0].constant[1] < 100
