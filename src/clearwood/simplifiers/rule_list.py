@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -182,7 +182,9 @@ class Lesson(NamedTuple):
     pool: np.ndarray
 
 
-def make_lesson(job: Job, training: Training, augment: bool, seed: int) -> Lesson:
+def make_lesson(
+    job: Job, training: Training, augment: bool, seed: int, *, with_pool: bool = True
+) -> Lesson:
     """Make rows, ask the ensemble about them, and find boxes to choose from.
 
     Parameters
@@ -193,6 +195,8 @@ def make_lesson(job: Job, training: Training, augment: bool, seed: int) -> Lesso
     augment : bool
         Whether to make rows.
     seed : int
+    with_pool : bool
+        Whether to find boxes.
 
     Returns
     -------
@@ -203,7 +207,7 @@ def make_lesson(job: Job, training: Training, augment: bool, seed: int) -> Lesso
     every = training if made is None else together(training, made)
     grid, target = job.grid(every.encoded), job.target(every.taught)
     pool = np.zeros((0, int(grid.n_bins.sum())), dtype=bool)
-    if job.max_rules > 1 and len(grid.n_bins):
+    if with_pool and job.max_rules > 1 and len(grid.n_bins):
         pool = candidate_boxes(grid, target, every.weight, generator)
     return Lesson(training, made, grid, target, every.weight, pool)
 
@@ -238,6 +242,18 @@ def fit_path(job: Job, lesson: Lesson, settings: Settings) -> list[BoxList]:
     return grow_lists(problem, lesson.pool, job.max_rules - 1)
 
 
+def lists_of(
+    job: Job, training: Training, settings: list[Settings], seed: int
+) -> list[list[BoxList]]:
+    """Lists fitted to some rows, with settings that agree on making rows."""
+    lesson = make_lesson(job, training, settings[0].augment, seed)
+    return [fit_path(job, lesson, one) for one in settings]
+
+
+PathOf = Callable[[Job, Training, list[Settings], int], list[list[BoxList]]]
+"""As :func:`lists_of`."""
+
+
 class Validation(NamedTuple):
     """Fidelity on held-out rows.
 
@@ -266,7 +282,11 @@ class Validation(NamedTuple):
 
 
 def cross_validate(
-    job: Job, settings: Sequence[Settings], seeds: Sequence[int], n_jobs: int | None
+    job: Job,
+    settings: Sequence[Settings],
+    seeds: Sequence[int],
+    n_jobs: int | None,
+    path_of: PathOf = lists_of,
 ) -> Validation:
     """Fit to two thirds of the rows and judge on the others, three times.
 
@@ -278,6 +298,8 @@ def cross_validate(
         One for the folds and one per fold.
     n_jobs : int or None
         Threads. The result does not depend on it.
+    path_of : function of (Job, Training, list of Settings, int)
+        Fits to some training rows, with a seed: per settings, lists that grow.
 
     Returns
     -------
@@ -300,7 +322,9 @@ def cross_validate(
     ]
     losses = np.empty((len(settings), job.max_rules, n_rows))
     found = Parallel(n_jobs=n_jobs, prefer="threads")(
-        delayed(_held_out_losses)(job, held, [settings[i] for i in some], seed)
+        delayed(_held_out_losses)(
+            job, held, [settings[i] for i in some], seed, path_of
+        )
         for held, seed, some in pieces
     )
     for (held, _, some), part in zip(pieces, found):
@@ -313,7 +337,11 @@ def cross_validate(
 
 
 def _held_out_losses(
-    job: Job, held: np.ndarray, settings: Sequence[Settings], seed: int
+    job: Job,
+    held: np.ndarray,
+    settings: list[Settings],
+    seed: int,
+    path_of: PathOf,
 ) -> np.ndarray:
     """Loss of every list on every held-out row: (settings, sizes, rows)."""
     training = job.training
@@ -326,12 +354,12 @@ def _held_out_losses(
         training.weight[rows],
         training.teacher[rows],
     )
-    lesson = make_lesson(job, part, settings[0].augment, seed)
+    paths = path_of(job, part, settings, seed)
     grid = job.grid(training.encoded[held])
     target = job.target(training.taught[held])
     losses = np.empty((len(settings), job.max_rules, len(held)))
-    for one, lines in zip(settings, losses):
-        for lst in fit_path(job, lesson, one):
+    for path, lines in zip(paths, losses):
+        for lst in path:
             lines[len(lst.boxes) :] = job.wrong(target, lst.predict(grid))
     return losses
 
