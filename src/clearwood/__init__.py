@@ -10,6 +10,8 @@ __version__ = "0.1.0"
 
 _HOME = {
     "CategorySet": "rules",
+    "DistilledTreeClassifier": "simplifiers",
+    "DistilledTreeRegressor": "simplifiers",
     "FABPathDisplay": "simplifiers.display",
     "FABRulesClassifier": "simplifiers",
     "FABRulesRegressor": "simplifiers",
@@ -23,6 +25,7 @@ _HOME = {
     "RuleListRegressor": "simplifiers",
     "RuleScores": "rules",
     "RuleSet": "rules",
+    "Tree": "rules",
     "TreeEnsemble": "ensembles",
     "check": "ensembles",
     "load": "persistence",

@@ -1,10 +1,16 @@
 """Tree ensembles simplified to a few rules."""
 
 from clearwood.simplifiers.api import simplify
+from clearwood.simplifiers.distilled import (
+    DistilledTreeClassifier,
+    DistilledTreeRegressor,
+)
 from clearwood.simplifiers.estimators import FABRulesClassifier, FABRulesRegressor
 from clearwood.simplifiers.list_estimators import RuleListClassifier, RuleListRegressor
 
 __all__ = [
+    "DistilledTreeClassifier",
+    "DistilledTreeRegressor",
     "FABRulesClassifier",
     "FABRulesRegressor",
     "RuleListClassifier",
