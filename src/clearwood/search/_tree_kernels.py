@@ -31,6 +31,31 @@ def histogram(columns, start, n_total, rows, stats):
 
 
 @kernel
+def partition(column, rows, goes_left):
+    """The rows whose bins go left, and the others."""
+    left = np.empty(len(rows), dtype=np.int64)
+    right = np.empty(len(rows), dtype=np.int64)
+    n_left = 0
+    for j in range(len(rows)):
+        i = rows[j]
+        is_left = goes_left[column[i]]
+        left[n_left] = i
+        right[j - n_left] = i
+        n_left += is_left
+    return left[:n_left].copy(), right[: len(rows) - n_left].copy()
+
+
+@kernel
+def sum_rows(stats, rows):
+    """Sums of ``stats`` over some rows."""
+    sums = np.zeros(stats.shape[1])
+    for i in rows:
+        for c in range(stats.shape[1]):
+            sums[c] += stats[i, c]
+    return sums
+
+
+@kernel
 def leaf_loss(sums, hard, soft):
     """What is lost in a leaf, but for a constant per row.
 

@@ -41,6 +41,9 @@ N_TRIED = 4
 N_REMOVED = 3
 """Leaves that may move to another place at a time: those that are missed least."""
 
+MOST_ROUNDS = 2
+"""Most passes over all sizes."""
+
 MOST_SWEEPS = 20
 """Most rounds over all splits of a tree."""
 
@@ -134,7 +137,7 @@ class Node:
     @cached_property
     def sums(self) -> np.ndarray:
         """Sums of ``stats`` over the rows."""
-        return self.problem.stats[self.rows].sum(axis=0)
+        return kernels.sum_rows(self.problem.stats, self.rows)
 
     @cached_property
     def leaf_cost(self) -> float:
@@ -188,6 +191,11 @@ class Node:
             float(LEAST_ROWS),
         )  # fmt: skip
 
+    @cached_property
+    def moved(self) -> Node:
+        """The best split here, what is below being kept; see :func:`improve`."""
+        return _moved(self)
+
     def part(self, d: int) -> slice:
         """The bins of one feature in a box."""
         grid = self.problem.grid
@@ -200,12 +208,13 @@ class Node:
         shapes: tuple[Node, ...] = (),
     ) -> Node:
         """Ask about a feature here; below, leaves or splits like those in ``shapes``."""
-        is_left = goes_left[self.problem.grid.columns[d][self.rows]]
+        column = self.problem.grid.columns[d]
+        sides = kernels.partition(column, self.rows, goes_left)
         children = []
-        for side, bins in ((is_left, goes_left), (~is_left, ~goes_left)):
+        for rows, bins in zip(sides, (goes_left, ~goes_left)):
             box = self.box.copy()
             box[self.part(d)] &= bins
-            child = Node(self.problem, self.rows[side], box)
+            child = Node(self.problem, rows, box)
             if shapes:
                 child = child.shaped_like(shapes[len(children)])
             children.append(child)
@@ -262,7 +271,10 @@ def with_node(tree: Node, path: Path, node: Node) -> Node:
     if not path:
         return node
     children = list(tree.children)
-    children[path[0]] = with_node(children[path[0]], path[1:], node)
+    old = children[path[0]]
+    children[path[0]] = with_node(old, path[1:], node)
+    if children[path[0]] is old:
+        return tree
     return tree.with_children(tuple(children))
 
 
@@ -312,23 +324,47 @@ def grow_trees(problem: TreeProblem, max_leaves: int) -> list[Node]:
     if max_leaves < 2 or not len(problem.grid.start):
         return [root]
     large = [grow(root, 2 * max_leaves, how) for how in (first_split, next_split)]
-    cut = [prunings(tree, max_leaves) for tree in large]
-    found = [root]
-    for size in range(2, max_leaves + 1):
-        starts = [sizes[size] for sizes in cut if size in sizes]
-        starts += expansions(found[-1])
-        improved = [improve(start) for start in starts]
-        best = min(improved, key=lambda tree: tree.cost, default=found[-1])
-        if best.cost > found[-1].cost - SMALLEST_CHANGE:
+    found = {1: root}
+    for cut in (prunings(tree, max_leaves) for tree in large):
+        for size in sorted(cut):
+            _keep(found, improve(cut[size]))
+    # What was learnt at one size may serve those beside it.
+    for _ in range(MOST_ROUNDS):
+        before = sum(tree.cost for tree in found.values())
+        for size in range(1, max_leaves):
+            if size in found:
+                for longer in expansions(found[size]):
+                    _keep(found, improve(longer))
+        for size in range(max_leaves, 2, -1):
+            if size in found:
+                for shorter in removals(found[size])[:1]:
+                    _keep(found, improve(shorter))
+        if sum(tree.cost for tree in found.values()) > before - SMALLEST_CHANGE:
             break
-        found.append(best)
-    # What was learnt at one size may serve the one below.
-    for size in range(len(found) - 1, 1, -1):
-        for shorter in removals(found[size])[:1]:
-            better = improve(shorter)
-            if better.cost < found[size - 1].cost - SMALLEST_CHANGE:
-                found[size - 1] = better
-    return found
+    paying = [root]
+    for size in sorted(found):
+        if found[size].cost < paying[-1].cost - SMALLEST_CHANGE:
+            paying.append(found[size])
+    return paying
+
+
+def _keep(found: dict[int, Node], tree: Node) -> None:
+    """Keep a tree if it is the best of its size, without splits that say nothing."""
+    tree = merged(tree)
+    known = found.get(tree.n_leaves)
+    if known is None or tree.cost < known.cost - SMALLEST_CHANGE:
+        found[tree.n_leaves] = tree
+
+
+def merged(tree: Node) -> Node:
+    """The tree without splits on both sides of which the same is said."""
+    if not tree.children:
+        return tree
+    children = tuple(merged(child) for child in tree.children)
+    left, right = children
+    if not left.children and not right.children and left.value == right.value:
+        return tree.leaf()
+    return tree if children == tree.children else tree.with_children(children)
 
 
 Proposal = tuple[float, int, np.ndarray]
@@ -536,7 +572,7 @@ def improve(tree: Node) -> Node:
     for _ in range(MOST_SWEEPS):
         before = tree.cost
         for path, _ in list(inner_nodes(tree)):
-            tree = with_node(tree, path, moved(at(tree, path)))
+            tree = with_node(tree, path, at(tree, path).moved)
         if tree.cost > before - SMALLEST_CHANGE:
             better = transplanted(tree)
             if better is tree:
@@ -545,7 +581,7 @@ def improve(tree: Node) -> Node:
     return tree
 
 
-def moved(node: Node) -> Node:
+def _moved(node: Node) -> Node:
     """The best split here, what is below being kept; the same node where it is best.
 
     Where the children are leaves, what they say is refitted with the split. Else each

@@ -30,7 +30,7 @@ from clearwood.simplifiers.rule_list import (
 )
 from clearwood.simplifiers.teacher import Teacher
 
-LITERAL_PENALTY = 0.0002
+LITERAL_PENALTY = 0.0003
 """Per literal of each leaf. It decides between trees that are as good; a tree of K
 leaves cannot do without some K log K of them."""
 
