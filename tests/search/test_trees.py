@@ -214,7 +214,7 @@ def test_local_search_never_raises_the_objective(kind, seed):
 
 
 def checkers(n_rows=2000, seed=0):
-    """XOR of two features among five; no single cut says anything."""
+    """XOR of two features among five."""
     X = np.random.default_rng(seed).integers(0, 10, (n_rows, 5)).astype(np.uint8)
     return X, ((X[:, 0] > 4) ^ (X[:, 1] > 6)).astype(int)
 
@@ -260,7 +260,11 @@ def test_a_split_is_replaced_by_one_of_its_sides():
 
 
 def test_xor_needs_lookahead():
-    X, y = checkers()
+    both = np.stack(np.divmod(np.arange(2000) % 100, 10), axis=1)
+    noise = np.random.default_rng(0).integers(0, 10, (2000, 3))
+    X = np.column_stack([both, noise]).astype(np.uint8)
+    # Every value of either feature goes with both classes equally often.
+    y = ((X[:, 0] > 4) ^ (X[:, 1] > 4)).astype(int)
     loss = ClassLoss.of(np.eye(2)[y], np.ones(2000))
     grid = numeric_grid(X, 10)
     problem = make_tree_problem(grid, loss, np.ones(2000))
@@ -268,7 +272,7 @@ def test_xor_needs_lookahead():
     cart = cart_trees(problem, np.eye(2)[y], 4)[-1]
     trees = grow_trees(problem, 6)
     for short_sighted in (greedy, cart):
-        assert (short_sighted.predict(grid) == y).mean() < 0.85
+        assert (short_sighted.predict(grid) == y).mean() < 0.7
     assert [tree.n_leaves for tree in trees][-1] == 4
     assert (trees[-1].predict(grid) == y).all()
 
@@ -307,9 +311,7 @@ def test_leaves_are_boxes_that_lists_can_start_from():
     assert (member.sum(axis=0) == 1).all()
     said = np.array(values)[member.argmax(axis=0)]
     np.testing.assert_array_equal(tree.predict(grid), said)
-    np.testing.assert_allclose(
-        said, [naive.leaf_of(tree, i).value for i in range(800)]
-    )
+    np.testing.assert_allclose(said, [naive.leaf_of(tree, i).value for i in range(800)])
     problem = make_problem(grid, loss, Penalties(0.0, 0.01), np.ones(800))
     refined = refine(problem, as_list(tree))
     assert refined.objective <= objective(tree) + 1e-9

@@ -4,6 +4,8 @@ from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from clearwood import (
+    DistilledTreeClassifier,
+    DistilledTreeRegressor,
     FABRulesClassifier,
     FABRulesRegressor,
     RuleListClassifier,
@@ -20,6 +22,9 @@ def few_trees(ensemble):
 
 @parametrize_with_checks(
     [
+        DistilledTreeClassifier(n_rules=3, max_rules=3, n_synthetic=200),
+        DistilledTreeRegressor(max_rules=2, n_synthetic=200),
+        DistilledTreeRegressor(max_rules=3, grow="cart"),
         FABRulesClassifier(n_restarts=2),
         FABRulesRegressor(n_restarts=2),
         FABRulesClassifier(few_trees(RandomForestClassifier), n_restarts=2),

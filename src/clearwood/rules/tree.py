@@ -13,6 +13,7 @@ from clearwood._features import FeatureSpace
 from clearwood.rules.bins import FeatureBins
 from clearwood.rules.build import Training, build_rule_list, rounded, together
 from clearwood.rules.conditions import (
+    CategorySet,
     Condition,
     Interval,
     combine_literals,
@@ -237,18 +238,19 @@ def build_tree(
             found += [(rounded(conditions, encoded)[0], child)]
         return sorted(found, key=lambda side: _size(side[1]))
 
-    def questions(node: BinSplit | None, encoded: np.ndarray) -> Any:
+    def questions(
+        node: BinSplit | None, encoded: np.ndarray, way: tuple[Condition, ...]
+    ) -> Any:
         if node is None:
             return None
-        (yes, if_yes), (no, if_no) = sides(node, encoded)
-        return Question(
-            yes,
-            no,
-            questions(if_yes, encoded[matches_all((yes,), encoded)]),
-            questions(if_no, encoded[matches_all((no,), encoded)]),
-        )
+        asked, below = [], []
+        for condition, child in sides(node, encoded):
+            asked.append(_still_open(condition, way))
+            rows = encoded[matches_all((condition,), encoded)]
+            below.append(questions(child, rows, combine_literals((*way, condition))))
+        return Question(asked[0], asked[1], below[0], below[1])
 
-    asked = questions(root, every.encoded)
+    asked = questions(root, every.encoded, ())
     rules = build_rule_list(
         list(_ways(asked, ()))[:-1],
         training,
@@ -274,6 +276,16 @@ def _ways(node: Any, way: tuple[Condition, ...]) -> Iterator[tuple[Condition, ..
     else:
         yield from _ways(node.if_yes, combine_literals((*way, node.yes)))
         yield from _ways(node.if_no, combine_literals((*way, node.no)))
+
+
+def _still_open(condition: Condition, way: tuple[Condition, ...]) -> Condition:
+    """A condition without what cannot come this way: missing values, categories."""
+    known = next((c for c in way if c.feature == condition.feature), None)
+    if isinstance(condition, CategorySet):
+        both = (condition,) if known is None else (known, condition)
+        return combine_literals(both)[0]
+    missing = condition.missing and (known is None or known.missing)
+    return replace(condition, missing=missing)
 
 
 def _only_missing(condition: Condition) -> Condition:

@@ -245,9 +245,7 @@ def look_ahead(
             if whole[len(whole) - 2] < least:
                 break
             leaf = leaf_loss(whole, hard, soft)
-            losses, _ = best_splits(
-                part, start, n_bins, is_category, hard, soft, least
-            )
+            losses, _ = best_splits(part, start, n_bins, is_category, hard, soft, least)
             found[j, side] = leaf
             found[j, 2 + side] = min(leaf, losses.min())
     return found

@@ -40,7 +40,7 @@ def cart_trees(
     from sklearn.tree import DecisionTreeRegressor
 
     root = root_of(problem)
-    if max_leaves < 2 or not len(problem.grid.start):
+    if max_leaves < 2 or not len(problem.grid.n_bins):
         return [root]
     weight = problem.stats[:, -3]
     columns, ranks = rank_columns(problem.grid, target, weight)

@@ -207,10 +207,10 @@ class Node:
         goes_left: np.ndarray,
         shapes: tuple[Node, ...] = (),
     ) -> Node:
-        """Ask about a feature here; below, leaves or splits like those in ``shapes``."""
+        """Ask about a feature here; below, leaves, or splits like ``shapes``."""
         column = self.problem.grid.columns[d]
         sides = kernels.partition(column, self.rows, goes_left)
-        children = []
+        children: list[Node] = []
         for rows, bins in zip(sides, (goes_left, ~goes_left)):
             box = self.box.copy()
             box[self.part(d)] &= bins
@@ -321,7 +321,7 @@ def grow_trees(problem: TreeProblem, max_leaves: int) -> list[Node]:
         One per size; none beyond the size from which no split pays.
     """
     root = root_of(problem)
-    if max_leaves < 2 or not len(problem.grid.start):
+    if max_leaves < 2 or not len(problem.grid.n_bins):
         return [root]
     large = [grow(root, 2 * max_leaves, how) for how in (first_split, next_split)]
     found = {1: root}
@@ -494,7 +494,9 @@ def _spread_cuts(leaf: Node, d: int, most: int) -> list[np.ndarray]:
         filled = np.unique(at)
     bins = np.arange(size)
     return [
-        np.where(bins == size - 1, side, bins <= cut) for cut in filled for side in sides
+        np.where(bins == size - 1, side, bins <= cut)
+        for cut in filled
+        for side in sides
     ]
 
 
@@ -529,6 +531,7 @@ def best_subtrees(
     """
     tables: list[list[tuple[float, tuple[int, ...]]]] = [[] for _ in costs]
     for node in range(len(costs) - 1, -1, -1):
+        best: dict[int, tuple[float, tuple[int, ...]]]
         best = {1: (float(costs[node]), (node,))}
         if left[node] >= 0:
             for i, (cost, leaves) in enumerate(tables[left[node]], start=1):
@@ -542,7 +545,8 @@ def best_subtrees(
 
 def prunings(tree: Node, most: int) -> dict[int, Node]:
     """The best pruning of every size that there is."""
-    nodes, paths, left, right = [tree], [()], [-1], [-1]
+    nodes, left, right = [tree], [-1], [-1]
+    paths: list[Path] = [()]
     for i, node in enumerate(nodes):
         for side, child in enumerate(node.children):
             (left, right)[side][i] = len(nodes)
@@ -643,7 +647,7 @@ def removals(tree: Node) -> list[Node]:
 def expansions(tree: Node, most: int = 1) -> list[Node]:
     """Trees with one leaf more, best first: a leaf is split."""
     found = []
-    todo = [((), tree)]
+    todo: list[tuple[Path, Node]] = [((), tree)]
     while todo:
         path, node = todo.pop()
         todo += [((*path, side), child) for side, child in enumerate(node.children)]

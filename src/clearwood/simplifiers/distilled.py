@@ -143,7 +143,7 @@ class _DistilledTree(RulesFromEnsemble):
         job = make_job(teacher, training, self.bins_, longest, n_made)
         settings = Settings(LITERAL_PENALTY, 0.0, n_made > 0)
         seeds = generator.integers(2**63, size=N_FOLDS + 2).tolist()
-        self.cv_results_ = None
+        self.cv_results_: dict[str, list[float]] | None = None
         self.n_rules_ = longest if n_rules is None else n_rules
         if n_rules is None and longest > 1 and len(training.encoded) >= N_FOLDS:
             self._choose_size(job, settings, seeds[1:])

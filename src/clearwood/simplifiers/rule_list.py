@@ -322,9 +322,7 @@ def cross_validate(
     ]
     losses = np.empty((len(settings), job.max_rules, n_rows))
     found = Parallel(n_jobs=n_jobs, prefer="threads")(
-        delayed(_held_out_losses)(
-            job, held, [settings[i] for i in some], seed, path_of
-        )
+        delayed(_held_out_losses)(job, held, [settings[i] for i in some], seed, path_of)
         for held, seed, some in pieces
     )
     for (held, _, some), part in zip(pieces, found):
