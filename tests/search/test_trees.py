@@ -232,6 +232,18 @@ def test_a_wrong_cut_is_moved_with_the_rest_of_the_tree_kept():
     assert objective(right) == pytest.approx(0.0)
 
 
+def test_a_moved_split_keeps_its_sides_with_the_rows_that_fit_them():
+    X = np.random.default_rng(1).integers(0, 10, (2000, 3)).astype(np.uint8)
+    low, high = np.where(X[:, 1] < 5, 0.0, 4.0), np.where(X[:, 2] < 5, 1.0, -3.0)
+    loss = SquaredLoss.of(np.where(X[:, 0] < 5, low, high), np.ones(2000))
+    root = root_of(make_tree_problem(numeric_grid(X, 10), loss, np.ones(2000)))
+    on_low, on_high = (root.split(d, np.arange(11) <= 4) for d in (1, 2))
+    # High values go left.
+    tree = root.split(0, np.arange(11) > 7, (on_high, on_low))
+    assert objective(tree) > 0.1
+    assert objective(tree.moved) == pytest.approx(0.0)
+
+
 def test_a_leaf_moves_to_where_it_is_needed():
     X = np.random.default_rng(1).integers(0, 10, (2000, 3)).astype(np.uint8)
     t = np.where(X[:, 0] < 5, np.where(X[:, 1] < 5, 0.0, 4.0), 1.0)
