@@ -28,18 +28,16 @@ def main(folder: Path) -> None:
     print(f"A forest of {len(forest.estimators_)} trees with {nodes:,} nodes:")
     print(f"  accuracy on new data {forest.score(X_test, y_test):.3f}\n")
 
-    fab = cw.FABRulesClassifier(
-        forest, max_rules=10, n_restarts=100, prune="prediction", random_state=0
-    )
-    fab.fit(X_train, pd.Series(y_train, name="diagnosis"))
+    few = cw.RuleListClassifier(forest, max_rules=10, random_state=0)
+    few.fit(X_train, pd.Series(y_train, name="diagnosis"))
     print("The same in rules:")
-    print(fab.rules_)
+    print(few.rules_)
     print("\nOn new data:")
-    print(fab.rules_.evaluate(X_test, y_test, teacher=forest))
+    print(few.rules_.evaluate(X_test, y_test, teacher=forest))
 
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / "report.html"
-    cw.report(fab, path, X=X_test, y=y_test, overwrite=True)
+    cw.report(few, path, X=X_test, y=y_test, overwrite=True)
     print(f"\nThe report: {path}")
 
 

@@ -307,3 +307,14 @@ def test_scores_of_a_sum_are_rounded_to_three_digits():
         classes=("no", "yes"), round_cuts=False,
     )  # fmt: skip
     assert exact.rules[0].scores == (0.0, 3.14159)
+
+
+def test_probabilities_do_not_round_beyond_one():
+    rng = np.random.default_rng(0)
+    for _ in range(50):
+        weight = rng.random(10)
+        taught = np.tile([0.0, 1.0], (10, 1))
+        training = Training(X, taught, None, weight, np.ones(10, int))
+        rules = build_rule_list([], training, SPACE, classes=("no", "yes"))
+        assert rules.otherwise.probabilities[0] == 0.0
+        assert 1 - 1e-12 < rules.otherwise.probabilities[1] <= 1.0

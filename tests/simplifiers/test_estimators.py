@@ -57,7 +57,7 @@ def quick(estimator, **settings):
 
 def test_rules_explain_a_real_forest(cancer):
     X, y, forest = cancer
-    fab = quick(forest, n_restarts=10).fit(X, y)
+    fab = quick(forest, rules="regions", n_restarts=10).fit(X, y)
     scores = fab.rules_.evaluate(X, y, teacher=forest)
     assert scores.fidelity > 0.9
     assert scores.n_rules <= 10
@@ -109,7 +109,7 @@ def test_target_ensemble_explains_the_model_not_the_labels():
 
 def test_y_is_not_needed_to_explain_a_fitted_model(cancer):
     X, _, forest = cancer
-    rules = cw.simplify(forest, X, random_state=0, n_restarts=2)
+    rules = cw.simplify(forest, X, method="fab", random_state=0, n_restarts=2)
     assert np.isnan(rules.rules[0].precision)
     assert rules.rules[0].agreement > 0.5
 
@@ -159,8 +159,9 @@ def test_units_of_y_do_not_matter(diabetes, shift, factor):
         value=ensemble.value * factor,
         base_score=ensemble.base_score * factor + shift,
     )
-    plain = cw.simplify(ensemble, X, random_state=0, n_restarts=3, round_cuts=False)
-    other = cw.simplify(moved, X, random_state=0, n_restarts=3, round_cuts=False)
+    settings = {"method": "fab", "n_restarts": 3, "round_cuts": False}
+    plain = cw.simplify(ensemble, X, random_state=0, **settings)
+    other = cw.simplify(moved, X, random_state=0, **settings)
     assert [r.conditions for r in plain] == [r.conditions for r in other]
     for a, b in zip(plain, other):
         assert b.prediction == pytest.approx(a.prediction * factor + shift, rel=1e-9)
@@ -515,10 +516,13 @@ def test_rules_worse_than_one_split_are_called_so():
     rng = np.random.default_rng(0)
     X = pd.DataFrame({"flag": rng.integers(0, 2, 400), "z": np.arange(400.0)})
     model = HistGradientBoostingClassifier(max_iter=20, random_state=0)
-    fab = quick(model.fit(X, X["flag"]), n_restarts=1)
+    fab = quick(model.fit(X, X["flag"]), rules="regions", n_restarts=1)
     with pytest.warns(PoorFidelityWarning, match="one best split does"):
         fab.fit(X, X["flag"])
     assert fab.single_split_fidelity_ == 1.0
+    # What the regions miss is found by moving them.
+    fab.set_params(rules="refined").fit(X, X["flag"])
+    assert fab.rules_.evaluate(X, X["flag"]).error == 0.0
 
 
 def test_a_column_of_other_categories_is_called_so():

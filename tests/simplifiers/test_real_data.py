@@ -33,9 +33,8 @@ def test_energy(shared_data):
     fab = cw.FABRulesRegressor(forest, random_state=0).fit(X_train, y_train)
     scores = fab.rules_.evaluate(X_test, y_test, teacher=forest)
     assert scores.n_rules <= 10
-    assert scores.error < 20  # the variance of y is about 100
-    assert scores.fidelity > 0.8
-    assert scores.coverage > 0.95
+    assert scores.error < 14  # the variance of y is about 100
+    assert scores.fidelity > 0.88
     asked = {c.feature for rule in fab.rules_.rules for c in rule.conditions}
     names = {X.columns[d] for d in asked}
     assert names & {"overall_height", "surface_area", "roof_area"}
@@ -50,6 +49,10 @@ def test_spambase_printed_rules(shared_data):
     )
     model = GradientBoostingClassifier(random_state=0).fit(X_train, y_train)
     fab = cw.FABRulesClassifier(model, random_state=0).fit(X_train, y_train)
+    scores = fab.rules_.evaluate(X_test, y_test, teacher=model)
+    assert scores.error < 0.13
+    assert scores.fidelity > 0.9
+    fab.set_params(rules="regions").fit(X_train, y_train)
     scores = fab.rules_.evaluate(X_test, y_test, teacher=model)
     assert scores.error < 0.18
     assert scores.fidelity > 0.82
@@ -111,9 +114,8 @@ def test_spambase_of_xgboost(shared_data, tmp_path):
     model.save_model(tmp_path / "model.ubj")
     rules = cw.simplify(tmp_path / "model.ubj", X_train, y_train, random_state=0)
     scores = rules.evaluate(X_test, y_test, teacher=model)
-    assert scores.error < 0.22
-    assert scores.fidelity > 0.78
-    assert scores.coverage > 0.9
+    assert scores.error < 0.16
+    assert scores.fidelity > 0.87
 
 
 def test_energy_of_lightgbm(shared_data, tmp_path):
@@ -146,11 +148,11 @@ def test_crx_of_catboost(shared_data, tmp_path):
     path = tmp_path / "model.json"
     model.save_model(str(path), format="json")
     assert "only by hash" in str(cw.check(path))
-    rules = cw.simplify(path, X, y, statement_counts="all", random_state=0)
+    rules = cw.simplify(path, X, y, tune=None, random_state=0)
     scores = rules.evaluate(X, y, teacher=np.ravel(model.predict(X)))
     assert scores.fidelity > 0.8
     # The flag that says most, by its text.
-    assert "A9 is 't'" in str(rules) or "A9 is 'f'" in str(rules)
+    assert "A9 is" in str(rules)
     again = cw.RuleSet.from_json(rules.to_json())
     np.testing.assert_array_equal(again.predict(X), rules.predict(X))
 

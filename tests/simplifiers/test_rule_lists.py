@@ -214,6 +214,8 @@ def test_simplify_by_lists(cancer):
     assert 1 < rules.n_rules <= 3
     with pytest.raises(InputError, match="method must be one of"):
         cw.simplify(forest, X, y, method="lists")
+    with pytest.raises(InputError, match="'list' has no setting 'n_restarts'; it has"):
+        cw.simplify(forest, X, y, n_restarts=3)
 
 
 def test_an_ensemble_that_says_one_thing_is_one_line():

@@ -20,6 +20,9 @@ MODELS = (
 )
 
 
+METHODS = ("list", "fab", "em")
+
+
 @click.command(short_help="Explain a model, or one trained here, by a few rules.")
 @click.argument(
     "files",
@@ -40,11 +43,11 @@ MODELS = (
 )
 @click.option(
     "--method",
-    type=click.Choice(["fab", "em", "list"]),
-    default="fab",
+    type=click.Choice(METHODS),
+    default="list",
     show_default=True,
-    help="fab chooses how many rules it needs; em takes as many as allowed; list "
-    "searches for the boxes that say best what the ensemble says.",
+    help="list: the first rule that fits decides; found by a search for what says best "
+    "what the ensemble says. fab, em: rules of a mixture model.",
 )
 @click.option(
     "--max-rules",
@@ -116,11 +119,11 @@ def simplify(files: tuple[str, ...], **options: Any) -> None:
     prepare = _train_model if options["train"] else _read_model
     model, split, task = prepare(*files, options=options, say=say)
     with plain_warnings(say):
-        fab = _explain(model, split, task, options)
-    summary = _summarize(fab, split, task, options)
+        fitted = _explain(model, split, task, options)
+    summary = _summarize(fitted, split, task, options)
     with plain_warnings(say):
-        _write(fab, split, options, say)
-    click.echo(_json_text(summary) if options["as_json"] else _text(fab, summary))
+        _write(fitted, split, options, say)
+    click.echo(_json_text(summary) if options["as_json"] else _text(fitted, summary))
 
 
 def _check_usage(files: tuple[str, ...], options: dict[str, Any]) -> None:
@@ -130,10 +133,11 @@ def _check_usage(files: tuple[str, ...], options: dict[str, Any]) -> None:
             f"model.json data.csv', or one table and --train {{{','.join(MODELS)}}}."
         )
     given = click.get_current_context().get_parameter_source
+    method = options["method"]
     for name in ("prune", "restarts", "statement_counts"):
-        if options["method"] == "list" and given(name) is not ParameterSource.DEFAULT:
+        if method not in ("fab", "em") and given(name) is not ParameterSource.DEFAULT:
             option = name.replace("_", "-")
-            raise click.UsageError(f"--{option} is for --method fab or em, not list.")
+            raise click.UsageError(f"--{option} is for --method fab or em.")
     if options["classes"] and options["train"]:
         raise click.UsageError("--classes names the classes of a model file.")
 
@@ -189,22 +193,20 @@ def _read_model(
 
 
 def _explain(model: Any, split: Any, task: str, options: dict[str, Any]) -> Any:
-    import clearwood as cw
+    from clearwood.simplifiers.api import make_simplifier
 
-    family: str = "RuleList"
     settings: dict[str, Any] = {}
-    if options["method"] != "list":
-        family = "FABRules"
+    if options["method"] in ("fab", "em"):
         settings = {
-            "method": options["method"],
             "prune": options["prune"],
             "n_restarts": options["restarts"],
             "statement_counts": options["statement_counts"],
             "verbose": sys.stderr.isatty() and not options["quiet"],
         }
-    kind = "Classifier" if task == "classification" else "Regressor"
-    rules = getattr(cw, family + kind)(
+    rules = make_simplifier(
         model,
+        options["method"],
+        task,
         max_rules=options["max_rules"],
         random_state=options["seed"],
         n_jobs=options["jobs"],
@@ -216,18 +218,18 @@ def _explain(model: Any, split: Any, task: str, options: dict[str, Any]) -> Any:
 
 
 def _summarize(
-    fab: Any, split: Any, task: str, options: dict[str, Any]
+    fitted: Any, split: Any, task: str, options: dict[str, Any]
 ) -> dict[str, Any]:
     import json
 
     from clearwood.rules.scores import prediction_error
 
-    said = fab.ensemble_.predict(split.X_test)
-    scores = fab.rules_.evaluate(split.X_test, split.y_test, teacher=said)
+    said = fitted.ensemble_.predict(split.X_test)
+    scores = fitted.rules_.evaluate(split.X_test, split.y_test, teacher=said)
     return {
         "target": options["target"],
         "task": task,
-        "model": fab.ensemble_.source,
+        "model": fitted.ensemble_.source,
         "model_trained_here": options["train"] is not None,
         "method": options["method"],
         "rows": {"training": len(split.y), "held_out": len(split.y_test)},
@@ -235,24 +237,24 @@ def _summarize(
             "rules": scores.as_dict(),
             "ensemble": {
                 "error": prediction_error(split.y_test, said, task),
-                "n_trees": fab.ensemble_.n_trees,
-                "n_splits": fab.ensemble_.n_splits,
+                "n_trees": fitted.ensemble_.n_trees,
+                "n_splits": fitted.ensemble_.n_splits,
             },
         },
-        "rules": json.loads(fab.rules_.to_json()),
+        "rules": json.loads(fitted.rules_.to_json()),
     }
 
 
-def _write(fab: Any, split: Any, options: dict[str, Any], say: Any) -> None:
+def _write(fitted: Any, split: Any, options: dict[str, Any], say: Any) -> None:
     from clearwood._files import write_text
     from clearwood.reporting import report
 
     out, page, force = options["out"], options["report"], options["force"]
     if out:
-        write_text(out, fab.rules_.to_json(), overwrite=force)
+        write_text(out, fitted.rules_.to_json(), overwrite=force)
         say(f"wrote {out}")
     if page:
-        report(fab, page, X=split.X_test, y=split.y_test, overwrite=force)
+        report(fitted, page, X=split.X_test, y=split.y_test, overwrite=force)
         say(f"wrote {page}")
 
 
@@ -262,14 +264,14 @@ def _json_text(summary: dict[str, Any]) -> str:
     return json.dumps(summary, indent=2, ensure_ascii=False, allow_nan=False)
 
 
-def _text(fab: Any, summary: dict[str, Any]) -> str:
+def _text(fitted: Any, summary: dict[str, Any]) -> str:
     rules, ensemble = summary["scores"]["rules"], summary["scores"]["ensemble"]
     error = "error" if summary["task"] == "classification" else "mean squared error"
     # A model from a file may have been trained on any row of the table.
     held_from = "training" if summary["model_trained_here"] else "the fit of the rules"
     return "\n".join(
         [
-            str(fab.rules_),
+            str(fitted.rules_),
             "",
             f"On {summary['rows']['held_out']:,} rows held out from {held_from}:",
             f"  rules     {error} {rules['error']:.4g}, "

@@ -359,7 +359,9 @@ def _without_idle(rules: list[Rule], encoded: np.ndarray) -> list[Rule]:
 
 
 def _mean_taught(rows: np.ndarray, training: Training) -> np.ndarray:
-    return np.average(training.taught[rows], axis=0, weights=training.weight[rows])
+    mean = np.average(training.taught[rows], axis=0, weights=training.weight[rows])
+    # Rounding may take a mean of probabilities beyond 1.
+    return np.clip(mean, 0.0, 1.0) if mean.ndim else mean
 
 
 def _rule(

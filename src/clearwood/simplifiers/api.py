@@ -10,7 +10,43 @@ from clearwood.rules import RuleSet
 from clearwood.simplifiers.estimators import FABRulesClassifier, FABRulesRegressor
 from clearwood.simplifiers.list_estimators import RuleListClassifier, RuleListRegressor
 
-METHODS = ("fab", "em", "list")
+METHODS: dict[str, tuple[Any, Any]] = {
+    "list": (RuleListClassifier, RuleListRegressor),
+    "fab": (FABRulesClassifier, FABRulesRegressor),
+    "em": (FABRulesClassifier, FABRulesRegressor),
+}
+"""Estimators for classes and for numbers, by method."""
+
+
+def make_simplifier(model: Any, method: str, task: str, **settings: Any) -> Any:
+    """The estimator that a method names, not yet fitted.
+
+    Parameters
+    ----------
+    model : fitted ensemble or TreeEnsemble
+    method : str
+        A key of ``METHODS``.
+    task : {"classification", "regression"}
+    **settings
+        Parameters of the estimator.
+
+    Returns
+    -------
+    estimator
+    """
+    if method not in METHODS:
+        raise InputError(f"method must be one of {tuple(METHODS)}, found {method!r}.")
+    if method in ("fab", "em"):
+        settings["method"] = method
+    make = METHODS[method][task == "regression"]
+    known = set(make._get_param_names()) - {"estimator"}
+    unknown = sorted(set(settings) - known)
+    if unknown:
+        raise InputError(
+            f"method={method!r} has no setting {unknown[0]!r}; it has "
+            f"{', '.join(sorted(known))}."
+        )
+    return make(model, **settings)
 
 
 def simplify(
@@ -18,7 +54,7 @@ def simplify(
     X: Any,
     y: Any = None,
     *,
-    method: str = "fab",
+    method: str = "list",
     max_rules: int = 10,
     sample_weight: Any = None,
     random_state: Any = None,
@@ -34,9 +70,9 @@ def simplify(
         Rows on which the rules shall speak for the model; its training rows do.
     y : array-like of shape (n_samples,), optional
         True labels or values, to report how precise the rules are.
-    method : {"fab", "em", "list"}, default="fab"
-        For "fab" and "em" see :class:`FABRulesClassifier`, for "list"
-        :class:`RuleListClassifier`.
+    method : {"list", "fab", "em"}, default="list"
+        For "list" see :class:`RuleListClassifier`, for "fab" and "em"
+        :class:`FABRulesClassifier`.
     max_rules : int, default=10
         Most lines printed, ``otherwise`` included.
     sample_weight : array-like of shape (n_samples,), optional
@@ -60,17 +96,13 @@ def simplify(
     >>> rules.n_rules <= 4
     True
     """
-    if method not in METHODS:
-        raise InputError(f"method must be one of {METHODS}, found {method!r}.")
     ensemble = read_ensemble(model)
-    classifies = ensemble.task == "classification"
-    make: Any
-    if method == "list":
-        make = RuleListClassifier if classifies else RuleListRegressor
-    else:
-        make = FABRulesClassifier if classifies else FABRulesRegressor
-        settings["method"] = method
-    estimator = make(
-        ensemble, max_rules=max_rules, random_state=random_state, **settings
+    estimator = make_simplifier(
+        ensemble,
+        method,
+        ensemble.task,
+        max_rules=max_rules,
+        random_state=random_state,
+        **settings,
     )
     return estimator.fit(X, y, sample_weight).rules_
