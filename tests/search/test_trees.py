@@ -366,6 +366,12 @@ def test_splits_that_say_nothing_are_merged():
     found = merged(tree.with_children((useful, idle)))
     assert [leaf.value for leaf in found.leaves()] == [0, 1, 1]
     assert found.children[0] is useful
+    # How sure a class is differs along feature 1, which class it is does not.
+    sure = np.where(X[:, 1] < 5, 0.9, 0.6)
+    first = np.where(X[:, 0] < 5, sure, 1 - sure)
+    loss = ClassLoss.of(np.stack([first, 1 - first], axis=1), np.ones(2000))
+    problem = make_tree_problem(numeric_grid(X, 10), loss, np.ones(2000))
+    assert [tree.n_leaves for tree in grow_trees(problem, 4)] == [1, 2]
     constant = ClassLoss.of(np.tile([0.9, 0.1], (2000, 1)), np.ones(2000))
     problem = make_tree_problem(numeric_grid(X, 10), constant, np.ones(2000))
     assert len(grow_trees(problem, 4)) == 1
