@@ -124,6 +124,16 @@ def test_xor_is_four_leaves_where_cart_sees_nothing():
     assert fidelity["lookahead"] > fidelity["cart"] + 0.3
 
 
+def test_simplify_by_trees(cancer, diabetes):
+    for X, y, forest in (cancer, diabetes):
+        rules = cw.simplify(
+            forest, X, y, method="tree", n_rules=3, max_rules=3, random_state=0
+        )
+        assert rules.n_rules == 3
+        assert rules.about["method"] == "tree"
+        assert rules.matches(X).sum(axis=1).max() == 1
+
+
 def people(n=600, seed=0):
     rng = np.random.default_rng(seed)
     table = pd.DataFrame(

@@ -20,7 +20,7 @@ MODELS = (
 )
 
 
-METHODS = ("list", "fab", "em")
+METHODS = ("list", "tree", "fab", "em")
 
 
 @click.command(short_help="Explain a model, or one trained here, by a few rules.")
@@ -47,7 +47,8 @@ METHODS = ("list", "fab", "em")
     default="list",
     show_default=True,
     help="list: the first rule that fits decides; found by a search for what says best "
-    "what the ensemble says. fab, em: rules of a mixture model.",
+    "what the ensemble says. tree: rules that never overlap. fab, em: rules of a "
+    "mixture model.",
 )
 @click.option(
     "--max-rules",

@@ -139,7 +139,6 @@ def build_rule_list(
     made: Training | None = None,
     classes: Sequence[Any] = (),
     round_cuts: bool = True,
-    as_given: bool = False,
 ) -> RuleSet:
     """Make a list of regions that stand in the order in which they are to be tried.
 
@@ -160,8 +159,6 @@ def build_rule_list(
         needs, but not in its statistics.
     classes, round_cuts
         As in :func:`build_rule_set`.
-    as_given : bool, default=False
-        Take the conditions as they are: none is dropped or rounded.
 
     Returns
     -------
@@ -173,16 +170,14 @@ def build_rule_list(
     rules: list[Rule] = []
     free = every.weight > 0
     for region in regions:
-        conditions = tuple(region)
-        if not as_given:
-            conditions = prune_by_coverage(region, encoded)
+        conditions = prune_by_coverage(region, encoded)
         caught = free & matches_all(conditions, encoded)
         if not (caught & is_real).any():
             continue
         if not conditions:
             break  # It holds every row, as `otherwise` does.
         rule = _rule(conditions, caught, every, classes, round_cuts)
-        if round_cuts and not as_given:
+        if round_cuts:
             rule = replace(rule, conditions=rounded(conditions, encoded))
         rules.append(rule)
         free &= ~caught

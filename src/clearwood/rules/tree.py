@@ -257,8 +257,9 @@ def build_tree(
         bins.features,
         made=made,
         classes=classes,
-        as_given=True,
     )
+    # Values and statistics are theirs; literals that training rows do not need stay,
+    # so that no row whatever is in two leaves.
     leaves = iter(
         replace(rule, conditions=way) for rule, way in zip(rules, _ways(asked, ()))
     )
