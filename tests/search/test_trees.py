@@ -20,23 +20,27 @@ from clearwood.search import (
 )
 from clearwood.search.carts import cart_trees
 from clearwood.search.lists import LEAST_ROWS
-from clearwood.search.trees import (
-    as_list,
+from clearwood.search.tree_growth import (
     best_subtrees,
-    expansions,
     first_split,
     grow,
-    grow_trees,
-    improve,
+    next_split,
+    prunings,
+)
+from clearwood.search.tree_nodes import (
+    as_list,
     inner_nodes,
     leaf_boxes,
     make_tree_problem,
-    merged,
-    next_split,
     objective,
-    prunings,
-    removals,
     root_of,
+)
+from clearwood.search.trees import (
+    expansions,
+    grow_trees,
+    improve,
+    merged,
+    removals,
     transplanted,
 )
 

@@ -8,7 +8,8 @@ import numpy as np
 
 from clearwood.search.lists import LEAST_ROWS
 from clearwood.search.pool import bins_that_go_left, rank_columns
-from clearwood.search.trees import Node, TreeProblem, prunings, root_of
+from clearwood.search.tree_growth import prunings
+from clearwood.search.tree_nodes import Node, TreeProblem, root_of
 
 
 def cart_trees(

@@ -11,7 +11,8 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from clearwood.rules import BinSplit, Training, Tree, build_tree
 from clearwood.search import BoxList
 from clearwood.search.carts import cart_trees
-from clearwood.search.trees import Node, as_list, grow_trees, make_tree_problem
+from clearwood.search.tree_nodes import Node, as_list, make_tree_problem
+from clearwood.search.trees import grow_trees
 from clearwood.simplifiers._documentation import TREE_ATTRIBUTES, TREE_PARAMETERS
 from clearwood.simplifiers.augment import default_number
 from clearwood.simplifiers.base import (
