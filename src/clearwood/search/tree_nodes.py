@@ -18,47 +18,8 @@ SOFTNESS = 0.1
 """Weight of the squared error of the regrets beside the regret itself. It prefers, of
 splits after which the same classes are said, the one that prepares for others."""
 
-MOST_AHEAD_ROWS = 2500
-"""Rows on which first splits are compared; the best are compared again on all."""
-
-MOST_AHEAD_WORK = 5e7
-"""Most additions in one comparison of first splits."""
-
-N_FIRST = (24, 128)
-"""Fewest and most first splits that are followed up."""
-
-N_COMPARED = 6
-"""Of these, those that are followed up on all rows."""
-
 N_TRIED = 4
 """Features that are tried where one split is moved, in order of promise."""
-
-N_REMOVED = 3
-"""Leaves that may move to another place at a time: those that are missed least."""
-
-MOST_ROUNDS = 2
-"""Most passes over all sizes."""
-
-MOST_SWEEPS = 20
-"""Most rounds over all splits of a tree."""
-
-SMALLEST_CHANGE = 1e-9
-"""A tree changes only if its objective falls by more than this."""
-
-N_TRIED = 4
-"""Features that are tried where one split is moved, in order of promise."""
-
-N_REMOVED = 3
-"""Leaves that may move to another place at a time: those that are missed least."""
-
-MOST_ROUNDS = 2
-"""Most passes over all sizes."""
-
-MOST_SWEEPS = 20
-"""Most rounds over all splits of a tree."""
-
-SMALLEST_CHANGE = 1e-9
-"""A tree changes only if its objective falls by more than this."""
 
 SMALLEST_CHANGE = 1e-9
 """A tree changes only if its objective falls by more than this."""

@@ -31,17 +31,6 @@ MOST_SWEEPS = 20
 """Most rounds over all splits of a tree."""
 
 
-MOST_ROUNDS = 2
-"""Most passes over all sizes."""
-
-MOST_SWEEPS = 20
-"""Most rounds over all splits of a tree."""
-
-
-MOST_SWEEPS = 20
-"""Most rounds over all splits of a tree."""
-
-
 def grow_trees(problem: TreeProblem, max_leaves: int) -> list[Node]:
     """Trees of 1, 2, ... leaves, each as good as the search finds.
 
