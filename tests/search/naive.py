@@ -111,3 +111,79 @@ def sum_objective(problem, boxes, values, outputs, constant):
     ridge = problem.ridge / 2 * sum(value**2 for value in values)
     n_literals = sum(literals(grid, box, seen) for box in boxes)
     return sum_loss(problem, scores) + ridge + problem.literal * n_literals
+
+
+def leaf_loss(problem, rows):
+    """What a leaf of a tree loses, row by row, with the best it can say."""
+    scores, weight = problem.stats[rows, :-3], problem.stats[rows, -3]
+    if len(rows) == 0:
+        return 0.0
+    hard = min(sum(line[c] for line in scores) for c in range(scores.shape[1]))
+    means = scores.sum(axis=0) / weight.sum()
+    soft = sum(w * ((s / w - means) ** 2).sum() for s, w in zip(scores, weight))
+    return problem.hard * hard + problem.soft * soft
+
+
+def every_split(grid, d):
+    """Bins that go left, for all questions about a feature."""
+    size = grid.n_bins[d]
+    if grid.is_category[d]:
+        yield from every_part(size, category=True)
+        return
+    for cut in range(-1, size - 1):
+        for missing in (False, True):
+            yield np.array([b <= cut for b in range(size - 1)] + [missing])
+
+
+def sides(problem, rows, d, goes_left, least):
+    """The rows on both sides; None where one has too few that count."""
+    column, support = problem.grid.columns[d], problem.stats[:, -2]
+    left = [i for i in rows if goes_left[column[i]]]
+    right = [i for i in rows if not goes_left[column[i]]]
+    if min(support[left].sum(), support[right].sum()) < least:
+        return None
+    return left, right
+
+
+def best_split(problem, rows, d, least):
+    """Least loss after one question about a feature."""
+    losses = [np.inf]
+    for goes_left in every_split(problem.grid, d):
+        both = sides(problem, rows, d, goes_left, least)
+        if both:
+            losses.append(sum(leaf_loss(problem, side) for side in both))
+    return min(losses)
+
+
+def best_of_two_levels(problem, rows, least):
+    """Least loss after a question and one more on each side."""
+
+    def after(side):
+        found = [best_split(problem, side, d, least) for d in features]
+        return min(leaf_loss(problem, side), *found)
+
+    features = range(len(problem.grid.start))
+    losses = [np.inf]
+    for d in features:
+        for goes_left in every_split(problem.grid, d):
+            both = sides(problem, rows, d, goes_left, least)
+            if both:
+                losses.append(sum(after(side) for side in both))
+    return min(losses)
+
+
+def every_pruning(left, right, node=0):
+    """The leaves of all prunings of a tree."""
+    yield (node,)
+    if left[node] >= 0:
+        for some in every_pruning(left, right, left[node]):
+            for others in every_pruning(left, right, right[node]):
+                yield some + others
+
+
+def leaf_of(tree, i):
+    """The leaf of a row, question by question."""
+    while tree.children:
+        bin_ = tree.problem.grid.columns[tree.feature][i]
+        tree = tree.children[0 if tree.goes_left[bin_] else 1]
+    return tree

@@ -17,7 +17,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 import clearwood as cw
 from clearwood.exceptions import InputError
 from clearwood.simplifiers.augment import mixed_rows
-from clearwood.simplifiers.rule_list import Validation
+from clearwood.simplifiers.validation import Validation
 
 
 @pytest.fixture(scope="module")

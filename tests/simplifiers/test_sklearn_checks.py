@@ -6,6 +6,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from clearwood import (
     AdditiveRulesClassifier,
     AdditiveRulesRegressor,
+    DistilledTreeClassifier,
+    DistilledTreeRegressor,
     FABRulesClassifier,
     FABRulesRegressor,
     RuleListClassifier,
@@ -22,6 +24,9 @@ def few_trees(ensemble):
 
 @parametrize_with_checks(
     [
+        DistilledTreeClassifier(n_rules=3, max_rules=3, n_synthetic=200),
+        DistilledTreeRegressor(max_rules=2, n_synthetic=200),
+        DistilledTreeRegressor(max_rules=3, grow="cart"),
         FABRulesClassifier(n_restarts=2),
         FABRulesRegressor(n_restarts=2),
         FABRulesClassifier(few_trees(RandomForestClassifier), n_restarts=2),

@@ -20,7 +20,8 @@ MODELS = (
 )
 
 
-METHODS = ("list", "fab", "em")
+METHODS = ("list", "tree", "additive", "fab", "em")
+SEARCHES = METHODS[:3]
 
 
 @click.command(short_help="Explain a model, or one trained here, by a few rules.")
@@ -47,7 +48,8 @@ METHODS = ("list", "fab", "em")
     default="list",
     show_default=True,
     help="list: the first rule that fits decides; found by a search for what says best "
-    "what the ensemble says. fab, em: rules of a mixture model.",
+    "what the ensemble says. tree: rules that never overlap. additive: all rules that "
+    "fit add up. fab, em: rules of a mixture model.",
 )
 @click.option(
     "--max-rules",
@@ -77,7 +79,9 @@ METHODS = ("list", "fab", "em")
     show_default=True,
     help="all: a question that many trees ask counts more.",
 )
-@click.option("--forbid", help="Columns that no rule may ask (list): --forbid sex,age")
+@click.option(
+    "--forbid", help="Columns that no rule may ask (not fab, em): --forbid sex,age"
+)
 @click.option(
     "--increasing",
     help="Columns with which the value, or the probability of the second class, must "
@@ -146,8 +150,9 @@ def _check_usage(files: tuple[str, ...], options: dict[str, Any]) -> None:
             option = name.replace("_", "-")
             raise click.UsageError(f"--{option} is for --method fab or em.")
     for name in ("forbid", "increasing", "decreasing"):
-        if method != "list" and options[name]:
-            raise click.UsageError(f"--{name} is for --method list.")
+        allowed = SEARCHES if name == "forbid" else ("list",)
+        if method not in allowed and options[name]:
+            raise click.UsageError(f"--{name} is for --method {' or '.join(allowed)}.")
     both = set(_names(options["increasing"])) & set(_names(options["decreasing"]))
     if both:
         raise click.UsageError(
@@ -216,12 +221,12 @@ def _explain(model: Any, split: Any, task: str, options: dict[str, Any]) -> Any:
     from clearwood.simplifiers.api import make_simplifier
 
     settings: dict[str, Any] = {}
+    if options["method"] in SEARCHES:
+        settings["forbidden"] = _names(options["forbid"])
     if options["method"] == "list":
         rising, falling = _names(options["increasing"]), _names(options["decreasing"])
-        settings = {
-            "forbidden": _names(options["forbid"]),
-            "monotonic_cst": dict.fromkeys(rising, 1) | dict.fromkeys(falling, -1),
-        }
+        signs = dict.fromkeys(rising, 1) | dict.fromkeys(falling, -1)
+        settings["monotonic_cst"] = signs
     if options["method"] in ("fab", "em"):
         settings = {
             "prune": options["prune"],

@@ -13,21 +13,26 @@ from clearwood.rules.prune import prune_by_coverage, prune_by_prediction
 from clearwood.rules.regions import region_conditions
 from clearwood.rules.rule_set import Rule, RuleSet
 from clearwood.rules.scores import RuleScores
+from clearwood.rules.tree import BinSplit, Question, Tree, build_tree
 
 __all__ = [
+    "BinSplit",
     "CategorySet",
     "Condition",
     "FeatureBins",
     "FeatureSpace",
     "Interval",
+    "Question",
     "Rule",
     "RuleScores",
     "RuleSet",
     "Statements",
     "Training",
+    "Tree",
     "build_rule_list",
     "build_rule_set",
     "build_rule_sum",
+    "build_tree",
     "prune_by_coverage",
     "prune_by_prediction",
     "region_conditions",

@@ -21,8 +21,9 @@ def rules_text(rule_set: RuleSet) -> str:
     lines = []
     for number, rule in enumerate(rule_set.rules, start=1):
         lines.append(f"{number}. if {rule.text(rule_set.features)}")
-        lines.append(f"   then {_says(rule_set, rule)}")
-    lines.append(f"{rule_set.n_rules}. otherwise {_says(rule_set, rule_set.otherwise)}")
+        lines.append(f"   then {rule_says(rule_set, rule)}")
+    last = rule_says(rule_set, rule_set.otherwise)
+    lines.append(f"{rule_set.n_rules}. otherwise {last}")
     return "\n".join(wrapped(line) for line in lines)
 
 
@@ -63,7 +64,8 @@ def _signed_text(value: float) -> str:
     return f"{'-' if value < 0 else '+'} {number_text(abs(value))}"
 
 
-def _says(rule_set: RuleSet, rule: Rule) -> str:
+def rule_says(rule_set: RuleSet, rule: Rule) -> str:
+    """What a rule predicts, and how good it is."""
     parts = [prediction_text(rule.prediction), *statistics_text(rule_set, rule)]
     return parts[0] if len(parts) == 1 else f"{parts[0]}  ({', '.join(parts[1:])})"
 

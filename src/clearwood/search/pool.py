@@ -50,16 +50,14 @@ def candidate_boxes(
     boxes: list[np.ndarray] = []
     for i in range(n_trees):
         rows = np.unique(generator.integers(grid.n_rows, size=n_drawn))
-        ranks = _ranks(grid, target[:, generator.integers(target.shape[1])], weight)
-        columns = [
-            column[rows] if rank is None else rank[column[rows]]
-            for column, rank in zip(grid.columns, ranks)
-        ]
+        score = target[:, generator.integers(target.shape[1])]
+        ranks = _ranks(grid, score, weight)
+        columns = _ranked(grid.take(rows), ranks)
         tree = DecisionTreeRegressor(
             max_leaf_nodes=max_leaves,
             max_features=FEATURE_SHARES[i % len(FEATURE_SHARES)],
             random_state=int(generator.integers(2**31)),
-        ).fit(np.array(columns, np.float32).T, target[rows], weight[rows])
+        ).fit(columns, target[rows], weight[rows])
         boxes += _nodes(tree.tree_, grid, ranks)
     if not boxes:
         return np.zeros((0, int(grid.n_bins.sum())), dtype=bool)
@@ -85,6 +83,38 @@ def _ranks(
     return ranks
 
 
+def rank_columns(
+    grid: Grid, target: np.ndarray, weight: np.ndarray
+) -> tuple[np.ndarray, list[np.ndarray | None]]:
+    """Rows for scikit-learn's trees: bins; of categories, ranks by mean target.
+
+    Returns
+    -------
+    columns : ndarray of float32 of shape (n_rows, n_features)
+    ranks : list of (ndarray or None)
+        Per categorical feature the rank of every bin.
+    """
+    # Of several outputs the one that varies most.
+    target = target.reshape(len(target), -1)
+    ranks = _ranks(grid, target[:, int(target.var(axis=0).argmax())], weight)
+    return _ranked(grid, ranks), ranks
+
+
+def bins_that_go_left(
+    size: int, rank: np.ndarray | None, threshold: float
+) -> np.ndarray:
+    """Bins of a feature, or their ranks, up to a threshold."""
+    return (np.arange(size) if rank is None else rank) <= threshold
+
+
+def _ranked(grid: Grid, ranks: list[np.ndarray | None]) -> np.ndarray:
+    columns = [
+        column if rank is None else rank[column]
+        for column, rank in zip(grid.columns, ranks)
+    ]
+    return np.array(columns, np.float32).T
+
+
 def _nodes(tree: Any, grid: Grid, ranks: list[np.ndarray | None]) -> list[np.ndarray]:
     """The box of every node but the root."""
     boxes = {0: whole_box(grid)}
@@ -94,7 +124,7 @@ def _nodes(tree: Any, grid: Grid, ranks: list[np.ndarray | None]) -> list[np.nda
         if d < 0:
             continue
         size, rank = grid.n_bins[d], ranks[d]
-        goes_left = (np.arange(size) if rank is None else rank) <= tree.threshold[node]
+        goes_left = bins_that_go_left(size, rank, tree.threshold[node])
         part = slice(grid.start[d], grid.start[d] + size)
         children = (
             (tree.children_left[node], goes_left),

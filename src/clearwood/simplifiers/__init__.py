@@ -5,12 +5,18 @@ from clearwood.simplifiers.additive_estimators import (
     AdditiveRulesRegressor,
 )
 from clearwood.simplifiers.api import simplify
+from clearwood.simplifiers.distilled import (
+    DistilledTreeClassifier,
+    DistilledTreeRegressor,
+)
 from clearwood.simplifiers.estimators import FABRulesClassifier, FABRulesRegressor
 from clearwood.simplifiers.list_estimators import RuleListClassifier, RuleListRegressor
 
 __all__ = [
     "AdditiveRulesClassifier",
     "AdditiveRulesRegressor",
+    "DistilledTreeClassifier",
+    "DistilledTreeRegressor",
     "FABRulesClassifier",
     "FABRulesRegressor",
     "RuleListClassifier",

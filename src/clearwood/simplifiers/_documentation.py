@@ -159,6 +159,9 @@ ADDITIVE_PARAMETERS = f"""{ESTIMATOR.rstrip()}
     n_synthetic : int or "auto", default="auto"
         Made rows, which the ensemble labels: training rows mixed with their
         neighbours. "auto" makes three per row, at least 4,000 and at most 20,000.
+    forbidden : sequence of str or int, default=()
+        Names, or positions among the columns, of features that no rule may ask. The
+        ensemble may ask them.
     n_jobs : int or None, default=None
         Threads for the folds. The result does not depend on it.
     random_state : int, Generator, RandomState or None, default=None
@@ -176,6 +179,45 @@ ADDITIVE_ATTRIBUTES = f"""{FITTED.rstrip()}
         ``"fidelity"`` and its ``"standard_error"``.
     settings_ : dict
         The settings of the sums in ``path_``.{COLUMNS}"""
+TREE_PARAMETERS = f"""{ESTIMATOR.rstrip()}
+    n_rules : int or "auto", default="auto"
+        Leaves, each of which is a line; fewer where more do not pay. "auto" takes the
+        fewest that are within one standard error of the best fidelity on rows held out
+        from the training rows (three folds).
+    max_rules : int, default=10
+        Leaves of the largest tree that is fitted; ``path_`` holds those of all sizes.
+        With a larger ``n_rules``, that one.
+    grow : {{"lookahead", "cart", "depth2"}}, default="lookahead"
+        Look two splits ahead and improve the whole tree; or scikit-learn's CART, grown
+        best first to as many leaves, or to depth two (four leaves): the trees that
+        papers compare with.
+    n_synthetic : int or "auto", default="auto"
+        Made rows, which the ensemble labels: training rows mixed with their
+        neighbours. "auto" makes three per row, at least 4,000 and at most 20,000.
+        "cart" and "depth2" learn from the training rows alone.
+    forbidden : sequence of str or int, default=()
+        Names, or positions among the columns, of features that no rule may ask. The
+        ensemble may ask them.
+    n_jobs : int or None, default=None
+        Threads for the folds. The result does not depend on it.
+    random_state : int, Generator, RandomState or None, default=None
+        Seed of made rows and folds (and of the default ensemble).
+"""
+
+TREE_ATTRIBUTES = f"""{FITTED.rstrip()}
+    tree_ : Tree
+        The rules as a tree, which predicts the same.
+    trees_ : tuple of Tree
+        Trees of all sizes.
+    path_ : tuple of RuleSet
+        The trees of all sizes as rules, from ``otherwise`` alone to the largest.
+    n_rules_ : int
+        Leaves asked for, or chosen.
+    cv_results_ : dict of str to list, or None
+        Where the size was chosen on held-out rows: ``"fidelity"`` and its
+        ``"standard_error"``, one line with an entry per size, and ``"augment"``.
+    settings_ : dict
+        Whether made rows were used.{COLUMNS}"""
 
 REFERENCES = """
     References

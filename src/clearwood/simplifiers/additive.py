@@ -11,7 +11,7 @@ from clearwood.rules import RuleSet
 from clearwood.rules.build import build_rule_sum
 from clearwood.search import BoxSum, contains, grow_sums, make_sum_problem
 from clearwood.search.sum_losses import ClassSumLoss, SquaredSumLoss
-from clearwood.simplifiers.rule_list import Job, Lesson, region_maker
+from clearwood.simplifiers.lesson import Job, Lesson, region_maker
 
 LITERAL_PENALTIES = (0.004, 0.002)
 """Penalties per literal, the default first."""
@@ -48,14 +48,13 @@ def sum_settings(tune: bool, n_made: int) -> list[SumSettings]:
 
 def fit_sums(job: Job, lesson: Lesson, settings: SumSettings) -> list[BoxSum]:
     """Sums that grow from one to the next."""
-    is_real = np.arange(lesson.grid.n_rows) < len(lesson.training.encoded)
     kind: Any = ClassSumLoss if job.teacher.classes else SquaredSumLoss
     problem = make_sum_problem(
         lesson.grid,
         kind.of(lesson.target, lesson.weight),
         settings.literal_penalty,
         RIDGE[job.task],
-        is_real,
+        lesson.counts,
     )
     # The same for every size and all settings: what differs is not the luck.
     generator = np.random.default_rng(0)

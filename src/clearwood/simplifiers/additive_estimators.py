@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from numbers import Integral
 from typing import Any
 
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from clearwood.rules import RuleSet
+from clearwood.search.sums import BoxSum
 from clearwood.simplifiers._documentation import (
     ADDITIVE_ATTRIBUTES,
     ADDITIVE_PARAMETERS,
@@ -18,8 +21,8 @@ from clearwood.simplifiers.additive import (
     sum_settings,
 )
 from clearwood.simplifiers.base import ClassifiesByRules, PredictsByRules
+from clearwood.simplifiers.lesson import Job, Lesson
 from clearwood.simplifiers.path import RulesOnPath
-from clearwood.simplifiers.rule_list import Job
 
 
 class _AdditiveRules(RulesOnPath):
@@ -34,6 +37,7 @@ class _AdditiveRules(RulesOnPath):
             StrOptions({"auto"}),
             Interval(Integral, 0, None, closed="left"),
         ],
+        "forbidden": "no_validation",
         "n_jobs": [None, Integral],
         "random_state": "no_validation",
     }
@@ -46,6 +50,7 @@ class _AdditiveRules(RulesOnPath):
         max_rules: int = 10,
         tune: str | None = "auto",
         n_synthetic: int | str = "auto",
+        forbidden: Any = (),
         n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None:
@@ -54,14 +59,22 @@ class _AdditiveRules(RulesOnPath):
         self.max_rules = max_rules
         self.tune = tune
         self.n_synthetic = n_synthetic
+        self.forbidden = forbidden
         self.n_jobs = n_jobs
         self.random_state = random_state
 
     def _settings_to_try(self, job: Job, tune: bool) -> list[SumSettings]:
         return sum_settings(tune, job.n_made)
 
-    _fit_path = staticmethod(fit_sums)
-    _print_path = staticmethod(print_sums)
+    def _fit_path(
+        self, job: Job, lesson: Lesson, settings: SumSettings
+    ) -> list[BoxSum]:
+        return fit_sums(job, lesson, settings)
+
+    def _print_path(
+        self, job: Job, lesson: Lesson, path: Sequence[BoxSum]
+    ) -> tuple[RuleSet, ...]:
+        return print_sums(job, lesson, path)
 
     def _about(self) -> dict[str, str]:
         return {"method": "additive"}

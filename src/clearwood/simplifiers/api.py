@@ -7,11 +7,21 @@ from typing import Any
 from clearwood.ensembles import read_ensemble
 from clearwood.exceptions import InputError
 from clearwood.rules import RuleSet
+from clearwood.simplifiers.additive_estimators import (
+    AdditiveRulesClassifier,
+    AdditiveRulesRegressor,
+)
+from clearwood.simplifiers.distilled import (
+    DistilledTreeClassifier,
+    DistilledTreeRegressor,
+)
 from clearwood.simplifiers.estimators import FABRulesClassifier, FABRulesRegressor
 from clearwood.simplifiers.list_estimators import RuleListClassifier, RuleListRegressor
 
 METHODS: dict[str, tuple[Any, Any]] = {
     "list": (RuleListClassifier, RuleListRegressor),
+    "tree": (DistilledTreeClassifier, DistilledTreeRegressor),
+    "additive": (AdditiveRulesClassifier, AdditiveRulesRegressor),
     "fab": (FABRulesClassifier, FABRulesRegressor),
     "em": (FABRulesClassifier, FABRulesRegressor),
 }
@@ -70,8 +80,9 @@ def simplify(
         Rows on which the rules shall speak for the model; its training rows do.
     y : array-like of shape (n_samples,), optional
         True labels or values, to report how precise the rules are.
-    method : {"list", "fab", "em"}, default="list"
-        For "list" see :class:`RuleListClassifier`, for "fab" and "em"
+    method : {"list", "tree", "additive", "fab", "em"}, default="list"
+        See :class:`RuleListClassifier`, :class:`DistilledTreeClassifier`,
+        :class:`AdditiveRulesClassifier`, and for the last two
         :class:`FABRulesClassifier`.
     max_rules : int, default=10
         Most lines printed, ``otherwise`` included.

@@ -8,11 +8,13 @@ from typing import Any
 
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from clearwood.rules import RuleSet
+from clearwood.search import BoxList
 from clearwood.simplifiers._documentation import LIST_ATTRIBUTES, LIST_PARAMETERS
 from clearwood.simplifiers.base import ClassifiesByRules, PredictsByRules
+from clearwood.simplifiers.lesson import Job, Lesson
 from clearwood.simplifiers.path import RulesOnPath
 from clearwood.simplifiers.rule_list import (
-    Job,
     Settings,
     fit_path,
     print_lists,
@@ -67,8 +69,13 @@ class _RuleList(RulesOnPath):
     def _settings_to_try(self, job: Job, tune: bool) -> list[Settings]:
         return settings_to_try(job.task, self.combine, tune, job.n_made)
 
-    _fit_path = staticmethod(fit_path)
-    _print_path = staticmethod(print_lists)
+    def _fit_path(self, job: Job, lesson: Lesson, settings: Settings) -> list[BoxList]:
+        return fit_path(job, lesson, settings)
+
+    def _print_path(
+        self, job: Job, lesson: Lesson, path: Sequence[BoxList]
+    ) -> tuple[RuleSet, ...]:
+        return print_lists(job, lesson, path)
 
     def _about(self) -> dict[str, str]:
         return {"method": "list", "combine": self.combine}

@@ -10,17 +10,10 @@ import numpy as np
 from clearwood.rules import RuleSet, Training
 from clearwood.simplifiers.augment import default_number
 from clearwood.simplifiers.base import RulesFromEnsemble
+from clearwood.simplifiers.lesson import Job, Lesson, make_job, make_lesson
 from clearwood.simplifiers.limits import read_limits
-from clearwood.simplifiers.rule_list import (
-    N_FOLDS,
-    TUNED_ROWS,
-    Job,
-    Lesson,
-    cross_validate,
-    make_job,
-    make_lesson,
-)
 from clearwood.simplifiers.teacher import Teacher
+from clearwood.simplifiers.validation import N_FOLDS, TUNED_ROWS, cross_validate
 
 
 class RulesOnPath(RulesFromEnsemble):
@@ -37,22 +30,27 @@ class RulesOnPath(RulesFromEnsemble):
     n_jobs: int | None
     forbidden: Any = ()
     monotonic_cst: Any = None
+    _with_pool = True
 
     def _settings_to_try(self, job: Job, tune: bool) -> Sequence[Any]:
         """The default settings first; with ``tune`` all others after them."""
         raise NotImplementedError
 
-    @staticmethod
-    def _fit_path(job: Job, lesson: Lesson, settings: Any, /) -> Sequence[Any]:
+    def _fit_path(self, job: Job, lesson: Lesson, settings: Any, /) -> Sequence[Any]:
         """Rules that grow from one to the next, in bins."""
         raise NotImplementedError
 
-    @staticmethod
     def _print_path(
-        job: Job, lesson: Lesson, path: Sequence[Any], /
+        self, job: Job, lesson: Lesson, path: Sequence[Any], /
     ) -> tuple[RuleSet, ...]:
         """These rules in the data's own terms."""
         raise NotImplementedError
+
+    def _n_made(self, n_rows: int) -> int:
+        """How many rows to make."""
+        if self.n_synthetic == "auto":
+            return default_number(n_rows)
+        return int(self.n_synthetic)
 
     def _about(self) -> dict[str, str]:
         """What the rules say of their making."""
@@ -70,16 +68,16 @@ class RulesOnPath(RulesFromEnsemble):
             len(teacher.classes),
         )
         n_rows = len(training.encoded)
-        n_made = default_number(n_rows)
-        if self.n_synthetic != "auto":
-            n_made = int(self.n_synthetic)
+        n_made = self._n_made(n_rows)
         n_rules = None if self.n_rules == "auto" else int(self.n_rules)
         longest = max(self.max_rules, n_rules or 1)
         job = make_job(teacher, training, self.bins_, longest, n_made, limits)
         tried = self._settings_to_try(job, self.tune == "auto" and n_rows < TUNED_ROWS)
         seeds = generator.integers(2**63, size=N_FOLDS + 2).tolist()
         chosen = self._choose(job, tried, n_rules, seeds[1:])
-        lesson = make_lesson(job, training, chosen.augment, seeds[0])
+        lesson = make_lesson(
+            job, training, chosen.augment, seeds[0], with_pool=self._with_pool
+        )
         path = self._fit_path(job, lesson, chosen)
         self.path_ = self._print_path(job, lesson, path)
         self.settings_ = chosen._asdict()
@@ -95,7 +93,9 @@ class RulesOnPath(RulesFromEnsemble):
         no_choice = len(tried) == 1 and n_rules is not None
         if no_choice or job.max_rules == 1 or len(job.training.encoded) < N_FOLDS:
             return tried[0]
-        validation = cross_validate(job, tried, seeds, self.n_jobs, self._fit_path)
+        validation = cross_validate(
+            job, tried, seeds, self.n_jobs, self._fit_path, self._with_pool
+        )
         best = validation.best_settings(n_rules)
         if n_rules is None:
             self.n_rules_ = validation.fewest_rules(best)

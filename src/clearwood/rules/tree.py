@@ -1,0 +1,303 @@
+"""A small tree that a person can read, and its leaves as rules."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from clearwood._features import FeatureSpace
+from clearwood.rules.bins import FeatureBins
+from clearwood.rules.build import Training, build_rule_list, rounded, together
+from clearwood.rules.conditions import (
+    CategorySet,
+    Condition,
+    Interval,
+    combine_literals,
+    matches_all,
+)
+from clearwood.rules.regions import region_conditions
+from clearwood.rules.render import TEXT_WIDTH, rule_says
+from clearwood.rules.rule_set import Rule, RuleSet
+
+
+@dataclass(frozen=True)
+class Question:
+    """A node of a tree that asks.
+
+    Attributes
+    ----------
+    yes, no : Interval or CategorySet
+        A row goes to the first side if it satisfies ``yes``, to the second if it
+        satisfies ``no``. Both are about one feature, and no row satisfies both. Where
+        nothing is known of missing values or unknown categories, these satisfy neither
+        and are decided by the tree's last leaf.
+    if_yes, if_no : Question or Rule
+        What follows. A leaf is a rule: its conditions are those on the way to it.
+    """
+
+    yes: Condition
+    no: Condition
+    if_yes: Question | Rule
+    if_no: Question | Rule
+
+
+@dataclass(frozen=True)
+class Tree:
+    """Questions on questions, and what is said at the end of each way.
+
+    Attributes
+    ----------
+    root : Question or Rule
+        Where every row begins.
+    features : FeatureSpace
+        The columns that are asked about.
+    classes : tuple
+        Class labels in order; empty in regression.
+
+    Examples
+    --------
+    >>> warm, cold = Interval(0, low=37.5), Interval(0, high=37.5)
+    >>> tree = Tree(
+    ...     Question(warm, cold, Rule((warm,), 2.0), Rule((cold,), 1.0)),
+    ...     FeatureSpace(("temperature",), (None,)))
+    >>> print(tree)
+    temperature > 37.5
+      1. then 2
+    temperature <= 37.5
+      2. then 1
+    >>> tree.predict([[36.9], [39.0]])
+    array([1., 2.])
+    """
+
+    root: Question | Rule
+    features: FeatureSpace
+    classes: tuple[Any, ...] = ()
+
+    @property
+    def leaves(self) -> tuple[Rule, ...]:
+        """The leaves in printed order."""
+        return tuple(_leaves(self.root))
+
+    @property
+    def n_leaves(self) -> int:
+        """Number of leaves."""
+        return len(self.leaves)
+
+    def apply(self, X: Any) -> np.ndarray:
+        """The leaf that decides each row, as a position in printed order.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of int of shape (n_samples,)
+        """
+        encoded = self.features.encode(X)
+        decided = np.full(len(encoded), self.n_leaves - 1)
+        number = 0
+        todo = [(self.root, np.arange(len(encoded)))]
+        while todo:
+            node, rows = todo.pop()
+            if isinstance(node, Rule):
+                decided[rows] = number
+                number += 1
+                continue
+            column = encoded[rows, node.yes.feature]
+            # The first side is taken from the pile first.
+            todo.append((node.if_no, rows[node.no.matches(column)]))
+            todo.append((node.if_yes, rows[node.yes.matches(column)]))
+        return decided
+
+    def predict(self, X: Any) -> np.ndarray:
+        """What the leaf of each row says.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Class labels, or values.
+        """
+        return np.array([leaf.prediction for leaf in self.leaves])[self.apply(X)]
+
+    def to_rules(self) -> RuleSet:
+        """One rule per leaf, the last as ``otherwise``; they predict the same."""
+        *first, last = self.leaves
+        return RuleSet(
+            tuple(first), replace(last, conditions=()), self.features, self.classes
+        )
+
+    def __str__(self) -> str:
+        rules = self.to_rules()
+        number = iter(range(1, self.n_leaves + 1))
+        lines: list[str] = []
+
+        def draw(node: Question | Rule, depth: int) -> None:
+            if isinstance(node, Rule):
+                says = f"{next(number)}. then {rule_says(rules, node)}"
+                lines.extend(_indented(says, depth))
+                return
+            for condition, child in ((node.yes, node.if_yes), (node.no, node.if_no)):
+                lines.extend(_indented(condition.text(self.features), depth))
+                draw(child, depth + 1)
+
+        draw(self.root, 0)
+        return "\n".join(lines)
+
+
+def _indented(text: str, depth: int) -> list[str]:
+    space = "  " * depth
+    return textwrap.wrap(
+        text, max(TEXT_WIDTH, len(space) + 40), initial_indent=space,
+        subsequent_indent=space + "     ", break_long_words=False,
+        break_on_hyphens=False,
+    )  # fmt: skip
+
+
+def _leaves(node: Question | Rule) -> Iterator[Rule]:
+    if isinstance(node, Rule):
+        yield node
+    else:
+        yield from _leaves(node.if_yes)
+        yield from _leaves(node.if_no)
+
+
+class BinSplit(NamedTuple):
+    """A question in bins; None stands for a leaf.
+
+    Attributes
+    ----------
+    feature : int
+    goes_left : ndarray of bool of shape (number of bins of the feature,)
+    left, right : BinSplit or None
+    """
+
+    feature: int
+    goes_left: np.ndarray
+    left: BinSplit | None
+    right: BinSplit | None
+
+
+def build_tree(
+    root: BinSplit | None,
+    bins: FeatureBins,
+    training: Training,
+    *,
+    made: Training | None = None,
+    classes: Sequence[Any] = (),
+) -> Tree:
+    """Put a tree of bins in the data's own terms.
+
+    Bounds are the shortest decimals that part the rows of a node alike. The side with
+    fewer leaves stands first. A leaf says the mean of what is taught on its rows (the
+    most probable class).
+
+    Parameters
+    ----------
+    root : BinSplit or None
+    bins : FeatureBins
+    training : Training
+        Rows and what is said of them; each leaf holds some.
+    made : Training, optional
+        Further rows, which count for bounds and for what a leaf says, but not in its
+        statistics.
+    classes : sequence, default=()
+        Class labels; empty for regression.
+
+    Returns
+    -------
+    Tree
+    """
+    every = training if made is None else together(training, made)
+    seen = np.zeros(int(bins.n_bins.sum()), dtype=bool)
+    codes = bins.transform_encoded(training.encoded)
+    for first, column in zip(bins.bin_start, codes.T):
+        seen[first + column.astype(np.int64)] = True
+
+    def sides(split: BinSplit, encoded: np.ndarray) -> list[tuple[Condition, Any]]:
+        part = slice(
+            bins.bin_start[split.feature],
+            bins.bin_start[split.feature] + bins.n_bins[split.feature],
+        )
+        found = []
+        both = ((split.goes_left, split.left), (~split.goes_left, split.right))
+        for allowed_here, child in both:
+            allowed = np.ones(len(seen), dtype=bool)
+            allowed[part] = allowed_here
+            conditions = region_conditions(bins, allowed, seen)
+            # Rows come to both sides, so that each condition says something.
+            assert conditions
+            found += [(rounded(conditions, encoded)[0], child)]
+        return sorted(found, key=lambda side: _size(side[1]))
+
+    def questions(
+        node: BinSplit | None, encoded: np.ndarray, way: tuple[Condition, ...]
+    ) -> Any:
+        if node is None:
+            return None
+        asked, below = [], []
+        for condition, child in sides(node, encoded):
+            asked.append(_still_open(condition, way))
+            rows = encoded[matches_all((condition,), encoded)]
+            below.append(questions(child, rows, combine_literals((*way, condition))))
+        return Question(asked[0], asked[1], below[0], below[1])
+
+    asked = questions(root, every.encoded, ())
+    rules = build_rule_list(
+        list(_ways(asked, ()))[:-1],
+        training,
+        bins.features,
+        made=made,
+        classes=classes,
+    )
+    # Values and statistics are theirs; literals that training rows do not need stay,
+    # so that no row whatever is in two leaves.
+    leaves = iter(
+        replace(rule, conditions=way) for rule, way in zip(rules, _ways(asked, ()))
+    )
+    return Tree(_with_leaves(asked, leaves), bins.features, tuple(classes))
+
+
+def _size(node: BinSplit | None) -> int:
+    return 1 if node is None else _size(node.left) + _size(node.right)
+
+
+def _ways(node: Any, way: tuple[Condition, ...]) -> Iterator[tuple[Condition, ...]]:
+    """The conditions on the way to each leaf, one per feature."""
+    if node is None:
+        yield tuple(_only_missing(condition) for condition in way)
+    else:
+        yield from _ways(node.if_yes, combine_literals((*way, node.yes)))
+        yield from _ways(node.if_no, combine_literals((*way, node.no)))
+
+
+def _still_open(condition: Condition, way: tuple[Condition, ...]) -> Condition:
+    """A condition without what cannot come this way: missing values, categories."""
+    known = next((c for c in way if c.feature == condition.feature), None)
+    if isinstance(condition, CategorySet):
+        both = (condition,) if known is None else (known, condition)
+        return combine_literals(both)[0]
+    missing = condition.missing and (known is None or known.missing)
+    return replace(condition, missing=missing)
+
+
+def _only_missing(condition: Condition) -> Condition:
+    """Say "is missing" where no number is left between the bounds."""
+    if isinstance(condition, Interval) and condition.low >= condition.high:
+        return Interval(condition.feature, low=np.inf, missing=condition.missing)
+    return condition
+
+
+def _with_leaves(node: Any, leaves: Iterator[Rule]) -> Question | Rule:
+    if node is None:
+        return next(leaves)
+    if_yes = _with_leaves(node.if_yes, leaves)
+    return replace(node, if_yes=if_yes, if_no=_with_leaves(node.if_no, leaves))

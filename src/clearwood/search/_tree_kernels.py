@@ -1,0 +1,251 @@
+"""The hot loops of tree search: histograms, the best split, and what would follow it.
+
+Rows come with a few numbers each (``stats``): scores, then the weight, whether the row
+counts as support, and one. What a leaf loses follows from the sums of these over its
+rows, so that all splits of a node can be judged by its histogram.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from clearwood._numeric import kernel
+
+N_EXTRA = 3
+"""Columns after the scores: weight, support, number of rows."""
+
+
+@kernel
+def histogram(columns, start, n_total, rows, stats):
+    """Sums of ``stats`` over some rows, per bin of every feature."""
+    n_columns = stats.shape[1]
+    sums = np.zeros((n_total, n_columns))
+    here = stats[rows]
+    for d in range(columns.shape[0]):
+        column, first = columns[d], start[d]
+        for j in range(len(rows)):
+            line = sums[first + column[rows[j]]]
+            for c in range(n_columns):
+                line[c] += here[j, c]
+    return sums
+
+
+@kernel
+def partition(column, rows, goes_left):
+    """The rows whose bins go left, and the others."""
+    left = np.empty(len(rows), dtype=np.int64)
+    right = np.empty(len(rows), dtype=np.int64)
+    n_left = 0
+    for j in range(len(rows)):
+        i = rows[j]
+        is_left = goes_left[column[i]]
+        left[n_left] = i
+        right[j - n_left] = i
+        n_left += is_left
+    return left[:n_left].copy(), right[: len(rows) - n_left].copy()
+
+
+@kernel
+def sum_rows(stats, rows):
+    """Sums of ``stats`` over some rows."""
+    sums = np.zeros(stats.shape[1])
+    for i in rows:
+        for c in range(stats.shape[1]):
+            sums[c] += stats[i, c]
+    return sums
+
+
+@kernel
+def leaf_loss(sums, hard, soft):
+    """What is lost in a leaf, but for a constant per row.
+
+    ``hard`` times the least score (the cost of the class that costs least) less
+    ``soft`` times what the mean scores explain of their squares.
+    """
+    n_scores = len(sums) - N_EXTRA
+    least, squares = sums[0], 0.0
+    for c in range(n_scores):
+        least = min(least, sums[c])
+        squares += sums[c] * sums[c]
+    weight = sums[n_scores]
+    if weight <= 0.0:
+        return 0.0
+    return hard * least - soft * squares / weight
+
+
+@kernel
+def in_order(sums, bins, score):
+    """Some bins of a category by how much one score stands out among the others."""
+    n_scores = sums.shape[1] - N_EXTRA
+    key = np.empty(len(bins))
+    for j in range(len(bins)):
+        line = sums[bins[j]]
+        others = 0.0
+        for c in range(n_scores):
+            others += line[c]
+        own = line[score] - (others - line[score]) / max(n_scores - 1, 1)
+        key[j] = own / line[n_scores]
+    return bins[np.argsort(key)]
+
+
+@kernel
+def prefix_split(sums, order, kept_right, hard, soft, least):
+    """The best cut in an order of bins: first bins left, all others right.
+
+    Bins with rows that are not in the order are summed in ``kept_right``. Returns the
+    loss and how many bins go left.
+    """
+    n_columns = sums.shape[1]
+    support = n_columns - 2
+    left, right = np.zeros(n_columns), kept_right.copy()
+    for b in order:
+        for c in range(n_columns):
+            right[c] += sums[b, c]
+    best, n_left = np.inf, 0
+    for j in range(len(order)):
+        for c in range(n_columns):
+            left[c] += sums[order[j], c]
+            right[c] -= sums[order[j], c]
+        if left[support] >= least and right[support] >= least:
+            loss = leaf_loss(left, hard, soft) + leaf_loss(right, hard, soft)
+            if loss < best:
+                best, n_left = loss, j + 1
+    return best, n_left
+
+
+@kernel
+def split_numeric(sums, hard, soft, least, goes_left):
+    """The best cut of a numeric feature, its missing values on the better side.
+
+    Of cuts that part the rows alike, the middle one. Returns the loss; ``goes_left`` is
+    filled.
+    """
+    last, ones = len(sums) - 1, sums.shape[1] - 1
+    filled = np.flatnonzero(sums[:last, ones] > 0.0)
+    best, n_left = prefix_split(sums, filled, sums[last], hard, soft, least)
+    missing_left = False
+    if sums[last, ones] > 0.0:
+        # Missing values go left with the low ones: the same from the other end.
+        other, n_other = prefix_split(
+            sums, filled[::-1].copy(), sums[last], hard, soft, least
+        )
+        if other < best:
+            best, n_left, missing_left = other, len(filled) - n_other, True
+    else:
+        left, right = 0.0, 0.0
+        for j in range(len(filled)):
+            if j < n_left:
+                left += sums[filled[j], ones]
+            else:
+                right += sums[filled[j], ones]
+        missing_left = left > right
+    if best == np.inf:
+        return best
+    cut = filled[n_left - 1] if n_left > 0 else 0
+    if 0 < n_left < len(filled):
+        cut = (cut + filled[n_left] - 1) // 2
+    elif n_left == len(filled):
+        cut = last - 1
+    for b in range(last):
+        goes_left[b] = n_left > 0 and b <= cut
+    goes_left[last] = missing_left
+    return best
+
+
+@kernel
+def split_categories(sums, hard, soft, least, goes_left):
+    """The best two groups of categories among those in order of some score.
+
+    Bins without rows go with the larger group.
+    """
+    ones = sums.shape[1] - 1
+    n_scores = sums.shape[1] - N_EXTRA
+    filled = np.flatnonzero(sums[:, ones] > 0.0)
+    nothing = np.zeros(sums.shape[1])
+    best = np.inf
+    for score in range(n_scores if n_scores > 2 else 1):
+        order = in_order(sums, filled, score)
+        loss, n_left = prefix_split(sums, order, nothing, hard, soft, least)
+        if loss < best:
+            best = loss
+            left, right = 0.0, 0.0
+            for j in range(len(order)):
+                if j < n_left:
+                    left += sums[order[j], ones]
+                else:
+                    right += sums[order[j], ones]
+            goes_left[:] = left > right
+            for j in range(len(order)):
+                goes_left[order[j]] = j < n_left
+    return best
+
+
+@kernel
+def best_splits(sums, start, n_bins, is_category, hard, soft, least):
+    """Per feature the least loss after one split, and which bins it sends left.
+
+    Infinite where no split leaves ``least`` support on both sides.
+    """
+    losses = np.empty(len(start))
+    goes_left = np.zeros(len(sums), dtype=np.bool_)
+    for d in range(len(start)):
+        part = slice(start[d], start[d] + n_bins[d])
+        if is_category[d]:
+            losses[d] = split_categories(sums[part], hard, soft, least, goes_left[part])
+        else:
+            losses[d] = split_numeric(sums[part], hard, soft, least, goes_left[part])
+    return losses, goes_left
+
+
+@kernel
+def look_ahead(
+    columns, start, n_bins, is_category, rows, stats, sums, feature, goes_left,
+    hard, soft, least,
+):  # fmt: skip
+    """What both sides of some splits lose, as leaves and after their best splits.
+
+    Parameters
+    ----------
+    columns, start, n_bins, is_category : ndarray
+        Fields of a ``Grid``.
+    rows : ndarray of int64
+        The node's rows.
+    stats : ndarray of shape (n_rows, n_scores + 3)
+    sums : ndarray
+        The node's histogram.
+    feature : ndarray of int64 of shape (n_splits,)
+    goes_left : ndarray of bool of shape (n_splits, largest number of bins)
+    hard, soft, least : float
+
+    Returns
+    -------
+    ndarray of shape (n_splits, 4)
+        Left leaf, right leaf, left split, right split; infinite where a side has too
+        little support, a leaf's loss where it cannot be split.
+    """
+    found = np.full((len(feature), 4), np.inf)
+    small = np.empty(len(rows), dtype=np.int64)
+    for j in range(len(feature)):
+        d = feature[j]
+        column, mask = columns[d], goes_left[j]
+        n_left = 0
+        for i in rows:
+            n_left += mask[column[i]]
+        wanted = 2 * n_left <= len(rows)
+        n_small = 0
+        for i in rows:
+            if mask[column[i]] == wanted:
+                small[n_small] = i
+                n_small += 1
+        few = histogram(columns, start, len(sums), small[:n_small], stats)
+        many = sums - few
+        for side in range(2):
+            part = few if (side == 0) == wanted else many
+            whole = part[start[d] : start[d] + n_bins[d]].sum(axis=0)
+            if whole[len(whole) - 2] < least:
+                break
+            leaf = leaf_loss(whole, hard, soft)
+            losses, _ = best_splits(part, start, n_bins, is_category, hard, soft, least)
+            found[j, side] = leaf
+            found[j, 2 + side] = min(leaf, losses.min())
+    return found

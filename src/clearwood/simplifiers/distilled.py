@@ -1,0 +1,207 @@
+"""One small tree that says what an ensemble says."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from numbers import Integral
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from clearwood.rules import BinSplit, RuleSet, Training, Tree, build_tree
+from clearwood.search import BoxList, Grid
+from clearwood.search.carts import cart_trees
+from clearwood.search.tree_nodes import Node, as_list, make_tree_problem
+from clearwood.search.trees import grow_trees
+from clearwood.simplifiers._documentation import TREE_ATTRIBUTES, TREE_PARAMETERS
+from clearwood.simplifiers.base import ClassifiesByRules, PredictsByRules
+from clearwood.simplifiers.lesson import Job, Lesson
+from clearwood.simplifiers.path import RulesOnPath
+from clearwood.simplifiers.teacher import Teacher
+
+LITERAL_PENALTY = 0.0003
+"""Per literal of each leaf. It decides between trees that are as good; a tree of K
+leaves cannot do without some K log K of them."""
+
+
+class TreeSettings(NamedTuple):
+    """Whether made rows are used; there is nothing to tune."""
+
+    augment: bool
+
+
+class GrownTree(NamedTuple):
+    """A tree of bins, and the list that says the same."""
+
+    root: Node
+    leaves: BoxList
+
+    @property
+    def boxes(self) -> np.ndarray:
+        """All leaves but the last."""
+        return self.leaves.boxes
+
+    def predict(self, grid: Grid) -> np.ndarray:
+        """What is said of each row."""
+        return self.leaves.predict(grid)
+
+
+def fit_trees(job: Job, lesson: Lesson, grow: str) -> list[GrownTree]:
+    """Trees of 1, 2, ... leaves.
+
+    Parameters
+    ----------
+    job : Job
+    lesson : Lesson
+    grow : {"lookahead", "cart", "depth2"}
+    """
+    loss = job.loss(lesson.target, lesson.weight)
+    problem = make_tree_problem(lesson.grid, loss, lesson.counts, LITERAL_PENALTY)
+    if grow == "lookahead":
+        trees = grow_trees(problem, job.max_rules)
+    else:
+        trees = cart_trees(
+            problem,
+            lesson.target,
+            job.max_rules,
+            max_depth=2 if grow == "depth2" else None,
+            random_state=0,
+        )
+    return [GrownTree(tree, as_list(tree)) for tree in trees]
+
+
+def print_tree(job: Job, lesson: Lesson, node: Node) -> Tree:
+    """A tree of bins in the data's own terms."""
+    used = job.asked
+
+    def asked(node: Node) -> BinSplit | None:
+        if node.goes_left is None:
+            return None
+        left, right = node.children
+        return BinSplit(
+            int(used[node.feature]), node.goes_left, asked(left), asked(right)
+        )
+
+    return build_tree(
+        asked(node),
+        job.bins,
+        lesson.training,
+        made=lesson.made,
+        classes=job.teacher.classes,
+    )
+
+
+class _DistilledTree(RulesOnPath):
+    """What classifier and regressor share."""
+
+    tune = None
+    _with_pool = False
+
+    _parameter_constraints: dict[str, Any] = {
+        "estimator": "no_validation",
+        "n_rules": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left")],
+        "max_rules": [Interval(Integral, 1, None, closed="left")],
+        "grow": [StrOptions({"lookahead", "cart", "depth2"})],
+        "n_synthetic": [
+            StrOptions({"auto"}),
+            Interval(Integral, 0, None, closed="left"),
+        ],
+        "forbidden": "no_validation",
+        "n_jobs": [None, Integral],
+        "random_state": "no_validation",
+    }
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        n_rules: int | str = "auto",
+        max_rules: int = 10,
+        grow: str = "lookahead",
+        n_synthetic: int | str = "auto",
+        forbidden: Any = (),
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.estimator = estimator
+        self.n_rules = n_rules
+        self.max_rules = max_rules
+        self.grow = grow
+        self.n_synthetic = n_synthetic
+        self.forbidden = forbidden
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def _n_made(self, n_rows: int) -> int:
+        # The trees of the papers learn from the rows that there are.
+        return super()._n_made(n_rows) if self.grow == "lookahead" else 0
+
+    def _settings_to_try(self, job: Job, tune: bool) -> list[TreeSettings]:
+        return [TreeSettings(job.n_made > 0)]
+
+    def _fit_path(
+        self, job: Job, lesson: Lesson, settings: TreeSettings
+    ) -> list[GrownTree]:
+        return fit_trees(job, lesson, self.grow)
+
+    def _print_path(
+        self, job: Job, lesson: Lesson, path: Sequence[GrownTree]
+    ) -> tuple[RuleSet, ...]:
+        self.trees_ = tuple(print_tree(job, lesson, tree.root) for tree in path)
+        return tuple(tree.to_rules() for tree in self.trees_)
+
+    def _find_rules(
+        self, teacher: Teacher, training: Training, generator: np.random.Generator
+    ) -> dict[str, str]:
+        about = super()._find_rules(teacher, training, generator)
+        fits = [tree for tree in self.trees_ if tree.n_leaves <= self.n_rules_]
+        self.tree_ = fits[-1]
+        return about
+
+    def _about(self) -> dict[str, str]:
+        return {"method": "tree", "grow": self.grow}
+
+
+class DistilledTreeClassifier(ClassifiesByRules, _DistilledTree):  # noqa: D101
+    __doc__ = f"""A small tree that says what an ensemble classifies as what.
+
+    Every row is in one leaf only, so each rule can be read by itself. Splits are
+    chosen for what can be said after two more of them, and the whole tree is then
+    improved; see :class:`RuleListClassifier` for lists, which are closer to the
+    ensemble at the same number of lines.
+    {TREE_PARAMETERS}{TREE_ATTRIBUTES}
+    classes_ : ndarray
+        Class labels.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> forest = RandomForestClassifier(n_estimators=20, random_state=0).fit(X, y)
+    >>> tree = DistilledTreeClassifier(forest, n_rules=3, random_state=0).fit(X, y)
+    >>> tree.rules_.evaluate(X, y, teacher=forest).fidelity > 0.9
+    True
+    """
+
+
+class DistilledTreeRegressor(PredictsByRules, _DistilledTree):  # noqa: D101
+    __doc__ = f"""A small tree that says what an ensemble predicts where.
+
+    Every row is in one leaf only, so each rule can be read by itself. Splits are
+    chosen for what can be said after two more of them, and the whole tree is then
+    improved; see :class:`RuleListRegressor` for lists, which are closer to the
+    ensemble at the same number of lines.
+    {TREE_PARAMETERS}{TREE_ATTRIBUTES}
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from sklearn.ensemble import RandomForestRegressor
+    >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+    >>> forest = RandomForestRegressor(n_estimators=20, random_state=0).fit(X, y)
+    >>> tree = DistilledTreeRegressor(forest, n_rules=5, random_state=0).fit(X, y)
+    >>> tree.tree_.n_leaves
+    5
+    """

@@ -1,0 +1,389 @@
+"""Trees in bins: splits, lookahead, the best of every size, local search."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.tree import DecisionTreeRegressor
+from tests.search import naive
+from tests.search.problems import numeric_grid, random_grid, random_loss
+
+from clearwood.datasets import make_synthetic1
+from clearwood.search import (
+    ClassLoss,
+    Grid,
+    Penalties,
+    SquaredLoss,
+    contains,
+    make_problem,
+    refine,
+)
+from clearwood.search.carts import cart_trees
+from clearwood.search.lists import LEAST_ROWS
+from clearwood.search.tree_growth import (
+    best_subtrees,
+    first_split,
+    grow,
+    next_split,
+    prunings,
+)
+from clearwood.search.tree_nodes import (
+    as_list,
+    inner_nodes,
+    leaf_boxes,
+    make_tree_problem,
+    objective,
+    root_of,
+)
+from clearwood.search.trees import (
+    expansions,
+    grow_trees,
+    improve,
+    merged,
+    removals,
+    transplanted,
+)
+
+SEEDS = st.integers(0, 2**32 - 1)
+KINDS = st.sampled_from(["class", "two classes", "values"])
+
+
+def random_problem(rng, kind, n_rows=40, literal=0.0, with_category=True):
+    """A small problem in which categories can be split exactly."""
+    with_category = with_category and kind != "class"
+    grid = random_grid(rng, n_rows, with_category)
+    weight = rng.uniform(0.5, 2.0, n_rows)
+    loss = random_loss(rng, kind, n_rows)
+    if kind == "two classes":
+        loss = ClassLoss.of(rng.dirichlet(np.ones(2), n_rows), weight)
+    counts = (rng.random(n_rows) < 0.8).astype(float)
+    problem = make_tree_problem(grid, loss, counts, literal)
+    # With a soft part, two groups of categories need not stand in order.
+    return problem._replace(soft=0.0) if kind == "two classes" else problem
+
+
+@given(SEEDS, KINDS)
+@settings(max_examples=40)
+def test_the_best_split_is_the_best_of_all(seed, kind):
+    rng = np.random.default_rng(seed)
+    problem = random_problem(rng, kind, n_rows=30)
+    root = root_of(problem)
+    constant = problem.constant if kind != "two classes" else 0.0
+    losses, goes_left = root.best_splits
+    for d, loss in enumerate(losses):
+        best = naive.best_split(problem, root.rows, d, LEAST_ROWS)
+        if not np.isfinite(best):
+            assert loss == np.inf
+            continue
+        assert loss + constant == pytest.approx(best)
+        mask = goes_left[root.part(d)]
+        both = naive.sides(problem, root.rows, d, mask, LEAST_ROWS)
+        assert sum(naive.leaf_loss(problem, side) for side in both) == (
+            pytest.approx(best)
+        )
+        # Numeric questions are cuts; what never occurred goes with the larger group.
+        if not problem.grid.is_category[d]:
+            assert (np.diff(mask[:-1].astype(int)) <= 0).all()
+        rows = np.bincount(problem.grid.columns[d], minlength=len(mask))
+        larger = rows[mask].sum() > rows[~mask].sum()
+        unknown = mask if problem.grid.is_category[d] else mask[-1:]
+        counted = rows if problem.grid.is_category[d] else rows[-1:]
+        assert (unknown[counted == 0] == larger).all()
+
+
+def test_of_equal_cuts_the_middle_one_is_taken():
+    codes = np.repeat([1, 7], 10).astype(np.uint8)[:, None]
+    loss = SquaredLoss.of(codes[:, 0] * 1.0, np.ones(20))
+    root = root_of(make_tree_problem(numeric_grid(codes, 9), loss, np.ones(20)))
+    _, goes_left = root.best_splits
+    assert goes_left[:9].tolist() == [True] * 4 + [False] * 5
+
+
+def test_missing_values_may_be_a_side_of_their_own():
+    codes = np.repeat([0, 1, 2, 3], 10).astype(np.uint8)[:, None]
+    loss = SquaredLoss.of(np.repeat([1.0, 1.0, 1.0, 5.0], 10), np.ones(40))
+    grid = Grid.of(codes, np.array([4]), np.array([False]))
+    root = root_of(make_tree_problem(grid, loss, np.ones(40)))
+    split = root.split(*next_split(root)[1:])
+    assert sorted(len(leaf.rows) for leaf in split.leaves()) == [10, 30]
+    assert objective(split) == pytest.approx(0.0)
+
+
+@given(SEEDS, st.sampled_from(["class", "values"]))
+@settings(max_examples=12)
+def test_lookahead_is_the_best_of_all_pairs_of_levels(seed, kind):
+    rng = np.random.default_rng(seed)
+    problem = random_problem(rng, kind, n_rows=30, with_category=False)
+    root = root_of(problem)
+    best = naive.best_of_two_levels(problem, root.rows, LEAST_ROWS)
+    found = first_split(root)
+    if not np.isfinite(best):
+        assert found is None
+        return
+    tree = root.split(*found[1:])
+    after = 0.0
+    for leaf in tree.children:
+        losses, _ = leaf.best_splits
+        after += min(leaf.cost, losses.min())
+    assert after + problem.constant == pytest.approx(best)
+    # The gain is that of the best number of leaves, per leaf.
+    assert found[0] >= (objective(root) - best) / 3 - 1e-9
+
+
+def test_on_many_rows_lookahead_sees_what_it_sees_on_all():
+    X = np.random.default_rng(0).integers(0, 10, (8000, 6)).astype(np.uint8)
+    y = ((X[:, 2] > 3) ^ (X[:, 4] > 6)).astype(int)
+    loss = ClassLoss.of(np.eye(2)[y], np.ones(8000))
+    root = root_of(make_tree_problem(numeric_grid(X, 10), loss, np.ones(8000)))
+    gain, d, _ = first_split(root)
+    assert d in (2, 4)
+    assert gain > 0.9 * objective(root) / 3
+
+
+@given(SEEDS)
+def test_best_subtrees_are_the_best_of_all_prunings(seed):
+    rng = np.random.default_rng(seed)
+    costs, left, right = [rng.random()], [-1], [-1]
+    for _ in range(int(rng.integers(0, 6))):
+        leaf = int(rng.choice([i for i, child in enumerate(left) if child < 0]))
+        left[leaf], right[leaf] = len(left), len(left) + 1
+        left += [-1, -1]
+        right += [-1, -1]
+        costs += rng.normal(size=2).tolist()
+    found = best_subtrees(costs, left, right, most=5)
+    best = {}
+    for leaves in naive.every_pruning(left, right):
+        cost = sum(costs[i] for i in leaves)
+        best[len(leaves)] = min(best.get(len(leaves), np.inf), cost)
+    assert len(found) == min(max(best), 5)
+    for size, (cost, leaves) in enumerate(found, start=1):
+        assert len(leaves) == size
+        assert cost == pytest.approx(best[size])
+        assert sum(costs[i] for i in leaves) == pytest.approx(cost)
+        assert leaves in set(naive.every_pruning(left, right))
+
+
+@pytest.mark.parametrize("kind", ["class", "values"])
+def test_prunings_keep_the_tree(kind):
+    rng = np.random.default_rng(5)
+    problem = random_problem(rng, kind, n_rows=200, literal=0.001)
+    tree = grow(root_of(problem), 8, next_split)
+    cut = prunings(tree, 6)
+    assert sorted(cut) == list(range(1, 7))
+    masks = {mask.tobytes() for _, n in inner_nodes(tree) for mask in [n.goes_left]}
+    for size, smaller in cut.items():
+        assert smaller.n_leaves == size
+        assert {n.goes_left.tobytes() for _, n in inner_nodes(smaller)} <= masks
+        for leaf in smaller.leaves():
+            assert (naive.leaf_of(smaller, leaf.rows[0]).box == leaf.box).all()
+    assert cut[6].cost <= cut[5].cost + 6 * 0.001
+
+
+@pytest.mark.parametrize("kind", ["class", "values"])
+@pytest.mark.parametrize("seed", range(3))
+def test_the_objective_is_what_rows_and_literals_say(kind, seed):
+    rng = np.random.default_rng(seed)
+    problem = random_problem(rng, kind, n_rows=150, literal=0.002)
+    for tree in grow_trees(problem, 6):
+        leaves = {}
+        for i in range(150):
+            leaves.setdefault(id(naive.leaf_of(tree, i)), []).append(i)
+        total = sum(naive.leaf_loss(problem, np.array(r)) for r in leaves.values())
+        for leaf in tree.leaves():
+            seen = problem.seen
+            total += 0.002 * naive.literals(problem.grid, leaf.box, seen)
+            support = problem.stats[leaves[id(leaf)], -2].sum()
+            assert tree.n_leaves == 1 or support >= LEAST_ROWS
+        assert objective(tree) == pytest.approx(total)
+
+
+@pytest.mark.parametrize("kind", ["class", "two classes", "values"])
+@pytest.mark.parametrize("seed", range(4))
+def test_local_search_never_raises_the_objective(kind, seed):
+    rng = np.random.default_rng(seed)
+    problem = random_problem(rng, kind, n_rows=200, literal=0.001)
+    tree = grow(root_of(problem), 5, next_split)
+    better = improve(tree)
+    assert better.n_leaves == tree.n_leaves
+    assert better.cost <= tree.cost
+    assert better.is_sound
+    assert improve(better).cost == better.cost
+    assert all(node.moved is node for _, node in inner_nodes(better))
+    trees = grow_trees(problem, 6)
+    costs = [tree.cost for tree in trees]
+    assert costs == sorted(costs, reverse=True)
+    for start in prunings(grow(root_of(problem), 12, next_split), 6).values():
+        longest = [t for t in trees if t.n_leaves <= start.n_leaves][-1]
+        assert longest.cost <= improve(start).cost + 1e-9
+
+
+def checkers(n_rows=2000, seed=0):
+    """XOR of two features among five."""
+    X = np.random.default_rng(seed).integers(0, 10, (n_rows, 5)).astype(np.uint8)
+    return X, ((X[:, 0] > 4) ^ (X[:, 1] > 6)).astype(int)
+
+
+def test_a_wrong_cut_is_moved_with_the_rest_of_the_tree_kept():
+    X, y = checkers()
+    loss = ClassLoss.of(np.eye(2)[y], np.ones(2000))
+    root = root_of(make_tree_problem(numeric_grid(X, 10), loss, np.ones(2000)))
+    second = root.split(1, np.arange(11) <= 6)
+    wrong = root.split(0, np.arange(11) <= 7, (second, second))
+    assert objective(wrong) > 0.1
+    right = wrong.moved
+    assert right.feature == 0
+    assert right.goes_left[:10].tolist() == [True] * 5 + [False] * 5
+    assert objective(right) == pytest.approx(0.0)
+
+
+def test_a_moved_split_keeps_its_sides_with_the_rows_that_fit_them():
+    X = np.random.default_rng(1).integers(0, 10, (2000, 3)).astype(np.uint8)
+    low, high = np.where(X[:, 1] < 5, 0.0, 4.0), np.where(X[:, 2] < 5, 1.0, -3.0)
+    loss = SquaredLoss.of(np.where(X[:, 0] < 5, low, high), np.ones(2000))
+    root = root_of(make_tree_problem(numeric_grid(X, 10), loss, np.ones(2000)))
+    on_low, on_high = (root.split(d, np.arange(11) <= 4) for d in (1, 2))
+    # High values go left.
+    tree = root.split(0, np.arange(11) > 7, (on_high, on_low))
+    assert objective(tree) > 0.1
+    assert objective(tree.moved) == pytest.approx(0.0)
+
+
+def test_a_leaf_moves_to_where_it_is_needed():
+    X = np.random.default_rng(1).integers(0, 10, (2000, 3)).astype(np.uint8)
+    t = np.where(X[:, 0] < 5, np.where(X[:, 1] < 5, 0.0, 4.0), 1.0)
+    loss = SquaredLoss.of(t, np.ones(2000))
+    root = root_of(make_tree_problem(numeric_grid(X, 10), loss, np.ones(2000)))
+    idle = root.split(2, np.arange(11) <= 4)
+    tree = root.split(0, np.arange(11) <= 4, (root, idle))
+    assert tree.n_leaves == 3
+    for better in (transplanted(tree), improve(tree)):
+        assert better.n_leaves == 3
+        assert objective(better) == pytest.approx(0.0)
+    assert [t.n_leaves for t in removals(tree)] == [2, 2]
+    assert removals(tree)[0].cost == min(t.cost for t in removals(tree))
+    (longer,) = expansions(tree)
+    assert longer.n_leaves == 4
+
+
+def test_a_split_is_replaced_by_one_of_its_sides():
+    X = np.random.default_rng(2).integers(0, 10, (2000, 3)).astype(np.uint8)
+    t = np.where(X[:, 1] < 5, 0.0, 4.0)
+    loss = SquaredLoss.of(t, np.ones(2000))
+    root = root_of(make_tree_problem(numeric_grid(X, 10), loss, np.ones(2000)))
+    useful = root.split(1, np.arange(11) <= 4)
+    tree = root.split(2, np.arange(11) <= 4, (root, useful))
+    shorter = removals(tree)[0]
+    assert (shorter.n_leaves, shorter.feature) == (2, 1)
+    assert objective(shorter) == pytest.approx(0.0)
+
+
+def test_xor_needs_lookahead():
+    both = np.stack(np.divmod(np.arange(2000) % 100, 10), axis=1)
+    noise = np.random.default_rng(0).integers(0, 10, (2000, 3))
+    X = np.column_stack([both, noise]).astype(np.uint8)
+    # Every value of either feature goes with both classes equally often.
+    y = ((X[:, 0] > 4) ^ (X[:, 1] > 4)).astype(int)
+    loss = ClassLoss.of(np.eye(2)[y], np.ones(2000))
+    grid = numeric_grid(X, 10)
+    problem = make_tree_problem(grid, loss, np.ones(2000))
+    greedy = grow(root_of(problem), 4, next_split)
+    cart = cart_trees(problem, np.eye(2)[y], 4)[-1]
+    trees = grow_trees(problem, 6)
+    for short_sighted in (greedy, cart):
+        assert (short_sighted.predict(grid) == y).mean() < 0.7
+    assert [tree.n_leaves for tree in trees][-1] == 4
+    assert (trees[-1].predict(grid) == y).all()
+
+
+def test_noisy_xor_in_many_bins():
+    X, y = make_synthetic1(1500, noise=0.1, random_state=0)
+    noise = np.random.default_rng(0).random((1500, 6))
+    codes = (200 * np.column_stack([X, noise])).astype(np.uint8)
+    loss = ClassLoss.of(np.eye(2)[y], np.ones(1500))
+    grid = Grid.of(codes, np.full(8, 201), np.zeros(8, bool))
+    trees = grow_trees(make_tree_problem(grid, loss, np.ones(1500), 0.0003), 5)
+    four = next(tree for tree in trees if tree.n_leaves == 4)
+    truth = (X > 0.5).sum(axis=1) == 1
+    assert (four.predict(grid) == truth).mean() > 0.97
+
+
+def test_made_rows_are_no_support():
+    X = np.repeat([0, 1], [30, 170]).astype(np.uint8)[:, None]
+    grid, loss = numeric_grid(X, 2), SquaredLoss.of(X[:, 0] * 1.0, np.ones(200))
+    for n_real, n_trees in ((LEAST_ROWS, 2), (LEAST_ROWS - 1, 1)):
+        counts = np.ones(200)
+        counts[n_real:30] = 0
+        problem = make_tree_problem(grid, loss, counts)
+        assert len(grow_trees(problem, 3)) == n_trees
+
+
+def test_leaves_are_boxes_that_lists_can_start_from():
+    rng = np.random.default_rng(3)
+    X = rng.integers(0, 10, (800, 4)).astype(np.uint8)
+    t = np.sin(X[:, 0] / 2) + X[:, 1] * X[:, 2] / 30
+    t = (t - t.mean()) / t.std()
+    grid, loss = numeric_grid(X, 10), SquaredLoss.of(t, np.ones(800))
+    tree = grow_trees(make_tree_problem(grid, loss, np.ones(800)), 6)[-1]
+    boxes, values = leaf_boxes(tree)
+    member = contains(grid, boxes)
+    assert (member.sum(axis=0) == 1).all()
+    said = np.array(values)[member.argmax(axis=0)]
+    np.testing.assert_array_equal(tree.predict(grid), said)
+    np.testing.assert_allclose(said, [naive.leaf_of(tree, i).value for i in range(800)])
+    problem = make_problem(grid, loss, Penalties(0.0, 0.01), np.ones(800))
+    refined = refine(problem, as_list(tree))
+    assert refined.objective <= objective(tree) + 1e-9
+
+
+@pytest.mark.parametrize("depth", [None, 2])
+def test_carts_are_those_of_scikit_learn(depth):
+    rng = np.random.default_rng(4)
+    X = rng.integers(0, 10, (500, 4)).astype(np.uint8)
+    t = np.sin(X[:, 0] / 2) + X[:, 1] * X[:, 2] / 30
+    grid, loss = numeric_grid(X, 10), SquaredLoss.of(t, np.ones(500))
+    problem = make_tree_problem(grid, loss, np.ones(500))
+    trees = cart_trees(problem, t, 4, max_depth=depth)
+    assert [tree.n_leaves for tree in trees] == [1, 2, 3, 4]
+    settings = {"max_depth": 2} if depth else {"max_leaf_nodes": 4}
+    theirs = DecisionTreeRegressor(min_samples_leaf=5, random_state=0, **settings)
+    np.testing.assert_allclose(trees[-1].predict(grid), theirs.fit(X, t).predict(X))
+
+
+def test_carts_split_categories():
+    codes = np.random.default_rng(0).integers(0, 6, (300, 1)).astype(np.uint8)
+    t = np.isin(codes[:, 0], [0, 2, 5]) * 1.0
+    grid = Grid.of(codes, np.array([8]), np.array([True]))
+    problem = make_tree_problem(grid, SquaredLoss.of(t, np.ones(300)), np.ones(300))
+    for trees in (cart_trees(problem, t, 2), grow_trees(problem, 2)):
+        np.testing.assert_allclose(trees[-1].predict(grid), t)
+
+
+def test_splits_that_say_nothing_are_merged():
+    X, y = checkers()
+    loss = ClassLoss.of(np.eye(2)[y], np.ones(2000))
+    root = root_of(make_tree_problem(numeric_grid(X, 10), loss, np.ones(2000)))
+    tree = root.split(0, np.arange(11) <= 4)
+    left, right = tree.children
+    useful = left.split(1, np.arange(11) <= 6)
+    idle = right.split(2, np.arange(11) <= 4)
+    assert [leaf.value for leaf in idle.leaves()] == [1, 1]
+    found = merged(tree.with_children((useful, idle)))
+    assert [leaf.value for leaf in found.leaves()] == [0, 1, 1]
+    assert found.children[0] is useful
+    # How sure a class is differs along feature 1, which class it is does not.
+    sure = np.where(X[:, 1] < 5, 0.9, 0.6)
+    first = np.where(X[:, 0] < 5, sure, 1 - sure)
+    loss = ClassLoss.of(np.stack([first, 1 - first], axis=1), np.ones(2000))
+    problem = make_tree_problem(numeric_grid(X, 10), loss, np.ones(2000))
+    assert [tree.n_leaves for tree in grow_trees(problem, 4)] == [1, 2]
+    constant = ClassLoss.of(np.tile([0.9, 0.1], (2000, 1)), np.ones(2000))
+    problem = make_tree_problem(numeric_grid(X, 10), constant, np.ones(2000))
+    assert len(grow_trees(problem, 4)) == 1
+
+
+def test_without_features_there_is_one_leaf():
+    grid = Grid.of(np.zeros((20, 0), np.uint8), np.zeros(0, int), np.zeros(0, bool))
+    loss = SquaredLoss.of(np.arange(20.0), np.ones(20))
+    problem = make_tree_problem(grid, loss, np.ones(20))
+    for trees in (grow_trees(problem, 4), cart_trees(problem, loss.target, 4)):
+        assert [tree.n_leaves for tree in trees] == [1]

@@ -1,0 +1,193 @@
+"""What users of distilled trees count on."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
+from sklearn.ensemble import (
+    HistGradientBoostingClassifier,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+import clearwood as cw
+from clearwood.datasets import make_xor_regression
+
+
+@pytest.fixture(scope="module")
+def cancer():
+    X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    forest = RandomForestClassifier(20, random_state=0).fit(X, y)
+    return X, y, forest
+
+
+@pytest.fixture(scope="module")
+def diabetes():
+    X, y = load_diabetes(return_X_y=True, as_frame=True)
+    forest = RandomForestRegressor(20, max_depth=5, random_state=0).fit(X, y)
+    return X, y, forest
+
+
+def tree_of(estimator, **settings):
+    quick = {"n_rules": 4, "max_rules": 4, "n_synthetic": 500, "random_state": 0}
+    regressor = type(estimator).__name__.endswith("Regressor")
+    make = cw.DistilledTreeRegressor if regressor else cw.DistilledTreeClassifier
+    return make(estimator, **{**quick, **settings})
+
+
+def check_disjoint_and_true(found, X):
+    """One rule per row; tree, rules and estimator say the same; support of five."""
+    rules = found.rules_
+    assert rules.matches(X).sum(axis=1).max(initial=0) <= 1
+    np.testing.assert_array_equal(found.predict(X), rules.predict(X))
+    np.testing.assert_array_equal(found.tree_.predict(X), rules.predict(X))
+    caught = rules.apply(X)
+    for i, rule in enumerate(rules):
+        assert rule.support == rule.caught == (caught == i).sum() >= 5
+
+
+@pytest.mark.parametrize("grow", ["lookahead", "cart", "depth2"])
+def test_a_forest_in_four_leaves(cancer, diabetes, grow):
+    for (X, y, forest), least in ((cancer, 0.93), (diabetes, 0.6)):
+        found = tree_of(forest, grow=grow).fit(X, y)
+        assert found.rules_.n_rules == found.tree_.n_leaves <= 4
+        assert found.rules_.evaluate(X, y, teacher=forest).fidelity > least
+        assert found.rules_.target == "target"
+        assert found.rules_.about["method"] == "tree"
+        assert found.rules_.about["grow"] == grow
+        check_disjoint_and_true(found, X)
+        text = str(found.tree_)
+        for number in range(1, found.tree_.n_leaves + 1):
+            assert text.count(f" {number}. then ") == 1
+
+
+def test_the_path_has_all_sizes(diabetes):
+    X, y, forest = diabetes
+    found = tree_of(forest, n_rules=3, max_rules=7).fit(X, y)
+    assert [rules.n_rules for rules in found.path_] == list(range(1, 8))
+    assert found.path_[2].rules == found.rules_.rules
+    assert found.n_rules_ == 3
+    fidelity = [r.evaluate(X, teacher=forest).fidelity for r in found.path_]
+    assert fidelity == sorted(fidelity)
+    assert tree_of(forest, n_rules=5, max_rules=1).fit(X, y).rules_.n_rules == 5
+
+
+def test_auto_takes_the_fewest_within_one_standard_error(cancer):
+    X, y, forest = cancer
+    for grow, most in (("lookahead", 5), ("cart", 5), ("depth2", 4)):
+        settings = {"n_rules": "auto", "max_rules": 5, "grow": grow}
+        found = tree_of(forest, **settings).fit(X, y)
+        fidelity = np.array(found.cv_results_["fidelity"])
+        error = np.array(found.cv_results_["standard_error"])
+        best = fidelity.argmax()
+        enough = fidelity >= fidelity[best] - error[best]
+        assert len(fidelity) == most
+        assert found.n_rules_ == enough.argmax() + 1
+        assert found.rules_.n_rules == found.n_rules_
+        jobs = tree_of(forest, n_jobs=2, **settings).fit(X, y)
+        assert jobs.rules_.to_json() == found.rules_.to_json()
+
+
+def test_leaves_say_the_mean_of_their_rows(diabetes):
+    X, y, forest = diabetes
+    found = tree_of(forest, n_synthetic=0).fit(X, y)
+    caught, said = found.rules_.apply(X), forest.predict(X)
+    for i, rule in enumerate(found.rules_):
+        near = pytest.approx(said[caught == i].mean(), abs=0.005 * said.std())
+        assert rule.prediction == near
+
+
+def test_cart_is_that_of_scikit_learn(diabetes):
+    X, y, forest = diabetes
+    said = forest.predict(X)
+    for grow, settings in (
+        ("cart", {"max_leaf_nodes": 4}),
+        ("depth2", {"max_depth": 2}),
+    ):
+        theirs = DecisionTreeRegressor(min_samples_leaf=5, random_state=0, **settings)
+        theirs = theirs.fit(X, said).predict(X)
+        ours = tree_of(forest, grow=grow).fit(X, y).predict(X)
+        assert np.abs(ours - theirs).max() < 0.01 * said.std()
+
+
+def test_xor_is_four_leaves_where_cart_sees_nothing():
+    X, y = make_xor_regression(1000, noise=0.1, random_state=0)
+    noise = np.random.default_rng(0).random((1000, 3))
+    X = np.column_stack([X, noise])
+    forest = RandomForestRegressor(30, min_samples_leaf=5, random_state=0).fit(X, y)
+    fidelity = {}
+    for grow in ("lookahead", "cart"):
+        found = tree_of(forest, grow=grow, n_synthetic="auto").fit(X, y)
+        fidelity[grow] = found.rules_.evaluate(X, teacher=forest).fidelity
+    assert fidelity["lookahead"] > 0.9
+    assert fidelity["lookahead"] > fidelity["cart"] + 0.3
+
+
+def test_simplify_by_trees(cancer, diabetes):
+    for X, y, forest in (cancer, diabetes):
+        rules = cw.simplify(
+            forest, X, y, method="tree", n_rules=3, max_rules=3, random_state=0
+        )
+        assert rules.n_rules == 3
+        assert rules.about["method"] == "tree"
+        assert rules.matches(X).sum(axis=1).max() == 1
+
+
+def people(n=600, seed=0):
+    rng = np.random.default_rng(seed)
+    table = pd.DataFrame(
+        {
+            "age": np.where(rng.random(n) < 0.2, np.nan, rng.integers(20, 90, n)),
+            "ward": pd.Categorical(rng.choice(["north", "south", "east"], n)),
+        }
+    )
+    risk = (table["age"].fillna(80) > 60) & (table["ward"] != "north")
+    return table, np.where(risk, "high", "low")
+
+
+@pytest.mark.parametrize("grow", ["lookahead", "cart", "depth2"])
+def test_categories_and_missing_values(grow):
+    X, y = people()
+    model = HistGradientBoostingClassifier(random_state=0).fit(X, y)
+    found = tree_of(model, grow=grow).fit(X, y)
+    assert found.rules_.evaluate(X, y, teacher=model).fidelity == 1.0
+    assert "(age > 60 or missing)" in str(found.tree_)
+    assert "ward in {'east', 'south'}" in str(found.tree_)
+    check_disjoint_and_true(found, X)
+    # Where training had no missing ward, nor any other one.
+    odd = pd.DataFrame(
+        {"age": [np.nan, 30.0, 70.0], "ward": pd.Categorical([None, "west", "west"])}
+    )
+    np.testing.assert_array_equal(found.tree_.predict(odd), found.rules_.predict(odd))
+    again = cw.RuleSet.from_json(found.rules_.to_json())
+    np.testing.assert_array_equal(again.predict(X), found.predict(X))
+
+
+def test_many_classes_and_text_labels():
+    X, y = load_iris(return_X_y=True)
+    labels = np.array(["setosa", "versicolor", "virginica"])[y]
+    forest = RandomForestClassifier(10, random_state=0).fit(X, labels)
+    found = tree_of(forest, n_rules=3).fit(X, labels)
+    assert set(found.predict(X)) == set(labels)
+    assert found.rules_.evaluate(X, teacher=forest).fidelity > 0.95
+    best = found.classes_[found.predict_proba(X).argmax(axis=1)]
+    np.testing.assert_array_equal(best, found.predict(X))
+
+
+def test_rows_without_weight_do_not_count(cancer):
+    X, y, forest = cancer
+    weight = (np.arange(len(y)) % 2).astype(float)
+    half = tree_of(forest).fit(X[1::2], y[1::2])
+    weighted = tree_of(forest).fit(X, y, sample_weight=weight)
+    assert weighted.rules_.rules == half.rules_.rules
+
+
+def test_an_ensemble_that_says_one_thing_is_one_leaf():
+    X, y = load_iris(return_X_y=True)
+    same = HistGradientBoostingClassifier(min_samples_leaf=1000).fit(X, y)
+    few = DecisionTreeClassifier()
+    for grow in ("lookahead", "cart", "depth2"):
+        settings = {"n_rules": "auto", "grow": grow}
+        assert tree_of(same, **settings).fit(X, y).rules_.n_rules == 1
+        assert tree_of(few, **settings).fit(X[:2], [0, 1]).rules_.n_rules == 1
