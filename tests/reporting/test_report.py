@@ -17,6 +17,7 @@ from tests.reporting.results import (
 from clearwood.exceptions import InputError
 from clearwood.reporting import report, summarize
 from clearwood.reporting.history import round_ticks, summarize_history
+from clearwood.rules import FeatureSpace, Interval, Rule, RuleSet
 from clearwood.simplifiers import FABRulesClassifier, FABRulesRegressor
 
 PROBABILITIES = [[0.1, 0.9], [0.7, 0.3], [0.05, 0.95], [0.4, 0.6]]
@@ -48,7 +49,7 @@ def test_the_largest_disagreement_comes_first():
     assert [line["row"] for line in failures["lines"]] == ["2", "1"]
     assert failures["lines"][0]["values"] == ["no other rule fits"]
     assert failures["lines"][1]["values"] == ["temperature = 38.5", "colour = b"]
-    assert failures["lines"][1]["rule"] == 1
+    assert failures["lines"][1]["rule"] == "1"
 
 
 def test_missing_and_unseen_values_are_named():
@@ -214,3 +215,20 @@ def test_ticks_lie_between_the_bounds_and_are_few():
         ticks = round_ticks(low, high)
         assert 1 <= len(ticks) <= 4
         assert all(low <= tick <= high for tick in ticks)
+
+
+def test_a_sum_tells_which_rules_were_added():
+    rules = RuleSet(
+        (Rule((Interval(0, low=37.5),), 2.0), Rule((Interval(0, low=38.2),), 3.0)),
+        Rule((), 1.0),
+        FeatureSpace.numeric(1, ["temperature"]),
+        combine="sum",
+    )
+    page = summarize(rules, X=[[36.0], [38.0], [39.0]], teacher=np.array([9.0, 3, 5]))
+    lines = page["failures"]["lines"]
+    assert [line["rule"] for line in lines] == ["3", "1, 2"]
+    assert [line["values"] for line in lines] == [
+        ["no other rule fits"],
+        ["temperature = 39"],
+    ]
+    assert lines[1]["gap"] == 1.0

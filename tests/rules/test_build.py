@@ -5,7 +5,13 @@ import pytest
 
 from clearwood._features import FeatureSpace
 from clearwood.exceptions import InputError
-from clearwood.rules import Interval, Training, build_rule_list, build_rule_set
+from clearwood.rules import (
+    Interval,
+    Training,
+    build_rule_list,
+    build_rule_set,
+    build_rule_sum,
+)
 from clearwood.rules.build import rounded
 
 SPACE = FeatureSpace.numeric(1)
@@ -260,3 +266,44 @@ def rules_bounds(region, training, made):
     rules = build_rule_list(region, training, SPACE, made=made, round_cuts=False)
     condition = rules.rules[0].conditions[0]
     return condition.low, condition.high
+
+
+def test_a_sum_drops_what_holds_nothing_and_adds_what_holds_all_to_the_constant():
+    _, training = low_mid_high()
+    weight = np.arange(10.0)
+    regions = [
+        (Interval(0, low=6.51234),),
+        (Interval(0, low=40.0),),
+        (Interval(0, high=99.0),),
+        (Interval(0, low=-7.0, high=3.5),),
+    ]
+    rules = build_rule_sum(
+        regions, [2.0004, 9.0, 0.5, -1.25], 3.0, training._replace(weight=weight), SPACE
+    )
+    assert rules.is_sum
+    # Short bounds and values, no lower bound below all rows, and a short constant.
+    assert [rule.conditions for rule in rules.rules] == [
+        (Interval(0, low=6.0),),
+        (Interval(0, high=3.0),),
+    ]
+    assert [rule.prediction for rule in rules] == [2.0, -1.25, 3.5]
+    assert [rule.support for rule in rules] == [24.0, 6.0, 45.0]
+    expected = np.where(X[:, 0] > 6, 5.5, 3.5) - 1.25 * (X[:, 0] <= 3)
+    np.testing.assert_array_equal(rules.predict(X), expected)
+    np.testing.assert_array_equal(rules.totals(X), expected)
+
+
+def test_scores_of_a_sum_are_rounded_to_three_digits():
+    taught = np.repeat([[1.0, 0.0], [0.0, 1.0]], 5, axis=0)
+    training = Training(X, taught, None, ONES, taught.argmax(axis=1))
+    rules = build_rule_sum(
+        [(Interval(0, low=4.5),)], [[0.0, 3.14159]], [0.0, -2.0], training, SPACE,
+        classes=("no", "yes"),
+    )  # fmt: skip
+    assert [rule.scores for rule in rules] == [(0.0, 3.14), (0.0, -2.0)]
+    assert [rule.prediction for rule in rules] == ["yes", "no"]
+    exact = build_rule_sum(
+        [(Interval(0, low=4.5),)], [[0.0, 3.14159]], [0.0, -2.0], training, SPACE,
+        classes=("no", "yes"), round_cuts=False,
+    )  # fmt: skip
+    assert exact.rules[0].scores == (0.0, 3.14159)

@@ -13,10 +13,11 @@ from clearwood.rules import (
     Interval,
     prune_by_coverage,
     prune_by_prediction,
+    region_conditions,
 )
 from clearwood.rules.conditions import combine_literals, matches_all
 from clearwood.rules.rule_set import first_match
-from clearwood.simplifiers.components import component_regions
+from clearwood.simplifiers.components import component_boxes
 
 GRID = st.sampled_from([-np.inf, 0.0, 1.0, 2.0, 3.0, np.inf])
 CONDITION = st.tuples(st.integers(0, 2), GRID, GRID, st.booleans()).map(
@@ -87,7 +88,8 @@ def test_extraction_and_pruning_reproduce_the_golden_facts(facts):
     seen = np.zeros(bins.n_bins.sum(), dtype=bool)
     for row in bins.transform(X) + bins.bin_start:
         seen[row] = True
-    regions = component_regions(bins, eta, 1.0 - eta, seen, facts["kappa"])
+    boxes = component_boxes(bins, eta, 1.0 - eta, facts["kappa"])
+    regions = [region_conditions(bins, box, seen) for box in boxes]
     assert len(regions) == len(facts["components"]) == 5
     for region, expected in zip(regions, facts["components"]):
         box = {c.feature: c for c in region}

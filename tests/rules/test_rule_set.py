@@ -164,3 +164,77 @@ def test_long_rules_are_wrapped_between_words():
     assert " ".join(text.split()) == (
         f"1. if {rule.text(space)} then 1 (7 rows) 2. otherwise 0"
     )
+
+
+def sums():
+    value = RuleSet(
+        (Rule((Interval(0, low=60.0),), 2.5), Rule((CategorySet(1, (0,)),), -1.0)),
+        Rule((), 10.0),
+        SPACE,
+        target="days",
+        combine="sum",
+    )
+    classes = RuleSet(
+        (
+            Rule((Interval(0, low=60.0),), "sick", scores=(0.0, 2.0)),
+            Rule((CategorySet(1, (0,)),), "well", scores=(0.0, -3.0)),
+        ),
+        Rule((), "sick", scores=(0.0, 0.5)),
+        SPACE,
+        ("well", "sick"),
+        combine="sum",
+    )
+    return value, classes
+
+
+def test_all_rules_of_a_sum_count():
+    value, classes = sums()
+    table = pd.DataFrame(TABLE)
+    assert value.predict(table).tolist() == [11.5, 12.5, 10.0, 9.0, 9.0]
+    odds = np.array([-0.5, 2.5, 0.5, -2.5, -2.5])
+    np.testing.assert_allclose(classes.totals(table)[:, 1], odds)
+    np.testing.assert_allclose(
+        classes.predict_proba(table)[:, 1], 1 / (1 + np.exp(-odds))
+    )
+    assert classes.predict(table).tolist() == ["well", "sick", "sick", "well", "well"]
+    scores = classes.evaluate(table, classes.predict(table))
+    assert (scores.error, scores.overlap) == (0.0, 1.0)
+    assert value.evaluate(table, value.predict(table)).error == 0.0
+
+
+def test_a_sum_is_printed_as_one():
+    value, classes = sums()
+    assert str(value).splitlines() == [
+        "days = the sum of",
+        "  10  always",
+        "  + 2.5",
+        "      if age > 60",
+        "  - 1",
+        "      if ward is 'a'",
+    ]
+    assert str(classes).splitlines()[:3] == [
+        "log-odds of y = the sum of",
+        "  0.5 for sick  always",
+        "  + 2 for sick",
+    ]
+    html = classes._repr_html_()
+    assert "add up, to log-odds" in html and "- 3 for sick" in html
+    assert "otherwise" not in html and "Agreement" not in html
+
+
+def test_no_rule_of_a_sum_decides_alone():
+    value, _ = sums()
+    with pytest.raises(InputError, match="no rule decides alone"):
+        value.apply(pd.DataFrame(TABLE))
+    with pytest.raises(InputError, match="nothing adds up"):
+        RULES.totals(pd.DataFrame(TABLE))
+    for wrong, message in [
+        ({"combine": "average"}, "combine must be one of"),
+        ({"combine": "sum", "classes": (0, 1)}, "0 scores; here it must have 2"),
+        ({"combine": "sum", "otherwise": Rule((), 1e308)}, "finite"),
+    ]:
+        with pytest.raises(InputError, match=message):
+            RuleSet(**{
+                "rules": (Rule((Interval(0, low=60.0),), 1e308),),
+                "otherwise": Rule((), 0.0), "features": SPACE, **wrong,
+            })  # fmt: skip

@@ -19,6 +19,7 @@ SCHEMA = json.loads(
     files("clearwood.rules").joinpath("rule_set.schema.json").read_text()
 )
 NUMBER = st.floats(allow_nan=False, allow_infinity=False)
+SMALL = st.floats(-1e9, 1e9)
 BOUND = st.one_of(st.just(-np.inf), NUMBER)
 NAME = st.text(min_size=1, max_size=8)
 
@@ -32,7 +33,16 @@ def rule_sets(draw):
         st.sampled_from([(), ("no", "yes"), (0, 1, 2), (False, True), (0.5, 1.5)])
     )
 
+    combine = draw(st.sampled_from(["first", "sum"]))
+
     def rule(conditions):
+        if combine == "sum" and classes:
+            scores = tuple(
+                draw(st.lists(SMALL, min_size=len(classes), max_size=len(classes)))
+            )
+            return Rule(conditions, classes[0], scores=scores, support=3.0)
+        if combine == "sum":
+            return Rule(conditions, draw(SMALL))
         if classes:
             shares = np.eye(len(classes))[draw(st.integers(0, len(classes) - 1))]
             said = classes[int(shares.argmax())]
@@ -53,7 +63,9 @@ def rule_sets(draw):
         )
         category = CategorySet(0, tuple(sorted(codes)), draw(st.booleans()), False)
         rules.append(rule(draw(st.sampled_from([(category, interval), (interval,)]))))
-    return RuleSet(tuple(rules), rule(()), space, classes, draw(NAME), {"model": "x"})
+    return RuleSet(
+        tuple(rules), rule(()), space, classes, draw(NAME), {"model": "x"}, combine
+    )
 
 
 @given(rule_sets())
@@ -81,6 +93,13 @@ def test_file(tmp_path):
     X = [[30.0, "m"], [30.0, "f"], [90.0, "m"]]
     assert again.predict(X).tolist() == ["yes", "no", "no"]
     np.testing.assert_array_equal(again.predict_proba(X), example().predict_proba(X))
+
+
+def test_a_sum_too_large_to_add_up_is_refused():
+    rules = RuleSet((), Rule((), 1.0), FeatureSpace.numeric(1), combine="sum")
+    text = rules.to_json().replace('"prediction": 1.0', '"prediction": 1e308')
+    with pytest.raises(ModelFormatError, match="stay finite"):
+        RuleSet.from_json(text)
 
 
 def test_how_cells_are_read_survives():
@@ -129,7 +148,9 @@ def edited(path, value):
         (("format",), "other", "not a Clearwood rule set"),
         (("version",), 99, "version.*99"),
         (("version",), True, "version"),
-        (("combine",), "sum", "combine"),
+        (("combine",), "average", "combine"),
+        (("combine",), "sum", r"scores: expected 2 numbers, found 0"),
+        (("rules", 0, "scores"), [1.0, 2.0], r"scores: expected 0 numbers, found 2"),
         (("task",), "regression", "task"),
         (("rules",), None, "rules: missing"),
         (("rules",), {}, "rules: expected list"),

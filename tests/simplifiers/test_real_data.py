@@ -33,9 +33,8 @@ def test_energy(shared_data):
     fab = cw.FABRulesRegressor(forest, random_state=0).fit(X_train, y_train)
     scores = fab.rules_.evaluate(X_test, y_test, teacher=forest)
     assert scores.n_rules <= 10
-    assert scores.error < 20  # the variance of y is about 100
-    assert scores.fidelity > 0.8
-    assert scores.coverage > 0.95
+    assert scores.error < 14  # the variance of y is about 100
+    assert scores.fidelity > 0.88
     asked = {c.feature for rule in fab.rules_.rules for c in rule.conditions}
     names = {X.columns[d] for d in asked}
     assert names & {"overall_height", "surface_area", "roof_area"}
@@ -50,6 +49,10 @@ def test_spambase_printed_rules(shared_data):
     )
     model = GradientBoostingClassifier(random_state=0).fit(X_train, y_train)
     fab = cw.FABRulesClassifier(model, random_state=0).fit(X_train, y_train)
+    scores = fab.rules_.evaluate(X_test, y_test, teacher=model)
+    assert scores.error < 0.13
+    assert scores.fidelity > 0.9
+    fab.set_params(rules="regions").fit(X_train, y_train)
     scores = fab.rules_.evaluate(X_test, y_test, teacher=model)
     assert scores.error < 0.18
     assert scores.fidelity > 0.82
@@ -111,9 +114,8 @@ def test_spambase_of_xgboost(shared_data, tmp_path):
     model.save_model(tmp_path / "model.ubj")
     rules = cw.simplify(tmp_path / "model.ubj", X_train, y_train, random_state=0)
     scores = rules.evaluate(X_test, y_test, teacher=model)
-    assert scores.error < 0.22
-    assert scores.fidelity > 0.78
-    assert scores.coverage > 0.9
+    assert scores.error < 0.16
+    assert scores.fidelity > 0.87
 
 
 def test_energy_of_lightgbm(shared_data, tmp_path):

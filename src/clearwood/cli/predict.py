@@ -20,7 +20,8 @@ def predict(rules: str, data: str, out: str | None, force: bool, as_json: bool) 
     """Apply the RULES of a file to every row of DATA (CSV or Parquet).
 
     Each line of the result has the number of the data row, counted from 1, the
-    prediction, the class probabilities, and the number of the rule that decided.
+    prediction, the class probabilities, and the number of the rule that decided; of a
+    sum, the numbers of the rules that were added.
     Columns that the rules do not know are ignored.
     """
     check_outputs([out], [rules, data], force)
@@ -40,16 +41,24 @@ def predict(rules: str, data: str, out: str | None, force: bool, as_json: bool) 
 
 
 def _records(rule_set: Any, frame: Any) -> list[dict[str, Any]]:
-    decided = rule_set.apply(frame)
-    lines = list(rule_set)
-    records = []
-    for row, position in enumerate(decided.tolist(), start=1):
-        line = lines[position]
-        record = {"row": row, "prediction": line.prediction}
-        if rule_set.classes:
-            record["probabilities"] = list(line.probabilities)
-        records.append({**record, "rule": position + 1})
-    return records
+    if rule_set.is_sum:
+        records = _added(rule_set, frame)
+    else:
+        lines, decided = list(rule_set), rule_set.apply(frame).tolist()
+        records = [{"prediction": lines[i].prediction, "rule": i + 1} for i in decided]
+    if rule_set.classes:
+        for record, shares in zip(records, rule_set.predict_proba(frame).tolist()):
+            record["probabilities"] = shares
+    return [{"row": row, **record} for row, record in enumerate(records, start=1)]
+
+
+def _added(rule_set: Any, frame: Any) -> list[dict[str, Any]]:
+    """What a sum says, and the numbers of the rules that were added."""
+    pairs = zip(rule_set.predict(frame).tolist(), rule_set.matches(frame))
+    return [
+        {"prediction": said, "rules": [i + 1 for i in held.nonzero()[0].tolist()]}
+        for said, held in pairs
+    ]
 
 
 def _as_json(records: list[dict[str, Any]]) -> str:
@@ -65,10 +74,11 @@ def _as_csv(rule_set: Any, records: list[dict[str, Any]]) -> str:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     named = [f"probability {label}" for label in rule_set.classes]
-    writer.writerow(["row", "prediction", *named, "rule"])
+    writer.writerow(
+        ["row", "prediction", *named, "rules" if rule_set.is_sum else "rule"]
+    )
     for record in records:
         probabilities = record.get("probabilities", [])
-        writer.writerow(
-            [record["row"], record["prediction"], *probabilities, record["rule"]]
-        )
+        rule = record.get("rule", " ".join(map(str, record.get("rules", []))))
+        writer.writerow([record["row"], record["prediction"], *probabilities, rule])
     return text.getvalue()

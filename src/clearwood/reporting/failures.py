@@ -37,15 +37,14 @@ def summarize_failures(
         and at most ten ``lines``.
     """
     encoded = rules.features.encode(table.X)
-    decided = rules.apply_encoded(encoded)
-    predicted = rules.predictions[decided]
+    predicted = rules.predict_encoded(encoded)
     gap = _disagreement(rules, table, taught, predicted)
     different = np.flatnonzero(gap > 0)
     # A stable sort: equal disagreement keeps the order of the rows.
     worst = different[np.argsort(-gap[different], kind="stable")][:MOST_ROWS]
     # A list has an `index` too, but no row labels.
     label = table.X.index if _has_labels(table.X) else None
-    everyone = list(rules)
+    reasons = _sum_reason if rules.is_sum else _list_reason
     return {
         "n_rows": len(gap),
         "n_different": len(different),
@@ -55,8 +54,7 @@ def summarize_failures(
         "lines": [
             {
                 "row": str(row if label is None else label[row]),
-                "rule": int(decided[row]) + 1,
-                "values": _values(rules, everyone[decided[row]], encoded[row]),
+                **reasons(rules, encoded[row]),
                 "rules_say": _shown(predicted[row]),
                 "model_says": _shown(taught[row]),
                 "truth": None if table.y is None else _shown(table.y[row]),
@@ -83,11 +81,29 @@ def _disagreement(
     return different * table.probabilities.max(axis=1)
 
 
-def _values(rules: RuleSet, rule: Rule, row: np.ndarray) -> list[str]:
-    """The row's values that made the rule decide."""
-    if not rule.conditions:
-        return ["no other rule fits"]
-    asked = [condition.feature for condition in rule.conditions]
+def _list_reason(rules: RuleSet, row: np.ndarray) -> dict[str, Any]:
+    """The rule that decides a row, and the row's values that made it decide."""
+    position = int(rules.apply_encoded(row[None])[0])
+    rule = list(rules)[position]
+    values = _values(rules, [rule], row) if rule.conditions else ["no other rule fits"]
+    return {"rule": str(position + 1), "values": values}
+
+
+def _sum_reason(rules: RuleSet, row: np.ndarray) -> dict[str, Any]:
+    """The rules that add to a row, and the row's values that made them do so."""
+    held = [i for i, rule in enumerate(rules.rules) if rule.matches(row[None])[0]]
+    if not held:
+        return {"rule": str(rules.n_rules), "values": ["no other rule fits"]}
+    numbers = ", ".join(str(i + 1) for i in held)
+    return {
+        "rule": numbers,
+        "values": _values(rules, [rules.rules[i] for i in held], row),
+    }
+
+
+def _values(rules: RuleSet, held: list[Rule], row: np.ndarray) -> list[str]:
+    every = [condition.feature for rule in held for condition in rule.conditions]
+    asked = list(dict.fromkeys(every))
     shown = [
         f"{rules.features.names[d]} = {_value_text(rules, d, row[d])}"
         for d in asked[:MOST_VALUES]

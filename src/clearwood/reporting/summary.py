@@ -151,7 +151,7 @@ def _facts(
     else:
         task = "regression"
     facts.append(("Task", task))
-    rows = sum(rule.caught for rule in rules)
+    rows = rules.otherwise.caught if rules.is_sum else sum(r.caught for r in rules)
     if not math.isnan(rows):
         facts.append(("Rules learnt from", f"{rows:,.6g} rows"))
     return facts
@@ -183,7 +183,7 @@ def _scores(
             _size(ensemble, "n_splits"),
         ),
     ]
-    return {"n_rows": len(rules.apply(table.X)), "lines": lines}
+    return {"n_rows": len(rules.predict(table.X)), "lines": lines}
 
 
 def model_error(rules: RuleSet, table: Table) -> float | None:

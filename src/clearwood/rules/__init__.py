@@ -2,7 +2,12 @@
 
 from clearwood._features import FeatureSpace
 from clearwood.rules.bins import FeatureBins, Statements
-from clearwood.rules.build import Training, build_rule_list, build_rule_set
+from clearwood.rules.build import (
+    Training,
+    build_rule_list,
+    build_rule_set,
+    build_rule_sum,
+)
 from clearwood.rules.conditions import CategorySet, Condition, Interval
 from clearwood.rules.prune import prune_by_coverage, prune_by_prediction
 from clearwood.rules.regions import region_conditions
@@ -22,6 +27,7 @@ __all__ = [
     "Training",
     "build_rule_list",
     "build_rule_set",
+    "build_rule_sum",
     "prune_by_coverage",
     "prune_by_prediction",
     "region_conditions",

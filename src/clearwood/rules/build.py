@@ -186,6 +186,91 @@ def build_rule_list(
     return _described(rule_set, training, by_caught=True)
 
 
+def build_rule_sum(
+    regions: Sequence[Sequence[Condition]],
+    values: Sequence[Any],
+    constant: Any,
+    training: Training,
+    features: FeatureSpace,
+    *,
+    made: Training | None = None,
+    classes: Sequence[Any] = (),
+    round_cuts: bool = True,
+) -> RuleSet:
+    """Make a sum of regions: every one that a row is in adds its value.
+
+    Literals without which a region holds the same rows are dropped, and so is a
+    region that holds no training row; one that holds all rows joins the constant.
+
+    Parameters
+    ----------
+    regions : sequence of sequences of conditions
+        One sequence per region, in the order of printing.
+    values : sequence of float or of array-like of shape (n_classes,)
+        What each region adds: to the value, or to the log-odds of each class.
+    constant : float or array-like of shape (n_classes,)
+        Where the sum starts.
+    training, features, made, classes
+        As in :func:`build_rule_list`.
+    round_cuts : bool, default=True
+        Replace bounds as in :func:`build_rule_set`, each value by a short one within
+        a thousandth of the target's standard deviation, and log-odds by three digits.
+        The rules predict with these.
+
+    Returns
+    -------
+    RuleSet
+    """
+    encoded = training.encoded
+    every = encoded if made is None else np.concatenate([encoded, made.encoded])
+    step = 0.0
+    if round_cuts and not len(classes):
+        step = 0.001 * math.sqrt(_variance(training.taught, training.weight))
+    kept = []
+    constant = np.asarray(constant, dtype=np.float64)
+    for region, value in zip(regions, values):
+        conditions = prune_by_coverage(region, every)
+        if not (training.weight * matches_all(conditions, encoded)).sum() > 0:
+            continue
+        if not conditions:
+            constant = constant + value
+            continue
+        if round_cuts:
+            conditions = rounded(conditions, every)
+        kept.append((conditions, value))
+    rules = [
+        _addend(conditions, value, classes, round_cuts, step)
+        for conditions, value in [*kept, ((), constant)]
+    ]
+    rule_set = RuleSet(
+        tuple(rules[:-1]), rules[-1], features, tuple(classes), combine="sum"
+    )
+    total = float(training.weight.sum())
+    described = [
+        replace(rule, support=rows, caught=rows)
+        for rule in rule_set.rules
+        for rows in [float(training.weight[rule.matches(encoded)].sum())]
+    ]
+    otherwise = replace(rule_set.otherwise, support=total, caught=total)
+    return replace(rule_set, rules=tuple(described), otherwise=otherwise)
+
+
+def _addend(
+    conditions: tuple[Condition, ...],
+    value: Any,
+    classes: Sequence[Any],
+    round_values: bool,
+    step: float,
+) -> Rule:
+    if len(classes):
+        scores = [float(f"{v:.3g}") if round_values else float(v) for v in value]
+        return Rule(conditions, classes[int(np.argmax(scores))], scores=tuple(scores))
+    value = float(value)
+    if 0 < step < math.inf:
+        value = shortest_between(value - step, value + step, near=value)
+    return Rule(conditions, value)
+
+
 def together(training: Training, made: Training) -> Training:
     """All rows, the made ones last; labels are not known of these."""
     joined = {

@@ -15,6 +15,8 @@ TEXT_WIDTH = 88
 
 def rules_text(rule_set: RuleSet) -> str:
     """Rules as plain text: a line for what is asked, one for what is said."""
+    if rule_set.is_sum:
+        return _sum_text(rule_set)
     lines = []
     for number, rule in enumerate(rule_set.rules, start=1):
         lines.append(f"{number}. if {rule.text(rule_set.features)}")
@@ -28,6 +30,35 @@ def _wrapped(line: str) -> str:
         line, TEXT_WIDTH, subsequent_indent="     ", break_long_words=False,
         break_on_hyphens=False,
     )  # fmt: skip
+
+
+def _sum_text(rule_set: RuleSet) -> str:
+    """A sum as plain text: a line for what is added, one for where."""
+    goal = f"log-odds of {rule_set.target}" if rule_set.classes else rule_set.target
+    lines = [f"{goal} = the sum of", f"  {added_text(rule_set, rule_set.otherwise)}"]
+    lines[1] += "  always"
+    for rule in rule_set.rules:
+        rows = "" if math.isnan(rule.support) else f"  ({_rows_text(rule.support)})"
+        lines.append(f"  {added_text(rule_set, rule, signed=True)}")
+        lines.append(f"      if {rule.text(rule_set.features)}{rows}")
+    return "\n".join(_wrapped(line) for line in lines)
+
+
+def added_text(rule_set: RuleSet, rule: Rule, *, signed: bool = False) -> str:
+    """What a rule of a sum adds: a number, or numbers and the classes they are for."""
+    if not rule_set.classes:
+        return _signed_text(rule.prediction) if signed else number_text(rule.prediction)
+    # Log-odds of two classes are told of one of them: the first is always 0.
+    parts = [
+        f"{_signed_text(score) if signed else number_text(score)} for {label}"
+        for label, score in zip(map(prediction_text, rule_set.classes), rule.scores)
+        if score != 0
+    ]
+    return ", ".join(parts) or "0"
+
+
+def _signed_text(value: float) -> str:
+    return f"{'-' if value < 0 else '+'} {number_text(abs(value))}"
 
 
 def _says(rule_set: RuleSet, rule: Rule) -> str:
@@ -74,14 +105,17 @@ def rules_html(rule_set: RuleSet) -> str:
 def summarize_rules(rule_set: RuleSet) -> dict[str, Any]:
     """All that the HTML table shows, as plain data."""
     total = sum(rule.caught for rule in rule_set)
+    if rule_set.is_sum:
+        total = rule_set.otherwise.caught
     return {
         "task": rule_set.task,
+        "combine": rule_set.combine,
         "target": rule_set.target,
         "lines": [
             {
                 "number": number,
                 "conditions": [c.text(rule_set.features) for c in rule.conditions],
-                "prediction": prediction_text(rule.prediction),
+                "prediction": _said_text(rule_set, rule),
                 "support": _or_none(rule.support),
                 "caught": _or_none(rule.caught),
                 "share": _or_none(rule.caught / total if total else math.nan),
@@ -93,6 +127,12 @@ def summarize_rules(rule_set: RuleSet) -> dict[str, Any]:
             for number, rule in enumerate(rule_set, start=1)
         ],
     }
+
+
+def _said_text(rule_set: RuleSet, rule: Rule) -> str:
+    if rule_set.is_sum:
+        return added_text(rule_set, rule, signed=bool(rule.conditions))
+    return prediction_text(rule.prediction)
 
 
 def _or_none(value: float) -> float | None:

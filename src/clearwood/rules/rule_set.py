@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy.special import softmax
 
 from clearwood._features import FeatureSpace
 from clearwood._files import write_text
@@ -14,6 +15,9 @@ from clearwood._validation import check_target
 from clearwood.exceptions import InputError
 from clearwood.rules.conditions import Condition, matches_all
 from clearwood.rules.scores import RuleScores, fidelity, prediction_error
+
+COMBINE = ("first", "sum")
+LARGEST_ADDEND = 1e300
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,6 +50,9 @@ class Rule:
         Classification: NaN.
     agreement_caught : float
         The agreement on the rows that the rule catches.
+    scores : tuple of float
+        Only in a sum that classifies: what the rule adds to the log-odds of each
+        class. ``prediction`` is the class that gains most.
     """
 
     conditions: tuple[Condition, ...]
@@ -57,6 +64,7 @@ class Rule:
     precision: float = float("nan")
     spread: float = float("nan")
     agreement_caught: float = float("nan")
+    scores: tuple[float, ...] = ()
 
     def _key(self) -> tuple[Any, ...]:
         # An unknown statistic equals itself, which NaN does not.
@@ -86,14 +94,15 @@ class Rule:
 
 @dataclass(frozen=True, eq=False)
 class RuleSet:
-    """An ordered list of rules; the first that a row satisfies decides.
+    """An ordered list of rules, the first of which decides, or a sum of rules.
 
     Attributes
     ----------
     rules : tuple of Rule
         In the order in which they are tried and printed.
     otherwise : Rule
-        Decides where no rule does; it has no conditions.
+        Decides where no rule does; it has no conditions. In a sum it is the constant
+        from which the total starts.
     features : FeatureSpace
         The columns the rules read.
     classes : tuple
@@ -102,6 +111,9 @@ class RuleSet:
         Name of what is predicted.
     about : dict of str to str
         Where the rules come from (model, method, settings), for people to read.
+    combine : {"first", "sum"}
+        Whether the first rule that a row satisfies decides, or all of them add up:
+        values in regression, log-odds of the classes in classification.
 
     Examples
     --------
@@ -125,15 +137,28 @@ class RuleSet:
     classes: tuple[Any, ...] = ()
     target: str = "y"
     about: dict[str, str] = field(default_factory=dict)
+    combine: str = "first"
 
     def __post_init__(self) -> None:
         if self.otherwise.conditions:
             raise InputError("The rule `otherwise` must have no conditions.")
+        if self.combine not in COMBINE:
+            raise InputError(
+                f"combine must be one of {COMBINE}, found {self.combine!r}."
+            )
+        n_scores = len(self.classes) if self.is_sum else 0
+        n_shares = len(self.classes) - n_scores
         for rule in (*self.rules, self.otherwise):
-            if len(rule.probabilities) != len(self.classes):
+            if len(rule.probabilities) != n_shares:
                 raise InputError(
-                    f"A rule has {len(rule.probabilities)} class probabilities, the "
-                    f"rule set has {len(self.classes)} classes; they must agree."
+                    f"A rule has {len(rule.probabilities)} class probabilities; "
+                    f"here it must have {n_shares}, one per class that is told of by "
+                    "shares."
+                )
+            if len(rule.scores) != n_scores:
+                raise InputError(
+                    f"A rule has {len(rule.scores)} scores; here it must have "
+                    f"{n_scores}, one per class of a sum."
                 )
             for condition in rule.conditions:
                 if not 0 <= condition.feature < self.features.n_features:
@@ -141,11 +166,21 @@ class RuleSet:
                         f"A rule asks feature {condition.feature}, but there are "
                         f"{self.features.n_features} features."
                     )
+        if self.is_sum and np.abs(self._added()).max() > LARGEST_ADDEND:
+            raise InputError(
+                f"A rule of a sum must add at most {LARGEST_ADDEND} in size, so "
+                "that totals stay finite."
+            )
 
     @property
     def task(self) -> str:
         """``"classification"`` or ``"regression"``."""
         return "classification" if self.classes else "regression"
+
+    @property
+    def is_sum(self) -> bool:
+        """Whether the rules add up; otherwise the first that fits decides."""
+        return self.combine == "sum"
 
     @property
     def n_rules(self) -> int:
@@ -171,7 +206,9 @@ class RuleSet:
         )
 
     def __hash__(self) -> int:
-        return hash((self.rules, self.otherwise, self.features, self.classes))
+        return hash(
+            (self.rules, self.otherwise, self.features, self.classes, self.combine)
+        )
 
     def __iter__(self):
         return iter((*self.rules, self.otherwise))
@@ -210,7 +247,40 @@ class RuleSet:
 
     def apply_encoded(self, encoded: np.ndarray) -> np.ndarray:
         """As :meth:`apply`, for a table that ``features.encode`` made."""
+        if self.is_sum:
+            raise InputError(
+                "In a sum no rule decides alone; `matches` says which rules add to a "
+                "row, `totals` what they add up to."
+            )
         return first_match(self._matches_encoded(encoded))
+
+    def totals(self, X: Any) -> np.ndarray:
+        """What the rules of a sum add up to.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_classes)
+            Values, or log-odds of the classes before they are made probabilities.
+        """
+        if not self.is_sum:
+            raise InputError("The first rule that fits decides here; nothing adds up.")
+        return self._totals_encoded(self.features.encode(X))
+
+    def _added(self) -> np.ndarray:
+        """What each line of a sum adds, in printed order."""
+        return np.array([r.scores if self.classes else r.prediction for r in self])
+
+    def _totals_encoded(self, encoded: np.ndarray) -> np.ndarray:
+        added = self._added()
+        total = np.repeat(added[-1:], len(encoded), axis=0).astype(np.float64)
+        # One rule after the other, in printed order, as a reader would add them.
+        for rule, value in zip(self.rules, added):
+            total[rule.matches(encoded)] += value
+        return total
 
     def predict(self, X: Any) -> np.ndarray:
         """What the printed rules say of each row.
@@ -224,10 +294,19 @@ class RuleSet:
         ndarray of shape (n_samples,)
             Class labels, or values.
         """
-        return self.predictions[self.apply(X)]
+        return self.predict_encoded(self.features.encode(X))
+
+    def predict_encoded(self, encoded: np.ndarray) -> np.ndarray:
+        """As :meth:`predict`, for a table that ``features.encode`` made."""
+        if not self.is_sum:
+            return self.predictions[self.apply_encoded(encoded)]
+        total = self._totals_encoded(encoded)
+        return np.array(self.classes)[total.argmax(axis=1)] if self.classes else total
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Class probabilities of the rule that decides each row.
+
+        In a sum, those that the total stands for.
 
         Parameters
         ----------
@@ -239,6 +318,8 @@ class RuleSet:
         """
         if not self.classes:
             raise InputError("These rules predict a number; they have no classes.")
+        if self.is_sum:
+            return softmax(self.totals(X), axis=1)
         return np.array([rule.probabilities for rule in self])[self.apply(X)]
 
     def evaluate(self, X: Any, y: Any = None, *, teacher: Any = None) -> RuleScores:
@@ -258,10 +339,11 @@ class RuleSet:
         -------
         RuleScores
         """
-        matches = self.matches(X)
-        if len(matches) == 0:
+        encoded = self.features.encode(X)
+        if len(encoded) == 0:
             raise InputError("Cannot score rules on an empty table; give some rows.")
-        predicted = self.predictions[first_match(matches)]
+        matches = self._matches_encoded(encoded)
+        predicted = self.predict_encoded(encoded)
         error = faithful = float("nan")
         if y is not None:
             y = self.check_truth(y, len(matches), "y")

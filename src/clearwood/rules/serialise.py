@@ -17,7 +17,7 @@ from clearwood._cityhash import category_hash
 from clearwood._features import LOOKUPS, FeatureSpace
 from clearwood.exceptions import InputError, ModelFormatError
 from clearwood.rules.conditions import CategorySet, Condition, Interval
-from clearwood.rules.rule_set import Rule, RuleSet
+from clearwood.rules.rule_set import COMBINE, Rule, RuleSet
 
 FORMAT = "clearwood.rule_set"
 VERSION = 1
@@ -51,7 +51,7 @@ def rules_to_json(rule_set: RuleSet) -> str:
         "named": features.named,
         "float32": features.float32,
         "features": [_feature_to_dict(features, d) for d in range(features.n_features)],
-        "combine": "first",
+        "combine": rule_set.combine,
         "rules": [_rule_to_dict(rule, features) for rule in rule_set.rules],
         "otherwise": _rule_to_dict(rule_set.otherwise, features),
         "about": rule_set.about,
@@ -75,6 +75,7 @@ def _rule_to_dict(rule: Rule, features: FeatureSpace) -> dict[str, Any]:
         "conditions": [_condition_to_dict(c, features) for c in rule.conditions],
         "prediction": _plain(rule.prediction),
         "probabilities": [float(p) for p in rule.probabilities],
+        "scores": [float(s) for s in rule.scores],
         **{k: None if math.isnan(v) else float(v) for k, v in numbers.items()},
     }
 
@@ -147,8 +148,9 @@ def rules_from_json(text: str) -> RuleSet:
             "the version of Clearwood that wrote it."
         )
     top.value(str, "clearwood")
-    if top.value(str, "combine") != "first":
-        raise ModelFormatError("combine: expected 'first'.")
+    combine = top.value(str, "combine")
+    if combine not in COMBINE:
+        raise ModelFormatError(f"combine: expected one of {COMBINE}.")
     top.only(*TOP)
     features = _read_features(top)
     classes = top.labels("classes") or ()
@@ -158,15 +160,19 @@ def rules_from_json(text: str) -> RuleSet:
     about = top.value(dict, "about")
     if not all(isinstance(v, str) for v in about.values()):
         raise ModelFormatError("about: expected text only.")
-    otherwise = _read_rule(top.place("otherwise"), features, classes)
+    is_sum = combine == "sum"
+    otherwise = _read_rule(top.place("otherwise"), features, classes, is_sum)
     if otherwise.conditions:
         raise ModelFormatError("otherwise.conditions: expected none.")
-    rules = tuple(_read_rule(p, features, classes) for p in top.places("rules"))
+    rules = tuple(_read_rule(p, features, classes, is_sum) for p in top.places("rules"))
     for i, rule in enumerate(rules):
         if not rule.conditions:
             raise ModelFormatError(f"rules[{i}].conditions: expected at least one.")
     target = top.value(str, "target")
-    return RuleSet(rules, otherwise, features, classes, target, about)
+    try:
+        return RuleSet(rules, otherwise, features, classes, target, about, combine)
+    except InputError as error:
+        raise ModelFormatError(f"rules: {error}") from None
 
 
 def _read_features(top: _Place) -> FeatureSpace:
@@ -242,20 +248,18 @@ def _parse(text: str) -> Any:
         ) from None
 
 
-def _read_rule(place: _Place, features: FeatureSpace, classes: tuple) -> Rule:
-    place.only("conditions", "prediction", "probabilities", *STATISTICS)
+def _read_rule(
+    place: _Place, features: FeatureSpace, classes: tuple, is_sum: bool
+) -> Rule:
+    place.only("conditions", "prediction", "probabilities", "scores", *STATISTICS)
     conditions = tuple(_read_condition(p, features) for p in place.places("conditions"))
     asked = [condition.feature for condition in conditions]
     if len(set(asked)) != len(asked):
         raise ModelFormatError(f"{place.path}.conditions: a feature is asked twice.")
-    probabilities = tuple(place.numbers("probabilities"))
-    if len(probabilities) != len(classes):
-        raise ModelFormatError(
-            f"{place.path}.probabilities: expected {len(classes)} numbers, "
-            f"found {len(probabilities)}."
-        )
+    scores = _read_per_class(place, "scores", classes if is_sum else ())
+    probabilities = _read_per_class(place, "probabilities", () if is_sum else classes)
     if any(p < 0 or p > 1 for p in probabilities) or (
-        classes and abs(sum(probabilities) - 1.0) > 1e-6
+        probabilities and abs(sum(probabilities) - 1.0) > 1e-6
     ):
         raise ModelFormatError(
             f"{place.path}.probabilities: expected numbers from 0 to 1 that sum to 1."
@@ -274,7 +278,17 @@ def _read_rule(place: _Place, features: FeatureSpace, classes: tuple) -> Rule:
     for name in ("support", "caught", "spread"):
         if statistics[name] < 0:
             raise ModelFormatError(f"{place.path}.{name}: expected at least 0.")
-    return Rule(conditions, prediction, probabilities, **statistics)
+    return Rule(conditions, prediction, probabilities, scores=scores, **statistics)
+
+
+def _read_per_class(place: _Place, key: str, classes: tuple) -> tuple[float, ...]:
+    """One number for each of some classes."""
+    found = tuple(place.numbers(key))
+    if len(found) != len(classes):
+        raise ModelFormatError(
+            f"{place.path}.{key}: expected {len(classes)} numbers, found {len(found)}."
+        )
+    return found
 
 
 def _read_condition(place: _Place, features: FeatureSpace) -> Condition:

@@ -18,6 +18,11 @@ PARAMETERS = f"""{ESTIMATOR.rstrip()}
     method : {"fab", "em"}, default="fab"
         Factorized asymptotic Bayesian inference, which chooses the number of
         components, or EM at a fixed number.
+    rules : {"refined", "regions"}, default="refined"
+        What is printed: the regions in which the components are certain, as in the
+        paper, which leave the rows between them to ``otherwise``; or these regions
+        moved, one after the other, to where the printed list follows the ensemble
+        best.
     target : {"ensemble", "labels"}, default="ensemble"
         What the rules are fitted to: what the ensemble predicts (probabilities,
         or values), so that they explain the model; or the labels, as in the paper.
@@ -40,8 +45,9 @@ PARAMETERS = f"""{ESTIMATOR.rstrip()}
     max_iter : int, default=1000
         Most iterations per start.
     prune : {"coverage", "prediction"}, default="coverage"
-        Drop literals without which a rule holds the same training rows, or
-        moreover those without which the list predicts the same on them.
+        With ``rules="regions"``, drop literals without which a rule holds the same
+        training rows, or moreover those without which the list predicts the same on
+        them.
     round_cuts : bool, default=True
         Print, and predict with, the shortest bounds that separate the same
         training values, and values short within half a percent of the target's

@@ -1,23 +1,22 @@
-"""From fitted components to regions in the data, and the soft prediction."""
+"""From fitted components to boxes of bins, and the soft prediction."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from clearwood.rules import Condition, FeatureBins, region_conditions
+from clearwood.rules import FeatureBins
 from clearwood.simplifiers import _kernels
 from clearwood.simplifiers.fab import Fit, Problem, statement_table
 from clearwood.simplifiers.outputs import GaussianOutput
 
 
-def component_regions(
+def component_boxes(
     bins: FeatureBins,
     true_probability: np.ndarray,
     false_probability: np.ndarray,
-    seen: np.ndarray,
     kappa: float = 1e-6,
-) -> list[tuple[Condition, ...] | None]:
-    """Regions that the 0-1 pattern of eta describes (section 4.2).
+) -> np.ndarray:
+    """Bins that the 0-1 pattern of eta allows (section 4.2).
 
     A statement with ``eta > 1 - kappa`` must be true in the region, one with
     ``eta < kappa`` false; the others do not matter.
@@ -28,23 +27,18 @@ def component_regions(
         Their statements are the rows of the probabilities.
     true_probability, false_probability : ndarray of shape (n_statements, K)
         eta and 1 - eta.
-    seen : ndarray of bool of shape (total number of bins,)
-        Bins that hold training rows. Whether a missing value or an unknown
-        category belongs to a region is only known where there were some.
     kappa : float
         What counts as certain.
 
     Returns
     -------
-    list of (tuple of conditions, or None)
-        One per component; None where no value of some feature is left.
+    ndarray of bool of shape (K, total number of bins)
     """
     must_be_true = (false_probability < kappa).astype(np.float64)
     must_be_false = (true_probability < kappa).astype(np.float64)
     # Per bin, the number of statements that rule it out.
     contradictions = bins.sum_over_statements(must_be_false, must_be_true)
-    allowed = contradictions.T == 0
-    return [region_conditions(bins, column, seen) for column in allowed]
+    return np.ascontiguousarray(contradictions.T == 0)
 
 
 def component_of(problem: Problem, fit: Fit, codes: np.ndarray) -> np.ndarray:

@@ -38,6 +38,7 @@ class _FABRules(RulesFromEnsemble):
         "estimator": "no_validation",
         "max_rules": [Interval(Integral, 1, None, closed="left")],
         "method": [StrOptions({"fab", "em"})],
+        "rules": [StrOptions({"refined", "regions"})],
         "target": [StrOptions({"ensemble", "labels"})],
         "n_restarts": [Interval(Integral, 1, None, closed="left")],
         "schedule": [StrOptions({"paper", "reference"})],
@@ -60,6 +61,7 @@ class _FABRules(RulesFromEnsemble):
         *,
         max_rules: int = 10,
         method: str = "fab",
+        rules: str = "refined",
         target: str = "ensemble",
         n_restarts: int = 20,
         schedule: str = "paper",
@@ -78,6 +80,7 @@ class _FABRules(RulesFromEnsemble):
         self.estimator = estimator
         self.max_rules = max_rules
         self.method = method
+        self.rules = rules
         self.target = target
         self.n_restarts = n_restarts
         self.schedule = schedule
@@ -104,7 +107,7 @@ class _FABRules(RulesFromEnsemble):
                 job, self.n_restarts, generator, self.n_jobs, self.verbose
             )
             self._keep_best(job, restarts)
-        return {"method": self.method, "target": self.target}
+        return {"method": self.method, "rules": self.rules, "target": self.target}
 
     def _keep_best(self, job: Job, restarts: list[Restart]) -> None:
         criteria = [restart.criterion(self.select) for restart in restarts]

@@ -11,11 +11,17 @@ import numpy as np
 from clearwood._numeric import spawn_generators
 from clearwood._numeric.progress import progress
 from clearwood.exceptions import InterruptedFitWarning
-from clearwood.rules import FeatureBins, RuleSet, Training, build_rule_set
+from clearwood.rules import (
+    FeatureBins,
+    RuleSet,
+    Training,
+    build_rule_set,
+    region_conditions,
+)
 from clearwood.rules.scores import fidelity
 from clearwood.simplifiers.components import (
+    component_boxes,
     component_of,
-    component_regions,
     soft_values,
 )
 from clearwood.simplifiers.fab import (
@@ -27,6 +33,7 @@ from clearwood.simplifiers.fab import (
 )
 from clearwood.simplifiers.fab_reference import fit_reference, random_responsibility
 from clearwood.simplifiers.outputs import GaussianOutput, MultinomialOutput, Output
+from clearwood.simplifiers.refined import refined_rules
 
 
 @dataclass(frozen=True, eq=False)
@@ -172,22 +179,34 @@ def run_restart(job: Job, generator: np.random.Generator) -> Restart:
 def judge(job: Job, fit: Fit) -> Restart:
     """Print the rules of a fit, and compare both with what they were fitted to."""
     training, classes, settings = job.training, job.classes, job.settings
-    regions = component_regions(
-        job.problem.bins,
-        fit.parameters.true_probability,
-        fit.parameters.false_probability,
-        job.seen,
+    bins, parameters = job.problem.bins, fit.parameters
+    boxes = component_boxes(
+        bins,
+        parameters.true_probability,
+        parameters.false_probability,
         settings["kappa"],
     )
-    rules = build_rule_set(
-        [region for region in regions if region is not None],
-        training,
-        job.problem.bins.features,
-        classes=classes,
-        max_rules=settings["max_rules"],
-        prune=settings["prune"],
-        round_cuts=settings["round_cuts"],
-    )
+    if settings["rules"] == "refined":
+        rules = refined_rules(
+            boxes,
+            bins,
+            job.codes,
+            training,
+            classes=classes,
+            max_rules=settings["max_rules"],
+            round_cuts=settings["round_cuts"],
+        )
+    else:
+        regions = [region_conditions(bins, box, job.seen) for box in boxes]
+        rules = build_rule_set(
+            [region for region in regions if region is not None],
+            training,
+            bins.features,
+            classes=classes,
+            max_rules=settings["max_rules"],
+            prune=settings["prune"],
+            round_cuts=settings["round_cuts"],
+        )
     taught = training.taught
     said: list[Any] = [rule.prediction for rule in rules]
     soft = soft_values(job.problem, fit, component_of(job.problem, fit, job.codes))
