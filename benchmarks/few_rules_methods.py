@@ -3,10 +3,12 @@
 A method takes a case and gives ``{K: Answer}`` for the sizes it is asked for.
 """
 
+import warnings
 from functools import lru_cache, partial
 from typing import NamedTuple
 
 import numpy as np
+from few_rules_cases import make_case
 
 SIZES = (3, 4, 5, 6, 8, 10)
 
@@ -66,21 +68,27 @@ def rule_list(case):
 
 
 @lru_cache(maxsize=len(SIZES))
-def _fab(case_key, size, **settings):
-    from few_rules_cases import make_case
-
-    case = make_case(*case_key)
-    return estimator(case, "FABRules", max_rules=size, **settings).fit(case.X, case.y)
-
-
-def fab_printed(case, key, **settings):
-    """FAB's printed rules, fitted to each size."""
-    return {k: of_rules(case, _fab(key, k, **settings).rules_) for k in SIZES}
+def _fab(key, size, rules):
+    case = make_case(*key)
+    fab = estimator(case, "FABRules", max_rules=size, rules=rules)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that the rules are poor is seen below
+        return fab.fit(case.X, case.y)
 
 
-def fab_soft(case, key, **settings):
-    """FAB's soft posterior, of the same fits: it prints no rules, so no literals."""
-    fits = {size: _fab(key, size, **settings) for size in SIZES}
+def fab_regions(case, key):
+    """FAB's rules as in the paper, fitted to each size."""
+    return {size: of_rules(case, _fab(key, size, "regions").rules_) for size in SIZES}
+
+
+def fab_refined(case, key):
+    """FAB's rules, moved to where they follow the ensemble best."""
+    return {size: of_rules(case, _fab(key, size, "refined").rules_) for size in SIZES}
+
+
+def fab_soft(case, key):
+    """FAB's soft posterior, of the fits of ``fab_regions``: it prints no rules."""
+    fits = {size: _fab(key, size, "regions") for size in SIZES}
     return {
         size: Answer(fit.predict_soft(case.X_test), fit.rules_.n_rules, 0, np.nan)
         for size, fit in fits.items()

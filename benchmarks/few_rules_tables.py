@@ -44,8 +44,9 @@ fitted). None is tuned per case.
   constant; two classes or values. `cv=False`, which in imodels 3.0.4 chooses as
   `cv=True` does; class 1 above log-odds of 0 (its own `predict` says so above .5).
 - `greedy_list`: imodels' GreedyRuleList, depth K - 1, two classes.
-- `fab_regions`: FAB's printed rules (`max_rules=K`); `fab_soft`: its soft posterior,
-  which prints nothing."""
+- `fab_regions`, `fab_refined`: FAB's rules with `rules="regions"` (the paper's) and
+  `rules="refined"`, `max_rules=K`; `fab_soft`: the soft posterior of the former, which
+  prints nothing."""
 
 
 def write_tables(study, methods):
