@@ -98,7 +98,7 @@ def rulefit(case):
                 candidates.extend(super()._extract_rules(X, y))
             return candidates
 
-    for size in range(2, max(SIZES) + 1):
+    for size in (2, *SIZES):
         model = Remembering(
             max_rules=size - 1, include_linear=False, cv=False, random_state=case.seed
         )

@@ -59,9 +59,9 @@ def main():
     growth = [(method, "noisy", size) for size in sizes for method in METHODS]
     paths = [
         ("list", f"{name} {kind}", 2000)
-        for name in PATH_SETS[:3] if options.quick else PATH_SETS
+        for name in PATH_SETS[: 3 if options.quick else None]
         for kind in ("forest", "xgboost")
-    ]  # fmt: skip
+    ]
     study.run({key: partial(in_fresh_process, *key) for key in growth + paths})
     frame = study.frame()
     is_growth = frame["data"] == "noisy"
