@@ -59,7 +59,7 @@ def write_tables(study, methods):
     frame["kind"] = frame["task"].replace(
         {"binary": "classification", "multiclass": "classification"}
     )
-    big = frame[frame["ensemble"].isin(BIG)]
+    big = frame[frame["ensemble"].isin(BIG) & (frame["K"] > 0)]
     study.write_markdown(
         "A few rules",
         versions(),
@@ -72,6 +72,8 @@ def write_tables(study, methods):
         "ensembles of the change in mean error. Literals: list / CART.",
         list_and_cart(big, ["kind", "role", "K"]),
         not_better(big),
+        "## The list against each method",
+        *list_and_each(big, methods),
         "## All methods",
         *all_methods(big, methods),
         *additive_and_figs(big),
@@ -173,13 +175,35 @@ def not_better(frame):
     return "\n\n".join(parts)
 
 
+def list_and_each(frame, methods):
+    """Per task: wins, losses and mean gain of the list on the cases of each method."""
+    parts = [
+        "Wins / losses of the list in fidelity and its mean gain, on all cases of the "
+        "method that are not synthetic."
+    ]
+    real = frame[frame["role"] != "synthetic"]
+    others = [name for name in methods if name != "list"]
+    for task, rows in real.groupby("task", sort=False):
+        lines = []
+        for other in others:
+            both = beside(rows, "list", [other])
+            if len(both):
+                sizes = [
+                    f"{wins_and_losses(part)} ({part.mean():+.3f})"
+                    for _, part in both.groupby("K")["gain"]
+                ]
+                lines.append([other, len(both) // len(sizes), *sizes])
+        header = [task, "cases", *(f"K = {k}" for k in sorted(set(rows["K"])))]
+        parts.append(markdown_table(header, lines))
+    return parts
+
+
 def all_methods(frame, methods):
     """Per task: fidelity, error and literals of all methods on common cases."""
     parts = [
         "Means over the cases in which all methods of the table have an answer, with "
         "the mean rank in brackets (1 is best, ties share)."
     ]
-    frame = frame[~frame["method"].str.startswith("te2rules")]
     for task, rows in frame.groupby("task", sort=False):
         failed = rows[rows["lines"] == 0].drop_duplicates([*CASE[:3], "method"])
         failures = ", ".join(
