@@ -128,7 +128,7 @@ def measure(method, data, size):
     answer = {
         "seconds": taken,
         "cpu": cpu,
-        "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1000,
+        "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e6,
         "before_mb": before,
         "data_mb": rows.nbytes / 1e6,
         "lines": rules.n_rules,
