@@ -89,11 +89,14 @@ def problem_of(model, X):
     return make_problem(codes, target, np.ones(len(X)), bins, MultinomialOutput(2))
 
 
-def arguments(description, **flags):
-    """The options that all benchmarks have, and flags of one: name and help."""
+def arguments(description, texts=None, **flags):
+    """The options that all benchmarks have, and texts and flags of one: name and
+    help."""
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--quick", action="store_true", help="smaller, in minutes")
     parser.add_argument("--fresh", action="store_true", help="measure all again")
+    for name, text in (texts or {}).items():
+        parser.add_argument(f"--{name}", default="", help=text)
     for name, text in flags.items():
         parser.add_argument(f"--{name}", action="store_true", help=text)
     return parser.parse_args()
@@ -141,6 +144,15 @@ class Study:
             for row in rows:
                 print("   ", *(shown(v) for v in row.values()), flush=True)
 
+    def drop(self, **values):
+        """Forget the rows with these values, so that they are measured again."""
+        rows = self.rows()
+        kept = [r for r in rows if any(r[k] != v for k, v in values.items())]
+        if len(kept) < len(rows):
+            self.csv.unlink()
+            if kept:
+                self._append(kept)
+
     def _append(self, rows):
         new = not self.csv.exists()
         with self.csv.open("a", newline="") as file:
@@ -168,6 +180,7 @@ def warm_up():
             model = make_ensemble("forest", name, 0).set_params(n_estimators=2)
             make = getattr(cw, f"FABRules{task}")
             make(model, n_restarts=1, random_state=0).fit(X, y).predict(X)
+            getattr(cw, f"RuleList{task}")(model, n_rules=3, tune=None).fit(X, y)
 
 
 def seconds(function, least=3, enough=2.0):
