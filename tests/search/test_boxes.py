@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from tests.search import naive
 from tests.search.problems import numeric_grid, random_box, random_grid
@@ -71,6 +71,7 @@ def test_best_categories_are_the_best_of_all(costs):
 
 
 @given(SEEDS, st.sampled_from([0.0, 0.3]))
+@example(252, 0.3)
 def test_a_box_gets_no_worse_and_costs_what_it_says(seed, bound_cost):
     rng = np.random.default_rng(seed)
     grid = random_grid(rng)

@@ -108,7 +108,7 @@ def best_interval(
     """The interval of bins, with or without the last one, that costs least.
 
     The interval is the part of the histogram with the smallest sum: for every upper
-    end, the lower end before which the sum was largest. A side costs ``bound_cost``
+    end, the lower end before which the sum was largest, or none. A side costs ``bound_cost``
     where bins with rows lie beyond it. The last bin (missing values) is in where it
     costs less than nothing.
 
@@ -130,19 +130,22 @@ def best_interval(
         best, low, high, missing = total[last] + bound_cost, last, last - 1, True
     with_missing = total[last] < 0.0 or (total[last] == 0.0 and allowed[last])
     gained = total[last] if with_missing else 0.0
-    upto, least, least_low = 0.0, 0.0, 0
+    upto, least, least_low = 0.0, np.inf, 0
     for b in range(last_seen + 1):
-        before = bound_cost - upto
-        if may_start and b > first_seen and before < least:
-            least, least_low = before, b
+        if may_start and b > first_seen and bound_cost - upto < least:
+            least, least_low = bound_cost - upto, b
         upto += total[b]
-        bound = bound_cost if b < last_seen else 0.0
-        some_bound = least_low > first_seen or b < last_seen
-        if b < last_seen and not may_end:
+        if b == last_seen:
+            # Without any bound, missing values would be in: see above.
+            cost, first = upto + least, least_low
+        elif may_end:
+            cost = upto + min(least, 0.0) + bound_cost
+            first = least_low if least < 0.0 else 0
+        else:
             continue
-        if some_bound and upto + least + bound + gained < best:
-            best = upto + least + bound + gained
-            low, high, missing = least_low, b, with_missing
+        if cost + gained < best:
+            best = cost + gained
+            low, high, missing = first, b, with_missing
     if high == last_seen:
         high = last - 1
     for b in range(last):
