@@ -54,6 +54,8 @@ EVERY = ("forest", "xgboost", "small")
 
 METHODS = {
     "list": Method(ours.rule_list, ensembles=EVERY),
+    "tree": Method(ours.tree),
+    "additive": Method(ours.additive),
     "cart_labels": Method(ours.cart_labels, CLASSES, ensembles=EVERY),
     "cart_probabilities": Method(ours.cart_probabilities, ensembles=EVERY),
     "cart_made_labels": Method(ours.cart_made_labels, CLASSES),

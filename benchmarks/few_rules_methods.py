@@ -67,6 +67,16 @@ def rule_list(case):
     return along_path(case, "RuleList", n_rules=max(SIZES), tune=None)
 
 
+def tree(case):
+    """DistilledTree with its default settings."""
+    return along_path(case, "DistilledTree", n_rules=max(SIZES))
+
+
+def additive(case):
+    """AdditiveRules with its default settings."""
+    return along_path(case, "AdditiveRules", n_rules=max(SIZES), tune=None)
+
+
 @lru_cache(maxsize=len(SIZES))
 def _fab(key, size, rules):
     case = make_case(*key)
@@ -131,7 +141,7 @@ def cart(case, *, soft, made=False):
 def _with_made_rows(case):
     """The training rows and made ones, with their weights."""
     from clearwood.simplifiers.augment import default_number, mixed_rows
-    from clearwood.simplifiers.rule_list import MADE_WEIGHT
+    from clearwood.simplifiers.lesson import MADE_WEIGHT
 
     n_rows, n_features = case.X.shape
     made = mixed_rows(

@@ -21,7 +21,7 @@ from clearwood.search import (
 from clearwood.search.lists import LEAST_ROWS
 from clearwood.search.sum_ascent import SumAscent
 from clearwood.search.sum_values import best_value, best_values
-from clearwood.search.sums import N_KEPT, _PoolGains, _refined
+from clearwood.search.sums import _PoolGains, _refined
 
 KINDS = ("values", 2, 3)
 """Squares, or so many classes."""
@@ -280,7 +280,7 @@ def test_several_sums_are_grown_further_each_once():
     problem = random_problem(rng, "values", n_rows=200, literal=1e-5, ridge=1e-4)
     trials = [random_sum(rng, problem, 2)._replace(objective=i) for i in range(6)]
     best = _refined(problem, [*trials, trials[0]])
-    assert 1 < len(best) <= N_KEPT
+    assert len(best) == problem.loss.n_grown == 4
     objectives = [one.objective for one in best]
     assert objectives == sorted(set(objectives))
 

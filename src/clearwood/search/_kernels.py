@@ -108,9 +108,9 @@ def best_interval(
     """The interval of bins, with or without the last one, that costs least.
 
     The interval is the part of the histogram with the smallest sum: for every upper
-    end, the lower end before which the sum was largest, or none. A side costs ``bound_cost``
-    where bins with rows lie beyond it. The last bin (missing values) is in where it
-    costs less than nothing.
+    end, the lower end before which the sum was largest, or none. A side costs
+    ``bound_cost`` where bins with rows lie beyond it. The last bin (missing values) is
+    in where it costs less than nothing.
 
     Without ``may_start`` the interval begins with the first bin, without ``may_end``
     it ends with the last one that holds values.

@@ -30,7 +30,7 @@ N_SCREENED = 24
 N_REFITTED = 4
 """Of these, those with which the whole list is refitted; one is kept."""
 
-N_HALVED = 2
+N_HALVED = 4
 """How often the penalty per literal is halved so that a list can grow further."""
 
 MOST_SWEEPS = 20
@@ -130,7 +130,7 @@ def grow_lists(problem: Problem, pool: np.ndarray, max_boxes: int) -> list[BoxLi
     At each step every box of the pool is tried at every position. The sides of the
     best are moved to where they fit best; with the best of these the whole list is
     refitted, and the best result is kept. Where nothing pays any more, the penalty
-    per literal is halved, twice at most.
+    per literal is halved, four times at most.
 
     Parameters
     ----------

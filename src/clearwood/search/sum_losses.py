@@ -39,6 +39,7 @@ class SquaredSumLoss:
     target: np.ndarray
     share: np.ndarray
     largest: ClassVar[float] = np.inf
+    n_grown: ClassVar[int] = 4
     free: ClassVar[tuple[int, ...]] = (0,)
 
     @classmethod
@@ -101,6 +102,7 @@ class ClassSumLoss:
     target: np.ndarray
     share: np.ndarray
     largest: ClassVar[float] = LARGEST_SCORE
+    n_grown: ClassVar[int] = 1
 
     @classmethod
     def of(cls, probabilities: np.ndarray, weight: np.ndarray) -> ClassSumLoss:

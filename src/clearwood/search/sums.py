@@ -18,12 +18,11 @@ from clearwood.search.sum_ascent import (
 N_SCREENED = 24
 """Boxes of the pool whose sides are moved to where they fit best."""
 
-N_REFITTED = 8
-"""Of these, those with which the whole sum is refitted."""
-
-N_KEPT = 4
-"""Of the refitted, those that are grown further. The best alone often ends where one
-box does the work of two, and no single move leads out."""
+N_REFITTED = 4
+"""Of these, those with which the whole sum is refitted; twice the number of sums that
+are grown on (``n_grown`` of the loss) where that is more. The best value alone often
+ends where one box does the work of two, and no single move leads out; with log-odds
+more sums than one gain nothing on other rows."""
 
 SAME_DIGITS = 7
 """Decimals to which the objectives of two sums differ, unless they are the same."""
@@ -94,13 +93,15 @@ def grow_sums(
 
 def _refined(problem: SumProblem, trials: list[BoxSum]) -> list[BoxSum]:
     """The best sums that come of the most promising ones, each once, best first."""
-    trials = sorted(trials, key=lambda one: one.objective)[:N_REFITTED]
+    n_grown = problem.loss.n_grown
+    n_refitted = max(N_REFITTED, 2 * n_grown)
+    trials = sorted(trials, key=lambda one: one.objective)[:n_refitted]
     best: dict[float, BoxSum] = {}
     for trial in trials:
         one = refine_sum(problem, trial)
         # Sums that end in the same place have the same objective.
         best.setdefault(round(one.objective, SAME_DIGITS), one)
-    return [best[key] for key in sorted(best)][:N_KEPT]
+    return [best[key] for key in sorted(best)][:n_grown]
 
 
 def _residual_pool(
