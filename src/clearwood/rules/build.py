@@ -19,7 +19,8 @@ from clearwood.rules.conditions import (
 )
 from clearwood.rules.monotone import in_order
 from clearwood.rules.prune import prune_by_coverage, prune_by_prediction
-from clearwood.rules.rule_set import Rule, RuleSet, first_match
+from clearwood.rules.rule import Rule, first_match
+from clearwood.rules.rule_set import RuleSet
 from clearwood.rules.statistics import agreement, described, variance
 
 PRUNING = ("coverage", "prediction")

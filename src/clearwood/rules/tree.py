@@ -21,7 +21,8 @@ from clearwood.rules.conditions import (
 )
 from clearwood.rules.regions import region_conditions
 from clearwood.rules.render import TEXT_WIDTH, rule_says
-from clearwood.rules.rule_set import Rule, RuleSet
+from clearwood.rules.rule import Rule
+from clearwood.rules.rule_set import RuleSet
 
 
 @dataclass(frozen=True)
