@@ -279,3 +279,14 @@ def test_mixed_rows_bear_infinite_and_huge_values():
     table[1, 2] = -1.7e308
     made = mixed_rows(table, np.zeros(3, bool), np.ones(30), 60, rng)
     assert made.shape == (60, 3)
+
+
+def test_progress_is_shown_where_it_is_asked_for(diabetes, capsys):
+    X, y, forest = diabetes
+    settings = {"n_rules": "auto", "max_rules": 3}
+    quiet = rule_list(forest, **settings).fit(X, y)
+    assert capsys.readouterr().err == ""
+    shown = rule_list(forest, verbose=True, **settings).fit(X, y)
+    err = capsys.readouterr().err
+    assert "held-out parts" in err and err.endswith("3/3\n")
+    assert shown.rules_ == quiet.rules_

@@ -126,6 +126,8 @@ LIST_PARAMETERS = f"""{ESTIMATOR.rstrip()}
         whatever its other features: for values; for two classes, for the printed
         probability of the second and so for the class; more than two have no order.
         A missing value is neither more nor less than any other.
+    verbose : bool, default=False
+        Show a progress bar on stderr.
     n_jobs : int or None, default=None
         Threads for the folds. The result does not depend on it.
     random_state : int, Generator, RandomState or None, default=None
@@ -162,6 +164,8 @@ ADDITIVE_PARAMETERS = f"""{ESTIMATOR.rstrip()}
     forbidden : sequence of str or int, default=()
         Names, or positions among the columns, of features that no rule may ask. The
         ensemble may ask them.
+    verbose : bool, default=False
+        Show a progress bar on stderr.
     n_jobs : int or None, default=None
         Threads for the folds. The result does not depend on it.
     random_state : int, Generator, RandomState or None, default=None
@@ -198,6 +202,8 @@ TREE_PARAMETERS = f"""{ESTIMATOR.rstrip()}
     forbidden : sequence of str or int, default=()
         Names, or positions among the columns, of features that no rule may ask. The
         ensemble may ask them.
+    verbose : bool, default=False
+        Show a progress bar on stderr.
     n_jobs : int or None, default=None
         Threads for the folds. The result does not depend on it.
     random_state : int, Generator, RandomState or None, default=None

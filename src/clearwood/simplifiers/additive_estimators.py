@@ -38,6 +38,7 @@ class _AdditiveRules(RulesOnPath):
             Interval(Integral, 0, None, closed="left"),
         ],
         "forbidden": "no_validation",
+        "verbose": ["verbose"],
         "n_jobs": [None, Integral],
         "random_state": "no_validation",
     }
@@ -51,6 +52,7 @@ class _AdditiveRules(RulesOnPath):
         tune: str | None = "auto",
         n_synthetic: int | str = "auto",
         forbidden: Any = (),
+        verbose: bool = False,
         n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None:
@@ -60,6 +62,7 @@ class _AdditiveRules(RulesOnPath):
         self.tune = tune
         self.n_synthetic = n_synthetic
         self.forbidden = forbidden
+        self.verbose = verbose
         self.n_jobs = n_jobs
         self.random_state = random_state
 

@@ -108,6 +108,7 @@ class _DistilledTree(RulesOnPath):
             Interval(Integral, 0, None, closed="left"),
         ],
         "forbidden": "no_validation",
+        "verbose": ["verbose"],
         "n_jobs": [None, Integral],
         "random_state": "no_validation",
     }
@@ -121,6 +122,7 @@ class _DistilledTree(RulesOnPath):
         grow: str = "lookahead",
         n_synthetic: int | str = "auto",
         forbidden: Any = (),
+        verbose: bool = False,
         n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None:
@@ -130,6 +132,7 @@ class _DistilledTree(RulesOnPath):
         self.grow = grow
         self.n_synthetic = n_synthetic
         self.forbidden = forbidden
+        self.verbose = verbose
         self.n_jobs = n_jobs
         self.random_state = random_state
 

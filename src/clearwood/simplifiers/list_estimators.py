@@ -37,6 +37,7 @@ class _RuleList(RulesOnPath):
         ],
         "forbidden": "no_validation",
         "monotonic_cst": "no_validation",
+        "verbose": ["verbose"],
         "n_jobs": [None, Integral],
         "random_state": "no_validation",
     }
@@ -52,6 +53,7 @@ class _RuleList(RulesOnPath):
         n_synthetic: int | str = "auto",
         forbidden: Sequence[str | int] = (),
         monotonic_cst: Any = None,
+        verbose: bool = False,
         n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None:
@@ -63,6 +65,7 @@ class _RuleList(RulesOnPath):
         self.n_synthetic = n_synthetic
         self.forbidden = forbidden
         self.monotonic_cst = monotonic_cst
+        self.verbose = verbose
         self.n_jobs = n_jobs
         self.random_state = random_state
 

@@ -28,6 +28,7 @@ class RulesOnPath(RulesFromEnsemble):
     tune: str | None
     n_synthetic: int | str
     n_jobs: int | None
+    verbose: bool
     forbidden: Any = ()
     monotonic_cst: Any = None
     _with_pool = True
@@ -94,7 +95,13 @@ class RulesOnPath(RulesFromEnsemble):
         if no_choice or job.max_rules == 1 or len(job.training.encoded) < N_FOLDS:
             return tried[0]
         validation = cross_validate(
-            job, tried, seeds, self.n_jobs, self._fit_path, self._with_pool
+            job,
+            tried,
+            seeds,
+            self.n_jobs,
+            self._fit_path,
+            self._with_pool,
+            self.verbose,
         )
         best = validation.best_settings(n_rules)
         if n_rules is None:
