@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import StrOptions
 
 from clearwood.rules import BinSplit, RuleSet, Training, Tree, build_tree
 from clearwood.search import BoxList, Grid
@@ -99,18 +98,8 @@ class _DistilledTree(RulesOnPath):
     _with_pool = False
 
     _parameter_constraints: dict[str, Any] = {
-        "estimator": "no_validation",
-        "n_rules": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left")],
-        "max_rules": [Interval(Integral, 1, None, closed="left")],
+        **RulesOnPath._parameter_constraints,
         "grow": [StrOptions({"lookahead", "cart", "depth2"})],
-        "n_synthetic": [
-            StrOptions({"auto"}),
-            Interval(Integral, 0, None, closed="left"),
-        ],
-        "forbidden": "no_validation",
-        "verbose": ["verbose"],
-        "n_jobs": [None, Integral],
-        "random_state": "no_validation",
     }
 
     def __init__(

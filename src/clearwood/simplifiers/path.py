@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from numbers import Integral
 from typing import Any
 
 import numpy as np
+from sklearn.utils._param_validation import Interval, StrOptions
 
 from clearwood.rules import RuleSet, Training
 from clearwood.simplifiers.augment import default_number
@@ -22,6 +24,20 @@ class RulesOnPath(RulesFromEnsemble):
     A subclass says which settings there are, how a path is fitted, and how its steps
     are printed.
     """
+
+    _parameter_constraints: dict[str, Any] = {
+        "estimator": "no_validation",
+        "n_rules": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left")],
+        "max_rules": [Interval(Integral, 1, None, closed="left")],
+        "n_synthetic": [
+            StrOptions({"auto"}),
+            Interval(Integral, 0, None, closed="left"),
+        ],
+        "forbidden": "no_validation",
+        "verbose": ["verbose"],
+        "n_jobs": [None, Integral],
+        "random_state": "no_validation",
+    }
 
     n_rules: int | str
     max_rules: int
