@@ -473,3 +473,14 @@ def test_predictions_of_a_sum_say_which_rules_were_added(tmp_path):
     assert said["rules"].fillna("").astype(str).tolist() == ["", "1", "1 2"]
     listed = json.loads(run("predict", path, data, "--json").stdout)
     assert [x["rules"] for x in listed] == [[], [1], [1, 2]]
+
+
+def test_columns_may_be_dropped(frame, tmp_path):
+    path = tmp_path / "data.csv"
+    frame.assign(name=[f"n{i}" for i in range(len(frame))]).to_csv(path, index=False)
+    assert failed(simplify(path, train="random-forest"), "['name']")
+    done = simplify(path, "--drop", "name", "--max-rules", 3, train="random-forest")
+    assert done.exit_code == 0, done.output
+    assert failed(simplify(path, "--drop", "nam"), "--drop names ['nam']")
+    wrong = run("simplify", path, path, "--target", "state", "--drop", "name")
+    assert wrong.exit_code == 2 and "--drop is for --train" in wrong.stderr

@@ -226,9 +226,9 @@ def test_a_sum_tells_which_rules_were_added():
     )
     page = summarize(rules, X=[[36.0], [38.0], [39.0]], teacher=np.array([9.0, 3, 5]))
     lines = page["failures"]["lines"]
-    assert [line["rule"] for line in lines] == ["3", "1, 2"]
+    assert [line["rule"] for line in lines] == ["the constant", "1, 2"]
     assert [line["values"] for line in lines] == [
-        ["no other rule fits"],
+        ["no rule fits"],
         ["temperature = 39"],
     ]
     assert lines[1]["gap"] == 1.0

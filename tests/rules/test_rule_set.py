@@ -206,16 +206,16 @@ def test_a_sum_is_printed_as_one():
     value, classes = sums()
     assert str(value).splitlines() == [
         "days = the sum of",
-        "  10  always",
-        "  + 2.5",
+        "   10  always",
+        "1. + 2.5",
         "      if age > 60",
-        "  - 1",
+        "2. - 1",
         "      if ward is 'a'",
     ]
     assert str(classes).splitlines()[:3] == [
         "log-odds of y = the sum of",
-        "  0.5 for sick  always",
-        "  + 2 for sick",
+        "   0.5 for sick  always",
+        "1. + 2 for sick",
     ]
     html = classes._repr_html_()
     assert "add up, to log-odds" in html and "- 3 for sick" in html

@@ -89,7 +89,7 @@ def test_it_draws_where_it_is_told(fitted):
 
 def test_a_model_of_more_features_has_no_background_and_dashed_boxes():
     fab, X, _ = fit("classification", n_features=3)
-    display = RegionsDisplay.from_estimator(fab, X).plot()
+    display = RegionsDisplay.from_estimator(fab, X, features=(0, 1)).plot()
     assert display.background is None
     for box in display.boxes:
         asked = {c.feature for c in fab.rules_.rules[box.number - 1].conditions}
@@ -105,7 +105,7 @@ def test_rules_on_other_features_have_no_box():
         Rule((), 0.0),
         FeatureSpace.numeric(3),
     )
-    display = RegionsDisplay.from_estimator(rules, np.zeros((4, 3)))
+    display = RegionsDisplay.from_estimator(rules, np.zeros((4, 3)), features=(0, 1))
     assert [box.number for box in display.boxes] == [2]
     assert display.said.tolist() == [2.0] * 4
     display.plot()
@@ -114,7 +114,9 @@ def test_rules_on_other_features_have_no_box():
 def test_the_ground_is_what_the_rules_say_where_two_features_settle_it():
     rng = np.random.default_rng(0)
     rules = boxes_list()
-    display = RegionsDisplay.from_estimator(rules, rng.uniform(size=(50, 3)))
+    display = RegionsDisplay.from_estimator(
+        rules, rng.uniform(size=(50, 3)), features=(0, 1)
+    )
     first, second, said = display.decided
     assert not said.mask.any()
     centres = [(edges[1:] + edges[:-1]) / 2 for edges in (first, second)]
@@ -128,7 +130,7 @@ def test_the_ground_is_left_white_where_other_features_count():
     second = Rule((Interval(0, low=0.2),), 3.0)
     rules = RuleSet((first, second), Rule((), 1.0), FeatureSpace.numeric(3))
     points = np.random.default_rng(0).uniform(size=(50, 3))
-    display = RegionsDisplay.from_estimator(rules, points)
+    display = RegionsDisplay.from_estimator(rules, points, features=(0, 1))
     edges, _, said = display.decided
     assert edges[1:-1].tolist() == [0.2, 0.5]
     assert said.tolist() == [[1.0, 3.0, None]]
@@ -139,7 +141,11 @@ def test_the_ground_is_left_white_where_other_features_count():
         Rule((), 1.0),
         FeatureSpace.numeric(3),
     )
-    assert RegionsDisplay.from_estimator(elsewhere, points).decided[2].mask.all()
+    assert (
+        RegionsDisplay.from_estimator(elsewhere, points, features=(0, 1))
+        .decided[2]
+        .mask.all()
+    )
 
 
 def bold_length(display, order):
@@ -244,3 +250,18 @@ def test_a_fit_without_history_is_refused():
     one = FABRulesRegressor(model, max_rules=1).fit(X, X[:, 0])
     with pytest.raises(InputError, match="no iterations"):
         FABPathDisplay.from_estimator(one)
+
+
+def test_the_features_that_most_rules_ask_are_shown():
+    rules = RuleSet(
+        (
+            Rule((Interval(2, low=0.5), Interval(1, low=0.1)), 1.0),
+            Rule((Interval(2, high=0.2),), 2.0),
+        ),
+        Rule((), 0.0),
+        FeatureSpace.numeric(4),
+    )
+    assert RegionsDisplay.from_estimator(rules, np.zeros((2, 4))).names == ("x1", "x2")
+    one = RuleSet((), Rule((), 0.0), FeatureSpace.numeric(1))
+    with pytest.raises(InputError, match="1 numeric feature.*needs two"):
+        RegionsDisplay.from_estimator(one, [[0.0]])

@@ -310,3 +310,15 @@ def test_values_that_cannot_be_squared_are_refused():
     with pytest.raises(InputError, match="What it says lies between 0 and 1e-170"):
         check_range(np.array([0.0, 1e-170]), "What it says")
     check_range(np.array([1e-170, 1e-170]), "What it says")
+
+
+def test_disjoint_lists_go_on_where_boxes_block_one_another(diabetes):
+    X, y, forest = diabetes
+    disjoint = rule_list(forest, combine="disjoint", n_rules=8, max_rules=8).fit(X, y)
+    assert disjoint.rules_.n_rules == 8
+    assert disjoint.rules_.matches(X).sum(axis=1).max() == 1
+    tree = cw.DistilledTreeRegressor(forest, n_rules=8, n_synthetic=500, random_state=0)
+    of_tree = tree.fit(X, y).rules_.evaluate(X, teacher=forest).fidelity
+    found = disjoint.rules_.evaluate(X, teacher=forest).fidelity
+    assert found > of_tree - 0.03
+    assert [rules.n_rules for rules in disjoint.path_] == list(range(1, 9))

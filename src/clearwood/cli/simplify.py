@@ -79,6 +79,7 @@ SEARCHES = METHODS[:3]
     show_default=True,
     help="all: a question that many trees ask counts more.",
 )
+@click.option("--drop", help="Columns to leave out before training: --drop id,name")
 @click.option(
     "--forbid", help="Columns that no rule may ask (not fab, em): --forbid sex,age"
 )
@@ -158,8 +159,23 @@ def _check_usage(files: tuple[str, ...], options: dict[str, Any]) -> None:
         raise click.UsageError(
             f"--increasing and --decreasing both name {', '.join(sorted(both))}."
         )
+    if options["drop"] and not options["train"]:
+        raise click.UsageError("--drop is for --train; a model finds its own columns.")
     if options["classes"] and options["train"]:
         raise click.UsageError("--classes names the classes of a model file.")
+
+
+def _without(frame: Any, names: list[str]) -> Any:
+    """The table without some columns."""
+    from clearwood.exceptions import InputError
+
+    unknown = [name for name in names if name not in frame.columns]
+    if unknown:
+        raise InputError(
+            f"--drop names {unknown}, which the table does not have; it has "
+            f"{list(frame.columns)}."
+        )
+    return frame.drop(columns=names)
 
 
 def _names(text: str | None) -> list[str]:
@@ -174,7 +190,8 @@ def _train_model(
     from clearwood.cli.tables import read_table, split_target
     from clearwood.cli.train import hold_out, prepare, train
 
-    table = split_target(read_table(data), options["target"], options["task"])
+    frame = _without(read_table(data), _names(options["drop"]))
+    table = split_target(frame, options["target"], options["task"])
     if options["task"] == "auto":
         other = {"classification": "regression", "regression": "classification"}
         say(
@@ -295,20 +312,28 @@ def _json_text(summary: dict[str, Any]) -> str:
     return json.dumps(summary, indent=2, ensure_ascii=False, allow_nan=False)
 
 
+def _counted(counts: dict[str, Any], name: str) -> str:
+    n = counts[f"n_{name}s"]
+    return f"{n:,} {name}{'s' * (n != 1)}"
+
+
 def _text(fitted: Any, summary: dict[str, Any]) -> str:
     rules, ensemble = summary["scores"]["rules"], summary["scores"]["ensemble"]
     error = "error" if summary["task"] == "classification" else "mean squared error"
     # A model from a file may have been trained on any row of the table.
-    held_from = "training" if summary["model_trained_here"] else "the fit of the rules"
+    held_from, seen = "training", ""
+    if not summary["model_trained_here"]:
+        held_from = "the fit of the rules"
+        seen = " (it may have been trained on these rows)"
     return "\n".join(
         [
             str(fitted.rules_),
             "",
             f"On {summary['rows']['held_out']:,} rows held out from {held_from}:",
             f"  rules     {error} {rules['error']:.4g}, "
-            f"{rules['n_rules']} rules, {rules['n_literals']} literals",
+            f"{_counted(rules, 'rule')}, {_counted(rules, 'literal')}",
             f"  ensemble  {error} {ensemble['error']:.4g}, "
-            f"{ensemble['n_trees']:,} trees, {ensemble['n_splits']:,} splits",
+            f"{_counted(ensemble, 'tree')}, {_counted(ensemble, 'split')}{seen}",
             f"  fidelity of the rules to the ensemble {rules['fidelity']:.4g}",
         ]
     )

@@ -20,6 +20,7 @@ from clearwood.rules.conditions import (
     label_text,
     name_text,
     number_text,
+    shortest_between,
 )
 from clearwood.rules.render import prediction_text
 from clearwood.rules.rule_set import RuleSet
@@ -257,8 +258,8 @@ def _interval_options(
         if region == here:
             continue
         goes_up = not is_missing and region > here
-        near = high if not goes_up and high < math.inf else math.nextafter(low, high)
-        found = _cell_inside(features, d, low, high, near if edges[1:-1] else 0.0)
+        near = _plain_number(low, high, goes_up) if edges[1:-1] else 0.0
+        found = _cell_inside(features, d, low, high, near)
         if found is None:
             continue
         cell, code = found
@@ -273,6 +274,20 @@ def _interval_options(
 
         options.append(Option(d, cell, code, float(size), region, words))
     return options
+
+
+def _plain_number(low: float, high: float, goes_up: bool) -> float:
+    """A short number in ``low < number <= high``, near the end that is reached first.
+
+    The next larger float64 would do too, but no table holds it, and float32 loses it.
+    """
+    if not goes_up and high < math.inf:
+        return high
+    width = high - low if high < math.inf else max(abs(low), 1.0)
+    first = low + 0.001 * width
+    if not low < first < high:
+        return math.nextafter(low, high)
+    return min(shortest_between(first, low + 0.01 * width, near=first), high)
 
 
 def _cell_inside(

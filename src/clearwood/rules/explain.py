@@ -55,9 +55,9 @@ class Answer:
     def __str__(self) -> str:
         name = name_text(self.feature)
         words = f"{name} is {self.value}"
-        if self.distance is not None:
+        if self.distance:
             words += f", off by {self.distance:.3g}"
-        if self.standardised is not None:
+        if self.standardised:
             words += f", {self.standardised:.3g} of its scale"
         return f"{self.asked}  ({words})"
 
@@ -230,6 +230,9 @@ def _positions(features: FeatureSpace, names: Sequence[str]) -> frozenset[int]:
 def _steps(rules: RuleSet, scale: Any) -> np.ndarray:
     """One step per feature; those of numbers that rules ask must be good."""
     names = rules.features.names
+    if is_frame(scale):
+        # What polars makes of X.std(): a table of one row.
+        scale = {name: scale[name][0] for name in scale.columns}
     if hasattr(scale, "to_dict"):
         scale = scale.to_dict()
     if isinstance(scale, Mapping):
@@ -237,8 +240,8 @@ def _steps(rules: RuleSet, scale: Any) -> np.ndarray:
     steps = np.asarray(scale, dtype=np.float64)
     if steps.shape != (len(names),):
         raise InputError(
-            f"scale has {steps.size} values, expected one for each of {len(names)} "
-            "features, or a mapping from their names."
+            f"scale has the shape {steps.shape}, expected one value for each of "
+            f"{len(names)} features, or a mapping from their names."
         )
     for d in {c.feature for rule in rules.rules for c in rule.conditions}:
         is_number = rules.features.categories[d] is None
@@ -374,12 +377,15 @@ def _lines(told: Explanation) -> list[str]:
     else:
         *earlier, last = told.tried
         lines += [f"  {answer}" for answer in last.answers]
-        for tried in earlier:
+        # A rule that says the same is no alternative.
+        for tried in (other for other in earlier if other.says != last.says):
             lines.append(f"rule {tried.number} says {tried.says}: {_failed(tried)}")
             lines += [f"  {answer}" for answer in tried.failed]
     if told.changes:
         lines += ["what would change it:"]
         lines += [f"  {change.text}" for change in told.changes]
+    elif told.rule is not None or len(told.totals) > 1:
+        lines += ["no change of one or two features that may change would change it"]
     return lines
 
 

@@ -39,11 +39,11 @@ def wrapped(line: str) -> str:
 def _sum_text(rule_set: RuleSet) -> str:
     """A sum as plain text: a line for what is added, one for where."""
     goal = f"log-odds of {rule_set.target}" if rule_set.classes else rule_set.target
-    lines = [f"{goal} = the sum of", f"  {added_text(rule_set, rule_set.otherwise)}"]
+    lines = [f"{goal} = the sum of", f"   {added_text(rule_set, rule_set.otherwise)}"]
     lines[1] += "  always"
-    for rule in rule_set.rules:
+    for number, rule in enumerate(rule_set.rules, start=1):
         rows = "" if math.isnan(rule.support) else f"  ({_rows_text(rule.support)})"
-        lines.append(f"  {added_text(rule_set, rule, signed=True)}")
+        lines.append(f"{number}. {added_text(rule_set, rule, signed=True)}")
         lines.append(f"      if {rule.text(rule_set.features)}{rows}")
     return "\n".join(wrapped(line) for line in lines)
 
@@ -146,9 +146,7 @@ def summarize_rules(rule_set: RuleSet) -> dict[str, Any]:
                 "disagreement": _or_none(rule.disagreement),
                 "instead": _instead_text(rule_set, rule),
             }
-            for number, (rule, bars) in enumerate(
-                zip(rule_set, line_bars(rule_set)), start=1
-            )
+            for number, rule, bars in _numbered(rule_set)
         ],
     }
 
@@ -158,6 +156,16 @@ def _instead_text(rule_set: RuleSet, rule: Rule) -> str | None:
     if rule.instead is None:
         return None
     return "mostly " * (len(rule_set.classes) > 2) + prediction_text(rule.instead)
+
+
+def _numbered(rule_set: RuleSet) -> list[tuple[int | None, Rule, dict[str, Any]]]:
+    """Lines as they are shown; the constant of a sum comes first, without a number."""
+    numbers = range(1, rule_set.n_rules + 1)
+    lines = list(zip(numbers, rule_set, line_bars(rule_set)))
+    if rule_set.is_sum:
+        _, constant, bars = lines.pop()
+        return [(None, constant, bars), *lines]
+    return [*lines]
 
 
 def _said_text(rule_set: RuleSet, rule: Rule) -> str:

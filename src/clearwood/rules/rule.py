@@ -37,7 +37,7 @@ class Rule:
         Classification: share of the support whose label is the prediction.
         Regression: NaN. NaN too where no labels were given.
     spread : float
-        Regression: standard deviation of the target on the support.
+        Regression: standard deviation of the target on the rows that the rule catches.
         Classification: NaN.
     agreement_caught : float
         The agreement on the rows that the rule catches.
@@ -48,7 +48,8 @@ class Rule:
         of the predicted class (Wilson). Regression: of the mean of the target
         (Student); NaN for one row. Of the true labels or values where they are
         known, else of what the teacher says. Weights count by the effective number
-        of rows. It does not know that the rule was searched for on these rows, so
+        of rows. What a rule says may lie outside where it also learnt from made rows.
+        The interval does not know that the rule was searched for on these rows, so
         there it is too narrow: see :meth:`RuleSet.described_on`.
     disagreement : float
         Classification: rows (or their weight) among the caught to which the teacher

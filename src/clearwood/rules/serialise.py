@@ -149,9 +149,10 @@ def rules_from_json(text: str) -> RuleSet:
     """Read a rule set from JSON text."""
     document = _parse(text)
     top = _Place(document, "")
-    if top.value(str, "format") != FORMAT:
+    if document.get("format") != FORMAT:
         raise ModelFormatError(
-            f"format: expected {FORMAT!r}; not a Clearwood rule set."
+            f"format: expected {FORMAT!r}; not a Clearwood rule set, as RuleSet.save "
+            "and 'clearwood simplify --out' write them."
         )
     if top.value(int, "version") != VERSION:
         raise ModelFormatError(

@@ -96,10 +96,10 @@ def _quality(
         told["precision"] = agreement(held, said, truth, weight, is_class)
         told["precision_caught"] = agreement(caught, said, truth, weight, is_class)
     shown = teacher if truth is None else truth
-    if shown is not None and not is_class and weight[held].sum() > 0:
-        told["spread"] = math.sqrt(variance(shown[held], weight[held]))
     if weight[caught].sum() == 0:
         return told
+    if shown is not None and not is_class:
+        told["spread"] = math.sqrt(variance(shown[caught], weight[caught]))
     if shown is not None:
         interval = share_interval if is_class else mean_interval
         values = shown[caught] == said if is_class else shown[caught]
@@ -142,7 +142,9 @@ def share_interval(hits: np.ndarray, weight: np.ndarray) -> tuple[float, float]:
     share = min(float(np.average(hits, weights=weight)), 1.0)
     centre = (share + z * z / (2 * n)) / (1 + z * z / n)
     half = z / (1 + z * z / n) * math.sqrt(share * (1 - share) / n + (z / (2 * n)) ** 2)
-    return max(0.0, centre - half), min(1.0, centre + half)
+    # Without misses, or hits, one end is exact; rounding would blur it.
+    low = 0.0 if share == 0 else max(0.0, centre - half)
+    return low, 1.0 if share == 1 else min(1.0, centre + half)
 
 
 def mean_interval(values: np.ndarray, weight: np.ndarray) -> tuple[float, float]:

@@ -19,7 +19,7 @@ from clearwood.search.list_gains import PoolGains
 N_REFITTED = 4
 """Of these, those with which the whole list is refitted; one is kept."""
 
-N_HALVED = 4
+N_HALVED = 2
 """How often the penalty per literal is halved so that a list can grow further."""
 
 
@@ -29,7 +29,7 @@ def grow_lists(problem: Problem, pool: np.ndarray, max_boxes: int) -> list[BoxLi
     At each step every box of the pool is tried at every position. The sides of the
     best are moved to where they fit best; with the best of these the whole list is
     refitted, and the best result is kept. Where nothing pays any more, the penalty
-    per literal is halved, four times at most.
+    per literal is halved, twice at most.
 
     Parameters
     ----------

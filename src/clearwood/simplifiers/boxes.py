@@ -67,6 +67,18 @@ def two_features(rules: RuleSet, features: Sequence[Any]) -> list[int]:
     return pair
 
 
+def most_asked(rules: RuleSet) -> list[int]:
+    """The two numeric features that most rules ask, in their own order."""
+    numeric = [d for d, c in enumerate(rules.features.categories) if c is None]
+    if len(numeric) < 2:
+        raise InputError(
+            f"The rules read {len(numeric)} numeric feature(s); a picture of regions "
+            "needs two."
+        )
+    asked = [c.feature for rule in rules.rules for c in rule.conditions]
+    return sorted(sorted(numeric, key=lambda d: -asked.count(d))[:2])
+
+
 def box_of(rule: Rule, number: int, pair: list[int], says: str = "") -> Box | None:
     """The box of a rule, or None where it asks neither feature."""
     asked = {c.feature: c for c in rule.conditions if isinstance(c, Interval)}

@@ -16,11 +16,8 @@ from clearwood.simplifiers._documentation import TREE_ATTRIBUTES, TREE_PARAMETER
 from clearwood.simplifiers.base import ClassifiesByRules, PredictsByRules
 from clearwood.simplifiers.lesson import Job, Lesson
 from clearwood.simplifiers.path import RulesOnPath
+from clearwood.simplifiers.rule_list import TREE_PENALTY
 from clearwood.simplifiers.teacher import Teacher
-
-LITERAL_PENALTY = 0.0003
-"""Per literal of each leaf. It decides between trees that are as good; a tree of K
-leaves cannot do without some K log K of them."""
 
 
 class TreeSettings(NamedTuple):
@@ -39,7 +36,7 @@ def fit_trees(job: Job, lesson: Lesson, grow: str) -> list[Node]:
     grow : {"lookahead", "cart", "depth2"}
     """
     loss = job.loss(lesson.target, lesson.weight)
-    problem = make_tree_problem(lesson.grid, loss, lesson.counts, LITERAL_PENALTY)
+    problem = make_tree_problem(lesson.grid, loss, lesson.counts, TREE_PENALTY)
     if grow == "lookahead":
         return grow_trees(problem, job.max_rules)
     depth = 2 if grow == "depth2" else None

@@ -96,7 +96,10 @@ class RulesOnPath(RulesFromEnsemble):
             job, training, chosen.augment, seeds[0], with_pool=self._with_pool
         )
         path = self._fit_path(job, lesson, chosen)
-        self.path_ = self._print_path(job, lesson, path)
+        printed = self._print_path(job, lesson, path)
+        # Two may end up with as many lines, where a region is one that is there.
+        by_size = {rules.n_rules: rules for rules in printed}
+        self.path_ = tuple(by_size[size] for size in sorted(by_size))
         self.settings_ = chosen._asdict()
         self.rules_ = self._of_size(self.n_rules_)
         return {**self._about(), **limits.about(features)}

@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from clearwood.rules import RuleSet, build_rule_list
-from clearwood.search import BoxList, Penalties, grow_lists, make_problem
+from clearwood.search import BoxList, Penalties, grow_lists, make_problem, refine
+from clearwood.search.tree_nodes import as_list, make_tree_problem
+from clearwood.search.trees import grow_trees
 from clearwood.simplifiers.lesson import Job, Lesson, region_maker
 
 LITERAL_PENALTIES = (0.002, 0.004)
@@ -14,6 +16,10 @@ LITERAL_PENALTIES = (0.002, 0.004)
 
 NEAR_DISJOINT = {"classification": 0.05, "regression": 0.01}
 """Overlap penalty by task: a row in two boxes costs that much of its full loss."""
+
+TREE_PENALTY = 0.0003
+"""Per literal of each leaf of a tree. It decides between trees that are as good; one of
+K leaves cannot do without some K log K of them."""
 
 DISJOINT = 1e6
 """Overlap penalty at which no overlap pays."""
@@ -60,7 +66,19 @@ def fit_path(job: Job, lesson: Lesson, settings: Settings) -> list[BoxList]:
         lesson.counts,
         job.limits.signs[job.asked],
     )
-    return grow_lists(problem, lesson.pool, job.max_rules - 1)
+    lists = grow_lists(problem, lesson.pool, job.max_rules - 1)
+    if settings.overlap_penalty < DISJOINT or job.limits.signs.any():
+        return lists
+    # Boxes that may not meet soon block one another; the leaves of a tree do not.
+    trees = grow_trees(
+        make_tree_problem(lesson.grid, problem.loss, lesson.counts, TREE_PENALTY),
+        job.max_rules,
+    )
+    found: dict[int, BoxList] = {}
+    for lst in [*lists, *(refine(problem, as_list(tree)) for tree in trees)]:
+        known = found.get(len(lst.boxes), lst)
+        found[len(lst.boxes)] = min(known, lst, key=lambda one: one.objective)
+    return [found[size] for size in sorted(found)]
 
 
 def print_lists(

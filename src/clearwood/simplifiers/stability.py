@@ -262,6 +262,11 @@ def stability(
 
 def _rules_of(estimator: Any) -> RuleSet:
     rules = getattr(estimator, "rules_", None)
+    if rules is None and hasattr(estimator, "fit"):
+        raise InputError(
+            f"estimator is a {type(estimator).__name__} that is not fitted, or finds "
+            "no rules; call fit first."
+        )
     if not isinstance(rules, RuleSet) or not hasattr(estimator, "ensemble_"):
         raise InputError(
             f"estimator is a {type(estimator).__name__}; expected one that finds rules "

@@ -87,6 +87,6 @@ def test_a_sum():
     lines = rules.to_latex().splitlines()
     assert lines[3] == r" & if & add to y & rows \\"
     assert lines[5:7] == [
+        r" & always & 22.3 & 768 \\",
         r"1 & height $>$ 5.25 & - 8.9 & 384 \\",
-        r"2 & always & 22.3 & 768 \\",
     ]

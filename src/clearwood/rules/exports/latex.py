@@ -53,8 +53,12 @@ def rules_to_latex(rule_set: RuleSet) -> str:
         rf"{' & '.join(heads)} \\",
         r"\hline",
     ]
-    for number, rule in enumerate(rule_set, start=1):
-        lines.append(rf"{' & '.join([str(number), *_cells(rule_set, rule)])} \\")
+    numbered = [(str(i), rule) for i, rule in enumerate(rule_set, start=1)]
+    if rule_set.is_sum:
+        # The constant comes first, as in the text, and has no number.
+        numbered = [("", rule_set.otherwise), *numbered[:-1]]
+    for number, rule in numbered:
+        lines.append(rf"{' & '.join([number, *_cells(rule_set, rule)])} \\")
     return "\n".join([*lines, r"\hline", r"\end{tabular}"]) + "\n"
 
 

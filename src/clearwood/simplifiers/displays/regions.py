@@ -16,6 +16,7 @@ from clearwood.simplifiers.boxes import (
     decided_cells,
     held_cells,
     limits,
+    most_asked,
     said_on_grid,
     taken_cells,
     two_features,
@@ -113,7 +114,12 @@ class RegionsDisplay:
 
     @classmethod
     def from_estimator(
-        cls, estimator: Any, X: Any, y: Any = None, *, features: Sequence[Any] = (0, 1)
+        cls,
+        estimator: Any,
+        X: Any,
+        y: Any = None,
+        *,
+        features: Sequence[Any] | None = None,
     ) -> RegionsDisplay:
         """Boxes of a fitted estimator's rules over the data.
 
@@ -127,15 +133,16 @@ class RegionsDisplay:
         y : array-like of shape (n_samples,), optional
             Colours of the points; by default what the ensemble (or the rules,
             where there is no ensemble) say of them.
-        features : sequence of two int or str, default=(0, 1)
-            Positions or names of two numeric features.
+        features : sequence of two int or str, optional
+            Positions or names of two numeric features; by default those that most
+            rules ask.
 
         Returns
         -------
         RegionsDisplay
         """
         rules = rules_of(estimator)
-        pair = two_features(rules, features)
+        pair = most_asked(rules) if features is None else two_features(rules, features)
         points = rules.features.encode(X)[:, pair]
         ensemble = getattr(estimator, "ensemble_", None)
         said = (ensemble or rules).predict(X)
