@@ -26,7 +26,7 @@ class RulesDisplay:
     - Agreement with the model: a dot for the rows that the rule decides, a ring for
       all that satisfy it; a diamond for precision, where the true classes are known.
     - In regression, what is said on one axis for all rules, and one standard deviation
-      of the target on the satisfying rows to both sides.
+      of the target on the rows that it decides to both sides.
     - In a sum, what each rule adds, left or right of zero; with more than two classes
       a field per class. The constant comes first.
 
