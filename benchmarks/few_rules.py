@@ -54,8 +54,8 @@ EVERY = ("forest", "xgboost", "small")
 
 METHODS = {
     "list": Method(ours.rule_list, ensembles=EVERY),
-    "tree": Method(ours.tree),
-    "additive": Method(ours.additive),
+    "tree": Method(ours.tree, splits=3),
+    "additive": Method(ours.additive, splits=3),
     "cart_labels": Method(ours.cart_labels, CLASSES, ensembles=EVERY),
     "cart_probabilities": Method(ours.cart_probabilities, ensembles=EVERY),
     "cart_made_labels": Method(ours.cart_made_labels, CLASSES),
@@ -65,9 +65,9 @@ METHODS = {
     "figs_splits": Method(partial(peers.figs, by_splits=True), turn=1),
     "greedy_list": Method(peers.greedy_list, ("binary",), 1),
     "rulefit": Method(peers.rulefit, ("binary", "regression"), 3, 2),
-    "fab_regions": Method(ours.fab_regions, turn=2, splits=2, wants_key=True),
-    "fab_soft": Method(ours.fab_soft, turn=2, splits=2, wants_key=True),
-    "fab_refined": Method(ours.fab_refined, turn=2, splits=2, wants_key=True),
+    "fab_regions": Method(ours.fab_regions, turn=2, splits=1, wants_key=True),
+    "fab_soft": Method(ours.fab_soft, turn=2, splits=1, wants_key=True),
+    "fab_refined": Method(ours.fab_refined, turn=2, splits=1, wants_key=True),
     "te2rules": Method(peers.te2rules, ("binary",), 1, ensembles=("small",)),
     "te2rules_full": Method(peers.te2rules, ("binary",), 4, splits=1),
 }

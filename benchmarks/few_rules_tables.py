@@ -34,6 +34,7 @@ Methods (the smaller K's come from the same fit where there is a path, else each
 fitted). None is tuned per case.
 
 - `list`: `RuleListClassifier` / `RuleListRegressor` with `tune=None`.
+- `tree`, `additive`: `DistilledTree...`, and `AdditiveRules...` with `tune=None`.
 - `cart_labels`, `cart_probabilities`: a CART with K leaves fitted to the classes the
   ensemble says, or to its class probabilities (squared error); in regression there is
   only one, fitted to its values and called `cart_probabilities` here. `cart_made_...`:
@@ -48,7 +49,10 @@ fitted). None is tuned per case.
 - `greedy_list`: imodels' GreedyRuleList, depth K - 1, two classes.
 - `fab_regions`, `fab_refined`: FAB's rules with `rules="regions"` (the paper's) and
   `rules="refined"`, `max_rules=K`; `fab_soft`: the soft posterior of the former, which
-  prints nothing."""
+  prints nothing; its seconds do not count the fit.
+
+Splits: five; three of `tree` and `additive`, two of `rulefit`, one of the slow `fab_...`
+methods. Tables of several methods use the cases that all of them have."""
 
 
 READING = """\
