@@ -27,6 +27,7 @@ from clearwood.simplifiers.smeared_trees import (
 )
 from clearwood.simplifiers.teacher import Teacher
 
+
 class _BornAgainTree(RulesOnPath):
     """What classifier and regressor share."""
 
