@@ -11,6 +11,8 @@ __version__ = "0.1.0"
 _HOME = {
     "AdditiveRulesClassifier": "simplifiers",
     "AdditiveRulesRegressor": "simplifiers",
+    "BornAgainTreeClassifier": "simplifiers",
+    "BornAgainTreeRegressor": "simplifiers",
     "CategorySet": "rules",
     "DistilledTreeClassifier": "simplifiers",
     "DistilledTreeRegressor": "simplifiers",

@@ -6,6 +6,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from clearwood import (
     AdditiveRulesClassifier,
     AdditiveRulesRegressor,
+    BornAgainTreeClassifier,
+    BornAgainTreeRegressor,
     DistilledTreeClassifier,
     DistilledTreeRegressor,
     FABRulesClassifier,
@@ -24,6 +26,8 @@ def few_trees(ensemble):
 
 @parametrize_with_checks(
     [
+        BornAgainTreeClassifier(max_rules=3, n_node_rows=100),
+        BornAgainTreeRegressor(n_rules=3, p_alt=0.5, n_node_rows=100),
         DistilledTreeClassifier(n_rules=3, max_rules=3, n_synthetic=200),
         DistilledTreeRegressor(max_rules=2, n_synthetic=200),
         DistilledTreeRegressor(max_rules=3, grow="cart"),

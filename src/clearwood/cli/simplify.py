@@ -20,8 +20,8 @@ MODELS = (
 )
 
 
-METHODS = ("list", "tree", "additive", "fab", "em")
-SEARCHES = METHODS[:3]
+METHODS = ("list", "tree", "born-again", "additive", "fab", "em")
+SEARCHES = METHODS[:4]
 
 
 @click.command(short_help="Explain a model, or one trained here, by a few rules.")
@@ -48,8 +48,9 @@ SEARCHES = METHODS[:3]
     default="list",
     show_default=True,
     help="list: the first rule that fits decides; found by a search for what says best "
-    "what the ensemble says. tree: rules that never overlap. additive: all rules that "
-    "fit add up. fab, em: rules of a mixture model.",
+    "what the ensemble says. tree: rules that never overlap. born-again: such rules by "
+    "asking the model about made rows. additive: all rules that fit add up. fab, em: "
+    "rules of a mixture model.",
 )
 @click.option(
     "--max-rules",

@@ -5,6 +5,10 @@ from clearwood.simplifiers.additive_estimators import (
     AdditiveRulesRegressor,
 )
 from clearwood.simplifiers.api import simplify
+from clearwood.simplifiers.born_again import (
+    BornAgainTreeClassifier,
+    BornAgainTreeRegressor,
+)
 from clearwood.simplifiers.distilled import (
     DistilledTreeClassifier,
     DistilledTreeRegressor,
@@ -15,6 +19,8 @@ from clearwood.simplifiers.list_estimators import RuleListClassifier, RuleListRe
 __all__ = [
     "AdditiveRulesClassifier",
     "AdditiveRulesRegressor",
+    "BornAgainTreeClassifier",
+    "BornAgainTreeRegressor",
     "DistilledTreeClassifier",
     "DistilledTreeRegressor",
     "FABRulesClassifier",

@@ -211,6 +211,57 @@ TREE_ATTRIBUTES = f"""{FITTED.rstrip()}
     settings_ : dict
         Whether made rows were used.{COLUMNS}"""
 
+BORN_AGAIN_PARAMETERS = f"""{ESTIMATOR.rstrip()}
+    n_rules : int or "auto", default="auto"
+        Leaves, each of which is a line; fewer where more do not pay. "auto" takes the
+        fewest that are within one standard error of the best fidelity on rows held out
+        from the training rows (three folds).
+    max_rules : int, default=10
+        Leaves of the largest tree that is fitted; ``path_`` holds those of all sizes.
+        With a larger ``n_rules``, that one. Some fifty are no trouble.
+    p_alt : float, default=0.05
+        Probability with which each feature of a made row takes the value of another
+        training row. The more, the more is learnt of how the ensemble goes on where
+        there are few rows, and the more rows are asked about that do not occur: where
+        features depend on each other, large values do harm. The program of Hara and
+        Hayashi has 0.5.
+    n_node_rows : int, default=1000
+        Rows that are made in each node.
+    min_leaf : int, default=5
+        Training rows that a leaf holds at least, each counted with its weight but no
+        less than once.
+    forbidden : sequence of str or int, default=()
+        Names, or positions among the columns, of features that no rule may ask. The
+        ensemble may ask them.
+    n_jobs : int or None, default=None
+        Threads for the folds. The result does not depend on it.
+    random_state : int, Generator, RandomState or None, default=None
+        Seed of made rows and folds (and of the default ensemble).
+"""
+
+BORN_AGAIN_ATTRIBUTES = f"""{FITTED.rstrip()}
+    tree_ : Tree
+        The rules as a tree, which predicts the same.
+    trees_ : tuple of Tree
+        Trees of growing size.
+    path_ : tuple of RuleSet
+        The same trees as rules, from ``otherwise`` alone to the largest. Where both
+        sides of a question say the same class it is left out, so a size may be missing.
+    n_rules_ : int
+        Leaves asked for, or chosen.
+    cv_results_ : dict of str to list, or None
+        Where the size was chosen on held-out rows: ``"fidelity"`` and its
+        ``"standard_error"``, one line with an entry per size, and the settings.
+    settings_ : dict
+        How rows were made.{COLUMNS}"""
+
+BORN_AGAIN_REFERENCES = """
+    References
+    ----------
+    Breiman and Shang, "Born again trees", technical report, University of California,
+    Berkeley, 1996.
+"""
+
 REFERENCES = """
     References
     ----------

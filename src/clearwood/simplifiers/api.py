@@ -11,6 +11,10 @@ from clearwood.simplifiers.additive_estimators import (
     AdditiveRulesClassifier,
     AdditiveRulesRegressor,
 )
+from clearwood.simplifiers.born_again import (
+    BornAgainTreeClassifier,
+    BornAgainTreeRegressor,
+)
 from clearwood.simplifiers.distilled import (
     DistilledTreeClassifier,
     DistilledTreeRegressor,
@@ -21,6 +25,7 @@ from clearwood.simplifiers.list_estimators import RuleListClassifier, RuleListRe
 METHODS: dict[str, tuple[Any, Any]] = {
     "list": (RuleListClassifier, RuleListRegressor),
     "tree": (DistilledTreeClassifier, DistilledTreeRegressor),
+    "born-again": (BornAgainTreeClassifier, BornAgainTreeRegressor),
     "additive": (AdditiveRulesClassifier, AdditiveRulesRegressor),
     "fab": (FABRulesClassifier, FABRulesRegressor),
     "em": (FABRulesClassifier, FABRulesRegressor),
@@ -80,10 +85,10 @@ def simplify(
         Rows on which the rules shall speak for the model; its training rows do.
     y : array-like of shape (n_samples,), optional
         True labels or values, to report how precise the rules are.
-    method : {"list", "tree", "additive", "fab", "em"}, default="list"
+    method : {"list", "tree", "born-again", "additive", "fab", "em"}, default="list"
         See :class:`RuleListClassifier`, :class:`DistilledTreeClassifier`,
-        :class:`AdditiveRulesClassifier`, and for the last two
-        :class:`FABRulesClassifier`.
+        :class:`BornAgainTreeClassifier`, :class:`AdditiveRulesClassifier`, and for the
+        last two :class:`FABRulesClassifier`.
     max_rules : int, default=10
         Most lines printed, ``otherwise`` included.
     sample_weight : array-like of shape (n_samples,), optional

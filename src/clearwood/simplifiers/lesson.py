@@ -124,6 +124,8 @@ class Lesson(NamedTuple):
         What is to be said of them, and what they count.
     pool : ndarray of bool of shape (n_pool, total number of bins)
         Boxes to choose from.
+    seed : int
+        For what is random in fitting, too.
     """
 
     training: Training
@@ -132,6 +134,7 @@ class Lesson(NamedTuple):
     target: np.ndarray
     weight: np.ndarray
     pool: np.ndarray
+    seed: int
 
     @property
     def counts(self) -> np.ndarray:
@@ -178,7 +181,7 @@ def make_lesson(
     pool = np.zeros((0, int(grid.n_bins.sum())), dtype=bool)
     if with_pool and job.max_rules > 1 and len(grid.n_bins):
         pool = candidate_boxes(grid, target, every.weight, generator)
-    return Lesson(training, made, grid, target, every.weight, pool)
+    return Lesson(training, made, grid, target, every.weight, pool, seed)
 
 
 def _made_rows(

@@ -1,0 +1,143 @@
+"""Born-again trees: one tree grown on rows that are made in every node."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from clearwood.rules import RuleSet, Training
+from clearwood.search.lists import LEAST_ROWS
+from clearwood.simplifiers._documentation import (
+    BORN_AGAIN_ATTRIBUTES,
+    BORN_AGAIN_PARAMETERS,
+    BORN_AGAIN_REFERENCES,
+)
+from clearwood.simplifiers.base import ClassifiesByRules, PredictsByRules
+from clearwood.simplifiers.lesson import Job, Lesson
+from clearwood.simplifiers.path import RulesOnPath
+from clearwood.simplifiers.smeared_trees import (
+    SmearedTree,
+    Smearing,
+    fit_smeared_trees,
+    print_smeared_tree,
+)
+from clearwood.simplifiers.teacher import Teacher
+
+
+class _BornAgainTree(RulesOnPath):
+    """What classifier and regressor share."""
+
+    tune = None
+    _with_pool = False
+
+    _parameter_constraints: dict[str, Any] = {
+        "estimator": "no_validation",
+        "n_rules": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left")],
+        "max_rules": [Interval(Integral, 1, None, closed="left")],
+        "p_alt": [Interval(Real, 0, 1, closed="both")],
+        "n_node_rows": [Interval(Integral, 1, None, closed="left")],
+        "min_leaf": [Interval(Integral, 1, None, closed="left")],
+        "forbidden": "no_validation",
+        "n_jobs": [None, Integral],
+        "random_state": "no_validation",
+    }
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        n_rules: int | str = "auto",
+        max_rules: int = 10,
+        p_alt: float = 0.05,
+        n_node_rows: int = 1000,
+        min_leaf: int = LEAST_ROWS,
+        forbidden: Any = (),
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.estimator = estimator
+        self.n_rules = n_rules
+        self.max_rules = max_rules
+        self.p_alt = p_alt
+        self.n_node_rows = n_node_rows
+        self.min_leaf = min_leaf
+        self.forbidden = forbidden
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def _n_made(self, n_rows: int) -> int:
+        # The nodes make rows, each in its box.
+        return 0
+
+    def _settings_to_try(self, job: Job, tune: bool) -> list[Smearing]:
+        return [Smearing(False, float(self.p_alt), self.n_node_rows, self.min_leaf)]
+
+    def _fit_path(
+        self, job: Job, lesson: Lesson, settings: Smearing
+    ) -> list[SmearedTree]:
+        return fit_smeared_trees(job, lesson, settings)
+
+    def _print_path(
+        self, job: Job, lesson: Lesson, path: Sequence[SmearedTree]
+    ) -> tuple[RuleSet, ...]:
+        self.trees_ = tuple(print_smeared_tree(job, lesson, tree) for tree in path)
+        return tuple(tree.to_rules() for tree in self.trees_)
+
+    def _find_rules(
+        self, teacher: Teacher, training: Training, generator: np.random.Generator
+    ) -> dict[str, str]:
+        about = super()._find_rules(teacher, training, generator)
+        fits = [tree for tree in self.trees_ if tree.n_leaves <= self.n_rules_]
+        self.tree_ = fits[-1]
+        return about
+
+    def _about(self) -> dict[str, str]:
+        return {"method": "born-again", "p_alt": str(self.settings_["p_alt"])}
+
+
+class BornAgainTreeClassifier(ClassifiesByRules, _BornAgainTree):  # noqa: D101
+    __doc__ = f"""A tree grown on made rows that an ensemble classifies.
+
+    The tree of Breiman and Shang: rows are made in every node, so that a split deep in
+    the tree is chosen on as many as the first one, and a tree may grow large. Leaves
+    say what the ensemble says. For trees of a few lines,
+    :class:`DistilledTreeClassifier` usually follows the ensemble better.
+    {BORN_AGAIN_PARAMETERS}{BORN_AGAIN_ATTRIBUTES}
+    classes_ : ndarray
+        Class labels.
+    {BORN_AGAIN_REFERENCES}
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> forest = RandomForestClassifier(n_estimators=20, random_state=0).fit(X, y)
+    >>> tree = BornAgainTreeClassifier(forest, n_rules=3, random_state=0).fit(X, y)
+    >>> tree.rules_.evaluate(X, y, teacher=forest).fidelity > 0.9
+    True
+    """
+
+
+class BornAgainTreeRegressor(PredictsByRules, _BornAgainTree):  # noqa: D101
+    __doc__ = f"""A tree grown on made rows for which an ensemble predicts values.
+
+    The tree of Breiman and Shang: rows are made in every node, so that a split deep in
+    the tree is chosen on as many as the first one, and a tree may grow large. Leaves
+    say what the ensemble says. For trees of a few lines,
+    :class:`DistilledTreeRegressor` usually follows the ensemble better.
+    {BORN_AGAIN_PARAMETERS}{BORN_AGAIN_ATTRIBUTES}
+    {BORN_AGAIN_REFERENCES}
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from sklearn.ensemble import RandomForestRegressor
+    >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+    >>> forest = RandomForestRegressor(n_estimators=20, random_state=0).fit(X, y)
+    >>> tree = BornAgainTreeRegressor(forest, n_rules=5, random_state=0).fit(X, y)
+    >>> tree.tree_.n_leaves
+    5
+    """
