@@ -10,6 +10,10 @@ from clearwood.simplifiers.distilled import (
     DistilledTreeRegressor,
 )
 from clearwood.simplifiers.estimators import FABRulesClassifier, FABRulesRegressor
+from clearwood.simplifiers.in_trees_estimators import (
+    InTreesClassifier,
+    InTreesRegressor,
+)
 from clearwood.simplifiers.list_estimators import RuleListClassifier, RuleListRegressor
 
 __all__ = [
@@ -19,6 +23,8 @@ __all__ = [
     "DistilledTreeRegressor",
     "FABRulesClassifier",
     "FABRulesRegressor",
+    "InTreesClassifier",
+    "InTreesRegressor",
     "RuleListClassifier",
     "RuleListRegressor",
     "simplify",

@@ -16,12 +16,17 @@ from clearwood.simplifiers.distilled import (
     DistilledTreeRegressor,
 )
 from clearwood.simplifiers.estimators import FABRulesClassifier, FABRulesRegressor
+from clearwood.simplifiers.in_trees_estimators import (
+    InTreesClassifier,
+    InTreesRegressor,
+)
 from clearwood.simplifiers.list_estimators import RuleListClassifier, RuleListRegressor
 
 METHODS: dict[str, tuple[Any, Any]] = {
     "list": (RuleListClassifier, RuleListRegressor),
     "tree": (DistilledTreeClassifier, DistilledTreeRegressor),
     "additive": (AdditiveRulesClassifier, AdditiveRulesRegressor),
+    "in-trees": (InTreesClassifier, InTreesRegressor),
     "fab": (FABRulesClassifier, FABRulesRegressor),
     "em": (FABRulesClassifier, FABRulesRegressor),
 }
