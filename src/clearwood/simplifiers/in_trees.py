@@ -76,12 +76,15 @@ class Judged(NamedTuple):
     frequency, error : ndarray of shape (n_rules,)
         Share of all rows that a rule covers, and of those the share of another class,
         or their variance.
+    bits : ndarray of uint8 of shape (n_rules, n_rows / 8)
+        The rows that a rule covers, as packed bits.
     """
 
     paths: Paths
     said: np.ndarray
     frequency: np.ndarray
     error: np.ndarray
+    bits: np.ndarray
 
     def take(self, rules: np.ndarray) -> Judged:
         """Some of the rules, by position."""
@@ -100,7 +103,7 @@ class Pruning(NamedTuple):
         The largest rise.
     """
 
-    decay: str | None = "relative"
+    decay: str | None = "absolute"
     most: float = 0.05
 
 
@@ -124,15 +127,16 @@ def judge_and_prune(
     Returns
     -------
     whole, pruned : Judged
+        The bits are those of the pruned rules in both.
     """
     most = -np.inf if pruning.decay is None else pruning.most
-    settings = rows.n_classes, most, SMALLEST_ERROR, pruning.decay == "relative"
+    satisfied_by = _kernels.satisfied(rows.columns, *paths.literals)
 
     def work(borders: np.ndarray) -> Any:
         first, last = borders[0], borders[-1]
         return _kernels.prune(
-            borders - first, paths.literal[first:last], *paths.literals, *rows[:3],
-            *settings,
+            borders - first, paths.literal[first:last], satisfied_by, *rows[1:4],
+            most, SMALLEST_ERROR, pruning.decay == "relative",
         )  # fmt: skip
 
     n_parts = min(effective_n_jobs(n_jobs), max(paths.n_rules, 1))
@@ -140,11 +144,13 @@ def judge_and_prune(
     parts = Parallel(n_jobs=n_parts, prefer="threads")(
         delayed(work)(paths.borders[a : b + 1]) for a, b in zip(ends, ends[1:])
     )
-    kept, total, said, loss = (np.concatenate(p, axis=-1) for p in zip(*parts))
-    covers = total[0] > 0
+    kept, bits, total, said, loss = (np.concatenate(part) for part in zip(*parts))
+    covers = total[:, :1] > 0
     frequency, error = total / rows.weight.sum(), loss / np.where(covers, total, 1.0)
     whole, pruned = (
-        Judged(shown, said[i], frequency[i], error[i]).take(np.flatnonzero(covers))
+        Judged(shown, said[:, i], frequency[:, i], error[:, i], bits).take(
+            np.flatnonzero(covers)
+        )
         for i, shown in enumerate((paths, paths.keep(kept)))
     )
     return whole, pruned
@@ -159,9 +165,9 @@ def distinct(judged: Judged) -> Judged:
     return judged.take(np.array(list(first.values()), dtype=np.int64))
 
 
-def covered(paths: Paths, rows: Rows) -> np.ndarray:
-    """Which rules cover which rows, as packed bits: (n_rules, n_rows / 8)."""
-    return _kernels.cover(paths.borders, paths.literal, *paths.literals, rows.columns)
+def packed(rows: np.ndarray) -> np.ndarray:
+    """Truth values as packed bits."""
+    return np.packbits(rows, axis=-1, bitorder="little")
 
 
 def unpacked(bits: np.ndarray, n_rows: int) -> np.ndarray:
@@ -169,20 +175,19 @@ def unpacked(bits: np.ndarray, n_rows: int) -> np.ndarray:
     return np.unpackbits(bits, axis=-1, count=n_rows, bitorder="little").view(bool)
 
 
-def without_twins(judged: Judged, bits: np.ndarray) -> np.ndarray:
-    """Positions of the shortest, then first, of all rules that cover the same rows.
+def without_twins(judged: Judged) -> Judged:
+    """The shortest, then first, of all rules that cover the same rows.
 
     An ordered list is the same with and without the others, which always lose.
     """
-    order = np.lexsort((np.arange(len(bits)), judged.paths.lengths))
-    said = judged.said.view(np.uint8).reshape(len(bits), 8)
-    keys = np.hstack([said, bits])
-    _, first = np.unique(keys[order], axis=0, return_index=True)
-    return np.sort(order[first])
+    best: dict[tuple[bytes, float], int] = {}
+    for k in np.argsort(judged.paths.lengths, kind="stable").tolist():
+        best.setdefault((judged.bits[k].tobytes(), float(judged.said[k])), k)
+    return judged.take(np.array(sorted(best.values()), dtype=np.int64))
 
 
-def informative(judged: Judged, bits: np.ndarray, rows: Rows, seed: int) -> np.ndarray:
-    """Positions of the rules that a forest on the rules' memberships asks most.
+def informative(judged: Judged, rows: Rows, seed: int) -> Judged:
+    """The rules that a forest on the rules' memberships asks most.
 
     Long rules have to be asked more (the complexity-guided selection of the article,
     with importances in place of a penalty inside the trees).
@@ -191,11 +196,11 @@ def informative(judged: Judged, bits: np.ndarray, rows: Rows, seed: int) -> np.n
 
     make = RandomForestClassifier if rows.n_classes else RandomForestRegressor
     forest = make(100, max_features="sqrt", random_state=seed)
-    member = unpacked(bits, len(rows.target)).T.astype(np.float32)
+    member = unpacked(judged.bits, len(rows.target)).T.astype(np.float32)
     forest.fit(member, rows.target, rows.weight)
     lengths = judged.paths.lengths
     asked = forest.feature_importances_ * (1.0 - 0.5 * lengths / lengths.max())
-    return np.flatnonzero(asked >= asked.mean())
+    return judged.take(np.flatnonzero(asked >= asked.mean()))
 
 
 class Ordered(NamedTuple):
@@ -216,7 +221,6 @@ class Ordered(NamedTuple):
 
 def order_rules(
     judged: Judged,
-    bits: np.ndarray,
     rows: Rows,
     min_frequency: float,
     max_rules: int | None = None,
@@ -231,8 +235,6 @@ def order_rules(
     Parameters
     ----------
     judged : Judged
-    bits : ndarray of uint8
-        What the rules cover, of ``covered``.
     rows : Rows
     min_frequency : float
         Least share of all rows that a rule must still cover.
@@ -243,11 +245,11 @@ def order_rules(
     -------
     Ordered
     """
-    every = rows.weight.sum()
+    every, bits = rows.weight.sum(), judged.bits
     free = np.ones(len(rows.target), dtype=bool)
     sums = np.zeros((len(bits), 3))
     settings = rows.target, rows.weight, judged.said, rows.n_classes
-    _kernels.add_rows(sums, bits, np.flatnonzero(free), 1.0, *settings)
+    _kernels.add_rows(sums, bits, packed(free), 1.0, *settings)
     found, won = [], 0.0
     losses = [_rest_loss(rows, free) / every]
     while len(bits) and (max_rules is None or len(found) < max_rules):
@@ -265,7 +267,7 @@ def order_rules(
         won += loss[best]
         found.append(best)
         losses.append((won + _rest_loss(rows, free)) / every)
-        _kernels.add_rows(sums, bits, np.flatnonzero(caught), -1.0, *settings)
+        _kernels.add_rows(sums, bits, packed(caught), -1.0, *settings)
     return Ordered(found, losses)
 
 
@@ -289,15 +291,22 @@ def _rest_loss(rows: Rows, free: np.ndarray) -> float:
 
 
 def best_prefixes(lists: Sequence[Ordered], max_rules: int | None) -> list[list[int]]:
-    """Per number of rules 0, 1, ... the list that is least wrong at that length."""
+    """Per number of rules 0, 1, ... the list that is least wrong with so many at most.
+
+    Examples
+    --------
+    >>> few, many = Ordered([7], [0.5, 0.2]), Ordered([3, 4, 5], [0.5, 0.4, 0.3, 0.1])
+    >>> best_prefixes([few, many], None)
+    [[], [7], [7], [3, 4, 5]]
+    """
     longest = max(len(found.rules) for found in lists)
     if max_rules is not None:
         longest = min(longest, max_rules)
     prefixes = []
     for size in range(longest + 1):
-        able = [found for found in lists if len(found.rules) >= size]
-        best = min(able, key=lambda found: round(found.losses[size], DIGITS))
-        prefixes.append(best.rules[:size])
+        tried = [(found, min(size, len(found.rules))) for found in lists]
+        best, used = min(tried, key=lambda t: (round(t[0].losses[t[1]], DIGITS), t[1]))
+        prefixes.append(best.rules[:used])
     return prefixes
 
 

@@ -22,7 +22,6 @@ from clearwood.simplifiers.in_trees import (
     Pruning,
     Rows,
     best_prefixes,
-    covered,
     distinct,
     informative,
     judge_and_prune,
@@ -32,7 +31,7 @@ from clearwood.simplifiers.in_trees import (
 from clearwood.simplifiers.in_trees_paths import extract_paths
 from clearwood.simplifiers.teacher import Teacher
 
-MOST_ROWS = 50_000
+MOST_ROWS = 20_000
 """Rules are judged by so many rows, drawn at random; what they say is of all rows."""
 
 PARAMETERS = f"""{ESTIMATOR.rstrip()}
@@ -41,21 +40,22 @@ PARAMETERS = f"""{ESTIMATOR.rstrip()}
     target : {{"ensemble", "labels"}}, default="ensemble"
         What rules are judged by: what the ensemble predicts, so that they explain the
         model; or the labels, as in the article.
-    nodes : {{"leaves", "all"}}, default="leaves"
-        Whether the paths to all leaves are rules, or those to all nodes.
+    nodes : {{"leaves", "all"}}, default="all"
+        Whether the paths to all leaves are rules, as in the article, or those to all
+        nodes. The latter cover more rows each, and make better short lists.
     max_depth : int or None, default=6
         Longer paths are cut off after so many questions.
     max_trees : int or None, default=100
         Rules of the first so many trees.
     max_extracted : int or None, default=10000
         Of more rules so many are drawn at random.
-    decay : {{"relative", "absolute"}} or None, default="relative"
+    decay : {{"relative", "absolute"}} or None, default="absolute"
         A literal is left out of a rule if the rule's error rises little without it:
         relative to the error of the whole rule, as in the article, or not, as the R
-        package does by default. None keeps all.
+        package does by default. None keeps all. Rules without error hardly get shorter
+        by the relative rise.
     max_decay : float, default=0.05
-        The largest rise. Without ``decay="relative"``, of values it is a share of the
-        target's variance.
+        The largest rise. The error of values is in units of the target's variance.
     select : "forest" or None, default=None
         Use only the rules that a random forest on the rules' memberships asks most,
         short ones preferred.
@@ -111,11 +111,11 @@ class _InTrees(RulesFromEnsemble):
         *,
         max_rules: int | None = 10,
         target: str = "ensemble",
-        nodes: str = "leaves",
+        nodes: str = "all",
         max_depth: int | None = 6,
         max_trees: int | None = 100,
         max_extracted: int | None = 10_000,
-        decay: str | None = "relative",
+        decay: str | None = "absolute",
         max_decay: float = 0.05,
         select: str | None = None,
         min_frequency: float | str = "auto",
@@ -158,8 +158,7 @@ class _InTrees(RulesFromEnsemble):
         whole, pruned = judge_and_prune(paths, rows, pruning, self.n_jobs)
         pruned = distinct(pruned)
         self.extracted_, self.pruned_ = (
-            _shown(judged, rows, names, self.bins_, seen)
-            for judged in (whole, pruned)
+            _shown(judged, rows, names, self.bins_, seen) for judged in (whole, pruned)
         )
         self.path_ = self._lists(
             pruned, rows, training, seen, teacher.classes, generator
@@ -185,7 +184,9 @@ class _InTrees(RulesFromEnsemble):
         else:
             some = np.sort(generator.choice(len(codes), MOST_ROWS, replace=False))
         n_classes = 0 if names is None else len(names)
-        return Rows.of(codes[some], taught[some], training.weight[some], n_classes), names
+        return Rows.of(
+            codes[some], taught[some], training.weight[some], n_classes
+        ), names
 
     def _lists(
         self,
@@ -197,17 +198,15 @@ class _InTrees(RulesFromEnsemble):
         generator: np.random.Generator,
     ) -> tuple[RuleSet, ...]:
         """The lists of all sizes."""
-        bits = covered(judged.paths, rows)
-        chosen = without_twins(judged, bits)
-        if self.select == "forest" and len(chosen):
-            seed = int(generator.integers(2**31))
-            chosen = chosen[informative(judged.take(chosen), bits[chosen], rows, seed)]
-        judged, bits = judged.take(chosen), bits[chosen]
+        judged = without_twins(judged)
+        if self.select == "forest" and judged.paths.n_rules:
+            judged = informative(judged, rows, int(generator.integers(2**31)))
         tried = FREQUENCIES if self.min_frequency == "auto" else (self.min_frequency,)
         most = None if self.max_rules is None else self.max_rules - 1
-        lists = [order_rules(judged, bits, rows, least, most) for least in tried]
+        lists = [order_rules(judged, rows, least, most) for least in tried]
         path: dict[int, RuleSet] = {}
-        for prefix in best_prefixes(lists, most):
+        prefixes = [tuple(prefix) for prefix in best_prefixes(lists, most)]
+        for prefix in dict.fromkeys(prefixes):
             regions = [
                 region
                 for k in prefix
@@ -334,11 +333,11 @@ class InTreesRegressor(PredictsByRules, _InTrees):  # noqa: D101
         *,
         max_rules: int | None = 10,
         target: str = "ensemble",
-        nodes: str = "leaves",
+        nodes: str = "all",
         max_depth: int | None = 6,
         max_trees: int | None = 100,
         max_extracted: int | None = 10_000,
-        decay: str | None = "relative",
+        decay: str | None = "absolute",
         max_decay: float = 0.05,
         select: str | None = None,
         min_frequency: float | str = "auto",

@@ -154,8 +154,10 @@ def extract_paths(
     Paths
     """
     n_trees = ensemble.n_trees if max_trees is None else max_trees
-    end = int(ensemble.roots[n_trees]) if n_trees < ensemble.n_trees else len(
-        ensemble.feature
+    end = (
+        int(ensemble.roots[n_trees])
+        if n_trees < ensemble.n_trees
+        else len(ensemble.feature)
     )
     depth_limit = np.inf if max_depth is None else max_depth
     sides = _sides(ensemble, bins, seen, end)
