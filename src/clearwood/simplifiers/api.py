@@ -85,10 +85,10 @@ def simplify(
         Rows on which the rules shall speak for the model; its training rows do.
     y : array-like of shape (n_samples,), optional
         True labels or values, to report how precise the rules are.
-    method : {"list", "tree", "additive", "fab", "em"}, default="list"
+    method : {"list", "tree", "additive", "in-trees", "fab", "em"}, default="list"
         See :class:`RuleListClassifier`, :class:`DistilledTreeClassifier`,
-        :class:`AdditiveRulesClassifier`, and for the last two
-        :class:`FABRulesClassifier`.
+        :class:`AdditiveRulesClassifier`, :class:`InTreesClassifier`, and for the last
+        two :class:`FABRulesClassifier`.
     max_rules : int, default=10
         Most lines printed, ``otherwise`` included.
     sample_weight : array-like of shape (n_samples,), optional

@@ -250,7 +250,8 @@ def order_rules(
     sums = np.zeros((len(bits), 3))
     settings = rows.target, rows.weight, judged.said, rows.n_classes
     _kernels.add_rows(sums, bits, packed(free), 1.0, *settings)
-    found, won = [], 0.0
+    found: list[int] = []
+    won = 0.0
     losses = [_rest_loss(rows, free) / every]
     while len(bits) and (max_rules is None or len(found) < max_rules):
         total, loss = sums[:, 0], _loss(sums, rows.n_classes)

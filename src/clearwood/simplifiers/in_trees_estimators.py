@@ -201,7 +201,8 @@ class _InTrees(RulesFromEnsemble):
         judged = without_twins(judged)
         if self.select == "forest" and judged.paths.n_rules:
             judged = informative(judged, rows, int(generator.integers(2**31)))
-        tried = FREQUENCIES if self.min_frequency == "auto" else (self.min_frequency,)
+        least = self.min_frequency
+        tried = FREQUENCIES if isinstance(least, str) else (least,)
         most = None if self.max_rules is None else self.max_rules - 1
         lists = [order_rules(judged, rows, least, most) for least in tried]
         path: dict[int, RuleSet] = {}

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from clearwood.ensembles import TreeEnsemble
+from clearwood.ensembles.splits import CategoricalSplit, NumericSplits
 from clearwood.rules import Condition, FeatureBins, region_conditions
 
 BELOW, ABOVE, AMONG = 0, 1, 2
@@ -55,7 +56,9 @@ class Literals(NamedTuple):
             last = bins.missing_bin(d)
             low, high = (0, what) if kind == BELOW else (what, last - 1)
             table[:, i] = d, low, high, last if missing else -1, -1
-        return cls(*table, np.concatenate([np.zeros(0, dtype=bool), *truth]))
+        d, low, high, other, start = table
+        every = np.concatenate([np.zeros(0, dtype=bool), *truth])
+        return cls(d, low, high, other, start, every)
 
     def allowed(self, one: int, n_bins: int) -> np.ndarray:
         """Which bins of its feature satisfy one literal."""
@@ -153,38 +156,31 @@ def extract_paths(
     -------
     Paths
     """
-    n_trees = ensemble.n_trees if max_trees is None else max_trees
-    end = (
-        int(ensemble.roots[n_trees])
-        if n_trees < ensemble.n_trees
-        else len(ensemble.feature)
-    )
-    depth_limit = np.inf if max_depth is None else max_depth
+    starts = [*ensemble.roots.tolist(), ensemble.n_nodes]
+    end = starts[-1] if max_trees is None else starts[: max_trees + 1][-1]
+    limit = np.inf if max_depth is None else max_depth
     sides = _sides(ensemble, bins, seen, end)
-    left, right = ensemble.left[:end].tolist(), ensemble.right[:end].tolist()
+    left, right = ensemble.left.tolist(), ensemble.right.tolist()
     # Parents come before their children: each waits for its path and its depth.
-    waiting: dict[int, tuple[tuple[Key, ...], int]] = {
-        root: ((), 0) for root in ensemble.roots[:n_trees].tolist()
-    }
-    ids: dict[Key, int] = {}
+    waiting: dict[int, tuple[tuple[Key, ...], int]]
+    waiting = {root: ((), 0) for root in starts if root < end}
     found: dict[frozenset[Key], tuple[Key, ...]] = {}
     for node in range(end):
         if node not in waiting:
             continue  # It lies deeper than paths go.
         path, depth = waiting.pop(node)
-        ends = left[node] < 0 or depth >= depth_limit
+        ends = left[node] < 0 or depth >= limit
         if path and (ends or nodes == "all"):
             found.setdefault(frozenset(path), path)
         if not ends:
             for child, key in zip((left[node], right[node]), sides[node]):
                 waiting[child] = _joined(path, key), depth + 1
-    for path in found.values():
-        for key in path:
-            ids.setdefault(key, len(ids))
-    borders = np.cumsum([0, *map(len, found.values())], dtype=np.int64)
-    literal = [ids[key] for path in found.values() for key in path]
+    ids: dict[Key, int] = {}
+    literal = [ids.setdefault(key, len(ids)) for path in found.values() for key in path]
     return Paths(
-        Literals.of(list(ids), bins), borders, np.array(literal, dtype=np.int64)
+        Literals.of(list(ids), bins),
+        np.cumsum([0, *map(len, found.values())], dtype=np.int64),
+        np.array(literal, dtype=np.int64),
     )
 
 
@@ -207,36 +203,45 @@ def _sides(
     ensemble: TreeEnsemble, bins: FeatureBins, seen: np.ndarray, end: int
 ) -> dict[int, tuple[Key, Key]]:
     """Per inner node, the literals of its left and of its right child."""
-    splits, sides = ensemble.splits(), {}
-    cut_at = np.zeros(end, dtype=np.int64)
-    numeric = splits.numeric
-    for d in bins.used_features.tolist():
-        here = numeric.node[(numeric.feature == d) & (numeric.node < end)]
-        cut_at[here] = np.searchsorted(bins.cuts[d], ensemble.cut[here])
-    has_missing = seen[bins.bin_start + bins.n_bins - 1].tolist()
-    for node, d, missing_left in zip(
-        numeric.node.tolist(), numeric.feature.tolist(), numeric.missing_left.tolist()
-    ):
-        if node < end:
-            at, missing = int(cut_at[node]), has_missing[d]
-            sides[node] = (
-                (d, BELOW, at, missing and missing_left),
-                (d, ABOVE, at + 1, missing and not missing_left),
-            )
+    splits = ensemble.splits()
+    sides = _numeric_sides(splits.numeric, bins, seen, end)
     for split in splits.categorical:
         if split.node < end:
-            group = bins.groups[split.feature]
-            part = int(bins.bin_start[split.feature])
-            goes_left = np.zeros(int(bins.n_bins[split.feature]), dtype=bool)
-            if group is not None and split.codes_left:
-                goes_left[group[sorted(split.codes_left)]] = True
-            goes_left[-2:] = split.missing_left, split.unseen_left
-            goes_right = ~goes_left
-            for goes in (goes_left, goes_right):
-                goes[-2:] &= seen[part + len(goes) - 2 : part + len(goes)]
-            d = split.feature
-            sides[split.node] = (
-                (d, AMONG, goes_left.tobytes(), False),
-                (d, AMONG, goes_right.tobytes(), False),
-            )
+            sides[split.node] = _category_sides(split, bins, seen)
     return sides
+
+
+def _numeric_sides(
+    splits: NumericSplits, bins: FeatureBins, seen: np.ndarray, end: int
+) -> dict[int, tuple[Key, Key]]:
+    cut_at = np.zeros(len(splits.node), dtype=np.int64)
+    for d in np.unique(splits.feature).tolist():
+        here = splits.feature == d
+        cut_at[here] = np.searchsorted(bins.cuts[d], splits.cut[here])
+    has_missing = seen[bins.bin_start + bins.n_bins - 1]
+    left = splits.missing_left & has_missing[splits.feature]
+    right = ~splits.missing_left & has_missing[splits.feature]
+    columns = (splits.node, splits.feature, cut_at, left, right)
+    return {
+        node: ((d, BELOW, at, to_left), (d, ABOVE, at + 1, to_right))
+        for node, d, at, to_left, to_right in zip(*(c.tolist() for c in columns))
+        if node < end
+    }
+
+
+def _category_sides(
+    split: CategoricalSplit, bins: FeatureBins, seen: np.ndarray
+) -> tuple[Key, Key]:
+    d, group = split.feature, bins.groups[split.feature]
+    goes_left = np.zeros(int(bins.n_bins[d]), dtype=bool)
+    if group is not None and split.codes_left:
+        goes_left[group[sorted(split.codes_left)]] = True
+    goes_left[-2:] = split.missing_left, split.unseen_left
+    goes_right = ~goes_left
+    end = int(bins.bin_start[d] + bins.n_bins[d])
+    goes_left[-2:] &= seen[end - 2 : end]
+    goes_right[-2:] &= seen[end - 2 : end]
+    return (
+        (d, AMONG, goes_left.tobytes(), False),
+        (d, AMONG, goes_right.tobytes(), False),
+    )
