@@ -49,8 +49,8 @@ SEARCHES = METHODS[:3]
     show_default=True,
     help="list: the first rule that fits decides; found by a search for what says best "
     "what the ensemble says. tree: rules that never overlap. additive: all rules that "
-    "fit add up. in-trees: the ensemble's own rules, pruned. fab, em: rules of a mixture "
-    "model.",
+    "fit add up. in-trees: the ensemble's own rules, shortened. fab, em: rules of a "
+    "mixture model.",
 )
 @click.option(
     "--max-rules",

@@ -1,8 +1,8 @@
 """The inner loops of inTrees: what rules cover, how wrong they are, and without what.
 
-Sets of rows are packed bits, eight rows to a byte, the first one lowest. What rules shall
-say comes as ``target``: class numbers (``n_classes`` of them), or values (``n_classes``
-0).
+Sets of rows are packed bits, eight rows to a byte, the first one lowest. What rules
+shall say comes as ``target``: class numbers (``n_classes`` of them), or values
+(``n_classes`` 0).
 """
 
 from __future__ import annotations

@@ -228,9 +228,9 @@ def order_rules(
     """The simplified ordered list (STEL).
 
     Again and again the rule that is least wrong on the rows not yet covered comes next
-    (of several the one that covers most of them, then the shortest, then the first), and
-    takes what it covers. The list ends where one value for all other rows is no more
-    wrong than the best rule.
+    (of several the one that covers most of them, then the shortest, then the first),
+    and takes what it covers. The list ends where one value for all other rows is no
+    more wrong than the best rule.
 
     Parameters
     ----------
@@ -281,7 +281,7 @@ def _loss(sums: np.ndarray, n_classes: int) -> np.ndarray:
 
 
 def _rest_loss(rows: Rows, free: np.ndarray) -> float:
-    """Loss of what is best said of the rows that no rule covers; 0 if there are none."""
+    """Loss of what is best said of the rows that no rule covers."""
     target, weight = rows.target[free], rows.weight[free]
     if weight.sum() == 0:
         return 0.0
@@ -292,7 +292,7 @@ def _rest_loss(rows: Rows, free: np.ndarray) -> float:
 
 
 def best_prefixes(lists: Sequence[Ordered], max_rules: int | None) -> list[list[int]]:
-    """Per number of rules 0, 1, ... the list that is least wrong with so many at most.
+    """Per number of rules 0, 1, ... the least wrong list with so many at most.
 
     Examples
     --------

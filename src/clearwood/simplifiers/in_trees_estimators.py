@@ -78,7 +78,7 @@ ATTRIBUTES = f"""{FITTED.rstrip()}
     pruned_ : ExtractedRules
         The distinct rules after pruning.
     path_ : tuple of RuleSet
-        The lists of all sizes, from ``otherwise`` alone to ``max_rules`` lines.{COLUMNS}"""
+        The lists of all sizes, from ``otherwise`` to ``max_rules`` lines.{COLUMNS}"""
 
 
 class _InTrees(RulesFromEnsemble):
@@ -272,9 +272,9 @@ class InTreesClassifier(ClassifiesByRules, _InTrees):  # noqa: D101
     __doc__ = f"""inTrees: an ensemble's own rules, pruned and put in an ordered list.
 
     The paths of the trees are rules. Literals are left out of them where the error
-    hardly rises; of what is left, the rule that is least wrong comes first, then the one
-    that is least wrong on the other rows, and so on. See :class:`RuleListClassifier` for
-    rules that are searched for, which are fewer for the same fidelity.
+    hardly rises; of what is left, the rule that is least wrong comes first, then the
+    one that is least wrong on the other rows, and so on. :class:`RuleListClassifier`
+    searches for rules of its own, of which fewer are needed for the same fidelity.
     {PARAMETERS}{COMMON}{ATTRIBUTES}
     classes_ : ndarray
         Class labels.
@@ -299,14 +299,14 @@ class InTreesRegressor(PredictsByRules, _InTrees):  # noqa: D101
     __doc__ = f"""inTrees: an ensemble's own rules, pruned and put in an ordered list.
 
     The paths of the trees are rules. Literals are left out of them where the error
-    hardly rises; of what is left, the rule that is least wrong comes first, then the one
-    that is least wrong on the other rows, and so on. See :class:`RuleListRegressor` for
-    rules that are searched for, which are fewer for the same fidelity.
+    hardly rises; of what is left, the rule that is least wrong comes first, then the
+    one that is least wrong on the other rows, and so on. :class:`RuleListRegressor`
+    searches for rules of its own, of which fewer are needed for the same fidelity.
     {PARAMETERS}
     discretize : int or None, default=None
-        Judge rules by whether values are in the same of so many levels, of about as many
-        rows each; the R package does so with 3. None judges by squared error. What is
-        printed is a mean in either case.{COMMON}{ATTRIBUTES}
+        Judge rules by whether values are in the same of so many levels, of about as
+        many rows each; the R package does so with 3. None judges by squared error. What
+        is printed is a mean in either case.{COMMON}{ATTRIBUTES}
 
     References
     ----------

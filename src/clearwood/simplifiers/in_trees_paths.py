@@ -56,9 +56,9 @@ class Literals(NamedTuple):
             last = bins.missing_bin(d)
             low, high = (0, what) if kind == BELOW else (what, last - 1)
             table[:, i] = d, low, high, last if missing else -1, -1
-        d, low, high, other, start = table
-        every = np.concatenate([np.zeros(0, dtype=bool), *truth])
-        return cls(d, low, high, other, start, every)
+        truth.append(np.zeros(0, dtype=bool))
+        feature, least, most, other, start = table
+        return cls(feature, least, most, other, start, np.concatenate(truth))
 
     def allowed(self, one: int, n_bins: int) -> np.ndarray:
         """Which bins of its feature satisfy one literal."""
