@@ -196,7 +196,7 @@ def random_setting(seed, n_classes, weighted, **how):
 
 
 @given(seed=st.integers(0, 10**6))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 def test_paths_are_the_leaves(seed):
     rng = np.random.default_rng(seed)
     ensemble, encoded = random_ensemble(rng, n_trees=1), random_rows(rng, 50)
@@ -244,7 +244,7 @@ def keys(paths, k):
     decay=st.sampled_from(["relative", "absolute"]),
     weighted=st.booleans(),
 )
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 def test_pruning_against_its_plain_twin(seed, n_classes, decay, weighted):
     _, setting = random_setting(seed, n_classes, weighted)
     rows, most = setting.rows, 0.0501
@@ -282,7 +282,7 @@ def test_pruning_against_its_plain_twin(seed, n_classes, decay, weighted):
     least=st.sampled_from([0.0, 0.01, 0.1]),
     weighted=st.booleans(),
 )
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 def test_order_against_its_plain_twin(seed, n_classes, least, weighted):
     _, setting = random_setting(seed, n_classes, weighted, nodes="all")
     rows = setting.rows
