@@ -169,7 +169,9 @@ def _sum_query(
 ) -> str:
     """The totals as columns of an inner query, and what follows from them."""
     names = [f"total {label}" for label in rule_set.classes]
-    while set(names) & set(rule_set.features.names):
+    # Databases do not tell names apart by the case of letters.
+    taken = {name.lower() for name in rule_set.features.names}
+    while taken & {name.lower() for name in names}:
         names = [f"{name}_" for name in names]
     totals = [
         (name, writer.total(rule_set, _score_of(k))) for k, name in enumerate(names)
