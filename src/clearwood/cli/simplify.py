@@ -234,6 +234,9 @@ def _explain(model: Any, split: Any, task: str, options: dict[str, Any]) -> Any:
             "n_restarts": options["restarts"],
             "statement_counts": options["statement_counts"],
         }
+    # inTrees is done before a progress bar could be read.
+    if options["method"] != "in-trees":
+        settings["verbose"] = sys.stderr.isatty() and not options["quiet"]
     rules = make_simplifier(
         model,
         options["method"],
@@ -241,7 +244,6 @@ def _explain(model: Any, split: Any, task: str, options: dict[str, Any]) -> Any:
         max_rules=options["max_rules"],
         random_state=options["seed"],
         n_jobs=options["jobs"],
-        verbose=sys.stderr.isatty() and not options["quiet"],
         **settings,
     ).fit(split.X, split.y)
     # The estimator sees values without a name; the file knows what they are called.
