@@ -22,6 +22,8 @@ _HOME = {
     "FABRulesRegressor": "simplifiers",
     "FeatureBins": "rules",
     "FeatureSpace": "rules",
+    "InTreesClassifier": "simplifiers",
+    "InTreesRegressor": "simplifiers",
     "Interval": "rules",
     "ModelCheck": "ensembles",
     "PathDisplay": "simplifiers.displays",

@@ -100,6 +100,14 @@ def test_every_ensemble_is_explained_for_numbers(model, frame, tmp_path):
     assert found["scores"]["rules"]["fidelity"] > 0.3
 
 
+def test_in_trees(table):
+    result = simplify(table, "--method", "in-trees", "--max-rules", 3, "--json")
+    assert result.exit_code == 0, result.output
+    told = json.loads(result.stdout)
+    assert told["method"] == "in-trees"
+    assert told["scores"]["rules"]["n_rules"] <= 3
+
+
 def test_em_takes_all_rules_it_may(table):
     result = simplify(table, "--method", "em", "--max-rules", 3)
     assert result.exit_code == 0, result.stderr

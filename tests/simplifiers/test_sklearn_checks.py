@@ -12,6 +12,8 @@ from clearwood import (
     DistilledTreeRegressor,
     FABRulesClassifier,
     FABRulesRegressor,
+    InTreesClassifier,
+    InTreesRegressor,
     RuleListClassifier,
     RuleListRegressor,
 )
@@ -35,6 +37,9 @@ def few_trees(ensemble):
         FABRulesRegressor(n_restarts=2),
         FABRulesClassifier(few_trees(RandomForestClassifier), n_restarts=2),
         FABRulesRegressor(few_trees(RandomForestRegressor), n_restarts=2, method="em"),
+        InTreesClassifier(max_rules=3),
+        InTreesRegressor(max_rules=3, discretize=3),
+        InTreesClassifier(few_trees(RandomForestClassifier), select="forest"),
         RuleListClassifier(n_rules=3, max_rules=3, tune=None),
         RuleListRegressor(max_rules=2, tune=None),
         RuleListClassifier(

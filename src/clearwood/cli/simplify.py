@@ -20,7 +20,7 @@ MODELS = (
 )
 
 
-METHODS = ("list", "tree", "born-again", "additive", "fab", "em")
+METHODS = ("list", "tree", "born-again", "additive", "in-trees", "fab", "em")
 SEARCHES = METHODS[:4]
 
 
@@ -49,8 +49,8 @@ SEARCHES = METHODS[:4]
     show_default=True,
     help="list: the first rule that fits decides; found by a search for what says best "
     "what the ensemble says. tree: rules that never overlap. born-again: such rules by "
-    "asking the model about made rows. additive: all rules that fit add up. fab, em: "
-    "rules of a mixture model.",
+    "asking the model about made rows. additive: all rules that fit add up. in-trees: "
+    "the ensemble's own rules, shortened. fab, em: rules of a mixture model.",
 )
 @click.option(
     "--max-rules",
@@ -251,6 +251,9 @@ def _explain(model: Any, split: Any, task: str, options: dict[str, Any]) -> Any:
             "n_restarts": options["restarts"],
             "statement_counts": options["statement_counts"],
         }
+    # inTrees is done before a progress bar could be read.
+    if options["method"] != "in-trees":
+        settings["verbose"] = sys.stderr.isatty() and not options["quiet"]
     rules = make_simplifier(
         model,
         options["method"],
@@ -258,7 +261,6 @@ def _explain(model: Any, split: Any, task: str, options: dict[str, Any]) -> Any:
         max_rules=options["max_rules"],
         random_state=options["seed"],
         n_jobs=options["jobs"],
-        verbose=sys.stderr.isatty() and not options["quiet"],
         **settings,
     ).fit(split.X, split.y)
     # The estimator sees values without a name; the file knows what they are called.

@@ -14,6 +14,10 @@ from clearwood.simplifiers.distilled import (
     DistilledTreeRegressor,
 )
 from clearwood.simplifiers.estimators import FABRulesClassifier, FABRulesRegressor
+from clearwood.simplifiers.in_trees_estimators import (
+    InTreesClassifier,
+    InTreesRegressor,
+)
 from clearwood.simplifiers.list_estimators import RuleListClassifier, RuleListRegressor
 
 __all__ = [
@@ -25,6 +29,8 @@ __all__ = [
     "DistilledTreeRegressor",
     "FABRulesClassifier",
     "FABRulesRegressor",
+    "InTreesClassifier",
+    "InTreesRegressor",
     "RuleListClassifier",
     "RuleListRegressor",
     "simplify",

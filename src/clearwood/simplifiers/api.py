@@ -20,6 +20,10 @@ from clearwood.simplifiers.distilled import (
     DistilledTreeRegressor,
 )
 from clearwood.simplifiers.estimators import FABRulesClassifier, FABRulesRegressor
+from clearwood.simplifiers.in_trees_estimators import (
+    InTreesClassifier,
+    InTreesRegressor,
+)
 from clearwood.simplifiers.list_estimators import RuleListClassifier, RuleListRegressor
 
 METHODS: dict[str, tuple[Any, Any]] = {
@@ -27,6 +31,7 @@ METHODS: dict[str, tuple[Any, Any]] = {
     "tree": (DistilledTreeClassifier, DistilledTreeRegressor),
     "born-again": (BornAgainTreeClassifier, BornAgainTreeRegressor),
     "additive": (AdditiveRulesClassifier, AdditiveRulesRegressor),
+    "in-trees": (InTreesClassifier, InTreesRegressor),
     "fab": (FABRulesClassifier, FABRulesRegressor),
     "em": (FABRulesClassifier, FABRulesRegressor),
 }
@@ -85,10 +90,11 @@ def simplify(
         Rows on which the rules shall speak for the model; its training rows do.
     y : array-like of shape (n_samples,), optional
         True labels or values, to report how precise the rules are.
-    method : {"list", "tree", "born-again", "additive", "fab", "em"}, default="list"
+    method : {"list", "tree", "born-again", "additive", "in-trees", "fab", "em"}, \
+            default="list"
         See :class:`RuleListClassifier`, :class:`DistilledTreeClassifier`,
-        :class:`BornAgainTreeClassifier`, :class:`AdditiveRulesClassifier`, and for the
-        last two :class:`FABRulesClassifier`.
+        :class:`BornAgainTreeClassifier`, :class:`AdditiveRulesClassifier`,
+        :class:`InTreesClassifier`, and for the last two :class:`FABRulesClassifier`.
     max_rules : int, default=10
         Most lines printed, ``otherwise`` included.
     sample_weight : array-like of shape (n_samples,), optional

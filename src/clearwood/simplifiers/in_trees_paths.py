@@ -1,0 +1,247 @@
+"""The rules that the trees of an ensemble are made of, in bins."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from clearwood.ensembles import TreeEnsemble
+from clearwood.ensembles.splits import CategoricalSplit, NumericSplits
+from clearwood.rules import Condition, FeatureBins, region_conditions
+
+BELOW, ABOVE, AMONG = 0, 1, 2
+"""Kinds of literals: an upper bound, a lower bound, a set of categories."""
+
+Key = tuple[int, int, int | bytes, bool]
+"""Feature, kind, bin (or truth per bin), whether missing values satisfy it."""
+
+
+class Literals(NamedTuple):
+    """The distinct literals of some rules.
+
+    Attributes
+    ----------
+    feature : ndarray of int64 of shape (n_literals,)
+    low, high : ndarray of int64 of shape (n_literals,)
+        The bins between them, both included, satisfy a numeric literal.
+    other : ndarray of int64 of shape (n_literals,)
+        A further bin that does, that of missing values; -1 where there is none.
+    start : ndarray of int64 of shape (n_literals,)
+        Where the bins of a categorical literal begin in ``truth``; -1 for a numeric.
+    truth : ndarray of bool
+        Per bin of every categorical literal, whether it satisfies the literal.
+    """
+
+    feature: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    other: np.ndarray
+    start: np.ndarray
+    truth: np.ndarray
+
+    @classmethod
+    def of(cls, keys: Sequence[Key], bins: FeatureBins) -> Literals:
+        """Literals of their keys."""
+        table = np.empty((5, len(keys)), dtype=np.int64)
+        truth: list[np.ndarray] = []
+        n_truth = 0
+        for i, (d, kind, what, missing) in enumerate(keys):
+            if isinstance(what, bytes):
+                truth.append(np.frombuffer(what, dtype=bool))
+                table[:, i] = d, 1, 0, -1, n_truth
+                n_truth += len(what)
+                continue
+            last = bins.missing_bin(d)
+            low, high = (0, what) if kind == BELOW else (what, last - 1)
+            table[:, i] = d, low, high, last if missing else -1, -1
+        truth.append(np.zeros(0, dtype=bool))
+        feature, least, most, other, start = table
+        return cls(feature, least, most, other, start, np.concatenate(truth))
+
+    def allowed(self, one: int, n_bins: int) -> np.ndarray:
+        """Which bins of its feature satisfy one literal."""
+        if self.start[one] >= 0:
+            return self.truth[self.start[one] : self.start[one] + n_bins]
+        every = np.arange(n_bins)
+        inside = (self.low[one] <= every) & (every <= self.high[one])
+        return inside | (every == self.other[one])
+
+
+class Paths(NamedTuple):
+    """Rules as sequences of literals.
+
+    Attributes
+    ----------
+    literals : Literals
+    borders : ndarray of int64 of shape (n_rules + 1,)
+        Rule k has the literals ``literal[borders[k]:borders[k + 1]]``.
+    literal : ndarray of int64
+        Positions in ``literals``, in the order in which the tree asks.
+    """
+
+    literals: Literals
+    borders: np.ndarray
+    literal: np.ndarray
+
+    @property
+    def n_rules(self) -> int:
+        """Number of rules."""
+        return len(self.borders) - 1
+
+    @property
+    def lengths(self) -> np.ndarray:
+        """Number of literals of every rule."""
+        return np.diff(self.borders)
+
+    def ids(self, k: int) -> list[int]:
+        """The literals of one rule."""
+        return self.literal[self.borders[k] : self.borders[k + 1]].tolist()
+
+    def take(self, rules: np.ndarray) -> Paths:
+        """Some of the rules, by position."""
+        parts = [self.literal[self.borders[k] : self.borders[k + 1]] for k in rules]
+        borders = np.concatenate([[0], np.cumsum(self.lengths[rules])])
+        literal = np.concatenate([np.zeros(0, dtype=np.int64), *parts])
+        return Paths(self.literals, borders.astype(np.int64), literal)
+
+    def keep(self, kept: np.ndarray) -> Paths:
+        """The same rules with only some of their literals (a mask)."""
+        borders = np.concatenate([[0], np.cumsum(kept)])[self.borders]
+        return Paths(self.literals, borders.astype(np.int64), self.literal[kept])
+
+    def conditions(
+        self, k: int, bins: FeatureBins, seen: np.ndarray
+    ) -> tuple[Condition, ...] | None:
+        """One rule in the data's own terms; None where no row can satisfy it."""
+        allowed = np.ones(len(seen), dtype=bool)
+        for one in self.ids(k):
+            d = self.literals.feature[one]
+            part = slice(bins.bin_start[d], bins.bin_start[d] + bins.n_bins[d])
+            allowed[part] &= self.literals.allowed(one, int(bins.n_bins[d]))
+        return region_conditions(bins, allowed, seen)
+
+
+def extract_paths(
+    ensemble: TreeEnsemble,
+    bins: FeatureBins,
+    seen: np.ndarray,
+    *,
+    max_depth: int | None = 6,
+    max_trees: int | None = None,
+    nodes: str = "leaves",
+) -> Paths:
+    """The paths from the roots of trees to their leaves, each once.
+
+    Questions about one feature that go the same way become one literal, which stands
+    where the first of them is asked.
+
+    Parameters
+    ----------
+    ensemble : TreeEnsemble
+    bins : FeatureBins
+        Of this ensemble.
+    seen : ndarray of bool of shape (total number of bins,)
+        Bins that hold training rows. Where missing values and unknown categories go
+        only matters for features that have some.
+    max_depth : int, optional
+        Paths end after so many questions.
+    max_trees : int, optional
+        Only the first so many trees.
+    nodes : {"leaves", "all"}
+        Paths to leaves and to where they are cut off, or to all nodes.
+
+    Returns
+    -------
+    Paths
+    """
+    starts = [*ensemble.roots.tolist(), ensemble.n_nodes]
+    end = starts[-1] if max_trees is None else starts[: max_trees + 1][-1]
+    limit = np.inf if max_depth is None else max_depth
+    sides = _sides(ensemble, bins, seen, end)
+    left, right = ensemble.left.tolist(), ensemble.right.tolist()
+    # Parents come before their children: each waits for its path and its depth.
+    waiting: dict[int, tuple[tuple[Key, ...], int]]
+    waiting = {root: ((), 0) for root in starts if root < end}
+    found: dict[frozenset[Key], tuple[Key, ...]] = {}
+    for node in range(end):
+        if node not in waiting:
+            continue  # It lies deeper than paths go.
+        path, depth = waiting.pop(node)
+        ends = left[node] < 0 or depth >= limit
+        if path and (ends or nodes == "all"):
+            found.setdefault(frozenset(path), path)
+        if not ends:
+            for child, key in zip((left[node], right[node]), sides[node]):
+                waiting[child] = _joined(path, key), depth + 1
+    ids: dict[Key, int] = {}
+    literal = [ids.setdefault(key, len(ids)) for path in found.values() for key in path]
+    return Paths(
+        Literals.of(list(ids), bins),
+        np.cumsum([0, *map(len, found.values())], dtype=np.int64),
+        np.array(literal, dtype=np.int64),
+    )
+
+
+def _joined(path: tuple[Key, ...], new: Key) -> tuple[Key, ...]:
+    """The path with one literal more, or with one of its literals narrowed."""
+    for i, (d, kind, what, missing) in enumerate(path):
+        if d == new[0] and kind == new[1]:
+            both = (d, kind, _narrowed(kind, what, new[2]), missing and new[3])
+            return (*path[:i], both, *path[i + 1 :])
+    return (*path, new)
+
+
+def _narrowed(kind: int, what: int | bytes, new: int | bytes) -> int | bytes:
+    if isinstance(what, bytes) or isinstance(new, bytes):
+        return bytes(a & b for a, b in zip(bytes(what), bytes(new)))
+    return min(what, new) if kind == BELOW else max(what, new)
+
+
+def _sides(
+    ensemble: TreeEnsemble, bins: FeatureBins, seen: np.ndarray, end: int
+) -> dict[int, tuple[Key, Key]]:
+    """Per inner node, the literals of its left and of its right child."""
+    splits = ensemble.splits()
+    sides = _numeric_sides(splits.numeric, bins, seen, end)
+    for split in splits.categorical:
+        if split.node < end:
+            sides[split.node] = _category_sides(split, bins, seen)
+    return sides
+
+
+def _numeric_sides(
+    splits: NumericSplits, bins: FeatureBins, seen: np.ndarray, end: int
+) -> dict[int, tuple[Key, Key]]:
+    cut_at = np.zeros(len(splits.node), dtype=np.int64)
+    for d in np.unique(splits.feature).tolist():
+        here = splits.feature == d
+        cut_at[here] = np.searchsorted(bins.cuts[d], splits.cut[here])
+    has_missing = seen[bins.bin_start + bins.n_bins - 1]
+    left = splits.missing_left & has_missing[splits.feature]
+    right = ~splits.missing_left & has_missing[splits.feature]
+    columns = (splits.node, splits.feature, cut_at, left, right)
+    return {
+        node: ((d, BELOW, at, to_left), (d, ABOVE, at + 1, to_right))
+        for node, d, at, to_left, to_right in zip(*(c.tolist() for c in columns))
+        if node < end
+    }
+
+
+def _category_sides(
+    split: CategoricalSplit, bins: FeatureBins, seen: np.ndarray
+) -> tuple[Key, Key]:
+    d, group = split.feature, bins.groups[split.feature]
+    goes_left = np.zeros(int(bins.n_bins[d]), dtype=bool)
+    if group is not None and split.codes_left:
+        goes_left[group[sorted(split.codes_left)]] = True
+    goes_left[-2:] = split.missing_left, split.unseen_left
+    goes_right = ~goes_left
+    end = int(bins.bin_start[d] + bins.n_bins[d])
+    goes_left[-2:] &= seen[end - 2 : end]
+    goes_right[-2:] &= seen[end - 2 : end]
+    return (
+        (d, AMONG, goes_left.tobytes(), False),
+        (d, AMONG, goes_right.tobytes(), False),
+    )
