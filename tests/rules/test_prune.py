@@ -16,7 +16,7 @@ from clearwood.rules import (
     region_conditions,
 )
 from clearwood.rules.conditions import combine_literals, matches_all
-from clearwood.rules.rule_set import first_match
+from clearwood.rules.rule import first_match
 from clearwood.simplifiers.components import component_boxes
 
 GRID = st.sampled_from([-np.inf, 0.0, 1.0, 2.0, 3.0, np.inf])

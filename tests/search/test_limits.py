@@ -22,7 +22,9 @@ from clearwood.search import (
 )
 from clearwood.search._kernels import best_interval, improve_box, part_cost
 from clearwood.search.limits import bounds_of, kind_of, opened, opened_pool
-from clearwood.search.lists import LEAST_ROWS, Ascent, _inserted, _PoolGains
+from clearwood.search.list_ascent import LEAST_ROWS, Ascent
+from clearwood.search.list_gains import PoolGains
+from clearwood.search.lists import _inserted
 
 SEEDS = st.integers(0, 2**32 - 1)
 KINDS = ("class", "values")
@@ -174,7 +176,7 @@ def test_gains_are_those_of_the_best_value_in_order(kind, seed):
     pool = opened_pool(problem.grid, problem.signs, pool_of(rng, problem, 6))
     current = grow_lists(problem, pool, 2)[-1]
     before = naive.objective(problem, *current[:3])
-    change, value = _PoolGains(problem, pool).changes(current, problem.penalties)
+    change, value = PoolGains(problem, pool).changes(current, problem.penalties)
     n_tried = 0
     for b, box in enumerate(pool):
         for position in range(len(current.boxes) + 1):

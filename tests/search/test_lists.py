@@ -16,7 +16,9 @@ from clearwood.search import (
     make_problem,
     refine,
 )
-from clearwood.search.lists import LEAST_ROWS, Ascent, _inserted, _PoolGains
+from clearwood.search.list_ascent import LEAST_ROWS, Ascent
+from clearwood.search.list_gains import PoolGains
+from clearwood.search.lists import _inserted
 
 KINDS = ("class", "values")
 
@@ -37,7 +39,7 @@ def test_gains_are_those_of_inserting(kind, seed):
     pool = np.array([random_box(rng, problem.grid) for _ in range(6)])
     current = random_list(rng, problem, 2)
     before = naive.objective(problem, *current[:3])
-    change, value = _PoolGains(problem, pool).changes(current, problem.penalties)
+    change, value = PoolGains(problem, pool).changes(current, problem.penalties)
     for b, box in enumerate(pool):
         for position in range(3):
             member = naive.members(problem.grid, [*current.boxes[:position], box])
@@ -117,7 +119,7 @@ def test_only_rows_that_a_box_would_catch_are_its_support():
     grid, problem = few_rows_between()
     current = BoxList(up_to(4)[None], (0,), 2, np.inf)
     pool = np.array([up_to(5), up_to(6)])
-    change, _ = _PoolGains(problem, pool).changes(current, problem.penalties)
+    change, _ = PoolGains(problem, pool).changes(current, problem.penalties)
     assert np.isfinite(change).tolist() == [[True, False], [True, True]]
 
 

@@ -18,7 +18,7 @@ from clearwood.search import (
     make_sum_problem,
     refine_sum,
 )
-from clearwood.search.lists import LEAST_ROWS
+from clearwood.search.list_ascent import LEAST_ROWS
 from clearwood.search.sum_ascent import SumAscent
 from clearwood.search.sum_values import best_value, best_values
 from clearwood.search.sums import _PoolGains, _refined

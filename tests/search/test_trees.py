@@ -19,7 +19,7 @@ from clearwood.search import (
     refine,
 )
 from clearwood.search.carts import cart_trees
-from clearwood.search.lists import LEAST_ROWS
+from clearwood.search.list_ascent import LEAST_ROWS
 from clearwood.search.tree_growth import (
     best_subtrees,
     first_split,

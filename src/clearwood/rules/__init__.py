@@ -11,7 +11,8 @@ from clearwood.rules.build import (
 from clearwood.rules.conditions import CategorySet, Condition, Interval
 from clearwood.rules.prune import prune_by_coverage, prune_by_prediction
 from clearwood.rules.regions import region_conditions
-from clearwood.rules.rule_set import Rule, RuleSet
+from clearwood.rules.rule import Rule
+from clearwood.rules.rule_set import RuleSet
 from clearwood.rules.scores import RuleScores
 from clearwood.rules.tree import BinSplit, Question, Tree, build_tree
 

@@ -13,13 +13,13 @@ from clearwood._features import FeatureSpace
 from clearwood.exceptions import InputError
 from clearwood.rules.conditions import (
     Condition,
-    Interval,
     matches_all,
-    shortest_between,
 )
 from clearwood.rules.monotone import in_order
 from clearwood.rules.prune import prune_by_coverage, prune_by_prediction
-from clearwood.rules.rule_set import Rule, RuleSet, first_match
+from clearwood.rules.rounding import rounded, short_value
+from clearwood.rules.rule import Rule, first_match
+from clearwood.rules.rule_set import RuleSet
 from clearwood.rules.statistics import agreement, described, variance
 
 PRUNING = ("coverage", "prediction")
@@ -195,7 +195,7 @@ def build_rule_list(
             every,
             classes,
             signs,
-            lambda value: _short_value(value, every) if round_cuts else value,
+            lambda value: short_value(value, _short_step(every) * round_cuts),
         )
     rule_set = RuleSet(tuple(rules), otherwise, features, tuple(classes))
     return _described(rule_set, training, by_caught=True)
@@ -273,10 +273,7 @@ def _addend(
     if len(classes):
         scores = [float(f"{v:.3g}") if round_values else float(v) for v in value]
         return Rule(conditions, classes[int(np.argmax(scores))], scores=tuple(scores))
-    value = float(value)
-    if 0 < step < math.inf:
-        value = shortest_between(value - step, value + step, near=value)
-    return Rule(conditions, value)
+    return Rule(conditions, short_value(float(value), step))
 
 
 def together(training: Training, made: Training) -> Training:
@@ -286,52 +283,6 @@ def together(training: Training, made: Training) -> Training:
         for name in ("encoded", "taught", "weight", "teacher")
     }
     return Training(labels=None, **joined)
-
-
-def rounded(
-    conditions: Sequence[Condition], encoded: np.ndarray
-) -> tuple[Condition, ...]:
-    """The same conditions with the shortest bounds that split the rows alike.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> rounded([Interval(0, high=1.2345)], np.array([[1.15], [1.9]]))
-    (Interval(feature=0, low=-inf, high=1.2, missing=False),)
-    """
-    result: list[Condition] = []
-    for condition in conditions:
-        if isinstance(condition, Interval):
-            column = encoded[:, condition.feature]
-            low = _rounded_cut(condition.low, column, beyond=-math.inf)
-            high = _rounded_cut(condition.high, column, beyond=math.inf)
-            # Without bounds it must still say something: "missing or not" does not.
-            if not (condition.missing and low == -math.inf and high == math.inf):
-                condition = replace(condition, low=low, high=high)
-            values = column[~np.isnan(column)]
-            if condition.missing and not condition.matches(values).any():
-                # Where zero counts as missing, LightGBM cuts at 1e-35.
-                condition = replace(condition, low=math.inf, high=math.inf)
-        result.append(condition)
-    return tuple(result)
-
-
-def _rounded_cut(cut: float, column: np.ndarray, beyond: float) -> float:
-    """The shortest bound between two rows; ``beyond`` where it parts none of them.
-
-    A bound that parts no values may still keep out missing ones: then the condition
-    says so, rather than naming a bound below the lowest number a library can hold.
-    """
-    below, above = column[column <= cut], column[column > cut]
-    if math.isinf(cut) or len(below) + len(above) == 0:
-        return cut
-    if len(below) == 0 or len(above) == 0:
-        keeps_all = len(above) > 0 if beyond < 0 else len(below) > 0
-        return beyond if keeps_all else cut
-    low, high = float(below.max()), float(above.min())
-    if math.isinf(low) or math.isinf(high):
-        return cut
-    return shortest_between(low, high, near=cut)
 
 
 def _in_printed_order(
@@ -378,16 +329,14 @@ def _rule(
     if len(classes):
         return Rule(conditions, classes[int(mean.argmax())], tuple(mean.tolist()))
     value = float(mean)
-    return Rule(conditions, _short_value(value, training) if round_values else value)
+    return Rule(
+        conditions, short_value(value, _short_step(training)) if round_values else value
+    )
 
 
-def _short_value(value: float, training: Training) -> float:
-    """A short number within half a percent of the target's standard deviation."""
-    spread = math.sqrt(variance(training.taught, training.weight))
-    if not 0 < spread < math.inf:
-        return value
-    step = 0.005 * spread
-    return shortest_between(value - step, value + step, near=value)
+def _short_step(training: Training) -> float:
+    """Half a percent of the target's standard deviation."""
+    return 0.005 * math.sqrt(variance(training.taught, training.weight))
 
 
 def _otherwise(

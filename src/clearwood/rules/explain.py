@@ -20,7 +20,8 @@ from clearwood.rules.conditions import (
     number_text,
 )
 from clearwood.rules.render import added_text, prediction_text, wrapped
-from clearwood.rules.rule_set import Rule, RuleSet
+from clearwood.rules.rule import Rule
+from clearwood.rules.rule_set import RuleSet
 
 
 @dataclass(frozen=True)

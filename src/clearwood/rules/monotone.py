@@ -17,7 +17,7 @@ import numpy as np
 from clearwood._numeric import pool_values
 from clearwood.exceptions import InputError
 from clearwood.rules.conditions import Interval
-from clearwood.rules.rule_set import Rule, first_match
+from clearwood.rules.rule import Rule, first_match
 
 if TYPE_CHECKING:
     from clearwood.rules.build import Training

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from clearwood.rules.conditions import Condition, combine_literals, matches_all
-from clearwood.rules.rule_set import first_match
+from clearwood.rules.rule import first_match
 
 
 def prune_by_coverage(

@@ -9,7 +9,8 @@ from typing import Any
 from clearwood._features import printable
 from clearwood.rules.bars import line_bars
 from clearwood.rules.conditions import number_text
-from clearwood.rules.rule_set import Rule, RuleSet
+from clearwood.rules.rule import Rule
+from clearwood.rules.rule_set import RuleSet
 
 TEXT_WIDTH = 88
 

@@ -13,7 +13,8 @@ from clearwood._features import FeatureSpace
 from clearwood._files import write_text
 from clearwood._validation import check_target, check_weight
 from clearwood.exceptions import InputError
-from clearwood.rules.conditions import Condition, matches_all
+from clearwood.rules.exports.exportable import Exportable
+from clearwood.rules.rule import Rule, first_match
 from clearwood.rules.scores import RuleScores, fidelity, prediction_error
 
 COMBINE = ("first", "sum")
@@ -21,99 +22,7 @@ LARGEST_ADDEND = 1e300
 
 
 @dataclass(frozen=True, eq=False)
-class Rule:
-    """A region of the data and what is predicted there.
-
-    Attributes
-    ----------
-    conditions : tuple of Interval or CategorySet
-        All must hold; at most one per feature. Empty for ``otherwise``.
-    prediction : float, or a class label
-        What the rule says.
-    probabilities : tuple of float
-        Class probabilities in the order of the rule set's ``classes``; empty in
-        regression.
-    support : float
-        Training rows (or their weight) that satisfy the conditions.
-    caught : float
-        Those of them that no earlier rule catches.
-    agreement : float
-        How far the teacher agrees on the rule's support. Classification: share
-        of rows to which the teacher gives the same class. Regression: one minus
-        the mean squared difference from the teacher over the teacher's variance
-        in all training rows (1 is perfect).
-    precision : float
-        Classification: share of the support whose label is the prediction.
-        Regression: NaN. NaN too where no labels were given.
-    spread : float
-        Regression: standard deviation of the target on the support.
-        Classification: NaN.
-    agreement_caught : float
-        The agreement on the rows that the rule catches.
-    precision_caught : float
-        The precision on the rows that the rule catches.
-    low, high : float
-        95 % interval on the rows that the rule catches. Classification: of the share
-        of the predicted class (Wilson). Regression: of the mean of the target
-        (Student); NaN for one row. Of the true labels or values where they are
-        known, else of what the teacher says. Weights count by the effective number
-        of rows. It does not know that the rule was searched for on these rows, so
-        there it is too narrow: see :meth:`RuleSet.described_on`.
-    disagreement : float
-        Classification: rows (or their weight) among the caught to which the teacher
-        gives another class. Regression: root of the mean squared difference from
-        the teacher on the caught rows.
-    instead : a class label, or None
-        The class that the teacher gives most often where it disagrees.
-    scores : tuple of float
-        Only in a sum that classifies: what the rule adds to the log-odds of each
-        class. ``prediction`` is the class that gains most.
-    """
-
-    conditions: tuple[Condition, ...]
-    prediction: Any
-    probabilities: tuple[float, ...] = ()
-    support: float = float("nan")
-    caught: float = float("nan")
-    agreement: float = float("nan")
-    precision: float = float("nan")
-    spread: float = float("nan")
-    agreement_caught: float = float("nan")
-    precision_caught: float = float("nan")
-    low: float = float("nan")
-    high: float = float("nan")
-    disagreement: float = float("nan")
-    instead: Any = None
-    scores: tuple[float, ...] = ()
-
-    def _key(self) -> tuple[Any, ...]:
-        # An unknown statistic equals itself, which NaN does not.
-        values = (getattr(self, f.name) for f in fields(self))
-        known = (None if v != v else v for v in values)
-        return (type(self.prediction), *known)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Rule) and self._key() == other._key()
-
-    def __hash__(self) -> int:
-        return hash(self._key())
-
-    def matches(self, encoded: np.ndarray) -> np.ndarray:
-        """Which rows of an encoded table satisfy all conditions."""
-        return matches_all(self.conditions, encoded)
-
-    @property
-    def n_literals(self) -> int:
-        """Number of bounds and category sets."""
-        return sum(len(condition.literals()) for condition in self.conditions)
-
-    def text(self, features: FeatureSpace) -> str:
-        """The conditions in words."""
-        return " and ".join(c.text(features) for c in self.conditions) or "otherwise"
-
-
-@dataclass(frozen=True, eq=False)
-class RuleSet:
+class RuleSet(Exportable):
     """An ordered list of rules, the first of which decides, or a sum of rules.
 
     Attributes
@@ -496,139 +405,6 @@ class RuleSet:
 
         return rules_to_json(self)
 
-    def to_sql(
-        self,
-        dialect: str = "standard",
-        *,
-        table: str | None = None,
-        probabilities: bool = False,
-    ) -> str:
-        """The rules as SQL that predicts what :meth:`predict` does.
-
-        Parameters
-        ----------
-        dialect : {"standard", "duckdb", "mssql", "mysql", "postgresql", "sqlite"}
-            How names and texts are quoted. The standard is read by SQLite,
-            PostgreSQL and DuckDB; their own dialects also mind NaN (PostgreSQL,
-            DuckDB) and columns that do not exist (SQLite).
-        table : str, optional
-            Table to select from. Without it the text is an expression to be put
-            into a query.
-        probabilities : bool, default=False
-            Add a column per class with its probability.
-
-        Returns
-        -------
-        str
-
-        Raises
-        ------
-        InputError
-            Something cannot be said in SQL; the message says what.
-
-        Examples
-        --------
-        >>> from clearwood.rules import Interval
-        >>> rules = RuleSet(
-        ...     rules=(Rule((Interval(0, low=37.5),), "ill", (0.1, 0.9)),),
-        ...     otherwise=Rule((), "well", (0.8, 0.2)),
-        ...     features=FeatureSpace(("temperature",), (None,)),
-        ...     classes=("well", "ill"))
-        >>> print(rules.to_sql(table="visits"))
-        SELECT *,
-          CASE
-            WHEN "temperature" > 37.5e0 THEN 'ill'
-            ELSE 'well'
-          END AS "prediction"
-        FROM "visits"
-        """
-        from clearwood.rules.exports.sql import rules_to_sql
-
-        return rules_to_sql(self, dialect, table=table, probabilities=probabilities)
-
-    def to_latex(self) -> str:
-        """The rules as a LaTeX ``tabular`` that needs no package.
-
-        Per rule its number, conditions, prediction, the rows that it catches and the
-        agreement there; of a sum what each rule adds, and to how many rows.
-
-        Returns
-        -------
-        str
-            Letters beyond ASCII stay as they are, in UTF-8.
-        """
-        from clearwood.rules.exports.latex import rules_to_latex
-
-        return rules_to_latex(self)
-
-    def to_python(self, name: str = "predict") -> str:
-        """The rules as the source text of a function that needs no library.
-
-        Parameters
-        ----------
-        name : str, default="predict"
-            Name of the function. It takes a row, a mapping from feature names to
-            values, in which a missing value is None, NaN or left out. For classes a
-            second function, whose name ends in ``_proba``, gives their
-            probabilities as a dict.
-
-        Returns
-        -------
-        str
-
-        Raises
-        ------
-        InputError
-            Something cannot be said in Python; the message says what.
-
-        Examples
-        --------
-        >>> from clearwood.rules import Interval
-        >>> rules = RuleSet(
-        ...     rules=(Rule((Interval(0, low=5.25),), 31.2),),
-        ...     otherwise=Rule((), 22.3),
-        ...     features=FeatureSpace(("height",), (None,)))
-        >>> functions = {}
-        >>> exec(rules.to_python("heating"), functions)
-        >>> functions["heating"]({"height": 7.0})
-        31.2
-        """
-        from clearwood.rules.exports.python import rules_to_python
-
-        return rules_to_python(self, name)
-
-    def to_sklearn(self) -> Any:
-        """The rules as one fitted decision tree of scikit-learn.
-
-        The tree says of ``X`` what the rules say of ``X`` rounded to float32, as
-        scikit-learn rounds the data; where no value lies between a bound and the
-        float32 numbers next to it, that is the same. Its counts of rows are those of
-        leaves, not of rows.
-
-        Returns
-        -------
-        DecisionTreeClassifier or DecisionTreeRegressor
-
-        Raises
-        ------
-        InputError
-            The rules ask categories, add up, or need more than 10,000 leaves.
-
-        Examples
-        --------
-        >>> from clearwood.rules import Interval
-        >>> rules = RuleSet(
-        ...     rules=(Rule((Interval(0, 5.25, 7.0),), 31.2),),
-        ...     otherwise=Rule((), 22.3),
-        ...     features=FeatureSpace(("height",), (None,), named=False))
-        >>> tree = rules.to_sklearn()
-        >>> tree.predict([[5.0], [6.0], [8.0], [float("nan")]])
-        array([22.3, 31.2, 22.3, 22.3])
-        """
-        from clearwood.rules.exports.sklearn_tree import rules_to_sklearn
-
-        return rules_to_sklearn(self)
-
     @classmethod
     def from_json(cls, text: str) -> RuleSet:
         """Read what :meth:`to_json` wrote; anything else is a ModelFormatError."""
@@ -646,16 +422,3 @@ class RuleSet:
         from clearwood.rules.serialise import read_rules
 
         return read_rules(path)
-
-
-def first_match(matches: np.ndarray) -> np.ndarray:
-    """Position of the first True in each row; the number of columns where none is.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> first_match(np.array([[False, True], [False, False]]))
-    array([1, 2])
-    """
-    last = np.ones((len(matches), 1), dtype=bool)
-    return np.hstack([matches, last]).argmax(axis=1)

@@ -17,7 +17,8 @@ from clearwood._cityhash import category_hash
 from clearwood._features import LOOKUPS, FeatureSpace
 from clearwood.exceptions import InputError, ModelFormatError
 from clearwood.rules.conditions import CategorySet, Condition, Interval
-from clearwood.rules.rule_set import COMBINE, Rule, RuleSet
+from clearwood.rules.rule import Rule
+from clearwood.rules.rule_set import COMBINE, RuleSet
 
 FORMAT = "clearwood.rule_set"
 VERSION = 1

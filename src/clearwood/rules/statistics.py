@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from scipy.special import stdtrit
 
-from clearwood.rules.rule_set import Rule, RuleSet, first_match
+from clearwood.rules.rule import Rule, first_match
+from clearwood.rules.rule_set import RuleSet
 
 LEVEL = 0.95
 NORMAL = 1.959963984540054

@@ -6,14 +6,14 @@ box if each of its bins is allowed.
 """
 
 from clearwood.search.boxes import Grid, contains, n_literals, whole_box
-from clearwood.search.lists import (
+from clearwood.search.list_ascent import (
     BoxList,
     Penalties,
     Problem,
-    grow_lists,
     make_problem,
     refine,
 )
+from clearwood.search.lists import grow_lists
 from clearwood.search.losses import ClassLoss, SquaredLoss
 from clearwood.search.pool import candidate_boxes
 from clearwood.search.sum_ascent import (

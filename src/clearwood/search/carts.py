@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from clearwood.search.lists import LEAST_ROWS
+from clearwood.search.list_ascent import LEAST_ROWS
 from clearwood.search.pool import bins_that_go_left, rank_columns
 from clearwood.search.tree_growth import prunings
 from clearwood.search.tree_nodes import Node, TreeProblem, root_of

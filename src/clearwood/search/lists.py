@@ -1,127 +1,26 @@
-"""Ordered lists of boxes, grown box by box and refitted by coordinate ascent."""
+"""Ordered lists of boxes, grown box by box."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from clearwood._numeric import pool_values
-from clearwood.search import _kernels
-from clearwood.search.boxes import Grid, contains, n_literals
-from clearwood.search.limits import (
-    bounds_of,
-    kind_of,
-    opened,
-    opened_pool,
-    value_range,
+from clearwood.search.limits import opened_pool
+from clearwood.search.list_ascent import (
+    SMALLEST_CHANGE,
+    Ascent,
+    BoxList,
+    Problem,
+    refine,
 )
-from clearwood.search.losses import Loss
-
-LEAST_ROWS = 5
-"""Rows that a box has to catch, as the problem counts them."""
-
-MOST_GAIN_ROWS = 20_000
-"""Rows on which boxes of the pool are compared."""
-
-N_SCREENED = 24
-"""Boxes of the pool whose sides are moved to where they fit best."""
+from clearwood.search.list_gains import PoolGains
 
 N_REFITTED = 4
 """Of these, those with which the whole list is refitted; one is kept."""
 
 N_HALVED = 4
 """How often the penalty per literal is halved so that a list can grow further."""
-
-MOST_SWEEPS = 20
-"""Most rounds over all boxes of a list, and over sides and value of one box."""
-
-SMALLEST_CHANGE = 1e-9
-"""A list changes only if its objective falls by more than this."""
-
-
-class Penalties(NamedTuple):
-    """What counts besides the loss.
-
-    Attributes
-    ----------
-    literal : float
-        Per literal.
-    overlap : float
-        Times the mean number of further boxes that a row is in: a row in m boxes
-        counts m - 1.
-    """
-
-    literal: float
-    overlap: float
-
-
-class Problem(NamedTuple):
-    """What a list is fitted to.
-
-    Attributes
-    ----------
-    grid : Grid
-    seen : ndarray of bool of shape (total number of bins,)
-        Bins that hold rows.
-    loss : ClassLoss or SquaredLoss
-    penalties : Penalties
-    counts : ndarray of float64 of shape (n_rows,)
-        How much a row counts towards ``LEAST_ROWS``: 0 for a made one.
-    signs : ndarray of shape (n_features,), or None
-        1 where the list shall rise with a numeric feature, -1 where it shall fall,
-        else 0; None where it need not anywhere. Of two classes the second is higher.
-    """
-
-    grid: Grid
-    seen: np.ndarray
-    loss: Loss
-    penalties: Penalties
-    counts: np.ndarray
-    signs: np.ndarray | None = None
-
-    def with_literal_penalty(self, penalty: float) -> Problem:
-        """The same problem with another penalty per literal."""
-        return self._replace(penalties=self.penalties._replace(literal=penalty))
-
-
-class BoxList(NamedTuple):
-    """Boxes in order; the first that a row is in decides.
-
-    Attributes
-    ----------
-    boxes : ndarray of bool of shape (n_boxes, total number of bins)
-    values : tuple
-        What each box says: a class, or a standardised value.
-    otherwise : int or float
-        What is said of a row that is in no box.
-    objective : float
-        Loss and penalties on the rows it was fitted to.
-    """
-
-    boxes: np.ndarray
-    values: tuple[Any, ...]
-    otherwise: Any
-    objective: float
-
-    def predict(self, grid: Grid) -> np.ndarray:
-        """What is said of each row."""
-        first = _first(contains(grid, self.boxes))
-        return np.array([*self.values, self.otherwise])[first]
-
-
-def make_problem(
-    grid: Grid,
-    loss: Loss,
-    penalties: Penalties,
-    counts: np.ndarray,
-    signs: np.ndarray | None = None,
-) -> Problem:
-    """Put together what a list is fitted to."""
-    if signs is not None and not signs.any():
-        signs = None
-    counts = counts.astype(np.float64)
-    return Problem(grid, grid.seen(), loss, penalties, counts, signs)
 
 
 def grow_lists(problem: Problem, pool: np.ndarray, max_boxes: int) -> list[BoxList]:
@@ -150,7 +49,7 @@ def grow_lists(problem: Problem, pool: np.ndarray, max_boxes: int) -> list[BoxLi
         pool = opened_pool(problem.grid, problem.signs, pool)
     current = _constant(problem)
     found = {0: current}
-    gains = _PoolGains(problem, pool)
+    gains = PoolGains(problem, pool)
     n_halved = 0
     while len(current.boxes) < max_boxes:
         trials = _longer(problem, pool, gains, current)
@@ -170,7 +69,7 @@ def grow_lists(problem: Problem, pool: np.ndarray, max_boxes: int) -> list[BoxLi
 
 
 def _longer(
-    problem: Problem, pool: np.ndarray, gains: _PoolGains, current: BoxList
+    problem: Problem, pool: np.ndarray, gains: PoolGains, current: BoxList
 ) -> list[BoxList]:
     """The most promising lists with one box more."""
     trials: dict[bytes, BoxList] = {}
@@ -180,270 +79,6 @@ def _longer(
         # Many boxes of the pool end in the same place.
         trials.setdefault(ascent.boxes.tobytes(), ascent.result())
     return sorted(trials.values(), key=lambda lst: lst.objective)[:N_REFITTED]
-
-
-def refine(problem: Problem, start: BoxList) -> BoxList:
-    """Improve box after box until the objective stops falling.
-
-    Boxes that catch too few rows are dropped.
-
-    Parameters
-    ----------
-    problem : Problem
-    start : BoxList
-        Where the problem has ``signs``, each box is of one kind (see ``limits``).
-
-    Returns
-    -------
-    BoxList
-    """
-    ascent = Ascent(problem, start)
-    while True:
-        ascent.run()
-        if not ascent.drop_dead():
-            return ascent.result()
-
-
-class Ascent:
-    """Coordinate ascent over the boxes of one list.
-
-    Parameters
-    ----------
-    problem : Problem
-    start : BoxList
-    """
-
-    def __init__(self, problem: Problem, start: BoxList) -> None:
-        self.problem = problem
-        self.boxes = start.boxes.copy()
-        self.values = list(start.values)
-        self.otherwise = start.otherwise
-        self.member = contains(problem.grid, self.boxes)
-        self._refit_values()
-
-    def run(self) -> None:
-        """Sweep over the boxes while that helps."""
-        before = self.objective()
-        for _ in range(MOST_SWEEPS):
-            for k in range(len(self.boxes)):
-                self.improve(k)
-            self._refit_values()
-            now = self.objective()
-            if now > before - SMALLEST_CHANGE:
-                break
-            before = now
-
-    def improve(self, k: int) -> None:
-        """Find a better value and better sides for one box, the others as they are."""
-        loss, penalties = self.problem.loss, self.problem.penalties
-        free = _in_none(self.member[:k])
-        without = self._loss_below(k)
-        others = self.member.sum(axis=0) > self.member[k]
-        overlap = penalties.overlap * loss.share * others
-
-        def cost_of(value: Any) -> np.ndarray:
-            return np.where(free, loss.rows(value) - without, 0.0) + overlap
-
-        now = cost_of(self.values[k])[self.member[k]].sum()
-        now += penalties.literal * n_literals(
-            self.problem.grid, self.boxes[k], self.problem.seen
-        )
-        best = now - _kernels.SMALLEST_CHANGE, self.boxes[k], self.values[k]
-        for value in loss.values_to_try(self.values[k], without, free):
-            if self._nearest(k, 0, value) != value:
-                continue
-            found = self._improved(k, value, cost_of, free)
-            if found[0] < best[0]:
-                best = found
-        if best[1] is not self.boxes[k]:
-            _, self.boxes[k], self.values[k] = best
-            self.member[k] = contains(self.problem.grid, self.boxes[k][None])[0]
-
-    def _improved(
-        self, k: int, value: Any, cost_of: Any, free: np.ndarray
-    ) -> tuple[float, np.ndarray, Any]:
-        """Sides and value in turns, while the cost falls."""
-        grid, seen, loss, penalties, counts, signs = self.problem
-        best = np.inf, self.boxes[k], value
-        for _ in range(MOST_SWEEPS):
-            if signs is None:
-                bounds, box = None, best[1].copy()
-            else:
-                bounds = bounds_of(signs, self._kind_for(k, value))
-                box = opened(grid, signs, best[1], bounds)
-            cost = _kernels.improve_box(
-                *grid, seen, cost_of(value), counts * free, box,
-                penalties.literal, float(LEAST_ROWS), bounds,
-            )  # fmt: skip
-            if cost > best[0] - SMALLEST_CHANGE:
-                return best
-            best = cost, box, value
-            value = loss.best_value(contains(grid, box[None])[0] & free)
-            if signs is not None:
-                value = self._nearest(k, kind_of(grid, signs, box), value)
-            if value == best[2]:
-                break
-        return best
-
-    def _nearest(self, k: int, kind: int, value: Any) -> Any:
-        """What box k may say that is nearest to a value, were it of some kind."""
-        if self.problem.signs is None:
-            return value
-        said = [*self.values[:k], *self.values[k + 1 :], self.otherwise]
-        kinds = self._kinds()
-        low, high = value_range(said, kinds[:k] + kinds[k + 1 :], k, kind)
-        return min(max(value, low), high)
-
-    def _kind_for(self, k: int, value: Any) -> int:
-        """The kind that box k may be of if it says a value."""
-        behind = [*self.values[k + 1 :], self.otherwise]
-        if value >= max(behind):
-            return 1
-        return -1 if value <= min(behind) else 0
-
-    def _kinds(self) -> list[int]:
-        grid, signs = self.problem.grid, self.problem.signs
-        return [0 if signs is None else kind_of(grid, signs, b) for b in self.boxes]
-
-    def _loss_below(self, k: int) -> np.ndarray:
-        """Loss of every row if the first k + 1 boxes were not there."""
-        loss = self.problem.loss
-        below = loss.rows(self.otherwise)
-        for j in range(len(self.boxes) - 1, k, -1):
-            below = np.where(self.member[j], loss.rows(self.values[j]), below)
-        return below
-
-    def _refit_values(self) -> None:
-        first = _first(self.member)
-        if self.problem.signs is not None:
-            loss, lines = self.problem.loss, range(len(self.values) + 1)
-            means, shares = zip(*(loss.mean(first == k) for k in lines))
-            pooled = pool_values(means, shares, [*self._kinds(), 0])
-            *self.values, self.otherwise = map(loss.value_of, pooled)
-            return
-        for k in range(len(self.values)):
-            if (caught := first == k).any():
-                self.values[k] = self.problem.loss.best_value(caught)
-        if (rest := first == len(self.values)).any():
-            self.otherwise = self.problem.loss.best_value(rest)
-
-    def drop_dead(self) -> bool:
-        """Drop boxes that catch too few rows; whether there were any."""
-        first = _first(self.member)
-        caught = np.bincount(
-            first, weights=self.problem.counts, minlength=len(self.boxes) + 1
-        )
-        alive = caught[:-1] >= LEAST_ROWS
-        if alive.all():
-            return False
-        self.boxes, self.member = self.boxes[alive], self.member[alive]
-        self.values = [v for v, lives in zip(self.values, alive) if lives]
-        self._refit_values()
-        return True
-
-    def objective(self) -> float:
-        """Loss and penalties of the list as it is."""
-        grid, seen, loss, penalties = self.problem[:4]
-        rows = self._loss_below(-1).sum()
-        further = np.maximum(self.member.sum(axis=0) - 1, 0)
-        literals = sum(n_literals(grid, box, seen) for box in self.boxes)
-        return float(
-            rows
-            + penalties.overlap * (loss.share @ further)
-            + penalties.literal * literals
-        )
-
-    def result(self) -> BoxList:
-        """The list as it is."""
-        return BoxList(self.boxes, tuple(self.values), self.otherwise, self.objective())
-
-
-class _PoolGains:
-    """What each box of a pool would gain at each position of a list."""
-
-    def __init__(self, problem: Problem, pool: np.ndarray) -> None:
-        grid, seen, loss, _, counts, self.signs = problem
-        rows = np.arange(grid.n_rows)
-        if len(rows) > MOST_GAIN_ROWS:
-            rows = np.random.default_rng(0).permutation(rows)[:MOST_GAIN_ROWS]
-            grid, loss = grid.take(rows), loss.take(rows)
-        self.grid, self.loss = grid, loss
-        self.counts = counts[rows] * (counts.sum() / max(counts[rows].sum(), 1.0))
-        self.member = contains(grid, pool).astype(np.float32)
-        self.literals = np.array([n_literals(grid, box, seen) for box in pool])
-        if self.signs is not None:
-            self.kinds = np.array([kind_of(grid, self.signs, box) for box in pool])
-
-    def best(
-        self, current: BoxList, penalties: Penalties
-    ) -> list[tuple[int, int, Any]]:
-        """Box, position and value of the best insertions, each box once."""
-        if not len(self.member):
-            return []
-        change, value = self.changes(current, penalties)
-        chosen: list[tuple[int, int, Any]] = []
-        best_position = change.argmin(axis=1)
-        best_change = change.min(axis=1)
-        for box in np.argsort(best_change, kind="stable")[:N_SCREENED].tolist():
-            if np.isfinite(best_change[box]):
-                position = int(best_position[box])
-                chosen.append((box, position, value[box, position].item()))
-        return chosen
-
-    def changes(
-        self, current: BoxList, penalties: Penalties
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Change of the objective, and the value, per box of the pool and position.
-
-        Infinite where the box would catch too few rows.
-        """
-        member = contains(self.grid, current.boxes)
-        now = self._loss_now(current, member)
-        columns = [(member.any(axis=0) * self.loss.share)[:, None]]
-        for position in range(len(current.boxes) + 1):
-            free = _in_none(member[:position])
-            columns += [(free * self.counts)[:, None]]
-            columns += [self.loss.gain_columns(free, now)]
-        sums = self.member @ np.concatenate(columns, axis=1).astype(np.float32)
-        fixed = penalties.overlap * sums[:, :1] + (
-            penalties.literal * self.literals[:, None]
-        )
-        by_position = sums[:, 1:].reshape(len(sums), len(current.boxes) + 1, -1)
-        change, value = self.loss.best_of(
-            by_position[:, :, 1:].astype(np.float64), self._between(current)
-        )
-        enough = by_position[:, :, 0] >= LEAST_ROWS - 0.01
-        return np.where(enough, change + fixed, np.inf), value
-
-    def _between(self, current: BoxList) -> tuple[np.ndarray, np.ndarray] | None:
-        """The least and the largest that each box may say at each position."""
-        if self.signs is None:
-            return None
-        kinds = [kind_of(self.grid, self.signs, box) for box in current.boxes]
-        said = [*current.values, current.otherwise]
-        low, high = np.empty((2, len(self.kinds), len(said)))
-        for position in range(len(said)):
-            for kind in (-1, 0, 1):
-                rows = self.kinds == kind, position
-                low[rows], high[rows] = value_range(said, kinds, position, kind)
-        return low, high
-
-    def _loss_now(self, current: BoxList, member: np.ndarray) -> np.ndarray:
-        now = self.loss.rows(current.otherwise)
-        for rows, value in zip(member[::-1], current.values[::-1]):
-            now = np.where(rows, self.loss.rows(value), now)
-        return now
-
-
-def _first(member: np.ndarray) -> np.ndarray:
-    """Position of the first box that each row is in; their number where none."""
-    none = np.ones((1, member.shape[1]), dtype=bool)
-    return np.concatenate([member, none]).argmax(axis=0)
-
-
-def _in_none(member: np.ndarray) -> np.ndarray:
-    """Rows that are in no box."""
-    return np.logical_not(member.any(axis=0))
 
 
 def _constant(problem: Problem) -> BoxList:

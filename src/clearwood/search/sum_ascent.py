@@ -8,7 +8,7 @@ import numpy as np
 
 from clearwood.search import _kernels
 from clearwood.search.boxes import Grid, contains, n_literals
-from clearwood.search.lists import LEAST_ROWS
+from clearwood.search.list_ascent import LEAST_ROWS
 from clearwood.search.sum_losses import SumLoss
 from clearwood.search.sum_values import best_value, best_values, design_of
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from clearwood.search.boxes import contains, n_literals
-from clearwood.search.lists import LEAST_ROWS, MOST_GAIN_ROWS
+from clearwood.search.list_ascent import LEAST_ROWS
+from clearwood.search.list_gains import MOST_GAIN_ROWS
 from clearwood.search.pool import candidate_boxes
 from clearwood.search.sum_ascent import (
     SMALLEST_CHANGE,

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from clearwood.search import _tree_kernels as kernels
-from clearwood.search.lists import LEAST_ROWS
+from clearwood.search.list_ascent import LEAST_ROWS
 from clearwood.search.tree_nodes import SMALLEST_CHANGE, Node, Path, at, with_node
 
 MOST_AHEAD_ROWS = 2500

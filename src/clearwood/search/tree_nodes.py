@@ -11,7 +11,7 @@ import numpy as np
 
 from clearwood.search import _tree_kernels as kernels
 from clearwood.search.boxes import Grid, n_literals, whole_box
-from clearwood.search.lists import LEAST_ROWS, BoxList
+from clearwood.search.list_ascent import LEAST_ROWS, BoxList
 from clearwood.search.losses import ClassLoss, Loss
 
 SOFTNESS = 0.1

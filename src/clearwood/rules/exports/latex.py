@@ -8,7 +8,8 @@ import re
 from clearwood._features import printable
 from clearwood.rules.conditions import name_text, number_text
 from clearwood.rules.render import added_text, prediction_text
-from clearwood.rules.rule_set import Rule, RuleSet
+from clearwood.rules.rule import Rule
+from clearwood.rules.rule_set import RuleSet
 
 # Without a package and in every font encoding; braces end a command.
 SPECIAL = {

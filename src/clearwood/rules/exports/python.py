@@ -20,7 +20,8 @@ from clearwood.rules.exports.questions import (
     plain_label,
     questions_of,
 )
-from clearwood.rules.rule_set import Rule, RuleSet
+from clearwood.rules.rule import Rule
+from clearwood.rules.rule_set import RuleSet
 
 SHARES = "The probability of each class, as a dict."
 WIDTH = 80

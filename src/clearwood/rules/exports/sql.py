@@ -23,7 +23,8 @@ from clearwood.rules.exports.questions import (
     plain_label,
     questions_of,
 )
-from clearwood.rules.rule_set import Rule, RuleSet
+from clearwood.rules.rule import Rule
+from clearwood.rules.rule_set import RuleSet
 
 WORDS = {"and": "AND", "or": "OR", "==": "=", "!=": "<>"}
 NAN = "CAST('NaN' AS DOUBLE PRECISION)"

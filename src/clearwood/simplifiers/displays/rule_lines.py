@@ -11,7 +11,7 @@ import numpy as np
 from clearwood.exceptions import InputError
 from clearwood.rules import Rule, RuleSet
 from clearwood.rules.render import prediction_text
-from clearwood.rules.rule_set import first_match
+from clearwood.rules.rule import first_match
 
 
 @dataclass(frozen=True)

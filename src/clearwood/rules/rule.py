@@ -1,0 +1,116 @@
+"""One rule: a region, what is said there, and how good that is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+
+from clearwood._features import FeatureSpace
+from clearwood.rules.conditions import Condition, matches_all
+
+
+@dataclass(frozen=True, eq=False)
+class Rule:
+    """A region of the data and what is predicted there.
+
+    Attributes
+    ----------
+    conditions : tuple of Interval or CategorySet
+        All must hold; at most one per feature. Empty for ``otherwise``.
+    prediction : float, or a class label
+        What the rule says.
+    probabilities : tuple of float
+        Class probabilities in the order of the rule set's ``classes``; empty in
+        regression.
+    support : float
+        Training rows (or their weight) that satisfy the conditions.
+    caught : float
+        Those of them that no earlier rule catches.
+    agreement : float
+        How far the teacher agrees on the rule's support. Classification: share
+        of rows to which the teacher gives the same class. Regression: one minus
+        the mean squared difference from the teacher over the teacher's variance
+        in all training rows (1 is perfect).
+    precision : float
+        Classification: share of the support whose label is the prediction.
+        Regression: NaN. NaN too where no labels were given.
+    spread : float
+        Regression: standard deviation of the target on the support.
+        Classification: NaN.
+    agreement_caught : float
+        The agreement on the rows that the rule catches.
+    precision_caught : float
+        The precision on the rows that the rule catches.
+    low, high : float
+        95 % interval on the rows that the rule catches. Classification: of the share
+        of the predicted class (Wilson). Regression: of the mean of the target
+        (Student); NaN for one row. Of the true labels or values where they are
+        known, else of what the teacher says. Weights count by the effective number
+        of rows. It does not know that the rule was searched for on these rows, so
+        there it is too narrow: see :meth:`RuleSet.described_on`.
+    disagreement : float
+        Classification: rows (or their weight) among the caught to which the teacher
+        gives another class. Regression: root of the mean squared difference from
+        the teacher on the caught rows.
+    instead : a class label, or None
+        The class that the teacher gives most often where it disagrees.
+    scores : tuple of float
+        Only in a sum that classifies: what the rule adds to the log-odds of each
+        class. ``prediction`` is the class that gains most.
+    """
+
+    conditions: tuple[Condition, ...]
+    prediction: Any
+    probabilities: tuple[float, ...] = ()
+    support: float = float("nan")
+    caught: float = float("nan")
+    agreement: float = float("nan")
+    precision: float = float("nan")
+    spread: float = float("nan")
+    agreement_caught: float = float("nan")
+    precision_caught: float = float("nan")
+    low: float = float("nan")
+    high: float = float("nan")
+    disagreement: float = float("nan")
+    instead: Any = None
+    scores: tuple[float, ...] = ()
+
+    def _key(self) -> tuple[Any, ...]:
+        # An unknown statistic equals itself, which NaN does not.
+        values = (getattr(self, f.name) for f in fields(self))
+        known = (None if v != v else v for v in values)
+        return (type(self.prediction), *known)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Rule) and self._key() == other._key()
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+    def matches(self, encoded: np.ndarray) -> np.ndarray:
+        """Which rows of an encoded table satisfy all conditions."""
+        return matches_all(self.conditions, encoded)
+
+    @property
+    def n_literals(self) -> int:
+        """Number of bounds and category sets."""
+        return sum(len(condition.literals()) for condition in self.conditions)
+
+    def text(self, features: FeatureSpace) -> str:
+        """The conditions in words."""
+        return " and ".join(c.text(features) for c in self.conditions) or "otherwise"
+
+
+def first_match(matches: np.ndarray) -> np.ndarray:
+    """Position of the first True in each row; the number of columns where none is.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> first_match(np.array([[False, True], [False, False]]))
+    array([1, 2])
+    """
+    last = np.ones((len(matches), 1), dtype=bool)
+    return np.hstack([matches, last]).argmax(axis=1)
