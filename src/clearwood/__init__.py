@@ -22,6 +22,8 @@ _HOME = {
     "FeatureSpace": "rules",
     "Interval": "rules",
     "ModelCheck": "ensembles",
+    "NodeHarvestClassifier": "simplifiers",
+    "NodeHarvestRegressor": "simplifiers",
     "PathDisplay": "simplifiers.displays",
     "RegionsDisplay": "simplifiers.displays",
     "Rule": "rules",

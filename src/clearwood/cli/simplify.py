@@ -20,7 +20,7 @@ MODELS = (
 )
 
 
-METHODS = ("list", "tree", "additive", "fab", "em")
+METHODS = ("list", "tree", "additive", "fab", "em", "node-harvest")
 SEARCHES = METHODS[:3]
 
 
@@ -49,7 +49,8 @@ SEARCHES = METHODS[:3]
     show_default=True,
     help="list: the first rule that fits decides; found by a search for what says best "
     "what the ensemble says. tree: rules that never overlap. additive: all rules that "
-    "fit add up. fab, em: rules of a mixture model.",
+    "fit add up. fab, em: rules of a mixture model. node-harvest: the weighted average "
+    "of the ensemble's own nodes (extra harvest).",
 )
 @click.option(
     "--max-rules",
@@ -227,8 +228,10 @@ def _explain(model: Any, split: Any, task: str, options: dict[str, Any]) -> Any:
         rising, falling = _names(options["increasing"]), _names(options["decreasing"])
         signs = dict.fromkeys(rising, 1) | dict.fromkeys(falling, -1)
         settings["monotonic_cst"] = signs
+    if options["method"] != "node-harvest":
+        settings["n_jobs"] = options["jobs"]
     if options["method"] in ("fab", "em"):
-        settings = {
+        settings |= {
             "prune": options["prune"],
             "n_restarts": options["restarts"],
             "statement_counts": options["statement_counts"],
@@ -240,7 +243,6 @@ def _explain(model: Any, split: Any, task: str, options: dict[str, Any]) -> Any:
         task,
         max_rules=options["max_rules"],
         random_state=options["seed"],
-        n_jobs=options["jobs"],
         **settings,
     ).fit(split.X, split.y)
     # The estimator sees values without a name; the file knows what they are called.

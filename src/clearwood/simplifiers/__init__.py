@@ -11,6 +11,10 @@ from clearwood.simplifiers.distilled import (
 )
 from clearwood.simplifiers.estimators import FABRulesClassifier, FABRulesRegressor
 from clearwood.simplifiers.list_estimators import RuleListClassifier, RuleListRegressor
+from clearwood.simplifiers.node_harvest import (
+    NodeHarvestClassifier,
+    NodeHarvestRegressor,
+)
 
 __all__ = [
     "AdditiveRulesClassifier",
@@ -19,6 +23,8 @@ __all__ = [
     "DistilledTreeRegressor",
     "FABRulesClassifier",
     "FABRulesRegressor",
+    "NodeHarvestClassifier",
+    "NodeHarvestRegressor",
     "RuleListClassifier",
     "RuleListRegressor",
     "simplify",

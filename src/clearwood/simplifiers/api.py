@@ -17,6 +17,10 @@ from clearwood.simplifiers.distilled import (
 )
 from clearwood.simplifiers.estimators import FABRulesClassifier, FABRulesRegressor
 from clearwood.simplifiers.list_estimators import RuleListClassifier, RuleListRegressor
+from clearwood.simplifiers.node_harvest import (
+    NodeHarvestClassifier,
+    NodeHarvestRegressor,
+)
 
 METHODS: dict[str, tuple[Any, Any]] = {
     "list": (RuleListClassifier, RuleListRegressor),
@@ -24,6 +28,7 @@ METHODS: dict[str, tuple[Any, Any]] = {
     "additive": (AdditiveRulesClassifier, AdditiveRulesRegressor),
     "fab": (FABRulesClassifier, FABRulesRegressor),
     "em": (FABRulesClassifier, FABRulesRegressor),
+    "node-harvest": (NodeHarvestClassifier, NodeHarvestRegressor),
 }
 """Estimators for classes and for numbers, by method."""
 
@@ -80,10 +85,10 @@ def simplify(
         Rows on which the rules shall speak for the model; its training rows do.
     y : array-like of shape (n_samples,), optional
         True labels or values, to report how precise the rules are.
-    method : {"list", "tree", "additive", "fab", "em"}, default="list"
+    method : {"list", "tree", "additive", "fab", "em", "node-harvest"}, default="list"
         See :class:`RuleListClassifier`, :class:`DistilledTreeClassifier`,
-        :class:`AdditiveRulesClassifier`, and for the last two
-        :class:`FABRulesClassifier`.
+        :class:`AdditiveRulesClassifier`, :class:`NodeHarvestClassifier`, and for
+        "fab" and "em" :class:`FABRulesClassifier`.
     max_rules : int, default=10
         Most lines printed, ``otherwise`` included.
     sample_weight : array-like of shape (n_samples,), optional

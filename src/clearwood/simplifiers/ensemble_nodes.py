@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -57,7 +57,7 @@ def shallow_nodes(
     goes_left = _left_bins(ensemble, bins)
     columns = np.ascontiguousarray(codes.T)
     everything = np.ones(len(codes), dtype=bool)
-    found = {everything.tobytes(): (0, {}, everything)}
+    found: dict[bytes, Any] = {everything.tobytes(): (0, {}, everything)}
     for root in ensemble.roots.tolist():
         waiting = [(root, 0, dict[int, np.ndarray](), everything)]
         while waiting:
