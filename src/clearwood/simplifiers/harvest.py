@@ -35,8 +35,8 @@ FEASIBLE = 1e-5
 """By so much the weights of a row may miss their sum of one."""
 
 PATH_PENALTIES = np.geomspace(1e-4, 0.5, 24)
-MOST_DROPPED = 12
-"""Lines from which on nodes are dropped one by one."""
+MOST_TRIED = 12
+"""From so many lines on every node is tried when one is dropped, not the lightest."""
 
 ROUNDS = 6
 """Of reweighting, at most, for each of these penalties."""
@@ -229,11 +229,8 @@ def sparse_path(
     everything = np.array(sorted(pool))
     best = {1: Harvest(np.zeros(1, dtype=np.intp), np.ones(1))}
     for price in PATH_PENALTIES:
-        _keep(
-            best,
-            programme,
-            _refitted(programme, _few_nodes(programme, everything, price)),
-        )
+        few = _few_nodes(programme, everything, price)
+        _keep(best, programme, _refitted(programme, few))
     _drop_one_by_one(best, programme)
     path: list[Harvest] = []
     for size, found in sorted(best.items()):
@@ -256,12 +253,16 @@ def _drop_one_by_one(best: dict[int, Harvest], programme: Programme) -> None:
 
     Without a node, those that it made whole with others may lose their weight, too.
     """
-    found = best[max(size for size in best if size <= MOST_DROPPED)]
+    larger = [size for size in best if size >= MOST_TRIED]
+    found = best[min(larger) if larger else max(best)]
     while found.n_lines > 1:
+        light_first = np.argsort(
+            found.weights + 2.0 * (found.nodes == 0), kind="stable"
+        )
+        tried = light_first[: found.n_lines - 1 if found.n_lines <= MOST_TRIED else 1]
         rivals = [
             _refitted(programme, np.union1d(0, np.delete(found.nodes, i)))
-            for i in range(len(found.nodes))
-            if found.nodes[i] != 0
+            for i in tried
         ]
         found = min(rivals, key=lambda rival: programme.loss(*rival))
         _keep(best, programme, found)
