@@ -238,7 +238,7 @@ def table_with_gaps(n=300):
     return X, np.where(y, "sick", "well")
 
 
-@pytest.mark.parametrize("max_features", [1, 2])
+@pytest.mark.parametrize("max_features", [1, 2, 3])
 def test_nodes_with_missing_values_and_categories(max_features):
     X, y = table_with_gaps()
     model = HistGradientBoostingClassifier(
@@ -254,6 +254,8 @@ def test_nodes_with_missing_values_and_categories(max_features):
     sets = [frozenset(np.flatnonzero(rows).tolist()) for rows in found.held.T]
     assert len(set(sets)) == len(sets) > 3
     assert set(sets) == naive_nodes(ensemble, encoded, max_features, 10)
+    asked = {d for allowed in found.allowed for d in allowed}
+    assert asked == {1: {1}, 2: {1, 2}, 3: {0, 1, 2}}[max_features]
     for allowed, rows in zip(found.allowed, found.held.T):
         inside = [bins_in[codes[:, d]] for d, bins_in in allowed.items()]
         np.testing.assert_array_equal(np.all(inside, axis=0), rows)
