@@ -65,9 +65,9 @@ METHODS = {
     "figs_splits": Method(partial(peers.figs, by_splits=True), turn=1),
     "greedy_list": Method(peers.greedy_list, ("binary",), 1),
     "rulefit": Method(peers.rulefit, ("binary", "regression"), 3, 2),
-    "fab_regions": Method(ours.fab_regions, turn=2, splits=3, wants_key=True),
-    "fab_soft": Method(ours.fab_soft, turn=2, splits=3, wants_key=True),
-    "fab_refined": Method(ours.fab_refined, turn=2, splits=3, wants_key=True),
+    "fab_regions": Method(ours.fab_regions, turn=2, splits=2, wants_key=True),
+    "fab_soft": Method(ours.fab_soft, turn=2, splits=2, wants_key=True),
+    "fab_refined": Method(ours.fab_refined, turn=2, splits=2, wants_key=True),
     "te2rules": Method(peers.te2rules, ("binary",), 1, ensembles=("small",)),
     "te2rules_full": Method(peers.te2rules, ("binary",), 4, splits=1),
 }

@@ -118,7 +118,8 @@ def rulefit(case):
         )
     # The penalty may leave more rules than were asked for.
     answers.sort(key=lambda answer: answer.lines)
-    return {size: longest(answers, size) for size in SIZES}
+    shortest = answers[0].lines
+    return {size: longest(answers, size) for size in SIZES if shortest <= size}
 
 
 def greedy_list(case):

@@ -23,6 +23,8 @@ QUICK_ROWS = (2000, 5000, 20_000)
 
 METHODS = {
     "list": ("RuleListClassifier", {"n_rules": 10, "tune": None}),
+    "tree": ("DistilledTreeClassifier", {"n_rules": 10}),
+    "additive": ("AdditiveRulesClassifier", {"n_rules": 10, "tune": None}),
     "FAB, one restart": ("FABRulesClassifier", {"n_restarts": 1}),
 }
 """Name -> estimator and its settings."""

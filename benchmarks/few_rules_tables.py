@@ -259,7 +259,10 @@ def all_methods(frame, methods):
         failures = ", ".join(
             f"{name} {n}" for name, n in failed["method"].value_counts().items()
         )
-        known = [name for name in methods if name in set(rows["method"])]
+        n_cases = rows["method"].value_counts()
+        # One split, or small ensembles, are not enough to rank: see the pairs below.
+        enough = set(n_cases.index[n_cases >= 0.35 * n_cases["list"]])
+        known = [name for name in methods if name in enough]
         table = {
             column: rows.pivot(index=CASE, columns="method", values=column)[known]
             for column in ("fidelity", "error", "lines", "literals", "overlap")

@@ -68,7 +68,7 @@ def test_the_rule_that_decides_shows_every_condition():
     ]
     # Below 37.5 nothing else holds; past 42 neither, the ward being unknown.
     assert [change.text for change in told.changes] == [
-        "age from 70 to 60 or below would say well (rule 4)",
+        "age from 70 to 60 or below (but above 30) would say well (rule 4)",
         "temp from 41 to above 42 would say well (rule 4)",
     ]
     assert "'z', which the rules do not know" in str(
@@ -407,3 +407,17 @@ def said_in(words, value):
         elif part:
             high = float(part.split()[0])
     return low < value <= high
+
+
+def test_a_change_names_the_rule_that_decides_all_along():
+    rules = RuleSet(
+        (
+            Rule((Interval(0, 37.5, 40.0),), "ill", (0.1, 0.9)),
+            Rule((Interval(0, 40.0),), "ill", (0.0, 1.0)),
+        ),
+        Rule((), "well", (1.0, 0.0)),
+        FeatureSpace.numeric(1, ["t"]),
+        ("well", "ill"),
+    )
+    text = str(rules.explain([36.9]))
+    assert "above 37.5 (at most 40) would say ill (rule 1)" in text

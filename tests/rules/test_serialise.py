@@ -275,3 +275,15 @@ def test_labels_that_json_cannot_hold_are_refused():
 def test_only_rule_sets_are_saved(tmp_path):
     with pytest.raises(InputError, match="rules_"):
         save({"not": "rules"}, tmp_path / "x.json")
+
+
+def test_minus_infinity_as_the_only_number_survives():
+    space = FeatureSpace.numeric(1)
+    rules = RuleSet((Rule((Interval(0, high=-np.inf),), 1.0),), Rule((), 0.0), space)
+    text = rules.to_json()
+    jsonschema.validate(json.loads(text), SCHEMA)
+    again = RuleSet.from_json(text)
+    assert again == rules
+    assert again.predict([[-np.inf], [-1e300], [np.nan]]).tolist() == [1.0, 0.0, 0.0]
+    with pytest.raises(ModelFormatError, match="is not below high"):
+        RuleSet.from_json(text.replace('"low": null', '"low": 3.0'))

@@ -8,6 +8,7 @@ from tests.search.problems import numeric_grid, random_box, random_problem
 from clearwood.search import (
     BoxList,
     ClassLoss,
+    Grid,
     Penalties,
     SquaredLoss,
     candidate_boxes,
@@ -207,3 +208,15 @@ def test_losses_are_plain_sums(loss):
     np.testing.assert_allclose(
         part.rows(1), found.rows(1)[rows] / found.share[rows].sum()
     )
+
+
+def test_a_few_rows_are_not_left_to_otherwise():
+    # All but three rows say 0, which are in no box that says so.
+    codes = np.repeat([0, 1], [60, 3]).astype(np.uint8)[:, None]
+    grid = Grid.of(codes, np.array([3]), np.array([False]))
+    target = np.repeat([-0.2, 4.0], [60, 3])
+    loss = SquaredLoss.of(target, np.ones(63))
+    problem = make_problem(grid, loss, Penalties(1e-6, 0.0), np.ones(63))
+    box = np.array([[True, False, True]])
+    assert len(refine(problem, BoxList(box, (-0.2,), 4.0, np.inf)).boxes) == 0
+    assert len(refine(problem, BoxList(~box, (4.0,), -0.2, np.inf)).boxes) == 0

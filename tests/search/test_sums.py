@@ -11,6 +11,7 @@ from tests.search.problems import numeric_grid, random_box, random_grid
 from clearwood.search import (
     BoxSum,
     ClassSumLoss,
+    Grid,
     SquaredSumLoss,
     candidate_boxes,
     contains,
@@ -359,3 +360,25 @@ def test_nothing_to_say_is_a_constant():
     sure = np.tile([0.0, 1.0], (50, 1))
     _, path = grown(X, sure, ClassSumLoss.of(sure, np.ones(50)), 3)
     assert 5 < path[0].constant[1] < 100
+
+
+def test_boxes_that_differ_by_a_few_rows_are_one():
+    codes = np.repeat([0, 1, 2], [50, 3, 50]).astype(np.uint8)[:, None]
+    grid = Grid.of(codes, np.array([4]), np.array([False]))
+    target = np.repeat([0.0, 9.0, 1.0], [50, 3, 50])
+    loss = SquaredSumLoss.of(target, np.ones(103))
+    problem = make_sum_problem(grid, loss, 1e-9, 1e-6, np.ones(103))
+    first, second, outlier = np.array(
+        [[1, 0, 0, 1], [1, 1, 0, 1], [1, 0, 1, 1]], dtype=bool
+    )
+
+    def left(*boxes):
+        n = len(boxes)
+        start = BoxSum(
+            np.array(boxes), np.ones(n), np.zeros(n, int), np.zeros(1), np.inf
+        )
+        return len(refine_sum(problem, start).boxes)
+
+    assert left(first) == left(second) == 1
+    assert left(first, second) == 1
+    assert left(outlier) <= 1  # it moves, or it goes

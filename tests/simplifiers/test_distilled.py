@@ -6,6 +6,7 @@ import pytest
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 from sklearn.ensemble import (
     HistGradientBoostingClassifier,
+    HistGradientBoostingRegressor,
     RandomForestClassifier,
     RandomForestRegressor,
 )
@@ -203,3 +204,16 @@ def test_forbidden_features_are_not_asked(cancer):
     for rule in found.rules_:
         assert not {c.feature for c in rule.conditions} & asked
     np.testing.assert_array_equal(found.tree_.predict(X), found.predict(X))
+
+
+def test_minus_infinity_is_a_value_like_any_other():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 2))
+    X[:40, 0] = -np.inf
+    y = np.where(X[:, 0] == -np.inf, 5.0, X[:, 1])
+    model = HistGradientBoostingRegressor(max_iter=20, random_state=0).fit(X, y)
+    for found in (tree_of(model, n_rules=4), cw.RuleListRegressor(model, n_rules=4)):
+        rules = found.fit(X, y).rules_
+        again = cw.RuleSet.from_json(rules.to_json())
+        np.testing.assert_array_equal(again.predict(X), found.predict(X))
+        assert rules.evaluate(X, teacher=model).fidelity > 0.8

@@ -83,10 +83,6 @@ def test_settings_are_found_by_all_of_their_values():
     }
     fit = SimpleNamespace(cv_results_=results, settings_={"a": 1, "b": False})
     assert held_out_of(fit).fidelity.tolist() == [0.2]
-    single = {"fidelity": [0.1, 0.2], "standard_error": [0.01, 0.02]}
-    only = held_out_of(SimpleNamespace(cv_results_=single))
-    assert only.fidelity.tolist() == [0.1, 0.2]
-    assert only.standard_error.tolist() == [0.01, 0.02]
     assert held_out_of(SimpleNamespace(cv_results_=None)) is None
     assert held_out_of(SimpleNamespace()) is None
 

@@ -97,3 +97,20 @@ def test_a_constant_ensemble_has_one_line():
     fab = FABRulesRegressor(forest, n_restarts=1, random_state=0)
     assert fab.set_params(max_rules=1).fit(X).rules_.n_rules == 1
     assert fab.set_params(max_rules=2).fit(X).rules_.n_rules == 2
+
+
+def test_a_row_of_weight_three_is_three_rows():
+    bins = grid_bins()
+    few = np.array([0.05, 0.05, 0.95, 0.95, 0.5, 0.5, 0.5])
+    X = np.stack([few, few], axis=1)
+    taught = (few > 0.9).astype(float)
+
+    def lines(weight, times):
+        rows = np.repeat(np.arange(len(few)), times)
+        training = Training(
+            X[rows], taught[rows], None, np.full(len(rows), weight), taught[rows]
+        )
+        return refined([box(bins, 9, 10)], training, max_rules=3).n_rules
+
+    assert lines(1.0, 1) == 1
+    assert lines(3.0, 1) == lines(1.0, 3) == 2

@@ -17,6 +17,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 import clearwood as cw
 from clearwood.exceptions import InputError
 from clearwood.simplifiers.augment import mixed_rows
+from clearwood.simplifiers.base import check_range
 from clearwood.simplifiers.validation import Validation
 
 
@@ -279,3 +280,33 @@ def test_mixed_rows_bear_infinite_and_huge_values():
     table[1, 2] = -1.7e308
     made = mixed_rows(table, np.zeros(3, bool), np.ones(30), 60, rng)
     assert made.shape == (60, 3)
+
+
+def test_progress_is_shown_where_it_is_asked_for(diabetes, capsys):
+    X, y, forest = diabetes
+    settings = {"n_rules": "auto", "max_rules": 3}
+    quiet = rule_list(forest, **settings).fit(X, y)
+    assert capsys.readouterr().err == ""
+    shown = rule_list(forest, verbose=True, **settings).fit(X, y)
+    err = capsys.readouterr().err
+    assert "held-out parts" in err and err.endswith("3/3\n")
+    assert shown.rules_ == quiet.rules_
+
+
+def test_an_ensemble_that_says_one_thing_is_agreed_with():
+    X = np.random.default_rng(0).normal(size=(140, 2))
+    model = RandomForestRegressor(5, random_state=0).fit(X, np.full(140, 0.1))
+    rules = rule_list(model).fit(X).rules_
+    assert rules.n_rules == 1
+    assert rules.otherwise.prediction == pytest.approx(0.1, abs=1e-15)
+    assert rules.otherwise.agreement == 1.0
+
+
+def test_values_that_cannot_be_squared_are_refused():
+    X = np.arange(60.0)[:, None]
+    tree = DecisionTreeRegressor().fit(X, np.where(X[:, 0] > 30, 1e160, -1e160))
+    with pytest.raises(InputError, match="cannot be squared.*other units"):
+        rule_list(tree).fit(X)
+    with pytest.raises(InputError, match="What it says lies between 0 and 1e-170"):
+        check_range(np.array([0.0, 1e-170]), "What it says")
+    check_range(np.array([1e-170, 1e-170]), "What it says")

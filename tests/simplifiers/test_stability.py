@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.frozen import FrozenEstimator
+from sklearn.tree import DecisionTreeRegressor
 
 import clearwood as cw
 from clearwood import stability
@@ -194,3 +195,17 @@ def test_what_cannot_be_fitted_again_is_refused(planted):
         held = rule_list(model).fit(X, y)
         with pytest.raises(InputError, match="cannot fit"):
             stability(held, X, y, refit_ensemble=True)
+
+
+def test_the_weights_of_the_fit_are_those_of_the_refits():
+    X = np.arange(400.0)[:, None]
+    y = np.where(X[:, 0] < 200, X[:, 0] > 100, X[:, 0] > 350).astype(float)
+    tree = DecisionTreeRegressor(random_state=0).fit(X, y)
+    weight = (X[:, 0] < 200).astype(float)
+    rules = cw.RuleListRegressor(
+        tree, n_rules=2, max_rules=2, tune=None, n_synthetic=0, random_state=0
+    ).fit(X, y, sample_weight=weight)
+    found = cw.stability(rules, X, y, sample_weight=weight, n_refits=4, random_state=0)
+    assert found.agreement_with_rules > 0.95
+    with pytest.raises(InputError, match="sample_weight"):
+        cw.stability(rules, X, y, sample_weight=weight[:3], n_refits=4)

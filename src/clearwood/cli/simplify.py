@@ -228,14 +228,15 @@ def _explain(model: Any, split: Any, task: str, options: dict[str, Any]) -> Any:
         rising, falling = _names(options["increasing"]), _names(options["decreasing"])
         signs = dict.fromkeys(rising, 1) | dict.fromkeys(falling, -1)
         settings["monotonic_cst"] = signs
+    # One programme after the other: nothing to share out, or to show.
     if options["method"] != "node-harvest":
         settings["n_jobs"] = options["jobs"]
+        settings["verbose"] = sys.stderr.isatty() and not options["quiet"]
     if options["method"] in ("fab", "em"):
         settings |= {
             "prune": options["prune"],
             "n_restarts": options["restarts"],
             "statement_counts": options["statement_counts"],
-            "verbose": sys.stderr.isatty() and not options["quiet"],
         }
     rules = make_simplifier(
         model,

@@ -313,9 +313,10 @@ def _without_idle(rules: list[Rule], encoded: np.ndarray) -> list[Rule]:
 
 
 def _mean_taught(rows: np.ndarray, training: Training) -> np.ndarray:
-    mean = np.average(training.taught[rows], axis=0, weights=training.weight[rows])
-    # Rounding may take a mean of probabilities beyond 1.
-    return np.clip(mean, 0.0, 1.0) if mean.ndim else mean
+    taught = training.taught[rows]
+    mean = np.average(taught, axis=0, weights=training.weight[rows])
+    # Rounding may take it beyond: a probability above 1, a constant off itself.
+    return np.clip(mean, taught.min(axis=0), taught.max(axis=0))
 
 
 def _rule(

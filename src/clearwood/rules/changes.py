@@ -207,7 +207,7 @@ def _change(
 def _farthest(
     rule_set: RuleSet, row: np.ndarray, options: list[Option], start: Option, said: Any
 ) -> int:
-    """The last region in the same direction where the rules say the same."""
+    """The last region in the same direction where the same rule says the same."""
     if start.region < 0 or math.isnan(row[start.feature]):
         return start.region
     of_feature = {o.region: o for o in options if o.feature == start.feature}
@@ -217,8 +217,17 @@ def _farthest(
         further = of_feature[region + away]
         if _said(rule_set, row, [(further,)]).tolist()[0] != said:
             break
+        if _decides(rule_set, row, further) != _decides(rule_set, row, start):
+            break
         region += away
     return region
+
+
+def _decides(rule_set: RuleSet, row: np.ndarray, option: Option) -> int:
+    """The rule that decides once a feature is changed; in a sum, none does."""
+    if rule_set.is_sum:
+        return -1
+    return int(rule_set.apply_encoded(_changed(row, [(option,)]))[0])
 
 
 def options_of(

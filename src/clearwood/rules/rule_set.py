@@ -305,7 +305,7 @@ class RuleSet(Exportable):
         if y is not None:
             y = self.check_truth(y, len(matches), "y")
             error = prediction_error(y, predicted, self.task)
-        taught = self._taught(teacher, X, len(matches))
+        taught = self.taught_by(teacher, X, len(matches))
         if taught is not None:
             faithful = fidelity(taught, predicted, self.task)
         return RuleScores(
@@ -365,7 +365,7 @@ class RuleSet(Exportable):
         encoded = self.features.encode(X)
         if len(encoded) == 0:
             raise InputError("Cannot describe rules on an empty table; give some rows.")
-        taught = self._taught(teacher, X, len(encoded))
+        taught = self.taught_by(teacher, X, len(encoded))
         truth = None if y is None else self.check_truth(y, len(encoded), "y")
         return described(
             self,
@@ -381,8 +381,8 @@ class RuleSet(Exportable):
 
         return explain(self, x, fixed=fixed, scale=scale)
 
-    def _taught(self, teacher: Any, X: Any, n_rows: int) -> np.ndarray | None:
-        """What a teacher says of each row."""
+    def taught_by(self, teacher: Any, X: Any, n_rows: int) -> np.ndarray | None:
+        """What a teacher (a model, its file, or predictions) says of each row."""
         if teacher is None:
             return None
         from clearwood.ensembles.read import as_predictor

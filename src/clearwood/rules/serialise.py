@@ -104,9 +104,14 @@ def _condition_to_dict(condition: Condition, features: FeatureSpace) -> dict[str
     return {
         "feature": name,
         "low": None if condition.low == -math.inf else condition.low,
-        "high": None if condition.high == math.inf else condition.high,
+        "high": _high_to_json(condition.high),
         "missing": condition.missing,
     }
+
+
+def _high_to_json(high: float) -> float | str | None:
+    # Where data holds minus infinity, a model may cut there.
+    return "-inf" if high == -math.inf else None if high == math.inf else high
 
 
 def _plain(value: Any) -> Any:
@@ -345,12 +350,17 @@ def _read_condition(place: _Place, features: FeatureSpace) -> Condition:
         if place.content["only_missing"] is not True:
             raise ModelFormatError(f"{place.path}.only_missing: expected true.")
         return Interval(feature, low=math.inf, missing=True)
+    at_bottom = place.content.get("high") == "-inf"
+    if at_bottom:
+        place.content["high"] = None
     low, high = (
         default if place.value(object, bound) is None else place.number(bound)
         for bound, default in (("low", -math.inf), ("high", math.inf))
     )
     place.only("feature", "low", "high", "missing")
-    if not low < high:
+    if at_bottom:
+        high = -math.inf
+    if not low < high and not low == high == -math.inf:
         raise ModelFormatError(f"{place.path}: low {low} is not below high {high}.")
     return Interval(feature, low, high, place.value(bool, "missing"))
 

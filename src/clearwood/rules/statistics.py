@@ -189,6 +189,8 @@ def agreement(
 
 
 def variance(values: np.ndarray, weight: np.ndarray) -> float:
-    """Mean squared distance from the mean."""
+    """Mean squared distance from the mean; 0 where all values are one."""
+    if (values == values[0]).all():
+        return 0.0
     centre = np.average(values, weights=weight)
     return float(np.average((values - centre) ** 2, weights=weight))

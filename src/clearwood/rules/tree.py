@@ -262,8 +262,9 @@ def build_tree(
     )
     # Values and statistics are theirs; literals that training rows do not need stay,
     # so that no row whatever is in two leaves.
+    ways = _ways(asked, ())
     leaves = iter(
-        replace(rule, conditions=way) for rule, way in zip(rules, _ways(asked, ()))
+        replace(rule, conditions=way) for rule, way in zip(rules, ways, strict=True)
     )
     return Tree(_with_leaves(asked, leaves), bins.features, tuple(classes))
 
@@ -293,7 +294,8 @@ def _still_open(condition: Condition, way: tuple[Condition, ...]) -> Condition:
 
 def _only_missing(condition: Condition) -> Condition:
     """Say "is missing" where no number is left between the bounds."""
-    if isinstance(condition, Interval) and condition.low >= condition.high:
+    # A cut at minus infinity leaves that one value.
+    if isinstance(condition, Interval) and condition.low >= condition.high > -np.inf:
         return Interval(condition.feature, low=np.inf, missing=condition.missing)
     return condition
 

@@ -18,7 +18,6 @@ def cart_trees(
     max_leaves: int,
     *,
     max_depth: int | None = None,
-    random_state: int = 0,
 ) -> list[Node]:
     """CARTs of 1, 2, ... leaves, grown best first.
 
@@ -31,8 +30,6 @@ def cart_trees(
     max_leaves : int
     max_depth : int, optional
         Grow one tree so deep and cut it back, instead of one tree per size.
-    random_state : int
-        Seed of ties.
 
     Returns
     -------
@@ -48,7 +45,7 @@ def cart_trees(
 
     def grown(**settings: Any) -> Node:
         tree = DecisionTreeRegressor(
-            min_samples_leaf=LEAST_ROWS, random_state=random_state, **settings
+            min_samples_leaf=LEAST_ROWS, random_state=0, **settings
         ).fit(columns, target, weight)
         return _as_nodes(root, tree.tree_, ranks)
 

@@ -252,12 +252,17 @@ class Ascent:
             self.otherwise = self.problem.loss.best_value(rest)
 
     def drop_dead(self) -> bool:
-        """Drop boxes that catch too few rows; whether there were any."""
+        """Drop boxes that catch too few rows; whether there were any.
+
+        Nor may a few be left to ``otherwise``: then the last box goes.
+        """
         first = first_box(self.member)
         caught = np.bincount(
             first, weights=self.problem.counts, minlength=len(self.boxes) + 1
         )
         alive = caught[:-1] >= LEAST_ROWS
+        if alive.all() and len(alive) and 0 < caught[-1] < LEAST_ROWS:
+            alive[-1] = False
         if alive.all():
             return False
         self.boxes, self.member = self.boxes[alive], self.member[alive]

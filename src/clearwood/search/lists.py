@@ -24,7 +24,7 @@ N_HALVED = 4
 
 
 def grow_lists(problem: Problem, pool: np.ndarray, max_boxes: int) -> list[BoxList]:
-    """Lists of 0, 1, ... boxes, each grown from the one before.
+    """Lists of 0, 1, ... boxes, grown from shorter ones.
 
     At each step every box of the pool is tried at every position. The sides of the
     best are moved to where they fit best; with the best of these the whole list is

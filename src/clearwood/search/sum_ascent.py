@@ -88,7 +88,7 @@ def refine_sum(problem: SumProblem, start: BoxSum) -> BoxSum:
     """Refit all values and improve box after box until the objective stops falling.
 
     Boxes that do not pay for their literals, the others being refitted, are dropped,
-    and so is a box that holds the rows of another one, or all but these.
+    and so is a box that holds nearly the rows of another one, or all but these.
 
     Parameters
     ----------
@@ -213,19 +213,26 @@ class SumAscent:
         return rise < 2.0 * problem.literal * self.literals + SMALLEST_CHANGE
 
     def drop_twin(self) -> bool:
-        """Drop a box that says no more than one before; whether there was one.
+        """Drop a box that says no more than others do; whether there was one.
 
-        Values that are split among several cost less ridge, which is no reason to
-        print a box twice.
+        A box and its complement differ by the constant. So a box must differ by
+        ``LEAST_ROWS`` rows from nothing, from everything, and from every box before
+        it and its complement: two boxes that nearly cancel are a rule for the rows
+        between them.
         """
-        told: set[tuple[int, bytes]] = set()
-        for k, (output, rows) in enumerate(zip(self.outputs, self.member)):
-            # Rows and their complement differ by the constant.
-            key = int(output), np.packbits(rows ^ rows[0]).tobytes()
-            if key in told:
-                self.__dict__.update(SumAscent(self.problem, self._without(k)).__dict__)
-                return True
-            told.add(key)
+        counts = self.problem.counts
+        total = counts.sum()
+        for k, rows in enumerate(self.member):
+            same = [np.zeros_like(rows), *self.member[:k]]
+            outputs = [self.outputs[k], *self.outputs[:k]]
+            for other, output in zip(same, outputs):
+                apart = counts @ (rows ^ other)
+                if output == self.outputs[k] and not (
+                    LEAST_ROWS <= apart <= total - LEAST_ROWS
+                ):
+                    fewer = SumAscent(self.problem, self._without(k))
+                    self.__dict__.update(fewer.__dict__)
+                    return True
         return False
 
     def _without(self, k: int) -> BoxSum:

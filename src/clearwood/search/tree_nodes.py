@@ -217,6 +217,11 @@ class Node:
             return [self]
         return [leaf for child in self.children for leaf in child.leaves()]
 
+    @property
+    def boxes(self) -> np.ndarray:
+        """The leaves but the last, as :func:`as_list` has them."""
+        return as_list(self).boxes
+
     def predict(self, grid: Grid) -> np.ndarray:
         """What is said of each row."""
         return as_list(self).predict(grid)
@@ -289,20 +294,19 @@ def _moved(node: Node) -> Node:
     """
     if node.n_leaves == 2:
         losses, goes_left = node.best_splits
-        turns = np.zeros(len(losses), dtype=bool)
+        costs = None
     else:
         costs = np.stack([_row_costs(child, node.rows) for child in node.children])
         stats = np.ones((node.problem.grid.n_rows, 2 + kernels.N_EXTRA))
         stats[node.rows, :2] = costs.T
         stats[:, -2] = node.problem.stats[:, -2]
         losses, goes_left = node._splits_of(stats, 1.0, 0.0)
-        turns = None
     best = node
     for d in np.argsort(losses, kind="stable")[:N_TRIED]:
         if not np.isfinite(losses[d]):
             break
         mask = goes_left[node.part(d)]
-        if turns is None:
+        if costs is not None:
             is_left = mask[node.problem.grid.columns[d][node.rows]]
             if costs[0, is_left].sum() > costs[1, is_left].sum():
                 mask = ~mask

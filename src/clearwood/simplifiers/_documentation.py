@@ -97,13 +97,35 @@ ATTRIBUTES = f"""{FITTED.rstrip()}
         Position of the best start in ``restarts_``; None where there was nothing
         to fit (one line asked for, or an ensemble without splits).{COLUMNS}"""
 
+SYNTHETIC = """
+    n_synthetic : int or "auto", default="auto"
+        Made rows, which the ensemble labels: training rows mixed with their
+        neighbours. "auto" makes three per row, at least 4,000 and at most 20,000.
+"""
+
+FORBIDDEN = """
+    forbidden : sequence of str or int, default=()
+        Names, or positions among the columns, of features that no rule may ask. The
+        ensemble may ask them.
+"""
+
+RUN = """
+    verbose : bool, default=False
+        Show a progress bar on stderr.
+    n_jobs : int or None, default=None
+        Threads for the folds. The result does not depend on it.
+    random_state : int, Generator, RandomState or None, default=None
+        Seed of the search (and of the default ensemble).
+"""
+
+LAST = FORBIDDEN.rstrip() + RUN
+
 LIST_PARAMETERS = f"""{ESTIMATOR.rstrip()}
     n_rules : int or "auto", default="auto"
         Lines printed, ``otherwise`` included; fewer where more do not pay: a rule
         catches five training rows at least, each counted with its weight but no less
-        than once. "auto"
-        takes the fewest that are within one standard error of the best fidelity on
-        rows held out from the training rows (three folds).
+        than once. "auto" takes the fewest that are within one standard error of the
+        best fidelity on rows held out from the training rows (three folds).
     max_rules : int, default=10
         Longest list that is fitted; ``path_`` holds those of all sizes. With a
         larger ``n_rules``, that one.
@@ -113,23 +135,13 @@ LIST_PARAMETERS = f"""{ESTIMATOR.rstrip()}
     tune : "auto" or None, default="auto"
         With fewer than 2,000 rows, choose by fidelity on held-out rows (three folds)
         how much literals and overlap cost, and whether made rows are used; None
-        takes the defaults.
-    n_synthetic : int or "auto", default="auto"
-        Made rows, which the ensemble labels: training rows mixed with their
-        neighbours. "auto" makes three per row, at least 4,000 and at most 20,000.
-    forbidden : sequence of str or int, default=()
-        Names, or positions among the columns, of features that no rule may ask. The
-        ensemble may ask them.
+        takes the defaults.{SYNTHETIC.rstrip()}{FORBIDDEN.rstrip()}
     monotonic_cst : dict of str to int, array-like of int or None, default=None
         Numeric features in which what the rules say must rise (1) or fall (-1), by
         name or one sign per column; 0 for the others. It holds for every row,
         whatever its other features: for values; for two classes, for the printed
         probability of the second and so for the class; more than two have no order.
-        A missing value is neither more nor less than any other.
-    n_jobs : int or None, default=None
-        Threads for the folds. The result does not depend on it.
-    random_state : int, Generator, RandomState or None, default=None
-        Seed of the search (and of the default ensemble).
+        A missing value is neither more nor less than any other.{RUN.rstrip()}
 """
 
 LIST_ATTRIBUTES = f"""{FITTED.rstrip()}
@@ -155,17 +167,7 @@ ADDITIVE_PARAMETERS = f"""{ESTIMATOR.rstrip()}
     tune : "auto" or None, default="auto"
         With fewer than 2,000 rows, choose by fidelity on held-out rows (three folds)
         how much literals cost, and whether made rows are used; None takes the
-        defaults.
-    n_synthetic : int or "auto", default="auto"
-        Made rows, which the ensemble labels: training rows mixed with their
-        neighbours. "auto" makes three per row, at least 4,000 and at most 20,000.
-    forbidden : sequence of str or int, default=()
-        Names, or positions among the columns, of features that no rule may ask. The
-        ensemble may ask them.
-    n_jobs : int or None, default=None
-        Threads for the folds. The result does not depend on it.
-    random_state : int, Generator, RandomState or None, default=None
-        Seed of the search (and of the default ensemble).
+        defaults.{SYNTHETIC.rstrip()}{LAST.rstrip()}
 """
 
 ADDITIVE_ATTRIBUTES = f"""{FITTED.rstrip()}
@@ -190,18 +192,8 @@ TREE_PARAMETERS = f"""{ESTIMATOR.rstrip()}
     grow : {{"lookahead", "cart", "depth2"}}, default="lookahead"
         Look two splits ahead and improve the whole tree; or scikit-learn's CART, grown
         best first to as many leaves, or to depth two (four leaves): the trees that
-        papers compare with.
-    n_synthetic : int or "auto", default="auto"
-        Made rows, which the ensemble labels: training rows mixed with their
-        neighbours. "auto" makes three per row, at least 4,000 and at most 20,000.
-        "cart" and "depth2" learn from the training rows alone.
-    forbidden : sequence of str or int, default=()
-        Names, or positions among the columns, of features that no rule may ask. The
-        ensemble may ask them.
-    n_jobs : int or None, default=None
-        Threads for the folds. The result does not depend on it.
-    random_state : int, Generator, RandomState or None, default=None
-        Seed of made rows and folds (and of the default ensemble).
+        papers compare with.{SYNTHETIC.rstrip()}
+        "cart" and "depth2" learn from the training rows alone.{LAST.rstrip()}
 """
 
 TREE_ATTRIBUTES = f"""{FITTED.rstrip()}

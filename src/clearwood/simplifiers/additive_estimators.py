@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from numbers import Integral
 from typing import Any
 
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import StrOptions
 
 from clearwood.rules import RuleSet
 from clearwood.search.sums import BoxSum
@@ -29,17 +28,8 @@ class _AdditiveRules(RulesOnPath):
     """What classifier and regressor share."""
 
     _parameter_constraints: dict[str, Any] = {
-        "estimator": "no_validation",
-        "n_rules": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left")],
-        "max_rules": [Interval(Integral, 1, None, closed="left")],
+        **RulesOnPath._parameter_constraints,
         "tune": [StrOptions({"auto"}), None],
-        "n_synthetic": [
-            StrOptions({"auto"}),
-            Interval(Integral, 0, None, closed="left"),
-        ],
-        "forbidden": "no_validation",
-        "n_jobs": [None, Integral],
-        "random_state": "no_validation",
     }
 
     def __init__(
@@ -51,6 +41,7 @@ class _AdditiveRules(RulesOnPath):
         tune: str | None = "auto",
         n_synthetic: int | str = "auto",
         forbidden: Any = (),
+        verbose: bool = False,
         n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None:
@@ -60,6 +51,7 @@ class _AdditiveRules(RulesOnPath):
         self.tune = tune
         self.n_synthetic = n_synthetic
         self.forbidden = forbidden
+        self.verbose = verbose
         self.n_jobs = n_jobs
         self.random_state = random_state
 

@@ -15,12 +15,16 @@ from sklearn.utils.validation import check_is_fitted
 
 from clearwood._numeric import as_generator
 from clearwood._validation import check_table, check_target, check_weight
+from clearwood.exceptions import InputError
 from clearwood.rules import FeatureBins, RuleSet, Training
 from clearwood.simplifiers.teacher import (
     Teacher,
     get_teacher,
     warn_of_unknown_categories,
 )
+
+LARGEST_VALUE = 1e140
+"""Sums of a billion squares of such values are still numbers."""
 
 
 class RulesFromEnsemble(BaseEstimator):
@@ -113,6 +117,8 @@ class RulesFromEnsemble(BaseEstimator):
         encoded = teacher.ensemble.encode(X)
         warn_of_unknown_categories(teacher.ensemble, encoded)
         said = teacher.says_encoded(encoded)
+        if not teacher.classes:
+            check_range(said, "What the ensemble says")
         taught = teacher.taught(said, labels, self.target)
         return Training(
             encoded[counted],
@@ -135,6 +141,17 @@ class RulesFromEnsemble(BaseEstimator):
         """
         check_is_fitted(self, "rules_")
         return self.rules_.predict(check_table(self, X, reset=False))
+
+
+def check_range(values: np.ndarray, name: str) -> None:
+    """Refuse values whose squares, or those of their differences, are not numbers."""
+    low, high = float(values.min()), float(values.max())
+    size = max(abs(low), abs(high), high - low)
+    if size > LARGEST_VALUE or 0 < high - low < 1 / LARGEST_VALUE:
+        raise InputError(
+            f"{name} lies between {low:.3g} and {high:.3g}, which cannot be squared in "
+            "float64; fit the ensemble to a target in other units."
+        )
 
 
 class ClassifiesByRules(ClassifierMixin):

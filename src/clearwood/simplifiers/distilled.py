@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import StrOptions
 
 from clearwood.rules import BinSplit, RuleSet, Training, Tree, build_tree
-from clearwood.search import BoxList, Grid
 from clearwood.search.carts import cart_trees
-from clearwood.search.tree_nodes import Node, as_list, make_tree_problem
+from clearwood.search.tree_nodes import Node, make_tree_problem
 from clearwood.search.trees import grow_trees
 from clearwood.simplifiers._documentation import TREE_ATTRIBUTES, TREE_PARAMETERS
 from clearwood.simplifiers.base import ClassifiesByRules, PredictsByRules
@@ -31,23 +29,7 @@ class TreeSettings(NamedTuple):
     augment: bool
 
 
-class GrownTree(NamedTuple):
-    """A tree of bins, and the list that says the same."""
-
-    root: Node
-    leaves: BoxList
-
-    @property
-    def boxes(self) -> np.ndarray:
-        """All leaves but the last."""
-        return self.leaves.boxes
-
-    def predict(self, grid: Grid) -> np.ndarray:
-        """What is said of each row."""
-        return self.leaves.predict(grid)
-
-
-def fit_trees(job: Job, lesson: Lesson, grow: str) -> list[GrownTree]:
+def fit_trees(job: Job, lesson: Lesson, grow: str) -> list[Node]:
     """Trees of 1, 2, ... leaves.
 
     Parameters
@@ -59,16 +41,9 @@ def fit_trees(job: Job, lesson: Lesson, grow: str) -> list[GrownTree]:
     loss = job.loss(lesson.target, lesson.weight)
     problem = make_tree_problem(lesson.grid, loss, lesson.counts, LITERAL_PENALTY)
     if grow == "lookahead":
-        trees = grow_trees(problem, job.max_rules)
-    else:
-        trees = cart_trees(
-            problem,
-            lesson.target,
-            job.max_rules,
-            max_depth=2 if grow == "depth2" else None,
-            random_state=0,
-        )
-    return [GrownTree(tree, as_list(tree)) for tree in trees]
+        return grow_trees(problem, job.max_rules)
+    depth = 2 if grow == "depth2" else None
+    return cart_trees(problem, lesson.target, job.max_rules, max_depth=depth)
 
 
 def print_tree(job: Job, lesson: Lesson, node: Node) -> Tree:
@@ -99,17 +74,8 @@ class _DistilledTree(RulesOnPath):
     _with_pool = False
 
     _parameter_constraints: dict[str, Any] = {
-        "estimator": "no_validation",
-        "n_rules": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left")],
-        "max_rules": [Interval(Integral, 1, None, closed="left")],
+        **RulesOnPath._parameter_constraints,
         "grow": [StrOptions({"lookahead", "cart", "depth2"})],
-        "n_synthetic": [
-            StrOptions({"auto"}),
-            Interval(Integral, 0, None, closed="left"),
-        ],
-        "forbidden": "no_validation",
-        "n_jobs": [None, Integral],
-        "random_state": "no_validation",
     }
 
     def __init__(
@@ -121,6 +87,7 @@ class _DistilledTree(RulesOnPath):
         grow: str = "lookahead",
         n_synthetic: int | str = "auto",
         forbidden: Any = (),
+        verbose: bool = False,
         n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None:
@@ -130,6 +97,7 @@ class _DistilledTree(RulesOnPath):
         self.grow = grow
         self.n_synthetic = n_synthetic
         self.forbidden = forbidden
+        self.verbose = verbose
         self.n_jobs = n_jobs
         self.random_state = random_state
 
@@ -140,15 +108,13 @@ class _DistilledTree(RulesOnPath):
     def _settings_to_try(self, job: Job, tune: bool) -> list[TreeSettings]:
         return [TreeSettings(job.n_made > 0)]
 
-    def _fit_path(
-        self, job: Job, lesson: Lesson, settings: TreeSettings
-    ) -> list[GrownTree]:
+    def _fit_path(self, job: Job, lesson: Lesson, settings: TreeSettings) -> list[Node]:
         return fit_trees(job, lesson, self.grow)
 
     def _print_path(
-        self, job: Job, lesson: Lesson, path: Sequence[GrownTree]
+        self, job: Job, lesson: Lesson, path: Sequence[Node]
     ) -> tuple[RuleSet, ...]:
-        self.trees_ = tuple(print_tree(job, lesson, tree.root) for tree in path)
+        self.trees_ = tuple(print_tree(job, lesson, tree) for tree in path)
         return tuple(tree.to_rules() for tree in self.trees_)
 
     def _find_rules(

@@ -23,12 +23,9 @@ class HeldOut(NamedTuple):
 def held_out_of(estimator: Any) -> HeldOut | None:
     """What the fit measured on held-out rows with the settings that it chose."""
     results = getattr(estimator, "cv_results_", None)
-    if not results or "standard_error" not in results:
+    if not results:
         return None
-    # Fits without settings to choose from hold one row only.
-    fidelity, error = (
-        np.atleast_2d(results[name]) for name in ("fidelity", "standard_error")
-    )
+    fidelity, error = np.array(results["fidelity"]), np.array(results["standard_error"])
     settings = getattr(estimator, "settings_", {})
     fits = [
         all(results[name][i] == v for name, v in settings.items() if name in results)

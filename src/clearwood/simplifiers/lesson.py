@@ -10,6 +10,7 @@ import numpy as np
 
 from clearwood.rules import Condition, FeatureBins, Training, region_conditions
 from clearwood.rules.build import together
+from clearwood.rules.statistics import variance
 from clearwood.search import ClassLoss, Grid, SquaredLoss, candidate_boxes
 from clearwood.search.losses import Loss
 from clearwood.simplifiers.augment import mixed_rows
@@ -100,11 +101,14 @@ def make_job(
     """Put together what all fits share."""
     centre, unit = 0.0, 1.0
     if not teacher.classes:
-        centre = float(np.average(training.taught, weights=training.weight))
-        away = training.taught - centre
-        variance = float(np.average(away**2, weights=training.weight))
-        unit = variance**0.5 if variance > 0 else 1.0
+        centre, unit = centre_and_unit(training.taught, training.weight)
     return Job(teacher, training, bins, max_rules, n_made, centre, unit, limits)
+
+
+def centre_and_unit(values: np.ndarray, weight: np.ndarray) -> tuple[float, float]:
+    """Mean and standard deviation, 1 where that is 0: units of penalties."""
+    spread = variance(values, weight) ** 0.5
+    return float(np.average(values, weights=weight)), spread if spread > 0 else 1.0
 
 
 class Lesson(NamedTuple):
@@ -133,11 +137,18 @@ class Lesson(NamedTuple):
     def counts(self) -> np.ndarray:
         """How much each row counts towards the fewest that a rule must catch.
 
-        A row of weight 3 is three rows; but weights may also be small all over, and
-        the rows that they belong to are there all the same. Made rows are not.
+        Made rows do not count.
         """
         is_real = np.arange(self.grid.n_rows) < len(self.training.encoded)
-        return is_real * np.maximum(self.weight, 1.0)
+        return is_real * counts_of(self.weight)
+
+
+def counts_of(weight: np.ndarray) -> np.ndarray:
+    """How many rows each row is: three where it weighs 3, but at least one.
+
+    Weights may also be small all over, and the rows are there all the same.
+    """
+    return np.maximum(weight, 1.0)
 
 
 def make_lesson(

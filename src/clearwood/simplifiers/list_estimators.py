@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from numbers import Integral
 from typing import Any
 
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import StrOptions
 
 from clearwood.rules import RuleSet
 from clearwood.search import BoxList
@@ -26,19 +25,10 @@ class _RuleList(RulesOnPath):
     """What classifier and regressor share."""
 
     _parameter_constraints: dict[str, Any] = {
-        "estimator": "no_validation",
-        "n_rules": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left")],
-        "max_rules": [Interval(Integral, 1, None, closed="left")],
+        **RulesOnPath._parameter_constraints,
         "combine": [StrOptions({"near-disjoint", "first", "disjoint"})],
         "tune": [StrOptions({"auto"}), None],
-        "n_synthetic": [
-            StrOptions({"auto"}),
-            Interval(Integral, 0, None, closed="left"),
-        ],
-        "forbidden": "no_validation",
         "monotonic_cst": "no_validation",
-        "n_jobs": [None, Integral],
-        "random_state": "no_validation",
     }
 
     def __init__(
@@ -52,6 +42,7 @@ class _RuleList(RulesOnPath):
         n_synthetic: int | str = "auto",
         forbidden: Sequence[str | int] = (),
         monotonic_cst: Any = None,
+        verbose: bool = False,
         n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None:
@@ -63,6 +54,7 @@ class _RuleList(RulesOnPath):
         self.n_synthetic = n_synthetic
         self.forbidden = forbidden
         self.monotonic_cst = monotonic_cst
+        self.verbose = verbose
         self.n_jobs = n_jobs
         self.random_state = random_state
 

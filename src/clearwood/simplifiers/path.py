@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from numbers import Integral
 from typing import Any
 
 import numpy as np
+from sklearn.utils._param_validation import Interval, StrOptions
 
 from clearwood.rules import RuleSet, Training
 from clearwood.simplifiers.augment import default_number
@@ -23,11 +25,26 @@ class RulesOnPath(RulesFromEnsemble):
     are printed.
     """
 
+    _parameter_constraints: dict[str, Any] = {
+        "estimator": "no_validation",
+        "n_rules": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left")],
+        "max_rules": [Interval(Integral, 1, None, closed="left")],
+        "n_synthetic": [
+            StrOptions({"auto"}),
+            Interval(Integral, 0, None, closed="left"),
+        ],
+        "forbidden": "no_validation",
+        "verbose": ["verbose"],
+        "n_jobs": [None, Integral],
+        "random_state": "no_validation",
+    }
+
     n_rules: int | str
     max_rules: int
     tune: str | None
     n_synthetic: int | str
     n_jobs: int | None
+    verbose: bool
     forbidden: Any = ()
     monotonic_cst: Any = None
     _with_pool = True
@@ -94,7 +111,13 @@ class RulesOnPath(RulesFromEnsemble):
         if no_choice or job.max_rules == 1 or len(job.training.encoded) < N_FOLDS:
             return tried[0]
         validation = cross_validate(
-            job, tried, seeds, self.n_jobs, self._fit_path, self._with_pool
+            job,
+            tried,
+            seeds,
+            self.n_jobs,
+            self._fit_path,
+            self._with_pool,
+            self.verbose,
         )
         best = validation.best_settings(n_rules)
         if n_rules is None:

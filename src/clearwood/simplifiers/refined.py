@@ -25,6 +25,7 @@ from clearwood.search import (
     refine,
 )
 from clearwood.search.losses import Loss
+from clearwood.simplifiers.lesson import centre_and_unit, counts_of
 from clearwood.simplifiers.rule_list import LITERAL_PENALTIES, NEAR_DISJOINT
 
 
@@ -69,11 +70,12 @@ def refined_rules(
     if len(classes):
         loss = ClassLoss.of(training.taught, training.weight)
     else:
-        loss = SquaredLoss.of(_standardised(training), training.weight)
+        centre, unit = centre_and_unit(training.taught, training.weight)
+        loss = SquaredLoss.of((training.taught - centre) / unit, training.weight)
     start = _in_order(boxes, grid, loss, max_rules - 1)
     task = "classification" if len(classes) else "regression"
     penalties = Penalties(LITERAL_PENALTIES[0], NEAR_DISJOINT[task])
-    problem = make_problem(grid, loss, penalties, np.ones(grid.n_rows))
+    problem = make_problem(grid, loss, penalties, counts_of(training.weight))
     found = refine(problem, start)
     seen = grid.seen()
     regions = [region_conditions(bins, box, seen) for box in found.boxes]
@@ -84,14 +86,6 @@ def refined_rules(
         classes=classes,
         round_cuts=round_cuts,
     )
-
-
-def _standardised(training: Training) -> np.ndarray:
-    """Values in units in which penalties mean something."""
-    centre = np.average(training.taught, weights=training.weight)
-    away = training.taught - centre
-    spread = np.sqrt(np.average(away**2, weights=training.weight))
-    return away / spread if spread > 0 else away
 
 
 def _in_order(boxes: np.ndarray, grid: Grid, loss: Loss, most: int) -> BoxList:

@@ -14,6 +14,7 @@ import numpy as np
 
 from clearwood._numeric import spawn_generators
 from clearwood._numeric.progress import progress
+from clearwood._validation import check_weight
 from clearwood.exceptions import (
     InputError,
     InterruptedFitWarning,
@@ -172,6 +173,7 @@ def stability(
     X: Any,
     y: Any = None,
     *,
+    sample_weight: Any = None,
     n_refits: int = 20,
     refit_ensemble: bool = False,
     n_jobs: int | None = None,
@@ -193,6 +195,9 @@ def stability(
         The rows it was fitted on.
     y : array-like of shape (n_samples,), optional
         Its labels or values.
+    sample_weight : array-like of shape (n_samples,), optional
+        Row weights that ``estimator`` was fitted with; rows are drawn from those of
+        positive weight.
     n_refits : int, default=20
         Bootstrap samples, at least two.
     refit_ensemble : bool, default=False
@@ -232,6 +237,8 @@ def stability(
     encoded = rules.features.encode(X)
     if len(encoded) == 0:
         raise InputError("Cannot refit on an empty table; give the training rows.")
+    given = check_weight(sample_weight, len(encoded))
+    counted = np.flatnonzero(given)
     settings = {
         **estimator.get_params(deep=False),
         "estimator": _inner(estimator, y) if refit_ensemble else estimator.ensemble_,
@@ -241,8 +248,8 @@ def stability(
     settings |= {name: quiet[name] for name in quiet.keys() & settings.keys()}
 
     def refit(generator: np.random.Generator) -> Refit:
-        drawn = generator.integers(len(encoded), size=len(encoded))
-        weight = np.bincount(drawn, minlength=len(encoded)).astype(np.float64)
+        drawn = generator.choice(counted, size=len(counted))
+        weight = np.bincount(drawn, minlength=len(encoded)) * given
         again = type(estimator)(**settings)
         again.set_params(random_state=int(generator.integers(2**31)))
         found = again.fit(X, y, sample_weight=weight).rules_

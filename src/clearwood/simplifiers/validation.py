@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from clearwood._numeric.progress import progress
 from clearwood.rules import Training
 from clearwood.simplifiers.lesson import Job, Lesson, make_lesson
 
@@ -54,6 +55,7 @@ def cross_validate(
     n_jobs: int | None,
     fit: Fit,
     with_pool: bool,
+    verbose: bool,
 ) -> Validation:
     """Fit to two thirds of the rows and judge on the others, three times.
 
@@ -71,6 +73,8 @@ def cross_validate(
         ``predict`` a grid.
     with_pool : bool
         Whether lessons need boxes to choose from.
+    verbose : bool
+        Whether to show a progress bar on stderr.
 
     Returns
     -------
@@ -92,13 +96,15 @@ def cross_validate(
         if some
     ]
     losses = np.empty((len(settings), job.max_rules, n_rows))
-    found = Parallel(n_jobs=n_jobs, prefer="threads")(
+    parallel = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")
+    found = parallel(
         delayed(_held_out_losses)(
             job, held, [settings[i] for i in some], seed, fit, with_pool
         )
         for held, seed, some in pieces
     )
-    for (held, _, some), part in zip(pieces, found):
+    finished = progress(found, len(pieces), "held-out parts", verbose)
+    for part, (held, _, some) in zip(finished, pieces):
         for i, lines in zip(some, part):
             losses[i][:, held] = lines
     share = job.training.weight / job.training.weight.sum()

@@ -28,7 +28,7 @@ class Exportable:
             DuckDB) and columns that do not exist (SQLite).
         table : str, optional
             Table to select from. Without it the text is an expression to be put
-            into a query.
+            into a query. For a sum of classes, their totals are columns too.
         probabilities : bool, default=False
             Add a column per class with its probability.
 

@@ -182,7 +182,9 @@ def _class_query(
     """The totals or means as columns of an inner query, and what follows from them."""
     kind = "total" if rule_set.is_sum else "mean"
     names = [f"{kind} {label}" for label in rule_set.classes]
-    while set(names) & set(rule_set.features.names):
+    # Databases do not tell names apart by the case of letters.
+    taken = {name.lower() for name in rule_set.features.names}
+    while taken & {name.lower() for name in names}:
         names = [f"{name}_" for name in names]
     totals = list(zip(names, _numbers(rule_set, writer)))
     inner = _indented(_query(totals, writer.name(table), writer), "  ")

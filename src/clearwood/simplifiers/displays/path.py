@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from clearwood.ensembles.read import as_predictor
 from clearwood.exceptions import InputError
 from clearwood.rules import RuleScores
 from clearwood.rules.scores import prediction_error
@@ -97,18 +96,15 @@ class PathDisplay:
                 "fitted RuleListClassifier or RuleListRegressor, or another that "
                 "keeps its rules of every size."
             )
-        teacher = as_predictor(estimator.ensemble_ if teacher is None else teacher)
-        taught = teacher.predict(X) if hasattr(teacher, "predict") else teacher
-        scores = [rules.evaluate(X, y, teacher=taught) for rules in path]
         rules = estimator.rules_
+        n_rows = len(rules.features.encode(X))
+        teacher = estimator.ensemble_ if teacher is None else teacher
+        taught = rules.taught_by(teacher, X, n_rows)
+        scores = [rules.evaluate(X, y, teacher=taught) for rules in path]
         of_model = float("nan")
         if y is not None:
-            n_rows = len(rules.features.encode(X))
-            of_model = prediction_error(
-                rules.check_truth(y, n_rows, "y"),
-                rules.check_truth(taught, n_rows, "the teacher"),
-                rules.task,
-            )
+            truth = rules.check_truth(y, n_rows, "y")
+            of_model = prediction_error(truth, taught, rules.task)
         return cls(
             scores,
             task=rules.task,

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from clearwood.ensembles.read import as_predictor
 from clearwood.exceptions import InputError
 from clearwood.simplifiers.displays.rule_columns import FONT, Column, columns_of
 from clearwood.simplifiers.displays.rule_lines import RuleLine, lines_of, lines_on
@@ -113,10 +112,8 @@ class RulesDisplay:
         else:
             n_rows = len(rules.features.encode(X))
             default = getattr(estimator, "ensemble_", None)
-            taught = as_predictor(default if teacher is None else teacher)
-            if taught is not None:
-                said = taught.predict(X) if hasattr(taught, "predict") else taught
-                taught = rules.check_truth(said, n_rows, "the teacher")
+            teacher = default if teacher is None else teacher
+            taught = rules.taught_by(teacher, X, n_rows)
             if y is not None:
                 y = rules.check_truth(y, n_rows, "y")
             lines = lines_on(rules, X, y, taught)
