@@ -166,7 +166,7 @@ def edited(path, value):
         (("format",), "other", "not a Clearwood rule set"),
         (("version",), 99, "version.*99"),
         (("version",), True, "version"),
-        (("combine",), "average", "combine"),
+        (("combine",), "mean", "combine"),
         (("combine",), "sum", r"scores: expected 2 numbers, found 0"),
         (("rules", 0, "scores"), [1.0, 2.0], r"scores: expected 0 numbers, found 2"),
         (("task",), "regression", "task"),
