@@ -26,6 +26,8 @@ _HOME = {
     "InTreesRegressor": "simplifiers",
     "Interval": "rules",
     "ModelCheck": "ensembles",
+    "NodeHarvestClassifier": "simplifiers",
+    "NodeHarvestRegressor": "simplifiers",
     "PathDisplay": "simplifiers.displays",
     "RegionsDisplay": "simplifiers.displays",
     "Rule": "rules",

@@ -345,7 +345,7 @@ def test_changes_are_real_and_none_is_overlooked(problem):
         for name, cell in zip(change.features, change.values):
             changed[names.index(name)] = cell
         assert rule_set.predict([changed])[0] == change.prediction != told.prediction
-        if not rule_set.is_sum:
+        if rule_set.is_list:
             assert rule_set.apply([changed])[0] + 1 == change.rule
     found = {change.features for change in told.changes}
     for n_features in (1, 2):

@@ -33,9 +33,15 @@ def rule_sets(draw):
         st.sampled_from([(), ("no", "yes"), (0, 1, 2), (False, True), (0.5, 1.5)])
     )
 
-    combine = draw(st.sampled_from(["first", "sum"]))
+    combine = draw(st.sampled_from(["first", "sum", "average"]))
 
     def rule(conditions):
+        if combine == "average":
+            weight = draw(st.sampled_from([0.0, 0.1, 1.0, 1e100]))
+            if not classes:
+                return Rule(conditions, draw(SMALL), weight=weight, support=3.0)
+            shares = (1.0, *[0.0] * (len(classes) - 1))
+            return Rule(conditions, classes[0], shares, weight=weight)
         if combine == "sum" and classes:
             scores = tuple(
                 draw(st.lists(SMALL, min_size=len(classes), max_size=len(classes)))
@@ -160,7 +166,7 @@ def edited(path, value):
         (("format",), "other", "not a Clearwood rule set"),
         (("version",), 99, "version.*99"),
         (("version",), True, "version"),
-        (("combine",), "average", "combine"),
+        (("combine",), "mean", "combine"),
         (("combine",), "sum", r"scores: expected 2 numbers, found 0"),
         (("rules", 0, "scores"), [1.0, 2.0], r"scores: expected 0 numbers, found 2"),
         (("task",), "regression", "task"),

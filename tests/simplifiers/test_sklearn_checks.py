@@ -14,6 +14,8 @@ from clearwood import (
     FABRulesRegressor,
     InTreesClassifier,
     InTreesRegressor,
+    NodeHarvestClassifier,
+    NodeHarvestRegressor,
     RuleListClassifier,
     RuleListRegressor,
 )
@@ -45,6 +47,9 @@ def few_trees(ensemble):
         RuleListClassifier(
             few_trees(RandomForestClassifier), n_rules=3, max_rules=3, tune=None
         ),
+        NodeHarvestClassifier(max_rules=4, min_node_rows=3),
+        NodeHarvestRegressor(max_rules=4),
+        NodeHarvestClassifier(few_trees(RandomForestClassifier), max_rules=None),
         AdditiveRulesClassifier(n_rules=3, max_rules=3, tune=None),
         AdditiveRulesRegressor(max_rules=2, tune=None, n_synthetic=300),
         AdditiveRulesClassifier(

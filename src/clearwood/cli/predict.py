@@ -21,7 +21,7 @@ def predict(rules: str, data: str, out: str | None, force: bool, as_json: bool) 
 
     Each line of the result has the number of the data row, counted from 1, the
     prediction, the class probabilities, and the number of the rule that decided; of a
-    sum, the numbers of the rules that were added.
+    sum or an average, the numbers of the rules that took part.
     Columns that the rules do not know are ignored.
     """
     check_outputs([out], [rules, data], force)
@@ -41,8 +41,8 @@ def predict(rules: str, data: str, out: str | None, force: bool, as_json: bool) 
 
 
 def _records(rule_set: Any, frame: Any) -> list[dict[str, Any]]:
-    if rule_set.is_sum:
-        records = _added(rule_set, frame)
+    if not rule_set.is_list:
+        records = _with_all_that_hold(rule_set, frame)
     else:
         lines, decided = list(rule_set), rule_set.apply(frame).tolist()
         records = [{"prediction": lines[i].prediction, "rule": i + 1} for i in decided]
@@ -52,8 +52,8 @@ def _records(rule_set: Any, frame: Any) -> list[dict[str, Any]]:
     return [{"row": row, **record} for row, record in enumerate(records, start=1)]
 
 
-def _added(rule_set: Any, frame: Any) -> list[dict[str, Any]]:
-    """What a sum says, and the numbers of the rules that were added."""
+def _with_all_that_hold(rule_set: Any, frame: Any) -> list[dict[str, Any]]:
+    """What a sum or an average says, and the numbers of the rules that took part."""
     pairs = zip(rule_set.predict(frame).tolist(), rule_set.matches(frame))
     return [
         {"prediction": said, "rules": [i + 1 for i in held.nonzero()[0].tolist()]}
@@ -75,7 +75,7 @@ def _as_csv(rule_set: Any, records: list[dict[str, Any]]) -> str:
     writer = csv.writer(text, lineterminator="\n")
     named = [f"probability {label}" for label in rule_set.classes]
     writer.writerow(
-        ["row", "prediction", *named, "rules" if rule_set.is_sum else "rule"]
+        ["row", "prediction", *named, "rule" if rule_set.is_list else "rules"]
     )
     for record in records:
         probabilities = record.get("probabilities", [])

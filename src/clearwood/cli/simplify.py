@@ -20,7 +20,9 @@ MODELS = (
 )
 
 
-METHODS = ("list", "tree", "born-again", "additive", "in-trees", "fab", "em")
+METHODS = (
+    "list", "tree", "born-again", "additive", "in-trees", "fab", "em", "node-harvest",
+)  # fmt: skip
 SEARCHES = METHODS[:4]
 
 
@@ -50,7 +52,8 @@ SEARCHES = METHODS[:4]
     help="list: the first rule that fits decides; found by a search for what says best "
     "what the ensemble says. tree: rules that never overlap. born-again: such rules by "
     "asking the model about made rows. additive: all rules that fit add up. in-trees: "
-    "the ensemble's own rules, shortened. fab, em: rules of a mixture model.",
+    "the ensemble's own rules, shortened. fab, em: rules of a mixture model. "
+    "node-harvest: the weighted average of the ensemble's own nodes (extra harvest).",
 )
 @click.option(
     "--max-rules",
@@ -236,7 +239,7 @@ def _read_model(
 
 
 def _explain(model: Any, split: Any, task: str, options: dict[str, Any]) -> Any:
-    from clearwood.simplifiers.api import make_simplifier
+    from clearwood.simplifiers.api import make_simplifier, settings_of
 
     settings: dict[str, Any] = {}
     if options["method"] in SEARCHES:
@@ -246,21 +249,23 @@ def _explain(model: Any, split: Any, task: str, options: dict[str, Any]) -> Any:
         signs = dict.fromkeys(rising, 1) | dict.fromkeys(falling, -1)
         settings["monotonic_cst"] = signs
     if options["method"] in ("fab", "em"):
-        settings = {
+        settings |= {
             "prune": options["prune"],
             "n_restarts": options["restarts"],
             "statement_counts": options["statement_counts"],
         }
-    # inTrees is done before a progress bar could be read.
-    if options["method"] != "in-trees":
-        settings["verbose"] = sys.stderr.isatty() and not options["quiet"]
+    run = {
+        "n_jobs": options["jobs"],
+        "verbose": sys.stderr.isatty() and not options["quiet"],
+    }
+    known = settings_of(options["method"], task)
+    settings |= {name: value for name, value in run.items() if name in known}
     rules = make_simplifier(
         model,
         options["method"],
         task,
         max_rules=options["max_rules"],
         random_state=options["seed"],
-        n_jobs=options["jobs"],
         **settings,
     ).fit(split.X, split.y)
     # The estimator sees values without a name; the file knows what they are called.

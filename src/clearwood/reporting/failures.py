@@ -44,7 +44,7 @@ def summarize_failures(
     worst = different[np.argsort(-gap[different], kind="stable")][:MOST_ROWS]
     # A list has an `index` too, but no row labels.
     label = table.X.index if _has_labels(table.X) else None
-    reasons = _sum_reason if rules.is_sum else _list_reason
+    reasons = _list_reason if rules.is_list else _sum_reason
     return {
         "n_rows": len(gap),
         "n_different": len(different),
@@ -90,7 +90,7 @@ def _list_reason(rules: RuleSet, row: np.ndarray) -> dict[str, Any]:
 
 
 def _sum_reason(rules: RuleSet, row: np.ndarray) -> dict[str, Any]:
-    """The rules that add to a row, and the row's values that made them do so."""
+    """The rules that take part in a row, and the row's values that made them do so."""
     held = [i for i, rule in enumerate(rules.rules) if rule.matches(row[None])[0]]
     if not held:
         return {"rule": "the constant", "values": ["no rule fits"]}

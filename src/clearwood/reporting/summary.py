@@ -153,7 +153,7 @@ def _facts(
     else:
         task = "regression"
     facts.append(("Task", task))
-    rows = rules.otherwise.caught if rules.is_sum else sum(r.caught for r in rules)
+    rows = sum(r.caught for r in rules) if rules.is_list else rules.otherwise.caught
     if not math.isnan(rows):
         facts.append(("Rules learnt from", f"{rows:,.6g} rows"))
     return facts

@@ -17,7 +17,7 @@ def line_bars(rule_set: RuleSet) -> list[dict[str, Any]]:
         ``matching``: share of the rows that satisfy the rule; ``value``: in a list of
         numbers, where on their common axis the rule's number stands, and its spread
         from there to both sides; ``added``: in a sum, what is added over the most
-        that any rule adds.
+        that any rule adds; ``weighed``: in an average, the weight over the largest.
 
     Examples
     --------
@@ -32,20 +32,22 @@ def line_bars(rule_set: RuleSet) -> list[dict[str, Any]]:
     [-1.0, 0.25, None]
     """
     total = rule_set.otherwise.support
-    if not rule_set.is_sum:
+    if rule_set.is_list:
         total = sum(rule.caught for rule in rule_set)
     matching = [rule.support / total if total else math.nan for rule in rule_set]
     nothing = [None] * rule_set.n_rules
     added = _added(rule_set) if rule_set.is_sum else nothing
     with_axis = not rule_set.is_sum and rule_set.task == "regression"
     values = _values(rule_set) if with_axis else nothing
+    most = max(rule.weight for rule in rule_set) or 1.0
     return [
         {
             "matching": None if math.isnan(share) else share,
             "value": value,
             "added": length,
+            **({"weighed": rule.weight / most} if rule_set.is_average else {}),
         }
-        for share, value, length in zip(matching, values, added)
+        for share, value, length, rule in zip(matching, values, added, rule_set)
     ]
 
 

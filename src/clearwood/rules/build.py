@@ -359,7 +359,7 @@ def _described(
 
     ``by_caught``: the probabilities are those of the caught rows, and stay so.
     """
-    if rule_set.classes and not (by_caught or rule_set.is_sum):
+    if rule_set.classes and rule_set.is_list and not by_caught:
         rule_set = _with_probabilities(rule_set, training)
     return described(
         rule_set, training.encoded, training.weight, training.teacher, training.labels

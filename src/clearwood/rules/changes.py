@@ -184,7 +184,7 @@ def _change(
     encoded = _changed(row, [chosen])
     said = rule_set.predict_encoded(encoded).tolist()[0]
     rule, by = None, ""
-    if not rule_set.is_sum:
+    if rule_set.is_list:
         rule = int(rule_set.apply_encoded(encoded)[0]) + 1
         by = f" (rule {rule})"
     farthest = {option: option.region for option in chosen}

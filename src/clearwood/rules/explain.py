@@ -19,7 +19,7 @@ from clearwood.rules.conditions import (
     name_text,
     number_text,
 )
-from clearwood.rules.render import added_text, prediction_text, wrapped
+from clearwood.rules.render import prediction_text, said_text, wrapped
 from clearwood.rules.rule import Rule
 from clearwood.rules.rule_set import RuleSet
 
@@ -100,14 +100,17 @@ class Explanation:
     prediction : float, or a class label
         What the rules say.
     rule : int or None
-        Number of the rule that decides; None in a sum.
+        Number of the rule that decides; None in a sum and in an average.
     tried : tuple of Tried
-        The rules up to the one that decides; in a sum, all of them.
+        The rules up to the one that decides; in a sum or an average, all of them.
     totals : dict
-        Only in a sum: what the rules add up to, for each class or for the target.
+        In a sum what the rules add up to, in an average what they say on average,
+        for each class or for the target; else empty.
     changes : tuple of Change
         The smallest changes with which the rules would say something else. Of sums
-        only those that classify have any: every rule moves a value.
+        and averages only those that classify have any: every rule moves a value.
+    combine : {"first", "sum", "average"}
+        As in ``RuleSet``.
     """
 
     target: str
@@ -116,6 +119,7 @@ class Explanation:
     tried: tuple[Tried, ...]
     totals: dict[Any, float]
     changes: tuple[Change, ...]
+    combine: str = "first"
 
     def __str__(self) -> str:
         return "\n".join(wrapped(line) for line in _lines(self))
@@ -296,13 +300,14 @@ def _explain_row(
         for number, rule in enumerate(rules, start=1)
     ]
     totals, decides = {}, None
-    if rules.is_sum:
-        found = rules._totals_encoded(encoded).reshape(-1).tolist()
+    if not rules.is_list:
+        find = rules._totals_encoded if rules.is_sum else rules._averages
+        found = find(encoded).reshape(-1).tolist()
         totals = dict(zip(rules.classes or (rules.target,), found))
     else:
         decides = int(rules.apply_encoded(encoded)[0]) + 1
         tried = tried[:decides]
-    has_changes = bool(rules.classes) or not rules.is_sum
+    has_changes = bool(rules.classes) or rules.is_list
     return Explanation(
         rules.target,
         rules.predict_encoded(encoded).tolist()[0],
@@ -310,6 +315,7 @@ def _explain_row(
         tuple(tried),
         totals,
         smallest_changes(rules, row, texts, fixed, steps) if has_changes else (),
+        rules.combine,
     )
 
 
@@ -321,16 +327,13 @@ def _tried(
     texts: tuple[str, ...],
     steps: np.ndarray | None,
 ) -> Tried:
-    if rules.is_sum:
-        says = added_text(rules, rule, signed=bool(rule.conditions))
-    else:
-        says = prediction_text(rule.prediction)
     answers = tuple(
         _answer(rules.features, literal, row, texts, steps)
         for condition in rule.conditions
         for literal in condition.literals()
     )
-    return Tried(number, says, all(answer.holds for answer in answers), answers)
+    holds = all(answer.holds for answer in answers)
+    return Tried(number, said_text(rules, rule), holds, answers)
 
 
 def _answer(
@@ -356,17 +359,20 @@ def _answer(
 def _title(told: Explanation) -> str:
     said = f"{told.target}: {prediction_text(told.prediction)}"
     if told.rule is None:
-        return (
-            f"{said}, the sum of" if len(told.totals) == 1 else f"{said}, {_sum(told)}"
-        )
+        is_sum = told.combine == "sum"
+        if len(told.totals) == 1:
+            return f"{said}, the {'sum' if is_sum else 'weighted average'} of"
+        name = "total" if is_sum else "weighted average"
+        return f"{said}, the largest {name} ({_totals_text(told)}) of"
     last = told.tried[-1]
     words = f"{said}, by rule {told.rule}"
     return words if last.answers else f"{words}, otherwise"
 
 
-def _sum(told: Explanation) -> str:
-    totals = [f"{prediction_text(of)} {total:.4g}" for of, total in told.totals.items()]
-    return f"the largest total ({', '.join(totals)}) of"
+def _totals_text(told: Explanation) -> str:
+    return ", ".join(
+        f"{prediction_text(of)} {total:.4g}" for of, total in told.totals.items()
+    )
 
 
 def _lines(told: Explanation) -> list[str]:

@@ -19,6 +19,8 @@ def rules_text(rule_set: RuleSet) -> str:
     """Rules as plain text: a line for what is asked, one for what is said."""
     if rule_set.is_sum:
         return _sum_text(rule_set)
+    if rule_set.is_average:
+        return _average_text(rule_set)
     lines = []
     for number, rule in enumerate(rule_set.rules, start=1):
         lines.append(f"{number}. if {rule.text(rule_set.features)}")
@@ -46,6 +48,49 @@ def _sum_text(rule_set: RuleSet) -> str:
         lines.append(f"{number}. {added_text(rule_set, rule, signed=True)}")
         lines.append(f"      if {rule.text(rule_set.features)}{rows}")
     return "\n".join(wrapped(line) for line in lines)
+
+
+def _average_text(rule_set: RuleSet) -> str:
+    """An average as plain text: what is asked, what is said, and its weight."""
+    goal = "probabilities of " * bool(rule_set.classes) + rule_set.target
+    lines = [f"{goal} = the average of all lines that hold, by their weights"]
+    for number, rule in enumerate(rule_set.rules, start=1):
+        lines.append(f"{number}. if {rule.text(rule_set.features)}")
+        lines.append(f"   {_with_statistics(rule_set, rule)}")
+    last = rule_set.otherwise
+    if last.weight > 0:
+        lines.append(f"{rule_set.n_rules}. always {_with_statistics(rule_set, last)}")
+    else:
+        said = value_text(rule_set, last)
+        lines.append(f"{rule_set.n_rules}. otherwise {said}")
+    return "\n".join(wrapped(line) for line in lines)
+
+
+def _with_statistics(rule_set: RuleSet, rule: Rule) -> str:
+    known = ", ".join(statistics_text(rule_set, rule))
+    return said_text(rule_set, rule) + (f"  ({known})" if known else "")
+
+
+def said_text(rule_set: RuleSet, rule: Rule) -> str:
+    """What a line says, adds, or brings into an average with its weight."""
+    if rule_set.is_sum:
+        return added_text(rule_set, rule, signed=bool(rule.conditions))
+    if not rule_set.is_average:
+        return prediction_text(rule.prediction)
+    return f"{value_text(rule_set, rule)} with weight {number_text(rule.weight)}"
+
+
+def value_text(rule_set: RuleSet, rule: Rule) -> str:
+    """What a line of an average says: a value, or probabilities and their classes."""
+    if not rule_set.classes:
+        return prediction_text(rule.prediction)
+    shares = [
+        f"{number_text(share)} for {prediction_text(label)}"
+        for label, share in zip(rule_set.classes, rule.probabilities)
+        if share > 0 or len(rule_set.classes) == 2
+    ]
+    # Of two classes the other has what is left of 1.
+    return shares[-1] if len(rule_set.classes) == 2 else ", ".join(shares)
 
 
 def added_text(rule_set: RuleSet, rule: Rule, *, signed: bool = False) -> str:
@@ -122,7 +167,7 @@ def rules_html(rule_set: RuleSet) -> str:
 def summarize_rules(rule_set: RuleSet) -> dict[str, Any]:
     """All that the HTML table shows, as plain data."""
     total = sum(rule.caught for rule in rule_set)
-    if rule_set.is_sum:
+    if not rule_set.is_list:
         total = rule_set.otherwise.caught
     return {
         "task": rule_set.task,
@@ -132,7 +177,8 @@ def summarize_rules(rule_set: RuleSet) -> dict[str, Any]:
             {
                 "number": number,
                 "conditions": [c.text(rule_set.features) for c in rule.conditions],
-                "prediction": _said_text(rule_set, rule),
+                "prediction": _cell_text(rule_set, rule),
+                "weight": number_text(rule.weight),
                 "support": _or_none(rule.support),
                 "caught": _or_none(rule.caught),
                 "share": _or_none(rule.caught / total if total else math.nan),
@@ -168,10 +214,11 @@ def _numbered(rule_set: RuleSet) -> list[tuple[int | None, Rule, dict[str, Any]]
     return [*lines]
 
 
-def _said_text(rule_set: RuleSet, rule: Rule) -> str:
-    if rule_set.is_sum:
-        return added_text(rule_set, rule, signed=bool(rule.conditions))
-    return prediction_text(rule.prediction)
+def _cell_text(rule_set: RuleSet, rule: Rule) -> str:
+    """As ``said_text``, without the weight, which has a column of its own."""
+    if rule_set.is_average:
+        return value_text(rule_set, rule)
+    return said_text(rule_set, rule)
 
 
 def _or_none(value: float) -> float | None:

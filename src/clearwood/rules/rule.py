@@ -60,6 +60,8 @@ class Rule:
     scores : tuple of float
         Only in a sum that classifies: what the rule adds to the log-odds of each
         class. ``prediction`` is the class that gains most.
+    weight : float
+        Only in an average: how much the rule counts there.
     """
 
     conditions: tuple[Condition, ...]
@@ -77,6 +79,7 @@ class Rule:
     disagreement: float = float("nan")
     instead: Any = None
     scores: tuple[float, ...] = ()
+    weight: float = 1.0
 
     def _key(self) -> tuple[Any, ...]:
         # An unknown statistic equals itself, which NaN does not.

@@ -13,17 +13,18 @@ from clearwood._features import FeatureSpace
 from clearwood._files import write_text
 from clearwood._validation import check_target, check_weight
 from clearwood.exceptions import InputError
+from clearwood.rules.average import averages, check_average
 from clearwood.rules.exports.exportable import Exportable
 from clearwood.rules.rule import Rule, first_match
 from clearwood.rules.scores import RuleScores, fidelity, prediction_error
 
-COMBINE = ("first", "sum")
+COMBINE = ("first", "sum", "average")
 LARGEST_ADDEND = 1e300
 
 
 @dataclass(frozen=True, eq=False)
 class RuleSet(Exportable):
-    """An ordered list of rules, the first of which decides, or a sum of rules.
+    """An ordered list of rules, the first of which decides, or a sum or average.
 
     Attributes
     ----------
@@ -31,7 +32,8 @@ class RuleSet(Exportable):
         In the order in which they are tried and printed.
     otherwise : Rule
         Decides where no rule does; it has no conditions. In a sum it is the constant
-        from which the total starts.
+        from which the total starts; in an average it always takes part, with its
+        weight, and where no weight is above zero it is what is said.
     features : FeatureSpace
         The columns the rules read.
     classes : tuple
@@ -40,9 +42,11 @@ class RuleSet(Exportable):
         Name of what is predicted.
     about : dict of str to str
         Where the rules come from (model, method, settings), for people to read.
-    combine : {"first", "sum"}
+    combine : {"first", "sum", "average"}
         Whether the first rule that a row satisfies decides, or all of them add up:
-        values in regression, log-odds of the classes in classification.
+        values in regression, log-odds of the classes in classification; or the
+        average of what they say, by their weights: of values, or of class
+        probabilities.
 
     Examples
     --------
@@ -95,6 +99,7 @@ class RuleSet(Exportable):
                         f"A rule asks feature {condition.feature}, but there are "
                         f"{self.features.n_features} features."
                     )
+        check_average(tuple(self), is_average=self.is_average)
         if self.is_sum and np.abs(self._added()).max() > LARGEST_ADDEND:
             raise InputError(
                 f"A rule of a sum must add at most {LARGEST_ADDEND} in size, so "
@@ -108,8 +113,18 @@ class RuleSet(Exportable):
 
     @property
     def is_sum(self) -> bool:
-        """Whether the rules add up; otherwise the first that fits decides."""
+        """Whether the rules add up."""
         return self.combine == "sum"
+
+    @property
+    def is_average(self) -> bool:
+        """Whether the weighted average of the rules that hold is said."""
+        return self.combine == "average"
+
+    @property
+    def is_list(self) -> bool:
+        """Whether one rule decides each row: the first that holds."""
+        return self.combine == "first"
 
     @property
     def n_rules(self) -> int:
@@ -181,6 +196,11 @@ class RuleSet(Exportable):
                 "In a sum no rule decides alone; `matches` says which rules add to a "
                 "row, `totals` what they add up to."
             )
+        if self.is_average:
+            raise InputError(
+                "In an average no rule decides alone; `matches` says which rules take "
+                "part in a row, and `weight` how much each of them counts."
+            )
         return first_match(self._matches_encoded(encoded))
 
     def totals(self, X: Any) -> np.ndarray:
@@ -196,7 +216,9 @@ class RuleSet(Exportable):
             Values, or log-odds of the classes before they are made probabilities.
         """
         if not self.is_sum:
-            raise InputError("The first rule that fits decides here; nothing adds up.")
+            raise InputError(
+                f"Nothing adds up where combine={self.combine!r}, only in a sum."
+            )
         return self._totals_encoded(self.features.encode(X))
 
     def _added(self) -> np.ndarray:
@@ -210,6 +232,9 @@ class RuleSet(Exportable):
         for rule, value in zip(self.rules, added):
             total[rule.matches(encoded)] += value
         return total
+
+    def _averages(self, encoded: np.ndarray) -> np.ndarray:
+        return averages(self, encoded)
 
     def predict(self, X: Any) -> np.ndarray:
         """What the printed rules say of each row.
@@ -227,15 +252,16 @@ class RuleSet(Exportable):
 
     def predict_encoded(self, encoded: np.ndarray) -> np.ndarray:
         """As :meth:`predict`, for a table that ``features.encode`` made."""
-        if not self.is_sum:
+        if self.is_list:
             return self.predictions[self.apply_encoded(encoded)]
-        total = self._totals_encoded(encoded)
+        total = (self._totals_encoded if self.is_sum else self._averages)(encoded)
         return np.array(self.classes)[total.argmax(axis=1)] if self.classes else total
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Class probabilities of the rule that decides each row.
 
-        In a sum, those that the total stands for.
+        In a sum, those that the total stands for; in an average, their mean over the
+        rules that hold.
 
         Parameters
         ----------
@@ -249,6 +275,8 @@ class RuleSet(Exportable):
             raise InputError("These rules predict a number; they have no classes.")
         if self.is_sum:
             return softmax(self.totals(X), axis=1)
+        if self.is_average:
+            return self._averages(self.features.encode(X))
         return np.array([rule.probabilities for rule in self])[self.apply(X)]
 
     def evaluate(self, X: Any, y: Any = None, *, teacher: Any = None) -> RuleScores:

@@ -57,8 +57,8 @@ def rules_to_json(rule_set: RuleSet) -> str:
         "float32": features.float32,
         "features": [_feature_to_dict(features, d) for d in range(features.n_features)],
         "combine": rule_set.combine,
-        "rules": [_rule_to_dict(rule, features) for rule in rule_set.rules],
-        "otherwise": _rule_to_dict(rule_set.otherwise, features),
+        "rules": [_rule_to_dict(rule, rule_set) for rule in rule_set.rules],
+        "otherwise": _rule_to_dict(rule_set.otherwise, rule_set),
         "about": rule_set.about,
     }
     return json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
@@ -74,13 +74,16 @@ def _feature_to_dict(features: FeatureSpace, d: int) -> dict[str, Any]:
     }
 
 
-def _rule_to_dict(rule: Rule, features: FeatureSpace) -> dict[str, Any]:
+def _rule_to_dict(rule: Rule, rule_set: RuleSet) -> dict[str, Any]:
     numbers = {name: getattr(rule, name) for name in STATISTICS}
     return {
-        "conditions": [_condition_to_dict(c, features) for c in rule.conditions],
+        "conditions": [
+            _condition_to_dict(c, rule_set.features) for c in rule.conditions
+        ],
         "prediction": _plain(rule.prediction),
         "probabilities": [float(p) for p in rule.probabilities],
         "scores": [float(s) for s in rule.scores],
+        **({"weight": float(rule.weight)} if rule_set.is_average else {}),
         **{k: None if math.isnan(v) else float(v) for k, v in numbers.items()},
         "instead": None if rule.instead is None else _plain(rule.instead),
     }
@@ -172,11 +175,12 @@ def rules_from_json(text: str) -> RuleSet:
     about = top.value(dict, "about")
     if not all(isinstance(v, str) for v in about.values()):
         raise ModelFormatError("about: expected text only.")
-    is_sum = combine == "sum"
-    otherwise = _read_rule(top.place("otherwise"), features, classes, is_sum)
+    otherwise = _read_rule(top.place("otherwise"), features, classes, combine)
     if otherwise.conditions:
         raise ModelFormatError("otherwise.conditions: expected none.")
-    rules = tuple(_read_rule(p, features, classes, is_sum) for p in top.places("rules"))
+    rules = tuple(
+        _read_rule(p, features, classes, combine) for p in top.places("rules")
+    )
     for i, rule in enumerate(rules):
         if not rule.conditions:
             raise ModelFormatError(f"rules[{i}].conditions: expected at least one.")
@@ -261,11 +265,13 @@ def _parse(text: str) -> Any:
 
 
 def _read_rule(
-    place: _Place, features: FeatureSpace, classes: tuple, is_sum: bool
+    place: _Place, features: FeatureSpace, classes: tuple, combine: str
 ) -> Rule:
+    is_sum, is_average = combine == "sum", combine == "average"
     place.only(
-        "conditions", "prediction", "probabilities", "scores", "instead", *STATISTICS
-    )
+        "conditions", "prediction", "probabilities", "scores", "instead", *STATISTICS,
+        *["weight"] * is_average,
+    )  # fmt: skip
     conditions = tuple(_read_condition(p, features) for p in place.places("conditions"))
     asked = [condition.feature for condition in conditions]
     if len(set(asked)) != len(asked):
@@ -297,7 +303,7 @@ def _read_rule(
         raise ModelFormatError(f"{place.path}.low: expected at most high.")
     return Rule(
         conditions, prediction, probabilities, scores=scores, instead=instead,
-        **statistics,
+        weight=place.number("weight") if is_average else 1.0, **statistics,
     )  # fmt: skip
 
 

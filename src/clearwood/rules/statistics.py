@@ -45,7 +45,7 @@ def described(
     """
     matches = rule_set._matches_encoded(encoded)
     everywhere = np.ones((len(encoded), 1), dtype=bool)
-    if rule_set.is_sum:
+    if not rule_set.is_list:
         held = caught = np.hstack([matches, everywhere])
     else:
         first = first_match(matches)

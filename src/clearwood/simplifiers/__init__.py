@@ -19,6 +19,10 @@ from clearwood.simplifiers.in_trees_estimators import (
     InTreesRegressor,
 )
 from clearwood.simplifiers.list_estimators import RuleListClassifier, RuleListRegressor
+from clearwood.simplifiers.node_harvest import (
+    NodeHarvestClassifier,
+    NodeHarvestRegressor,
+)
 
 __all__ = [
     "AdditiveRulesClassifier",
@@ -31,6 +35,8 @@ __all__ = [
     "FABRulesRegressor",
     "InTreesClassifier",
     "InTreesRegressor",
+    "NodeHarvestClassifier",
+    "NodeHarvestRegressor",
     "RuleListClassifier",
     "RuleListRegressor",
     "simplify",

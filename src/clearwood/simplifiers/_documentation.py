@@ -229,14 +229,7 @@ BORN_AGAIN_PARAMETERS = f"""{ESTIMATOR.rstrip()}
         Rows that are made in each node.
     min_leaf : int, default=5
         Training rows that a leaf holds at least, each counted with its weight but no
-        less than once.
-    forbidden : sequence of str or int, default=()
-        Names, or positions among the columns, of features that no rule may ask. The
-        ensemble may ask them.
-    n_jobs : int or None, default=None
-        Threads for the folds. The result does not depend on it.
-    random_state : int, Generator, RandomState or None, default=None
-        Seed of made rows and folds (and of the default ensemble).
+        less than once.{LAST.rstrip()}
 """
 
 BORN_AGAIN_ATTRIBUTES = f"""{FITTED.rstrip()}
@@ -260,6 +253,43 @@ BORN_AGAIN_REFERENCES = """
     ----------
     Breiman and Shang, "Born again trees", technical report, University of California,
     Berkeley, 1996.
+"""
+
+HARVEST_PARAMETERS = f"""{ESTIMATOR.rstrip()}
+    max_rules : int or None, default=10
+        Most lines printed, the one that always takes part included. None keeps all
+        nodes with weight: the solution of the programme as it is in the article,
+        often dozens.
+    max_interaction : int, default=2
+        Most features that a node may ask.
+    min_node_rows : int, default=10
+        Fewest training rows in a node.
+    target : {{"ensemble", "labels"}}, default="ensemble"
+        What the nodes say and the average comes near to: what the ensemble predicts
+        (probabilities, or values), or the labels, as in the article.
+    round_cuts : bool, default=True
+        Print, and predict with, the shortest bounds that separate the same training
+        values, short values, and weights of three digits.
+    random_state : int, Generator, RandomState or None, default=None
+        Seed of the default ensemble; nothing else is random.
+"""
+
+HARVEST_ATTRIBUTES = f"""{FITTED.rstrip()}
+    path_ : tuple of RuleSet
+        The averages of all sizes found, from the mean of all rows alone to
+        ``rules_``; with ``max_rules=None`` that one only.
+    n_nodes_ : int
+        Distinct nodes that the weights were sought for.{COLUMNS}"""
+
+HARVEST_REFERENCES = """
+    Notes
+    -----
+    Needs ``clarabel``: the extra ``harvest``. Where more than 1,000 nodes are found,
+    those take part whose rows lie farthest from the mean, all in all.
+
+    References
+    ----------
+    Meinshausen, "Node Harvest", Annals of Applied Statistics 4, 2010.
 """
 
 REFERENCES = """

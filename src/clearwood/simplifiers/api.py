@@ -25,6 +25,10 @@ from clearwood.simplifiers.in_trees_estimators import (
     InTreesRegressor,
 )
 from clearwood.simplifiers.list_estimators import RuleListClassifier, RuleListRegressor
+from clearwood.simplifiers.node_harvest import (
+    NodeHarvestClassifier,
+    NodeHarvestRegressor,
+)
 
 METHODS: dict[str, tuple[Any, Any]] = {
     "list": (RuleListClassifier, RuleListRegressor),
@@ -34,8 +38,15 @@ METHODS: dict[str, tuple[Any, Any]] = {
     "in-trees": (InTreesClassifier, InTreesRegressor),
     "fab": (FABRulesClassifier, FABRulesRegressor),
     "em": (FABRulesClassifier, FABRulesRegressor),
+    "node-harvest": (NodeHarvestClassifier, NodeHarvestRegressor),
 }
 """Estimators for classes and for numbers, by method."""
+
+
+def settings_of(method: str, task: str) -> set[str]:
+    """Names of the parameters of the estimator that a method names."""
+    make = METHODS[method][task == "regression"]
+    return set(make._get_param_names()) - {"estimator"}
 
 
 def make_simplifier(model: Any, method: str, task: str, **settings: Any) -> Any:
@@ -59,7 +70,7 @@ def make_simplifier(model: Any, method: str, task: str, **settings: Any) -> Any:
     if method in ("fab", "em"):
         settings["method"] = method
     make = METHODS[method][task == "regression"]
-    known = set(make._get_param_names()) - {"estimator"}
+    known = settings_of(method, task)
     unknown = sorted(set(settings) - known)
     if unknown:
         raise InputError(
@@ -90,11 +101,12 @@ def simplify(
         Rows on which the rules shall speak for the model; its training rows do.
     y : array-like of shape (n_samples,), optional
         True labels or values, to report how precise the rules are.
-    method : {"list", "tree", "born-again", "additive", "in-trees", "fab", "em"}, \
-            default="list"
-        See :class:`RuleListClassifier`, :class:`DistilledTreeClassifier`,
-        :class:`BornAgainTreeClassifier`, :class:`AdditiveRulesClassifier`,
-        :class:`InTreesClassifier`, and for the last two :class:`FABRulesClassifier`.
+    method : str, default="list"
+        "list": :class:`RuleListClassifier`; "tree": :class:`DistilledTreeClassifier`;
+        "born-again": :class:`BornAgainTreeClassifier`; "additive":
+        :class:`AdditiveRulesClassifier`; "in-trees": :class:`InTreesClassifier`; "fab"
+        and "em": :class:`FABRulesClassifier`; "node-harvest":
+        :class:`NodeHarvestClassifier`; or the regressor of the same name.
     max_rules : int, default=10
         Most lines printed, ``otherwise`` included.
     sample_weight : array-like of shape (n_samples,), optional

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from clearwood.rules import RuleSet, Training
-from clearwood.search.lists import LEAST_ROWS
+from clearwood.search.list_ascent import LEAST_ROWS
 from clearwood.simplifiers._documentation import (
     BORN_AGAIN_ATTRIBUTES,
     BORN_AGAIN_PARAMETERS,
@@ -35,15 +35,14 @@ class _BornAgainTree(RulesOnPath):
     _with_pool = False
 
     _parameter_constraints: dict[str, Any] = {
-        "estimator": "no_validation",
-        "n_rules": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left")],
-        "max_rules": [Interval(Integral, 1, None, closed="left")],
+        **{
+            name: kinds
+            for name, kinds in RulesOnPath._parameter_constraints.items()
+            if name != "n_synthetic"
+        },
         "p_alt": [Interval(Real, 0, 1, closed="both")],
         "n_node_rows": [Interval(Integral, 1, None, closed="left")],
         "min_leaf": [Interval(Integral, 1, None, closed="left")],
-        "forbidden": "no_validation",
-        "n_jobs": [None, Integral],
-        "random_state": "no_validation",
     }
 
     def __init__(
@@ -56,6 +55,7 @@ class _BornAgainTree(RulesOnPath):
         n_node_rows: int = 1000,
         min_leaf: int = LEAST_ROWS,
         forbidden: Any = (),
+        verbose: bool = False,
         n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None:
@@ -66,6 +66,7 @@ class _BornAgainTree(RulesOnPath):
         self.n_node_rows = n_node_rows
         self.min_leaf = min_leaf
         self.forbidden = forbidden
+        self.verbose = verbose
         self.n_jobs = n_jobs
         self.random_state = random_state
 

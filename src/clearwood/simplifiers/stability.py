@@ -23,7 +23,7 @@ from clearwood.exceptions import (
 )
 from clearwood.rules import RuleSet
 from clearwood.rules.conditions import name_text
-from clearwood.rules.render import added_text, prediction_text, wrapped
+from clearwood.rules.render import said_text, wrapped
 from clearwood.simplifiers.teacher import needs_fit
 
 BACK = 0.5
@@ -337,7 +337,7 @@ def _compared(rules: RuleSet, encoded: np.ndarray, again: RuleSet, X: Any) -> Re
     # Its own encoding: an ensemble fitted again may know other categories.
     table = again.features.encode(X)
     lines, held = list(again.rules), again._matches_encoded(table)
-    if not again.is_sum:
+    if again.is_list:
         # A list may leave to `otherwise` what another has a rule for.
         held = np.hstack([held, ~held.any(axis=1, keepdims=True)])
         lines.append(again.otherwise)
@@ -387,9 +387,7 @@ def _summary(
         RuleStability(
             i + 1,
             rule.text(rules.features),
-            added_text(rules, rule, signed=True)
-            if rules.is_sum
-            else prediction_text(rule.prediction),
+            said_text(rules, rule),
             float(overlap[:, i].mean()),
             int((overlap[:, i] >= BACK).sum()),
         )

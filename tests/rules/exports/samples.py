@@ -92,7 +92,8 @@ def feature_spaces(draw, numeric=False):
 def rule_sets(draw, numeric=False, sums=True):
     space = draw(feature_spaces(numeric))
     classes = draw(st.sampled_from(CLASSES))
-    combine = draw(st.sampled_from(["first", "sum"])) if sums else "first"
+    combines = ["first", "sum", "average"] if sums else ["first"]
+    combine = draw(st.sampled_from(combines))
     rules = []
     for _ in range(draw(st.integers(0, 4))):
         features = draw(
@@ -119,14 +120,18 @@ def conditions_of(draw, space, d):
 
 @st.composite
 def rules_that_say(draw, conditions, classes, combine):
+    # Halves and quarters of numbers that SQLite reads exactly are such numbers, too.
+    weight = draw(st.sampled_from([0.0, 0.25, 0.5, 1.0]))
+    weight = weight if combine == "average" else 1.0
     if not classes:
-        return Rule(conditions, draw(SHORT | EXACT))
+        return Rule(conditions, draw(SHORT | EXACT), weight=weight)
     if combine == "sum":
         scores = [draw(SCORE) for _ in classes]
         return Rule(conditions, classes[int(np.argmax(scores))], scores=tuple(scores))
     shares = [draw(SHARE) for _ in classes]
     shares[draw(st.integers(0, len(classes) - 1))] += 1.5
-    return Rule(conditions, classes[int(np.argmax(shares))], tuple(shares))
+    said = classes[int(np.argmax(shares))]
+    return Rule(conditions, said, tuple(shares), weight=weight)
 
 
 @st.composite

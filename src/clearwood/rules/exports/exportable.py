@@ -65,7 +65,8 @@ class Exportable:
         """The rules as a LaTeX ``tabular`` that needs no package.
 
         Per rule its number, conditions, prediction, the rows that it catches and the
-        agreement there; of a sum what each rule adds, and to how many rows.
+        agreement there; of a sum what each rule adds, and to how many rows; of an
+        average the weight of each rule, too.
 
         Returns
         -------
@@ -127,7 +128,8 @@ class Exportable:
         Raises
         ------
         InputError
-            The rules ask categories, add up, or need more than 10,000 leaves.
+            The rules ask categories, add up, are an average, or need more than 10,000
+            leaves.
 
         Examples
         --------

@@ -7,7 +7,7 @@ import re
 
 from clearwood._features import printable
 from clearwood.rules.conditions import name_text, number_text
-from clearwood.rules.render import added_text, prediction_text
+from clearwood.rules.render import added_text, prediction_text, value_text
 from clearwood.rules.rule import Rule
 from clearwood.rules.rule_set import RuleSet
 
@@ -36,6 +36,7 @@ QUOTED = re.compile(r"""('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")""")
 COLUMNS = {
     "first": r"{r p{0.55\linewidth} l r r}",
     "sum": r"{r p{0.55\linewidth} l r}",
+    "average": r"{r p{0.5\linewidth} l r r r}",
 }
 
 
@@ -46,8 +47,11 @@ def rules_to_latex(rule_set: RuleSet) -> str:
     if rule_set.is_sum:
         goal = f"log-odds of {target}" if rule_set.classes else target
         heads = ["", "if", f"add to {goal}", "rows"]
+    if rule_set.is_average:
+        heads = ["", "if", f"say of {target}", "weight", "rows", "agreement"]
+    about = "; their average by weight is said" * rule_set.is_average
     lines = [
-        f"% Rules for {name_text(rule_set.target)}; needs no package.",
+        f"% Rules for {name_text(rule_set.target)}{about}; needs no package.",
         rf"\begin{{tabular}}{COLUMNS[rule_set.combine]}",
         r"\hline",
         rf"{' & '.join(heads)} \\",
@@ -68,6 +72,14 @@ def _cells(rule_set: RuleSet, rule: Rule) -> list[str]:
         said = added_text(rule_set, rule, signed=bool(rule.conditions))
         rows = _number(rule.support)
         return [_conditions(asked) or "always", latex_text(said), rows]
+    if rule_set.is_average:
+        return [
+            _conditions(asked) or ("always" if rule.weight else "otherwise"),
+            latex_text(value_text(rule_set, rule)),
+            number_text(rule.weight),
+            _number(rule.support),
+            _number(rule.agreement),
+        ]
     says = latex_text(prediction_text(rule.prediction))
     if not rule_set.classes:
         says = f"${number_text(rule.prediction)}$"

@@ -60,6 +60,17 @@ def rules_to_python(rule_set: RuleSet, name: str = "predict") -> str:
             _function(name, "The class of a row.", _largest_lines(rule_set, totals)),
             _function(f"{name}_proba", SHARES, _softmax_lines(rule_set, totals)),
         ]
+    elif rule_set.is_average and rule_set.classes:
+        mean, labels = f"_{name}_mean", _labels(rule_set)
+        most = [f"shares = {mean}(row)", f"return {labels}[shares.index(max(shares))]"]
+        pairs = [f"return dict(zip({labels}, {mean}(row)))"]
+        functions = [
+            _function(mean, "The weighted mean of shares.", _mean_lines(rule_set)),
+            _function(name, "The class of a row.", most),
+            _function(f"{name}_proba", SHARES, pairs),
+        ]
+    elif rule_set.is_average:
+        functions = [_function(name, "The value of a row.", _mean_lines(rule_set))]
     elif rule_set.is_sum:
         functions = [_function(name, "The value of a row.", _value_lines(rule_set))]
     else:
@@ -119,6 +130,35 @@ def _value_lines(rule_set: RuleSet) -> list[str]:
     return [*lines, "return total"]
 
 
+def _mean_lines(rule_set: RuleSet) -> list[str]:
+    """One ``if`` per rule, which adds a weight, and values times that weight."""
+    last = rule_set.otherwise
+    many = bool(rule_set.classes)
+    lines = [*_cell_lines(rule_set), f"weight = {_number(last.weight)}"]
+    if many:
+        shares = [_number(share) for share in last.probabilities]
+        parts = ", ".join(f"weight * {share}" for share in shares)
+        nothing, lines = f"[{', '.join(shares)}]", [*lines, f"totals = [{parts}]"]
+    else:
+        nothing = _said(last)
+        lines.append(f"total = weight * {nothing}")
+    for rule in rule_set.rules:
+        counts = _number(rule.weight)
+        lines += [f"# if {rule.text(rule_set.features)}"]
+        lines += _if_lines(rule, rule_set.features)
+        lines += [f"    weight += {counts}"]
+        values = rule.probabilities or (rule.prediction,)
+        for k, value in enumerate(values):
+            total = f"totals[{k}]" if many else "total"
+            lines += [f"    {total} += {counts} * {_number(value)}"]
+    mean = "[total / weight for total in totals]" if many else "total / weight"
+    return [*lines, "if weight == 0:", f"    return {nothing}", f"return {mean}"]
+
+
+def _labels(rule_set: RuleSet) -> str:
+    return f"[{', '.join(_label(label) for label in rule_set.classes)}]"
+
+
 def _totals_lines(rule_set: RuleSet) -> list[str]:
     start = [_number(score) for score in rule_set.otherwise.scores]
     lines = [*_cell_lines(rule_set), f"totals = [{', '.join(start)}]"]
@@ -134,20 +174,18 @@ def _totals_lines(rule_set: RuleSet) -> list[str]:
 
 
 def _largest_lines(rule_set: RuleSet, totals: str) -> list[str]:
-    labels = ", ".join(_label(label) for label in rule_set.classes)
     return [
         f"totals = {totals}(row)",
-        f"return [{labels}][totals.index(max(totals))]",
+        f"return {_labels(rule_set)}[totals.index(max(totals))]",
     ]
 
 
 def _softmax_lines(rule_set: RuleSet, totals: str) -> list[str]:
-    labels = ", ".join(_label(label) for label in rule_set.classes)
     return [
         f"totals = {totals}(row)",
         "parts = [_exp(total - max(totals)) for total in totals]",
         "shares = [part / sum(parts) for part in parts]",
-        f"return dict(zip([{labels}], shares))",
+        f"return dict(zip({_labels(rule_set)}, shares))",
     ]
 
 
@@ -179,7 +217,7 @@ def _cell_lines(rule_set: RuleSet) -> list[str]:
 def _variable(features: FeatureSpace, d: int) -> str:
     """The name of a feature where Python takes it as it is."""
     name = features.names[d]
-    known = hasattr(builtins, name) or name in ("row", "total", "totals")
+    known = hasattr(builtins, name) or name in ("row", "total", "totals", "weight")
     plain = name.isidentifier() and name.isascii() and not name.startswith("_")
     if not plain or known or keyword.iskeyword(name) or re.fullmatch(r"x[0-9]+", name):
         return f"x{d}"

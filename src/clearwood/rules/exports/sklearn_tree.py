@@ -75,10 +75,10 @@ def rules_to_sklearn(rule_set: RuleSet) -> Any:
     """See :meth:`clearwood.RuleSet.to_sklearn`."""
     from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-    if rule_set.is_sum:
+    if not rule_set.is_list:
         raise InputError(
-            "Rules that add up are not one tree; export them as Python or SQL "
-            "(to_python, to_sql)."
+            "Rules that add up, or of which an average is taken, are not one tree; "
+            "export them as Python or SQL (to_python, to_sql)."
         )
     values = _values(rule_set)
     nodes, depth = _nodes(rule_set, _numeric_questions(rule_set))

@@ -110,18 +110,15 @@ def _sql(
     rule_set: RuleSet, writer: _Writer, table: str | None, probabilities: bool
 ) -> str:
     writer.check_kinds(rule_set.classes, "the classes")
-    if not rule_set.is_sum:
+    if rule_set.is_list:
         columns = _list_columns(rule_set, writer)
     elif not rule_set.classes:
-        columns = [("prediction", writer.total(rule_set, _value_of))]
+        columns = [("prediction", _numbers(rule_set, writer)[0])]
     elif table is None:
-        totals = [
-            f"({writer.total(rule_set, _score_of(k))})"
-            for k in range(len(rule_set.classes))
-        ]
-        columns = _sum_columns(rule_set, totals, writer, probabilities)
+        totals = [f"({total})" for total in _numbers(rule_set, writer)]
+        columns = _class_columns(rule_set, totals, writer, probabilities)
     else:
-        return _sum_query(rule_set, writer, table, probabilities)
+        return _class_query(rule_set, writer, table, probabilities)
     if not probabilities:
         columns = columns[:1]
         if table is None:
@@ -142,10 +139,22 @@ def _list_columns(rule_set: RuleSet, writer: _Writer) -> list[tuple[str, str]]:
     return columns
 
 
-def _sum_columns(
+def _numbers(rule_set: RuleSet, writer: _Writer) -> list[str]:
+    """What a sum or an average comes to: one expression, or one per class."""
+    classes = range(len(rule_set.classes))
+    if rule_set.is_sum:
+        values = [_score_of(k) for k in classes] or [_value_of]
+        return [writer.total(rule_set, value) for value in values]
+    return [
+        writer.mean(rule_set, value)
+        for value in [_share_of(k) for k in classes] or [_value_of]
+    ]
+
+
+def _class_columns(
     rule_set: RuleSet, totals: list[str], writer: _Writer, probabilities: bool
 ) -> list[tuple[str, str]]:
-    """As ``_list_columns``, from one expression per class."""
+    """As ``_list_columns``, from one total or mean per class."""
     labels = [writer.label(label) for label in rule_set.classes]
     lines = ["CASE"]
     for k, total in enumerate(totals[:-1]):
@@ -153,6 +162,9 @@ def _sum_columns(
         largest = " AND ".join(f"{total} >= {other}" for other in totals[k + 1 :])
         lines.append(f"  WHEN {largest} THEN {labels[k]}")
     columns = [("prediction", "\n".join([*lines, f"  ELSE {labels[-1]}", "END"]))]
+    if rule_set.is_average:
+        names = [f"probability {label}" for label in rule_set.classes]
+        return columns + list(zip(names, totals)) * probabilities
     if probabilities:
         _check_exponents(rule_set)
         for k, label in enumerate(rule_set.classes):
@@ -164,22 +176,21 @@ def _sum_columns(
     return columns
 
 
-def _sum_query(
+def _class_query(
     rule_set: RuleSet, writer: _Writer, table: str, probabilities: bool
 ) -> str:
-    """The totals as columns of an inner query, and what follows from them."""
-    names = [f"total {label}" for label in rule_set.classes]
+    """The totals or means as columns of an inner query, and what follows from them."""
+    kind = "total" if rule_set.is_sum else "mean"
+    names = [f"{kind} {label}" for label in rule_set.classes]
     # Databases do not tell names apart by the case of letters.
     taken = {name.lower() for name in rule_set.features.names}
     while taken & {name.lower() for name in names}:
         names = [f"{name}_" for name in names]
-    totals = [
-        (name, writer.total(rule_set, _score_of(k))) for k, name in enumerate(names)
-    ]
+    totals = list(zip(names, _numbers(rule_set, writer)))
     inner = _indented(_query(totals, writer.name(table), writer), "  ")
     quoted = [writer.name(name) for name in names]
-    columns = _sum_columns(rule_set, quoted, writer, probabilities)
-    return _query(columns, f"(\n  {inner}\n) AS totals", writer)
+    columns = _class_columns(rule_set, quoted, writer, probabilities)
+    return _query(columns, f"(\n  {inner}\n) AS {kind}s", writer)
 
 
 def _query(columns: list[tuple[str, str]], source: str | None, writer: _Writer) -> str:
@@ -226,6 +237,18 @@ class _Writer:
                 when = _indented(self.conditions(rule), "  ")
                 lines.append(f"  + CASE WHEN {when} THEN {added} ELSE 0e0 END")
         return "\n".join(lines)
+
+    def mean(self, rule_set: RuleSet, value: Callable[[Rule], float]) -> str:
+        """The weighted mean of what the rules say, with the products of predict."""
+        weight = self.total(rule_set, lambda rule: rule.weight)
+        total = self.total(rule_set, lambda rule: rule.weight * value(rule))
+        mean = f"({_indented(total, '  ')})\n/ ({_indented(weight, '  ')})"
+        last = rule_set.otherwise
+        if last.weight > 0:
+            return mean
+        nothing = self.as_double(self.number(value(last)))
+        when = f"WHEN ({_indented(weight, '  ')}) = 0e0 THEN {nothing}"
+        return f"CASE\n  {_indented(when, '  ')}\n  ELSE {_indented(mean, '  ')}\nEND"
 
     def conditions(self, rule: Rule) -> str:
         tests = [self.test(q) for q in questions_of(rule.conditions, self.features)]

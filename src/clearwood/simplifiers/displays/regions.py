@@ -65,8 +65,9 @@ class RegionsDisplay:
     decided : tuple of ndarray or None, default=None
         Edges of cells along both axes and what the rules say in them, a masked array
         of shape (len(second) - 1, len(first) - 1).
-    is_sum : bool, default=False
-        Whether the rules add up, so that none takes rows of another.
+    combine : {"first", "sum", "average"}, default="first"
+        As in ``RuleSet``. Only where the first decides does a rule take rows of
+        another.
 
     Attributes
     ----------
@@ -100,7 +101,7 @@ class RegionsDisplay:
         classes: tuple[Any, ...] = (),
         background: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None,
         decided: tuple[np.ndarray, np.ndarray, np.ma.MaskedArray] | None = None,
-        is_sum: bool = False,
+        combine: str = "first",
     ) -> None:
         self.points = points
         self.said = said
@@ -110,7 +111,7 @@ class RegionsDisplay:
         self.classes = classes
         self.background = background
         self.decided = decided
-        self.is_sum = is_sum
+        self.combine = combine
 
     @classmethod
     def from_estimator(
@@ -161,8 +162,8 @@ class RegionsDisplay:
             target=rules.target,
             classes=rules.classes,
             background=said_on_grid(ensemble, pair, points),
-            decided=None if rules.is_sum else _said_in_cells(rules, pair, points),
-            is_sum=rules.is_sum,
+            decided=_said_in_cells(rules, pair, points) if rules.is_list else None,
+            combine=rules.combine,
         )
 
     def plot(self, ax: Any = None) -> RegionsDisplay:
@@ -266,7 +267,7 @@ class RegionsDisplay:
     def _draw_boxes(self, ax: Any, bounds: list[tuple[float, float]]) -> None:
         edges = cell_edges(self.boxes, bounds)
         taken = taken_cells(self.boxes, edges)
-        if self.is_sum:
+        if self.combine != "first":
             taken = [np.zeros_like(cells) for cells in taken]
         corners = _Corners(bounds)
         places = []
@@ -323,7 +324,7 @@ class RegionsDisplay:
     def _ink(self, box: Box) -> str:
         if self.classes:
             return colour(self.classes.index(box.prediction))
-        if self.is_sum:
+        if self.combine == "sum":
             return COLOURS[0] if box.prediction > 0 else COLOURS[1]
         return "black"
 

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from clearwood._features import printable
+from clearwood.rules.conditions import number_text
 from clearwood.simplifiers.displays.rule_lines import RuleLine, score_text, share_text
 from clearwood.simplifiers.displays.style import COLOURS, colour
 
@@ -57,20 +58,37 @@ def columns_of(
 ) -> list[Column]:
     """The columns for which there is something to show."""
     columns = []
+    is_average = any(line.weight is not None for line in lines)
+    if is_average:
+        columns.append(_weight_column(lines))
     if not all(math.isnan(line.matching) for line in lines):
-        columns.append(_rows_column(lines, classes, is_sum))
+        columns.append(_rows_column(lines, classes, is_sum, is_average))
     if is_sum:
         columns.append(_adds_column(lines, classes))
         return columns
     if not classes:
         columns.append(_value_column(lines))
     if not all(math.isnan(line.agreement_caught) for line in lines):
-        columns.append(_agreement_column(lines, classes))
+        columns.append(_agreement_column(lines, classes, is_average))
     return columns
 
 
+def _weight_column(lines: Sequence[RuleLine]) -> Column:
+    weights = [line.weight or 0.0 for line in lines]
+
+    def draw(ax: Any, lines: Any, middles: Any, size: float) -> None:
+        ax.barh(middles, weights, height=size, color=INK, alpha=0.6)
+        ax.set(xlim=(0, 1.02 * (max(weights) or 1.0)), xticks=[])
+
+    numbers = [number_text(weight) for weight in weights]
+    return Column("weight", "weight", numbers, draw, 5.0)
+
+
 def _rows_column(
-    lines: Sequence[RuleLine], classes: tuple[Any, ...], is_sum: bool
+    lines: Sequence[RuleLine],
+    classes: tuple[Any, ...],
+    is_sum: bool,
+    is_average: bool,
 ) -> Column:
     inks = [COLOURS[0]] * len(lines)
     # With more classes than colours, one would stand for two.
@@ -94,11 +112,13 @@ def _rows_column(
     ]
     return Column(
         "rows", "rows", [share_text(line.caught) for line in lines], draw, 8.0,
-        handles=() if is_sum else tuple(handles),
+        handles=() if is_sum or is_average else tuple(handles),
     )  # fmt: skip
 
 
-def _agreement_column(lines: Sequence[RuleLine], classes: tuple[Any, ...]) -> Column:
+def _agreement_column(
+    lines: Sequence[RuleLine], classes: tuple[Any, ...], is_average: bool
+) -> Column:
     shown = np.array(
         [[line.agreement_caught, line.agreement, line.precision] for line in lines]
     )
@@ -136,6 +156,8 @@ def _agreement_column(lines: Sequence[RuleLine], classes: tuple[Any, ...]) -> Co
         ("agreement with the model where it decides", looks[0]),
         ("agreement on all rows that satisfy it", looks[1]),
     ]
+    if is_average:
+        handles = [("agreement with the model where it holds", looks[0])]
     if has_precision:
         handles.append(("precision on these", looks[2]))
     numbers = [score_text(line.agreement_caught) for line in lines]

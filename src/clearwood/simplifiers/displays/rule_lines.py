@@ -10,7 +10,7 @@ import numpy as np
 
 from clearwood.exceptions import InputError
 from clearwood.rules import Rule, RuleSet
-from clearwood.rules.render import prediction_text
+from clearwood.rules.render import prediction_text, value_text
 from clearwood.rules.rule import first_match
 
 
@@ -34,6 +34,8 @@ class RuleLine:
         As in ``Rule``.
     scores : tuple of float
         As in ``Rule``.
+    weight : float or None
+        Only in an average.
     """
 
     number: int | None
@@ -47,6 +49,7 @@ class RuleLine:
     precision: float = math.nan
     spread: float = math.nan
     scores: tuple[float, ...] = ()
+    weight: float | None = None
 
 
 def lines_of(rules: RuleSet) -> list[RuleLine]:
@@ -67,7 +70,7 @@ def lines_of(rules: RuleSet) -> list[RuleLine]:
     """
     # Every row of a sum gets the constant.
     total = rules.otherwise.support
-    if not rules.is_sum:
+    if rules.is_list:
         total = sum(rule.caught for rule in rules)
     lines = [
         RuleLine(
@@ -82,6 +85,7 @@ def lines_of(rules: RuleSet) -> list[RuleLine]:
             rule.precision,
             rule.spread,
             rule.scores,
+            rule.weight if rules.is_average else None,
         )
         for number, rule in enumerate(rules, start=1)
     ]
@@ -116,6 +120,8 @@ def lines_on(
     always = np.ones((n_rows, 1), dtype=bool)
     if rules.is_sum:
         matches = caught = np.hstack([always, matches])
+    elif rules.is_average:
+        matches = caught = np.hstack([matches, always])
     else:
         matches = np.hstack([matches, always])
         caught = np.arange(rules.n_rules) == first_match(matches)[:, None]
@@ -162,6 +168,8 @@ def _agreement(
 
 def says_text(rules: RuleSet, rule: Rule) -> str:
     """What a rule predicts, or adds; of more than two classes, which it raises most."""
+    if rules.is_average:
+        return value_text(rules, rule)
     if not rules.is_sum or len(rules.classes) > 2:
         return prediction_text(rule.prediction)
     value = float(rule.scores[1] if rules.classes else rule.prediction)

@@ -183,7 +183,8 @@ def _legend(
 
 def _pieces(line: RuleLine) -> list[str]:
     if not line.conditions:
-        return ["always" if line.number is None else "otherwise"]
+        always = line.number is None or line.weight
+        return ["always" if always else "otherwise"]
     return [*(f"{c} and" for c in line.conditions[:-1]), line.conditions[-1]]
 
 

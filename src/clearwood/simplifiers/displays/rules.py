@@ -29,6 +29,7 @@ class RulesDisplay:
       of the target on the rows that it decides to both sides.
     - In a sum, what each rule adds, left or right of zero; with more than two classes
       a field per class. The constant comes first.
+    - In an average, the weight of each rule.
 
     Parameters
     ----------
@@ -47,7 +48,7 @@ class RulesDisplay:
         Holds the texts; its units are points.
     panels_ : dict of str to matplotlib Axes
         The columns of bars, by name: ``"rows"``, ``"value"``, ``"agreement"``,
-        ``"adds"``.
+        ``"adds"``, ``"weight"``.
     figure_ : matplotlib Figure
 
     Examples
@@ -136,6 +137,8 @@ class RulesDisplay:
         """
         columns = columns_of(self.lines, self.classes, self.is_sum)
         says = f"then {self.target}"
+        if any(line.weight is not None for line in self.lines):
+            says = f"say of {self.target}"
         if self.is_sum:
             says = "raises most" if len(self.classes) > 2 else "adds"
         if ax is None:

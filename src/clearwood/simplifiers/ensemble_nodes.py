@@ -1,0 +1,105 @@
+"""The shallow nodes of an ensemble's trees, as sets of bins and of rows."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from clearwood.ensembles import TreeEnsemble
+from clearwood.rules import FeatureBins
+
+
+class Nodes(NamedTuple):
+    """Distinct nodes; none holds the same rows as another, and none holds all.
+
+    Attributes
+    ----------
+    allowed : tuple of dict of int to ndarray of bool
+        Per node, for each feature that it asks, which of the feature's bins it holds.
+    held : ndarray of bool of shape (n_rows, n_nodes)
+    """
+
+    allowed: tuple[dict[int, np.ndarray], ...]
+    held: np.ndarray
+
+
+def shallow_nodes(
+    ensemble: TreeEnsemble,
+    bins: FeatureBins,
+    codes: np.ndarray,
+    counts: np.ndarray,
+    *,
+    max_features: int,
+    min_rows: float,
+) -> Nodes:
+    """All nodes that ask few features and hold enough rows.
+
+    Parameters
+    ----------
+    ensemble : TreeEnsemble
+    bins : FeatureBins
+        Its bins.
+    codes : ndarray of shape (n_rows, n_features)
+        The rows in these bins.
+    counts : ndarray of shape (n_rows,)
+        How many rows each of them stands for.
+    max_features : int
+        Most features that the questions on the way to a node ask.
+    min_rows : float
+        Fewest rows in a node.
+
+    Returns
+    -------
+    Nodes
+        Of nodes with the same rows, the one that stands least deep in its tree.
+    """
+    goes_left = _left_bins(ensemble, bins)
+    columns = np.ascontiguousarray(codes.T)
+    everything = np.ones(len(codes), dtype=bool)
+    found: dict[bytes, Any] = {everything.tobytes(): (0, {}, everything)}
+    for root in ensemble.roots.tolist():
+        waiting = [(root, 0, dict[int, np.ndarray](), everything)]
+        while waiting:
+            node, depth, allowed, rows = waiting.pop()
+            d = int(ensemble.feature[node])
+            if d < 0 or (d not in allowed and len(allowed) == max_features):
+                continue
+            left = goes_left[node]
+            for child, side in (
+                (int(ensemble.left[node]), left),
+                (int(ensemble.right[node]), ~left),
+            ):
+                inside = rows & side[columns[d]]
+                if counts[inside].sum() < min_rows:
+                    continue
+                narrower = {**allowed, d: allowed[d] & side if d in allowed else side}
+                waiting.append((child, depth + 1, narrower, inside))
+                key = inside.tobytes()
+                if key not in found or depth + 1 < found[key][0]:
+                    found[key] = (depth + 1, narrower, inside)
+    del found[everything.tobytes()]
+    held = np.array([rows for _, _, rows in found.values()], dtype=bool)
+    return Nodes(
+        tuple(allowed for _, allowed, _ in found.values()),
+        held.reshape(len(found), len(codes)).T,
+    )
+
+
+def _left_bins(ensemble: TreeEnsemble, bins: FeatureBins) -> dict[int, np.ndarray]:
+    """Per inner node, the bins of its feature that go left."""
+    splits = ensemble.splits()
+    found = {}
+    for node, d, cut, missing in zip(*(part.tolist() for part in splits.numeric)):
+        left = np.arange(bins.n_bins[d]) <= np.searchsorted(bins.cuts[d], cut)
+        left[-1] = missing
+        found[node] = left
+    for split in splits.categorical:
+        d = split.feature
+        left = np.zeros(bins.n_bins[d], dtype=bool)
+        group = bins.groups[d]
+        assert group is not None  # It is a categorical feature.
+        left[group[sorted(split.codes_left)]] = True
+        left[-2:] = split.missing_left, split.unseen_left
+        found[split.node] = left
+    return found

@@ -1,0 +1,288 @@
+"""The quadratic programme of Node Harvest (Meinshausen 2010), and its sparse path.
+
+Each node says its mean of the target; a row gets the sum of what its nodes say, each
+times the node's weight. Weights are at least 0, and over the nodes of every row they
+add up to one::
+
+    minimise   sum_i v_i |t_i - sum_g I_ig w_g m_g|^2    over w >= 0, I w = 1
+
+The objective is small and dense in the nodes, while many rows lie in the same nodes:
+such rows are one (their mean says the same of the weights as they do), and equations
+that follow from others are left out. What the programme then costs depends on the
+number of nodes, hardly on that of rows.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.linalg import qr
+from scipy.sparse import csc_matrix, identity, vstack
+
+from clearwood.exceptions import InputError
+
+SMALLEST = 1e-3
+"""Nodes of smaller weight are left out."""
+
+MOST_NODES = 1000
+"""Nodes that one programme chooses from; the article draws as many."""
+
+POOL_PENALTIES = (0.0, 0.003, 0.03)
+"""Per unit of weight; the nodes with which the sparse path is found come from these."""
+
+FEASIBLE = 1e-5
+"""By so much the weights of a row may miss their sum of one."""
+
+PATH_PENALTIES = np.geomspace(1e-4, 0.5, 24)
+MOST_TRIED = 12
+"""From so many lines on every node is tried when one is dropped, not the lightest."""
+
+ROUNDS = 6
+"""Of reweighting, at most, for each of these penalties."""
+
+
+class Programme(NamedTuple):
+    """What weights are sought for; node 0 holds all rows.
+
+    Attributes
+    ----------
+    held : ndarray of bool of shape (n_rows, n_nodes)
+    share : ndarray of shape (n_rows,)
+        Share of each row in the objective.
+    target : ndarray of shape (n_rows, n_outputs)
+        Less its mean, over its standard deviation (of all outputs together).
+    said : ndarray of shape (n_nodes, n_outputs)
+        Mean of that over the rows of each node.
+    """
+
+    held: np.ndarray
+    share: np.ndarray
+    target: np.ndarray
+    said: np.ndarray
+
+    def fitted(self, nodes: np.ndarray, weights: np.ndarray) -> np.ndarray:
+        """What some nodes say of every row."""
+        return self.held[:, nodes] @ (weights[:, None] * self.said[nodes])
+
+    def loss(self, nodes: np.ndarray, weights: np.ndarray) -> float:
+        """Mean squared difference over the variance."""
+        gap = self.target - self.fitted(nodes, weights)
+        return float(self.share @ (gap**2).sum(axis=1))
+
+
+class Harvest(NamedTuple):
+    """Some nodes, ascending, and their weights."""
+
+    nodes: np.ndarray
+    weights: np.ndarray
+
+    @property
+    def n_lines(self) -> int:
+        """Lines printed: one per node, and one for all rows, which is there anyway."""
+        return int((self.nodes != 0).sum()) + 1
+
+
+def make_programme(
+    held: np.ndarray, target: np.ndarray, weight: np.ndarray
+) -> Programme:
+    """Put together what weights are sought for.
+
+    Parameters
+    ----------
+    held : ndarray of bool of shape (n_rows, n_nodes)
+        Without the node that holds all rows, which is put in front.
+    target : ndarray of shape (n_rows,) or (n_rows, n_outputs)
+    weight : ndarray of shape (n_rows,)
+
+    Returns
+    -------
+    Programme
+    """
+    target = target.reshape(len(target), -1)
+    share = weight / weight.sum()
+    target = target - share @ target
+    unit = np.sqrt(share @ (target**2).sum(axis=1))
+    if unit > 0:
+        target = target / unit
+    held = np.column_stack([np.ones(len(held), dtype=bool), held])
+    said = (held.T @ (share[:, None] * target)) / (share @ held)[:, None]
+    return Programme(held, share, target, said)
+
+
+def most_telling(programme: Programme) -> np.ndarray:
+    """All nodes; of too many, those whose rows lie farthest from the mean all in all.
+
+    Of a split of all rows in two, that is as much for either side.
+    """
+    far = np.abs(programme.said).sum(axis=1) * (programme.share @ programme.held)
+    far[0] = np.inf
+    return np.sort(np.argsort(-far, kind="stable")[:MOST_NODES])
+
+
+def solve(
+    programme: Programme, nodes: np.ndarray, penalty: np.ndarray | float = 0.0
+) -> np.ndarray:
+    """The weights of some nodes, the one that holds all rows among them.
+
+    Parameters
+    ----------
+    programme : Programme
+    nodes : ndarray of int
+    penalty : float or ndarray
+        Per unit of weight.
+
+    Returns
+    -------
+    ndarray of shape (n_nodes,)
+    """
+    clarabel = _clarabel()
+    held, share, target = _distinct_rows(programme, nodes)
+    said = programme.said[nodes]
+    # |t - sum_g I_g w_g m_g|^2, output by output.
+    both = (held.T * share) @ held
+    quadratic = both * (said @ said.T)
+    linear = -(said * (held.T @ (share[:, None] * target))).sum(axis=1)
+    equations = held[_independent(held)]
+    n, m = len(nodes), len(equations)
+    settings = clarabel.DefaultSettings()
+    settings.verbose = False
+    settings.max_threads = 1
+    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = 1e-10
+    found = clarabel.DefaultSolver(
+        csc_matrix(np.triu(2 * quadratic)),
+        2 * linear + penalty,
+        csc_matrix(vstack([csc_matrix(equations), -identity(n)])),
+        np.concatenate([np.ones(m), np.zeros(n)]),
+        [clarabel.ZeroConeT(m), clarabel.NonnegativeConeT(n)],
+        settings,
+    ).solve()
+    weights = np.array(found.x)
+    if not np.abs(held @ weights - 1.0).max() <= FEASIBLE:
+        raise InputError(
+            f"The programme of {n} nodes was not solved (clarabel says "
+            f"{found.status}); choose fewer by a larger min_node_rows."
+        )
+    return np.maximum(weights, 0.0)
+
+
+def _clarabel() -> Any:
+    try:
+        import clarabel
+    except ImportError:
+        raise InputError(
+            "Node Harvest needs clarabel, which is not installed; install the extra "
+            "that has it: pip install clearwood[harvest]."
+        ) from None
+    return clarabel
+
+
+def _distinct_rows(
+    programme: Programme, nodes: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Rows that lie in the same nodes as one: the nodes, the share, the mean target."""
+    held = programme.held[:, nodes]
+    bits = np.ascontiguousarray(np.packbits(held, axis=1))
+    keys = bits.view(f"V{bits.shape[1]}").reshape(-1)
+    _, first, group = np.unique(keys, return_index=True, return_inverse=True)
+    share = np.bincount(group, weights=programme.share)
+    target = np.array(
+        [np.bincount(group, weights=programme.share * t) for t in programme.target.T]
+    )
+    return held[first].astype(np.float64), share, (target / share).T
+
+
+def _independent(held: np.ndarray) -> np.ndarray:
+    """Rows of which all others are combinations."""
+    triangle, order = qr(held.T, mode="r", pivoting=True)
+    size = np.abs(np.diag(triangle))
+    return np.sort(order[: len(size)][size > 1e-9 * size[0]])
+
+
+def sparse_path(
+    programme: Programme, nodes: np.ndarray, max_lines: int
+) -> list[Harvest]:
+    """Few nodes with good weights, then more that are better.
+
+    The programme has solutions with dozens of nodes. A price on weight leads to
+    fewer: the sum of the weights is one where a row meets one node, and more where
+    regions are small (the article bounds this sum). A node whose weight came out
+    small is priced higher in the next round, as it is its number that is to be small
+    (reweighting). The weights of the nodes that remain are found without a price.
+
+    Parameters
+    ----------
+    programme : Programme
+    nodes : ndarray of int
+        Those to choose from, 0 among them.
+    max_lines : int
+        Most lines.
+
+    Returns
+    -------
+    list of Harvest
+        In order of lines, each with a smaller loss than all before it.
+    """
+    pool = {0}
+    for price in POOL_PENALTIES:
+        pool |= set(nodes[solve(programme, nodes, price) > SMALLEST].tolist())
+    everything = np.array(sorted(pool))
+    best = {1: Harvest(np.zeros(1, dtype=np.intp), np.ones(1))}
+    for price in PATH_PENALTIES:
+        few = _few_nodes(programme, everything, price)
+        _keep(best, programme, _refitted(programme, few))
+    _drop_one_by_one(best, programme)
+    path: list[Harvest] = []
+    for size, found in sorted(best.items()):
+        if size > max_lines:
+            break
+        if not path or programme.loss(*found) < programme.loss(*path[-1]):
+            path.append(found)
+    return path
+
+
+def _keep(best: dict[int, Harvest], programme: Programme, found: Harvest) -> None:
+    """Take what was found, where nothing of its size is better."""
+    rival = best.get(found.n_lines)
+    if rival is None or programme.loss(*found) < programme.loss(*rival):
+        best[found.n_lines] = found
+
+
+def _drop_one_by_one(best: dict[int, Harvest], programme: Programme) -> None:
+    """Fill in the small sizes, which no price leads to.
+
+    Without a node, those that it made whole with others may lose their weight, too.
+    """
+    larger = [size for size in best if size >= MOST_TRIED]
+    found = best[min(larger) if larger else max(best)]
+    while found.n_lines > 1:
+        light_first = np.argsort(
+            found.weights + 2.0 * (found.nodes == 0), kind="stable"
+        )
+        tried = light_first[: found.n_lines - 1 if found.n_lines <= MOST_TRIED else 1]
+        rivals = [
+            _refitted(programme, np.union1d(0, np.delete(found.nodes, i)))
+            for i in tried
+        ]
+        found = min(rivals, key=lambda rival: programme.loss(*rival))
+        _keep(best, programme, found)
+
+
+def _few_nodes(programme: Programme, nodes: np.ndarray, price: float) -> np.ndarray:
+    """Reweight, and drop nodes without weight, until the same nodes are left."""
+    # The line that holds all rows is printed in any case.
+    penalty = np.where(nodes == 0, 0.0, price)
+    for _ in range(ROUNDS):
+        weights = solve(programme, nodes, penalty)
+        kept = (weights > SMALLEST) | (nodes == 0)
+        penalty = np.where(nodes == 0, 0.0, price / (weights + 0.05))[kept]
+        if kept.all():
+            break
+        nodes = nodes[kept]
+    return nodes
+
+
+def _refitted(programme: Programme, nodes: np.ndarray) -> Harvest:
+    weights = solve(programme, nodes)
+    kept = weights > SMALLEST
+    return Harvest(nodes[kept], weights[kept])
