@@ -51,8 +51,8 @@ fitted). None is tuned per case.
   `rules="refined"`, `max_rules=K`; `fab_soft`: the soft posterior of the former, which
   prints nothing; its seconds do not count the fit.
 
-Splits: five; three of `tree` and `additive`, two of `rulefit`, one of the slow `fab_...`
-methods. Tables of several methods use the cases that all of them have."""
+Splits: five; three of `tree` and `additive`, two of `rulefit`, one of the slow
+`fab_...` methods. Tables of several methods use the cases that all of them have."""
 
 
 READING = """\
