@@ -7,7 +7,7 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import Interval
 
 from clearwood.rules import RuleSet, Training
 from clearwood.search.list_ascent import LEAST_ROWS
