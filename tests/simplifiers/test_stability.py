@@ -185,7 +185,7 @@ def test_an_interrupt_keeps_what_is_done(planted, monkeypatch):
 
 def test_what_cannot_be_fitted_again_is_refused(planted):
     X, y, fitted = planted
-    with pytest.raises(InputError, match="that is fitted"):
+    with pytest.raises(InputError, match="that is not fitted"):
         stability(rule_list(None), X, y)
     with pytest.raises(InputError, match="n_refits"):
         stability(fitted, X, y, n_refits=1)
