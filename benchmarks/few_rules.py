@@ -55,7 +55,7 @@ EVERY = ("forest", "xgboost", "small")
 METHODS = {
     "list": Method(ours.rule_list, ensembles=EVERY),
     "tree": Method(ours.tree, splits=3),
-    "additive": Method(ours.additive, splits=3),
+    "additive": Method(ours.additive, splits=2),
     "cart_labels": Method(ours.cart_labels, CLASSES, ensembles=EVERY),
     "cart_probabilities": Method(ours.cart_probabilities, ensembles=EVERY),
     "cart_made_labels": Method(ours.cart_made_labels, CLASSES),
@@ -64,7 +64,7 @@ METHODS = {
     "figs_probabilities": Method(partial(peers.figs, soft=True), CLASSES, 1),
     "figs_splits": Method(partial(peers.figs, by_splits=True), turn=1),
     "greedy_list": Method(peers.greedy_list, ("binary",), 1),
-    "rulefit": Method(peers.rulefit, ("binary", "regression"), 3, 2),
+    "rulefit": Method(peers.rulefit, ("binary", "regression"), 3, 1),
     "fab_regions": Method(ours.fab_regions, turn=2, splits=1, wants_key=True),
     "fab_soft": Method(ours.fab_soft, turn=2, splits=1, wants_key=True),
     "fab_refined": Method(ours.fab_refined, turn=2, splits=1, wants_key=True),

@@ -44,7 +44,8 @@ after one small fit that compiles or loads the kernels. Wall seconds, and second
 the processor, which do not count what else the machine did. Memory: peak of the
 process, its size before the fit (libraries, model, rows), and the array of rows alone.
 Growth: processor seconds over those of the line before, and rows over rows. FAB's
-default is 20 restarts; this is one of them."""
+default is 20 restarts; this is one of them. Other programs ran beside: wall seconds are
+two to ten times those of the processor, which themselves suffer a little."""
 
 
 PATH_TEXT = """\
