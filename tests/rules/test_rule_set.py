@@ -226,10 +226,10 @@ def test_no_rule_of_a_sum_decides_alone():
     value, _ = sums()
     with pytest.raises(InputError, match="no rule decides alone"):
         value.apply(pd.DataFrame(TABLE))
-    with pytest.raises(InputError, match="nothing adds up"):
+    with pytest.raises(InputError, match="[Nn]othing adds up"):
         RULES.totals(pd.DataFrame(TABLE))
     for wrong, message in [
-        ({"combine": "average"}, "combine must be one of"),
+        ({"combine": "mean"}, "combine must be one of"),
         ({"combine": "sum", "classes": (0, 1)}, "0 scores; here it must have 2"),
         ({"combine": "sum", "otherwise": Rule((), 1e308)}, "finite"),
     ]:

@@ -93,7 +93,9 @@ def _sum_reason(rules: RuleSet, row: np.ndarray) -> dict[str, Any]:
     """The rules that take part in a row, and the row's values that made them do so."""
     held = [i for i, rule in enumerate(rules.rules) if rule.matches(row[None])[0]]
     if not held:
-        return {"rule": "the constant", "values": ["no rule fits"]}
+        if rules.is_sum:
+            return {"rule": "the constant", "values": ["no rule fits"]}
+        return {"rule": str(rules.n_rules), "values": ["no other rule fits"]}
     numbers = ", ".join(str(i + 1) for i in held)
     return {
         "rule": numbers,
