@@ -129,7 +129,7 @@ def test_gains_on_some_rows_are_near_those_on_all(monkeypatch):
     pool = np.array([random_box(rng, problem.grid) for _ in range(8)])
     current = refine_sum(problem, random_sum(rng, problem, 0))
     gain = _PoolGains(problem, pool).gains(problem, current)[0]
-    monkeypatch.setattr("clearwood.search.sums.MOST_GAIN_ROWS", 2000)
+    monkeypatch.setattr("clearwood.search.list_gains.MOST_GAIN_ROWS", 2000)
     some = _PoolGains(problem, pool).gains(problem, current)[0]
     np.testing.assert_allclose(some, gain, atol=0.01)
     assert (some != gain).any()

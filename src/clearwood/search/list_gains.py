@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from clearwood.search.boxes import contains, n_literals
+from clearwood.search.boxes import Grid, contains, n_literals
 from clearwood.search.limits import kind_of, value_range
 from clearwood.search.list_ascent import (
     LEAST_ROWS,
@@ -23,17 +23,25 @@ N_SCREENED = 24
 """Boxes of the pool whose sides are moved to where they fit best."""
 
 
+def thinned(grid: Grid, loss: Any, counts: np.ndarray) -> tuple[Grid, Any, np.ndarray]:
+    """Grid, loss and counts of a random part of very many rows.
+
+    What the rows count is scaled up to the same total.
+    """
+    if grid.n_rows <= MOST_GAIN_ROWS:
+        return grid, loss, counts
+    rows = np.random.default_rng(0).permutation(grid.n_rows)[:MOST_GAIN_ROWS]
+    scale = counts.sum() / max(counts[rows].sum(), 1.0)
+    return grid.take(rows), loss.take(rows), counts[rows] * scale
+
+
 class PoolGains:
     """What each box of a pool would gain at each position of a list."""
 
     def __init__(self, problem: Problem, pool: np.ndarray) -> None:
         grid, seen, loss, _, counts, self.signs = problem
-        rows = np.arange(grid.n_rows)
-        if len(rows) > MOST_GAIN_ROWS:
-            rows = np.random.default_rng(0).permutation(rows)[:MOST_GAIN_ROWS]
-            grid, loss = grid.take(rows), loss.take(rows)
-        self.grid, self.loss = grid, loss
-        self.counts = counts[rows] * (counts.sum() / max(counts[rows].sum(), 1.0))
+        grid, self.loss, self.counts = thinned(grid, loss, counts)
+        self.grid = grid
         self.member = contains(grid, pool).astype(np.float32)
         self.literals = np.array([n_literals(grid, box, seen) for box in pool])
         if self.signs is not None:

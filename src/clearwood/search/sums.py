@@ -6,7 +6,7 @@ import numpy as np
 
 from clearwood.search.boxes import contains, n_literals
 from clearwood.search.list_ascent import LEAST_ROWS
-from clearwood.search.list_gains import MOST_GAIN_ROWS
+from clearwood.search.list_gains import thinned
 from clearwood.search.pool import candidate_boxes
 from clearwood.search.sum_ascent import (
     SMALLEST_CHANGE,
@@ -136,13 +136,9 @@ class _PoolGains:
     """What each box of a pool would gain if it joined a sum."""
 
     def __init__(self, problem: SumProblem, pool: np.ndarray) -> None:
-        grid, rows = problem.grid, np.arange(problem.grid.n_rows)
-        self.counts, self.loss = problem.counts, problem.loss
-        if len(rows) > MOST_GAIN_ROWS:
-            rows = np.random.default_rng(0).permutation(rows)[:MOST_GAIN_ROWS]
-            grid, self.loss = grid.take(rows), problem.loss.take(rows)
-            share_real = problem.counts.sum() / max(problem.counts[rows].sum(), 1.0)
-            self.counts = problem.counts[rows] * share_real
+        grid, self.loss, self.counts = thinned(
+            problem.grid, problem.loss, problem.counts
+        )
         self.grid, self.pool = grid, pool
         self.member = contains(grid, pool).astype(np.float32)
         self.literals = np.array(

@@ -21,7 +21,7 @@ from clearwood.simplifiers.additive import (
 )
 from clearwood.simplifiers.base import ClassifiesByRules, PredictsByRules
 from clearwood.simplifiers.lesson import Job, Lesson
-from clearwood.simplifiers.path import RulesOnPath
+from clearwood.simplifiers.path import MADE_ROWS, RulesOnPath
 
 
 class _AdditiveRules(RulesOnPath):
@@ -29,6 +29,7 @@ class _AdditiveRules(RulesOnPath):
 
     _parameter_constraints: dict[str, Any] = {
         **RulesOnPath._parameter_constraints,
+        **MADE_ROWS,
         "tune": [StrOptions({"auto"}), None],
     }
 

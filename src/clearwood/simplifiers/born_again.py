@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from numbers import Integral, Real
 from typing import Any
 
-import numpy as np
 from sklearn.utils._param_validation import Interval
 
-from clearwood.rules import RuleSet, Training
+from clearwood.rules import Tree
 from clearwood.search.list_ascent import LEAST_ROWS
 from clearwood.simplifiers._documentation import (
     BORN_AGAIN_ATTRIBUTES,
@@ -18,28 +16,20 @@ from clearwood.simplifiers._documentation import (
 )
 from clearwood.simplifiers.base import ClassifiesByRules, PredictsByRules
 from clearwood.simplifiers.lesson import Job, Lesson
-from clearwood.simplifiers.path import RulesOnPath
+from clearwood.simplifiers.path import TreesOnPath
 from clearwood.simplifiers.smeared_trees import (
     SmearedTree,
     Smearing,
     fit_smeared_trees,
     print_smeared_tree,
 )
-from clearwood.simplifiers.teacher import Teacher
 
 
-class _BornAgainTree(RulesOnPath):
+class _BornAgainTree(TreesOnPath):
     """What classifier and regressor share."""
 
-    tune = None
-    _with_pool = False
-
     _parameter_constraints: dict[str, Any] = {
-        **{
-            name: kinds
-            for name, kinds in RulesOnPath._parameter_constraints.items()
-            if name != "n_synthetic"
-        },
+        **TreesOnPath._parameter_constraints,
         "p_alt": [Interval(Real, 0, 1, closed="both")],
         "n_node_rows": [Interval(Integral, 1, None, closed="left")],
         "min_leaf": [Interval(Integral, 1, None, closed="left")],
@@ -82,19 +72,8 @@ class _BornAgainTree(RulesOnPath):
     ) -> list[SmearedTree]:
         return fit_smeared_trees(job, lesson, settings)
 
-    def _print_path(
-        self, job: Job, lesson: Lesson, path: Sequence[SmearedTree]
-    ) -> tuple[RuleSet, ...]:
-        self.trees_ = tuple(print_smeared_tree(job, lesson, tree) for tree in path)
-        return tuple(tree.to_rules() for tree in self.trees_)
-
-    def _find_rules(
-        self, teacher: Teacher, training: Training, generator: np.random.Generator
-    ) -> dict[str, str]:
-        about = super()._find_rules(teacher, training, generator)
-        fits = [tree for tree in self.trees_ if tree.n_leaves <= self.n_rules_]
-        self.tree_ = fits[-1]
-        return about
+    def _print_tree(self, job: Job, lesson: Lesson, tree: SmearedTree) -> Tree:
+        return print_smeared_tree(job, lesson, tree)
 
     def _about(self) -> dict[str, str]:
         return {"method": "born-again", "p_alt": str(self.settings_["p_alt"])}

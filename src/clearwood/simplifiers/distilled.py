@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-import numpy as np
 from sklearn.utils._param_validation import StrOptions
 
-from clearwood.rules import BinSplit, RuleSet, Training, Tree, build_tree
+from clearwood.rules import BinSplit, Tree, build_tree
 from clearwood.search.carts import cart_trees
 from clearwood.search.tree_nodes import Node, make_tree_problem
 from clearwood.search.trees import grow_trees
 from clearwood.simplifiers._documentation import TREE_ATTRIBUTES, TREE_PARAMETERS
 from clearwood.simplifiers.base import ClassifiesByRules, PredictsByRules
 from clearwood.simplifiers.lesson import Job, Lesson
-from clearwood.simplifiers.path import RulesOnPath
+from clearwood.simplifiers.path import MADE_ROWS, TreesOnPath
 from clearwood.simplifiers.rule_list import TREE_PENALTY
-from clearwood.simplifiers.teacher import Teacher
 
 
 class TreeSettings(NamedTuple):
@@ -64,14 +61,12 @@ def print_tree(job: Job, lesson: Lesson, node: Node) -> Tree:
     )
 
 
-class _DistilledTree(RulesOnPath):
+class _DistilledTree(TreesOnPath):
     """What classifier and regressor share."""
 
-    tune = None
-    _with_pool = False
-
     _parameter_constraints: dict[str, Any] = {
-        **RulesOnPath._parameter_constraints,
+        **TreesOnPath._parameter_constraints,
+        **MADE_ROWS,
         "grow": [StrOptions({"lookahead", "cart", "depth2"})],
     }
 
@@ -108,19 +103,8 @@ class _DistilledTree(RulesOnPath):
     def _fit_path(self, job: Job, lesson: Lesson, settings: TreeSettings) -> list[Node]:
         return fit_trees(job, lesson, self.grow)
 
-    def _print_path(
-        self, job: Job, lesson: Lesson, path: Sequence[Node]
-    ) -> tuple[RuleSet, ...]:
-        self.trees_ = tuple(print_tree(job, lesson, tree) for tree in path)
-        return tuple(tree.to_rules() for tree in self.trees_)
-
-    def _find_rules(
-        self, teacher: Teacher, training: Training, generator: np.random.Generator
-    ) -> dict[str, str]:
-        about = super()._find_rules(teacher, training, generator)
-        fits = [tree for tree in self.trees_ if tree.n_leaves <= self.n_rules_]
-        self.tree_ = fits[-1]
-        return about
+    def _print_tree(self, job: Job, lesson: Lesson, tree: Node) -> Tree:
+        return print_tree(job, lesson, tree)
 
     def _about(self) -> dict[str, str]:
         return {"method": "tree", "grow": self.grow}

@@ -12,7 +12,7 @@ from clearwood.search import BoxList
 from clearwood.simplifiers._documentation import LIST_ATTRIBUTES, LIST_PARAMETERS
 from clearwood.simplifiers.base import ClassifiesByRules, PredictsByRules
 from clearwood.simplifiers.lesson import Job, Lesson
-from clearwood.simplifiers.path import RulesOnPath
+from clearwood.simplifiers.path import MADE_ROWS, RulesOnPath
 from clearwood.simplifiers.rule_list import (
     Settings,
     fit_path,
@@ -26,6 +26,7 @@ class _RuleList(RulesOnPath):
 
     _parameter_constraints: dict[str, Any] = {
         **RulesOnPath._parameter_constraints,
+        **MADE_ROWS,
         "combine": [StrOptions({"near-disjoint", "first", "disjoint"})],
         "tune": [StrOptions({"auto"}), None],
         "monotonic_cst": "no_validation",

@@ -9,13 +9,18 @@ from typing import Any
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from clearwood.rules import RuleSet, Training
+from clearwood.rules import RuleSet, Training, Tree
 from clearwood.simplifiers.augment import default_number
 from clearwood.simplifiers.base import RulesFromEnsemble
 from clearwood.simplifiers.lesson import Job, Lesson, make_job, make_lesson
 from clearwood.simplifiers.limits import read_limits
 from clearwood.simplifiers.teacher import Teacher
 from clearwood.simplifiers.validation import N_FOLDS, TUNED_ROWS, cross_validate
+
+MADE_ROWS: dict[str, Any] = {
+    "n_synthetic": [StrOptions({"auto"}), Interval(Integral, 0, None, closed="left")]
+}
+"""Constraint of those who learn from rows that are made beforehand."""
 
 
 class RulesOnPath(RulesFromEnsemble):
@@ -29,10 +34,6 @@ class RulesOnPath(RulesFromEnsemble):
         "estimator": "no_validation",
         "n_rules": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left")],
         "max_rules": [Interval(Integral, 1, None, closed="left")],
-        "n_synthetic": [
-            StrOptions({"auto"}),
-            Interval(Integral, 0, None, closed="left"),
-        ],
         "forbidden": "no_validation",
         "verbose": ["verbose"],
         "n_jobs": [None, Integral],
@@ -134,3 +135,33 @@ class RulesOnPath(RulesFromEnsemble):
     def _of_size(self, n_rules: int) -> RuleSet:
         """The longest rules with so many lines at most."""
         return [found for found in self.path_ if found.n_rules <= n_rules][-1]
+
+
+class TreesOnPath(RulesOnPath):
+    """Fits trees of all sizes, and keeps them as trees too.
+
+    A subclass says how one of them is printed.
+    """
+
+    trees_: tuple[Tree, ...]
+    tree_: Tree
+    tune = None
+    _with_pool = False
+
+    def _print_tree(self, job: Job, lesson: Lesson, tree: Any, /) -> Tree:
+        """A tree of bins in the data's own terms."""
+        raise NotImplementedError
+
+    def _print_path(
+        self, job: Job, lesson: Lesson, path: Sequence[Any]
+    ) -> tuple[RuleSet, ...]:
+        self.trees_ = tuple(self._print_tree(job, lesson, tree) for tree in path)
+        return tuple(tree.to_rules() for tree in self.trees_)
+
+    def _find_rules(
+        self, teacher: Teacher, training: Training, generator: np.random.Generator
+    ) -> dict[str, str]:
+        about = super()._find_rules(teacher, training, generator)
+        fits = [tree for tree in self.trees_ if tree.n_leaves <= self.n_rules_]
+        self.tree_ = fits[-1]
+        return about
