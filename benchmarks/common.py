@@ -102,6 +102,11 @@ def arguments(description, texts=None, **flags):
     return parser.parse_args()
 
 
+def _short(value):
+    """Six digits of a number are more than any table shows."""
+    return f"{value:.6g}" if isinstance(value, float) else value
+
+
 class Study:
     """Rows in a CSV file; a case that is already there is not run again.
 
@@ -159,7 +164,7 @@ class Study:
             writer = csv.DictWriter(file, fieldnames=list(rows[0]))
             if new:
                 writer.writeheader()
-            writer.writerows(rows)
+            writer.writerows({k: _short(v) for k, v in row.items()} for row in rows)
 
     def write_markdown(self, title, *parts):
         """The page of results: parts are paragraphs and tables."""
