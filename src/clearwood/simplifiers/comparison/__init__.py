@@ -1,0 +1,1 @@
+"""All methods beside one another on one model and its data."""
