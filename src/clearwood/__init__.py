@@ -22,6 +22,7 @@ _HOME = {
     "FABRulesRegressor": "simplifiers",
     "FeatureBins": "rules",
     "FeatureSpace": "rules",
+    "FrontierDisplay": "simplifiers.displays",
     "InTreesClassifier": "simplifiers",
     "InTreesRegressor": "simplifiers",
     "Interval": "rules",

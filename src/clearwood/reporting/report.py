@@ -6,7 +6,10 @@ from typing import Any
 
 from clearwood._files import check_writable, write_text
 from clearwood._html import render
+from clearwood.exceptions import InputError
+from clearwood.reporting.frontier import summarize_frontier
 from clearwood.reporting.summary import summarize
+from clearwood.simplifiers.comparison.frontier import Frontier
 
 
 def report(
@@ -21,13 +24,14 @@ def report(
 ) -> None:
     """Write one page about some rules: what they say, how good, where they fail.
 
+    Of a comparison: every point on a chart, and the rules of the one that is chosen.
     The page needs no network and no script. The same input gives the same bytes.
 
     Parameters
     ----------
-    result : fitted estimator with ``rules_``, or RuleSet
+    result : fitted estimator with ``rules_``, RuleSet or Frontier
         What to report: what FABRulesClassifier, RuleListRegressor or any other of
-        these methods found.
+        these methods found, or what ``compare`` did, which needs no rows.
     path : str or Path
         The HTML file to write.
     X : array-like or frame of shape (n_samples, n_features), optional
@@ -66,5 +70,15 @@ def report(
     """
     # Before the summary, which may take long on many rows.
     check_writable(path, overwrite=overwrite)
-    page = summarize(result, X=X, y=y, teacher=teacher, title=title)
-    write_text(path, render("reporting/report.html", **page), overwrite=overwrite)
+    if isinstance(result, Frontier):
+        if not (X is None and y is None and teacher is None):
+            raise InputError(
+                "A comparison has its own rows and scores; leave X, y and teacher out."
+            )
+        page = render(
+            "reporting/frontier.html", **summarize_frontier(result, title=title)
+        )
+    else:
+        summary = summarize(result, X=X, y=y, teacher=teacher, title=title)
+        page = render("reporting/report.html", **summary)
+    write_text(path, page, overwrite=overwrite)

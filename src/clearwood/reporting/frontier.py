@@ -1,0 +1,206 @@
+"""What a comparison found, as plain data for its page."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from clearwood._features import printable
+from clearwood._html import percent_text, significant_text
+from clearwood.reporting.frontier_chart import chart_of
+from clearwood.rules.render import summarize_rules
+from clearwood.simplifiers.comparison.frontier import Frontier, FrontierPoint
+
+LARGEST_TABLES, LARGEST_TEXTS = 1_000_000, 400_000
+"""Characters on the page for rules as tables, and for those as plain text."""
+TABLE_SHARE, LINE_SHARE, LITERAL_SHARE = 3_000, 1_300, 60
+"""Characters that a table takes beside its words: in all, per line, per literal."""
+
+
+def summarize_frontier(frontier: Frontier, *, title: str | None = None) -> dict:
+    """Everything that the page of a comparison shows, as plain data.
+
+    Parameters
+    ----------
+    frontier : Frontier
+        What ``compare`` found.
+    title : str, optional
+        Title of the page.
+
+    Returns
+    -------
+    dict
+        Keys ``title``, ``version``, ``unit``, ``points``, ``chart`` (None where no
+        error is known), ``lowest``, ``fewest``, ``model``, ``failures`` and ``facts``.
+    """
+    from clearwood import __version__
+
+    lowest, fewest = lowest_error(frontier), fewest_lines(frontier)
+    points = _points(frontier)
+    shown = None if fewest is None else frontier.points.index(fewest)
+    for number, point in enumerate(points):
+        point["is_shown"] = number == shown
+    return {
+        "title": title or f"How many rules for {printable(frontier.model)}?",
+        "version": __version__,
+        "is_class": frontier.task == "classification",
+        "unit": _unit(frontier),
+        "points": points,
+        "chart": chart_of(frontier),
+        "words": _words(frontier, lowest, fewest),
+        "lowest": None if lowest is None else _short(frontier, lowest),
+        "fewest": None if fewest is None else _short(frontier, fewest),
+        "model": printable(frontier.model),
+        "model_error": _known(frontier.model_error),
+        "model_spread": _known(frontier.model_error_spread),
+        "model_refitted": frontier.model_refitted,
+        "n_rows": frontier.n_rows,
+        "n_folds": frontier.n_folds,
+        "n_refits": frontier.n_refits,
+        "failures": [
+            (printable(method), printable(why)) for method, why in frontier.failures
+        ],
+        "facts": _facts(frontier),
+    }
+
+
+def lowest_error(frontier: Frontier) -> FrontierPoint | None:
+    """The point of lowest held-out error; of several the one with the fewest lines."""
+    known = [point for point in frontier.points if math.isfinite(point.error)]
+    return min(known, key=lambda p: (p.error, p.n_rules), default=None)
+
+
+def fewest_lines(frontier: Frontier) -> FrontierPoint | None:
+    """The point with the fewest lines within one standard error of the lowest error."""
+    lowest = lowest_error(frontier)
+    if lowest is None:
+        return None
+    most = lowest.error + (_known(lowest.error_spread) or 0.0)
+    near = [point for point in frontier.points if point.error <= most]
+    return min(near, key=lambda p: (p.n_rules, p.error))
+
+
+def _points(frontier: Frontier) -> list[dict[str, Any]]:
+    points = [
+        {
+            "number": number,
+            "method": printable(point.method),
+            "lines": _lines_text(point.n_rules),
+            "n_rules": point.n_rules,
+            "n_literals": point.n_literals,
+            **{
+                name: _known(getattr(point, name))
+                for name in (
+                    "error",
+                    "error_spread",
+                    "fidelity",
+                    "coverage",
+                    "overlap",
+                    "stability",
+                    "seconds",
+                )
+            },
+            "is_best": point.on_frontier,
+            "rules": None,
+            "text": None,
+        }
+        for number, point in enumerate(frontier.points)
+    ]
+    _link(points)
+    _add_rules(points, frontier)
+    return points
+
+
+def _link(points: list[dict[str, Any]]) -> None:
+    """From each point to those of its method with fewer and with more lines."""
+    by_method: dict[str, list[dict[str, Any]]] = {}
+    for point in points:
+        by_method.setdefault(point["method"], []).append(point)
+    for row in by_method.values():
+        for before, point, after in zip([None, *row], row, [*row[1:], None]):
+            point["before"] = before and (before["number"], before["lines"])
+            point["after"] = after and (after["number"], after["lines"])
+
+
+def _add_rules(points: list[dict[str, Any]], frontier: Frontier) -> None:
+    """Rules as tables where the page has room, else as text, else not at all."""
+    tables, texts = LARGEST_TABLES, LARGEST_TEXTS
+    # The frontier first: it is what a reader is most likely to ask for.
+    order = sorted(range(len(points)), key=lambda k: not points[k]["is_best"])
+    for number in order:
+        point, found = points[number], frontier.points[number]
+        table = (
+            TABLE_SHARE
+            + LINE_SHARE * found.n_rules
+            + LITERAL_SHARE * found.n_literals
+            + len(found.text)
+        )
+        if found.rules is not None and table <= tables:
+            point["rules"] = summarize_rules(found.rules)
+            tables -= table
+        elif len(found.text) <= texts:
+            lines = found.text.expandtabs(4).splitlines()
+            point["text"] = "\n".join(map(printable, lines))
+            texts -= len(found.text)
+
+
+def _short(frontier: Frontier, point: FrontierPoint) -> dict[str, Any]:
+    return {
+        "number": frontier.points.index(point),
+        "method": printable(point.method),
+        "lines": _lines_text(point.n_rules),
+        "n_rules": point.n_rules,
+        "error": point.error,
+        "error_spread": _known(point.error_spread),
+    }
+
+
+def _words(
+    frontier: Frontier, lowest: FrontierPoint | None, fewest: FrontierPoint | None
+) -> str:
+    """The chart for those who do not see it."""
+    if lowest is None or fewest is None:
+        return "No method gave rules whose error is known."
+    shown = percent_text if frontier.task == "classification" else significant_text
+    words = (
+        f"The lowest error of rules is {shown(lowest.error)}, by "
+        f"{printable(lowest.method)} with {_lines_text(lowest.n_rules)}."
+    )
+    if fewest is not lowest:
+        words += (
+            f" Within one standard error of it are as few as "
+            f"{_lines_text(fewest.n_rules)}, by {printable(fewest.method)}, "
+            f"with an error of {shown(fewest.error)}."
+        )
+    if math.isfinite(frontier.model_error):
+        words += f" The error of the model itself is {shown(frontier.model_error)}."
+    return words
+
+
+def _facts(frontier: Frontier) -> list[tuple[str, str]]:
+    task = "regression"
+    if frontier.classes:
+        labels = ", ".join(printable(str(label)) for label in frontier.classes)
+        task = f"classification into {len(frontier.classes)} classes: {labels}"
+    names = ", ".join(map(printable, frontier.feature_names))
+    return [
+        ("Model", printable(frontier.model)),
+        ("Task", task),
+        ("Features", f"{len(frontier.feature_names)}: {names}"),
+        ("Rows", f"{frontier.n_rows:,}"),
+        ("Folds", f"{frontier.n_folds}"),
+        ("Refits on bootstrap samples", f"{frontier.n_refits}"),
+        ("Seconds in all", significant_text(frontier.seconds)),
+    ]
+
+
+def _unit(frontier: Frontier) -> str:
+    return "percent" if frontier.task == "classification" else "number"
+
+
+def _lines_text(n: int) -> str:
+    return f"{n:,} line{'s' * (n != 1)}"
+
+
+def _known(value: float) -> float | None:
+    return float(value) if math.isfinite(value) else None

@@ -1,0 +1,83 @@
+"""An axis for numbers that may differ in size very much."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+LOG_RATIO = 20.0
+"""Largest value over the smallest from which an axis is logarithmic."""
+MOST_TICKS = 6
+
+
+class Scale(NamedTuple):
+    """The ends of an axis, and how it goes from one to the other."""
+
+    low: float
+    high: float
+    is_log: bool = False
+
+    def share(self, value: float) -> float:
+        """Where a value stands between the ends: 0 at the low one, 1 at the high."""
+        low, high, value = self.low, self.high, min(max(value, self.low), self.high)
+        if self.is_log:
+            low, high, value = math.log(low), math.log(high), math.log(value)
+        return (value - low) / (high - low)
+
+
+def scale_of(values: Sequence[float]) -> Scale:
+    """The axis for some values, with a little room at both ends.
+
+    Parameters
+    ----------
+    values : sequence of float
+        At least one, all finite.
+
+    Returns
+    -------
+    Scale
+
+    Examples
+    --------
+    >>> scale_of([1.0, 2.0, 11.0])
+    Scale(low=0.5, high=11.5, is_log=False)
+    >>> scale_of([1.0, 2.0, 1000.0]).is_log
+    True
+    """
+    low, high = min(values), max(values)
+    if low > 0 and high / low > LOG_RATIO:
+        room = (high / low) ** 0.05
+        return Scale(low / room, high * room, True)
+    # Halves first: the largest numbers there are have no sum.
+    room = 0.1 * (high / 2 - low / 2) or 0.05 * abs(high) or 0.5
+    return Scale(low - room, high + room)
+
+
+def log_ticks(scale: Scale) -> list[float]:
+    """Round numbers on a logarithmic axis: 1, 2 and 5, or whole powers of ten.
+
+    Parameters
+    ----------
+    scale : Scale
+
+    Returns
+    -------
+    list of float
+
+    Examples
+    --------
+    >>> log_ticks(Scale(0.8, 60.0, True))
+    [1.0, 2.0, 5.0, 10.0, 20.0, 50.0]
+    >>> log_ticks(Scale(0.8, 2000.0, True))
+    [1.0, 10.0, 100.0, 1000.0]
+    """
+    powers = range(
+        math.floor(math.log10(scale.low)), math.ceil(math.log10(scale.high)) + 1
+    )
+    for factors in ((1, 2, 5), (1,)):
+        ticks = [float(f"{factor}e{power}") for power in powers for factor in factors]
+        ticks = [tick for tick in ticks if scale.low <= tick <= scale.high]
+        if len(ticks) <= MOST_TICKS:
+            return ticks
+    return ticks[:: math.ceil(len(ticks) / MOST_TICKS)]
