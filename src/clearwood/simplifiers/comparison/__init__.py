@@ -1,0 +1,5 @@
+"""How many rules are needed, and which method finds them."""
+
+from clearwood.simplifiers.comparison.frontier import Frontier, FrontierPoint
+
+__all__ = ["Frontier", "FrontierPoint"]
