@@ -1,1 +1,5 @@
-"""All methods beside one another on one model and its data."""
+"""How many rules are needed, and which method finds them."""
+
+from clearwood.simplifiers.comparison.frontier import Frontier, FrontierPoint
+
+__all__ = ["Frontier", "FrontierPoint"]
