@@ -7,7 +7,7 @@ from typing import Any
 
 from clearwood._features import printable
 from clearwood._html import percent_text, significant_text
-from clearwood.reporting.frontier_chart import chart_of
+from clearwood.reporting.frontier_chart import charts_of
 from clearwood.rules.render import summarize_rules
 from clearwood.simplifiers.comparison.frontier import Frontier, FrontierPoint
 
@@ -30,12 +30,14 @@ def summarize_frontier(frontier: Frontier, *, title: str | None = None) -> dict:
     Returns
     -------
     dict
-        Keys ``title``, ``version``, ``unit``, ``points``, ``chart`` (None where no
+        Keys ``title``, ``version``, ``unit``, ``points``, ``charts`` (none where no
         error is known), ``lowest``, ``fewest``, ``model``, ``failures`` and ``facts``.
     """
     from clearwood import __version__
 
-    lowest, fewest = lowest_error(frontier), fewest_lines(frontier)
+    lowest = fewest = None
+    if any(point.rules is not None for point in frontier.points):
+        lowest, fewest = frontier.best_point(), frontier.enough()
     points = _points(frontier)
     shown = None if fewest is None else frontier.points.index(fewest)
     for number, point in enumerate(points):
@@ -46,7 +48,7 @@ def summarize_frontier(frontier: Frontier, *, title: str | None = None) -> dict:
         "is_class": frontier.task == "classification",
         "unit": _unit(frontier),
         "points": points,
-        "chart": chart_of(frontier),
+        "charts": charts_of(frontier),
         "words": _words(frontier, lowest, fewest),
         "lowest": None if lowest is None else _short(frontier, lowest),
         "fewest": None if fewest is None else _short(frontier, fewest),
@@ -62,22 +64,6 @@ def summarize_frontier(frontier: Frontier, *, title: str | None = None) -> dict:
         ],
         "facts": _facts(frontier),
     }
-
-
-def lowest_error(frontier: Frontier) -> FrontierPoint | None:
-    """The point of lowest held-out error; of several the one with the fewest lines."""
-    known = [point for point in frontier.points if math.isfinite(point.error)]
-    return min(known, key=lambda p: (p.error, p.n_rules), default=None)
-
-
-def fewest_lines(frontier: Frontier) -> FrontierPoint | None:
-    """The point with the fewest lines within one standard error of the lowest error."""
-    lowest = lowest_error(frontier)
-    if lowest is None:
-        return None
-    most = lowest.error + (_known(lowest.error_spread) or 0.0)
-    near = [point for point in frontier.points if point.error <= most]
-    return min(near, key=lambda p: (p.n_rules, p.error))
 
 
 def _points(frontier: Frontier) -> list[dict[str, Any]]:

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 from clearwood._features import printable
 from clearwood._html import percent_text, significant_text
 from clearwood.reporting.cells import cells
 from clearwood.reporting.history import round_ticks
 from clearwood.simplifiers.comparison.frontier import Frontier, FrontierPoint
-from clearwood.simplifiers.displays.frontier import FrontierDisplay, marker
+from clearwood.simplifiers.displays.frontier import FrontierDisplay, has_bar, marker
 from clearwood.simplifiers.displays.scale import Scale, log_ticks
 from clearwood.simplifiers.displays.style import COLOURS
 
-WIDTH, HEIGHT = 720.0, 430.0
-LEFT, RIGHT, TOP, BOTTOM = 64.0, 632.0, 34.0, 372.0
 REACH = 28.0
 """How far from a point a click may be."""
 SHAPES = {
@@ -31,38 +29,65 @@ SHAPES = {
 """Matplotlib's markers as paths around the origin."""
 
 
-def chart_of(frontier: Frontier) -> dict[str, Any] | None:
-    """Points, stairs and ticks on a canvas; None where no error is known."""
+class Canvas(NamedTuple):
+    """Its size, and the room of the axes on it."""
+
+    name: str
+    width: float
+    height: float
+    left: float
+    right: float
+    top: float
+    bottom: float
+
+
+WIDE = Canvas("wide", 720.0, 400.0, 56.0, 640.0, 34.0, 344.0)
+NARROW = Canvas("narrow", 360.0, 400.0, 40.0, 298.0, 34.0, 344.0)
+"""For screens, and for those of telephones."""
+
+
+def charts_of(frontier: Frontier) -> list[dict[str, Any]]:
+    """The chart for wide and for narrow screens; none where no error is known."""
     if not any(math.isfinite(point.error) for point in frontier.points):
-        return None
+        return []
     display = FrontierDisplay.from_frontier(frontier)
+    return [_chart(display, frontier, canvas) for canvas in (WIDE, NARROW)]
+
+
+def _chart(
+    display: FrontierDisplay, frontier: Frontier, canvas: Canvas
+) -> dict[str, Any]:
+    """Points, stairs and ticks on a canvas."""
     across, up = display.scales
 
     def at(place: tuple[float, float]) -> tuple[float, float]:
         return (
-            LEFT + (RIGHT - LEFT) * across.share(place[0]),
-            BOTTOM - (BOTTOM - TOP) * up.share(place[1]),
+            canvas.left + (canvas.right - canvas.left) * across.share(place[0]),
+            canvas.bottom - (canvas.bottom - canvas.top) * up.share(place[1]),
         )
 
-    shown = percent_text if frontier.task == "classification" else _number_text
+    is_class = frontier.task == "classification"
+    shown = percent_text if is_class else _number_text
+    short = percent_text if is_class else significant_text
     model = display.model_error
     return {
-        "width": WIDTH,
-        "height": HEIGHT,
-        "left": LEFT,
-        "right": RIGHT,
-        "top": TOP,
-        "bottom": BOTTOM,
-        "x_name": display.labels[0] + " (log scale)" * across.is_log,
-        "y_name": f"held-out {display.labels[1]}" + ", log scale" * up.is_log,
+        **canvas._asdict(),
+        "x_name": display.labels[0] + ", log scale" * across.is_log,
+        "y_name": display.labels[1] + ", log scale" * up.is_log,
         "x_ticks": [
             (f"{tick:,.0f}", at((tick, 1.0))[0])
             for tick in _ticks(across, 10)
             if tick == int(tick) and tick >= 1
         ],
         "y_ticks": [(shown(tick), at((1.0, tick))[1]) for tick in _ticks(up, 6)],
-        "stairs": _stairs([at(place) for place in display.stairs]),
-        "model": None if math.isnan(model) else (shown(model), at((1.0, model))[1]),
+        "stairs": _stairs([at(place) for place in display.stairs], canvas.right),
+        "model": None
+        if math.isnan(model)
+        else {
+            "says": short(model),
+            "y": at((1.0, model))[1],
+            "is_below": model < up.low,
+        },
         "methods": [
             {"name": printable(method), **_look(position)}
             for position, method in enumerate(display.methods)
@@ -81,15 +106,14 @@ def _points(display: FrontierDisplay, frontier: Frontier, at: Any) -> list[dict]
     for point, (x, y), (across, _), ground in zip(
         display.points, places, display.places, grounds
     ):
-        ends = [
-            at((across, point.error + sign * point.error_spread))[1] for sign in (-1, 1)
-        ]
+        spread = point.error_spread if has_bar(point) else 0.0
+        ends = [at((across, point.error + sign * spread))[1] for sign in (-1, 1)]
         points.append(
             {
                 "number": number_of[id(point)],
                 "x": x,
                 "y": y,
-                "ends": ends if point.error_spread > 0 else None,
+                "ends": ends if has_bar(point) else None,
                 "ground": " ".join(f"{a:.1f},{b:.1f}" for a, b in ground),
                 "is_best": point.on_frontier,
                 "says": _says(frontier.task, point),
@@ -116,11 +140,11 @@ def _ticks(scale: Scale, most: int) -> list[float]:
     return round_ticks(scale.low, scale.high, most)
 
 
-def _stairs(places: list[tuple[float, float]]) -> str:
+def _stairs(places: list[tuple[float, float]], end: float) -> str:
     """Along each level to the next point, then down to it; the last to the end."""
     path = "".join(f"H{x:.1f}V{y:.1f}" for x, y in places[1:])
     (x, y) = places[0]
-    return f"M{x:.1f} {y:.1f}{path}H{RIGHT:.1f}"
+    return f"M{x:.1f} {y:.1f}{path}H{end:.1f}"
 
 
 def _number_text(value: float) -> str:

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from clearwood._features import printable
 from clearwood.exceptions import InputError
-from clearwood.simplifiers.comparison.frontier import Frontier, FrontierPoint
-from clearwood.simplifiers.displays.scale import Scale, log_ticks, scale_of
+from clearwood.simplifiers.displays.scale import (
+    LOG_RATIO,
+    Scale,
+    linear_scale,
+    log_ticks,
+    scale_of,
+)
 from clearwood.simplifiers.displays.style import (
     MARKERS,
     QUIET,
@@ -18,16 +23,20 @@ from clearwood.simplifiers.displays.style import (
     text_width,
 )
 
+if TYPE_CHECKING:
+    from clearwood.simplifiers.comparison.frontier import Frontier, FrontierPoint
+
 ACROSS = {
     "n_rules": "lines, otherwise included",
     "n_literals": "literals in all lines",
     "seconds": "seconds of the fit",
 }
 UP = {
-    "error": ("share of wrong classes", "mean squared"),
-    "fidelity": ("share of equal classes", "R²"),
-    "stability": ("between refits", "between refits"),
+    "error": ("held-out error (share of wrong classes)", "held-out error (mean squared)"),
+    "fidelity": ("held-out fidelity (share of equal classes)", "held-out fidelity (R²)"),
+    "stability": ("agreement between refits", "agreement between refits"),
 }
+"""Names of what goes up, for classes and for numbers."""
 SPREAD = 0.6
 """Room for points of the same number of lines, in lines."""
 LEGEND_SIZE = 9.0
@@ -61,6 +70,7 @@ class FrontierDisplay:
     Examples
     --------
     >>> import matplotlib; matplotlib.use("agg")
+    >>> from clearwood.simplifiers.comparison import FrontierPoint
     >>> nan = float("nan")
     >>> few = FrontierPoint("list", 1, 1, 0, 0.4, 0.02, 0.5, 0, 0, nan, 1.0, True,
     ...                     None, "otherwise a")
@@ -160,15 +170,25 @@ class FrontierDisplay:
     @property
     def scales(self) -> tuple[Scale, Scale]:
         """The axes: across and up."""
-        known = [] if math.isnan(self.model_error) else [self.model_error]
-        across = scale_of([x for x, _ in self.places])
-        return across, scale_of([y for _, y in self.places] + known)
+        values = [y for _, y in self.places]
+        if self.y == "error":
+            values += [p.error + p.error_spread for p in self.points if has_bar(p)]
+        across, up = scale_of([x for x, _ in self.places]), scale_of(values)
+        if math.isnan(self.model_error) or (up.is_log and self.model_is_far_below):
+            return across, up
+        # A logarithm has no nought, and a very small error would take all the room.
+        scale = linear_scale if self.model_is_far_below else scale_of
+        return across, scale([*values, self.model_error])
+
+    @property
+    def model_is_far_below(self) -> bool:
+        """Whether the model's error is so small that it may be off the picture."""
+        return self.model_error * LOG_RATIO < min(y for _, y in self.places)
 
     @property
     def labels(self) -> tuple[str, str]:
         """What the axes are of."""
-        measure = UP[self.y][self.task == "regression"]
-        return ACROSS[self.x], f"{self.y} ({measure})"
+        return ACROSS[self.x], UP[self.y][self.task == "regression"]
 
     def plot(self, ax: Any = None) -> FrontierDisplay:
         """Draw.
@@ -221,7 +241,7 @@ class FrontierDisplay:
         for point, (x, y), best in zip(self.points, self.places, self.unbeaten):
             if point.method != method:
                 continue
-            if self.y == "error" and point.error_spread > 0:
+            if self.y == "error" and has_bar(point):
                 ends = (y - point.error_spread, y + point.error_spread)
                 low, high = (max(end, self.scales[1].low) for end in ends)
                 ax.plot([x, x], [low, high], color=ink, linewidth=0.8, alpha=0.5)
@@ -231,10 +251,15 @@ class FrontierDisplay:
             )  # fmt: skip
 
     def _draw_model(self, ax: Any) -> None:
-        ax.axhline(self.model_error, color="black", linewidth=1.2, linestyle="--")
+        low = self.scales[1].low
+        words, height = f"the model\nitself\n{self.model_error:.3g}", self.model_error
+        if height < low:
+            words, height = f"{words},\nbelow", low
+        else:
+            ax.axhline(height, color="black", linewidth=1.2, linestyle="--")
         # Beside the axes, where no point can be.
         ax.annotate(
-            f"the model\nitself\n{self.model_error:.3g}", (1.0, self.model_error),
+            words, (1.0, height),
             xycoords=("axes fraction", "data"), xytext=(4, 0),
             textcoords="offset points", va="center", fontsize=LEGEND_SIZE,
             annotation_clip=False,
@@ -251,7 +276,7 @@ class FrontierDisplay:
             )
             for i, name in enumerate(names)
         ]  # fmt: skip
-        names.append("no other is better in both")
+        names.append("the frontier")
         handles.append(Line2D([], [], color=QUIET, linewidth=1.2, label=names[-1]))
         # As many columns as fit below the axes.
         width = max(map(text_width(LEGEND_SIZE), names)) + 4.5 * LEGEND_SIZE
@@ -265,6 +290,11 @@ class FrontierDisplay:
 def marker(position: int) -> str:
     """The marker of a method; with its colour none is like another of 49."""
     return MARKERS[(position + position // len(MARKERS)) % len(MARKERS)]
+
+
+def has_bar(point: FrontierPoint) -> bool:
+    """Whether the standard error of a point is known and not nought."""
+    return 0 < point.error_spread < math.inf
 
 
 def _falling(pairs: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 LOG_RATIO = 20.0
 """Largest value over the smallest from which an axis is logarithmic."""
-MOST_TICKS = 6
+MOST_TICKS = 8
 
 
 class Scale(NamedTuple):
@@ -49,6 +49,12 @@ def scale_of(values: Sequence[float]) -> Scale:
     if low > 0 and high / low > LOG_RATIO:
         room = (high / low) ** 0.05
         return Scale(low / room, high * room, True)
+    return linear_scale(values)
+
+
+def linear_scale(values: Sequence[float]) -> Scale:
+    """As :func:`scale_of`, never logarithmic."""
+    low, high = min(values), max(values)
     # Halves first: the largest numbers there are have no sum.
     room = 0.1 * (high / 2 - low / 2) or 0.05 * abs(high) or 0.5
     return Scale(low - room, high + room)
