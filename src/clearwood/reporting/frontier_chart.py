@@ -68,6 +68,7 @@ def _chart(
 
     is_class = frontier.task == "classification"
     shown = percent_text if is_class else _number_text
+    points = _points(display, frontier, at)
     short = percent_text if is_class else significant_text
     model = display.model_error
     return {
@@ -92,7 +93,8 @@ def _chart(
             {"name": printable(method), **_look(position)}
             for position, method in enumerate(display.methods)
         ],
-        "points": _points(display, frontier, at),
+        "points": points,
+        "places": {point["number"]: (point["x"], point["y"]) for point in points},
     }
 
 

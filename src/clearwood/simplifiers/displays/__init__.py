@@ -6,4 +6,10 @@ from clearwood.simplifiers.displays.path import PathDisplay
 from clearwood.simplifiers.displays.regions import RegionsDisplay
 from clearwood.simplifiers.displays.rules import RulesDisplay
 
-__all__ = ["FABPathDisplay", "FrontierDisplay", "PathDisplay", "RegionsDisplay", "RulesDisplay"]
+__all__ = [
+    "FABPathDisplay",
+    "FrontierDisplay",
+    "PathDisplay",
+    "RegionsDisplay",
+    "RulesDisplay",
+]

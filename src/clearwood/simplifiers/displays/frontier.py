@@ -32,8 +32,14 @@ ACROSS = {
     "seconds": "seconds of the fit",
 }
 UP = {
-    "error": ("held-out error (share of wrong classes)", "held-out error (mean squared)"),
-    "fidelity": ("held-out fidelity (share of equal classes)", "held-out fidelity (R²)"),
+    "error": (
+        "held-out error (share of wrong classes)",
+        "held-out error (mean squared)",
+    ),
+    "fidelity": (
+        "held-out fidelity (share of equal classes)",
+        "held-out fidelity (R²)",
+    ),
     "stability": ("agreement between refits", "agreement between refits"),
 }
 """Names of what goes up, for classes and for numbers."""
