@@ -141,6 +141,12 @@ def test_no_tag_of_a_hostile_name_survives(name, tmp_path):
     assert tags_of(page(name)) == tags_of(page("harmless"))
 
 
+def test_a_name_cannot_turn_the_page_around(tmp_path):
+    turned = "\u202eevil"
+    page = page_of(tmp_path, classes_rules(labels=("well", turned), target=turned))
+    assert "\u202e" not in page and "\\u202eevil" in page
+
+
 def test_settings_hold_no_address(tmp_path):
     result = Result(numbers_rules(), random_state=np.random.RandomState(0), max_rules=4)
     settings = dict(summarize(result)["settings"])

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from clearwood._features import printable
 from clearwood.ensembles import TreeEnsemble, read_ensemble
 from clearwood.ensembles.read import as_predictor
 from clearwood.exceptions import InputError, ModelError
@@ -79,9 +80,9 @@ def summarize(
     if table is not None and table.taught is not None:
         failures = summarize_failures(rules, table, table.taught)
     return {
-        "title": title or f"Rules for {rules.target}",
+        "title": title or f"Rules for {printable(rules.target)}",
         "version": __version__,
-        "target": rules.target,
+        "target": printable(rules.target),
         "facts": _facts(rules, teacher, ensemble),
         "rules": summarize_rules(rules),
         "scores": None if table is None else _scores(rules, table, ensemble),
@@ -148,7 +149,7 @@ def _facts(
     used = {c.feature for rule in rules for c in rule.conditions}
     facts.append(("Features", f"{len(names)}, of which the rules ask {len(used)}"))
     if rules.classes:
-        labels = ", ".join(str(label) for label in rules.classes)
+        labels = ", ".join(printable(str(label)) for label in rules.classes)
         task = f"classification into {len(rules.classes)} classes: {labels}"
     else:
         task = "regression"

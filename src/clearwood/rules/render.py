@@ -172,7 +172,7 @@ def summarize_rules(rule_set: RuleSet) -> dict[str, Any]:
     return {
         "task": rule_set.task,
         "combine": rule_set.combine,
-        "target": rule_set.target,
+        "target": printable(rule_set.target),
         "lines": [
             {
                 "number": number,
