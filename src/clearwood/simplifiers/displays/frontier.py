@@ -166,7 +166,7 @@ class FrontierDisplay:
     @property
     def stairs(self) -> list[tuple[float, float]]:
         """The places of the unbeaten points, from left to right, one per step."""
-        across = {}
+        across: dict[float, tuple[float, float]] = {}
         for point, place, best in zip(self.points, self.places, self.unbeaten):
             if best:
                 # Points that tie: the step begins at the first of them.

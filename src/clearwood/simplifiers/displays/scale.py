@@ -46,8 +46,8 @@ def scale_of(values: Sequence[float]) -> Scale:
     True
     """
     low, high = min(values), max(values)
-    if low > 0 and high / low > LOG_RATIO:
-        room = (high / low) ** 0.05
+    if low > 0 and high > LOG_RATIO * low:
+        room = 10 ** (0.05 * (math.log10(high) - math.log10(low)))
         return Scale(low / room, high * room, True)
     return linear_scale(values)
 
