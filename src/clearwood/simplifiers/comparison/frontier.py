@@ -201,14 +201,14 @@ class Frontier:
             f"{self.model}: {self.task}, {self.n_rows:,} rows, held out in "
             f"{self.n_folds} parts, {self.n_refits} bootstrap refits, "
             f"{self.seconds:.0f} seconds",
-            f"{kind} of the model {_with_spread(self.model_error, self)}"
+            f"{kind} of the model {_with_spread(self.model_error, self.model_error_spread)}"
             + ("" if self.model_refitted else f"; {SEEN}"),
         ]
         if any(point.rules is not None for point in self.points):
             found = self.enough()
             lines.append(
                 f"enough: {found.method} with {_lines(found.n_rules)}, {kind} "
-                f"{_with_spread(found.error, found)}: the fewest lines within one "
+                f"{_with_spread(found.error, found.error_spread)}: the fewest lines within one "
                 "standard error of the least error"
             )
         return lines
@@ -271,13 +271,11 @@ def measure_text(point: FrontierPoint, name: str) -> str:
     if isinstance(value, float) and math.isnan(value):
         return ""
     if name == "error":
-        return _with_spread(value, point)
+        return _with_spread(value, point.error_spread)
     return f"{value:.2g}" if name == "seconds" else f"{value:.3g}"
 
 
-def _with_spread(error: float, found: FrontierPoint | Frontier) -> str:
-    whole = isinstance(found, Frontier)
-    spread = found.model_error_spread if whole else found.error_spread
+def _with_spread(error: float, spread: float) -> str:
     return f"{error:.3g} ± {spread:.1g}"
 
 
