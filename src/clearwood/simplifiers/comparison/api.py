@@ -211,7 +211,9 @@ def _check_numbers(max_rules: Any, cv: Any, n_refits: Any, time_limit: Any) -> N
             )
     if n_refits == 1:
         raise InputError("n_refits is 1; two or more can be compared, or 0 for none.")
-    if time_limit is not None and not (isinstance(time_limit, Real) and time_limit > 0):
+    if time_limit is not None and not (
+        isinstance(time_limit, Real) and float(time_limit) > 0
+    ):
         raise InputError(
             f"time_limit is {time_limit!r}; expected seconds above 0, or None."
         )

@@ -35,8 +35,8 @@ def read_fitted(model: Any) -> Teacher:
     teacher = Teacher(model, read_ensemble(model))
     if teacher.ensemble.classes is not None and len(teacher.classes) < 2:
         raise InputError(
-            f"The model knows one class only ({teacher.classes[0]!r}); there is nothing "
-            "for rules to tell apart."
+            f"The model knows one class only ({teacher.classes[0]!r}); there is "
+            "nothing for rules to tell apart."
         )
     return teacher
 
@@ -106,8 +106,8 @@ def _check_classes(model: Any, y: np.ndarray) -> None:
     if (counts > 1).sum() < 2:
         found = dict(zip(classes.tolist(), counts.tolist()))
         raise InputError(
-            f"y holds {str(found)[:200]} rows per class; a model that is fitted without "
-            "each fold needs two classes with at least two rows each."
+            f"y holds {str(found)[:200]} rows per class; a model that is fitted "
+            "without each fold needs two classes with at least two rows each."
         )
 
 

@@ -127,7 +127,10 @@ def figs(lesson: Lesson) -> list[Found]:
         if n_leaves <= max(lesson.sizes):
             n_literals = sum(_n_literals(tree) for tree in model.trees_)
             said = _said(model, lesson)
-            found[n_leaves] = Found(n_leaves, n_leaves, n_literals, said, str(model))
+            text = str(model)
+            if "\n" not in text:  # of more than two classes imodels prints no trees
+                text = "\n".join(["FIGS: the sum of", *map(_tree_text, model.trees_)])
+            found[n_leaves] = Found(n_leaves, n_leaves, n_literals, said, text)
     return [found[size] for size in sorted(found)]
 
 
@@ -135,6 +138,15 @@ def _n_leaves(node: Any) -> int:
     if node.left is None:
         return 1
     return _n_leaves(node.left) + _n_leaves(node.right)
+
+
+def _tree_text(node: Any, indent: str = "  ") -> str:
+    """A tree with what its leaves add to each class."""
+    if node.left is None:
+        return f"{indent}{np.round(np.ravel(node.value), 4).tolist()}"
+    question = f"{indent}X{node.feature} <= {node.threshold:.6g}"
+    sides = [_tree_text(side, indent + "  ") for side in (node.left, node.right)]
+    return "\n".join([question, sides[0], f"{indent}else", sides[1]])
 
 
 def _n_literals(node: Any, sides: frozenset[tuple[int, int]] = frozenset()) -> int:
@@ -164,20 +176,14 @@ def rulefit(lesson: Lesson) -> list[Found]:
     _two_classes_at_most(lesson)
     base = RuleFitClassifier if lesson.n_classes else RuleFitRegressor
     candidates: list[Any] = []
-
-    class Remembering(base):  # type: ignore[misc,valid-type]
-        def _extract_rules(self, X: Any, y: Any) -> Any:
-            if not candidates:
-                candidates.extend(super()._extract_rules(X, y))
-            return candidates
-
     found: dict[int, Found] = {}
     for size in range(2, max(lesson.sizes) + 1):
-        model = Remembering(
+        model = base(
             max_rules=size - 1, include_linear=False, cv=False, random_state=lesson.seed
         )
+        _remember(candidates, model)
         model.fit(lesson.X[lesson.rows], lesson.taught[lesson.rows])
-        said, text = np.zeros(0), str(model).replace("Remembering", base.__name__, 1)
+        said, text = np.zeros(0), str(model)
         if len(lesson.told):
             said = np.ravel(model._predict_continuous_output(lesson.X[lesson.told]))
         if lesson.n_classes:
@@ -190,6 +196,18 @@ def rulefit(lesson: Lesson) -> list[Found]:
         if n_rules <= max(lesson.sizes):
             found[n_rules] = Found(n_rules, n_rules, n_literals, said, text)
     return [found[size] for size in sorted(found)]
+
+
+def _remember(candidates: list[Any], model: Any) -> None:
+    """Let a RuleFit draw its candidates only if there are none."""
+    draw = model._extract_rules
+
+    def remembered(X: Any, y: Any) -> list[Any]:
+        if not candidates:
+            candidates.extend(draw(X, y))
+        return candidates
+
+    model._extract_rules = remembered
 
 
 def greedy_list(lesson: Lesson) -> list[Found]:

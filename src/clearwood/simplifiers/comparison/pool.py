@@ -153,7 +153,7 @@ class Board:
             self._workers.discard(worker)
 
     def begin(self, worker: Worker, job: Job) -> bool:
-        """Note that a worker begins a job; False if there is no need for it any more."""
+        """Note that a worker begins a job; False if it is no longer wanted."""
         with self._lock:
             if self._is_over or job.method in self.outcome.failures:
                 self._settle(1)
