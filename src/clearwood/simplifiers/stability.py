@@ -6,6 +6,7 @@ import itertools
 import math
 import warnings
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from numbers import Integral
 from typing import Any, NamedTuple
@@ -238,7 +239,6 @@ def stability(
     if len(encoded) == 0:
         raise InputError("Cannot refit on an empty table; give the training rows.")
     given = check_weight(sample_weight, len(encoded))
-    counted = np.flatnonzero(given)
     settings = {
         **estimator.get_params(deep=False),
         "estimator": _inner(estimator, y) if refit_ensemble else estimator.ensemble_,
@@ -248,8 +248,7 @@ def stability(
     settings |= {name: quiet[name] for name in quiet.keys() & settings.keys()}
 
     def refit(generator: np.random.Generator) -> Refit:
-        drawn = generator.choice(counted, size=len(counted))
-        weight = np.bincount(drawn, minlength=len(encoded)) * given
+        weight = bootstrap_weight(given, generator)
         again = type(estimator)(**settings)
         again.set_params(random_state=int(generator.integers(2**31)))
         found = again.fit(X, y, sample_weight=weight).rules_
@@ -258,6 +257,20 @@ def stability(
     generators = spawn_generators(random_state, int(n_refits))
     refits = _run(refit, generators, n_jobs, verbose)
     return _summary(rules, encoded, refits, refit_ensemble)
+
+
+def bootstrap_weight(weight: np.ndarray, generator: np.random.Generator) -> np.ndarray:
+    """How often each row that counts is drawn, times its weight.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> bootstrap_weight(np.array([1.0, 0.0, 2.0]), np.random.default_rng(0))
+    array([0., 0., 4.])
+    """
+    counted = np.flatnonzero(weight)
+    drawn = generator.choice(counted, size=len(counted))
+    return np.bincount(drawn, minlength=len(weight)) * weight
 
 
 def _rules_of(estimator: Any) -> RuleSet:
@@ -377,10 +390,7 @@ def _summary(
     rules: RuleSet, encoded: np.ndarray, refits: list[Refit], refit_ensemble: bool
 ) -> Stability:
     said = rules.predict_encoded(encoded)
-    pairs = [
-        _agreement(a.said, b.said, rules.task)
-        for a, b in itertools.combinations(refits, 2)
-    ]
+    pairs = pairwise_agreement([found.said for found in refits], rules.task)
     own = [_agreement(found.said, said, rules.task) for found in refits]
     overlap = np.array([found.overlap for found in refits])
     lines = tuple(
@@ -406,6 +416,30 @@ def _summary(
         tuple(found.n_rules for found in refits),
         rules.n_rules,
     )
+
+
+def pairwise_agreement(said: Sequence[np.ndarray], task: str) -> list[float]:
+    """How far each two of some answers of the same rows agree.
+
+    Parameters
+    ----------
+    said : sequence of ndarray of shape (n_rows,)
+        Labels or values.
+    task : {"classification", "regression"}
+
+    Returns
+    -------
+    list of float
+        See :class:`Stability` for what agreement is.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> one, two = np.array([1.0, 2.0]), np.array([2.0, 1.0])
+    >>> pairwise_agreement([one, one, two], "regression")
+    [1.0, -1.0, -1.0]
+    """
+    return [_agreement(a, b, task) for a, b in itertools.combinations(said, 2)]
 
 
 def _agreement(one: np.ndarray, two: np.ndarray, task: str) -> float:

@@ -197,20 +197,21 @@ class Frontier:
     def heading(self) -> list[str]:
         """What was compared, on what, and the short answer."""
         kind = "error" if self.task == "classification" else "mean squared error"
+        own = _with_spread(self.model_error, self.model_error_spread)
         lines = [
             f"{self.model}: {self.task}, {self.n_rows:,} rows, held out in "
             f"{self.n_folds} parts, {self.n_refits} bootstrap refits, "
             f"{self.seconds:.0f} seconds",
-            f"{kind} of the model {_with_spread(self.model_error, self)}"
-            + ("" if self.model_refitted else f"; {SEEN}"),
+            f"{kind} of the model {own}" + ("" if self.model_refitted else f"; {SEEN}"),
         ]
         if any(point.rules is not None for point in self.points):
-            found = self.enough()
             lines.append(
-                f"enough: {found.method} with {_lines(found.n_rules)}, {kind} "
-                f"{_with_spread(found.error, found)}: the fewest lines within one "
+                f"enough: {_in_short(self.enough(), kind)}: the fewest lines within one "
                 "standard error of the least error"
             )
+        least = min(self.points, key=lambda p: (p.error, p.n_rules), default=None)
+        if least is not None and least.rules is None:
+            lines.append(f"least error of peers: {_in_short(least, kind)}")
         return lines
 
     def frontier(self) -> list[FrontierPoint]:
@@ -228,7 +229,7 @@ class Frontier:
                 *(measure_text(point, name) for name in MEASURES),
                 ", ".join(self.as_good(point)),
             ]
-            for point in self.frontier()
+            for point in _without_ties(self.frontier())
         ]
         lines += ["", *_columns([header, *body])]
         if body:
@@ -271,13 +272,11 @@ def measure_text(point: FrontierPoint, name: str) -> str:
     if isinstance(value, float) and math.isnan(value):
         return ""
     if name == "error":
-        return _with_spread(value, point)
+        return _with_spread(value, point.error_spread)
     return f"{value:.2g}" if name == "seconds" else f"{value:.3g}"
 
 
-def _with_spread(error: float, found: FrontierPoint | Frontier) -> str:
-    whole = isinstance(found, Frontier)
-    spread = found.model_error_spread if whole else found.error_spread
+def _with_spread(error: float, spread: float) -> str:
     return f"{error:.3g} ± {spread:.1g}"
 
 
@@ -286,8 +285,18 @@ def _rules_of(point: FrontierPoint) -> RuleSet:
     return point.rules
 
 
-def _lines(n: int) -> str:
-    return f"{n} line{'s' * (n != 1)}"
+def _without_ties(points: list[FrontierPoint]) -> list[FrontierPoint]:
+    """The first of points with the same size and error."""
+    first: dict[tuple[int, float], FrontierPoint] = {}
+    for point in points:
+        first.setdefault((point.n_rules, point.error), point)
+    return list(first.values())
+
+
+def _in_short(point: FrontierPoint, kind: str) -> str:
+    lines = f"{point.n_rules} line{'s' * (point.n_rules != 1)}"
+    error = _with_spread(point.error, point.error_spread)
+    return f"{point.method} with {lines}, {kind} {error}"
 
 
 def _columns(rows: list[list[str]]) -> list[str]:
