@@ -123,6 +123,15 @@ def test_the_fewest_lines_that_are_enough_are_shown_first(tmp_path):
         assert (" best" in section[:60]) == one.on_frontier
 
 
+def test_a_peer_that_is_better_is_named(tmp_path):
+    found = small_frontier()
+    assert "peers aside" not in page_of(tmp_path, found)
+    better = replace(found.points[-1], error=0.1)
+    page = page_of(tmp_path, replace(found, points=(*found.points[:-1], better)))
+    assert "Lowest error of rules, peers aside" in page
+    assert "Of the peers other:FIGS has less, 0.1 with 6 lines." in page
+
+
 def test_it_is_said_whether_the_model_may_have_seen_the_rows(tmp_path):
     fair, flattered = (
         page_of(tmp_path, small_frontier(model_refitted=fair)) for fair in (True, False)

@@ -50,6 +50,7 @@ def summarize_frontier(frontier: Frontier, *, title: str | None = None) -> dict:
         "points": points,
         "charts": charts_of(frontier),
         "words": _words(frontier, lowest, fewest),
+        "has_better_peer": _better_peer(frontier) is not None,
         "lowest": None if lowest is None else _short(frontier, lowest),
         "fewest": None if fewest is None else _short(frontier, fewest),
         "model": printable(frontier.model),
@@ -141,6 +142,13 @@ def _short(frontier: Frontier, point: FrontierPoint) -> dict[str, Any]:
     }
 
 
+def _better_peer(frontier: Frontier) -> FrontierPoint | None:
+    """The peer of lowest error where none of our rules reach it."""
+    known = [point for point in frontier.points if math.isfinite(point.error)]
+    best = min(known, key=lambda p: (p.error, p.rules is None, p.n_rules), default=None)
+    return best if best is not None and best.rules is None else None
+
+
 def _words(
     frontier: Frontier, lowest: FrontierPoint | None, fewest: FrontierPoint | None
 ) -> str:
@@ -157,6 +165,12 @@ def _words(
             f" Within one standard error of it are as few as "
             f"{_lines_text(fewest.n_rules)}, by {printable(fewest.method)}, "
             f"with an error of {shown(fewest.error)}."
+        )
+    peer = _better_peer(frontier)
+    if peer is not None:
+        words += (
+            f" Of the peers {printable(peer.method)} has less, {shown(peer.error)} "
+            f"with {_lines_text(peer.n_rules)}."
         )
     if math.isfinite(frontier.model_error):
         words += f" The error of the model itself is {shown(frontier.model_error)}."
