@@ -112,9 +112,10 @@ def test_a_model_far_below_is_said_to_be():
     assert display.ax_.get_yscale() == "log"
     assert display.ax_.texts[0].get_text().endswith("below")
     # On an axis that is not logarithmic nought has a place.
-    near = FrontierDisplay.from_frontier(small_frontier(model_error=0.0)).plot()
-    assert near.ax_.get_yscale() == "linear"
-    assert near.ax_.get_ylim()[0] < 0.0
+    for error in (0.0, 1e-9):
+        near = FrontierDisplay.from_frontier(small_frontier(model_error=error)).plot()
+        assert near.ax_.get_yscale() == "linear"
+        assert near.ax_.get_ylim()[0] < error
 
 
 @pytest.mark.parametrize("n_methods", [1, 4, 12])
