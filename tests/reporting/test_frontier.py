@@ -123,6 +123,14 @@ def test_the_fewest_lines_that_are_enough_are_shown_first(tmp_path):
         assert (" best" in section[:60]) == one.on_frontier
 
 
+def test_two_points_of_as_many_lines_are_told_apart(tmp_path):
+    points = [point("fab", 3, 0.3 / k, asked=k) for k in (3, 5)]
+    page = page_of(tmp_path, frontier([*points, point("em", 3, 0.5)]))
+    assert '<h3 id="h0">fab, 3 lines (asked for 3)</h3>' in page
+    assert '<h3 id="h1">fab, 3 lines (asked for 5)</h3>' in page
+    assert "em, 3 lines</h3>" in page
+
+
 def test_a_peer_that_is_better_is_named(tmp_path):
     found = small_frontier()
     assert "peers aside" not in page_of(tmp_path, found)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from typing import Any
 
 from clearwood._features import printable
@@ -68,11 +69,14 @@ def summarize_frontier(frontier: Frontier, *, title: str | None = None) -> dict:
 
 
 def _points(frontier: Frontier) -> list[dict[str, Any]]:
+    as_many = Counter((point.method, point.n_rules) for point in frontier.points)
     points = [
         {
             "number": number,
             "method": printable(point.method),
-            "lines": _lines_text(point.n_rules),
+            "lines": _lines_text(point.n_rules)
+            + f" (asked for {point.asked})"
+            * (as_many[point.method, point.n_rules] > 1),
             "n_rules": point.n_rules,
             "n_literals": point.n_literals,
             **{
