@@ -59,6 +59,33 @@ The paper counts inTrees' last rule, which holds every row: its numbers are one 
 high beside ours. One is best; in a list the first rule that holds decides, so more are
 not wrong but harder to read."""
 
+FOUND = """\
+In words (the numbers are below):
+
+- **FAB comes out as printed.** With the paper's settings it has as many rules, and
+  their overlap is that of table 3 within its deviations, Node Harvest's and (its last
+  rule taken off) inTrees' mostly too. Of 2016, inTrees covers as little as printed.
+- **Faster.** A restart takes tens of milliseconds where the paper's takes seconds,
+  Energy apart, where both take almost nothing; EM over ten sizes costs about ten
+  times one FAB. Another machine, so the ratios are for scale.
+- **Better than printed FAB, within ten lines:** FAB refined (our default), the rule
+  list, the distilled tree, additive rules and inTrees with our settings, on all sets
+  but Synthetic1, where they are equal and near the least possible (.10); the rule list
+  needs three lines for it.
+- **Worse, or no better:** The born-again tree on Synthetic1: no single question helps
+  there, a greedy tree finds the classes only by luck, needs up to 15 leaves, and the
+  size that validation chooses does not hold for the final tree. Node Harvest within
+  ten lines: clearly worse than with all nodes on Spambase, Higgs and Energy, and with
+  ten lines hardly better than a decision tree of four leaves on Spambase and Higgs.
+  On Energy ours keeps about 44 nodes where the paper's has 10.
+- **A plain decision tree** of ten leaves, fitted to the labels, is also better than
+  FAB as in the paper on all sets but Synthetic1, and on Synthetic2 and Energy as good
+  as our list and distilled tree. The papers only show depth two.
+- **The mixture is not its rules.** The paper's errors of FAB are those of the mixture
+  (eq. 10-11). What is printed is worse: on Spambase by half.
+- **2016:** Higgs' .29, below the forest's .32, is an effect of counting: counted so,
+  our rules of FAB have about .27, and in truth .385."""
+
 TABLE_4_TEXT = """\
 The first split. The first four lines of each method, by the names of the data. The
 paper's four rules of FAB ask whether the overall height is below 5.25 and the wall area
@@ -94,6 +121,7 @@ def write_page(study, runtimes, figures):
     study.write_markdown(
         "The papers' tables and figures",
         INTRODUCTION,
+        FOUND,
         "## 2018, table 1: data",
         table_1(new),
         "## 2018, table 2: seconds of one restart",
@@ -162,6 +190,12 @@ def table_2(frame):
               "paper / ours", "EM / FAB: paper", "ours"]  # fmt: skip
     return markdown_table(header, body)
 
+
+NOT_COMPARABLE = {
+    ("energy", "decision tree, validated"),
+    ("higgs", "decision tree, validated"),
+}
+"""Where the printed number is that of rules on the wrong columns."""
 
 SHOWN_SIZE = {
     "inTrees, ours": ["10"],
@@ -272,7 +306,7 @@ def first_lines(rules, most=4):
 def table_2016(frame):
     header = ["data", "method", "lines: paper", "ours", "coverage: paper", "ours",
               "error: paper", "ours", "counted as there", "soft error",
-              "ours, as it is, is"]  # fmt: skip
+              "counted alike, ours is"]  # fmt: skip
     body = []
     for name in SETS_2016:
         rows = frame[frame["data"] == name]
@@ -289,7 +323,10 @@ def table_2016(frame):
             own = rows[(rows["method"] == method) & rows["size"].isin(["all", "11"])]
             printed = TABLE_2016.get((name, method))
             lines, covered, error = printed or ("", "", "")
-            words = in_words(own["error"].mean(), error) if printed else ""
+            alike = own["early_error"].fillna(own["error"]).mean()
+            words = in_words(alike, error) if printed else ""
+            if (name, method) in NOT_COMPARABLE:
+                words = "not comparable"
             body.append(
                 [name, method, lines, cell(own["lines"]), covered,
                  cell(own["coverage"]), error, cell(own["error"]),
