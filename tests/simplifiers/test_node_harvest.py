@@ -194,27 +194,33 @@ def test_a_price_leads_to_fewer_nodes_and_the_path_gets_better():
     assert len(path) > 3 and losses[1] < 0.75
 
 
-def naive_nodes(ensemble, encoded, max_features, min_rows):
-    """Row by row down every tree: the sets of rows of all nodes that qualify."""
+def naive_nodes(ensemble, encoded, max_features, min_rows, forbidden=()):
+    """Row by row down every tree: the sets of rows of all nodes that qualify.
+
+    Where a forbidden feature is asked, a row goes both ways.
+    """
     rows_of, asked_of = {}, {}
     codes_left = {s.node: s for s in ensemble.splits().categorical}
     for i, row in enumerate(encoded):
-        for root in ensemble.roots:
-            node, asked = int(root), frozenset()
-            while True:
-                rows_of.setdefault(node, set()).add(i)
-                asked_of[node] = asked
-                d = int(ensemble.feature[node])
-                if d < 0:
-                    break
-                if np.isnan(row[d]):
-                    left = ensemble.missing_left[node]
-                elif node in codes_left:
-                    left = int(row[d]) in codes_left[node].codes_left
-                else:
-                    left = row[d] <= ensemble.cut[node]
-                asked |= {d}
-                node = int((ensemble.left if left else ensemble.right)[node])
+        waiting = [(int(root), frozenset()) for root in ensemble.roots]
+        while waiting:
+            node, asked = waiting.pop()
+            rows_of.setdefault(node, set()).add(i)
+            asked_of[node] = asked
+            d = int(ensemble.feature[node])
+            if d < 0:
+                continue
+            sides = [int(ensemble.left[node]), int(ensemble.right[node])]
+            if d in forbidden:
+                waiting += [(side, asked) for side in sides]
+                continue
+            if np.isnan(row[d]):
+                left = ensemble.missing_left[node]
+            elif node in codes_left:
+                left = int(row[d]) in codes_left[node].codes_left
+            else:
+                left = row[d] <= ensemble.cut[node]
+            waiting.append((sides[0 if left else 1], asked | {d}))
     every = len(encoded)
     return {
         frozenset(rows)
@@ -238,8 +244,11 @@ def table_with_gaps(n=300):
     return X, np.where(y, "sick", "well")
 
 
-@pytest.mark.parametrize("max_features", [1, 2, 3])
-def test_nodes_with_missing_values_and_categories(max_features):
+@pytest.mark.parametrize(
+    ("max_features", "forbidden", "asked"),
+    [(1, (), {1}), (2, (), {1, 2}), (3, (), {0, 1, 2}), (2, (1,), {0, 2})],
+)
+def test_nodes_with_missing_values_and_categories(max_features, forbidden, asked):
     X, y = table_with_gaps()
     model = HistGradientBoostingClassifier(
         categorical_features="from_dtype", max_iter=8, max_leaf_nodes=8
@@ -249,13 +258,18 @@ def test_nodes_with_missing_values_and_categories(max_features):
     bins = FeatureBins.from_ensemble(ensemble)
     codes = bins.transform_encoded(encoded)
     found = shallow_nodes(
-        ensemble, bins, codes, np.ones(len(X)), max_features=max_features, min_rows=10
+        ensemble,
+        bins,
+        codes,
+        np.ones(len(X)),
+        max_features=max_features,
+        min_rows=10,
+        forbidden=np.isin(np.arange(3), forbidden),
     )
     sets = [frozenset(np.flatnonzero(rows).tolist()) for rows in found.held.T]
     assert len(set(sets)) == len(sets) > 3
-    assert set(sets) == naive_nodes(ensemble, encoded, max_features, 10)
-    asked = {d for allowed in found.allowed for d in allowed}
-    assert asked == {1: {1}, 2: {1, 2}, 3: {0, 1, 2}}[max_features]
+    assert set(sets) == naive_nodes(ensemble, encoded, max_features, 10, forbidden)
+    assert {d for allowed in found.allowed for d in allowed} == asked
     for allowed, rows in zip(found.allowed, found.held.T):
         inside = [bins_in[codes[:, d]] for d, bins_in in allowed.items()]
         np.testing.assert_array_equal(np.all(inside, axis=0), rows)
@@ -346,6 +360,22 @@ def test_settings_do_what_they_say(diabetes):
     assert alone.otherwise.prediction == pytest.approx(
         forest.predict(X).mean(), abs=0.1
     )
+
+
+def test_forbidden_features_are_not_asked(diabetes):
+    X, y, forest = diabetes
+    free = cw.NodeHarvestRegressor(forest).fit(X, y)
+    asked = {X.columns[c.feature] for rule in free.rules_ for c in rule.conditions}
+    assert {"bmi", "s5"} <= asked
+    found = cw.NodeHarvestRegressor(forest, forbidden=["bmi", "s5"]).fit(X, y)
+    assert found.rules_.n_rules > 4
+    for rules in found.path_:
+        check_weights(rules, X)
+        for rule in rules:
+            assert not {X.columns[c.feature] for c in rule.conditions} & {"bmi", "s5"}
+    assert found.rules_.about["forbidden"] == "bmi, s5"
+    nothing = cw.NodeHarvestRegressor(forest, forbidden=list(X)).fit(X, y)
+    assert nothing.rules_.n_rules == 1
 
 
 def test_weights_of_rows_count_as_rows(diabetes):

@@ -269,7 +269,7 @@ HARVEST_PARAMETERS = f"""{ESTIMATOR.rstrip()}
         (probabilities, or values), or the labels, as in the article.
     round_cuts : bool, default=True
         Print, and predict with, the shortest bounds that separate the same training
-        values, short values, and weights of three digits.
+        values, short values, and weights of three digits.{FORBIDDEN.rstrip()}
     random_state : int, Generator, RandomState or None, default=None
         Seed of the default ensemble; nothing else is random.
 """
