@@ -21,7 +21,12 @@ from clearwood.exceptions import InputError
 from clearwood.rules import FeatureBins
 from clearwood.simplifiers import harvest, node_harvest
 from clearwood.simplifiers.ensemble_nodes import shallow_nodes
-from clearwood.simplifiers.harvest import make_programme, solve, sparse_path
+from clearwood.simplifiers.harvest import (
+    make_programme,
+    partitions,
+    solve,
+    sparse_path,
+)
 
 
 @pytest.fixture(scope="module")
@@ -192,6 +197,36 @@ def test_a_price_leads_to_fewer_nodes_and_the_path_gets_better():
     # The whole programme is the best that there is.
     assert losses[-1] < programme.loss(nodes, full) + 0.1
     assert len(path) > 3 and losses[1] < 0.75
+
+
+def test_hardly_a_size_is_missing(diabetes):
+    programme = random_programme(3, n_rows=300, n_splits=6, n_quarters=60)
+    nodes = np.arange(programme.held.shape[1])
+    lines = [found.n_lines for found in sparse_path(programme, nodes, 15)]
+    assert lines == [1, *range(3, 16)]
+    X, y, forest = diabetes
+    path = cw.NodeHarvestRegressor(forest, max_rules=9).fit(X, y).path_
+    assert [rules.n_rules for rules in path] == [1, *range(3, 10)]
+
+
+def test_rows_are_parted_as_by_a_tree():
+    programme = random_programme(0, n_rows=200, n_splits=4, n_quarters=40)
+    held, nodes = programme.held, np.arange(programme.held.shape[1])
+    found = partitions(programme, nodes, 5)
+    assert [len(parts) for parts in found] == [1, 2, 3, 4]
+    losses = []
+    for parts in found:
+        np.testing.assert_array_equal(held[:, parts].sum(axis=1), 1)
+        losses.append(programme.loss(parts, np.ones(len(parts))))
+    halves = [
+        np.array([a, b])
+        for a, b in combinations(nodes, 2)
+        if (held[:, a] ^ held[:, b]).all()
+    ]
+    assert losses[1] == min(programme.loss(pair, np.ones(2)) for pair in halves)
+    assert losses == sorted(losses, reverse=True)
+    for before, after in zip(found, found[1:]):
+        assert len(np.setdiff1d(before, after)) == 1
 
 
 def naive_nodes(ensemble, encoded, max_features, min_rows, forbidden=()):

@@ -277,7 +277,9 @@ HARVEST_PARAMETERS = f"""{ESTIMATOR.rstrip()}
 HARVEST_ATTRIBUTES = f"""{FITTED.rstrip()}
     path_ : tuple of RuleSet
         The averages of all sizes found, from the mean of all rows alone to
-        ``rules_``; with ``max_rules=None`` that one only.
+        ``rules_``; with ``max_rules=None`` that one only. Weights that add up to one
+        on every row are not to be had with every number of nodes (never with one and
+        the mean of all rows), so sizes are missing.
     n_nodes_ : int
         Distinct nodes that the weights were sought for.{COLUMNS}"""
 
