@@ -199,6 +199,20 @@ def test_a_price_leads_to_fewer_nodes_and_the_path_gets_better():
     assert len(path) > 3 and losses[1] < 0.75
 
 
+@pytest.mark.parametrize("n_nodes", [1, 3, 12, 40])
+def test_equations_that_follow_from_others_are_left_out(n_nodes):
+    rng = np.random.default_rng(n_nodes)
+    held = rng.random((600, n_nodes)) < rng.uniform(0, 0.3, n_nodes)
+    # One row is in a node that no other is in; it is the last to be looked at.
+    last = np.random.default_rng(0).permutation(len(held))[-1]
+    alone = np.arange(len(held)) == last
+    held = np.column_stack([np.ones(len(held)), held, ~held[:, 0], alone]).astype(float)
+    chosen = harvest._independent(held)
+    rank = np.linalg.matrix_rank(held)
+    assert len(chosen) == np.linalg.matrix_rank(held[chosen]) == rank
+    assert last in chosen
+
+
 def test_hardly_a_size_is_missing(diabetes):
     programme = random_programme(3, n_rows=300, n_splits=6, n_quarters=60)
     nodes = np.arange(programme.held.shape[1])

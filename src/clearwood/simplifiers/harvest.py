@@ -14,6 +14,7 @@ number of nodes, hardly on that of rows.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -141,34 +142,43 @@ def solve(
     -------
     ndarray of shape (n_nodes,)
     """
+    return solver(programme, nodes)(penalty)
+
+
+def solver(
+    programme: Programme, nodes: np.ndarray
+) -> Callable[[np.ndarray | float], np.ndarray]:
+    """What finds the weights of some nodes for one penalty after the other."""
     clarabel = _clarabel()
     held, share, target = _distinct_rows(programme, nodes)
     said = programme.said[nodes]
     # |t - sum_g I_g w_g m_g|^2, output by output.
     both = (held.T * share) @ held
-    quadratic = both * (said @ said.T)
-    linear = -(said * (held.T @ (share[:, None] * target))).sum(axis=1)
+    quadratic = csc_matrix(np.triu(2 * both * (said @ said.T)))
+    linear = -2 * (said * (held.T @ (share[:, None] * target))).sum(axis=1)
     equations = held[_independent(held)]
     n, m = len(nodes), len(equations)
+    limits = csc_matrix(vstack([csc_matrix(equations), -identity(n)]))
+    at_most = np.concatenate([np.ones(m), np.zeros(n)])
+    cones = [clarabel.ZeroConeT(m), clarabel.NonnegativeConeT(n)]
     settings = clarabel.DefaultSettings()
     settings.verbose = False
     settings.max_threads = 1
     settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = 1e-10
-    found = clarabel.DefaultSolver(
-        csc_matrix(np.triu(2 * quadratic)),
-        2 * linear + penalty,
-        csc_matrix(vstack([csc_matrix(equations), -identity(n)])),
-        np.concatenate([np.ones(m), np.zeros(n)]),
-        [clarabel.ZeroConeT(m), clarabel.NonnegativeConeT(n)],
-        settings,
-    ).solve()
-    weights = np.array(found.x)
-    if not np.abs(held @ weights - 1.0).max() <= FEASIBLE:
-        raise InputError(
-            f"The programme of {n} nodes was not solved (clarabel says "
-            f"{found.status}); choose fewer by a larger min_node_rows."
-        )
-    return np.maximum(weights, 0.0)
+
+    def weights_at(penalty: np.ndarray | float) -> np.ndarray:
+        found = clarabel.DefaultSolver(
+            quadratic, linear + penalty, limits, at_most, cones, settings
+        ).solve()
+        weights = np.array(found.x)
+        if not np.abs(held @ weights - 1.0).max() <= FEASIBLE:
+            raise InputError(
+                f"The programme of {n} nodes was not solved (clarabel says "
+                f"{found.status}); choose fewer by a larger min_node_rows."
+            )
+        return np.maximum(weights, 0.0)
+
+    return weights_at
 
 
 def _clarabel() -> Any:
@@ -198,10 +208,26 @@ def _distinct_rows(
 
 
 def _independent(held: np.ndarray) -> np.ndarray:
-    """Rows of which all others are combinations."""
-    triangle, order = qr(held.T, mode="r", pivoting=True)
-    size = np.abs(np.diag(triangle))
-    return np.sort(order[: len(size)][size > 1e-9 * size[0]])
+    """Rows of which all others are combinations.
+
+    Some rows span nearly all; only what they leave over is looked at with them.
+    """
+    n_some = 2 * held.shape[1]
+    chosen = np.zeros(0, dtype=np.intp)
+    generator = np.random.default_rng(0)
+    waiting = generator.permutation(len(held))
+    while len(waiting):
+        some = np.concatenate([chosen, waiting[:n_some]])
+        basis, triangle, order = qr(held[some].T, mode="economic", pivoting=True)
+        size = np.abs(np.diag(triangle))
+        rank = int((size > 1e-9 * size[0]).sum())
+        chosen, basis = some[order[:rank]], basis[:, :rank]
+        # Random directions of which the basis has nothing show what it leaves over.
+        other = generator.normal(size=(held.shape[1], 4))
+        other -= basis @ (basis.T @ other)
+        waiting = waiting[n_some:]
+        waiting = waiting[np.abs(held[waiting] @ other).max(axis=1) > 1e-7]
+    return np.sort(chosen)
 
 
 def sparse_path(
@@ -230,14 +256,18 @@ def sparse_path(
         In order of lines, each with a smaller loss than all before it.
     """
     pool = {0}
+    weights_at = solver(programme, nodes)
     for price in POOL_PENALTIES:
-        pool |= set(nodes[solve(programme, nodes, price) > SMALLEST].tolist())
+        pool |= set(nodes[weights_at(price) > SMALLEST].tolist())
     everything = np.array(sorted(pool))
+    weights_at = solver(programme, everything)
     best: dict[int, Harvest] = {}
     for parts in partitions(programme, nodes, MOST_TRIED):
         _keep(best, programme, Harvest(parts, np.ones(len(parts))))
     for price in PATH_PENALTIES:
-        few = _few_nodes(programme, everything, price)
+        # The line that holds all rows is printed in any case.
+        weights = weights_at(np.where(everything == 0, 0.0, price))
+        few = _few_nodes(programme, everything, weights, price)
         _keep(best, programme, _refitted(programme, few))
     _drop_one_by_one(best, programme)
     path: list[Harvest] = []
@@ -325,17 +355,17 @@ def _drop_one_by_one(best: dict[int, Harvest], programme: Programme) -> None:
         found = best[max(size for size in best if size < found.n_lines)]
 
 
-def _few_nodes(programme: Programme, nodes: np.ndarray, price: float) -> np.ndarray:
+def _few_nodes(
+    programme: Programme, nodes: np.ndarray, weights: np.ndarray, price: float
+) -> np.ndarray:
     """Reweight, and drop nodes without weight, until the same nodes are left."""
-    # The line that holds all rows is printed in any case.
-    penalty = np.where(nodes == 0, 0.0, price)
     for _ in range(ROUNDS):
-        weights = solve(programme, nodes, penalty)
         kept = (weights > SMALLEST) | (nodes == 0)
-        penalty = np.where(nodes == 0, 0.0, price / (weights + 0.05))[kept]
         if kept.all():
             break
-        nodes = nodes[kept]
+        nodes, weights = nodes[kept], weights[kept]
+        penalty = np.where(nodes == 0, 0.0, price / (weights + 0.05))
+        weights = solve(programme, nodes, penalty)
     return nodes
 
 
