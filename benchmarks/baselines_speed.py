@@ -19,7 +19,7 @@ def speed():
 
     X, y = made_rows(5000, 20, 0)
     forest = RandomForestClassifier(100, random_state=0).fit(X, y)
-    body = [*in_trees(X, y, forest), born_again(), node_harvest()]
+    body = [*in_trees(X, y, forest), born_again(), *map(node_harvest, (1000, 3000))]
     return markdown_table(["", "fast", "plain", "ratio"], body)
 
 
@@ -121,16 +121,16 @@ def rejected(share, inside, p_alt, n_features, n_made, generator):
     return np.concatenate(kept)[:n_made], np.concatenate(accepted)
 
 
-def node_harvest():
+def node_harvest(n_rows):
     """The programme with few equations, and with one for every row."""
+    from sklearn.ensemble import RandomForestClassifier
+
     import clearwood as cw
     from clearwood.rules import FeatureBins
     from clearwood.simplifiers.ensemble_nodes import shallow_nodes
     from clearwood.simplifiers.harvest import make_programme, solve
 
-    X, y = made_rows(1000, 20, 0)
-    from sklearn.ensemble import RandomForestClassifier
-
+    X, y = made_rows(n_rows, 20, 0)
     forest = RandomForestClassifier(100, random_state=0).fit(X, y)
     ensemble = cw.read_ensemble(forest)
     bins = FeatureBins.from_ensemble(ensemble, missing_seen=np.zeros(20, dtype=bool))
@@ -146,7 +146,7 @@ def node_harvest():
     losses = programme.loss(every, weights), programme.loss(every, plain)
     if abs(losses[0] - losses[1]) > 1e-6:
         raise RuntimeError(f"The two programmes end at {losses}.")
-    what = f"Node Harvest: one programme, 1,000 rows, {len(every)} nodes"
+    what = f"Node Harvest: one programme, {n_rows:,} rows, {len(every)} nodes"
     return [what, fast, slow, slow / fast]
 
 
