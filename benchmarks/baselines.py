@@ -36,7 +36,7 @@ METHODS = {
         "NodeHarvest", {"max_rules": None, "target": "labels"}, (None,),
     ),
     "list": ("RuleList", {"n_rules": 24, "tune": None}, (10, 24)),
-    "tree": ("DistilledTree", {"n_rules": 56}, (10, 15, 56)),
+    "tree": ("DistilledTree", {"n_rules": 15}, (10, 15)),
     "fab": ("FABRules", {"max_rules": 10}, (10,)),
 }  # fmt: skip
 """Estimator, settings, and sizes that are looked at; None is all that there is."""
@@ -63,7 +63,7 @@ SIZES = (5, 10, 20)
 
 P_ALT = {
     f"p_alt {p:g}": ("BornAgainTree", {"n_rules": 20, "p_alt": p}, SIZES)
-    for p in (0.05, 0.0, 0.02, 0.1, 0.2, 0.5)
+    for p in (0.1, 0.0, 0.02, 0.05, 0.2, 0.5)
 }
 IN_TREES = {
     name: ("InTrees", {"max_rules": 20} | changed, SIZES)
@@ -99,6 +99,21 @@ forest and all sizes and printing included (one thread; `cpu` is what the proces
 programs that people use reached (R's inTrees and nodeHarvest, the born-again tree of
 Hara and Hayashi's script), at the sizes in brackets."""
 
+FOUND = {
+    "born-again": """\
+.05 was chosen on energy and spambase and did not hold here; .1 is the default since.
+From larger values energy suffers, whose rows are a grid of twelve buildings: at 56
+leaves its error is 0.7 with .05, 0.9 with .1 and 1.7 with .2 (two splits).""",
+    "in-trees": """\
+The defaults, also chosen on energy and spambase, hold here. A fixed least frequency is
+what short lists cannot do with. Selection by a forest is a little better on most sets
+and takes twice the time.""",
+    "node-harvest": """\
+Nodes that ask two features are fewer than 1,000, so that none is left out. Fewer
+candidates lose, and nodes that ask three features do not gain, with 1,000 of them or
+fewer.""",
+}
+
 SETTINGS_TEXT = """\
 Fidelity (agreement with the forest, or R2) on test rows of sets on which nothing was
 chosen, at most 10 lines (20 in brackets), mean over splits. `mean` is over the sets,
@@ -121,20 +136,21 @@ def main():
     parts = [TEXT, references(frame[frame["part"] == "references"])]
     for part in SETTINGS:
         rows = frame[frame["part"] == part]
-        parts += [f"## Settings: {part}", SETTINGS_TEXT, settings_table(rows, part)]
+        parts += [f"## Settings: {part}", SETTINGS_TEXT, FOUND[part]]
+        parts.append(settings_table(rows, part))
     study.write_markdown("Classical methods", *parts, "## Speed", SPEED_TEXT, speed())
 
 
 def cases_of(quick):
     """Key -> function giving rows."""
     cases = {}
-    for split in range(1 if quick else 5):
+    for split in range(1 if quick else 3):
         for data in ("energy", "spambase"):
             for method, how in METHODS.items():
                 cases["references", data, method, split] = how
         for data in ("pima", "autompg") if quick else OTHER_SETS:
             for part, settings in SETTINGS.items():
-                if split < {"born-again": 3, "in-trees": 2, "node-harvest": 1}[part]:
+                if split < {"born-again": 2, "in-trees": 2, "node-harvest": 1}[part]:
                     for method, how in settings.items():
                         cases[part, data, method, split] = how
     return {key: partial(scores, key[1], key[3], *how) for key, how in cases.items()}
