@@ -37,8 +37,8 @@ def find_shared_data(name: str) -> Path:
 
 @pytest.fixture(autouse=True)
 def one_thread():
-    """Keep histogram boosting to one thread: on few rows it only waits for more."""
-    with threadpool_limits(limits=1, user_api="openmp"):
+    """Keep boosting and linear algebra to one thread: on few rows they only wait."""
+    with threadpool_limits(limits=1):
         yield
 
 

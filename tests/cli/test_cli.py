@@ -346,6 +346,17 @@ def test_limits_of_a_rule_list(table):
     failed(simplify(table, *quick, "--forbid", "size"), "'dose', 'age'")
 
 
+@pytest.mark.parametrize("method", ["in-trees", "node-harvest"])
+def test_rules_of_the_ensemble_without_some_columns(table, method):
+    free, held = (
+        json.loads(simplify(table, "--method", method, "--json", *more).stdout)["rules"]
+        for more in ((), ("--forbid", "dose"))
+    )
+    assert held["about"]["forbidden"] == "dose"
+    assert "dose" in json.dumps(free["rules"])
+    assert "dose" not in json.dumps(held["rules"])
+
+
 def test_limits_are_for_lists_and_do_not_contradict_each_other(table):
     for option in ("--forbid", "--increasing", "--decreasing"):
         assert simplify(table, option, "age", "--method", "em").exit_code == 2

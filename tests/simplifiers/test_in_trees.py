@@ -420,6 +420,39 @@ def test_labels_or_ensemble(cancer):
         cw.InTreesClassifier(shallow, target="labels").fit(X)
 
 
+def test_forbidden_features_are_not_asked(cancer):
+    X, y, forest = cancer
+    free = cw.InTreesClassifier(forest, random_state=0).fit(X, y)
+    asked = {X.columns[c.feature] for rule in free.rules_ for c in rule.conditions}
+    found = cw.InTreesClassifier(forest, forbidden=sorted(asked), random_state=0)
+    rules = found.fit(X, y).rules_
+    assert rules.about["forbidden"].split(", ") == [x for x in X.columns if x in asked]
+    assert rules.evaluate(X, teacher=forest).fidelity > 0.9
+    for k in range(len(found.extracted_)):
+        conditions = found.extracted_.conditions(k)
+        assert not {X.columns[c.feature] for c in conditions} & asked
+    nothing = cw.InTreesClassifier(forest, forbidden=list(X.columns)).fit(X, y)
+    assert nothing.rules_.n_rules == 1
+
+
+def test_forbidden_questions_are_left_out_of_paths():
+    """Of every path what it says of the other features."""
+    rng = np.random.default_rng(5)
+    ensemble, encoded = random_ensemble(rng, n_trees=3), random_rows(rng, 40)
+    forbidden = np.arange(len(ensemble.features.names)) == 1
+    how = {"max_depth": 4, "nodes": "all"}
+    every, some = (
+        prepared(ensemble, encoded, np.zeros(40), 0, **how | more).paths
+        for more in ({}, {"forbidden": forbidden})
+    )
+    others = {
+        frozenset(key for key in keys(every, k) if key[0] != 1)
+        for k in range(every.n_rules)
+    }
+    assert len(others) < every.n_rules
+    assert {keys(some, k) for k in range(some.n_rules)} == others - {frozenset()}
+
+
 def test_more_than_two_classes_and_selection():
     X, y = load_wine(return_X_y=True, as_frame=True)
     labels = np.array(["red", "white", "rose"])[y]

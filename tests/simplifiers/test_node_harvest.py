@@ -21,7 +21,12 @@ from clearwood.exceptions import InputError
 from clearwood.rules import FeatureBins
 from clearwood.simplifiers import harvest, node_harvest
 from clearwood.simplifiers.ensemble_nodes import shallow_nodes
-from clearwood.simplifiers.harvest import make_programme, solve, sparse_path
+from clearwood.simplifiers.harvest import (
+    make_programme,
+    partitions,
+    solve,
+    sparse_path,
+)
 
 
 @pytest.fixture(scope="module")
@@ -194,27 +199,77 @@ def test_a_price_leads_to_fewer_nodes_and_the_path_gets_better():
     assert len(path) > 3 and losses[1] < 0.75
 
 
-def naive_nodes(ensemble, encoded, max_features, min_rows):
-    """Row by row down every tree: the sets of rows of all nodes that qualify."""
+@pytest.mark.parametrize("n_nodes", [1, 3, 12, 40])
+def test_equations_that_follow_from_others_are_left_out(n_nodes):
+    rng = np.random.default_rng(n_nodes)
+    held = rng.random((600, n_nodes)) < rng.uniform(0, 0.3, n_nodes)
+    # One row is in a node that no other is in; it is the last to be looked at.
+    last = np.random.default_rng(0).permutation(len(held))[-1]
+    alone = np.arange(len(held)) == last
+    held = np.column_stack([np.ones(len(held)), held, ~held[:, 0], alone]).astype(float)
+    chosen = harvest._independent(held)
+    rank = np.linalg.matrix_rank(held)
+    assert len(chosen) == np.linalg.matrix_rank(held[chosen]) == rank
+    assert last in chosen
+
+
+def test_hardly_a_size_is_missing(diabetes):
+    programme = random_programme(3, n_rows=300, n_splits=6, n_quarters=60)
+    nodes = np.arange(programme.held.shape[1])
+    lines = [found.n_lines for found in sparse_path(programme, nodes, 15)]
+    assert lines == [1, *range(3, 16)]
+    X, y, forest = diabetes
+    path = cw.NodeHarvestRegressor(forest, max_rules=9).fit(X, y).path_
+    assert [rules.n_rules for rules in path] == [1, *range(3, 10)]
+
+
+def test_rows_are_parted_as_by_a_tree():
+    programme = random_programme(0, n_rows=200, n_splits=4, n_quarters=40)
+    held, nodes = programme.held, np.arange(programme.held.shape[1])
+    found = partitions(programme, nodes, 5)
+    assert [len(parts) for parts in found] == [1, 2, 3, 4]
+    losses = []
+    for parts in found:
+        np.testing.assert_array_equal(held[:, parts].sum(axis=1), 1)
+        losses.append(programme.loss(parts, np.ones(len(parts))))
+    halves = [
+        np.array([a, b])
+        for a, b in combinations(nodes, 2)
+        if (held[:, a] ^ held[:, b]).all()
+    ]
+    assert losses[1] == min(programme.loss(pair, np.ones(2)) for pair in halves)
+    assert losses == sorted(losses, reverse=True)
+    for before, after in zip(found, found[1:]):
+        assert len(np.setdiff1d(before, after)) == 1
+
+
+def naive_nodes(ensemble, encoded, max_features, min_rows, forbidden=()):
+    """Row by row down every tree: the sets of rows of all nodes that qualify.
+
+    Where a forbidden feature is asked, a row goes both ways.
+    """
     rows_of, asked_of = {}, {}
     codes_left = {s.node: s for s in ensemble.splits().categorical}
     for i, row in enumerate(encoded):
-        for root in ensemble.roots:
-            node, asked = int(root), frozenset()
-            while True:
-                rows_of.setdefault(node, set()).add(i)
-                asked_of[node] = asked
-                d = int(ensemble.feature[node])
-                if d < 0:
-                    break
-                if np.isnan(row[d]):
-                    left = ensemble.missing_left[node]
-                elif node in codes_left:
-                    left = int(row[d]) in codes_left[node].codes_left
-                else:
-                    left = row[d] <= ensemble.cut[node]
-                asked |= {d}
-                node = int((ensemble.left if left else ensemble.right)[node])
+        waiting = [(int(root), frozenset()) for root in ensemble.roots]
+        while waiting:
+            node, asked = waiting.pop()
+            rows_of.setdefault(node, set()).add(i)
+            asked_of[node] = asked
+            d = int(ensemble.feature[node])
+            if d < 0:
+                continue
+            sides = [int(ensemble.left[node]), int(ensemble.right[node])]
+            if d in forbidden:
+                waiting += [(side, asked) for side in sides]
+                continue
+            if np.isnan(row[d]):
+                left = ensemble.missing_left[node]
+            elif node in codes_left:
+                left = int(row[d]) in codes_left[node].codes_left
+            else:
+                left = row[d] <= ensemble.cut[node]
+            waiting.append((sides[0 if left else 1], asked | {d}))
     every = len(encoded)
     return {
         frozenset(rows)
@@ -238,8 +293,11 @@ def table_with_gaps(n=300):
     return X, np.where(y, "sick", "well")
 
 
-@pytest.mark.parametrize("max_features", [1, 2, 3])
-def test_nodes_with_missing_values_and_categories(max_features):
+@pytest.mark.parametrize(
+    ("max_features", "forbidden", "asked"),
+    [(1, (), {1}), (2, (), {1, 2}), (3, (), {0, 1, 2}), (2, (1,), {0, 2})],
+)
+def test_nodes_with_missing_values_and_categories(max_features, forbidden, asked):
     X, y = table_with_gaps()
     model = HistGradientBoostingClassifier(
         categorical_features="from_dtype", max_iter=8, max_leaf_nodes=8
@@ -249,13 +307,18 @@ def test_nodes_with_missing_values_and_categories(max_features):
     bins = FeatureBins.from_ensemble(ensemble)
     codes = bins.transform_encoded(encoded)
     found = shallow_nodes(
-        ensemble, bins, codes, np.ones(len(X)), max_features=max_features, min_rows=10
+        ensemble,
+        bins,
+        codes,
+        np.ones(len(X)),
+        max_features=max_features,
+        min_rows=10,
+        forbidden=np.isin(np.arange(3), forbidden),
     )
     sets = [frozenset(np.flatnonzero(rows).tolist()) for rows in found.held.T]
     assert len(set(sets)) == len(sets) > 3
-    assert set(sets) == naive_nodes(ensemble, encoded, max_features, 10)
-    asked = {d for allowed in found.allowed for d in allowed}
-    assert asked == {1: {1}, 2: {1, 2}, 3: {0, 1, 2}}[max_features]
+    assert set(sets) == naive_nodes(ensemble, encoded, max_features, 10, forbidden)
+    assert {d for allowed in found.allowed for d in allowed} == asked
     for allowed, rows in zip(found.allowed, found.held.T):
         inside = [bins_in[codes[:, d]] for d, bins_in in allowed.items()]
         np.testing.assert_array_equal(np.all(inside, axis=0), rows)
@@ -346,6 +409,22 @@ def test_settings_do_what_they_say(diabetes):
     assert alone.otherwise.prediction == pytest.approx(
         forest.predict(X).mean(), abs=0.1
     )
+
+
+def test_forbidden_features_are_not_asked(diabetes):
+    X, y, forest = diabetes
+    free = cw.NodeHarvestRegressor(forest).fit(X, y)
+    asked = {X.columns[c.feature] for rule in free.rules_ for c in rule.conditions}
+    assert {"bmi", "s5"} <= asked
+    found = cw.NodeHarvestRegressor(forest, forbidden=["bmi", "s5"]).fit(X, y)
+    assert found.rules_.n_rules > 4
+    for rules in found.path_:
+        check_weights(rules, X)
+        for rule in rules:
+            assert not {X.columns[c.feature] for c in rule.conditions} & {"bmi", "s5"}
+    assert found.rules_.about["forbidden"] == "bmi, s5"
+    nothing = cw.NodeHarvestRegressor(forest, forbidden=list(X)).fit(X, y)
+    assert nothing.rules_.n_rules == 1
 
 
 def test_weights_of_rows_count_as_rows(diabetes):

@@ -23,7 +23,7 @@ MODELS = (
 METHODS = (
     "list", "tree", "born-again", "additive", "in-trees", "fab", "em", "node-harvest",
 )  # fmt: skip
-SEARCHES = METHODS[:4]
+CAN_FORBID = tuple(name for name in METHODS if name not in ("fab", "em"))
 
 
 @click.command(short_help="Explain a model, or one trained here, by a few rules.")
@@ -155,7 +155,7 @@ def _check_usage(files: tuple[str, ...], options: dict[str, Any]) -> None:
             option = name.replace("_", "-")
             raise click.UsageError(f"--{option} is for --method fab or em.")
     for name in ("forbid", "increasing", "decreasing"):
-        allowed = SEARCHES if name == "forbid" else ("list",)
+        allowed = CAN_FORBID if name == "forbid" else ("list",)
         if method not in allowed and options[name]:
             raise click.UsageError(f"--{name} is for --method {' or '.join(allowed)}.")
     both = set(_names(options["increasing"])) & set(_names(options["decreasing"]))
@@ -242,7 +242,7 @@ def _explain(model: Any, split: Any, task: str, options: dict[str, Any]) -> Any:
     from clearwood.simplifiers.api import make_simplifier, settings_of
 
     settings: dict[str, Any] = {}
-    if options["method"] in SEARCHES:
+    if options["method"] in CAN_FORBID:
         settings["forbidden"] = _names(options["forbid"])
     if options["method"] == "list":
         rising, falling = _names(options["increasing"]), _names(options["decreasing"])

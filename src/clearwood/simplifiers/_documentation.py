@@ -219,12 +219,12 @@ BORN_AGAIN_PARAMETERS = f"""{ESTIMATOR.rstrip()}
     max_rules : int, default=10
         Leaves of the largest tree that is fitted; ``path_`` holds those of all sizes.
         With a larger ``n_rules``, that one. Some fifty are no trouble.
-    p_alt : float, default=0.05
+    p_alt : float, default=0.1
         Probability with which each feature of a made row takes the value of another
         training row. The more, the more is learnt of how the ensemble goes on where
         there are few rows, and the more rows are asked about that do not occur: where
-        features depend on each other, large values do harm. The program of Hara and
-        Hayashi has 0.5.
+        features depend on each other, large values do harm, and where they hardly do,
+        0.2 and more are often better. The program of Hara and Hayashi has 0.5.
     n_node_rows : int, default=1000
         Rows that are made in each node.
     min_leaf : int, default=5
@@ -269,7 +269,7 @@ HARVEST_PARAMETERS = f"""{ESTIMATOR.rstrip()}
         (probabilities, or values), or the labels, as in the article.
     round_cuts : bool, default=True
         Print, and predict with, the shortest bounds that separate the same training
-        values, short values, and weights of three digits.
+        values, short values, and weights of three digits.{FORBIDDEN.rstrip()}
     random_state : int, Generator, RandomState or None, default=None
         Seed of the default ensemble; nothing else is random.
 """
@@ -277,7 +277,9 @@ HARVEST_PARAMETERS = f"""{ESTIMATOR.rstrip()}
 HARVEST_ATTRIBUTES = f"""{FITTED.rstrip()}
     path_ : tuple of RuleSet
         The averages of all sizes found, from the mean of all rows alone to
-        ``rules_``; with ``max_rules=None`` that one only.
+        ``rules_``; with ``max_rules=None`` that one only. Weights that add up to one
+        on every row are not to be had with every number of nodes (never with one and
+        the mean of all rows), so sizes are missing.
     n_nodes_ : int
         Distinct nodes that the weights were sought for.{COLUMNS}"""
 

@@ -17,6 +17,7 @@ from clearwood._numeric import as_generator
 from clearwood._validation import check_table, check_target, check_weight
 from clearwood.exceptions import InputError
 from clearwood.rules import FeatureBins, RuleSet, Training
+from clearwood.simplifiers.limits import Limits, read_limits
 from clearwood.simplifiers.teacher import (
     Teacher,
     get_teacher,
@@ -39,6 +40,8 @@ class RulesFromEnsemble(BaseEstimator):
     rules_: RuleSet
     target = "ensemble"
     statement_counts = "distinct"
+    forbidden: Any = ()
+    monotonic_cst: Any = None
 
     @staticmethod
     def _default_estimator() -> Any:
@@ -126,6 +129,17 @@ class RulesFromEnsemble(BaseEstimator):
             None if labels is None else labels[counted],
             weight[counted],
             (said.argmax(axis=1) if teacher.classes else said)[counted],
+        )
+
+    def _limits(self, teacher: Teacher) -> Limits:
+        """What rules may not ask, and where they must rise or fall."""
+        features = self.bins_.features
+        return read_limits(
+            self.forbidden,
+            self.monotonic_cst,
+            features,
+            list(getattr(self, "feature_names_in_", features.names)),
+            len(teacher.classes),
         )
 
     def predict(self, X: Any) -> np.ndarray:

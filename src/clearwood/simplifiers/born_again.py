@@ -41,7 +41,7 @@ class _BornAgainTree(TreesOnPath):
         *,
         n_rules: int | str = "auto",
         max_rules: int = 10,
-        p_alt: float = 0.05,
+        p_alt: float = 0.1,
         n_node_rows: int = 1000,
         min_leaf: int = LEAST_ROWS,
         forbidden: Any = (),

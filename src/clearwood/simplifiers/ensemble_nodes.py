@@ -32,6 +32,7 @@ def shallow_nodes(
     *,
     max_features: int,
     min_rows: float,
+    forbidden: np.ndarray,
 ) -> Nodes:
     """All nodes that ask few features and hold enough rows.
 
@@ -48,6 +49,9 @@ def shallow_nodes(
         Most features that the questions on the way to a node ask.
     min_rows : float
         Fewest rows in a node.
+    forbidden : ndarray of bool of shape (n_features,)
+        Features about which nothing is asked: what is below holds all rows that are
+        there without the question.
 
     Returns
     -------
@@ -63,6 +67,10 @@ def shallow_nodes(
         while waiting:
             node, depth, allowed, rows = waiting.pop()
             d = int(ensemble.feature[node])
+            if d >= 0 and forbidden[d]:
+                for child in (int(ensemble.left[node]), int(ensemble.right[node])):
+                    waiting.append((child, depth + 1, allowed, rows))
+                continue
             if d < 0 or (d not in allowed and len(allowed) == max_features):
                 continue
             left = goes_left[node]

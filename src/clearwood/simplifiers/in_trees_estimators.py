@@ -9,7 +9,12 @@ import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from clearwood.rules import FeatureBins, RuleSet, Training, build_rule_list
-from clearwood.simplifiers._documentation import COLUMNS, ESTIMATOR, FITTED
+from clearwood.simplifiers._documentation import (
+    COLUMNS,
+    ESTIMATOR,
+    FITTED,
+    FORBIDDEN,
+)
 from clearwood.simplifiers.base import (
     ClassifiesByRules,
     PredictsByRules,
@@ -64,7 +69,7 @@ PARAMETERS = f"""{ESTIMATOR.rstrip()}
         tries .01, .02, .05, .1 and .2, and takes what is least wrong on the training
         rows within ``max_rules`` lines."""
 
-COMMON = """
+COMMON = f"""{FORBIDDEN.rstrip()}
     n_jobs : int or None, default=None
         Threads for pruning. The result does not depend on it.
     random_state : int, Generator, RandomState or None, default=None
@@ -101,6 +106,7 @@ class _InTrees(RulesFromEnsemble):
             StrOptions({"auto"}),
             Interval(Real, 0, 1, closed="both"),
         ],
+        "forbidden": "no_validation",
         "n_jobs": [None, Integral],
         "random_state": "no_validation",
     }
@@ -119,6 +125,7 @@ class _InTrees(RulesFromEnsemble):
         max_decay: float = 0.05,
         select: str | None = None,
         min_frequency: float | str = "auto",
+        forbidden: Any = (),
         n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None:
@@ -133,12 +140,14 @@ class _InTrees(RulesFromEnsemble):
         self.max_decay = max_decay
         self.select = select
         self.min_frequency = min_frequency
+        self.forbidden = forbidden
         self.n_jobs = n_jobs
         self.random_state = random_state
 
     def _find_rules(
         self, teacher: Teacher, training: Training, generator: np.random.Generator
     ) -> dict[str, str]:
+        limits = self._limits(teacher)
         codes = self.bins_.transform_encoded(training.encoded)
         seen = np.zeros(int(self.bins_.n_bins.sum()), dtype=bool)
         seen[(codes.astype(np.int64) + self.bins_.bin_start).ravel()] = True
@@ -150,6 +159,7 @@ class _InTrees(RulesFromEnsemble):
             max_depth=self.max_depth,
             max_trees=self.max_trees,
             nodes=self.nodes,
+            forbidden=limits.forbidden,
         )
         if self.max_extracted is not None and paths.n_rules > self.max_extracted:
             drawn = generator.choice(paths.n_rules, self.max_extracted, replace=False)
@@ -164,7 +174,8 @@ class _InTrees(RulesFromEnsemble):
             pruned, rows, training, seen, teacher.classes, generator
         )
         self.rules_ = self.path_[-1]
-        return {"method": "in-trees", "target": self.target}
+        about = {"method": "in-trees", "target": self.target}
+        return {**about, **limits.about(self.bins_.features)}
 
     def _rows(
         self,
@@ -343,6 +354,7 @@ class InTreesRegressor(PredictsByRules, _InTrees):  # noqa: D101
         select: str | None = None,
         min_frequency: float | str = "auto",
         discretize: int | None = None,
+        forbidden: Any = (),
         n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None:
@@ -358,6 +370,7 @@ class InTreesRegressor(PredictsByRules, _InTrees):  # noqa: D101
             max_decay=max_decay,
             select=select,
             min_frequency=min_frequency,
+            forbidden=forbidden,
             n_jobs=n_jobs,
             random_state=random_state,
         )

@@ -131,6 +131,7 @@ def extract_paths(
     max_depth: int | None = 6,
     max_trees: int | None = None,
     nodes: str = "leaves",
+    forbidden: np.ndarray | None = None,
 ) -> Paths:
     """The paths from the roots of trees to their leaves, each once.
 
@@ -151,6 +152,8 @@ def extract_paths(
         Only the first so many trees.
     nodes : {"leaves", "all"}
         Paths to leaves and to where they are cut off, or to all nodes.
+    forbidden : ndarray of bool of shape (n_features,), optional
+        Features about which paths say nothing.
 
     Returns
     -------
@@ -174,7 +177,8 @@ def extract_paths(
             found.setdefault(frozenset(path), path)
         if not ends:
             for child, key in zip((left[node], right[node]), sides[node]):
-                waiting[child] = _joined(path, key), depth + 1
+                is_told = forbidden is None or not forbidden[key[0]]
+                waiting[child] = _joined(path, key) if is_told else path, depth + 1
     ids: dict[Key, int] = {}
     literal = [ids.setdefault(key, len(ids)) for path in found.values() for key in path]
     return Paths(

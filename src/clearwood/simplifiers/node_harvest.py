@@ -42,6 +42,7 @@ class _NodeHarvest(RulesFromEnsemble):
         "max_interaction": [Interval(Integral, 1, None, closed="left")],
         "min_node_rows": [Interval(Integral, 1, None, closed="left")],
         "target": [StrOptions({"ensemble", "labels"})],
+        "forbidden": "no_validation",
         "round_cuts": ["boolean"],
         "random_state": "no_validation",
     }
@@ -55,6 +56,7 @@ class _NodeHarvest(RulesFromEnsemble):
         min_node_rows: int = 10,
         target: str = "ensemble",
         round_cuts: bool = True,
+        forbidden: Any = (),
         random_state: Any = None,
     ) -> None:
         self.estimator = estimator
@@ -63,11 +65,13 @@ class _NodeHarvest(RulesFromEnsemble):
         self.min_node_rows = min_node_rows
         self.target = target
         self.round_cuts = round_cuts
+        self.forbidden = forbidden
         self.random_state = random_state
 
     def _find_rules(
         self, teacher: Teacher, training: Training, generator: np.random.Generator
     ) -> dict[str, str]:
+        limits = self._limits(teacher)
         codes = self.bins_.transform_encoded(training.encoded)
         nodes = shallow_nodes(
             teacher.ensemble,
@@ -77,6 +81,7 @@ class _NodeHarvest(RulesFromEnsemble):
             np.maximum(training.weight, 1.0),
             max_features=self.max_interaction,
             min_rows=self.min_node_rows,
+            forbidden=limits.forbidden,
         )
         # Of two classes one tells all.
         taught = (
@@ -99,6 +104,7 @@ class _NodeHarvest(RulesFromEnsemble):
             "method": "node-harvest",
             "target": self.target,
             "max_interaction": str(self.max_interaction),
+            **limits.about(self.bins_.features),
         }
 
     def _printed(

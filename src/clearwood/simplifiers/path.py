@@ -13,7 +13,6 @@ from clearwood.rules import RuleSet, Training, Tree
 from clearwood.simplifiers.augment import default_number
 from clearwood.simplifiers.base import RulesFromEnsemble
 from clearwood.simplifiers.lesson import Job, Lesson, make_job, make_lesson
-from clearwood.simplifiers.limits import read_limits
 from clearwood.simplifiers.teacher import Teacher
 from clearwood.simplifiers.validation import N_FOLDS, TUNED_ROWS, cross_validate
 
@@ -46,8 +45,6 @@ class RulesOnPath(RulesFromEnsemble):
     n_synthetic: int | str
     n_jobs: int | None
     verbose: bool
-    forbidden: Any = ()
-    monotonic_cst: Any = None
     _with_pool = True
 
     def _settings_to_try(self, job: Job, tune: bool) -> Sequence[Any]:
@@ -77,14 +74,7 @@ class RulesOnPath(RulesFromEnsemble):
     def _find_rules(
         self, teacher: Teacher, training: Training, generator: np.random.Generator
     ) -> dict[str, str]:
-        features = self.bins_.features
-        limits = read_limits(
-            self.forbidden,
-            self.monotonic_cst,
-            features,
-            list(getattr(self, "feature_names_in_", features.names)),
-            len(teacher.classes),
-        )
+        limits = self._limits(teacher)
         n_rows = len(training.encoded)
         n_made = self._n_made(n_rows)
         n_rules = None if self.n_rules == "auto" else int(self.n_rules)
@@ -103,7 +93,7 @@ class RulesOnPath(RulesFromEnsemble):
         self.path_ = tuple(by_size[size] for size in sorted(by_size))
         self.settings_ = chosen._asdict()
         self.rules_ = self._of_size(self.n_rules_)
-        return {**self._about(), **limits.about(features)}
+        return {**self._about(), **limits.about(self.bins_.features)}
 
     def _choose(
         self, job: Job, tried: Sequence[Any], n_rules: int | None, seeds: list[int]
