@@ -94,16 +94,16 @@ def compare(files: tuple[str, ...], **options: Any) -> None:
     model, table = (_unfitted if options["train"] else _read)(files, options, say)
     with plain_warnings(say, ends=False) as caught:
         frontier = _compare(model, table, options)
-    chosen = frontier.enough()
-    if options["best"] is not None:
-        chosen = frontier.best_point(options["best"])
+    chosen = _chosen(frontier, options["best"])
     with plain_warnings(say):
         _write(frontier, chosen, options, say)
     if options["as_json"]:
         click.echo(json_text({"target": options["target"], **frontier.as_dict()}))
     else:
-        said = f"The rules of {chosen.method} with {chosen.n_rules} lines:"
-        click.echo(f"{frontier}\n\n{said}\n{chosen.text}")
+        click.echo(frontier)
+        if chosen is not None:
+            lines = f"{chosen.n_rules} line{'s' * (chosen.n_rules != 1)}"
+            click.echo(f"\nThe rules of {chosen.method} with {lines}:\n{chosen.text}")
     if caught.interrupted:
         sys.exit(INTERRUPTED)
 
@@ -143,11 +143,21 @@ def _compare(model: Any, table: Any, options: dict[str, Any]) -> Any:
     )
 
 
+def _chosen(frontier: Any, most: int | None) -> Any:
+    """The point whose rules are shown and written; None where only peers did it."""
+    if all(point.rules is None for point in frontier.points):
+        return None
+    return frontier.enough() if most is None else frontier.best_point(most)
+
+
 def _write(frontier: Any, chosen: Any, options: dict[str, Any], say: Any) -> None:
     from clearwood._files import write_text
+    from clearwood.exceptions import InputError
     from clearwood.reporting import report
 
     out, page, force = options["out"], options["report"], options["force"]
+    if out and chosen is None:
+        raise InputError(f"There are no rules for {out}: only peers found some.")
     if out:
         write_text(out, chosen.rules.to_json(), overwrite=force)
         say(f"wrote {out}")

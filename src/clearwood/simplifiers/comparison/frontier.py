@@ -261,8 +261,8 @@ class Frontier:
 
 SEEN = "it may have seen these rows, which flatters it and what follows it"
 NOTE = (
-    "No other point has less error with as few lines. As good: within one standard "
-    "error with no more lines. All points: .table; their rules: .points, .best(5)."
+    "No other point has less error with as few lines. As good: other methods that are "
+    "within one standard error of it with no more lines."
 )
 TITLES = {"n_literals": "literals"}
 
