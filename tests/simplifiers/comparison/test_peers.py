@@ -46,9 +46,9 @@ def test_a_peer_learns_from_the_ensemble_and_tells_in_our_names(tmp_path, monkey
         held = answers_of(problem, "imodels:FIGS", 0)
         last = answers_of(problem, "imodels:FIGS", 1)
     assert [(a.asked, a.n_rules, a.n_literals) for a in last] == [
-        (2, 2, 2), (3, 3, 5), (4, 4, 8), (5, 5, 11),
+        (2, 2, 2), (3, 3, 4), (4, 4, 6), (5, 5, 8),
     ]  # fmt: skip
-    assert "my dose and <b>, 4 splits" in last[-1].text
+    assert "my dose and '<b>', 4 splits" in last[-1].text
     assert "Class 0 is ham." in last[-1].text
     # With four splits the stand-in says what decides.
     right = held[-1]
@@ -107,7 +107,7 @@ def test_te2rules_gets_the_model_itself(monkeypatch):
     assert type(seen["model"]) is RandomForestClassifier
     assert seen["names"] == ["X0", "X1"] and set(seen["y"]) == {0, 1}
     assert (answer.asked, answer.n_rules, answer.n_literals) == (5, 3, 3)
-    assert answer.text.startswith("1. if my dose > 0.5 & <b> <= 2.0\n   then class 1")
+    assert answer.text.startswith("1. if my dose > 0.5 & '<b>' <= 2.0\n   then class 1")
     (held,) = answers_of(problem, "te2rules", 0)
     assert len(held.said) == 10
     with pytest.raises(InputError, match="the model itself"):
