@@ -10,7 +10,6 @@ from click.testing import CliRunner
 from sklearn.ensemble import RandomForestClassifier
 
 import clearwood as cw
-from clearwood.cli import compare as verb
 from clearwood.cli import main, options
 from clearwood.exceptions import InterruptedFitWarning
 from clearwood.rules import RuleSet
@@ -47,7 +46,7 @@ def frontier(table):
 
 def test_the_names_are_those_of_the_library():
     assert tuple(METHODS) == options.METHODS
-    assert tuple(PEERS) == verb.PEERS
+    assert tuple(PEERS) == options.PEERS
 
 
 def test_a_table_becomes_a_frontier_and_rules(table, tmp_path):

@@ -22,8 +22,6 @@ from clearwood.cli.inputs import (
     read_training_table,
 )
 
-PEERS = ("imodels:RuleFit", "imodels:FIGS", "imodels:GreedyRuleList", "te2rules")
-
 
 @click.command(short_help="Find out how many rules are needed, by which method.")
 @shared.files
@@ -35,7 +33,7 @@ PEERS = ("imodels:RuleFit", "imodels:FIGS", "imodels:GreedyRuleList", "te2rules"
     default="all",
     show_default=True,
     help=f"all, or some of {', '.join(shared.METHODS)}, and where they are installed "
-    f"{', '.join(PEERS)}: --methods list,tree",
+    f"{', '.join(shared.PEERS)}: --methods list,tree",
 )
 @shared.max_rules
 @click.option(

@@ -17,6 +17,8 @@ METHODS = (
     "list", "tree", "born-again", "additive", "in-trees", "fab", "em", "node-harvest",
 )  # fmt: skip
 
+PEERS = ("imodels:RuleFit", "imodels:FIGS", "imodels:GreedyRuleList", "te2rules")
+
 files = click.argument(
     "files",
     nargs=-1,
