@@ -16,9 +16,10 @@ JOBS = 2
 TEXT = f"""\
 A forest of 100 trees, not fitted: `compare(RandomForest...(), X, y, n_jobs={JOBS})`
 with all eight methods of the library, at most 10 lines, five folds, five bootstrap
-refits, 120 seconds for each method. At most {MOST_ROWS:,} rows, drawn at random. Seconds: the
-whole call with {JOBS} worker processes, their start and the fits of the forests
-included. Enough: the fewest lines within one standard error of the least error."""
+refits, 120 seconds for each method. At most {MOST_ROWS:,} rows, drawn at random.
+Seconds: the whole call with {JOBS} worker processes, their start and the fits of the
+forests included. Enough: the fewest lines within one standard error of the least
+error."""
 
 FRONTIER = """\
 Points that no other beats in both lines and error on held-out rows, with the standard
