@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 import clearwood
 from clearwood.cli import main
-from clearwood.cli.simplify import MODELS
+from clearwood.cli.options import MODELS
 from clearwood.exceptions import InterruptedFitWarning
 from clearwood.rules import FeatureSpace, Interval, Rule, RuleSet
 

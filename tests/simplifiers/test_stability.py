@@ -13,7 +13,8 @@ from sklearn.tree import DecisionTreeRegressor
 import clearwood as cw
 from clearwood import stability
 from clearwood.exceptions import InputError, InterruptedFitWarning
-from clearwood.simplifiers.stability import _agreement, jaccard
+from clearwood.simplifiers.resampling import agreement
+from clearwood.simplifiers.stability import jaccard
 
 
 def rule_list(estimator, **settings):
@@ -124,9 +125,9 @@ def test_regression_is_judged_by_concordance():
     assert found.agreement > 0.95 and found.rules[0].returned == 3
     assert "concordance" in str(found)
     one, two = rng.normal(size=(2, 100_000))
-    assert _agreement(one, one, "regression") == 1.0
-    assert abs(_agreement(one, two, "regression")) < 0.02
-    assert _agreement(one, one + 5.0, "regression") == pytest.approx(2 / 27, rel=0.05)
+    assert agreement(one, one, "regression") == 1.0
+    assert abs(agreement(one, two, "regression")) < 0.02
+    assert agreement(one, one + 5.0, "regression") == pytest.approx(2 / 27, rel=0.05)
 
 
 def test_overlap_is_that_of_sets():

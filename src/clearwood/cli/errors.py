@@ -56,22 +56,33 @@ def one_line(error: Exception) -> str:
     return f"unexpected {type(error).__name__}: {text} (--debug shows where)"
 
 
+class Caught:
+    """What was warned of, once all is over."""
+
+    interrupted = False
+
+
 @contextmanager
-def plain_warnings(say: Callable[[str], None]) -> Iterator[None]:
+def plain_warnings(
+    say: Callable[[str], None], *, ends: bool = True
+) -> Iterator[Caught]:
     """Say each warning once, in one line, without the file it comes from.
 
     A fit that Ctrl-C cut short ends the command, though in Python it keeps what is
-    done: whoever stops a command wants no files from it.
+    done: whoever stops a command wants no files from it. With ``ends=False`` the
+    command goes on with what is done, and is told of it.
     """
     from clearwood.exceptions import InterruptedFitWarning
 
+    found = Caught()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("default")
-        warnings.simplefilter("error", InterruptedFitWarning)
+        warnings.simplefilter("error" if ends else "always", InterruptedFitWarning)
         try:
-            yield
+            yield found
         except InterruptedFitWarning:
             raise KeyboardInterrupt from None
+    found.interrupted = any(w.category is InterruptedFitWarning for w in caught)
     for text in dict.fromkeys(" ".join(str(w.message).split()) for w in caught):
         say(f"warning: {text}")
 

@@ -8,42 +8,24 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
+from clearwood.cli import options as shared
 from clearwood.cli.errors import check_outputs, debug_option, plain_warnings, speaker
-
-# Written out, because the module that knows them loads scikit-learn.
-MODELS = (
-    "random-forest",
-    "extra-trees",
-    "gradient-boosting",
-    "hist-gradient-boosting",
-    "decision-tree",
+from clearwood.cli.inputs import (
+    check_files,
+    json_text,
+    read_model_and_table,
+    read_training_table,
 )
+from clearwood.cli.options import METHODS, names
 
-
-METHODS = (
-    "list", "tree", "born-again", "additive", "in-trees", "fab", "em", "node-harvest",
-)  # fmt: skip
 CAN_FORBID = tuple(name for name in METHODS if name not in ("fab", "em"))
 
 
 @click.command(short_help="Explain a model, or one trained here, by a few rules.")
-@click.argument(
-    "files",
-    nargs=-1,
-    required=True,
-    metavar="[MODEL] DATA",
-    type=click.Path(exists=True, dir_okay=False),
-)
-@click.option("--target", required=True, help="Column to predict.")
-@click.option(
-    "--train",
-    type=click.Choice(MODELS),
-    help="Ensemble to train and explain, where no MODEL is given.",
-)
-@click.option(
-    "--classes",
-    help="Labels of the MODEL's classes 0, 1, ... in the data: --classes no,yes",
-)
+@shared.files
+@shared.target
+@shared.train
+@shared.classes
 @click.option(
     "--method",
     type=click.Choice(METHODS),
@@ -55,13 +37,7 @@ CAN_FORBID = tuple(name for name in METHODS if name not in ("fab", "em"))
     "the ensemble's own rules, shortened. fab, em: rules of a mixture model. "
     "node-harvest: the weighted average of the ensemble's own nodes (extra harvest).",
 )
-@click.option(
-    "--max-rules",
-    type=click.IntRange(min=1),
-    default=10,
-    show_default=True,
-    help="Most rules, the last ('otherwise') included.",
-)
+@shared.max_rules
 @click.option(
     "--prune",
     type=click.Choice(["coverage", "prediction"]),
@@ -83,7 +59,7 @@ CAN_FORBID = tuple(name for name in METHODS if name not in ("fab", "em"))
     show_default=True,
     help="all: a question that many trees ask counts more.",
 )
-@click.option("--drop", help="Columns to leave out before training: --drop id,name")
+@shared.drop
 @click.option(
     "--forbid", help="Columns that no rule may ask (not fab, em): --forbid sex,age"
 )
@@ -100,26 +76,14 @@ CAN_FORBID = tuple(name for name in METHODS if name not in ("fab", "em"))
     show_default=True,
     help="Share of the rows kept out of the fit, for the scores.",
 )
-@click.option(
-    "--task",
-    type=click.Choice(["auto", "classification", "regression"]),
-    default="auto",
-    show_default=True,
-    help="auto: classes for text, true/false and few whole numbers.",
-)
+@shared.task
 @click.option("--out", type=click.Path(), help="Write the rules to this JSON file.")
 @click.option("--report", type=click.Path(), help="Write an HTML page about them.")
-@click.option(
-    "--seed",
-    type=click.IntRange(0, 2**32 - 1),
-    default=0,
-    show_default=True,
-    help="Seed of all that is random.",
-)
+@shared.seed
 @click.option("--jobs", type=int, help="Threads to use; the result does not change.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")
-@click.option("--force", is_flag=True, help="Overwrite files that exist.")
-@click.option("--quiet", is_flag=True, help="Say nothing on stderr but errors.")
+@shared.as_json
+@shared.force
+@shared.quiet
 @debug_option
 def simplify(files: tuple[str, ...], **options: Any) -> None:
     """Explain a model by a few rules.
@@ -139,15 +103,11 @@ def simplify(files: tuple[str, ...], **options: Any) -> None:
     summary = _summarize(fitted, split, task, options)
     with plain_warnings(say):
         _write(fitted, split, options, say)
-    click.echo(_json_text(summary) if options["as_json"] else _text(fitted, summary))
+    click.echo(json_text(summary) if options["as_json"] else _text(fitted, summary))
 
 
 def _check_usage(files: tuple[str, ...], options: dict[str, Any]) -> None:
-    if len(files) != (1 if options["train"] else 2):
-        raise click.UsageError(
-            "Give either a model file and a table, as in 'clearwood simplify "
-            f"model.json data.csv', or one table and --train {{{','.join(MODELS)}}}."
-        )
+    check_files("simplify", files, options)
     given = click.get_current_context().get_parameter_source
     method = options["method"]
     for name in ("prune", "restarts", "statement_counts"):
@@ -158,53 +118,22 @@ def _check_usage(files: tuple[str, ...], options: dict[str, Any]) -> None:
         allowed = CAN_FORBID if name == "forbid" else ("list",)
         if method not in allowed and options[name]:
             raise click.UsageError(f"--{name} is for --method {' or '.join(allowed)}.")
-    both = set(_names(options["increasing"])) & set(_names(options["decreasing"]))
+    both = set(names(options["increasing"])) & set(names(options["decreasing"]))
     if both:
         raise click.UsageError(
             f"--increasing and --decreasing both name {', '.join(sorted(both))}."
         )
-    if options["drop"] and not options["train"]:
-        raise click.UsageError("--drop is for --train; a model finds its own columns.")
-    if options["classes"] and options["train"]:
-        raise click.UsageError("--classes names the classes of a model file.")
-
-
-def _without(frame: Any, names: list[str]) -> Any:
-    """The table without some columns."""
-    from clearwood.exceptions import InputError
-
-    unknown = [name for name in names if name not in frame.columns]
-    if unknown:
-        raise InputError(
-            f"--drop names {unknown}, which the table does not have; it has "
-            f"{list(frame.columns)}."
-        )
-    return frame.drop(columns=names)
-
-
-def _names(text: str | None) -> list[str]:
-    """What stands between commas."""
-    return [name.strip() for name in text.split(",")] if text else []
 
 
 def _train_model(
     data: str, *, options: dict[str, Any], say: Any
 ) -> tuple[Any, Any, str]:
     """An ensemble trained on a part of the table."""
-    from clearwood.cli.tables import read_table, split_target
-    from clearwood.cli.train import hold_out, prepare, train
+    from clearwood.cli.train import hold_out, train
 
-    frame = _without(read_table(data), _names(options["drop"]))
-    table = split_target(frame, options["target"], options["task"])
-    if options["task"] == "auto":
-        other = {"classification": "regression", "regression": "classification"}
-        say(
-            f"{table.task}, because of the target: {table.reason} "
-            f"(otherwise: --task {other[table.task]})"
-        )
-    X = prepare(table.X, options["train"])
+    table = read_training_table(data, options, say)
     seed, jobs = options["seed"], options["jobs"]
-    split = hold_out(X, table.y, table.task, options["test_size"], seed)
+    split = hold_out(table.X, table.y, table.task, options["test_size"], seed)
     with plain_warnings(say):
         model = train(options["train"], split, table.task, seed, jobs)
     return model, split, table.task
@@ -214,28 +143,11 @@ def _read_model(
     path: str, data: str, *, options: dict[str, Any], say: Any
 ) -> tuple[Any, Any, str]:
     """The ensemble of a file, and the table as the ensemble reads it."""
-    from clearwood.cli.tables import read_table_of, split_target
     from clearwood.cli.train import hold_out
-    from clearwood.ensembles import read_ensemble
-    from clearwood.exceptions import InputError
 
-    ensemble = read_ensemble(path)
-    if options["task"] not in ("auto", ensemble.task):
-        raise InputError(f"{path} is for {ensemble.task}, not for {options['task']}.")
-    for note in ensemble.notes:
-        say(f"note: {note}")
-    table = read_table_of(ensemble.features, data)
-    labelled = split_target(table, options["target"], ensemble.task)
-    y = labelled.y
-    if options["classes"]:
-        # As the table writes them: 1 where its labels are numbers, "1" where texts.
-        written = {str(label): label for label in set(y.tolist())}
-        labels = _names(options["classes"])
-        ensemble = ensemble.with_classes([written.get(x, x) for x in labels])
-    split = hold_out(
-        labelled.X, y, ensemble.task, options["test_size"], options["seed"]
-    )
-    return ensemble, split, ensemble.task
+    ensemble, (X, y, task, _) = read_model_and_table(path, data, options, say)
+    split = hold_out(X, y, task, options["test_size"], options["seed"])
+    return ensemble, split, task
 
 
 def _explain(model: Any, split: Any, task: str, options: dict[str, Any]) -> Any:
@@ -243,9 +155,9 @@ def _explain(model: Any, split: Any, task: str, options: dict[str, Any]) -> Any:
 
     settings: dict[str, Any] = {}
     if options["method"] in CAN_FORBID:
-        settings["forbidden"] = _names(options["forbid"])
+        settings["forbidden"] = names(options["forbid"])
     if options["method"] == "list":
-        rising, falling = _names(options["increasing"]), _names(options["decreasing"])
+        rising, falling = names(options["increasing"]), names(options["decreasing"])
         signs = dict.fromkeys(rising, 1) | dict.fromkeys(falling, -1)
         settings["monotonic_cst"] = signs
     if options["method"] in ("fab", "em"):
@@ -312,12 +224,6 @@ def _write(fitted: Any, split: Any, options: dict[str, Any], say: Any) -> None:
     if page:
         report(fitted, page, X=split.X_test, y=split.y_test, overwrite=force)
         say(f"wrote {page}")
-
-
-def _json_text(summary: dict[str, Any]) -> str:
-    import json
-
-    return json.dumps(summary, indent=2, ensure_ascii=False, allow_nan=False)
 
 
 def _counted(counts: dict[str, Any], name: str) -> str:

@@ -122,12 +122,17 @@ def hold_out(
     return Split(X, y, X_test, y_test)
 
 
-def train(name: str, split: Split, task: str, seed: int, jobs: int | None) -> Any:
-    """Train an ensemble with scikit-learn's default settings."""
-    make = MODELS[name][task == "regression"]
-    model = make(random_state=seed)
+def make_model(name: str, task: str, seed: int, jobs: int | None) -> Any:
+    """An ensemble with scikit-learn's default settings, not yet fitted."""
+    model = MODELS[name][task == "regression"](random_state=seed)
     if "n_jobs" in model.get_params():
         model.set_params(n_jobs=jobs)
+    return model
+
+
+def train(name: str, split: Split, task: str, seed: int, jobs: int | None) -> Any:
+    """Train an ensemble with scikit-learn's default settings."""
+    model = make_model(name, task, seed, jobs)
     try:
         return model.fit(split.X, split.y)
     except ValueError as error:

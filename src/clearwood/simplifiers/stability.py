@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import itertools
-import math
 import warnings
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from numbers import Integral
 from typing import Any, NamedTuple
@@ -25,6 +22,11 @@ from clearwood.exceptions import (
 from clearwood.rules import RuleSet
 from clearwood.rules.conditions import name_text
 from clearwood.rules.render import said_text, wrapped
+from clearwood.simplifiers.resampling import (
+    agreement,
+    bootstrap_weight,
+    pairwise_agreement,
+)
 from clearwood.simplifiers.teacher import needs_fit
 
 BACK = 0.5
@@ -259,20 +261,6 @@ def stability(
     return _summary(rules, encoded, refits, refit_ensemble)
 
 
-def bootstrap_weight(weight: np.ndarray, generator: np.random.Generator) -> np.ndarray:
-    """How often each row that counts is drawn, times its weight.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> bootstrap_weight(np.array([1.0, 0.0, 2.0]), np.random.default_rng(0))
-    array([0., 0., 4.])
-    """
-    counted = np.flatnonzero(weight)
-    drawn = generator.choice(counted, size=len(counted))
-    return np.bincount(drawn, minlength=len(weight)) * weight
-
-
 def _rules_of(estimator: Any) -> RuleSet:
     rules = getattr(estimator, "rules_", None)
     if rules is None and hasattr(estimator, "fit"):
@@ -391,7 +379,7 @@ def _summary(
 ) -> Stability:
     said = rules.predict_encoded(encoded)
     pairs = pairwise_agreement([found.said for found in refits], rules.task)
-    own = [_agreement(found.said, said, rules.task) for found in refits]
+    own = [agreement(found.said, said, rules.task) for found in refits]
     overlap = np.array([found.overlap for found in refits])
     lines = tuple(
         RuleStability(
@@ -416,37 +404,3 @@ def _summary(
         tuple(found.n_rules for found in refits),
         rules.n_rules,
     )
-
-
-def pairwise_agreement(said: Sequence[np.ndarray], task: str) -> list[float]:
-    """How far each two of some answers of the same rows agree.
-
-    Parameters
-    ----------
-    said : sequence of ndarray of shape (n_rows,)
-        Labels or values.
-    task : {"classification", "regression"}
-
-    Returns
-    -------
-    list of float
-        See :class:`Stability` for what agreement is.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> one, two = np.array([1.0, 2.0]), np.array([2.0, 1.0])
-    >>> pairwise_agreement([one, one, two], "regression")
-    [1.0, -1.0, -1.0]
-    """
-    return [_agreement(a, b, task) for a, b in itertools.combinations(said, 2)]
-
-
-def _agreement(one: np.ndarray, two: np.ndarray, task: str) -> float:
-    if task == "classification":
-        return float(np.mean(one == two))
-    difference = float(np.mean((one - two) ** 2))
-    if difference == 0.0:
-        return 1.0
-    apart = float(one.var() + two.var() + (one.mean() - two.mean()) ** 2)
-    return 1.0 - difference / apart if math.isfinite(apart) else math.nan

@@ -9,7 +9,7 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, is_classifier
+from sklearn.base import BaseEstimator
 
 from clearwood._numeric import as_generator
 from clearwood._validation import check_table, check_target, check_weight
@@ -22,6 +22,7 @@ from clearwood.simplifiers.comparison.models import (
     Models,
     fit_afresh,
     fitted_as_in,
+    is_classifier,
     pickled,
     read_fitted,
     short_name,
@@ -125,8 +126,9 @@ def compare(
     _check_numbers(max_rules, cv, n_refits, time_limit)
     target = str(getattr(y, "name", None) or "y")
     refitted = model is not None and needs_fit(model)
-    is_class = is_classifier(model)
-    if not refitted:
+    if refitted:
+        is_class = is_classifier(model)
+    else:
         model = read_fitted(model)
         is_class = model.ensemble.task == "classification"
     X, y, weight = _check_data(X, y, sample_weight, is_class, cv)

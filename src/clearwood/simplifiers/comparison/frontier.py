@@ -7,6 +7,7 @@ import math
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
+from clearwood._html import significant_text
 from clearwood.exceptions import InputError
 from clearwood.rules import RuleSet
 from clearwood.rules.render import wrapped
@@ -206,8 +207,8 @@ class Frontier:
         ]
         if any(point.rules is not None for point in self.points):
             lines.append(
-                f"enough: {_in_short(self.enough(), kind)}: the fewest lines within one "
-                "standard error of the least error"
+                f"enough: {_in_short(self.enough(), kind)}: the fewest lines within "
+                "one standard error of the least error"
             )
         least = min(self.points, key=lambda p: (p.error, p.n_rules), default=None)
         if least is not None and least.rules is None:
@@ -260,8 +261,8 @@ class Frontier:
 
 SEEN = "it may have seen these rows, which flatters it and what follows it"
 NOTE = (
-    "No other point has less error with as few lines. As good: within one standard "
-    "error with no more lines. All points: .table; their rules: .points, .best(5)."
+    "No other point has less error with as few lines. As good: other methods that are "
+    "within one standard error of it with no more lines."
 )
 TITLES = {"n_literals": "literals"}
 
@@ -273,11 +274,13 @@ def measure_text(point: FrontierPoint, name: str) -> str:
         return ""
     if name == "error":
         return _with_spread(value, point.error_spread)
-    return f"{value:.2g}" if name == "seconds" else f"{value:.3g}"
+    if name == "seconds":
+        return significant_text(value, 2)
+    return significant_text(round(value, 4))  # no 1e-15 where it means 0
 
 
 def _with_spread(error: float, spread: float) -> str:
-    return f"{error:.3g} ± {spread:.1g}"
+    return f"{significant_text(error)} ± {significant_text(spread, 1)}"
 
 
 def _rules_of(point: FrontierPoint) -> RuleSet:

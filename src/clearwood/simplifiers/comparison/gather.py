@@ -14,7 +14,7 @@ from clearwood.rules.scores import fidelity
 from clearwood.simplifiers.comparison.frontier import FrontierPoint
 from clearwood.simplifiers.comparison.messages import Reply
 from clearwood.simplifiers.comparison.parts import Answer, Job, Problem
-from clearwood.simplifiers.stability import pairwise_agreement
+from clearwood.simplifiers.resampling import pairwise_agreement
 
 
 class HeldOut(NamedTuple):

@@ -97,9 +97,12 @@ def fit_afresh(
     return Models(ensembles, tuple(fitted))
 
 
-def _check_classes(model: Any, y: np.ndarray) -> None:
-    from sklearn.base import is_classifier
+def is_classifier(model: Any) -> bool:
+    """Whether an unfitted estimator of trees, of any library, is for classes."""
+    return hasattr(model, "predict_proba")
 
+
+def _check_classes(model: Any, y: np.ndarray) -> None:
     if not is_classifier(model):
         return
     classes, counts = np.unique(y, return_counts=True)

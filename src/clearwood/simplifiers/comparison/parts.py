@@ -10,7 +10,7 @@ import numpy as np
 
 from clearwood.ensembles import TreeEnsemble
 from clearwood.rules import RuleSet
-from clearwood.simplifiers.stability import bootstrap_weight
+from clearwood.simplifiers.resampling import bootstrap_weight
 
 ALL_SMALL = 4
 """Up to so many lines, every size is fitted by methods that fit one at a time."""

@@ -1,0 +1,164 @@
+"""``clearwood compare``: how many rules are needed, and which method finds them."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import click
+
+from clearwood.cli import options as shared
+from clearwood.cli.errors import (
+    INTERRUPTED,
+    check_outputs,
+    debug_option,
+    plain_warnings,
+    speaker,
+)
+from clearwood.cli.inputs import (
+    check_files,
+    json_text,
+    read_model_and_table,
+    read_training_table,
+)
+
+
+@click.command(short_help="Find out how many rules are needed, by which method.")
+@shared.files
+@shared.target
+@shared.train
+@shared.classes
+@click.option(
+    "--methods",
+    default="all",
+    show_default=True,
+    help=f"all, or some of {', '.join(shared.METHODS)}, and where they are installed "
+    f"{', '.join(shared.PEERS)}: --methods list,tree",
+)
+@shared.max_rules
+@click.option(
+    "--cv",
+    type=click.IntRange(min=2),
+    default=5,
+    show_default=True,
+    help="Parts of the rows, each of which is held out once.",
+)
+@click.option(
+    "--refits",
+    type=click.IntRange(min=0),
+    default=5,
+    show_default=True,
+    help="Bootstrap samples that tell how stable the rules are; 0 for none.",
+)
+@click.option(
+    "--time-limit",
+    type=click.FloatRange(min=0, min_open=True),
+    default=120.0,
+    show_default=True,
+    help="Seconds for one method, after which it is stopped.",
+)
+@shared.drop
+@shared.task
+@click.option(
+    "--best",
+    type=click.IntRange(min=1),
+    help="Show and write the rules with least error among those of so many lines at "
+    "most. Without it: the fewest within one standard error of the least error.",
+)
+@click.option("--out", type=click.Path(), help="Write these rules to this JSON file.")
+@click.option("--report", type=click.Path(), help="Write an HTML page about all.")
+@shared.seed
+@click.option("--jobs", type=int, help="Processes to use; the result does not change.")
+@shared.as_json
+@shared.force
+@shared.quiet
+@debug_option
+def compare(files: tuple[str, ...], **options: Any) -> None:
+    """Find out how many rules a model needs, and which method finds them.
+
+    MODEL is a file of XGBoost (JSON, UBJSON), LightGBM (text) or CatBoost (JSON); or
+    name an ensemble to train with --train, which is then trained afresh without the
+    rows that are held out. DATA is a table (CSV or Parquet). What is on the frontier of
+    few lines and little error goes to the standard output, with the rules to take.
+
+    Ctrl-C ends the work and shows what is done.
+    """
+    check_files("compare", files, options)
+    if options["jobs"] == 0:
+        raise click.UsageError("--jobs must not be 0; -1 means all cores.")
+    say = speaker(options["quiet"])
+    # Before anything that takes long.
+    check_outputs([options["out"], options["report"]], list(files), options["force"])
+    model, table = (_unfitted if options["train"] else _read)(files, options, say)
+    with plain_warnings(say, ends=False) as caught:
+        frontier = _compare(model, table, options)
+    chosen = _chosen(frontier, options["best"])
+    with plain_warnings(say):
+        _write(frontier, chosen, options, say)
+    if options["as_json"]:
+        click.echo(json_text({"target": options["target"], **frontier.as_dict()}))
+    else:
+        click.echo(frontier)
+        if chosen is not None:
+            lines = f"{chosen.n_rules} line{'s' * (chosen.n_rules != 1)}"
+            click.echo(f"\nThe rules of {chosen.method} with {lines}:\n{chosen.text}")
+    if caught.interrupted:
+        sys.exit(INTERRUPTED)
+
+
+def _unfitted(files: tuple[str, ...], options: dict[str, Any], say: Any) -> Any:
+    """An ensemble to be fitted, and the table for it."""
+    from clearwood.cli.train import make_model
+
+    table = read_training_table(files[0], options, say)
+    return make_model(
+        options["train"], table.task, options["seed"], options["jobs"]
+    ), table
+
+
+def _read(files: tuple[str, ...], options: dict[str, Any], say: Any) -> Any:
+    return read_model_and_table(files[0], files[1], options, say)
+
+
+def _compare(model: Any, table: Any, options: dict[str, Any]) -> Any:
+    import pandas as pd
+
+    from clearwood.simplifiers.comparison import compare
+
+    methods = options["methods"]
+    return compare(
+        model,
+        table.X,
+        pd.Series(table.y, name=options["target"]),
+        methods=methods if methods == "all" else shared.names(methods),
+        max_rules=options["max_rules"],
+        cv=options["cv"],
+        n_refits=options["refits"],
+        time_limit=options["time_limit"],
+        n_jobs=options["jobs"],
+        random_state=options["seed"],
+        verbose=sys.stderr.isatty() and not options["quiet"],
+    )
+
+
+def _chosen(frontier: Any, most: int | None) -> Any:
+    """The point whose rules are shown and written; None where only peers did it."""
+    if all(point.rules is None for point in frontier.points):
+        return None
+    return frontier.enough() if most is None else frontier.best_point(most)
+
+
+def _write(frontier: Any, chosen: Any, options: dict[str, Any], say: Any) -> None:
+    from clearwood._files import write_text
+    from clearwood.exceptions import InputError
+    from clearwood.reporting import report
+
+    out, page, force = options["out"], options["report"], options["force"]
+    if out and chosen is None:
+        raise InputError(f"There are no rules for {out}: only peers found some.")
+    if out:
+        write_text(out, chosen.rules.to_json(), overwrite=force)
+        say(f"wrote {out}")
+    if page:
+        report(frontier, page, overwrite=force)
+        say(f"wrote {page}")

@@ -1,0 +1,93 @@
+"""What a verb that explains a model reads: a table, and a model or none."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from clearwood.cli import options as known
+
+
+def check_files(verb: str, files: tuple[str, ...], options: dict[str, Any]) -> None:
+    """Refuse files and options that do not go together."""
+    if len(files) != (1 if options["train"] else 2):
+        raise click.UsageError(
+            f"Give either a model file and a table, as in 'clearwood {verb} "
+            "model.json data.csv', or one table and --train "
+            f"{{{','.join(known.MODELS)}}}."
+        )
+    if options["drop"] and not options["train"]:
+        raise click.UsageError("--drop is for --train; a model finds its own columns.")
+    if options["classes"] and options["train"]:
+        raise click.UsageError("--classes names the classes of a model file.")
+
+
+def read_training_table(data: str, options: dict[str, Any], say: Any) -> Any:
+    """A table for ``--train``, as the ensemble reads it, and its target.
+
+    Returns
+    -------
+    Labelled
+    """
+    from clearwood.cli.tables import read_table, split_target
+    from clearwood.cli.train import prepare
+
+    frame = _without(read_table(data), known.names(options["drop"]))
+    table = split_target(frame, options["target"], options["task"])
+    if options["task"] == "auto":
+        other = {"classification": "regression", "regression": "classification"}
+        say(
+            f"{table.task}, because of the target: {table.reason} "
+            f"(otherwise: --task {other[table.task]})"
+        )
+    return table._replace(X=prepare(table.X, options["train"]))
+
+
+def _without(frame: Any, names: list[str]) -> Any:
+    """The table without some columns."""
+    from clearwood.exceptions import InputError
+
+    unknown = [name for name in names if name not in frame.columns]
+    if unknown:
+        raise InputError(
+            f"--drop names {unknown}, which the table does not have; it has "
+            f"{list(frame.columns)}."
+        )
+    return frame.drop(columns=names)
+
+
+def read_model_and_table(
+    path: str, data: str, options: dict[str, Any], say: Any
+) -> tuple[Any, Any]:
+    """The ensemble of a file, and the table as the ensemble reads it.
+
+    Returns
+    -------
+    ensemble : TreeEnsemble
+    table : Labelled
+    """
+    from clearwood.cli.tables import read_table_of, split_target
+    from clearwood.ensembles import read_ensemble
+    from clearwood.exceptions import InputError
+
+    ensemble = read_ensemble(path)
+    if options["task"] not in ("auto", ensemble.task):
+        raise InputError(f"{path} is for {ensemble.task}, not for {options['task']}.")
+    for note in ensemble.notes:
+        say(f"note: {note}")
+    frame = read_table_of(ensemble.features, data)
+    table = split_target(frame, options["target"], ensemble.task)
+    if options["classes"]:
+        # As the table writes them: 1 where its labels are numbers, "1" where texts.
+        written = {str(label): label for label in set(table.y.tolist())}
+        labels = known.names(options["classes"])
+        ensemble = ensemble.with_classes([written.get(x, x) for x in labels])
+    return ensemble, table
+
+
+def json_text(found: Any) -> str:
+    """Plain data as JSON for people and programs."""
+    import json
+
+    return json.dumps(found, indent=2, ensure_ascii=False, allow_nan=False)

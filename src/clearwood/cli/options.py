@@ -1,0 +1,78 @@
+"""Options that more than one verb has, each written once."""
+
+from __future__ import annotations
+
+import click
+
+# Written out, because the module that knows them loads scikit-learn.
+MODELS = (
+    "random-forest",
+    "extra-trees",
+    "gradient-boosting",
+    "hist-gradient-boosting",
+    "decision-tree",
+)
+
+METHODS = (
+    "list", "tree", "born-again", "additive", "in-trees", "fab", "em", "node-harvest",
+)  # fmt: skip
+
+PEERS = ("imodels:RuleFit", "imodels:FIGS", "imodels:GreedyRuleList", "te2rules")
+
+files = click.argument(
+    "files",
+    nargs=-1,
+    required=True,
+    metavar="[MODEL] DATA",
+    type=click.Path(exists=True, dir_okay=False),
+)
+target = click.option("--target", required=True, help="Column to predict.")
+train = click.option(
+    "--train",
+    type=click.Choice(MODELS),
+    help="Ensemble to train and explain, where no MODEL is given.",
+)
+classes = click.option(
+    "--classes",
+    help="Labels of the MODEL's classes 0, 1, ... in the data: --classes no,yes",
+)
+max_rules = click.option(
+    "--max-rules",
+    type=click.IntRange(min=1),
+    default=10,
+    show_default=True,
+    help="Most rules, the last ('otherwise') included.",
+)
+drop = click.option(
+    "--drop", help="Columns to leave out before training: --drop id,name"
+)
+task = click.option(
+    "--task",
+    type=click.Choice(["auto", "classification", "regression"]),
+    default="auto",
+    show_default=True,
+    help="auto: classes for text, true/false and few whole numbers.",
+)
+seed = click.option(
+    "--seed",
+    type=click.IntRange(0, 2**32 - 1),
+    default=0,
+    show_default=True,
+    help="Seed of all that is random.",
+)
+as_json = click.option(
+    "--json", "as_json", is_flag=True, help="Print JSON instead of text."
+)
+force = click.option("--force", is_flag=True, help="Overwrite files that exist.")
+quiet = click.option("--quiet", is_flag=True, help="Say nothing on stderr but errors.")
+
+
+def names(text: str | None) -> list[str]:
+    """What stands between commas.
+
+    Examples
+    --------
+    >>> names("age, sex"), names(None)
+    (['age', 'sex'], [])
+    """
+    return [name.strip() for name in text.split(",")] if text else []

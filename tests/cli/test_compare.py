@@ -1,0 +1,121 @@
+"""``clearwood compare``: table in, frontier and rules out."""
+
+import json
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+from sklearn.ensemble import RandomForestClassifier
+
+import clearwood as cw
+from clearwood.cli import main, options
+from clearwood.exceptions import InterruptedFitWarning
+from clearwood.rules import RuleSet
+from clearwood.simplifiers.api import METHODS
+from clearwood.simplifiers.comparison.peers import PEERS
+
+QUICK = ("--methods", "tree", "--cv", 2, "--refits", 0, "--max-rules", 3)
+
+
+def run(*arguments):
+    return CliRunner().invoke(main, ["compare", *map(str, arguments)])
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory):
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.uniform(size=(60, 2)), columns=["dose", "age"])
+    X["state"] = np.where(X["dose"] > 0.5, "ill", "well")
+    path = tmp_path_factory.mktemp("data") / "data.csv"
+    X.to_csv(path, index=False)
+    return path
+
+
+@pytest.fixture(scope="module")
+def frontier(table):
+    """One comparison, for all that only shows it."""
+    X = pd.read_csv(table)
+    y = X.pop("state")
+    model = RandomForestClassifier(5, random_state=0)
+    return cw.compare(
+        model, X, y, methods="tree", cv=2, n_refits=0, max_rules=3, random_state=0
+    )
+
+
+def test_the_names_are_those_of_the_library():
+    assert tuple(METHODS) == options.METHODS
+    assert tuple(PEERS) == options.PEERS
+
+
+def test_a_table_becomes_a_frontier_and_rules(table, tmp_path):
+    rules = tmp_path / "rules.json"
+    train = ("--target", "state", "--train", "decision-tree")
+    done = run(table, *train, *QUICK, "--out", rules)
+    assert done.exit_code == 0, done.stderr
+    assert "DecisionTreeClassifier: classification, 60 rows" in done.stdout
+    assert "may have seen" not in done.stdout
+    kept = RuleSet.load(rules)
+    assert kept.target == "state" and kept.n_rules == 2
+    assert f"The rules of tree with 2 lines:\n{kept}" in done.stdout
+    assert done.stderr.splitlines()[-1] == f"clearwood: wrote {rules}"
+
+
+def shown(monkeypatch, frontier, *arguments, warn=False):
+    """The command with a comparison that is there already."""
+
+    def found(*_, **settings):
+        if warn:
+            warnings.warn("Interrupted", InterruptedFitWarning, stacklevel=2)
+        found.settings = settings
+        return frontier
+
+    monkeypatch.setattr("clearwood.simplifiers.comparison.compare", found)
+    return run(*arguments), found
+
+
+def test_json_and_options(table, frontier, monkeypatch, tmp_path):
+    rules = tmp_path / "rules.json"
+    train = (table, "--target", "state", "--train", "decision-tree", "--json")
+    more = ("--methods", "tree, em", "--best", 1, "--out", rules, "--jobs", 2)
+    done, found = shown(monkeypatch, frontier, *train, *more, "--time-limit", 7)
+    assert done.exit_code == 0, done.stderr
+    told = json.loads(done.stdout)
+    assert told["target"] == "state" and told["n_folds"] == 2
+    assert [p["n_rules"] for p in told["points"]] == [1, 2]
+    assert RuleSet.load(rules).n_rules == 1
+    assert found.settings["methods"] == ["tree", "em"]
+    assert found.settings["time_limit"] == 7.0 and found.settings["n_jobs"] == 2
+
+
+def test_a_report_is_written(table, frontier, monkeypatch, tmp_path):
+    page = tmp_path / "page.html"
+    written = []
+    monkeypatch.setattr(
+        "clearwood.reporting.report", lambda *found, **how: written.append((found, how))
+    )
+    train = (table, "--target", "state", "--train", "decision-tree")
+    done, _ = shown(monkeypatch, frontier, *train, "--report", page, "--force")
+    assert done.exit_code == 0, done.stderr
+    assert written == [((frontier, str(page)), {"overwrite": True})]
+
+
+def test_ctrl_c_shows_what_is_done_and_is_exit_130(table, frontier, monkeypatch):
+    train = (table, "--target", "state", "--train", "decision-tree")
+    done, _ = shown(monkeypatch, frontier, *train, warn=True)
+    assert done.exit_code == 130
+    assert str(frontier) in done.stdout
+    assert "clearwood: warning: Interrupted" in done.stderr
+
+
+def test_wrong_usage_and_wrong_data(table, tmp_path):
+    train = ("--target", "state", "--train", "decision-tree")
+    assert run(table, "--target", "state").exit_code == 2
+    assert run(table, *train, "--cv", 1).exit_code == 2
+    assert run(table, *train, "--jobs", 0).exit_code == 2
+    assert run(table, table, *train).exit_code == 2
+    done = run(table, *train, "--methods", "tree,forest")
+    assert done.exit_code == 1 and "['forest']" in done.stderr
+    done = run(table, *train, "--out", table)
+    assert done.exit_code == 1 and done.stdout == ""

@@ -1,0 +1,135 @@
+"""Points, the best of them, and how they are told."""
+
+import json
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from clearwood.exceptions import InputError
+from clearwood.rules import FeatureSpace, Interval, Rule, RuleSet
+from clearwood.simplifiers.comparison import Frontier, FrontierPoint
+from clearwood.simplifiers.comparison.gather import with_frontier
+
+NAMES = ("dose", "age")
+
+
+def rules_of(n_rules):
+    lines = tuple(Rule((Interval(0, low=float(i)),), "ill") for i in range(n_rules - 1))
+    lines = tuple(replace(r, probabilities=(0.0, 1.0)) for r in lines)
+    last = Rule((), "well", (1.0, 0.0))
+    return RuleSet(lines, last, FeatureSpace(NAMES, (None, None)), ("well", "ill"))
+
+
+def point(method, n_rules, error, spread=0.01, fidelity=0.9, ours=True):
+    rules = rules_of(n_rules) if ours else None
+    other = math.nan if not ours else 0.5
+    return FrontierPoint(
+        method, n_rules, n_rules, 2 * n_rules, error, spread, fidelity, other, other,
+        0.8, 1.5, False, rules, str(rules),
+    )  # fmt: skip
+
+
+def frontier(*points, **changed):
+    found = Frontier(
+        "classification", "Forest", 200, 5, 5, 0.05, 0.01, False,
+        with_frontier(points), (), 12.0, NAMES, ("well", "ill"),
+    )  # fmt: skip
+    return replace(found, **changed)
+
+
+SOME = (
+    point("list", 1, 0.5),
+    point("list", 3, 0.2, fidelity=0.99),
+    point("list", 5, 0.105),
+    point("tree", 3, 0.205),
+    point("tree", 6, 0.10),
+    point("imodels:FIGS", 4, 0.15, ours=False),
+)
+
+
+def test_the_frontier_holds_what_no_other_beats():
+    found = frontier(*SOME)
+    marked = [(p.method, p.n_rules) for p in found.points if p.on_frontier]
+    assert marked == [
+        ("list", 1), ("list", 3), ("list", 5), ("tree", 6), ("imodels:FIGS", 4),
+    ]  # fmt: skip
+    # Equals do not beat each other; fewer lines with the same error do.
+    tied = with_frontier([point("a", 2, 0.1), point("b", 2, 0.1), point("c", 3, 0.1)])
+    assert [p.on_frontier for p in tied] == [True, True, False]
+
+
+def test_the_best_is_ours_and_no_longer_than_asked():
+    found = frontier(*SOME)
+    assert found.best() == rules_of(6)
+    assert found.best(5) == rules_of(5)
+    assert found.best(4) == rules_of(3)
+    assert found.best(5, by="fidelity") == rules_of(3)
+    assert found.best_point(4).method == "list"
+    with pytest.raises(InputError, match="'error' or 'fidelity'"):
+        found.best(by="size")
+    with pytest.raises(InputError, match="the shortest have 3"):
+        frontier(SOME[1]).best(2)
+    with pytest.raises(InputError, match="there are none"):
+        frontier(SOME[-1]).best(2)
+
+
+def test_enough_is_the_fewest_lines_within_one_standard_error():
+    assert frontier(*SOME).enough().n_rules == 5
+    assert frontier(*SOME, point("list", 7, 0.04, 0.001)).enough().n_rules == 7
+
+
+def test_as_good_are_other_methods_within_one_standard_error():
+    found = frontier(*SOME)
+    assert found.as_good(found.points[1]) == ("tree",)
+    assert found.as_good(found.points[3]) == ("list",)
+    assert found.as_good(found.points[4]) == ("list",)
+
+
+def test_text_says_what_was_found_and_what_may_flatter():
+    found = frontier(*SOME, failures=(("te2rules", "stopped after 60 s"),))
+    text = str(found)
+    assert "may have seen these rows" in text
+    assert "may have seen" not in str(replace(found, model_refitted=True))
+    assert "enough: list with 5 lines" in text
+    assert "te2rules: stopped after 60 s" in text
+    assert "least error of peers" not in text
+    assert "nan" not in text
+    # Of points with the same size and error one is enough.
+    twice = str(frontier(point("list", 2, 0.1), point("tree", 2, 0.1)))
+    row = next(x for x in twice.splitlines() if x.strip().startswith("2"))
+    assert "list" in row and row.endswith("tree")
+    better = frontier(*SOME, point("imodels:FIGS", 9, 0.01, ours=False))
+    assert "least error of peers: imodels:FIGS with 9 lines" in str(better)
+
+
+def test_table_and_plain_data():
+    found = frontier(*SOME)
+    table = found.table
+    assert list(table["method"].unique()) == ["list", "tree", "imodels:FIGS"]
+    assert table["n_rules"].tolist() == [1, 3, 5, 3, 6, 4]
+    assert "rules" not in table and "text" not in table
+    told = json.loads(json.dumps(found.as_dict(), allow_nan=False))
+    assert told["points"][-1]["coverage"] is None
+    assert told["points"][-1]["rules"] is None
+    kept = RuleSet.from_json(json.dumps(told["points"][2]["rules"]))
+    assert kept == rules_of(5)
+    assert told["classes"] == ["well", "ill"]
+
+
+def test_a_notebook_shows_a_table_with_names_escaped():
+    bad = "<script>alert(1)</script>"
+    page = frontier(*SOME, model=bad, failures=((bad, bad),))._repr_html_()
+    assert "<script>" not in page and page.count("&lt;script&gt;") == 3
+    assert page.count("<strong>") == 5
+
+
+def test_regression_says_mean_squared_error():
+    found = frontier(*SOME, task="regression", model_error=4351.2)
+    assert "mean squared error of the model 4,351" in str(found)
+
+
+def test_points_are_plain_numbers():
+    for found in frontier(*SOME).points:
+        assert not isinstance(found.on_frontier, np.bool_)
