@@ -1,0 +1,571 @@
+"""The hot loops of this room: routing, sufficient statistics, and the recursions.
+
+Nodes stand parents first, so one loop from the last node to the first is bottom-up,
+and one from the first to the last is top-down.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from clearwood._numeric import kernel
+
+# The kinds of leaf models, as `log_predictive` tells them apart.
+COUNTS, POISSON, EXPONENTIAL, NORMAL, LINEAR = range(5)
+
+
+# Routing
+
+
+@kernel
+def next_node(code, node, first_child, feature, cut, missing_child, start, goes_to, n):
+    """Child of a node for one code; -1 where the row has to stop at the node."""
+    n_codes = n[feature[node]]
+    if code < 0 or code >= n_codes:
+        return -1
+    if start[node] >= 0:
+        child = goes_to[start[node] + code]
+    elif code == n_codes - 1:
+        child = missing_child[node]
+    else:
+        child = np.int32(code > cut[node])
+    return first_child[node] + child if child >= 0 else -1
+
+
+@kernel
+def node_depths(parent):
+    """Number of questions above every node."""
+    depth = np.zeros(parent.size, dtype=np.int32)
+    for node in range(1, parent.size):
+        depth[node] = depth[parent[node]] + 1
+    return depth
+
+
+@kernel
+def find_ends(codes, first_child, feature, cut, missing_child, start, goes_to, n):
+    """The node at which every row ends.
+
+    Parameters
+    ----------
+    codes : ndarray of int of shape (n_rows, n_features)
+    first_child, feature, cut, missing_child, start, goes_to, n : ndarray
+        ``Structure.routing``.
+
+    Returns
+    -------
+    ndarray of int32 of shape (n_rows,)
+    """
+    ends = np.empty(codes.shape[0], dtype=np.int32)
+    for i in range(codes.shape[0]):
+        node = 0
+        while first_child[node] >= 0:
+            child = next_node(
+                np.int64(codes[i, feature[node]]), node, first_child, feature, cut,
+                missing_child, start, goes_to, n,
+            )  # fmt: skip
+            if child < 0:
+                break
+            node = child
+        ends[i] = node
+    return ends
+
+
+# Sufficient statistics: sums, or moments (weight, mean, sums of squares about it)
+
+
+@kernel
+def add_counts(own, ends, labels, weight):
+    """Add the weight of every row to the count of its label at its end."""
+    for i in range(ends.size):
+        own[ends[i], int(labels[i])] += weight[i]
+
+
+@kernel
+def add_sums(own, ends, rows):
+    """Add one row of statistics per data row to its end."""
+    for i in range(ends.size):
+        for j in range(own.shape[1]):
+            own[ends[i], j] += rows[i, j]
+
+
+@kernel
+def add_moments(own, ends, z, weight):
+    """Take every row into the moments at its end, one after the other."""
+    for i in range(ends.size):
+        add_one_moment(own[ends[i]], z[i], weight[i])
+
+
+@kernel
+def add_one_moment(stats, z, weight):
+    """Take one row into moments: Chan's rule, or Welford's with weights."""
+    if weight == 0.0:
+        return
+    d = z.size
+    before = stats[0]
+    stats[0] = before + weight
+    share = weight / stats[0]
+    place = 1 + d
+    # The products need the means as they were before: those change afterwards.
+    for j in range(d):
+        for k in range(j + 1):
+            product = (z[j] - stats[1 + j]) * (z[k] - stats[1 + k])
+            stats[place] += before * share * product
+            place += 1
+    for j in range(d):
+        stats[1 + j] += share * (z[j] - stats[1 + j])
+
+
+@kernel
+def merge_moments(stats, other, d):
+    """Take other moments in: the pairwise rule of Chan, Golub and LeVeque."""
+    if other[0] == 0.0:
+        return
+    before = stats[0]
+    stats[0] = before + other[0]
+    share = other[0] / stats[0]
+    place = 1 + d
+    for j in range(d):
+        for k in range(j + 1):
+            product = (other[1 + j] - stats[1 + j]) * (other[1 + k] - stats[1 + k])
+            stats[place] += other[place] + before * share * product
+            place += 1
+    for j in range(d):
+        stats[1 + j] += share * (other[1 + j] - stats[1 + j])
+
+
+@kernel
+def merge_all_moments(own, other, d):
+    """Take the moments of other rows in, node by node."""
+    for node in range(own.shape[0]):
+        merge_moments(own[node], other[node], d)
+
+
+@kernel
+def remove_all_moments(own, other, d):
+    """Take the moments of some rows out again: the same rule read backwards."""
+    for node in range(own.shape[0]):
+        if other[node, 0] == 0.0:
+            continue
+        before = own[node, 0]
+        left = before - other[node, 0]
+        own[node, 0] = left
+        if left <= 0.0:
+            continue
+        place = 1 + d
+        for j in range(d):
+            for k in range(j + 1):
+                product = (other[node, 1 + j] - own[node, 1 + j]) * (
+                    other[node, 1 + k] - own[node, 1 + k]
+                )
+                gap = other[node, 0] * before / left * product
+                own[node, place] -= other[node, place] + gap
+                place += 1
+        for j in range(d):
+            gap = own[node, 1 + j] - other[node, 1 + j]
+            own[node, 1 + j] += gap * other[node, 0] / left
+
+
+@kernel
+def sum_up(own, parent):
+    """Sums of every node with all that is below."""
+    total = own.copy()
+    for node in range(parent.size - 1, 0, -1):
+        for j in range(own.shape[1]):
+            total[parent[node], j] += total[node, j]
+    return total
+
+
+@kernel
+def moments_up(own, parent, d):
+    """Moments of every node with all that is below."""
+    total = own.copy()
+    for node in range(parent.size - 1, 0, -1):
+        merge_moments(total[parent[node]], total[node], d)
+    return total
+
+
+# The recursions over the tree
+
+
+@kernel
+def softplus(x):
+    """log(1 + exp(x)), which is -log(1 - g) where x is the log odds of g."""
+    return max(x, 0.0) + math.log1p(math.exp(-abs(x)))
+
+
+@kernel
+def logaddexp(a, b):
+    """log(exp(a) + exp(b))."""
+    if a == b:
+        return a + math.log(2.0)
+    return max(a, b) + math.log1p(math.exp(-abs(a - b)))
+
+
+@kernel
+def evidence_up(parent, first_child, log_stop, log_split, log_own):
+    """Evidence of every node from those of its children: (10) and (11).
+
+    Parameters
+    ----------
+    parent, first_child : ndarray of shape (n_nodes,)
+    log_stop : ndarray of shape (n_nodes,)
+        Log weight of the tree that stops at the node, its leaf's evidence included.
+    log_split : ndarray of shape (n_nodes,)
+        Log weight of asking on.
+    log_own : ndarray of shape (n_nodes,)
+        Evidence of the rows that stop at an inner node: one more child.
+
+    Returns
+    -------
+    log_q, log_odds : ndarray of shape (n_nodes,)
+        Evidence, and log odds of asking on given the data (9).
+    """
+    n = parent.size
+    children = log_own.copy()
+    log_q = np.empty(n)
+    log_odds = np.empty(n)
+    for node in range(n - 1, -1, -1):
+        if first_child[node] < 0:
+            log_q[node] = log_stop[node]
+            log_odds[node] = -np.inf
+        else:
+            split = log_split[node] + children[node]
+            log_q[node] = logaddexp(log_stop[node], split)
+            log_odds[node] = split - log_stop[node]
+        if node > 0:
+            children[parent[node]] += log_q[node]
+    return log_q, log_odds
+
+
+@kernel
+def reach_down(parent, g):
+    """Probability that a tree reaches the node: the product of g above it."""
+    reach = np.ones(parent.size)
+    for node in range(1, parent.size):
+        reach[node] = reach[parent[node]] * g[parent[node]]
+    return reach
+
+
+@kernel
+def use_of_features(parent, first_child, feature, g, n_features):
+    """Probability that a tree asks about a feature anywhere.
+
+    Below a node it does so with ``u = g (1 if asked here else 1 - prod (1 - u'))``,
+    the product over the children; kept in logs so that small ones stay exact.
+    """
+    used = np.zeros(n_features)
+    asked = np.zeros(n_features, dtype=np.bool_)
+    for node in range(parent.size):
+        if first_child[node] >= 0:
+            asked[feature[node]] = True
+    log_unused = np.empty(parent.size)
+    for d in range(n_features):
+        if not asked[d]:
+            continue
+        log_unused[:] = 0.0
+        for node in range(parent.size - 1, -1, -1):
+            u = 0.0
+            if first_child[node] >= 0:
+                if feature[node] == d:
+                    u = g[node]
+                else:
+                    u = -g[node] * math.expm1(log_unused[node])
+            if node > 0:
+                log_unused[parent[node]] += math.log1p(-u)
+            else:
+                used[d] = u
+    return used
+
+
+@kernel
+def best_below(parent, first_child, log_stop, log_split):
+    """Largest log weight of a subtree below every node, and whether it asks there."""
+    n = parent.size
+    children = np.zeros(n)
+    asks = np.zeros(n, dtype=np.bool_)
+    for node in range(n - 1, -1, -1):
+        best = log_stop[node]
+        if first_child[node] >= 0 and log_split[node] + children[node] > best:
+            best = log_split[node] + children[node]
+            asks[node] = True
+        if node > 0:
+            children[parent[node]] += best
+    return asks
+
+
+@kernel
+def draw_down(parent, asks):
+    """Keep of every draw (row) the nodes that can be reached, in place."""
+    for i in range(asks.shape[0]):
+        for node in range(1, parent.size):
+            asks[i, node] = asks[i, node] and asks[i, parent[node]]
+
+
+@kernel
+def paths_up(ends, parent, depth, g, width):
+    """Nodes on the way to every end, and how much of the mixture lies at each.
+
+    Returns
+    -------
+    nodes : ndarray of int32 of shape (n_ends, width)
+        From the root on; behind the end, the end again.
+    weight : ndarray of shape (n_ends, width)
+        ``(1 - g) prod of g above``; all that is left at the end; 0 behind it.
+    """
+    nodes = np.empty((ends.size, width), dtype=np.int32)
+    weight = np.zeros((ends.size, width))
+    for i in range(ends.size):
+        last = depth[ends[i]]
+        nodes[i, last:] = ends[i]
+        node = ends[i]
+        for level in range(last, 0, -1):
+            node = parent[node]
+            nodes[i, level - 1] = node
+        left = 1.0
+        for level in range(last):
+            weight[i, level] = left * (1.0 - g[nodes[i, level]])
+            left *= g[nodes[i, level]]
+        weight[i, last] = left
+    return nodes, weight
+
+
+# Proposition 1: one row after the other
+
+
+@kernel
+def log_predictive(kind, stats, prior, z):
+    """Log density of one row at one node, given the rows there.
+
+    ``prior`` holds the hyperparameters in the order of the leaf model's ``prior``.
+    """
+    if kind == COUNTS:
+        total = 0.0
+        for j in range(stats.size):
+            total += prior[j] + stats[j]
+        label = int(z[0])
+        return math.log((prior[label] + stats[label]) / total)
+    y = z[z.size - 1]
+    if kind == POISSON:
+        r = prior[0] + stats[1]
+        b = prior[1] + stats[0]
+        return (
+            math.lgamma(r + y) - math.lgamma(r) - math.lgamma(y + 1.0)
+            - r * math.log1p(1.0 / b) - y * math.log1p(b)
+        )  # fmt: skip
+    if kind == EXPONENTIAL:
+        a = prior[0] + stats[0]
+        b = prior[1] + stats[1]
+        return math.log(a / b) - (a + 1.0) * math.log1p(y / b)
+    if kind == NORMAL:
+        kappa = prior[1] + stats[0]
+        gap = stats[1] - prior[0]
+        m = prior[0] + stats[0] / kappa * gap
+        a = prior[2] + 0.5 * stats[0]
+        b = prior[3] + 0.5 * (stats[2] + prior[1] * stats[0] / kappa * gap * gap)
+        return log_student(y - m, a, b * (kappa + 1.0) / kappa)
+    p = z.size - 1
+    mean = np.empty(p)
+    factor = np.empty((p, p))
+    a, b = linear_update(stats, prior, mean, factor)
+    residual = y
+    for j in range(p):
+        residual -= z[j] * mean[j]
+    return log_student(residual, a, b * (1.0 + inverse_square(factor, z[:p])))
+
+
+@kernel
+def log_student(residual, a, b):
+    """Log density of Student's t with 2a degrees of freedom and squared scale b/a."""
+    return (
+        math.lgamma(a + 0.5) - math.lgamma(a) - 0.5 * math.log(2.0 * math.pi * b)
+        - (a + 0.5) * math.log1p(residual * residual / (2.0 * b))
+    )  # fmt: skip
+
+
+@kernel
+def linear_update(stats, prior, mean, factor):
+    """Posterior of a linear regression from its moments.
+
+    ``prior`` is (alpha, beta, mu, Lambda); ``mean`` gets mu_n, and ``factor`` the
+    lower Cholesky factor of Lambda_n. Returns alpha_n and beta_n.
+    """
+    p = mean.size
+    weight = stats[0]
+    y_mean = stats[1 + p]
+    first = 2 + p  # where the scatter begins, row by row of its lower triangle
+    last_row = first + p * (p + 1) // 2
+    # Lambda_n and Lambda mu + X'y - Lambda_n mu, so that mu_n = mu + a correction.
+    gap_y = y_mean
+    for j in range(p):
+        gap_y -= stats[1 + j] * prior[2 + j]
+    for j in range(p):
+        mean[j] = stats[last_row + j] + weight * stats[1 + j] * gap_y
+        for k in range(j + 1):
+            scatter = stats[first + j * (j + 1) // 2 + k]
+            factor[j, k] = (
+                prior[2 + p + j * p + k] + scatter
+                + weight * stats[1 + j] * stats[1 + k]
+            )  # fmt: skip
+            mean[j] -= scatter * prior[2 + k]
+            if k < j:
+                mean[k] -= scatter * prior[2 + j]
+    cholesky(factor)
+    solve_lower(factor, mean)
+    solve_upper(factor, mean)
+    # beta_n: what the rows and the prior lose at mu_n, about the means of the rows.
+    loss = stats[last_row + p]
+    y_gap = y_mean
+    for j in range(p):
+        at_j = prior[2 + j] + mean[j]
+        y_gap -= stats[1 + j] * at_j
+        loss -= 2.0 * stats[last_row + j] * at_j
+        for k in range(p):
+            low, high = min(j, k), max(j, k)
+            scatter = stats[first + high * (high + 1) // 2 + low]
+            loss += scatter * at_j * (prior[2 + k] + mean[k])
+            loss += prior[2 + p + j * p + k] * mean[j] * mean[k]
+    loss = max(loss, 0.0) + weight * y_gap * y_gap
+    for j in range(p):
+        mean[j] += prior[2 + j]
+    return prior[0] + 0.5 * weight, prior[1] + 0.5 * loss
+
+
+@kernel
+def cholesky(a):
+    """Turn the lower triangle of a positive matrix into its Cholesky factor."""
+    for j in range(a.shape[0]):
+        for k in range(j + 1):
+            rest = a[j, k]
+            for i in range(k):
+                rest -= a[j, i] * a[k, i]
+            a[j, k] = math.sqrt(rest) if j == k else rest / a[k, k]
+        a[j, j + 1 :] = 0.0
+
+
+@kernel
+def solve_lower(factor, b):
+    """Solve ``factor x = b`` in place."""
+    for j in range(b.size):
+        for k in range(j):
+            b[j] -= factor[j, k] * b[k]
+        b[j] /= factor[j, j]
+
+
+@kernel
+def solve_upper(factor, b):
+    """Solve ``factor.T x = b`` in place."""
+    for j in range(b.size - 1, -1, -1):
+        for k in range(j + 1, b.size):
+            b[j] -= factor[k, j] * b[k]
+        b[j] /= factor[j, j]
+
+
+@kernel
+def inverse_square(factor, x):
+    """``x' A^-1 x`` where A = factor factor'."""
+    b = x.copy()
+    solve_lower(factor, b)
+    total = 0.0
+    for j in range(b.size):
+        total += b[j] * b[j]
+    return total
+
+
+@kernel
+def linear_update_all(stats, prior, p):
+    """``linear_update`` for every row of statistics."""
+    n = stats.shape[0]
+    mean = np.empty((n, p))
+    factor = np.empty((n, p, p))
+    alpha = np.empty(n)
+    beta = np.empty(n)
+    for i in range(n):
+        alpha[i], beta[i] = linear_update(stats[i], prior, mean[i], factor[i])
+    return mean, factor, alpha, beta
+
+
+@kernel
+def inverse_square_all(factor, x):
+    """``inverse_square`` row by row."""
+    found = np.empty(x.shape[0])
+    for i in range(x.shape[0]):
+        found[i] = inverse_square(factor[i], x[i])
+    return found
+
+
+@kernel
+def add_one(kind, stats, z):
+    """Take one row of weight 1 into the statistics of one node."""
+    if kind == COUNTS:
+        stats[int(z[0])] += 1.0
+    elif kind == POISSON:
+        stats[0] += 1.0
+        stats[1] += z[0]
+        stats[2] += math.lgamma(z[0] + 1.0)
+    elif kind == EXPONENTIAL:
+        stats[0] += 1.0
+        stats[1] += z[0]
+    else:
+        add_one_moment(stats, z, 1.0)
+
+
+@kernel
+def learn_in_turn(
+    ends,
+    z,
+    parent,
+    first_child,
+    kind,
+    prior,
+    own,
+    total,
+    log_marginal,
+    log_q,
+    log_odds,
+):
+    """Proposition 1: every row changes only the nodes on its way.
+
+    The five arrays at the end, statistics and posterior, are changed in place.
+
+    Parameters
+    ----------
+    ends : ndarray of shape (n_rows,)
+        From ``find_ends``.
+    z : ndarray of shape (n_rows, n_columns)
+        The target, behind the features where the leaf model reads any.
+    parent, first_child : ndarray of shape (n_nodes,)
+    kind, prior
+        Of the leaf model.
+    own, total : ndarray of shape (n_nodes, n_stats)
+    log_marginal, log_q, log_odds : ndarray of shape (n_nodes,)
+
+    Returns
+    -------
+    ndarray of shape (n_rows,)
+        Log density of every row given the rows before it.
+    """
+    log_density = np.empty(ends.size)
+    for i in range(ends.size):
+        node = ends[i]
+        # A row that stops at an inner node is in one more child of that node.
+        below = 0.0
+        if first_child[node] >= 0:
+            below = log_predictive(kind, own[node], prior, z[i])
+        add_one(kind, own[node], z[i])
+        while node >= 0:
+            here = log_predictive(kind, total[node], prior, z[i])
+            q = here
+            if first_child[node] >= 0:
+                # (8), then (6), which adds q(child) / p(y | node) to the odds of g.
+                stop = here - softplus(log_odds[node])
+                q = logaddexp(stop, below - softplus(-log_odds[node]))
+                log_odds[node] += below - here
+            log_marginal[node] += here
+            log_q[node] += q
+            add_one(kind, total[node], z[i])
+            below = q
+            node = parent[node]
+        log_density[i] = below
+    return log_density
