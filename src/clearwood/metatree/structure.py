@@ -15,6 +15,9 @@ from clearwood.metatree import _kernels
 from clearwood.metatree.coder import BinCoder, Coder, ValueCoder
 from clearwood.rules.bins import FeatureBins
 
+BLOCK_CODES = 2**17
+"""Codes sent down at a time: as many as stay in the cache."""
+
 
 @dataclass(frozen=True, eq=False)
 class Structure:
@@ -126,7 +129,19 @@ class Structure:
                 f"codes are of type {codes.dtype}, expected integers; make them with "
                 "encode."
             )
-        return _kernels.find_ends(codes, *self.routing)
+        ends = np.empty(len(codes), dtype=np.int32)
+        small = np.min_scalar_type(int(self.coder.n_codes.max(initial=0)))
+        if codes.itemsize < 8 or small.itemsize > 2:
+            _kernels.find_ends(codes, *self.routing, ends)
+            return ends
+        n = min(BLOCK_CODES // max(self.n_features, 1) + 1, len(codes))
+        narrowed = np.empty((n, self.n_features), dtype=small)
+        for start in range(0, len(codes), max(n, 1)):
+            block = codes[start : start + n]
+            _kernels.narrow(block, narrowed)
+            part = ends[start : start + n]
+            _kernels.find_ends(narrowed[: len(block)], *self.routing, part)
+        return ends
 
     def child_of_codes(self, node: int) -> np.ndarray:
         """Child number for every code of an inner node's feature, -1 to stop."""
