@@ -95,13 +95,16 @@ class Structure:
         return _kernels.node_depths(self.parent)
 
     @cached_property
-    def routing(self) -> tuple[np.ndarray, ...]:
-        """The arrays that the kernels need to send rows down."""
-        return (
+    def routing(self) -> tuple[Any, ...]:
+        """What the kernel needs to send rows down; see ``make_ways``."""
+        ways = _kernels.make_ways(
             self.first_child, self.feature, self.cut_code, self.missing_child,
             self.table_start, self.goes_to,
             np.ascontiguousarray(self.coder.n_codes, dtype=np.int64),
         )  # fmt: skip
+        has_cuts = bool((~self.is_leaf & (self.table_start < 0)).any())
+        depths = self.depth[self.is_leaf]
+        return *ways, has_cuts, int(depths.min()), int(depths.max())
 
     def encode(self, X: Any) -> np.ndarray:
         """Codes of a table; see the coder."""
@@ -131,16 +134,14 @@ class Structure:
             )
         ends = np.empty(len(codes), dtype=np.int32)
         small = np.min_scalar_type(int(self.coder.n_codes.max(initial=0)))
-        if codes.itemsize < 8 or small.itemsize > 2:
-            _kernels.find_ends(codes, *self.routing, ends)
-            return ends
-        n = min(BLOCK_CODES // max(self.n_features, 1) + 1, len(codes))
-        narrowed = np.empty((n, self.n_features), dtype=small)
-        for start in range(0, len(codes), max(n, 1)):
-            block = codes[start : start + n]
-            _kernels.narrow(block, narrowed)
-            part = ends[start : start + n]
-            _kernels.find_ends(narrowed[: len(block)], *self.routing, part)
+        n_rows = max(1, BLOCK_CODES // max(self.n_features, 1))
+        for start in range(0, len(codes), n_rows):
+            block = codes[start : start + n_rows]
+            if block.itemsize == 8 and small.itemsize < 4:
+                narrowed = np.empty(block.shape, dtype=small)
+                _kernels.narrow(block.reshape(-1), narrowed.reshape(-1))
+                block = narrowed
+            _kernels.find_ends(block, *self.routing, ends[start : start + n_rows])
         return ends
 
     def child_of_codes(self, node: int) -> np.ndarray:
