@@ -127,9 +127,9 @@ def find_ends(codes, ways, leads_to, has_cuts, least_depth, depth, ends):
         else:
             for i in range(ends.size):
                 node = ends[i]
-                n = ways[node, 2]
-                code = min(np.uint64(codes[i, ways[node, 0]]), np.uint64(n))
-                ends[i] = leads_to[ways[node, 1] + np.int64(code)]
+                largest = np.uint64(ways[node, 2])
+                answer = np.int64(min(np.uint64(codes[i, ways[node, 0]]), largest))
+                ends[i] = leads_to[ways[node, 1] + answer]
     if least_depth == depth:
         return
     for i in range(ends.size):
@@ -140,9 +140,8 @@ def find_ends(codes, ways, leads_to, has_cuts, least_depth, depth, ends):
             n = np.int64(ways[node, 2])
             code = np.int64(min(np.uint64(codes[i, ways[node, 0]]), np.uint64(n)))
             cut = ways[node, 3]
-            if cut >= 0:
-                code = int(code > cut) + int(code >= n - 1) + int(code >= n)
-            following = leads_to[ways[node, 1] + code]
+            place = int(code > cut) + int(code >= n - 1) + int(code >= n)
+            following = leads_to[ways[node, 1] + (code if cut < 0 else place)]
         ends[i] = node
 
 

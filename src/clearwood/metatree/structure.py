@@ -95,16 +95,16 @@ class Structure:
         return _kernels.node_depths(self.parent)
 
     @cached_property
-    def routing(self) -> tuple[Any, ...]:
+    def routing(self) -> tuple[np.ndarray, np.ndarray, bool, int, int]:
         """What the kernel needs to send rows down; see ``make_ways``."""
-        ways = _kernels.make_ways(
+        ways, leads_to = _kernels.make_ways(
             self.first_child, self.feature, self.cut_code, self.missing_child,
             self.table_start, self.goes_to,
             np.ascontiguousarray(self.coder.n_codes, dtype=np.int64),
         )  # fmt: skip
         has_cuts = bool((~self.is_leaf & (self.table_start < 0)).any())
         depths = self.depth[self.is_leaf]
-        return *ways, has_cuts, int(depths.min()), int(depths.max())
+        return ways, leads_to, has_cuts, int(depths.min()), int(depths.max())
 
     def encode(self, X: Any) -> np.ndarray:
         """Codes of a table; see the coder."""
@@ -402,16 +402,29 @@ def _breadth_first(left: np.ndarray, right: np.ndarray) -> tuple[Any, Any]:
 
 
 def _bins_of_nodes(ensemble: TreeEnsemble, nodes: np.ndarray) -> FeatureBins:
-    splits = ensemble.splits()
-    mine = np.isin(splits.numeric.node, nodes)
-    known = set(nodes.tolist())
+    is_categorical = ensemble.category_set[nodes] >= 0
+    numeric = nodes[(ensemble.feature[nodes] >= 0) & ~is_categorical]
     return FeatureBins.from_splits(
         ensemble.features,
-        feature=splits.numeric.feature[mine],
-        cut=splits.numeric.cut[mine],
-        missing_right=~splits.numeric.missing_left[mine],
-        category_splits=[s[1:] for s in splits.categorical if s.node in known],
+        feature=ensemble.feature[numeric],
+        cut=ensemble.cut[numeric],
+        missing_right=~ensemble.missing_left[numeric],
+        category_splits=[
+            (
+                int(ensemble.feature[node]),
+                frozenset(np.flatnonzero(_goes_left(ensemble, node)).tolist()),
+                bool(ensemble.missing_left[node]),
+                bool(ensemble.unseen_left[node]),
+            )
+            for node in nodes[is_categorical]
+        ],
     )
+
+
+def _goes_left(ensemble: TreeEnsemble, node: int) -> np.ndarray:
+    """Per category code, whether it goes left at a node."""
+    start, stop = ensemble.category_offsets[ensemble.category_set[node] :][:2]
+    return ensemble.categories_left[start:stop]
 
 
 def _codes_of_cuts(bins: FeatureBins, d: int, cut: np.ndarray) -> np.ndarray:
@@ -429,12 +442,11 @@ def _codes_of_cuts(bins: FeatureBins, d: int, cut: np.ndarray) -> np.ndarray:
 def _category_table(ensemble: TreeEnsemble, node: int, bins: FeatureBins) -> np.ndarray:
     """Child of every bin of a categorical feature: its groups, missing, unseen."""
     d = int(ensemble.feature[node])
-    start, stop = ensemble.category_offsets[ensemble.category_set[node] :][:2]
     group = bins.groups[d]
     table = np.zeros(int(bins.n_bins[d]), dtype=np.int32)
     if group is None:
         raise InputError(f"The bins hold no categories of feature {d}.")
-    table[group] = ~ensemble.categories_left[start:stop]
+    table[group] = ~_goes_left(ensemble, node)
     table[-2] = not ensemble.missing_left[node]
     table[-1] = not ensemble.unseen_left[node]
     return table
