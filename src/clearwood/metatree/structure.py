@@ -11,7 +11,7 @@ import numpy as np
 from clearwood._features import FeatureSpace
 from clearwood.ensembles import TreeEnsemble, read_ensemble
 from clearwood.exceptions import InputError
-from clearwood.metatree import _kernels
+from clearwood.metatree import _routing_kernels
 from clearwood.metatree.coder import BinCoder, Coder, ValueCoder
 from clearwood.rules.bins import FeatureBins
 
@@ -92,12 +92,12 @@ class Structure:
     @cached_property
     def depth(self) -> np.ndarray:
         """Number of questions above every node."""
-        return _kernels.node_depths(self.parent)
+        return _routing_kernels.node_depths(self.parent)
 
     @cached_property
     def routing(self) -> tuple[np.ndarray, np.ndarray, bool, int, int]:
         """What the kernel needs to send rows down; see ``make_ways``."""
-        ways, leads_to = _kernels.make_ways(
+        ways, leads_to = _routing_kernels.make_ways(
             self.first_child, self.feature, self.cut_code, self.missing_child,
             self.table_start, self.goes_to,
             np.ascontiguousarray(self.coder.n_codes, dtype=np.int64),
@@ -139,9 +139,11 @@ class Structure:
             block = codes[start : start + n_rows]
             if block.itemsize == 8 and small.itemsize < 4:
                 narrowed = np.empty(block.shape, dtype=small)
-                _kernels.narrow(block.reshape(-1), narrowed.reshape(-1))
+                _routing_kernels.narrow(block.reshape(-1), narrowed.reshape(-1))
                 block = narrowed
-            _kernels.find_ends(block, *self.routing, ends[start : start + n_rows])
+            _routing_kernels.find_ends(
+                block, *self.routing, ends[start : start + n_rows]
+            )
         return ends
 
     def child_of_codes(self, node: int) -> np.ndarray:
