@@ -177,7 +177,9 @@ def test_one_by_one_is_the_batch(seed, data):
         densities.append(stream.update_one(codes, y, x))
     held = stream.posterior()
     fresh = compute_posterior(STRUCTURE, MODELS[name], stream.g, stream.own)
-    assert np.array_equal(stream.own, batch.own)
+    assert np.array_equal(stream.own[:, 0], batch.own[:, 0])
+    # Log factorials come from two libraries.
+    np.testing.assert_allclose(stream.own, batch.own, rtol=1e-14)
     for attribute in ("g", "log_q", "log_marginal", "total", "reach"):
         np.testing.assert_allclose(
             getattr(held, attribute), getattr(fresh, attribute),

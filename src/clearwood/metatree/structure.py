@@ -134,16 +134,17 @@ class Structure:
             )
         ends = np.empty(len(codes), dtype=np.int32)
         small = np.min_scalar_type(int(self.coder.n_codes.max(initial=0)))
+        too_wide = codes.itemsize == 8 and small.itemsize < 4
         n_rows = max(1, BLOCK_CODES // max(self.n_features, 1))
+        buffer = np.empty((min(n_rows, len(codes)), self.n_features), dtype=small)
         for start in range(0, len(codes), n_rows):
             block = codes[start : start + n_rows]
-            if block.itemsize == 8 and small.itemsize < 4:
-                narrowed = np.empty(block.shape, dtype=small)
+            if too_wide:
+                narrowed = buffer[: len(block)]
                 _routing_kernels.narrow(block.reshape(-1), narrowed.reshape(-1))
                 block = narrowed
-            _routing_kernels.find_ends(
-                block, *self.routing, ends[start : start + n_rows]
-            )
+            part = ends[start : start + n_rows]
+            _routing_kernels.find_ends(block, *self.routing, part)
         return ends
 
     def child_of_codes(self, node: int) -> np.ndarray:
