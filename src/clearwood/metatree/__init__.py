@@ -1,0 +1,58 @@
+"""Meta-trees: the exact posterior over all prunings of a tree (Nakahara 2023).
+
+A ``Structure`` says what is asked where, a leaf model what a leaf says, and a
+``MetaTree`` learns rows and predicts with all prunings at once.
+"""
+
+from clearwood.metatree.coder import BinCoder, ValueCoder
+from clearwood.metatree.leaf_linear import LinearRegressionNormalGamma
+from clearwood.metatree.leaf_models import (
+    BernoulliBeta,
+    CategoricalDirichlet,
+    ExponentialGamma,
+    LeafModel,
+    NormalNormalGamma,
+    PoissonGamma,
+)
+from clearwood.metatree.meta_tree import MetaTree
+from clearwood.metatree.posterior import (
+    Posterior,
+    PrunedTree,
+    compute_posterior,
+    tree_weights,
+)
+from clearwood.metatree.predictive import Predictive, predict_at
+from clearwood.metatree.prior import constant_prior, search_corrected_prior
+from clearwood.metatree.structure import (
+    Structure,
+    from_ensemble_tree,
+    from_sklearn_tree,
+    given,
+    grow_cart,
+)
+
+__all__ = [
+    "BernoulliBeta",
+    "BinCoder",
+    "CategoricalDirichlet",
+    "ExponentialGamma",
+    "LeafModel",
+    "LinearRegressionNormalGamma",
+    "MetaTree",
+    "NormalNormalGamma",
+    "PoissonGamma",
+    "Posterior",
+    "Predictive",
+    "PrunedTree",
+    "Structure",
+    "ValueCoder",
+    "compute_posterior",
+    "constant_prior",
+    "from_ensemble_tree",
+    "from_sklearn_tree",
+    "given",
+    "grow_cart",
+    "predict_at",
+    "search_corrected_prior",
+    "tree_weights",
+]

@@ -1,0 +1,96 @@
+"""From a table to the integer codes by which rows find their way down."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from clearwood._features import FeatureSpace
+from clearwood.exceptions import InputError
+from clearwood.rules.bins import FeatureBins
+
+
+@dataclass(frozen=True, eq=False)
+class BinCoder:
+    """Codes of features that are split at cuts or by category sets: their bins.
+
+    Parameters
+    ----------
+    bins : FeatureBins
+    """
+
+    bins: FeatureBins
+
+    @property
+    def features(self) -> FeatureSpace:
+        """Names and categories."""
+        return self.bins.features
+
+    @property
+    def n_codes(self) -> np.ndarray:
+        """Number of codes per feature; the last of a numeric one is missing."""
+        return self.bins.n_bins
+
+    def missing_code(self, feature: int) -> int:
+        """The code of a missing value."""
+        return self.bins.missing_bin(feature)
+
+    def encode(self, X: Any) -> np.ndarray:
+        """Codes of a table, of shape (n_rows, n_features)."""
+        return self.bins.transform(X)
+
+
+@dataclass(frozen=True, eq=False)
+class ValueCoder:
+    """Codes of features with few values: the value, or the category, is the code.
+
+    After the values of a feature come the codes for missing and for unseen.
+
+    Parameters
+    ----------
+    features : FeatureSpace
+        A feature without categories holds whole numbers from 0 on.
+    n_values : ndarray of shape (n_features,)
+
+    Examples
+    --------
+    >>> coder = ValueCoder(FeatureSpace.numeric(2), np.array([2, 3]))
+    >>> coder.encode([[0, 2], [None, 7]]).tolist()
+    [[0, 2], [2, 4]]
+    """
+
+    features: FeatureSpace
+    n_values: np.ndarray
+
+    @property
+    def n_codes(self) -> np.ndarray:
+        """Number of codes per feature, missing and unseen included."""
+        return self.n_values + 2
+
+    def missing_code(self, feature: int) -> int:
+        """The code of a missing value."""
+        return int(self.n_values[feature])
+
+    def encode(self, X: Any) -> np.ndarray:
+        """Codes of a table, of shape (n_rows, n_features)."""
+        encoded = self.features.encode(X)
+        missing = np.isnan(encoded)
+        with np.errstate(invalid="ignore"):
+            whole = missing | (encoded == np.floor(encoded))
+            outside = (encoded < 0) | (encoded >= self.n_values)
+        if not whole.all():
+            row, d = np.argwhere(~whole)[0]
+            raise InputError(
+                f"Feature {self.features.names[d]!r} holds {encoded[row, d]} in row "
+                f"{row}; a tree on given values reads whole numbers from 0 to "
+                f"{self.n_values[d] - 1}. Bin the feature first."
+            )
+        encoded = np.where(outside, self.n_values + 1, encoded)
+        encoded = np.where(missing, self.n_values, encoded)
+        dtype = np.min_scalar_type(int(self.n_codes.max(initial=1)) - 1)
+        return np.ascontiguousarray(encoded, dtype=dtype)
+
+
+Coder = BinCoder | ValueCoder
