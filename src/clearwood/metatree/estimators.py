@@ -8,10 +8,13 @@ from typing import Any
 import numpy as np
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
 
 from clearwood._numeric import as_generator
+from clearwood.ensembles import TreeEnsemble
 from clearwood.exceptions import InputError
 from clearwood.metatree._documentation import ATTRIBUTES, PARAMETERS, REFERENCES
+from clearwood.metatree.baking import as_ensemble, node_values, questions_with_values
 from clearwood.metatree.base import (
     LearnsClasses,
     LearnsValues,
@@ -27,11 +30,16 @@ from clearwood.metatree.defaults import (
     leaf_for_values,
     n_searchable,
 )
-from clearwood.metatree.growing import features_of, grow_tree
+from clearwood.metatree.growing import features_of, grow_ensemble, stop_unseen
 from clearwood.metatree.leaf_models import LeafModel
 from clearwood.metatree.meta_tree import MetaTree
 from clearwood.metatree.missing import branch_for_missing, send_missing_by_evidence
-from clearwood.metatree.structure import Structure, from_sklearn_tree
+from clearwood.metatree.sklearn_trees import ensemble_to_sklearn
+from clearwood.metatree.structure import (
+    Structure,
+    from_ensemble_tree,
+    from_sklearn_tree,
+)
 
 
 class _MetaTree(OneMetaTree):
@@ -105,7 +113,8 @@ class _MetaTree(OneMetaTree):
             ),
             random_state=int(as_generator(self.random_state).integers(2**31)),
         )
-        structure = grow_tree(encoded, features, target, weight, model)
+        ensemble = grow_ensemble(encoded, features, target, weight, model)
+        structure = stop_unseen(from_ensemble_tree(ensemble))
         codes = structure.encode(X)
         if self.missing == "branch":
             structure = branch_for_missing(structure, codes)
@@ -134,6 +143,42 @@ class _MetaTree(OneMetaTree):
         structure = with_names(structure, X)
         g = make_prior(self.prior, self.g, structure, searched, n)
         return MetaTree(structure, leaf, g)
+
+    def bake(self) -> TreeEnsemble:
+        """The averaged prediction written into the leaves of one tree.
+
+        Returns
+        -------
+        TreeEnsemble
+            Predicts as this estimator does, at the cost of one way down the tree, and
+            is small: it knows nothing of the posterior.
+        """
+        check_is_fitted(self)
+        tree = self.meta_tree_
+        questions = questions_with_values(tree.structure, node_values(tree))
+        return as_ensemble(
+            [questions],
+            features=tree.structure.coder.features,
+            classes=getattr(self, "classes_", None),
+            source=f"clearwood.{type(self).__name__}",
+        )
+
+    def to_sklearn(self) -> Any:
+        """The baked tree as a decision tree of scikit-learn.
+
+        It predicts the same for all finite numbers, and for missing values.
+
+        Returns
+        -------
+        DecisionTreeClassifier or DecisionTreeRegressor
+
+        Raises
+        ------
+        InputError
+            Where no tree of scikit-learn says the same: it has no categories, and
+            casts numbers to float32 before it compares them.
+        """
+        return ensemble_to_sklearn(self.bake(), forest=False)
 
 
 class MetaTreeClassifier(LearnsClasses, _MetaTree):  # noqa: D101

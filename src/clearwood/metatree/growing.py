@@ -10,7 +10,7 @@ import numpy as np
 
 from clearwood._features import FeatureSpace, is_frame, is_missing
 from clearwood.ensembles import TreeEnsemble, read_ensemble
-from clearwood.metatree.structure import Structure, from_ensemble_tree
+from clearwood.metatree.structure import Structure
 
 
 def features_of(X: Any, counted: np.ndarray) -> FeatureSpace:
@@ -61,17 +61,17 @@ def _labels(cells: list[Any], counted: np.ndarray) -> tuple[Hashable, ...] | Non
     return tuple(sorted(labels, key=lambda label: (str(label), str(type(label)))))
 
 
-def grow_tree(
+def grow_ensemble(
     encoded: np.ndarray,
     features: FeatureSpace,
     target: np.ndarray,
     weight: np.ndarray,
     model: Any,
-) -> Structure:
-    """Let scikit-learn grow a tree, by category sets where features have categories.
+) -> TreeEnsemble:
+    """Let scikit-learn grow trees, by category sets where features have categories.
 
-    Categories are put in the order of what the target says of them, which is as good
-    as trying all sets for two classes and for squared error.
+    Categories are put in the order of what the target says of them, which for one
+    question is as good as trying all sets for two classes and for squared error.
 
     Parameters
     ----------
@@ -81,13 +81,13 @@ def grow_tree(
     target : ndarray of shape (n_rows,)
         Class numbers, or values.
     weight : ndarray of shape (n_rows,)
-    model : DecisionTreeClassifier or DecisionTreeRegressor
-        Is fitted.
+    model : estimator
+        A tree or forest of scikit-learn's; it is fitted.
 
     Returns
     -------
-    Structure
-        Missing values go where scikit-learn sends them; unseen categories stop.
+    TreeEnsemble
+        Missing values go where scikit-learn sends them.
     """
     columns, ranks = encoded.copy(), {}
     values: np.ndarray = target[:, None].astype(np.float64)
@@ -101,9 +101,7 @@ def grow_tree(
         ranks[d] = _ranks(code, values[known], weight[known], len(labels))
         columns[known, d] = ranks[d][code]
     ensemble = read_ensemble(model.fit(columns, target, weight))
-    return _stop_unseen(
-        from_ensemble_tree(_with_category_sets(ensemble, features, ranks))
-    )
+    return _with_category_sets(ensemble, features, ranks)
 
 
 def _ranks(
@@ -144,8 +142,8 @@ def _with_category_sets(
     )
 
 
-def _stop_unseen(structure: Structure) -> Structure:
-    """Rows with a category that was never seen stop at the node that asks for it."""
+def stop_unseen(structure: Structure) -> Structure:
+    """The same structure; categories never seen stop at the nodes that ask for them."""
     goes_to = structure.goes_to.copy()
     asks = np.flatnonzero(structure.table_start >= 0)
     last = structure.coder.n_codes[structure.feature[asks]] - 1
