@@ -27,3 +27,7 @@ class UnknownCategoriesWarning(UserWarning):
 
 class InterruptedFitWarning(UserWarning):
     """A fit was stopped early and holds what was done until then."""
+
+
+class CollapsedWeightsWarning(UserWarning):
+    """Weights leave a few trees of a forest in effect."""
