@@ -27,3 +27,7 @@ class UnknownCategoriesWarning(UserWarning):
 
 class InterruptedFitWarning(UserWarning):
     """A fit was stopped early and holds what was done until then."""
+
+
+class PoorMixingWarning(UserWarning):
+    """Chains of a sampler disagree, or are worth few independent draws."""
