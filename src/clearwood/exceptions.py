@@ -31,3 +31,7 @@ class InterruptedFitWarning(UserWarning):
 
 class CollapsedWeightsWarning(UserWarning):
     """Weights leave a few trees of a forest in effect."""
+
+
+class PoorMixingWarning(UserWarning):
+    """Chains of a sampler disagree, or are worth few independent draws."""
