@@ -73,6 +73,7 @@ class _MetaForest(LearnsByStatistics):
 
     _default: Any
     _forest: MetaForest
+    _baked: TreeEnsemble | None
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -134,12 +135,7 @@ class _MetaForest(LearnsByStatistics):
         if self.weights == "evidence":
             self.tree_weights_ = tree_weights(self.log_evidence_)
             _warn_of_collapse(self.tree_weights_)
-        self._baked = self._forest.bake(
-            getattr(self, "classes_", None),
-            None if self.weights == "uniform" else self.tree_weights_,
-            f"clearwood.{type(self).__name__}",
-            self.n_jobs,
-        )
+        self._baked = None
 
     def merge(self, other: Any) -> Any:
         """Add what another estimator has learned from other rows.
@@ -196,6 +192,13 @@ class _MetaForest(LearnsByStatistics):
             Predicts as this estimator does, and knows nothing of the posterior.
         """
         check_is_fitted(self)
+        if self._baked is None:
+            self._baked = self._forest.bake(
+                getattr(self, "classes_", None),
+                None if self.weights == "uniform" else self.tree_weights_,
+                f"clearwood.{type(self).__name__}",
+                self.n_jobs,
+            )
         return self._baked
 
     def to_sklearn(self) -> Any:
@@ -287,7 +290,7 @@ class MetaForestClassifier(LearnsClasses, _MetaForest):  # noqa: D101
         ndarray of shape (n_samples, n_classes)
         """
         X = self._check_queries(X)
-        return self._baked.predict_proba(X)
+        return self.bake().predict_proba(X)
 
 
 class MetaForestRegressor(LearnsValues, _MetaForest):  # noqa: D101
@@ -320,4 +323,4 @@ class MetaForestRegressor(LearnsValues, _MetaForest):  # noqa: D101
         ndarray of shape (n_samples,)
         """
         X = self._check_queries(X)
-        return self._baked.predict(X)
+        return self.bake().predict(X)
