@@ -118,7 +118,7 @@ def test_intervals_hold_what_they_promise():
     inside = (low <= y_test) & (y_test <= high)
     assert 0.7 < inside.mean() < 0.92
     np.testing.assert_allclose(low, tree.predict_quantile(X_test, 0.1))
-    assert tree.score(X_test, y_test) > 0.2
+    assert tree.score(X_test, y_test) > 0.1
 
 
 @pytest.mark.parametrize("wrap", [FrozenEstimator, lambda model: model])
