@@ -99,3 +99,31 @@ def paths_up(ends, parent, depth, g, width):
             left *= g[nodes[i, level]]
         weight[i, last] = left
     return nodes, weight
+
+
+@kernel
+def mix_down(parent, g, own):
+    """What is predicted for rows that end at each node, from what the nodes say.
+
+    Parameters
+    ----------
+    parent : ndarray of shape (n_nodes,)
+    g : ndarray of shape (n_nodes,)
+        Posterior probability that a tree that reaches the node asks on.
+    own : ndarray of shape (n_nodes, n_outputs)
+
+    Returns
+    -------
+    ndarray of shape (n_nodes, n_outputs)
+        Mixture on the way to the node, all that is left given to the node.
+    """
+    mixed = own.copy()
+    before = np.zeros(own.shape)
+    left = np.ones(parent.size)
+    for node in range(1, parent.size):
+        up = parent[node]
+        left[node] = left[up] * g[up]
+        for j in range(own.shape[1]):
+            before[node, j] = before[up, j] + left[up] * (1.0 - g[up]) * own[up, j]
+            mixed[node, j] = before[node, j] + left[node] * own[node, j]
+    return mixed
