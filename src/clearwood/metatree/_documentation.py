@@ -1,0 +1,66 @@
+"""What the docstrings of the estimators share."""
+
+MODEL = """
+    prior : {"auto", "constant", "search-corrected"}, default="auto"
+        Prior of the prunings. ``"constant"``: a tree asks on with probability ``g`` at
+        every node. ``"search-corrected"``: as this, but the weight of asking on is
+        divided by the number of features among which a search on the same rows chose
+        (columns that vary, at most ``max_features``). ``"auto"`` corrects where the
+        structure is grown here or comes with a fitted model, which is taken to have
+        seen the same rows.
+    g : float or array-like, default=0.5
+        Prior probability of asking on; one per node for structures of your own.
+    leaf : "auto" or LeafModel, default="auto"
+        What a leaf says of the target, with its prior. ``"auto"`` means, for classes,
+        a Dirichlet distribution with pseudo-counts of one over the number of classes;
+        for numbers, a normal distribution whose mean is expected at the mean of the
+        target, worth a tenth of a row, and whose variance at a quarter of the
+        target's with three degrees of freedom. It reads these off the rows of the
+        first fit; see ``leaf_``.
+"""
+
+PARAMETERS = f"""Parameters
+    ----------
+    structure : "cart", Structure, fitted tree or TreeEnsemble, default="cart"
+        What is asked where. ``"cart"`` is grown by scikit-learn on the same rows. A
+        fitted tree, or an ensemble of one tree, is taken as it is.
+    {MODEL.strip()}
+    missing : {{"evidence", "branch"}}, default="evidence"
+        Where missing values go in a tree that is grown here. ``"evidence"``: at every
+        question to the side with which the rows are more probable; where no row was
+        missing, to the side with more weight. ``"branch"``: to a leaf of their own
+        wherever rows were missing; elsewhere they stop, and the node speaks for them.
+        Categories never seen always stop.
+    max_depth : int or None, default=None
+        Most questions in a row of the tree that is grown.
+    min_samples_leaf : float, default=1
+        Least weight of the rows in a leaf.
+    max_leaf_nodes : int or None, default=None
+        Most leaves.
+    max_features : int, float, {{"sqrt", "log2"}} or None, default=None
+        Features tried per question, all by default.
+    random_state : int, Generator, RandomState or None, default=None
+        Seed of the search, which it uses between equally good questions.
+"""
+
+ATTRIBUTES = """
+    Attributes
+    ----------
+    meta_tree_ : MetaTree
+        Statistics of the rows, and the posterior.
+    structure_ : Structure
+        The tree whose prunings are averaged.
+    leaf_ : LeafModel
+        The leaf model with its hyperparameters.
+    log_evidence_ : float
+        Log probability of all targets learned, given their rows.
+    feature_used_ : ndarray of shape (n_features,)
+        Posterior probability that the tree asks about each feature.
+"""
+
+REFERENCES = """
+    References
+    ----------
+    Nakahara and Matsushima: Batch updating of a posterior tree distribution over a
+    meta-tree (2023).
+"""

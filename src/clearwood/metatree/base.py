@@ -1,0 +1,405 @@
+"""What the estimators of meta-trees share: data in, one structure, predictions out."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, _fit_context
+from sklearn.utils.validation import check_is_fitted
+
+from clearwood._features import is_frame
+from clearwood._validation import check_table, check_target, check_weight
+from clearwood.ensembles.casts import FLOAT32_LIMIT
+from clearwood.exceptions import InputError
+from clearwood.metatree.coder import BinCoder
+from clearwood.metatree.leaf_models import LeafModel
+from clearwood.metatree.meta_tree import MetaTree
+from clearwood.metatree.predictive import Predictive
+from clearwood.metatree.prior import constant_prior, search_corrected_prior
+from clearwood.metatree.structure import Structure
+
+
+class LearnsByStatistics(BaseEstimator):
+    """Checks data, and learns and forgets rows; the rest is for the subclasses."""
+
+    _task: str
+    leaf: Any
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+    def _start(self, X: Any, target: np.ndarray, weight: np.ndarray) -> None:
+        """Fix what stays: structures and priors."""
+        raise NotImplementedError
+
+    def _learn(self, X: Any, target: np.ndarray, weight: np.ndarray) -> None:
+        raise NotImplementedError
+
+    def _forget(self, X: Any, target: np.ndarray, weight: np.ndarray) -> None:
+        raise NotImplementedError
+
+    def _is_fitted(self) -> bool:
+        return hasattr(self, "leaf_")
+
+    def _find_classes(self, y: np.ndarray, classes: Any) -> None:
+        """Set ``classes_``, where there are any."""
+
+    def _as_numbers(self, y: np.ndarray) -> np.ndarray:
+        return y
+
+    # The parameters may hold fitted models, which keep their own settings.
+    @_fit_context(prefer_skip_nested_validation=False)
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        """Choose the structure, and learn all rows.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+            Columns of labels are categories; cells may be empty.
+        y : array-like of shape (n_samples,)
+            Labels or values.
+        sample_weight : array-like of shape (n_samples,), optional
+            How often each row counts; fractions are welcome.
+
+        Returns
+        -------
+        self
+        """
+        return self._fit(X, y, sample_weight, None)
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any, classes: Any) -> Any:
+        X, y, weight = self._check_rows(X, y, sample_weight, reset=True)
+        self._find_classes(y, classes)
+        target = self._as_numbers(y)
+        # A row that does not count is as good as none.
+        counted = weight > 0
+        if not counted.all():
+            X, target, weight = _rows(X, counted), target[counted], weight[counted]
+        self._start(X, target, weight)
+        self._learn(X, target, weight)
+        return self
+
+    def _more(self, X: Any, y: Any, sample_weight: Any) -> Any:
+        X, y, weight = self._check_rows(X, y, sample_weight, reset=False)
+        self._learn(X, self._as_numbers(y), weight)
+        return self
+
+    def unlearn(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        """Take rows out again that were learned before.
+
+        Exact given the structure. The structure, and hyperparameters that were read
+        off the target, still know rows they were made from; fit anew to forget
+        these altogether.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            Rows as they were learned.
+
+        Returns
+        -------
+        self
+        """
+        check_is_fitted(self)
+        X, y, weight = self._check_rows(X, y, sample_weight, reset=False)
+        self._forget(X, self._as_numbers(y), weight)
+        return self
+
+    def _check_rows(
+        self, X: Any, y: Any, sample_weight: Any, *, reset: bool
+    ) -> tuple[Any, np.ndarray, np.ndarray]:
+        if y is None:
+            raise InputError(
+                f"{type(self).__name__} requires y to be passed, but the target y is "
+                "None; give one label or value per row."
+            )
+        X = check_table(self, X, reset=reset)
+        y = check_target(y, X.shape[0], numeric=self._task == "regression")
+        return X, y, check_weight(sample_weight, X.shape[0])
+
+    def _check_queries(self, X: Any) -> Any:
+        check_is_fitted(self)
+        return check_table(self, X, reset=False)
+
+
+def _rows(X: Any, keep: np.ndarray) -> Any:
+    """Some of the rows of an array or frame."""
+    if not is_frame(X):
+        return X[keep]
+    import narwhals as nw
+
+    return nw.from_native(X, eager_only=True).filter(keep.tolist()).to_native()
+
+
+def check_finite(encoded: np.ndarray, names: tuple[str, ...]) -> None:
+    """Refuse numbers that scikit-learn's trees cannot take as float32."""
+    too_large = np.abs(encoded) > FLOAT32_LIMIT
+    if too_large.any():
+        row, d = np.argwhere(too_large)[0]
+        raise InputError(
+            f"Feature {names[d]!r} holds {encoded[row, d]} in row {row}: infinity, or "
+            "too large for float32, in which scikit-learn grows trees. Replace it by "
+            "a finite number."
+        )
+
+
+def make_prior(
+    prior: Any, g: float, structure: Structure, searched: bool, n_searched: int
+) -> np.ndarray:
+    """The prior g of every node, from the parameters of an estimator.
+
+    Parameters
+    ----------
+    prior : {"auto", "constant", "search-corrected"}
+    g : float or array-like
+    structure : Structure
+    searched : bool
+        Whether the structure was searched on the rows that will be learned.
+    n_searched : int
+        Among how many features.
+    """
+    if not isinstance(prior, str) or prior not in (
+        "auto", "constant", "search-corrected"
+    ):  # fmt: skip
+        raise InputError(
+            f"prior is {prior!r}; expected 'auto', 'constant' or 'search-corrected'. "
+            "Numbers of your own go into g."
+        )
+    if prior == "constant" or (prior == "auto" and not searched):
+        return constant_prior(structure, g)
+    return search_corrected_prior(structure, g, n_searched)
+
+
+def check_leaf(leaf: Any, n_classes: int | None) -> LeafModel:
+    """A leaf model of the user's, refused where it does not fit the task."""
+    if not isinstance(leaf, LeafModel):
+        raise InputError(
+            f"leaf is {leaf!r}; expected 'auto' or a leaf model such as "
+            "NormalNormalGamma()."
+        )
+    counts = hasattr(leaf, "probabilities")
+    if (n_classes is not None) != counts or (counts and leaf.n_stats != n_classes):
+        wanted = "a regression model" if n_classes is None else f"{n_classes} classes"
+        raise InputError(
+            f"leaf is {leaf!r}, which does not fit the target: expected a leaf for "
+            f"{wanted}."
+        )
+    return leaf
+
+
+def columns_of_leaf(leaf: LeafModel, structure: Structure, X: Any) -> Any:
+    """What linear leaves read: the features, behind a one where they have room."""
+    if not leaf.reads_features:
+        return None
+    encoded = structure.coder.features.encode(X)
+    if leaf.n_columns == encoded.shape[1] + 2:
+        encoded = np.column_stack([np.ones(len(encoded)), encoded])
+    return encoded
+
+
+def with_names(structure: Structure, X: Any) -> Structure:
+    """A structure whose features are called as in a table."""
+    features = structure.coder.features.as_in(X)
+    if features == structure.coder.features:
+        return structure
+    coder = structure.coder
+    if isinstance(coder, BinCoder):
+        return replace(
+            structure, coder=BinCoder(replace(coder.bins, features=features))
+        )
+    return replace(structure, coder=replace(coder, features=features))
+
+
+class OneMetaTree(LearnsByStatistics):
+    """One structure; subclasses say how it comes about."""
+
+    meta_tree_: MetaTree
+    leaf_: LeafModel
+
+    @property
+    def structure_(self) -> Structure:
+        """The tree whose prunings are averaged."""
+        return self._fitted_tree().structure
+
+    @property
+    def log_evidence_(self) -> float:
+        """Log probability of all targets learned, given their rows."""
+        return self._fitted_tree().log_evidence
+
+    @property
+    def feature_used_(self) -> np.ndarray:
+        """Posterior probability that the tree asks about each feature."""
+        return self._fitted_tree().posterior().feature_used
+
+    def _fitted_tree(self) -> MetaTree:
+        # As an attribute that is missing before the fit.
+        if "meta_tree_" not in vars(self):
+            raise AttributeError(f"This {type(self).__name__} is not fitted yet.")
+        return self.meta_tree_
+
+    def _learn(self, X: Any, target: np.ndarray, weight: np.ndarray) -> None:
+        tree = self.meta_tree_
+        x = columns_of_leaf(tree.model, tree.structure, X)
+        tree.update(tree.structure.encode(X), target, weight, x)
+
+    def _forget(self, X: Any, target: np.ndarray, weight: np.ndarray) -> None:
+        tree = self.meta_tree_
+        x = columns_of_leaf(tree.model, tree.structure, X)
+        tree.unlearn(tree.structure.encode(X), target, weight, x)
+
+    def merge(self, other: Any) -> Any:
+        """Add what another estimator has learned from other rows.
+
+        Parameters
+        ----------
+        other : estimator of the same class
+            Fitted with the same structure, leaf and prior, for example a copy of
+            this one that went on with other rows.
+
+        Returns
+        -------
+        self
+        """
+        check_is_fitted(self)
+        check_is_fitted(other)
+        check_mergeable(self, other)
+        self.meta_tree_.merge(other.meta_tree_)
+        return self
+
+    def _predictive(self, X: Any) -> Predictive:
+        X = self._check_queries(X)
+        tree = self.meta_tree_
+        x = columns_of_leaf(tree.model, tree.structure, X)
+        return tree.predictive(tree.structure.encode(X), x)
+
+    def log_density(self, X: Any, y: Any) -> np.ndarray:
+        """Log density (of labels and counts: log probability) of known targets.
+
+        Its mean is a score that judges the whole predictive distribution.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        predictive = self._predictive(X)
+        y = check_target(y, len(predictive.mixture), numeric=self._task == "regression")
+        return predictive.log_density(self._as_numbers(y))
+
+
+def check_mergeable(one: Any, other: Any) -> None:
+    """Refuse to merge estimators of different kinds, or with other classes."""
+    if type(one) is not type(other):
+        raise InputError(
+            f"Cannot merge a {type(other).__name__} into a {type(one).__name__}."
+        )
+    classes, others = getattr(one, "classes_", ()), getattr(other, "classes_", ())
+    if list(classes) != list(others):
+        raise InputError(
+            f"Cannot merge: the classes are {list(classes)} and {list(others)}; give "
+            "partial_fit all classes when it is first called."
+        )
+
+
+class LearnsClasses(ClassifierMixin):
+    """Targets are labels."""
+
+    _task = "classification"
+    classes_: np.ndarray
+    predict_proba: Any
+
+    def _find_classes(self, y: np.ndarray, classes: Any) -> None:
+        found = np.unique(y)
+        if classes is not None:
+            known = np.unique(np.asarray(classes))
+            strange = np.setdiff1d(found, known)
+            if strange.size:
+                raise InputError(
+                    f"y holds {strange.tolist()[0]!r}, which is not among the classes "
+                    f"{known.tolist()}; name all classes there will be."
+                )
+            found = known
+        self.classes_ = found
+
+    def _as_numbers(self, y: np.ndarray) -> np.ndarray:
+        code = np.searchsorted(self.classes_, y)
+        code = np.minimum(code, len(self.classes_) - 1)
+        strange = self.classes_[code] != y
+        if strange.any():
+            row = int(strange.argmax())
+            raise InputError(
+                f"y is {y[row]!r} in row {row}, which is not among the classes "
+                f"{self.classes_.tolist()} of the first fit; name all classes in the "
+                "first call of partial_fit."
+            )
+        return code
+
+    def partial_fit(
+        self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
+    ) -> Any:
+        """Learn more rows; the first call chooses the structure, which then stays.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        classes : array-like of shape (n_classes,), optional
+            All classes there will be; only the first call looks at them.
+        sample_weight : array-like of shape (n_samples,), optional
+
+        Returns
+        -------
+        self
+        """
+        if self._is_fitted():
+            return self._more(X, y, sample_weight)
+        self._validate_params()
+        return self._fit(X, y, sample_weight, classes)
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The most probable class.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        best = self.predict_proba(X).argmax(axis=1)
+        return self.classes_[best]
+
+
+class LearnsValues(RegressorMixin):
+    """Targets are numbers."""
+
+    _task = "regression"
+
+    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        """Learn more rows; the first call chooses the structure, which then stays.
+
+        So do hyperparameters that are read off the target.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), optional
+
+        Returns
+        -------
+        self
+        """
+        if self._is_fitted():
+            return self._more(X, y, sample_weight)
+        self._validate_params()
+        return self._fit(X, y, sample_weight, None)

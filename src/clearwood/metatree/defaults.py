@@ -1,0 +1,62 @@
+"""What the estimators take where the user leaves the choice to them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from clearwood.metatree.leaf_models import CategoricalDirichlet, NormalNormalGamma
+
+ROWS_OF_MEAN = 0.1
+"""What the prior mean of a leaf is worth, in rows."""
+
+SHAPE_OF_PRECISION = 1.5
+"""Of the gamma distribution of a leaf's precision: three degrees of freedom."""
+
+SHARE_OF_VARIANCE = 0.25
+"""Prior mode of a leaf's variance, as a share of the target's."""
+
+
+def leaf_for_classes(n_classes: int) -> CategoricalDirichlet:
+    """Pseudo-counts that add up to one row: of two classes Jeffreys' prior."""
+    return CategoricalDirichlet.symmetric(n_classes, 1.0 / n_classes)
+
+
+def leaf_for_values(y: np.ndarray, weight: np.ndarray) -> NormalNormalGamma:
+    """A wide prior about the mean of the target, on the scale of its variance.
+
+    Examples
+    --------
+    >>> leaf_for_values(np.array([1.0, 5.0]), np.ones(2))
+    NormalNormalGamma(m=3.0, kappa=0.1, alpha=1.5, beta=2.5)
+    """
+    mean = np.average(y, weights=weight)
+    variance = np.average((y - mean) ** 2, weights=weight)
+    # The same for equal values, which differ by rounding only.
+    least = (1e-9 * max(abs(mean), 1e-100)) ** 2
+    beta = (SHAPE_OF_PRECISION + 1.0) * SHARE_OF_VARIANCE * variance
+    return NormalNormalGamma(
+        m=float(mean),
+        kappa=ROWS_OF_MEAN,
+        alpha=SHAPE_OF_PRECISION,
+        beta=float(max(beta, least)),
+    )
+
+
+def n_searchable(encoded: np.ndarray, max_features: int | None = None) -> int:
+    """Among how many features a search on these rows could choose at a node.
+
+    Columns that hold one value only can never be chosen.
+
+    Examples
+    --------
+    >>> n_searchable(np.array([[0.0, 1.0, 7.0], [0.0, 2.0, np.nan]]))
+    2
+    """
+    n = sum(_varies(column) for column in encoded.T)
+    return max(1, n if max_features is None else min(n, max_features))
+
+
+def _varies(column: np.ndarray) -> bool:
+    missing = np.isnan(column)
+    known = column[~missing]
+    return bool(known.size and (missing.any() or known.min() < known.max()))

@@ -1,0 +1,286 @@
+"""The scikit-learn face of one meta-tree."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
+
+from clearwood._numeric import as_generator
+from clearwood.ensembles import TreeEnsemble
+from clearwood.exceptions import InputError
+from clearwood.metatree._documentation import ATTRIBUTES, PARAMETERS, REFERENCES
+from clearwood.metatree.baking import as_ensemble, node_values, questions_with_values
+from clearwood.metatree.base import (
+    LearnsClasses,
+    LearnsValues,
+    OneMetaTree,
+    check_finite,
+    check_leaf,
+    columns_of_leaf,
+    make_prior,
+    with_names,
+)
+from clearwood.metatree.defaults import (
+    leaf_for_classes,
+    leaf_for_values,
+    n_searchable,
+)
+from clearwood.metatree.growing import features_of, grow_ensemble, stop_unseen
+from clearwood.metatree.leaf_models import LeafModel
+from clearwood.metatree.meta_tree import MetaTree
+from clearwood.metatree.missing import branch_for_missing, send_missing_by_evidence
+from clearwood.metatree.sklearn_trees import ensemble_to_sklearn
+from clearwood.metatree.structure import (
+    Structure,
+    from_ensemble_tree,
+    from_sklearn_tree,
+)
+
+
+class _MetaTree(OneMetaTree):
+    """What classifier and regressor share."""
+
+    _parameter_constraints: dict[str, Any] = {
+        "structure": "no_validation",
+        "prior": "no_validation",
+        "g": "no_validation",
+        "leaf": "no_validation",
+        "missing": [StrOptions({"evidence", "branch"})],
+        "max_depth": [None, Interval(Integral, 1, None, closed="left")],
+        "min_samples_leaf": [Interval(Real, 0, None, closed="neither")],
+        "max_leaf_nodes": [None, Interval(Integral, 2, None, closed="left")],
+        "max_features": "no_validation",
+        "random_state": "no_validation",
+    }
+
+    def __init__(
+        self,
+        structure: Any = "cart",
+        *,
+        prior: Any = "auto",
+        g: Any = 0.5,
+        leaf: Any = "auto",
+        missing: str = "evidence",
+        max_depth: int | None = None,
+        min_samples_leaf: float = 1,
+        max_leaf_nodes: int | None = None,
+        max_features: Any = None,
+        random_state: Any = None,
+    ) -> None:
+        self.structure = structure
+        self.prior = prior
+        self.g = g
+        self.leaf = leaf
+        self.missing = missing
+        self.max_depth = max_depth
+        self.min_samples_leaf = min_samples_leaf
+        self.max_leaf_nodes = max_leaf_nodes
+        self.max_features = max_features
+        self.random_state = random_state
+
+    _tree_class: Any
+
+    def _make_leaf(self, target: np.ndarray, weight: np.ndarray) -> LeafModel:
+        raise NotImplementedError
+
+    def _start(self, X: Any, target: np.ndarray, weight: np.ndarray) -> None:
+        leaf = self._make_leaf(target, weight)
+        if isinstance(self.structure, str) and self.structure == "cart":
+            self.meta_tree_ = self._grow(X, target, weight, leaf)
+        else:
+            self.meta_tree_ = self._take(X, leaf)
+        self.leaf_ = leaf
+
+    def _grow(
+        self, X: Any, target: np.ndarray, weight: np.ndarray, leaf: LeafModel
+    ) -> MetaTree:
+        """A CART; where missing values go is learned from the rows as well."""
+        features = features_of(X, weight > 0)
+        encoded = features.encode(X)
+        check_finite(encoded, features.names)
+        model = self._tree_class(
+            max_depth=self.max_depth,
+            max_leaf_nodes=self.max_leaf_nodes,
+            max_features=self.max_features,
+            # The least weight, so that a row of weight 2 is as good as two rows.
+            min_weight_fraction_leaf=min(
+                0.5, self.min_samples_leaf * (1 - 1e-9) / weight.sum()
+            ),
+            random_state=int(as_generator(self.random_state).integers(2**31)),
+        )
+        ensemble = grow_ensemble(encoded, features, target, weight, model)
+        structure = stop_unseen(from_ensemble_tree(ensemble))
+        codes = structure.encode(X)
+        if self.missing == "branch":
+            structure = branch_for_missing(structure, codes)
+        n = n_searchable(encoded, model.max_features_)
+        g = make_prior(self.prior, self.g, structure, True, n)
+        if self.missing == "evidence":
+            structure = send_missing_by_evidence(
+                structure, leaf, g, codes, target, weight,
+                columns_of_leaf(leaf, structure, X),
+            )  # fmt: skip
+        return MetaTree(structure, leaf, g)
+
+    def _take(self, X: Any, leaf: LeafModel) -> MetaTree:
+        """A structure that is there already."""
+        structure, searched, n = self.structure, False, 1
+        if isinstance(structure, str):
+            raise InputError(
+                f"structure is {structure!r}; expected 'cart', a Structure or a fitted "
+                "tree."
+            )
+        if not isinstance(structure, Structure):
+            searched, model = True, structure
+            structure = from_sklearn_tree(model)
+            encoded = structure.coder.features.encode(X)
+            n = n_searchable(encoded, getattr(model, "max_features_", None))
+        structure = with_names(structure, X)
+        g = make_prior(self.prior, self.g, structure, searched, n)
+        return MetaTree(structure, leaf, g)
+
+    def bake(self) -> TreeEnsemble:
+        """The averaged prediction written into the leaves of one tree.
+
+        Returns
+        -------
+        TreeEnsemble
+            Predicts as this estimator does, at the cost of one way down the tree, and
+            is small: it knows nothing of the posterior.
+        """
+        check_is_fitted(self)
+        tree = self.meta_tree_
+        questions = questions_with_values(tree.structure, node_values(tree))
+        return as_ensemble(
+            [questions],
+            features=tree.structure.coder.features,
+            classes=getattr(self, "classes_", None),
+            source=f"clearwood.{type(self).__name__}",
+        )
+
+    def to_sklearn(self) -> Any:
+        """The baked tree as a decision tree of scikit-learn.
+
+        It predicts the same for all finite numbers, and for missing values.
+
+        Returns
+        -------
+        DecisionTreeClassifier or DecisionTreeRegressor
+
+        Raises
+        ------
+        InputError
+            Where no tree of scikit-learn says the same: it has no categories, and
+            casts numbers to float32 before it compares them.
+        """
+        return ensemble_to_sklearn(self.bake(), forest=False)
+
+
+class MetaTreeClassifier(LearnsClasses, _MetaTree):  # noqa: D101
+    __doc__ = f"""A tree that averages all its prunings by their posterior probability.
+
+    {PARAMETERS}{ATTRIBUTES}
+    classes_ : ndarray
+        Class labels.
+    {REFERENCES}
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> tree = MetaTreeClassifier(random_state=0).fit(X, y)
+    >>> tree.score(X, y) > 0.95
+    True
+    """
+
+    _tree_class = DecisionTreeClassifier
+
+    def _make_leaf(self, target: np.ndarray, weight: np.ndarray) -> LeafModel:
+        n = len(self.classes_)
+        if isinstance(self.leaf, str) and self.leaf == "auto":
+            return leaf_for_classes(n)
+        return check_leaf(self.leaf, n)
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Probability of every class, averaged over all prunings.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+        """
+        return self._predictive(X).probabilities()
+
+
+class MetaTreeRegressor(LearnsValues, _MetaTree):  # noqa: D101
+    __doc__ = f"""A tree that averages all its prunings by their posterior probability.
+
+    {PARAMETERS}{ATTRIBUTES}{REFERENCES}
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+    >>> tree = MetaTreeRegressor(random_state=0).fit(X, y)
+    >>> low, high = tree.predict_interval(X[:1], coverage=0.8)[0]
+    >>> bool(low < tree.predict(X[:1])[0] < high)
+    True
+    """
+
+    _tree_class = DecisionTreeRegressor
+
+    def _make_leaf(self, target: np.ndarray, weight: np.ndarray) -> LeafModel:
+        if isinstance(self.leaf, str) and self.leaf == "auto":
+            return leaf_for_values(target, weight)
+        return check_leaf(self.leaf, None)
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Mean of the predictive distribution.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        return self._predictive(X).mean()
+
+    def predict_quantile(self, X: Any, quantile: Any = 0.5) -> np.ndarray:
+        """Quantiles of the predictive distribution.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+        quantile : float or array-like of shape (n_quantiles,), default=0.5
+            Strictly between 0 and 1.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_quantiles)
+        """
+        return self._predictive(X).quantile(quantile)
+
+    def predict_interval(self, X: Any, coverage: float = 0.9) -> np.ndarray:
+        """Interval that holds the target with a given probability, in the middle.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+        coverage : float, default=0.9
+
+        Returns
+        -------
+        ndarray of shape (n_samples, 2)
+            Lower and upper ends.
+        """
+        if not 0 < coverage < 1:
+            raise InputError(f"coverage is {coverage}, expected between 0 and 1.")
+        return self.predict_quantile(X, [0.5 - coverage / 2, 0.5 + coverage / 2])

@@ -1,0 +1,142 @@
+"""Baked meta-trees as plain trees and forests of scikit-learn."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from clearwood.ensembles import TreeEnsemble
+from clearwood.ensembles.casts import float64_cut_of_float32_test
+from clearwood.exceptions import InputError
+
+LEAF, NO_FEATURE = -1, -2
+"""What scikit-learn's trees write in place of a child and a feature of a leaf."""
+
+
+def ensemble_to_sklearn(ensemble: TreeEnsemble, *, forest: bool) -> Any:
+    """A tree or random forest with the same predictions, refused where there is none.
+
+    Parameters
+    ----------
+    ensemble : TreeEnsemble
+        Whose trees hold what is averaged.
+    forest : bool
+        Whether a forest is wanted, rather than its one tree.
+
+    Returns
+    -------
+    DecisionTreeClassifier, DecisionTreeRegressor or a random forest of these
+    """
+    from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+    from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+    threshold = _thresholds(ensemble)
+    classes = ensemble.classes
+    kinds: tuple[Any, Any] = (DecisionTreeRegressor, RandomForestRegressor)
+    if classes is not None:
+        kinds = (DecisionTreeClassifier, RandomForestClassifier)
+    # Estimators as scikit-learn makes them, so that nothing they need is forgotten.
+    n = 1 if classes is None else len(classes)
+    rows, labels = _blank_table(ensemble, n), np.arange(n)
+    if not forest:
+        return _filled(kinds[0]().fit(rows, labels), ensemble, threshold, 0)
+    blank = kinds[1](n_estimators=1, bootstrap=False).fit(rows, labels)
+    tree = blank.estimators_[0]
+    blank.estimators_ = [
+        _filled(_copy(tree), ensemble, threshold, t, own_labels=False)
+        for t in range(ensemble.n_trees)
+    ]
+    blank.n_estimators = ensemble.n_trees
+    if classes is not None:
+        blank.classes_ = np.array(classes)
+    return blank
+
+
+def _copy(tree: Any) -> Any:
+    new = type(tree)()
+    vars(new).update(vars(tree))
+    return new
+
+
+def _blank_table(ensemble: TreeEnsemble, n_rows: int) -> Any:
+    features = ensemble.features
+    blank = np.zeros((n_rows, features.n_features))
+    if not features.named:
+        return blank
+    import pandas as pd
+
+    return pd.DataFrame(blank, columns=list(features.names))
+
+
+def _thresholds(ensemble: TreeEnsemble) -> np.ndarray:
+    """Cuts as thresholds for numbers that are cast to float32 first."""
+    by_set = np.flatnonzero(ensemble.category_set >= 0)
+    if by_set.size:
+        name = ensemble.features.names[ensemble.feature[by_set[0]]]
+        raise InputError(
+            f"The trees ask for the category {name!r}, but trees of scikit-learn "
+            "compare numbers only; use bake(), which predicts as fast."
+        )
+    if any(at is not None for at in ensemble.features.missing_at):
+        raise InputError(
+            "Some numbers count as missing in this model, which trees of scikit-learn "
+            "cannot say; use bake()."
+        )
+    with np.errstate(over="ignore"):
+        threshold = ensemble.cut.astype(np.float32).astype(np.float64)
+    inner = ensemble.feature >= 0
+    cut = ensemble.cut[inner]
+    same = float64_cut_of_float32_test(threshold[inner]) == cut
+    if not same.all():
+        node = np.flatnonzero(inner)[int(np.argmin(same))]
+        raise InputError(
+            f"A question of the trees compares {ensemble.cut[node]!r} in float64, but "
+            "trees of scikit-learn cast to float32 first; use bake(), which is exact."
+        )
+    return threshold
+
+
+def _filled(
+    model: Any,
+    ensemble: TreeEnsemble,
+    threshold: np.ndarray,
+    t: int,
+    own_labels: bool = True,
+) -> Any:
+    """A fitted tree with the nodes of one of the trees in place of its own."""
+    root, end = np.append(ensemble.roots, ensemble.n_nodes)[t : t + 2]
+    leaf = ensemble.feature[root:end] < 0
+    blank = model.tree_
+    state = blank.__getstate__()
+    table = np.zeros(end - root, dtype=state["nodes"].dtype)
+    for name, values in (("left_child", "left"), ("right_child", "right")):
+        table[name] = np.where(leaf, LEAF, getattr(ensemble, values)[root:end] - root)
+    table["feature"] = np.where(leaf, NO_FEATURE, ensemble.feature[root:end])
+    table["threshold"] = np.where(leaf, NO_FEATURE, threshold[root:end])
+    table["missing_go_to_left"] = ensemble.missing_left[root:end]
+    # The rows are not kept; every leaf counts as one.
+    rows = leaf.astype(np.float64)
+    value = ensemble.value[root:end].copy()
+    depth = np.zeros(end - root, dtype=int)
+    for node in np.flatnonzero(~leaf)[::-1]:
+        below = [table["left_child"][node], table["right_child"][node]]
+        rows[node] = rows[below].sum()
+        value[node] = np.average(value[below], axis=0, weights=rows[below])
+        depth[node] = 1 + depth[below].max()
+    table["n_node_samples"], table["weighted_n_node_samples"] = rows, rows
+    n_classes = np.array([value.shape[1]], dtype=np.intp)
+    tree = type(blank)(blank.n_features, n_classes, 1)
+    tree.__setstate__(
+        {
+            **state,
+            "max_depth": int(depth[0]),
+            "node_count": int(end - root),
+            "nodes": table,
+            "values": np.ascontiguousarray(value[:, np.newaxis, :]),
+        }
+    )
+    model.tree_ = tree
+    if own_labels and ensemble.classes is not None:
+        model.classes_ = np.array(ensemble.classes)
+    return model
