@@ -26,6 +26,7 @@ from clearwood.metatree import (
     given,
 )
 from clearwood.metatree.reading import read_tree
+from clearwood.metatree.tree_text import shown_nodes
 
 CASES = {
     "values stop": lambda: many_values("stop"),
@@ -162,11 +163,33 @@ def test_text_shows_every_leaf_and_its_probabilities(case):
     numbers = re.findall(r"^ *(\d+)\. then ", text, re.MULTILINE)
     assert numbers == [str(i) for i in range(1, read.n_leaves + 1)]
     one_line = " ".join(text.split())
-    for node in read.nodes:
-        if not node.stopped and node.condition is not None:
-            words = " ".join(node.condition.text(read.features).split())
-            assert words in one_line
+    for _, words in shown_nodes(read):
+        assert " ".join(words.split()) in one_line
     assert one_line.count("[reached ") == sum(not n.stopped for n in read.nodes)
+
+
+def test_what_is_not_said_of_missing_values_is_so():
+    tree, X, classes = cart(depth=5)
+    read = Reader(tree, classes).map_tree_
+    text = str(read)
+    assert "Where nothing is said of them, missing values go to the side with" in text
+    shown = dict(shown_nodes(read))
+    quiet = 0
+    for position, node in enumerate(read.nodes):
+        if node.feature is None:
+            continue
+        below = [read.nodes[c] for c in read.children[position]]
+        told = [child for child in below if "missing" in shown[child]]
+        taker = next((child for child in below if child.condition.missing), None)
+        if taker is None:
+            continue
+        if not told:
+            quiet += 1
+            assert taker.rule.support == max(child.rule.support for child in below)
+        else:
+            assert told == [taker]
+    assert quiet
+    assert "missing" in " ".join(shown.values())
 
 
 def test_sampled_trees_come_as_often_as_they_are_probable(case):

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 from clearwood.metatree.annotated_tree import AnnotatedTree, TreeNode
+from clearwood.rules.conditions import CategorySet, Condition
 from clearwood.rules.render import prediction_text, rule_says, statistics_text, wrapped
-
-UNANSWERED = (
-    "A row without an answer (missing, never seen) gets what is said where it stops."
-)
 
 
 def probability_text(p: float) -> str:
@@ -47,26 +45,21 @@ def tree_text(tree: AnnotatedTree) -> str:
     """A tree as plain text: questions indented, leaves numbered as their rules."""
     lines = [f"posterior probability {small_text(tree.log_probability)}"]
     number = 0
-    for node in shown_nodes(tree):
+    for node, condition in shown_nodes(tree):
         space = "  " * (node.depth - 1)
-        if node.condition is None:
-            asks = f": {prediction_text(node.rule.prediction)}"
-            lines.append(f"root{asks * (node.feature is not None)}  {_known(node)}")
-        else:
-            says = "" if node.feature is None else f": {_said(node)}"
-            known = "" if node.stopped else f"  {_known(node)}"
-            lines.append(f"{space}{node.condition.text(tree.features)}{says}{known}")
+        says = "" if node.feature is None else f": {said_text(node)}"
+        known = "" if node.stopped else f"  {_known(node)}"
+        lines.append(f"{space}{condition or 'root'}{says}{known}")
         if node.feature is None:
             number += not node.stopped
             # Rows that stop are told by the node at which they do.
             label = "-" if node.stopped else f"{number}."
             lines.append(f"{space}  {label} then {rule_says(tree.rules, node.rule)}")
-    if hidden_ends(tree):
-        lines.append(UNANSWERED)
-    return "\n".join(wrapped(line) for line in lines)
+    return "\n".join(wrapped(line) for line in [*lines, *notes(tree)])
 
 
-def _said(node: TreeNode) -> str:
+def said_text(node: TreeNode) -> str:
+    """What a node says by itself."""
     return prediction_text(node.rule.prediction)
 
 
@@ -76,31 +69,79 @@ def _known(node: TreeNode) -> str:
     )
 
 
-def shown_nodes(tree: AnnotatedTree) -> list[TreeNode]:
-    """All nodes, without the ends of rows that cannot go on where there were none."""
-    return [n for n in tree.nodes if not n.stopped or n.rule.support > 0]
+def shown_nodes(tree: AnnotatedTree) -> list[tuple[TreeNode, str]]:
+    """Nodes and their conditions in words, without what `notes` says of all.
+
+    Left out are the ends of rows that cannot go on where there were none, and that a
+    missing value goes to the side with more rows.
+    """
+    found = []
+    for position, node in enumerate(tree.nodes):
+        if node.stopped and node.rule.support == 0:
+            continue
+        condition = node.condition
+        if condition is None:
+            found.append((node, ""))
+            continue
+        if _takes_missing_silently(tree, position):
+            condition = _without_missing(condition)
+        found.append((node, condition.text(tree.features)))
+    return found
 
 
-def hidden_ends(tree: AnnotatedTree) -> bool:
-    """Whether there are ends that `shown_nodes` leaves out."""
-    return len(shown_nodes(tree)) < len(tree.nodes)
+def _takes_missing_silently(tree: AnnotatedTree, position: int) -> bool:
+    """Whether it goes without saying that missing values come to a node."""
+    node, condition = tree.nodes[position], tree.nodes[position].condition
+    if node.stopped or condition is None or not condition.missing:
+        return False
+    if isinstance(condition, CategorySet):
+        says_more = bool(condition.codes) and not condition.unseen
+    else:
+        says_more = math.isfinite(condition.low) or math.isfinite(condition.high)
+    sisters = [tree.nodes[c] for c in tree.children[node.parent]]
+    rows = [s.rule.support for s in sisters if not s.stopped]
+    return says_more and node.rule.support == max(rows) and rows.count(max(rows)) == 1
+
+
+def _without_missing(condition: Condition) -> Condition:
+    return replace(condition, missing=False)
+
+
+def notes(tree: AnnotatedTree) -> list[str]:
+    """What holds at all questions, and is not said at each."""
+    said = []
+    if any(_takes_missing_silently(tree, i) for i in range(len(tree.nodes))):
+        said.append(
+            "Where nothing is said of them, missing values go to the side with more "
+            "rows."
+        )
+    hidden = [n.condition for n in tree.nodes if n.stopped and n.rule.support == 0]
+    ends = [condition for condition in hidden if condition is not None]
+    kinds = ["missing"] * any(condition.missing for condition in ends)
+    if any(isinstance(c, CategorySet) and c.unseen for c in ends):
+        kinds.append("never seen")
+    if kinds:
+        said.append(
+            f"A row without an answer ({', '.join(kinds)}) gets what is said where it "
+            "stops."
+        )
+    return said
 
 
 def summarize_tree(tree: AnnotatedTree) -> dict[str, Any]:
     """All that the HTML table shows, as plain data."""
     root = tree.nodes[0].rule.support
     number, lines = 0, []
-    for node in shown_nodes(tree):
+    for node, condition in shown_nodes(tree):
         is_leaf = node.feature is None and not node.stopped
         number += is_leaf
-        condition = node.condition
         lines.append(
             {
                 "depth": node.depth,
-                "condition": "" if condition is None else condition.text(tree.features),
+                "condition": condition,
                 "number": number if is_leaf else None,
                 "is_end": node.feature is None,
-                "says": _said(node),
+                "says": said_text(node),
                 "known": ", ".join(statistics_text(tree.rules, node.rule)[1:]),
                 "rows": node.rule.support,
                 "share": node.rule.support / root if root else 0.0,
@@ -114,7 +155,7 @@ def summarize_tree(tree: AnnotatedTree) -> dict[str, Any]:
         "target": tree.target,
         "probability": small_text(tree.log_probability),
         "n_leaves": tree.n_leaves,
-        "note": UNANSWERED if hidden_ends(tree) else "",
+        "notes": notes(tree),
         "lines": lines,
     }
 
