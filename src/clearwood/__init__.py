@@ -25,6 +25,7 @@ _HOME = {
     "InTreesClassifier": "simplifiers",
     "InTreesRegressor": "simplifiers",
     "Interval": "rules",
+    "MetaTreeDisplay": "metatree.display",
     "ModelCheck": "ensembles",
     "NodeHarvestClassifier": "simplifiers",
     "NodeHarvestRegressor": "simplifiers",
