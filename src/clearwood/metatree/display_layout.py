@@ -45,6 +45,7 @@ class Place(NamedTuple):
 
 
 def lay_out(tree: AnnotatedTree, width: float, size: float) -> Place:
+    """The places of all lines for a width and a size of letters, in points."""
     sure = (width - 9.0 * size, width)
     rows = sure[0] - 1.4 * size
     shares = (rows - 13.0 * size, rows - 4.6 * size)
