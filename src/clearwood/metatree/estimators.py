@@ -20,17 +20,19 @@ from clearwood.metatree.base import (
     LearnsValues,
     OneMetaTree,
     check_finite,
-    check_leaf,
     columns_of_leaf,
     make_prior,
     with_names,
 )
-from clearwood.metatree.defaults import (
-    leaf_for_classes,
-    leaf_for_values,
-    n_searchable,
+from clearwood.metatree.defaults import make_leaf, n_searchable
+from clearwood.metatree.exact import exact_sum
+from clearwood.metatree.exact_trees import map_tree, structure_of
+from clearwood.metatree.growing import (
+    count_values,
+    features_of,
+    grow_ensemble,
+    stop_unseen,
 )
-from clearwood.metatree.growing import features_of, grow_ensemble, stop_unseen
 from clearwood.metatree.leaf_models import LeafModel
 from clearwood.metatree.meta_tree import MetaTree
 from clearwood.metatree.missing import branch_for_missing, send_missing_by_evidence
@@ -40,6 +42,9 @@ from clearwood.metatree.structure import (
     from_ensemble_tree,
     from_sklearn_tree,
 )
+
+EXACT_DEPTH = 4
+"""Most questions in a row of ``structure="exact"`` where ``max_depth`` is None."""
 
 
 class _MetaTree(OneMetaTree):
@@ -85,13 +90,12 @@ class _MetaTree(OneMetaTree):
 
     _tree_class: Any
 
-    def _make_leaf(self, target: np.ndarray, weight: np.ndarray) -> LeafModel:
-        raise NotImplementedError
-
     def _start(self, X: Any, target: np.ndarray, weight: np.ndarray) -> None:
-        leaf = self._make_leaf(target, weight)
+        leaf = make_leaf(self.leaf, getattr(self, "classes_", None), target, weight)
         if isinstance(self.structure, str) and self.structure == "cart":
             self.meta_tree_ = self._grow(X, target, weight, leaf)
+        elif isinstance(self.structure, str) and self.structure == "exact":
+            self.meta_tree_ = self._find_best(X, target, weight, leaf)
         else:
             self.meta_tree_ = self._take(X, leaf)
         self.leaf_ = leaf
@@ -123,8 +127,33 @@ class _MetaTree(OneMetaTree):
         if self.missing == "evidence":
             structure = send_missing_by_evidence(
                 structure, leaf, g, codes, target, weight,
-                columns_of_leaf(leaf, structure, X),
+                columns_of_leaf(leaf, features, X),
             )  # fmt: skip
+        return MetaTree(structure, leaf, g)
+
+    def _find_best(
+        self, X: Any, target: np.ndarray, weight: np.ndarray, leaf: LeafModel
+    ) -> MetaTree:
+        """The most probable of all trees on features with few values."""
+        features = features_of(X, weight > 0)
+        encoded = features.encode(X)
+        n_values = count_values(encoded, features)
+        result = exact_sum(
+            encoded.astype(np.int64),
+            target,
+            leaf,
+            max_depth=EXACT_DEPTH if self.max_depth is None else self.max_depth,
+            g=self.g,
+            n_values=n_values,
+            sample_weight=weight,
+            x=columns_of_leaf(leaf, features, X),
+        )
+        structure = structure_of(
+            map_tree(result).questions, n_values, features=features
+        )
+        # A path chooses among the features that it has not asked about.
+        left = np.maximum(features.n_features - structure.depth, 1)
+        g = make_prior(self.prior, self.g, structure, True, left)
         return MetaTree(structure, leaf, g)
 
     def _take(self, X: Any, leaf: LeafModel) -> MetaTree:
@@ -132,8 +161,8 @@ class _MetaTree(OneMetaTree):
         structure, searched, n = self.structure, False, 1
         if isinstance(structure, str):
             raise InputError(
-                f"structure is {structure!r}; expected 'cart', a Structure or a fitted "
-                "tree."
+                f"structure is {structure!r}; expected 'cart', 'exact', a Structure or "
+                "a fitted tree."
             )
         if not isinstance(structure, Structure):
             searched, model = True, structure
@@ -199,12 +228,6 @@ class MetaTreeClassifier(LearnsClasses, _MetaTree):  # noqa: D101
 
     _tree_class = DecisionTreeClassifier
 
-    def _make_leaf(self, target: np.ndarray, weight: np.ndarray) -> LeafModel:
-        n = len(self.classes_)
-        if isinstance(self.leaf, str) and self.leaf == "auto":
-            return leaf_for_classes(n)
-        return check_leaf(self.leaf, n)
-
     def predict_proba(self, X: Any) -> np.ndarray:
         """Probability of every class, averaged over all prunings.
 
@@ -235,11 +258,6 @@ class MetaTreeRegressor(LearnsValues, _MetaTree):  # noqa: D101
 
     _tree_class = DecisionTreeRegressor
 
-    def _make_leaf(self, target: np.ndarray, weight: np.ndarray) -> LeafModel:
-        if isinstance(self.leaf, str) and self.leaf == "auto":
-            return leaf_for_values(target, weight)
-        return check_leaf(self.leaf, None)
-
     def predict(self, X: Any) -> np.ndarray:
         """Mean of the predictive distribution.
 
@@ -252,35 +270,3 @@ class MetaTreeRegressor(LearnsValues, _MetaTree):  # noqa: D101
         ndarray of shape (n_samples,)
         """
         return self._predictive(X).mean()
-
-    def predict_quantile(self, X: Any, quantile: Any = 0.5) -> np.ndarray:
-        """Quantiles of the predictive distribution.
-
-        Parameters
-        ----------
-        X : array-like or frame of shape (n_samples, n_features)
-        quantile : float or array-like of shape (n_quantiles,), default=0.5
-            Strictly between 0 and 1.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,) or (n_samples, n_quantiles)
-        """
-        return self._predictive(X).quantile(quantile)
-
-    def predict_interval(self, X: Any, coverage: float = 0.9) -> np.ndarray:
-        """Interval that holds the target with a given probability, in the middle.
-
-        Parameters
-        ----------
-        X : array-like or frame of shape (n_samples, n_features)
-        coverage : float, default=0.9
-
-        Returns
-        -------
-        ndarray of shape (n_samples, 2)
-            Lower and upper ends.
-        """
-        if not 0 < coverage < 1:
-            raise InputError(f"coverage is {coverage}, expected between 0 and 1.")
-        return self.predict_quantile(X, [0.5 - coverage / 2, 0.5 + coverage / 2])

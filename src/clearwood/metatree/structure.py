@@ -15,6 +15,9 @@ from clearwood.metatree import _kernels
 from clearwood.metatree.coder import BinCoder, Coder, ValueCoder
 from clearwood.rules.bins import FeatureBins
 
+BLOCK_CODES = 2**17
+"""Codes sent down at a time: as many as stay in the cache."""
+
 
 @dataclass(frozen=True, eq=False)
 class Structure:
@@ -92,13 +95,16 @@ class Structure:
         return _kernels.node_depths(self.parent)
 
     @cached_property
-    def routing(self) -> tuple[np.ndarray, ...]:
-        """The arrays that the kernels need to send rows down."""
-        return (
+    def routing(self) -> tuple[Any, ...]:
+        """What the kernel needs to send rows down; see ``make_ways``."""
+        ways = _kernels.make_ways(
             self.first_child, self.feature, self.cut_code, self.missing_child,
             self.table_start, self.goes_to,
             np.ascontiguousarray(self.coder.n_codes, dtype=np.int64),
         )  # fmt: skip
+        has_cuts = bool((~self.is_leaf & (self.table_start < 0)).any())
+        depths = self.depth[self.is_leaf]
+        return *ways, has_cuts, int(depths.min()), int(depths.max())
 
     def encode(self, X: Any) -> np.ndarray:
         """Codes of a table; see the coder."""
@@ -126,7 +132,17 @@ class Structure:
                 f"codes are of type {codes.dtype}, expected integers; make them with "
                 "encode."
             )
-        return _kernels.find_ends(codes, *self.routing)
+        ends = np.empty(len(codes), dtype=np.int32)
+        small = np.min_scalar_type(int(self.coder.n_codes.max(initial=0)))
+        n_rows = max(1, BLOCK_CODES // max(self.n_features, 1))
+        for start in range(0, len(codes), n_rows):
+            block = codes[start : start + n_rows]
+            if block.itemsize == 8 and small.itemsize < 4:
+                narrowed = np.empty(block.shape, dtype=small)
+                _kernels.narrow(block.reshape(-1), narrowed.reshape(-1))
+                block = narrowed
+            _kernels.find_ends(block, *self.routing, ends[start : start + n_rows])
+        return ends
 
     def child_of_codes(self, node: int) -> np.ndarray:
         """Child number for every code of an inner node's feature, -1 to stop."""
@@ -334,8 +350,8 @@ def from_ensemble_tree(
         )
     root = int(ensemble.roots[tree])
     end = int(np.append(ensemble.roots, ensemble.n_nodes)[tree + 1])
-    order, parent = _breadth_first(
-        ensemble.left[root:end] - root, ensemble.right[root:end] - root
+    order, parent = _kernels.breadth_first(
+        ensemble.left[root:end], ensemble.right[root:end], root
     )
     nodes = order + root
     feature = ensemble.feature[nodes]
@@ -349,9 +365,9 @@ def from_ensemble_tree(
     cut_code = np.full(len(nodes), -1, dtype=np.int32)
     table_start = np.full(len(nodes), -1, dtype=np.int64)
     numeric = inner & (ensemble.category_set[nodes] < 0)
-    for d in np.unique(feature[numeric]):
-        at = np.flatnonzero(numeric & (feature == d))
-        cut_code[at] = _codes_of_cuts(bins, int(d), ensemble.cut[nodes[at]])
+    cut_code[numeric] = _codes_of_cuts(
+        bins, feature[numeric], ensemble.cut[nodes[numeric]]
+    )
     tables, n = [np.zeros(0, dtype=np.int32)], 0
     for node in np.flatnonzero(inner & ~numeric):
         table_start[node] = n
@@ -371,20 +387,6 @@ def from_ensemble_tree(
     )
 
 
-def _breadth_first(left: np.ndarray, right: np.ndarray) -> tuple[Any, Any]:
-    """Nodes in breadth-first order, and each one's parent in that order."""
-    levels, parents = [np.zeros(1, dtype=np.int64)], [np.full(1, -1)]
-    n_before = 0
-    while levels[-1].size:
-        level = levels[-1]
-        asks = np.flatnonzero(left[level] > 0)
-        below = np.stack([left[level[asks]], right[level[asks]]], axis=1)
-        levels.append(below.ravel().astype(np.int64))
-        parents.append(np.repeat(n_before + asks, 2))
-        n_before += len(level)
-    return np.concatenate(levels), np.concatenate(parents).astype(np.int32)
-
-
 def _bins_of_nodes(ensemble: TreeEnsemble, nodes: np.ndarray) -> FeatureBins:
     splits = ensemble.splits()
     mine = np.isin(splits.numeric.node, nodes)
@@ -398,14 +400,17 @@ def _bins_of_nodes(ensemble: TreeEnsemble, nodes: np.ndarray) -> FeatureBins:
     )
 
 
-def _codes_of_cuts(bins: FeatureBins, d: int, cut: np.ndarray) -> np.ndarray:
-    """The last code that goes left, which is the cut's place among the cuts."""
-    known = bins.cuts[d]
-    place = np.searchsorted(known, cut)
-    if not np.array_equal(np.append(known, np.nan)[place], cut):
+def _codes_of_cuts(
+    bins: FeatureBins, feature: np.ndarray, cut: np.ndarray
+) -> np.ndarray:
+    """The last codes that go left, which are the cuts' places among all cuts."""
+    start = np.cumsum([0, *(len(cuts) for cuts in bins.cuts)])
+    place = _kernels.places_of_cuts(np.concatenate(bins.cuts), start, feature, cut)
+    if (place < 0).any():
+        name = bins.features.names[feature[int(place.argmin())]]
         raise InputError(
-            f"The bins lack a cut of feature {bins.features.names[d]!r} at which the "
-            "tree splits; make them from the ensemble that holds the tree."
+            f"The bins lack a cut of feature {name!r} at which the tree splits; make "
+            "them from the ensemble that holds the tree."
         )
     return place
 
