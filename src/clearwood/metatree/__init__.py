@@ -25,6 +25,7 @@ from clearwood.metatree.posterior import (
 from clearwood.metatree.predictive import Predictive, predict_at
 from clearwood.metatree.prior import constant_prior, search_corrected_prior
 from clearwood.metatree.reading import read_tree
+from clearwood.metatree.scores import compare_scores
 from clearwood.metatree.structure import (
     Structure,
     from_ensemble_tree,
@@ -50,6 +51,7 @@ __all__ = [
     "Structure",
     "TreeNode",
     "ValueCoder",
+    "compare_scores",
     "compute_posterior",
     "constant_prior",
     "from_ensemble_tree",
