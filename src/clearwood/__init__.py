@@ -25,9 +25,11 @@ _HOME = {
     "InTreesClassifier": "simplifiers",
     "InTreesRegressor": "simplifiers",
     "Interval": "rules",
-    "MetaTreeClassifier": "metatree.estimators",
+    "MetaForestClassifier": "metatree",
+    "MetaForestRegressor": "metatree",
+    "MetaTreeClassifier": "metatree",
     "MetaTreeDisplay": "metatree.display",
-    "MetaTreeRegressor": "metatree.estimators",
+    "MetaTreeRegressor": "metatree",
     "ModelCheck": "ensembles",
     "NodeHarvestClassifier": "simplifiers",
     "NodeHarvestRegressor": "simplifiers",
@@ -51,7 +53,7 @@ _HOME = {
     "simplify": "simplifiers",
     "stability": "simplifiers.stability",
 }
-_ROOMS = ("datasets", "ensembles", "exceptions", "reporting", "rules")
+_ROOMS = ("datasets", "ensembles", "exceptions", "metatree", "reporting", "rules")
 
 __all__ = sorted([*_HOME, *_ROOMS, "__version__"])
 

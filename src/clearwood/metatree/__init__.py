@@ -6,6 +6,12 @@ A ``Structure`` says what is asked where, a leaf model what a leaf says, and a
 
 from clearwood.metatree.annotated_tree import AnnotatedTree, TreeNode
 from clearwood.metatree.coder import BinCoder, ValueCoder
+from clearwood.metatree.estimators import MetaTreeClassifier, MetaTreeRegressor
+from clearwood.metatree.exact import exact_sum
+from clearwood.metatree.forest_estimators import (
+    MetaForestClassifier,
+    MetaForestRegressor,
+)
 from clearwood.metatree.leaf_linear import LinearRegressionNormalGamma
 from clearwood.metatree.leaf_models import (
     BernoulliBeta,
@@ -42,7 +48,11 @@ __all__ = [
     "ExponentialGamma",
     "LeafModel",
     "LinearRegressionNormalGamma",
+    "MetaForestClassifier",
+    "MetaForestRegressor",
     "MetaTree",
+    "MetaTreeClassifier",
+    "MetaTreeRegressor",
     "NormalNormalGamma",
     "PoissonGamma",
     "Posterior",
@@ -54,6 +64,7 @@ __all__ = [
     "compare_scores",
     "compute_posterior",
     "constant_prior",
+    "exact_sum",
     "from_ensemble_tree",
     "from_sklearn_tree",
     "given",

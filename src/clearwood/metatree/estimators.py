@@ -158,18 +158,17 @@ class _MetaTree(OneMetaTree):
 
     def _take(self, X: Any, leaf: LeafModel) -> MetaTree:
         """A structure that is there already."""
-        structure, searched, n = self.structure, False, 1
+        structure, searched, tried = self.structure, False, None
         if isinstance(structure, str):
             raise InputError(
                 f"structure is {structure!r}; expected 'cart', 'exact', a Structure or "
                 "a fitted tree."
             )
         if not isinstance(structure, Structure):
-            searched, model = True, structure
-            structure = from_sklearn_tree(model)
-            encoded = structure.coder.features.encode(X)
-            n = n_searchable(encoded, getattr(model, "max_features_", None))
+            searched, tried = True, getattr(structure, "max_features_", None)
+            structure = from_sklearn_tree(structure)
         structure = with_names(structure, X)
+        n = n_searchable(structure.coder.features.encode(X), tried)
         g = make_prior(self.prior, self.g, structure, searched, n)
         return MetaTree(structure, leaf, g)
 

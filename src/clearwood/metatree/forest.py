@@ -58,6 +58,7 @@ class MetaForest:
             raise InputError("The ensemble has no trees; fit it to more rows.")
         self.ensemble = ensemble
         self.model = model
+        self.baked: TreeEnsemble | None = None
         bins = FeatureBins.from_ensemble(ensemble)
 
         def meta_tree(t: int) -> MetaTree:
