@@ -6,8 +6,8 @@ import pytest
 from tests.reporting.frontiers import NAN, frontier, point, small_frontier
 
 from clearwood.exceptions import InputError
+from clearwood.plotting.scale import Scale, log_ticks, scale_of
 from clearwood.simplifiers.displays import FrontierDisplay
-from clearwood.simplifiers.displays.scale import Scale, log_ticks, scale_of
 
 matplotlib.use("agg")
 

@@ -110,7 +110,7 @@ def _unfitted(files: tuple[str, ...], options: dict[str, Any], say: Any) -> Any:
     """An ensemble to be fitted, and the table for it."""
     from clearwood.cli.train import make_model
 
-    table = read_training_table(files[0], options, say)
+    table = read_training_table(files[0], options["train"], options, say)
     return make_model(
         options["train"], table.task, options["seed"], options["jobs"]
     ), table

@@ -23,17 +23,19 @@ def check_files(verb: str, files: tuple[str, ...], options: dict[str, Any]) -> N
         raise click.UsageError("--classes names the classes of a model file.")
 
 
-def read_training_table(data: str, options: dict[str, Any], say: Any) -> Any:
-    """A table for ``--train``, as the ensemble reads it, and its target.
+def read_training_table(
+    data: str, reader: str, options: dict[str, Any], say: Any
+) -> Any:
+    """A table to train on, as the ensemble that is named reads it, and its target.
 
     Returns
     -------
     Labelled
     """
-    from clearwood.cli.tables import read_table, split_target
+    from clearwood.cli.tables import drop_columns, read_table, split_target
     from clearwood.cli.train import prepare
 
-    frame = _without(read_table(data), known.names(options["drop"]))
+    frame = drop_columns(read_table(data), known.names(options["drop"]))
     table = split_target(frame, options["target"], options["task"])
     if options["task"] == "auto":
         other = {"classification": "regression", "regression": "classification"}
@@ -41,20 +43,7 @@ def read_training_table(data: str, options: dict[str, Any], say: Any) -> Any:
             f"{table.task}, because of the target: {table.reason} "
             f"(otherwise: --task {other[table.task]})"
         )
-    return table._replace(X=prepare(table.X, options["train"]))
-
-
-def _without(frame: Any, names: list[str]) -> Any:
-    """The table without some columns."""
-    from clearwood.exceptions import InputError
-
-    unknown = [name for name in names if name not in frame.columns]
-    if unknown:
-        raise InputError(
-            f"--drop names {unknown}, which the table does not have; it has "
-            f"{list(frame.columns)}."
-        )
-    return frame.drop(columns=names)
+    return table._replace(X=prepare(table.X, reader))
 
 
 def read_model_and_table(

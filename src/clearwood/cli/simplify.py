@@ -131,7 +131,7 @@ def _train_model(
     """An ensemble trained on a part of the table."""
     from clearwood.cli.train import hold_out, train
 
-    table = read_training_table(data, options, say)
+    table = read_training_table(data, options["train"], options, say)
     seed, jobs = options["seed"], options["jobs"]
     split = hold_out(table.X, table.y, table.task, options["test_size"], seed)
     with plain_warnings(say):

@@ -4,6 +4,7 @@ A ``Structure`` says what is asked where, a leaf model what a leaf says, and a
 ``MetaTree`` learns rows and predicts with all prunings at once.
 """
 
+from clearwood.metatree.annotated_tree import AnnotatedTree, TreeNode
 from clearwood.metatree.coder import BinCoder, ValueCoder
 from clearwood.metatree.estimators import MetaTreeClassifier, MetaTreeRegressor
 from clearwood.metatree.exact import exact_sum
@@ -29,6 +30,8 @@ from clearwood.metatree.posterior import (
 )
 from clearwood.metatree.predictive import Predictive, predict_at
 from clearwood.metatree.prior import constant_prior, search_corrected_prior
+from clearwood.metatree.reading import read_tree
+from clearwood.metatree.scores import compare_scores
 from clearwood.metatree.structure import (
     Structure,
     from_ensemble_tree,
@@ -38,6 +41,7 @@ from clearwood.metatree.structure import (
 )
 
 __all__ = [
+    "AnnotatedTree",
     "BernoulliBeta",
     "BinCoder",
     "CategoricalDirichlet",
@@ -55,7 +59,9 @@ __all__ = [
     "Predictive",
     "PrunedTree",
     "Structure",
+    "TreeNode",
     "ValueCoder",
+    "compare_scores",
     "compute_posterior",
     "constant_prior",
     "exact_sum",
@@ -64,6 +70,7 @@ __all__ = [
     "given",
     "grow_cart",
     "predict_at",
+    "read_tree",
     "search_corrected_prior",
     "tree_weights",
 ]

@@ -421,7 +421,9 @@ def _codes_of_cuts(
 ) -> np.ndarray:
     """The last codes that go left, which are the cuts' places among all cuts."""
     start = np.cumsum([0, *(len(cuts) for cuts in bins.cuts)])
-    place = _routing_kernels.places_of_cuts(np.concatenate(bins.cuts), start, feature, cut)
+    place = _routing_kernels.places_of_cuts(
+        np.concatenate(bins.cuts), start, feature, cut
+    )
     if (place < 0).any():
         name = bins.features.names[feature[int(place.argmin())]]
         raise InputError(

@@ -12,6 +12,7 @@ from clearwood._features import printable
 from clearwood.ensembles import TreeEnsemble, read_ensemble
 from clearwood.ensembles.read import as_predictor
 from clearwood.exceptions import InputError, ModelError
+from clearwood.metatree.section import summarize_trees
 from clearwood.reporting.failures import summarize_failures
 from clearwood.reporting.history import summarize_history
 from clearwood.reporting.path import summarize_path
@@ -49,10 +50,10 @@ def summarize(
     Returns
     -------
     dict
-        Keys ``title``, ``version``, ``target``, ``facts``, ``rules``, ``scores``,
-        ``failures``, ``path``, ``history`` and ``settings``; ``scores`` and
-        ``failures`` are None where no rows (or no teacher) were given, ``path`` and
-        ``history`` where ``result`` holds none.
+        Keys ``title``, ``version``, ``target``, ``facts``, ``rules``, ``trees``,
+        ``scores``, ``failures``, ``path``, ``history`` and ``settings``; ``scores`` and
+        ``failures`` are None where no rows (or no teacher) were given, ``trees``,
+        ``path`` and ``history`` where ``result`` holds none.
 
     Examples
     --------
@@ -72,7 +73,9 @@ def summarize(
     if X is None and y is not None:
         raise InputError("y was given without X; give the rows that it belongs to.")
     if teacher is None:
-        teacher = getattr(result, "ensemble_", None)
+        # The rules of one tree speak for the average over all its prunings.
+        averaged = result if hasattr(result, "map_tree_") else None
+        teacher = getattr(result, "ensemble_", averaged)
     teacher = as_predictor(teacher)
     ensemble = _ensemble_of(teacher)
     table = None if X is None else _table(rules, X, y, teacher)
@@ -85,6 +88,7 @@ def summarize(
         "target": printable(rules.target),
         "facts": _facts(rules, teacher, ensemble),
         "rules": summarize_rules(rules),
+        "trees": summarize_trees(result, X, y),
         "scores": None if table is None else _scores(rules, table, ensemble),
         "failures": failures,
         "path": summarize_path(result, table),

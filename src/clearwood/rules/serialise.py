@@ -243,6 +243,7 @@ def _fits(lookup: str, labels: tuple) -> bool:
 
 def parse_json(text: str) -> Any:
     """JSON text without anything ambiguous, or an error."""
+
     def constant(name: str) -> None:
         raise ModelFormatError(f"{name} is not a number that a rule set can hold.")
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import fmean
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -112,7 +113,7 @@ class _Chain:
                 reports.append(info._asdict())
             if warm:
                 self.draws.append(dict(sampler.record(state)))
-                means = {k: np.mean([float(r[k]) for r in reports]) for k in reports[0]}
+                means = {k: fmean(float(r[k]) for r in reports) for k in reports[0]}
                 self.info.append(means)
             # Last and at once: an interrupt leaves the turn before, or this one.
             self.now = Now(state, self.generator.bit_generator.state, done + 1)

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 from clearwood._features import printable
 from clearwood.exceptions import InputError
-from clearwood.simplifiers.displays.scale import (
+from clearwood.plotting.scale import (
     LOG_RATIO,
     Scale,
     linear_scale,
     log_ticks,
     scale_of,
 )
-from clearwood.simplifiers.displays.style import (
+from clearwood.plotting.style import (
     MARKERS,
     QUIET,
     colour,
