@@ -109,11 +109,11 @@ class _Chain:
             reports = []
             for _ in range(plan.thin if warm else 1):
                 state, info = sampler.step(self.generator, state)
-                reports.append(info._asdict())
+                reports.append(info)
             if warm:
                 self.draws.append(dict(sampler.record(state)))
-                means = {k: np.mean([float(r[k]) for r in reports]) for k in reports[0]}
-                self.info.append(means)
+                means = [float(np.mean(values)) for values in zip(*reports)]
+                self.info.append(dict(zip(info._fields, means)))
             # Last and at once: an interrupt leaves the turn before, or this one.
             self.now = Now(state, self.generator.bit_generator.state, done + 1)
 
