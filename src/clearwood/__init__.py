@@ -48,7 +48,7 @@ _HOME = {
     "simplify": "simplifiers",
     "stability": "simplifiers.stability",
 }
-_ROOMS = ("datasets", "ensembles", "exceptions", "reporting", "rules")
+_ROOMS = ("datasets", "ensembles", "exceptions", "metatree", "reporting", "rules")
 
 __all__ = sorted([*_HOME, *_ROOMS, "__version__"])
 

@@ -1,4 +1,4 @@
-"""The hot loops of this room: routing, sufficient statistics, and the recursions.
+"""The hot loops of this room: sufficient statistics, evidence and Theorem 1.
 
 Nodes stand parents first, so one loop from the last node to the first is bottom-up,
 and one from the first to the last is top-down.
@@ -16,70 +16,18 @@ from clearwood._numeric import kernel
 COUNTS, POISSON, EXPONENTIAL, NORMAL, LINEAR = range(5)
 
 
-# Routing
-
-
-@kernel
-def next_node(code, node, first_child, feature, cut, missing_child, start, goes_to, n):
-    """Child of a node for one code; -1 where the row has to stop at the node."""
-    n_codes = n[feature[node]]
-    if code < 0 or code >= n_codes:
-        return -1
-    if start[node] >= 0:
-        child = goes_to[start[node] + code]
-    elif code == n_codes - 1:
-        child = missing_child[node]
-    else:
-        child = np.int32(code > cut[node])
-    return first_child[node] + child if child >= 0 else -1
-
-
-@kernel
-def node_depths(parent):
-    """Number of questions above every node."""
-    depth = np.zeros(parent.size, dtype=np.int32)
-    for node in range(1, parent.size):
-        depth[node] = depth[parent[node]] + 1
-    return depth
-
-
-@kernel
-def find_ends(codes, first_child, feature, cut, missing_child, start, goes_to, n):
-    """The node at which every row ends.
-
-    Parameters
-    ----------
-    codes : ndarray of int of shape (n_rows, n_features)
-    first_child, feature, cut, missing_child, start, goes_to, n : ndarray
-        ``Structure.routing``.
-
-    Returns
-    -------
-    ndarray of int32 of shape (n_rows,)
-    """
-    ends = np.empty(codes.shape[0], dtype=np.int32)
-    for i in range(codes.shape[0]):
-        node = 0
-        while first_child[node] >= 0:
-            child = next_node(
-                np.int64(codes[i, feature[node]]), node, first_child, feature, cut,
-                missing_child, start, goes_to, n,
-            )  # fmt: skip
-            if child < 0:
-                break
-            node = child
-        ends[i] = node
-    return ends
-
-
 # Sufficient statistics: sums, or moments (weight, mean, sums of squares about it)
 
 
 @kernel
 def add_counts(own, ends, labels, weight):
-    """Add the weight of every row to the count of its label at its end."""
+    """Add the weight of every row to the count of its label at its end.
+
+    Here and below, ``weight`` may be of length 1, for all rows.
+    """
+    step = int(weight.size == ends.size)
     for i in range(ends.size):
-        own[ends[i], int(labels[i])] += weight[i]
+        own[ends[i], int(labels[i])] += weight[i * step]
 
 
 @kernel
@@ -93,8 +41,9 @@ def add_sums(own, ends, rows):
 @kernel
 def add_moments(own, ends, z, weight):
     """Take every row into the moments at its end, one after the other."""
+    step = int(weight.size == ends.size)
     for i in range(ends.size):
-        add_one_moment(own[ends[i]], z[i], weight[i])
+        add_one_moment(own[ends[i]], z[i], weight[i * step])
 
 
 @kernel
@@ -186,6 +135,140 @@ def moments_up(own, parent, d):
     return total
 
 
+# Evidence of the rows at each node
+
+
+@kernel
+def stirling_rest(x):
+    """What Stirling's ``(x - 1/2) log x - x`` lacks to the log gamma of ``x``."""
+    if x < 16.0:
+        return math.lgamma(x) - (x - 0.5) * math.log(x) + x
+    r = 1.0 / (x * x)
+    series = 1 / 12 - r * (1 / 360 - r * (1 / 1260 - r * (1 / 1680 - r * (1 / 1188))))
+    return series / x + 0.5 * math.log(2.0 * math.pi)
+
+
+@kernel
+def log_beta(prior, stats, node):
+    """Log of the multivariate beta function of ``prior + stats[node]``.
+
+    As a sum of log gammas it would lose the digits in which these cancel. Stirling's
+    formula takes their large parts together; what is left is small.
+    """
+    total = 0.0
+    for j in range(prior.size):
+        total += prior[j] + stats[node, j]
+    found = 0.5 * math.log(total) - stirling_rest(total)
+    for j in range(prior.size):
+        x = prior[j] + stats[node, j]
+        # Near 1 the logarithm of a share needs what is missing to 1.
+        if x > 0.5 * total:
+            log_share = math.log1p((x - total) / total)
+        else:
+            log_share = math.log(x / total)
+        found += x * log_share - 0.5 * math.log(x) + stirling_rest(x)
+    return found
+
+
+@kernel
+def log_gamma_part(alpha, beta):
+    """``log gamma(alpha) - alpha log beta``, the large parts taken together."""
+    large = alpha * (math.log(alpha / beta) - 1.0) - 0.5 * math.log(alpha)
+    return large + stirling_rest(alpha)
+
+
+@kernel
+def log_marginals(kind, stats, prior):
+    """Evidence of the rows at every node, the leaf's parameters integrated out.
+
+    Parameters
+    ----------
+    kind : int
+        Of the leaf model.
+    stats : ndarray of shape (n_nodes, n_stats)
+    prior : ndarray
+        Hyperparameters in the order of the leaf model's ``prior``.
+
+    Returns
+    -------
+    ndarray of shape (n_nodes,)
+        Exactly 0 where there are no rows (Corollary 1).
+    """
+    n = stats.shape[0]
+    found = np.zeros(n)
+    if kind == COUNTS:
+        without = log_beta(prior, np.zeros((1, prior.size)), 0)
+        for node in range(n):
+            if stats[node].any():
+                found[node] = log_beta(prior, stats, node) - without
+    elif kind == POISSON:
+        without = log_gamma_part(prior[0], prior[1])
+        for node in range(n):
+            if stats[node, 0] > 0.0:
+                with_rows = log_gamma_part(
+                    prior[0] + stats[node, 1], prior[1] + stats[node, 0]
+                )
+                found[node] = with_rows - without - stats[node, 2]
+    elif kind == EXPONENTIAL:
+        without = log_gamma_part(prior[0], prior[1])
+        for node in range(n):
+            if stats[node, 0] > 0.0:
+                with_rows = log_gamma_part(
+                    prior[0] + stats[node, 0], prior[1] + stats[node, 1]
+                )
+                found[node] = with_rows - without
+    elif kind == NORMAL:
+        without = log_gamma_part(prior[2], prior[3])
+        for node in range(n):
+            if stats[node, 0] > 0.0:
+                _, kappa, alpha, beta = normal_update(stats[node], prior)
+                found[node] = (
+                    log_gamma_part(alpha, beta) - without
+                    + 0.5 * math.log(prior[1] / kappa)
+                    - 0.5 * stats[node, 0] * math.log(2.0 * math.pi)
+                )  # fmt: skip
+    else:
+        p = columns_of_prior(prior)
+        mean = np.empty(p)
+        factor = np.empty((p, p))
+        nothing = np.zeros(stats.shape[1])
+        alpha, beta = linear_update(nothing, prior, mean, factor)
+        without = log_gamma_part(alpha, beta) - log_diagonal(factor)
+        for node in range(n):
+            if stats[node, 0] > 0.0:
+                alpha, beta = linear_update(stats[node], prior, mean, factor)
+                found[node] = (
+                    log_gamma_part(alpha, beta) - log_diagonal(factor) - without
+                    - 0.5 * stats[node, 0] * math.log(2.0 * math.pi)
+                )  # fmt: skip
+    return found
+
+
+@kernel
+def normal_update(stats, prior):
+    """Posterior m, kappa, alpha and beta of a normal leaf."""
+    kappa = prior[1] + stats[0]
+    gap = stats[1] - prior[0]
+    share = stats[0] / kappa
+    beta = prior[3] + 0.5 * (stats[2] + prior[1] * share * gap * gap)
+    return prior[0] + share * gap, kappa, prior[2] + 0.5 * stats[0], beta
+
+
+@kernel
+def columns_of_prior(prior):
+    """Number of features where ``prior`` is (alpha, beta, mu, Lambda)."""
+    return int((math.sqrt(4.0 * (prior.size - 2) + 1.0) - 1.0) / 2.0 + 0.5)
+
+
+@kernel
+def log_diagonal(factor):
+    """Half the log determinant of a matrix, from its Cholesky factor."""
+    found = 0.0
+    for j in range(factor.shape[0]):
+        found += math.log(factor[j, j])
+    return found
+
+
 # The recursions over the tree
 
 
@@ -240,95 +323,36 @@ def evidence_up(parent, first_child, log_stop, log_split, log_own):
 
 
 @kernel
-def reach_down(parent, g):
-    """Probability that a tree reaches the node: the product of g above it."""
-    reach = np.ones(parent.size)
-    for node in range(1, parent.size):
-        reach[node] = reach[parent[node]] * g[parent[node]]
-    return reach
+def posterior_up(parent, first_child, g, kind, prior, n_columns, own):
+    """Theorem 1 from statistics: totals, evidence of the leaves, (9) to (11).
 
-
-@kernel
-def use_of_features(parent, first_child, feature, g, n_features):
-    """Probability that a tree asks about a feature anywhere.
-
-    Below a node it does so with ``u = g (1 if asked here else 1 - prod (1 - u'))``,
-    the product over the children; kept in logs so that small ones stay exact.
-    """
-    used = np.zeros(n_features)
-    asked = np.zeros(n_features, dtype=np.bool_)
-    for node in range(parent.size):
-        if first_child[node] >= 0:
-            asked[feature[node]] = True
-    log_unused = np.empty(parent.size)
-    for d in range(n_features):
-        if not asked[d]:
-            continue
-        log_unused[:] = 0.0
-        for node in range(parent.size - 1, -1, -1):
-            u = 0.0
-            if first_child[node] >= 0:
-                if feature[node] == d:
-                    u = g[node]
-                else:
-                    u = -g[node] * math.expm1(log_unused[node])
-            if node > 0:
-                log_unused[parent[node]] += math.log1p(-u)
-            else:
-                used[d] = u
-    return used
-
-
-@kernel
-def best_below(parent, first_child, log_stop, log_split):
-    """Largest log weight of a subtree below every node, and whether it asks there."""
-    n = parent.size
-    children = np.zeros(n)
-    asks = np.zeros(n, dtype=np.bool_)
-    for node in range(n - 1, -1, -1):
-        best = log_stop[node]
-        if first_child[node] >= 0 and log_split[node] + children[node] > best:
-            best = log_split[node] + children[node]
-            asks[node] = True
-        if node > 0:
-            children[parent[node]] += best
-    return asks
-
-
-@kernel
-def draw_down(parent, asks):
-    """Keep of every draw (row) the nodes that can be reached, in place."""
-    for i in range(asks.shape[0]):
-        for node in range(1, parent.size):
-            asks[i, node] = asks[i, node] and asks[i, parent[node]]
-
-
-@kernel
-def paths_up(ends, parent, depth, g, width):
-    """Nodes on the way to every end, and how much of the mixture lies at each.
+    Parameters
+    ----------
+    parent, first_child : ndarray of shape (n_nodes,)
+    g : ndarray of shape (n_nodes,)
+        Prior of (2), 0 at leaves of T_max.
+    kind, prior, n_columns
+        Of the leaf model; ``n_columns`` is 0 where statistics are sums.
+    own : ndarray of shape (n_nodes, n_stats)
 
     Returns
     -------
-    nodes : ndarray of int32 of shape (n_ends, width)
-        From the root on; behind the end, the end again.
-    weight : ndarray of shape (n_ends, width)
-        ``(1 - g) prod of g above``; all that is left at the end; 0 behind it.
+    total, log_marginal, log_q, log_odds
+        As in ``Posterior``.
     """
-    nodes = np.empty((ends.size, width), dtype=np.int32)
-    weight = np.zeros((ends.size, width))
-    for i in range(ends.size):
-        last = depth[ends[i]]
-        nodes[i, last:] = ends[i]
-        node = ends[i]
-        for level in range(last, 0, -1):
-            node = parent[node]
-            nodes[i, level - 1] = node
-        left = 1.0
-        for level in range(last):
-            weight[i, level] = left * (1.0 - g[nodes[i, level]])
-            left *= g[nodes[i, level]]
-        weight[i, last] = left
-    return nodes, weight
+    if n_columns > 0:
+        total = moments_up(own, parent, n_columns)
+    else:
+        total = sum_up(own, parent)
+    log_marginal = log_marginals(kind, total, prior)
+    # Rows that stop at an inner node are one more child of it, without questions.
+    log_own = np.zeros(parent.size)
+    for node in range(parent.size):
+        if first_child[node] >= 0 and own[node].any():
+            log_own[node] = log_marginals(kind, own[node : node + 1], prior)[0]
+    log_stop = np.log1p(-g) + log_marginal
+    log_q, log_odds = evidence_up(parent, first_child, log_stop, np.log(g), log_own)
+    return total, log_marginal, log_q, log_odds
 
 
 # Proposition 1: one row after the other
@@ -359,11 +383,7 @@ def log_predictive(kind, stats, prior, z):
         b = prior[1] + stats[1]
         return math.log(a / b) - (a + 1.0) * math.log1p(y / b)
     if kind == NORMAL:
-        kappa = prior[1] + stats[0]
-        gap = stats[1] - prior[0]
-        m = prior[0] + stats[0] / kappa * gap
-        a = prior[2] + 0.5 * stats[0]
-        b = prior[3] + 0.5 * (stats[2] + prior[1] * stats[0] / kappa * gap * gap)
+        m, kappa, a, b = normal_update(stats, prior)
         return log_student(y - m, a, b * (kappa + 1.0) / kappa)
     p = z.size - 1
     mean = np.empty(p)

@@ -14,7 +14,7 @@ import numpy as np
 from scipy import special
 
 from clearwood._numeric import as_generator
-from clearwood.metatree import _kernels, statistics
+from clearwood.metatree import _kernels, _tree_kernels
 from clearwood.metatree.leaf_models import LeafModel
 from clearwood.metatree.structure import Structure
 from clearwood.metatree.top_trees import best_trees
@@ -90,7 +90,7 @@ class Posterior:
     @cached_property
     def reach(self) -> np.ndarray:
         """Posterior probability that a tree has the node."""
-        return _kernels.reach_down(self.structure.parent, self.g)
+        return _tree_kernels.reach_down(self.structure.parent, self.g)
 
     @cached_property
     def leaf(self) -> np.ndarray:
@@ -101,7 +101,7 @@ class Posterior:
     def feature_used(self) -> np.ndarray:
         """Posterior probability that a tree asks about a feature anywhere."""
         s = self.structure
-        return _kernels.use_of_features(
+        return _tree_kernels.use_of_features(
             s.parent, s.first_child, s.feature, self.g, s.n_features
         )
 
@@ -128,7 +128,7 @@ class Posterior:
         """
         s = self.structure
         log_stop, log_split = self._log_weights
-        asks = _kernels.best_below(
+        asks = _tree_kernels.best_below(
             s.parent, s.first_child, log_stop, log_split - self._tie
         )
         return self._tree(asks)
@@ -172,7 +172,7 @@ class Posterior:
         """
         rng = as_generator(random_state)
         asks = rng.random((n, self.structure.n_nodes)) < self.g
-        _kernels.draw_down(self.structure.parent, asks)
+        _tree_kernels.draw_down(self.structure.parent, asks)
         return asks
 
     def log_probability(self, asks: np.ndarray) -> float:
@@ -189,7 +189,7 @@ class Posterior:
     def _tree(self, asks: np.ndarray) -> PrunedTree:
         s = self.structure
         inner = (asks & ~s.is_leaf)[None].copy()
-        _kernels.draw_down(s.parent, inner)
+        _tree_kernels.draw_down(s.parent, inner)
         has = np.ones(s.n_nodes, dtype=bool)
         has[1:] = inner[0, s.parent[1:]]
         leaves = np.flatnonzero(has & ~inner[0])
@@ -217,7 +217,7 @@ class Posterior:
         s = self.structure
         ends = np.asarray(ends, dtype=np.int32)
         width = int(s.depth[ends].max(initial=0)) + 1
-        return _kernels.paths_up(ends, s.parent, s.depth, self.g, width)
+        return _tree_kernels.paths_up(ends, s.parent, s.depth, self.g, width)
 
 
 def compute_posterior(
@@ -238,28 +238,11 @@ def compute_posterior(
     -------
     Posterior
     """
-    total = statistics.sum_up(model, own, structure.parent)
-    log_marginal = _log_marginal_where_rows(model, total)
-    # Rows that stop at an inner node are one more child of it, without questions.
-    stopped = np.where(structure.is_leaf, 0.0, model.weight_of(own))
-    log_own = np.zeros(structure.n_nodes)
-    if stopped.any():
-        at = np.flatnonzero(stopped)
-        log_own[at] = model.log_marginal(own[at])
-    with np.errstate(divide="ignore"):
-        log_stop, log_split = np.log1p(-g) + log_marginal, np.log(g)
-    log_q, log_odds = _kernels.evidence_up(
-        structure.parent, structure.first_child, log_stop, log_split, log_own
-    )
-    return Posterior(structure, model, own, total, log_marginal, log_q, log_odds)
-
-
-def _log_marginal_where_rows(model: LeafModel, total: np.ndarray) -> np.ndarray:
-    """Evidence of every node's rows; no rows have the evidence 1 (Corollary 1)."""
-    found = np.zeros(len(total))
-    filled = np.flatnonzero(model.weight_of(total))
-    found[filled] = model.log_marginal(total[filled])
-    return found
+    found = _kernels.posterior_up(
+        structure.parent, structure.first_child, g, model.kind, model.prior,
+        model.n_columns or 0, own,
+    )  # fmt: skip
+    return Posterior(structure, model, own, *found)
 
 
 def tree_weights(log_evidence: Any, prior: Any = None) -> np.ndarray:
