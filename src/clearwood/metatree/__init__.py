@@ -5,6 +5,8 @@ A ``Structure`` says what is asked where, a leaf model what a leaf says, and a
 """
 
 from clearwood.metatree.coder import BinCoder, ValueCoder
+from clearwood.metatree.exact import ExactSum, exact_sum
+from clearwood.metatree.exact_trees import map_tree, sample_trees, structure_of
 from clearwood.metatree.leaf_linear import LinearRegressionNormalGamma
 from clearwood.metatree.leaf_models import (
     BernoulliBeta,
@@ -30,11 +32,13 @@ from clearwood.metatree.structure import (
     given,
     grow_cart,
 )
+from clearwood.metatree.structure_mcmc import TreeSampler
 
 __all__ = [
     "BernoulliBeta",
     "BinCoder",
     "CategoricalDirichlet",
+    "ExactSum",
     "ExponentialGamma",
     "LeafModel",
     "LinearRegressionNormalGamma",
@@ -45,14 +49,19 @@ __all__ = [
     "Predictive",
     "PrunedTree",
     "Structure",
+    "TreeSampler",
     "ValueCoder",
     "compute_posterior",
     "constant_prior",
+    "exact_sum",
     "from_ensemble_tree",
     "from_sklearn_tree",
     "given",
     "grow_cart",
+    "map_tree",
     "predict_at",
+    "sample_trees",
     "search_corrected_prior",
+    "structure_of",
     "tree_weights",
 ]
