@@ -7,7 +7,8 @@ A ``Structure`` says what is asked where, a leaf model what a leaf says, and a
 from clearwood.metatree.annotated_tree import AnnotatedTree, TreeNode
 from clearwood.metatree.coder import BinCoder, ValueCoder
 from clearwood.metatree.estimators import MetaTreeClassifier, MetaTreeRegressor
-from clearwood.metatree.exact import exact_sum
+from clearwood.metatree.exact import ExactSum, exact_sum
+from clearwood.metatree.exact_trees import map_tree, sample_trees, structure_of
 from clearwood.metatree.forest_estimators import (
     MetaForestClassifier,
     MetaForestRegressor,
@@ -39,12 +40,14 @@ from clearwood.metatree.structure import (
     given,
     grow_cart,
 )
+from clearwood.metatree.structure_mcmc import TreeSampler
 
 __all__ = [
     "AnnotatedTree",
     "BernoulliBeta",
     "BinCoder",
     "CategoricalDirichlet",
+    "ExactSum",
     "ExponentialGamma",
     "LeafModel",
     "LinearRegressionNormalGamma",
@@ -60,6 +63,7 @@ __all__ = [
     "PrunedTree",
     "Structure",
     "TreeNode",
+    "TreeSampler",
     "ValueCoder",
     "compare_scores",
     "compute_posterior",
@@ -69,8 +73,11 @@ __all__ = [
     "from_sklearn_tree",
     "given",
     "grow_cart",
+    "map_tree",
     "predict_at",
     "read_tree",
+    "sample_trees",
     "search_corrected_prior",
+    "structure_of",
     "tree_weights",
 ]
