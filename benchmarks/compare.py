@@ -3,6 +3,7 @@
 Usage: python benchmarks/compare.py [--quick] [--fresh]
 """
 
+import resource
 from functools import partial
 
 import numpy as np
@@ -18,8 +19,8 @@ A forest of 100 trees, not fitted: `compare(RandomForest...(), X, y, n_jobs={JOB
 with all eight methods of the library, at most 10 lines, five folds, five bootstrap
 refits, 120 seconds for each method. At most {MOST_ROWS:,} rows, drawn at random.
 Seconds: the whole call with {JOBS} worker processes, their start and the fits of the
-forests included. Enough: the fewest lines within one standard error of the least
-error."""
+forests included; CPU seconds: of all processes together. Enough: the fewest lines
+within one standard error of the least error."""
 
 FRONTIER = """\
 Points that no other beats in both lines and error on held-out rows, with the standard
@@ -46,6 +47,7 @@ def rows_of(name, quick):
     rows = np.random.default_rng(0).permutation(len(y))[:most]
     is_class = SETS[name][0] != "regression"
     make = RandomForestClassifier if is_class else RandomForestRegressor
+    before = cpu_seconds()
     found = cw.compare(
         make(100, random_state=0), X[rows], y[rows], peers=False, n_jobs=JOBS,
         random_state=0,
@@ -55,6 +57,7 @@ def rows_of(name, quick):
         "rows": len(rows),
         "features": X.shape[1],
         "total_seconds": found.seconds,
+        "cpu_seconds": cpu_seconds() - before,
         "model_error": found.model_error,
         "model_spread": found.model_error_spread,
         "n_points": len(found.points),
@@ -79,10 +82,17 @@ def rows_of(name, quick):
     ]
 
 
+def cpu_seconds():
+    """Of this process and of all that it started and that ended."""
+    kinds = resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN
+    used = [resource.getrusage(kind) for kind in kinds]
+    return sum(one.ru_utime + one.ru_stime for one in used)
+
+
 def totals(study):
     header = (
-        "data", "rows", "features", "seconds", "points", "model error", "enough",
-        "not done",
+        "data", "rows", "features", "seconds", "CPU seconds", "points", "model error",
+        "enough", "not done",
     )  # fmt: skip
     body = []
     for name, rows in study.frame().groupby("data", sort=False):
@@ -91,6 +101,7 @@ def totals(study):
         own = f"{one.model_error:.3g} ± {one.model_spread:.1g}"
         body.append(
             [name, int(one["rows"]), int(one.features), float(one.total_seconds),
+             float(one.cpu_seconds),
              int(one.n_points), own, one.enough, failed]
         )  # fmt: skip
     return markdown_table(header, body)

@@ -111,3 +111,30 @@ def test_methods_give_all_sizes_at_once_if_and_only_if_they_have_a_path(method):
     held = fit_job(wrong, Job(method, groups[-1], 0))
     assert held[-1].rules is None
     assert held[-1].said.shape == (20,) and np.isfinite(held[-1].said).all()
+
+
+def test_loading_kernels_is_no_part_of_a_fit(monkeypatch):
+    """And what cannot be loaded is left for the job to say."""
+    from clearwood.exceptions import InputError
+    from clearwood.simplifiers.comparison import fits
+
+    fitted = []
+
+    def make(model, method, task, **settings):
+        assert settings["max_rules"] == 2
+        made = type("Made", (), {})()
+
+        def fit(X, y):
+            fitted.append((method, task, len(X)))
+            raise InputError("needs clarabel")
+
+        made.fit = fit
+        return made
+
+    monkeypatch.setattr(fits, "make_simplifier", make)
+    fits.warm_up("node-harvest", "regression")
+    fits.warm_up("te2rules", "classification")
+    assert fitted == [
+        ("node-harvest", "regression", 20),
+        ("node-harvest", "regression", 600),
+    ]

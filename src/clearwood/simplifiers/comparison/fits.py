@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
+from clearwood.exceptions import ClearwoodError
 from clearwood.rules import RuleSet
-from clearwood.simplifiers.api import METHODS, make_simplifier, settings_of
+from clearwood.simplifiers.api import make_simplifier, settings_of
 from clearwood.simplifiers.comparison.parts import (
     Answer,
     Job,
@@ -102,6 +105,35 @@ def _answers(
     return answers
 
 
-def known_methods() -> tuple[str, ...]:
-    """Names of all methods and peers."""
-    return (*METHODS, *PEERS)
+def warm_up(method: str, task: str) -> None:
+    """Let a method load its kernels, or compile them where nobody has done so yet.
+
+    That takes up to a minute on a slow machine, and is no part of a fit.
+
+    Parameters
+    ----------
+    method : str
+        Of a peer nothing is known that could be loaded.
+    task : {"classification", "regression"}
+    """
+    if method in PEERS:
+        return
+    tree = DecisionTreeClassifier if task == "classification" else DecisionTreeRegressor
+    for n_rows in (20, 600):  # codes of one byte and of two
+        X = np.arange(float(n_rows))[:, None]
+        y = np.arange(n_rows) // 2 % 2
+        settings = {"max_rules": 2, "n_rules": 2, "n_restarts": 1, **UNTUNED}
+        known = settings_of(method, task)
+        estimator = make_simplifier(
+            tree(random_state=0).fit(X, y),
+            method,
+            task,
+            random_state=0,
+            **{name: value for name, value in settings.items() if name in known},
+        )
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                estimator.fit(X, y)
+        except ClearwoodError:
+            pass  # The job itself will say why.

@@ -12,6 +12,9 @@ from typing import Any, BinaryIO, NamedTuple
 
 from clearwood.simplifiers.comparison.parts import Answer
 
+READY = "ready"
+"""What a worker says once it knows the problem, and once it begins a job."""
+
 LENGTH = struct.Struct("<Q")
 
 

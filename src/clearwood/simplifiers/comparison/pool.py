@@ -62,16 +62,21 @@ class Worker:
         """Wait until it is ready; EOFError where it ended before that."""
         self._ask(lambda pipe: write_bytes(pipe, self._problem))
 
-    def do(self, job: Job) -> Reply:
-        """Do a job; EOFError where the process ended before it was done."""
-        return self._ask(lambda pipe: write_message(pipe, job))
+    def begin(self, job: Job) -> None:
+        """Hand over a job, and wait until its method is loaded."""
+        self._ask(lambda pipe: write_message(pipe, job))
 
-    def _ask(self, send: Any) -> Any:
-        assert self.process.stdin is not None and self.process.stdout is not None
+    def _ask(self, send: Any) -> None:
+        assert self.process.stdin is not None
         try:
             send(self.process.stdin)
         except OSError:
             raise EOFError("the worker is gone") from None
+        self.answer()
+
+    def answer(self) -> Any:
+        """What it says next; EOFError where it ended before that."""
+        assert self.process.stdout is not None
         return read_message(self.process.stdout)  # type: ignore[arg-type]
 
     def kill(self) -> None:
@@ -129,7 +134,7 @@ class Board:
         self._jobs = deque(jobs)
         self._n_left = len(jobs)
         self._spent = dict.fromkeys((job.method for job in jobs), 0.0)
-        self._running: dict[Worker, tuple[Job, float]] = {}
+        self._running: dict[Worker, tuple[Job, float | None]] = {}
         self._settled: SimpleQueue[int] = SimpleQueue()
         self._workers: set[Worker] = set()
         self._lock = RLock()
@@ -158,8 +163,13 @@ class Board:
             if self._is_over or job.method in self.outcome.failures:
                 self._settle(1)
                 return False
-            self._running[worker] = job, time.monotonic()
+            self._running[worker] = job, None
             return True
+
+    def start_clock(self, worker: Worker) -> None:
+        """From now on the time of its job counts."""
+        with self._lock:
+            self._running[worker] = self._running[worker][0], time.monotonic()
 
     def end(self, worker: Worker, job: Job, reply: Reply) -> None:
         """Note what came of a job."""
@@ -186,7 +196,8 @@ class Board:
 
     def _spend(self, worker: Worker) -> None:
         job, begin = self._running.pop(worker)
-        self._spent[job.method] += time.monotonic() - begin
+        if begin is not None:
+            self._spent[job.method] += time.monotonic() - begin
 
     def _settle(self, n_jobs: int) -> None:
         for _ in range(n_jobs):
@@ -209,10 +220,10 @@ class Board:
             now = time.monotonic()
             spent = dict(self._spent)
             for job, begin in self._running.values():
-                spent[job.method] += now - begin
+                spent[job.method] += 0.0 if begin is None else now - begin
             for method, seconds in spent.items():
                 if seconds > self._time_limit:
-                    self.give_up(method, f"stopped after {self._time_limit:g} s")
+                    self.give_up(method, f"stopped after {self._time_limit:.6g} s")
 
     def fail(self, error: BaseException) -> None:
         """Note that no worker can go on; what is over anyway needs no reason."""
@@ -309,7 +320,9 @@ def _serve(board: Board, problem: bytes) -> None:
 def _do(board: Board, worker: Worker, job: Job) -> bool:
     """Do one job; False where the worker is lost."""
     try:
-        reply = worker.do(job)
+        worker.begin(job)
+        board.start_clock(worker)
+        reply = worker.answer()
     except EOFError:
         why = worker.last_words()
         board.end(worker, job, Reply([], 0.0, why))

@@ -22,8 +22,9 @@ from clearwood.exceptions import (
     PoorFidelityWarning,
     UnknownCategoriesWarning,
 )
-from clearwood.simplifiers.comparison.fits import fit_job
+from clearwood.simplifiers.comparison.fits import fit_job, warm_up
 from clearwood.simplifiers.comparison.messages import (
+    READY,
     Reply,
     read_bytes,
     write_message,
@@ -47,9 +48,14 @@ def main() -> None:
     )
     listener.start()
     problem = pickle.loads(inbox.get())
-    write_message(replies, "ready")
+    write_message(replies, READY)
+    warm: set[str] = set()
     while True:
         job = pickle.loads(inbox.get())
+        if job.method not in warm:
+            warm_up(job.method, problem.task)
+            warm.add(job.method)
+        write_message(replies, READY)
         write_message(replies, do_job(problem, job))
 
 
