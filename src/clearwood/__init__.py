@@ -52,7 +52,9 @@ _HOME = {
     "simplify": "simplifiers",
     "stability": "simplifiers.stability",
 }
-_ROOMS = ("datasets", "ensembles", "exceptions", "metatree", "reporting", "rules")
+_ROOMS = (
+    "datasets", "ensembles", "exceptions", "metatree", "reporting", "rules", "sampling",
+)  # fmt: skip
 
 __all__ = sorted([*_HOME, *_ROOMS, "__version__"])
 

@@ -6,7 +6,8 @@ A ``Structure`` says what is asked where, a leaf model what a leaf says, and a
 
 from clearwood.metatree.coder import BinCoder, ValueCoder
 from clearwood.metatree.estimators import MetaTreeClassifier, MetaTreeRegressor
-from clearwood.metatree.exact import exact_sum
+from clearwood.metatree.exact import ExactSum, exact_sum
+from clearwood.metatree.exact_trees import map_tree, sample_trees, structure_of
 from clearwood.metatree.forest_estimators import (
     MetaForestClassifier,
     MetaForestRegressor,
@@ -36,11 +37,13 @@ from clearwood.metatree.structure import (
     given,
     grow_cart,
 )
+from clearwood.metatree.structure_mcmc import TreeSampler
 
 __all__ = [
     "BernoulliBeta",
     "BinCoder",
     "CategoricalDirichlet",
+    "ExactSum",
     "ExponentialGamma",
     "LeafModel",
     "LinearRegressionNormalGamma",
@@ -55,6 +58,7 @@ __all__ = [
     "Predictive",
     "PrunedTree",
     "Structure",
+    "TreeSampler",
     "ValueCoder",
     "compute_posterior",
     "constant_prior",
@@ -63,7 +67,10 @@ __all__ = [
     "from_sklearn_tree",
     "given",
     "grow_cart",
+    "map_tree",
     "predict_at",
+    "sample_trees",
     "search_corrected_prior",
+    "structure_of",
     "tree_weights",
 ]
