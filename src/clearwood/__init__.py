@@ -28,6 +28,7 @@ _HOME = {
     "MetaForestClassifier": "metatree",
     "MetaForestRegressor": "metatree",
     "MetaTreeClassifier": "metatree",
+    "MetaTreeDisplay": "metatree.display",
     "MetaTreeRegressor": "metatree",
     "ModelCheck": "ensembles",
     "NodeHarvestClassifier": "simplifiers",

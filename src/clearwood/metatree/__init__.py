@@ -4,6 +4,7 @@ A ``Structure`` says what is asked where, a leaf model what a leaf says, and a
 ``MetaTree`` learns rows and predicts with all prunings at once.
 """
 
+from clearwood.metatree.annotated_tree import AnnotatedTree, TreeNode
 from clearwood.metatree.coder import BinCoder, ValueCoder
 from clearwood.metatree.estimators import MetaTreeClassifier, MetaTreeRegressor
 from clearwood.metatree.exact import ExactSum, exact_sum
@@ -30,6 +31,8 @@ from clearwood.metatree.posterior import (
 )
 from clearwood.metatree.predictive import Predictive, predict_at
 from clearwood.metatree.prior import constant_prior, search_corrected_prior
+from clearwood.metatree.reading import read_tree
+from clearwood.metatree.scores import compare_scores
 from clearwood.metatree.structure import (
     Structure,
     from_ensemble_tree,
@@ -40,6 +43,7 @@ from clearwood.metatree.structure import (
 from clearwood.metatree.structure_mcmc import TreeSampler
 
 __all__ = [
+    "AnnotatedTree",
     "BernoulliBeta",
     "BinCoder",
     "CategoricalDirichlet",
@@ -59,7 +63,9 @@ __all__ = [
     "PrunedTree",
     "Structure",
     "TreeSampler",
+    "TreeNode",
     "ValueCoder",
+    "compare_scores",
     "compute_posterior",
     "constant_prior",
     "exact_sum",
@@ -70,6 +76,7 @@ __all__ = [
     "map_tree",
     "predict_at",
     "sample_trees",
+    "read_tree",
     "search_corrected_prior",
     "structure_of",
     "tree_weights",

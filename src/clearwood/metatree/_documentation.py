@@ -98,6 +98,10 @@ ATTRIBUTES = """
         Log probability of all targets learned, given their rows.
     feature_used_ : ndarray of shape (n_features,)
         Posterior probability that the tree asks about each feature.
+    map_tree_ : AnnotatedTree
+        The most probable pruning, with the posterior probabilities of its nodes.
+    rules_ : RuleSet
+        Its rules; they predict by that one tree, not by the average.
 """
 
 REFERENCES = """

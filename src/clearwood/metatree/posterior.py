@@ -184,7 +184,17 @@ class Posterior:
             Whether the tree asks on at the node; below a node where it does not,
             entries are of no account.
         """
-        return self._tree(np.asarray(asks, dtype=bool)).log_probability
+        return self.pruned(asks).log_probability
+
+    def pruned(self, asks: np.ndarray) -> PrunedTree:
+        """The tree that asks at some nodes, such as a row of :meth:`sample_trees`.
+
+        Parameters
+        ----------
+        asks : ndarray of bool of shape (n_nodes,)
+            As in :meth:`log_probability`.
+        """
+        return self._tree(np.asarray(asks, dtype=bool))
 
     def _tree(self, asks: np.ndarray) -> PrunedTree:
         s = self.structure
