@@ -223,6 +223,15 @@ def test_values_that_are_none_of_the_given_stop():
     assert re.search(r"^ *- then ", text, re.MULTILINE)
 
 
+def test_otherwise_is_what_the_root_says_where_rows_can_stop_there():
+    tree, _, classes = many_values("stop")
+    read = read_tree(tree, classes=classes)
+    last = read.ends[-1]
+    assert last.stopped
+    assert last.number == 0
+    assert read.rules.otherwise.prediction == read.nodes[0].rule.prediction
+
+
 def test_a_feature_asked_twice_leaves_no_empty_rules():
     structure = given([0, 0, 0], n_values=[2])
     tree = MetaTree(structure, CategoricalDirichlet.symmetric(2), 0.99)

@@ -1,11 +1,12 @@
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.metrics import log_loss
 from tests._html.hostile import HOSTILE, tags_of
 from tests.metatree.reading_cases import Reader, cart
 
-from clearwood import report
+from clearwood import MetaForestClassifier, report
 from clearwood.exceptions import InputError
 from clearwood.metatree import LinearRegressionNormalGamma
 from clearwood.metatree.estimators import MetaTreeClassifier, MetaTreeRegressor
@@ -143,6 +144,14 @@ def test_reading_leaves_the_estimator_as_it_was(fitted, rows):
     Reader(tree, classes).sample_trees(3, 0)
     str(fitted.map_tree_), fitted.top_trees(4), fitted.sample_trees(4, 1)
     assert np.array_equal(fitted.predict_proba(rows[0]), before)
+
+
+def test_a_forest_has_no_rules_to_report(rows, tmp_path):
+    forest = MetaForestClassifier(
+        RandomForestClassifier(3, max_depth=3, random_state=0)
+    )
+    with pytest.raises(InputError, match=r"expected .* with rules_"):
+        report(forest.fit(*rows), tmp_path / "page.html")
 
 
 def test_unfitted_there_is_nothing_to_read():

@@ -146,7 +146,7 @@ NAMES = {
 
 
 def _text(fitted: Any, summary: dict[str, Any]) -> str:
-    from clearwood.metatree.tree_text import small_text
+    from clearwood.metatree.tree_text import leaves_text, small_text
 
     lines = [str(fitted.map_tree_), ""]
     n_held = summary["rows"]["held_out"]
@@ -154,7 +154,7 @@ def _text(fitted: Any, summary: dict[str, Any]) -> str:
     for name, scores in summary["scores"].items():
         lines.append(f"  {NAMES[name]:24s}{_score_text(scores)}")
     shown = [
-        f"{small_text(tree['log_probability'])} ({tree['n_leaves']:,} leaves)"
+        f"{small_text(tree['log_probability'])} ({leaves_text(tree['n_leaves'])})"
         for tree in summary["top_trees"]
     ]
     lines += ["", f"Most probable trees: {', '.join(shown)}"]
@@ -162,6 +162,8 @@ def _text(fitted: Any, summary: dict[str, Any]) -> str:
 
 
 def _score_text(scores: dict[str, float]) -> str:
+    from clearwood.metatree.tree_text import leaves_text
+
     if "error" in scores:
         parts = [f"log loss {scores['log_loss']:.4g}, error {scores['error']:.4g}"]
     else:
@@ -169,4 +171,4 @@ def _score_text(scores: dict[str, float]) -> str:
             f"root mean squared error {scores['rmse']:.4g}",
             f"90 % intervals hold {100 * scores['coverage']:.3g} %",
         ]
-    return ", ".join([*parts, f"{scores['n_leaves']:.3g} leaves"])
+    return ", ".join([*parts, leaves_text(scores["n_leaves"])])

@@ -102,8 +102,8 @@ class AnnotatedTree:
     def ends(self) -> tuple[TreeNode, ...]:
         """All places where a row can end: the leaves, then where it cannot go on."""
         stopped = [node for node in self.nodes if node.stopped]
-        # The root's last: what is said where nothing at all is known.
-        return (*self.leaves, *reversed(stopped))
+        # The root's comes last: it says what is said where nothing at all is known.
+        return (*self.leaves, *stopped)
 
     @cached_property
     def rules(self) -> RuleSet:

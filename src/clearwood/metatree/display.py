@@ -75,10 +75,10 @@ class MetaTreeDisplay:
         """
         tree = getattr(estimator, "map_tree_", estimator)
         if not isinstance(tree, AnnotatedTree):
-            state = "that is not fitted" if hasattr(estimator, "fit") else "without one"
             raise InputError(
-                f"estimator is a {type(estimator).__name__} {state}; hand in a fitted "
-                "MetaTreeClassifier or MetaTreeRegressor, or one of its trees."
+                f"estimator is a {type(estimator).__name__} without a map_tree_; hand "
+                "in a fitted MetaTreeClassifier or MetaTreeRegressor, or one of its "
+                "trees."
             )
         return cls(tree)
 

@@ -7,7 +7,12 @@ from typing import Any
 import numpy as np
 
 from clearwood.metatree.scores import compare_scores
-from clearwood.metatree.tree_text import probability_text, small_text, summarize_tree
+from clearwood.metatree.tree_text import (
+    leaves_text,
+    probability_text,
+    small_text,
+    summarize_tree,
+)
 
 MOST_TREES, MOST_FEATURES, LEAST_USED = 5, 20, 0.01
 
@@ -50,13 +55,16 @@ def summarize_trees(result: Any, X: Any = None, y: Any = None) -> dict[str, Any]
     return {
         "tree": summarize_tree(best),
         "facts": [
-            ("Tree in full", f"{int(s.is_leaf.sum()):,} leaves"),
+            ("Tree in full", leaves_text(int(s.is_leaf.sum()))),
             ("Expected number of leaves", f"{posterior.leaf.sum():.3g}"),
-            ("Most probable tree", f"{best.n_leaves:,} leaves"),
+            ("Most probable tree", leaves_text(best.n_leaves)),
             ("Log evidence", f"{posterior.log_evidence:.6g}"),
         ],
         "trees": [
-            {"probability": small_text(t.log_probability), "n_leaves": len(t.leaves)}
+            {
+                "probability": small_text(t.log_probability),
+                "leaves": leaves_text(len(t.leaves)),
+            }
             for t in trees
         ],
         "used": [

@@ -267,7 +267,7 @@ def given(
         first = np.where(widths > 0, 1 + np.cumsum(widths) - widths, -1)
     else:
         first = np.asarray(first_child, dtype=np.int64)
-    parent = _parents(first, widths)
+    parent = check_children(first, widths)
 
     # One table per feature serves all its nodes.
     tables, at, n = [], np.zeros(n_features, dtype=np.int64), 0
@@ -290,7 +290,7 @@ def given(
     )
 
 
-def _parents(first: np.ndarray, widths: np.ndarray) -> np.ndarray:
+def check_children(first: np.ndarray, widths: np.ndarray) -> np.ndarray:
     """Parents from first children, refused where they do not make one tree."""
     n_nodes = len(widths)
     parent = np.full(n_nodes, -1, dtype=np.int32)

@@ -41,6 +41,17 @@ def small_text(log_p: float) -> str:
     return f"1e{math.floor(log_p / math.log(10)):d}"
 
 
+def leaves_text(n: float) -> str:
+    """A number of leaves; of an average it may be fractional.
+
+    Examples
+    --------
+    >>> leaves_text(1), leaves_text(2.345)
+    ('1 leaf', '2.35 leaves')
+    """
+    return "1 leaf" if n == 1 else f"{n:,.0f} leaves" if n >= 100 else f"{n:.3g} leaves"
+
+
 def tree_text(tree: AnnotatedTree) -> str:
     """A tree as plain text: questions indented, leaves numbered as their rules."""
     lines = [f"posterior probability {small_text(tree.log_probability)}"]

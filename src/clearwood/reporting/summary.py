@@ -7,6 +7,8 @@ import re
 from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.validation import check_is_fitted
 
 from clearwood._features import printable
 from clearwood.ensembles import TreeEnsemble, read_ensemble
@@ -19,6 +21,9 @@ from clearwood.reporting.path import summarize_path
 from clearwood.rules import RuleSet
 from clearwood.rules.render import summarize_rules
 from clearwood.rules.scores import prediction_error
+
+LONGEST = 300
+"""Letters of a setting, at most."""
 
 
 class Table(NamedTuple):
@@ -104,7 +109,7 @@ def rules_of(result: Any) -> RuleSet:
         return result
     if hasattr(result, "rules_"):
         return result.rules_
-    if hasattr(result, "fit"):
+    if hasattr(result, "fit") and not _is_fitted(result):
         raise InputError(
             f"result is a {type(result).__name__} that is not fitted; call fit first."
         )
@@ -112,6 +117,14 @@ def rules_of(result: Any) -> RuleSet:
         f"result is a {type(result).__name__}; expected a RuleSet or a fitted "
         "estimator with rules_, such as RuleListClassifier or FABRulesRegressor."
     )
+
+
+def _is_fitted(result: Any) -> bool:
+    try:
+        check_is_fitted(result)
+    except (NotFittedError, TypeError):
+        return False
+    return True
 
 
 def _ensemble_of(teacher: Any) -> TreeEnsemble | None:
@@ -234,4 +247,6 @@ def setting_text(value: Any) -> str:
     ('10', "'fab'")
     """
     # An object's address differs from run to run and tells a reader nothing.
-    return re.sub(r" at 0x[0-9A-Fa-f]+", "", repr(value))
+    text = re.sub(r" at 0x[0-9A-Fa-f]+", "", repr(value))
+    # A setting may be a whole tree in arrays.
+    return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
