@@ -11,10 +11,8 @@ import numpy as np
 from clearwood.exceptions import InputError
 from clearwood.metatree import _kernels
 from clearwood.metatree.leaf_models import (
-    LOG_2PI,
     LeafModel,
     check_positive,
-    log_gamma_ratio,
     student_cdf,
     student_log_density,
     student_quantile,
@@ -124,17 +122,6 @@ class LinearRegressionNormalGamma(LeafModel):
         if not np.isfinite(z).all():
             raise InputError("x holds values that are missing or infinite.")
         return z
-
-    def log_marginal(self, stats: np.ndarray) -> np.ndarray:
-        """See ``LeafModel``."""
-        _, factor, alpha, beta = self._posterior(stats)
-        log_det = 2.0 * np.log(np.diagonal(factor, axis1=-2, axis2=-1)).sum(axis=-1)
-        prior_log_det = np.linalg.slogdet(self._matrix)[1]
-        return (
-            log_gamma_ratio(self.alpha, self.beta, alpha, beta)
-            + 0.5 * (prior_log_det - log_det)
-            - 0.5 * stats[..., 0] * LOG_2PI
-        )
 
     def _posterior(self, stats: np.ndarray) -> tuple[np.ndarray, ...]:
         p, shape = len(self.mu), stats.shape[:-1]

@@ -46,8 +46,8 @@ class LeafModel:
         raise NotImplementedError
 
     def check_target(self, y: Any) -> np.ndarray:
-        """The target as float64, refused where the model gives it no probability."""
-        values = np.asarray(y)
+        """The target, refused where the model gives it no probability."""
+        values = np.ascontiguousarray(y)
         if values.ndim != 1:
             raise InputError(f"y has {values.ndim} dimensions, expected 1.")
         if values.dtype.kind not in "fiub":
@@ -55,8 +55,10 @@ class LeafModel:
                 f"{type(self).__name__} reads numbers, found {values.dtype} targets; "
                 "turn labels into numbers."
             )
+        if values.dtype.kind != "f" and not self.discrete or values.dtype.itemsize < 8:
+            values = values.astype(np.float64)
         self._check_support(values)
-        return values.astype(np.float64)
+        return values
 
     def _check_support(self, values: np.ndarray) -> None:
         refuse(self, values, ~np.isfinite(values), "finite numbers")
@@ -77,7 +79,9 @@ class LeafModel:
 
     def log_marginal(self, stats: np.ndarray) -> np.ndarray:
         """Log probability of the rows, the leaf's parameters integrated out."""
-        raise NotImplementedError
+        flat = np.ascontiguousarray(stats, dtype=np.float64).reshape(-1, self.n_stats)
+        found = _kernels.log_marginals(self.kind, flat, self.prior)
+        return found.reshape(np.shape(stats)[:-1])
 
     def log_density(self, stats: np.ndarray, y: Any, x: Any = None) -> np.ndarray:
         """Log density of one more row, given the rows there."""
@@ -134,9 +138,10 @@ class _Counts(LeafModel):
         return len(self.prior)
 
     def _check_support(self, values: np.ndarray) -> None:
-        bad = (values < 0) | (values >= self.n_stats)
-        if values.dtype.kind == "f":
-            bad |= values != np.floor(values)
+        whole = values.dtype.kind in "iu" or np.array_equal(values, np.floor(values))
+        if whole and values.size and 0 <= values.min() <= values.max() < self.n_stats:
+            return
+        bad = (values < 0) | (values >= self.n_stats) | (values != np.floor(values))
         refuse(self, values, bad, f"classes 0 to {self.n_stats - 1}")
 
     def statistics(
@@ -150,10 +155,6 @@ class _Counts(LeafModel):
     def weight_of(self, stats: np.ndarray) -> np.ndarray:
         """See ``LeafModel``."""
         return stats.sum(axis=-1)
-
-    def log_marginal(self, stats: np.ndarray) -> np.ndarray:
-        """See ``LeafModel``."""
-        return log_beta(self.prior + stats) - log_beta(self.prior)
 
     def probabilities(self, stats: np.ndarray) -> np.ndarray:
         """Probability of every class for one more row, along the last axis."""
@@ -266,62 +267,7 @@ class CategoricalDirichlet(_Counts):
         return np.array(self.alpha)
 
 
-def log_beta(x: np.ndarray) -> np.ndarray:
-    """Log of the multivariate beta function, along the last axis.
-
-    As a sum of log gammas it would lose the digits in which these cancel. Stirling's
-    formula takes their large parts together; what is left is small.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> log_beta(np.array([2.0, 3.0])).round(12), -np.log(12.0).round(12)
-    (np.float64(-2.484906649788), np.float64(-2.484906649788))
-    """
-    total = x.sum(axis=-1, keepdims=True)
-    share = x / total
-    # Near 1 a logarithm needs what is missing to 1.
-    log_share = np.where(
-        share > 0.5,
-        np.log1p(-np.minimum((total - x) / total, 0.75)),
-        np.log(share),
-    )
-    large = (x * log_share).sum(axis=-1) - 0.5 * np.log(x).sum(axis=-1)
-    rest = stirling_rest(x).sum(axis=-1)
-    return large + rest + (0.5 * np.log(total) - stirling_rest(total))[..., 0]
-
-
-def stirling_rest(x: np.ndarray) -> np.ndarray:
-    """What Stirling's ``(x - 1/2) log x - x`` lacks to the log gamma of ``x``.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> stirling_rest(np.array([1.0, 1e9])).round(6)
-    array([1.      , 0.918939])
-    """
-    x = np.asarray(x, dtype=np.float64)
-    large = np.maximum(x, 16.0)
-    r = 1.0 / (large * large)
-    series = (
-        1 / 12 - r * (1 / 360 - r * (1 / 1260 - r * (1 / 1680 - r * (1 / 1188))))
-    ) / large
-    small = np.minimum(x, 16.0)
-    direct = special.gammaln(small) - (small - 0.5) * np.log(small) + small
-    return np.where(x < 16.0, direct, series + 0.5 * LOG_2PI)
-
-
 # Sums
-
-
-def log_gamma_ratio(
-    alpha: float, beta: float, alpha_n: np.ndarray, beta_n: np.ndarray
-) -> np.ndarray:
-    """Log of ``gamma(alpha_n) / beta_n**alpha_n`` over the same of the prior."""
-    # As in log_beta, the large parts go together.
-    large = alpha_n * (np.log(alpha_n / beta_n) - 1.0) - 0.5 * np.log(alpha_n)
-    prior = special.gammaln(alpha) - alpha * math.log(beta)
-    return large + stirling_rest(alpha_n) - prior
 
 
 @dataclass(frozen=True)
@@ -373,11 +319,6 @@ class PoissonGamma(LeafModel):
 
     def _posterior(self, stats: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         return self.alpha + stats[..., 1], self.beta + stats[..., 0]
-
-    def log_marginal(self, stats: np.ndarray) -> np.ndarray:
-        """See ``LeafModel``."""
-        a, b = self._posterior(stats)
-        return log_gamma_ratio(self.alpha, self.beta, a, b) - stats[..., 2]
 
     def log_density(self, stats: np.ndarray, y: Any, x: Any = None) -> np.ndarray:
         """See ``LeafModel``."""
@@ -464,11 +405,6 @@ class ExponentialGamma(LeafModel):
 
     def _posterior(self, stats: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         return self.alpha + stats[..., 0], self.beta + stats[..., 1]
-
-    def log_marginal(self, stats: np.ndarray) -> np.ndarray:
-        """See ``LeafModel``."""
-        a, b = self._posterior(stats)
-        return log_gamma_ratio(self.alpha, self.beta, a, b)
 
     def log_density(self, stats: np.ndarray, y: Any, x: Any = None) -> np.ndarray:
         """See ``LeafModel``."""
@@ -560,15 +496,6 @@ class NormalNormalGamma(LeafModel):
         gap = mean - self.m
         beta = self.beta + 0.5 * (squares + self.kappa * weight / kappa * gap**2)
         return self.m + weight / kappa * gap, kappa, self.alpha + 0.5 * weight, beta
-
-    def log_marginal(self, stats: np.ndarray) -> np.ndarray:
-        """See ``LeafModel``."""
-        _, kappa, alpha, beta = self._posterior(stats)
-        return (
-            log_gamma_ratio(self.alpha, self.beta, alpha, beta)
-            + 0.5 * np.log(self.kappa / kappa)
-            - 0.5 * stats[..., 0] * LOG_2PI
-        )
 
     def _student(self, stats: np.ndarray) -> tuple[np.ndarray, ...]:
         """Centre, half the degrees of freedom, and squared scale times the latter."""

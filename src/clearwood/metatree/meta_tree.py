@@ -179,6 +179,7 @@ class MetaTree:
         ends = self.structure.route(codes)
         y, _ = self._check_rows(ends, y, None)
         model, s = self.model, self.structure
+        y = y.astype(np.float64)
         z = y[:, None] if model.n_columns is None else model.columns(y, x)
         now = self._current()
         if self._handed_out:
@@ -198,9 +199,9 @@ class MetaTree:
         self, ends: np.ndarray, y: Any, weight: Any
     ) -> tuple[np.ndarray, np.ndarray]:
         y = self.model.check_target(y)
-        if weight is None:
-            weight = np.ones(len(y))
-        weight = np.asarray(weight, dtype=np.float64)
+        if weight is None and len(y) == len(ends):
+            return y, np.ones(1)
+        weight = np.asarray(1.0 if weight is None else weight, dtype=np.float64)
         if len(y) != len(ends) or weight.shape != y.shape:
             raise InputError(
                 f"Found {len(ends)} rows of codes, {len(y)} targets and weights of "

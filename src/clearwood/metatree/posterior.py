@@ -14,7 +14,7 @@ import numpy as np
 from scipy import special
 
 from clearwood._numeric import as_generator
-from clearwood.metatree import _kernels, statistics
+from clearwood.metatree import _kernels
 from clearwood.metatree.leaf_models import LeafModel
 from clearwood.metatree.structure import Structure
 from clearwood.metatree.top_trees import best_trees
@@ -238,28 +238,11 @@ def compute_posterior(
     -------
     Posterior
     """
-    total = statistics.sum_up(model, own, structure.parent)
-    log_marginal = _log_marginal_where_rows(model, total)
-    # Rows that stop at an inner node are one more child of it, without questions.
-    stopped = np.where(structure.is_leaf, 0.0, model.weight_of(own))
-    log_own = np.zeros(structure.n_nodes)
-    if stopped.any():
-        at = np.flatnonzero(stopped)
-        log_own[at] = model.log_marginal(own[at])
-    with np.errstate(divide="ignore"):
-        log_stop, log_split = np.log1p(-g) + log_marginal, np.log(g)
-    log_q, log_odds = _kernels.evidence_up(
-        structure.parent, structure.first_child, log_stop, log_split, log_own
-    )
-    return Posterior(structure, model, own, total, log_marginal, log_q, log_odds)
-
-
-def _log_marginal_where_rows(model: LeafModel, total: np.ndarray) -> np.ndarray:
-    """Evidence of every node's rows; no rows have the evidence 1 (Corollary 1)."""
-    found = np.zeros(len(total))
-    filled = np.flatnonzero(model.weight_of(total))
-    found[filled] = model.log_marginal(total[filled])
-    return found
+    found = _kernels.posterior_up(
+        structure.parent, structure.first_child, g, model.kind, model.prior,
+        model.n_columns or 0, own,
+    )  # fmt: skip
+    return Posterior(structure, model, own, *found)
 
 
 def tree_weights(log_evidence: Any, prior: Any = None) -> np.ndarray:

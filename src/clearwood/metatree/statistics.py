@@ -36,8 +36,10 @@ def add_rows(
     model : LeafModel
     own : ndarray of shape (n_nodes, n_stats)
     ends : ndarray of int of shape (n_rows,)
-    y, weight : ndarray of shape (n_rows,)
-        Targets as ``check_target`` gives them, and weights.
+    y : ndarray of shape (n_rows,)
+        Targets as ``check_target`` gives them.
+    weight : ndarray of shape (n_rows,) or (1,)
+        One weight per row, or one for all.
     x : ndarray, optional
         Features that the leaf model reads.
 
@@ -53,16 +55,10 @@ def add_rows(
     if model.kind == _kernels.COUNTS:
         _kernels.add_counts(own, ends, y, weight)
     elif model.n_columns is None:
-        _kernels.add_sums(own, ends, model.statistics(y, weight))
+        rows = model.statistics(y, np.broadcast_to(weight, y.shape))
+        _kernels.add_sums(own, ends, rows)
     else:
         _kernels.add_moments(own, ends, model.columns(y, x), weight)
-
-
-def sum_up(model: LeafModel, own: np.ndarray, parent: np.ndarray) -> np.ndarray:
-    """Statistics of every node with all that is below it."""
-    if model.n_columns is None:
-        return _kernels.sum_up(own, parent)
-    return _kernels.moments_up(own, parent, model.n_columns)
 
 
 def merge(model: LeafModel, own: np.ndarray, other: np.ndarray) -> None:

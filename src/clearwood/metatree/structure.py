@@ -15,6 +15,9 @@ from clearwood.metatree import _kernels
 from clearwood.metatree.coder import BinCoder, Coder, ValueCoder
 from clearwood.rules.bins import FeatureBins
 
+BLOCK_CODES = 2**17
+"""Codes sent down at a time: as many as stay in the cache."""
+
 
 @dataclass(frozen=True, eq=False)
 class Structure:
@@ -92,13 +95,16 @@ class Structure:
         return _kernels.node_depths(self.parent)
 
     @cached_property
-    def routing(self) -> tuple[np.ndarray, ...]:
-        """The arrays that the kernels need to send rows down."""
-        return (
+    def routing(self) -> tuple[Any, ...]:
+        """What the kernel needs to send rows down; see ``make_ways``."""
+        ways = _kernels.make_ways(
             self.first_child, self.feature, self.cut_code, self.missing_child,
             self.table_start, self.goes_to,
             np.ascontiguousarray(self.coder.n_codes, dtype=np.int64),
         )  # fmt: skip
+        has_cuts = bool((~self.is_leaf & (self.table_start < 0)).any())
+        depths = self.depth[self.is_leaf]
+        return *ways, has_cuts, int(depths.min()), int(depths.max())
 
     def encode(self, X: Any) -> np.ndarray:
         """Codes of a table; see the coder."""
@@ -126,7 +132,17 @@ class Structure:
                 f"codes are of type {codes.dtype}, expected integers; make them with "
                 "encode."
             )
-        return _kernels.find_ends(codes, *self.routing)
+        ends = np.empty(len(codes), dtype=np.int32)
+        small = np.min_scalar_type(int(self.coder.n_codes.max(initial=0)))
+        n_rows = max(1, BLOCK_CODES // max(self.n_features, 1))
+        for start in range(0, len(codes), n_rows):
+            block = codes[start : start + n_rows]
+            if block.itemsize == 8 and small.itemsize < 4:
+                narrowed = np.empty(block.shape, dtype=small)
+                _kernels.narrow(block.reshape(-1), narrowed.reshape(-1))
+                block = narrowed
+            _kernels.find_ends(block, *self.routing, ends[start : start + n_rows])
+        return ends
 
     def child_of_codes(self, node: int) -> np.ndarray:
         """Child number for every code of an inner node's feature, -1 to stop."""
