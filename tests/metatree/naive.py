@@ -1,0 +1,128 @@
+"""Slow and obvious twins of what `clearwood.metatree` computes fast."""
+
+import itertools
+import math
+
+import numpy as np
+
+
+def end_of(structure, row):
+    """The node where one row of codes ends."""
+    node = 0
+    while structure.first_child[node] >= 0:
+        answers = structure.child_of_codes(node)
+        code = int(row[structure.feature[node]])
+        child = int(answers[code]) if 0 <= code < len(answers) else -1
+        if child < 0:
+            break
+        node = int(structure.first_child[node]) + child
+    return node
+
+
+def moments(z, weight):
+    """Weight, mean, and lower triangle of the scatter about it, in two passes."""
+    z, weight = np.asarray(z, dtype=float), np.asarray(weight, dtype=float)
+    if not weight.sum():
+        d = z.shape[1]
+        return np.zeros(1 + d + d * (d + 1) // 2)
+    mean = weight @ z / weight.sum()
+    scatter = (weight[:, None] * (z - mean)).T @ (z - mean)
+    return np.concatenate([[weight.sum()], mean, scatter[np.tril_indices(len(mean))]])
+
+
+def stats_of(model, y, weight, x=None):
+    """Statistics of some rows together."""
+    y, weight = np.asarray(y, dtype=float), np.asarray(weight, dtype=float)
+    if model.n_columns is None:
+        return model.statistics(y, weight).sum(axis=0)
+    z = y[:, None] if x is None else np.column_stack([x, y])
+    return moments(z, weight)
+
+
+def nodes_below(structure, node):
+    """A node and all that is below it."""
+    found = [node]
+    for s in found:
+        first = structure.first_child[s]
+        if first >= 0:
+            found += range(first, first + structure.n_children[s])
+    return found
+
+
+def prunings(structure, node=0):
+    """Every pruned tree below a node: a set of inner nodes and a set of leaves."""
+    yield frozenset(), frozenset([node])
+    first = structure.first_child[node]
+    if first < 0:
+        return
+    children = range(first, first + structure.n_children[node])
+    for parts in itertools.product(*[list(prunings(structure, c)) for c in children]):
+        inner = frozenset([node]).union(*(part[0] for part in parts))
+        yield inner, frozenset().union(*(part[1] for part in parts))
+
+
+def weighed_prunings(structure, model, g, ends, y, weight, x=None):
+    """Every pruning with its joint log probability with the targets.
+
+    Rows that stop at an inner node of a pruning are in a leaf of their own there.
+    """
+
+    def log_marginal(rows):
+        if not rows.any():
+            return 0.0
+        part = None if x is None else x[rows]
+        stats = stats_of(model, y[rows], weight[rows], part)
+        return float(model.log_marginal(stats[None])[0])
+
+    found = []
+    for inner, leaves in prunings(structure):
+        log_p = 0.0
+        for s in inner:
+            log_p += math.log(g[s]) + log_marginal(ends == s)
+        for s in leaves:
+            stop = 0.0 if structure.first_child[s] < 0 else math.log1p(-g[s])
+            log_p += stop + log_marginal(np.isin(ends, nodes_below(structure, s)))
+        found.append((inner, leaves, log_p))
+    return found
+
+
+def log_sum(values):
+    largest = max(values)
+    return largest + math.log(sum(math.exp(v - largest) for v in values))
+
+
+def feature_used(structure, weighed):
+    """Probability that a feature is asked about, over all prunings."""
+    total = log_sum([log_p for *_, log_p in weighed])
+    used = np.zeros(structure.n_features)
+    for inner, _, log_p in weighed:
+        for d in {int(structure.feature[s]) for s in inner}:
+            used[d] += math.exp(log_p - total)
+    return used
+
+
+def log_density(structure, model, g, ends, y, weight, end, value):
+    """Log density of one more row, as a ratio of two evidences."""
+    before = weighed_prunings(structure, model, g, ends, y, weight)
+    after = weighed_prunings(
+        structure, model, g, np.append(ends, end), np.append(y, value),
+        np.append(weight, 1.0),
+    )  # fmt: skip
+    return log_sum([w[2] for w in after]) - log_sum([w[2] for w in before])
+
+
+def search_corrected(structure, g, p):
+    """The recursion without data, node by node."""
+    new = np.zeros(structure.n_nodes)
+
+    def z(node):
+        first = structure.first_child[node]
+        if first < 0:
+            return 1.0
+        children = range(first, first + structure.n_children[node])
+        split = g / p * math.prod(z(child) for child in children)
+        new[node] = split / (1 - g + split)
+        return 1 - g + split
+
+    z(0)
+    return new
