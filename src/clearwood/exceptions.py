@@ -27,3 +27,11 @@ class UnknownCategoriesWarning(UserWarning):
 
 class InterruptedFitWarning(UserWarning):
     """A fit was stopped early and holds what was done until then."""
+
+
+class CollapsedWeightsWarning(UserWarning):
+    """Weights leave a few trees of a forest in effect."""
+
+
+class PoorMixingWarning(UserWarning):
+    """Chains of a sampler disagree, or are worth few independent draws."""

@@ -43,6 +43,45 @@ PARAMETERS = f"""Parameters
         Seed of the search, which it uses between equally good questions.
 """
 
+FOREST_PARAMETERS = f"""Parameters
+    ----------
+    estimator : estimator, TreeEnsemble, path or None, default=None
+        Whose trees are averaged over their prunings; what its own leaves say plays no
+        part. A fitted one is used as it is and never refitted (wrap it in
+        ``sklearn.frozen.FrozenEstimator`` where it must survive ``clone``); an
+        unfitted one is fitted on ``X, y``; None means a random forest of
+        scikit-learn. All rows of ``fit`` are learned by every tree.
+    weights : {{"uniform", "evidence"}}, default="uniform"
+        How much a tree counts: the same, or by its posterior probability. On the rows
+        that grew the trees the latter usually leaves one to three trees and predicts
+        worse; it warns where it does.
+    {MODEL.strip()}
+    n_jobs : int or None, default=None
+        Threads. The result does not depend on it.
+    random_state : int, Generator, RandomState or None, default=None
+        Seed of the default forest.
+"""
+
+FOREST_ATTRIBUTES = """
+    Attributes
+    ----------
+    meta_trees_ : list of MetaTree
+        One per tree.
+    ensemble_ : TreeEnsemble
+        The forest.
+    estimator_ : estimator
+        The model that was fitted or handed in. Where there are columns of labels, one
+        fitted here has seen ranks in place of categories.
+    leaf_ : LeafModel
+        The leaf model with its hyperparameters.
+    log_evidence_ : ndarray of shape (n_trees,)
+        Of every tree, the log probability of all targets learned.
+    tree_weights_ : ndarray of shape (n_trees,)
+        How much every tree counts.
+    feature_used_ : ndarray of shape (n_features,)
+        Posterior probability that a tree asks about each feature, the weighted mean.
+"""
+
 ATTRIBUTES = """
     Attributes
     ----------

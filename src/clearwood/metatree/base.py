@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -121,6 +122,10 @@ class LearnsByStatistics(BaseEstimator):
         y = check_target(y, X.shape[0], numeric=self._task == "regression")
         return X, y, check_weight(sample_weight, X.shape[0])
 
+    def _distributions(self, X: Any) -> Iterator[tuple[slice, Predictive]]:
+        """Predictive distributions, some rows at a time."""
+        raise NotImplementedError
+
     def _check_queries(self, X: Any) -> Any:
         check_is_fitted(self)
         return check_table(self, X, reset=False)
@@ -172,23 +177,6 @@ def make_prior(
     if prior == "constant" or (prior == "auto" and not searched):
         return constant_prior(structure, g)
     return search_corrected_prior(structure, g, n_searched)
-
-
-def check_leaf(leaf: Any, n_classes: int | None) -> LeafModel:
-    """A leaf model of the user's, refused where it does not fit the task."""
-    if not isinstance(leaf, LeafModel):
-        raise InputError(
-            f"leaf is {leaf!r}; expected 'auto' or a leaf model such as "
-            "NormalNormalGamma()."
-        )
-    counts = hasattr(leaf, "probabilities")
-    if (n_classes is not None) != counts or (counts and leaf.n_stats != n_classes):
-        wanted = "a regression model" if n_classes is None else f"{n_classes} classes"
-        raise InputError(
-            f"leaf is {leaf!r}, which does not fit the target: expected a leaf for "
-            f"{wanted}."
-        )
-    return leaf
 
 
 def columns_of_leaf(leaf: LeafModel, structure: Structure, X: Any) -> Any:
@@ -276,23 +264,8 @@ class OneMetaTree(LearnsByStatistics):
         x = columns_of_leaf(tree.model, tree.structure, X)
         return tree.predictive(tree.structure.encode(X), x)
 
-    def log_density(self, X: Any, y: Any) -> np.ndarray:
-        """Log density (of labels and counts: log probability) of known targets.
-
-        Its mean is a score that judges the whole predictive distribution.
-
-        Parameters
-        ----------
-        X : array-like or frame of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-        """
-        predictive = self._predictive(X)
-        y = check_target(y, len(predictive.mixture), numeric=self._task == "regression")
-        return predictive.log_density(self._as_numbers(y))
+    def _distributions(self, X: Any) -> Iterator[tuple[slice, Predictive]]:
+        yield slice(None), self._predictive(X)
 
 
 def check_mergeable(one: Any, other: Any) -> None:
@@ -309,7 +282,7 @@ def check_mergeable(one: Any, other: Any) -> None:
         )
 
 
-class LearnsClasses(ClassifierMixin):
+class LearnsClasses(ClassifierMixin, LearnsByStatistics):
     """Targets are labels."""
 
     _task = "classification"
@@ -378,8 +351,24 @@ class LearnsClasses(ClassifierMixin):
         best = self.predict_proba(X).argmax(axis=1)
         return self.classes_[best]
 
+    def log_density(self, X: Any, y: Any) -> np.ndarray:
+        """Log probability of known labels; minus its mean is the log loss.
 
-class LearnsValues(RegressorMixin):
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        p = self.predict_proba(X)
+        label = self._as_numbers(check_target(y, len(p), numeric=False))
+        return np.log(p[np.arange(len(p)), label])
+
+
+class LearnsValues(RegressorMixin, LearnsByStatistics):
     """Targets are numbers."""
 
     _task = "regression"
@@ -403,3 +392,53 @@ class LearnsValues(RegressorMixin):
             return self._more(X, y, sample_weight)
         self._validate_params()
         return self._fit(X, y, sample_weight, None)
+
+    def log_density(self, X: Any, y: Any) -> np.ndarray:
+        """Log density (of counts: log probability) of known targets.
+
+        Its mean is a score that judges the whole predictive distribution.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        y = check_target(y, np.shape(X)[0], numeric=True)
+        parts = [p.log_density(y[rows]) for rows, p in self._distributions(X)]
+        return np.concatenate(parts)
+
+    def predict_quantile(self, X: Any, quantile: Any = 0.5) -> np.ndarray:
+        """Quantiles of the predictive distribution.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+        quantile : float or array-like of shape (n_quantiles,), default=0.5
+            Strictly between 0 and 1.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_quantiles)
+        """
+        return np.concatenate([p.quantile(quantile) for _, p in self._distributions(X)])
+
+    def predict_interval(self, X: Any, coverage: float = 0.9) -> np.ndarray:
+        """Interval that holds the target with a given probability, in the middle.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+        coverage : float, default=0.9
+
+        Returns
+        -------
+        ndarray of shape (n_samples, 2)
+            Lower and upper ends.
+        """
+        if not 0 < coverage < 1:
+            raise InputError(f"coverage is {coverage}, expected between 0 and 1.")
+        return self.predict_quantile(X, [0.5 - coverage / 2, 0.5 + coverage / 2])

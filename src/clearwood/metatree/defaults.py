@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from clearwood.metatree.leaf_models import CategoricalDirichlet, NormalNormalGamma
+from clearwood.exceptions import InputError
+from clearwood.metatree.leaf_models import (
+    CategoricalDirichlet,
+    LeafModel,
+    NormalNormalGamma,
+)
 
 ROWS_OF_MEAN = 0.1
 """What the prior mean of a leaf is worth, in rows."""
@@ -14,6 +21,38 @@ SHAPE_OF_PRECISION = 1.5
 
 SHARE_OF_VARIANCE = 0.25
 """Prior mode of a leaf's variance, as a share of the target's."""
+
+
+def make_leaf(
+    leaf: Any, classes: np.ndarray | None, target: np.ndarray, weight: np.ndarray
+) -> LeafModel:
+    """The leaf model, from the parameter of an estimator and the rows of its fit.
+
+    Parameters
+    ----------
+    leaf : "auto" or LeafModel
+    classes : ndarray or None
+        None for values.
+    target, weight : ndarray of shape (n_rows,)
+    """
+    n_classes = None if classes is None else len(classes)
+    if isinstance(leaf, str) and leaf == "auto":
+        if n_classes is None:
+            return leaf_for_values(target, weight)
+        return leaf_for_classes(n_classes)
+    if not isinstance(leaf, LeafModel):
+        raise InputError(
+            f"leaf is {leaf!r}; expected 'auto' or a leaf model such as "
+            "NormalNormalGamma()."
+        )
+    counts = hasattr(leaf, "probabilities")
+    if (n_classes is not None) != counts or (counts and leaf.n_stats != n_classes):
+        wanted = "values" if n_classes is None else f"{n_classes} classes"
+        raise InputError(
+            f"leaf is {leaf!r}, which does not fit the target; expected a leaf for "
+            f"{wanted}."
+        )
+    return leaf
 
 
 def leaf_for_classes(n_classes: int) -> CategoricalDirichlet:

@@ -20,16 +20,11 @@ from clearwood.metatree.base import (
     LearnsValues,
     OneMetaTree,
     check_finite,
-    check_leaf,
     columns_of_leaf,
     make_prior,
     with_names,
 )
-from clearwood.metatree.defaults import (
-    leaf_for_classes,
-    leaf_for_values,
-    n_searchable,
-)
+from clearwood.metatree.defaults import make_leaf, n_searchable
 from clearwood.metatree.growing import features_of, grow_ensemble, stop_unseen
 from clearwood.metatree.leaf_models import LeafModel
 from clearwood.metatree.meta_tree import MetaTree
@@ -85,11 +80,8 @@ class _MetaTree(OneMetaTree):
 
     _tree_class: Any
 
-    def _make_leaf(self, target: np.ndarray, weight: np.ndarray) -> LeafModel:
-        raise NotImplementedError
-
     def _start(self, X: Any, target: np.ndarray, weight: np.ndarray) -> None:
-        leaf = self._make_leaf(target, weight)
+        leaf = make_leaf(self.leaf, getattr(self, "classes_", None), target, weight)
         if isinstance(self.structure, str) and self.structure == "cart":
             self.meta_tree_ = self._grow(X, target, weight, leaf)
         else:
@@ -199,12 +191,6 @@ class MetaTreeClassifier(LearnsClasses, _MetaTree):  # noqa: D101
 
     _tree_class = DecisionTreeClassifier
 
-    def _make_leaf(self, target: np.ndarray, weight: np.ndarray) -> LeafModel:
-        n = len(self.classes_)
-        if isinstance(self.leaf, str) and self.leaf == "auto":
-            return leaf_for_classes(n)
-        return check_leaf(self.leaf, n)
-
     def predict_proba(self, X: Any) -> np.ndarray:
         """Probability of every class, averaged over all prunings.
 
@@ -235,11 +221,6 @@ class MetaTreeRegressor(LearnsValues, _MetaTree):  # noqa: D101
 
     _tree_class = DecisionTreeRegressor
 
-    def _make_leaf(self, target: np.ndarray, weight: np.ndarray) -> LeafModel:
-        if isinstance(self.leaf, str) and self.leaf == "auto":
-            return leaf_for_values(target, weight)
-        return check_leaf(self.leaf, None)
-
     def predict(self, X: Any) -> np.ndarray:
         """Mean of the predictive distribution.
 
@@ -252,35 +233,3 @@ class MetaTreeRegressor(LearnsValues, _MetaTree):  # noqa: D101
         ndarray of shape (n_samples,)
         """
         return self._predictive(X).mean()
-
-    def predict_quantile(self, X: Any, quantile: Any = 0.5) -> np.ndarray:
-        """Quantiles of the predictive distribution.
-
-        Parameters
-        ----------
-        X : array-like or frame of shape (n_samples, n_features)
-        quantile : float or array-like of shape (n_quantiles,), default=0.5
-            Strictly between 0 and 1.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,) or (n_samples, n_quantiles)
-        """
-        return self._predictive(X).quantile(quantile)
-
-    def predict_interval(self, X: Any, coverage: float = 0.9) -> np.ndarray:
-        """Interval that holds the target with a given probability, in the middle.
-
-        Parameters
-        ----------
-        X : array-like or frame of shape (n_samples, n_features)
-        coverage : float, default=0.9
-
-        Returns
-        -------
-        ndarray of shape (n_samples, 2)
-            Lower and upper ends.
-        """
-        if not 0 < coverage < 1:
-            raise InputError(f"coverage is {coverage}, expected between 0 and 1.")
-        return self.predict_quantile(X, [0.5 - coverage / 2, 0.5 + coverage / 2])

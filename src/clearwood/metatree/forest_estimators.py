@@ -1,0 +1,323 @@
+"""The scikit-learn face of forests of meta-trees."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from copy import deepcopy
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+from sklearn.exceptions import NotFittedError
+from sklearn.utils import get_tags
+from sklearn.utils._param_validation import StrOptions
+from sklearn.utils.validation import check_is_fitted
+
+from clearwood._numeric import as_generator
+from clearwood.ensembles import TreeEnsemble, read_ensemble
+from clearwood.exceptions import CollapsedWeightsWarning
+from clearwood.metatree._documentation import FOREST_ATTRIBUTES, FOREST_PARAMETERS
+from clearwood.metatree.base import (
+    LearnsByStatistics,
+    LearnsClasses,
+    LearnsValues,
+    check_finite,
+    check_mergeable,
+    make_prior,
+)
+from clearwood.metatree.defaults import make_leaf, n_searchable
+from clearwood.metatree.forest import MetaForest
+from clearwood.metatree.growing import features_of, grow_ensemble
+from clearwood.metatree.meta_tree import MetaTree
+from clearwood.metatree.posterior import tree_weights
+from clearwood.metatree.predictive import Predictive
+from clearwood.metatree.sklearn_trees import ensemble_to_sklearn
+
+COLLAPSED = 0.5
+"""Weights of fewer trees, in effect, than this share of them have collapsed."""
+
+
+class _MetaForest(LearnsByStatistics):
+    """What classifier and regressor share."""
+
+    _parameter_constraints: dict[str, Any] = {
+        "estimator": "no_validation",
+        "weights": [StrOptions({"uniform", "evidence"})],
+        "prior": "no_validation",
+        "g": "no_validation",
+        "leaf": "no_validation",
+        "n_jobs": [None, Integral],
+        "random_state": "no_validation",
+    }
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        weights: str = "uniform",
+        prior: str = "auto",
+        g: float = 0.5,
+        leaf: Any = "auto",
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.estimator = estimator
+        self.weights = weights
+        self.prior = prior
+        self.g = g
+        self.leaf = leaf
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    _default: Any
+    _forest: MetaForest
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        if hasattr(self.estimator, "__sklearn_tags__"):
+            inner = get_tags(self.estimator)
+            tags.input_tags.allow_nan = inner.input_tags.allow_nan
+        return tags
+
+    # Fitting
+
+    def _start(self, X: Any, target: np.ndarray, weight: np.ndarray) -> None:
+        leaf = make_leaf(self.leaf, getattr(self, "classes_", None), target, weight)
+        if _needs_fit(self.estimator):
+            model, ensemble = self._fit_estimator(X, target, weight)
+        else:
+            model, ensemble = self.estimator, read_ensemble(self.estimator)
+            ensemble = ensemble.as_in(X)
+        n = n_searchable(ensemble.encode(X), _max_features(model))
+        self._forest = MetaForest(
+            ensemble,
+            leaf,
+            lambda structure: make_prior(self.prior, self.g, structure, True, n),
+            self.n_jobs,
+        )
+        self.estimator_, self.leaf_ = model, leaf
+
+    def _fit_estimator(
+        self, X: Any, target: np.ndarray, weight: np.ndarray
+    ) -> tuple[Any, TreeEnsemble]:
+        model = deepcopy(self.estimator)
+        if model is None:
+            seed = int(as_generator(self.random_state).integers(2**31))
+            model = self._default(n_jobs=self.n_jobs, random_state=seed)
+        by_sklearn = type(model).__module__.startswith("sklearn.")
+        features = features_of(X, weight > 0)
+        if by_sklearn and any(labels is not None for labels in features.categories):
+            encoded = features.encode(X)
+            check_finite(encoded, features.names)
+            return model, grow_ensemble(encoded, features, target, weight, model)
+        classes = getattr(self, "classes_", None)
+        y = target if classes is None else classes[target]
+        plain = bool((weight == 1).all())
+        model.fit(X, y, **({} if plain else {"sample_weight": weight}))
+        return model, read_ensemble(model).as_in(X)
+
+    def _learn(self, X: Any, target: np.ndarray, weight: np.ndarray) -> None:
+        self._forest.update(X, target, weight, self.n_jobs)
+        self._refresh()
+
+    def _forget(self, X: Any, target: np.ndarray, weight: np.ndarray) -> None:
+        self._forest.unlearn(X, target, weight)
+        self._refresh()
+
+    def _refresh(self) -> None:
+        """What follows from the statistics."""
+        self.log_evidence_ = self._forest.log_evidence(self.n_jobs)
+        n = len(self.log_evidence_)
+        self.tree_weights_ = np.full(n, 1.0 / n)
+        if self.weights == "evidence":
+            self.tree_weights_ = tree_weights(self.log_evidence_)
+            _warn_of_collapse(self.tree_weights_)
+        self._baked = self._forest.bake(
+            getattr(self, "classes_", None),
+            None if self.weights == "uniform" else self.tree_weights_,
+            f"clearwood.{type(self).__name__}",
+            self.n_jobs,
+        )
+
+    def merge(self, other: Any) -> Any:
+        """Add what another estimator has learned from other rows.
+
+        Parameters
+        ----------
+        other : estimator of the same class
+            A copy of this one that went on with other rows, for example.
+
+        Returns
+        -------
+        self
+        """
+        check_is_fitted(self)
+        check_is_fitted(other)
+        check_mergeable(self, other)
+        self._forest.merge(other._forest)
+        self._refresh()
+        return self
+
+    # Reading and predicting
+
+    def _distributions(self, X: Any) -> Iterator[tuple[slice, Predictive]]:
+        return self._forest.mixtures(self._check_queries(X), self.tree_weights_)
+
+    @property
+    def meta_trees_(self) -> list[MetaTree]:
+        """One meta-tree per tree of the forest."""
+        return self._fitted_forest().trees
+
+    @property
+    def ensemble_(self) -> TreeEnsemble:
+        """The forest whose trees are averaged over their prunings."""
+        return self._fitted_forest().ensemble
+
+    @property
+    def feature_used_(self) -> np.ndarray:
+        """Posterior probability that a tree asks about each feature: the mean."""
+        used = [tree.posterior().feature_used for tree in self.meta_trees_]
+        return self.tree_weights_ @ np.array(used)
+
+    def _fitted_forest(self) -> MetaForest:
+        # As an attribute that is missing before the fit.
+        if "_forest" not in vars(self):
+            raise AttributeError(f"This {type(self).__name__} is not fitted yet.")
+        return self._forest
+
+    def bake(self) -> TreeEnsemble:
+        """The forest with averaged predictions in its leaves.
+
+        Returns
+        -------
+        TreeEnsemble
+            Predicts as this estimator does, and knows nothing of the posterior.
+        """
+        check_is_fitted(self)
+        return self._baked
+
+    def to_sklearn(self) -> Any:
+        """The baked forest as a random forest of scikit-learn.
+
+        It predicts the same for all finite numbers. With ``weights="evidence"`` the
+        values of its trees carry the weights, so that only their mean is a prediction.
+
+        Returns
+        -------
+        RandomForestClassifier or RandomForestRegressor
+
+        Raises
+        ------
+        InputError
+            Where no forest of scikit-learn says the same: it has no categories, and
+            casts numbers to float32 before it compares them.
+        """
+        return ensemble_to_sklearn(self.bake(), forest=True)
+
+
+def _needs_fit(estimator: Any) -> bool:
+    if estimator is None:
+        return True
+    if isinstance(estimator, TreeEnsemble) or not hasattr(estimator, "fit"):
+        return False
+    try:
+        check_is_fitted(estimator)
+    except NotFittedError:
+        return True
+    return False
+
+
+def _max_features(model: Any) -> int | None:
+    """Features tried per question, where the trees say so."""
+    trees = np.ravel(np.asarray(getattr(model, "estimators_", []), dtype=object))
+    return getattr(trees[0], "max_features_", None) if trees.size else None
+
+
+def _warn_of_collapse(weight: np.ndarray) -> None:
+    in_effect = 1.0 / (weight**2).sum()
+    if in_effect < COLLAPSED * len(weight):
+        warnings.warn(
+            f"Weights by evidence leave {in_effect:.1f} of {len(weight)} trees in "
+            "effect. Evidence on the rows that grew the trees favours those that fit "
+            "them best, which usually predict worse than all together; take "
+            "weights='uniform'.",
+            CollapsedWeightsWarning,
+            stacklevel=5,
+        )
+
+
+class MetaForestClassifier(LearnsClasses, _MetaForest):  # noqa: D101
+    __doc__ = f"""A forest each tree of which averages all its prunings.
+
+    {FOREST_PARAMETERS}{FOREST_ATTRIBUTES}
+    classes_ : ndarray
+        Class labels.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> forest = RandomForestClassifier(n_estimators=20, random_state=0).fit(X, y)
+    >>> averaged = MetaForestClassifier(forest).fit(X, y)
+    >>> averaged.score(X, y) > 0.95
+    True
+    """
+
+    _default = RandomForestClassifier
+
+    def _find_classes(self, y: np.ndarray, classes: Any) -> None:
+        # A fitted forest may know classes that these rows lack.
+        known = None if classes is not None else getattr(self.estimator, "classes_", [])
+        if known is not None and len(known) and np.isin(y, known).all():
+            classes = known
+        super()._find_classes(y, classes)
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Probability of every class, averaged over all prunings of all trees.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+        """
+        X = self._check_queries(X)
+        return self._baked.predict_proba(X)
+
+
+class MetaForestRegressor(LearnsValues, _MetaForest):  # noqa: D101
+    __doc__ = f"""A forest each tree of which averages all its prunings.
+
+    {FOREST_PARAMETERS}{FOREST_ATTRIBUTES}
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from sklearn.ensemble import RandomForestRegressor
+    >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+    >>> forest = RandomForestRegressor(n_estimators=20, random_state=0).fit(X, y)
+    >>> averaged = MetaForestRegressor(forest).fit(X, y)
+    >>> low, high = averaged.predict_interval(X[:1], coverage=0.8)[0]
+    >>> bool(low < averaged.predict(X[:1])[0] < high)
+    True
+    """
+
+    _default = RandomForestRegressor
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Mean of the predictive distribution, over all prunings of all trees.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        X = self._check_queries(X)
+        return self._baked.predict(X)

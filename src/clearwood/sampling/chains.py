@@ -1,0 +1,353 @@
+"""Several chains of one sampler, side by side; stop, save, and go on."""
+
+from __future__ import annotations
+
+import threading
+import time
+import warnings
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from clearwood._files import check_writable
+from clearwood._numeric import spawn_generators
+from clearwood._numeric.progress import progress as show_progress
+from clearwood.exceptions import (
+    InputError,
+    InterruptedFitWarning,
+    ModelFormatError,
+    PoorMixingWarning,
+)
+from clearwood.sampling.checkpoint import read_checkpoint, write_checkpoint
+from clearwood.sampling.contract import Sampler
+from clearwood.sampling.diagnostics import Diagnosis, diagnose
+
+ROUNDS = 50
+"""Parts of a run; all chains wait for each other between them."""
+
+GOOD_RHAT = 1.01
+"""Chains whose R-hat is above this do not agree."""
+
+GOOD_ESS = 100
+"""Independent draws that every chain should be worth."""
+
+CHECKPOINT_SECONDS = 30.0
+"""A checkpoint is written after the round that ends so long after the last one."""
+
+
+@dataclass(frozen=True, eq=False)
+class Chains:
+    """The draws of several chains.
+
+    Attributes
+    ----------
+    draws : dict of str to ndarray of shape (n_chains, n_draws, ...)
+        What the sampler records.
+    info : dict of str to ndarray of shape (n_chains, n_draws)
+        What the steps report, averaged over the steps of each draw.
+    states : list
+        The last state of each chain.
+    """
+
+    draws: dict[str, np.ndarray]
+    info: dict[str, np.ndarray]
+    states: list[Any]
+
+    @property
+    def n_chains(self) -> int:
+        """Number of chains."""
+        return len(self.states)
+
+    @property
+    def n_draws(self) -> int:
+        """Number of draws of every chain."""
+        return next(iter(self.draws.values())).shape[1]
+
+    def diagnose(self) -> dict[str, Diagnosis]:
+        """Mean, error, R-hat and effective sample size of every number recorded.
+
+        Entries of arrays are named ``name[i, j]``. Integers are labels, and left out.
+        """
+        found = {}
+        for name, values in self.draws.items():
+            if values.dtype.kind != "f":
+                continue
+            for place in np.ndindex(values.shape[2:]):
+                label = name + (f"[{', '.join(map(str, place))}]" if place else "")
+                found[label] = diagnose(values[(..., *place)])
+        return found
+
+
+class Now(NamedTuple):
+    """Where a chain stands: enough to go on."""
+
+    state: Any
+    generator: Mapping[str, Any]
+    done: int
+
+
+class _Chain:
+    """A chain under way. A *turn* is one step of warm-up, or one draw."""
+
+    def __init__(self, generator: np.random.Generator, state: Any) -> None:
+        self.generator = generator
+        self.now = Now(state, generator.bit_generator.state, 0)
+        self.draws: list[dict[str, Any]] = []
+        self.info: list[dict[str, float]] = []
+
+    def advance(
+        self, sampler: Sampler, plan: Plan, target: int, stop: threading.Event
+    ) -> None:
+        """Take turns up to a number of them, or until told to stop."""
+        while self.now.done < target and not stop.is_set():
+            state, done = self.now.state, self.now.done
+            warm = done >= plan.n_warmup
+            reports = []
+            for _ in range(plan.thin if warm else 1):
+                state, info = sampler.step(self.generator, state)
+                reports.append(info._asdict())
+            if warm:
+                self.draws.append(dict(sampler.record(state)))
+                means = {k: np.mean([float(r[k]) for r in reports]) for k in reports[0]}
+                self.info.append(means)
+            # Last and at once: an interrupt leaves the turn before, or this one.
+            self.now = Now(state, self.generator.bit_generator.state, done + 1)
+
+
+class Plan(NamedTuple):
+    """What a run shares with the one that it goes on from."""
+
+    fingerprint: str
+    n_chains: int
+    n_warmup: int
+    thin: int
+
+
+def run_chains(
+    sampler: Sampler,
+    n_draws: int = 1000,
+    *,
+    n_warmup: int = 500,
+    n_chains: int = 4,
+    thin: int = 1,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+    checkpoint: str | Path | None = None,
+    progress: bool = False,
+) -> Chains:
+    """Run several chains of a sampler.
+
+    The draws of chain ``i`` depend on ``random_state`` and ``i`` alone: more draws or
+    chains, other ``n_jobs``, or a stop in between change none of them.
+
+    Parameters
+    ----------
+    sampler : Sampler
+    n_draws : int, default=1000
+        Draws that each chain keeps.
+    n_warmup : int, default=500
+        Steps before the first draw, not kept.
+    n_chains : int, default=4
+    thin : int, default=1
+        Steps per draw.
+    random_state : int, Generator, RandomState or None
+    n_jobs : int, optional
+        Chains at a time, in threads (-1: one per core). It helps samplers that spend
+        their time in compiled code.
+    checkpoint : str or Path, optional
+        A file that is written every half minute, at the end and at Ctrl-C. If it is
+        there already the run goes on from it, with the generators in it.
+    progress : bool, default=False
+        Whether to show on stderr how far the run has come.
+
+    Returns
+    -------
+    Chains
+        After Ctrl-C, with the draws that all chains have made.
+
+    Warns
+    -----
+    PoorMixingWarning
+        Chains disagree (R-hat above 1.01) or are worth fewer than 100 draws each.
+    InterruptedFitWarning
+        The run was stopped by Ctrl-C.
+    """
+    least = {"n_draws": 1, "n_warmup": 0, "n_chains": 1, "thin": 1}
+    for name, value in zip(least, (n_draws, n_warmup, n_chains, thin)):
+        if value < least[name]:
+            raise InputError(f"{name} is {value}; expected {least[name]} or more.")
+    plan = Plan(sampler.fingerprint, n_chains, n_warmup, thin)
+    path = None if checkpoint is None else Path(checkpoint)
+    if path is not None and path.exists():
+        running = _resume(path, plan, sampler)
+    else:
+        if path is not None:
+            check_writable(path)
+        running = [
+            _Chain(generator, sampler.init(generator))
+            for generator in spawn_generators(random_state, n_chains)
+        ]
+    interrupted = False
+    try:
+        for _ in _rounds(sampler, running, plan, n_draws, n_jobs, path, progress):
+            pass
+    except KeyboardInterrupt:
+        interrupted = True
+    if path is not None:
+        _save(path, plan, running)
+    n_made = min(chain.now.done for chain in running) - n_warmup
+    if interrupted:
+        if n_made < 1:
+            raise KeyboardInterrupt
+        warnings.warn(
+            f"Interrupted after {n_made} of {n_draws} draws; these are kept.",
+            InterruptedFitWarning,
+            stacklevel=2,
+        )
+    chains = _collect(running, min(n_made, n_draws))
+    _warn_if_poor(chains)
+    return chains
+
+
+def _rounds(
+    sampler: Sampler,
+    running: list[_Chain],
+    plan: Plan,
+    n_draws: int,
+    n_jobs: int | None,
+    path: Path | None,
+    visible: bool,
+) -> Iterator[None]:
+    """Take all chains forward, part by part."""
+    from joblib import effective_n_jobs
+
+    end = plan.n_warmup + n_draws
+    targets = sorted({end * (i + 1) // ROUNDS for i in range(ROUNDS)})
+    stop, saved = threading.Event(), time.monotonic()
+    # Not joblib: after Ctrl-C it leaves its threads at work on the chains.
+    with ThreadPoolExecutor(min(effective_n_jobs(n_jobs), plan.n_chains)) as pool:
+        for target in show_progress(targets, len(targets), "sampling", visible):
+            work = [
+                pool.submit(chain.advance, sampler, plan, target, stop)
+                for chain in running
+            ]
+            try:
+                for part in work:
+                    part.result()
+            finally:
+                if any(not part.done() or part.exception() for part in work):
+                    stop.set()
+            if path is not None and time.monotonic() - saved > CHECKPOINT_SECONDS:
+                _save(path, plan, running)
+                saved = time.monotonic()
+            yield
+
+
+def _collect(running: list[_Chain], n_draws: int) -> Chains:
+    """Draws as arrays, cut to what all chains have."""
+    draws = _stack([chain.draws[:n_draws] for chain in running])
+    info = _stack([chain.info[:n_draws] for chain in running])
+    return Chains(draws, info, [chain.now.state for chain in running])
+
+
+def _stack(rows: list[list[dict[str, Any]]]) -> dict[str, np.ndarray]:
+    """From chains of dicts to a dict of arrays (n_chains, n_draws, ...)."""
+    names = rows[0][0] if rows[0] else {}
+    return {k: np.array([[row[k] for row in chain] for chain in rows]) for k in names}
+
+
+def _warn_if_poor(chains: Chains) -> None:
+    least = GOOD_ESS * chains.n_chains
+    poor = {
+        name: d
+        for name, d in chains.diagnose().items()
+        if d.rhat > GOOD_RHAT or d.ess < least
+    }
+    if poor:
+        name = max(poor, key=lambda k: poor[k].rhat)
+        warnings.warn(
+            f"{len(poor)} recorded quantities are not settled; {name!r} has an R-hat "
+            f"of {poor[name].rhat:.3f} (good: up to {GOOD_RHAT}) and an effective "
+            f"sample size of {poor[name].ess:.0f} (good: {least} or more). Make more "
+            "draws, or a longer warm-up.",
+            PoorMixingWarning,
+            stacklevel=3,
+        )
+
+
+def _save(path: Path, plan: Plan, running: list[_Chain]) -> None:
+    """Write where all chains stand; draws beyond that are made again."""
+    chains = []
+    for chain in running:
+        now = chain.now
+        n = max(now.done - plan.n_warmup, 0)
+        chains.append({
+            "state": now.state._asdict(),
+            "generator": now.generator,
+            "done": now.done,
+            "draws": {k: v[0] for k, v in _stack([chain.draws[:n]]).items()},
+            "info": {k: v[0] for k, v in _stack([chain.info[:n]]).items()},
+        })  # fmt: skip
+    write_checkpoint(path, {"plan": plan._asdict(), "chains": chains})
+
+
+def _resume(path: Path, plan: Plan, sampler: Sampler) -> list[_Chain]:
+    """The chains of a checkpoint, which must belong to this run."""
+    content = read_checkpoint(path)
+    if content.get("plan") != plan._asdict():
+        raise InputError(
+            f"The checkpoint {str(path)!r} belongs to another run: it has "
+            f"{content.get('plan')}, this run {plan._asdict()}. Delete it or choose "
+            "another path."
+        )
+    try:
+        running = [_read_chain(chain, plan, sampler) for chain in content["chains"]]
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
+        raise ModelFormatError(
+            f"The checkpoint {str(path)!r} is damaged ({error!r}); delete it to start "
+            "again."
+        ) from None
+    kinds = {tuple(chain.info[0]) for chain in running if chain.info}
+    if len(running) != plan.n_chains or len(kinds) > 1:
+        raise ModelFormatError(
+            f"The checkpoint {str(path)!r} holds {len(running)} chains with reports "
+            f"{sorted(kinds)}, expected {plan.n_chains} of one kind; delete it to "
+            "start again."
+        )
+    return running
+
+
+def _read_chain(content: dict[str, Any], plan: Plan, sampler: Sampler) -> _Chain:
+    known = ("PCG64", "PCG64DXSM", "MT19937", "Philox", "SFC64")
+    name = content["generator"]["bit_generator"]
+    if name not in known:
+        raise ValueError(f"generator {name!r}")
+    generator = np.random.Generator(getattr(np.random, name)())
+    state = _read_state(content["state"], sampler.init(generator))
+    generator.bit_generator.state = content["generator"]
+    chain, done = _Chain(generator, state), content["done"]
+    if type(done) is not int or done < 0:
+        raise ValueError(f"{done} turns done")
+    n = max(done - plan.n_warmup, 0)
+    if n and content["draws"].keys() != dict(sampler.record(state)).keys():
+        raise ValueError(f"draws are {list(content['draws'])}")
+    for kept, rows in ((chain.draws, "draws"), (chain.info, "info")):
+        if any(len(values) != n for values in content[rows].values()):
+            raise ValueError(f"{rows} are not {n}")
+        kept.extend({k: v[i] for k, v in content[rows].items()} for i in range(n))
+    chain.now = Now(state, generator.bit_generator.state, done)
+    return chain
+
+
+def _read_state(content: dict[str, Any], like: Any) -> Any:
+    """A state of the same kind as another one."""
+    state = type(like)(**content)
+    for name, value, other in zip(state._fields, state, like):
+        found, expected = np.asarray(value), np.asarray(other)
+        if found.dtype.kind != expected.dtype.kind or found.ndim != expected.ndim:
+            raise ValueError(f"{name} of the state is {value!r}")
+    return state

@@ -1,0 +1,185 @@
+"""Runs of chains: the same draws however they are made, stopped and resumed."""
+
+import json
+import warnings
+
+import numpy as np
+import pytest
+from tests.sampling.walks import Interrupted, Walk
+
+from clearwood.exceptions import (
+    InputError,
+    InterruptedFitWarning,
+    ModelFormatError,
+    PoorMixingWarning,
+)
+from clearwood.sampling import run_chains, to_arviz
+
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::clearwood.exceptions.PoorMixingWarning"
+)
+
+
+def run(sampler=None, n_draws=60, **options):
+    options = {"n_warmup": 10, "n_chains": 3, "random_state": 5} | options
+    return run_chains(sampler or Walk(), n_draws, **options)
+
+
+def assert_same(a, b, n=None):
+    for name in a.draws:
+        np.testing.assert_array_equal(a.draws[name][:, :n], b.draws[name][:, :n])
+    np.testing.assert_array_equal(a.info["accepted"][:, :n], b.info["accepted"][:, :n])
+
+
+def test_shapes_and_what_is_reported():
+    chains = run(thin=4)
+    assert chains.draws["position"].shape == (3, 60, 2)
+    assert chains.draws["side"].dtype.kind == "i"
+    assert (chains.n_chains, chains.n_draws) == (3, 60)
+    assert set(np.unique(chains.info["accepted"])) <= {0.0, 0.25, 0.5, 0.75, 1.0}
+    np.testing.assert_array_equal(
+        chains.states[1].position, chains.draws["position"][1, -1]
+    )
+    assert list(chains.diagnose()) == ["position[0]", "position[1]"]
+
+
+def test_draws_do_not_depend_on_jobs_length_or_number_of_chains():
+    first = run()
+    assert_same(run(n_jobs=3), first)
+    assert_same(run(n_draws=90), first, n=60)
+    more = run(n_chains=4)
+    np.testing.assert_array_equal(more.draws["position"][:3], first.draws["position"])
+    assert len(np.unique(more.draws["position"][:, 0, 0])) == 4
+
+
+def test_warm_up_and_thinning_leave_draws_out():
+    every = run(n_warmup=0, n_draws=100).draws["position"]
+    np.testing.assert_array_equal(
+        run(n_warmup=10, n_draws=30, thin=3).draws["position"], every[:, 12:100:3]
+    )
+
+
+def test_a_longer_run_goes_on_from_a_checkpoint(tmp_path):
+    path = tmp_path / "chains.json"
+    run(n_draws=25, checkpoint=path)
+    assert_same(run(n_draws=60, checkpoint=path, random_state=99), run())
+    # All is there already: nothing is run.
+    assert_same(run(Interrupted(1), n_draws=60, checkpoint=path), run())
+    assert_same(run(n_draws=20, checkpoint=path), run(), n=20)
+
+
+@pytest.mark.parametrize("n_jobs", [1, 3])
+def test_ctrl_c_keeps_the_draws_and_resumes_to_the_same_bits(tmp_path, n_jobs):
+    path = tmp_path / "chains.json"
+    with pytest.warns(InterruptedFitWarning, match="of 60 draws; these are kept"):
+        stopped = run(Interrupted(150), checkpoint=path, n_jobs=n_jobs)
+    assert 1 <= stopped.n_draws < 60
+    assert_same(stopped, run(), n=stopped.n_draws)
+    assert_same(run(checkpoint=path), run())
+
+
+def test_ctrl_c_in_the_warm_up_leaves_a_checkpoint(tmp_path):
+    path = tmp_path / "chains.json"
+    with pytest.raises(KeyboardInterrupt):
+        run(Interrupted(5), checkpoint=path)
+    assert_same(run(checkpoint=path), run())
+
+
+def test_an_error_in_one_chain_is_raised():
+    class Broken(Walk):
+        def step(self, rng, state):
+            raise ZeroDivisionError("broken")
+
+    with pytest.raises(ZeroDivisionError, match="broken"):
+        run(Broken(), n_jobs=3)
+
+
+def test_other_generators_resume_too(tmp_path):
+    for kind in (np.random.MT19937, np.random.Philox, np.random.SFC64):
+        path = tmp_path / f"{kind.__name__}.json"
+        make = lambda kind=kind: np.random.Generator(kind(3))  # noqa: E731
+        run(n_draws=20, checkpoint=path, random_state=make())
+        assert_same(run(checkpoint=path), run(random_state=make()))
+
+
+def test_a_checkpoint_of_another_run_is_refused(tmp_path):
+    path = tmp_path / "chains.json"
+    run(checkpoint=path)
+    for other in ({"sampler": Walk(scale=2.0)}, {"n_warmup": 11}, {"thin": 2}):
+        with pytest.raises(InputError, match="belongs to another run"):
+            run(checkpoint=path, **other)
+    with pytest.raises(InputError, match="no folder"):
+        run(checkpoint=tmp_path / "nowhere" / "chains.json")
+
+
+def damaged(content):
+    """Ways to damage a checkpoint, one at a time."""
+    chain = content["chains"][0]
+    for key in ("state", "generator", "done", "draws", "info"):
+        for value in (None, [], {}, -1, 10**30, "x"):
+            yield content | {"chains": [chain | {key: value}, *content["chains"][1:]]}
+    for key in chain["generator"]:
+        wrong = chain["generator"] | {key: "no"}
+        yield content | {"chains": [chain | {"generator": wrong}] * 3}
+    for field in ({"dtype": "O"}, {"shape": [-1]}, {"shape": [10**12]}, {"data": "!"}):
+        position = chain["state"]["position"] | field
+        state = chain["state"] | {"position": position}
+        yield content | {"chains": [chain | {"state": state}] * 3}
+    state = chain["state"] | {"log_density": "high"}
+    yield content | {"chains": [chain | {"state": state}] * 3}
+    yield content | {"chains": content["chains"][:1]}
+    yield content | {"chains": 7}
+    yield content | {"schema": "other"}
+    yield [content]
+
+
+def test_damaged_checkpoints_are_refused(tmp_path):
+    path = tmp_path / "chains.json"
+    run(n_draws=5, checkpoint=path)
+    text = path.read_text()
+    cases = [json.dumps(case) for case in damaged(json.loads(text))]
+    cases += [text[: len(text) // 2], "[" * 100_000, "", "\x00\xff"]
+    for case in cases:
+        path.write_text(case)
+        with pytest.raises(ModelFormatError, match=r"chains\.json"):
+            run(n_draws=5, checkpoint=path)
+
+
+def test_parameters_are_checked():
+    for name, value in {"n_draws": 0, "n_chains": 0, "thin": 0, "n_warmup": -1}.items():
+        with pytest.raises(InputError, match=f"{name} is {value}"):
+            run(**{name: value})
+
+
+def test_poor_chains_are_told_of():
+    with pytest.warns(
+        PoorMixingWarning, match=r"'position\[\d\]' has an R-hat of [2-9]"
+    ):
+        run(Walk(scale=0.01, start=5.0))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        run(Walk(scale=2.0), n_draws=500, thin=5)
+
+
+def test_progress_goes_to_stderr(capsys):
+    run(progress=True)
+    told = capsys.readouterr()
+    assert "sampling [##############################] 50/50" in told.err
+    assert told.out == ""
+
+
+@pytest.mark.filterwarnings("ignore:.*ArviZ is undergoing:FutureWarning")
+def test_arviz_gets_draws_and_reports():
+    pytest.importorskip("arviz")
+    chains = run()
+    data = to_arviz(chains)
+    np.testing.assert_array_equal(
+        data["posterior"]["position"].values, chains.draws["position"]
+    )
+    assert data["sample_stats"]["accepted"].dims == ("chain", "draw")
+
+
+def test_without_arviz_one_is_told_what_to_do(monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "arviz", None)
+    with pytest.raises(InputError, match=r"clearwood\[arviz\]"):
+        to_arviz(run())
