@@ -25,6 +25,10 @@ _HOME = {
     "InTreesClassifier": "simplifiers",
     "InTreesRegressor": "simplifiers",
     "Interval": "rules",
+    "MetaForestClassifier": "metatree",
+    "MetaForestRegressor": "metatree",
+    "MetaTreeClassifier": "metatree",
+    "MetaTreeRegressor": "metatree",
     "ModelCheck": "ensembles",
     "NodeHarvestClassifier": "simplifiers",
     "NodeHarvestRegressor": "simplifiers",
@@ -48,7 +52,7 @@ _HOME = {
     "simplify": "simplifiers",
     "stability": "simplifiers.stability",
 }
-_ROOMS = ("datasets", "ensembles", "exceptions", "reporting", "rules")
+_ROOMS = ("datasets", "ensembles", "exceptions", "metatree", "reporting", "rules")
 
 __all__ = sorted([*_HOME, *_ROOMS, "__version__"])
 

@@ -67,12 +67,17 @@ def write_text(path: Any, text: str, *, overwrite: bool = False) -> None:
     overwrite : bool, default=False
         Whether an existing file may be replaced.
     """
+    write_bytes(path, text.encode(), overwrite=overwrite)
+
+
+def write_bytes(path: Any, content: bytes, *, overwrite: bool = False) -> None:
+    """As :func:`write_text`, for a file that is not text."""
     target = check_writable(path, overwrite=overwrite)
     # Beside the target: a rename is atomic only within one file system.
     handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
     try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
         os.chmod(temporary, 0o666 & ~_umask())
         os.replace(temporary, target)
     except BaseException:

@@ -5,6 +5,12 @@ A ``Structure`` says what is asked where, a leaf model what a leaf says, and a
 """
 
 from clearwood.metatree.coder import BinCoder, ValueCoder
+from clearwood.metatree.estimators import MetaTreeClassifier, MetaTreeRegressor
+from clearwood.metatree.exact import exact_sum
+from clearwood.metatree.forest_estimators import (
+    MetaForestClassifier,
+    MetaForestRegressor,
+)
 from clearwood.metatree.leaf_linear import LinearRegressionNormalGamma
 from clearwood.metatree.leaf_models import (
     BernoulliBeta,
@@ -38,7 +44,11 @@ __all__ = [
     "ExponentialGamma",
     "LeafModel",
     "LinearRegressionNormalGamma",
+    "MetaForestClassifier",
+    "MetaForestRegressor",
     "MetaTree",
+    "MetaTreeClassifier",
+    "MetaTreeRegressor",
     "NormalNormalGamma",
     "PoissonGamma",
     "Posterior",
@@ -48,6 +58,7 @@ __all__ = [
     "ValueCoder",
     "compute_posterior",
     "constant_prior",
+    "exact_sum",
     "from_ensemble_tree",
     "from_sklearn_tree",
     "given",

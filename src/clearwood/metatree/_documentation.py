@@ -21,9 +21,12 @@ MODEL = """
 
 PARAMETERS = f"""Parameters
     ----------
-    structure : "cart", Structure, fitted tree or TreeEnsemble, default="cart"
-        What is asked where. ``"cart"`` is grown by scikit-learn on the same rows. A
-        fitted tree, or an ensemble of one tree, is taken as it is.
+    structure : "cart", "exact", Structure, fitted tree or TreeEnsemble, default="cart"
+        What is asked where. ``"cart"`` is grown by scikit-learn on the same rows.
+        ``"exact"`` is, for features of few values (labels, or whole numbers from 0
+        on), the most probable of all trees up to ``max_depth`` (4 if None); to average
+        over all of them, see ``metatree.exact_sum``. A fitted tree, or an ensemble
+        of one tree, is taken as it is.
     {MODEL.strip()}
     missing : {{"evidence", "branch"}}, default="evidence"
         Where missing values go in a tree that is grown here. ``"evidence"``: at every

@@ -20,6 +20,46 @@ COUNTS, POISSON, EXPONENTIAL, NORMAL, LINEAR = range(5)
 
 
 @kernel
+def breadth_first(left, right, root):
+    """Nodes of one tree in breadth-first order, and each one's parent in that order.
+
+    Parameters
+    ----------
+    left, right : ndarray of shape (n_nodes,)
+        Children, which are counted from ``-root``; negative at leaves.
+    root : int
+    """
+    order = np.zeros(left.size, dtype=np.int32)
+    parent = np.full(left.size, -1, dtype=np.int32)
+    n = 1
+    for i in range(left.size):
+        node = order[i]
+        if left[node] >= 0:
+            order[n] = left[node] - root
+            order[n + 1] = right[node] - root
+            parent[n] = i
+            parent[n + 1] = i
+            n += 2
+    return order, parent
+
+
+@kernel
+def places_of_cuts(cuts, start, feature, cut):
+    """Where cuts stand among the sorted cuts of their features; -1 where they do not.
+
+    ``cuts[start[d] : start[d + 1]]`` are those of feature ``d``.
+    """
+    place = np.empty(cut.size, dtype=np.int32)
+    for i in range(cut.size):
+        first = start[feature[i]]
+        last = start[feature[i] + 1]
+        found = first + np.searchsorted(cuts[first:last], cut[i])
+        known = found < last and cuts[found] == cut[i]
+        place[i] = found - first if known else -1
+    return place
+
+
+@kernel
 def node_depths(parent):
     """Number of questions above every node."""
     depth = np.zeros(parent.size, dtype=np.int32)
@@ -575,6 +615,34 @@ def paths_up(ends, parent, depth, g, width):
             left *= g[nodes[i, level]]
         weight[i, last] = left
     return nodes, weight
+
+
+@kernel
+def mix_down(parent, g, own):
+    """What is predicted for rows that end at each node, from what the nodes say.
+
+    Parameters
+    ----------
+    parent : ndarray of shape (n_nodes,)
+    g : ndarray of shape (n_nodes,)
+        Posterior probability that a tree that reaches the node asks on.
+    own : ndarray of shape (n_nodes, n_outputs)
+
+    Returns
+    -------
+    ndarray of shape (n_nodes, n_outputs)
+        Mixture on the way to the node, all that is left given to the node.
+    """
+    mixed = own.copy()
+    before = np.zeros(own.shape)
+    left = np.ones(parent.size)
+    for node in range(1, parent.size):
+        up = parent[node]
+        left[node] = left[up] * g[up]
+        for j in range(own.shape[1]):
+            before[node, j] = before[up, j] + left[up] * (1.0 - g[up]) * own[up, j]
+            mixed[node, j] = before[node, j] + left[node] * own[node, j]
+    return mixed
 
 
 # Proposition 1: one row after the other

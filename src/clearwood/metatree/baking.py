@@ -11,9 +11,9 @@ from clearwood.ensembles import TreeEnsemble
 from clearwood.ensembles.casts import float64_cut_of_float32_test
 from clearwood.ensembles.nodes import TreeNodes, join_trees
 from clearwood.exceptions import InputError
+from clearwood.metatree import _kernels
 from clearwood.metatree.coder import BinCoder
 from clearwood.metatree.meta_tree import MetaTree
-from clearwood.metatree.predictive import predict_at
 from clearwood.metatree.structure import Structure
 
 STOP = -1
@@ -38,16 +38,16 @@ def node_values(tree: MetaTree) -> np.ndarray:
             f"What {type(tree.model).__name__} says depends on the row's features, so "
             "it is no value of a leaf; predict with the estimator itself."
         )
-    every = np.arange(tree.structure.n_nodes, dtype=np.int32)
-    predictive = predict_at(tree.posterior(), every)
+    posterior = tree.posterior()
     if hasattr(tree.model, "probabilities"):
-        return predictive.probabilities()
-    values = predictive.mean()[:, None]
-    if not np.isfinite(values).all():
+        own = tree.model.probabilities(posterior.total)
+    else:
+        own = tree.model.mean(posterior.total)[:, None]
+    if not np.isfinite(own).all():
         raise InputError(
             "Some nodes have no finite mean; give the leaves a narrower prior."
         )
-    return values
+    return _kernels.mix_down(tree.structure.parent, posterior.g, own)
 
 
 def as_ensemble(

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, _fit_context
 from sklearn.utils.validation import check_is_fitted
 
-from clearwood._features import is_frame
+from clearwood._features import FeatureSpace, is_frame
 from clearwood._validation import check_table, check_target, check_weight
 from clearwood.ensembles.casts import FLOAT32_LIMIT
 from clearwood.exceptions import InputError
@@ -153,7 +153,7 @@ def check_finite(encoded: np.ndarray, names: tuple[str, ...]) -> None:
 
 
 def make_prior(
-    prior: Any, g: float, structure: Structure, searched: bool, n_searched: int
+    prior: Any, g: float, structure: Structure, searched: bool, n_searched: Any
 ) -> np.ndarray:
     """The prior g of every node, from the parameters of an estimator.
 
@@ -164,7 +164,7 @@ def make_prior(
     structure : Structure
     searched : bool
         Whether the structure was searched on the rows that will be learned.
-    n_searched : int
+    n_searched : int or ndarray of shape (n_nodes,)
         Among how many features.
     """
     if not isinstance(prior, str) or prior not in (
@@ -179,11 +179,11 @@ def make_prior(
     return search_corrected_prior(structure, g, n_searched)
 
 
-def columns_of_leaf(leaf: LeafModel, structure: Structure, X: Any) -> Any:
+def columns_of_leaf(leaf: LeafModel, features: FeatureSpace, X: Any) -> Any:
     """What linear leaves read: the features, behind a one where they have room."""
     if not leaf.reads_features:
         return None
-    encoded = structure.coder.features.encode(X)
+    encoded = features.encode(X)
     if leaf.n_columns == encoded.shape[1] + 2:
         encoded = np.column_stack([np.ones(len(encoded)), encoded])
     return encoded
@@ -231,12 +231,12 @@ class OneMetaTree(LearnsByStatistics):
 
     def _learn(self, X: Any, target: np.ndarray, weight: np.ndarray) -> None:
         tree = self.meta_tree_
-        x = columns_of_leaf(tree.model, tree.structure, X)
+        x = columns_of_leaf(tree.model, tree.structure.coder.features, X)
         tree.update(tree.structure.encode(X), target, weight, x)
 
     def _forget(self, X: Any, target: np.ndarray, weight: np.ndarray) -> None:
         tree = self.meta_tree_
-        x = columns_of_leaf(tree.model, tree.structure, X)
+        x = columns_of_leaf(tree.model, tree.structure.coder.features, X)
         tree.unlearn(tree.structure.encode(X), target, weight, x)
 
     def merge(self, other: Any) -> Any:
@@ -261,7 +261,7 @@ class OneMetaTree(LearnsByStatistics):
     def _predictive(self, X: Any) -> Predictive:
         X = self._check_queries(X)
         tree = self.meta_tree_
-        x = columns_of_leaf(tree.model, tree.structure, X)
+        x = columns_of_leaf(tree.model, tree.structure.coder.features, X)
         return tree.predictive(tree.structure.encode(X), x)
 
     def _distributions(self, X: Any) -> Iterator[tuple[slice, Predictive]]:

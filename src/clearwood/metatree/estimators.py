@@ -25,7 +25,14 @@ from clearwood.metatree.base import (
     with_names,
 )
 from clearwood.metatree.defaults import make_leaf, n_searchable
-from clearwood.metatree.growing import features_of, grow_ensemble, stop_unseen
+from clearwood.metatree.exact import exact_sum
+from clearwood.metatree.exact_trees import map_tree, structure_of
+from clearwood.metatree.growing import (
+    count_values,
+    features_of,
+    grow_ensemble,
+    stop_unseen,
+)
 from clearwood.metatree.leaf_models import LeafModel
 from clearwood.metatree.meta_tree import MetaTree
 from clearwood.metatree.missing import branch_for_missing, send_missing_by_evidence
@@ -35,6 +42,9 @@ from clearwood.metatree.structure import (
     from_ensemble_tree,
     from_sklearn_tree,
 )
+
+EXACT_DEPTH = 4
+"""Most questions in a row of ``structure="exact"`` where ``max_depth`` is None."""
 
 
 class _MetaTree(OneMetaTree):
@@ -84,6 +94,8 @@ class _MetaTree(OneMetaTree):
         leaf = make_leaf(self.leaf, getattr(self, "classes_", None), target, weight)
         if isinstance(self.structure, str) and self.structure == "cart":
             self.meta_tree_ = self._grow(X, target, weight, leaf)
+        elif isinstance(self.structure, str) and self.structure == "exact":
+            self.meta_tree_ = self._find_best(X, target, weight, leaf)
         else:
             self.meta_tree_ = self._take(X, leaf)
         self.leaf_ = leaf
@@ -115,24 +127,48 @@ class _MetaTree(OneMetaTree):
         if self.missing == "evidence":
             structure = send_missing_by_evidence(
                 structure, leaf, g, codes, target, weight,
-                columns_of_leaf(leaf, structure, X),
+                columns_of_leaf(leaf, features, X),
             )  # fmt: skip
+        return MetaTree(structure, leaf, g)
+
+    def _find_best(
+        self, X: Any, target: np.ndarray, weight: np.ndarray, leaf: LeafModel
+    ) -> MetaTree:
+        """The most probable of all trees on features with few values."""
+        features = features_of(X, weight > 0)
+        encoded = features.encode(X)
+        n_values = count_values(encoded, features)
+        result = exact_sum(
+            encoded.astype(np.int64),
+            target,
+            leaf,
+            max_depth=EXACT_DEPTH if self.max_depth is None else self.max_depth,
+            g=self.g,
+            n_values=n_values,
+            sample_weight=weight,
+            x=columns_of_leaf(leaf, features, X),
+        )
+        structure = structure_of(
+            map_tree(result).questions, n_values, features=features
+        )
+        # A path chooses among the features that it has not asked about.
+        left = np.maximum(features.n_features - structure.depth, 1)
+        g = make_prior(self.prior, self.g, structure, True, left)
         return MetaTree(structure, leaf, g)
 
     def _take(self, X: Any, leaf: LeafModel) -> MetaTree:
         """A structure that is there already."""
-        structure, searched, n = self.structure, False, 1
+        structure, searched, tried = self.structure, False, None
         if isinstance(structure, str):
             raise InputError(
-                f"structure is {structure!r}; expected 'cart', a Structure or a fitted "
-                "tree."
+                f"structure is {structure!r}; expected 'cart', 'exact', a Structure or "
+                "a fitted tree."
             )
         if not isinstance(structure, Structure):
-            searched, model = True, structure
-            structure = from_sklearn_tree(model)
-            encoded = structure.coder.features.encode(X)
-            n = n_searchable(encoded, getattr(model, "max_features_", None))
+            searched, tried = True, getattr(structure, "max_features_", None)
+            structure = from_sklearn_tree(structure)
         structure = with_names(structure, X)
+        n = n_searchable(structure.coder.features.encode(X), tried)
         g = make_prior(self.prior, self.g, structure, searched, n)
         return MetaTree(structure, leaf, g)
 

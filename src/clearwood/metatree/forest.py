@@ -20,6 +20,9 @@ from clearwood.rules.bins import FeatureBins
 BLOCK_ROWS = 32_768
 """Rows sent down all trees at a time."""
 
+NOTHING = 1e-16
+"""Posterior weight of a part that rounding would lose."""
+
 MIXTURE_CELLS = 4_000_000
 """Numbers held at a time where whole distributions are asked for."""
 
@@ -55,6 +58,7 @@ class MetaForest:
             raise InputError("The ensemble has no trees; fit it to more rows.")
         self.ensemble = ensemble
         self.model = model
+        self.baked: TreeEnsemble | None = None
         bins = FeatureBins.from_ensemble(ensemble)
 
         def meta_tree(t: int) -> MetaTree:
@@ -127,13 +131,19 @@ class MetaForest:
             ends = self.ends(encoded[rows])
             parts = [p.path_weights(end) for p, end in zip(posteriors, ends)]
             stats = [p.total[nodes] for p, (nodes, _) in zip(posteriors, parts)]
-            weight = [w * weight for w, (_, weight) in zip(tree_weight, parts)]
+            share = [w * weight for w, (_, weight) in zip(tree_weight, parts)]
+            weight = np.concatenate(share, axis=1)
+            # Most prunings of a tree hardly count; their nodes cost as much as others.
+            matters = (weight > NOTHING).sum(axis=1).max()
+            kept = np.argsort(-weight, axis=1, kind="stable")[:, :matters]
             yield (
                 rows,
                 Predictive(
                     self.model,
-                    np.concatenate(stats, axis=1),
-                    np.concatenate(weight, axis=1),
+                    np.take_along_axis(
+                        np.concatenate(stats, axis=1), kept[..., None], axis=1
+                    ),
+                    np.take_along_axis(weight, kept, axis=1),
                     np.arange(ends.shape[1]),
                 ),
             )

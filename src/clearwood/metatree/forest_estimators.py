@@ -127,19 +127,14 @@ class _MetaForest(LearnsByStatistics):
         self._refresh()
 
     def _refresh(self) -> None:
-        """What follows from the statistics."""
+        """What follows from the statistics; the rest follows when it is asked for."""
+        self._forest.baked = None
         self.log_evidence_ = self._forest.log_evidence(self.n_jobs)
         n = len(self.log_evidence_)
         self.tree_weights_ = np.full(n, 1.0 / n)
         if self.weights == "evidence":
             self.tree_weights_ = tree_weights(self.log_evidence_)
             _warn_of_collapse(self.tree_weights_)
-        self._baked = self._forest.bake(
-            getattr(self, "classes_", None),
-            None if self.weights == "uniform" else self.tree_weights_,
-            f"clearwood.{type(self).__name__}",
-            self.n_jobs,
-        )
 
     def merge(self, other: Any) -> Any:
         """Add what another estimator has learned from other rows.
@@ -196,7 +191,15 @@ class _MetaForest(LearnsByStatistics):
             Predicts as this estimator does, and knows nothing of the posterior.
         """
         check_is_fitted(self)
-        return self._baked
+        forest = self._forest
+        if forest.baked is None:
+            forest.baked = forest.bake(
+                getattr(self, "classes_", None),
+                None if self.weights == "uniform" else self.tree_weights_,
+                f"clearwood.{type(self).__name__}",
+                self.n_jobs,
+            )
+        return forest.baked
 
     def to_sklearn(self) -> Any:
         """The baked forest as a random forest of scikit-learn.
@@ -287,7 +290,7 @@ class MetaForestClassifier(LearnsClasses, _MetaForest):  # noqa: D101
         ndarray of shape (n_samples, n_classes)
         """
         X = self._check_queries(X)
-        return self._baked.predict_proba(X)
+        return self.bake().predict_proba(X)
 
 
 class MetaForestRegressor(LearnsValues, _MetaForest):  # noqa: D101
@@ -320,4 +323,4 @@ class MetaForestRegressor(LearnsValues, _MetaForest):  # noqa: D101
         ndarray of shape (n_samples,)
         """
         X = self._check_queries(X)
-        return self._baked.predict(X)
+        return self.bake().predict(X)

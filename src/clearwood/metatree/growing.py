@@ -10,7 +10,11 @@ import numpy as np
 
 from clearwood._features import FeatureSpace, is_frame, is_missing
 from clearwood.ensembles import TreeEnsemble, read_ensemble
+from clearwood.exceptions import InputError
 from clearwood.metatree.structure import Structure
+
+MOST_VALUES = 256
+"""Of one feature, where a node has one child per value."""
 
 
 def features_of(X: Any, counted: np.ndarray) -> FeatureSpace:
@@ -59,6 +63,29 @@ def _labels(cells: list[Any], counted: np.ndarray) -> tuple[Hashable, ...] | Non
     if labels and numbers:
         return None
     return tuple(sorted(labels, key=lambda label: (str(label), str(type(label)))))
+
+
+def count_values(encoded: np.ndarray, features: FeatureSpace) -> np.ndarray:
+    """How many values each feature has: its categories, or whole numbers from 0 on.
+
+    Examples
+    --------
+    >>> count_values(np.array([[0.0, 2.0], [1.0, 0.0]]), FeatureSpace.numeric(2))
+    array([2, 3])
+    """
+    wrong = ~((encoded >= 0) & (encoded == np.floor(encoded)) & (encoded < MOST_VALUES))
+    if wrong.any():
+        row, d = np.argwhere(wrong)[0]
+        raise InputError(
+            f"Feature {features.names[d]!r} holds {encoded[row, d]} in row {row}; the "
+            f"sum over all trees reads labels, or whole numbers from 0 to "
+            f"{MOST_VALUES - 1}, none missing. Bin the feature first."
+        )
+    found = [
+        len(labels) if labels is not None else int(column.max()) + 1
+        for labels, column in zip(features.categories, encoded.T)
+    ]
+    return np.maximum(found, 2)
 
 
 def grow_ensemble(

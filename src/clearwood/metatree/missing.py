@@ -125,7 +125,8 @@ def send_missing_by_evidence(
         model, own, structure.route(codes[clean]), y[clean], weight[clean],
         None if x is None else x[clean],
     )  # fmt: skip
-    structure = _send_to_heavier(structure, model, own)
+    total = compute_posterior(structure, model, g, own).total
+    structure = _send_to_heavier(structure, model.weight_of(total))
     if not awkward.any():
         return structure
     below = _Subtrees(structure, model, g, own)
@@ -151,10 +152,7 @@ def send_missing_by_evidence(
     return structure
 
 
-def _send_to_heavier(
-    structure: Structure, model: LeafModel, own: np.ndarray
-) -> Structure:
-    weight = model.weight_of(statistics.sum_up(model, own, structure.parent))
+def _send_to_heavier(structure: Structure, weight: np.ndarray) -> Structure:
     inner = np.flatnonzero(~structure.is_leaf)
     left = structure.first_child[inner]
     child = (weight[left] < weight[left + 1]).astype(np.int32)

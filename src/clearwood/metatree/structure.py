@@ -350,8 +350,8 @@ def from_ensemble_tree(
         )
     root = int(ensemble.roots[tree])
     end = int(np.append(ensemble.roots, ensemble.n_nodes)[tree + 1])
-    order, parent = _breadth_first(
-        ensemble.left[root:end] - root, ensemble.right[root:end] - root
+    order, parent = _kernels.breadth_first(
+        ensemble.left[root:end], ensemble.right[root:end], root
     )
     nodes = order + root
     feature = ensemble.feature[nodes]
@@ -365,9 +365,9 @@ def from_ensemble_tree(
     cut_code = np.full(len(nodes), -1, dtype=np.int32)
     table_start = np.full(len(nodes), -1, dtype=np.int64)
     numeric = inner & (ensemble.category_set[nodes] < 0)
-    for d in np.unique(feature[numeric]):
-        at = np.flatnonzero(numeric & (feature == d))
-        cut_code[at] = _codes_of_cuts(bins, int(d), ensemble.cut[nodes[at]])
+    cut_code[numeric] = _codes_of_cuts(
+        bins, feature[numeric], ensemble.cut[nodes[numeric]]
+    )
     tables, n = [np.zeros(0, dtype=np.int32)], 0
     for node in np.flatnonzero(inner & ~numeric):
         table_start[node] = n
@@ -387,20 +387,6 @@ def from_ensemble_tree(
     )
 
 
-def _breadth_first(left: np.ndarray, right: np.ndarray) -> tuple[Any, Any]:
-    """Nodes in breadth-first order, and each one's parent in that order."""
-    levels, parents = [np.zeros(1, dtype=np.int64)], [np.full(1, -1)]
-    n_before = 0
-    while levels[-1].size:
-        level = levels[-1]
-        asks = np.flatnonzero(left[level] > 0)
-        below = np.stack([left[level[asks]], right[level[asks]]], axis=1)
-        levels.append(below.ravel().astype(np.int64))
-        parents.append(np.repeat(n_before + asks, 2))
-        n_before += len(level)
-    return np.concatenate(levels), np.concatenate(parents).astype(np.int32)
-
-
 def _bins_of_nodes(ensemble: TreeEnsemble, nodes: np.ndarray) -> FeatureBins:
     splits = ensemble.splits()
     mine = np.isin(splits.numeric.node, nodes)
@@ -414,14 +400,17 @@ def _bins_of_nodes(ensemble: TreeEnsemble, nodes: np.ndarray) -> FeatureBins:
     )
 
 
-def _codes_of_cuts(bins: FeatureBins, d: int, cut: np.ndarray) -> np.ndarray:
-    """The last code that goes left, which is the cut's place among the cuts."""
-    known = bins.cuts[d]
-    place = np.searchsorted(known, cut)
-    if not np.array_equal(np.append(known, np.nan)[place], cut):
+def _codes_of_cuts(
+    bins: FeatureBins, feature: np.ndarray, cut: np.ndarray
+) -> np.ndarray:
+    """The last codes that go left, which are the cuts' places among all cuts."""
+    start = np.cumsum([0, *(len(cuts) for cuts in bins.cuts)])
+    place = _kernels.places_of_cuts(np.concatenate(bins.cuts), start, feature, cut)
+    if (place < 0).any():
+        name = bins.features.names[feature[int(place.argmin())]]
         raise InputError(
-            f"The bins lack a cut of feature {bins.features.names[d]!r} at which the "
-            "tree splits; make them from the ensemble that holds the tree."
+            f"The bins lack a cut of feature {name!r} at which the tree splits; make "
+            "them from the ensemble that holds the tree."
         )
     return place
 

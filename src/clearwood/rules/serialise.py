@@ -52,10 +52,10 @@ def rules_to_json(rule_set: RuleSet) -> str:
         "clearwood": __version__,
         "task": rule_set.task,
         "target": rule_set.target,
-        "classes": [_plain(label) for label in rule_set.classes],
+        "classes": [plain(label) for label in rule_set.classes],
         "named": features.named,
         "float32": features.float32,
-        "features": [_feature_to_dict(features, d) for d in range(features.n_features)],
+        "features": [feature_to_dict(features, d) for d in range(features.n_features)],
         "combine": rule_set.combine,
         "rules": [_rule_to_dict(rule, rule_set) for rule in rule_set.rules],
         "otherwise": _rule_to_dict(rule_set.otherwise, rule_set),
@@ -64,11 +64,12 @@ def rules_to_json(rule_set: RuleSet) -> str:
     return json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def _feature_to_dict(features: FeatureSpace, d: int) -> dict[str, Any]:
+def feature_to_dict(features: FeatureSpace, d: int) -> dict[str, Any]:
+    """One feature as the format writes it."""
     labels = features.categories[d]
     return {
         "name": features.names[d],
-        "categories": None if labels is None else [_plain(label) for label in labels],
+        "categories": None if labels is None else [plain(label) for label in labels],
         "lookup": features.lookup[d],
         "missing_at": features.missing_at[d],
     }
@@ -80,12 +81,12 @@ def _rule_to_dict(rule: Rule, rule_set: RuleSet) -> dict[str, Any]:
         "conditions": [
             _condition_to_dict(c, rule_set.features) for c in rule.conditions
         ],
-        "prediction": _plain(rule.prediction),
+        "prediction": plain(rule.prediction),
         "probabilities": [float(p) for p in rule.probabilities],
         "scores": [float(s) for s in rule.scores],
         **({"weight": float(rule.weight)} if rule_set.is_average else {}),
         **{k: None if math.isnan(v) else float(v) for k, v in numbers.items()},
-        "instead": None if rule.instead is None else _plain(rule.instead),
+        "instead": None if rule.instead is None else plain(rule.instead),
     }
 
 
@@ -95,7 +96,7 @@ def _condition_to_dict(condition: Condition, features: FeatureSpace) -> dict[str
         labels = features.categories[condition.feature] or ()
         return {
             "feature": name,
-            "categories": [_plain(labels[code]) for code in condition.codes],
+            "categories": [plain(labels[code]) for code in condition.codes],
             "missing": condition.missing,
             "unseen": condition.unseen,
         }
@@ -114,7 +115,8 @@ def _high_to_json(high: float) -> float | str | None:
     return "-inf" if high == -math.inf else None if high == math.inf else high
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
+    """A label as JSON can hold it, or an error."""
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, float) and not math.isfinite(value):
@@ -150,8 +152,8 @@ def read_rules(path: str | Path) -> RuleSet:
 
 def rules_from_json(text: str) -> RuleSet:
     """Read a rule set from JSON text."""
-    document = _parse(text)
-    top = _Place(document, "")
+    document = parse_json(text)
+    top = Place(document, "")
     if document.get("format") != FORMAT:
         raise ModelFormatError(
             f"format: expected {FORMAT!r}; not a Clearwood rule set, as RuleSet.save "
@@ -167,7 +169,7 @@ def rules_from_json(text: str) -> RuleSet:
     if combine not in COMBINE:
         raise ModelFormatError(f"combine: expected one of {COMBINE}.")
     top.only(*TOP)
-    features = _read_features(top)
+    features = read_features(top)
     classes = top.labels("classes") or ()
     task = "classification" if classes else "regression"
     if top.value(str, "task") != task or len(classes) == 1:
@@ -191,7 +193,8 @@ def rules_from_json(text: str) -> RuleSet:
         raise ModelFormatError(f"rules: {error}") from None
 
 
-def _read_features(top: _Place) -> FeatureSpace:
+def read_features(top: Place) -> FeatureSpace:
+    """The features of a document, all checked."""
     entries = top.places("features")
     for place in entries:
         place.only("name", "categories", "lookup", "missing_at")
@@ -208,13 +211,13 @@ def _read_features(top: _Place) -> FeatureSpace:
     )
 
 
-def _read_missing_at(place: _Place) -> float | None:
+def _read_missing_at(place: Place) -> float | None:
     """A number that counts as missing in this feature, or none."""
     given = place.value(object, "missing_at")
     return None if given is None else place.number("missing_at")
 
 
-def _read_lookup(place: _Place) -> Any:
+def _read_lookup(place: Place) -> Any:
     lookup = place.value(str, "lookup")
     labels = place.labels("categories", or_none=True) or ()
     if lookup not in LOOKUPS or not _fits(lookup, labels):
@@ -238,7 +241,8 @@ def _fits(lookup: str, labels: tuple) -> bool:
     return True
 
 
-def _parse(text: str) -> Any:
+def parse_json(text: str) -> Any:
+    """JSON text without anything ambiguous, or an error."""
     def constant(name: str) -> None:
         raise ModelFormatError(f"{name} is not a number that a rule set can hold.")
 
@@ -265,7 +269,7 @@ def _parse(text: str) -> Any:
 
 
 def _read_rule(
-    place: _Place, features: FeatureSpace, classes: tuple, combine: str
+    place: Place, features: FeatureSpace, classes: tuple, combine: str
 ) -> Rule:
     is_sum, is_average = combine == "sum", combine == "average"
     place.only(
@@ -307,7 +311,7 @@ def _read_rule(
     )  # fmt: skip
 
 
-def _read_class(place: _Place, key: str, classes: tuple) -> Any:
+def _read_class(place: Place, key: str, classes: tuple) -> Any:
     """One of the classes, of the very type that it has there."""
     label = place.value(object, key)
     known = [c for c in classes if type(c) is type(label) and c == label]
@@ -316,7 +320,7 @@ def _read_class(place: _Place, key: str, classes: tuple) -> Any:
     return known[0]
 
 
-def _read_per_class(place: _Place, key: str, classes: tuple) -> tuple[float, ...]:
+def _read_per_class(place: Place, key: str, classes: tuple) -> tuple[float, ...]:
     """One number for each of some classes."""
     found = tuple(place.numbers(key))
     if len(found) != len(classes):
@@ -326,7 +330,7 @@ def _read_per_class(place: _Place, key: str, classes: tuple) -> tuple[float, ...
     return found
 
 
-def _read_condition(place: _Place, features: FeatureSpace) -> Condition:
+def _read_condition(place: Place, features: FeatureSpace) -> Condition:
     name = place.value(str, "feature")
     if name not in features.names:
         raise ModelFormatError(f"{place.path}.feature: {name!r} is not in features.")
@@ -366,7 +370,7 @@ def _read_condition(place: _Place, features: FeatureSpace) -> Condition:
     return Interval(feature, low, high, place.value(bool, "missing"))
 
 
-class _Place:
+class Place:
     """An object inside the document, and how to get there."""
 
     def __init__(self, content: Any, path: str) -> None:
@@ -401,12 +405,12 @@ class _Place:
         found = self.value(list, key)
         return [_finite(v, f"{self.at(key)}[{i}]") for i, v in enumerate(found)]
 
-    def place(self, key: str) -> _Place:
-        return _Place(self.value(dict, key), self.at(key))
+    def place(self, key: str) -> Place:
+        return Place(self.value(dict, key), self.at(key))
 
-    def places(self, key: str) -> list[_Place]:
+    def places(self, key: str) -> list[Place]:
         found = self.value(list, key)
-        return [_Place(v, f"{self.at(key)}[{i}]") for i, v in enumerate(found)]
+        return [Place(v, f"{self.at(key)}[{i}]") for i, v in enumerate(found)]
 
     def labels(self, key: str, or_none: bool = False) -> tuple | None:
         found = self.value(object, key)

@@ -1,0 +1,422 @@
+"""One meta-tree behind scikit-learn's face."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn.base import clone
+from sklearn.datasets import load_diabetes, load_wine
+from sklearn.frozen import FrozenEstimator
+from sklearn.metrics import log_loss
+from sklearn.model_selection import train_test_split
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+from tests.metatree import naive
+
+from clearwood import MetaTreeClassifier, MetaTreeRegressor, exceptions
+from clearwood.metatree import (
+    BernoulliBeta,
+    CategoricalDirichlet,
+    LinearRegressionNormalGamma,
+    PoissonGamma,
+    given,
+)
+
+
+@pytest.fixture(scope="module")
+def wine():
+    return train_test_split(*load_wine(return_X_y=True), random_state=0)
+
+
+def with_holes(X, share, seed=0):
+    X = X.copy()
+    X[np.random.default_rng(seed).random(X.shape) < share] = np.nan
+    return X
+
+
+def table(n=300, seed=0):
+    """Labels, numbers and holes; the target depends on both kinds of labels."""
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame(
+        {
+            "hue": rng.choice(list("abcdefg"), n),
+            "size": rng.normal(size=n),
+            "kind": pd.Series(rng.choice(["u", "v", None], n), dtype=object),
+        }
+    )
+    y = np.where(frame.hue.isin(list("aceg")), 1.0, -1.0) + (frame.kind == "u")
+    return frame, y + 0.1 * rng.normal(size=n)
+
+
+# The prior
+
+
+@pytest.mark.parametrize("prior", ["auto", "constant"])
+def test_prior_and_evidence_are_those_of_enumeration(prior):
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(40, 5))
+    X[:, 4] = 1.0
+    y = X[:, 0] + rng.normal(size=40)
+    tree = MetaTreeRegressor(max_depth=2, max_features=3, g=0.6, prior=prior)
+    tree.set_params(random_state=0).fit(X, y)
+    s, model = tree.structure_, tree.leaf_
+    g = naive.search_corrected(s, 0.6, 3)
+    if prior == "constant":
+        g = np.where(s.is_leaf, 0.0, 0.6)
+    np.testing.assert_allclose(tree.meta_tree_.g, g, rtol=1e-12)
+    ends = s.route(s.encode(X))
+    weighed = naive.weighed_prunings(s, model, g, ends, y, np.ones(40))
+    evidence = naive.log_sum([log_p for *_, log_p in weighed])
+    assert tree.log_evidence_ == pytest.approx(evidence, rel=1e-12)
+    used = naive.feature_used(s, weighed)
+    np.testing.assert_allclose(tree.feature_used_, used, rtol=1e-10)
+
+
+def test_constant_columns_are_not_searched():
+    X = np.array([[0.0, 5.0], [1.0, 5.0], [2.0, 5.0], [3.0, 5.0]])
+    tree = MetaTreeClassifier(max_depth=1).fit(X, [0, 0, 1, 1])
+    # One column varies: the weight of asking is g, and 1 - g to stop.
+    assert tree.meta_tree_.g[0] == pytest.approx(0.5)
+
+
+def test_auto_corrects_for_what_was_searched_only(wine):
+    X, _, y, _ = wine
+    cart = DecisionTreeClassifier(max_depth=2, random_state=0).fit(X, y)
+    fitted = MetaTreeClassifier(FrozenEstimator(cart)).fit(X, y)
+    as_it_is = MetaTreeClassifier(fitted.structure_).fit(X, y)
+    assert (as_it_is.meta_tree_.g[~as_it_is.structure_.is_leaf] == 0.5).all()
+    assert (fitted.meta_tree_.g < as_it_is.meta_tree_.g)[0]
+
+
+def test_automatic_leaves_say_what_they_are():
+    tree = MetaTreeRegressor().fit([[0.0], [1.0]], [1.0, 5.0])
+    assert tree.leaf_.m == 3.0
+    assert tree.leaf_.beta / (tree.leaf_.alpha + 1) == pytest.approx(0.25 * 4.0)
+    labels = MetaTreeClassifier().fit([[0.0], [1.0], [2.0]], list("abc"))
+    assert labels.leaf_ == CategoricalDirichlet((1 / 3,) * 3)
+
+
+# Structures
+
+
+def test_better_probabilities_than_the_same_tree_unpruned(wine):
+    X, X_test, y, y_test = wine
+    tree = MetaTreeClassifier(random_state=0).fit(X, y)
+    cart = DecisionTreeClassifier(random_state=0).fit(X, y)
+    averaged = log_loss(y_test, tree.predict_proba(X_test))
+    assert averaged < 0.5 * log_loss(y_test, cart.predict_proba(X_test))
+    assert tree.score(X_test, y_test) > 0.85
+
+
+def test_intervals_hold_what_they_promise():
+    X, X_test, y, y_test = train_test_split(
+        *load_diabetes(return_X_y=True), random_state=0
+    )
+    tree = MetaTreeRegressor(random_state=0).fit(X, y)
+    low, high = tree.predict_interval(X_test, coverage=0.8).T
+    inside = (low <= y_test) & (y_test <= high)
+    assert 0.7 < inside.mean() < 0.92
+    np.testing.assert_allclose(low, tree.predict_quantile(X_test, 0.1))
+    assert tree.score(X_test, y_test) > 0.1
+
+
+@pytest.mark.parametrize("wrap", [FrozenEstimator, lambda model: model])
+def test_a_fitted_tree_asks_the_same(wine, wrap):
+    X, X_test, y, _ = wine
+    cart = DecisionTreeClassifier(max_depth=3, random_state=0).fit(X, y)
+    tree = MetaTreeClassifier(wrap(cart)).fit(X, y)
+    leaf = tree.structure_.original[tree.structure_.route(tree.structure_.encode(X))]
+    np.testing.assert_array_equal(leaf, cart.apply(X))
+
+
+def test_the_best_tree_of_the_exact_sum():
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 2, (300, 6))
+    y = (X[:, 1] ^ X[:, 4]) | (rng.random(300) < 0.05)
+    tree = MetaTreeClassifier("exact").fit(X, y)
+    assert tree.structure_.feature[:3].tolist() in ([1, 4, 4], [4, 1, 1])
+    assert tree.meta_tree_.posterior().map_tree().inner.tolist() == [0, 1, 2]
+    # Six features at the root, five below: asking on weighs 1/2 over their number.
+    below = 0.5 / 5 / (0.5 + 0.5 / 5)
+    z = (0.5 + 0.5 / 5) ** 2 * 0.5 / 6
+    expected = [z / (0.5 + z), below, below]
+    np.testing.assert_allclose(tree.meta_tree_.g[:3], expected, rtol=1e-12)
+    with pytest.raises(exceptions.InputError, match=r"holds 0\.5 in row 1"):
+        MetaTreeClassifier("exact").fit([[1.0], [0.5]], [0, 1])
+
+
+@pytest.mark.parametrize(
+    ("change", "match"),
+    [
+        ({"structure": "carts"}, "'cart', 'exact'"),
+        ({"prior": "flat"}, "search-corrected"),
+        ({"leaf": PoissonGamma()}, "2 classes"),
+        ({"leaf": CategoricalDirichlet((1.0, 1.0, 1.0))}, "2 classes"),
+        ({"leaf": "normal"}, "leaf model"),
+    ],
+)
+def test_wrong_parameters_are_told(change, match):
+    with pytest.raises(exceptions.InputError, match=match):
+        MetaTreeClassifier(**change).fit([[0.0], [1.0]], [0, 1])
+
+
+def test_infinite_numbers_are_refused_in_fit():
+    with pytest.raises(exceptions.InputError, match="'x0' holds inf in row 1"):
+        MetaTreeClassifier().fit([[0.0], [np.inf]], [0, 1])
+
+
+# Leaves
+
+
+def test_leaves_of_all_kinds():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 2))
+    counts = rng.poisson(np.exp(X[:, 0]))
+    tree = MetaTreeRegressor(leaf=PoissonGamma(), random_state=0).fit(X, counts)
+    assert (tree.predict_quantile(X, 0.5) % 1 == 0).all()
+    linear = LinearRegressionNormalGamma((0.0, 0.0, 0.0), 1e-3)
+    y = 3.0 + X @ [1.0, -2.0] + 0.01 * rng.normal(size=200)
+    tree = MetaTreeRegressor(leaf=linear, max_depth=2, random_state=0).fit(X, y)
+    assert tree.score(X, y) > 0.999
+    with pytest.raises(exceptions.InputError, match="predict with the estimator"):
+        tree.bake()
+    two = MetaTreeClassifier(leaf=BernoulliBeta(), random_state=0).fit(X, y > 3)
+    assert two.score(X, y > 3) > 0.9
+
+
+# Tables
+
+
+@pytest.mark.parametrize("missing", ["evidence", "branch"])
+@pytest.mark.parametrize("make", [lambda f: f, pl.from_pandas])
+def test_frames_with_labels_and_holes(missing, make):
+    frame, y = table()
+    tree = MetaTreeRegressor(missing=missing, random_state=0).fit(make(frame), y)
+    assert tree.score(make(frame), y) > 0.98
+    assert tree.feature_names_in_.tolist() == ["hue", "size", "kind"]
+    assert (tree.feature_used_[[0, 2]] > 0.99).all()
+    strange = frame.head(3).assign(hue=["z", "a", None], kind=["w", None, "u"])
+    baked = tree.bake().predict(make(strange))
+    np.testing.assert_allclose(baked, tree.predict(make(strange)), rtol=1e-12)
+
+
+def test_unseen_categories_stop_where_they_are_asked_for():
+    frame, y = table()
+    tree = MetaTreeRegressor(random_state=0).fit(frame[["hue"]], y)
+    end = tree.structure_.route(tree.structure_.encode(pd.DataFrame({"hue": ["z"]})))
+    assert end.tolist() == [0]
+    own = tree.leaf_.mean(tree.meta_tree_.posterior().total[0])
+    assert tree.predict(pd.DataFrame({"hue": ["z"]}))[0] == pytest.approx(own)
+
+
+def test_categories_of_three_classes_are_grouped_at_once():
+    frame = pd.DataFrame({"hue": list("abcdef") * 20})
+    y = frame.hue.map(dict(zip("abcdef", "xyzxyz"))).to_numpy()
+    tree = MetaTreeClassifier(random_state=0).fit(frame, y)
+    assert tree.structure_.is_leaf.sum() == 3
+    assert tree.score(frame, y) == 1.0
+
+
+# Missing values
+
+
+def test_missing_values_go_to_the_branch_of_larger_evidence(wine):
+    X, _, y, _ = wine
+    X = with_holes(X, 0.2)
+    tree = MetaTreeClassifier(random_state=0, max_depth=3).fit(X, y)
+    s, codes = tree.structure_, tree.structure_.encode(X)
+    from clearwood.metatree import MetaTree
+    from clearwood.metatree.missing import missing_codes, send_missing
+
+    # At the root, everything else being as it is, the other side is no better.
+    asked = codes[:, s.feature[0]] == missing_codes(s)[s.feature[0]]
+    assert asked.any()
+    other = send_missing(s, np.array([0]), 1 - s.missing_child[0])
+    turned = MetaTree(other, tree.leaf_, tree.meta_tree_.g).update(codes, y)
+    # Below the root the choices were made for these rows, so this may only be lower.
+    assert turned.log_evidence <= tree.log_evidence_
+
+
+def test_settling_one_question_maximises_the_evidence():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=200)
+    y = (x > 0).astype(int)
+    X = np.where(rng.random(200) < 0.3, np.nan, x)[:, None]
+    y[np.isnan(X[:, 0])] = 1
+    tree = MetaTreeClassifier(max_depth=1).fit(X, y)
+    assert tree.predict([[np.nan]]).tolist() == [1]
+    tree = MetaTreeClassifier(max_depth=1).fit(X, np.where(np.isnan(X[:, 0]), 0, y))
+    assert tree.predict([[np.nan]]).tolist() == [0]
+
+
+def test_without_missing_rows_the_heavier_side_takes_them():
+    X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), [0, 1, 1, 1]
+    tree = MetaTreeClassifier().fit(X, y)
+    assert tree.predict([[np.nan]]).tolist() == [1]
+    tree = MetaTreeClassifier().fit(X, y, sample_weight=[9, 1, 1, 1])
+    assert tree.predict([[np.nan]]).tolist() == [0]
+
+
+def test_missing_values_with_a_branch_of_their_own():
+    x = np.repeat([0.0, 1.0, np.nan], 20)[:, None]
+    y = np.repeat(list("abc"), 20)
+    tree = MetaTreeClassifier(missing="branch", max_depth=1).fit(x, y)
+    assert tree.structure_.n_children[0] in (2, 3)
+    deep = MetaTreeClassifier(missing="branch").fit(x, y)
+    assert deep.predict([[0.0], [1.0], [np.nan]]).tolist() == ["a", "b", "c"]
+    # Where no row was missing, a missing value stops, and the node speaks.
+    full = MetaTreeClassifier(missing="branch").fit(x[:40], y[:40])
+    np.testing.assert_allclose(full.predict_proba([[np.nan]]), [[0.5, 0.5]])
+
+
+# Learning, forgetting, merging
+
+
+@pytest.fixture(scope="module")
+def started():
+    """Data, and an estimator that has learned the first 60 rows."""
+    frame, y = table()
+    return frame, y, MetaTreeRegressor(random_state=0).fit(frame[:60], y[:60])
+
+
+def same(one, other, frame):
+    assert one.log_evidence_ == pytest.approx(other.log_evidence_, rel=1e-12)
+    np.testing.assert_allclose(one.predict(frame), other.predict(frame), rtol=1e-11)
+
+
+def test_batches_are_as_good_as_all_rows_at_once(started):
+    frame, y, first = started
+    at_once = MetaTreeRegressor(
+        first.structure_, leaf=first.leaf_, prior="search-corrected"
+    )
+    parts = clone(at_once)
+    at_once.fit(frame, y)
+    for rows in np.array_split(np.random.default_rng(1).permutation(len(y)), 7):
+        parts.partial_fit(frame.iloc[rows], y[rows])
+    same(parts, at_once, frame)
+    same(
+        pickle.loads(pickle.dumps(first)).partial_fit(frame[60:], y[60:]), parts, frame
+    )
+
+
+def test_counts_of_batches_are_the_same_to_the_last_bit(wine):
+    X, _, y, _ = wine
+    names = np.array(["low", "middle", "high"])[y]
+    cart = DecisionTreeClassifier(max_depth=4, random_state=0).fit(X, y)
+    structure = MetaTreeClassifier(cart).fit(X, y).structure_
+    at_once = MetaTreeClassifier(structure).fit(X, names)
+    parts = MetaTreeClassifier(structure)
+    for rows in np.array_split(np.argsort(y), 5):
+        parts.partial_fit(X[rows], names[rows], classes=np.unique(names))
+    np.testing.assert_array_equal(parts.predict_proba(X), at_once.predict_proba(X))
+    assert parts.log_evidence_ == at_once.log_evidence_
+    with pytest.raises(exceptions.InputError, match="'huge'"):
+        parts.partial_fit(X[:1], ["huge"])
+
+
+def test_unlearned_rows_leave_no_trace(started):
+    frame, y, first = started
+    went_on = pickle.loads(pickle.dumps(first)).partial_fit(frame[60:], y[60:])
+    assert went_on.log_evidence_ != pytest.approx(first.log_evidence_)
+    same(went_on.unlearn(frame[60:], y[60:]), first, frame)
+    with pytest.raises(exceptions.InputError, match="less than no rows"):
+        went_on.unlearn(frame, y)
+    same(went_on, first, frame)
+
+
+def test_shards_merge(started):
+    frame, y, first = started
+    both = pickle.loads(pickle.dumps(first)).partial_fit(frame[60:], y[60:])
+    shard = MetaTreeRegressor(
+        first.structure_, leaf=first.leaf_, prior="search-corrected"
+    ).fit(frame[60:], y[60:])
+    same(pickle.loads(pickle.dumps(first)).merge(shard), both, frame)
+    other = MetaTreeRegressor(random_state=0).fit(frame[:90], y[:90])
+    with pytest.raises(exceptions.InputError, match=r"structure|priors"):
+        first.merge(other)
+    with pytest.raises(exceptions.InputError, match="Cannot merge"):
+        first.merge(MetaTreeClassifier().fit(frame, y > 0))
+
+
+@pytest.mark.parametrize("kind", [MetaTreeClassifier, MetaTreeRegressor])
+def test_a_weight_is_so_many_rows(kind):
+    rng = np.random.default_rng(0)
+    X = with_holes(rng.normal(size=(120, 3)), 0.1)
+    y = np.nan_to_num(X[:, 0] + X[:, 1]) + rng.normal(size=120)
+    if kind is MetaTreeClassifier:
+        y = (y > 0).astype(int)
+    weight = rng.integers(0, 4, 120)
+    model = kind(min_samples_leaf=3, max_depth=4, random_state=0)
+    weighted = clone(model).fit(X, y, sample_weight=weight)
+    repeated = clone(model).fit(X.repeat(weight, axis=0), y.repeat(weight))
+    assert weighted.log_evidence_ == pytest.approx(repeated.log_evidence_, rel=1e-10)
+    np.testing.assert_allclose(weighted.log_density(X, y), repeated.log_density(X, y))
+
+
+def test_fractions_count():
+    tree = MetaTreeClassifier(given([0], 2)).fit([[0], [1]], [0, 1], [0.25, 2.5])
+    assert tree.meta_tree_.own[1:].tolist() == [[0.25, 0.0], [0.0, 2.5]]
+
+
+# Baking
+
+
+@pytest.mark.parametrize("missing", ["evidence", "branch"])
+@pytest.mark.parametrize("share", [0.0, 0.2])
+def test_baked_trees_predict_the_average(wine, missing, share):
+    X, X_test, y, _ = wine
+    names = np.array(["low", "middle", "high"])[y]
+    tree = MetaTreeClassifier(missing=missing, random_state=0)
+    tree.fit(with_holes(X, share), names)
+    queries = with_holes(X_test, 0.3)
+    p = tree.predict_proba(queries)
+    np.testing.assert_allclose(tree.bake().predict_proba(queries), p, atol=1e-12)
+    plain = tree.to_sklearn()
+    assert type(plain) is DecisionTreeClassifier
+    np.testing.assert_allclose(plain.predict_proba(queries), p, atol=1e-12)
+    np.testing.assert_array_equal(plain.predict(queries), tree.predict(queries))
+
+
+def test_scikit_learn_sees_the_same_at_the_cuts():
+    X, y = load_diabetes(return_X_y=True, as_frame=True)
+    tree = MetaTreeRegressor(random_state=0).fit(X, y)
+    plain = tree.to_sklearn()
+    assert type(plain) is DecisionTreeRegressor
+    assert plain.feature_names_in_.tolist() == X.columns.tolist()
+    cuts = tree.structure_.coder.bins.cuts
+    rows = X.head(400).to_numpy().copy()
+    for d, cut in enumerate(cuts):
+        beside = np.concatenate([cut, np.nextafter(cut, np.inf)])[:400]
+        rows[: len(beside), d] = beside
+    frame = pd.DataFrame(rows, columns=X.columns)
+    np.testing.assert_allclose(plain.predict(frame), tree.predict(frame), rtol=1e-12)
+
+
+def test_nodes_with_many_answers_bake_into_questions_in_a_row():
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, [3, 2], (100, 2)).astype(float)
+    X = with_holes(X, 0.1)
+    for missing in ("branch", "stop"):
+        structure = given([0, 1, 1, -1], n_values=[3, 2], missing=missing)
+        tree = MetaTreeRegressor(structure).fit(X, np.nansum(X, axis=1))
+        rows = [[a, b] for a in (0, 1, 2, 7, np.nan) for b in (0, 1, -3, np.nan)]
+        expected = tree.predict(rows)
+        np.testing.assert_allclose(tree.bake().predict(rows), expected, rtol=1e-12)
+        np.testing.assert_allclose(tree.to_sklearn().predict(rows), expected)
+
+
+def test_what_scikit_learn_cannot_say_is_refused():
+    frame, y = table()
+    tree = MetaTreeRegressor(random_state=0).fit(frame, y)
+    with pytest.raises(exceptions.InputError, match="category 'hue'"):
+        tree.to_sklearn()
+
+
+def test_pickle_and_clone(started):
+    frame, y, first = started
+    again = pickle.loads(pickle.dumps(first))
+    np.testing.assert_array_equal(again.predict(frame), first.predict(frame))
+    assert not hasattr(clone(first), "log_evidence_")
+    refit = clone(MetaTreeRegressor(first.structure_)).fit(frame, y)
+    assert refit.structure_.same_as(first.structure_)

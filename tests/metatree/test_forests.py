@@ -1,0 +1,197 @@
+"""Forests of meta-trees."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.datasets import load_diabetes, load_wine
+from sklearn.ensemble import (
+    ExtraTreesRegressor,
+    GradientBoostingClassifier,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
+from sklearn.frozen import FrozenEstimator
+from sklearn.model_selection import train_test_split
+from tests.metatree import naive
+
+from clearwood import (
+    MetaForestClassifier,
+    MetaForestRegressor,
+    MetaTreeClassifier,
+    exceptions,
+    read_ensemble,
+)
+from clearwood.metatree import LinearRegressionNormalGamma
+
+
+@pytest.fixture(scope="module")
+def wine():
+    X, y = load_wine(return_X_y=True)
+    names = np.array(["low", "middle", "high"])[y]
+    return train_test_split(X, names, random_state=0)
+
+
+@pytest.fixture(scope="module")
+def forest(wine):
+    model = RandomForestClassifier(n_estimators=8, random_state=0)
+    return model.fit(wine[0], wine[2])
+
+
+@pytest.fixture(scope="module")
+def diabetes():
+    return train_test_split(*load_diabetes(return_X_y=True), random_state=0)
+
+
+@pytest.fixture(scope="module")
+def averaged(diabetes):
+    X, _, y, _ = diabetes
+    model = RandomForestRegressor(n_estimators=6, min_samples_leaf=5, random_state=0)
+    return MetaForestRegressor(FrozenEstimator(model.fit(X, y))).fit(X, y)
+
+
+def holes(X):
+    X = X.copy()
+    X[np.random.default_rng(0).random(X.shape) < 0.3] = np.nan
+    return X
+
+
+@pytest.mark.parametrize("weights", ["uniform", "evidence"])
+@pytest.mark.filterwarnings("ignore::clearwood.exceptions.CollapsedWeightsWarning")
+def test_prediction_is_the_mean_over_the_meta_trees(wine, forest, weights):
+    X, X_test, y, y_test = wine
+    model = MetaForestClassifier(forest, weights=weights).fit(X, y)
+    queries = holes(X_test)
+    each = [
+        tree.predictive(tree.structure.encode(queries)).probabilities()
+        for tree in model.meta_trees_
+    ]
+    expected = np.tensordot(model.tree_weights_, each, 1)
+    p = model.predict_proba(queries)
+    np.testing.assert_allclose(p, expected, atol=1e-12)
+    np.testing.assert_allclose(model.bake().predict_proba(queries), p, atol=1e-12)
+    plain = model.to_sklearn()
+    assert type(plain) is RandomForestClassifier
+    np.testing.assert_allclose(plain.predict_proba(queries), p, atol=1e-12)
+    np.testing.assert_array_equal(plain.predict(X_test), model.predict(X_test))
+    assert model.score(X_test, y_test) > 0.85
+    log_p = model.log_density(X_test, y_test)
+    assert (np.exp(log_p) <= 1).all()
+
+
+def test_each_tree_is_one_meta_tree_on_all_rows(wine, forest):
+    X, _, y, _ = wine
+    model = MetaForestClassifier(forest).fit(X, y)
+    # The features tried per question are those of the forest: 3 of 13.
+    assert forest.estimators_[0].max_features_ == 3
+    for t in (0, 7):
+        inner = model.meta_trees_[t]
+        g = naive.search_corrected(inner.structure, 0.5, 3)
+        np.testing.assert_allclose(inner.g, g, rtol=1e-12)
+        one = MetaTreeClassifier(inner.structure, g=inner.g).fit(X, y)
+        assert model.log_evidence_[t] == pytest.approx(one.log_evidence_, rel=1e-12)
+        np.testing.assert_array_equal(inner.own, one.meta_tree_.own)
+
+
+def test_weights_by_evidence_warn_where_they_collapse(wine, forest):
+    X, _, y, _ = wine
+    with pytest.warns(exceptions.CollapsedWeightsWarning, match="of 8 trees in effect"):
+        model = MetaForestClassifier(forest, weights="evidence").fit(X, y)
+    weight = np.exp(model.log_evidence_ - model.log_evidence_.max())
+    np.testing.assert_allclose(model.tree_weights_, weight / weight.sum(), rtol=1e-9)
+
+
+def test_equal_trees_do_not_collapse():
+    X, y = np.array([[0.0], [1.0]] * 20), [0, 1] * 20
+    stumps = RandomForestClassifier(n_estimators=4, random_state=0).fit(X, y)
+    model = MetaForestClassifier(stumps, weights="evidence").fit(X, y)
+    np.testing.assert_allclose(model.tree_weights_, 0.25)
+
+
+def test_the_result_does_not_depend_on_the_number_of_threads(wine):
+    X, X_test, y, _ = wine
+    one, two = (
+        MetaForestClassifier(n_jobs=n, random_state=0).fit(X, y) for n in (1, 2)
+    )
+    assert len(one.meta_trees_) == 100
+    np.testing.assert_array_equal(one.predict_proba(X_test), two.predict_proba(X_test))
+    np.testing.assert_array_equal(one.log_evidence_, two.log_evidence_)
+    np.testing.assert_array_equal(one.feature_used_, two.feature_used_)
+
+
+def test_batches_shards_and_forgetting(wine, forest):
+    X, X_test, y, _ = wine
+    at_once = MetaForestClassifier(FrozenEstimator(forest)).fit(X, y)
+    p = at_once.predict_proba(X_test)
+    parts = clone(at_once).partial_fit(X[:50], y[:50])
+    shard = pickle.loads(pickle.dumps(parts)).unlearn(X[:50], y[:50])
+    shard.partial_fit(X[50:], y[50:])
+    assert parts.predict_proba(X_test).max() != p.max()
+    parts.partial_fit(X[50:], y[50:])
+    np.testing.assert_array_equal(parts.predict_proba(X_test), p)
+    parts.unlearn(X[50:], y[50:]).merge(shard)
+    np.testing.assert_array_equal(parts.predict_proba(X_test), p)
+    with pytest.raises(exceptions.InputError, match="less than no rows"):
+        parts.unlearn(np.repeat(X, 2, axis=0), np.repeat(y, 2))
+    np.testing.assert_array_equal(parts.predict_proba(X_test), p)
+
+
+def test_intervals_are_those_of_the_mixture_over_all_trees(diabetes, averaged):
+    _, X, _, y = diabetes
+    interval = averaged.predict_interval(X, coverage=0.8)
+    inside = (interval[:, 0] <= y) & (y <= interval[:, 1])
+    assert 0.7 < inside.mean() < 0.9
+
+    def cdf(values):
+        each = [
+            tree.predictive(tree.structure.encode(X)).cdf(values)
+            for tree in averaged.meta_trees_
+        ]
+        return np.mean(each, axis=0)
+
+    np.testing.assert_allclose(cdf(interval[:, 0]), 0.1, rtol=1e-9)
+    np.testing.assert_allclose(cdf(interval[:, 1]), 0.9, rtol=1e-9)
+    each = [
+        tree.predictive(tree.structure.encode(X)).log_density(y)
+        for tree in averaged.meta_trees_
+    ]
+    density = np.log(np.mean(np.exp(each), axis=0))
+    np.testing.assert_allclose(averaged.log_density(X, y), density, rtol=1e-9)
+
+
+def test_values_come_back_as_a_plain_forest(diabetes, averaged):
+    _, X, _, y = diabetes
+    plain = averaged.to_sklearn()
+    assert type(plain) is RandomForestRegressor
+    np.testing.assert_allclose(plain.predict(X), averaged.predict(X), rtol=1e-12)
+    assert averaged.score(X, y) > 0.2
+
+
+def test_ensembles_of_other_kinds_lend_their_trees(wine):
+    X, X_test, y, y_test = wine
+    boosted = GradientBoostingClassifier(n_estimators=4, random_state=0).fit(X, y)
+    model = MetaForestClassifier(read_ensemble(boosted)).fit(X, y)
+    assert len(model.meta_trees_) == 12
+    assert model.score(X_test, y_test) > 0.85
+    with pytest.raises(exceptions.InputError, match="does not accept"):
+        model.predict(holes(X_test))
+
+
+def test_frames_with_labels():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"hue": rng.choice(list("abcd"), 200), "size": range(200)})
+    y = frame.hue.isin(["a", "c"]) + frame["size"] / 1000
+    model = MetaForestRegressor(ExtraTreesRegressor(5, random_state=0)).fit(frame, y)
+    assert model.score(frame, y) > 0.9
+    assert model.ensemble_.features.categories[0] == ("a", "b", "c", "d")
+    with pytest.raises(exceptions.InputError, match="category 'hue'"):
+        model.to_sklearn()
+
+
+def test_leaves_that_read_features_are_refused(diabetes):
+    X, _, y, _ = diabetes
+    leaf = LinearRegressionNormalGamma((0.0,) * 10)
+    with pytest.raises(exceptions.InputError, match="no leaf for forests"):
+        MetaForestRegressor(leaf=leaf).fit(X, y)
