@@ -43,7 +43,7 @@ def main():
         for n in SIZES[: 5 if options.quick else None]
     }
     for n in TABLE_1:
-        repeats = 20 if options.quick else 100
+        repeats = 1 if options.quick else 5
         cases["table 1", n, "-"] = partial(table_1, n, repeats)
     for n in BATCHES:
         cases["repeated", n, "-"] = partial(repeated, n)
@@ -58,26 +58,29 @@ def main():
 
 def warm():
     """Compile what is timed."""
-    table_1(10, 1)
+    batch(5, 5, 10)
+    given_tree(5, 5, 10)
+    ours_in_turn(*given_tree(5, 5, 10)[1:])
     for task in ("classes", "values"):
         forest(task, 300)
         predict(task, 10, n_train=300)
 
 
-def in_turn(repeats, **sides):
-    """Rows with the median of the CPU milliseconds of some functions, run in turn,
-    and what the last run gave; the first run of each is not counted."""
+def in_turn(repeats, calls=1, **sides):
+    """CPU milliseconds of some functions, and what they gave; so many calls of one,
+    then of the next, over and over, and the first call of each turn not counted."""
     taken = {name: [] for name in sides}
     gave = {}
-    for i in range(repeats + 1):
+    for _ in range(repeats):
         for name, side in sides.items():
-            begin = time.process_time()
-            gave[name] = side()
-            now = time.process_time() - begin
-            if isinstance(gave[name], tuple):  # timed inside
-                now, gave[name] = gave[name]
-            if i:
-                taken[name].append(1e3 * now)
+            for i in range(calls + 1):
+                begin = time.process_time()
+                gave[name] = side()
+                now = time.process_time() - begin
+                if isinstance(gave[name], tuple):  # timed inside
+                    now, gave[name] = gave[name]
+                if i:
+                    taken[name].append(1e3 * now)
     return taken, gave
 
 
@@ -109,7 +112,7 @@ def batch(depth, n_features, n):
     """One batch, both sides; ``gap`` is the largest difference of g."""
     feature, structure, X, y = given_tree(depth, n_features, n)
     taken, g = in_turn(
-        31 if n <= 1_000 else 11 if n <= 10_000 else 5,
+        *((5, 20) if n <= 1_000 else (5, 4) if n <= 10_000 else (2, 2)),
         ours=lambda: ours(structure, [(X, y)]),
         bayesml=lambda: theirs(feature, depth, [(X, y)]),
     )
@@ -126,6 +129,7 @@ def table_1(n, repeats):
     feature, structure, X, y = given_tree(5, 5, n)
     taken, g = in_turn(
         repeats,
+        20,
         bayesml=lambda: theirs(feature, 5, [(X, y)]),
         ours=lambda: ours(structure, [(X, y)]),
         bayesml_rows=lambda: theirs(feature, 5, single(X, y)),
@@ -174,7 +178,7 @@ def forest_of(task, n):
 def forest(task, n):
     """The posterior of all trees beside the forest's own fit."""
     X, y, model, Ours, grown = forest_of(task, n)
-    taken, _ = in_turn(3 if n <= 10_000 else 1, ours=lambda: Ours(model).fit(X, y))
+    taken, _ = in_turn(2 if n <= 10_000 else 1, ours=lambda: Ours(model).fit(X, y))
     return rows_of(taken | {"forest": [grown]})
 
 
@@ -189,7 +193,7 @@ def predict(task, n, n_train=10_000):
     X = np.random.default_rng(3).normal(size=(n, 20))
     verb = "predict_proba" if task == "classes" else "predict"
     taken, said = in_turn(
-        31 if n <= 1_000 else 3,
+        *((3, 20) if n <= 1_000 else (2, 2)),
         forest=lambda: getattr(model, verb)(X),
         ours=lambda: getattr(baked, verb)(X),
         copy=lambda: getattr(copy, verb)(X),
@@ -210,7 +214,8 @@ def write_tables(study):
         return list(dict.fromkeys(zip(here.part, here.a, here.b)))
 
     parts = [
-        f"BayesML {version('bayesml')}. Times are CPU times; the sides take turns.",
+        f"BayesML {version('bayesml')}. Times are CPU times. The "
+        "sides take turns, up to 20 calls at a time after one that is not counted.",
         "## One batch on a given binary tree",
         "Building the trees is not counted. The last column is the largest difference "
         "of the posterior g between the two.",
