@@ -14,7 +14,6 @@ from common import Study, arguments, markdown_table
 from metatree_cases import (
     CHOSEN,
     CLASSES,
-    N_FOLDS,
     VALUES,
     folds,
     learned,

@@ -44,9 +44,7 @@ def main():
             for method in METHODS
         },
         warm=lambda: [
-            METHODS[m](*rows(sets[0], 1_300))
-            for m in METHODS
-            if m.startswith("meta")
+            METHODS[m](*rows(sets[0], 1_300)) for m in METHODS if m.startswith("meta")
         ],
     )
     write_tables(study)
@@ -183,7 +181,13 @@ def write_tables(study):
         "that changes the meta-tree's questions would grow old. Rows are in random "
         "order, so nothing changes here. Its time includes growing and learning the "
         "first batch; so does theirs. Log loss is of probabilities mixed with 1 % of "
-        "the uniform distribution; raw without, but at least 1e-6."
+        "the uniform distribution; raw without, but at least 1e-6.",
+        "In words: on these sets the meta-tree has the lower log loss and fewer errors "
+        "than the Hoeffding trees. In one kernel it needs 25 to 190 times less time "
+        "per row than the default Hoeffding tree; called row by row from Python it "
+        "needs between a quarter and about twice as long. Learning after the first "
+        "rows pays, and new questions pay more; but regrowing keeps all rows, which a "
+        "Hoeffding tree does not need to.",
     ]
     for name, here in frame.groupby("data", sort=False):
         parts += [
