@@ -168,10 +168,11 @@ def duels(frame):
 NOTES = """One CART, grown until its leaves are pure, gives all rows of a table but \
 the pruned ones. Leaves are smoothed as the estimators do it (classes: pseudo-counts \
 that add up to one row), so that nothing but the pruning differs; *by one row per \
-class* is Laplace's rule. Pruning is by cost complexity, its strength chosen among ten \
-by an inner cross-validation on the score of the line. Log loss takes probabilities \
-of 1e-15 at least; those of a CART as it is are 0 and 1, so its log loss says little. \
-Data sets have at most 2,000 rows; values are divided by their standard deviation.
+class* is Laplace's rule. Pruning is by cost complexity, its strength chosen among \
+ten by an inner cross-validation on the score of the line. Log loss takes \
+probabilities of 1e-15 at least; those of a CART as it is are 0 and 1, so its log \
+loss says little. Data sets have at most 2,000 rows; values are divided by their \
+standard deviation.
 
 ## In words
 
@@ -184,24 +185,24 @@ the tree is hardly pruned at all where it was searched on the same rows, and pru
 by cross-validation is clearly better. Most of the gain of the corrected prior is had \
 by its MAP tree, which is small; the average adds a little on nearly every set.
 - **Where one tree loses.** On chess, where the full tree is right, the corrected \
-prior prunes too much (more errors than the full tree); on letter, with 26 classes and few \
-rows per leaf, it has more errors than the full tree, though the better probabilities. \
-On waveform21 and higgs, pruning by cross-validation has the better log loss, as its \
-tree is smaller still.
+prior prunes too much (more errors than the full tree); on letter, with 26 classes \
+and few rows per leaf, it has more errors than the full tree, though the better \
+probabilities. On waveform21 and higgs, pruning by cross-validation has the better \
+log loss, as its tree is smaller still.
 - **One tree, values: it helps** in log density and RMSE, and intervals of 90 % cover \
 90 %; but not on energy, where there is hardly any noise: there the default leaf \
 expects too much of it, and the plain CART has a third of the RMSE (see \
 `metatree_defaults.md`).
 - **Forests of 100 trees, classes: it does not help.** The forest as it is has the \
 better log loss on most sets, and the better Brier score on nearly all. Where \
-averaging helps (breast, spambase, crx), smoothing the leaves alone does the same. The corrected \
-prior is worse in forests than the constant one.
+averaging helps (breast, spambase, crx), smoothing the leaves alone does the same. \
+The corrected prior is worse in forests than the constant one.
 - **Forests, values:** the average gives densities and intervals, which the forest as \
 it is has not, and far better ones than its smoothed leaves; its mean is a worse \
 prediction than the forest's.
 - **Trees weighted by their evidence** on the rows that grew them: one to a few trees \
 are left, and errors are those of few trees.
-- No single tree is as good as a forest."""
+- No single tree has fewer errors than the forest, on any set."""
 
 if __name__ == "__main__":
     main()

@@ -58,6 +58,28 @@ NOW = {
 }
 """Today's defaults."""
 
+IN_WORDS = """\
+- **One tree, classes.** Two rows with the shares of the classes are better than one \
+row with equal shares, on the sets where they were chosen and on the others. g of 0.5 \
+is good. One row per class is worse where there are many classes.
+- **One tree, values.** The variance expected of a leaf should be vaguer (alpha of 0.5 \
+in place of 1.5) and smaller: a tenth of the target's is better on both halves. Still \
+smaller ones, and the one of most evidence, are far better where there is little noise \
+(energy), and far worse elsewhere (autorisk): the leaves were searched on these rows.
+- **Forests.** The constant prior is better than the corrected one, on nearly every \
+set: trees of a forest should be left large."""
+
+NOTES = f"""Settings by their mean rank on the sets where they may be chosen \
+({", ".join(CHOSEN)}), and what they give on the others: the ten best, and all with \
+the leaf or the prior of today's default (bold). Losses and errors are minus that \
+default's on the same set: below 0 is better. *Share* is of the target's variance, at \
+the prior mode of a leaf's; *by evidence* takes the share under which the training \
+rows are most probable. Forests have 15 trees here.
+
+## In words
+
+{IN_WORDS}"""
+
 
 def main():
     options = arguments(__doc__)
@@ -156,48 +178,44 @@ def settings_of(fold, is_forest):
 
 def write_tables(study):
     frame = study.frame()
-    parts = [
-        "The best settings on the sets where they may be chosen "
-        f"({', '.join(CHOSEN)}), and what they give on the others. Losses are minus "
-        "today's default's on the same set: below 0 is better. *Share* is of the "
-        "target's variance, at the prior mode of a leaf's; *by evidence* takes the "
-        "share under which the training rows are most probable."
-    ]
+    parts = [NOTES]
     for kind, (task, sets) in itertools.product(
         ("tree", "forest"), (("classes", CLASSES), ("values", VALUES))
     ):
         here = frame[(frame.kind == kind) & frame.data.isin(sets)]
-        keys = ["leaf", "prior", "g"]
-        for score in ("loss", "error"):
-            wide = here.pivot_table(index=keys, columns="data", values=score)
-            if score == "loss":
-                gap = wide - wide.loc[NOW[task]]
-            else:
-                error = wide - wide.loc[NOW[task]]
-        chosen = [c for c in gap.columns if c in CHOSEN]
-        others = [c for c in gap.columns if c not in CHOSEN]
-        # By ranks, so that no single set decides.
-        order = wide[chosen].rank().mean(axis=1).sort_values().index
-        lines = list(order[:12])
-        for also in list(order):
-            if also == NOW[task] or (also[0] == NOW[task][0] and also not in lines):
-                lines.append(also)
-        parts += [
-            f"## {kind.capitalize()}, {task}",
-            markdown_table(
-                ["leaf", "prior", "g", "loss, chosen", "loss, others", "better on",
-                 "error, chosen", "error, others"],
-                [
-                    [at[0], at[1], at[2], f"{gap.loc[at, chosen].mean():+.4f}",
-                     f"{gap.loc[at, others].mean():+.4f}",
-                     f"{(gap.loc[at, others] < 0).sum()} of {len(others)}",
-                     f"{error.loc[at, chosen].mean():+.4f}",
-                     f"{error.loc[at, others].mean():+.4f}"]
-                    for at in dict.fromkeys(lines)
-                ],
-            ),
-        ]  # fmt: skip
+        if len(here):
+            parts += [f"## {kind.capitalize()}, {task}", table_of_settings(here, task)]
     study.write_markdown("Defaults of meta-trees", *parts)
+
+
+def table_of_settings(frame, task):
+    """The best on the sets to choose on, and all that share today's leaf or prior."""
+    keys, now = ["leaf", "prior", "g"], NOW[task]
+    loss = frame.pivot_table(index=keys, columns="data", values="loss")
+    error = frame.pivot_table(index=keys, columns="data", values="error")
+    chosen = [name for name in loss.columns if name in CHOSEN]
+    others = [name for name in loss.columns if name not in CHOSEN]
+    # By ranks, so that no single set decides.
+    rank = loss[chosen].rank().mean(axis=1).sort_values()
+    loss, error = loss - loss.loc[now], error - error.loc[now]
+    rows = []
+    for i, at in enumerate(rank.index):
+        if i < 10 or at[0] == now[0] or at[1:] == now[1:]:
+            gaps = (loss.loc[at, chosen].mean(), loss.loc[at, others].mean())
+            errors = (error.loc[at, chosen].mean(), error.loc[at, others].mean())
+            rows.append(
+                [
+                    f"**{at[0]}**" if at == now else at[0],
+                    *at[1:],
+                    f"{rank[at]:.1f}",
+                    *(f"{gap:+.4f}" for gap in gaps),
+                    f"{(loss.loc[at, others] < 0).sum()} of {len(others)}",
+                    *(f"{gap:+.4f}" for gap in errors),
+                ]
+            )
+    head = ["leaf", "prior", "g", "rank, chosen", "loss, chosen", "loss, others",
+            "better on", "error, chosen", "error, others"]  # fmt: skip
+    return markdown_table(head, rows)
 
 
 if __name__ == "__main__":
