@@ -133,15 +133,16 @@ class Study:
         """All rows so far."""
         return pd.read_csv(self.csv, dtype=dict.fromkeys(self.keys, str))
 
-    def run(self, cases):
-        """Run what is missing. ``cases``: key tuple -> function giving rows."""
+    def run(self, cases, warm=None):
+        """Run what is missing. ``cases``: key tuple -> function giving rows; ``warm``
+        runs once before, by default ``warm_up``."""
         done = {tuple(row[key] for key in self.keys) for row in self.rows()}
         missing = [key for key in cases if tuple(map(str, key)) not in done]
         print(f"{self.name}: {len(cases) - len(missing)} of {len(cases)} cases done")
         for key in missing:
             print("missing:", *key)
         if missing:
-            warm_up()
+            (warm or warm_up)()
         for key in missing:
             print("running:", *key, flush=True)
             rows = [dict(zip(self.keys, key)) | row for row in cases[key]()]

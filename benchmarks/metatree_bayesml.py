@@ -1,22 +1,14 @@
-"""Posterior over all prunings beside BayesML's, on the same trees and data.
+"""The same perfect binary tree as ours and as BayesML's, for ``metatree_speed.py``.
 
-    python benchmarks/metatree_bayesml.py
-
-The tree is given, perfect and binary; building it is not counted. Both get integer
-codes and are asked for the posterior of one batch; they take turns, and the table
-shows medians. The last column is the largest difference in the posterior g.
+Building the trees is not counted: both get integer codes, and only the call that
+learns them and gives the posterior is timed, in CPU seconds.
 """
 
 import time
 
 import numpy as np
-from common import RESULTS  # one thread everywhere
 
-from clearwood.metatree import BernoulliBeta, MetaTree, given
-
-SIZES = (50, 100, 200, 1_000, 10_000, 100_000, 1_000_000)
-SHAPES = ((5, 5), (10, 20))
-"""Depth and number of features."""
+from clearwood.metatree import BernoulliBeta, MetaTree
 
 
 def random_features(depth, n_features, rng):
@@ -31,25 +23,57 @@ def random_features(depth, n_features, rng):
     return feature
 
 
-def ours(structure, X, y):
+def ours(structure, batches):
+    """CPU seconds for learning some batches and the posterior, and its g."""
     tree = MetaTree(structure, BernoulliBeta(), 0.5)
-    start = time.perf_counter()
-    posterior = tree.update(X, y).posterior()
-    g = posterior.g
-    return time.perf_counter() - start, g
+    begin = time.process_time()
+    for X, y in batches:
+        tree.update(X, y)
+    g = tree.posterior().g
+    return time.process_time() - begin, g
 
 
-def theirs(feature, depth, X, y):
+def ours_in_turn(structure, X, y):
+    """As ``ours``, one row after the other by Proposition 1, in one kernel."""
+    tree = MetaTree(structure, BernoulliBeta(), 0.5)
+    begin = time.process_time()
+    tree.update_stream(X, y)
+    g = tree.posterior().g
+    return time.process_time() - begin, g
+
+
+def ours_one_by_one(structure, X, y):
+    """As ``ours_in_turn``, with a call from Python for every row."""
+    tree = MetaTree(structure, BernoulliBeta(), 0.5)
+    begin = time.process_time()
+    for row, value in zip(X, y):
+        tree.update_one(row, value)
+    g = tree.posterior().g
+    return time.process_time() - begin, g
+
+
+def theirs(feature, depth, batches):
+    """BayesML's learning of some batches, one call each."""
+    model, nodes = _bayesml_tree(feature, depth, batches[0][0].shape[1])
+    begin = time.process_time()
+    with np.errstate(divide="ignore"):
+        for X, y in batches:
+            model.update_posterior(x_categorical=X, y=y, alg_type="given_MT")
+    elapsed = time.process_time() - begin
+    return elapsed, np.array([node.h_g for node in nodes])
+
+
+def _bayesml_tree(feature, depth, n_features):
+    """A model that holds the given tree alone, and its nodes in heap order."""
     from bayesml import metatree
     from bayesml.metatree._metatree import _Node
 
     model = metatree.LearnModel(
-        c_dim_continuous=0, c_dim_categorical=X.shape[1], c_num_children_vec=2,
+        c_dim_continuous=0, c_dim_categorical=n_features, c_num_children_vec=2,
         c_max_depth=depth, h0_g=0.5,
     )  # fmt: skip
-    n_nodes = 2 * len(feature) + 1
     nodes = []
-    for s in range(n_nodes):
+    for s in range(2 * len(feature) + 1):
         leaf = s >= len(feature)
         leaf_model = model.SubModel.LearnModel(
             **model.sub_constants, **model.sub_h0_params
@@ -57,7 +81,7 @@ def theirs(feature, depth, X, y):
         nodes.append(
             _Node(
                 int(np.log2(s + 1)),
-                list(range(X.shape[1])),
+                list(range(n_features)),
                 h_g=0.0 if leaf else 0.5,
                 k=None if leaf else int(feature[s]),
                 sub_model=leaf_model,
@@ -68,37 +92,4 @@ def theirs(feature, depth, X, y):
     for s in range(len(feature)):
         nodes[s].children = nodes[2 * s + 1 : 2 * s + 3]
     model.hn_metatree_list, model.hn_metatree_prob_vec = [nodes[0]], np.ones(1)
-    start = time.perf_counter()
-    with np.errstate(divide="ignore"):
-        model.update_posterior(x_categorical=X, y=y, alg_type="given_MT")
-    elapsed = time.perf_counter() - start
-    return elapsed, np.array([node.h_g for node in nodes])
-
-
-def main():
-    lines = ["depth,features,rows,ours_ms,bayesml_ms,times_faster,difference_of_g"]
-    for depth, n_features in SHAPES:
-        rng = np.random.default_rng(0)
-        feature = random_features(depth, n_features, rng)
-        structure = given(feature, n_values=2, n_features=n_features)
-        for n in SIZES:
-            X = rng.integers(0, 2, (n, n_features))
-            y = rng.integers(0, 2, n)
-            ours(structure, X, y)  # compile
-            pairs = [
-                (ours(structure, X, y), theirs(feature, depth, X, y))
-                for _ in range(31 if n <= 1_000 else 15 if n <= 10_000 else 7)
-            ]
-            mine = 1e3 * np.median([a[0] for a, _ in pairs])
-            peer = 1e3 * np.median([b[0] for _, b in pairs])
-            gap = np.abs(pairs[0][0][1] - pairs[0][1][1]).max()
-            lines.append(
-                f"{depth},{n_features},{n},{mine:.3f},{peer:.3f},{peer / mine:.1f},"
-                f"{gap:.1e}"
-            )
-            print(lines[-1], flush=True)
-    (RESULTS / "metatree_bayesml.csv").write_text("\n".join(lines) + "\n")
-
-
-if __name__ == "__main__":
-    main()
+    return model, nodes
