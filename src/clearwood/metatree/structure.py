@@ -420,10 +420,8 @@ def _codes_of_cuts(
     bins: FeatureBins, feature: np.ndarray, cut: np.ndarray
 ) -> np.ndarray:
     """The last codes that go left, which are the cuts' places among all cuts."""
-    start = np.cumsum([0, *(len(cuts) for cuts in bins.cuts)])
-    place = _routing_kernels.places_of_cuts(
-        np.concatenate(bins.cuts), start, feature, cut
-    )
+    flat, start = bins.flat_cuts
+    place = _routing_kernels.places_of_cuts(flat, start, feature, cut)
     if (place < 0).any():
         name = bins.features.names[feature[int(place.argmin())]]
         raise InputError(
