@@ -66,8 +66,10 @@ is good. One row per class is worse where there are many classes.
 in place of 1.5) and smaller: a tenth of the target's is better on both halves. Still \
 smaller ones, and the one of most evidence, are far better where there is little noise \
 (energy), and far worse elsewhere (autorisk): the leaves were searched on these rows.
-- **Forests.** The constant prior is better than the corrected one, on nearly every \
-set: trees of a forest should be left large."""
+- **Forests.** The constant prior is better than the corrected one for classes and for \
+values, on nearly every set: trees of a forest should be left large, and the average \
+over trees smooths. For the same reason values want a small share, a hundredth or the \
+one of most evidence, on both halves, in density and in RMSE. Classes keep one row."""
 
 NOTES = f"""Settings by their mean rank on the sets where they may be chosen \
 ({", ".join(CHOSEN)}), and what they give on the others: the ten best, and all with \

@@ -193,7 +193,7 @@ def predict(task, n, n_train=10_000):
     X = np.random.default_rng(3).normal(size=(n, 20))
     verb = "predict_proba" if task == "classes" else "predict"
     taken, said = in_turn(
-        *((3, 20) if n <= 1_000 else (2, 2)),
+        *((3, 20) if n <= 1_000 else (1, 2)),
         forest=lambda: getattr(model, verb)(X),
         ours=lambda: getattr(baked, verb)(X),
         copy=lambda: getattr(copy, verb)(X),
