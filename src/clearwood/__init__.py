@@ -28,6 +28,7 @@ _HOME = {
     "MetaForestClassifier": "metatree",
     "MetaForestRegressor": "metatree",
     "MetaTreeClassifier": "metatree",
+    "MetaTreeDisplay": "metatree.display",
     "MetaTreeRegressor": "metatree",
     "ModelCheck": "ensembles",
     "NodeHarvestClassifier": "simplifiers",
@@ -52,7 +53,9 @@ _HOME = {
     "simplify": "simplifiers",
     "stability": "simplifiers.stability",
 }
-_ROOMS = ("datasets", "ensembles", "exceptions", "metatree", "reporting", "rules")
+_ROOMS = (
+    "datasets", "ensembles", "exceptions", "metatree", "reporting", "rules", "sampling",
+)  # fmt: skip
 
 __all__ = sorted([*_HOME, *_ROOMS, "__version__"])
 

@@ -92,7 +92,7 @@ def test_auto_corrects_for_what_was_searched_only(wine):
 def test_automatic_leaves_say_what_they_are():
     tree = MetaTreeRegressor().fit([[0.0], [1.0]], [1.0, 5.0])
     assert tree.leaf_.m == 3.0
-    assert tree.leaf_.beta / (tree.leaf_.alpha + 1) == pytest.approx(0.25 * 4.0)
+    assert tree.leaf_.beta / (tree.leaf_.alpha + 1) == pytest.approx(0.1 * 4.0)
     labels = MetaTreeClassifier().fit([[0.0], [1.0], [2.0]], list("abc"))
     assert labels.leaf_ == CategoricalDirichlet((1 / 3,) * 3)
 

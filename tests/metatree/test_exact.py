@@ -54,6 +54,7 @@ CASES = {
     "three values": (CategoricalDirichlet.symmetric(3), (3, 2), (0.6, 0.5), False),
     "three values, repeats": (PoissonGamma(), (3, 2), (0.6, 0.5), True),
     "normal": (NormalNormalGamma(), (2, 2, 2), (0.7, 0.5), True),
+    "nothing new to ask": (BernoulliBeta(), (2,), (0.95,) * 3, True),
     "asks eagerly": (NormalNormalGamma(), (2, 2), (0.95, 0.95), True),
 }
 

@@ -125,6 +125,12 @@ def damaged(content):
         position = chain["state"]["position"] | field
         state = chain["state"] | {"position": position}
         yield content | {"chains": [chain | {"state": state}] * 3}
+    walked = chain["draws"] | {"position": chain["draws"]["position"] | {"shape": [1]}}
+    yield content | {"chains": [chain | {"draws": walked}] * 3}
+    endless = chain["draws"]["position"] | {"shape": [10**15, 0], "data": ""}
+    many = chain | {"draws": {"position": endless}, "done": 10**15 + 10, "info": {}}
+    yield content | {"chains": [many] * 3}
+    yield content | {"chains": [chain | {"state": content["chains"][1]["state"]}] * 3}
     state = chain["state"] | {"log_density": "high"}
     yield content | {"chains": [chain | {"state": state}] * 3}
     yield content | {"chains": content["chains"][:1]}

@@ -15,10 +15,10 @@ from tests.simplifiers.displays_common import (
 
 from clearwood._features import FeatureSpace
 from clearwood.exceptions import InputError
+from clearwood.plotting.style import wrapped
 from clearwood.rules import Interval, Rule, RuleSet
 from clearwood.simplifiers import RuleListClassifier
 from clearwood.simplifiers.displays import RulesDisplay
-from clearwood.simplifiers.displays.style import wrapped
 
 matplotlib.use("agg")
 

@@ -10,6 +10,7 @@ from clearwood import __version__
 from clearwood.cli.check import check
 from clearwood.cli.explain import explain
 from clearwood.cli.export import export
+from clearwood.cli.metatree import metatree
 from clearwood.cli.predict import predict
 from clearwood.cli.simplify import simplify
 
@@ -25,6 +26,7 @@ Explain the model you have, or train one and read what it learnt:
   clearwood check model.ubj
   clearwood simplify model.ubj data.csv --target y --report report.html
   clearwood simplify data.csv --target y --train random-forest --out rules.json
+  clearwood metatree data.csv --target y --report report.html
   clearwood predict rules.json new.csv
   clearwood export rules.json --to sql --table visits
   clearwood explain rules.json new.csv --row 1
@@ -39,6 +41,7 @@ def main() -> None:
 
 main.add_command(check)
 main.add_command(simplify)
+main.add_command(metatree)
 main.add_command(predict)
 main.add_command(export)
 main.add_command(explain)

@@ -9,6 +9,7 @@ import click
 from click.core import ParameterSource
 
 from clearwood.cli.errors import check_outputs, debug_option, plain_warnings, speaker
+from clearwood.cli.options import listed
 
 # Written out, because the module that knows them loads scikit-learn.
 MODELS = (
@@ -158,7 +159,7 @@ def _check_usage(files: tuple[str, ...], options: dict[str, Any]) -> None:
         allowed = SEARCHES if name == "forbid" else ("list",)
         if method not in allowed and options[name]:
             raise click.UsageError(f"--{name} is for --method {' or '.join(allowed)}.")
-    both = set(_names(options["increasing"])) & set(_names(options["decreasing"]))
+    both = set(listed(options["increasing"])) & set(listed(options["decreasing"]))
     if both:
         raise click.UsageError(
             f"--increasing and --decreasing both name {', '.join(sorted(both))}."
@@ -169,32 +170,14 @@ def _check_usage(files: tuple[str, ...], options: dict[str, Any]) -> None:
         raise click.UsageError("--classes names the classes of a model file.")
 
 
-def _without(frame: Any, names: list[str]) -> Any:
-    """The table without some columns."""
-    from clearwood.exceptions import InputError
-
-    unknown = [name for name in names if name not in frame.columns]
-    if unknown:
-        raise InputError(
-            f"--drop names {unknown}, which the table does not have; it has "
-            f"{list(frame.columns)}."
-        )
-    return frame.drop(columns=names)
-
-
-def _names(text: str | None) -> list[str]:
-    """What stands between commas."""
-    return [name.strip() for name in text.split(",")] if text else []
-
-
 def _train_model(
     data: str, *, options: dict[str, Any], say: Any
 ) -> tuple[Any, Any, str]:
     """An ensemble trained on a part of the table."""
-    from clearwood.cli.tables import read_table, split_target
+    from clearwood.cli.tables import drop_columns, read_table, split_target
     from clearwood.cli.train import hold_out, prepare, train
 
-    frame = _without(read_table(data), _names(options["drop"]))
+    frame = drop_columns(read_table(data), listed(options["drop"]))
     table = split_target(frame, options["target"], options["task"])
     if options["task"] == "auto":
         other = {"classification": "regression", "regression": "classification"}
@@ -230,7 +213,7 @@ def _read_model(
     if options["classes"]:
         # As the table writes them: 1 where its labels are numbers, "1" where texts.
         written = {str(label): label for label in set(y.tolist())}
-        labels = _names(options["classes"])
+        labels = listed(options["classes"])
         ensemble = ensemble.with_classes([written.get(x, x) for x in labels])
     split = hold_out(
         labelled.X, y, ensemble.task, options["test_size"], options["seed"]
@@ -243,9 +226,9 @@ def _explain(model: Any, split: Any, task: str, options: dict[str, Any]) -> Any:
 
     settings: dict[str, Any] = {}
     if options["method"] in SEARCHES:
-        settings["forbidden"] = _names(options["forbid"])
+        settings["forbidden"] = listed(options["forbid"])
     if options["method"] == "list":
-        rising, falling = _names(options["increasing"]), _names(options["decreasing"])
+        rising, falling = listed(options["increasing"]), listed(options["decreasing"])
         signs = dict.fromkeys(rising, 1) | dict.fromkeys(falling, -1)
         settings["monotonic_cst"] = signs
     if options["method"] in ("fab", "em"):

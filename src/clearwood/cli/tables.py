@@ -122,6 +122,17 @@ def _refuse_equal_names(path: str) -> None:
         )
 
 
+def drop_columns(frame: pd.DataFrame, names: list[str]) -> pd.DataFrame:
+    """The table without the columns that ``--drop`` names."""
+    unknown = [name for name in names if name not in frame.columns]
+    if unknown:
+        raise InputError(
+            f"--drop names {unknown}, which the table does not have; it has "
+            f"{list(frame.columns)}."
+        )
+    return frame.drop(columns=names)
+
+
 def split_target(frame: pd.DataFrame, target: str, task: str) -> Labelled:
     """Take the target out of a table and decide what kind it is.
 

@@ -4,9 +4,11 @@ A ``Structure`` says what is asked where, a leaf model what a leaf says, and a
 ``MetaTree`` learns rows and predicts with all prunings at once.
 """
 
+from clearwood.metatree.annotated_tree import AnnotatedTree, TreeNode
 from clearwood.metatree.coder import BinCoder, ValueCoder
 from clearwood.metatree.estimators import MetaTreeClassifier, MetaTreeRegressor
-from clearwood.metatree.exact import exact_sum
+from clearwood.metatree.exact import ExactSum, exact_sum
+from clearwood.metatree.exact_trees import map_tree, sample_trees, structure_of
 from clearwood.metatree.forest_estimators import (
     MetaForestClassifier,
     MetaForestRegressor,
@@ -29,6 +31,8 @@ from clearwood.metatree.posterior import (
 )
 from clearwood.metatree.predictive import Predictive, predict_at
 from clearwood.metatree.prior import constant_prior, search_corrected_prior
+from clearwood.metatree.reading import read_tree
+from clearwood.metatree.scores import compare_scores
 from clearwood.metatree.structure import (
     Structure,
     from_ensemble_tree,
@@ -36,11 +40,14 @@ from clearwood.metatree.structure import (
     given,
     grow_cart,
 )
+from clearwood.metatree.structure_mcmc import TreeSampler
 
 __all__ = [
+    "AnnotatedTree",
     "BernoulliBeta",
     "BinCoder",
     "CategoricalDirichlet",
+    "ExactSum",
     "ExponentialGamma",
     "LeafModel",
     "LinearRegressionNormalGamma",
@@ -55,7 +62,10 @@ __all__ = [
     "Predictive",
     "PrunedTree",
     "Structure",
+    "TreeSampler",
+    "TreeNode",
     "ValueCoder",
+    "compare_scores",
     "compute_posterior",
     "constant_prior",
     "exact_sum",
@@ -63,7 +73,11 @@ __all__ = [
     "from_sklearn_tree",
     "given",
     "grow_cart",
+    "map_tree",
     "predict_at",
+    "sample_trees",
+    "read_tree",
     "search_corrected_prior",
+    "structure_of",
     "tree_weights",
 ]

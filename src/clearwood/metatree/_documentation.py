@@ -14,8 +14,8 @@ MODEL = """
         What a leaf says of the target, with its prior. ``"auto"`` means, for classes,
         a Dirichlet distribution with pseudo-counts of one over the number of classes;
         for numbers, a normal distribution whose mean is expected at the mean of the
-        target, worth a tenth of a row, and whose variance at a quarter of the
-        target's with three degrees of freedom. It reads these off the rows of the
+        target, worth a fifth of a row, and whose variance at a tenth of the target's
+        with three degrees of freedom. It reads these off the rows of the
         first fit; see ``leaf_``.
 """
 
@@ -98,6 +98,10 @@ ATTRIBUTES = """
         Log probability of all targets learned, given their rows.
     feature_used_ : ndarray of shape (n_features,)
         Posterior probability that the tree asks about each feature.
+    map_tree_ : AnnotatedTree
+        The most probable pruning, with the posterior probabilities of its nodes.
+    rules_ : RuleSet
+        Its rules; they predict by that one tree, not by the average.
 """
 
 REFERENCES = """

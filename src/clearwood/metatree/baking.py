@@ -11,7 +11,7 @@ from clearwood.ensembles import TreeEnsemble
 from clearwood.ensembles.casts import float64_cut_of_float32_test
 from clearwood.ensembles.nodes import TreeNodes, join_trees
 from clearwood.exceptions import InputError
-from clearwood.metatree import _kernels
+from clearwood.metatree import _tree_kernels
 from clearwood.metatree.coder import BinCoder
 from clearwood.metatree.meta_tree import MetaTree
 from clearwood.metatree.structure import Structure
@@ -47,7 +47,7 @@ def node_values(tree: MetaTree) -> np.ndarray:
         raise InputError(
             "Some nodes have no finite mean; give the leaves a narrower prior."
         )
-    return _kernels.mix_down(tree.structure.parent, posterior.g, own)
+    return _tree_kernels.mix_down(tree.structure.parent, posterior.g, own)
 
 
 def as_ensemble(

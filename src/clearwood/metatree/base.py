@@ -19,6 +19,7 @@ from clearwood.metatree.leaf_models import LeafModel
 from clearwood.metatree.meta_tree import MetaTree
 from clearwood.metatree.predictive import Predictive
 from clearwood.metatree.prior import constant_prior, search_corrected_prior
+from clearwood.metatree.reading import ReadsTrees
 from clearwood.metatree.structure import Structure
 
 
@@ -202,7 +203,7 @@ def with_names(structure: Structure, X: Any) -> Structure:
     return replace(structure, coder=replace(coder, features=features))
 
 
-class OneMetaTree(LearnsByStatistics):
+class OneMetaTree(ReadsTrees, LearnsByStatistics):
     """One structure; subclasses say how it comes about."""
 
     meta_tree_: MetaTree

@@ -13,13 +13,13 @@ from clearwood.metatree.leaf_models import (
     NormalNormalGamma,
 )
 
-ROWS_OF_MEAN = 0.1
+ROWS_OF_MEAN = 0.2
 """What the prior mean of a leaf is worth, in rows."""
 
 SHAPE_OF_PRECISION = 1.5
 """Of the gamma distribution of a leaf's precision: three degrees of freedom."""
 
-SHARE_OF_VARIANCE = 0.25
+SHARE_OF_VARIANCE = 0.1
 """Prior mode of a leaf's variance, as a share of the target's."""
 
 
@@ -66,7 +66,7 @@ def leaf_for_values(y: np.ndarray, weight: np.ndarray) -> NormalNormalGamma:
     Examples
     --------
     >>> leaf_for_values(np.array([1.0, 5.0]), np.ones(2))
-    NormalNormalGamma(m=3.0, kappa=0.1, alpha=1.5, beta=2.5)
+    NormalNormalGamma(m=3.0, kappa=0.2, alpha=1.5, beta=1.0)
     """
     mean = np.average(y, weights=weight)
     variance = np.average((y - mean) ** 2, weights=weight)

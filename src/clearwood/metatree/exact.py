@@ -26,6 +26,7 @@ from clearwood.metatree.exact_states import (
     check_n_values,
     check_prior,
     count_states,
+    first_states,
     make_priors,
     merge_rows,
     tabulate,
@@ -104,16 +105,13 @@ def exact_sum(
         raise InputError(
             f"The exact sum over {len(n_values)} features at depth {max_depth} has "
             f"{n_states:,} states, more than max_states = {max_states:,}. Ask for less "
-            "depth or fewer features, sample trees instead (structure_mcmc), or raise "
+            "depth or fewer features, draw trees instead (TreeSampler), or raise "
             "max_states (about 100 bytes each)."
         )
     columns, rows = merge_rows(leaf_model, codes, y, sample_weight, x, n_values)
     binomial = binomial_table(len(n_values), max_depth)
     priors = make_priors(len(n_values), g_at, repeats=repeats)
-    starts = [
-        kernels.level_starts(n_values, size, int(binomial[-1, size]))
-        for size in range(len(priors))
-    ]
+    starts = first_states(n_values, binomial, len(priors))
     stats = tabulate(leaf_model, columns, rows, n_values, binomial, starts)
     log_leaf = [leaf_model.log_marginal(table) for table in stats]
     problem = Problem(n_values, binomial, priors, starts, log_leaf)

@@ -166,6 +166,16 @@ def make_priors(n_features: int, g_at: np.ndarray, *, repeats: bool) -> list[Pri
     return priors
 
 
+def first_states(
+    n_values: np.ndarray, binomial: np.ndarray, n_levels: int
+) -> list[np.ndarray]:
+    """First state of every set of features, level by level."""
+    return [
+        kernels.level_starts(n_values, size, int(binomial[-1, size]))
+        for size in range(n_levels)
+    ]
+
+
 def tabulate(
     leaf_model: LeafModel,
     columns: np.ndarray,

@@ -15,6 +15,7 @@ from sklearn.utils import get_tags
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from clearwood._features import is_frame
 from clearwood._numeric import as_generator
 from clearwood.ensembles import TreeEnsemble, read_ensemble
 from clearwood.exceptions import CollapsedWeightsWarning
@@ -88,8 +89,7 @@ class _MetaForest(LearnsByStatistics):
         if _needs_fit(self.estimator):
             model, ensemble = self._fit_estimator(X, target, weight)
         else:
-            model, ensemble = self.estimator, read_ensemble(self.estimator)
-            ensemble = ensemble.as_in(X)
+            model, ensemble = self.estimator, _read(self.estimator, X)
         n = n_searchable(ensemble.encode(X), _max_features(model))
         self._forest = MetaForest(
             ensemble,
@@ -116,7 +116,7 @@ class _MetaForest(LearnsByStatistics):
         y = target if classes is None else classes[target]
         plain = bool((weight == 1).all())
         model.fit(X, y, **({} if plain else {"sample_weight": weight}))
-        return model, read_ensemble(model).as_in(X)
+        return model, _read(model, X)
 
     def _learn(self, X: Any, target: np.ndarray, weight: np.ndarray) -> None:
         self._forest.update(X, target, weight, self.n_jobs)
@@ -230,6 +230,13 @@ def _needs_fit(estimator: Any) -> bool:
     except NotFittedError:
         return True
     return False
+
+
+def _read(model: Any, X: Any) -> TreeEnsemble:
+    """The model's trees, with the names of the table."""
+    ensemble = read_ensemble(model)
+    # An array has no names; and all nodes are checked whenever anything is replaced.
+    return ensemble.as_in(X) if is_frame(X) else ensemble
 
 
 def _max_features(model: Any) -> int | None:

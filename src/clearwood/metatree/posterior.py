@@ -14,7 +14,7 @@ import numpy as np
 from scipy import special
 
 from clearwood._numeric import as_generator
-from clearwood.metatree import _kernels
+from clearwood.metatree import _kernels, _tree_kernels
 from clearwood.metatree.leaf_models import LeafModel
 from clearwood.metatree.structure import Structure
 from clearwood.metatree.top_trees import best_trees
@@ -90,7 +90,7 @@ class Posterior:
     @cached_property
     def reach(self) -> np.ndarray:
         """Posterior probability that a tree has the node."""
-        return _kernels.reach_down(self.structure.parent, self.g)
+        return _tree_kernels.reach_down(self.structure.parent, self.g)
 
     @cached_property
     def leaf(self) -> np.ndarray:
@@ -101,7 +101,7 @@ class Posterior:
     def feature_used(self) -> np.ndarray:
         """Posterior probability that a tree asks about a feature anywhere."""
         s = self.structure
-        return _kernels.use_of_features(
+        return _tree_kernels.use_of_features(
             s.parent, s.first_child, s.feature, self.g, s.n_features
         )
 
@@ -128,7 +128,7 @@ class Posterior:
         """
         s = self.structure
         log_stop, log_split = self._log_weights
-        asks = _kernels.best_below(
+        asks = _tree_kernels.best_below(
             s.parent, s.first_child, log_stop, log_split - self._tie
         )
         return self._tree(asks)
@@ -172,7 +172,7 @@ class Posterior:
         """
         rng = as_generator(random_state)
         asks = rng.random((n, self.structure.n_nodes)) < self.g
-        _kernels.draw_down(self.structure.parent, asks)
+        _tree_kernels.draw_down(self.structure.parent, asks)
         return asks
 
     def log_probability(self, asks: np.ndarray) -> float:
@@ -184,12 +184,22 @@ class Posterior:
             Whether the tree asks on at the node; below a node where it does not,
             entries are of no account.
         """
-        return self._tree(np.asarray(asks, dtype=bool)).log_probability
+        return self.pruned(asks).log_probability
+
+    def pruned(self, asks: np.ndarray) -> PrunedTree:
+        """The tree that asks at some nodes, such as a row of :meth:`sample_trees`.
+
+        Parameters
+        ----------
+        asks : ndarray of bool of shape (n_nodes,)
+            As in :meth:`log_probability`.
+        """
+        return self._tree(np.asarray(asks, dtype=bool))
 
     def _tree(self, asks: np.ndarray) -> PrunedTree:
         s = self.structure
         inner = (asks & ~s.is_leaf)[None].copy()
-        _kernels.draw_down(s.parent, inner)
+        _tree_kernels.draw_down(s.parent, inner)
         has = np.ones(s.n_nodes, dtype=bool)
         has[1:] = inner[0, s.parent[1:]]
         leaves = np.flatnonzero(has & ~inner[0])
@@ -217,7 +227,7 @@ class Posterior:
         s = self.structure
         ends = np.asarray(ends, dtype=np.int32)
         width = int(s.depth[ends].max(initial=0)) + 1
-        return _kernels.paths_up(ends, s.parent, s.depth, self.g, width)
+        return _tree_kernels.paths_up(ends, s.parent, s.depth, self.g, width)
 
 
 def compute_posterior(

@@ -11,7 +11,7 @@ import numpy as np
 from clearwood._features import FeatureSpace
 from clearwood.ensembles import TreeEnsemble, read_ensemble
 from clearwood.exceptions import InputError
-from clearwood.metatree import _kernels
+from clearwood.metatree import _routing_kernels
 from clearwood.metatree.coder import BinCoder, Coder, ValueCoder
 from clearwood.rules.bins import FeatureBins
 
@@ -92,19 +92,19 @@ class Structure:
     @cached_property
     def depth(self) -> np.ndarray:
         """Number of questions above every node."""
-        return _kernels.node_depths(self.parent)
+        return _routing_kernels.node_depths(self.parent)
 
     @cached_property
-    def routing(self) -> tuple[Any, ...]:
+    def routing(self) -> tuple[np.ndarray, np.ndarray, bool, int, int]:
         """What the kernel needs to send rows down; see ``make_ways``."""
-        ways = _kernels.make_ways(
+        ways, leads_to = _routing_kernels.make_ways(
             self.first_child, self.feature, self.cut_code, self.missing_child,
             self.table_start, self.goes_to,
             np.ascontiguousarray(self.coder.n_codes, dtype=np.int64),
         )  # fmt: skip
         has_cuts = bool((~self.is_leaf & (self.table_start < 0)).any())
         depths = self.depth[self.is_leaf]
-        return *ways, has_cuts, int(depths.min()), int(depths.max())
+        return ways, leads_to, has_cuts, int(depths.min()), int(depths.max())
 
     def encode(self, X: Any) -> np.ndarray:
         """Codes of a table; see the coder."""
@@ -134,14 +134,17 @@ class Structure:
             )
         ends = np.empty(len(codes), dtype=np.int32)
         small = np.min_scalar_type(int(self.coder.n_codes.max(initial=0)))
+        too_wide = codes.itemsize == 8 and small.itemsize < 4
         n_rows = max(1, BLOCK_CODES // max(self.n_features, 1))
+        buffer = np.empty((min(n_rows, len(codes)), self.n_features), dtype=small)
         for start in range(0, len(codes), n_rows):
             block = codes[start : start + n_rows]
-            if block.itemsize == 8 and small.itemsize < 4:
-                narrowed = np.empty(block.shape, dtype=small)
-                _kernels.narrow(block.reshape(-1), narrowed.reshape(-1))
+            if too_wide:
+                narrowed = buffer[: len(block)]
+                _routing_kernels.narrow(block.reshape(-1), narrowed.reshape(-1))
                 block = narrowed
-            _kernels.find_ends(block, *self.routing, ends[start : start + n_rows])
+            part = ends[start : start + n_rows]
+            _routing_kernels.find_ends(block, *self.routing, part)
         return ends
 
     def child_of_codes(self, node: int) -> np.ndarray:
@@ -264,7 +267,7 @@ def given(
         first = np.where(widths > 0, 1 + np.cumsum(widths) - widths, -1)
     else:
         first = np.asarray(first_child, dtype=np.int64)
-    parent = _parents(first, widths)
+    parent = check_children(first, widths)
 
     # One table per feature serves all its nodes.
     tables, at, n = [], np.zeros(n_features, dtype=np.int64), 0
@@ -287,7 +290,7 @@ def given(
     )
 
 
-def _parents(first: np.ndarray, widths: np.ndarray) -> np.ndarray:
+def check_children(first: np.ndarray, widths: np.ndarray) -> np.ndarray:
     """Parents from first children, refused where they do not make one tree."""
     n_nodes = len(widths)
     parent = np.full(n_nodes, -1, dtype=np.int32)
@@ -350,7 +353,7 @@ def from_ensemble_tree(
         )
     root = int(ensemble.roots[tree])
     end = int(np.append(ensemble.roots, ensemble.n_nodes)[tree + 1])
-    order, parent = _kernels.breadth_first(
+    order, parent = _routing_kernels.breadth_first(
         ensemble.left[root:end], ensemble.right[root:end], root
     )
     nodes = order + root
@@ -388,24 +391,37 @@ def from_ensemble_tree(
 
 
 def _bins_of_nodes(ensemble: TreeEnsemble, nodes: np.ndarray) -> FeatureBins:
-    splits = ensemble.splits()
-    mine = np.isin(splits.numeric.node, nodes)
-    known = set(nodes.tolist())
+    is_categorical = ensemble.category_set[nodes] >= 0
+    numeric = nodes[(ensemble.feature[nodes] >= 0) & ~is_categorical]
     return FeatureBins.from_splits(
         ensemble.features,
-        feature=splits.numeric.feature[mine],
-        cut=splits.numeric.cut[mine],
-        missing_right=~splits.numeric.missing_left[mine],
-        category_splits=[s[1:] for s in splits.categorical if s.node in known],
+        feature=ensemble.feature[numeric],
+        cut=ensemble.cut[numeric],
+        missing_right=~ensemble.missing_left[numeric],
+        category_splits=[
+            (
+                int(ensemble.feature[node]),
+                frozenset(np.flatnonzero(_goes_left(ensemble, node)).tolist()),
+                bool(ensemble.missing_left[node]),
+                bool(ensemble.unseen_left[node]),
+            )
+            for node in nodes[is_categorical]
+        ],
     )
+
+
+def _goes_left(ensemble: TreeEnsemble, node: int) -> np.ndarray:
+    """Per category code, whether it goes left at a node."""
+    start, stop = ensemble.category_offsets[ensemble.category_set[node] :][:2]
+    return ensemble.categories_left[start:stop]
 
 
 def _codes_of_cuts(
     bins: FeatureBins, feature: np.ndarray, cut: np.ndarray
 ) -> np.ndarray:
     """The last codes that go left, which are the cuts' places among all cuts."""
-    start = np.cumsum([0, *(len(cuts) for cuts in bins.cuts)])
-    place = _kernels.places_of_cuts(np.concatenate(bins.cuts), start, feature, cut)
+    flat, start = bins.flat_cuts
+    place = _routing_kernels.places_of_cuts(flat, start, feature, cut)
     if (place < 0).any():
         name = bins.features.names[feature[int(place.argmin())]]
         raise InputError(
@@ -418,12 +434,11 @@ def _codes_of_cuts(
 def _category_table(ensemble: TreeEnsemble, node: int, bins: FeatureBins) -> np.ndarray:
     """Child of every bin of a categorical feature: its groups, missing, unseen."""
     d = int(ensemble.feature[node])
-    start, stop = ensemble.category_offsets[ensemble.category_set[node] :][:2]
     group = bins.groups[d]
     table = np.zeros(int(bins.n_bins[d]), dtype=np.int32)
     if group is None:
         raise InputError(f"The bins hold no categories of feature {d}.")
-    table[group] = ~ensemble.categories_left[start:stop]
+    table[group] = ~_goes_left(ensemble, node)
     table[-2] = not ensemble.missing_left[node]
     table[-1] = not ensemble.unseen_left[node]
     return table

@@ -7,16 +7,22 @@ import re
 from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.validation import check_is_fitted
 
 from clearwood.ensembles import TreeEnsemble, read_ensemble
 from clearwood.ensembles.read import as_predictor
 from clearwood.exceptions import InputError, ModelError
+from clearwood.metatree.section import summarize_trees
 from clearwood.reporting.failures import summarize_failures
 from clearwood.reporting.history import summarize_history
 from clearwood.reporting.path import summarize_path
 from clearwood.rules import RuleSet
 from clearwood.rules.render import summarize_rules
 from clearwood.rules.scores import prediction_error
+
+LONGEST = 300
+"""Letters of a setting, at most."""
 
 
 class Table(NamedTuple):
@@ -48,10 +54,10 @@ def summarize(
     Returns
     -------
     dict
-        Keys ``title``, ``version``, ``target``, ``facts``, ``rules``, ``scores``,
-        ``failures``, ``path``, ``history`` and ``settings``; ``scores`` and
-        ``failures`` are None where no rows (or no teacher) were given, ``path`` and
-        ``history`` where ``result`` holds none.
+        Keys ``title``, ``version``, ``target``, ``facts``, ``rules``, ``trees``,
+        ``scores``, ``failures``, ``path``, ``history`` and ``settings``; ``scores`` and
+        ``failures`` are None where no rows (or no teacher) were given, ``trees``,
+        ``path`` and ``history`` where ``result`` holds none.
 
     Examples
     --------
@@ -71,7 +77,9 @@ def summarize(
     if X is None and y is not None:
         raise InputError("y was given without X; give the rows that it belongs to.")
     if teacher is None:
-        teacher = getattr(result, "ensemble_", None)
+        # The rules of one tree speak for the average over all its prunings.
+        averaged = result if hasattr(result, "map_tree_") else None
+        teacher = getattr(result, "ensemble_", averaged)
     teacher = as_predictor(teacher)
     ensemble = _ensemble_of(teacher)
     table = None if X is None else _table(rules, X, y, teacher)
@@ -84,6 +92,7 @@ def summarize(
         "target": rules.target,
         "facts": _facts(rules, teacher, ensemble),
         "rules": summarize_rules(rules),
+        "trees": summarize_trees(result, X, y),
         "scores": None if table is None else _scores(rules, table, ensemble),
         "failures": failures,
         "path": summarize_path(result, table),
@@ -99,7 +108,7 @@ def rules_of(result: Any) -> RuleSet:
         return result
     if hasattr(result, "rules_"):
         return result.rules_
-    if hasattr(result, "fit"):
+    if hasattr(result, "fit") and not _is_fitted(result):
         raise InputError(
             f"result is a {type(result).__name__} that is not fitted; call fit first."
         )
@@ -107,6 +116,14 @@ def rules_of(result: Any) -> RuleSet:
         f"result is a {type(result).__name__}; expected a RuleSet or a fitted "
         "estimator with rules_, such as RuleListClassifier or FABRulesRegressor."
     )
+
+
+def _is_fitted(result: Any) -> bool:
+    try:
+        check_is_fitted(result)
+    except (NotFittedError, TypeError):
+        return False
+    return True
 
 
 def _ensemble_of(teacher: Any) -> TreeEnsemble | None:
@@ -229,4 +246,6 @@ def setting_text(value: Any) -> str:
     ('10', "'fab'")
     """
     # An object's address differs from run to run and tells a reader nothing.
-    return re.sub(r" at 0x[0-9A-Fa-f]+", "", repr(value))
+    text = re.sub(r" at 0x[0-9A-Fa-f]+", "", repr(value))
+    # A setting may be a whole tree in arrays.
+    return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"

@@ -200,6 +200,12 @@ class FeatureBins:
         """Where each feature's bins begin when all bins stand in one row."""
         return np.concatenate([[0], np.cumsum(self.n_bins)[:-1]]).astype(np.int64)
 
+    @cached_property
+    def flat_cuts(self) -> tuple[np.ndarray, np.ndarray]:
+        """The cuts of all features end to end, and where each feature's begin."""
+        borders = np.cumsum([0, *map(len, self.cuts)])
+        return np.concatenate([np.zeros(0), *self.cuts]), borders
+
     def missing_bin(self, feature: int) -> int:
         """The bin of missing values of one feature."""
         return int(self.n_bins[feature]) - (1 if self.groups[feature] is None else 2)

@@ -243,6 +243,7 @@ def _fits(lookup: str, labels: tuple) -> bool:
 
 def parse_json(text: str) -> Any:
     """JSON text without anything ambiguous, or an error."""
+
     def constant(name: str) -> None:
         raise ModelFormatError(f"{name} is not a number that a rule set can hold.")
 
@@ -379,14 +380,17 @@ class Place:
         self.content, self.path = content, path
 
     def at(self, key: str) -> str:
+        """Where a field is."""
         return f"{self.path}.{key}" if self.path else key
 
     def only(self, *known: str) -> None:
+        """Refuse any other field."""
         unknown = sorted(set(self.content) - set(known))
         if unknown:
             raise ModelFormatError(f"{self.at(unknown[0])}: not a field of the format.")
 
     def value(self, kind: type, key: str) -> Any:
+        """A field of some type."""
         if key not in self.content:
             raise ModelFormatError(f"{self.at(key)}: missing.")
         found = self.content[key]
@@ -399,20 +403,25 @@ class Place:
         return found
 
     def number(self, key: str) -> float:
+        """A finite number."""
         return _finite(self.value(object, key), self.at(key))
 
     def numbers(self, key: str) -> list[float]:
+        """A list of finite numbers."""
         found = self.value(list, key)
         return [_finite(v, f"{self.at(key)}[{i}]") for i, v in enumerate(found)]
 
     def place(self, key: str) -> Place:
+        """An object inside this one."""
         return Place(self.value(dict, key), self.at(key))
 
     def places(self, key: str) -> list[Place]:
+        """A list of objects."""
         found = self.value(list, key)
         return [Place(v, f"{self.at(key)}[{i}]") for i, v in enumerate(found)]
 
     def labels(self, key: str, or_none: bool = False) -> tuple | None:
+        """A list of different labels."""
         found = self.value(object, key)
         if found is None and or_none:
             return None

@@ -137,9 +137,14 @@ def share_interval(hits: np.ndarray, weight: np.ndarray) -> tuple[float, float]:
     >>> round(low, 3), round(high, 3)
     (0.596, 0.982)
     """
-    n, z = _effective_number(weight), NORMAL
     # Sums of weights may round to a share beyond 1.
     share = min(float(np.average(hits, weights=weight)), 1.0)
+    return share_interval_of(share, _effective_number(weight))
+
+
+def share_interval_of(share: float, n: float) -> tuple[float, float]:
+    """Wilson's 95 % interval of a share among ``n`` rows."""
+    z = NORMAL
     centre = (share + z * z / (2 * n)) / (1 + z * z / n)
     half = z / (1 + z * z / n) * math.sqrt(share * (1 - share) / n + (z / (2 * n)) ** 2)
     # Without misses, or hits, one end is exact; rounding would blur it.
@@ -164,7 +169,12 @@ def mean_interval(values: np.ndarray, weight: np.ndarray) -> tuple[float, float]
     if n < 1.0 + 1e-9:
         return math.nan, math.nan
     mean = float(np.average(values, weights=weight))
-    error = math.sqrt(variance(values, weight) / (n - 1))
+    return mean_interval_of(mean, variance(values, weight), n)
+
+
+def mean_interval_of(mean: float, spread: float, n: float) -> tuple[float, float]:
+    """Student's 95 % interval of a mean, from the variance of ``n > 1`` rows."""
+    error = math.sqrt(spread / (n - 1))
     half = float(stdtrit(n - 1, (1 + LEVEL) / 2)) * error
     if not math.isfinite(half):
         return math.nan, math.nan

@@ -109,11 +109,11 @@ class _Chain:
             reports = []
             for _ in range(plan.thin if warm else 1):
                 state, info = sampler.step(self.generator, state)
-                reports.append(info._asdict())
+                reports.append(info)
             if warm:
                 self.draws.append(dict(sampler.record(state)))
-                means = {k: np.mean([float(r[k]) for r in reports]) for k in reports[0]}
-                self.info.append(means)
+                means = [float(np.mean(values)) for values in zip(*reports)]
+                self.info.append(dict(zip(info._fields, means)))
             # Last and at once: an interrupt leaves the turn before, or this one.
             self.now = Now(state, self.generator.bit_generator.state, done + 1)
 
@@ -306,7 +306,9 @@ def _resume(path: Path, plan: Plan, sampler: Sampler) -> list[_Chain]:
         )
     try:
         running = [_read_chain(chain, plan, sampler) for chain in content["chains"]]
-    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
+    except (
+        LookupError, TypeError, ValueError, AttributeError, OverflowError,
+    ) as error:  # fmt: skip
         raise ModelFormatError(
             f"The checkpoint {str(path)!r} is damaged ({error!r}); delete it to start "
             "again."
@@ -333,14 +335,21 @@ def _read_chain(content: dict[str, Any], plan: Plan, sampler: Sampler) -> _Chain
     if type(done) is not int or done < 0:
         raise ValueError(f"{done} turns done")
     n = max(done - plan.n_warmup, 0)
-    if n and content["draws"].keys() != dict(sampler.record(state)).keys():
-        raise ValueError(f"draws are {list(content['draws'])}")
+    record = dict(sampler.record(state))
     for kept, rows in ((chain.draws, "draws"), (chain.info, "info")):
+        if n and not content[rows] and rows == "draws":
+            raise ValueError("there are no draws")
         if any(len(values) != n for values in content[rows].values()):
             raise ValueError(f"{rows} are not {n}")
         kept.extend({k: v[i] for k, v in content[rows].items()} for i in range(n))
+    if n and not _equal(record, chain.draws[-1]):
+        raise ValueError("the last draw is not what the state says")
     chain.now = Now(state, generator.bit_generator.state, done)
     return chain
+
+
+def _equal(a: dict[str, Any], b: dict[str, Any]) -> bool:
+    return a.keys() == b.keys() and all(np.array_equal(a[k], b[k]) for k in a)
 
 
 def _read_state(content: dict[str, Any], like: Any) -> Any:

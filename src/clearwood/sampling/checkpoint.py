@@ -70,6 +70,7 @@ def _unpack(value: dict[str, Any]) -> Any:
     size = dtype.itemsize
     for n in shape:
         size *= n
-    if size != len(data):
+    # Without the second, empty arrays could claim any number of rows.
+    if size != len(data) or max(shape, default=0) > len(data):
         raise ValueError(f"an array should have {size} bytes, found {len(data)}")
     return np.frombuffer(data, dtype=dtype).reshape(shape).copy()

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy import special, stats
 
 
 class Diagnosis(NamedTuple):
@@ -101,6 +100,8 @@ def _split(draws: np.ndarray) -> np.ndarray:
 
 
 def _normal_scores(draws: np.ndarray) -> np.ndarray:
+    from scipy import special, stats  # slow to import
+
     rank = stats.rankdata(draws, method="average").reshape(draws.shape)
     return special.ndtri((rank - 0.375) / (draws.size + 0.25))
 

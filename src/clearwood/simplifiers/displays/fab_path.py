@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from clearwood.exceptions import InputError
-from clearwood.simplifiers.displays.style import COLOURS
+from clearwood.plotting.style import COLOURS
 
 
 class FABPathDisplay:

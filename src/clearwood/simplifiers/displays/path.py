@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from clearwood.exceptions import InputError
+from clearwood.plotting.style import COLOURS, QUIET
 from clearwood.rules import RuleScores
 from clearwood.rules.scores import prediction_error
-from clearwood.simplifiers.displays.style import COLOURS, QUIET
 from clearwood.simplifiers.held_out import HeldOut, held_out_of
 
 # On white, so that no line runs through the words.

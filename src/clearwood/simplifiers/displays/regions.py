@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from clearwood._features import printable
+from clearwood.plotting.style import COLOURS, MARKERS, colour, plain, wrapped
 from clearwood.rules import RuleSet
 from clearwood.simplifiers.boxes import (
     Box,
@@ -22,14 +23,7 @@ from clearwood.simplifiers.boxes import (
     two_features,
 )
 from clearwood.simplifiers.displays.rule_lines import says_text
-from clearwood.simplifiers.displays.style import (
-    COLOURS,
-    MARKERS,
-    colour,
-    plain,
-    rules_of,
-    wrapped,
-)
+from clearwood.simplifiers.displays.style import rules_of
 
 SHOWN_POINTS = 5000
 LABEL = 19

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from clearwood._features import printable
+from clearwood.plotting.style import text_width, wrapped
 from clearwood.simplifiers.displays.rule_columns import Column
 from clearwood.simplifiers.displays.rule_lines import RuleLine
-from clearwood.simplifiers.displays.style import text_width, wrapped
 
 LEADING = 1.32
 """Height of a line of text over the size of its letters."""

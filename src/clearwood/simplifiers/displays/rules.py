@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from clearwood.exceptions import InputError
+from clearwood.plotting.style import QUIET, plain
 from clearwood.simplifiers.displays.rule_columns import FONT, Column, columns_of
 from clearwood.simplifiers.displays.rule_lines import RuleLine, lines_of, lines_on
 from clearwood.simplifiers.displays.rule_table import Table, lay_out
-from clearwood.simplifiers.displays.style import QUIET, plain, rules_of
+from clearwood.simplifiers.displays.style import rules_of
 
 WIDTH = 9.0
 MARGIN = 0.12

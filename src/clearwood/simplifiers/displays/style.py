@@ -1,27 +1,11 @@
-"""Colours, markers and texts that all displays share."""
+"""What the displays of rules are made from."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from typing import Any
 
 from clearwood.exceptions import InputError
 from clearwood.rules import RuleSet
-
-# Okabe and Ito's colours, which all eyes tell apart, and as many markers.
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7F7F7F")
-QUIET = "#566173"
-MARKERS = ("o", "^", "s", "D", "v", "P", "X")
-
-
-def colour(position: int) -> str:
-    """The colour of a class."""
-    return COLOURS[position % len(COLOURS)]
-
-
-def plain(text: str) -> str:
-    """Keep matplotlib from reading ``$`` in a name as mathematics."""
-    return text.replace("$", r"\$")
 
 
 def rules_of(estimator: Any) -> RuleSet:
@@ -35,79 +19,3 @@ def rules_of(estimator: Any) -> RuleSet:
         "estimator that has rules_ (FABRulesClassifier, RuleListRegressor, ...) or "
         "a RuleSet."
     )
-
-
-def wrapped(
-    pieces: Sequence[str], width: float, measure: Callable[[str], float]
-) -> list[str]:
-    """Pieces of text in lines no wider than a width.
-
-    A line ends between pieces where it can, else between words, else inside one.
-
-    Parameters
-    ----------
-    pieces : sequence of str
-        What belongs together.
-    width : float
-        Most that a line may measure.
-    measure : callable
-        Width of a text.
-
-    Returns
-    -------
-    list of str
-        At least one line.
-
-    Examples
-    --------
-    >>> wrapped(["age <= 20 and", "income > 1,000"], 15, len)
-    ['age <= 20 and', 'income > 1,000']
-    >>> wrapped(["a long piece", "unbreakable"], 8, len)
-    ['a long', 'piece', 'unbreaka', 'ble']
-    """
-    parts = []
-    for piece in pieces:
-        fits = measure(piece) <= width
-        parts += [piece] if fits else _cut(piece.split(), width, measure)
-    lines = [""]
-    for part in parts:
-        longer = f"{lines[-1]} {part}".strip()
-        if measure(longer) <= width or not lines[-1]:
-            lines[-1] = longer
-        else:
-            lines.append(part)
-    return lines
-
-
-def _cut(words: list[str], width: float, measure: Callable[[str], float]) -> list[str]:
-    """Words, those that are too wide in several parts."""
-    parts = []
-    for word in words:
-        part = ""
-        for letter in word:
-            if part and measure(part + letter) > width:
-                parts.append(part)
-                part = ""
-            part += letter
-        parts.append(part)
-    return parts
-
-
-def text_width(size: float, weight: str = "normal") -> Callable[[str], float]:
-    """Measures text of a font size, in points.
-
-    Letter by letter, and so a little too much where letters move together.
-    """
-    from matplotlib.font_manager import FontProperties
-    from matplotlib.textpath import TextToPath
-
-    font = FontProperties(size=size, weight=weight)
-    measured = TextToPath().get_text_width_height_descent
-    widths: dict[str, float] = {}
-
-    def measure(text: str) -> float:
-        for letter in set(text) - set(widths):
-            widths[letter] = measured(letter, font, ismath=False)[0]
-        return sum(widths[letter] for letter in text)
-
-    return measure

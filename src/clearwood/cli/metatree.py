@@ -1,0 +1,198 @@
+"""``clearwood metatree``: one tree that averages all its prunings."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from clearwood.cli.errors import check_outputs, debug_option, plain_warnings, speaker
+from clearwood.cli.options import listed
+
+
+@click.command(short_help="Average all prunings of a tree, and read the likeliest.")
+@click.argument("data", type=click.Path(exists=True, dir_okay=False))
+@click.option("--target", required=True, help="Column to predict.")
+@click.option(
+    "--task",
+    type=click.Choice(["auto", "classification", "regression"]),
+    default="auto",
+    show_default=True,
+    help="auto: classes for text, true/false and few whole numbers.",
+)
+@click.option("--drop", help="Columns to leave out: --drop id,name")
+@click.option(
+    "--depth", type=click.IntRange(min=1), help="Most questions in a row; no limit."
+)
+@click.option(
+    "--min-leaf",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    help="Least rows in a leaf of the tree in full.",
+)
+@click.option(
+    "--missing",
+    type=click.Choice(["evidence", "branch"]),
+    default="evidence",
+    show_default=True,
+    help="Where missing values go: to the side where they fit, or to one of their own.",
+)
+@click.option(
+    "--trees",
+    type=click.IntRange(1, 1000),
+    default=3,
+    show_default=True,
+    help="How many of the most probable trees to give the probability of.",
+)
+@click.option(
+    "--test-size",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    default=0.25,
+    show_default=True,
+    help="Share of the rows kept out of the fit, for the scores.",
+)
+@click.option("--out", type=click.Path(), help="Write the rules to this JSON file.")
+@click.option("--report", type=click.Path(), help="Write an HTML page about them.")
+@click.option(
+    "--seed",
+    type=click.IntRange(0, 2**32 - 1),
+    default=0,
+    show_default=True,
+    help="Seed of all that is random.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")
+@click.option("--force", is_flag=True, help="Overwrite files that exist.")
+@click.option("--quiet", is_flag=True, help="Say nothing on stderr but errors.")
+@debug_option
+def metatree(data: str, **options: Any) -> None:
+    """Average all prunings of a tree, and read the most probable.
+
+    DATA is a table (CSV or Parquet). A tree is grown on a part of its rows; every way
+    of cutting it back then has a probability, and predictions average over all of them.
+    The most probable tree, and the scores on held-out rows of the average, of this tree
+    and of the tree in full, go to the standard output.
+    """
+    say = speaker(options["quiet"])
+    # Before anything that takes long.
+    check_outputs([options["out"], options["report"]], [data], options["force"])
+    split, task = _read(data, options, say)
+    with plain_warnings(say):
+        fitted = _fit(split, task, options)
+    summary = _summarize(fitted, split, task, options)
+    with plain_warnings(say):
+        _write(fitted, split, options, say)
+    click.echo(_json_text(summary) if options["as_json"] else _text(fitted, summary))
+
+
+def _read(data: str, options: dict[str, Any], say: Any) -> tuple[Any, str]:
+    from clearwood.cli.tables import drop_columns, read_table, split_target
+    from clearwood.cli.train import READS_TEXT, hold_out, prepare
+
+    frame = drop_columns(read_table(data), listed(options["drop"]))
+    table = split_target(frame, options["target"], options["task"])
+    if options["task"] == "auto":
+        other = {"classification": "regression", "regression": "classification"}
+        say(
+            f"{table.task}, because of the target: {table.reason} "
+            f"(otherwise: --task {other[table.task]})"
+        )
+    # It reads text, as categories, and missing values.
+    X = prepare(table.X, READS_TEXT)
+    split = hold_out(X, table.y, table.task, options["test_size"], options["seed"])
+    return split, table.task
+
+
+def _fit(split: Any, task: str, options: dict[str, Any]) -> Any:
+    from clearwood.metatree.estimators import MetaTreeClassifier, MetaTreeRegressor
+
+    kind = MetaTreeClassifier if task == "classification" else MetaTreeRegressor
+    fitted = kind(
+        max_depth=options["depth"],
+        min_samples_leaf=options["min_leaf"],
+        missing=options["missing"],
+        random_state=options["seed"],
+    ).fit(split.X, split.y)
+    fitted.target_name = options["target"]
+    return fitted
+
+
+def _summarize(
+    fitted: Any, split: Any, task: str, options: dict[str, Any]
+) -> dict[str, Any]:
+    import json
+
+    from clearwood.metatree.scores import compare_scores
+    from clearwood.metatree.tree_text import summarize_tree
+
+    best = fitted.map_tree_
+    used = zip(best.features.names, fitted.feature_used_.tolist())
+    return {
+        "target": options["target"],
+        "task": task,
+        "rows": {"training": len(split.y), "held_out": len(split.y_test)},
+        "scores": compare_scores(fitted, split.X_test, split.y_test),
+        "log_evidence": fitted.log_evidence_,
+        "top_trees": [
+            {"log_probability": tree.log_probability, "n_leaves": tree.n_leaves}
+            for tree in fitted.top_trees(options["trees"])
+        ],
+        "feature_used": dict(used),
+        "tree": summarize_tree(best),
+        "rules": json.loads(best.rules.to_json()),
+    }
+
+
+def _write(fitted: Any, split: Any, options: dict[str, Any], say: Any) -> None:
+    from clearwood._files import write_text
+    from clearwood.reporting import report
+
+    out, page, force = options["out"], options["report"], options["force"]
+    if out:
+        write_text(out, fitted.rules_.to_json(), overwrite=force)
+        say(f"wrote {out}")
+    if page:
+        report(fitted, page, X=split.X_test, y=split.y_test, overwrite=force)
+        say(f"wrote {page}")
+
+
+def _json_text(summary: dict[str, Any]) -> str:
+    import json
+
+    return json.dumps(summary, indent=2, ensure_ascii=False, allow_nan=False)
+
+
+NAMES = {
+    "average": "average of all prunings",
+    "map_tree": "most probable tree",
+    "full_tree": "tree in full (CART)",
+}
+
+
+def _text(fitted: Any, summary: dict[str, Any]) -> str:
+    from clearwood.metatree.tree_text import leaves_text, small_text
+
+    lines = [str(fitted.map_tree_), ""]
+    n_held = summary["rows"]["held_out"]
+    lines.append(f"On {n_held:,} rows held out from training:")
+    for name, scores in summary["scores"].items():
+        lines.append(f"  {NAMES[name]:24s}{_score_text(scores)}")
+    shown = [
+        f"{small_text(tree['log_probability'])} ({leaves_text(tree['n_leaves'])})"
+        for tree in summary["top_trees"]
+    ]
+    lines += ["", f"Most probable trees: {', '.join(shown)}"]
+    return "\n".join(lines)
+
+
+def _score_text(scores: dict[str, float]) -> str:
+    from clearwood.metatree.tree_text import leaves_text
+
+    if "error" in scores:
+        parts = [f"log loss {scores['log_loss']:.4g}, error {scores['error']:.4g}"]
+    else:
+        parts = [
+            f"root mean squared error {scores['rmse']:.4g}",
+            f"90 % intervals hold {100 * scores['coverage']:.3g} %",
+        ]
+    return ", ".join([*parts, leaves_text(scores["n_leaves"])])

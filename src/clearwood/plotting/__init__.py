@@ -1,0 +1,1 @@
+"""Drawing helpers that the displays of several rooms share."""

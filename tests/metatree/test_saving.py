@@ -1,0 +1,92 @@
+"""Meta-trees in files."""
+
+import io
+import zipfile
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_wine
+from sklearn.ensemble import ExtraTreesRegressor, RandomForestClassifier
+
+import clearwood as cw
+from clearwood.exceptions import ClearwoodError, ModelFormatError
+from clearwood.metatree import given
+
+
+def make_frame(n=120):
+    rng = np.random.default_rng(0)
+    return pd.DataFrame(
+        {"hue": rng.choice(list("abcd"), n), "size": rng.normal(size=n)}
+    )
+
+
+def models():
+    X, y = load_wine(return_X_y=True)
+    frame = make_frame()
+    values = (frame.hue == "a") + 0.1 * frame["size"]
+    forest = RandomForestClassifier(n_estimators=3, random_state=0)
+    few = np.random.default_rng(0).integers(0, 3, (60, 2))
+    return {
+        "labels": (cw.MetaTreeClassifier(missing="branch"), X, y.astype(str)),
+        "frame": (cw.MetaTreeRegressor(random_state=0), frame, values),
+        "given": (cw.MetaTreeRegressor(given([0, 1], [3, 3])), few, few.sum(axis=1)),
+        "forest": (cw.MetaForestClassifier(forest), X, y),
+        "values": (cw.MetaForestRegressor(ExtraTreesRegressor(3)), frame, values),
+    }
+
+
+def says(model, X):
+    return getattr(model, "predict_proba", model.predict)(X)
+
+
+@pytest.mark.parametrize("name", models())
+def test_what_is_loaded_predicts_and_learns_the_same(name, tmp_path):
+    model, X, y = models()[name]
+    model.fit(X, y)
+    cw.save(model, tmp_path / "model.cw")
+    again = cw.load(tmp_path / "model.cw")
+    assert type(again) is type(model)
+    np.testing.assert_array_equal(says(again, X), says(model, X))
+    np.testing.assert_array_equal(again.log_evidence_, model.log_evidence_)
+    for one in (again, model):
+        one.partial_fit(X[:9], y[:9])
+    np.testing.assert_array_equal(says(again, X), says(model, X))
+    with pytest.raises(ClearwoodError, match="exists already"):
+        cw.save(model, tmp_path / "model.cw")
+
+
+@pytest.mark.parametrize("name", ["labels", "frame", "forest"])
+def test_damaged_files_are_refused_or_read(name, tmp_path):
+    model, X, y = models()[name]
+    cw.save(model.fit(X, y), tmp_path / "model.cw")
+    with zipfile.ZipFile(tmp_path / "model.cw") as file:
+        parts = {member: file.read(member) for member in file.namelist()}
+    rng = np.random.default_rng(0)
+    refused = 0
+    for _ in range(200):
+        member = rng.choice(sorted(parts))
+        content = bytearray(parts[member])
+        for place in rng.integers(0, len(content), rng.integers(1, 4)):
+            content[place] = rng.integers(256)
+        damaged = io.BytesIO()
+        with zipfile.ZipFile(damaged, "w") as file:
+            for other, part in parts.items():
+                file.writestr(other, bytes(content) if other == member else part)
+        (tmp_path / "damaged.cw").write_bytes(damaged.getvalue())
+        try:
+            found = cw.load(tmp_path / "damaged.cw")
+            says(found, X[:3])
+        except ClearwoodError:
+            refused += 1
+    assert refused > 20
+
+
+def test_other_zips_are_refused(tmp_path):
+    with zipfile.ZipFile(tmp_path / "a.zip", "w", zipfile.ZIP_DEFLATED) as file:
+        file.writestr("model.json", "{}" + " " * 10_000)
+    with pytest.raises(ModelFormatError, match="none compressed"):
+        cw.load(tmp_path / "a.zip")
+    (tmp_path / "b.zip").write_bytes(b"PK\x03\x04" + bytes(50))
+    with pytest.raises(ModelFormatError, match="Not a file of a meta-tree"):
+        cw.load(tmp_path / "b.zip")
