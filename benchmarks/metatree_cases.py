@@ -18,7 +18,13 @@ from clearwood.metatree import (
     search_corrected_prior,
     tree_weights,
 )
-from clearwood.metatree.defaults import leaf_for_classes, leaf_for_values, n_searchable
+from clearwood.metatree.defaults import (
+    SHARE_IN_FORESTS,
+    SHARE_OF_VARIANCE,
+    leaf_for_classes,
+    leaf_for_values,
+    n_searchable,
+)
 from clearwood.metatree.leaf_models import CategoricalDirichlet
 from clearwood.metatree.statistics import add_rows, no_rows
 
@@ -81,11 +87,11 @@ def make_model(fold, forest=False, **settings):
     return getattr(tree, f"DecisionTree{task}")(random_state=fold.seed, **settings)
 
 
-def make_leaf(fold, y):
+def make_leaf(fold, y, share=SHARE_OF_VARIANCE):
     """The estimators' own choice."""
     if fold.n_classes:
         return leaf_for_classes(fold.n_classes)
-    return leaf_for_values(y, np.ones(len(y)))
+    return leaf_for_values(y, np.ones(len(y)), share)
 
 
 def learned(structure, leaf, X, y):
@@ -250,7 +256,7 @@ def score_forests(fold):
 
     ensemble = read_ensemble(forest)
     bins = FeatureBins.from_ensemble(ensemble)
-    leaf = make_leaf(fold, fold.y)
+    leaf = make_leaf(fold, fold.y, SHARE_IN_FORESTS)
     n = n_searchable(fold.X, forest.estimators_[0].max_features_)
     parts = {name: [] for name in ("leaf", "constant", "searched")}
     evidence = []

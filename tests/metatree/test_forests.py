@@ -81,14 +81,17 @@ def test_prediction_is_the_mean_over_the_meta_trees(wine, forest, weights):
     assert (np.exp(log_p) <= 1).all()
 
 
-def test_each_tree_is_one_meta_tree_on_all_rows(wine, forest):
+@pytest.mark.parametrize("prior", ["auto", "constant", "search-corrected"])
+def test_each_tree_is_one_meta_tree_on_all_rows(wine, forest, prior):
     X, _, y, _ = wine
-    model = MetaForestClassifier(forest).fit(X, y)
+    model = MetaForestClassifier(forest, prior=prior).fit(X, y)
     # The features tried per question are those of the forest: 3 of 13.
     assert forest.estimators_[0].max_features_ == 3
     for t in (0, 7):
         inner = model.meta_trees_[t]
-        g = naive.search_corrected(inner.structure, 0.5, 3)
+        g = np.where(inner.structure.is_leaf, 0.0, 0.5)
+        if prior == "search-corrected":
+            g = naive.search_corrected(inner.structure, 0.5, 3)
         np.testing.assert_allclose(inner.g, g, rtol=1e-12)
         one = MetaTreeClassifier(inner.structure, g=inner.g).fit(X, y)
         assert model.log_evidence_[t] == pytest.approx(one.log_evidence_, rel=1e-12)

@@ -1,23 +1,39 @@
 """What the docstrings of the estimators share."""
 
-MODEL = """
+
+def _model(auto: str, share: str) -> str:
+    """Parameters of the posterior, which trees and forests share but for defaults."""
+    return f"""
     prior : {"auto", "constant", "search-corrected"}, default="auto"
         Prior of the prunings. ``"constant"``: a tree asks on with probability ``g`` at
         every node. ``"search-corrected"``: as this, but the weight of asking on is
         divided by the number of features among which a search on the same rows chose
-        (columns that vary, at most ``max_features``). ``"auto"`` corrects where the
-        structure is grown here or comes with a fitted model, which is taken to have
-        seen the same rows.
+        (columns that vary, at most ``max_features``). {auto}
     g : float or array-like, default=0.5
         Prior probability of asking on; one per node for structures of your own.
     leaf : "auto" or LeafModel, default="auto"
         What a leaf says of the target, with its prior. ``"auto"`` means, for classes,
         a Dirichlet distribution with pseudo-counts of one over the number of classes;
         for numbers, a normal distribution whose mean is expected at the mean of the
-        target, worth a fifth of a row, and whose variance at a tenth of the target's
-        with three degrees of freedom. It reads these off the rows of the
+        target, worth a fifth of a row, and whose variance at a {share} of the
+        target's with three degrees of freedom. It reads these off the rows of the
         first fit; see ``leaf_``.
-"""
+""".strip()
+
+
+OF_TREE = _model(
+    """``"auto"`` corrects where the
+        structure is grown here or comes with a fitted model, which is taken to have
+        seen the same rows.""",
+    "tenth",
+)
+
+OF_FOREST = _model(
+    """``"auto"`` is constant:
+        the average over trees smooths already, and on real data trees that the other
+        prior cuts back predict worse together.""",
+    "hundredth",
+)
 
 PARAMETERS = f"""Parameters
     ----------
@@ -27,7 +43,7 @@ PARAMETERS = f"""Parameters
         on), the most probable of all trees up to ``max_depth`` (4 if None); to average
         over all of them, see ``metatree.exact_sum``. A fitted tree, or an ensemble
         of one tree, is taken as it is.
-    {MODEL.strip()}
+    {OF_TREE}
     missing : {{"evidence", "branch"}}, default="evidence"
         Where missing values go in a tree that is grown here. ``"evidence"``: at every
         question to the side with which the rows are more probable; where no row was
@@ -58,7 +74,7 @@ FOREST_PARAMETERS = f"""Parameters
         How much a tree counts: the same, or by its posterior probability. On the rows
         that grew the trees the latter usually leaves one to three trees and predicts
         worse; it warns where it does.
-    {MODEL.strip()}
+    {OF_FOREST}
     n_jobs : int or None, default=None
         Threads. The result does not depend on it.
     random_state : int, Generator, RandomState or None, default=None

@@ -22,9 +22,16 @@ SHAPE_OF_PRECISION = 1.5
 SHARE_OF_VARIANCE = 0.1
 """Prior mode of a leaf's variance, as a share of the target's."""
 
+SHARE_IN_FORESTS = 0.01
+"""The same in a forest: its trees may be large, as the average over them smooths."""
+
 
 def make_leaf(
-    leaf: Any, classes: np.ndarray | None, target: np.ndarray, weight: np.ndarray
+    leaf: Any,
+    classes: np.ndarray | None,
+    target: np.ndarray,
+    weight: np.ndarray,
+    share: float = SHARE_OF_VARIANCE,
 ) -> LeafModel:
     """The leaf model, from the parameter of an estimator and the rows of its fit.
 
@@ -34,11 +41,13 @@ def make_leaf(
     classes : ndarray or None
         None for values.
     target, weight : ndarray of shape (n_rows,)
+    share : float
+        Of the target's variance that a leaf's is expected to have.
     """
     n_classes = None if classes is None else len(classes)
     if isinstance(leaf, str) and leaf == "auto":
         if n_classes is None:
-            return leaf_for_values(target, weight)
+            return leaf_for_values(target, weight, share)
         return leaf_for_classes(n_classes)
     if not isinstance(leaf, LeafModel):
         raise InputError(
@@ -60,7 +69,9 @@ def leaf_for_classes(n_classes: int) -> CategoricalDirichlet:
     return CategoricalDirichlet.symmetric(n_classes, 1.0 / n_classes)
 
 
-def leaf_for_values(y: np.ndarray, weight: np.ndarray) -> NormalNormalGamma:
+def leaf_for_values(
+    y: np.ndarray, weight: np.ndarray, share: float = SHARE_OF_VARIANCE
+) -> NormalNormalGamma:
     """A wide prior about the mean of the target, on the scale of its variance.
 
     Examples
@@ -72,7 +83,7 @@ def leaf_for_values(y: np.ndarray, weight: np.ndarray) -> NormalNormalGamma:
     variance = np.average((y - mean) ** 2, weights=weight)
     # The same for equal values, which differ by rounding only.
     least = (1e-9 * max(abs(mean), 1e-100)) ** 2
-    beta = (SHAPE_OF_PRECISION + 1.0) * SHARE_OF_VARIANCE * variance
+    beta = (SHAPE_OF_PRECISION + 1.0) * share * variance
     return NormalNormalGamma(
         m=float(mean),
         kappa=ROWS_OF_MEAN,

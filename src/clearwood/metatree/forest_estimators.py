@@ -28,7 +28,7 @@ from clearwood.metatree.base import (
     check_mergeable,
     make_prior,
 )
-from clearwood.metatree.defaults import make_leaf, n_searchable
+from clearwood.metatree.defaults import SHARE_IN_FORESTS, make_leaf, n_searchable
 from clearwood.metatree.forest import MetaForest
 from clearwood.metatree.growing import features_of, grow_ensemble
 from clearwood.metatree.meta_tree import MetaTree
@@ -85,7 +85,8 @@ class _MetaForest(LearnsByStatistics):
     # Fitting
 
     def _start(self, X: Any, target: np.ndarray, weight: np.ndarray) -> None:
-        leaf = make_leaf(self.leaf, getattr(self, "classes_", None), target, weight)
+        classes = getattr(self, "classes_", None)
+        leaf = make_leaf(self.leaf, classes, target, weight, SHARE_IN_FORESTS)
         if _needs_fit(self.estimator):
             model, ensemble = self._fit_estimator(X, target, weight)
         else:
@@ -94,7 +95,9 @@ class _MetaForest(LearnsByStatistics):
         self._forest = MetaForest(
             ensemble,
             leaf,
-            lambda structure: make_prior(self.prior, self.g, structure, True, n),
+            # "auto" is the constant prior here: the average over trees smooths, and
+            # trees cut back by the corrected one predict worse on real data.
+            lambda structure: make_prior(self.prior, self.g, structure, False, n),
             self.n_jobs,
         )
         self.estimator_, self.leaf_ = model, leaf
