@@ -167,6 +167,13 @@ def test_all_numbers_stand_in_the_table(tmp_path):
     assert rows[7][0] == "the model itself" and rows[7][3] == "0.05 &plusmn; 0.01"
 
 
+def test_rounding_of_what_means_nothing_is_not_shown(tmp_path):
+    one = point("list", 1, 1e-9, fidelity=-6e-17, stability=-1e-13, error_spread=0.0)
+    page = page_of(tmp_path, frontier([one], model_error=1e-10))
+    assert "e-13" not in page and "e-17" not in page
+    assert "1e-09" in page  # an error in a large unit
+
+
 def test_what_a_peer_prints_is_shown_as_it_is(tmp_path):
     page = page_of(tmp_path, small_frontier())
     assert "<pre>a &lt;= 1\n    b</pre>" in page

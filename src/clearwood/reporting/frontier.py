@@ -81,15 +81,12 @@ def _points(frontier: Frontier) -> list[dict[str, Any]]:
             "n_literals": point.n_literals,
             **{
                 name: _known(getattr(point, name))
-                for name in (
-                    "error",
-                    "error_spread",
-                    "fidelity",
-                    "coverage",
-                    "overlap",
-                    "stability",
-                    "seconds",
-                )
+                for name in ("error", "error_spread", "coverage", "overlap", "seconds")
+            },
+            # No -1e-13 where it means 0. An error has a unit and may be tiny.
+            **{
+                name: _known(round(getattr(point, name), 4) + 0.0)
+                for name in ("fidelity", "stability")
             },
             "is_best": point.on_frontier,
             "rules": None,

@@ -37,7 +37,7 @@ def compare(model, X, y, **settings):
 
 
 def without_time(found):
-    return str([replace(p, seconds=0.0) for p in found.points])
+    return str([(replace(p, seconds=0.0), p.rules, p.text) for p in found.points])
 
 
 @pytest.fixture(scope="module")
@@ -180,6 +180,7 @@ def test_numbers_a_constant_target_and_a_model_file(tmp_path):
     [
         ({"methods": ["tree", "forest"]}, "found \\['forest'\\]"),
         ({"methods": []}, "methods must be"),
+        ({"methods": None}, "methods must be"),
         ({"max_rules": 0}, "max_rules is 0"),
         ({"cv": 1}, "cv is 1"),
         ({"cv": 91}, "fewer than the cv=91 parts"),
@@ -215,6 +216,11 @@ def test_models_that_cannot_be_compared_with_are_refused():
 
     with pytest.raises(InputError, match="Fitting the GradientBoostingClassifier"):
         compare(GradientBoostingClassifier(), gaps, y)
+    lightgbm = pytest.importorskip("lightgbm")
+    named = X.set_axis(["a", 'b"', "c"][: X.shape[1]], axis=1)
+    model = lightgbm.LGBMClassifier(verbose=-1, n_jobs=1)
+    with pytest.raises(InputError, match="Fitting the LGBMClassifier .* JSON char"):
+        compare(model, named, y)
 
 
 def test_methods_named_all_mean_peers_that_are_installed(monkeypatch):

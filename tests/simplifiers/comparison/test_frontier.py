@@ -10,7 +10,12 @@ import pytest
 from clearwood.exceptions import InputError
 from clearwood.rules import FeatureSpace, Interval, Rule, RuleSet
 from clearwood.simplifiers.comparison import Frontier, FrontierPoint
-from clearwood.simplifiers.comparison.gather import with_frontier
+from clearwood.simplifiers.comparison.frontier import measure_text
+from clearwood.simplifiers.comparison.gather import (
+    HeldOut,
+    mean_error,
+    with_frontier,
+)
 
 NAMES = ("dose", "age")
 
@@ -69,6 +74,8 @@ def test_the_best_is_ours_and_no_longer_than_asked():
     assert found.best_point(4).method == "list"
     with pytest.raises(InputError, match="'error' or 'fidelity'"):
         found.best(by="size")
+    with pytest.raises(InputError, match="max_rules is '3'"):
+        found.best("3")
     with pytest.raises(InputError, match="the shortest have 3"):
         frontier(SOME[1]).best(2)
     with pytest.raises(InputError, match="there are none"):
@@ -102,6 +109,29 @@ def test_text_says_what_was_found_and_what_may_flatter():
     assert "list" in row and row.endswith("tree")
     better = frontier(*SOME, point("imodels:FIGS", 9, 0.01, ours=False))
     assert "least error of peers: imodels:FIGS with 9 lines" in str(better)
+
+
+def test_nearly_nothing_is_told_as_nothing():
+    almost = replace(point("list", 2, 0.1), stability=-1e-13, fidelity=1e-15)
+    assert measure_text(almost, "stability") == measure_text(almost, "fidelity") == "0"
+
+
+def test_equal_errors_of_folds_have_no_spread():
+    # Three folds with 4 of 9 wrong: their weighted means differ in the last digit.
+    truth, said = np.zeros(9), np.repeat([1.0, 0.0], [4, 5])
+    weights = [np.full(9, w) for w in (0.1, 0.3, 0.7)]
+    held = HeldOut([truth] * 3, [truth] * 3, weights)
+    error, spread = mean_error([said] * 3, held, "classification")
+    assert error == pytest.approx(4 / 9) and spread == 0.0
+    # In whatever unit, a true difference stays.
+    tiny = HeldOut([truth] * 2, [truth] * 2, weights[:2])
+    assert mean_error([said * 1e-9, said * 2e-9], tiny, "regression")[1] > 0
+
+
+def test_repr_fits_a_screen():
+    text = repr(frontier(*SOME, feature_names=("dose",) * 1000))
+    assert "Forest" in text and len(text) < 400
+    assert len(repr(SOME[4])) < 400
 
 
 def test_table_and_plain_data():

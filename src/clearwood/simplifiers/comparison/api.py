@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from numbers import Integral, Real
 from typing import Any
 
@@ -194,7 +194,10 @@ def _check_methods(methods: Any, peers: bool | str) -> list[str]:
     if isinstance(methods, str) and methods == "all":
         added = [name for name in PEERS if peers is True or is_installed(name)]
         return [*METHODS, *(added if peers else [])]
-    names = [methods] if isinstance(methods, str) else list(methods)
+    if isinstance(methods, str):
+        names = [methods]
+    else:
+        names = list(methods) if isinstance(methods, Iterable) else [methods]
     unknown = [name for name in names if name not in known]
     if unknown or not names:
         raise InputError(
@@ -290,7 +293,13 @@ def _say_what_happened(
         raise KeyboardInterrupt
     if not has_points:
         reasons = "; ".join(f"{method}: {why}" for method, why in failures)
-        raise InputError(f"No method found rules. {reasons}")
+        remedy = ""
+        if "stopped after" in reasons:
+            remedy = (
+                "; what was stopped needs a larger time_limit, or a smaller cv or "
+                "max_rules"
+            )
+        raise InputError(f"No method found rules{remedy}. {reasons}")
     if outcome.interrupted:
         warnings.warn(
             f"Interrupted after {len(outcome.replies)} of {n} fits; the result is of "

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
+from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 from clearwood._html import significant_text
@@ -71,8 +72,8 @@ class FrontierPoint:
     stability: float
     seconds: float
     on_frontier: bool
-    rules: RuleSet | None
-    text: str
+    rules: RuleSet | None = field(repr=False)
+    text: str = field(repr=False)
 
 
 @dataclass(frozen=True)
@@ -113,10 +114,11 @@ class Frontier:
     model_error: float
     model_error_spread: float
     model_refitted: bool
-    points: tuple[FrontierPoint, ...]
+    # Dozens of rule sets: ``print`` tells of them, ``repr`` fits a screen.
+    points: tuple[FrontierPoint, ...] = field(repr=False)
     failures: tuple[tuple[str, str], ...]
     seconds: float
-    feature_names: tuple[str, ...]
+    feature_names: tuple[str, ...] = field(repr=False)
     classes: tuple[Any, ...]
 
     def best(self, max_rules: int | None = None, by: str = "error") -> RuleSet:
@@ -141,6 +143,10 @@ class Frontier:
         """The point whose rules :meth:`best` gives."""
         if by not in ("error", "fidelity"):
             raise InputError(f"by must be 'error' or 'fidelity', found {by!r}.")
+        if max_rules is not None and not isinstance(max_rules, Integral):
+            raise InputError(
+                f"max_rules is {max_rules!r}; expected a whole number, or None."
+            )
         some = [
             point
             for point in self.points
@@ -276,7 +282,8 @@ def measure_text(point: FrontierPoint, name: str) -> str:
         return _with_spread(value, point.error_spread)
     if name == "seconds":
         return significant_text(value, 2)
-    return significant_text(round(value, 4))  # no 1e-15 where it means 0
+    # No 1e-15 where it means 0, and no -0.
+    return significant_text(round(value, 4) + 0.0)
 
 
 def _with_spread(error: float, spread: float) -> str:

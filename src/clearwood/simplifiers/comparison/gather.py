@@ -62,7 +62,9 @@ def mean_error(
     ]
     means = [np.average(part, weights=w) for part, w in zip(losses, held.weight)]
     mean = np.average(np.concatenate(losses), weights=np.concatenate(held.weight))
-    return float(mean), float(np.std(means, ddof=1) / math.sqrt(len(means)))
+    spread = float(np.std(means, ddof=1) / math.sqrt(len(means)))
+    # Folds that err equally differ by the rounding of their means alone.
+    return float(mean), spread if spread > 1e-12 * mean else 0.0
 
 
 def points_of(

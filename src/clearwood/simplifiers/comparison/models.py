@@ -87,7 +87,7 @@ def fit_afresh(
         settings = {} if weight is None else {"sample_weight": weight[rows]}
         try:
             one.fit(_safe_indexing(X, rows), y[rows], **settings)
-        except ValueError as error:
+        except Exception as error:  # LightGBM's and CatBoost's are no ValueError.
             raise InputError(
                 f"Fitting the {type(model).__name__} to {len(rows):,} of {len(y):,} "
                 f"rows failed: {' '.join(str(error).split())}"
