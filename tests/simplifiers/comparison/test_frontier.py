@@ -10,7 +10,13 @@ import pytest
 from clearwood.exceptions import InputError
 from clearwood.rules import FeatureSpace, Interval, Rule, RuleSet
 from clearwood.simplifiers.comparison import Frontier, FrontierPoint
-from clearwood.simplifiers.comparison.gather import with_frontier
+from clearwood.simplifiers.comparison.gather import (
+    HeldOut,
+    points_of,
+    with_frontier,
+)
+from clearwood.simplifiers.comparison.messages import Reply
+from clearwood.simplifiers.comparison.parts import Answer, Job, Part, Problem
 
 NAMES = ("dose", "age")
 
@@ -71,7 +77,9 @@ def test_the_best_is_ours_and_no_longer_than_asked():
         found.best(by="size")
     with pytest.raises(InputError, match="the shortest have 3"):
         frontier(SOME[1]).best(2)
-    with pytest.raises(InputError, match="there are none"):
+    with pytest.raises(InputError, match="There are no rules; only peers"):
+        frontier(SOME[-1]).best()
+    with pytest.raises(InputError, match="only peers"):
         frontier(SOME[-1]).best(2)
 
 
@@ -133,3 +141,38 @@ def test_regression_says_mean_squared_error():
 def test_points_are_plain_numbers():
     for found in frontier(*SOME).points:
         assert not isinstance(found.on_frontier, np.bool_)
+
+
+def judged(task, said, truth, taught, weight):
+    """The point of one method in one size, from what it says in two folds."""
+    folds = [Part("fold", weight, np.array([k, k + 2]), 0, 0) for k in (0, 1)]
+    held = HeldOut(*[[part[f.told] for f in folds] for part in (truth, taught, weight)])
+    parts = (*folds, Part("all", weight, np.zeros(0, dtype=int), 0, 0))
+    labels = np.arange(6) if task == "classification" else np.zeros(0)
+    problem = Problem(None, truth, weight, True, (), labels, parts)
+    replies = {
+        Job("tree", (2,), k): Reply([Answer(2, 2, 1, said[f.told], c, 2 * c)], 1.0)
+        for k, (f, c) in enumerate(zip(folds, (0.25, 0.75)))
+    }
+    replies[Job("tree", (2,), 2)] = Reply([Answer(2, 2, 1, np.zeros(0))], 3.0)
+    (found,) = points_of("tree", [(2,)], problem, held, replies)
+    return found
+
+
+def test_scores_of_a_point_count_rows_by_their_weight():
+    truth = np.array([0.0, 1.0, 2.0, 4.0])
+    said = np.array([1.0, 1.0, 2.0, 2.0])
+    taught = np.array([0.0, 2.0, 2.0, 5.0])
+    weight = np.array([1.0, 2.0, 3.0, 4.0])
+    found = judged("regression", said, truth, taught, weight)
+    # Losses 1, 0, 0, 4; one fold holds rows 0 and 2, the other 1 and 3.
+    assert found.error == pytest.approx(17 / 10)
+    assert found.error_spread == pytest.approx((16 / 6 - 1 / 4) / 2)
+    # The mean that is taught is 3.
+    assert found.fidelity == pytest.approx(1 - (1 + 2 + 36) / (9 + 2 + 3 + 16))
+    assert found.coverage == pytest.approx((4 * 0.25 + 6 * 0.75) / 10)
+    assert found.overlap == pytest.approx(2 * found.coverage)
+    assert found.seconds == 3.0
+    found = judged("classification", said, truth, taught, weight)
+    assert found.error == pytest.approx(5 / 10)
+    assert found.fidelity == pytest.approx(3 / 10)
