@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from clearwood.rules import RuleSet
-from clearwood.simplifiers.api import METHODS, make_simplifier, settings_of
+from clearwood.simplifiers.api import make_simplifier, settings_of
 from clearwood.simplifiers.comparison.parts import (
     Answer,
     Job,
@@ -100,8 +100,3 @@ def _answers(
             )
         )
     return answers
-
-
-def known_methods() -> tuple[str, ...]:
-    """Names of all methods and peers."""
-    return (*METHODS, *PEERS)
