@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from clearwood.simplifiers.api import METHODS
 from clearwood.simplifiers.comparison.fits import ONE_BY_ONE, fit_job, groups_of
+from clearwood.simplifiers.comparison.models import fit_afresh
 from clearwood.simplifiers.comparison.parts import (
     Job,
     Problem,
@@ -111,3 +112,23 @@ def test_methods_give_all_sizes_at_once_if_and_only_if_they_have_a_path(method):
     held = fit_job(wrong, Job(method, groups[-1], 0))
     assert held[-1].rules is None
     assert held[-1].said.shape == (20,) and np.isfinite(held[-1].said).all()
+
+
+def test_models_fitted_afresh_get_the_weights_of_their_rows():
+    from sklearn.ensemble import RandomForestRegressor
+
+    class Told(RandomForestRegressor):
+        def fit(self, X, y, sample_weight=None):
+            self.told_ = y, sample_weight
+            return super().fit(X, y, sample_weight)
+
+    y = np.arange(9.0)
+    folds = deal_folds(y, 3, False, np.random.default_rng(0))
+    X, weight = y.reshape(-1, 1), y + 1.0
+    made = fit_afresh(Told(2), X, y, weight, folds, 0).originals
+    for model, held in zip(made, [*folds, []], strict=True):
+        values, weights = model.told_
+        assert not set(values) & set(held) and len(values) == 9 - len(held)
+        assert (weights == values + 1.0).all()
+    without = fit_afresh(Told(2), X, y, None, folds, 0).originals
+    assert all(model.told_[1] is None for model in without)
