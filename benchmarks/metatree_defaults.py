@@ -195,7 +195,7 @@ def write_tables(study):
 
 
 def table_of_settings(frame, task):
-    """The best on the sets to choose on, and all that share the base's leaf or prior."""
+    """The best on the sets to choose on, and all of the base leaf or prior."""
     keys, base = ["leaf", "prior", "g"], BASE[task]
     loss = frame.pivot_table(index=keys, columns="data", values="loss")
     error = frame.pivot_table(index=keys, columns="data", values="error")

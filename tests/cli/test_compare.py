@@ -2,6 +2,7 @@
 
 import json
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -99,6 +100,17 @@ def test_a_report_is_written(table, frontier, monkeypatch, tmp_path):
     done, _ = shown(monkeypatch, frontier, *train, "--report", page, "--force")
     assert done.exit_code == 0, done.stderr
     assert written == [((frontier, str(page)), {"overwrite": True})]
+
+
+def test_what_was_found_is_shown_even_where_no_rules_are_so_short(
+    table, frontier, monkeypatch, tmp_path
+):
+    page = tmp_path / "page.html"
+    longer = replace(frontier, points=frontier.points[1:])
+    train = (table, "--target", "state", "--train", "decision-tree")
+    done, _ = shown(monkeypatch, longer, *train, "--best", 1, "--report", page)
+    assert done.exit_code == 1 and "the shortest have 2" in done.stderr
+    assert str(longer) in done.stdout and page.exists()
 
 
 def test_ctrl_c_shows_what_is_done_and_is_exit_130(table, frontier, monkeypatch):

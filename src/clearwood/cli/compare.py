@@ -92,16 +92,17 @@ def compare(files: tuple[str, ...], **options: Any) -> None:
     model, table = (_unfitted if options["train"] else _read)(files, options, say)
     with plain_warnings(say, ends=False) as caught:
         frontier = _compare(model, table, options)
-    chosen = _chosen(frontier, options["best"])
+    # First what was found: there may be no rules so short, or for a file.
+    as_json = options["as_json"]
+    told = {"target": options["target"], **frontier.as_dict()} if as_json else None
+    click.echo(json_text(told) if as_json else frontier)
     with plain_warnings(say):
-        _write(frontier, chosen, options, say)
-    if options["as_json"]:
-        click.echo(json_text({"target": options["target"], **frontier.as_dict()}))
-    else:
-        click.echo(frontier)
-        if chosen is not None:
-            lines = f"{chosen.n_rules} line{'s' * (chosen.n_rules != 1)}"
-            click.echo(f"\nThe rules of {chosen.method} with {lines}:\n{chosen.text}")
+        _write_page(frontier, options, say)
+    chosen = _chosen(frontier, options["best"])
+    if chosen is not None and not as_json:
+        lines = f"{chosen.n_rules} line{'s' * (chosen.n_rules != 1)}"
+        click.echo(f"\nThe rules of {chosen.method} with {lines}:\n{chosen.text}")
+    _write_rules(chosen, options, say)
     if caught.interrupted:
         sys.exit(INTERRUPTED)
 
@@ -148,17 +149,21 @@ def _chosen(frontier: Any, most: int | None) -> Any:
     return frontier.enough() if most is None else frontier.best_point(most)
 
 
-def _write(frontier: Any, chosen: Any, options: dict[str, Any], say: Any) -> None:
-    from clearwood._files import write_text
-    from clearwood.exceptions import InputError
+def _write_page(frontier: Any, options: dict[str, Any], say: Any) -> None:
     from clearwood.reporting import report
 
-    out, page, force = options["out"], options["report"], options["force"]
+    if options["report"]:
+        report(frontier, options["report"], overwrite=options["force"])
+        say(f"wrote {options['report']}")
+
+
+def _write_rules(chosen: Any, options: dict[str, Any], say: Any) -> None:
+    from clearwood._files import write_text
+    from clearwood.exceptions import InputError
+
+    out = options["out"]
     if out and chosen is None:
         raise InputError(f"There are no rules for {out}: only peers found some.")
     if out:
-        write_text(out, chosen.rules.to_json(), overwrite=force)
+        write_text(out, chosen.rules.to_json(), overwrite=options["force"])
         say(f"wrote {out}")
-    if page:
-        report(frontier, page, overwrite=force)
-        say(f"wrote {page}")

@@ -75,7 +75,9 @@ def test_every_number_is_what_its_definition_says(found, forest):
     point = next(p for p in found.points if (p.method, p.n_rules) == ("tree", 3))
     errors, coverage, overlap = np.array(held).T
     assert point.error == pytest.approx((said != y).mean())
-    assert point.error_spread == pytest.approx(errors.std(ddof=1) / math.sqrt(3))
+    assert errors.mean() == pytest.approx(point.error)
+    spread = math.sqrt(point.error * (1 - point.error) / len(y))
+    assert point.error_spread == pytest.approx(spread)
     assert point.fidelity == pytest.approx((said == taught).mean())
     assert point.coverage == pytest.approx(coverage.mean())
     assert point.overlap == pytest.approx(overlap.mean())

@@ -14,8 +14,11 @@ from clearwood.simplifiers.comparison.frontier import measure_text
 from clearwood.simplifiers.comparison.gather import (
     HeldOut,
     mean_error,
+    points_of,
     with_frontier,
 )
+from clearwood.simplifiers.comparison.messages import Reply
+from clearwood.simplifiers.comparison.parts import Answer, Job, Part, Problem
 
 NAMES = ("dose", "age")
 
@@ -78,7 +81,9 @@ def test_the_best_is_ours_and_no_longer_than_asked():
         found.best("3")
     with pytest.raises(InputError, match="the shortest have 3"):
         frontier(SOME[1]).best(2)
-    with pytest.raises(InputError, match="there are none"):
+    with pytest.raises(InputError, match="There are no rules; only peers"):
+        frontier(SOME[-1]).best()
+    with pytest.raises(InputError, match="only peers"):
         frontier(SOME[-1]).best(2)
 
 
@@ -116,16 +121,23 @@ def test_nearly_nothing_is_told_as_nothing():
     assert measure_text(almost, "stability") == measure_text(almost, "fidelity") == "0"
 
 
-def test_equal_errors_of_folds_have_no_spread():
-    # Three folds with 4 of 9 wrong: their weighted means differ in the last digit.
-    truth, said = np.zeros(9), np.repeat([1.0, 0.0], [4, 5])
-    weights = [np.full(9, w) for w in (0.1, 0.3, 0.7)]
-    held = HeldOut([truth] * 3, [truth] * 3, weights)
-    error, spread = mean_error([said] * 3, held, "classification")
-    assert error == pytest.approx(4 / 9) and spread == 0.0
-    # In whatever unit, a true difference stays.
-    tiny = HeldOut([truth] * 2, [truth] * 2, weights[:2])
-    assert mean_error([said * 1e-9, said * 2e-9], tiny, "regression")[1] > 0
+def test_the_standard_error_is_that_of_the_rows():
+    rng = np.random.default_rng(0)
+    truth = [np.zeros(40), np.zeros(60)]
+    said = [(rng.random(40) < 0.3) * 1.0, (rng.random(60) < 0.3) * 1.0]
+    held = HeldOut(truth, truth, [np.ones(40), np.ones(60)])
+    error, spread = mean_error(said, held, "classification")
+    assert error == np.concatenate(said).mean()
+    assert spread == pytest.approx(np.sqrt(error * (1 - error) / 100))
+    # A row of the weight w counts as often as w equal ones in the mean, but once here.
+    one, two = (
+        HeldOut([truth[0]], [truth[0]], [np.full(40, 7.0)]),
+        HeldOut([truth[0]], [truth[0]], [np.ones(40)]),
+    )
+    a, b = (mean_error(said[:1], h, "classification") for h in (one, two))
+    assert a == pytest.approx(b)
+    # No two rows differ in loss.
+    assert mean_error(truth, held, "regression") == (0.0, 0.0)
 
 
 def test_repr_fits_a_screen():
@@ -163,3 +175,39 @@ def test_regression_says_mean_squared_error():
 def test_points_are_plain_numbers():
     for found in frontier(*SOME).points:
         assert not isinstance(found.on_frontier, np.bool_)
+
+
+def judged(task, said, truth, taught, weight):
+    """The point of one method in one size, from what it says in two folds."""
+    folds = [Part("fold", weight, np.array([k, k + 2]), 0, 0) for k in (0, 1)]
+    held = HeldOut(*[[part[f.told] for f in folds] for part in (truth, taught, weight)])
+    parts = (*folds, Part("all", weight, np.zeros(0, dtype=int), 0, 0))
+    labels = np.arange(6) if task == "classification" else np.zeros(0)
+    problem = Problem(None, truth, weight, True, (), labels, parts)
+    replies = {
+        Job("tree", (2,), k): Reply([Answer(2, 2, 1, said[f.told], c, 2 * c)], 1.0)
+        for k, (f, c) in enumerate(zip(folds, (0.25, 0.75)))
+    }
+    replies[Job("tree", (2,), 2)] = Reply([Answer(2, 2, 1, np.zeros(0))], 3.0)
+    (found,) = points_of("tree", [(2,)], problem, held, replies)
+    return found
+
+
+def test_scores_of_a_point_count_rows_by_their_weight():
+    truth = np.array([0.0, 1.0, 2.0, 4.0])
+    said = np.array([1.0, 1.0, 2.0, 2.0])
+    taught = np.array([0.0, 2.0, 2.0, 5.0])
+    weight = np.array([1.0, 2.0, 3.0, 4.0])
+    found = judged("regression", said, truth, taught, weight)
+    # Losses 1, 0, 0, 4; one fold holds rows 0 and 2, the other 1 and 3.
+    assert found.error == pytest.approx(17 / 10)
+    gaps = weight * (np.array([1.0, 0.0, 0.0, 4.0]) - 1.7)
+    assert found.error_spread == pytest.approx(np.sqrt((gaps**2).sum()) / 10)
+    # The mean that is taught is 3.
+    assert found.fidelity == pytest.approx(1 - (1 + 2 + 36) / (9 + 2 + 3 + 16))
+    assert found.coverage == pytest.approx((4 * 0.25 + 6 * 0.75) / 10)
+    assert found.overlap == pytest.approx(2 * found.coverage)
+    assert found.seconds == 3.0
+    found = judged("classification", said, truth, taught, weight)
+    assert found.error == pytest.approx(5 / 10)
+    assert found.fidelity == pytest.approx(3 / 10)

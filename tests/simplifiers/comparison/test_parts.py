@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from clearwood.simplifiers.api import METHODS
 from clearwood.simplifiers.comparison.fits import ONE_BY_ONE, fit_job, groups_of
+from clearwood.simplifiers.comparison.models import fit_afresh
 from clearwood.simplifiers.comparison.parts import (
     Job,
     Problem,
@@ -138,3 +139,44 @@ def test_loading_kernels_is_no_part_of_a_fit(monkeypatch):
         ("node-harvest", "regression", 20),
         ("node-harvest", "regression", 600),
     ]
+
+
+def test_models_fitted_afresh_get_the_weights_of_their_rows():
+    from sklearn.ensemble import RandomForestRegressor
+
+    class Told(RandomForestRegressor):
+        def fit(self, X, y, sample_weight=None):
+            self.told_ = y, sample_weight
+            return super().fit(X, y, sample_weight)
+
+    y = np.arange(9.0)
+    folds = deal_folds(y, 3, False, np.random.default_rng(0))
+    X, weight = y.reshape(-1, 1), y + 1.0
+    made = fit_afresh(Told(2), X, y, weight, folds, 0).originals
+    for model, held in zip(made, [*folds, []], strict=True):
+        values, weights = model.told_
+        assert not set(values) & set(held) and len(values) == 9 - len(held)
+        assert (weights == values + 1.0).all()
+    without = fit_afresh(Told(2), X, y, None, folds, 0).originals
+    assert all(model.told_[1] is None for model in without)
+
+
+def test_coverage_and_overlap_count_rows_by_their_weight():
+    from sklearn.tree import DecisionTreeRegressor
+
+    import clearwood as cw
+
+    X = np.arange(20.0).reshape(-1, 1)
+    tree = DecisionTreeRegressor(max_depth=1).fit(X, X[:, 0] > 14)
+    weight = np.where(X[:, 0] > 14, 3.0, 1.0)
+    parts = parts_of(weight=weight)
+    problem = Problem(
+        X, X[:, 0], weight, True, (cw.read_ensemble(tree),), np.zeros(0), parts
+    )
+    told = parts[0].told
+    answer = fit_job(problem, Job("list", (1, 2), 0))[-1]
+    rules = cw.simplify(tree, X, sample_weight=parts[0].weight, max_rules=2, tune=None)
+    held = rules.evaluate(X[told]).coverage
+    covered = X[told, 0] > 14 if held < 0.5 else X[told, 0] <= 14
+    assert answer.coverage == np.average(covered, weights=weight[told])
+    assert answer.coverage == answer.overlap != held

@@ -79,7 +79,7 @@ def test_through_compare_noise_of_a_peer_goes_nowhere(tmp_path, monkeypatch, cap
     assert found.points[-1].error == 0.0 and found.points[0].error > 0.1
     assert found.points[-1].stability == 1.0
     assert capfd.readouterr() == ("", "")
-    with pytest.raises(InputError, match="there are none"):
+    with pytest.raises(InputError, match="only peers"):
         found.best()
 
 
@@ -112,6 +112,15 @@ def test_te2rules_gets_the_model_itself(monkeypatch):
     assert len(held.said) == 10
     with pytest.raises(InputError, match="the model itself"):
         answers_of(problem._replace(pickled_models=()), "te2rules", 1)
+
+
+@pytest.mark.parametrize("peer", peers.PEERS)
+def test_a_peer_that_is_not_installed_says_what_to_install(peer, monkeypatch):
+    for package in ("imodels", "te2rules"):
+        monkeypatch.setitem(sys.modules, package, None)
+        monkeypatch.delitem(sys.modules, f"{package}.explainer", raising=False)
+    with pytest.raises(InputError, match=r"needs .*clearwood\[compare\]"):
+        answers_of(problem_of(), peer, 1)
 
 
 @pytest.mark.parametrize("peer", peers.PEERS)

@@ -15,8 +15,10 @@ from sklearn.ensemble import RandomForestClassifier
 from tests.simplifiers.comparison.stand_in import stand_in, worker_ids
 
 import clearwood as cw
-from clearwood.exceptions import ClearwoodError, InputError
+from clearwood.exceptions import ClearwoodError, InputError, InterruptedFitWarning
 from clearwood.simplifiers.comparison import pool
+from clearwood.simplifiers.comparison.messages import Reply
+from clearwood.simplifiers.comparison.parts import Job
 
 FIGS = "imodels:FIGS"
 
@@ -90,6 +92,57 @@ def test_a_method_that_has_no_time_at_all_has_no_points(tmp_path, monkeypatch):
     assert are_gone(worker_ids(tmp_path), 0.1)
 
 
+def test_a_method_that_is_done_is_not_stopped(monkeypatch):
+    done, late = Job("tree", (1,), 0), Job("list", (1,), 0)
+    board = pool.Board([done, late], time_limit=5.0)
+    clock = iter([0.0, 10.0, 10.0, 20.0])
+    fake = SimpleNamespace(monotonic=lambda: next(clock))
+    monkeypatch.setattr(pool, "time", fake)
+
+    class Worker:
+        is_killed = False
+
+        def kill(self):
+            self.is_killed = True
+
+    worker = Worker()
+    assert board.take() == done and board.begin(worker, done)
+    board.start_clock(worker)
+    board.end(worker, done, Reply([], 10.0))
+    assert board.take() == late and board.begin(worker, late)
+    board.start_clock(worker)
+    # Both took ten seconds; only one of them still runs.
+    board._stop_slow_methods()
+    assert board.outcome.failures == {"list": "stopped after 5 s"}
+    assert worker.is_killed and list(board.outcome.replies) == [done]
+
+
+def test_ctrl_c_before_a_worker_ignores_it_keeps_what_is_done(monkeypatch):
+    start, n_starts = pool.Worker.start, iter(range(9))
+
+    def end_on_the_second_start(worker):
+        if next(n_starts):
+            worker.process.send_signal(signal.SIGINT)
+        start(worker)
+
+    def interrupt_at_the_end(items, *_):
+        yield from items
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(pool.Worker, "start", end_on_the_second_start)
+    monkeypatch.setattr(pool, "progress", interrupt_at_the_end)
+    do = pool._do
+
+    # As by a time limit: the next job needs another worker.
+    def lost_after(board, worker, job):
+        return do(board, worker, job) and job.part != 2
+
+    monkeypatch.setattr(pool, "_do", lost_after)
+    with pytest.warns(InterruptedFitWarning, match="after 3 of 6 fits"):
+        found = compared(["tree", "in-trees"])
+    assert {p.method for p in found.points} == {"tree"}
+
+
 def test_an_error_here_leaves_no_worker(tmp_path, monkeypatch):
     stand_in(tmp_path, monkeypatch, "time.sleep(60)")
 
@@ -103,6 +156,12 @@ def test_an_error_here_leaves_no_worker(tmp_path, monkeypatch):
         compared([FIGS, "in-trees"], n_jobs=2)
     assert are_gone(worker_ids(tmp_path), 0.1)
     assert threading.active_count() == threads
+
+
+def test_what_ended_a_worker_is_told(monkeypatch):
+    monkeypatch.setattr(pool.pickle, "dumps", lambda *_, **__: b"no pickle")
+    with pytest.raises(ClearwoodError, match="exit code 1: .*UnpicklingError"):
+        compared(["in-trees"])
 
 
 def test_a_worker_that_cannot_start_is_one_error(monkeypatch):

@@ -124,6 +124,7 @@ def compare(
     begin = time.perf_counter()
     names = _check_methods(methods, peers)
     _check_numbers(max_rules, cv, n_refits, time_limit)
+    n_workers = _n_workers(n_jobs)
     target = str(getattr(y, "name", None) or "y")
     refitted = model is not None and needs_fit(model)
     if refitted:
@@ -158,7 +159,7 @@ def compare(
     jobs = [
         job for name in names for job in make_jobs(name, groups[name], problem.parts)
     ]
-    outcome = run_jobs(problem, jobs, _n_workers(n_jobs), time_limit, verbose)
+    outcome = run_jobs(problem, jobs, n_workers, time_limit, verbose)
     held = gather.make_held_out(problem)
     points = [
         point

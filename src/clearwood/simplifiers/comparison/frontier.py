@@ -40,7 +40,7 @@ class FrontierPoint:
     error : float
         On held-out rows: share of wrong classes, or mean squared error.
     error_spread : float
-        Standard error of that mean, from its differences between the folds.
+        Standard error of that mean over the rows.
     fidelity : float
         Agreement with the model on held-out rows: share of equal classes, or R2.
     coverage, overlap : float
@@ -155,8 +155,9 @@ class Frontier:
         ]
         if not some:
             sizes = [p.n_rules for p in self.points if p.rules is not None]
-            found = f"the shortest have {min(sizes)}" if sizes else "there are none"
-            raise InputError(f"No rules have at most {max_rules} lines; {found}.")
+            found = f"the shortest have {min(sizes)}" if sizes else "only peers' texts"
+            most = "" if max_rules is None else f" with at most {max_rules} lines"
+            raise InputError(f"There are no rules{most}; {found}.")
         sign = 1.0 if by == "error" else -1.0
         return min(some, key=lambda p: (sign * getattr(p, by), p.n_rules))
 

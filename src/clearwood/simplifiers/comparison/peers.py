@@ -63,8 +63,15 @@ def fit_peer(problem: Problem, job: Job, part: Part) -> list[Answer]:
     lesson = _make_lesson(problem, job, part)
     classes = problem.ensembles[part.ensemble].classes
     names = problem.ensembles[part.ensemble].as_in(problem.X).features.names
+    try:
+        every = PEERS[job.method](lesson)
+    except ModuleNotFoundError as error:
+        raise InputError(
+            f"needs {error.name}, which is not installed; install the extra that has "
+            "it: pip install clearwood[compare]"
+        ) from None
     answers = []
-    for found in PEERS[job.method](lesson):
+    for found in every:
         said = found.said
         if classes is not None:
             said = problem.positions(classes[said.astype(np.int64)])

@@ -28,6 +28,8 @@ from clearwood.simplifiers.comparison.parts import Job, Problem
 WORKER = "clearwood.simplifiers.comparison.worker"
 LOOK_EVERY = 0.1
 """Seconds from one look at the clock to the next."""
+GRACE = 10.0
+"""Seconds that a worker may still live after it closed its pipes."""
 
 ONE_THREAD = dict.fromkeys(
     ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1"
@@ -86,7 +88,12 @@ class Worker:
 
     def last_words(self) -> str:
         """How the process ended, and the last line that it wrote."""
-        code = self.process.wait()
+        try:
+            code = self.process.wait(GRACE)
+        except subprocess.TimeoutExpired:
+            # It closed its pipes, but something in it goes on.
+            self.kill()
+            code = self.process.wait()
         self._errors.seek(0)
         lines = self._errors.read().decode(errors="replace").split("\n")
         last = next((line.strip() for line in reversed(lines) if line.strip()), "")
@@ -221,8 +228,11 @@ class Board:
             spent = dict(self._spent)
             for job, begin in self._running.values():
                 spent[job.method] += 0.0 if begin is None else now - begin
-            for method, seconds in spent.items():
-                if seconds > self._time_limit:
+            # One that is done took as long as it took.
+            unfinished = {job.method for job in self._jobs}
+            unfinished |= {job.method for job, _ in self._running.values()}
+            for method in sorted(unfinished):
+                if spent[method] > self._time_limit:
                     self.give_up(method, f"stopped after {self._time_limit:.6g} s")
 
     def fail(self, error: BaseException) -> None:
@@ -286,7 +296,8 @@ def run_jobs(
         for thread in threads:
             if thread.ident is not None:
                 thread.join()
-    if board.error is not None:
+    # Ctrl-C may end a worker that has not come so far as to ignore it.
+    if board.error is not None and not board.outcome.interrupted:
         raise board.error
     return board.outcome
 

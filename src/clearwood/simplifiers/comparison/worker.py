@@ -13,6 +13,7 @@ import signal
 import sys
 import threading
 import time
+import traceback
 import warnings
 from queue import SimpleQueue
 from typing import BinaryIO
@@ -107,4 +108,11 @@ def _in_words(error: Exception) -> str:
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except BaseException:
+        # At an ordinary exit Python would abort, as the listener holds its pipe, and
+        # that would be the last that is heard of the error.
+        traceback.print_exc()
+        sys.stderr.flush()
+        os._exit(1)
