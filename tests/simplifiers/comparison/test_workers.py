@@ -171,11 +171,13 @@ def test_a_worker_that_cannot_start_is_one_error(monkeypatch):
 
 
 SCRIPT = """
-import sys, warnings
+import signal, sys, warnings
 import numpy as np
 from sklearn.ensemble import RandomForestClassifier
 import clearwood as cw
 
+# Tests that run in the background inherit that it is ignored.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 rng = np.random.default_rng(0)
 X = rng.uniform(size=(60, 3))
 y = (X[:, 0] > 0.5).astype(int)
