@@ -43,7 +43,7 @@ def test_the_filled_points_are_those_of_the_frontier(seed):
     assert display.unbeaten == [one.on_frontier for one in found.points]
     filled = [
         line
-        for line in display.plot().ax_.lines
+        for line in found.plot().ax_.lines
         if line.get_marker() != "None" and line.get_markerfacecolor() != "white"
     ]
     assert len(filled) == sum(display.unbeaten)

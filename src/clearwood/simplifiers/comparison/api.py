@@ -73,7 +73,8 @@ def compare(
         True labels or values.
     methods : "all" or sequence of str, default="all"
         Those of :func:`simplify`, and peers: "imodels:RuleFit", "imodels:FIGS",
-        "imodels:GreedyRuleList" and "te2rules" (extra ``compare``).
+        "imodels:GreedyRuleList" (extra ``compare``) and "te2rules" (not for commercial
+        use, so in no extra; it finds as many rules as it does, not ``max_rules``).
     max_rules : int, default=10
         Most lines, ``otherwise`` included.
     cv : int, default=5

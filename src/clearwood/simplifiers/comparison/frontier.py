@@ -245,6 +245,22 @@ class Frontier:
         lines += [wrapped(f"{method}: {why}") for method, why in self.failures]
         return "\n".join(lines)
 
+    def plot(self, ax: Any = None) -> Any:
+        """Draw all points by number of lines and error.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+
+        Returns
+        -------
+        FrontierDisplay
+            It draws other measures too; see there.
+        """
+        from clearwood.simplifiers.displays import FrontierDisplay
+
+        return FrontierDisplay.from_frontier(self).plot(ax)
+
     def _repr_html_(self) -> str:
         from clearwood._html import render
 

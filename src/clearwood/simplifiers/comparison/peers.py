@@ -66,9 +66,9 @@ def fit_peer(problem: Problem, job: Job, part: Part) -> list[Answer]:
     try:
         every = PEERS[job.method](lesson)
     except ModuleNotFoundError as error:
+        package = str(error.name).partition(".")[0]
         raise InputError(
-            f"needs {error.name}, which is not installed; install the extra that has "
-            "it: pip install clearwood[compare]"
+            f"needs {package}, which is not installed: pip install {package}"
         ) from None
     answers = []
     for found in every:
