@@ -259,8 +259,9 @@ class OneMetaTree(ReadsTrees, LearnsByStatistics):
         Parameters
         ----------
         other : estimator of the same class
-            Fitted with the same structure, leaf and prior, for example a copy of
-            this one that went on with other rows.
+            Fitted to other rows with the same structure, leaf and prior: those of
+            this one are ``structure_``, ``leaf_``, and ``prior="constant"`` with
+            ``g=meta_tree_.g``.
 
         Returns
         -------
