@@ -306,6 +306,10 @@ def test_too_many_categories_are_refused(frame, tmp_path):
     longer = pd.concat([frame] * 3).assign(name=[f"n{i}" for i in range(360)])
     longer.to_csv(path, index=False)
     assert failed(simplify(path, train="hist-gradient-boosting"), "more than 255")
+    # Whatever reads the table: `metatree` never heard of hist-gradient-boosting.
+    result = run("metatree", path, "--target", "state")
+    assert failed(result, "(--drop name)")
+    assert "boosting" not in result.stderr
 
 
 def test_a_rare_class_is_no_obstacle(frame, tmp_path):

@@ -420,3 +420,54 @@ def test_pickle_and_clone(started):
     assert not hasattr(clone(first), "log_evidence_")
     refit = clone(MetaTreeRegressor(first.structure_)).fit(frame, y)
     assert refit.structure_.same_as(first.structure_)
+
+
+# What is said of wrong input
+
+
+def test_labels_are_named_as_they_were_written(wine):
+    X, _, y, _ = wine
+    tree = MetaTreeClassifier(max_depth=1).fit(X, y)
+    with pytest.raises(exceptions.InputError, match=r"y is 7 in row 1, .* \[0, 1, 2\]"):
+        tree.log_density(X[:2], [0, 7])
+    other = MetaTreeClassifier(max_depth=1).fit(X, y + 1)
+    with pytest.raises(exceptions.InputError, match=r"\[0, 1, 2\] and \[1, 2, 3\]"):
+        tree.merge(other)
+
+
+def test_shards_with_other_priors_are_told_which(wine):
+    X, _, y, _ = wine
+    first = MetaTreeClassifier(max_depth=2, random_state=0).fit(X[:60], y[:60])
+    both = pickle.loads(pickle.dumps(first)).partial_fit(X[60:], y[60:])
+    # The structure was not searched on these rows, so "auto" means another prior.
+    shard = MetaTreeClassifier(first.structure_, leaf=first.leaf_)
+    with pytest.raises(exceptions.InputError, match=r"g is 0\.\d+ and 0\.5 at node 0"):
+        first.merge(clone(shard).fit(X[60:], y[60:]))
+    shard.set_params(prior="constant", g=first.meta_tree_.g)
+    first.merge(shard.fit(X[60:], y[60:]))
+    np.testing.assert_array_equal(first.predict_proba(X), both.predict_proba(X))
+
+
+def test_a_structure_among_the_parameters_takes_one_line(wine):
+    X, _, y, _ = wine
+    structure = MetaTreeClassifier(max_depth=2, random_state=0).fit(X, y).structure_
+    expected = f"<Structure: {structure.n_nodes} nodes, "
+    assert repr(structure).startswith(expected)
+    assert expected in repr(MetaTreeClassifier(structure))
+    assert "array" not in repr(structure)
+
+
+def test_wrong_numbers_are_refused_in_the_words_of_the_estimator(wine):
+    X, _, y, _ = wine
+    with pytest.raises(exceptions.InputError, match="g is 'half'"):
+        MetaTreeClassifier(g="half").fit(X, y)
+    tree = MetaTreeRegressor(max_depth=1).fit(X, y)
+    with pytest.raises(exceptions.InputError, match=r"p is \[\]"):
+        tree.predict_quantile(X, [])
+    line = LinearRegressionNormalGamma((0.0, 0.0, 0.0))
+    with pytest.raises(exceptions.InputError, match="leaf reads 3 features, but X has"):
+        MetaTreeRegressor(leaf=line).fit(X, y)
+    holes = X[:, :2].copy()
+    holes[4, 1] = np.nan
+    with pytest.raises(exceptions.InputError, match="Feature 'x1' is missing .* row 4"):
+        MetaTreeRegressor(leaf=line).fit(holes, y)

@@ -309,3 +309,13 @@ def test_structure_of_the_best_tree_routes_as_it_reads():
     for row, end in zip(codes, ends):
         path = [int(structure.feature[node]) for node in structure.path(int(end))[:-1]]
         assert path == [j for j, _ in naive.leaf_of(questions, row)]
+
+
+def test_lists_are_tables_too():
+    codes, y = [[0, 1], [1, 0], [1, 1]], [0, 1, 1]
+    found = exact_sum(codes, y, BernoulliBeta(), max_depth=2)
+    expected = exact_sum(np.array(codes), y, BernoulliBeta(), max_depth=2)
+    assert found.log_evidence == expected.log_evidence
+    assert found.predict(codes).tolist() == expected.predict(np.array(codes)).tolist()
+    with pytest.raises(InputError, match="codes must be a table of integers"):
+        exact_sum([0, 1], [0, 1], BernoulliBeta(), max_depth=2)

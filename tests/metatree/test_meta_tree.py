@@ -148,6 +148,18 @@ def test_rows_that_were_never_learned_cannot_be_taken_out(name):
     assert np.array_equal(tree.own, before)
 
 
+@pytest.mark.parametrize("name", ["normal", "linear"])
+def test_rows_with_other_values_cannot_be_taken_out(name):
+    """Weights would be left, but with a negative variance: no distribution at all."""
+    rows = Rows(name, 40, 0)
+    tree = learned(name, rows)
+    before = tree.own.copy()
+    codes, y, *rest = rows.part(slice(0, 20))
+    with pytest.raises(InputError, match="negative variance"):
+        tree.unlearn(codes, y + 50.0, *rest)
+    assert np.array_equal(tree.own, before)
+
+
 @pytest.mark.parametrize(("shift", "exact"), [(1e3, 1e-12), (1e8, 1e-7)])
 def test_moments_far_from_zero(shift, exact):
     """Squares about the mean keep their digits; of sums of squares, none were left."""

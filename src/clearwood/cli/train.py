@@ -70,8 +70,9 @@ def prepare(X: pd.DataFrame, name: str) -> pd.DataFrame:
     many = [c for c in text if X[c].nunique() > MOST_CATEGORIES]
     if many:
         raise InputError(
-            f"Column(s) {many} hold more than {MOST_CATEGORIES} different texts, more "
-            f"than {name} can tell apart; leave them out or group their values."
+            f"Column(s) {many} hold more than {MOST_CATEGORIES} different texts, too "
+            f"many to be told apart; leave them out (--drop {','.join(many)}) or group "
+            "their values."
         )
     empty = [c for c in X.columns if X[c].isna().all()]
     if empty:

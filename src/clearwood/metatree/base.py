@@ -185,7 +185,20 @@ def columns_of_leaf(leaf: LeafModel, features: FeatureSpace, X: Any) -> Any:
     if not leaf.reads_features:
         return None
     encoded = features.encode(X)
-    if leaf.n_columns == encoded.shape[1] + 2:
+    width, read = encoded.shape[1], int(leaf.n_columns or 0) - 1
+    if read not in (width, width + 1):
+        raise InputError(
+            f"leaf reads {read} features, but X has {width}; give its prior mean one "
+            "number per feature, behind one for the intercept if there shall be one."
+        )
+    if not np.isfinite(encoded).all():
+        row, d = np.argwhere(~np.isfinite(encoded))[0]
+        raise InputError(
+            f"Feature {features.names[d]!r} is missing or infinite in row {row}, which "
+            f"{type(leaf).__name__} cannot read; fill it in, or take leaves that say "
+            "one value."
+        )
+    if read == width + 1:
         encoded = np.column_stack([np.ones(len(encoded)), encoded])
     return encoded
 
@@ -246,8 +259,9 @@ class OneMetaTree(ReadsTrees, LearnsByStatistics):
         Parameters
         ----------
         other : estimator of the same class
-            Fitted with the same structure, leaf and prior, for example a copy of
-            this one that went on with other rows.
+            Fitted to other rows with the same structure, leaf and prior: those of
+            this one are ``structure_``, ``leaf_``, and ``prior="constant"`` with
+            ``g=meta_tree_.g``.
 
         Returns
         -------
@@ -278,8 +292,9 @@ def check_mergeable(one: Any, other: Any) -> None:
     classes, others = getattr(one, "classes_", ()), getattr(other, "classes_", ())
     if list(classes) != list(others):
         raise InputError(
-            f"Cannot merge: the classes are {list(classes)} and {list(others)}; give "
-            "partial_fit all classes when it is first called."
+            f"Cannot merge: the classes are {np.asarray(classes).tolist()} and "
+            f"{np.asarray(others).tolist()}; give partial_fit all classes when it is "
+            "first called."
         )
 
 
@@ -310,7 +325,8 @@ class LearnsClasses(ClassifierMixin, LearnsByStatistics):
         if strange.any():
             row = int(strange.argmax())
             raise InputError(
-                f"y is {y[row]!r} in row {row}, which is not among the classes "
+                f"y is {y[row : row + 1].tolist()[0]!r} in row {row}, which is not "
+                f"among the classes "
                 f"{self.classes_.tolist()} of the first fit; name all classes in the "
                 "first call of partial_fit."
             )

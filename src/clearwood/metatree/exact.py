@@ -98,6 +98,7 @@ def exact_sum(
     the number of distinct rows. The memory is that of the states, whose number grows
     like ``n_features ** max_depth * 2 ** max_depth / factorial(max_depth)``.
     """
+    codes = np.asarray(codes)
     n_values = check_n_values(codes, n_values)
     g_at = check_prior(g, max_depth)
     n_states = count_states(n_values, max_depth, repeats=repeats)
@@ -178,6 +179,7 @@ class ExactSum:
         weights : ndarray of shape (n_sets, n_rows)
             Posterior probability that the row's leaf is this state; sums to one.
         """
+        codes = np.asarray(codes)
         check_n_values(codes, self.problem.n_values)
         for begin in range(0, len(codes), CHUNK):
             rows = slice(begin, min(begin + CHUNK, len(codes)))
@@ -225,6 +227,7 @@ class ExactSum:
         Predictive
         """
         model, stats = self.leaf_model, np.concatenate(self.stats)
+        codes = np.asarray(codes)
         check_n_values(codes, self.problem.n_values)
         if model.reads_features:
             z = model.columns(np.zeros(len(codes)), x)

@@ -137,10 +137,17 @@ class MetaTree:
                 "The two meta-trees ask different questions; only shards of one "
                 "structure can be merged."
             )
-        if self.model != other.model or not np.array_equal(self.g, other.g):
+        if self.model != other.model:
             raise InputError(
-                f"The two meta-trees have different priors ({self.model} and "
-                f"{other.model}, or g); only shards of one model can be merged."
+                f"The two meta-trees have different leaves, {self.model} and "
+                f"{other.model}; only shards of one model can be merged."
+            )
+        if not np.array_equal(self.g, other.g):
+            node = int((self.g != other.g).argmax())
+            raise InputError(
+                f"The two meta-trees have different priors: g is {self.g[node]:.3g} "
+                f"and {other.g[node]:.3g} at node {node}; make both with the same g, "
+                "such as that of the first."
             )
         self._before_change()
         statistics.merge(self.model, self.own, other.own)

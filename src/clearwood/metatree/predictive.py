@@ -96,7 +96,11 @@ class Predictive:
         ndarray of shape (n_rows,) or (n_rows, n_levels)
         """
         levels = np.asarray(p, dtype=np.float64)
-        if levels.ndim > 1 or not ((levels > 0) & (levels < 1)).all():
+        if (
+            levels.ndim > 1
+            or not levels.size
+            or not ((levels > 0) & (levels < 1)).all()
+        ):
             raise InputError(
                 f"p is {p}, expected probabilities strictly between 0 and 1."
             )

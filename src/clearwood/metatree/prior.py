@@ -31,7 +31,10 @@ def constant_prior(structure: Structure, g: Any = 0.5) -> np.ndarray:
     array([0.4, 0. , 0. ])
     """
     inner = ~structure.is_leaf
-    values = np.asarray(g, dtype=np.float64)
+    try:
+        values = np.asarray(g, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError(f"g is {g!r}; expected numbers between 0 and 1.") from None
     if values.ndim and values.shape not in ((inner.sum(),), (structure.n_nodes,)):
         raise InputError(
             f"g has the shape {values.shape}; expected one number, one per node "

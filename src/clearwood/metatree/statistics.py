@@ -96,4 +96,27 @@ def remove(model: LeafModel, own: np.ndarray, other: np.ndarray) -> np.ndarray:
     left[weight <= SLACK * model.weight_of(own)] = 0.0
     if model.n_columns is None:
         return np.maximum(left, 0.0)
+    _check_squares(model.n_columns, own, other, left)
     return left
+
+
+def _check_squares(
+    d: int, own: np.ndarray, other: np.ndarray, left: np.ndarray
+) -> None:
+    """Refuse sums of squares below zero; below by rounding, they become zero.
+
+    Rows with the right weights but other values leave them behind, and with them a
+    distribution without a scale.
+    """
+    place = np.cumsum(np.arange(1, d + 1)) + d
+    # Squares of what was there, about zero: rounding of a mean is a share of it.
+    before, gone = own[:, 1 : 1 + d], other[:, 1 : 1 + d]
+    size = own[:, place] + own[:, :1] * np.maximum(abs(before), abs(gone)) ** 2
+    impossible = left[:, place] < -SLACK * size
+    if impossible.any():
+        node = int(np.argwhere(impossible)[0, 0])
+        raise InputError(
+            f"The rows that end at node {node} would be left with a negative variance; "
+            "take out only rows that were learned before, with the values they had."
+        )
+    left[:, place] = np.maximum(left[:, place], 0.0)

@@ -19,7 +19,7 @@ BLOCK_CODES = 2**17
 """Codes sent down at a time: as many as stay in the cache."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Structure:
     """One tree T_max: what is asked where, and where each answer leads.
 
@@ -73,6 +73,13 @@ class Structure:
     goes_to: np.ndarray
     coder: Coder
     original: np.ndarray
+
+    def __repr__(self) -> str:
+        """What it is in one line, as it is a parameter of estimators."""
+        return (
+            f"<Structure: {self.n_nodes} nodes, {int(self.is_leaf.sum())} leaves, "
+            f"depth {int(self.depth.max())}, features: {self.n_features}>"
+        )
 
     @property
     def n_nodes(self) -> int:

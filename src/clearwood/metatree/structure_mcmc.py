@@ -130,6 +130,7 @@ class TreeSampler:
         sample_weight: Any = None,
         lookahead: int = 2,
     ) -> None:
+        codes = np.asarray(codes)
         self.n_values = check_n_values(codes, n_values)
         self.g = check_prior(g, max_depth)
         if lookahead < 1:
