@@ -130,6 +130,9 @@ def read_archive(path: str | Path) -> tuple[Place, Callable[..., np.ndarray]]:
         small = all(i.compress_type == zipfile.ZIP_STORED for i in members.values())
         if not small or len(members) > 100:
             raise ModelFormatError("expected few members, none compressed.")
+        # Members that share bytes would take more memory than the file is large.
+        if sum(info.file_size for info in members.values()) > len(content):
+            raise ModelFormatError("members overlap.")
         parts = {name: _member(file, members[name]) for name in members}
     except (zipfile.BadZipFile, NotImplementedError, RuntimeError, OSError, ValueError,
             EOFError) as error:  # fmt: skip
