@@ -259,7 +259,12 @@ def test_no_rows_and_no_depth():
     assert flat.predict(codes)[0] == pytest.approx((y.sum() + 0.5) / 10.0)
     sure = exact_sum(codes, y, BernoulliBeta(), max_depth=1, g=1.0)
     assert question_shares(sure, {})[-1] == 0.0
+    one = exact_sum(codes[:, :1], y, BernoulliBeta(), max_depth=1, g=1.0)
+    assert one.feature_used().tolist() == [1.0]
+    again = exact_sum(codes, y, BernoulliBeta(), max_depth=2, g=1.0, repeats=True)
+    assert ((again.feature_used() > 0.5) & (again.feature_used() < 1.0)).all()
     never = exact_sum(codes, y, BernoulliBeta(), max_depth=1, g=0.0)
+    assert never.feature_used().tolist() == [0.0, 0.0]
     assert never.log_evidence == pytest.approx(flat.log_evidence)
 
 

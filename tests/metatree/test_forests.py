@@ -141,6 +141,20 @@ def test_batches_shards_and_forgetting(wine, forest):
     np.testing.assert_array_equal(parts.predict_proba(X_test), p)
 
 
+def test_a_refused_merge_changes_no_tree(wine):
+    X, _, y, _ = wine
+    one, other = (
+        MetaForestClassifier(RandomForestClassifier(3, random_state=0)).fit(X, y)
+        for _ in range(2)
+    )
+    other.meta_trees_[2].g[0] = 0.9
+    before = one.log_evidence_
+    with pytest.raises(exceptions.InputError, match="different priors"):
+        one.merge(other)
+    assert one.meta_trees_[0].weight == len(y)
+    np.testing.assert_array_equal(one._forest.log_evidence(), before)
+
+
 def test_intervals_are_those_of_the_mixture_over_all_trees(diabetes, averaged):
     _, X, _, y = diabetes
     interval = averaged.predict_interval(X, coverage=0.8)

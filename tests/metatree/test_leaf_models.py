@@ -15,6 +15,7 @@ from clearwood.metatree import (
     LinearRegressionNormalGamma,
     NormalNormalGamma,
     PoissonGamma,
+    _kernels,
 )
 
 WEIGHT = np.array([1.0, 2.0, 0.5, 1.0])
@@ -275,3 +276,12 @@ def test_wrong_hyperparameters(make, words):
 def test_wrong_targets(model, y):
     with pytest.raises(InputError, match="y has|y is|reads numbers"):
         model.check_target(y)
+
+
+@pytest.mark.parametrize("x", [1e-3, 0.5, 3.0, 15.9, 16.1, 1e8])
+def test_log_gamma_rises_without_loss(x):
+    # gamma(x + 2) = (x + 1) x gamma(x), and two steps of a half make one of one.
+    two = math.log(x) + math.log1p(x)
+    assert _kernels.log_gamma_rise(x, 2.0) == pytest.approx(two, rel=1e-13, abs=1e-13)
+    halves = [_kernels.log_gamma_rise(x + h, 0.5) for h in (0.0, 0.5)]
+    assert sum(halves) == pytest.approx(math.log(x), rel=1e-13, abs=1e-13)

@@ -359,6 +359,47 @@ def test_search_corrected_prior():
     assert total == pytest.approx(1.0, rel=1e-14)
 
 
+def test_search_corrected_prior_of_a_very_wide_tree():
+    wide = given_tree([0] + [1] * 200, n_values=200, n_features=1000)
+    g = search_corrected_prior(wide, 1.0 - 1e-9)
+    assert 0.0 <= g[0] < 1e-300
+    assert g[1] == pytest.approx(1.0, abs=1e-6)
+
+
+def test_a_small_weight_may_carry_the_density_of_a_row():
+    # The split is as good as sure, and rules a target out that the root allows.
+    x = np.repeat([0, 1], 50)[:, None]
+    y = 40.0 * x[:, 0] + np.random.default_rng(0).normal(size=100)
+
+    def learned(log_g):
+        tree = MetaTree(given_tree([0], n_values=2), NormalNormalGamma(), np.exp(log_g))
+        return tree.update(x, y)
+
+    tree = learned(40.0 - learned(np.log(0.5)).posterior().log_odds[0])
+    assert tree.posterior().g[0] == 1.0
+    found = tree.predictive([[0]]).log_density([40.0])[0]
+    leaf, total = tree.model, tree.posterior().total
+    assert found > 5.0 + leaf.log_density(total[1], 40.0)
+    assert found == pytest.approx(tree.update_one([0], 40.0), rel=1e-9)
+
+
+def test_the_last_of_very_many_rows_stays():
+    tree = MetaTree(given_tree([0], n_values=2), BernoulliBeta(), 0.5)
+    tree.update([[0], [0]], [1, 0], [4e9, 1.0]).unlearn([[0]], [1], [4e9])
+    assert tree.own.tolist() == [[0, 0], [1, 0], [0, 0]]
+
+
+def test_rounding_leaves_no_negative_squares():
+    rng = np.random.default_rng(0)
+    for name in ("normal", "linear"):
+        rows = Rows(name, 60, 1)
+        rows.y = np.where(np.arange(60) < 30, 1e8 * rng.normal(size=60), 0.1)
+        tree = learned(name, rows)
+        tree.unlearn(*rows.part(slice(30)))
+        d = tree.model.n_columns
+        assert (tree.own[:, d + np.cumsum(np.arange(1, d + 1))] >= 0.0).all()
+
+
 @pytest.mark.parametrize("g", [0.0, 1.0])
 def test_certain_priors(g):
     rows = Rows("normal", 30, 0)

@@ -2,6 +2,7 @@
 
 import io
 import zipfile
+from copy import copy
 
 import numpy as np
 import pandas as pd
@@ -87,6 +88,13 @@ def test_other_zips_are_refused(tmp_path):
         file.writestr("model.json", "{}" + " " * 10_000)
     with pytest.raises(ModelFormatError, match="none compressed"):
         cw.load(tmp_path / "a.zip")
+    with zipfile.ZipFile(tmp_path / "c.zip", "w") as file:
+        file.writestr("model.json", "{}" + " " * 10_000)
+        for name in "abc":  # three members that are one
+            file.filelist.append(copy(file.filelist[0]))
+            file.filelist[-1].filename = name
+    with pytest.raises(ModelFormatError, match="members overlap"):
+        cw.load(tmp_path / "c.zip")
     (tmp_path / "b.zip").write_bytes(b"PK\x03\x04" + bytes(50))
     with pytest.raises(ModelFormatError, match="Not a file of a meta-tree"):
         cw.load(tmp_path / "b.zip")

@@ -169,6 +169,7 @@ def test_given_in_another_order():
         ({"feature": [0], "first_child": [1, -1]}, "has the shape"),
         ({"feature": [0, -1, -1, -1], "first_child": [1, -1, -1, -1]}, "nobody's"),
         ({"feature": [0], "n_values": 0}, "at least one value"),
+        ({"feature": [0], "n_values": [2, 2], "n_features": 3}, "per feature \\(3"),
         ({"feature": [0], "missing": "guess"}, "'stop' or 'branch'"),
     ],
 )

@@ -130,6 +130,14 @@ def test_resumes_to_the_same_bits_with_nothing_known(tmp_path):
         np.testing.assert_array_equal(resumed.draws[name], straight.draws[name])
 
 
+def test_half_a_tree_is_no_state():
+    codes, y = problem(BernoulliBeta())
+    sampler = TreeSampler(codes, y, BernoulliBeta(), max_depth=3)
+    half = structure_mcmc.State(np.array([0, -1], dtype=np.int32), 0.0)
+    with pytest.raises(ValueError, match="ends before the tree"):
+        sampler.record(half)
+
+
 def test_another_problem_has_another_fingerprint():
     codes, y = problem(BernoulliBeta())
     options = {"max_depth": 3}

@@ -121,7 +121,8 @@ def damaged(content):
     for key in chain["generator"]:
         wrong = chain["generator"] | {key: "no"}
         yield content | {"chains": [chain | {"generator": wrong}] * 3}
-    for field in ({"dtype": "O"}, {"shape": [-1]}, {"shape": [10**12]}, {"data": "!"}):
+    fields = {"dtype": ("O", "(,)i4", 8), "shape": ([-1], [10**12]), "data": ("!",)}
+    for field in ({key: bad} for key in fields for bad in fields[key]):
         position = chain["state"]["position"] | field
         state = chain["state"] | {"position": position}
         yield content | {"chains": [chain | {"state": state}] * 3}
@@ -149,6 +150,11 @@ def test_damaged_checkpoints_are_refused(tmp_path):
         path.write_text(case)
         with pytest.raises(ModelFormatError, match=r"chains\.json"):
             run(n_draws=5, checkpoint=path)
+
+
+def test_a_folder_is_no_checkpoint(tmp_path):
+    with pytest.raises(InputError, match="Cannot read"):
+        run(n_draws=5, checkpoint=tmp_path)
 
 
 def test_parameters_are_checked():

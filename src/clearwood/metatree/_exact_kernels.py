@@ -182,6 +182,8 @@ def add_level(
 def log_add(stop, log_ask, scores):
     """``log(exp(stop) + sum(exp(log_ask + scores)))``."""
     top = max(stop, log_ask + scores.max())
+    if top == -np.inf:
+        return top
     total = np.exp(stop - top)
     for score in scores:
         total += np.exp(log_ask + score - top)

@@ -178,6 +178,13 @@ def log_gamma_part(alpha, beta):
 
 
 @kernel
+def log_gamma_rise(x, h):
+    """``log gamma(x + h) - log gamma(x)``, where x may be large and h small."""
+    large = (x - 0.5) * math.log1p(h / x) + h * (math.log(x + h) - 1.0)
+    return large + stirling_rest(x + h) - stirling_rest(x)
+
+
+@kernel
 def log_marginals(kind, stats, prior):
     """Evidence of the rows at every node, the leaf's parameters integrated out.
 
@@ -375,7 +382,7 @@ def log_predictive(kind, stats, prior, z):
         r = prior[0] + stats[1]
         b = prior[1] + stats[0]
         return (
-            math.lgamma(r + y) - math.lgamma(r) - math.lgamma(y + 1.0)
+            log_gamma_rise(r, y) - math.lgamma(y + 1.0)
             - r * math.log1p(1.0 / b) - y * math.log1p(b)
         )  # fmt: skip
     if kind == EXPONENTIAL:
@@ -399,7 +406,7 @@ def log_predictive(kind, stats, prior, z):
 def log_student(residual, a, b):
     """Log density of Student's t with 2a degrees of freedom and squared scale b/a."""
     return (
-        math.lgamma(a + 0.5) - math.lgamma(a) - 0.5 * math.log(2.0 * math.pi * b)
+        log_gamma_rise(a, 0.5) - 0.5 * math.log(2.0 * math.pi * b)
         - (a + 0.5) * math.log1p(residual * residual / (2.0 * b))
     )  # fmt: skip
 

@@ -74,7 +74,7 @@ def draw_down(parent, asks):
 
 
 @kernel
-def paths_up(ends, parent, depth, g, width):
+def paths_up(ends, parent, depth, g, stop, width):
     """Nodes on the way to every end, and how much of the mixture lies at each.
 
     Returns
@@ -82,7 +82,7 @@ def paths_up(ends, parent, depth, g, width):
     nodes : ndarray of int32 of shape (n_ends, width)
         From the root on; behind the end, the end again.
     weight : ndarray of shape (n_ends, width)
-        ``(1 - g) prod of g above``; all that is left at the end; 0 behind it.
+        ``stop prod of g above``; all that is left at the end; 0 behind it.
     """
     nodes = np.empty((ends.size, width), dtype=np.int32)
     weight = np.zeros((ends.size, width))
@@ -95,7 +95,7 @@ def paths_up(ends, parent, depth, g, width):
             nodes[i, level - 1] = node
         left = 1.0
         for level in range(last):
-            weight[i, level] = left * (1.0 - g[nodes[i, level]])
+            weight[i, level] = left * stop[nodes[i, level]]
             left *= g[nodes[i, level]]
         weight[i, last] = left
     return nodes, weight

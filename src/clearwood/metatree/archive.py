@@ -19,6 +19,7 @@ import numpy as np
 
 from clearwood._features import FeatureSpace
 from clearwood._files import write_bytes
+from clearwood._json import Place, parse_json
 from clearwood.exceptions import InputError, ModelFormatError
 from clearwood.metatree import leaf_models
 from clearwood.metatree.coder import BinCoder, ValueCoder
@@ -26,7 +27,7 @@ from clearwood.metatree.leaf_linear import LinearRegressionNormalGamma
 from clearwood.metatree.leaf_models import LeafModel
 from clearwood.metatree.structure import Structure, check_children
 from clearwood.rules.bins import FeatureBins
-from clearwood.rules.serialise import Place, feature_to_dict, parse_json, plain
+from clearwood.rules.serialise import feature_to_dict, plain
 
 FORMAT = "clearwood.meta_tree"
 VERSION = 1
@@ -129,6 +130,9 @@ def read_archive(path: str | Path) -> tuple[Place, Callable[..., np.ndarray]]:
         small = all(i.compress_type == zipfile.ZIP_STORED for i in members.values())
         if not small or len(members) > 100:
             raise ModelFormatError("expected few members, none compressed.")
+        # Members that share bytes would take more memory than the file is large.
+        if sum(info.file_size for info in members.values()) > len(content):
+            raise ModelFormatError("members overlap.")
         parts = {name: _member(file, members[name]) for name in members}
     except (zipfile.BadZipFile, NotImplementedError, RuntimeError, OSError, ValueError,
             EOFError) as error:  # fmt: skip
@@ -140,10 +144,10 @@ def read_archive(path: str | Path) -> tuple[Place, Callable[..., np.ndarray]]:
     if len(parts.get("model.json", b"")) > MOST_TEXT:
         raise ModelFormatError("model.json is too large.")
     try:
-        document = parse_json(parts.pop("model.json", b"").decode("utf-8"))
+        text = parts.pop("model.json", b"").decode("utf-8")
     except UnicodeDecodeError:
         raise ModelFormatError("model.json: not a text in UTF-8.") from None
-    top = Place(document, "")
+    top = Place(parse_json(text, "a meta-tree as save writes it"), "")
     if top.value(str, "format") != FORMAT or top.value(int, "version") != VERSION:
         raise ModelFormatError(
             f"format: expected {FORMAT!r}, version {VERSION}; read the file with the "

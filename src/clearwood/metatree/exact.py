@@ -286,7 +286,9 @@ class ExactSum:
             others = np.delete(n_values, j)
             for r in range(1, len(void)):
                 ask = np.exp(prior.ask[r]) * np.exp(others * void[r - 1]).sum()
-                void[r] = np.log(np.exp(prior.stop[r]) + ask)
+                with np.errstate(divide="ignore"):  # every tree asks
+                    void[r] = np.log(np.exp(prior.stop[r]) + ask)
             without = add_up(self.problem, j, void)[0][0, -1]
-            used[j] = -np.expm1(without - self.log_evidence)
+            # Rounding must not make it negative.
+            used[j] = max(0.0, -np.expm1(without - self.log_evidence))
         return used

@@ -110,7 +110,9 @@ class MetaForest:
                 f"Cannot merge forests of {len(self.trees)} and {len(other.trees)} "
                 "trees."
             )
-        # Both raise before they change anything, the later trees for the same reason.
+        # First all, so that a later tree that differs leaves no forest half merged.
+        for tree, shard in zip(self.trees, other.trees):
+            tree.check_mergeable(shard)
         for tree, shard in zip(self.trees, other.trees):
             tree.merge(shard)
 

@@ -132,6 +132,13 @@ class MetaTree:
         MetaTree
             Itself.
         """
+        self.check_mergeable(other)
+        self._before_change()
+        statistics.merge(self.model, self.own, other.own)
+        return self
+
+    def check_mergeable(self, other: MetaTree) -> None:
+        """Refuse another meta-tree that is no shard of the same model."""
         if not self.structure.same_as(other.structure):
             raise InputError(
                 "The two meta-trees ask different questions; only shards of one "
@@ -149,9 +156,6 @@ class MetaTree:
                 f"and {other.g[node]:.3g} at node {node}; make both with the same g, "
                 "such as that of the first."
             )
-        self._before_change()
-        statistics.merge(self.model, self.own, other.own)
-        return self
 
     def update_one(self, codes: Any, y: float, x: Any = None) -> float:
         """Learn one row by Proposition 1, which changes only the nodes on its way.

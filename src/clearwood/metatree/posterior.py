@@ -88,6 +88,15 @@ class Posterior:
         return special.expit(self.log_odds)
 
     @cached_property
+    def stop(self) -> np.ndarray:
+        """Posterior probability that a tree that reaches the node stops there.
+
+        Not ``1 - g``, which is 0 where g is nearly 1: a row that is most improbable
+        below a node may owe all its density to such a small weight.
+        """
+        return special.expit(-self.log_odds)
+
+    @cached_property
     def reach(self) -> np.ndarray:
         """Posterior probability that a tree has the node."""
         return _tree_kernels.reach_down(self.structure.parent, self.g)
@@ -95,7 +104,7 @@ class Posterior:
     @cached_property
     def leaf(self) -> np.ndarray:
         """Posterior probability that a tree has the node as a leaf."""
-        return self.reach * special.expit(-self.log_odds)
+        return self.reach * self.stop
 
     @cached_property
     def feature_used(self) -> np.ndarray:
@@ -227,7 +236,7 @@ class Posterior:
         s = self.structure
         ends = np.asarray(ends, dtype=np.int32)
         width = int(s.depth[ends].max(initial=0)) + 1
-        return _tree_kernels.paths_up(ends, s.parent, s.depth, self.g, width)
+        return _tree_kernels.paths_up(ends, s.parent, s.depth, self.g, self.stop, width)
 
 
 def compute_posterior(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from scipy import special
 
 from clearwood.exceptions import InputError
 from clearwood.metatree import _kernels
@@ -90,4 +91,4 @@ def search_corrected_prior(
     _, log_odds = _kernels.evidence_up(
         structure.parent, structure.first_child, log_stop, log_split, nothing
     )
-    return 1.0 / (1.0 + np.exp(-log_odds))
+    return special.expit(log_odds)

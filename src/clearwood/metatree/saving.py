@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from clearwood._json import Place
 from clearwood.ensembles import TreeEnsemble
 from clearwood.exceptions import InputError, ModelFormatError
 from clearwood.metatree import archive
@@ -19,7 +20,7 @@ from clearwood.metatree.forest_estimators import (
     MetaForestRegressor,
 )
 from clearwood.metatree.meta_tree import MetaTree
-from clearwood.rules.serialise import Place, read_features
+from clearwood.rules.serialise import read_features
 
 KINDS: dict[str, Any] = {
     kind.__name__: kind

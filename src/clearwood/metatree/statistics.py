@@ -83,7 +83,7 @@ def remove(model: LeafModel, own: np.ndarray, other: np.ndarray) -> np.ndarray:
         smallest = left
     else:
         _kernels.remove_all_moments(left, other, model.n_columns)
-        # Means may be negative; weights may not, nor may sums of squares much.
+        # Means may be negative; weights may not.
         smallest = left[:, :1]
     too_small = smallest < -SLACK * np.maximum(1.0, own[:, : smallest.shape[1]])
     if too_small.any():
@@ -93,7 +93,9 @@ def remove(model: LeafModel, own: np.ndarray, other: np.ndarray) -> np.ndarray:
             "that were learned before, with the weights they had."
         )
     weight = model.weight_of(left)
-    left[weight <= SLACK * model.weight_of(own)] = 0.0
+    # What is left of all rows but rounding; one row of very many is a whole number.
+    nothing = (weight <= SLACK * model.weight_of(own)) & (weight != np.rint(weight))
+    left[nothing | (weight <= 0.0)] = 0.0
     if model.n_columns is None:
         return np.maximum(left, 0.0)
     _check_squares(model.n_columns, own, other, left)

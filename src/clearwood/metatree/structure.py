@@ -248,7 +248,13 @@ def given(
             n_features = len(n_values)
     if features is None:
         features = FeatureSpace.numeric(n_features)
-    values = np.broadcast_to(np.asarray(n_values, dtype=np.int64), (n_features,))
+    values = np.asarray(n_values, dtype=np.int64)
+    if values.shape not in ((), (n_features,)):
+        raise InputError(
+            f"n_values has the shape {values.shape}; expected one number, or one per "
+            f"feature ({n_features})."
+        )
+    values = np.broadcast_to(values, (n_features,))
     if feature.size and (feature.max() >= n_features or feature.min() < -1):
         raise InputError(
             f"feature holds {feature.min()} to {feature.max()}, expected -1 at leaves, "

@@ -201,6 +201,8 @@ class TreeSampler:
 
     def record(self, state: State) -> dict[str, Any]:
         """Size, depth, joint density and features of a tree, and the tree itself."""
+        # A checkpoint may hold what is no tree; here that shows before a step.
+        nested(state.questions, self.n_values)
         used = np.zeros(len(self.n_values))
         used[state.questions[state.questions >= 0]] = 1.0
         padded = np.full(self.most_nodes, -2, dtype=np.int32)
@@ -366,7 +368,9 @@ def nested(features: np.ndarray, n_values: np.ndarray) -> Questions:
     sizes = n_values.tolist()
 
     def read() -> Questions:
-        feature = next(nodes)
+        feature = next(nodes, None)
+        if feature is None:
+            raise ValueError("the list ends before the tree")
         if feature < 0:
             return LEAF
         return (feature, *[read() for _ in range(sizes[feature])])

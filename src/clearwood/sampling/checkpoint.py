@@ -5,13 +5,14 @@ from __future__ import annotations
 import base64
 import binascii
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from clearwood._files import write_text
-from clearwood.exceptions import ModelFormatError
+from clearwood.exceptions import InputError, ModelFormatError
 
 SCHEMA = "clearwood.chains/1"
 
@@ -32,6 +33,8 @@ def read_checkpoint(path: Path) -> dict[str, Any]:
     """
     try:
         content = json.loads(path.read_bytes(), object_hook=_unpack)
+    except OSError as error:
+        raise InputError(f"Cannot read {str(path)!r}: {error.strerror}.") from None
     except (ValueError, RecursionError) as error:
         raise ModelFormatError(
             f"{str(path)!r} is no checkpoint of chains ({error}); delete it to start "
@@ -60,13 +63,16 @@ def _unpack(value: dict[str, Any]) -> Any:
     if value.keys() != {"dtype", "shape", "data"}:
         return value
     try:
+        # numpy reads far more than names of types, and fails in many ways.
+        if not re.fullmatch("[<>|][biuf][0-9]{1,2}", value["dtype"]):
+            raise ValueError(f"dtype {value['dtype']!r}")
         dtype = np.dtype(value["dtype"])
         data = base64.b64decode(value["data"], validate=True)
         shape = tuple(value["shape"])
     except (TypeError, ValueError, binascii.Error) as error:
         raise ValueError(f"an array cannot be read: {error}") from None
-    if dtype.kind not in "biuf" or not all(type(n) is int and n >= 0 for n in shape):
-        raise ValueError(f"an array is of dtype {dtype} and shape {shape}")
+    if not all(type(n) is int and n >= 0 for n in shape):
+        raise ValueError(f"an array is of the shape {shape}")
     size = dtype.itemsize
     for n in shape:
         size *= n
