@@ -147,7 +147,8 @@ def test_a_refused_merge_changes_no_tree(wine):
         MetaForestClassifier(RandomForestClassifier(3, random_state=0)).fit(X, y)
         for _ in range(2)
     )
-    other.meta_trees_[2].g[0] = 0.9
+    shard = other._forest
+    shard.g[shard.nodes_of[2].start] = 0.9
     before = one.log_evidence_
     with pytest.raises(exceptions.InputError, match="different priors"):
         one.merge(other)

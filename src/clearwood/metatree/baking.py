@@ -13,6 +13,7 @@ from clearwood.ensembles.nodes import TreeNodes, join_trees
 from clearwood.exceptions import InputError
 from clearwood.metatree import _tree_kernels
 from clearwood.metatree.coder import BinCoder
+from clearwood.metatree.leaf_models import LeafModel
 from clearwood.metatree.meta_tree import MetaTree
 from clearwood.metatree.structure import Structure
 
@@ -39,15 +40,21 @@ def node_values(tree: MetaTree) -> np.ndarray:
             "it is no value of a leaf; predict with the estimator itself."
         )
     posterior = tree.posterior()
-    if hasattr(tree.model, "probabilities"):
-        own = tree.model.probabilities(posterior.total)
+    own = said_by_nodes(tree.model, posterior.total)
+    return _tree_kernels.mix_down(tree.structure.parent, posterior.g, own)
+
+
+def said_by_nodes(model: LeafModel, total: np.ndarray) -> np.ndarray:
+    """Class probabilities or means of single nodes, one row per node."""
+    if hasattr(model, "probabilities"):
+        said = model.probabilities(total)
     else:
-        own = tree.model.mean(posterior.total)[:, None]
-    if not np.isfinite(own).all():
+        said = model.mean(total)[:, None]
+    if not np.isfinite(said).all():
         raise InputError(
             "Some nodes have no finite mean; give the leaves a narrower prior."
         )
-    return _tree_kernels.mix_down(tree.structure.parent, posterior.g, own)
+    return said
 
 
 def as_ensemble(

@@ -20,6 +20,7 @@ from clearwood.metatree.meta_tree import MetaTree
 from clearwood.metatree.predictive import Predictive
 from clearwood.metatree.prior import constant_prior, search_corrected_prior
 from clearwood.metatree.reading import ReadsTrees
+from clearwood.metatree.shape import TreeShape
 from clearwood.metatree.structure import Structure
 
 
@@ -154,7 +155,11 @@ def check_finite(encoded: np.ndarray, names: tuple[str, ...]) -> None:
 
 
 def make_prior(
-    prior: Any, g: float, structure: Structure, searched: bool, n_searched: Any
+    prior: Any,
+    g: float,
+    structure: Structure | TreeShape,
+    searched: bool,
+    n_searched: Any,
 ) -> np.ndarray:
     """The prior g of every node, from the parameters of an estimator.
 
@@ -162,7 +167,7 @@ def make_prior(
     ----------
     prior : {"auto", "constant", "search-corrected"}
     g : float or array-like
-    structure : Structure
+    structure : Structure or TreeShape
     searched : bool
         Whether the structure was searched on the rows that will be learned.
     n_searched : int or ndarray of shape (n_nodes,)

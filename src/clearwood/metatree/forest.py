@@ -4,17 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
+from scipy import special
 
 from clearwood.ensembles import TreeEnsemble
 from clearwood.exceptions import InputError
-from clearwood.metatree.baking import node_values
+from clearwood.metatree import _kernels, _routing_kernels, _tree_kernels, statistics
+from clearwood.metatree.baking import said_by_nodes
 from clearwood.metatree.leaf_models import LeafModel
 from clearwood.metatree.meta_tree import MetaTree
 from clearwood.metatree.predictive import Predictive
-from clearwood.metatree.structure import Structure, from_ensemble_tree
+from clearwood.metatree.shape import TreeShape
+from clearwood.metatree.structure import (
+    Structure,
+    from_ensemble_tree,
+    shape_of_tree,
+)
 from clearwood.rules.bins import FeatureBins
 
 BLOCK_ROWS = 32_768
@@ -26,9 +34,37 @@ NOTHING = 1e-16
 MIXTURE_CELLS = 4_000_000
 """Numbers held at a time where whole distributions are asked for."""
 
+QUESTIONS = (
+    "feature", "left", "right", "missing_left", "unseen_left", "category_set",
+    "category_offsets", "categories_left", "roots",
+)  # fmt: skip
+"""What must be equal, besides the cuts, where two forests ask the same."""
+
+
+class ForestPosterior(NamedTuple):
+    """The posteriors of all trees, in the flat arrays of a ``MetaForest``.
+
+    Attributes
+    ----------
+    total : ndarray of shape (n_nodes, n_stats)
+        Statistics of all rows that pass through a node.
+    g : ndarray of shape (n_nodes,)
+        Posterior probability that a tree that reaches the node asks on.
+    log_evidence : ndarray of shape (n_trees,)
+        Log probability of all targets learned.
+    """
+
+    total: np.ndarray
+    g: np.ndarray
+    log_evidence: np.ndarray
+
 
 class MetaForest:
     """One meta-tree per tree of an ensemble; rows find their way by the ensemble.
+
+    The nodes of all trees stand end to end in flat arrays, those of each tree in the
+    order of its ``Structure`` and counted from its root. Structures themselves, which
+    know bins of all cuts, are made only when somebody asks for :attr:`trees`.
 
     Parameters
     ----------
@@ -37,7 +73,7 @@ class MetaForest:
     model : LeafModel
         Whose leaves read no features.
     prior : callable
-        From a structure to the prior g of its nodes.
+        From the shape of a tree to the prior g of its nodes.
     n_jobs : int or None
         Threads; nothing depends on their number.
     """
@@ -46,7 +82,7 @@ class MetaForest:
         self,
         ensemble: TreeEnsemble,
         model: LeafModel,
-        prior: Callable[[Structure], np.ndarray],
+        prior: Callable[[TreeShape], np.ndarray],
         n_jobs: int | None = None,
     ) -> None:
         if model.reads_features:
@@ -58,83 +94,172 @@ class MetaForest:
             raise InputError("The ensemble has no trees; fit it to more rows.")
         self.ensemble = ensemble
         self.model = model
+        n = ensemble.n_nodes
+        borders = [*ensemble.roots.tolist(), n]
+        self.nodes_of = [slice(*ends) for ends in zip(borders, borders[1:])]
+        self.parent, self.first_child, self.original, self.place = (
+            np.empty(n, dtype=np.int32) for _ in range(4)
+        )
+        self.g = np.empty(n)
+
+        def enter(nodes: slice) -> None:
+            parent, first_child, original = shape_of_tree(ensemble, nodes)
+            self.parent[nodes], self.first_child[nodes] = parent, first_child
+            self.original[nodes] = original
+            # Where the nodes of the ensemble stand here.
+            self.place[nodes][original] = np.arange(len(parent), dtype=np.int32)
+            shape = TreeShape(parent, first_child, ensemble.n_features)
+            self.g[nodes] = prior(shape)
+
+        each(enter, self.nodes_of, n_jobs)
+        self._set_own(statistics.no_rows(model, n))
+
+    def _set_own(self, own: np.ndarray) -> None:
+        """Take other statistics; what followed from those before is forgotten."""
+        self.own = own
         self.baked: TreeEnsemble | None = None
-        bins = FeatureBins.from_ensemble(ensemble)
-
-        def meta_tree(t: int) -> MetaTree:
-            structure = from_ensemble_tree(ensemble, t, bins=bins)
-            return MetaTree(structure, model, prior(structure))
-
-        self.trees: list[MetaTree] = each(meta_tree, range(ensemble.n_trees), n_jobs)
-        # Where the nodes of the ensemble stand in the structures.
-        self.place = np.empty(ensemble.n_nodes, dtype=np.int32)
-        for root, tree in zip(ensemble.roots, self.trees):
-            original = tree.structure.original
-            self.place[root + original] = np.arange(len(original))
+        self._posterior: ForestPosterior | None = None
+        self._trees: list[MetaTree] | None = None
 
     def ends(self, encoded: np.ndarray) -> np.ndarray:
-        """Node of every structure at which each row ends, (n_trees, n_rows)."""
+        """Node of every tree at which each row ends, (n_trees, n_rows)."""
         return self.place[self.ensemble._find_leaves(encoded)]
+
+    # Learning
 
     def update(
         self, X: Any, y: np.ndarray, weight: np.ndarray, n_jobs: int | None = None
     ) -> None:
         """Learn rows."""
+        own = self.own
+        self._add_rows(own, X, y, weight, n_jobs)
+        self._set_own(own)
+
+    def _add_rows(
+        self,
+        own: np.ndarray,
+        X: Any,
+        y: np.ndarray,
+        weight: np.ndarray,
+        n_jobs: int | None = None,
+    ) -> None:
+        y = self.model.check_target(y)
         encoded = self.ensemble.encode(X)
         for start in range(0, len(encoded), BLOCK_ROWS):
             rows = slice(start, start + BLOCK_ROWS)
             ends = self.ends(encoded[rows])
 
             def learn(t: int, rows: slice = rows, ends: np.ndarray = ends) -> None:
-                self.trees[t].update_at(ends[t], y[rows], weight[rows])
+                part = own[self.nodes_of[t]]
+                statistics.add_rows(self.model, part, ends[t], y[rows], weight[rows])
 
-            each(learn, range(len(self.trees)), n_jobs)
+            each(learn, range(len(ends)), n_jobs)
 
     def unlearn(self, X: Any, y: np.ndarray, weight: np.ndarray) -> None:
         """Take rows out again; where one tree cannot, all stay as they were."""
-        codes = self.trees[0].structure.encode(X)
-        before = [tree.own for tree in self.trees]
-        try:
-            for tree in self.trees:
-                tree.unlearn(codes, y, weight)
-        except InputError:
-            for tree, own in zip(self.trees, before):
-                tree._before_change()
-                tree.own = own
-            raise
+        gone = np.zeros_like(self.own)
+        self._add_rows(gone, X, y, weight)
+        self._set_own(statistics.remove(self.model, self.own, gone))
 
     def merge(self, other: MetaForest) -> None:
         """Add what a forest on the same structures has learned."""
-        if len(self.trees) != len(other.trees):
+        if len(self.nodes_of) != len(other.nodes_of):
             raise InputError(
-                f"Cannot merge forests of {len(self.trees)} and {len(other.trees)} "
-                "trees."
+                f"Cannot merge forests of {len(self.nodes_of)} and "
+                f"{len(other.nodes_of)} trees."
             )
-        # First all, so that a later tree that differs leaves no forest half merged.
-        for tree, shard in zip(self.trees, other.trees):
-            tree.check_mergeable(shard)
-        for tree, shard in zip(self.trees, other.trees):
-            tree.merge(shard)
+        if not _ask_the_same(self.ensemble, other.ensemble):
+            raise InputError(
+                "The trees of the two forests ask different questions; only shards of "
+                "one forest can be merged."
+            )
+        if self.model != other.model or not np.array_equal(self.g, other.g):
+            raise InputError(
+                f"The two forests have different priors ({self.model} and "
+                f"{other.model}, or g); only shards of one model can be merged."
+            )
+        own = self.own
+        statistics.merge(self.model, own, other.own)
+        self._set_own(own)
 
-    def log_evidence(self, n_jobs: int | None = None) -> np.ndarray:
-        """Log evidence of every tree."""
-        return np.array(each(lambda tree: tree.log_evidence, self.trees, n_jobs))
+    # What it knows
+
+    def posterior(self, n_jobs: int | None = None) -> ForestPosterior:
+        """The posterior of all trees given all rows so far."""
+        if self._posterior is None:
+            total, g = np.empty_like(self.own), np.empty_like(self.g)
+            model = self.model
+
+            def compute(nodes: slice) -> float:
+                total[nodes], _, log_q, log_odds = _kernels.posterior_up(
+                    self.parent[nodes], self.first_child[nodes], self.g[nodes],
+                    model.kind, model.prior, model.n_columns or 0, self.own[nodes],
+                )  # fmt: skip
+                special.expit(log_odds, out=g[nodes])
+                return float(log_q[0])
+
+            log_evidence = np.array(each(compute, self.nodes_of, n_jobs))
+            self._posterior = ForestPosterior(total, g, log_evidence)
+        return self._posterior
+
+    @property
+    def trees(self) -> list[MetaTree]:
+        """One meta-tree per tree, as it is now; it does not learn with the forest."""
+        if self._trees is None:
+            self._trees = []
+            for structure, nodes in zip(self._structures, self.nodes_of):
+                tree = MetaTree(structure, self.model, self.g[nodes])
+                tree.own = self.own[nodes].copy()
+                self._trees.append(tree)
+        return self._trees
+
+    @cached_property
+    def _structures(self) -> list[Structure]:
+        bins = FeatureBins.from_ensemble(self.ensemble)
+        return [
+            from_ensemble_tree(self.ensemble, t, bins=bins)
+            for t in range(self.ensemble.n_trees)
+        ]
+
+    def feature_used(self) -> np.ndarray:
+        """Posterior probability that each tree asks about each feature."""
+        e, posterior = self.ensemble, self.posterior()
+        return np.array(
+            [
+                _tree_kernels.use_of_features(
+                    self.parent[nodes], self.first_child[nodes],
+                    e.feature[nodes][self.original[nodes]], posterior.g[nodes],
+                    e.n_features,
+                )
+                for nodes in self.nodes_of
+            ]
+        )  # fmt: skip
+
+    @cached_property
+    def _depth(self) -> list[np.ndarray]:
+        """Number of questions above every node, tree by tree."""
+        return [_routing_kernels.node_depths(self.parent[n]) for n in self.nodes_of]
 
     def mixtures(
         self, X: Any, tree_weight: np.ndarray
     ) -> Iterator[tuple[slice, Predictive]]:
         """Predictive distributions over all trees, some rows at a time."""
         encoded = self.ensemble.encode(X)
-        posteriors = [tree.posterior() for tree in self.trees]
-        width = sum(int(p.structure.depth.max()) + 1 for p in posteriors)
+        posterior = self.posterior()
+        width = sum(int(depth.max()) + 1 for depth in self._depth)
         step = max(1, MIXTURE_CELLS // (width * self.model.n_stats))
         for start in range(0, len(encoded), step):
             rows = slice(start, start + step)
-            ends = self.ends(encoded[rows])
-            parts = [p.path_weights(end) for p, end in zip(posteriors, ends)]
-            stats = [p.total[nodes] for p, (nodes, _) in zip(posteriors, parts)]
-            share = [w * weight for w, (_, weight) in zip(tree_weight, parts)]
-            weight = np.concatenate(share, axis=1)
+            stats, weights = [], []
+            for t, ends in enumerate(self.ends(encoded[rows])):
+                nodes, depth = self.nodes_of[t], self._depth[t]
+                levels = int(depth[ends].max(initial=0)) + 1
+                way, weight = _tree_kernels.paths_up(
+                    ends, self.parent[nodes], depth, posterior.g[nodes], levels
+                )
+                stats.append(posterior.total[nodes][way])
+                weights.append(tree_weight[t] * weight)
+            weight = np.concatenate(weights, axis=1)
             # Most prunings of a tree hardly count; their nodes cost as much as others.
             matters = (weight > NOTHING).sum(axis=1).max()
             kept = np.argsort(-weight, axis=1, kind="stable")[:, :matters]
@@ -146,7 +271,7 @@ class MetaForest:
                         np.concatenate(stats, axis=1), kept[..., None], axis=1
                     ),
                     np.take_along_axis(weight, kept, axis=1),
-                    np.arange(ends.shape[1]),
+                    np.arange(len(weight)),
                 ),
             )
 
@@ -171,12 +296,19 @@ class MetaForest:
         -------
         TreeEnsemble
         """
-        e, n_trees = self.ensemble, len(self.trees)
-        values = each(node_values, self.trees, n_jobs)
-        value = np.zeros((e.n_nodes, values[0].shape[1]))
-        for t, (root, tree) in enumerate(zip(e.roots, self.trees)):
+        e, n_trees = self.ensemble, len(self.nodes_of)
+        posterior = self.posterior(n_jobs)
+        said = said_by_nodes(self.model, posterior.total)
+        value = np.zeros(said.shape)
+
+        def mix(t: int) -> None:
+            nodes = self.nodes_of[t]
             factor = 1.0 if tree_weight is None else tree_weight[t] * n_trees
-            value[root + tree.structure.original] = factor * values[t]
+            value[nodes][self.original[nodes]] = factor * _tree_kernels.mix_down(
+                self.parent[nodes], posterior.g[nodes], said[nodes]
+            )
+
+        each(mix, range(n_trees), n_jobs)
         value[e.feature >= 0] = 0.0
         return replace(
             e,
@@ -198,6 +330,17 @@ class MetaForest:
             details={},
             notes=(),
         )
+
+
+def _ask_the_same(a: TreeEnsemble, b: TreeEnsemble) -> bool:
+    same_nodes = all(
+        np.array_equal(getattr(a, name), getattr(b, name)) for name in QUESTIONS
+    )
+    return (
+        same_nodes
+        and np.array_equal(a.cut, b.cut, equal_nan=True)
+        and a.features.categories == b.features.categories
+    )
 
 
 def each(

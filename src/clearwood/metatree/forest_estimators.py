@@ -131,8 +131,7 @@ class _MetaForest(LearnsByStatistics):
 
     def _refresh(self) -> None:
         """What follows from the statistics; the rest follows when it is asked for."""
-        self._forest.baked = None
-        self.log_evidence_ = self._forest.log_evidence(self.n_jobs)
+        self.log_evidence_ = self._forest.posterior(self.n_jobs).log_evidence
         n = len(self.log_evidence_)
         self.tree_weights_ = np.full(n, 1.0 / n)
         if self.weights == "evidence":
@@ -165,7 +164,7 @@ class _MetaForest(LearnsByStatistics):
 
     @property
     def meta_trees_(self) -> list[MetaTree]:
-        """One meta-tree per tree of the forest."""
+        """One meta-tree per tree of the forest; they do not learn with it."""
         return self._fitted_forest().trees
 
     @property
@@ -176,8 +175,7 @@ class _MetaForest(LearnsByStatistics):
     @property
     def feature_used_(self) -> np.ndarray:
         """Posterior probability that a tree asks about each feature: the mean."""
-        used = [tree.posterior().feature_used for tree in self.meta_trees_]
-        return self.tree_weights_ @ np.array(used)
+        return self.tree_weights_ @ self._fitted_forest().feature_used()
 
     def _fitted_forest(self) -> MetaForest:
         # As an attribute that is missing before the fit.

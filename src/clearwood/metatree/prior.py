@@ -9,10 +9,11 @@ from scipy import special
 
 from clearwood.exceptions import InputError
 from clearwood.metatree import _kernels
+from clearwood.metatree.shape import TreeShape
 from clearwood.metatree.structure import Structure
 
 
-def constant_prior(structure: Structure, g: Any = 0.5) -> np.ndarray:
+def constant_prior(structure: Structure | TreeShape, g: Any = 0.5) -> np.ndarray:
     """The paper's prior: ``g`` at inner nodes, 0 at leaves of T_max.
 
     Parameters
@@ -49,7 +50,7 @@ def constant_prior(structure: Structure, g: Any = 0.5) -> np.ndarray:
 
 
 def search_corrected_prior(
-    structure: Structure, g: Any = 0.5, n_searched: Any = None
+    structure: Structure | TreeShape, g: Any = 0.5, n_searched: Any = None
 ) -> np.ndarray:
     """A prior for trees searched on the same data.
 

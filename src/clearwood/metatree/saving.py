@@ -75,8 +75,7 @@ def save_estimator(
         e, features = forest.ensemble, forest.ensemble.features
         arrays = {name: np.asarray(getattr(e, name)) for name in ENSEMBLE_ARRAYS}
         arrays["allows_missing"] = np.broadcast_to(e.allows_missing, e.n_features)
-        arrays["own"] = np.concatenate([tree.own for tree in forest.trees])
-        arrays["g"] = np.concatenate([tree.g for tree in forest.trees])
+        arrays |= {"own": forest.own, "g": forest.g}
         document |= {
             "weights": estimator.weights,
             "allows_infinite": bool(e.allows_infinite),
@@ -175,11 +174,9 @@ def _load_forest(
         source=top.value(str, "source"),
     )
     forest = MetaForest(ensemble, leaf, lambda s: np.zeros(s.n_nodes))
-    ends = np.append(roots, len(own))
-    for tree, start, stop in zip(forest.trees, ends, ends[1:]):
-        tree.own, tree.g = own[start:stop], g[start:stop]
-        if tree.g[tree.structure.is_leaf].any():
-            raise ModelFormatError("g: leaves do not ask.")
+    if g[forest.first_child < 0].any():
+        raise ModelFormatError("g: leaves do not ask.")
+    forest.own, forest.g = own, g
     estimator = kind(ensemble, leaf=leaf, weights=weights)
     estimator._forest, estimator.estimator_ = forest, ensemble
     return estimator

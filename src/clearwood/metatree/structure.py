@@ -366,17 +366,13 @@ def from_ensemble_tree(
         )
     root = int(ensemble.roots[tree])
     end = int(np.append(ensemble.roots, ensemble.n_nodes)[tree + 1])
-    order, parent = _routing_kernels.breadth_first(
-        ensemble.left[root:end], ensemble.right[root:end], root
-    )
+    parent, first_child, order = shape_of_tree(ensemble, slice(root, end))
     nodes = order + root
     feature = ensemble.feature[nodes]
     inner = feature >= 0
     if bins is None:
         bins = _bins_of_nodes(ensemble, nodes)
 
-    first_child = np.full(len(nodes), -1, dtype=np.int32)
-    first_child[inner] = 1 + 2 * np.arange(inner.sum())
     missing_child = np.where(ensemble.missing_left[nodes], 0, 1).astype(np.int32)
     cut_code = np.full(len(nodes), -1, dtype=np.int32)
     table_start = np.full(len(nodes), -1, dtype=np.int64)
@@ -401,6 +397,22 @@ def from_ensemble_tree(
         coder=BinCoder(bins),
         original=order.astype(np.int32),
     )
+
+
+def shape_of_tree(
+    ensemble: TreeEnsemble, nodes: slice
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Parents, first children and original numbers of a tree at some nodes.
+
+    Children stand side by side: the nodes in breadth-first order.
+    """
+    order, parent = _routing_kernels.breadth_first(
+        ensemble.left[nodes], ensemble.right[nodes], nodes.start
+    )
+    inner = ensemble.feature[nodes][order] >= 0
+    first_child = np.full(len(order), -1, dtype=np.int32)
+    first_child[inner] = 1 + 2 * np.arange(np.count_nonzero(inner))
+    return parent, first_child, order
 
 
 def _bins_of_nodes(ensemble: TreeEnsemble, nodes: np.ndarray) -> FeatureBins:
