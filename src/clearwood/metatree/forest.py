@@ -299,7 +299,7 @@ class MetaForest:
         e, n_trees = self.ensemble, len(self.nodes_of)
         posterior = self.posterior(n_jobs)
         said = said_by_nodes(self.model, posterior.total)
-        value = np.zeros(said.shape)
+        value = np.zeros_like(said)
 
         def mix(t: int) -> None:
             nodes = self.nodes_of[t]

@@ -134,7 +134,8 @@ class LinearRegressionNormalGamma(LeafModel):
             beta.reshape(shape),
         )
 
-    def _student(self, stats: np.ndarray, x: Any) -> tuple[np.ndarray, ...]:
+    def student(self, stats: np.ndarray, x: Any) -> tuple[np.ndarray, ...]:
+        """Of ``m + t sqrt(b / a)``: m, half the degrees of freedom a, and b."""
         mean, factor, alpha, beta = self._posterior(stats)
         p = len(self.mu)
         x = np.ascontiguousarray(np.broadcast_to(x, mean.shape), dtype=np.float64)
@@ -145,20 +146,20 @@ class LinearRegressionNormalGamma(LeafModel):
 
     def log_density(self, stats: np.ndarray, y: Any, x: Any = None) -> np.ndarray:
         """See ``LeafModel``."""
-        return student_log_density(y, *self._student(stats, x))
+        return student_log_density(y, *self.student(stats, x))
 
     def mean(self, stats: np.ndarray, x: Any = None) -> np.ndarray:
         """See ``LeafModel``."""
-        return self._student(stats, x)[0]
+        return self.student(stats, x)[0]
 
     def variance(self, stats: np.ndarray, x: Any = None) -> np.ndarray:
         """See ``LeafModel``."""
-        return student_variance(*self._student(stats, x))
+        return student_variance(*self.student(stats, x))
 
     def cdf(self, stats: np.ndarray, y: Any, x: Any = None) -> np.ndarray:
         """See ``LeafModel``."""
-        return student_cdf(y, *self._student(stats, x))
+        return student_cdf(y, *self.student(stats, x))
 
     def quantile(self, stats: np.ndarray, p: Any, x: Any = None) -> np.ndarray:
         """See ``LeafModel``."""
-        return student_quantile(p, *self._student(stats, x))
+        return student_quantile(p, *self.student(stats, x))

@@ -497,14 +497,14 @@ class NormalNormalGamma(LeafModel):
         beta = self.beta + 0.5 * (squares + self.kappa * weight / kappa * gap**2)
         return self.m + weight / kappa * gap, kappa, self.alpha + 0.5 * weight, beta
 
-    def _student(self, stats: np.ndarray) -> tuple[np.ndarray, ...]:
-        """Centre, half the degrees of freedom, and squared scale times the latter."""
+    def student(self, stats: np.ndarray, x: Any = None) -> tuple[np.ndarray, ...]:
+        """Of ``m + t sqrt(b / a)``: m, half the degrees of freedom a, and b."""
         m, kappa, alpha, beta = self._posterior(stats)
         return m, alpha, beta * (kappa + 1.0) / kappa
 
     def log_density(self, stats: np.ndarray, y: Any, x: Any = None) -> np.ndarray:
         """See ``LeafModel``."""
-        return student_log_density(y, *self._student(stats))
+        return student_log_density(y, *self.student(stats))
 
     def mean(self, stats: np.ndarray, x: Any = None) -> np.ndarray:
         """See ``LeafModel``."""
@@ -512,15 +512,15 @@ class NormalNormalGamma(LeafModel):
 
     def variance(self, stats: np.ndarray, x: Any = None) -> np.ndarray:
         """See ``LeafModel``."""
-        return student_variance(*self._student(stats))
+        return student_variance(*self.student(stats))
 
     def cdf(self, stats: np.ndarray, y: Any, x: Any = None) -> np.ndarray:
         """See ``LeafModel``."""
-        return student_cdf(y, *self._student(stats))
+        return student_cdf(y, *self.student(stats))
 
     def quantile(self, stats: np.ndarray, p: Any, x: Any = None) -> np.ndarray:
         """See ``LeafModel``."""
-        return student_quantile(p, *self._student(stats))
+        return student_quantile(p, *self.student(stats))
 
 
 def student_log_density(

@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy import special
 
 from clearwood.exceptions import InputError
+from clearwood.metatree import _mixture_kernels
 from clearwood.metatree.leaf_models import LeafModel, bisect_whole
 from clearwood.metatree.posterior import Posterior
 
@@ -84,7 +86,7 @@ class Predictive:
         return self.stats[self.mixture], self.weight[self.mixture], x, y[:, None]
 
     def quantile(self, p: Any) -> np.ndarray:
-        """Quantiles of the mixtures, by bisection of their distribution functions.
+        """Quantiles of the mixtures, where their distribution functions reach ``p``.
 
         Parameters
         ----------
@@ -104,8 +106,17 @@ class Predictive:
             raise InputError(
                 f"p is {p}, expected probabilities strictly between 0 and 1."
             )
-        columns = [self._quantile(level)[self.mixture] for level in levels.ravel()]
-        return columns[0] if levels.ndim == 0 else np.stack(columns, axis=1)
+        each = np.atleast_1d(levels)
+        student = getattr(self.model, "student", None)
+        if student is not None:
+            parts = student(self.stats, self.x)
+            m, a, b = (np.broadcast_to(part, self.weight.shape) for part in parts)
+            found = _mixture_kernels.mixture_quantiles(
+                self.weight, m, a, b, each, special.ndtri(each)
+            )
+        else:
+            found = np.stack([self._quantile(level) for level in each], axis=1)
+        return (found if levels.ndim else found[:, 0])[self.mixture]
 
     def _quantile(self, p: float) -> np.ndarray:
         """It lies between the smallest and the largest quantile of the parts."""
