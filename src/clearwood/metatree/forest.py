@@ -11,10 +11,11 @@ import numpy as np
 from clearwood.ensembles import TreeEnsemble
 from clearwood.exceptions import InputError
 from clearwood.metatree.baking import node_values
+from clearwood.metatree.ensemble_trees import from_ensemble_tree
 from clearwood.metatree.leaf_models import LeafModel
 from clearwood.metatree.meta_tree import MetaTree
 from clearwood.metatree.predictive import Predictive
-from clearwood.metatree.structure import Structure, from_ensemble_tree
+from clearwood.metatree.structure import Structure
 from clearwood.rules.bins import FeatureBins
 
 BLOCK_ROWS = 32_768
