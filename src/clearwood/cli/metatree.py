@@ -9,6 +9,7 @@ import click
 from clearwood.cli import options as shared
 from clearwood.cli.errors import check_outputs, debug_option, plain_warnings, speaker
 from clearwood.cli.inputs import json_text, read_training_table
+from clearwood.cli.outputs import write_rules
 
 
 @click.command(short_help="Average all prunings of a tree, and read the likeliest.")
@@ -70,7 +71,7 @@ def metatree(data: str, **options: Any) -> None:
         fitted = _fit(split, task, options)
     summary = _summarize(fitted, split, task, options)
     with plain_warnings(say):
-        _write(fitted, split, options, say)
+        write_rules(fitted, split, options, say)
     click.echo(json_text(summary) if options["as_json"] else _text(fitted, summary))
 
 
@@ -123,19 +124,6 @@ def _summarize(
         "tree": summarize_tree(best),
         "rules": json.loads(best.rules.to_json()),
     }
-
-
-def _write(fitted: Any, split: Any, options: dict[str, Any], say: Any) -> None:
-    from clearwood._files import write_text
-    from clearwood.reporting import report
-
-    out, page, force = options["out"], options["report"], options["force"]
-    if out:
-        write_text(out, fitted.rules_.to_json(), overwrite=force)
-        say(f"wrote {out}")
-    if page:
-        report(fitted, page, X=split.X_test, y=split.y_test, overwrite=force)
-        say(f"wrote {page}")
 
 
 NAMES = {

@@ -17,6 +17,7 @@ from clearwood.cli.inputs import (
     read_training_table,
 )
 from clearwood.cli.options import METHODS, names
+from clearwood.cli.outputs import write_rules
 
 CAN_FORBID = tuple(name for name in METHODS if name not in ("fab", "em"))
 
@@ -102,7 +103,7 @@ def simplify(files: tuple[str, ...], **options: Any) -> None:
         fitted = _explain(model, split, task, options)
     summary = _summarize(fitted, split, task, options)
     with plain_warnings(say):
-        _write(fitted, split, options, say)
+        write_rules(fitted, split, options, say)
     click.echo(json_text(summary) if options["as_json"] else _text(fitted, summary))
 
 
@@ -211,19 +212,6 @@ def _summarize(
         },
         "rules": json.loads(fitted.rules_.to_json()),
     }
-
-
-def _write(fitted: Any, split: Any, options: dict[str, Any], say: Any) -> None:
-    from clearwood._files import write_text
-    from clearwood.reporting import report
-
-    out, page, force = options["out"], options["report"], options["force"]
-    if out:
-        write_text(out, fitted.rules_.to_json(), overwrite=force)
-        say(f"wrote {out}")
-    if page:
-        report(fitted, page, X=split.X_test, y=split.y_test, overwrite=force)
-        say(f"wrote {page}")
 
 
 def _counted(counts: dict[str, Any], name: str) -> str:

@@ -103,3 +103,19 @@ def _readable_models() -> str:
     """The names of all classes that can be read, for messages."""
     names = [name for m in READER_MODULES.values() for name in import_module(m).READERS]
     return ", ".join(names)
+
+
+def needs_fit(estimator: Any) -> bool:
+    """Whether ``estimator`` is a scikit-learn estimator that is not yet fitted."""
+    from sklearn.exceptions import NotFittedError
+    from sklearn.utils.validation import check_is_fitted
+
+    if estimator is None:
+        return True
+    if isinstance(estimator, TreeEnsemble) or not hasattr(estimator, "fit"):
+        return False
+    try:
+        check_is_fitted(estimator)
+    except NotFittedError:
+        return True
+    return False

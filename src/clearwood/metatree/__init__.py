@@ -6,6 +6,11 @@ A ``Structure`` says what is asked where, a leaf model what a leaf says, and a
 
 from clearwood.metatree.annotated_tree import AnnotatedTree, TreeNode
 from clearwood.metatree.coder import BinCoder, ValueCoder
+from clearwood.metatree.ensemble_trees import (
+    from_ensemble_tree,
+    from_sklearn_tree,
+    grow_cart,
+)
 from clearwood.metatree.estimators import MetaTreeClassifier, MetaTreeRegressor
 from clearwood.metatree.exact import ExactSum, exact_sum
 from clearwood.metatree.exact_trees import map_tree, sample_trees, structure_of
@@ -33,13 +38,7 @@ from clearwood.metatree.predictive import Predictive, predict_at
 from clearwood.metatree.prior import constant_prior, search_corrected_prior
 from clearwood.metatree.reading import read_tree
 from clearwood.metatree.scores import compare_scores
-from clearwood.metatree.structure import (
-    Structure,
-    from_ensemble_tree,
-    from_sklearn_tree,
-    given,
-    grow_cart,
-)
+from clearwood.metatree.structure import Structure, given
 from clearwood.metatree.structure_mcmc import TreeSampler
 
 __all__ = [

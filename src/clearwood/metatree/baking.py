@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -57,23 +56,15 @@ def said_by_nodes(model: LeafModel, total: np.ndarray) -> np.ndarray:
     return said
 
 
-def as_ensemble(
-    trees: Sequence[TreeNodes],
-    tree_weight: np.ndarray | None = None,
-    **about: Any,
-) -> TreeEnsemble:
-    """Trees whose leaves hold predictions as one ensemble, which takes their mean.
+def as_ensemble(tree: TreeNodes, **about: Any) -> TreeEnsemble:
+    """A tree whose leaves hold predictions as an ensemble.
 
     Parameters
     ----------
-    trees : sequence of TreeNodes
-    tree_weight : ndarray of shape (n_trees,), optional
+    tree : TreeNodes
     **about
-        ``features``, ``classes``, ``source``, and what else differs.
+        ``features``, ``classes`` and ``source``.
     """
-    if tree_weight is not None:
-        for tree, weight in zip(trees, tree_weight):
-            tree.value = tree.value * (weight * len(trees))
     classes = about["classes"]
     about = {
         "task": "regression" if classes is None else "classification",
@@ -84,7 +75,7 @@ def as_ensemble(
         "input_dtype": "float64",
         **about,
     }
-    return TreeEnsemble(**join_trees(trees), divisor=float(len(trees)), **about)
+    return TreeEnsemble(**join_trees([tree]), **about)
 
 
 def questions_with_values(structure: Structure, values: np.ndarray) -> TreeNodes:

@@ -25,6 +25,7 @@ from clearwood.metatree.base import (
     with_names,
 )
 from clearwood.metatree.defaults import make_leaf, n_searchable
+from clearwood.metatree.ensemble_trees import from_ensemble_tree, from_sklearn_tree
 from clearwood.metatree.exact import exact_sum
 from clearwood.metatree.exact_trees import map_tree, structure_of
 from clearwood.metatree.growing import (
@@ -37,11 +38,7 @@ from clearwood.metatree.leaf_models import LeafModel
 from clearwood.metatree.meta_tree import MetaTree
 from clearwood.metatree.missing import branch_for_missing, send_missing_by_evidence
 from clearwood.metatree.sklearn_trees import ensemble_to_sklearn
-from clearwood.metatree.structure import (
-    Structure,
-    from_ensemble_tree,
-    from_sklearn_tree,
-)
+from clearwood.metatree.structure import Structure
 
 EXACT_DEPTH = 4
 """Most questions in a row of ``structure="exact"`` where ``max_depth`` is None."""
@@ -185,7 +182,7 @@ class _MetaTree(OneMetaTree):
         tree = self.meta_tree_
         questions = questions_with_values(tree.structure, node_values(tree))
         return as_ensemble(
-            [questions],
+            questions,
             features=tree.structure.coder.features,
             classes=getattr(self, "classes_", None),
             source=f"clearwood.{type(self).__name__}",

@@ -79,7 +79,8 @@ def check_n_values(codes: np.ndarray, n_values: Any) -> np.ndarray:
         )
     if n_values is None:
         n_values = np.full(codes.shape[1], 2)
-    n_values = np.asarray(n_values, dtype=np.int64)
+    # In one piece: for any other layout Numba would compile all kernels again.
+    n_values = np.ascontiguousarray(n_values, dtype=np.int64)
     if n_values.shape != (codes.shape[1],) or (n_values < 2).any():
         raise InputError(
             f"n_values must be {codes.shape[1]} integers from 2, one per feature; "

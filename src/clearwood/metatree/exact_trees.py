@@ -16,15 +16,13 @@ import numpy as np
 from clearwood._numeric import as_generator
 from clearwood.metatree import _exact_kernels as kernels
 from clearwood.metatree.exact import ExactSum
+from clearwood.metatree.posterior import TIE
 from clearwood.metatree.structure import Structure, given
 
 Questions = tuple[Any, ...]
 """A tree as nested tuples."""
 
 LEAF: Questions = ()
-
-TIE = 1e-10
-"""Logarithms nearer than this are taken for equal: rounding must not choose a tree."""
 
 
 class BestTree(NamedTuple):
@@ -173,6 +171,9 @@ def branch(
 def map_tree(result: ExactSum) -> BestTree:
     """The most probable tree; among equals the smaller, then the lowest features.
 
+    Trees count as equal as in :meth:`Posterior.map_tree`: rounding, which grows with
+    the evidence, must not choose one.
+
     Parameters
     ----------
     result : ExactSum
@@ -183,7 +184,8 @@ def map_tree(result: ExactSum) -> BestTree:
     """
     p, max_depth = result.problem, len(result.g)
     n_values = p.n_values.tolist()
-    void_best, void_size, void_choice = _best_void(result)
+    tie = TIE * (1.0 + abs(result.log_evidence))
+    void_best, void_size, void_choice = _best_void(result, tie)
     below = (np.empty((0, 1)), np.empty((0, 1)), np.zeros(1, dtype=np.int64))
     choices: list[np.ndarray] = []
     for size in range(len(p.start) - 1, -1, -1):
@@ -192,7 +194,7 @@ def map_tree(result: ExactSum) -> BestTree:
         choice = np.empty(best.shape, dtype=np.int32)
         kernels.best_level(
             p.log_leaf[size], below[0], below[1], p.n_values, p.binomial, start,
-            below[2], size, prior.stop, prior.ask, void_best, void_size, TIE,
+            below[2], size, prior.stop, prior.ask, void_best, void_size, tie,
             best, n_nodes, choice,
         )  # fmt: skip
         below = (best, n_nodes, start)
@@ -214,7 +216,9 @@ def map_tree(result: ExactSum) -> BestTree:
     return BestTree(read({}, max_depth), log_probability)
 
 
-def _best_void(result: ExactSum) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _best_void(
+    result: ExactSum, tie: float
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Best tree over no rows, by the number of questions that may follow.
 
     Its log prior, its size, and the feature it asks about first (-1: none).
@@ -226,6 +230,6 @@ def _best_void(result: ExactSum) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     choice = np.full(len(best), -1)
     for r in range(1, len(best)):
         value = prior.ask[r] + m * best[r - 1]
-        if value > best[r] + TIE:
+        if value > best[r] + tie:
             best[r], size[r], choice[r] = value, 1 + m * size[r - 1], feature
     return best, size, choice

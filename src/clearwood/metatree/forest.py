@@ -13,16 +13,12 @@ from scipy import special
 from clearwood.ensembles import TreeEnsemble
 from clearwood.exceptions import InputError
 from clearwood.metatree import _kernels, _routing_kernels, _tree_kernels, statistics
-from clearwood.metatree.baking import said_by_nodes
+from clearwood.metatree.ensemble_trees import from_ensemble_tree, shape_of_tree
 from clearwood.metatree.leaf_models import LeafModel
 from clearwood.metatree.meta_tree import MetaTree
 from clearwood.metatree.predictive import Predictive
 from clearwood.metatree.shape import TreeShape
-from clearwood.metatree.structure import (
-    Structure,
-    from_ensemble_tree,
-    shape_of_tree,
-)
+from clearwood.metatree.structure import Structure
 from clearwood.rules.bins import FeatureBins
 
 BLOCK_ROWS = 32_768
@@ -50,12 +46,15 @@ class ForestPosterior(NamedTuple):
         Statistics of all rows that pass through a node.
     g : ndarray of shape (n_nodes,)
         Posterior probability that a tree that reaches the node asks on.
+    stop : ndarray of shape (n_nodes,)
+        1 - g, exact where g is nearly 1.
     log_evidence : ndarray of shape (n_trees,)
         Log probability of all targets learned.
     """
 
     total: np.ndarray
     g: np.ndarray
+    stop: np.ndarray
     log_evidence: np.ndarray
 
 
@@ -187,7 +186,8 @@ class MetaForest:
     def posterior(self, n_jobs: int | None = None) -> ForestPosterior:
         """The posterior of all trees given all rows so far."""
         if self._posterior is None:
-            total, g = np.empty_like(self.own), np.empty_like(self.g)
+            total = np.empty_like(self.own)
+            g, stop = np.empty_like(self.g), np.empty_like(self.g)
             model = self.model
 
             def compute(nodes: slice) -> float:
@@ -196,10 +196,11 @@ class MetaForest:
                     model.kind, model.prior, model.n_columns or 0, self.own[nodes],
                 )  # fmt: skip
                 special.expit(log_odds, out=g[nodes])
+                special.expit(-log_odds, out=stop[nodes])
                 return float(log_q[0])
 
             log_evidence = np.array(each(compute, self.nodes_of, n_jobs))
-            self._posterior = ForestPosterior(total, g, log_evidence)
+            self._posterior = ForestPosterior(total, g, stop, log_evidence)
         return self._posterior
 
     @property
@@ -255,8 +256,9 @@ class MetaForest:
                 nodes, depth = self.nodes_of[t], self._depth[t]
                 levels = int(depth[ends].max(initial=0)) + 1
                 way, weight = _tree_kernels.paths_up(
-                    ends, self.parent[nodes], depth, posterior.g[nodes], levels
-                )
+                    ends, self.parent[nodes], depth, posterior.g[nodes],
+                    posterior.stop[nodes], levels,
+                )  # fmt: skip
                 stats.append(posterior.total[nodes][way])
                 weights.append(tree_weight[t] * weight)
             weight = np.concatenate(weights, axis=1)

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
-from sklearn.exceptions import NotFittedError
 from sklearn.utils import get_tags
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
@@ -18,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from clearwood._features import is_frame
 from clearwood._numeric import as_generator
 from clearwood.ensembles import TreeEnsemble, read_ensemble
+from clearwood.ensembles.read import needs_fit
 from clearwood.exceptions import CollapsedWeightsWarning
 from clearwood.metatree._documentation import FOREST_ATTRIBUTES, FOREST_PARAMETERS
 from clearwood.metatree.base import (
@@ -87,7 +87,7 @@ class _MetaForest(LearnsByStatistics):
     def _start(self, X: Any, target: np.ndarray, weight: np.ndarray) -> None:
         classes = getattr(self, "classes_", None)
         leaf = make_leaf(self.leaf, classes, target, weight, SHARE_IN_FORESTS)
-        if _needs_fit(self.estimator):
+        if needs_fit(self.estimator):
             model, ensemble = self._fit_estimator(X, target, weight)
         else:
             model, ensemble = self.estimator, _read(self.estimator, X)
@@ -219,18 +219,6 @@ class _MetaForest(LearnsByStatistics):
             casts numbers to float32 before it compares them.
         """
         return ensemble_to_sklearn(self.bake(), forest=True)
-
-
-def _needs_fit(estimator: Any) -> bool:
-    if estimator is None:
-        return True
-    if isinstance(estimator, TreeEnsemble) or not hasattr(estimator, "fit"):
-        return False
-    try:
-        check_is_fitted(estimator)
-    except NotFittedError:
-        return True
-    return False
 
 
 def _read(model: Any, X: Any) -> TreeEnsemble:

@@ -13,6 +13,7 @@ import numpy as np
 from clearwood._numeric import spawn_generators
 from clearwood._numeric.progress import progress
 from clearwood._validation import check_weight
+from clearwood.ensembles.read import needs_fit
 from clearwood.exceptions import (
     InputError,
     InterruptedFitWarning,
@@ -27,7 +28,6 @@ from clearwood.simplifiers.resampling import (
     bootstrap_weight,
     pairwise_agreement,
 )
-from clearwood.simplifiers.teacher import needs_fit
 
 BACK = 0.5
 """A rule came back if a line of the refit shares at least half of the rows of both."""

@@ -10,6 +10,7 @@ import numpy as np
 
 from clearwood._features import UNSEEN
 from clearwood.ensembles import TreeEnsemble, read_ensemble
+from clearwood.ensembles.read import needs_fit
 from clearwood.exceptions import InputError, UnknownCategoriesWarning
 from clearwood.rules import FeatureBins, Training
 from clearwood.rules.conditions import label_text
@@ -69,22 +70,6 @@ class Teacher(NamedTuple):
                 )
             return np.eye(len(self.classes))[labels] if self.classes else labels
         return said
-
-
-def needs_fit(estimator: Any) -> bool:
-    """Whether ``estimator`` is a scikit-learn estimator that is not yet fitted."""
-    from sklearn.exceptions import NotFittedError
-    from sklearn.utils.validation import check_is_fitted
-
-    if estimator is None:
-        return True
-    if isinstance(estimator, TreeEnsemble) or not hasattr(estimator, "fit"):
-        return False
-    try:
-        check_is_fitted(estimator)
-    except NotFittedError:
-        return True
-    return False
 
 
 def get_teacher(

@@ -13,6 +13,7 @@ from sklearn.base import BaseEstimator
 
 from clearwood._numeric import as_generator
 from clearwood._validation import check_table, check_target, check_weight
+from clearwood.ensembles.read import needs_fit
 from clearwood.exceptions import InputError, InterruptedFitWarning
 from clearwood.simplifiers.api import METHODS
 from clearwood.simplifiers.comparison import gather
@@ -36,7 +37,7 @@ from clearwood.simplifiers.comparison.parts import (
 )
 from clearwood.simplifiers.comparison.peers import PEERS, is_installed
 from clearwood.simplifiers.comparison.pool import Outcome, run_jobs
-from clearwood.simplifiers.teacher import needs_fit, warn_of_unknown_categories
+from clearwood.simplifiers.teacher import warn_of_unknown_categories
 
 
 def compare(
