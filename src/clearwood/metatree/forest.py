@@ -13,6 +13,7 @@ from scipy import special
 from clearwood.ensembles import TreeEnsemble
 from clearwood.exceptions import InputError
 from clearwood.metatree import _kernels, _routing_kernels, _tree_kernels, statistics
+from clearwood.metatree.baking import said_by_nodes
 from clearwood.metatree.ensemble_trees import from_ensemble_tree, shape_of_tree
 from clearwood.metatree.leaf_models import LeafModel
 from clearwood.metatree.meta_tree import MetaTree
