@@ -14,7 +14,12 @@ from sklearn.model_selection import train_test_split
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from tests.metatree import naive
 
-from clearwood import MetaTreeClassifier, MetaTreeRegressor, exceptions
+from clearwood import (
+    MetaForestClassifier,
+    MetaTreeClassifier,
+    MetaTreeRegressor,
+    exceptions,
+)
 from clearwood.metatree import (
     BernoulliBeta,
     CategoricalDirichlet,
@@ -471,3 +476,10 @@ def test_wrong_numbers_are_refused_in_the_words_of_the_estimator(wine):
     holes[4, 1] = np.nan
     with pytest.raises(exceptions.InputError, match="Feature 'x1' is missing .* row 4"):
         MetaTreeRegressor(leaf=line).fit(holes, y)
+
+
+@pytest.mark.parametrize("kind", [MetaTreeClassifier, MetaForestClassifier])
+def test_dates_are_no_labels(kind):
+    days = pd.DataFrame({"day": pd.date_range("2020-01-01", periods=20), "size": 1.0})
+    with pytest.raises(exceptions.InputError, match=r"\['day'\] hold dates"):
+        kind().fit(days, np.arange(20) > 9)

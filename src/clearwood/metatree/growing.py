@@ -30,6 +30,11 @@ def features_of(X: Any, counted: np.ndarray) -> FeatureSpace:
     -------
     FeatureSpace
 
+    Raises
+    ------
+    InputError
+        A column holds dates. As labels every new one would be unknown.
+
     Examples
     --------
     >>> import pandas as pd
@@ -43,6 +48,12 @@ def features_of(X: Any, counted: np.ndarray) -> FeatureSpace:
 
     frame = nw.from_native(X, eager_only=True)
     columns = [frame.get_column(name) for name in X.columns]
+    dates = [column.name for column in columns if column.dtype.is_temporal()]
+    if dates:
+        raise InputError(
+            f"Column(s) {dates} hold dates or times, whose order trees cannot read; "
+            "turn them into numbers (days since a day, the month) or leave them out."
+        )
     return FeatureSpace(
         tuple(str(name) for name in X.columns),
         tuple(
