@@ -129,9 +129,9 @@ def mixture_at(y, least, weight, m, a, scale, norm):
 def mixture_quantile(p, y, reach, least, weight, m, a, scale, norm):
     """Where a mixture's distribution function is ``p``, searched from ``y`` on.
 
-    Halley's method; and halving, or steps of at least ``reach``, wherever it would
-    leave what is known to hold the quantile. Without parts of little weight a rough
-    answer will do.
+    Halley's method; and halving, or steps of ``reach``, which doubles, wherever it
+    would leave what is known to hold the quantile or go further than that. Without
+    parts of little weight a rough answer will do.
     """
     near = (1e-2 if least > 0.0 else 1e-5) * min(p, 1.0 - p)
     low, high = -np.inf, np.inf
@@ -148,11 +148,11 @@ def mixture_quantile(p, y, reach, least, weight, m, a, scale, norm):
         if further == y or (abs(gap) <= near and abs(bend) <= 1e-2):
             # Each step leaves the third power of the gap before, so this was the last.
             return further
-        if not low < further < high:
-            if low == -np.inf:
-                further = high - reach
-            elif high == np.inf:
-                further = low + reach
+        # Where density is next to nothing, a step may lead anywhere.
+        least_y, most_y = max(low, y - reach), min(high, y + reach)
+        if not least_y < further < most_y:
+            if low == -np.inf or high == np.inf:
+                further = most_y if gap < 0.0 else least_y
             else:
                 further = low + 0.5 * (high - low)
             reach *= 2.0

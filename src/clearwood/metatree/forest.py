@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from scipy import special
@@ -38,25 +38,33 @@ QUESTIONS = (
 """What must be equal, besides the cuts, where two forests ask the same."""
 
 
-class ForestPosterior(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class ForestPosterior:
     """The posteriors of all trees, in the flat arrays of a ``MetaForest``.
 
-    Attributes
+    Parameters
     ----------
     total : ndarray of shape (n_nodes, n_stats)
         Statistics of all rows that pass through a node.
-    g : ndarray of shape (n_nodes,)
-        Posterior probability that a tree that reaches the node asks on.
-    stop : ndarray of shape (n_nodes,)
-        1 - g, exact where g is nearly 1.
+    log_odds : ndarray of shape (n_nodes,)
+        As in ``Posterior``.
     log_evidence : ndarray of shape (n_trees,)
         Log probability of all targets learned.
     """
 
     total: np.ndarray
-    g: np.ndarray
-    stop: np.ndarray
+    log_odds: np.ndarray
     log_evidence: np.ndarray
+
+    @cached_property
+    def g(self) -> np.ndarray:
+        """Posterior probability that a tree that reaches the node asks on."""
+        return special.expit(self.log_odds)
+
+    @cached_property
+    def stop(self) -> np.ndarray:
+        """Posterior probability that it stops there, also where g rounds to 1."""
+        return special.expit(-self.log_odds)
 
 
 class MetaForest:
@@ -187,21 +195,18 @@ class MetaForest:
     def posterior(self, n_jobs: int | None = None) -> ForestPosterior:
         """The posterior of all trees given all rows so far."""
         if self._posterior is None:
-            total = np.empty_like(self.own)
-            g, stop = np.empty_like(self.g), np.empty_like(self.g)
+            total, log_odds = np.empty_like(self.own), np.empty_like(self.g)
             model = self.model
 
             def compute(nodes: slice) -> float:
-                total[nodes], _, log_q, log_odds = _kernels.posterior_up(
+                total[nodes], _, log_q, log_odds[nodes] = _kernels.posterior_up(
                     self.parent[nodes], self.first_child[nodes], self.g[nodes],
                     model.kind, model.prior, model.n_columns or 0, self.own[nodes],
                 )  # fmt: skip
-                special.expit(log_odds, out=g[nodes])
-                special.expit(-log_odds, out=stop[nodes])
                 return float(log_q[0])
 
             log_evidence = np.array(each(compute, self.nodes_of, n_jobs))
-            self._posterior = ForestPosterior(total, g, stop, log_evidence)
+            self._posterior = ForestPosterior(total, log_odds, log_evidence)
         return self._posterior
 
     @property
