@@ -153,7 +153,7 @@ def test_a_refused_merge_changes_no_tree(wine):
     with pytest.raises(exceptions.InputError, match="different priors"):
         one.merge(other)
     assert one.meta_trees_[0].weight == len(y)
-    np.testing.assert_array_equal(one._forest.log_evidence(), before)
+    np.testing.assert_array_equal(one._forest.posterior().log_evidence, before)
 
 
 def test_intervals_are_those_of_the_mixture_over_all_trees(diabetes, averaged):
