@@ -48,6 +48,13 @@ def parts_of(n_rows=20, n_refits=2, one_ensemble=True, weight=None):
     return make_parts(folds, weight, n_refits, one_ensemble, rng.spawn(4 + n_refits))
 
 
+def test_refits_do_not_change_the_other_fits():
+    """Nor on so many rows that refits are judged on some of them only."""
+    without, some = (parts_of(10_001, n_refits=n) for n in (0, 2))
+    assert [part.seed for part in without] == [part.seed for part in some[:4]]
+    assert len(some[4].told) == 10_000
+
+
 def test_no_fit_sees_the_rows_that_it_is_judged_on():
     weight = np.arange(1.0, 21.0)
     parts = parts_of(weight=weight)

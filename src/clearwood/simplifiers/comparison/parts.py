@@ -178,7 +178,7 @@ def make_parts(
     nothing = np.zeros(0, dtype=np.int64)
     parts.append(Part("all", weight, nothing, last, 0))
     judged = np.arange(n_rows)
-    if n_rows > MOST_JUDGED:
+    if n_refits and n_rows > MOST_JUDGED:
         judged = np.sort(generators[-1].choice(n_rows, MOST_JUDGED, replace=False))
     for generator in generators[len(parts) : len(parts) + n_refits]:
         drawn = bootstrap_weight(weight, generator)
