@@ -7,7 +7,7 @@ import resource
 from functools import partial
 
 import numpy as np
-from common import Study, arguments, markdown_table
+from common import RESULTS, Study, arguments, markdown_table
 from few_rules_cases import SETS, table_of
 
 NAMES = ("energy", "autompg", "bodyfat", "pima", "spambase", "waveform21")
@@ -20,11 +20,12 @@ with all eight methods of the library, at most 10 lines, five folds, five bootst
 refits, 120 seconds for each method. At most {MOST_ROWS:,} rows, drawn at random.
 Seconds: the whole call with {JOBS} worker processes, their start and the fits of the
 forests included; CPU seconds: of all processes together. Enough: the fewest lines
-within one standard error of the least error."""
+within one standard error of the least error. `compare_*.png` are the pictures that
+`Frontier.plot` draws."""
 
 FRONTIER = """\
 Points that no other beats in both lines and error on held-out rows, with the standard
-error from the folds. As good: other methods within it with no more lines."""
+error of the rows. As good: other methods within it with no more lines."""
 
 
 def main():
@@ -52,6 +53,8 @@ def rows_of(name, quick):
         make(100, random_state=0), X[rows], y[rows], peers=False, n_jobs=JOBS,
         random_state=0,
     )  # fmt: skip
+    if not quick:
+        draw(found, name)
     enough = found.enough()
     shared = {
         "rows": len(rows),
@@ -80,6 +83,14 @@ def rows_of(name, quick):
         for point in found.frontier()
         if point.n_rules > 1
     ]
+
+
+def draw(found, name):
+    import matplotlib
+
+    matplotlib.use("Agg")
+    figure = found.plot().figure_
+    figure.savefig(RESULTS / f"compare_{name}.png", dpi=80, bbox_inches="tight")
 
 
 def cpu_seconds():
