@@ -268,7 +268,7 @@ def write_tables(study):
         ),
         "## Forests of 100 trees",
         "20 features, trees as deep as they grow. Ours: reading the fitted forest, the "
-        "posterior of all trees and its baked predictions, all of `MetaForest*.fit`.",
+        "posterior of all trees, all of `MetaForest*.fit`.",
         markdown_table(
             ["target", "rows", "forest's fit ms", "ours ms", "share"],
             [
