@@ -119,7 +119,7 @@ def test_blocks_do_not_change_predictions(monkeypatch):
     X, y = rng.normal(size=(100, 3)), rng.integers(3, size=100)
     ensemble = read_ensemble(GradientBoostingClassifier(n_estimators=3).fit(X, y))
     expected = ensemble.predict_proba(X)
-    monkeypatch.setattr(tree_ensemble, "BLOCK_ROWS", 7)
+    monkeypatch.setattr(tree_ensemble, "BLOCK_LEAVES", 7 * ensemble.n_trees)
     assert_array_equal(ensemble.predict_proba(X), expected)
 
 

@@ -213,3 +213,40 @@ def test_leaves_that_read_features_are_refused(diabetes):
     leaf = LinearRegressionNormalGamma((0.0,) * 10)
     with pytest.raises(exceptions.InputError, match="no leaf for forests"):
         MetaForestRegressor(leaf=leaf).fit(X, y)
+
+
+def test_only_shards_of_one_forest_merge(wine, forest):
+    X, _, y, _ = wine
+    model = MetaForestClassifier(forest).fit(X, y)
+    p = model.predict_proba(X)
+    grown = {"max_features": 5, "random_state": 0}
+    others = {
+        "8 and 3 trees": MetaForestClassifier(
+            RandomForestClassifier(3, random_state=0)
+        ),
+        "different questions": MetaForestClassifier(RandomForestClassifier(8, **grown)),
+        "different priors": MetaForestClassifier(forest, g=0.3),
+    }
+    for message, other in others.items():
+        with pytest.raises(exceptions.InputError, match=message):
+            model.merge(other.fit(X, y))
+    np.testing.assert_array_equal(model.predict_proba(X), p)
+    twice = model.merge(MetaForestClassifier(forest).fit(X, y))
+    at_once = MetaForestClassifier(forest).fit(X, y, np.full(len(y), 2))
+    np.testing.assert_array_equal(twice.predict_proba(X), at_once.predict_proba(X))
+
+
+def test_meta_trees_are_those_of_now(wine, forest):
+    X, _, y, _ = wine
+    model = MetaForestClassifier(forest).fit(X[:60], y[:60])
+    before = model.meta_trees_
+    assert model.meta_trees_ is before
+    assert before[0].weight == 60
+    before[1].update_one(before[1].structure.encode(X[:1])[0], 0)
+    model.partial_fit(X[60:], y[60:])
+    assert before[0].weight == 60
+    assert [tree.weight for tree in model.meta_trees_] == [len(y)] * 8
+    for t, tree in enumerate(model.meta_trees_):
+        assert tree.log_evidence == model.log_evidence_[t]
+    used = [tree.posterior().feature_used for tree in model.meta_trees_]
+    np.testing.assert_allclose(model.feature_used_, np.mean(used, axis=0), rtol=1e-12)

@@ -253,10 +253,10 @@ READERS = {
 
 
 def _tree_nodes(tree: Any) -> TreeNodes:
-    """The public arrays of ``estimator.tree_``."""
+    """The public arrays of ``estimator.tree_``, cuts as they are."""
     return TreeNodes(
         feature=np.where(tree.children_left < 0, -1, tree.feature),
-        cut=float64_cut_of_float32_test(tree.threshold),
+        cut=tree.threshold,
         left=tree.children_left,
         right=tree.children_right,
         missing_left=tree.missing_go_to_left,
@@ -278,9 +278,11 @@ def _float32_ensemble(
         missing_as is not None and get_tags(missing_as).input_tags.allow_nan
     )
     names = getattr(model, "feature_names_in_", None)
+    nodes = join_trees(trees)
+    nodes["cut"] = float64_cut_of_float32_test(nodes["cut"])
     return TreeEnsemble(
         features=FeatureSpace.numeric(model.n_features_in_, names),
-        **join_trees(trees),
+        **nodes,
         allows_missing=bool(allows_missing),
         allows_infinite=False,
         input_dtype="float32",

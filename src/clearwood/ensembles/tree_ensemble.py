@@ -23,8 +23,11 @@ from clearwood.ensembles.structure import (
 )
 from clearwood.exceptions import InputError
 
-BLOCK_ROWS = 256
-"""Rows predicted at a time: what a thousand trees say of them stays in the cache."""
+BLOCK_LEAVES = 2**20
+"""Leaves found at a time, of some rows in all trees: as many as stay in the cache.
+
+With fewer rows at a time, large trees would be fetched from memory too often.
+"""
 
 SPARE_LEVELS = 2
 """A tree with so many levels more than its leaves need still counts as full."""
@@ -373,8 +376,9 @@ class TreeEnsemble:
         """As :meth:`raw_scores`, for rows that :meth:`encode` made."""
         combine = self._sum if self.aggregation == "sum" else self._weighted_median
         raw = np.empty((len(encoded), self.n_outputs))
-        for start in range(0, len(encoded), BLOCK_ROWS):
-            rows = slice(start, start + BLOCK_ROWS)
+        n_rows = max(1, BLOCK_LEAVES // max(1, self.n_trees))
+        for start in range(0, len(encoded), n_rows):
+            rows = slice(start, start + n_rows)
             raw[rows] = combine(self._find_leaves(encoded[rows]))
         return raw
 

@@ -355,8 +355,10 @@ def each(
     function: Callable[[Any], Any], items: Sequence[Any], n_jobs: int | None
 ) -> list[Any]:
     """What a function says of all items, in their order, by so many threads."""
-    from joblib import Parallel, delayed
+    from joblib import Parallel, delayed, effective_n_jobs
 
+    if effective_n_jobs(n_jobs) == 1:
+        return [function(item) for item in items]
     return Parallel(n_jobs=n_jobs, prefer="threads")(
         delayed(function)(item) for item in items
     )
