@@ -206,3 +206,16 @@ def test_shards_need_the_same_questions():
     trees[0].merge(trees[1])
     with pytest.raises(InputError, match="different questions"):
         trees[0].merge(trees[2])
+
+
+@pytest.mark.parametrize("dtype", [np.int64, np.int16, np.uint8])
+def test_many_rows_of_few_forms_are_looked_up_as_single_rows_go_down(dtype):
+    rng = np.random.default_rng(0)
+    structure = given([0, 1, 2, 2, 1, 0, -1], [2, 3, 2], missing="branch")
+    codes = rng.integers(0, 9, (2_000, 3)).astype(dtype)
+    if dtype is np.int64:
+        codes[:50] = rng.choice([-1, -7, 2**40, np.iinfo(np.int64).min], (50, 3))
+    one_by_one = [structure.route(row[None])[0] for row in codes]
+    np.testing.assert_array_equal(structure.route(codes), one_by_one)
+    np.testing.assert_array_equal(structure.route(codes.T.copy().T), one_by_one)
+    assert not structure.is_leaf[one_by_one].all()

@@ -171,3 +171,26 @@ def find_ends(codes, ways, leads_to, has_cuts, least_depth, depth, ends):
             place = int(code > cut) + int(code >= n - 1) + int(code >= n)
             following = leads_to[ways[node, 1] + (code if cut < 0 else place)]
         ends[i] = node
+
+
+@kernel
+def look_up_ends(codes, n_forms, end_of_form, ends):
+    """Write the node at which every row ends, where rows take few forms.
+
+    Parameters
+    ----------
+    codes : ndarray of int of shape (n_rows, n_features)
+    n_forms : ndarray of uint64 of shape (n_features,)
+        Codes of every feature and one for all outside.
+    end_of_form : ndarray of int32
+        Ends of all combinations, those of the last feature side by side.
+    ends : ndarray of int32 of shape (n_rows,)
+    """
+    one = np.uint64(1)
+    for i in range(ends.size):
+        form = np.uint64(0)
+        for d in range(n_forms.size):
+            # A negative code is a very large one here.
+            code = min(np.uint64(codes[i, d]), n_forms[d] - one)
+            form = form * n_forms[d] + code
+        ends[i] = end_of_form[form]

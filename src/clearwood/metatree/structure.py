@@ -16,6 +16,9 @@ from clearwood.metatree.coder import BinCoder, Coder, ValueCoder
 BLOCK_CODES = 2**17
 """Codes sent down at a time: as many as stay in the cache."""
 
+MOST_FORMS = 2**12
+"""Up to so many combinations of codes, each is sent down once and then looked up."""
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Structure:
@@ -138,6 +141,28 @@ class Structure:
                 "encode."
             )
         ends = np.empty(len(codes), dtype=np.int32)
+        if self._n_forms.prod(dtype=np.float64) <= min(MOST_FORMS, len(codes)):
+            _routing_kernels.look_up_ends(codes, self._n_forms, self._end_of_form, ends)
+        else:
+            self._send_down(codes, ends)
+        return ends
+
+    @cached_property
+    def _n_forms(self) -> np.ndarray:
+        """Codes of every feature, and one for all that are outside."""
+        return np.asarray(self.coder.n_codes).astype(np.uint64) + np.uint64(1)
+
+    @cached_property
+    def _end_of_form(self) -> np.ndarray:
+        """Where rows end, for all combinations of codes."""
+        sizes = tuple(int(n) for n in self._n_forms)
+        codes = np.indices(sizes, dtype=np.int32).reshape(len(sizes), -1).T
+        ends = np.empty(len(codes), dtype=np.int32)
+        self._send_down(np.ascontiguousarray(codes), ends)
+        return ends
+
+    def _send_down(self, codes: np.ndarray, ends: np.ndarray) -> None:
+        """Write where rows end that go from question to question."""
         small = np.min_scalar_type(int(self.coder.n_codes.max(initial=0)))
         too_wide = codes.itemsize == 8 and small.itemsize < 4
         n_rows = max(1, BLOCK_CODES // max(self.n_features, 1))
@@ -150,7 +175,6 @@ class Structure:
                 block = narrowed
             part = ends[start : start + n_rows]
             _routing_kernels.find_ends(block, *self.routing, part)
-        return ends
 
     def child_of_codes(self, node: int) -> np.ndarray:
         """Child number for every code of an inner node's feature, -1 to stop."""
