@@ -129,15 +129,16 @@ def search_corrected(structure, g, p):
     return new
 
 
-def effective_questions(structure, encoded, max_features=None):
+def effective_questions(structure, X, max_features=None):
     """Features that vary times the root of the questions about one, node by node."""
-    ends = structure.route(structure.encode(encoded))
+    encoded = structure.coder.features.encode(X)
+    ends = structure.route(structure.encode(X))
     found = np.ones(structure.n_nodes)
     for node in range(structure.n_nodes):
         here = [node in structure.path(end) for end in ends]
         values = [
             {"missing" if np.isnan(v) else v for v in column[here]}
-            for column in np.asarray(encoded, dtype=float).T
+            for column in encoded.T
         ]
         n_features = sum(len(v) > 1 for v in values)
         if max_features is not None:
