@@ -23,9 +23,9 @@ from clearwood.metatree.defaults import (
     SHARE_OF_VARIANCE,
     leaf_for_classes,
     leaf_for_values,
-    n_searchable,
 )
 from clearwood.metatree.leaf_models import CategoricalDirichlet
+from clearwood.metatree.searched import effective_questions, n_searchable
 from clearwood.metatree.statistics import add_rows, no_rows
 
 CLASSES = (
@@ -148,6 +148,11 @@ def priors(structure, n_searched):
     }
 
 
+def questions_of(structure, X):
+    """Among how many questions, in effect, the nodes of one CART were searched."""
+    return effective_questions(structure, X, structure.route(structure.encode(X)))
+
+
 def score_trees(fold):
     """Method -> scores, all from the same CART but for the pruned ones."""
     begin = time.process_time()
@@ -159,7 +164,7 @@ def score_trees(fold):
 
     structure, leaf = from_sklearn_tree(cart), make_leaf(fold, fold.y)
     at = structure.route(structure.encode(fold.X_test))
-    g = priors(structure, n_searchable(fold.X, cart.max_features_))
+    g = priors(structure, questions_of(structure, fold.X))
     for name in ("leaf", "constant", "searched"):
         begin = time.process_time()
         own = learned(structure, leaf, fold.X, fold.y)

@@ -3,7 +3,8 @@
 Usage: python benchmarks/metatree_defaults.py [--quick] [--fresh]
 
 For one tree and for forests: the prior, g, and the leaf's hyperparameters. Scored is
-the log loss (values: minus log density), in one cross-validation.
+the log loss (values: minus log density), in one cross-validation. How the
+search-corrected prior should count is asked in ``metatree_counts.py``.
 """
 
 import itertools
@@ -19,6 +20,7 @@ from metatree_cases import (
     learned,
     make_model,
     parts_of,
+    questions_of,
     score_of,
 )
 
@@ -32,7 +34,7 @@ from clearwood.metatree import (
     predict_at,
     search_corrected_prior,
 )
-from clearwood.metatree.defaults import n_searchable
+from clearwood.metatree.searched import n_searchable
 
 PRIORS = (
     ("searched", 0.5), ("searched", 0.8), ("searched", 0.95),
@@ -140,13 +142,16 @@ def settings_of(fold, is_forest):
         model.set_params(n_estimators=15)
     model.fit(fold.X, fold.y)
     ensemble = read_ensemble(model)
-    one = model.estimators_[0] if is_forest else model
-    n = n_searchable(fold.X, one.max_features_)
     bins = FeatureBins.from_ensemble(ensemble)
     said, evidence = {}, {}
     for t in range(ensemble.n_trees):
         structure = from_ensemble_tree(ensemble, t, bins=bins)
         ends = structure.route(structure.encode(fold.X_test))
+        n = (
+            n_searchable(fold.X, model.estimators_[0].max_features_)
+            if is_forest
+            else questions_of(structure, fold.X)
+        )
         priors = {
             (prior, g): (
                 search_corrected_prior(structure, g, n)

@@ -112,17 +112,41 @@ def log_density(structure, model, g, ends, y, weight, end, value):
 
 
 def search_corrected(structure, g, p):
-    """The recursion without data, node by node."""
+    """The recursion without data, node by node; ``p`` is one number or one each."""
     new = np.zeros(structure.n_nodes)
+    p = np.broadcast_to(p, (structure.n_nodes,))
 
     def z(node):
         first = structure.first_child[node]
         if first < 0:
             return 1.0
         children = range(first, first + structure.n_children[node])
-        split = g / p * math.prod(z(child) for child in children)
+        split = g / p[node] * math.prod(z(child) for child in children)
         new[node] = split / (1 - g + split)
         return 1 - g + split
 
     z(0)
     return new
+
+
+def effective_questions(structure, X, max_features=None):
+    """Features that vary times the root of the questions about one, node by node."""
+    encoded = structure.coder.features.encode(X)
+    ends = structure.route(structure.encode(X))
+    found = np.ones(structure.n_nodes)
+    for node in range(structure.n_nodes):
+        here = [node in structure.path(end) for end in ends]
+        values = [
+            {"missing" if np.isnan(v) else v for v in column[here]}
+            for column in encoded.T
+        ]
+        n_features = sum(len(v) > 1 for v in values)
+        if max_features is not None:
+            n_features = min(n_features, max_features)
+        d, n_questions = structure.feature[node], 1
+        if d >= 0 and len(values[d]) > 1:
+            n_questions = len(values[d]) - 1
+            if structure.coder.features.categories[d] is not None:
+                n_questions = 2**n_questions - 1
+        found[node] = max(n_features, 1) * math.sqrt(n_questions)
+    return found

@@ -66,7 +66,8 @@ def test_prior_and_evidence_are_those_of_enumeration(prior):
     tree = MetaTreeRegressor(max_depth=2, max_features=3, g=0.6, prior=prior)
     tree.set_params(random_state=0).fit(X, y)
     s, model = tree.structure_, tree.leaf_
-    g = naive.search_corrected(s, 0.6, 3)
+    n = naive.effective_questions(s, X, 3)
+    g = naive.search_corrected(s, 0.6, n)
     if prior == "constant":
         g = np.where(s.is_leaf, 0.0, 0.6)
     np.testing.assert_allclose(tree.meta_tree_.g, g, rtol=1e-12)
@@ -79,10 +80,10 @@ def test_prior_and_evidence_are_those_of_enumeration(prior):
 
 
 def test_constant_columns_are_not_searched():
-    X = np.array([[0.0, 5.0], [1.0, 5.0], [2.0, 5.0], [3.0, 5.0]])
+    X = np.array([[0.0, 5.0], [1.0, 5.0], [2.0, 5.0], [2.0, 5.0]])
     tree = MetaTreeClassifier(max_depth=1).fit(X, [0, 0, 1, 1])
-    # One column varies: the weight of asking is g, and 1 - g to stop.
-    assert tree.meta_tree_.g[0] == pytest.approx(0.5)
+    # One column varies, with two cuts: asking weighs g / sqrt(2), and 1 - g to stop.
+    assert tree.meta_tree_.g[0] == pytest.approx(1 / (1 + np.sqrt(2)))
 
 
 def test_auto_corrects_for_what_was_searched_only(wine):
@@ -293,7 +294,7 @@ def same(one, other, frame):
 def test_batches_are_as_good_as_all_rows_at_once(started):
     frame, y, first = started
     at_once = MetaTreeRegressor(
-        first.structure_, leaf=first.leaf_, prior="search-corrected"
+        first.structure_, leaf=first.leaf_, g=first.meta_tree_.g
     )
     parts = clone(at_once)
     at_once.fit(frame, y)
@@ -334,7 +335,7 @@ def test_shards_merge(started):
     frame, y, first = started
     both = pickle.loads(pickle.dumps(first)).partial_fit(frame[60:], y[60:])
     shard = MetaTreeRegressor(
-        first.structure_, leaf=first.leaf_, prior="search-corrected"
+        first.structure_, leaf=first.leaf_, g=first.meta_tree_.g
     ).fit(frame[60:], y[60:])
     same(pickle.loads(pickle.dumps(first)).merge(shard), both, frame)
     other = MetaTreeRegressor(random_state=0).fit(frame[:90], y[:90])

@@ -1,14 +1,14 @@
 """What the docstrings of the estimators share."""
 
 
-def _model(auto: str, share: str) -> str:
+def _model(count: str, auto: str, share: str) -> str:
     """Parameters of the posterior, which trees and forests share but for defaults."""
     return f"""
     prior : {"auto", "constant", "search-corrected"}, default="auto"
         Prior of the prunings. ``"constant"``: a tree asks on with probability ``g`` at
         every node. ``"search-corrected"``: as this, but the weight of asking on is
-        divided by the number of features among which a search on the same rows chose
-        (columns that vary, at most ``max_features``). {auto}
+        divided by how much a search on the same rows chose among: {count}
+        {auto}
     g : float or array-like, default=0.5
         Prior probability of asking on; one per node for structures of your own.
     leaf : "auto" or LeafModel, default="auto"
@@ -22,16 +22,21 @@ def _model(auto: str, share: str) -> str:
 
 
 OF_TREE = _model(
-    """``"auto"`` corrects where the
-        structure is grown here or comes with a fitted model, which is taken to have
-        seen the same rows.""",
+    """the number of
+        features that vary at the node (at most ``max_features``), times the square
+        root of how many questions there are about the one that is asked, counted in
+        the rows of the first fit: one less than its distinct values there, or
+        ``2 ** (k - 1) - 1`` sets of its ``k`` categories there.""",
+    """``"auto"`` corrects where the structure is grown here or comes with a fitted
+        model, which is taken to have seen the same rows.""",
     "tenth",
 )
 
 OF_FOREST = _model(
-    """``"auto"`` is constant:
-        the average over trees smooths already, and on real data trees that the other
-        prior cuts back predict worse together.""",
+    """the number of
+        columns that vary (at most ``max_features``).""",
+    """``"auto"`` is constant: the average over trees smooths already, and on real
+        data trees that the other prior cuts back predict worse together.""",
     "hundredth",
 )
 

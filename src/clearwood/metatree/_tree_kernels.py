@@ -10,6 +10,58 @@ from clearwood._numeric import kernel
 
 
 @kernel
+def varies_at(values, ends, parent):
+    """Whether the rows that pass each node differ in one feature; NaN is one value.
+
+    Parameters
+    ----------
+    values : ndarray of float of shape (n_rows,)
+    ends : ndarray of int of shape (n_rows,)
+        Where each row ends.
+    parent : ndarray of shape (n_nodes,)
+    """
+    first = np.empty(parent.size)
+    seen = np.zeros(parent.size, dtype=np.bool_)
+    varies = np.zeros(parent.size, dtype=np.bool_)
+    for i in range(values.size):
+        node, value = ends[i], values[i]
+        # Above a node that varies all vary.
+        while node >= 0 and not varies[node]:
+            if not seen[node]:
+                seen[node], first[node] = True, value
+            elif first[node] != value and not (
+                math.isnan(first[node]) and math.isnan(value)
+            ):
+                varies[node] = True
+            node = parent[node]
+    return varies
+
+
+@kernel
+def distinct_values(rank, ends, parent):
+    """How many values of one feature the rows that pass each node have.
+
+    Parameters
+    ----------
+    rank : ndarray of int of shape (n_rows,)
+        Of each row's value; rows in ascending order.
+    ends : ndarray of int of shape (n_rows,)
+        Where each row ends.
+    parent : ndarray of shape (n_nodes,)
+    """
+    n_values = np.zeros(parent.size, dtype=np.int64)
+    last = np.full(parent.size, -1, dtype=np.int64)
+    for i in range(rank.size):
+        node = ends[i]
+        while node >= 0:
+            if last[node] != rank[i]:
+                last[node] = rank[i]
+                n_values[node] += 1
+            node = parent[node]
+    return n_values
+
+
+@kernel
 def reach_down(parent, g):
     """Probability that a tree reaches the node: the product of g above it."""
     reach = np.ones(parent.size)

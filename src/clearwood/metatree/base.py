@@ -171,7 +171,7 @@ def make_prior(
     searched : bool
         Whether the structure was searched on the rows that will be learned.
     n_searched : int or ndarray of shape (n_nodes,)
-        Among how many features.
+        Among how much; see ``search_corrected_prior``.
     """
     if not isinstance(prior, str) or prior not in (
         "auto", "constant", "search-corrected"

@@ -90,23 +90,3 @@ def leaf_for_values(
         alpha=SHAPE_OF_PRECISION,
         beta=float(max(beta, least)),
     )
-
-
-def n_searchable(encoded: np.ndarray, max_features: int | None = None) -> int:
-    """Among how many features a search on these rows could choose at a node.
-
-    Columns that hold one value only can never be chosen.
-
-    Examples
-    --------
-    >>> n_searchable(np.array([[0.0, 1.0, 7.0], [0.0, 2.0, np.nan]]))
-    2
-    """
-    n = sum(_varies(column) for column in encoded.T)
-    return max(1, n if max_features is None else min(n, max_features))
-
-
-def _varies(column: np.ndarray) -> bool:
-    missing = np.isnan(column)
-    known = column[~missing]
-    return bool(known.size and (missing.any() or known.min() < known.max()))

@@ -24,7 +24,7 @@ from clearwood.metatree.base import (
     make_prior,
     with_names,
 )
-from clearwood.metatree.defaults import make_leaf, n_searchable
+from clearwood.metatree.defaults import make_leaf
 from clearwood.metatree.ensemble_trees import from_ensemble_tree, from_sklearn_tree
 from clearwood.metatree.exact import exact_sum
 from clearwood.metatree.exact_trees import map_tree, structure_of
@@ -37,6 +37,7 @@ from clearwood.metatree.growing import (
 from clearwood.metatree.leaf_models import LeafModel
 from clearwood.metatree.meta_tree import MetaTree
 from clearwood.metatree.missing import branch_for_missing, send_missing_by_evidence
+from clearwood.metatree.searched import effective_questions
 from clearwood.metatree.sklearn_trees import ensemble_to_sklearn
 from clearwood.metatree.structure import Structure
 
@@ -119,7 +120,8 @@ class _MetaTree(OneMetaTree):
         codes = structure.encode(X)
         if self.missing == "branch":
             structure = branch_for_missing(structure, codes)
-        n = n_searchable(encoded, model.max_features_)
+        ends = structure.route(codes)
+        n = effective_questions(structure, encoded, ends, model.max_features_)
         g = make_prior(self.prior, self.g, structure, True, n)
         if self.missing == "evidence":
             structure = send_missing_by_evidence(
@@ -165,7 +167,9 @@ class _MetaTree(OneMetaTree):
             searched, tried = True, getattr(structure, "max_features_", None)
             structure = from_sklearn_tree(structure)
         structure = with_names(structure, X)
-        n = n_searchable(structure.coder.features.encode(X), tried)
+        encoded = structure.coder.features.encode(X)
+        ends = structure.route(structure.encode(X))
+        n = effective_questions(structure, encoded, ends, tried)
         g = make_prior(self.prior, self.g, structure, searched, n)
         return MetaTree(structure, leaf, g)
 

@@ -28,12 +28,13 @@ from clearwood.metatree.base import (
     check_mergeable,
     make_prior,
 )
-from clearwood.metatree.defaults import SHARE_IN_FORESTS, make_leaf, n_searchable
+from clearwood.metatree.defaults import SHARE_IN_FORESTS, make_leaf
 from clearwood.metatree.forest import MetaForest
 from clearwood.metatree.growing import features_of, grow_ensemble
 from clearwood.metatree.meta_tree import MetaTree
 from clearwood.metatree.posterior import tree_weights
 from clearwood.metatree.predictive import Predictive
+from clearwood.metatree.searched import n_searchable
 from clearwood.metatree.sklearn_trees import ensemble_to_sklearn
 
 COLLAPSED = 0.5

@@ -54,7 +54,7 @@ def search_corrected_prior(
 ) -> np.ndarray:
     """A prior for trees searched on the same data.
 
-    Asking on has the weight ``a = g / p``, where ``p`` counts the features among
+    Asking on has the weight ``a = g / p``, where ``p`` counts the questions among
     which the search chose: one of them was taken because it fits these data. Stopping
     has the weight ``1 - g``. Weights are made probabilities by the recursion of the
     posterior without data: ``Z = (1 - g) + a prod Z_child``, 1 at leaves of T_max,
@@ -66,7 +66,9 @@ def search_corrected_prior(
     g : float or array-like, default=0.5
         As in :func:`constant_prior`.
     n_searched : int or array-like of shape (n_nodes,), optional
-        The ``p`` above; by default all features.
+        The ``p`` above; by default all features. Estimators of one tree take, at every
+        node, the features that vary there times the square root of the questions
+        there about the feature that is asked.
 
     Returns
     -------
