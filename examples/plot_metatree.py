@@ -28,10 +28,10 @@ print(tree.map_tree_)
 picture = cw.MetaTreeDisplay.from_estimator(tree).plot()
 
 # %%
-# The average predicts as well as the most probable tree alone or better, and both better
-# than the tree in full, whose leaves hold one patient each. Intervals are too narrow where
-# a tree was searched for on the same few rows, as they do not know of the other trees
-# that might have been grown; those of the average less so.
+# The average predicts at least as well as the most probable tree alone, and both
+# better than the tree in full, whose leaves hold one patient each. Intervals are too
+# narrow where a tree was searched for on the same few rows, as they do not know of the
+# other trees that might have been grown; those of the average less so.
 for name, scores in compare_scores(tree, X_test, y_test).items():
     print(
         f"{name:10} off by {scores['rmse']:.1f} (root mean square), 90 % intervals "
