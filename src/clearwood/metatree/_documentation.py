@@ -4,7 +4,7 @@
 def _model(count: str, auto: str, share: str) -> str:
     """Parameters of the posterior, which trees and forests share but for defaults."""
     return f"""
-    prior : {"auto", "constant", "search-corrected"}, default="auto"
+    prior : {{"auto", "constant", "search-corrected"}}, default="auto"
         Prior of the prunings. ``"constant"``: a tree asks on with probability ``g`` at
         every node. ``"search-corrected"``: as this, but the weight of asking on is
         divided by how much a search on the same rows chose among: {count}
