@@ -61,9 +61,10 @@ BASE = {
 """What all settings are compared with: where the choice began."""
 
 IN_WORDS = """\
-- **One tree, classes.** Two rows with the shares of the classes are better than one \
-row with equal shares, on the sets where they were chosen and on the others. g of 0.5 \
-is good. One row per class is worse where there are many classes.
+- **One tree, classes.** Two rows with the shares of the classes are a little better \
+than one row with equal shares, on the sets where they were chosen and on the others. \
+g of 0.5 is good, and hardly matters under this prior. One row per class is worse \
+where there are many classes.
 - **One tree, values.** The variance expected of a leaf should be vaguer (alpha of 0.5 \
 in place of 1.5) and smaller: a tenth of the target's is better on both halves. Still \
 smaller ones, and the one of most evidence, are far better where there is little noise \
@@ -82,7 +83,9 @@ NOTES = f"""Settings by their mean rank on the sets where they may be chosen \
 the leaf or the prior of the one in bold. Losses and errors are minus \
 its own on the same set: below 0 is better. *Share* is of the target's variance, at \
 the prior mode of a leaf's; *by evidence* takes the share under which the training \
-rows are most probable. Forests have 15 trees here.
+rows are most probable. Forests have 15 trees here. The searched prior \
+counts features, cuts and sets of categories in one tree (see `metatree_counts.md`), \
+in forests features alone.
 
 ## In words
 

@@ -28,7 +28,7 @@ print(tree.map_tree_)
 picture = cw.MetaTreeDisplay.from_estimator(tree).plot()
 
 # %%
-# The average predicts as well as the most probable tree alone or better, and both
+# The average predicts at least as well as the most probable tree alone, and both
 # better than the tree in full, whose leaves hold one patient each. Intervals are too
 # narrow where a tree was searched for on the same few rows, as they do not know of the
 # other trees that might have been grown; those of the average less so.

@@ -10,31 +10,38 @@ from clearwood._numeric import kernel
 
 
 @kernel
-def varies_at(values, ends, parent):
-    """Whether the rows that pass each node differ in one feature; NaN is one value.
+def count_varying(columns, ends, parent):
+    """In how many features the rows that pass each node differ; NaN is one value.
 
     Parameters
     ----------
-    values : ndarray of float of shape (n_rows,)
+    columns : ndarray of float of shape (n_features, n_rows)
     ends : ndarray of int of shape (n_rows,)
         Where each row ends.
     parent : ndarray of shape (n_nodes,)
     """
+    n_varying = np.zeros(parent.size, dtype=np.int64)
     first = np.empty(parent.size)
-    seen = np.zeros(parent.size, dtype=np.bool_)
-    varies = np.zeros(parent.size, dtype=np.bool_)
-    for i in range(values.size):
-        node, value = ends[i], values[i]
-        # Above a node that varies all vary.
-        while node >= 0 and not varies[node]:
+    for d in range(columns.shape[0]):
+        seen = np.zeros(parent.size, dtype=np.bool_)
+        varies = np.zeros(parent.size, dtype=np.bool_)
+        for i in range(ends.size):
+            node, value = ends[i], columns[d, i]
             if not seen[node]:
                 seen[node], first[node] = True, value
-            elif first[node] != value and not (
-                math.isnan(first[node]) and math.isnan(value)
-            ):
-                varies[node] = True
-            node = parent[node]
-    return varies
+            elif first[node] != value:
+                varies[node] |= not (math.isnan(first[node]) and math.isnan(value))
+        for node in range(parent.size - 1, 0, -1):
+            up, value = parent[node], first[node]
+            if seen[node]:
+                if not seen[up]:
+                    seen[up], first[up] = True, value
+                elif first[up] != value:
+                    varies[up] |= not (math.isnan(first[up]) and math.isnan(value))
+                varies[up] |= varies[node]
+        for node in range(parent.size):
+            n_varying[node] += varies[node]
+    return n_varying
 
 
 @kernel
@@ -53,10 +60,10 @@ def distinct_values(rank, ends, parent):
     last = np.full(parent.size, -1, dtype=np.int64)
     for i in range(rank.size):
         node = ends[i]
-        while node >= 0:
-            if last[node] != rank[i]:
-                last[node] = rank[i]
-                n_values[node] += 1
+        # Above a node that has seen the value all have.
+        while node >= 0 and last[node] != rank[i]:
+            last[node] = rank[i]
+            n_values[node] += 1
             node = parent[node]
     return n_values
 

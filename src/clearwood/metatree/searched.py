@@ -51,21 +51,21 @@ def effective_questions(
     >>> (effective_questions(tree, X, tree.route(tree.encode(X))) ** 2).round(9)
     array([20.,  1.,  4.])
     """
-    n_varying = np.zeros(structure.n_nodes, dtype=np.int64)
+    columns = np.ascontiguousarray(encoded.T)
+    n_varying = _tree_kernels.count_varying(columns, ends, structure.parent)
     n_asked = np.ones(structure.n_nodes)
     by_cuts = isinstance(structure.coder, BinCoder)
-    for d, column in enumerate(np.ascontiguousarray(encoded.T)):
-        n_varying += _tree_kernels.varies_at(column, ends, structure.parent)
+    for d in np.unique(structure.feature[~structure.is_leaf]) if by_cuts else ():
+        column = columns[d]
+        if ((column == column.min()) | (column == column.max())).all():
+            continue  # Of two values there is one question.
+        order, rank = _ranks(column)
+        n_values = _tree_kernels.distinct_values(rank, ends[order], structure.parent)
         asked = structure.feature == d
-        if by_cuts and asked.any():
-            order, rank = _ranks(column)
-            n_values = _tree_kernels.distinct_values(
-                rank, ends[order], structure.parent
-            )
-            places = np.maximum(n_values[asked] - 1.0, 1.0)
-            if structure.coder.features.categories[d] is not None:
-                places = 2.0 ** np.minimum(places, MOST_BITS) - 1.0
-            n_asked[asked] = places
+        places = np.maximum(n_values[asked] - 1.0, 1.0)
+        if structure.coder.features.categories[d] is not None:
+            places = 2.0 ** np.minimum(places, MOST_BITS) - 1.0
+        n_asked[asked] = places
     if max_features is not None:
         n_varying = np.minimum(n_varying, max_features)
     return np.maximum(n_varying, 1) * np.sqrt(n_asked)
@@ -73,7 +73,7 @@ def effective_questions(
 
 def _ranks(column: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The order of a column's values, and in it the rank of each; missing ones last."""
-    order = np.argsort(column, kind="stable")
+    order = np.argsort(column)
     values = column[order]
     differs = (values[1:] != values[:-1]) & ~np.isnan(values[:-1])
     return order, np.concatenate([[0], np.cumsum(differs)])
