@@ -4,6 +4,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from sklearn.tree import DecisionTreeClassifier
 from tests._html.hostile import HOSTILE, tags_of
 from tests.metatree.reading_cases import (
     Reader,
@@ -24,6 +25,7 @@ from clearwood.metatree import (
     CategoricalDirichlet,
     LinearRegressionNormalGamma,
     MetaTree,
+    from_sklearn_tree,
     given,
 )
 from clearwood.metatree.reading import read_tree
@@ -191,6 +193,15 @@ def test_what_is_not_said_of_missing_values_is_so():
             assert told == [taker]
     assert quiet
     assert "missing" in " ".join(shown.values())
+
+
+def test_where_both_sides_have_as_many_rows_missing_is_said():
+    X, y = np.array([[0.0], [1.0]] * 10), np.array([0, 1] * 10)
+    structure = from_sklearn_tree(DecisionTreeClassifier(random_state=0).fit(X, y))
+    tree = MetaTree(structure, BernoulliBeta()).update(structure.encode(X), y)
+    text = str(read_tree(tree, classes=("a", "b")))
+    assert "or missing)" in text
+    assert "side with more rows" not in text
 
 
 def test_sampled_trees_come_as_often_as_they_are_probable(case):
