@@ -66,7 +66,10 @@ def test_a_slow_method_is_stopped_and_what_is_done_is_kept(tmp_path, monkeypatch
     # A bootstrap sample of the 60 rows holds some of them twice.
     is_sample = "len(X) == 60 > len(set(map(tuple, X)))"
     hang = tmp_path / "hangs"
-    fit = f"({is_sample}) and (Path({str(hang)!r}).touch(), time.sleep(60))"
+    # Two seconds first: the clock of the fit has to run before it jumps. And once only.
+    path = f"Path({str(hang)!r})"
+    wait = f"time.sleep(2), {path}.touch(), time.sleep(60)"
+    fit = f"({is_sample}) and not {path}.exists() and ({wait})"
     stand_in(tmp_path, monkeypatch, fit)
     # How long fits take here depends on the machine; so the clock waits for the one.
     real = time.monotonic
