@@ -41,15 +41,9 @@ from clearwood.cli.outputs import write_rules
     show_default=True,
     help="How many of the most probable trees to give the probability of.",
 )
-@click.option(
-    "--test-size",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
-    default=0.25,
-    show_default=True,
-    help="Share of the rows kept out of the fit, for the scores.",
-)
-@click.option("--out", type=click.Path(), help="Write the rules to this JSON file.")
-@click.option("--report", type=click.Path(), help="Write an HTML page about them.")
+@shared.test_size
+@shared.out
+@shared.report
 @shared.seed
 @shared.as_json
 @shared.force

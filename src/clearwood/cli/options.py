@@ -53,6 +53,19 @@ task = click.option(
     show_default=True,
     help="auto: classes for text, true/false and few whole numbers.",
 )
+test_size = click.option(
+    "--test-size",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    default=0.25,
+    show_default=True,
+    help="Share of the rows kept out of the fit, for the scores.",
+)
+out = click.option(
+    "--out", type=click.Path(), help="Write the rules to this JSON file."
+)
+report = click.option(
+    "--report", type=click.Path(), help="Write an HTML page about them."
+)
 seed = click.option(
     "--seed",
     type=click.IntRange(0, 2**32 - 1),

@@ -70,16 +70,10 @@ CAN_FORBID = tuple(name for name in METHODS if name not in ("fab", "em"))
     "not fall (list).",
 )
 @click.option("--decreasing", help="Columns with which it must not rise (list).")
-@click.option(
-    "--test-size",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
-    default=0.25,
-    show_default=True,
-    help="Share of the rows kept out of the fit, for the scores.",
-)
+@shared.test_size
 @shared.task
-@click.option("--out", type=click.Path(), help="Write the rules to this JSON file.")
-@click.option("--report", type=click.Path(), help="Write an HTML page about them.")
+@shared.out
+@shared.report
 @shared.seed
 @click.option("--jobs", type=int, help="Threads to use; the result does not change.")
 @shared.as_json
