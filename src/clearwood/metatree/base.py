@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -159,7 +159,7 @@ def make_prior(
     g: float,
     structure: Structure | TreeShape,
     searched: bool,
-    n_searched: Any,
+    count_searched: Callable[[], Any],
 ) -> np.ndarray:
     """The prior g of every node, from the parameters of an estimator.
 
@@ -170,8 +170,8 @@ def make_prior(
     structure : Structure or TreeShape
     searched : bool
         Whether the structure was searched on the rows that will be learned.
-    n_searched : int or ndarray of shape (n_nodes,)
-        Among how much; see ``search_corrected_prior``.
+    count_searched : callable
+        Counts among how much, for ``search_corrected_prior``; called only for that.
     """
     if not isinstance(prior, str) or prior not in (
         "auto", "constant", "search-corrected"
@@ -182,7 +182,7 @@ def make_prior(
         )
     if prior == "constant" or (prior == "auto" and not searched):
         return constant_prior(structure, g)
-    return search_corrected_prior(structure, g, n_searched)
+    return search_corrected_prior(structure, g, count_searched())
 
 
 def columns_of_leaf(leaf: LeafModel, features: FeatureSpace, X: Any) -> Any:
@@ -272,8 +272,6 @@ class OneMetaTree(ReadsTrees, LearnsByStatistics):
         -------
         self
         """
-        check_is_fitted(self)
-        check_is_fitted(other)
         check_mergeable(self, other)
         self.meta_tree_.merge(other.meta_tree_)
         return self
@@ -289,7 +287,9 @@ class OneMetaTree(ReadsTrees, LearnsByStatistics):
 
 
 def check_mergeable(one: Any, other: Any) -> None:
-    """Refuse to merge estimators of different kinds, or with other classes."""
+    """Refuse estimators not fitted, of different kinds, or with other classes."""
+    check_is_fitted(one)
+    check_is_fitted(other)
     if type(one) is not type(other):
         raise InputError(
             f"Cannot merge a {type(other).__name__} into a {type(one).__name__}."

@@ -120,9 +120,12 @@ class _MetaTree(OneMetaTree):
         codes = structure.encode(X)
         if self.missing == "branch":
             structure = branch_for_missing(structure, codes)
-        ends = structure.route(codes)
-        n = effective_questions(structure, encoded, ends, model.max_features_)
-        g = make_prior(self.prior, self.g, structure, True, n)
+
+        def count() -> np.ndarray:
+            ends = structure.route(codes)
+            return effective_questions(structure, encoded, ends, model.max_features_)
+
+        g = make_prior(self.prior, self.g, structure, True, count)
         if self.missing == "evidence":
             structure = send_missing_by_evidence(
                 structure, leaf, g, codes, target, weight,
@@ -152,7 +155,7 @@ class _MetaTree(OneMetaTree):
         )
         # A path chooses among the features that it has not asked about.
         left = np.maximum(features.n_features - structure.depth, 1)
-        g = make_prior(self.prior, self.g, structure, True, left)
+        g = make_prior(self.prior, self.g, structure, True, lambda: left)
         return MetaTree(structure, leaf, g)
 
     def _take(self, X: Any, leaf: LeafModel) -> MetaTree:
@@ -167,10 +170,13 @@ class _MetaTree(OneMetaTree):
             searched, tried = True, getattr(structure, "max_features_", None)
             structure = from_sklearn_tree(structure)
         structure = with_names(structure, X)
-        encoded = structure.coder.features.encode(X)
-        ends = structure.route(structure.encode(X))
-        n = effective_questions(structure, encoded, ends, tried)
-        g = make_prior(self.prior, self.g, structure, searched, n)
+
+        def count() -> np.ndarray:
+            encoded = structure.coder.features.encode(X)
+            ends = structure.route(structure.encode(X))
+            return effective_questions(structure, encoded, ends, tried)
+
+        g = make_prior(self.prior, self.g, structure, searched, count)
         return MetaTree(structure, leaf, g)
 
     def bake(self) -> TreeEnsemble:

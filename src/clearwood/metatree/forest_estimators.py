@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from copy import deepcopy
+from functools import cache
 from numbers import Integral
 from typing import Any
 
@@ -92,13 +93,17 @@ class _MetaForest(LearnsByStatistics):
             model, ensemble = self._fit_estimator(X, target, weight)
         else:
             model, ensemble = self.estimator, _read(self.estimator, X)
-        n = n_searchable(ensemble.encode(X), _max_features(model))
+
+        @cache
+        def count() -> int:
+            return n_searchable(ensemble.encode(X), _max_features(model))
+
         self._forest = MetaForest(
             ensemble,
             leaf,
             # "auto" is the constant prior here: the average over trees smooths, and
             # trees cut back by the corrected one predict worse on real data.
-            lambda structure: make_prior(self.prior, self.g, structure, False, n),
+            lambda structure: make_prior(self.prior, self.g, structure, False, count),
             self.n_jobs,
         )
         self.estimator_, self.leaf_ = model, leaf
@@ -151,8 +156,6 @@ class _MetaForest(LearnsByStatistics):
         -------
         self
         """
-        check_is_fitted(self)
-        check_is_fitted(other)
         check_mergeable(self, other)
         self._forest.merge(other._forest)
         self._refresh()
