@@ -9,9 +9,12 @@ import numpy as np
 from clearwood.ensembles import TreeEnsemble
 from clearwood.ensembles.casts import float64_cut_of_float32_test
 from clearwood.exceptions import InputError
-
-LEAF, NO_FEATURE = -1, -2
-"""What scikit-learn's trees write in place of a child and a feature of a leaf."""
+from clearwood.rules.exports.sklearn_tree import (
+    LEAF,
+    NO_FEATURE,
+    blank_table,
+    tree_like,
+)
 
 
 def ensemble_to_sklearn(ensemble: TreeEnsemble, *, forest: bool) -> Any:
@@ -38,7 +41,7 @@ def ensemble_to_sklearn(ensemble: TreeEnsemble, *, forest: bool) -> Any:
         kinds = (DecisionTreeClassifier, RandomForestClassifier)
     # Estimators as scikit-learn makes them, so that nothing they need is forgotten.
     n = 1 if classes is None else len(classes)
-    rows, labels = _blank_table(ensemble, n), np.arange(n)
+    rows, labels = blank_table(ensemble.features, n), np.arange(n)
     if not forest:
         return _filled(kinds[0]().fit(rows, labels), ensemble, threshold, 0)
     blank = kinds[1](n_estimators=1, bootstrap=False).fit(rows, labels)
@@ -57,16 +60,6 @@ def _copy(tree: Any) -> Any:
     new = type(tree)()
     vars(new).update(vars(tree))
     return new
-
-
-def _blank_table(ensemble: TreeEnsemble, n_rows: int) -> Any:
-    features = ensemble.features
-    blank = np.zeros((n_rows, features.n_features))
-    if not features.named:
-        return blank
-    import pandas as pd
-
-    return pd.DataFrame(blank, columns=list(features.names))
 
 
 def _thresholds(ensemble: TreeEnsemble) -> np.ndarray:
@@ -107,36 +100,15 @@ def _filled(
     """A fitted tree with the nodes of one of the trees in place of its own."""
     root, end = np.append(ensemble.roots, ensemble.n_nodes)[t : t + 2]
     leaf = ensemble.feature[root:end] < 0
-    blank = model.tree_
-    state = blank.__getstate__()
-    table = np.zeros(end - root, dtype=state["nodes"].dtype)
-    for name, values in (("left_child", "left"), ("right_child", "right")):
-        table[name] = np.where(leaf, LEAF, getattr(ensemble, values)[root:end] - root)
-    table["feature"] = np.where(leaf, NO_FEATURE, ensemble.feature[root:end])
-    table["threshold"] = np.where(leaf, NO_FEATURE, threshold[root:end])
-    table["missing_go_to_left"] = ensemble.missing_left[root:end]
-    # The rows are not kept; every leaf counts as one.
-    rows = leaf.astype(np.float64)
-    value = ensemble.value[root:end].copy()
-    depth = np.zeros(end - root, dtype=int)
-    for node in np.flatnonzero(~leaf)[::-1]:
-        below = [table["left_child"][node], table["right_child"][node]]
-        rows[node] = rows[below].sum()
-        value[node] = np.average(value[below], axis=0, weights=rows[below])
-        depth[node] = 1 + depth[below].max()
-    table["n_node_samples"], table["weighted_n_node_samples"] = rows, rows
-    n_classes = np.array([value.shape[1]], dtype=np.intp)
-    tree = type(blank)(blank.n_features, n_classes, 1)
-    tree.__setstate__(
-        {
-            **state,
-            "max_depth": int(depth[0]),
-            "node_count": int(end - root),
-            "nodes": table,
-            "values": np.ascontiguousarray(value[:, np.newaxis, :]),
-        }
+    model.tree_ = tree_like(
+        model.tree_,
+        left_child=np.where(leaf, LEAF, ensemble.left[root:end] - root),
+        right_child=np.where(leaf, LEAF, ensemble.right[root:end] - root),
+        feature=np.where(leaf, NO_FEATURE, ensemble.feature[root:end]),
+        threshold=np.where(leaf, NO_FEATURE, threshold[root:end]),
+        missing_go_to_left=ensemble.missing_left[root:end],
+        value=ensemble.value[root:end],
     )
-    model.tree_ = tree
     if own_labels and ensemble.classes is not None:
         model.classes_ = np.array(ensemble.classes)
     return model

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from clearwood._features import FeatureSpace
 from clearwood.exceptions import InputError
 from clearwood.rules.exports.questions import (
     NumberQuestion,
@@ -81,20 +82,28 @@ def rules_to_sklearn(rule_set: RuleSet) -> Any:
             "export them as Python or SQL (to_python, to_sql)."
         )
     values = _values(rule_set)
-    nodes, depth = _nodes(rule_set, _numeric_questions(rule_set))
+    nodes = _nodes(rule_set, _numeric_questions(rule_set))
     # An estimator as scikit-learn makes it, so that nothing it needs is forgotten.
     kind = DecisionTreeClassifier if rule_set.classes else DecisionTreeRegressor
     estimator = kind()
     n_rows = max(len(rule_set.classes), 1)
-    estimator.fit(_blank_table(rule_set, n_rows), np.arange(n_rows))
+    estimator.fit(blank_table(rule_set.features, n_rows), np.arange(n_rows))
     if rule_set.classes:
         estimator.classes_ = np.array(rule_set.classes)
-    estimator.tree_ = _tree(estimator.tree_, nodes, values, depth)
+    estimator.tree_ = tree_like(
+        estimator.tree_,
+        left_child=np.array(nodes.left),
+        right_child=np.array(nodes.right),
+        feature=np.array(nodes.feature),
+        threshold=np.array(nodes.threshold),
+        missing_go_to_left=np.array(nodes.missing_left),
+        value=values[np.maximum(nodes.rule, 0)],
+    )
     return estimator
 
 
-def _blank_table(rule_set: RuleSet, n_rows: int) -> Any:
-    features = rule_set.features
+def blank_table(features: FeatureSpace, n_rows: int) -> Any:
+    """Zeros under the names of the features, for an estimator to be fitted to."""
     blank = np.zeros((n_rows, features.n_features))
     if not features.named:
         return blank
@@ -133,19 +142,13 @@ def _numeric_questions(rule_set: RuleSet) -> list[list[NumberQuestion]]:
     return result
 
 
-def _nodes(
-    rule_set: RuleSet, questions: list[list[NumberQuestion]]
-) -> tuple[_Nodes, int]:
-    """Split until every leaf is decided, and how deep that goes."""
+def _nodes(rule_set: RuleSet, questions: list[list[NumberQuestion]]) -> _Nodes:
+    """Split until every leaf is decided."""
     nodes = _Nodes([], [], [], [], [], [])
-    depth = 0
-    # A node, what is known there, the first rule that may decide, and its depth.
-    open_nodes: list[tuple[int, dict[int, _Known], int, int]] = [
-        (nodes.add(), {}, 0, 0)
-    ]
+    # A node, what is known there, and the first rule that may decide.
+    open_nodes: list[tuple[int, dict[int, _Known], int]] = [(nodes.add(), {}, 0)]
     while open_nodes:
-        node, known, first, level = open_nodes.pop()
-        depth = max(depth, level)
+        node, known, first = open_nodes.pop()
         first, asked = _first_open(questions, known, first)
         if asked is None:
             nodes.rule[node] = first
@@ -162,8 +165,8 @@ def _nodes(
         nodes.left[node], nodes.right[node] = nodes.add(), nodes.add()
         sides = _sides(known.get(asked.feature, _Known()), cut, missing_left)
         for child, side in zip((nodes.left[node], nodes.right[node]), sides):
-            open_nodes.append((child, {**known, asked.feature: side}, first, level + 1))
-    return nodes, depth
+            open_nodes.append((child, {**known, asked.feature: side}, first))
+    return nodes
 
 
 def _first_open(
@@ -215,32 +218,41 @@ def _sides(known: _Known, cut: float, missing_left: bool) -> tuple[_Known, _Know
     return left, right
 
 
-def _tree(blank: Any, nodes: _Nodes, values: np.ndarray, depth: int) -> Any:
-    """The nodes as a tree of the same type as one that scikit-learn fitted."""
-    n = len(nodes.left)
+def tree_like(blank: Any, *, value: np.ndarray, **columns: np.ndarray) -> Any:
+    """A tree of the same type as one that scikit-learn fitted, with other nodes.
+
+    Parameters
+    ----------
+    blank : sklearn.tree._tree.Tree
+    value : ndarray of shape (n_nodes, n_outputs)
+        What leaves say; what inner nodes hold is the mean of the leaves below.
+    **columns : ndarray of shape (n_nodes,)
+        ``left_child``, ``right_child``, ``feature``, ``threshold`` and
+        ``missing_go_to_left``, parents first.
+    """
+    n = len(value)
     state = blank.__getstate__()
     table = np.zeros(n, dtype=state["nodes"].dtype)
-    table["left_child"], table["right_child"] = nodes.left, nodes.right
-    table["feature"], table["threshold"] = nodes.feature, nodes.threshold
-    table["missing_go_to_left"] = nodes.missing_left
-    # Rows per leaf are not known, only rows per rule: every leaf counts as one row.
-    rows = np.ones(n)
-    held = values[np.maximum(nodes.rule, 0)]
-    for node in range(n - 1, -1, -1):
-        if nodes.left[node] != LEAF:
-            children = [nodes.left[node], nodes.right[node]]
-            rows[node] = rows[children].sum()
-            held[node] = np.average(held[children], axis=0, weights=rows[children])
+    for name, column in columns.items():
+        table[name] = column
+    # Rows per leaf are not known: every leaf counts as one row.
+    rows, depth = np.ones(n), np.zeros(n, dtype=int)
+    value = value.copy()
+    for node in np.flatnonzero(table["left_child"] != LEAF)[::-1]:
+        below = [table["left_child"][node], table["right_child"][node]]
+        rows[node] = rows[below].sum()
+        value[node] = np.average(value[below], axis=0, weights=rows[below])
+        depth[node] = 1 + depth[below].max()
     table["n_node_samples"], table["weighted_n_node_samples"] = rows, rows
-    n_classes = np.array([values.shape[1]], dtype=np.intp)
+    n_classes = np.array([value.shape[1]], dtype=np.intp)
     tree = type(blank)(blank.n_features, n_classes, 1)
     tree.__setstate__(
         {
             **state,
-            "max_depth": depth,
+            "max_depth": int(depth[0]),
             "node_count": n,
             "nodes": table,
-            "values": np.ascontiguousarray(held[:, np.newaxis, :]),
+            "values": np.ascontiguousarray(value[:, np.newaxis, :]),
         }
     )
     return tree
