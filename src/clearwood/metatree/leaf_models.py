@@ -271,7 +271,24 @@ class CategoricalDirichlet(_Counts):
 
 
 @dataclass(frozen=True)
-class PoissonGamma(LeafModel):
+class _GammaRate(LeafModel):
+    """A rate with a gamma prior."""
+
+    alpha: float = 1.0
+    beta: float = 1.0
+
+    def __post_init__(self) -> None:
+        """Check the hyperparameters."""
+        check_positive(self, alpha=self.alpha, beta=self.beta)
+
+    @cached_property
+    def prior(self) -> np.ndarray:
+        """Shape and rate."""
+        return np.array([self.alpha, self.beta], dtype=np.float64)
+
+
+@dataclass(frozen=True)
+class PoissonGamma(_GammaRate):
     """Counts 0, 1, 2, ...; their rate has a gamma prior.
 
     Statistics are the sums of weights, of targets and of log factorials.
@@ -290,21 +307,9 @@ class PoissonGamma(LeafModel):
     2.0
     """
 
-    alpha: float = 1.0
-    beta: float = 1.0
-
     kind = _kernels.POISSON
     discrete = True
     n_stats = 3
-
-    def __post_init__(self) -> None:
-        """Check the hyperparameters."""
-        check_positive(self, alpha=self.alpha, beta=self.beta)
-
-    @cached_property
-    def prior(self) -> np.ndarray:
-        """Shape and rate."""
-        return np.array([self.alpha, self.beta], dtype=np.float64)
 
     def _check_support(self, values: np.ndarray) -> None:
         bad = ~np.isfinite(values) | (values < 0) | (values != np.floor(values))
@@ -359,7 +364,7 @@ class PoissonGamma(LeafModel):
 
 
 @dataclass(frozen=True)
-class ExponentialGamma(LeafModel):
+class ExponentialGamma(_GammaRate):
     """Durations from 0 on; their rate has a gamma prior.
 
     Statistics are the sums of weights and of targets.
@@ -377,21 +382,9 @@ class ExponentialGamma(LeafModel):
     2.0
     """
 
-    alpha: float = 1.0
-    beta: float = 1.0
-
     kind = _kernels.EXPONENTIAL
     discrete = False
     n_stats = 2
-
-    def __post_init__(self) -> None:
-        """Check the hyperparameters."""
-        check_positive(self, alpha=self.alpha, beta=self.beta)
-
-    @cached_property
-    def prior(self) -> np.ndarray:
-        """Shape and rate."""
-        return np.array([self.alpha, self.beta], dtype=np.float64)
 
     def _check_support(self, values: np.ndarray) -> None:
         bad = ~np.isfinite(values) | (values < 0)
