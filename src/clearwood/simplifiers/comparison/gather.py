@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
+from sklearn.utils import _safe_indexing
 
 from clearwood.rules.scores import fidelity
 from clearwood.simplifiers.comparison.frontier import FrontierPoint
@@ -36,10 +37,13 @@ def make_held_out(problem: Problem) -> HeldOut:
     """What is true, and what the ensembles say, of all rows held out."""
     folds = [part for part in problem.parts if part.kind == "fold"]
     truth = problem.positions(problem.y)
-    said = [problem.positions(e.predict(problem.X)) for e in problem.ensembles]
+    said = [
+        problem.ensembles[fold.ensemble].predict(_safe_indexing(problem.X, fold.told))
+        for fold in folds
+    ]
     return HeldOut(
         [truth[fold.told] for fold in folds],
-        [said[fold.ensemble][fold.told] for fold in folds],
+        [problem.positions(part) for part in said],
         [problem.weight[fold.told] for fold in folds],
     )
 
