@@ -13,6 +13,7 @@ from sklearn.ensemble import (
     RandomForestRegressor,
 )
 from sklearn.tree import DecisionTreeClassifier
+from tests.simplifiers.common import check_disjoint_and_true, people
 
 import clearwood as cw
 from clearwood.search.smearing import reach, smear
@@ -105,17 +106,6 @@ def tree_of(estimator, **settings):
     regressor = type(estimator).__name__.endswith("Regressor")
     make = cw.BornAgainTreeRegressor if regressor else cw.BornAgainTreeClassifier
     return make(estimator, **{**quick, **settings})
-
-
-def check_disjoint_and_true(found, X, min_leaf=5):
-    """One rule per row; tree, rules and estimator say the same; support."""
-    rules = found.rules_
-    assert rules.matches(X).sum(axis=1).max(initial=0) <= 1
-    np.testing.assert_array_equal(found.predict(X), rules.predict(X))
-    np.testing.assert_array_equal(found.tree_.predict(X), rules.predict(X))
-    caught = rules.apply(X)
-    for i, rule in enumerate(rules):
-        assert rule.support == rule.caught == (caught == i).sum() >= min_leaf
 
 
 def test_a_forest_in_four_leaves(cancer, diabetes):
@@ -223,18 +213,6 @@ def test_leaves_say_what_the_ensemble_says(diabetes):
     for i, rule in enumerate(found.rules_):
         near = pytest.approx(said[caught == i].mean(), abs=0.02 * said.std())
         assert rule.prediction == near
-
-
-def people(n=600, seed=0):
-    rng = np.random.default_rng(seed)
-    table = pd.DataFrame(
-        {
-            "age": np.where(rng.random(n) < 0.2, np.nan, rng.integers(20, 90, n)),
-            "ward": pd.Categorical(rng.choice(["north", "south", "east"], n)),
-        }
-    )
-    risk = (table["age"].fillna(80) > 60) & (table["ward"] != "north")
-    return table, np.where(risk, "high", "low")
 
 
 def test_categories_and_missing_values():

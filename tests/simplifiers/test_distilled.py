@@ -11,6 +11,7 @@ from sklearn.ensemble import (
     RandomForestRegressor,
 )
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+from tests.simplifiers.common import check_disjoint_and_true, people
 
 import clearwood as cw
 from clearwood.datasets import make_xor_regression
@@ -35,17 +36,6 @@ def tree_of(estimator, **settings):
     regressor = type(estimator).__name__.endswith("Regressor")
     make = cw.DistilledTreeRegressor if regressor else cw.DistilledTreeClassifier
     return make(estimator, **{**quick, **settings})
-
-
-def check_disjoint_and_true(found, X):
-    """One rule per row; tree, rules and estimator say the same; support of five."""
-    rules = found.rules_
-    assert rules.matches(X).sum(axis=1).max(initial=0) <= 1
-    np.testing.assert_array_equal(found.predict(X), rules.predict(X))
-    np.testing.assert_array_equal(found.tree_.predict(X), rules.predict(X))
-    caught = rules.apply(X)
-    for i, rule in enumerate(rules):
-        assert rule.support == rule.caught == (caught == i).sum() >= 5
 
 
 @pytest.mark.parametrize("grow", ["lookahead", "cart", "depth2"])
@@ -133,18 +123,6 @@ def test_simplify_by_trees(cancer, diabetes):
         assert rules.n_rules == 3
         assert rules.about["method"] == "tree"
         assert rules.matches(X).sum(axis=1).max() == 1
-
-
-def people(n=600, seed=0):
-    rng = np.random.default_rng(seed)
-    table = pd.DataFrame(
-        {
-            "age": np.where(rng.random(n) < 0.2, np.nan, rng.integers(20, 90, n)),
-            "ward": pd.Categorical(rng.choice(["north", "south", "east"], n)),
-        }
-    )
-    risk = (table["age"].fillna(80) > 60) & (table["ward"] != "north")
-    return table, np.where(risk, "high", "low")
 
 
 @pytest.mark.parametrize("grow", ["lookahead", "cart", "depth2"])

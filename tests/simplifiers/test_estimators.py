@@ -20,6 +20,7 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_val_score
+from tests.simplifiers.common import people
 
 import clearwood as cw
 from clearwood.exceptions import (
@@ -227,20 +228,8 @@ def test_names_come_from_the_table_where_the_model_has_none():
     assert quick(forest).fit(X, y).rules_.features.names == tuple(X.columns)
 
 
-def people(n=400, seed=0):
-    rng = np.random.default_rng(seed)
-    table = pd.DataFrame(
-        {
-            "age": np.where(rng.random(n) < 0.2, np.nan, rng.integers(20, 90, n)),
-            "ward": pd.Categorical(rng.choice(["north", "south", "east"], n)),
-        }
-    )
-    risk = (table["age"].fillna(80) > 60) & (table["ward"] != "north")
-    return table, np.where(risk, "high", "low")
-
-
 def test_categories_and_missing_values_are_printed_as_such():
-    X, y = people()
+    X, y = people(400)
     model = HistGradientBoostingClassifier(min_samples_leaf=5, random_state=0).fit(X, y)
     fab = quick(model, n_restarts=20, statement_weight=0.3).fit(X, y)
     text = str(fab.rules_)

@@ -13,6 +13,7 @@ from sklearn.ensemble import (
 )
 from sklearn.frozen import FrozenEstimator
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+from tests.simplifiers.common import people
 
 import clearwood as cw
 from clearwood.exceptions import InputError
@@ -156,18 +157,6 @@ def test_frames_and_text_labels(frame):
     assert set(found.predict(table)) == set(labels)
     plain = rule_list(forest).fit(X, labels)
     assert [r.conditions for r in plain.rules_] == [r.conditions for r in found.rules_]
-
-
-def people(n=600, seed=0):
-    rng = np.random.default_rng(seed)
-    table = pd.DataFrame(
-        {
-            "age": np.where(rng.random(n) < 0.2, np.nan, rng.integers(20, 90, n)),
-            "ward": pd.Categorical(rng.choice(["north", "south", "east"], n)),
-        }
-    )
-    risk = (table["age"].fillna(80) > 60) & (table["ward"] != "north")
-    return table, np.where(risk, "high", "low")
 
 
 def test_categories_and_missing_values():

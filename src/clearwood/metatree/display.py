@@ -18,10 +18,14 @@ from clearwood.metatree.display_layout import (
     look_of_class,
 )
 from clearwood.metatree.tree_text import probability_text, shown_nodes
+from clearwood.plotting.sheet import (
+    FONT,
+    INNER_WIDTH,
+    fitted,
+    new_axes,
+    size_in_points,
+)
 from clearwood.plotting.style import QUIET, plain
-
-WIDTH, MARGIN, FONT = 9.0, 0.12, 9.5
-"""Width of a new figure and the white around it, in inches; size of letters."""
 
 
 class MetaTreeDisplay:
@@ -97,8 +101,8 @@ class MetaTreeDisplay:
             Itself, with ``ax_`` and ``figure_``.
         """
         if ax is None:
-            place = lay_out(self.tree, 72 * (WIDTH - 2 * MARGIN), FONT)
-            ax = _new_axes(place.height / 72)
+            place = lay_out(self.tree, INNER_WIDTH, FONT)
+            ax = new_axes(place.height)
         else:
             place = _fitted(self.tree, ax)
         ax.axis("off")
@@ -118,26 +122,10 @@ class MetaTreeDisplay:
 
 def _fitted(tree: AnnotatedTree, ax: Any) -> Place:
     """The largest letters with which all fits into some axes."""
-    # A layout engine gives them their size only now.
-    ax.figure.draw_without_rendering()
-    box = ax.get_window_extent()
-    scale = 72 / ax.figure.dpi
-    width, height, size = box.width * scale, box.height * scale, FONT
-    size = min(size, width / 45)
-    place = lay_out(tree, width, size)
-    while place.height > height and size > 0.5:
-        size *= 0.95
-        place = lay_out(tree, width, size)
-    return place._replace(height=max(height, place.height))
-
-
-def _new_axes(height: float) -> Any:
-    import matplotlib.pyplot as plt
-
-    high = height + 2 * MARGIN
-    figure = plt.figure(figsize=(WIDTH, high))
-    x, y = MARGIN / WIDTH, MARGIN / high
-    return figure.add_axes((x, y, 1 - 2 * x, 1 - 2 * y))
+    width, height = size_in_points(ax)
+    return fitted(
+        lambda size: lay_out(tree, width, size), height, min(FONT, width / 45)
+    )
 
 
 def _draw_heads(ax: Any, place: Place) -> None:

@@ -9,12 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from clearwood._features import printable
+from clearwood.plotting.sheet import FONT
 from clearwood.plotting.style import COLOURS, colour
 from clearwood.rules.conditions import number_text
 from clearwood.simplifiers.displays.rule_lines import RuleLine, score_text, share_text
-
-FONT = 9.5
-"""Size of the letters, where there is room; markers are as large beside these."""
 
 INK = "#1c2430"
 GRID = "#0000001c"

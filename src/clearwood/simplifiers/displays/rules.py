@@ -6,15 +6,18 @@ from collections.abc import Sequence
 from typing import Any
 
 from clearwood.exceptions import InputError
+from clearwood.plotting.sheet import (
+    FONT,
+    INNER_WIDTH,
+    fitted,
+    new_axes,
+    size_in_points,
+)
 from clearwood.plotting.style import QUIET, plain
-from clearwood.simplifiers.displays.rule_columns import FONT, Column, columns_of
+from clearwood.simplifiers.displays.rule_columns import Column, columns_of
 from clearwood.simplifiers.displays.rule_lines import RuleLine, lines_of, lines_on
 from clearwood.simplifiers.displays.rule_table import Table, lay_out
 from clearwood.simplifiers.displays.style import rules_of
-
-WIDTH = 9.0
-MARGIN = 0.12
-"""Width of a new figure and the white around it, in inches."""
 
 
 class RulesDisplay:
@@ -143,8 +146,8 @@ class RulesDisplay:
         if self.is_sum:
             says = "raises most" if len(self.classes) > 2 else "adds"
         if ax is None:
-            table = lay_out(self.lines, columns, says, 72 * (WIDTH - 2 * MARGIN), FONT)
-            ax = _new_axes(table.height / 72)
+            table = lay_out(self.lines, columns, says, INNER_WIDTH, FONT)
+            ax = new_axes(table.height)
             ax.axis("off")
         else:
             ax.axis("off")
@@ -174,25 +177,10 @@ class RulesDisplay:
 
     def _fitted(self, ax: Any, columns: list[Column], says: str) -> Table:
         """A table of the size of some axes."""
-        # A layout engine gives them their size only now.
-        ax.figure.draw_without_rendering()
-        box = ax.get_window_extent()
-        scale = 72 / ax.figure.dpi
-        width, height, size = box.width * scale, box.height * scale, FONT
-        table = lay_out(self.lines, columns, says, width, size)
-        while table.height > height and size > 0.5:
-            size *= 0.95
-            table = lay_out(self.lines, columns, says, width, size)
-        return table._replace(height=max(height, table.height))
-
-
-def _new_axes(height: float) -> Any:
-    import matplotlib.pyplot as plt
-
-    high = height + 2 * MARGIN
-    figure = plt.figure(figsize=(WIDTH, high))
-    x, y = MARGIN / WIDTH, MARGIN / high
-    return figure.add_axes((x, y, 1 - 2 * x, 1 - 2 * y))
+        width, height = size_in_points(ax)
+        return fitted(
+            lambda size: lay_out(self.lines, columns, says, width, size), height, FONT
+        )
 
 
 def _draw_texts(ax: Any, table: Table) -> None:
