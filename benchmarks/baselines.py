@@ -169,7 +169,7 @@ def case_of(data, split):
 def scores(data, split, name, settings, sizes):
     """One fit, one row per size."""
     import clearwood as cw
-    from clearwood.simplifiers import harvest
+    from clearwood.simplifiers.node_harvest import programme as harvest
 
     X, y, X_test, y_test, forest = case_of(data, split)
     is_class, settings = SETS[data][0] != "regression", dict(settings)

@@ -33,10 +33,10 @@ def timed(function, *args):
 def in_trees(X, y, forest):
     """Pruning and ordering."""
     sys.path.insert(0, str(ROOT))
-    from tests.simplifiers import naive_in_trees as naive
+    from tests.simplifiers.in_trees import naive
 
     import clearwood as cw
-    from clearwood.simplifiers import in_trees
+    from clearwood.simplifiers.in_trees import ordering as in_trees
 
     ensemble = cw.read_ensemble(forest)
     fit = cw.InTreesClassifier(ensemble, target="labels", random_state=0).fit(X, y)
@@ -74,7 +74,7 @@ def in_trees(X, y, forest):
 def born_again():
     """Smeared rows in the leaves of a tree: drawn there, or drawn until they are."""
     import clearwood as cw
-    from clearwood.search.smearing import reach, smear
+    from clearwood.simplifiers.born_again.smearing import reach, smear
 
     X, y, forest = energy()
     tree = cw.BornAgainTreeRegressor(forest, n_rules=20, random_state=0).fit(X, y)
@@ -127,8 +127,8 @@ def node_harvest(n_rows):
 
     import clearwood as cw
     from clearwood.rules import FeatureBins
-    from clearwood.simplifiers.ensemble_nodes import shallow_nodes
-    from clearwood.simplifiers.harvest import make_programme, solve
+    from clearwood.simplifiers.node_harvest.nodes import shallow_nodes
+    from clearwood.simplifiers.node_harvest.programme import make_programme, solve
 
     X, y = made_rows(n_rows, 20, 0)
     forest = RandomForestClassifier(100, random_state=0).fit(X, y)

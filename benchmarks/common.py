@@ -77,8 +77,8 @@ def made_rows(n_rows, n_features, seed):
 def problem_of(model, X):
     """What FAB fits to a model's probabilities, and the codes of all features."""
     from clearwood import FeatureBins, read_ensemble
-    from clearwood.simplifiers.fab import make_problem
-    from clearwood.simplifiers.outputs import MultinomialOutput
+    from clearwood.simplifiers.fab.inference import make_problem
+    from clearwood.simplifiers.fab.outputs import MultinomialOutput
 
     ensemble = read_ensemble(model)
     bins = FeatureBins.from_ensemble(

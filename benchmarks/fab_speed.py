@@ -150,7 +150,8 @@ def compared(bins, dense, n_rows, n_statements):
 
 def e_step(n_rows, n_statements):
     """Both sides use the same kernel for the responsibilities."""
-    from clearwood.simplifiers import _kernels, fab
+    from clearwood.simplifiers.fab import _kernels
+    from clearwood.simplifiers.fab import inference as fab
 
     X, _ = made_rows(n_rows, SHAPES[n_statements][0], seed=1)
     problem = problem_of(forest_of(n_statements), X)
@@ -177,7 +178,7 @@ def e_step(n_rows, n_statements):
 
 
 def m_step(n_rows, n_statements):
-    from clearwood.simplifiers import _kernels
+    from clearwood.simplifiers.fab import _kernels
 
     X, _ = made_rows(n_rows, SHAPES[n_statements][0], seed=1)
     problem = problem_of(forest_of(n_statements), X)
@@ -205,7 +206,8 @@ def m_step(n_rows, n_statements):
 
 def spambase(n_restarts):
     from clearwood._numeric import spawn_generators
-    from clearwood.simplifiers import fab, fab_reference
+    from clearwood.simplifiers.fab import inference as fab
+    from clearwood.simplifiers.fab import reference as fab_reference
 
     X, y, *_ = load_split("spambase", 0)
     problem = problem_of(make_ensemble("forest", "spambase", 0).fit(X, y), X)

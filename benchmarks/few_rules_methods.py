@@ -140,8 +140,8 @@ def cart(case, *, soft, made=False):
 
 def _with_made_rows(case):
     """The training rows and made ones, with their weights."""
-    from clearwood.simplifiers.augment import default_number, mixed_rows
-    from clearwood.simplifiers.lesson import MADE_WEIGHT
+    from clearwood.simplifiers._common.lesson import MADE_WEIGHT
+    from clearwood.simplifiers._common.synthetic_rows import default_number, mixed_rows
 
     n_rows, n_features = case.X.shape
     made = mixed_rows(

@@ -96,12 +96,7 @@ def fuzz(format, corpus, seconds):
     # Kernels are compiled by Numba, which cannot read instrumented functions.
     kernels = ["clearwood.ensembles._kernels"]
     with atheris.instrument_imports(include=["clearwood.ensembles"], exclude=kernels):
-        from clearwood.ensembles import (  # noqa: F401
-            catboost,
-            files,
-            lightgbm,
-            xgboost,
-        )
+        from clearwood.ensembles import files
     from tests.ensembles import mutants
 
     from clearwood.exceptions import InputError, ModelFormatError

@@ -63,8 +63,8 @@ def in_fresh_process(model, n_rows):
 
 def measure(path):
     """In the fresh process: what the arrays in a file cost."""
-    from clearwood.simplifiers.fab import make_problem
-    from clearwood.simplifiers.outputs import MultinomialOutput
+    from clearwood.simplifiers.fab.inference import make_problem
+    from clearwood.simplifiers.fab.outputs import MultinomialOutput
 
     bins, codes, target = pickle.loads(Path(path).read_bytes())
     weight, output = np.ones(len(codes)), MultinomialOutput(target.shape[1])
@@ -87,7 +87,7 @@ def measure(path):
 
 def iteration_seconds(problem, n_iterations=5):
     """Seconds per iteration with K fixed: EM, which is FAB with one pass."""
-    from clearwood.simplifiers import fab
+    from clearwood.simplifiers.fab import inference as fab
 
     start, counts = fab.random_start(problem, K, np.random.default_rng(0))
     options = {"truncate": False, "tol": -1.0, "max_iter": n_iterations}
@@ -97,7 +97,7 @@ def iteration_seconds(problem, n_iterations=5):
 
 def restart_seconds(problem):
     """A restart with the estimator's settings."""
-    from clearwood.simplifiers import fab
+    from clearwood.simplifiers.fab import inference as fab
 
     start, counts = fab.random_start(problem, K, np.random.default_rng(0))
     begin = time.perf_counter()

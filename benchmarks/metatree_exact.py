@@ -18,8 +18,8 @@ import numpy as np
 from common import ROOT, Study, arguments, markdown_table, seconds
 
 from clearwood.metatree import BernoulliBeta
-from clearwood.metatree.exact import exact_sum
-from clearwood.metatree.structure_mcmc import TreeSampler
+from clearwood.metatree.exact.sampler import TreeSampler
+from clearwood.metatree.exact.sum import exact_sum
 from clearwood.sampling import run_chains
 
 LENGTHS = (500, 2_000, 8_000)

@@ -98,7 +98,7 @@ def finished(ax, title):
 
 def colour_legend(figure):
     """One legend for all panels."""
-    from clearwood.simplifiers.displays.style import MARKERS, colour
+    from clearwood.rules.displays.style import MARKERS, colour
 
     ax = figure.axes[0]
     dots = [
@@ -109,7 +109,7 @@ def colour_legend(figure):
 
 
 def draw_data(ax, case, title):
-    from clearwood.simplifiers.displays.style import MARKERS, colour
+    from clearwood.rules.displays.style import MARKERS, colour
 
     for k in (0, 1):
         own = case.X[case.y == k]
@@ -128,7 +128,7 @@ def fill(ax, said):
     """The ground in the classes' colours."""
     from matplotlib.colors import ListedColormap
 
-    from clearwood.simplifiers.displays.style import colour
+    from clearwood.rules.displays.style import colour
 
     colours = ListedColormap([colour(0), colour(1)])
     ax.imshow(
@@ -165,7 +165,7 @@ def draw_trees(ax, case, n_trees=5):
 
 def draw_rules(ax, case, rules, title):
     """The boxes of rules, over what the rules say."""
-    from clearwood.simplifiers.displays import RegionsDisplay
+    from clearwood.rules.displays import RegionsDisplay
 
     show = slice(0, N_SHOWN)
     made = RegionsDisplay.from_estimator(rules, case.X_test[show], case.y_test[show])

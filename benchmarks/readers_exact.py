@@ -20,7 +20,7 @@ LIBRARIES = ("xgboost", "lightgbm", "catboost")
 
 def case(library, kind, seeds):
     """Worst differences over the models of one kind."""
-    models = importlib.import_module(f"tests.ensembles.{library}_models")
+    models = importlib.import_module(f"tests.ensembles.{library}.models")
     rows, raw_worst, link_worst, other_labels = 0, [], [], 0
     for seed in range(seeds):
         with warnings.catch_warnings():
@@ -72,7 +72,7 @@ def main():
     options = common.arguments(__doc__)
     seeds = 2 if options.quick else 20
     kinds = {
-        library: importlib.import_module(f"tests.ensembles.{library}_models").KINDS
+        library: importlib.import_module(f"tests.ensembles.{library}.models").KINDS
         for library in LIBRARIES
     }
     study = common.Study("readers_exact", ["library", "kind"], options)

@@ -12,10 +12,10 @@ from sklearn.ensemble import RandomForestClassifier
 
 import clearwood as cw
 from clearwood.cli import main, options
+from clearwood.comparison.peers import PEERS
 from clearwood.exceptions import InterruptedFitWarning
 from clearwood.rules import RuleSet
 from clearwood.simplifiers.api import METHODS
-from clearwood.simplifiers.comparison.peers import PEERS
 
 QUICK = ("--methods", "tree", "--cv", 2, "--refits", 0, "--max-rules", 3)
 
@@ -72,7 +72,7 @@ def shown(monkeypatch, frontier, *arguments, warn=False):
         found.settings = settings
         return frontier
 
-    monkeypatch.setattr("clearwood.simplifiers.comparison.compare", found)
+    monkeypatch.setattr("clearwood.comparison.compare", found)
     return run(*arguments), found
 
 

@@ -8,8 +8,8 @@ import json
 import re
 
 import numpy as np
-from tests.ensembles.mutants_lightgbm import HARMLESS_LINES, LINE_KINDS
-from tests.ensembles.ubjson import MARKERS, decode, encode
+from tests.ensembles.lightgbm.mutants import HARMLESS_LINES, LINE_KINDS
+from tests.ensembles.xgboost.ubjson import MARKERS, decode, encode
 
 FORMATS = ("xgboost json", "xgboost ubjson", "lightgbm text", "catboost json")
 

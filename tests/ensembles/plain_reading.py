@@ -14,7 +14,7 @@ import math
 import re
 
 import numpy as np
-from tests.ensembles.ubjson import decode
+from tests.ensembles.xgboost.ubjson import decode
 
 float32 = np.float32
 NAN = float("nan")

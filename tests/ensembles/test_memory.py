@@ -5,7 +5,7 @@ import random
 
 import pytest
 
-from clearwood.ensembles import documents
+from clearwood import _documents as documents
 from clearwood.ensembles.files import read_document
 from clearwood.exceptions import ModelFormatError
 

@@ -233,7 +233,7 @@ def test_missing_values_go_to_the_branch_of_larger_evidence(wine):
     tree = MetaTreeClassifier(random_state=0, max_depth=3).fit(X, y)
     s, codes = tree.structure_, tree.structure_.encode(X)
     from clearwood.metatree import MetaTree
-    from clearwood.metatree.missing import missing_codes, send_missing
+    from clearwood.metatree.growing.missing import missing_codes, send_missing
 
     # At the root, everything else being as it is, the other side is no better.
     asked = codes[:, s.feature[0]] == missing_codes(s)[s.feature[0]]

@@ -4,8 +4,8 @@ import numpy as np
 from tests.reporting.results import classes_rules
 
 from clearwood._features import FeatureSpace
+from clearwood.comparison import Frontier, FrontierPoint
 from clearwood.rules import CategorySet, Interval, Rule, RuleSet
-from clearwood.simplifiers.comparison import Frontier, FrontierPoint
 
 NAN = float("nan")
 

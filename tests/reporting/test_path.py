@@ -6,7 +6,7 @@ import pytest
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from tests._html.hostile import HOSTILE, tags_of
 from tests.reporting.results import Result, Teacher
-from tests.simplifiers.displays_common import scores_sum, values_sum
+from tests.rules.displays.samples import scores_sum, values_sum
 
 from clearwood._features import FeatureSpace
 from clearwood.reporting import report, summarize

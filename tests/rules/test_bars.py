@@ -2,7 +2,7 @@ import re
 
 import numpy as np
 import pytest
-from tests.simplifiers.displays_common import boxes_list, scores_sum, values_sum
+from tests.rules.displays.samples import boxes_list, scores_sum, values_sum
 
 from clearwood._features import FeatureSpace
 from clearwood.rules import Interval, Rule, RuleSet

@@ -17,9 +17,9 @@ from clearwood.search import (
     make_problem,
     refine,
 )
-from clearwood.search.list_ascent import LEAST_ROWS, Ascent
-from clearwood.search.list_gains import PoolGains
-from clearwood.search.lists import _inserted
+from clearwood.search.lists.ascent import LEAST_ROWS, Ascent
+from clearwood.search.lists.gains import PoolGains
+from clearwood.search.lists.grow import _inserted
 
 KINDS = ("class", "values")
 

@@ -19,10 +19,10 @@ from clearwood.search import (
     make_sum_problem,
     refine_sum,
 )
-from clearwood.search.list_ascent import LEAST_ROWS
-from clearwood.search.sum_ascent import SumAscent
-from clearwood.search.sum_values import best_value, best_values
-from clearwood.search.sums import _PoolGains, _refined
+from clearwood.search.lists.ascent import LEAST_ROWS
+from clearwood.search.sums.ascent import SumAscent
+from clearwood.search.sums.grow import _PoolGains, _refined
+from clearwood.search.sums.values import best_value, best_values
 
 KINDS = ("values", 2, 3)
 """Squares, or so many classes."""
@@ -129,7 +129,7 @@ def test_gains_on_some_rows_are_near_those_on_all(monkeypatch):
     pool = np.array([random_box(rng, problem.grid) for _ in range(8)])
     current = refine_sum(problem, random_sum(rng, problem, 0))
     gain = _PoolGains(problem, pool).gains(problem, current)[0]
-    monkeypatch.setattr("clearwood.search.list_gains.MOST_GAIN_ROWS", 2000)
+    monkeypatch.setattr("clearwood.search.lists.gains.MOST_GAIN_ROWS", 2000)
     some = _PoolGains(problem, pool).gains(problem, current)[0]
     np.testing.assert_allclose(some, gain, atol=0.01)
     assert (some != gain).any()

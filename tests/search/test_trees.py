@@ -18,16 +18,17 @@ from clearwood.search import (
     make_problem,
     refine,
 )
-from clearwood.search.carts import cart_trees
-from clearwood.search.list_ascent import LEAST_ROWS
-from clearwood.search.tree_growth import (
-    best_subtrees,
-    first_split,
-    grow,
-    next_split,
-    prunings,
+from clearwood.search.lists.ascent import LEAST_ROWS
+from clearwood.search.trees.cart import cart_trees
+from clearwood.search.trees.grow import (
+    expansions,
+    grow_trees,
+    improve,
+    merged,
+    removals,
+    transplanted,
 )
-from clearwood.search.tree_nodes import (
+from clearwood.search.trees.nodes import (
     as_list,
     inner_nodes,
     leaf_boxes,
@@ -35,13 +36,12 @@ from clearwood.search.tree_nodes import (
     objective,
     root_of,
 )
-from clearwood.search.trees import (
-    expansions,
-    grow_trees,
-    improve,
-    merged,
-    removals,
-    transplanted,
+from clearwood.search.trees.splits import (
+    best_subtrees,
+    first_split,
+    grow,
+    next_split,
+    prunings,
 )
 
 SEEDS = st.integers(0, 2**32 - 1)

@@ -3,18 +3,19 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
-from tests.simplifiers.displays_common import boxes_list, values_sum
+from tests.rules.displays.samples import boxes_list, values_sum
 
 from clearwood._features import FeatureSpace
 from clearwood.exceptions import InputError
 from clearwood.rules import CategorySet, Interval, Rule, RuleSet
+from clearwood.rules.displays import RegionsDisplay
 from clearwood.simplifiers import (
     FABRulesClassifier,
     FABRulesRegressor,
     RuleListClassifier,
     RuleListRegressor,
 )
-from clearwood.simplifiers.displays import FABPathDisplay, RegionsDisplay
+from clearwood.simplifiers.fab.display import FABPathDisplay
 
 matplotlib.use("agg")
 

@@ -124,7 +124,7 @@ def _read(files: tuple[str, ...], options: dict[str, Any], say: Any) -> Any:
 def _compare(model: Any, table: Any, options: dict[str, Any]) -> Any:
     import pandas as pd
 
-    from clearwood.simplifiers.comparison import compare
+    from clearwood.comparison import compare
 
     methods = options["methods"]
     return compare(

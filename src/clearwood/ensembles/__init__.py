@@ -5,7 +5,7 @@ arrays that predict what the model predicts. ``TreeEnsemble.splits`` lists the q
 its trees ask; ``check`` says what is in a model and whether it is sound.
 """
 
-from clearwood.ensembles.checking import ModelCheck, check
+from clearwood.ensembles.check import ModelCheck, check
 from clearwood.ensembles.read import read_ensemble
 from clearwood.ensembles.splits import CategoricalSplit, NumericSplits, Splits
 from clearwood.ensembles.tree_ensemble import TreeEnsemble

@@ -7,7 +7,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from clearwood.ensembles.documents import Place, parse_json, read_bytes
+from clearwood._documents import Place, parse_json, read_bytes
 from clearwood.ensembles.tree_ensemble import TreeEnsemble
 from clearwood.exceptions import ModelFormatError
 
@@ -91,7 +91,7 @@ def read_document(data: bytes, name: str) -> TreeEnsemble:
 
 
 def _reader(library: str) -> Any:
-    return import_module(f"clearwood.ensembles.{library}")
+    return import_module(f"clearwood.ensembles.{library}.model")
 
 
 def _looks_like_json(start: bytes) -> bool:

@@ -13,10 +13,10 @@ from clearwood.exceptions import ModelError
 # ``read(model)`` and ``READERS``, the names of the classes it reads; it is imported
 # only when it is needed.
 READER_MODULES = {
-    "sklearn": "clearwood.ensembles.sklearn",
-    "xgboost": "clearwood.ensembles.xgboost",
-    "lightgbm": "clearwood.ensembles.lightgbm",
-    "catboost": "clearwood.ensembles.catboost",
+    "sklearn": "clearwood.ensembles.sklearn.model",
+    "xgboost": "clearwood.ensembles.xgboost.model",
+    "lightgbm": "clearwood.ensembles.lightgbm.model",
+    "catboost": "clearwood.ensembles.catboost.model",
 }
 
 

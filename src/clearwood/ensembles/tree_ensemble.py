@@ -13,14 +13,14 @@ from clearwood._features import FeatureSpace
 from clearwood.ensembles import _kernels
 from clearwood.ensembles.links import Link, response
 from clearwood.ensembles.rows import check_rows
-from clearwood.ensembles.splits import Splits, splits_of
-from clearwood.ensembles.structure import (
+from clearwood.ensembles.soundness import (
     NODE_FIELDS,
     OTHER_FIELDS,
     TREE_FIELDS,
     check_structure,
     exact_array,
 )
+from clearwood.ensembles.splits import Splits, splits_of
 from clearwood.exceptions import InputError
 
 BLOCK_LEAVES = 2**20

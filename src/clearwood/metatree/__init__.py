@@ -4,22 +4,8 @@ A ``Structure`` says what is asked where, a leaf model what a leaf says, and a
 ``MetaTree`` learns rows and predicts with all prunings at once.
 """
 
-from clearwood.metatree.annotated_tree import AnnotatedTree, TreeNode
-from clearwood.metatree.coder import BinCoder, ValueCoder
-from clearwood.metatree.ensemble_trees import (
-    from_ensemble_tree,
-    from_sklearn_tree,
-    grow_cart,
-)
-from clearwood.metatree.estimators import MetaTreeClassifier, MetaTreeRegressor
-from clearwood.metatree.exact import ExactSum, exact_sum
-from clearwood.metatree.exact_trees import map_tree, sample_trees, structure_of
-from clearwood.metatree.forest_estimators import (
-    MetaForestClassifier,
-    MetaForestRegressor,
-)
-from clearwood.metatree.leaf_linear import LinearRegressionNormalGamma
-from clearwood.metatree.leaf_models import (
+from clearwood.conjugate.linear import LinearRegressionNormalGamma
+from clearwood.conjugate.models import (
     BernoulliBeta,
     CategoricalDirichlet,
     ExponentialGamma,
@@ -27,19 +13,33 @@ from clearwood.metatree.leaf_models import (
     NormalNormalGamma,
     PoissonGamma,
 )
-from clearwood.metatree.meta_tree import MetaTree
-from clearwood.metatree.posterior import (
+from clearwood.metatree.estimators import MetaTreeClassifier, MetaTreeRegressor
+from clearwood.metatree.exact.sampler import TreeSampler
+from clearwood.metatree.exact.sum import ExactSum, exact_sum
+from clearwood.metatree.exact.trees import map_tree, sample_trees, structure_of
+from clearwood.metatree.forest_estimators import (
+    MetaForestClassifier,
+    MetaForestRegressor,
+)
+from clearwood.metatree.growing.from_ensemble import (
+    from_ensemble_tree,
+    from_sklearn_tree,
+    grow_cart,
+)
+from clearwood.metatree.posterior.coder import BinCoder, ValueCoder
+from clearwood.metatree.posterior.meta_tree import MetaTree
+from clearwood.metatree.posterior.posterior import (
     Posterior,
     PrunedTree,
     compute_posterior,
     tree_weights,
 )
-from clearwood.metatree.predictive import Predictive, predict_at
-from clearwood.metatree.prior import constant_prior, search_corrected_prior
+from clearwood.metatree.posterior.predictive import Predictive, predict_at
+from clearwood.metatree.posterior.prior import constant_prior, search_corrected_prior
+from clearwood.metatree.posterior.structure import Structure, given
 from clearwood.metatree.reading import read_tree
-from clearwood.metatree.scores import compare_scores
-from clearwood.metatree.structure import Structure, given
-from clearwood.metatree.structure_mcmc import TreeSampler
+from clearwood.metatree.reading.annotated_tree import AnnotatedTree, TreeNode
+from clearwood.metatree.reading.scores import compare_scores
 
 __all__ = [
     "AnnotatedTree",

@@ -12,16 +12,16 @@ from sklearn.utils.validation import check_is_fitted
 
 from clearwood._features import FeatureSpace, is_frame
 from clearwood._validation import check_table, check_target, check_weight
+from clearwood.conjugate.models import LeafModel
 from clearwood.ensembles.casts import FLOAT32_LIMIT
 from clearwood.exceptions import InputError
-from clearwood.metatree.coder import BinCoder
-from clearwood.metatree.leaf_models import LeafModel
-from clearwood.metatree.meta_tree import MetaTree
-from clearwood.metatree.predictive import Predictive
-from clearwood.metatree.prior import constant_prior, search_corrected_prior
-from clearwood.metatree.reading import ReadsTrees
-from clearwood.metatree.shape import TreeShape
-from clearwood.metatree.structure import Structure
+from clearwood.metatree.posterior.coder import BinCoder
+from clearwood.metatree.posterior.meta_tree import MetaTree
+from clearwood.metatree.posterior.predictive import Predictive
+from clearwood.metatree.posterior.prior import constant_prior, search_corrected_prior
+from clearwood.metatree.posterior.shape import TreeShape
+from clearwood.metatree.posterior.structure import Structure
+from clearwood.metatree.reading.read_tree import ReadsTrees
 
 
 class LearnsByStatistics(BaseEstimator):

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from clearwood.exceptions import InputError
-from clearwood.metatree.leaf_models import (
+from clearwood.conjugate.models import (
     CategoricalDirichlet,
     LeafModel,
     NormalNormalGamma,
 )
+from clearwood.exceptions import InputError
 
 ROWS_OF_MEAN = 0.2
 """What the prior mean of a leaf is worth, in rows."""

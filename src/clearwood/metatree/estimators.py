@@ -11,10 +11,16 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from clearwood._numeric import as_generator
+from clearwood.conjugate.models import LeafModel
 from clearwood.ensembles import TreeEnsemble
 from clearwood.exceptions import InputError
 from clearwood.metatree._documentation import ATTRIBUTES, PARAMETERS, REFERENCES
-from clearwood.metatree.baking import as_ensemble, node_values, questions_with_values
+from clearwood.metatree.baking.baking import (
+    as_ensemble,
+    node_values,
+    questions_with_values,
+)
+from clearwood.metatree.baking.sklearn_trees import ensemble_to_sklearn
 from clearwood.metatree.base import (
     LearnsClasses,
     LearnsValues,
@@ -25,21 +31,25 @@ from clearwood.metatree.base import (
     with_names,
 )
 from clearwood.metatree.defaults import make_leaf
-from clearwood.metatree.ensemble_trees import from_ensemble_tree, from_sklearn_tree
-from clearwood.metatree.exact import exact_sum
-from clearwood.metatree.exact_trees import map_tree, structure_of
-from clearwood.metatree.growing import (
+from clearwood.metatree.exact.sum import exact_sum
+from clearwood.metatree.exact.trees import map_tree, structure_of
+from clearwood.metatree.growing.cart import (
     count_values,
     features_of,
     grow_ensemble,
     stop_unseen,
 )
-from clearwood.metatree.leaf_models import LeafModel
-from clearwood.metatree.meta_tree import MetaTree
-from clearwood.metatree.missing import branch_for_missing, send_missing_by_evidence
-from clearwood.metatree.searched import effective_questions
-from clearwood.metatree.sklearn_trees import ensemble_to_sklearn
-from clearwood.metatree.structure import Structure
+from clearwood.metatree.growing.from_ensemble import (
+    from_ensemble_tree,
+    from_sklearn_tree,
+)
+from clearwood.metatree.growing.missing import (
+    branch_for_missing,
+    send_missing_by_evidence,
+)
+from clearwood.metatree.growing.searched import effective_questions
+from clearwood.metatree.posterior.meta_tree import MetaTree
+from clearwood.metatree.posterior.structure import Structure
 
 EXACT_DEPTH = 4
 """Most questions in a row of ``structure="exact"`` where ``max_depth`` is None."""

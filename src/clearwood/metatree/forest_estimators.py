@@ -21,6 +21,7 @@ from clearwood.ensembles import TreeEnsemble, read_ensemble
 from clearwood.ensembles.read import needs_fit
 from clearwood.exceptions import CollapsedWeightsWarning
 from clearwood.metatree._documentation import FOREST_ATTRIBUTES, FOREST_PARAMETERS
+from clearwood.metatree.baking.sklearn_trees import ensemble_to_sklearn
 from clearwood.metatree.base import (
     LearnsByStatistics,
     LearnsClasses,
@@ -30,13 +31,12 @@ from clearwood.metatree.base import (
     make_prior,
 )
 from clearwood.metatree.defaults import SHARE_IN_FORESTS, make_leaf
-from clearwood.metatree.forest import MetaForest
-from clearwood.metatree.growing import features_of, grow_ensemble
-from clearwood.metatree.meta_tree import MetaTree
-from clearwood.metatree.posterior import tree_weights
-from clearwood.metatree.predictive import Predictive
-from clearwood.metatree.searched import n_searchable
-from clearwood.metatree.sklearn_trees import ensemble_to_sklearn
+from clearwood.metatree.growing.cart import features_of, grow_ensemble
+from clearwood.metatree.growing.searched import n_searchable
+from clearwood.metatree.posterior.forest import MetaForest
+from clearwood.metatree.posterior.meta_tree import MetaTree
+from clearwood.metatree.posterior.posterior import tree_weights
+from clearwood.metatree.posterior.predictive import Predictive
 
 COLLAPSED = 0.5
 """Weights of fewer trees, in effect, than this share of them have collapsed."""

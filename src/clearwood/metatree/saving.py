@@ -8,18 +8,18 @@ from typing import Any
 
 import numpy as np
 
+from clearwood import _archive as archive
 from clearwood._json import Place
 from clearwood.ensembles import TreeEnsemble
 from clearwood.exceptions import InputError, ModelFormatError
-from clearwood.metatree import archive
 from clearwood.metatree.base import LearnsByStatistics
 from clearwood.metatree.estimators import MetaTreeClassifier, MetaTreeRegressor
-from clearwood.metatree.forest import MetaForest
 from clearwood.metatree.forest_estimators import (
     MetaForestClassifier,
     MetaForestRegressor,
 )
-from clearwood.metatree.meta_tree import MetaTree
+from clearwood.metatree.posterior.forest import MetaForest
+from clearwood.metatree.posterior.meta_tree import MetaTree
 from clearwood.rules.serialise import read_features
 
 KINDS: dict[str, Any] = {

@@ -7,12 +7,12 @@ from typing import Any, NamedTuple
 
 from clearwood._features import printable
 from clearwood._html import percent_text, significant_text
+from clearwood.comparison.display import FrontierDisplay, has_bar, marker
+from clearwood.comparison.frontier import Frontier, FrontierPoint
 from clearwood.plotting.scale import Scale, log_ticks
 from clearwood.plotting.style import COLOURS
 from clearwood.reporting.cells import cells
 from clearwood.reporting.history import round_ticks
-from clearwood.simplifiers.comparison.frontier import Frontier, FrontierPoint
-from clearwood.simplifiers.displays.frontier import FrontierDisplay, has_bar, marker
 
 REACH = 28.0
 """How far from a point a click may be."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from clearwood._html import percent_text, significant_text
 from clearwood.reporting.history import LEFT, RIGHT, WIDTH, round_ticks, whole_ticks
 from clearwood.rules import RuleSet
-from clearwood.simplifiers.held_out import HeldOut, held_out_of
+from clearwood.rules.displays.held_out import HeldOut, held_out_of
 
 if TYPE_CHECKING:
     from clearwood.reporting.summary import Table

@@ -6,10 +6,10 @@ from typing import Any
 
 from clearwood._files import check_writable, write_text
 from clearwood._html import render
+from clearwood.comparison.frontier import Frontier
 from clearwood.exceptions import InputError
 from clearwood.reporting.frontier import summarize_frontier
 from clearwood.reporting.summary import summarize
-from clearwood.simplifiers.comparison.frontier import Frontier
 
 
 def report(

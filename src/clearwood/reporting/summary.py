@@ -14,7 +14,7 @@ from clearwood._features import printable
 from clearwood.ensembles import TreeEnsemble, read_ensemble
 from clearwood.ensembles.read import as_predictor
 from clearwood.exceptions import InputError, ModelError
-from clearwood.metatree.section import summarize_trees
+from clearwood.metatree.reading.section import summarize_trees
 from clearwood.reporting.failures import summarize_failures
 from clearwood.reporting.history import summarize_history
 from clearwood.reporting.path import summarize_path

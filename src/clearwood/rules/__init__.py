@@ -2,18 +2,18 @@
 
 from clearwood._features import FeatureSpace
 from clearwood.rules.bins import FeatureBins, Statements
-from clearwood.rules.build import (
-    Training,
+from clearwood.rules.build.lists import (
     build_rule_list,
     build_rule_set,
     build_rule_sum,
 )
+from clearwood.rules.build.prune import prune_by_coverage, prune_by_prediction
 from clearwood.rules.conditions import CategorySet, Condition, Interval
-from clearwood.rules.prune import prune_by_coverage, prune_by_prediction
 from clearwood.rules.regions import region_conditions
 from clearwood.rules.rule import Rule
 from clearwood.rules.rule_set import RuleSet
 from clearwood.rules.scores import RuleScores
+from clearwood.rules.training import Training
 from clearwood.rules.tree import BinSplit, Question, Tree, build_tree
 
 __all__ = [

@@ -11,7 +11,8 @@ import numpy as np
 
 from clearwood._features import FeatureSpace
 from clearwood.rules.bins import FeatureBins
-from clearwood.rules.build import Training, build_rule_list, together
+from clearwood.rules.build.lists import build_rule_list
+from clearwood.rules.build.rounding import rounded
 from clearwood.rules.conditions import (
     CategorySet,
     Condition,
@@ -21,9 +22,9 @@ from clearwood.rules.conditions import (
 )
 from clearwood.rules.regions import region_conditions
 from clearwood.rules.render import TEXT_WIDTH, rule_says
-from clearwood.rules.rounding import rounded
 from clearwood.rules.rule import Rule
 from clearwood.rules.rule_set import RuleSet
+from clearwood.rules.training import Training, together
 
 
 @dataclass(frozen=True)

@@ -5,25 +5,25 @@ names. A **box** is a mask over all bins of all features, end to end: a row is i
 box if each of its bins is allowed.
 """
 
-from clearwood.search.boxes import Grid, contains, n_literals, whole_box
-from clearwood.search.list_ascent import (
+from clearwood.search.candidates import candidate_boxes
+from clearwood.search.grid import Grid, contains, n_literals, whole_box
+from clearwood.search.lists.ascent import (
     BoxList,
     Penalties,
     Problem,
     make_problem,
     refine,
 )
-from clearwood.search.lists import grow_lists
+from clearwood.search.lists.grow import grow_lists
 from clearwood.search.losses import ClassLoss, SquaredLoss
-from clearwood.search.pool import candidate_boxes
-from clearwood.search.sum_ascent import (
+from clearwood.search.sums.ascent import (
     BoxSum,
     SumProblem,
     make_sum_problem,
     refine_sum,
 )
-from clearwood.search.sum_losses import ClassSumLoss, SquaredSumLoss
-from clearwood.search.sums import grow_sums
+from clearwood.search.sums.grow import grow_sums
+from clearwood.search.sums.losses import ClassSumLoss, SquaredSumLoss
 
 __all__ = [
     "BoxList",

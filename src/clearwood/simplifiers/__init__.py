@@ -5,21 +5,21 @@ from clearwood.simplifiers.additive_estimators import (
     AdditiveRulesRegressor,
 )
 from clearwood.simplifiers.api import simplify
-from clearwood.simplifiers.born_again import (
+from clearwood.simplifiers.born_again.estimators import (
     BornAgainTreeClassifier,
     BornAgainTreeRegressor,
 )
-from clearwood.simplifiers.distilled import (
+from clearwood.simplifiers.distilled_tree import (
     DistilledTreeClassifier,
     DistilledTreeRegressor,
 )
-from clearwood.simplifiers.estimators import FABRulesClassifier, FABRulesRegressor
-from clearwood.simplifiers.in_trees_estimators import (
+from clearwood.simplifiers.fab.estimators import FABRulesClassifier, FABRulesRegressor
+from clearwood.simplifiers.in_trees.estimators import (
     InTreesClassifier,
     InTreesRegressor,
 )
 from clearwood.simplifiers.list_estimators import RuleListClassifier, RuleListRegressor
-from clearwood.simplifiers.node_harvest import (
+from clearwood.simplifiers.node_harvest.estimators import (
     NodeHarvestClassifier,
     NodeHarvestRegressor,
 )

@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from clearwood.rules import RuleSet
-from clearwood.rules.build import build_rule_sum
+from clearwood.rules.build.lists import build_rule_sum
 from clearwood.search import BoxSum, contains, grow_sums, make_sum_problem
-from clearwood.search.sum_losses import ClassSumLoss, SquaredSumLoss
-from clearwood.simplifiers.lesson import Job, Lesson, region_maker
+from clearwood.search.sums.losses import ClassSumLoss, SquaredSumLoss
+from clearwood.simplifiers._common.lesson import Job, Lesson, region_maker
 
 LITERAL_PENALTIES = (0.004, 0.002)
 """Penalties per literal, the default first."""

@@ -8,20 +8,20 @@ from typing import Any
 from sklearn.utils._param_validation import StrOptions
 
 from clearwood.rules import RuleSet
-from clearwood.search.sums import BoxSum
-from clearwood.simplifiers._documentation import (
+from clearwood.search.sums.grow import BoxSum
+from clearwood.simplifiers._common.base import ClassifiesByRules, PredictsByRules
+from clearwood.simplifiers._common.docstrings import (
     ADDITIVE_ATTRIBUTES,
     ADDITIVE_PARAMETERS,
 )
+from clearwood.simplifiers._common.lesson import Job, Lesson
+from clearwood.simplifiers._common.size_path import MADE_ROWS, RulesOnPath
 from clearwood.simplifiers.additive import (
     SumSettings,
     fit_sums,
     print_sums,
     sum_settings,
 )
-from clearwood.simplifiers.base import ClassifiesByRules, PredictsByRules
-from clearwood.simplifiers.lesson import Job, Lesson
-from clearwood.simplifiers.path import MADE_ROWS, RulesOnPath
 
 
 class _AdditiveRules(RulesOnPath):

@@ -9,10 +9,10 @@ from sklearn.utils._param_validation import StrOptions
 
 from clearwood.rules import RuleSet
 from clearwood.search import BoxList
-from clearwood.simplifiers._documentation import LIST_ATTRIBUTES, LIST_PARAMETERS
-from clearwood.simplifiers.base import ClassifiesByRules, PredictsByRules
-from clearwood.simplifiers.lesson import Job, Lesson
-from clearwood.simplifiers.path import MADE_ROWS, RulesOnPath
+from clearwood.simplifiers._common.base import ClassifiesByRules, PredictsByRules
+from clearwood.simplifiers._common.docstrings import LIST_ATTRIBUTES, LIST_PARAMETERS
+from clearwood.simplifiers._common.lesson import Job, Lesson
+from clearwood.simplifiers._common.size_path import MADE_ROWS, RulesOnPath
 from clearwood.simplifiers.rule_list import (
     Settings,
     fit_path,

@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 from clearwood.rules import RuleSet, build_rule_list
 from clearwood.search import BoxList, Penalties, grow_lists, make_problem, refine
-from clearwood.search.tree_nodes import as_list, make_tree_problem
-from clearwood.search.trees import grow_trees
-from clearwood.simplifiers.lesson import Job, Lesson, region_maker
+from clearwood.search.trees.grow import grow_trees
+from clearwood.search.trees.nodes import as_list, make_tree_problem
+from clearwood.simplifiers._common.lesson import Job, Lesson, region_maker
 
 LITERAL_PENALTIES = (0.002, 0.004)
 """Penalties per literal, the default first."""

@@ -1,0 +1,432 @@
+"""Model files from anywhere: read with limits, and with a name for every place.
+
+A reader asks a ``Place`` for what it needs; whatever is absent, of the wrong type or
+out of range is refused there with ``ModelFormatError``, which names file and place.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, NoReturn
+
+import numpy as np
+
+from clearwood.ensembles.soundness import REMEDY
+from clearwood.exceptions import InputError, ModelFormatError
+
+MOST_BYTES = 4 * 2**30
+MOST_TREES = 1_000_000
+MOST_NODES = 2**31 - 2
+MOST_UNNAMED_FEATURES = 200_000
+MOST_CLASSES = 10_000
+INT64_LIMIT = 2**63 - 1
+
+SMALL_BYTES = 2_500_000
+"""Files up to here stay within the limits of memory whatever they hold."""
+SPARE_MEMORY = 32 * 2**20
+"""Bytes that a document and its values may take besides nine times the file."""
+PIECE = 2**20
+"""Bytes that are looked at at a time."""
+IN_NUMBER = np.isin(np.arange(256), list(b"+-.0123456789Ee"))
+
+INTEGER = re.compile(r"[+-]?[0-9]{1,19}", re.ASCII)
+NUMBER = re.compile(
+    r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,6})?", re.ASCII
+)
+
+
+def read_bytes(path: str | Path) -> bytes:
+    """The content of a file that is not too large.
+
+    Parameters
+    ----------
+    path : str or Path
+
+    Returns
+    -------
+    bytes
+
+    Raises
+    ------
+    InputError
+        The file cannot be opened.
+    ModelFormatError
+        It is too large.
+    """
+    path = Path(path)
+    try:
+        if path.is_char_device() or path.is_block_device():
+            raise InputError(f"Cannot read {path}: it is a device; name a file.")
+        size = path.stat().st_size
+        if size > MOST_BYTES:
+            raise ModelFormatError(
+                f"{path}: {size:,} bytes are more than the {MOST_BYTES:,} that can be "
+                "read; fit a smaller model."
+            )
+        return path.read_bytes()
+    except OSError as error:
+        raise InputError(f"Cannot read {path}: {error.strerror}.") from None
+
+
+def parse_json(data: bytes, name: str) -> Any:
+    """A JSON document as Python values.
+
+    Keys that occur twice, nesting beyond Python's own limit and numbers of thousands
+    of digits are refused. NaN and infinity, which some libraries write where it does
+    not matter, become floats: to be checked where it does.
+
+    Parameters
+    ----------
+    data : bytes
+    name : str
+        The file's name, for messages.
+
+    Returns
+    -------
+    dict, list, str, int, float, bool or None
+
+    Examples
+    --------
+    >>> parse_json(b'{"trees": [1, 2.5]}', "model.json")
+    {'trees': [1, 2.5]}
+    """
+    try:
+        text = data.decode("utf-8-sig")
+        if len(data) > SMALL_BYTES:
+            _check_memory(data, text)
+        return json.loads(text, object_pairs_hook=_distinct_keys)
+    except RecursionError:
+        reason = "it is nested too deeply"
+    except UnicodeDecodeError:
+        reason = "it is not text in UTF-8"
+    except json.JSONDecodeError as error:
+        reason = f"{error.msg} in line {error.lineno}, column {error.colno}"
+    except ValueError as error:
+        reason = str(error)
+    raise ModelFormatError(f"{name}: no sound JSON, {reason}. {REMEDY}")
+
+
+def _check_memory(data: bytes, text: str) -> None:
+    """Refuse a document whose values would take far more memory than its text."""
+    count, long_numbers = _count_outside_texts(data)
+    objects, arrays, members = count[ord("{")], count[ord("[")], count[ord(":")]
+    # What Python takes for one of each. Five members are part of an object's price,
+    # and their names are stored once; of more members every name may be another.
+    memory = 190 * objects + 88 * arrays + 110 * max(0, members - 5 * objects)
+    # The members of a huge object stand in memory three times while it is made.
+    memory += 100 * max(0, members - 64 * objects)
+    memory += (52 if text.isascii() else 80) * max(0, count[ord('"')] - members)
+    memory += 28 * long_numbers + 9 * (count[ord(",")] + objects + arrays)
+    memory += sys.getsizeof(text)
+    if memory > SPARE_MEMORY + 9 * len(data):
+        raise ValueError(
+            "found far more small values than a model has, which would take "
+            f"{memory / 1e6:,.0f} MB of memory"
+        )
+
+
+def _count_outside_texts(data: bytes) -> tuple[list[int], int]:
+    """How often every byte stands outside of texts, and how many numbers are long.
+
+    Quotes are counted where a text ends. Long are numbers of three characters or
+    more: Python keeps the small whole numbers once.
+    """
+    if b"\\" in data:
+        data = data.replace(b"\\\\", b"  ").replace(b'\\"', b"  ")
+    count, long_numbers, inside = np.zeros(256, np.int64), 0, False
+    for start in range(0, len(data), PIECE):
+        piece = np.frombuffer(data, np.uint8, min(PIECE, len(data) - start), start)
+        within = np.bitwise_xor.accumulate(piece == ord('"')) ^ inside
+        inside = bool(within[-1])
+        outside = piece[~within]
+        count += np.bincount(outside, minlength=256)
+        digit = IN_NUMBER[outside]
+        first = digit.copy()
+        first[1:] &= ~digit[:-1]
+        long_numbers += int(np.count_nonzero(first[:-2] & digit[1:-1] & digit[2:]))
+    return count.tolist(), long_numbers
+
+
+def _distinct_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    members = dict(pairs)
+    if len(members) < len(pairs):
+        twice = first_repeated([key for key, _ in pairs])
+        raise ValueError(f"the key {shown(twice)} occurs twice in one object")
+    return members
+
+
+def first_repeated(values: Sequence[Any]) -> Any:
+    """The first value that stands in a sequence already, or None.
+
+    Examples
+    --------
+    >>> first_repeated(["a", "b", "b", "a"]), first_repeated(["a", "b"])
+    ('b', None)
+    """
+    seen: set[Any] = set()
+    for value in values:
+        if value in seen:
+            return value
+        seen.add(value)
+    return None
+
+
+def shown(value: Any) -> str:
+    """What was found, short enough for a message.
+
+    Examples
+    --------
+    >>> shown([1, 2]), shown("x" * 99)
+    ('an array', "'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx...")
+    """
+    if isinstance(value, list | np.ndarray):
+        return "an array"
+    if isinstance(value, dict):
+        return "an object"
+    if isinstance(value, int) and abs(value) > 10**40:
+        return "a number of many digits"
+    text = repr(value[:60] if isinstance(value, str | bytes) else value)
+    return text if len(text) <= 60 else text[:49] + "..."
+
+
+def plain_integer(text: str) -> int | None:
+    """A whole number as a library writes it, or None.
+
+    Python's own ``int`` takes more: blanks, underscores, digits of all scripts.
+
+    Examples
+    --------
+    >>> plain_integer("-12"), plain_integer("1_000"), plain_integer("1.0")
+    (-12, None, None)
+    """
+    return int(text) if INTEGER.fullmatch(text) else None
+
+
+def plain_number(text: str) -> float | None:
+    """A finite decimal number as a library writes it, or None.
+
+    Examples
+    --------
+    >>> plain_number("2.5E-1"), plain_number("nan"), plain_number("1e999")
+    (0.25, None, None)
+    """
+    if not NUMBER.fullmatch(text):
+        return None
+    number = float(text)
+    return number if math.isfinite(number) else None
+
+
+def refuse_repeated(values: Sequence[Any], place: Place, what: str) -> None:
+    """Refuse a file that has the same name, label or category twice."""
+    twice = first_repeated(values)
+    if twice is not None:
+        place.fail(f"{what} {shown(twice)} twice", "it once")
+
+
+class Place:
+    """A value of a document and where it stands.
+
+    Parameters
+    ----------
+    value : object
+        As parsed.
+    where : str
+        The file, or the path below it: ``"model.json: learner.attributes"``.
+
+    Examples
+    --------
+    >>> top = Place({"trees": [{"size": "3"}]}, "model.json")
+    >>> tree = top["trees"].items()[0]
+    >>> tree["size"].integer(low=1, from_text=True)
+    3
+    >>> tree["leaves"]
+    Traceback (most recent call last):
+        ...
+    clearwood.exceptions.ModelFormatError: model.json: trees[0]: found no 'leaves', \
+expected one. The model is damaged or was changed by hand; read it again or refit it.
+    """
+
+    __slots__ = ("value", "where")
+
+    def __init__(self, value: Any, where: str) -> None:
+        self.value = value
+        self.where = where
+
+    def fail(self, found: str, expected: str) -> NoReturn:
+        """Refuse the file because of this place."""
+        raise ModelFormatError(
+            f"{self.where}: found {found}, expected {expected}. {REMEDY}"
+        )
+
+    def refuse(self, reason: str, remedy: str) -> NoReturn:
+        """Refuse the file for what it holds: sound, but of a kind that is not read."""
+        raise ModelFormatError(f"{self.where}: cannot read {reason}. {remedy}.")
+
+    # Objects
+
+    def _members(self) -> dict[str, Any]:
+        if not isinstance(self.value, dict):
+            self.fail(shown(self.value), "an object")
+        return self.value
+
+    def __contains__(self, key: str) -> bool:
+        return key in self._members()
+
+    def __getitem__(self, key: str) -> Place:
+        members = self._members()
+        if key not in members:
+            self.fail(f"no {key!r}", "one")
+        return Place(members[key], self._below(key))
+
+    def get(self, key: str) -> Place | None:
+        """The member of that name, or None."""
+        return self[key] if key in self else None
+
+    def keys(self) -> list[str]:
+        """Names of the members."""
+        return list(self._members())
+
+    def _below(self, key: str) -> str:
+        return f"{self.where}{'.' if ': ' in self.where else ': '}{key}"
+
+    # Arrays
+
+    def size(self) -> int:
+        """Number of entries of an array."""
+        if not isinstance(self.value, list | np.ndarray):
+            self.fail(shown(self.value), "an array")
+        return len(self.value)
+
+    def items(self) -> list[Place]:
+        """The entries of an array."""
+        return list(self.entries())
+
+    def entries(self) -> Iterator[Place]:
+        """The entries of an array, one at a time: there may be very many."""
+        if isinstance(self.value, np.ndarray):
+            values = self.value.tolist()
+        elif isinstance(self.value, list):
+            values = self.value
+        else:
+            self.fail(shown(self.value), "an array")
+        for i, value in enumerate(values):
+            yield Place(value, f"{self.where}[{i}]")
+
+    def integers(
+        self, length: int | None = None, low: int | None = None, high: int | None = None
+    ) -> np.ndarray:
+        """An array of whole numbers within ``low`` and ``high``, as int64."""
+        array = self._array(length, "iu", "whole numbers")
+        wrong = np.zeros(array.size, bool)
+        if low is not None:
+            wrong |= array < low
+        if high is not None:
+            wrong |= array > high
+        if wrong.any():
+            i = int(wrong.argmax())
+            Place(None, f"{self.where}[{i}]").fail(str(array[i]), _range(low, high))
+        return array.astype(np.int64)
+
+    def numbers(self, length: int | None = None, finite: bool = True) -> np.ndarray:
+        """An array of numbers, as float64."""
+        array = self._array(length, "iuf", "numbers").astype(np.float64)
+        if finite and not np.isfinite(array).all():
+            i = int(np.isfinite(array).argmin())
+            Place(None, f"{self.where}[{i}]").fail(str(array[i]), "a finite number")
+        return array
+
+    def _array(self, length: int | None, kinds: str, what: str) -> np.ndarray:
+        array = self.value
+        if isinstance(array, list):
+            good: set[type] = {int, float} if "f" in kinds else {int}
+            if not set(map(type, array)) <= good:
+                self._fail_entry(array, good, what)
+            array = _as_array(array, np.float64 if "f" in kinds else None)
+        if not isinstance(array, np.ndarray):
+            self.fail(shown(array), f"an array of {what}")
+        if length is not None and array.size != length:
+            self.fail(f"{array.size} entries", f"{length}")
+        too_large = array.dtype == np.uint64 and (array > INT64_LIMIT).any()
+        if too_large or (array.size and array.dtype.kind not in kinds):
+            self.fail("other or too large numbers", f"{what} of at most 64 bits")
+        return array
+
+    def _fail_entry(self, array: list[Any], good: set[type], what: str) -> NoReturn:
+        i = next(i for i, entry in enumerate(array) if type(entry) not in good)
+        Place(None, f"{self.where}[{i}]").fail(shown(array[i]), f"one of {what}")
+
+    # Single values
+
+    def text(self) -> str:
+        """A text that can be printed anywhere."""
+        if not isinstance(self.value, str):
+            self.fail(shown(self.value), "a text")
+        try:
+            self.value.encode()
+        except UnicodeEncodeError:
+            self.fail(ascii(self.value[:40]), "a text without half characters")
+        return self.value
+
+    def flag(self) -> bool:
+        """True or false, which some libraries write as 1 or 0."""
+        if not isinstance(self.value, bool | int) or self.value not in (0, 1):
+            self.fail(shown(self.value), "true or false")
+        return bool(self.value)
+
+    def integer(
+        self,
+        low: int | None = None,
+        high: int | None = None,
+        *,
+        from_text: bool = False,
+    ) -> int:
+        """A whole number within ``low`` and ``high``; ``from_text``: as a text."""
+        value = self.value
+        if from_text and isinstance(value, str):
+            value = plain_integer(value)
+        if type(value) is not int:
+            self.fail(shown(self.value), _range(low, high))
+        too_low = low is not None and value < low
+        if too_low or (high is not None and value > high):
+            self.fail(shown(self.value), _range(low, high))
+        return value
+
+    def number(self, *, from_text: bool = False) -> float:
+        """A finite number; ``from_text``: as a text."""
+        value = self.value
+        if from_text and isinstance(value, str):
+            value = plain_number(value)
+        if type(value) not in (int, float):
+            self.fail(shown(self.value), "a finite number")
+        try:
+            number = float(value)
+        except OverflowError:
+            number = math.inf
+        if not math.isfinite(number):
+            self.fail(shown(self.value), "a finite number")
+        return number
+
+
+def _as_array(values: list[Any], dtype: type[np.float64] | None) -> np.ndarray:
+    """Numbers as an array; of kind "O" where one of them is too large."""
+    if not values:
+        return np.zeros(0, np.int64)
+    try:
+        return np.array(values, dtype)
+    except OverflowError:
+        return np.array(values, object)
+
+
+def _range(low: int | None, high: int | None) -> str:
+    if low is not None and high is not None:
+        return f"a whole number from {low:,} to {high:,}"
+    if low is not None:
+        return f"a whole number of at least {low:,}"
+    if high is not None:
+        return f"a whole number of at most {high:,}"
+    return "a whole number"

@@ -1,0 +1,314 @@
+"""``compare``: how many rules are needed, and which method finds them."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Iterable, Sequence
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from clearwood._numeric import as_generator
+from clearwood._validation import check_table, check_target, check_weight
+from clearwood.comparison import scores as gather
+from clearwood.comparison.fits import groups_of
+from clearwood.comparison.folds import (
+    Job,
+    Problem,
+    deal_folds,
+    make_jobs,
+    make_parts,
+)
+from clearwood.comparison.frontier import Frontier
+from clearwood.comparison.models import (
+    Models,
+    fit_afresh,
+    fitted_as_in,
+    is_classifier,
+    pickled,
+    read_fitted,
+    short_name,
+)
+from clearwood.comparison.peers import PEERS, is_installed
+from clearwood.comparison.processes import Outcome, run_jobs
+from clearwood.ensembles.read import needs_fit
+from clearwood.exceptions import InputError, InterruptedFitWarning
+from clearwood.simplifiers._common.teacher import warn_of_unknown_categories
+from clearwood.simplifiers.api import METHODS
+
+
+def compare(
+    model: Any,
+    X: Any,
+    y: Any,
+    *,
+    methods: Any = "all",
+    max_rules: int = 10,
+    cv: int = 5,
+    n_refits: int = 5,
+    time_limit: float | None = 120.0,
+    peers: bool | str = "auto",
+    sample_weight: Any = None,
+    n_jobs: int | None = None,
+    random_state: Any = None,
+    verbose: bool = False,
+) -> Frontier:
+    """Find out how many rules are needed, and which method gives the best ones.
+
+    Every method is fitted to what the model says of a part of the rows, in all sizes,
+    and judged on the others; then fitted to all rows, which gives the rules that one
+    reads, and to bootstrap samples, which tells how stable they are. Fits run in
+    processes of their own.
+
+    Parameters
+    ----------
+    model : fitted ensemble, path, TreeEnsemble or unfitted estimator
+        A fitted one is not fitted again: it may have seen the rows on which the rules
+        are judged, and its own error is then flattering. An unfitted estimator of
+        scikit-learn's kind is fitted without the held-out rows every time.
+    X : array-like or frame of shape (n_samples, n_features)
+    y : array-like of shape (n_samples,)
+        True labels or values.
+    methods : "all" or sequence of str, default="all"
+        Those of :func:`simplify`, and peers: "imodels:RuleFit", "imodels:FIGS",
+        "imodels:GreedyRuleList" (extra ``compare``) and "te2rules" (not for commercial
+        use, so in no extra; it finds as many rules as it does, not ``max_rules``).
+    max_rules : int, default=10
+        Most lines, ``otherwise`` included.
+    cv : int, default=5
+        Parts of the rows, each held out once; of classes in equal shares.
+    n_refits : int, default=5
+        Bootstrap samples; 0 leaves stability out.
+    time_limit : float or None, default=120.0
+        Seconds for all fits of one method. One that takes longer is stopped, and what
+        it found until then is kept.
+    peers : {"auto", True, False}, default="auto"
+        Whether "all" means peers too: those that are installed, all, or none.
+    sample_weight : array-like of shape (n_samples,), optional
+        Row weights, for fits and scores.
+    n_jobs : int or None, default=None
+        Processes side by side, as in scikit-learn. What is found does not depend on
+        it, but for what the time limit stops.
+    random_state : int, Generator, RandomState or None, default=None
+        Seed.
+    verbose : bool, default=False
+        Whether to show progress on stderr.
+
+    Returns
+    -------
+    Frontier
+
+    Raises
+    ------
+    InputError
+        The data cannot be used, or no method could do anything with it.
+
+    Notes
+    -----
+    Methods have their default settings, without choosing more of them by
+    cross-validation (``tune=None``). On Ctrl-C the result holds what was done until
+    then, with a warning.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> forest = RandomForestClassifier(n_estimators=20, random_state=0).fit(X, y)
+    >>> found = compare(forest, X, y, methods=["tree"], cv=3, n_refits=0, max_rules=4,
+    ...     random_state=0)
+    >>> [point.n_rules for point in found.points], found.best(3).n_rules
+    ([1, 2, 3, 4], 3)
+    """
+    begin = time.perf_counter()
+    names = _check_methods(methods, peers)
+    _check_numbers(max_rules, cv, n_refits, time_limit)
+    n_workers = _n_workers(n_jobs)
+    target = str(getattr(y, "name", None) or "y")
+    refitted = model is not None and needs_fit(model)
+    if refitted:
+        is_class = is_classifier(model)
+    else:
+        model = read_fitted(model)
+        is_class = model.ensemble.task == "classification"
+    X, y, weight = _check_data(X, y, sample_weight, is_class, cv)
+    # Folds, an estimator without a seed, and then one per part.
+    dealer, spare, *generators = as_generator(random_state).spawn(3 + cv + n_refits)
+    folds = deal_folds(y, cv, is_class, dealer)
+    if refitted:
+        seed = int(spare.integers(2**31))
+        given = None if sample_weight is None else weight
+        models = fit_afresh(model, X, y, given, folds, seed)
+    else:
+        models = fitted_as_in(model, X, y)
+    ensemble = models.ensembles[-1]
+    warn_of_unknown_categories(ensemble, ensemble.encode(X))
+    problem = Problem(
+        X,
+        y,
+        weight,
+        sample_weight is not None,
+        models.ensembles,
+        _labels(models, y),
+        make_parts(folds, weight, n_refits, not refitted, generators),
+        target,
+        pickled(models.originals) if "te2rules" in names else (),
+    )
+    groups = {name: groups_of(name, int(max_rules)) for name in names}
+    jobs = [
+        job for name in names for job in make_jobs(name, groups[name], problem.parts)
+    ]
+    outcome = run_jobs(problem, jobs, n_workers, time_limit, verbose)
+    held = gather.make_held_out(problem)
+    points = [
+        point
+        for name in names
+        for point in gather.points_of(
+            name, groups[name], problem, held, outcome.replies
+        )
+    ]
+    failures = _failures(jobs, {point.method for point in points}, outcome)
+    _say_what_happened(outcome, bool(points), failures, len(jobs))
+    error, spread = gather.mean_error(held.taught, held, problem.task)
+    return Frontier(
+        problem.task,
+        short_name(ensemble),
+        len(y),
+        int(cv),
+        int(n_refits),
+        error,
+        spread,
+        refitted,
+        gather.with_frontier(points),
+        failures,
+        time.perf_counter() - begin,
+        ensemble.features.names,
+        () if ensemble.classes is None else tuple(ensemble.classes.tolist()),
+    )
+
+
+def _check_methods(methods: Any, peers: bool | str) -> list[str]:
+    known = [*METHODS, *PEERS]
+    if peers not in (True, False, "auto"):
+        raise InputError(f"peers must be 'auto', True or False, found {peers!r}.")
+    if isinstance(methods, str) and methods == "all":
+        added = [name for name in PEERS if peers is True or is_installed(name)]
+        return [*METHODS, *(added if peers else [])]
+    if isinstance(methods, str):
+        names = [methods]
+    else:
+        names = list(methods) if isinstance(methods, Iterable) else [methods]
+    unknown = [name for name in names if name not in known]
+    if unknown or not names:
+        raise InputError(
+            f"methods must be 'all' or some of {known}, found {unknown or names}."
+        )
+    # Always in the same order, each once.
+    return [name for name in known if name in names]
+
+
+def _check_numbers(max_rules: Any, cv: Any, n_refits: Any, time_limit: Any) -> None:
+    limits = {"max_rules": (max_rules, 1), "cv": (cv, 2), "n_refits": (n_refits, 0)}
+    for name, (value, least) in limits.items():
+        if not isinstance(value, Integral) or value < least or value is True:
+            raise InputError(
+                f"{name} is {value!r}; expected a whole number from {least}."
+            )
+    if n_refits == 1:
+        raise InputError("n_refits is 1; two or more can be compared, or 0 for none.")
+    if time_limit is not None and not (
+        isinstance(time_limit, Real) and float(time_limit) > 0
+    ):
+        raise InputError(
+            f"time_limit is {time_limit!r}; expected seconds above 0, or None."
+        )
+
+
+def _check_data(
+    X: Any, y: Any, sample_weight: Any, is_class: bool, cv: int
+) -> tuple[Any, np.ndarray, np.ndarray]:
+    """The rows that count."""
+    from sklearn.utils import _safe_indexing
+
+    if y is None:
+        raise InputError(
+            "compare needs y, the true labels or values: they tell how wrong the model "
+            "and its rules are."
+        )
+    X = check_table(BaseEstimator(), X, reset=True)
+    y = check_target(y, X.shape[0], numeric=not is_class)
+    weight = check_weight(sample_weight, len(y))
+    counted = np.flatnonzero(weight)
+    if len(counted) < len(y):
+        X, y, weight = _safe_indexing(X, counted), y[counted], weight[counted]
+    if len(y) < cv:
+        raise InputError(
+            f"There are {len(y)} rows (that count), fewer than the cv={cv} parts that "
+            f"shall be held out; take cv={max(len(y), 2)} or less, or give more rows."
+        )
+    return X, y, weight
+
+
+def _labels(models: Models, y: np.ndarray) -> np.ndarray:
+    """All labels that are said or true, in order; empty in regression."""
+    known = [e.classes for e in models.ensembles if e.classes is not None]
+    return np.unique(np.concatenate([y, *known])) if known else np.zeros(0)
+
+
+def _n_workers(n_jobs: Any) -> int:
+    from joblib import effective_n_jobs
+
+    if n_jobs is not None and (not isinstance(n_jobs, Integral) or n_jobs == 0):
+        raise InputError(
+            f"n_jobs is {n_jobs!r}; expected a number of processes, -1 for as many as "
+            "there are cores, or None for one."
+        )
+    return int(effective_n_jobs(n_jobs))
+
+
+def _failures(
+    jobs: Sequence[Job], with_points: set[str], outcome: Outcome
+) -> tuple[tuple[str, str], ...]:
+    """Methods that did not do all their jobs, or found nothing, and why."""
+    found = []
+    for name in dict.fromkeys(job.method for job in jobs):
+        done = all(job in outcome.replies for job in jobs if job.method == name)
+        why = outcome.failures.get(name, "")
+        if not done and not why:
+            why = "interrupted"
+        if not done and name in with_points:
+            why += "; what was found until then is kept"
+        if done and name not in with_points:
+            why = "found nothing so short"
+        if why:
+            found.append((name, why))
+    return tuple(found)
+
+
+def _say_what_happened(
+    outcome: Outcome, has_points: bool, failures: tuple[tuple[str, str], ...], n: int
+) -> None:
+    """Warnings, or an error where there is nothing to show."""
+    if not has_points and outcome.interrupted:
+        raise KeyboardInterrupt
+    if not has_points:
+        reasons = "; ".join(f"{method}: {why}" for method, why in failures)
+        remedy = ""
+        if "stopped after" in reasons:
+            remedy = (
+                "; what was stopped needs a larger time_limit, or a smaller cv or "
+                "max_rules"
+            )
+        raise InputError(f"No method found rules{remedy}. {reasons}")
+    if outcome.interrupted:
+        warnings.warn(
+            f"Interrupted after {len(outcome.replies)} of {n} fits; the result is of "
+            "what was done until then.",
+            InterruptedFitWarning,
+            stacklevel=3,
+        )
+    for text in gather.warnings_in_words(outcome.replies):
+        warnings.warn(text, stacklevel=3)

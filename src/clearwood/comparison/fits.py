@@ -1,0 +1,139 @@
+"""One job: fit a method to the rows of a part, and say what its rules say."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+from clearwood.comparison.folds import (
+    Answer,
+    Job,
+    Part,
+    Problem,
+    few_sizes,
+)
+from clearwood.comparison.peers import PEERS, fit_peer
+from clearwood.exceptions import ClearwoodError
+from clearwood.rules import RuleSet
+from clearwood.simplifiers.api import make_simplifier, settings_of
+
+ONE_BY_ONE = ("fab", "em")
+"""Methods that need a fit for every size; the others give all in one."""
+
+UNTUNED: dict[str, Any] = {"tune": None}
+"""Choosing settings by cross-validation takes ten times as long, in every fit."""
+
+
+def groups_of(method: str, max_rules: int) -> list[tuple[int, ...]]:
+    """Sizes that one fit gives, for all fits that a method needs."""
+    if method in ONE_BY_ONE:
+        return [(size,) for size in few_sizes(max_rules)]
+    return [tuple(range(1, max_rules + 1))]
+
+
+def fit_job(problem: Problem, job: Job) -> list[Answer]:
+    """Do one job.
+
+    Parameters
+    ----------
+    problem : Problem
+    job : Job
+
+    Returns
+    -------
+    list of Answer
+        By growing size asked for.
+    """
+    part = problem.parts[job.part]
+    if job.method in PEERS:
+        return fit_peer(problem, job, part)
+    return _fit_ours(problem, job, part)
+
+
+def _fit_ours(problem: Problem, job: Job, part: Part) -> list[Answer]:
+    most = max(job.sizes)
+    known = settings_of(job.method, problem.task)
+    wanted = {"max_rules": most, "n_rules": most, "random_state": part.seed, **UNTUNED}
+    estimator = make_simplifier(
+        problem.ensembles[part.ensemble],
+        job.method,
+        problem.task,
+        **{name: value for name, value in wanted.items() if name in known},
+    )
+    # Labels only tell how precise the final rules are; the search must not see them.
+    y = problem.y if part.kind == "all" else None
+    estimator.fit(problem.X, y, sample_weight=part.weight)
+    found = getattr(estimator, "path_", None)
+    every = [estimator.rules_] if found is None else list(found)
+    # Those of a path do not say where they come from.
+    about = estimator.rules_.about
+    every = [rules.with_about(**about).with_target(problem.target) for rules in every]
+    return _answers(problem, job, part, every)
+
+
+def _answers(
+    problem: Problem, job: Job, part: Part, found: Sequence[RuleSet]
+) -> list[Answer]:
+    encoded = found[0].features.encode(problem.X)[part.told]
+    weight = problem.weight[part.told]
+    is_last = part.kind == "all"
+    answers = []
+    for rules in found:
+        matches = rules._matches_encoded(encoded)
+        # Of one fit for one size all that is found is of that size.
+        asked = max(rules.n_rules, min(job.sizes))
+        coverage = overlap = np.nan
+        if len(encoded):
+            coverage = float(np.average(matches.any(axis=1), weights=weight))
+            overlap = float(np.average(matches.sum(axis=1), weights=weight))
+        answers.append(
+            Answer(
+                asked,
+                rules.n_rules,
+                rules.n_literals,
+                problem.positions(rules.predict_encoded(encoded)),
+                coverage,
+                overlap,
+                rules if is_last else None,
+                str(rules) if is_last else "",
+            )
+        )
+    return answers
+
+
+def warm_up(method: str, task: str) -> None:
+    """Let a method load its kernels, or compile them where nobody has done so yet.
+
+    That takes up to a minute on a slow machine, and is no part of a fit.
+
+    Parameters
+    ----------
+    method : str
+        Of a peer nothing is known that could be loaded.
+    task : {"classification", "regression"}
+    """
+    if method in PEERS:
+        return
+    tree = DecisionTreeClassifier if task == "classification" else DecisionTreeRegressor
+    for n_rows in (20, 600):  # codes of one byte and of two
+        X = np.arange(float(n_rows))[:, None]
+        y = np.arange(n_rows) // 2 % 2
+        settings = {"max_rules": 2, "n_rules": 2, "n_restarts": 1, **UNTUNED}
+        known = settings_of(method, task)
+        estimator = make_simplifier(
+            tree(random_state=0).fit(X, y),
+            method,
+            task,
+            random_state=0,
+            **{name: value for name, value in settings.items() if name in known},
+        )
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                estimator.fit(X, y)
+        except ClearwoodError:
+            pass  # The job itself will say why.

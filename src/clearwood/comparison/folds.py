@@ -1,0 +1,224 @@
+"""What is fitted to what: the rows of folds and refits, and the jobs that use them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from clearwood.comparison.resampling import bootstrap_weight
+from clearwood.ensembles import TreeEnsemble
+from clearwood.rules import RuleSet
+
+ALL_SMALL = 4
+"""Up to so many lines, every size is fitted by methods that fit one at a time."""
+
+GROWTH = 1.5
+"""From one of the larger sizes to the next."""
+
+MOST_JUDGED = 10_000
+"""Refits are compared on so many rows, drawn at random from more."""
+
+
+class Part(NamedTuple):
+    """Rows for one fit.
+
+    Attributes
+    ----------
+    kind : {"fold", "all", "refit"}
+    weight : ndarray of shape (n_rows,)
+        What each row counts in the fit; 0 for those that it must not see.
+    told : ndarray of int
+        Rows of which it shall be told what the rules say: those held out, or those on
+        which refits are compared.
+    ensemble : int
+        Which of the problem's ensembles teaches.
+    seed : int
+    """
+
+    kind: str
+    weight: np.ndarray
+    told: np.ndarray
+    ensemble: int
+    seed: int
+
+
+class Problem(NamedTuple):
+    """All that a worker needs to know.
+
+    Attributes
+    ----------
+    X : ndarray or frame
+    y : ndarray
+    weight : ndarray
+        As given; ones where none were.
+    is_weighted : bool
+    ensembles : tuple of TreeEnsemble
+        One, or one per fold and one of all rows.
+    labels : ndarray
+        All labels in order; empty in regression. Answers are positions in it.
+    parts : tuple of Part
+    target : str
+        What is predicted.
+    pickled_models : tuple of bytes
+        The models themselves, in the order of the ensembles, for peers that read no
+        ``TreeEnsemble``; empty where they are not needed or cannot be pickled.
+    """
+
+    X: Any
+    y: np.ndarray
+    weight: np.ndarray
+    is_weighted: bool
+    ensembles: tuple[TreeEnsemble, ...]
+    labels: np.ndarray
+    parts: tuple[Part, ...]
+    target: str = "y"
+    pickled_models: tuple[bytes, ...] = ()
+
+    @property
+    def task(self) -> str:
+        """``"classification"`` or ``"regression"``."""
+        return "classification" if len(self.labels) else "regression"
+
+    def positions(self, said: np.ndarray) -> np.ndarray:
+        """Labels as positions in ``labels``; values as they are."""
+        if not len(self.labels):
+            return said
+        return np.searchsorted(self.labels, said).astype(np.int32)
+
+
+class Job(NamedTuple):
+    """One fit: a method, the sizes that it gives, and the rows."""
+
+    method: str
+    sizes: tuple[int, ...]
+    part: int
+
+
+class Answer(NamedTuple):
+    """What a method found for one size.
+
+    Attributes
+    ----------
+    asked : int
+        The smallest size that gives it.
+    n_rules, n_literals : int
+    said : ndarray
+        Of the rows to be told of: values, or positions in the problem's labels.
+    coverage, overlap : float
+        On these rows; NaN for peers.
+    rules : RuleSet or None
+        Of the fit on all rows; else, and for peers, None.
+    text : str
+        The same to read.
+    """
+
+    asked: int
+    n_rules: int
+    n_literals: int
+    said: np.ndarray
+    coverage: float = math.nan
+    overlap: float = math.nan
+    rules: RuleSet | None = None
+    text: str = ""
+
+
+def deal_folds(
+    y: np.ndarray, n_folds: int, is_class: bool, generator: np.random.Generator
+) -> list[np.ndarray]:
+    """Random parts of the rows, of equal size and with equal shares of all classes.
+
+    The rows of a class are dealt out one after the other, so that a class with fewer
+    rows than there are folds is held out once per row, and one with two rows or more
+    is always among those that are fitted to.
+
+    Examples
+    --------
+    >>> y = np.array(["a", "b", "a", "b", "a", "b", "b", "b"])
+    >>> folds = deal_folds(y, 2, True, np.random.default_rng(0))
+    >>> [sorted(y[rows].tolist()) for rows in folds]
+    [['a', 'a', 'b', 'b'], ['a', 'b', 'b', 'b']]
+    """
+    order = generator.permutation(len(y))
+    if is_class:
+        code = np.unique(y, return_inverse=True)[1]
+        order = order[np.argsort(code[order], kind="stable")]
+    return [np.sort(order[k::n_folds]) for k in range(n_folds)]
+
+
+def make_parts(
+    folds: Sequence[np.ndarray],
+    weight: np.ndarray,
+    n_refits: int,
+    one_ensemble: bool,
+    generators: Sequence[np.random.Generator],
+) -> tuple[Part, ...]:
+    """Parts for all folds, all rows, and all refits, in this order.
+
+    Parameters
+    ----------
+    folds : sequence of ndarray
+        Rows that are held out.
+    weight : ndarray of shape (n_rows,)
+    n_refits : int
+    one_ensemble : bool
+        Whether one ensemble teaches all parts, or each fold has its own.
+    generators : sequence of Generator
+        One per part.
+    """
+    n_rows = len(weight)
+    last = 0 if one_ensemble else len(folds)
+    parts = []
+    for k, held in enumerate(folds):
+        kept = weight.copy()
+        kept[held] = 0.0
+        parts.append(Part("fold", kept, held, min(k, last), 0))
+    nothing = np.zeros(0, dtype=np.int64)
+    parts.append(Part("all", weight, nothing, last, 0))
+    judged = np.arange(n_rows)
+    if n_refits and n_rows > MOST_JUDGED:
+        judged = np.sort(generators[-1].choice(n_rows, MOST_JUDGED, replace=False))
+    for generator in generators[len(parts) : len(parts) + n_refits]:
+        drawn = bootstrap_weight(weight, generator)
+        parts.append(Part("refit", drawn, judged, last, 0))
+    # The same seed for all methods: what one finds does not depend on the others.
+    return tuple(
+        part._replace(seed=int(generator.integers(2**31)))
+        for part, generator in zip(parts, generators)
+    )
+
+
+def few_sizes(max_rules: int) -> list[int]:
+    """Sizes for methods that fit one at a time.
+
+    Examples
+    --------
+    >>> few_sizes(10), few_sizes(3), few_sizes(30)
+    ([1, 2, 3, 4, 6, 10], [1, 2, 3], [1, 2, 3, 4, 6, 9, 14, 21, 30])
+    """
+    sizes = list(range(1, min(max_rules, ALL_SMALL) + 1))
+    while (larger := math.ceil(GROWTH * sizes[-1])) < max_rules:
+        sizes.append(larger)
+    # One just below the last would say the same twice.
+    if len(sizes) > ALL_SMALL and max_rules < 1.25 * sizes[-1]:
+        sizes.pop()
+    return sizes if sizes[-1] == max_rules else [*sizes, max_rules]
+
+
+def make_jobs(
+    method: str, groups: Sequence[tuple[int, ...]], parts: Sequence[Part]
+) -> list[Job]:
+    """All fits of a method, in the order in which they are worth doing.
+
+    First what makes points, the smallest size first; then how stable they are.
+    """
+    order = ("fold", "all"), ("refit",)
+    return [
+        Job(method, sizes, position)
+        for kinds in order
+        for sizes in groups
+        for position, part in enumerate(parts)
+        if part.kind in kinds
+    ]

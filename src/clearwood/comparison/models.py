@@ -1,0 +1,136 @@
+"""The model that is compared with: as it is, or fitted afresh without each fold."""
+
+from __future__ import annotations
+
+import pickle
+import re
+from collections.abc import Sequence
+from copy import deepcopy
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from clearwood.ensembles import TreeEnsemble, read_ensemble
+from clearwood.exceptions import InputError
+from clearwood.simplifiers._common.teacher import Teacher
+
+
+class Models(NamedTuple):
+    """Ensembles that teach.
+
+    Attributes
+    ----------
+    ensembles : tuple of TreeEnsemble
+        One, or one per fold and one of all rows.
+    originals : tuple
+        The models that they were read from.
+    """
+
+    ensembles: tuple[TreeEnsemble, ...]
+    originals: tuple[Any, ...]
+
+
+def read_fitted(model: Any) -> Teacher:
+    """A fitted model or a file."""
+    teacher = Teacher(model, read_ensemble(model))
+    if teacher.ensemble.classes is not None and len(teacher.classes) < 2:
+        raise InputError(
+            f"The model knows one class only ({teacher.classes[0]!r}); there is "
+            "nothing for rules to tell apart."
+        )
+    return teacher
+
+
+def fitted_as_in(teacher: Teacher, X: Any, y: np.ndarray) -> Models:
+    """A fitted model under the names of the data, whose labels it must know."""
+    teacher.label_codes(y)
+    return Models((teacher.ensemble.as_in(X),), (teacher.model,))
+
+
+def fit_afresh(
+    model: Any,
+    X: Any,
+    y: np.ndarray,
+    weight: np.ndarray | None,
+    folds: Sequence[np.ndarray],
+    seed: int,
+) -> Models:
+    """Copies of an unfitted estimator: one per fold without its rows, one of all.
+
+    Parameters
+    ----------
+    model : estimator
+        Not fitted, and not changed.
+    X : ndarray or frame
+    y : ndarray
+    weight : ndarray or None
+        Row weights, where some were given.
+    folds : sequence of ndarray
+        Rows to leave out.
+    seed : int
+        For an estimator that has no seed of its own.
+    """
+    from sklearn.utils import _safe_indexing
+
+    _check_classes(model, y)
+    every = np.arange(len(y))
+    fitted = []
+    for held in [*folds, np.zeros(0, dtype=np.int64)]:
+        rows = np.setdiff1d(every, held)
+        # CatBoost copies a list of cat_features, which scikit-learn's clone refuses.
+        one = deepcopy(model)
+        if (
+            hasattr(one, "get_params")
+            and one.get_params().get("random_state", 0) is None
+        ):
+            one.set_params(random_state=seed)
+        settings = {} if weight is None else {"sample_weight": weight[rows]}
+        try:
+            one.fit(_safe_indexing(X, rows), y[rows], **settings)
+        except Exception as error:  # LightGBM's and CatBoost's are no ValueError.
+            raise InputError(
+                f"Fitting the {type(model).__name__} to {len(rows):,} of {len(y):,} "
+                f"rows failed: {' '.join(str(error).split())}"
+            ) from error
+        fitted.append(one)
+    ensembles = tuple(read_ensemble(one).as_in(X) for one in fitted)
+    return Models(ensembles, tuple(fitted))
+
+
+def is_classifier(model: Any) -> bool:
+    """Whether an unfitted estimator of trees, of any library, is for classes."""
+    return hasattr(model, "predict_proba")
+
+
+def _check_classes(model: Any, y: np.ndarray) -> None:
+    if not is_classifier(model):
+        return
+    classes, counts = np.unique(y, return_counts=True)
+    if (counts > 1).sum() < 2:
+        found = dict(zip(classes.tolist(), counts.tolist()))
+        raise InputError(
+            f"y holds {str(found)[:200]} rows per class; a model that is fitted "
+            "without each fold needs two classes with at least two rows each."
+        )
+
+
+def pickled(originals: Sequence[Any]) -> tuple[bytes, ...]:
+    """Models as bytes; none where one of them cannot be pickled."""
+    try:
+        return tuple(pickle.dumps(one) for one in originals)
+    except Exception:  # Whatever a foreign object raises, it cannot be sent.
+        return ()
+
+
+def short_name(ensemble: TreeEnsemble) -> str:
+    """What people call the model.
+
+    Examples
+    --------
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> short_name(read_ensemble(DecisionTreeClassifier().fit([[0], [1]], [0, 1])))
+    'DecisionTreeClassifier'
+    """
+    source = ensemble.source
+    is_dotted = re.fullmatch(r"\w+(\.\w+)+", source) is not None
+    return source.rpartition(".")[2] if is_dotted else source

@@ -1,0 +1,342 @@
+"""Jobs spread over worker processes, with a time limit and Ctrl-C."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import subprocess
+import sys
+import tempfile
+import time
+from collections import deque
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from queue import Empty, SimpleQueue
+from threading import RLock, Thread
+from typing import Any
+
+from clearwood._numeric.progress import progress
+from clearwood.comparison.folds import Job, Problem
+from clearwood.comparison.messages import (
+    Reply,
+    read_message,
+    write_bytes,
+    write_message,
+)
+from clearwood.exceptions import ClearwoodError
+
+WORKER = "clearwood.comparison.worker"
+LOOK_EVERY = 0.1
+"""Seconds from one look at the clock to the next."""
+GRACE = 10.0
+"""Seconds that a worker may still live after it closed its pipes."""
+
+ONE_THREAD = dict.fromkeys(
+    ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1"
+)
+"""Workers take the cores; and sums do not change with the number of threads."""
+
+
+class Worker:
+    """One process that knows the problem and does one job at a time.
+
+    Parameters
+    ----------
+    problem : bytes
+        A pickled ``Problem``.
+    """
+
+    def __init__(self, problem: bytes) -> None:
+        self._errors = tempfile.TemporaryFile()
+        # -P and this path: what is imported here is imported there, no more, no less.
+        path = os.pathsep.join(os.path.abspath(part) for part in sys.path)
+        self.process = subprocess.Popen(
+            [sys.executable, "-P", "-m", WORKER],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._errors,
+            env={**os.environ, **ONE_THREAD, "PYTHONPATH": path},
+        )
+        self._problem = problem
+        self.is_killed = False
+
+    def start(self) -> None:
+        """Wait until it is ready; EOFError where it ended before that."""
+        self._ask(lambda pipe: write_bytes(pipe, self._problem))
+
+    def begin(self, job: Job) -> None:
+        """Hand over a job, and wait until its method is loaded."""
+        self._ask(lambda pipe: write_message(pipe, job))
+
+    def _ask(self, send: Any) -> None:
+        assert self.process.stdin is not None
+        try:
+            send(self.process.stdin)
+        except OSError:
+            raise EOFError("the worker is gone") from None
+        self.answer()
+
+    def answer(self) -> Any:
+        """What it says next; EOFError where it ended before that."""
+        assert self.process.stdout is not None
+        return read_message(self.process.stdout)  # type: ignore[arg-type]
+
+    def kill(self) -> None:
+        """End the process now; whoever waits for an answer gets an EOFError."""
+        self.is_killed = True
+        self.process.kill()
+
+    def last_words(self) -> str:
+        """How the process ended, and the last line that it wrote."""
+        try:
+            code = self.process.wait(GRACE)
+        except subprocess.TimeoutExpired:
+            # It closed its pipes, but something in it goes on.
+            self.kill()
+            code = self.process.wait()
+        self._errors.seek(0)
+        lines = self._errors.read().decode(errors="replace").split("\n")
+        last = next((line.strip() for line in reversed(lines) if line.strip()), "")
+        how = f"signal {-code}" if code < 0 else f"exit code {code}"
+        return f"its process ended with {how}" + (f": {last[:200]}" if last else "")
+
+    def close(self) -> None:
+        """End the process, if it still runs, and wait until it is gone."""
+        self.kill()
+        for pipe in (self.process.stdin, self.process.stdout, self._errors):
+            try:
+                assert pipe is not None
+                pipe.close()
+            except OSError:
+                pass  # What was still to be sent goes nowhere.
+        self.process.wait()
+
+
+@dataclass
+class Outcome:
+    """What came of all jobs.
+
+    Attributes
+    ----------
+    replies : dict of Job to Reply
+        Of the jobs that were done.
+    failures : dict of str to str
+        Methods that could not do all their jobs, and why.
+    interrupted : bool
+        Whether Ctrl-C came before all were done.
+    """
+
+    replies: dict[Job, Reply] = field(default_factory=dict)
+    failures: dict[str, str] = field(default_factory=dict)
+    interrupted: bool = False
+
+
+class Board:
+    """What is to be done, what is being done, and what was done."""
+
+    def __init__(self, jobs: Sequence[Job], time_limit: float | None) -> None:
+        self.outcome = Outcome()
+        self.error: BaseException | None = None
+        self._time_limit = time_limit
+        self._jobs = deque(jobs)
+        self._n_left = len(jobs)
+        self._spent = dict.fromkeys((job.method for job in jobs), 0.0)
+        self._running: dict[Worker, tuple[Job, float | None]] = {}
+        self._settled: SimpleQueue[int] = SimpleQueue()
+        self._workers: set[Worker] = set()
+        self._lock = RLock()
+        self._is_over = False
+
+    def take(self) -> Job | None:
+        """The next job, or None when there is none."""
+        with self._lock:
+            return None if self._is_over or not self._jobs else self._jobs.popleft()
+
+    def hire(self, worker: Worker) -> None:
+        """Count a worker among those that a stop kills."""
+        with self._lock:
+            self._workers.add(worker)
+            if self._is_over:
+                worker.kill()
+
+    def dismiss(self, worker: Worker) -> None:
+        """A worker that is gone."""
+        with self._lock:
+            self._workers.discard(worker)
+
+    def begin(self, worker: Worker, job: Job) -> bool:
+        """Note that a worker begins a job; False if it is no longer wanted."""
+        with self._lock:
+            if self._is_over or job.method in self.outcome.failures:
+                self._settle(1)
+                return False
+            self._running[worker] = job, None
+            return True
+
+    def start_clock(self, worker: Worker) -> None:
+        """From now on the time of its job counts."""
+        with self._lock:
+            self._running[worker] = self._running[worker][0], time.monotonic()
+
+    def end(self, worker: Worker, job: Job, reply: Reply) -> None:
+        """Note what came of a job."""
+        with self._lock:
+            self._spend(worker)
+            self._settle(1)
+            if reply.error:
+                self.give_up(job.method, reply.error)
+            else:
+                self.outcome.replies[job] = reply
+
+    def give_up(self, method: str, why: str) -> None:
+        """Drop all jobs of a method that are not yet done."""
+        with self._lock:
+            if self._is_over or method in self.outcome.failures:
+                return
+            self.outcome.failures[method] = why
+            kept = deque(job for job in self._jobs if job.method != method)
+            self._settle(len(self._jobs) - len(kept))
+            self._jobs = kept
+            for worker, (job, _) in self._running.items():
+                if job.method == method:
+                    worker.kill()
+
+    def _spend(self, worker: Worker) -> None:
+        job, begin = self._running.pop(worker)
+        if begin is not None:
+            self._spent[job.method] += time.monotonic() - begin
+
+    def _settle(self, n_jobs: int) -> None:
+        for _ in range(n_jobs):
+            self._settled.put(1)
+
+    def settled(self, threads: Sequence[Thread]) -> Iterator[int]:
+        """One item per job that is done or dropped, until all are."""
+        while self._n_left and any(thread.is_alive() for thread in threads):
+            self._stop_slow_methods()
+            try:
+                yield self._settled.get(timeout=LOOK_EVERY)
+            except Empty:
+                continue
+            self._n_left -= 1
+
+    def _stop_slow_methods(self) -> None:
+        with self._lock:
+            if self._time_limit is None:
+                return
+            now = time.monotonic()
+            spent = dict(self._spent)
+            for job, begin in self._running.values():
+                spent[job.method] += 0.0 if begin is None else now - begin
+            # One that is done took as long as it took.
+            unfinished = {job.method for job in self._jobs}
+            unfinished |= {job.method for job, _ in self._running.values()}
+            for method in sorted(unfinished):
+                if spent[method] > self._time_limit:
+                    self.give_up(method, f"stopped after {self._time_limit:.6g} s")
+
+    def fail(self, error: BaseException) -> None:
+        """Note that no worker can go on; what is over anyway needs no reason."""
+        with self._lock:
+            if not self._is_over:
+                self.error = error
+                self.stop()
+
+    def stop(self) -> None:
+        """End all that is not yet done, now."""
+        with self._lock:
+            self._is_over = True
+            self._jobs.clear()
+            for worker in self._workers:
+                worker.kill()
+
+
+def run_jobs(
+    problem: Problem,
+    jobs: Sequence[Job],
+    n_workers: int,
+    time_limit: float | None,
+    verbose: bool,
+) -> Outcome:
+    """Do all jobs in worker processes.
+
+    Parameters
+    ----------
+    problem : Problem
+    jobs : sequence of Job
+        In the order in which they are begun.
+    n_workers : int
+        Processes side by side. What is found does not depend on it.
+    time_limit : float or None
+        Seconds for all jobs of one method together.
+    verbose : bool
+        Whether to show a progress bar on stderr.
+
+    Returns
+    -------
+    Outcome
+        When it is returned, or an error raised, all processes are gone.
+    """
+    board = Board(jobs, time_limit)
+    sent = pickle.dumps(problem, protocol=pickle.HIGHEST_PROTOCOL)
+    threads = [
+        Thread(target=_serve, args=(board, sent), daemon=True)
+        for _ in range(min(n_workers, len(jobs)))
+    ]
+    try:
+        for thread in threads:
+            thread.start()
+        for _ in progress(board.settled(threads), len(jobs), "fits", verbose):
+            pass
+    except KeyboardInterrupt:
+        board.outcome.interrupted = True
+    finally:
+        # Threads end their worker themselves, even if a second Ctrl-C comes here.
+        board.stop()
+        for thread in threads:
+            if thread.ident is not None:
+                thread.join()
+    # Ctrl-C may end a worker that has not come so far as to ignore it.
+    if board.error is not None and not board.outcome.interrupted:
+        raise board.error
+    return board.outcome
+
+
+def _serve(board: Board, problem: bytes) -> None:
+    """Hand one job after the other to a worker; get a new one where one is lost."""
+    worker = None
+    try:
+        while (job := board.take()) is not None:
+            if worker is None:
+                worker = Worker(problem)
+                board.hire(worker)
+                worker.start()
+            if board.begin(worker, job) and not _do(board, worker, job):
+                board.dismiss(worker)
+                worker.close()
+                worker = None
+    except EOFError:
+        # It could not even start: no other would do better.
+        assert worker is not None
+        words = worker.last_words()
+        board.fail(ClearwoodError(f"A worker for the fits cannot be started: {words}"))
+    except BaseException as error:
+        board.fail(error)
+    finally:
+        if worker is not None:
+            board.dismiss(worker)
+            worker.close()
+
+
+def _do(board: Board, worker: Worker, job: Job) -> bool:
+    """Do one job; False where the worker is lost."""
+    try:
+        worker.begin(job)
+        board.start_clock(worker)
+        reply = worker.answer()
+    except EOFError:
+        why = worker.last_words()
+        board.end(worker, job, Reply([], 0.0, why))
+        return False
+    board.end(worker, job, reply)
+    return not worker.is_killed

@@ -1,0 +1,194 @@
+"""From what came of all jobs to points and their frontier."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+from sklearn.utils import _safe_indexing
+
+from clearwood.comparison.folds import Answer, Job, Problem
+from clearwood.comparison.frontier import FrontierPoint
+from clearwood.comparison.messages import Reply
+from clearwood.comparison.resampling import pairwise_agreement
+from clearwood.rules.scores import fidelity
+
+
+class HeldOut(NamedTuple):
+    """Truth and teacher on the rows that each fold holds out.
+
+    Attributes
+    ----------
+    truth, taught : list of ndarray
+        Values, or positions in the problem's labels.
+    weight : list of ndarray
+    """
+
+    truth: list[np.ndarray]
+    taught: list[np.ndarray]
+    weight: list[np.ndarray]
+
+
+def make_held_out(problem: Problem) -> HeldOut:
+    """What is true, and what the ensembles say, of all rows held out."""
+    folds = [part for part in problem.parts if part.kind == "fold"]
+    truth = problem.positions(problem.y)
+    said = [
+        problem.ensembles[fold.ensemble].predict(_safe_indexing(problem.X, fold.told))
+        for fold in folds
+    ]
+    return HeldOut(
+        [truth[fold.told] for fold in folds],
+        [problem.positions(part) for part in said],
+        [problem.weight[fold.told] for fold in folds],
+    )
+
+
+def mean_error(
+    said: Sequence[np.ndarray], held: HeldOut, task: str
+) -> tuple[float, float]:
+    """Mean loss on all held-out rows, and its standard error from these rows.
+
+    The few means of the folds would tell less: their spread is a matter of luck, and
+    equal shares of all classes make that of a constant nearly nothing.
+
+    Examples
+    --------
+    >>> one, two = np.array([1.0, 2.0]), np.array([3.0, 4.0])
+    >>> held = HeldOut([one, two], [one, two], [np.ones(2)] * 2)
+    >>> mean_error([one, two - 1.0], held, "regression")
+    (0.5, 0.25)
+    """
+    told, truth, weight = map(np.concatenate, (said, held.truth, held.weight))
+    is_class = task == "classification"
+    loss = (told != truth).astype(np.float64) if is_class else (told - truth) ** 2
+    mean = float(np.average(loss, weights=weight))
+    spread = math.sqrt(float(((weight * (loss - mean)) ** 2).sum()))
+    return mean, spread / float(weight.sum())
+
+
+def points_of(
+    method: str,
+    groups: Sequence[tuple[int, ...]],
+    problem: Problem,
+    held: HeldOut,
+    replies: dict[Job, Reply],
+) -> list[FrontierPoint]:
+    """All points of one method for which nothing is missing.
+
+    Parameters
+    ----------
+    method : str
+    groups : sequence of tuple of int
+        Sizes that one fit gives.
+    problem : Problem
+    held : HeldOut
+    replies : dict of Job to Reply
+
+    Returns
+    -------
+    list of FrontierPoint
+        By number of lines; those with the same rules are one.
+    """
+    points: dict[str, FrontierPoint] = {}
+    for sizes in groups:
+        by_kind: dict[str, list[Reply | None]] = {"fold": [], "all": [], "refit": []}
+        for position, part in enumerate(problem.parts):
+            by_kind[part.kind].append(replies.get(Job(method, sizes, position)))
+        last = by_kind["all"][0]
+        if last is None or None in by_kind["fold"]:
+            continue
+        folds = [reply.answers for reply in by_kind["fold"] if reply]
+        refits = [reply.answers for reply in by_kind["refit"] if reply]
+        if len(refits) < len(by_kind["refit"]):
+            refits = []
+        for answer in last.answers:
+            point = _point(method, answer, folds, refits, problem, held, last.seconds)
+            if point is not None:
+                points.setdefault(point.text, point)
+    return sorted(points.values(), key=lambda point: (point.n_rules, point.asked))
+
+
+def _point(
+    method: str,
+    answer: Answer,
+    folds: list[list[Answer]],
+    refits: list[list[Answer]],
+    problem: Problem,
+    held: HeldOut,
+    seconds: float,
+) -> FrontierPoint | None:
+    """One point; None where a fold found nothing so short."""
+    here = [_longest(answers, answer.asked) for answers in folds]
+    found = [one for one in here if one is not None]
+    if len(found) < len(folds):
+        return None
+    said = [one.said for one in found]
+    error, spread = mean_error(said, held, problem.task)
+    totals = [weight.sum() for weight in held.weight]
+    again = [_longest(answers, answer.asked) for answers in refits]
+    pairs = []
+    if len(again) > 1 and None not in again:
+        pairs = pairwise_agreement([one.said for one in again if one], problem.task)
+    return FrontierPoint(
+        method,
+        answer.asked,
+        answer.n_rules,
+        answer.n_literals,
+        error,
+        spread,
+        fidelity(
+            np.concatenate(held.taught),
+            np.concatenate(said),
+            problem.task,
+            np.concatenate(held.weight),
+        ),
+        float(np.average([one.coverage for one in found], weights=totals)),
+        float(np.average([one.overlap for one in found], weights=totals)),
+        float(np.mean(pairs)) if pairs else math.nan,
+        seconds,
+        False,
+        answer.rules,
+        answer.text,
+    )
+
+
+def _longest(answers: list[Answer], size: int) -> Answer | None:
+    """The longest rules with so many lines at most, or so many asked for."""
+    some = [answer for answer in answers if answer.asked <= size]
+    return some[-1] if some else None
+
+
+def with_frontier(points: Sequence[FrontierPoint]) -> tuple[FrontierPoint, ...]:
+    """The same points, with those marked that no other beats."""
+
+    def is_beaten(one: FrontierPoint) -> bool:
+        return any(
+            other.n_rules <= one.n_rules
+            and other.error <= one.error
+            and (other.n_rules, other.error) != (one.n_rules, one.error)
+            for other in points
+        )
+
+    return tuple(replace(point, on_frontier=not is_beaten(point)) for point in points)
+
+
+def warnings_in_words(replies: dict[Job, Reply]) -> list[str]:
+    """One line for each kind of warning that the fits of a method gave."""
+    fits = Counter(job.method for job in replies)
+    warned: Counter[tuple[str, str]] = Counter()
+    first: dict[tuple[str, str], str] = {}
+    for job in sorted(replies):
+        for kind, text in replies[job].warnings:
+            first.setdefault((job.method, kind), text)
+        for kind in {kind for kind, _ in replies[job].warnings}:
+            warned[job.method, kind] += 1
+    return [
+        f"{method}: {n} of {fits[method]} fits warned ({kind}), the first: "
+        f"{first[method, kind]}"
+        for (method, kind), n in sorted(warned.items())
+    ]

@@ -1,0 +1,406 @@
+"""How far rules stay the same when they are found again on other samples."""
+
+from __future__ import annotations
+
+import warnings
+from collections import Counter
+from dataclasses import asdict, dataclass
+from numbers import Integral
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from clearwood._numeric import spawn_generators
+from clearwood._numeric.progress import progress
+from clearwood._validation import check_weight
+from clearwood.comparison.resampling import (
+    agreement,
+    bootstrap_weight,
+    pairwise_agreement,
+)
+from clearwood.ensembles.read import needs_fit
+from clearwood.exceptions import (
+    InputError,
+    InterruptedFitWarning,
+    PoorFidelityWarning,
+    UnknownCategoriesWarning,
+)
+from clearwood.rules import RuleSet
+from clearwood.rules.conditions import name_text
+from clearwood.rules.render import said_text, wrapped
+
+BACK = 0.5
+"""A rule came back if a line of the refit shares at least half of the rows of both."""
+
+MOST_FEATURES = 10
+"""As many are told of in the text; ``as_dict`` has all."""
+
+
+@dataclass(frozen=True)
+class RuleStability:
+    """How far one rule came back.
+
+    Attributes
+    ----------
+    number : int
+        Its line, counted from 1.
+    asks, says : str
+        The rule in words.
+    overlap : float
+        Rows that satisfy both this rule and a line of the refit, over rows that
+        satisfy either; the best line of each refit that says the same class (in
+        regression, any line), averaged. ``otherwise`` is satisfied by the rows that
+        no rule holds.
+    returned : int
+        In how many refits that was at least one half.
+    """
+
+    number: int
+    asks: str
+    says: str
+    overlap: float
+    returned: int
+
+
+@dataclass(frozen=True)
+class Stability:
+    """How far rules stay the same on bootstrap samples; see :func:`stability`.
+
+    Attributes
+    ----------
+    task : str
+        ``"classification"`` or ``"regression"``.
+    n_refits : int
+        Refits that were done.
+    refit_ensemble : bool
+        Whether the ensemble was fitted again too.
+    agreement : float
+        Of the predictions of two refits on the rows given, mean over all pairs.
+        Classification: share of equal classes. Regression: Lin's concordance, one
+        minus the mean squared difference over what it were for unrelated values.
+    agreement_spread : float
+        Standard deviation over the pairs.
+    agreement_with_rules : float
+        The same between each refit and the rules themselves, mean.
+    rules : tuple of RuleStability
+        One per rule, without ``otherwise``.
+    features : dict of str to int
+        In how many refits each feature is asked, most often first.
+    n_rules : tuple of int
+        Lines of every refit.
+    n_rules_here : int
+        Lines of the rules themselves.
+    """
+
+    task: str
+    n_refits: int
+    refit_ensemble: bool
+    agreement: float
+    agreement_spread: float
+    agreement_with_rules: float
+    rules: tuple[RuleStability, ...]
+    features: dict[str, int]
+    n_rules: tuple[int, ...]
+    n_rules_here: int
+
+    def __str__(self) -> str:
+        lines = [self._heading(), self._predictions(), self._lengths()]
+        for rule in self.rules:
+            lines.append(f"{rule.number}. if {rule.asks}")
+            lines.append(f"   then {rule.says}  ({self.returned_text(rule)})")
+        lines.append(self._features())
+        return "\n".join(wrapped(line) for line in lines)
+
+    def _heading(self) -> str:
+        how = "fitted again too" if self.refit_ensemble else "held fixed"
+        return f"{self.n_refits} refits on bootstrap samples, the ensemble {how}"
+
+    def _predictions(self) -> str:
+        name = "agreement" if self.task == "classification" else "concordance"
+        return (
+            f"{name} of predictions: {self.agreement:.3g} between refits (standard "
+            f"deviation {self.agreement_spread:.2g}), {self.agreement_with_rules:.3g} "
+            "with these rules"
+        )
+
+    def _lengths(self) -> str:
+        low, high = min(self.n_rules), max(self.n_rules)
+        found = f"{low}" if low == high else f"{low} to {high}"
+        return f"lines: {found}, here {self.n_rules_here}"
+
+    def _features(self) -> str:
+        used = [f"{name_text(name)} in {n}" for name, n in self.features.items()]
+        if len(used) > MOST_FEATURES:
+            used[MOST_FEATURES:] = [
+                f"{len(used) - MOST_FEATURES} more in as many or fewer"
+            ]
+        return f"features asked: {', '.join(used) or 'none'}"
+
+    def returned_text(self, rule: RuleStability) -> str:
+        """In how many refits a rule came back, in words."""
+        return (
+            f"came back in {rule.returned} of {self.n_refits}, "
+            f"overlap {rule.overlap:.3g}"
+        )
+
+    def _repr_html_(self) -> str:
+        from clearwood._html import render
+
+        return render(
+            "comparison/stability.html",
+            found=self,
+            facts=[
+                self._heading(),
+                self._predictions(),
+                self._lengths(),
+                self._features(),
+            ],
+        )
+
+    def as_dict(self) -> dict[str, Any]:
+        """All of it as plain data."""
+        return asdict(self)
+
+
+class Refit(NamedTuple):
+    """What one refit says on the original rows, and how it is like the rules."""
+
+    said: np.ndarray
+    overlap: np.ndarray
+    features: tuple[str, ...]
+    n_rules: int
+
+
+def stability(
+    estimator: Any,
+    X: Any,
+    y: Any = None,
+    *,
+    sample_weight: Any = None,
+    n_refits: int = 20,
+    refit_ensemble: bool = False,
+    n_jobs: int | None = None,
+    random_state: Any = None,
+    verbose: bool = False,
+) -> Stability:
+    """Find the rules again on bootstrap samples and say what stays the same.
+
+    Rules that change with every sample say little about the model, whatever their
+    fidelity. The ensemble is held fixed: what varies is on which rows it is asked,
+    and the search. Rows drawn more than once get so much weight, so that they are
+    never in two parts of a cross-validation.
+
+    Parameters
+    ----------
+    estimator : fitted estimator that finds rules
+        It stays as it is.
+    X : array-like or frame of shape (n_samples, n_features)
+        The rows it was fitted on.
+    y : array-like of shape (n_samples,), optional
+        Its labels or values.
+    sample_weight : array-like of shape (n_samples,), optional
+        Row weights that ``estimator`` was fitted with; rows are drawn from those of
+        positive weight.
+    n_refits : int, default=20
+        Bootstrap samples, at least two.
+    refit_ensemble : bool, default=False
+        Fit the ensemble on each sample too: then the whole way from data to rules is
+        judged. Needs ``y``, and an inner estimator that scikit-learn can clone.
+    n_jobs : int, optional
+        Refits at a time (threads); the result does not depend on it.
+    random_state : int, Generator, RandomState or None, default=None
+        Seed of the samples and of the refits.
+    verbose : bool, default=False
+        Show progress on stderr.
+
+    Returns
+    -------
+    Stability
+
+    Raises
+    ------
+    InputError
+        The estimator is not fitted, or cannot be fitted again.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> from clearwood import RuleListClassifier
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> forest = RandomForestClassifier(n_estimators=20, random_state=0).fit(X, y)
+    >>> rules = RuleListClassifier(forest, n_rules=3, tune=None, random_state=0)
+    >>> found = stability(rules.fit(X, y), X, y, n_refits=4, random_state=0)
+    >>> found.agreement > 0.9, len(found.rules)
+    (True, 2)
+    """
+    rules = _rules_of(estimator)
+    if not isinstance(n_refits, Integral) or n_refits < 2:
+        raise InputError(f"n_refits is {n_refits!r}; expected a number from 2.")
+    encoded = rules.features.encode(X)
+    if len(encoded) == 0:
+        raise InputError("Cannot refit on an empty table; give the training rows.")
+    given = check_weight(sample_weight, len(encoded))
+    settings = {
+        **estimator.get_params(deep=False),
+        "estimator": _inner(estimator, y) if refit_ensemble else estimator.ensemble_,
+    }
+    # The refits run side by side, and one line of progress is enough.
+    quiet = {"n_jobs": 1, "verbose": False}
+    settings |= {name: quiet[name] for name in quiet.keys() & settings.keys()}
+
+    def refit(generator: np.random.Generator) -> Refit:
+        weight = bootstrap_weight(given, generator)
+        again = type(estimator)(**settings)
+        again.set_params(random_state=int(generator.integers(2**31)))
+        found = again.fit(X, y, sample_weight=weight).rules_
+        return _compared(rules, encoded, found, X)
+
+    generators = spawn_generators(random_state, int(n_refits))
+    refits = _run(refit, generators, n_jobs, verbose)
+    return _summary(rules, encoded, refits, refit_ensemble)
+
+
+def _rules_of(estimator: Any) -> RuleSet:
+    rules = getattr(estimator, "rules_", None)
+    if rules is None and hasattr(estimator, "fit"):
+        raise InputError(
+            f"estimator is a {type(estimator).__name__} that is not fitted, or finds "
+            "no rules; call fit first."
+        )
+    if not isinstance(rules, RuleSet) or not hasattr(estimator, "ensemble_"):
+        raise InputError(
+            f"estimator is a {type(estimator).__name__}; expected one that finds rules "
+            "in an ensemble, such as RuleListClassifier, and that is fitted."
+        )
+    return rules
+
+
+def _inner(estimator: Any, y: Any) -> Any:
+    """The inner estimator, not fitted."""
+    from sklearn.base import clone
+
+    if y is None:
+        raise InputError(
+            "refit_ensemble=True needs y, which the ensemble is fitted to."
+        )
+    if needs_fit(estimator.estimator):
+        return estimator.estimator
+    inner = estimator.estimator_
+    try:
+        inner = clone(inner)
+    except (TypeError, RuntimeError):
+        pass
+    if not needs_fit(inner):
+        raise InputError(
+            f"refit_ensemble=True cannot fit a {type(inner).__name__} again; hand an "
+            "estimator of scikit-learn's kind, that is not frozen, to the rules, or "
+            "hold the ensemble fixed."
+        )
+    return inner
+
+
+def _run(
+    refit: Any,
+    generators: list[np.random.Generator],
+    n_jobs: int | None,
+    verbose: bool,
+) -> list[Refit]:
+    """All refits, in threads; an interrupt keeps those that are done."""
+    from joblib import Parallel, delayed
+
+    parallel = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")
+    done: list[Refit] = []
+    with warnings.catch_warnings():
+        # A refit that Ctrl-C cut short is no refit.
+        warnings.simplefilter("error", InterruptedFitWarning)
+        # What is true of every sample was said when the rules were first found.
+        warnings.simplefilter("ignore", PoorFidelityWarning)
+        warnings.simplefilter("ignore", UnknownCategoriesWarning)
+        try:
+            finished = parallel(delayed(refit)(g) for g in generators)
+            for found in progress(finished, len(generators), "refits", verbose):
+                done.append(found)
+        except (KeyboardInterrupt, InterruptedFitWarning):
+            if len(done) < 2:
+                raise KeyboardInterrupt from None
+    if len(done) < len(generators):
+        warnings.warn(
+            f"Interrupted after {len(done)} of {len(generators)} refits; these are "
+            "what the result is of.",
+            InterruptedFitWarning,
+            stacklevel=3,
+        )
+    return done
+
+
+def _compared(rules: RuleSet, encoded: np.ndarray, again: RuleSet, X: Any) -> Refit:
+    # Its own encoding: an ensemble fitted again may know other categories.
+    table = again.features.encode(X)
+    lines, held = list(again.rules), again._matches_encoded(table)
+    if again.is_list:
+        # A list may leave to `otherwise` what another has a rule for.
+        held = np.hstack([held, ~held.any(axis=1, keepdims=True)])
+        lines.append(again.otherwise)
+    shared = jaccard(rules._matches_encoded(encoded), held)
+    if rules.classes:
+        for i, rule in enumerate(rules.rules):
+            for j, other in enumerate(lines):
+                if rule.prediction != other.prediction:
+                    shared[i, j] = 0.0
+    asked = {c.feature for rule in again.rules for c in rule.conditions}
+    return Refit(
+        again.predict_encoded(table),
+        shared.max(axis=1, initial=0.0),
+        tuple(again.features.names[d] for d in sorted(asked)),
+        again.n_rules,
+    )
+
+
+def jaccard(one: np.ndarray, two: np.ndarray) -> np.ndarray:
+    """Rows in both over rows in either, for every pair of columns.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> one, two = np.array([[1, 0], [1, 0]]), np.array([[1], [0]])
+    >>> jaccard(one, two)
+    array([[0.5],
+           [0. ]])
+    """
+    one, two = one.astype(np.float64), two.astype(np.float64)
+    both = one.T @ two
+    either = one.sum(axis=0)[:, None] + two.sum(axis=0) - both
+    return np.divide(both, either, out=np.zeros_like(both), where=either > 0)
+
+
+def _summary(
+    rules: RuleSet, encoded: np.ndarray, refits: list[Refit], refit_ensemble: bool
+) -> Stability:
+    said = rules.predict_encoded(encoded)
+    pairs = pairwise_agreement([found.said for found in refits], rules.task)
+    own = [agreement(found.said, said, rules.task) for found in refits]
+    overlap = np.array([found.overlap for found in refits])
+    lines = tuple(
+        RuleStability(
+            i + 1,
+            rule.text(rules.features),
+            said_text(rules, rule),
+            float(overlap[:, i].mean()),
+            int((overlap[:, i] >= BACK).sum()),
+        )
+        for i, rule in enumerate(rules.rules)
+    )
+    asked = Counter(name for found in refits for name in found.features)
+    return Stability(
+        rules.task,
+        len(refits),
+        refit_ensemble,
+        float(np.mean(pairs)),
+        float(np.std(pairs)),
+        float(np.mean(own)),
+        lines,
+        dict(sorted(asked.items(), key=lambda item: (-item[1], item[0]))),
+        tuple(found.n_rules for found in refits),
+        rules.n_rules,
+    )

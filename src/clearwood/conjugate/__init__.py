@@ -1,0 +1,1 @@
+"""Conjugate models: statistics of rows, marginals, posteriors, predictives, draws."""

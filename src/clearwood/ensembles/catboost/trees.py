@@ -1,0 +1,152 @@
+"""Trees of CatBoost models: symmetric ones, and nested ones of any shape.
+
+A question is answered yes above a border or by its category, and yes goes right.
+"""
+
+from __future__ import annotations
+
+from array import array
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from clearwood._documents import MOST_NODES, Place
+from clearwood.ensembles.catboost.features import Questions
+
+MOST_SYMMETRIC_DEPTH = 24
+"""More than CatBoost grows; a file must hold a value for every leaf anyway."""
+
+
+class Forest:
+    """The nodes of all trees, one tree after the other.
+
+    They grow in flat arrays: a model of many tiny trees must not become an object per
+    tree.
+
+    Parameters
+    ----------
+    width : int
+        Values per leaf.
+    questions : Questions
+        What the splits can ask.
+    """
+
+    def __init__(self, width: int, questions: Questions) -> None:
+        self.width = width
+        self.questions = questions
+        self.roots = array("i")
+        # Number of the question, -1 at leaves.
+        self.asked = array("i")
+        self.left = array("i")
+        self.right = array("i")
+        self.value = array("d")
+
+    def add_symmetric(self, tree: Place) -> None:
+        """Read a tree that asks the same question in all nodes of a level.
+
+        Parameters
+        ----------
+        tree : Place
+            With ``splits``, one per level, and ``leaf_values``: the answer to split
+            ``i`` is bit ``i`` of a leaf's number.
+        """
+        splits = tree.get("splits")
+        levels = [] if splits is None or splits.value is None else splits.items()
+        depth = len(levels)
+        if depth > MOST_SYMMETRIC_DEPTH:
+            tree["splits"].fail(f"{depth} splits", f"at most {MOST_SYMMETRIC_DEPTH}")
+        values = tree["leaf_values"].numbers(length=self.width << depth)
+        asked = np.array([self.questions.number(split) for split in levels] + [-1])
+        level, left, leaf_order = _template(depth)
+        start = len(self.asked)
+        if start + level.size > MOST_NODES:
+            tree.fail(f"more than {MOST_NODES:,} nodes up to here", "fewer")
+        self.roots.append(start)
+        inner = level < depth
+        value = np.zeros((level.size, self.width))
+        value[~inner] = values.reshape(-1, self.width)[leaf_order]
+        self.asked.frombytes(asked.astype(np.int32)[level].tobytes())
+        for side, child in ((self.left, left), (self.right, left + 1)):
+            position = np.where(inner, child + start, -1)
+            side.frombytes(position.astype(np.int32).tobytes())
+        self.value.frombytes(value.tobytes())
+
+    def add_nested(self, tree: Place) -> None:
+        """Read a tree whose nodes hold their children.
+
+        Parameters
+        ----------
+        tree : Place
+            The root: an inner node with ``split``, ``left`` and ``right``, or a leaf
+            with ``value``.
+        """
+        start = len(self.asked)
+        self.roots.append(start)
+        no_value = [0.0] * self.width
+        # Nodes still to be read, and where the parent waits for their number.
+        waiting: list[tuple[Any, int, array[int]]] = [(tree.value, -1, self.left)]
+        while waiting:
+            content, parent, side = waiting.pop()
+            node = len(self.asked)
+            if parent >= 0:
+                side[parent] = node
+            place = Place(content, f"{tree.where}, node {node - start}")
+            self.left.append(-1)
+            self.right.append(-1)
+            if "split" in place:
+                self.asked.append(self.questions.number(place["split"]))
+                self.value.extend(no_value)
+                waiting.append((place["right"].value, node, self.right))
+                waiting.append((place["left"].value, node, self.left))
+            else:
+                self.asked.append(-1)
+                self.value.extend(self._leaf_value(place))
+
+    def _leaf_value(self, leaf: Place) -> list[float]:
+        for side in ("left", "right"):
+            if side in leaf:
+                leaf.fail(f"{side!r} without 'split'", "a split or a leaf")
+        if self.width == 1:
+            return [leaf["value"].number()]
+        return leaf["value"].numbers(length=self.width).tolist()
+
+    def fields(self) -> dict[str, Any]:
+        """The node arrays that ``TreeEnsemble`` takes as keywords."""
+        asked = np.frombuffer(self.asked, dtype=np.int32)
+        questions = self.questions
+        # Every question on a category is a category set of its own.
+        category_set = np.full(questions.column.size, -1, dtype=np.int32)
+        categorical = np.unique(asked[questions.category[asked] >= 0])
+        category_set[categorical] = np.arange(categorical.size)
+        sets = questions.category_sets(categorical.tolist())
+        return {
+            "feature": questions.column[asked],
+            "cut": questions.cut[asked],
+            "left": np.frombuffer(self.left, dtype=np.int32),
+            "right": np.frombuffer(self.right, dtype=np.int32),
+            "missing_left": questions.missing_left[asked],
+            # A category that the model does not know is none that a split asks about.
+            "unseen_left": questions.category[asked] >= 0,
+            "category_set": category_set[asked],
+            "category_offsets": np.cumsum([0, *map(len, sets)], dtype=np.int64),
+            "categories_left": np.concatenate([np.zeros(0, dtype=bool), *sets]),
+            "value": np.frombuffer(self.value).reshape(-1, self.width),
+            "roots": np.frombuffer(self.roots, dtype=np.int32),
+            "output": np.zeros(len(self.roots), dtype=np.int32),
+        }
+
+
+@lru_cache(maxsize=8)
+def _template(depth: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Per node its level and left child; the numbers of the leaves from left to right.
+
+    Nodes stand level by level, so the children of node ``i`` are ``2i + 1, 2i + 2``.
+    """
+    levels = np.arange(depth + 1, dtype=np.int8)
+    level = np.repeat(levels, 1 << np.arange(depth + 1))
+    leaf_order = np.zeros(1, dtype=np.int32)
+    for split in range(depth):
+        bit = np.array([0, 1 << split], dtype=np.int32)
+        leaf_order = np.add.outer(leaf_order, bit).ravel()
+    return level, 2 * np.arange(level.size, dtype=np.int32) + 1, leaf_order

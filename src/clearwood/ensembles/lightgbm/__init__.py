@@ -1,0 +1,1 @@
+"""LightGBM: models in memory and text files."""

@@ -1,0 +1,285 @@
+"""LightGBM's text format as sections of ``key=value`` lines.
+
+A file is a header, one section per tree, the line ``end of trees``, and then what is
+not needed for prediction, but for two things: which features are categorical, and the
+labels of pandas categories. Sections come one at a time, so that a file never lies in
+memory twice; only the keys that matter are kept. Every error names file and line.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Any, NoReturn
+
+import numpy as np
+
+from clearwood._documents import MOST_TREES, shown
+from clearwood.ensembles.soundness import REMEDY
+from clearwood.exceptions import ModelFormatError
+
+HEADER_KEYS = (
+    "version",
+    "num_class",
+    "num_tree_per_iteration",
+    "max_feature_idx",
+    "objective",
+    "feature_names",
+    "feature_infos",
+)
+FLAGS = ("tree", "average_output")
+TREE_KEYS = (
+    "num_leaves",
+    "num_cat",
+    "split_feature",
+    "threshold",
+    "decision_type",
+    "left_child",
+    "right_child",
+    "leaf_value",
+    "cat_boundaries",
+    "cat_threshold",
+    "is_linear",
+)
+PARAMETERS = ("boosting", "categorical_feature")
+
+PIECE = 2**16
+"""Characters of a line that are turned into numbers at a time: bounds memory."""
+LONGEST_NUMBER = 1100
+"""More digits than any float64 has."""
+NUMBER_CHARACTERS = re.compile(r"(?:[0-9eE+\-. ]++|inf)*+", re.ASCII)
+
+
+class Section:
+    """The lines of the header, of one tree, or of what follows the trees.
+
+    Parameters
+    ----------
+    name : str
+        The file's name, for messages.
+    title : str
+        What the section is, for messages.
+    keys : tuple of str
+        The keys to keep; others are left out.
+    """
+
+    def __init__(self, name: str, title: str, keys: tuple[str, ...]) -> None:
+        self.name = name
+        self.title = title
+        self.keys = frozenset(keys)
+        self.lines: dict[str, tuple[int, str]] = {}
+
+    def add(self, number: int, key: str, value: str) -> None:
+        """Keep a line if its key matters."""
+        if key in self.keys:
+            if key in self.lines:
+                self.fail(key, f"it a second time in line {number}", "it once")
+            self.lines[key] = (number, value)
+
+    def __contains__(self, key: str) -> bool:
+        return key in self.lines
+
+    def fail(self, key: str, found: str, expected: str) -> NoReturn:
+        """Refuse the file because of the line of a key."""
+        where = f"line {self.lines[key][0]}, " if key in self.lines else ""
+        raise ModelFormatError(
+            f"{self.name}: {where}{key} of {self.title}: found {found}, expected "
+            f"{expected}. {REMEDY}"
+        )
+
+    def fail_entry(self, key: str, i: int, found: Any, expected: str) -> NoReturn:
+        """Refuse the file because of one entry of a line."""
+        self.fail(key, f"{found} as entry {i}", expected)
+
+    def text(self, key: str) -> str:
+        """The value of a key that must be there."""
+        if key not in self.lines:
+            self.fail(key, "no such line", "one")
+        return self.lines[key][1]
+
+    def integer(self, key: str, low: int, high: int) -> int:
+        """A whole number within ``low`` and ``high``."""
+        (value,) = self.integers(key, 1, low, high).tolist()
+        return value
+
+    def integers(self, key: str, length: int, low: int, high: int) -> np.ndarray:
+        """A line of whole numbers within ``low`` and ``high``, as int64."""
+        array = self._array(key, length, int, "whole numbers")
+        wrong = np.flatnonzero((array < low) | (array > high))
+        if wrong.size:
+            i = int(wrong[0])
+            self.fail_entry(key, i, array[i], f"whole numbers from {low:,} to {high:,}")
+        return array
+
+    def numbers(
+        self, key: str, length: int, *, or_infinity: bool = False
+    ) -> np.ndarray:
+        """A line of finite numbers, or where it may be of ``inf``, as float64."""
+        array = self._array(key, length, float, "numbers")
+        wrong = np.flatnonzero(~np.isfinite(array))
+        if or_infinity:
+            wrong = wrong[array[wrong] < 0]
+        if wrong.size:
+            i = int(wrong[0])
+            self.fail_entry(key, i, array[i], "finite numbers")
+        return array
+
+    def _array(
+        self, key: str, length: int, kind: Callable[[str], Any], what: str
+    ) -> np.ndarray:
+        text = self.text(key).replace("\t", " ")
+        # Python's float and int take more than a library writes: underscores, "nan",
+        # digits of all scripts. None of these pass this pattern.
+        if not NUMBER_CHARACTERS.fullmatch(text):
+            self.fail(key, shown(text), what)
+        parts = [np.zeros(0, np.int64 if kind is int else np.float64)]
+        for piece in _pieces(text):
+            parts.append(self._piece(key, piece, kind, what))
+        array = np.concatenate(parts)
+        if array.size != length:
+            self.fail(key, f"{array.size:,} entries", f"{length:,}")
+        return array
+
+    def _piece(
+        self, key: str, piece: str, kind: Callable[[str], Any], what: str
+    ) -> np.ndarray:
+        tokens = piece.split()
+        if max(map(len, tokens), default=0) > LONGEST_NUMBER:
+            self.fail(key, "a number of many digits", what)
+        try:
+            dtype = np.int64 if kind is int else np.float64
+            return np.array(list(map(kind, tokens)), dtype=dtype)
+        except (ValueError, OverflowError):
+            self.fail(key, shown(piece), what)
+
+
+def _pieces(text: str) -> Iterator[str]:
+    """A long line in pieces that end between two numbers."""
+    start = 0
+    while start < len(text):
+        end = text.find(" ", start + PIECE)
+        end = len(text) if end < 0 else end
+        yield text[start:end]
+        start = end
+
+
+def sections(data: bytes, name: str) -> Iterator[Section]:
+    r"""The header, the trees one after the other, and what follows them.
+
+    Parameters
+    ----------
+    data : bytes
+        Content of the file.
+    name : str
+        The file's name, for messages.
+
+    Yields
+    ------
+    Section
+
+    Raises
+    ------
+    ModelFormatError
+        The file does not begin as a model of LightGBM does, has a line that is none,
+        a key twice, trees that are not counted from 0, or ends too early.
+
+    Examples
+    --------
+    >>> data = b"tree\nversion=v4\n\nTree=0\nnum_leaves=1\n\nend of trees\n"
+    >>> header, tree, rest = sections(data, "model.txt")
+    >>> header.text("version"), tree.title, tree.integer("num_leaves", 1, 31)
+    ('v4', 'tree 0', 1)
+    """
+    lines = _lines(data, name)
+    first = next(lines, (1, ""))
+    if first[1] != "tree":
+        raise ModelFormatError(
+            f"{name}: line {first[0]}: found {shown(first[1])}, expected 'tree', with "
+            "which LightGBM's text files begin. Save the model with save_model."
+        )
+    section, n_trees = Section(name, "the header", (*HEADER_KEYS, *FLAGS)), 0
+    for number, line in lines:
+        if line.startswith("Tree="):
+            yield section
+            section = Section(name, f"tree {n_trees}", TREE_KEYS)
+            _check_count(name, number, line, n_trees)
+            n_trees += 1
+        elif line == "end of trees":
+            yield section
+            yield _rest(lines, name)
+            return
+        else:
+            _add_line(section, number, line)
+    raise ModelFormatError(
+        f"{name}: ends in {section.title}, before the line 'end of trees': it was cut "
+        f"off. {REMEDY}"
+    )
+
+
+def _lines(data: bytes, name: str) -> Iterator[tuple[int, str]]:
+    """Lines that are not blank, with their numbers, without blanks at both ends."""
+    start, number = 0, 0
+    while start < len(data):
+        end = data.find(b"\n", start)
+        end = len(data) if end < 0 else end
+        number += 1
+        line = data[start:end].strip(b" \t\r")
+        start = end + 1
+        if line:
+            try:
+                yield number, line.decode()
+            except UnicodeDecodeError:
+                raise ModelFormatError(
+                    f"{name}: line {number} is not text in UTF-8. {REMEDY}"
+                ) from None
+
+
+def _add_line(section: Section, number: int, line: str) -> None:
+    key, equals, value = line.partition("=")
+    if not equals and key not in FLAGS:
+        raise ModelFormatError(
+            f"{section.name}: line {number}, in {section.title}: found {shown(line)}, "
+            f"expected key=value. {REMEDY}"
+        )
+    section.add(number, key.rstrip(" \t"), value.strip(" \t"))
+
+
+def _check_count(name: str, number: int, line: str, n_trees: int) -> None:
+    if line[5:].strip() != str(n_trees):
+        raise ModelFormatError(
+            f"{name}: line {number}: found {shown(line)}, expected 'Tree={n_trees}'. "
+            f"{REMEDY}"
+        )
+    if n_trees >= MOST_TREES:
+        raise ModelFormatError(
+            f"{name}: line {number}: more than {MOST_TREES:,} trees; fit fewer."
+        )
+
+
+def _rest(lines: Iterator[tuple[int, str]], name: str) -> Section:
+    """What stands behind the trees: importances, parameters, pandas' categories."""
+    keys = (*PARAMETERS, "pandas_categorical")
+    section = Section(name, "what follows the trees", keys)
+    for number, line in lines:
+        if line == "parameters:":
+            _add_parameters(section, lines)
+        elif line.startswith("pandas_categorical:"):
+            section.add(number, *line.split(":", 1))
+        elif "=" not in line and line.replace("_", " ") != "feature importances:":
+            raise ModelFormatError(
+                f"{name}: line {number}, after the trees: found {shown(line)}, "
+                f"expected importances, parameters or pandas_categorical. {REMEDY}"
+            )
+    return section
+
+
+def _add_parameters(section: Section, lines: Iterator[tuple[int, str]]) -> None:
+    for number, line in lines:
+        if line == "end of parameters":
+            return
+        key, _, value = line.strip("[]").partition(":")
+        section.add(number, key, value.strip())
+    raise ModelFormatError(
+        f"{section.name}: ends before the line 'end of parameters': it was cut off. "
+        f"{REMEDY}"
+    )

@@ -1,0 +1,1 @@
+"""scikit-learn: fitted ensembles of trees."""

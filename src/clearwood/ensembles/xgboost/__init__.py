@@ -1,0 +1,1 @@
+"""XGBoost: models in memory, JSON and UBJSON files."""

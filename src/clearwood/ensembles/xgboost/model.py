@@ -1,0 +1,263 @@
+"""Reader of XGBoost: estimators and boosters in memory, JSON and UBJSON files.
+
+All of them come down to one document, the one that ``save_model`` writes. XGBoost
+computes in float32 throughout; so does what is read here, sum by sum.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from clearwood._documents import Place, parse_json, shown
+from clearwood.ensembles.casts import float64_cut_of_float32_test
+from clearwood.ensembles.nodes import join_trees
+from clearwood.ensembles.tree_ensemble import TreeEnsemble
+from clearwood.ensembles.xgboost.boosting import (
+    booster_of,
+    rounds_of,
+    rounds_used,
+    start_of,
+    trees_of,
+)
+from clearwood.ensembles.xgboost.features import feature_names, read_features
+from clearwood.ensembles.xgboost.objectives import Objective, Predictor, objective_of
+from clearwood.ensembles.xgboost.ubjson import parse_ubjson
+from clearwood.exceptions import ModelError, ModelFormatError
+
+READERS: dict[str, Predictor] = {
+    "Booster": "booster",
+    "XGBClassifier": "classifier",
+    "XGBRFClassifier": "classifier",
+    "XGBRegressor": "regressor",
+    "XGBRFRegressor": "regressor",
+}
+
+
+# Models in memory
+
+
+def read(model: Any) -> TreeEnsemble:
+    """Read a fitted XGBoost model.
+
+    Parameters
+    ----------
+    model : Booster, XGBClassifier, XGBRegressor, XGBRFClassifier or XGBRFRegressor
+
+    Returns
+    -------
+    TreeEnsemble
+        Predicts what the object predicts: an estimator leaves out the trees after the
+        best round of early stopping, a Booster does not.
+
+    Raises
+    ------
+    ModelError
+        The model is not fitted or of a kind that cannot be read.
+    """
+    name = f"{type(model).__module__.partition('.')[0]}.{type(model).__qualname__}"
+    predictor = _predictor_of(model, name)
+    booster = model if predictor == "booster" else model.get_booster()
+    try:
+        data = bytes(booster.save_raw("ubj"))
+    except ValueError as error:
+        # XGBoost's own error, a page long: the first line says it.
+        reason = str(error).partition("\n")[0]
+        raise ModelError(f"{name} cannot be saved, is it trained? {reason}") from None
+    try:
+        document = parse_ubjson(data, name)
+        return _ensemble(
+            Place(document, name),
+            predictor,
+            source=name,
+            classes=getattr(model, "classes_", None),
+            missing=getattr(model, "missing", None),
+        )
+    except ModelFormatError as error:
+        raise ModelError(str(error)) from None
+
+
+def _predictor_of(model: Any, name: str) -> Predictor:
+    kinds = [
+        base.__name__
+        for base in type(model).__mro__
+        if base.__name__ in READERS and base.__module__.startswith("xgboost.")
+    ]
+    if not kinds:
+        raise ModelError(
+            f"Cannot read {name}; of XGBoost these can be read: {', '.join(READERS)}. "
+            "The scores of a ranking model only put rows in order. Of a model that was "
+            "fitted with Dask or Spark hand in the booster."
+        )
+    predictor = READERS[kinds[0]]
+    if predictor == "booster":
+        return predictor
+    if not model.__sklearn_is_fitted__():
+        raise ModelError(f"{name} is not fitted; call fit first.")
+    if callable(model.objective):
+        raise ModelError(
+            f"Cannot read {name} with an objective of its own: what its raw scores "
+            "mean is not known. Fit it with a built-in objective, or hand in "
+            "model.get_booster(), which is read as the objective that XGBoost stores "
+            "beside the trees says."
+        )
+    return predictor
+
+
+# Files
+
+
+def read_ubjson(data: bytes, name: str) -> TreeEnsemble:
+    """Read a model file in UBJSON.
+
+    Parameters
+    ----------
+    data : bytes
+    name : str
+        The file's name, for messages.
+
+    Returns
+    -------
+    TreeEnsemble
+
+    Raises
+    ------
+    ModelFormatError
+        The file is damaged or holds a model of a kind that cannot be read.
+    """
+    return read_document(Place(parse_ubjson(data, name), name))
+
+
+def read_document(top: Place) -> TreeEnsemble:
+    """Read the document of a model file.
+
+    A file that an estimator saved is read as that estimator, loaded, predicts; any
+    other as a Booster does.
+
+    Parameters
+    ----------
+    top : Place
+        What stands in the file; its trees are used up.
+
+    Returns
+    -------
+    TreeEnsemble
+
+    Raises
+    ------
+    ModelFormatError
+        The document is damaged or of a kind that cannot be read.
+
+    Examples
+    --------
+    A stump that says what a row adds to 0.5:
+
+    >>> stump = {
+    ...     "id": 0, "tree_param": {"num_nodes": "3"},
+    ...     "left_children": [1, -1, -1], "right_children": [2, -1, -1],
+    ...     "split_indices": [0, 0, 0], "split_conditions": [2.5, -1.0, 1.0],
+    ...     "default_left": [1, 0, 0],
+    ... }
+    >>> model = {
+    ...     "gbtree_model_param": {"num_trees": "1"}, "tree_info": [0],
+    ...     "trees": [stump],
+    ... }
+    >>> learner = {
+    ...     "learner_model_param": {
+    ...         "base_score": "5E-1", "num_class": "0", "num_feature": "1"
+    ...     },
+    ...     "objective": {"name": "reg:squarederror"},
+    ...     "gradient_booster": {"name": "gbtree", "model": model},
+    ... }
+    >>> document = {"version": [3, 2, 0], "learner": learner}
+    >>> ensemble = read_document(Place(document, "stump.json"))
+    >>> ensemble.predict([[2.0], [2.5], [None]])
+    array([-0.5,  1.5, -0.5])
+    """
+    attributes = top["learner"].get("attributes")
+    saved_by = None if attributes is None else attributes.get("scikit_learn")
+    if saved_by is None:
+        return _ensemble(top, "booster")
+    described = Place(
+        parse_json(saved_by.text().encode(), saved_by.where), saved_by.where
+    )
+    kind = described["_estimator_type"]
+    if kind.text() not in ("classifier", "regressor"):
+        kind.refuse(
+            f"an estimator of the type {shown(kind.value)}",
+            "Save its booster: model.get_booster().save_model(path)",
+        )
+    return _ensemble(top, kind.value)
+
+
+# The document
+
+
+def _ensemble(
+    top: Place,
+    predictor: Predictor,
+    source: str | None = None,
+    classes: Any = None,
+    missing: float | None = None,
+) -> TreeEnsemble:
+    learner = top["learner"]
+    booster = booster_of(learner)
+    name = learner["objective"]["name"]
+    objective = objective_of(name, predictor, booster.n_outputs)
+    names = feature_names(learner, booster.n_features)
+    rounds = rounds_of(booster)
+    used, notes = rounds_used(learner, rounds, predictor)
+    base_score = start_of(learner, booster.n_outputs, objective)
+    trees = trees_of(booster, int(rounds[used]), base_score, predictor)
+    cats = booster.model.get("cats")
+    space, category_notes = read_features(
+        learner, cats, trees, booster.n_features, names, missing
+    )
+    nodes = join_trees([tree.nodes for tree in trees])
+    # All at once: a small tree is checked faster than its cuts would be moved.
+    nodes["cut"] = float64_cut_of_float32_test(nodes["cut"], strict=True)
+    version = _version(top)
+    return TreeEnsemble(
+        features=space,
+        **_task(objective, booster.n_outputs, classes, learner),
+        **nodes,
+        base_score=base_score,
+        sum_dtype="float32",
+        link=objective.link,
+        decision=objective.decision,
+        allows_missing=True,
+        # A DMatrix, which a Booster predicts from, refuses infinite values.
+        allows_infinite=predictor != "booster",
+        input_dtype="float32",
+        source=source or f"XGBoost {version} ({name.value})",
+        details={
+            "library": "XGBoost",
+            "version": version,
+            "objective": name.value,
+            "booster": booster.kind,
+            "rounds": used,
+        },
+        notes=(*notes, *objective.notes, *category_notes),
+    )
+
+
+def _version(top: Place) -> str:
+    version = top.get("version")
+    if version is None:
+        return "of unknown version"
+    return ".".join(str(part) for part in version.integers(low=0).tolist()[:3])
+
+
+def _task(
+    objective: Objective, n_outputs: int, classes: Any, learner: Place
+) -> dict[str, Any]:
+    if objective.link not in ("logistic", "softmax"):
+        return {"task": "regression"}
+    n_classes = 2 if objective.link == "logistic" else n_outputs
+    # An estimator that saw one class only has a model of two nevertheless.
+    known = classes is not None and len(classes) > 1
+    labels = np.asarray(classes) if known else np.arange(n_classes)
+    if labels.shape != (n_classes,):
+        learner.fail(f"trees for {n_classes} classes", f"{labels.size}, as in classes_")
+    return {"task": "classification", "classes": labels}

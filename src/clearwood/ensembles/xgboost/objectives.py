@@ -1,0 +1,163 @@
+"""What the raw scores of an XGBoost objective mean, to whom."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Literal, NoReturn
+
+import numpy as np
+
+from clearwood._documents import Place, shown
+from clearwood.ensembles._kernels import log_float32
+from clearwood.ensembles.links import Link
+
+Predictor = Literal["booster", "classifier", "regressor"]
+"""The object whose predictions count: it may read the same scores differently."""
+
+LEAST_SHARE = np.float32(1e-6)
+"""How near to 0 and 1 XGBoost lets a probability come that it takes the logit of."""
+
+
+def _identity(base_score: np.float32) -> np.float32:
+    return base_score
+
+
+def _logarithm(base_score: np.float32) -> np.float32:
+    return np.float32(log_float32(base_score)) if base_score > 0 else np.float32(np.nan)
+
+
+def _logit(base_score: np.float32) -> np.float32:
+    one = np.float32(1)
+    share = min(max(base_score, LEAST_SHARE), one - LEAST_SHARE)
+    return np.float32(-log_float32(one / share - one))
+
+
+@dataclass(frozen=True)
+class Objective:
+    """How scores start, and what becomes of them.
+
+    Parameters
+    ----------
+    margin : callable
+        From the stored base score to the raw score that sums start from.
+    link : str
+        See ``links.response``.
+    decision : {"raw", "probability"}
+        See ``TreeEnsemble``.
+    notes : tuple of str
+        What there is to say about it.
+    """
+
+    margin: Callable[[np.float32], np.float32]
+    link: Link
+    decision: Literal["raw", "probability"] = "raw"
+    notes: tuple[str, ...] = ()
+
+
+VALUE = Objective(_identity, "identity")
+POSITIVE = Objective(_logarithm, "exp")
+OBJECTIVES = {
+    "reg:squarederror": VALUE,
+    "reg:squaredlogerror": VALUE,
+    "reg:pseudohubererror": VALUE,
+    "reg:absoluteerror": VALUE,
+    "reg:quantileerror": VALUE,
+    "reg:logistic": Objective(_logit, "sigmoid"),
+    "reg:gamma": POSITIVE,
+    "reg:tweedie": POSITIVE,
+    "count:poisson": POSITIVE,
+    "binary:logistic": Objective(_logit, "logistic", "probability"),
+    "binary:logitraw": Objective(
+        _identity,
+        "logistic",
+        "raw",
+        (
+            "The model predicts raw scores (binary:logitraw); the probabilities and "
+            "classes here are those that their logistic function gives.",
+        ),
+    ),
+    "multi:softmax": Objective(_identity, "softmax", "raw"),
+    "multi:softprob": Objective(_identity, "softmax", "probability"),
+}
+REFUSED = {
+    "rank:": "its scores only put rows in order",
+    "survival:": "it predicts times, of which some are known only in part",
+    "binary:hinge": "it says yes or no without a probability",
+    "": "it is none of those that Clearwood knows",
+}
+
+
+def objective_of(name: Place, predictor: Predictor, n_outputs: int) -> Objective:
+    """What an objective means to the object that predicts.
+
+    Parameters
+    ----------
+    name : Place
+        The objective's name.
+    predictor : {"booster", "classifier", "regressor"}
+        Who predicts: a Booster, or an estimator.
+    n_outputs : int
+        Raw scores per row.
+
+    Returns
+    -------
+    Objective
+
+    Raises
+    ------
+    ModelFormatError
+        It cannot be read; the message says why and what to do.
+
+    Examples
+    --------
+    >>> place = Place("binary:logistic", "model.json: learner.objective.name")
+    >>> objective_of(place, "classifier", 1).link
+    'logistic'
+    >>> objective_of(place, "regressor", 1).link
+    'sigmoid'
+    """
+    text = name.text()
+    objective = OBJECTIVES.get(text)
+    if objective is None:
+        reason = next(why for start, why in REFUSED.items() if text.startswith(start))
+        name.refuse(
+            f"the objective {shown(text)}, as {reason}",
+            f"Fit the model with one of {', '.join(OBJECTIVES)}",
+        )
+    is_multi = text.startswith("multi:")
+    if n_outputs > 1 and not is_multi:
+        name.fail(f"{shown(text)} with {n_outputs} outputs", "one output")
+    if predictor == "regressor" and is_multi:
+        _refuse(name, "an XGBRegressor predicts one column per class with it")
+    if predictor == "regressor" and objective.link == "logistic":
+        # A regressor returns the probability, or the raw score, as a value.
+        if text == "binary:logitraw":
+            return VALUE
+        return Objective(objective.margin, "sigmoid")
+    if predictor == "classifier":
+        return _of_classifier(name, objective, n_outputs)
+    return objective
+
+
+def _of_classifier(name: Place, objective: Objective, n_outputs: int) -> Objective:
+    if name.value == "reg:logistic":
+        return OBJECTIVES["binary:logistic"]
+    if name.value == "binary:logitraw" or objective.link not in ("logistic", "softmax"):
+        _refuse(name, "an XGBClassifier takes what it predicts for a probability")
+    if name.value == "multi:softprob" and n_outputs == 2:
+        return replace(
+            objective,
+            notes=(
+                "With multi:softprob and two classes, XGBClassifier.predict returns "
+                "two columns; predict here gives the label of the larger probability.",
+            ),
+        )
+    return objective
+
+
+def _refuse(name: Place, reason: str) -> NoReturn:
+    name.refuse(
+        f"the objective {shown(name.value)} of this estimator, as {reason}",
+        "Hand in its booster, model.get_booster(), or a file that the booster saved",
+    )

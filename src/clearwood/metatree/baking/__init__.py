@@ -1,0 +1,1 @@
+"""A posterior over trees baked into one tree that predicts the same."""

@@ -1,0 +1,226 @@
+"""The averaged prediction written into leaf values: one way down per tree."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from clearwood.conjugate.models import LeafModel
+from clearwood.ensembles import TreeEnsemble
+from clearwood.ensembles.casts import float64_cut_of_float32_test
+from clearwood.ensembles.nodes import TreeNodes, join_trees
+from clearwood.exceptions import InputError
+from clearwood.metatree.posterior import _tree_kernels
+from clearwood.metatree.posterior.coder import BinCoder
+from clearwood.metatree.posterior.meta_tree import MetaTree
+from clearwood.metatree.posterior.structure import Structure
+
+STOP = -1
+"""An answer after which the node itself speaks."""
+
+
+def node_values(tree: MetaTree) -> np.ndarray:
+    """What is predicted for rows that end at each node.
+
+    Parameters
+    ----------
+    tree : MetaTree
+        Whose leaves read no features.
+
+    Returns
+    -------
+    ndarray of shape (n_nodes, n_outputs)
+        Class probabilities, or means.
+    """
+    if tree.model.reads_features:
+        raise InputError(
+            f"What {type(tree.model).__name__} says depends on the row's features, so "
+            "it is no value of a leaf; predict with the estimator itself."
+        )
+    posterior = tree.posterior()
+    own = said_by_nodes(tree.model, posterior.total)
+    return _tree_kernels.mix_down(tree.structure.parent, posterior.g, own)
+
+
+def said_by_nodes(model: LeafModel, total: np.ndarray) -> np.ndarray:
+    """Class probabilities or means of single nodes, one row per node."""
+    if hasattr(model, "probabilities"):
+        said = model.probabilities(total)
+    else:
+        said = model.mean(total)[:, None]
+    if not np.isfinite(said).all():
+        raise InputError(
+            "Some nodes have no finite mean; give the leaves a narrower prior."
+        )
+    return said
+
+
+def as_ensemble(tree: TreeNodes, **about: Any) -> TreeEnsemble:
+    """A tree whose leaves hold predictions as an ensemble.
+
+    Parameters
+    ----------
+    tree : TreeNodes
+    **about
+        ``features``, ``classes`` and ``source``.
+    """
+    classes = about["classes"]
+    about = {
+        "task": "regression" if classes is None else "classification",
+        "link": "identity" if classes is None else "probability",
+        "base_score": np.zeros(1 if classes is None else len(classes)),
+        "allows_missing": True,
+        "allows_infinite": True,
+        "input_dtype": "float64",
+        **about,
+    }
+    return TreeEnsemble(**join_trees([tree]), **about)
+
+
+def questions_with_values(structure: Structure, values: np.ndarray) -> TreeNodes:
+    """A structure as a tree of questions with two answers each, values at its leaves.
+
+    A node with more answers, or one at which some rows stop, becomes several
+    questions in a row.
+
+    Parameters
+    ----------
+    structure : Structure
+    values : ndarray of shape (n_nodes, n_outputs)
+
+    Returns
+    -------
+    TreeNodes
+    """
+    tree = _Questions(structure, values)
+    # What stands at a place: a node, and whether rows stop there.
+    open_ends = [(tree.add(0), 0, False)]
+    while open_ends:
+        place, node, stops = open_ends.pop()
+        tree.value[place] = values[node]
+        if stops or structure.is_leaf[node]:
+            continue
+        by_set = structure.coder.features.categories[structure.feature[node]]
+        ask = tree.ask_numbers if by_set is None else tree.ask_categories
+        for end, child in ask(place, node):
+            if child == STOP:
+                open_ends.append((end, node, True))
+            else:
+                open_ends.append((end, int(structure.first_child[node]) + child, False))
+    return tree.nodes()
+
+
+class _Questions:
+    """Questions with two answers, made one after the other."""
+
+    def __init__(self, structure: Structure, values: np.ndarray) -> None:
+        self.structure = structure
+        self.values = values
+        self.feature: list[int] = []
+        self.cut: list[float] = []
+        self.left: list[int] = []
+        self.right: list[int] = []
+        self.missing_left: list[bool] = []
+        self.unseen_left: list[bool] = []
+        self.sets: dict[int, np.ndarray] = {}
+        self.value: list[np.ndarray] = []
+
+    def add(self, node: int) -> int:
+        """A leaf, for the time being."""
+        self.feature.append(-1)
+        self.cut.append(np.nan)
+        self.left.append(-1)
+        self.right.append(-1)
+        self.missing_left.append(False)
+        self.unseen_left.append(False)
+        self.value.append(self.values[node])
+        return len(self.feature) - 1
+
+    def ask(self, place: int, node: int, cut: float, missing_left: bool) -> int:
+        """Turn a leaf into a question; its children stand side by side, left first."""
+        self.feature[place] = int(self.structure.feature[node])
+        self.cut[place] = cut
+        self.missing_left[place] = missing_left
+        self.left[place], self.right[place] = self.add(node), self.add(node)
+        return self.left[place]
+
+    def ask_numbers(self, place: int, node: int) -> list[tuple[int, int]]:
+        """Questions about a number; where each answer ends, and which child it is."""
+        cuts, children, missing = _line(self.structure, node)
+        ends = []
+        first, last = children[0], children[-1]
+        if missing not in (first, last):
+            # As scikit-learn splits missing values from all others.
+            left = self.ask(place, node, np.inf, False)
+            ends.append((left + 1, missing))
+            place = left
+        for number, (cut, child) in enumerate(zip(cuts, children)):
+            goes_left = number == 0 and missing == first and missing != last
+            left = self.ask(place, node, cut, goes_left)
+            ends.append((left, child))
+            place = left + 1
+        return [*ends, (place, last)]
+
+    def ask_categories(self, place: int, node: int) -> list[tuple[int, int]]:
+        """Questions about categories: one answer after the other is split off."""
+        known, missing, unseen = _answers_by_category(self.structure, node)
+        order = sorted({*known.tolist(), missing, unseen} - {STOP})
+        order += [STOP] * (STOP in {*known.tolist(), missing, unseen})
+        ends = []
+        for child in order[:-1]:
+            left = self.ask(place, node, np.nan, missing == child)
+            self.unseen_left[place] = unseen == child
+            self.sets[place] = known == child
+            ends.append((left, child))
+            place = left + 1
+        return [*ends, (place, order[-1])]
+
+    def nodes(self) -> TreeNodes:
+        """All questions as one tree."""
+        return TreeNodes(
+            feature=self.feature,
+            cut=self.cut,
+            left=self.left,
+            right=self.right,
+            missing_left=self.missing_left,
+            unseen_left=self.unseen_left,
+            value=np.array(self.value),
+            categories_left=self.sets,
+        )
+
+
+def _line(structure: Structure, node: int) -> tuple[list[float], list[int], int]:
+    """Cuts along the number line, the children between them, and that of missing."""
+    coder, d = structure.coder, int(structure.feature[node])
+    child = structure.child_of_codes(node).tolist()
+    missing = child[coder.missing_code(d)]
+    if isinstance(coder, BinCoder):
+        cuts, answers = coder.bins.cuts[d].tolist(), child[:-1]
+    else:
+        # Below the first value and above the last one numbers are unseen.
+        n = int(coder.n_values[d])
+        cuts = float64_cut_of_float32_test(np.arange(n + 1) - 0.5).tolist()
+        answers = [child[-1], *child[:n], child[-1]]
+    change = [i for i, cut in enumerate(cuts) if answers[i] != answers[i + 1]]
+    children = [answers[i] for i in change] + answers[-1:]
+    real = [child for child in children if child != STOP]
+    if missing not in (STOP, children[0], children[-1]):
+        real.append(missing)
+    if len(set(real)) < len(real):
+        raise InputError(
+            f"Several answers at node {node} lead to the same child, which a tree of "
+            "questions with two answers cannot say; predict with the estimator itself."
+        )
+    return [cuts[i] for i in change], children, missing
+
+
+def _answers_by_category(
+    structure: Structure, node: int
+) -> tuple[np.ndarray, int, int]:
+    """Child for every category, for missing and for unseen ones."""
+    coder, d = structure.coder, int(structure.feature[node])
+    child = structure.child_of_codes(node)
+    group = coder.bins.groups[d] if isinstance(coder, BinCoder) else None
+    known = child[: int(coder.n_codes[d]) - 2] if group is None else child[group]
+    return known, int(child[-2]), int(child[-1])

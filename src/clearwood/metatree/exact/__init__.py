@@ -1,0 +1,1 @@
+"""The sum over all trees, without one tree that is given."""

@@ -1,0 +1,1 @@
+"""Where the structure of a meta-tree comes from."""

@@ -1,0 +1,1 @@
+"""The posterior over all prunings of a tree, and what follows from it."""

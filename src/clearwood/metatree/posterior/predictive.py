@@ -1,0 +1,181 @@
+"""The Bayes-optimal prediction: a mixture of the nodes on a row's way."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import special
+
+from clearwood.conjugate.models import LeafModel, bisect_whole
+from clearwood.exceptions import InputError
+from clearwood.metatree.posterior import _mixture_kernels
+from clearwood.metatree.posterior.posterior import Posterior
+
+
+@dataclass(frozen=True, eq=False)
+class Predictive:
+    """The predictive distribution of every row of a table.
+
+    Rows that end at the same node share one mixture, computed once; leaves that read
+    features of the row have one per row.
+
+    Parameters
+    ----------
+    model : LeafModel
+    stats : ndarray of shape (n_mixtures, n_levels, n_stats)
+    weight : ndarray of shape (n_mixtures, n_levels)
+    mixture : ndarray of int of shape (n_rows,)
+        Which mixture is a row's.
+    x : ndarray of shape (n_mixtures, 1, n_columns) or None
+    """
+
+    model: LeafModel
+    stats: np.ndarray
+    weight: np.ndarray
+    mixture: np.ndarray
+    x: np.ndarray | None = None
+
+    def mean(self) -> np.ndarray:
+        """Mean per row, of shape (n_rows,)."""
+        return self._mean()[self.mixture]
+
+    def _mean(self) -> np.ndarray:
+        return _mix(self.weight, self.model.mean(self.stats, self.x))
+
+    def variance(self) -> np.ndarray:
+        """Variance per row; infinite where a leaf has none."""
+        mean = self.model.mean(self.stats, self.x)
+        with np.errstate(invalid="ignore"):
+            gap = mean - _mix(self.weight, mean)[:, None]
+            spread = self.model.variance(self.stats, self.x) + gap * gap
+        spread = np.where(np.isnan(spread), np.inf, spread)
+        return _mix(self.weight, spread)[self.mixture]
+
+    def probabilities(self) -> np.ndarray:
+        """Probability of every class, of shape (n_rows, n_classes)."""
+        probabilities = getattr(self.model, "probabilities", None)
+        if probabilities is None:
+            raise InputError(
+                f"{type(self.model).__name__} has no classes; use mean or log_density."
+            )
+        p = probabilities(self.stats)
+        return (self.weight[..., None] * p).sum(axis=1)[self.mixture]
+
+    def log_density(self, y: Any) -> np.ndarray:
+        """Log density (log probability of whole numbers) at one ``y`` per row."""
+        stats, weight, x, y = self._per_row(y)
+        with np.errstate(divide="ignore"):
+            log_weight = np.log(weight)
+        terms = log_weight + self.model.log_density(stats, y, x)
+        largest = terms.max(axis=1)
+        shift = np.where(np.isfinite(largest), largest, 0.0)
+        with np.errstate(divide="ignore"):
+            return shift + np.log(np.exp(terms - shift[:, None]).sum(axis=1))
+
+    def cdf(self, y: Any) -> np.ndarray:
+        """Probability of at most ``y``, for one ``y`` per row."""
+        stats, weight, x, y = self._per_row(y)
+        return _mix(weight, self.model.cdf(stats, y, x))
+
+    def _per_row(self, y: Any) -> tuple[Any, ...]:
+        y = np.broadcast_to(np.asarray(y, dtype=np.float64), self.mixture.shape)
+        x = None if self.x is None else self.x[self.mixture]
+        return self.stats[self.mixture], self.weight[self.mixture], x, y[:, None]
+
+    def quantile(self, p: Any) -> np.ndarray:
+        """Quantiles of the mixtures, where their distribution functions reach ``p``.
+
+        Parameters
+        ----------
+        p : float or array-like of shape (n_levels,)
+            Strictly between 0 and 1.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,) or (n_rows, n_levels)
+        """
+        levels = np.asarray(p, dtype=np.float64)
+        if (
+            levels.ndim > 1
+            or not levels.size
+            or not ((levels > 0) & (levels < 1)).all()
+        ):
+            raise InputError(
+                f"p is {p}, expected probabilities strictly between 0 and 1."
+            )
+        each = np.atleast_1d(levels)
+        student = getattr(self.model, "student", None)
+        if student is not None:
+            parts = student(self.stats, self.x)
+            m, a, b = (np.broadcast_to(part, self.weight.shape) for part in parts)
+            found = _mixture_kernels.mixture_quantiles(
+                self.weight, m, a, b, each, special.ndtri(each)
+            )
+        else:
+            found = np.stack([self._quantile(level) for level in each], axis=1)
+        return (found if levels.ndim else found[:, 0])[self.mixture]
+
+    def _quantile(self, p: float) -> np.ndarray:
+        """It lies between the smallest and the largest quantile of the parts."""
+        parts = self.model.quantile(self.stats, np.full(self.weight.shape, p), self.x)
+        used = self.weight > 0
+        low = np.where(used, parts, np.inf).min(axis=1)
+        high = np.where(used, parts, -np.inf).max(axis=1)
+
+        def reached(y: np.ndarray) -> np.ndarray:
+            part = self.model.cdf(self.stats, y[:, None], self.x)
+            return _mix(self.weight, part) >= p
+
+        return (bisect_whole if self.model.discrete else _bisect)(reached, low, high)
+
+
+def _mix(weight: np.ndarray, parts: np.ndarray) -> np.ndarray:
+    """Weighted sums along the ways; what has no weight may be infinite."""
+    return (weight * np.where(weight > 0, parts, 0.0)).sum(axis=1)
+
+
+def _bisect(
+    reached: Callable[[np.ndarray], np.ndarray], low: np.ndarray, high: np.ndarray
+) -> np.ndarray:
+    """The smallest numbers at which something is reached, to the last bit."""
+    while True:
+        middle = low + 0.5 * (high - low)
+        open_ = (low < middle) & (middle < high)
+        if not open_.any():
+            return high
+        there = reached(middle)
+        high = np.where(open_ & there, middle, high)
+        low = np.where(open_ & ~there, middle, low)
+
+
+def predict_at(posterior: Posterior, ends: np.ndarray, x: Any = None) -> Predictive:
+    """The predictive distribution of rows that end at given nodes.
+
+    A row that stops at an inner node, for an unseen category, say, gives all that is
+    left there to the node's own prediction.
+
+    Parameters
+    ----------
+    posterior : Posterior
+    ends : ndarray of int of shape (n_rows,)
+        From ``Structure.route``.
+    x : array-like of shape (n_rows, n_columns), optional
+        Features that the leaf model reads.
+
+    Returns
+    -------
+    Predictive
+    """
+    model = posterior.model
+    if model.reads_features:
+        z = model.columns(np.zeros(len(ends)), x)
+        mixture = np.arange(len(ends))
+        x = z[:, None, :-1]
+    else:
+        ends, mixture = np.unique(ends, return_inverse=True)
+        x = None
+    nodes, weight = posterior.path_weights(ends)
+    return Predictive(model, posterior.total[nodes], weight, mixture, x)

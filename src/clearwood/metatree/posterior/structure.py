@@ -1,0 +1,353 @@
+"""The tree whose prunings are averaged: T_max in flat arrays."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from clearwood._features import FeatureSpace
+from clearwood.exceptions import InputError
+from clearwood.metatree.posterior import _routing_kernels
+from clearwood.metatree.posterior.coder import BinCoder, Coder, ValueCoder
+
+BLOCK_CODES = 2**17
+"""Codes sent down at a time: as many as stay in the cache."""
+
+MOST_FORMS = 2**12
+"""Up to so many combinations of codes, each is sent down once and then looked up."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Structure:
+    """One tree T_max: what is asked where, and where each answer leads.
+
+    Parents stand before their children, and the children of a node side by side.
+    A row comes as one integer code per feature. At a node it goes to
+
+    - child ``goes_to[table_start[node] + code]`` where the node has a table,
+    - else child 0 where ``code <= cut_code[node]``, ``missing_child[node]`` where the
+      code is the feature's last, and child 1 otherwise.
+
+    A child number -1, and a code outside the feature's range, mean that the row stops
+    at the node: a category never seen, or a missing value without a branch.
+
+    Parameters
+    ----------
+    parent : ndarray of int32 of shape (n_nodes,)
+        -1 at the root.
+    first_child : ndarray of int32 of shape (n_nodes,)
+        -1 at leaves.
+    n_children : ndarray of int32 of shape (n_nodes,)
+        0 at leaves.
+    feature : ndarray of int32 of shape (n_nodes,)
+        -1 at leaves.
+    cut_code, missing_child : ndarray of int32 of shape (n_nodes,)
+        Of nodes without a table.
+    table_start : ndarray of int64 of shape (n_nodes,)
+        -1 at nodes without a table.
+    goes_to : ndarray of int32
+        The tables, end to end, one entry per code of the node's feature.
+    coder : BinCoder or ValueCoder
+        Makes the codes.
+    original : ndarray of int32 of shape (n_nodes,)
+        The node's number in the tree it was made from.
+
+    Examples
+    --------
+    >>> structure = given([0, 1, 1], n_values=2, n_features=2)
+    >>> structure.n_nodes, structure.parent.tolist()
+    (7, [-1, 0, 0, 1, 1, 2, 2])
+    >>> structure.route([[0, 0], [1, 0], [1, 9]]).tolist()
+    [3, 5, 2]
+    """
+
+    parent: np.ndarray
+    first_child: np.ndarray
+    n_children: np.ndarray
+    feature: np.ndarray
+    cut_code: np.ndarray
+    missing_child: np.ndarray
+    table_start: np.ndarray
+    goes_to: np.ndarray
+    coder: Coder
+    original: np.ndarray
+
+    def __repr__(self) -> str:
+        """What it is in one line, as it is a parameter of estimators."""
+        return (
+            f"<Structure: {self.n_nodes} nodes, {int(self.is_leaf.sum())} leaves, "
+            f"depth {int(self.depth.max())}, features: {self.n_features}>"
+        )
+
+    @property
+    def n_nodes(self) -> int:
+        """Number of nodes."""
+        return self.parent.size
+
+    @property
+    def n_features(self) -> int:
+        """Number of features of a row."""
+        return self.coder.features.n_features
+
+    @cached_property
+    def is_leaf(self) -> np.ndarray:
+        """Whether a node is a leaf of T_max."""
+        return self.first_child < 0
+
+    @cached_property
+    def depth(self) -> np.ndarray:
+        """Number of questions above every node."""
+        return _routing_kernels.node_depths(self.parent)
+
+    @cached_property
+    def routing(self) -> tuple[np.ndarray, np.ndarray, bool, int, int]:
+        """What the kernel needs to send rows down; see ``make_ways``."""
+        ways, leads_to = _routing_kernels.make_ways(
+            self.first_child, self.feature, self.cut_code, self.missing_child,
+            self.table_start, self.goes_to,
+            np.ascontiguousarray(self.coder.n_codes, dtype=np.int64),
+        )  # fmt: skip
+        has_cuts = bool((~self.is_leaf & (self.table_start < 0)).any())
+        depths = self.depth[self.is_leaf]
+        return ways, leads_to, has_cuts, int(depths.min()), int(depths.max())
+
+    def encode(self, X: Any) -> np.ndarray:
+        """Codes of a table; see the coder."""
+        return self.coder.encode(X)
+
+    def route(self, codes: Any) -> np.ndarray:
+        """The node at which every row ends: a leaf, or where it has to stop.
+
+        Parameters
+        ----------
+        codes : array-like of int of shape (n_rows, n_features)
+
+        Returns
+        -------
+        ndarray of int32 of shape (n_rows,)
+        """
+        codes = np.ascontiguousarray(codes)
+        if codes.ndim != 2 or codes.shape[1] != self.n_features:
+            raise InputError(
+                f"codes have the shape {codes.shape}, expected (n_rows, "
+                f"{self.n_features}); make them with encode."
+            )
+        if codes.dtype.kind not in "iu":
+            raise InputError(
+                f"codes are of type {codes.dtype}, expected integers; make them with "
+                "encode."
+            )
+        ends = np.empty(len(codes), dtype=np.int32)
+        if self._n_forms.prod(dtype=np.float64) <= min(MOST_FORMS, len(codes)):
+            _routing_kernels.look_up_ends(codes, self._n_forms, self._end_of_form, ends)
+        else:
+            self._send_down(codes, ends)
+        return ends
+
+    @cached_property
+    def _n_forms(self) -> np.ndarray:
+        """Codes of every feature, and one for all that are outside."""
+        return np.asarray(self.coder.n_codes).astype(np.uint64) + np.uint64(1)
+
+    @cached_property
+    def _end_of_form(self) -> np.ndarray:
+        """Where rows end, for all combinations of codes."""
+        sizes = tuple(int(n) for n in self._n_forms)
+        codes = np.indices(sizes, dtype=np.int32).reshape(len(sizes), -1).T
+        ends = np.empty(len(codes), dtype=np.int32)
+        self._send_down(np.ascontiguousarray(codes), ends)
+        return ends
+
+    def _send_down(self, codes: np.ndarray, ends: np.ndarray) -> None:
+        """Write where rows end that go from question to question."""
+        small = np.min_scalar_type(int(self.coder.n_codes.max(initial=0)))
+        too_wide = codes.itemsize == 8 and small.itemsize < 4
+        n_rows = max(1, BLOCK_CODES // max(self.n_features, 1))
+        buffer = np.empty((min(n_rows, len(codes)), self.n_features), dtype=small)
+        for start in range(0, len(codes), n_rows):
+            block = codes[start : start + n_rows]
+            if too_wide:
+                narrowed = buffer[: len(block)]
+                _routing_kernels.narrow(block.reshape(-1), narrowed.reshape(-1))
+                block = narrowed
+            part = ends[start : start + n_rows]
+            _routing_kernels.find_ends(block, *self.routing, part)
+
+    def child_of_codes(self, node: int) -> np.ndarray:
+        """Child number for every code of an inner node's feature, -1 to stop."""
+        d = int(self.feature[node])
+        n_codes = int(self.coder.n_codes[d])
+        start = int(self.table_start[node])
+        if start >= 0:
+            return self.goes_to[start : start + n_codes]
+        child = (np.arange(n_codes) > self.cut_code[node]).astype(np.int32)
+        child[-1] = self.missing_child[node]
+        return child
+
+    def path(self, node: int) -> list[int]:
+        """Nodes from the root down to a node, itself included."""
+        nodes = [node]
+        while self.parent[nodes[-1]] >= 0:
+            nodes.append(int(self.parent[nodes[-1]]))
+        return nodes[::-1]
+
+    def same_as(self, other: Structure) -> bool:
+        """Whether two structures ask the same at the same nodes."""
+        return self is other or (
+            all(
+                np.array_equal(getattr(self, name), getattr(other, name))
+                for name in (
+                    "first_child", "n_children", "feature", "cut_code",
+                    "missing_child", "table_start", "goes_to",
+                )
+            )
+            and _same_codes(self.coder, other.coder)
+        )  # fmt: skip
+
+
+def _same_codes(a: Coder, b: Coder) -> bool:
+    if a is b:
+        return True
+    if not np.array_equal(a.n_codes, b.n_codes):
+        return False
+    if a.features.categories != b.features.categories:
+        return False
+    if isinstance(a, BinCoder) and isinstance(b, BinCoder):
+        return all(map(np.array_equal, a.bins.cuts, b.bins.cuts)) and all(
+            np.array_equal(g, h) if g is not None and h is not None else g is h
+            for g, h in zip(a.bins.groups, b.bins.groups)
+        )
+    return isinstance(a, ValueCoder) and isinstance(b, ValueCoder)
+
+
+def given(
+    feature: Any,
+    n_values: Any,
+    *,
+    n_features: int | None = None,
+    first_child: Any = None,
+    features: FeatureSpace | None = None,
+    missing: str = "stop",
+) -> Structure:
+    """A tree given by hand, with one child per value of the feature asked about.
+
+    Parameters
+    ----------
+    feature : array-like of int
+        The feature asked about at every node in breadth-first order, -1 at leaves;
+        the nodes at the end that are not listed are leaves. For perfect trees this is
+        heap order: the children of node ``s`` are ``M s + 1`` to ``M s + M``.
+    n_values : int or array-like of shape (n_features,)
+        How many values each feature has. They are 0, 1, ..., or category codes.
+    n_features : int, optional
+        Number of columns; by default as many as are asked about.
+    first_child : array-like of int, optional
+        Position of every node's first child, -1 at leaves, for trees in another
+        order: parents first, the children of a node side by side.
+    features : FeatureSpace, optional
+        Names and categories of the columns.
+    missing : {"stop", "branch"}
+        A missing value stops at the node, or has a child of its own, the last.
+
+    Returns
+    -------
+    Structure
+
+    Examples
+    --------
+    >>> given([0, 1, -1, 1], n_values=[3, 2]).first_child.tolist()
+    [1, 4, -1, 6, -1, -1, -1, -1]
+    """
+    feature = np.atleast_1d(np.asarray(feature, dtype=np.int64))
+    if n_features is None:
+        n_features = (
+            features.n_features if features else max(int(feature.max(initial=0)) + 1, 1)
+        )
+        if features is None and np.ndim(n_values) == 1:
+            n_features = len(n_values)
+    if features is None:
+        features = FeatureSpace.numeric(n_features)
+    values = np.asarray(n_values, dtype=np.int64)
+    if values.shape not in ((), (n_features,)):
+        raise InputError(
+            f"n_values has the shape {values.shape}; expected one number, or one per "
+            f"feature ({n_features})."
+        )
+    values = np.broadcast_to(values, (n_features,))
+    if feature.size and (feature.max() >= n_features or feature.min() < -1):
+        raise InputError(
+            f"feature holds {feature.min()} to {feature.max()}, expected -1 at leaves, "
+            f"else 0 to {n_features - 1}."
+        )
+    if (values < 1).any() or missing not in ("stop", "branch"):
+        raise InputError(
+            f"Found n_values {values.tolist()} and missing={missing!r}; expected at "
+            "least one value per feature, and 'stop' or 'branch'."
+        )
+    own_branch = missing == "branch"
+    widths = np.where(feature >= 0, values[feature] + own_branch, 0)
+    if first_child is None:
+        n_nodes = 1 + int(widths.sum())
+        if len(feature) > n_nodes:
+            raise InputError(
+                f"feature lists {len(feature)} nodes, but its questions have only "
+                f"{n_nodes - 1} answers; give nodes breadth first, -1 at leaves."
+            )
+        pad = n_nodes - len(feature)
+        feature = np.pad(feature, (0, pad), constant_values=-1)
+        widths = np.pad(widths, (0, pad))
+        first = np.where(widths > 0, 1 + np.cumsum(widths) - widths, -1)
+    else:
+        first = np.asarray(first_child, dtype=np.int64)
+    parent = check_children(first, widths)
+
+    # One table per feature serves all its nodes.
+    tables, at, n = [], np.zeros(n_features, dtype=np.int64), 0
+    for d in range(n_features):
+        to_missing = values[d] if own_branch else -1
+        tables.append([*range(values[d]), to_missing, -1])
+        at[d], n = n, n + len(tables[-1])
+    goes_to = np.concatenate(tables).astype(np.int32)
+    return Structure(
+        parent=parent,
+        first_child=first.astype(np.int32),
+        n_children=widths.astype(np.int32),
+        feature=feature.astype(np.int32),
+        cut_code=np.full(len(feature), -1, dtype=np.int32),
+        missing_child=np.full(len(feature), -1, dtype=np.int32),
+        table_start=np.where(feature >= 0, at[feature], -1),
+        goes_to=goes_to,
+        coder=ValueCoder(features, np.array(values)),
+        original=np.arange(len(feature), dtype=np.int32),
+    )
+
+
+def check_children(first: np.ndarray, widths: np.ndarray) -> np.ndarray:
+    """Parents from first children, refused where they do not make one tree."""
+    n_nodes = len(widths)
+    parent = np.full(n_nodes, -1, dtype=np.int32)
+    if first.shape != widths.shape or n_nodes == 0:
+        raise InputError(
+            f"first_child has the shape {first.shape}, expected ({n_nodes},): one "
+            "entry per node, for one node at least."
+        )
+    for node in np.flatnonzero(widths):
+        stop = first[node] + widths[node]
+        if not node < first[node] or stop > n_nodes:
+            raise InputError(
+                f"first_child of node {node} is {first[node]}; its {widths[node]} "
+                f"children must come after it and end before {n_nodes}: all questions "
+                "need all their answers among the nodes."
+            )
+        if (parent[first[node] : stop] >= 0).any():
+            raise InputError(f"Children of node {node} have another parent already.")
+        parent[first[node] : stop] = node
+    if (parent[1:] < 0).any():
+        raise InputError(
+            f"Node {1 + int(np.argmin(parent[1:]))} is nobody's child; list every "
+            "node of the tree and no others."
+        )
+    return parent

@@ -1,0 +1,1 @@
+"""Meta-trees as text, tables and pictures."""

@@ -1,0 +1,172 @@
+"""What brings a row from a node of T_max to each of its children, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from clearwood._features import FeatureSpace
+from clearwood.exceptions import InputError
+from clearwood.metatree.posterior.coder import BinCoder, ValueCoder
+from clearwood.metatree.posterior.structure import Structure
+from clearwood.rules.conditions import (
+    CategorySet,
+    Condition,
+    Interval,
+    combine_literals,
+    shortest_between,
+)
+
+STOP = -1
+"""In place of a child: the rows that stop at the node."""
+
+
+def reading_features(structure: Structure) -> FeatureSpace:
+    """The features as rules speak of them: given values are categories.
+
+    A feature that is asked by its values 0, 1, ... becomes one of these whole numbers,
+    so that other numbers are none of them, as in the tree.
+
+    Examples
+    --------
+    >>> from clearwood.metatree import given
+    >>> reading_features(given([0], n_values=[2, 3])).categories
+    ((0, 1), (0, 1, 2))
+    """
+    coder, features = structure.coder, structure.coder.features
+    if isinstance(coder, BinCoder):
+        return features
+    categories, lookup = list(features.categories), list(features.lookup)
+    for d, labels in enumerate(features.categories):
+        if labels is None:
+            categories[d] = tuple(range(int(coder.n_values[d])))
+            lookup[d] = "integer"
+    return replace(features, categories=tuple(categories), lookup=tuple(lookup))
+
+
+def branches(structure: Structure, node: int) -> Iterator[tuple[Condition, int]]:
+    """The condition of every child of an inner node, then of the rows that stop.
+
+    Parameters
+    ----------
+    structure : Structure
+    node : int
+
+    Yields
+    ------
+    condition : Interval or CategorySet
+    child : int
+        Child number, or ``STOP``.
+
+    Examples
+    --------
+    >>> from clearwood.metatree import given
+    >>> tree = given([0], n_values=2)
+    >>> for condition, child in branches(tree, 0):
+    ...     condition.text(reading_features(tree)), child
+    ('x0 is 0', 0)
+    ('x0 is 1', 1)
+    ('x0 not in {0, 1}', -1)
+    """
+    child_of_code = structure.child_of_codes(node)
+    feature = int(structure.feature[node])
+    coder = structure.coder
+    for child in (*range(int(structure.n_children[node])), STOP):
+        inside = child_of_code == child
+        if isinstance(coder, BinCoder) and coder.bins.groups[feature] is None:
+            condition = _interval(coder, feature, inside)
+        else:
+            condition = _category_set(coder, feature, inside)
+        if condition is not None:
+            yield condition, child
+
+
+def _interval(coder: BinCoder, d: int, inside: np.ndarray) -> Condition | None:
+    """Numbers between two cuts, and whether a missing value is among them."""
+    cuts, missing = coder.bins.cuts[d], bool(inside[-1])
+    bins = np.flatnonzero(inside[:-1])
+    if not len(bins):
+        return Interval(d, low=np.inf, missing=True) if missing else None
+    if bins[-1] - bins[0] + 1 != len(bins):
+        raise InputError(
+            f"A child takes numbers of {coder.features.names[d]!r} that lie apart; "
+            "such a tree cannot be put in words."
+        )
+    low = _short(cuts[bins[0] - 1]) if bins[0] > 0 else -np.inf
+    high = _short(cuts[bins[-1]]) if bins[-1] < len(cuts) else np.inf
+    return Interval(d, low, high, missing)
+
+
+def _short(cut: float) -> float:
+    """The shortest number that parts rows as a cut does, but for rounding.
+
+    scikit-learn rounds a value to single precision before it compares it. The exact
+    bound therefore lies halfway between two such numbers, and is long. Numbers that
+    single precision cannot tell from each other are as good.
+
+    Examples
+    --------
+    >>> _short(0.8000000417232512), _short(0.8000001)
+    (0.8, 0.8000001)
+    """
+    above = float(np.nextafter(cut, np.inf))
+    with np.errstate(over="ignore"):
+        single = np.float32(cut)
+        before = np.nextafter(single, np.float32(-np.inf))
+        is_bound = single <= cut and single < np.float32(above) < np.inf
+    if not is_bound:
+        return float(cut)
+    # Of all numbers that are rounded to the last one on this side.
+    low = 0.5 * (float(before) + float(single))
+    return shortest_between(float(np.nextafter(low, np.inf)), above, near=float(single))
+
+
+def _category_set(coder: Any, d: int, inside: np.ndarray) -> Condition | None:
+    """Categories by their codes; further ones, and further values, are unseen."""
+    missing, unseen = bool(inside[-2]), bool(inside[-1])
+    if isinstance(coder, ValueCoder):
+        labels = coder.features.categories[d]
+        n = int(coder.n_values[d]) if labels is None else len(labels)
+        known = inside[: int(coder.n_values[d])][:n]
+        of_label = np.append(known, np.full(n - len(known), unseen))
+    else:
+        of_label = inside[coder.bins.groups[d]]
+    codes = tuple(np.flatnonzero(of_label).tolist())
+    if not codes and not missing and not unseen:
+        return None
+    return CategorySet(d, codes, missing, unseen)
+
+
+def still_open(
+    condition: Condition, way: dict[int, Condition]
+) -> tuple[Condition, Condition] | None:
+    """A condition below others: as it is printed, and joined with them.
+
+    Parameters
+    ----------
+    condition : Interval or CategorySet
+    way : dict of int to (Interval or CategorySet)
+        What is known of each feature on the way.
+
+    Returns
+    -------
+    printed, joined : Interval or CategorySet
+        The first says nothing of what cannot come this way. None where no row can.
+    """
+    known = way.get(condition.feature)
+    if known is None:
+        return condition, condition
+    joined = combine_literals((known, condition))[0]
+    if isinstance(joined, CategorySet):
+        some = joined.codes or joined.missing or joined.unseen
+        return (joined, joined) if some else None
+    if joined.low >= joined.high:
+        if not joined.missing:
+            return None
+        joined = Interval(joined.feature, low=np.inf, missing=True)
+        return joined, joined
+    assert isinstance(condition, Interval)
+    return replace(condition, missing=joined.missing), joined

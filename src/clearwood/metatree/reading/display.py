@@ -1,0 +1,269 @@
+"""A tree as a picture: how sure the posterior is of every node."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from clearwood._html import count_text
+from clearwood.exceptions import InputError
+from clearwood.metatree.reading.annotated_tree import AnnotatedTree
+from clearwood.metatree.reading.display_layout import (
+    PALE,
+    SURE,
+    VALUE,
+    Line,
+    Place,
+    lay_out,
+    look_of_class,
+)
+from clearwood.metatree.reading.tree_text import probability_text, shown_nodes
+from clearwood.plotting.sheet import (
+    FONT,
+    INNER_WIDTH,
+    fitted,
+    new_axes,
+    size_in_points,
+)
+from clearwood.plotting.style import QUIET, plain
+
+
+class MetaTreeDisplay:
+    """One tree, and how sure the posterior is of each of its nodes.
+
+    The nodes stand below each other as in the text, each with the answer that leads to
+    it. Lines are the thicker and darker the more probable it is that a tree has the
+    node. A bar shows this probability, its filled part that the tree has the node as a
+    leaf: an outline that is hardly filled means that the tree surely asks on, a full
+    bar that it surely stops. Between them stands what the node says by itself: the
+    probabilities of the classes, or a value and one standard deviation of the target
+    to both sides.
+
+    Make one with :meth:`from_estimator`.
+
+    Parameters
+    ----------
+    tree : AnnotatedTree
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        Its units are points.
+    figure_ : matplotlib Figure
+
+    Examples
+    --------
+    >>> import matplotlib; matplotlib.use("agg")
+    >>> from clearwood.metatree import BernoulliBeta, MetaTree, given, read_tree
+    >>> learned = MetaTree(given([0], n_values=2), BernoulliBeta())
+    >>> tree = read_tree(learned.update([[0], [1]], [0, 1]), classes=("ill", "well"))
+    >>> MetaTreeDisplay(tree).plot().tree.n_leaves
+    2
+    """
+
+    def __init__(self, tree: AnnotatedTree) -> None:
+        self.tree = tree
+
+    @classmethod
+    def from_estimator(cls, estimator: Any) -> MetaTreeDisplay:
+        """The most probable tree of a fitted estimator.
+
+        Parameters
+        ----------
+        estimator : fitted estimator with ``map_tree_``, or AnnotatedTree
+            Such as MetaTreeClassifier, or one of its ``top_trees``.
+
+        Returns
+        -------
+        MetaTreeDisplay
+        """
+        tree = getattr(estimator, "map_tree_", estimator)
+        if not isinstance(tree, AnnotatedTree):
+            raise InputError(
+                f"estimator is a {type(estimator).__name__} without a map_tree_; hand "
+                "in a fitted MetaTreeClassifier or MetaTreeRegressor, or one of its "
+                "trees."
+            )
+        return cls(tree)
+
+    def plot(self, ax: Any = None) -> MetaTreeDisplay:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; the letters shrink until all lines fit. By default a new
+            figure, as high as the tree is.
+
+        Returns
+        -------
+        MetaTreeDisplay
+            Itself, with ``ax_`` and ``figure_``.
+        """
+        if ax is None:
+            place = lay_out(self.tree, INNER_WIDTH, FONT)
+            ax = new_axes(place.height)
+        else:
+            place = _fitted(self.tree, ax)
+        ax.axis("off")
+        ax.set(xlim=(0, place.width), ylim=(place.height, 0))
+        _draw_heads(ax, place)
+        _draw_links(ax, place)
+        scale = _scale_of(self.tree)
+        for line in place.lines:
+            _draw_line(ax, self.tree, line, place, scale)
+        _draw_foot(ax, place, scale)
+        # All stands within the axes: no layout engine shall make them smaller for it.
+        for artist in ax.get_children():
+            artist.set_in_layout(False)
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
+
+
+def _fitted(tree: AnnotatedTree, ax: Any) -> Place:
+    """The largest letters with which all fits into some axes."""
+    width, height = size_in_points(ax)
+    return fitted(
+        lambda size: lay_out(tree, width, size), height, min(FONT, width / 45)
+    )
+
+
+def _draw_heads(ax: Any, place: Place) -> None:
+    heads = [
+        (0.0, "question and answer", "left"),
+        (place.says, place.head, "left"),
+        (place.rows, "rows", "right"),
+        (place.sure[0], "reached, leaf", "left"),
+    ]
+    for x, text, align in heads:
+        _text(ax, place, x, 0.9 * place.size, text, ha=align, color=QUIET, small=True)
+    ax.hlines(0.82 * place.top, 0, place.width, color="#00000022", linewidth=0.7)
+
+
+def _text(
+    ax: Any, place: Place, x: float, y: float, text: str, small: bool = False,
+    **look: Any,
+) -> None:  # fmt: skip
+    size = 0.85 * place.size if small else place.size
+    ax.text(x, y, plain(text), va="center_baseline", fontsize=size, **look)
+
+
+def _draw_links(ax: Any, place: Place) -> None:
+    """Lines from every node down and over to its children."""
+    for line in place.lines:
+        if line.parent is None:
+            continue
+        above = place.lines[line.parent]
+        sure = line.node.reach
+        ax.plot(
+            [above.x, above.x, line.x], [above.y, line.y, line.y],
+            color=_shade(sure), linewidth=(0.6 + 2.6 * sure) * place.size / FONT,
+            linestyle=":" if line.node.stopped else "-", solid_joinstyle="round",
+            solid_capstyle="round", zorder=1 + sure,
+        )  # fmt: skip
+
+
+def _shade(p: float) -> tuple[float, float, float]:
+    """From a light grey to a dark one."""
+    grey = 0.82 - 0.5 * p
+    return (grey, grey, grey + 0.06)
+
+
+def _draw_line(
+    ax: Any, tree: AnnotatedTree, line: Line, place: Place, scale: tuple[float, ...]
+) -> None:
+    node, size = line.node, place.size
+    is_end = node.feature is None
+    ax.plot(
+        [line.x], [line.y], marker="o" if is_end else "s", zorder=4,
+        markersize=0.62 * size, markeredgecolor=_shade(1.0), markeredgewidth=1.0,
+        markerfacecolor=SURE if is_end else "white",
+    )  # fmt: skip
+    weight = "bold" if is_end else "normal"
+    for i, text in enumerate(line.question):
+        y = line.y + 1.3 * size * (i - 0.5 * (len(line.question) - 1))
+        look: dict[str, Any] = {"color": "black" if node.condition else QUIET}
+        _text(ax, place, line.x + 0.8 * size, y, text, zorder=5, **look)
+    for i, text in enumerate(line.says):
+        y = line.y + 1.3 * size * (i - 0.5 * (len(line.says) - 1))
+        look = {"fontweight": weight, "color": "black" if is_end else QUIET}
+        _text(ax, place, place.says + 1.7 * size, y, text, **look)
+    if line.number:
+        _text(ax, place, place.says + 1.3 * size, line.y, line.number, ha="right",
+              color=QUIET)  # fmt: skip
+    rows = count_text(node.rule.support)
+    _text(ax, place, place.rows, line.y, rows, ha="right", color=QUIET)
+    if tree.classes:
+        _draw_shares(ax, line, place)
+    else:
+        _draw_value(ax, line, place, scale)
+    if not node.stopped:
+        _draw_sure(ax, line, place)
+
+
+def _bar(ax: Any, x: float, y: float, width: float, high: float, **look: Any) -> None:
+    from matplotlib.patches import Rectangle
+
+    ax.add_patch(Rectangle((x, y - 0.5 * high), width, high, **look))
+
+
+def _draw_shares(ax: Any, line: Line, place: Place) -> None:
+    """The class probabilities side by side."""
+    left, right = place.shares
+    x = left
+    for k, share in enumerate(line.node.rule.probabilities):
+        width = share * (right - left)
+        _bar(ax, x, line.y, width, 0.75 * place.size, **look_of_class(k))
+        x += width
+
+
+def _scale_of(tree: AnnotatedTree) -> tuple[float, ...]:
+    """Smallest and largest value with its spread."""
+    if tree.classes:
+        return ()
+    rules = [node.rule for node, _ in shown_nodes(tree)]
+    spread = [0.0 if math.isnan(r.spread) else r.spread for r in rules]
+    values = [(r.prediction, s) for r, s in zip(rules, spread)]
+    values = [(v, s) for v, s in values if math.isfinite(v)] or [(0.0, 1.0)]
+    low = min(v - s for v, s in values)
+    high = max(v + s for v, s in values)
+    return (low, high) if low < high else (low - 0.5, high + 0.5)
+
+
+def _draw_value(ax: Any, line: Line, place: Place, scale: tuple[float, ...]) -> None:
+    """The value as a dot, the spread of the target to both sides."""
+    (left, right), (low, high) = place.shares, scale
+    rule = line.node.rule
+    unit = (right - left) / (high - low)
+    ax.hlines(line.y, left, right, color="#00000018", linewidth=0.7)
+    if not math.isfinite(rule.prediction):
+        return
+    x = left + unit * (rule.prediction - low)
+    if not math.isnan(rule.spread):
+        width = unit * rule.spread
+        ax.hlines(line.y, x - width, x + width, color=VALUE, alpha=0.45, linewidth=3)
+    ax.plot([x], [line.y], marker="o", markersize=0.55 * place.size, color=VALUE)
+
+
+def _draw_sure(ax: Any, line: Line, place: Place) -> None:
+    left, right = place.sure
+    wide, high, node = 0.58 * (right - left), 0.75 * place.size, line.node
+    _bar(ax, left, line.y, node.reach * wide, high, facecolor=PALE,
+         edgecolor=QUIET, linewidth=0.8)  # fmt: skip
+    _bar(ax, left, line.y, node.leaf * wide, high, facecolor=SURE, linewidth=0)
+    text = probability_text(node.leaf)
+    _text(ax, place, right, line.y, text, ha="right", color=QUIET, small=True)
+
+
+def _draw_foot(ax: Any, place: Place, scale: tuple[float, ...]) -> None:
+    size = place.size
+    ax.hlines(place.end, 0, place.width, color="#00000022", linewidth=0.7)
+    for x, value, align in zip(place.shares, scale, ("left", "right")):
+        y = place.end + 0.8 * size
+        text = f"{value:.3g}"
+        _text(ax, place, x, y, text, ha=align, color=QUIET, small=True)
+    for x, y, text, look in place.legend:
+        _bar(ax, x, y, 1.1 * size, 0.75 * size, **look)
+        _text(ax, place, x + 1.6 * size, y, text, color=QUIET, small=True)
+    for y, text in place.notes:
+        _text(ax, place, 0, y, text, color=QUIET, small=True)

@@ -1,0 +1,232 @@
+"""What one reads of a posterior: single trees with probabilities, and rules."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from clearwood.exceptions import InputError
+from clearwood.metatree.posterior.meta_tree import MetaTree
+from clearwood.metatree.posterior.posterior import Posterior, PrunedTree
+from clearwood.metatree.reading.annotated_tree import AnnotatedTree, TreeNode
+from clearwood.metatree.reading.branches import (
+    STOP,
+    branches,
+    reading_features,
+    still_open,
+)
+from clearwood.rules.build.rounding import short_value
+from clearwood.rules.conditions import Condition
+from clearwood.rules.rule import Rule
+from clearwood.rules.rule_set import RuleSet
+from clearwood.rules.statistics import mean_interval_of, share_interval_of
+
+
+class ReadsTrees:
+    """What every estimator with a ``meta_tree_`` lets people read."""
+
+    meta_tree_: MetaTree
+    target_name = "y"
+    """Name of what is predicted, for text and pictures."""
+
+    @property
+    def map_tree_(self) -> AnnotatedTree:
+        """The most probable tree; of equally probable ones the smallest."""
+        return self._read([self.meta_tree_.posterior().map_tree()])[0]
+
+    @property
+    def rules_(self) -> RuleSet:
+        """The rules of the most probable tree."""
+        return self.map_tree_.rules
+
+    def top_trees(self, k: int = 5) -> list[AnnotatedTree]:
+        """The ``k`` most probable trees, best first.
+
+        Parameters
+        ----------
+        k : int, default=5
+            There may be fewer trees.
+
+        Returns
+        -------
+        list of AnnotatedTree
+        """
+        return self._read(self.meta_tree_.posterior().top_trees(k))
+
+    def sample_trees(self, n: int = 1, random_state: Any = None) -> list[AnnotatedTree]:
+        """Trees drawn from the posterior.
+
+        Parameters
+        ----------
+        n : int, default=1
+        random_state : int, Generator or RandomState, optional
+
+        Returns
+        -------
+        list of AnnotatedTree
+            Equal draws are one object.
+        """
+        posterior = self.meta_tree_.posterior()
+        drawn = posterior.sample_trees(n, random_state)
+        asks, which = np.unique(drawn, axis=0, return_inverse=True)
+        trees = self._read([posterior.pruned(row) for row in asks])
+        return [trees[i] for i in which.ravel()]
+
+    def _read(self, trees: Sequence[PrunedTree]) -> list[AnnotatedTree]:
+        classes = tuple(np.asarray(getattr(self, "classes_", ())).tolist())
+        says = _Says(self.meta_tree_.posterior(), classes)
+        return [_read_tree(says, tree, self.target_name) for tree in trees]
+
+
+def read_tree(
+    meta_tree: MetaTree,
+    tree: PrunedTree | None = None,
+    *,
+    classes: Sequence[Any] = (),
+    target: str = "y",
+) -> AnnotatedTree:
+    """Put one pruning in words.
+
+    What a leaf says is its own predictive mean (or class probabilities) given the rows
+    there; values are the shortest within half a percent of the standard deviation.
+
+    Parameters
+    ----------
+    meta_tree : MetaTree
+    tree : PrunedTree, optional
+        By default the most probable.
+    classes : sequence, default=()
+        Class labels; empty for regression.
+    target : str, default="y"
+        Name of what is predicted.
+
+    Returns
+    -------
+    AnnotatedTree
+
+    Examples
+    --------
+    >>> from clearwood.metatree import BernoulliBeta, given
+    >>> learned = MetaTree(given([0], n_values=2), BernoulliBeta())
+    >>> rows, y = [[0], [0], [0], [1], [1], [1]], [0, 0, 0, 1, 1, 1]
+    >>> print(read_tree(learned.update(rows, y), classes=("ill", "well")))
+    posterior probability 0.952
+    root: ill  [reached 1, leaf 0.048]
+    x0 is 0  [reached 0.952, leaf 0.952]
+      1. then ill  (3 rows, precision 1 [0.439, 1])
+    x0 is 1  [reached 0.952, leaf 0.952]
+      2. then well  (3 rows, precision 1 [0.439, 1])
+    A row without an answer (missing, never seen) gets what is said where it stops.
+    """
+    posterior = meta_tree.posterior()
+    tree = posterior.map_tree() if tree is None else tree
+    return _read_tree(_Says(posterior, tuple(classes)), tree, target)
+
+
+def _read_tree(says: _Says, tree: PrunedTree, target: str) -> AnnotatedTree:
+    posterior, s = says.posterior, says.posterior.structure
+    asks = np.zeros(s.n_nodes, dtype=bool)
+    asks[tree.inner] = True
+    nodes: list[TreeNode] = []
+    # Node, position of its parent, printed condition, and all that is known there.
+    Open = tuple[int, int, Condition | None, dict[int, Condition], bool]
+    todo: list[Open] = [(0, -1, None, {}, False)]
+    while todo:
+        number, parent, condition, way, stopped = todo.pop()
+        conditions = tuple(way[d] for d in sorted(way))
+        inner = bool(asks[number]) and not stopped
+        nodes.append(
+            TreeNode(
+                number,
+                parent,
+                0 if parent < 0 else nodes[parent].depth + 1,
+                condition,
+                says.rule(number, conditions, stopped),
+                float(posterior.reach[number]),
+                float(posterior.leaf[number]),
+                int(s.feature[number]) if inner else None,
+                stopped,
+            )
+        )
+        if not inner:
+            continue
+        below: list[Open] = []
+        for branch, child in branches(s, number):
+            found = still_open(branch, way)
+            if found is not None:
+                further = {**way, branch.feature: found[1]}
+                to = number if child == STOP else int(s.first_child[number]) + child
+                below.append((to, len(nodes) - 1, found[0], further, child == STOP))
+        todo += reversed(below)
+    return AnnotatedTree(
+        tuple(nodes),
+        reading_features(s),
+        says.classes,
+        target,
+        tree.log_probability,
+    )
+
+
+class _Says:
+    """What nodes say, and how good that is on the rows that they have learned."""
+
+    def __init__(self, posterior: Posterior, classes: tuple[Any, ...]) -> None:
+        model = posterior.model
+        if model.reads_features:
+            raise InputError(
+                f"{type(model).__name__} says a line, not a value, so its trees cannot "
+                "be read as rules; take NormalNormalGamma for leaves that say one."
+            )
+        self.posterior, self.classes = posterior, classes
+        total = posterior.total
+        if classes:
+            self.said = model.probabilities(total)  # type: ignore[attr-defined]
+        else:
+            with np.errstate(invalid="ignore"):
+                spread = math.sqrt(float(model.variance(total[0])))
+            self.said = model.mean(total)
+            self.step = 0.005 * spread if math.isfinite(spread) else 0.0
+
+    def rule(
+        self, node: int, conditions: tuple[Condition, ...], stopped: bool = False
+    ) -> Rule:
+        """What a node says, with the statistics of its rows, or of those that stop."""
+        posterior, said = self.posterior, self.said[node]
+        stats = (posterior.own if stopped else posterior.total)[node]
+        support = float(posterior.model.weight_of(stats))
+        if not self.classes:
+            value = short_value(float(said), self.step)
+            told: dict[str, Any] = {}
+            if posterior.model.n_columns == 1:
+                told = _moments(stats)
+            return Rule(conditions, value, (), support, support, **told)
+        best = int(said.argmax())
+        told = {}
+        if support > 0:
+            share = min(float(stats[best]) / support, 1.0)
+            low, high = share_interval_of(share, support)
+            told = {"precision": share, "precision_caught": share}
+            told |= {"low": low, "high": high}
+        return Rule(
+            conditions,
+            self.classes[best],
+            tuple(said.tolist()),
+            support,
+            support,
+            **told,
+        )
+
+
+def _moments(stats: np.ndarray) -> dict[str, float]:
+    """Spread of the target, and the interval of its mean."""
+    weight, mean, squares = stats.tolist()
+    if weight <= 0:
+        return {}
+    variance = max(squares, 0.0) / weight
+    told = {"spread": math.sqrt(variance)}
+    if weight > 1:
+        told["low"], told["high"] = mean_interval_of(mean, variance, weight)
+    return told

@@ -1,0 +1,91 @@
+"""What a report says of the posterior over all prunings, as plain data."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from clearwood.metatree.reading.scores import compare_scores
+from clearwood.metatree.reading.tree_text import (
+    leaves_text,
+    probability_text,
+    small_text,
+    summarize_tree,
+)
+
+MOST_TREES, MOST_FEATURES, LEAST_USED = 5, 20, 0.01
+
+NAMES = {
+    "n_leaves": ("Leaves (of the average: expected)", "number"),
+    "error": ("Wrong class (error)", "percent"),
+    "log_loss": ("Log loss", "number"),
+    "rmse": ("Root mean squared error", "number"),
+    "coverage": ("Rows inside their 90 % interval", "percent"),
+    "width": ("Mean width of the intervals", "number"),
+}
+
+
+def summarize_trees(result: Any, X: Any = None, y: Any = None) -> dict[str, Any] | None:
+    """The most probable tree, the next ones, features, and scores of the average.
+
+    Parameters
+    ----------
+    result : object
+        Something else than a fitted meta-tree has no such section.
+    X : array-like or frame of shape (n_samples, n_features), optional
+    y : array-like of shape (n_samples,), optional
+        Rows on which to compare the average with single trees.
+
+    Returns
+    -------
+    dict or None
+    """
+    if not hasattr(result, "map_tree_"):
+        return None
+    posterior = result.meta_tree_.posterior()
+    s = posterior.structure
+    best = result.map_tree_
+    trees = posterior.top_trees(MOST_TREES)
+    names, used = s.coder.features.names, posterior.feature_used
+    order = [d for d in np.argsort(-used, kind="stable") if used[d] >= LEAST_USED]
+    scores = None
+    if X is not None and y is not None:
+        scores = _score_lines(compare_scores(result, X, y))
+    return {
+        "tree": summarize_tree(best),
+        "facts": [
+            ("Tree in full", leaves_text(int(s.is_leaf.sum()))),
+            ("Expected number of leaves", f"{posterior.leaf.sum():.3g}"),
+            ("Most probable tree", leaves_text(best.n_leaves)),
+            ("Log evidence", f"{posterior.log_evidence:.6g}"),
+        ],
+        "trees": [
+            {
+                "probability": small_text(t.log_probability),
+                "leaves": leaves_text(len(t.leaves)),
+            }
+            for t in trees
+        ],
+        "used": [
+            {
+                "name": names[d],
+                "text": probability_text(float(used[d])),
+                "share": float(used[d]),
+            }
+            for d in order[:MOST_FEATURES]
+        ],
+        "n_hidden": len(names) - len(order[:MOST_FEATURES]),
+        "scores": scores,
+    }
+
+
+def _score_lines(scores: dict[str, dict[str, float]]) -> list[dict[str, Any]]:
+    return [
+        {
+            "name": NAMES[key][0],
+            "unit": NAMES[key][1],
+            "values": [of_one[key] for of_one in scores.values()],
+        }
+        for key in scores["average"]
+    ]

@@ -1,0 +1,351 @@
+"""From regions to a printed list: values, order, statistics, readable numbers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from clearwood._features import FeatureSpace
+from clearwood.exceptions import InputError
+from clearwood.rules.conditions import (
+    Condition,
+    matches_all,
+)
+from clearwood.rules.build.monotone import in_order
+from clearwood.rules.build.prune import prune_by_coverage, prune_by_prediction
+from clearwood.rules.build.rounding import rounded, short_value
+from clearwood.rules.rule import Rule, first_match
+from clearwood.rules.rule_set import RuleSet
+from clearwood.rules.statistics import agreement, described, variance
+from clearwood.rules.training import Training, together
+
+PRUNING = ("coverage", "prediction")
+
+
+def build_rule_set(
+    regions: Sequence[Sequence[Condition]],
+    training: Training,
+    features: FeatureSpace,
+    *,
+    classes: Sequence[Any] = (),
+    max_rules: int | None = None,
+    prune: str = "coverage",
+    round_cuts: bool = True,
+) -> RuleSet:
+    """Make an ordered list of rules of some regions.
+
+    A rule says the mean of what it is taught on the region's rows (the most
+    probable class). Rules stand by agreement with that, best first; a
+    region that holds no rows or all, or whose rows all belong to earlier rules, is
+    left out.
+
+    Parameters
+    ----------
+    regions : sequence of sequences of conditions
+        One sequence per region.
+    training : Training
+        Rows and what is said of them.
+    features : FeatureSpace
+        Names and categories.
+    classes : sequence, default=()
+        Class labels; empty for regression.
+    max_rules : int, optional
+        Most lines, ``otherwise`` included; it takes the rows of rules beyond.
+    prune : {"coverage", "prediction"}
+        Drop literals without which a rule holds the same training rows, or
+        moreover those without which the list predicts the same on them.
+    round_cuts : bool, default=True
+        Replace each bound by the shortest decimal that separates the same
+        training values, and each predicted value by a short one within half a
+        percent of the target's standard deviation. The rules predict with these.
+
+    Returns
+    -------
+    RuleSet
+    """
+    if prune not in PRUNING:
+        raise InputError(f"prune must be one of {PRUNING}, found {prune!r}.")
+    encoded = training.encoded
+    pruned = [prune_by_coverage(region, encoded) for region in regions]
+    held = [matches_all(conditions, encoded) for conditions in pruned]
+    kept = [
+        i
+        for i, rows in enumerate(held)
+        # What holds every row says no more than `otherwise` does.
+        if pruned[i] and (training.weight * rows).sum() > 0
+    ]
+    rules = [
+        _rule(pruned[i], held[i], training, classes, round_cuts)
+        for i in _in_printed_order(kept, held, training, classes)
+    ]
+    rules = _without_idle(rules, encoded)
+    if max_rules is not None:
+        rules = rules[: max_rules - 1]
+    otherwise = _otherwise(rules, training, classes, round_cuts)
+    if prune == "prediction":
+        shorter = prune_by_prediction(
+            [rule.conditions for rule in rules],
+            [rule.prediction for rule in rules],
+            otherwise.prediction,
+            encoded,
+        )
+        rules = [
+            replace(rule, conditions=conditions)
+            for rule, conditions in zip(rules, shorter)
+        ]
+        rules = _without_idle(rules, encoded)
+        if rules and not rules[-1].conditions:
+            otherwise = rules.pop()
+    if round_cuts:
+        rules = [
+            replace(rule, conditions=rounded(rule.conditions, encoded))
+            for rule in rules
+        ]
+    rule_set = RuleSet(tuple(rules), otherwise, features, tuple(classes))
+    return _described(rule_set, training)
+
+
+def build_rule_list(
+    regions: Sequence[Sequence[Condition]],
+    training: Training,
+    features: FeatureSpace,
+    *,
+    made: Training | None = None,
+    classes: Sequence[Any] = (),
+    round_cuts: bool = True,
+    signs: np.ndarray | None = None,
+) -> RuleSet:
+    """Make a list of regions that stand in the order in which they are to be tried.
+
+    A rule says the mean of what it is taught on the rows that it catches (the most
+    probable class). Literals without which it holds the same rows are dropped; a
+    region that catches no training row is left out.
+
+    Parameters
+    ----------
+    regions : sequence of sequences of conditions
+        One sequence per region.
+    training : Training
+        Rows and what is said of them.
+    features : FeatureSpace
+        Names and categories.
+    made : Training, optional
+        Further rows, which count for what a rule says and for which literals it
+        needs, but not in its statistics.
+    classes, round_cuts
+        As in :func:`build_rule_set`.
+    signs : ndarray of shape (n_features,), optional
+        1 where what is said (of two classes, the probability of the second) must rise
+        with a feature, -1 where it must fall, else 0. Rules then say what is nearest
+        to the means and in order. No region may be bounded on both sides in these.
+
+    Returns
+    -------
+    RuleSet
+    """
+    every = training if made is None else together(training, made)
+    encoded = every.encoded
+    is_real = np.arange(len(encoded)) < len(training.encoded)
+    rules: list[Rule] = []
+    free = every.weight > 0
+    for region in regions:
+        conditions = prune_by_coverage(region, encoded)
+        caught = free & matches_all(conditions, encoded)
+        if not (caught & is_real).any():
+            continue
+        if not conditions:
+            break  # It holds every row, as `otherwise` does.
+        rule = _rule(conditions, caught, every, classes, round_cuts)
+        if round_cuts:
+            rule = replace(rule, conditions=rounded(conditions, encoded))
+        rules.append(rule)
+        free &= ~caught
+    otherwise = _otherwise(rules, every, classes, round_cuts)
+    if signs is not None and signs.any():
+        *rules, otherwise = in_order(
+            [*rules, otherwise],
+            every,
+            classes,
+            signs,
+            lambda value: short_value(value, _short_step(every) * round_cuts),
+        )
+    rule_set = RuleSet(tuple(rules), otherwise, features, tuple(classes))
+    return _described(rule_set, training, by_caught=True)
+
+
+def build_rule_sum(
+    regions: Sequence[Sequence[Condition]],
+    values: Sequence[Any],
+    constant: Any,
+    training: Training,
+    features: FeatureSpace,
+    *,
+    made: Training | None = None,
+    classes: Sequence[Any] = (),
+    round_cuts: bool = True,
+) -> RuleSet:
+    """Make a sum of regions: every one that a row is in adds its value.
+
+    Literals without which a region holds the same rows are dropped, and so is a
+    region that holds no training row; one that holds all rows joins the constant.
+
+    Parameters
+    ----------
+    regions : sequence of sequences of conditions
+        One sequence per region, in the order of printing.
+    values : sequence of float or of array-like of shape (n_classes,)
+        What each region adds: to the value, or to the log-odds of each class.
+    constant : float or array-like of shape (n_classes,)
+        Where the sum starts.
+    training, features, made, classes
+        As in :func:`build_rule_list`.
+    round_cuts : bool, default=True
+        Replace bounds as in :func:`build_rule_set`, each value by a short one within
+        a thousandth of the target's standard deviation, and log-odds by three digits.
+        The rules predict with these.
+
+    Returns
+    -------
+    RuleSet
+    """
+    encoded = training.encoded
+    every = encoded if made is None else np.concatenate([encoded, made.encoded])
+    step = 0.0
+    if round_cuts and not len(classes):
+        step = 0.001 * math.sqrt(variance(training.taught, training.weight))
+    kept = []
+    constant = np.asarray(constant, dtype=np.float64)
+    for region, value in zip(regions, values):
+        conditions = prune_by_coverage(region, every)
+        if not (training.weight * matches_all(conditions, encoded)).sum() > 0:
+            continue
+        if not conditions:
+            constant = constant + value
+            continue
+        if round_cuts:
+            conditions = rounded(conditions, every)
+        kept.append((conditions, value))
+    rules = [
+        _addend(conditions, value, classes, round_cuts, step)
+        for conditions, value in [*kept, ((), constant)]
+    ]
+    rule_set = RuleSet(
+        tuple(rules[:-1]), rules[-1], features, tuple(classes), combine="sum"
+    )
+    return _described(rule_set, training)
+
+
+def _addend(
+    conditions: tuple[Condition, ...],
+    value: Any,
+    classes: Sequence[Any],
+    round_values: bool,
+    step: float,
+) -> Rule:
+    if len(classes):
+        scores = [float(f"{v:.3g}") if round_values else float(v) for v in value]
+        return Rule(conditions, classes[int(np.argmax(scores))], scores=tuple(scores))
+    return Rule(conditions, short_value(float(value), step))
+
+
+def _in_printed_order(
+    kept: list[int],
+    held: list[np.ndarray],
+    training: Training,
+    classes: Sequence[Any],
+) -> list[int]:
+    taught, weight = training.taught, training.weight
+    if len(classes):
+        taught = taught.argmax(axis=1)
+    found = {}
+    for i in kept:
+        mean = _mean_taught(held[i], training)
+        said = mean.argmax() if len(classes) else mean
+        found[i] = agreement(held[i], said, taught, weight, len(classes) > 0)
+    support = {i: (training.weight * held[i]).sum() for i in kept}
+    return sorted(kept, key=lambda i: (-found[i], -support[i], i))
+
+
+def _without_idle(rules: list[Rule], encoded: np.ndarray) -> list[Rule]:
+    """Leave out rules that catch no row first: nothing that is predicted changes."""
+    if not rules:
+        return rules
+    matches = np.array([rule.matches(encoded) for rule in rules]).T
+    busy = set(first_match(matches).tolist())
+    return [rule for i, rule in enumerate(rules) if i in busy]
+
+
+def _mean_taught(rows: np.ndarray, training: Training) -> np.ndarray:
+    taught = training.taught[rows]
+    mean = np.average(taught, axis=0, weights=training.weight[rows])
+    # Rounding may take it beyond: a probability above 1, a constant off itself.
+    return np.clip(mean, taught.min(axis=0), taught.max(axis=0))
+
+
+def _rule(
+    conditions: tuple[Condition, ...],
+    rows: np.ndarray,
+    training: Training,
+    classes: Sequence[Any],
+    round_values: bool,
+) -> Rule:
+    mean = _mean_taught(rows, training)
+    if len(classes):
+        return Rule(conditions, classes[int(mean.argmax())], tuple(mean.tolist()))
+    value = float(mean)
+    return Rule(
+        conditions, short_value(value, _short_step(training)) if round_values else value
+    )
+
+
+def _short_step(training: Training) -> float:
+    """Half a percent of the target's standard deviation."""
+    return 0.005 * math.sqrt(variance(training.taught, training.weight))
+
+
+def _otherwise(
+    rules: list[Rule], training: Training, classes: Sequence[Any], round_values: bool
+) -> Rule:
+    free = np.ones(len(training.encoded), dtype=bool)
+    for rule in rules:
+        free &= ~rule.matches(training.encoded)
+    if (training.weight * free).sum() == 0:
+        # No training row is left: say what is true on the whole, as the paper does.
+        free = np.ones_like(free)
+    return _rule((), free, training, classes, round_values)
+
+
+def _described(
+    rule_set: RuleSet, training: Training, *, by_caught: bool = False
+) -> RuleSet:
+    """The same rules, with their statistics on the training rows.
+
+    ``by_caught``: the probabilities are those of the caught rows, and stay so.
+    """
+    if rule_set.classes and rule_set.is_list and not by_caught:
+        rule_set = _with_probabilities(rule_set, training)
+    return described(
+        rule_set, training.encoded, training.weight, training.teacher, training.labels
+    )
+
+
+def _with_probabilities(rule_set: RuleSet, training: Training) -> RuleSet:
+    """The same rules, with the class probabilities of the rows that satisfy them.
+
+    Pruning may have let rows in; what is said must stay as it was.
+    """
+    first = rule_set.apply_encoded(training.encoded)
+    lines = []
+    for i, rule in enumerate(rule_set):
+        last = i == len(rule_set.rules)
+        rows = first == i if last else rule.matches(training.encoded)
+        if training.weight[rows].sum() > 0:
+            mean = _mean_taught(rows, training)
+            if mean.argmax() == rule_set.classes.index(rule.prediction):
+                rule = replace(rule, probabilities=tuple(mean.tolist()))
+        lines.append(rule)
+    return replace(rule_set, rules=tuple(lines[:-1]), otherwise=lines[-1])

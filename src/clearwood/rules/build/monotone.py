@@ -1,0 +1,88 @@
+"""What the lines of a list may say where the list must rise or fall with a feature.
+
+If what follows a rule rises with a feature, so does the list from this rule on, where
+the rule has no bound on the feature; a lower one alone, and tops all that follows; or
+an upper one alone, and stays below. ``clearwood.search.monotone`` has the same in bins.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from clearwood._numeric import pool_values
+from clearwood.exceptions import InputError
+from clearwood.rules.conditions import Interval
+from clearwood.rules.rule import Rule, first_match
+
+if TYPE_CHECKING:
+    from clearwood.rules.training import Training
+
+
+def in_order(
+    lines: Sequence[Rule],
+    training: Training,
+    classes: Sequence[Any],
+    signs: np.ndarray,
+    shorten: Callable[[float], float],
+) -> list[Rule]:
+    """The same lines, saying what makes the list rise and fall as it must.
+
+    Parameters
+    ----------
+    lines : sequence of Rule
+        ``otherwise`` last.
+    training : Training
+        Rows; lines say what is nearest to the means of those they catch.
+    classes : sequence
+        Two class labels, or none for regression.
+    signs : ndarray of shape (n_features,)
+        1 where what is said (of two classes, the probability of the second) must rise
+        with a feature, -1 where it must fall, else 0.
+    shorten : callable
+        Makes a value of regression one to be printed.
+
+    Returns
+    -------
+    list of Rule
+    """
+    kinds = [_kind(line, signs) for line in lines]
+    first = first_match(np.array([line.matches(training.encoded) for line in lines]).T)
+    weights = np.bincount(first, training.weight, minlength=len(lines))
+    taught = training.taught[:, 1] if len(classes) else training.taught
+    sums = np.bincount(first, training.weight * taught, minlength=len(lines))
+    # `otherwise` may be left without a row.
+    whole = np.full(len(lines), np.average(taught, weights=training.weight))
+    means = np.divide(sums, weights, out=whole, where=weights > 0)
+    said = pool_values(means.tolist(), weights.tolist(), kinds)
+    if len(classes):
+        both = [(1.0 - p, p) for p in said]
+        # As for every rule, the first of two classes that are as probable.
+        return [
+            replace(line, prediction=classes[int(p[1] > p[0])], probabilities=p)
+            for line, p in zip(lines, both)
+        ]
+    # Whatever shortening does to neighbours, they stay in order.
+    said = pool_values([shorten(v) for v in said], [0.0] * len(said), kinds)
+    return [replace(line, prediction=value) for line, value in zip(lines, said)]
+
+
+def _kind(rule: Rule, signs: np.ndarray) -> int:
+    """1 where a rule must say no less than all behind it, -1 no more, 0 neither."""
+    found = set()
+    for condition in rule.conditions:
+        if isinstance(condition, Interval) and signs[condition.feature]:
+            sign = int(signs[condition.feature])
+            if condition.low == math.inf:
+                continue  # Only missing values, which are compared with nothing.
+            found |= {sign} if condition.low > -math.inf else set()
+            found |= {-sign} if condition.high < math.inf else set()
+    if len(found) > 1:
+        raise InputError(
+            "A region is bounded on both sides where the list must rise or fall."
+        )
+    return found.pop() if found else 0

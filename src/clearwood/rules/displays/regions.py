@@ -1,0 +1,402 @@
+"""Printed rules as boxes over two features."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from clearwood._features import printable
+from clearwood.plotting.style import COLOURS, MARKERS, colour, plain, wrapped
+from clearwood.rules import RuleSet
+from clearwood.rules.displays.region_cells import (
+    Box,
+    box_of,
+    cell_edges,
+    decided_cells,
+    held_cells,
+    limits,
+    most_asked,
+    said_on_grid,
+    taken_cells,
+    two_features,
+)
+from clearwood.rules.displays.rule_lines import says_text
+from clearwood.rules.displays.style import rules_of
+
+SHOWN_POINTS = 5000
+LABEL = 19
+"""Width of a rule's number, in points."""
+
+
+class RegionsDisplay:
+    """Printed rules as boxes over two features.
+
+    Make one with :meth:`from_estimator`. In a list the first rule that fits decides:
+    its outline is bold, and where it takes rows of later ones, theirs is thin. A dashed
+    box is the shadow of a rule that asks other features too. The ground shows what
+    the ensemble says where it reads no others, or else what the rules say, as far as
+    that depends on the two features alone.
+
+    Parameters
+    ----------
+    points : ndarray of shape (n_samples, 2)
+        Values of both features.
+    said : ndarray of shape (n_samples,)
+        Label or value by which the points are coloured.
+    boxes : sequence of Box
+        Rules with conditions on these features, in printed order.
+    names : tuple of str
+        Names of the two features.
+    target : str
+        Name of what is predicted.
+    classes : tuple, default=()
+        Class labels; empty for regression.
+    background : tuple of ndarray or None, default=None
+        Values along both axes and what the teacher says on their grid, of shape
+        (len(second), len(first)).
+    decided : tuple of ndarray or None, default=None
+        Edges of cells along both axes and what the rules say in them, a masked array
+        of shape (len(second) - 1, len(first) - 1).
+    combine : {"first", "sum", "average"}, default="first"
+        As in ``RuleSet``. Only where the first decides does a rule take rows of
+        another.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+    figure_ : matplotlib Figure
+
+    Examples
+    --------
+    >>> import matplotlib; matplotlib.use("agg")
+    >>> from clearwood import FeatureSpace
+    >>> from clearwood.rules import Interval, Rule
+    >>> rules = RuleSet(
+    ...     (Rule((Interval(0, low=0.5),), 1.0),),
+    ...     Rule((), 0.0),
+    ...     FeatureSpace.numeric(2))
+    >>> display = RegionsDisplay.from_estimator(rules, np.eye(2), [0.0, 1.0])
+    >>> display.boxes[0].low
+    (0.5, -inf)
+    >>> display.plot().ax_.get_xlabel()
+    'x0'
+    """
+
+    def __init__(
+        self,
+        points: np.ndarray,
+        said: np.ndarray,
+        boxes: Sequence[Box],
+        *,
+        names: tuple[str, str],
+        target: str = "y",
+        classes: tuple[Any, ...] = (),
+        background: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None,
+        decided: tuple[np.ndarray, np.ndarray, np.ma.MaskedArray] | None = None,
+        combine: str = "first",
+    ) -> None:
+        self.points = points
+        self.said = said
+        self.boxes = boxes
+        self.names = names
+        self.target = target
+        self.classes = classes
+        self.background = background
+        self.decided = decided
+        self.combine = combine
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        y: Any = None,
+        *,
+        features: Sequence[Any] | None = None,
+    ) -> RegionsDisplay:
+        """Boxes of a fitted estimator's rules over the data.
+
+        Parameters
+        ----------
+        estimator : fitted estimator with ``rules_``, or RuleSet
+            Its printed rules are drawn. Where its ensemble reads no features but
+            these two, what it says fills the background.
+        X : array-like or frame of shape (n_samples, n_features)
+            Rows to show as points.
+        y : array-like of shape (n_samples,), optional
+            Colours of the points; by default what the ensemble (or the rules,
+            where there is no ensemble) say of them.
+        features : sequence of two int or str, optional
+            Positions or names of two numeric features; by default those that most
+            rules ask.
+
+        Returns
+        -------
+        RegionsDisplay
+        """
+        rules = rules_of(estimator)
+        pair = most_asked(rules) if features is None else two_features(rules, features)
+        points = rules.features.encode(X)[:, pair]
+        ensemble = getattr(estimator, "ensemble_", None)
+        said = (ensemble or rules).predict(X)
+        if y is not None:
+            said = rules.check_truth(y, len(points), "y")
+        boxes = [
+            box
+            for number, rule in enumerate(rules.rules, start=1)
+            if (box := box_of(rule, number, pair, _says(rules, rule))) is not None
+        ]
+        return cls(
+            points,
+            said,
+            boxes,
+            names=(rules.features.names[pair[0]], rules.features.names[pair[1]]),
+            target=rules.target,
+            classes=rules.classes,
+            background=said_on_grid(ensemble, pair, points),
+            decided=_said_in_cells(rules, pair, points) if rules.is_list else None,
+            combine=rules.combine,
+        )
+
+    def plot(self, ax: Any = None) -> RegionsDisplay:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        RegionsDisplay
+            Itself, with ``ax_`` and ``figure_``.
+        """
+        import matplotlib.pyplot as plt
+
+        if ax is None:
+            _, ax = plt.subplots(figsize=(7.2, 4.8), layout="constrained")
+        draw = self._draw_classes if self.classes else self._draw_values
+        draw(ax)
+        bounds = [limits(column) for column in self.points.T]
+        self._draw_boxes(ax, bounds)
+        ax.set(xlim=bounds[0], ylim=bounds[1])
+        ax.set_xlabel(_short_lines(self.names[0], 60))
+        ax.set_ylabel(_short_lines(self.names[1], 45))
+        ax.spines[["top", "right"]].set_visible(False)
+        handles, labels = ax.get_legend_handles_labels()
+        if handles:
+            ax.legend(
+                handles, labels, ncols=1 + (len(handles) > 22),
+                title=_short_lines(self.target) if self.classes else None,
+                loc="upper left", bbox_to_anchor=(1.01, 1), frameon=False,
+                alignment="left", fontsize=9,
+            )  # fmt: skip
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
+
+    def _shown(self) -> np.ndarray:
+        # Evenly thinned: more points would hide one another, and no seed is needed.
+        n = len(self.points)
+        return np.unique(np.linspace(0, n - 1, min(n, SHOWN_POINTS)).astype(int))
+
+    def _draw_classes(self, ax: Any) -> None:
+        from matplotlib.colors import ListedColormap
+
+        colours = [colour(k) for k in range(len(self.classes))]
+        if (ground := self._ground()) is not None:
+            first, second, said = ground
+            codes = np.ma.array(np.zeros(said.shape), mask=np.ma.getmaskarray(said))
+            for k, label in enumerate(self.classes):
+                codes[~codes.mask & (said.data == label)] = k
+            ax.pcolormesh(
+                first, second, codes, cmap=ListedColormap(colours), vmin=-0.5,
+                vmax=len(colours) - 0.5, alpha=0.14, linewidth=0,
+                rasterized=True, zorder=0,
+            )  # fmt: skip
+        rows = self._shown()
+        for k, label in enumerate(self.classes):
+            own = rows[self.said[rows] == label]
+            # Where a colour comes a second time, the marker is another one.
+            marker = MARKERS[(k + k // len(COLOURS)) % len(MARKERS)]
+            ax.scatter(
+                *self.points[own].T, s=14, color=colours[k], alpha=0.6, marker=marker,
+                linewidths=0, label=_short_lines(str(label)), zorder=1,
+            )  # fmt: skip
+
+    def _draw_values(self, ax: Any) -> None:
+        ground = self._ground()
+        values = self.said if ground is None else ground[2].compressed()
+        scale = {
+            "cmap": "cividis",
+            "vmin": min(self.said.min(), values.min(initial=np.inf)),
+            "vmax": max(self.said.max(), values.max(initial=-np.inf)),
+        }
+        if ground is not None:
+            ax.pcolormesh(
+                *ground, **scale, alpha=0.35, linewidth=0, rasterized=True, zorder=0
+            )
+        rows = self._shown()
+        drawn = ax.scatter(
+            *self.points[rows].T, s=16, c=self.said[rows], **scale,
+            edgecolors="white", linewidths=0.3, zorder=1,
+        )  # fmt: skip
+        # Below the picture: the legend of the boxes stands beside it. A layout engine
+        # leaves room for the label between them, others do not.
+        pad = 0.16 if ax.figure.get_layout_engine() is None else 0.02
+        bar = ax.figure.colorbar(
+            drawn, ax=ax, location="bottom", shrink=0.7, aspect=40, pad=pad
+        )
+        bar.set_label(plain(self.target))
+        bar.outline.set_visible(False)
+
+    def _ground(self) -> tuple[np.ndarray, np.ndarray, np.ma.MaskedArray] | None:
+        """Places along both axes and what is said there: ensemble, or rules."""
+        if self.background is None:
+            return self.decided
+        first, second, said = self.background
+        return first, second, np.ma.array(said)
+
+    def _draw_boxes(self, ax: Any, bounds: list[tuple[float, float]]) -> None:
+        edges = cell_edges(self.boxes, bounds)
+        taken = taken_cells(self.boxes, edges)
+        if self.combine != "first":
+            taken = [np.zeros_like(cells) for cells in taken]
+        corners = _Corners(bounds)
+        places = []
+        for box, cells in zip(self.boxes, taken):
+            low = [max(a, b[0]) for a, b in zip(box.low, bounds)]
+            high = [min(a, b[1]) for a, b in zip(box.high, bounds)]
+            if low[0] < high[0] and low[1] < high[1]:
+                free = held_cells(box, edges) & ~cells
+                corner = _label_corner((low[0], high[1]), edges, free, bounds)
+                bold = _outline(low, high, edges, free)
+                places.append((box, low, high, bold, corner, corners(corner)))
+        # The first rule that fits decides, so it lies on top.
+        for order, place in enumerate(reversed(places)):
+            self._draw_box(ax, *place, order=order)
+        for box in self.boxes:
+            self._describe(ax, box)
+
+    def _draw_box(
+        self,
+        ax: Any,
+        box: Box,
+        low: list[float],
+        high: list[float],
+        bold: list[list[tuple[float, float]]],
+        corner: tuple[float, float],
+        shift: int,
+        order: int,
+    ) -> None:
+        """A thin outline, a bold one where the rule decides, and its number."""
+        from matplotlib.collections import LineCollection
+        from matplotlib.patches import Rectangle
+
+        ink, dashes = self._ink(box), "--" if box.further else "-"
+        ax.add_patch(
+            Rectangle(
+                (low[0], low[1]), high[0] - low[0], high[1] - low[1], fill=False,
+                edgecolor=ink, linewidth=0.7, alpha=0.7, linestyle=dashes,
+                zorder=2 + order,
+            )
+        )  # fmt: skip
+        ax.add_collection(
+            LineCollection(
+                bold, colors=ink, linewidths=2.0, linestyles=dashes, zorder=2 + order
+            )
+        )
+        ax.annotate(
+            str(box.number), corner, xytext=(4 + LABEL * shift, -4),
+            textcoords="offset points", ha="left", va="top", fontsize=9,
+            fontweight="bold", color="white", annotation_clip=True,
+            bbox={"boxstyle": "round,pad=0.25", "facecolor": ink, "linewidth": 0},
+            zorder=20 + len(self.boxes) + order,
+        )  # fmt: skip
+
+    def _ink(self, box: Box) -> str:
+        if self.classes:
+            return colour(self.classes.index(box.prediction))
+        if self.combine == "sum":
+            return COLOURS[0] if box.prediction > 0 else COLOURS[1]
+        return "black"
+
+    def _describe(self, ax: Any, box: Box) -> None:
+        """One line of the legend."""
+        text = f"{box.number}: {box.says}{' (asks more)' * box.further}"
+        ax.plot(
+            [], [], color=self._ink(box), linewidth=1.8,
+            linestyle="--" if box.further else "-", label=_short_lines(text),
+        )  # fmt: skip
+
+
+def _says(rules: RuleSet, rule: Any) -> str:
+    verb = ("raises " if len(rules.classes) > 2 else "adds ") * rules.is_sum
+    return verb + says_text(rules, rule)
+
+
+def _said_in_cells(
+    rules: RuleSet, pair: list[int], points: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ma.MaskedArray]:
+    """What the rules say where only the two features matter."""
+    bounds = [limits(column) for column in points.T]
+    first, second, number = decided_cells(rules, pair, bounds)
+    return first, second, np.ma.array(rules.predictions[number - 1], mask=number == 0)
+
+
+def _outline(
+    low: list[float], high: list[float], edges: list[np.ndarray], free: np.ndarray
+) -> list[list[tuple[float, float]]]:
+    """Pieces of a box's sides beside which it has rows left to decide."""
+    first, second = edges
+    i, j = np.searchsorted(first, [low[0], high[0]]).tolist()
+    k, m = np.searchsorted(second, [low[1], high[1]]).tolist()
+    pieces = []
+    for y, row in ((low[1], k), (high[1], m - 1)):
+        for c in range(i, j):
+            if free[row, c]:
+                pieces.append([(first[c], y), (first[c + 1], y)])
+    for x, column in ((low[0], i), (high[0], j - 1)):
+        for r in range(k, m):
+            if free[r, column]:
+                pieces.append([(x, second[r]), (x, second[r + 1])])
+    return pieces
+
+
+def _label_corner(
+    corner: tuple[float, float],
+    edges: list[np.ndarray],
+    free: np.ndarray,
+    bounds: list[tuple[float, float]],
+) -> tuple[float, float]:
+    """Upper left of a box; of the largest cell left to it where that is taken."""
+    column = np.searchsorted(edges[0], corner[0])
+    row = np.searchsorted(edges[1], corner[1]) - 1
+    if free[row, column] or not free.any():
+        return corner
+    # As shares of what is shown: the axes need not have equal units.
+    width, height = (np.diff(e) / (high - low) for e, (low, high) in zip(edges, bounds))
+    area = np.where(free, height[:, None] * width, 0.0)
+    row, column = np.unravel_index(area.argmax(), area.shape)
+    return float(edges[0][column]), float(edges[1][row + 1])
+
+
+def _short_lines(text: str, width: int = 30) -> str:
+    """Text that needs little room beside a picture."""
+    return plain("\n".join(wrapped([printable(text)], width, len)))
+
+
+class _Corners:
+    """Counts the labels that are already at a corner, so that none hides another."""
+
+    def __init__(self, bounds: list[tuple[float, float]]) -> None:
+        self.low = np.array([low for low, _ in bounds])
+        self.width = np.array([high - low for low, high in bounds])
+        self.used: list[np.ndarray] = []
+
+    def __call__(self, corner: tuple[float, float]) -> int:
+        place = (np.array(corner) - self.low) / self.width
+        near = sum(bool((np.abs(place - other) < 0.05).all()) for other in self.used)
+        self.used.append(place)
+        return near

@@ -1,0 +1,224 @@
+"""Rules as a table with bars."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from clearwood.exceptions import InputError
+from clearwood.plotting.sheet import (
+    FONT,
+    INNER_WIDTH,
+    fitted,
+    new_axes,
+    size_in_points,
+)
+from clearwood.plotting.style import QUIET, plain
+from clearwood.rules.displays.rule_columns import Column, columns_of
+from clearwood.rules.displays.rule_lines import RuleLine, lines_of, lines_on
+from clearwood.rules.displays.style import rules_of
+from clearwood.rules.displays.table_layout import Table, lay_out
+
+
+class RulesDisplay:
+    """Rules as a table: what is asked and said, and bars for how far it holds.
+
+    Make one with :meth:`from_estimator`. The lines stand in printed order.
+
+    - Rows: the filled bar is the share of rows that the rule decides, the outline
+      the share that satisfies it, where earlier rules take some of them.
+    - Agreement with the model: a dot for the rows that the rule decides, a ring for
+      all that satisfy it; a diamond for precision, where the true classes are known.
+    - In regression, what is said on one axis for all rules, and one standard deviation
+      of the target on the rows that it decides to both sides.
+    - In a sum, what each rule adds, left or right of zero; with more than two classes
+      a field per class. The constant comes first.
+    - In an average, the weight of each rule.
+
+    Parameters
+    ----------
+    lines : sequence of RuleLine
+        What is shown of every rule: texts, shares and scores.
+    target : str
+        Name of what is predicted.
+    classes : tuple, default=()
+        Class labels; empty for regression.
+    is_sum : bool, default=False
+        Whether the rules add up.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        Holds the texts; its units are points.
+    panels_ : dict of str to matplotlib Axes
+        The columns of bars, by name: ``"rows"``, ``"value"``, ``"agreement"``,
+        ``"adds"``, ``"weight"``.
+    figure_ : matplotlib Figure
+
+    Examples
+    --------
+    >>> import matplotlib; matplotlib.use("agg")
+    >>> from clearwood import FeatureSpace
+    >>> from clearwood.rules import Interval, Rule, RuleSet
+    >>> rules = RuleSet(
+    ...     (Rule((Interval(0, low=0.5),), 1.0),),
+    ...     Rule((), 0.0),
+    ...     FeatureSpace.numeric(2))
+    >>> display = RulesDisplay.from_estimator(rules, [[0.1, 0], [0.9, 0], [0.8, 0]])
+    >>> display.lines[0].conditions, round(display.lines[0].caught, 3)
+    (('x0 > 0.5',), 0.667)
+    >>> list(display.plot().panels_)
+    ['rows', 'value']
+    """
+
+    def __init__(
+        self,
+        lines: Sequence[RuleLine],
+        *,
+        target: str = "y",
+        classes: tuple[Any, ...] = (),
+        is_sum: bool = False,
+    ) -> None:
+        self.lines = lines
+        self.target = target
+        self.classes = classes
+        self.is_sum = is_sum
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: Any, X: Any = None, y: Any = None, *, teacher: Any = None
+    ) -> RulesDisplay:
+        """The rules of a fitted estimator.
+
+        Parameters
+        ----------
+        estimator : fitted estimator with ``rules_``, or RuleSet
+        X : array-like or frame of shape (n_samples, n_features), optional
+            Rows on which shares and scores are measured; by default they are those
+            of the training rows.
+        y : array-like of shape (n_samples,), optional
+            True labels or values of these rows, for precision and spread.
+        teacher : model, path or array-like of shape (n_samples,), optional
+            The model that the rules speak for, or what it says of these rows, for
+            the agreement; by default the estimator's ensemble.
+
+        Returns
+        -------
+        RulesDisplay
+        """
+        rules = rules_of(estimator)
+        if X is None:
+            if y is not None or teacher is not None:
+                raise InputError(
+                    "y or teacher was given without X; give the rows they belong to."
+                )
+            lines = lines_of(rules)
+        else:
+            n_rows = len(rules.features.encode(X))
+            default = getattr(estimator, "ensemble_", None)
+            teacher = default if teacher is None else teacher
+            taught = rules.taught_by(teacher, X, n_rows)
+            if y is not None:
+                y = rules.check_truth(y, n_rows, "y")
+            lines = lines_on(rules, X, y, taught)
+        return cls(
+            lines, target=rules.target, classes=rules.classes, is_sum=rules.is_sum
+        )
+
+    def plot(self, ax: Any = None) -> RulesDisplay:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; the letters shrink until all lines fit. By default a new
+            figure, as high as the table is.
+
+        Returns
+        -------
+        RulesDisplay
+            Itself, with ``ax_``, ``panels_`` and ``figure_``.
+        """
+        columns = columns_of(self.lines, self.classes, self.is_sum)
+        says = f"then {self.target}"
+        if any(line.weight is not None for line in self.lines):
+            says = f"say of {self.target}"
+        if self.is_sum:
+            says = "raises most" if len(self.classes) > 2 else "adds"
+        if ax is None:
+            table = lay_out(self.lines, columns, says, INNER_WIDTH, FONT)
+            ax = new_axes(table.height)
+            ax.axis("off")
+        else:
+            ax.axis("off")
+            table = self._fitted(ax, columns, says)
+        ax.set(xlim=(0, table.width), ylim=(table.height, 0))
+        _draw_texts(ax, table)
+        self.panels_ = {}
+        for column, place in zip(columns, table.places):
+            panel = ax.inset_axes(
+                (
+                    place.left / table.width,
+                    1 - table.bottom / table.height,
+                    (place.right - place.left) / table.width,
+                    (table.bottom - table.top) / table.height,
+                )
+            )
+            panel.set_ylim(table.bottom, table.top)
+            _make_quiet(panel, table.size)
+            column.draw(panel, self.lines, table.middles, table.size)
+            self.panels_[column.name] = panel
+        _draw_legend(ax, table, columns)
+        # All stands within the axes: no layout engine shall make them smaller for it.
+        for artist in ax.get_children():
+            artist.set_in_layout(False)
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
+
+    def _fitted(self, ax: Any, columns: list[Column], says: str) -> Table:
+        """A table of the size of some axes."""
+        width, height = size_in_points(ax)
+        return fitted(
+            lambda size: lay_out(self.lines, columns, says, width, size), height, FONT
+        )
+
+
+def _draw_texts(ax: Any, table: Table) -> None:
+    for text in table.texts:
+        ax.text(
+            text.x, text.y, plain(text.text), ha=text.align, va="center_baseline",
+            fontsize=table.size, fontweight="bold" if text.bold else "normal",
+            color=QUIET if text.quiet else "black", rotation=text.rotation,
+            rotation_mode="anchor",
+        )  # fmt: skip
+    ax.hlines(table.rules, 0, table.width, color="#00000022", linewidth=0.7)
+
+
+def _make_quiet(panel: Any, size: float) -> None:
+    panel.patch.set_alpha(0)
+    panel.spines[["top", "right", "left", "bottom"]].set_visible(False)
+    panel.set_yticks([])
+    panel.tick_params(axis="x", length=0, labelsize=0.85 * size, labelcolor=QUIET)
+
+
+def _draw_legend(ax: Any, table: Table, columns: list[Column]) -> None:
+    from matplotlib.lines import Line2D
+
+    looks = [look for column in columns for _, look in column.handles]
+    handles = [
+        Line2D(
+            [],
+            [],
+            label=label,
+            linestyle="",
+            **{**look, "markersize": look["markersize"] * table.size / FONT},
+        )
+        for label, look in zip(table.legend, looks)
+    ]
+    if handles:
+        ax.legend(
+            handles=handles, loc="lower left", ncols=table.legend_columns,
+            bbox_to_anchor=(0, 1 - table.end / table.height), frameon=False,
+            fontsize=0.9 * table.size, borderpad=0, borderaxespad=0,
+            handletextpad=0.3, columnspacing=1.6, labelcolor=QUIET,
+        )  # fmt: skip

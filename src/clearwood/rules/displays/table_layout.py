@@ -1,0 +1,196 @@
+"""Where the texts and columns of a table of rules stand."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from clearwood._features import printable
+from clearwood.plotting.style import text_width, wrapped
+from clearwood.rules.displays.rule_columns import Column
+from clearwood.rules.displays.rule_lines import RuleLine
+
+LEADING = 1.32
+"""Height of a line of text over the size of its letters."""
+
+
+class Text(NamedTuple):
+    """A line of text and its place; ``y`` is its middle."""
+
+    x: float
+    y: float
+    text: str
+    align: str = "left"
+    bold: bool = False
+    quiet: bool = False
+    rotation: int = 0
+
+
+class Place(NamedTuple):
+    """Where bars begin and end, and where the numbers beside them end."""
+
+    left: float
+    right: float
+    end: float
+
+
+class Table(NamedTuple):
+    """A table laid out; all in points, and ``y`` grows downwards.
+
+    Attributes
+    ----------
+    width, height, size : float
+        Of the whole, and of the letters.
+    top, bottom, end : float
+        Where the lines begin and end, and where the legend does.
+    middles : list of float
+        Of each line.
+    rules : list of float
+        Heights of the thin lines between the rows.
+    texts : list of Text
+    places : list of Place
+        One per column.
+    legend : list of str
+        Its texts.
+    legend_columns : int
+    """
+
+    width: float
+    height: float
+    size: float
+    top: float
+    bottom: float
+    end: float
+    middles: list[float]
+    rules: list[float]
+    texts: list[Text]
+    places: list[Place]
+    legend: list[str]
+    legend_columns: int
+
+
+def lay_out(
+    lines: Sequence[RuleLine],
+    columns: Sequence[Column],
+    says: str,
+    width: float,
+    size: float,
+) -> Table:
+    """Find a place for everything.
+
+    Parameters
+    ----------
+    lines : sequence of RuleLine
+    columns : sequence of Column
+        What stands right of the texts.
+    says : str
+        Title over what the rules say.
+    width : float
+        Width of the table in points.
+    size : float
+        Size of the letters in points.
+
+    Returns
+    -------
+    Table
+        As high as it must be.
+    """
+    # A little more than is measured: pictures move letters to whole pixels.
+    measure, bold = text_width(1.03 * size), text_width(1.03 * size, "bold")
+    gap, leading = 1.5 * size, LEADING * size
+    says = printable(says)
+    x_if = measure(str(len(lines))) + 0.9 * size
+    says_width = min(max(map(bold, [says, *(line.says for line in lines)])), width / 5)
+    pieces = [_pieces(line) for line in lines]
+    natural = max(measure(" ".join(part)) for part in pieces)
+    beside = [max(map(measure, ["", *c.numbers])) + size for c in columns]
+    left = width - x_if - says_width - sum(beside) - (len(columns) + 1) * gap
+    least = [max(c.least * size, 0.14 * left) for c in columns]
+    if_width = max(min(natural, left - sum(least)), 0.3 * left)
+    # What the texts do not need goes to the bars, up to twice what they must have.
+    factor = min((left - if_width) / max(sum(least), 1e-9), 2.0)
+    x_says = x_if + if_width + gap
+    places, x = [], x_says + says_width + gap
+    for needed, extra in zip(least, beside):
+        right = x + factor * needed
+        places.append(Place(x, right, right + extra))
+        x = right + extra + gap
+
+    titles = [wrapped(["if"], if_width, bold), wrapped([says], says_width, bold)]
+    titles += [
+        wrapped([c.title], p.end - p.left, bold) for c, p in zip(columns, places)
+    ]
+    starts = [x_if, x_says, *(p.left for p in places)]
+    labels = max((measure(label) for c in columns for label in c.labels), default=0.0)
+    labels += size if labels else 0.0
+    top = max(leading * max(map(len, titles)), labels) + 0.6 * size
+    texts = [
+        text
+        for x, title in zip(starts, titles)
+        for text in _block(
+            x, top - 0.6 * size - leading * len(title) / 2, title, leading, bold=True
+        )
+    ]
+    for column, place in zip(columns, places):
+        step = (place.right - place.left) / max(len(column.labels), 1)
+        texts += [
+            Text(place.left + (k + 0.5) * step, top - 0.4 * size, label, rotation=90)
+            for k, label in enumerate(column.labels)
+        ]
+
+    y, middles, rules = top, [], [top]
+    for row, (line, part) in enumerate(zip(lines, pieces)):
+        asked = wrapped(part, if_width, measure)
+        said = wrapped([line.says], says_width, bold)
+        high = leading * max(len(asked), len(said)) + 0.75 * size
+        middle = y + high / 2
+        if line.number is not None:
+            number = Text(x_if - 0.9 * size, middle, str(line.number), "right")
+            texts.append(number._replace(quiet=True))
+        texts += _block(x_if, middle, asked, leading, quiet=not line.conditions)
+        texts += _block(x_says, middle, said, leading, bold=True)
+        texts += [
+            Text(p.end, middle, c.numbers[row], "right")
+            for c, p in zip(columns, places)
+            if c.numbers[row]
+        ]
+        middles.append(middle)
+        y += high
+        rules.append(y)
+    axis = 1.7 * leading if any(c.has_axis for c in columns) else 0.4 * leading
+    legend, abreast = _legend(columns, width, 0.9 * size)
+    high = max((text.count("\n") + 1 for text in legend), default=0)
+    end = y + axis + math.ceil(len(legend) / abreast) * (1.2 * high + 0.5) * size
+    return Table(
+        width, end, size, top, y, end, middles, rules, texts, places, legend, abreast
+    )
+
+
+def _legend(
+    columns: Sequence[Column], width: float, size: float
+) -> tuple[list[str], int]:
+    """The texts of the legend, and how many stand side by side."""
+    measure = text_width(1.03 * size)
+    # Beside a text: its mark, and white before the next one.
+    mark = 4.5 * size
+    names = [label for column in columns for label, _ in column.handles]
+    texts = [wrapped([name], width - mark, measure) for name in names]
+    widest = max((measure(line) for text in texts for line in text), default=0.0)
+    abreast = max(1, min(len(names), int(width / (widest + mark))))
+    return ["\n".join(text) for text in texts], abreast
+
+
+def _pieces(line: RuleLine) -> list[str]:
+    if not line.conditions:
+        always = line.number is None or line.weight
+        return ["always" if always else "otherwise"]
+    return [*(f"{c} and" for c in line.conditions[:-1]), line.conditions[-1]]
+
+
+def _block(
+    x: float, middle: float, lines: list[str], leading: float, **look: Any
+) -> list[Text]:
+    """Several lines of text about a middle."""
+    first = middle - leading * (len(lines) - 1) / 2
+    return [Text(x, first + i * leading, text, **look) for i, text in enumerate(lines)]

@@ -1,0 +1,1 @@
+"""Ordered lists of boxes."""

@@ -1,0 +1,274 @@
+"""One sum of boxes and a constant, and coordinate ascent over its boxes."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from clearwood.search import _kernels
+from clearwood.search.grid import Grid, contains, n_literals
+from clearwood.search.lists.ascent import LEAST_ROWS
+from clearwood.search.sums.losses import SumLoss
+from clearwood.search.sums.values import best_value, best_values, design_of
+
+MOST_SWEEPS = 20
+"""Most rounds over all boxes of a sum, and over sides and value of one box."""
+
+SMALLEST_CHANGE = 1e-9
+"""A sum changes only if its objective falls by more than this."""
+
+
+class SumProblem(NamedTuple):
+    """What a sum is fitted to.
+
+    Attributes
+    ----------
+    grid : Grid
+    seen : ndarray of bool of shape (total number of bins,)
+        Bins that hold rows.
+    loss : SquaredSumLoss or ClassSumLoss
+    literal : float
+        Penalty per literal.
+    ridge : float
+        Penalty on half the square of each value, so that none runs away.
+    counts : ndarray of float64 of shape (n_rows,)
+        How much a row counts towards ``LEAST_ROWS``: 0 for a made one.
+    """
+
+    grid: Grid
+    seen: np.ndarray
+    loss: SumLoss
+    literal: float
+    ridge: float
+    counts: np.ndarray
+
+
+class BoxSum(NamedTuple):
+    """Boxes, each of which adds its value to one output of the rows in it.
+
+    Attributes
+    ----------
+    boxes : ndarray of bool of shape (n_boxes, total number of bins)
+    values : ndarray of shape (n_boxes,)
+        What each box adds.
+    outputs : ndarray of int of shape (n_boxes,)
+        To which output.
+    constant : ndarray of shape (n_outputs,)
+        What every row begins with.
+    objective : float
+        Loss and penalties on the rows it was fitted to.
+    """
+
+    boxes: np.ndarray
+    values: np.ndarray
+    outputs: np.ndarray
+    constant: np.ndarray
+    objective: float
+
+    def scores(self, grid: Grid) -> np.ndarray:
+        """The sums of each row: (n_outputs, n_rows)."""
+        return _scores(self, contains(grid, self.boxes))
+
+    def predict(self, grid: Grid) -> np.ndarray:
+        """What is said of each row: a value, or of several outputs the largest."""
+        scores = self.scores(grid)
+        return scores.argmax(axis=0) if len(scores) > 1 else scores[0]
+
+
+def make_sum_problem(
+    grid: Grid, loss: SumLoss, literal: float, ridge: float, counts: np.ndarray
+) -> SumProblem:
+    """Put together what a sum is fitted to."""
+    counts = counts.astype(np.float64)
+    return SumProblem(grid, grid.seen(), loss, literal, ridge, counts)
+
+
+def refine_sum(problem: SumProblem, start: BoxSum) -> BoxSum:
+    """Refit all values and improve box after box until the objective stops falling.
+
+    Boxes that do not pay for their literals, the others being refitted, are dropped,
+    and so is a box that holds nearly the rows of another one, or all but these.
+
+    Parameters
+    ----------
+    problem : SumProblem
+    start : BoxSum
+
+    Returns
+    -------
+    BoxSum
+    """
+    ascent = SumAscent(problem, start)
+    while True:
+        ascent.run()
+        if not (ascent.drop_twin() or ascent.drop_idle()):
+            return ascent.result()
+
+
+class SumAscent:
+    """Coordinate ascent over the boxes of one sum.
+
+    Parameters
+    ----------
+    problem : SumProblem
+    start : BoxSum
+    """
+
+    def __init__(self, problem: SumProblem, start: BoxSum) -> None:
+        self.problem = problem
+        self.boxes = start.boxes.copy()
+        self.values = start.values.copy()
+        self.outputs = start.outputs
+        self.constant = start.constant
+        self.member = contains(problem.grid, self.boxes)
+        self.literals = self._count_literals()
+
+    def run(self) -> None:
+        """Refit the values and sweep over the boxes while that helps."""
+        self.refit()
+        before = self.objective()
+        for _ in range(MOST_SWEEPS):
+            for k in range(len(self.boxes)):
+                self.improve(k)
+            self.refit()
+            now = self.objective()
+            if now > before - SMALLEST_CHANGE:
+                break
+            before = now
+
+    def improve(self, k: int) -> None:
+        """Find a better value and better sides for one box, the others as they are."""
+        grid, seen, loss, literal, ridge, _ = self.problem
+        output, value = int(self.outputs[k]), float(self.values[k])
+        scores = self.scores()
+        scores[output] -= value * self.member[k]
+        answers = loss.answers(scores)
+        now = loss.change(answers, output, value)[self.member[k]].sum()
+        now += 0.5 * ridge * value**2 + literal * self.literals[k]
+        found = self._improved(k, answers, output, value)
+        if found[0] < now - _kernels.SMALLEST_CHANGE:
+            _, self.boxes[k], self.values[k] = found
+            self.member[k] = contains(grid, self.boxes[k][None])[0]
+            self.literals[k] = n_literals(grid, self.boxes[k], seen)
+
+    def _improved(
+        self, k: int, answers: np.ndarray, output: int, value: float
+    ) -> tuple[float, np.ndarray, float]:
+        """Sides and value in turns, while the cost falls."""
+        grid, seen, loss, literal, ridge, counts = self.problem
+        best = np.inf, self.boxes[k], value
+        for _ in range(MOST_SWEEPS):
+            box = best[1].copy()
+            cost = _kernels.improve_box(
+                *grid, seen, loss.change(answers, output, value), counts, box,
+                literal, float(LEAST_ROWS),
+            )  # fmt: skip
+            cost += 0.5 * ridge * value**2
+            if cost > best[0] - SMALLEST_CHANGE:
+                return best
+            best = cost, box, value
+            rows = np.flatnonzero(contains(grid, box[None])[0])
+            value = best_value(loss, answers, output, rows, ridge, value)
+        return best
+
+    def refit(self) -> None:
+        """The best constant and values for the boxes as they are."""
+        self.constant, self.values = best_values(
+            self.problem.loss,
+            self.problem.ridge,
+            self.member,
+            self.outputs,
+            self.constant,
+            self.values,
+        )
+
+    def drop_idle(self) -> bool:
+        """Drop the box that pays least, if it does not pay; whether there was one."""
+        least, best = self.objective() + SMALLEST_CHANGE, None
+        for k in np.flatnonzero(self._may_be_idle()).tolist():
+            fewer = SumAscent(self.problem, self._without(k))
+            fewer.refit()
+            if (then := fewer.objective()) < least:
+                least, best = then, fewer
+        if best is None:
+            return False
+        self.__dict__.update(best.__dict__)
+        return True
+
+    def _may_be_idle(self) -> np.ndarray:
+        """Boxes without which the objective would hardly rise.
+
+        Without a factor, and with all others refitted, a quadratic function rises by
+        half its square over its place in the inverse of the second derivatives.
+        """
+        problem, answers = self.problem, self.problem.loss.answers(self.scores())
+        design, outputs, ridge = design_of(
+            problem.loss, problem.ridge, self.member, self.outputs
+        )
+        curvature = problem.loss.curvature(answers, design, outputs) + np.diag(ridge)
+        spread = np.diag(np.linalg.pinv(curvature))[len(design) - len(self.boxes) :]
+        rise = self.values**2 / (2.0 * np.maximum(spread, 1e-300))
+        # Far off, other losses rise less than their curvature says.
+        return rise < 2.0 * problem.literal * self.literals + SMALLEST_CHANGE
+
+    def drop_twin(self) -> bool:
+        """Drop a box that says no more than others do; whether there was one.
+
+        A box and its complement differ by the constant. So a box must differ by
+        ``LEAST_ROWS`` rows from nothing, from everything, and from every box before
+        it and its complement: two boxes that nearly cancel are a rule for the rows
+        between them.
+        """
+        counts = self.problem.counts
+        total = counts.sum()
+        for k, rows in enumerate(self.member):
+            same = [np.zeros_like(rows), *self.member[:k]]
+            outputs = [self.outputs[k], *self.outputs[:k]]
+            for other, output in zip(same, outputs):
+                apart = counts @ (rows ^ other)
+                if output == self.outputs[k] and not (
+                    LEAST_ROWS <= apart <= total - LEAST_ROWS
+                ):
+                    fewer = SumAscent(self.problem, self._without(k))
+                    self.__dict__.update(fewer.__dict__)
+                    return True
+        return False
+
+    def _without(self, k: int) -> BoxSum:
+        kept = np.arange(len(self.boxes)) != k
+        return BoxSum(
+            self.boxes[kept],
+            self.values[kept],
+            self.outputs[kept],
+            self.constant,
+            np.inf,
+        )
+
+    def _count_literals(self) -> np.ndarray:
+        grid, seen = self.problem.grid, self.problem.seen
+        return np.array([n_literals(grid, box, seen) for box in self.boxes], dtype=int)
+
+    def scores(self) -> np.ndarray:
+        """The sums of each row."""
+        return _scores(self, self.member)
+
+    def objective(self) -> float:
+        """Loss and penalties of the sum as it is."""
+        problem = self.problem
+        loss = problem.loss.rows(self.scores()).sum()
+        ridge = 0.5 * problem.ridge * (self.values**2).sum()
+        return float(loss + ridge + problem.literal * self.literals.sum())
+
+    def result(self) -> BoxSum:
+        """The sum as it is."""
+        return BoxSum(
+            self.boxes, self.values, self.outputs, self.constant, self.objective()
+        )
+
+
+def _scores(lines: BoxSum | SumAscent, member: np.ndarray) -> np.ndarray:
+    scores = np.repeat(lines.constant[:, None], member.shape[1], axis=1)
+    for rows, value, output in zip(member, lines.values, lines.outputs):
+        scores[output] += value * rows
+    return scores

@@ -1,0 +1,145 @@
+"""Small trees, grown by looking two splits ahead and improved as a whole.
+
+A tree is fitted to a loss on bins. It is grown large by splits whose best follow-up
+splits lower the loss most, cut back to each size exactly, and improved at each size by
+moving splits and leaves until the objective stops falling.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from clearwood.search.trees.nodes import (
+    SMALLEST_CHANGE,
+    Node,
+    Path,
+    TreeProblem,
+    at,
+    inner_nodes,
+    root_of,
+    with_node,
+)
+from clearwood.search.trees.splits import first_split, grow, next_split, prunings
+
+N_REMOVED = 3
+"""Leaves that may move to another place at a time: those that are missed least."""
+
+MOST_ROUNDS = 2
+"""Most passes over all sizes."""
+
+MOST_SWEEPS = 20
+"""Most rounds over all splits of a tree."""
+
+
+def grow_trees(problem: TreeProblem, max_leaves: int) -> list[Node]:
+    """Trees of 1, 2, ... leaves, each as good as the search finds.
+
+    Parameters
+    ----------
+    problem : TreeProblem
+    max_leaves : int
+
+    Returns
+    -------
+    list of Node
+        One per size; none beyond the size from which no split pays.
+    """
+    root = root_of(problem)
+    if max_leaves < 2 or not len(problem.grid.n_bins):
+        return [root]
+    large = [grow(root, 2 * max_leaves, how) for how in (first_split, next_split)]
+    found = {1: root}
+    for cut in (prunings(tree, max_leaves) for tree in large):
+        for size in sorted(cut):
+            _keep(found, improve(cut[size]))
+    # What was learnt at one size may serve those beside it.
+    for _ in range(MOST_ROUNDS):
+        before = sum(tree.cost for tree in found.values())
+        for size in range(1, max_leaves):
+            if size in found:
+                for longer in expansions(found[size]):
+                    _keep(found, improve(longer))
+        for size in range(max_leaves, 2, -1):
+            if size in found:
+                for shorter in removals(found[size])[:1]:
+                    _keep(found, improve(shorter))
+        if sum(tree.cost for tree in found.values()) > before - SMALLEST_CHANGE:
+            break
+    paying = [root]
+    for size in sorted(found):
+        if found[size].cost < paying[-1].cost - SMALLEST_CHANGE:
+            paying.append(found[size])
+    return paying
+
+
+def _keep(found: dict[int, Node], tree: Node) -> None:
+    """Keep a tree if it is the best of its size, without splits that say nothing."""
+    tree = merged(tree)
+    known = found.get(tree.n_leaves)
+    if known is None or tree.cost < known.cost - SMALLEST_CHANGE:
+        found[tree.n_leaves] = tree
+
+
+def merged(tree: Node) -> Node:
+    """The tree without splits on both sides of which the same is said."""
+    if not tree.children:
+        return tree
+    children = tuple(merged(child) for child in tree.children)
+    left, right = children
+    if not left.children and not right.children and left.value == right.value:
+        return tree.leaf()
+    return tree if children == tree.children else tree.with_children(children)
+
+
+def improve(tree: Node) -> Node:
+    """Move splits, and leaves to other places, while the objective falls."""
+    for _ in range(MOST_SWEEPS):
+        before = tree.cost
+        for path, _ in list(inner_nodes(tree)):
+            tree = with_node(tree, path, at(tree, path).moved)
+        if tree.cost > before - SMALLEST_CHANGE:
+            better = transplanted(tree)
+            if better is tree:
+                break
+            tree = better
+    return tree
+
+
+def removals(tree: Node) -> list[Node]:
+    """Trees with one leaf less, best first: a split gives way to one of its sides."""
+    found = []
+    for path, node in inner_nodes(tree):
+        for side, child in enumerate(node.children):
+            # The other side is the leaf that goes.
+            if node.children[1 - side].children or (side and node.n_leaves == 2):
+                continue
+            kept = Node(tree.problem, node.rows, node.box).shaped_like(child)
+            found.append(with_node(tree, path, kept))
+    return sorted((t for t in found if t.is_sound), key=lambda t: t.cost)
+
+
+def expansions(tree: Node, most: int = 1) -> list[Node]:
+    """Trees with one leaf more, best first: a leaf is split."""
+    found = []
+    todo: list[tuple[Path, Node]] = [((), tree)]
+    while todo:
+        path, node = todo.pop()
+        todo += [((*path, side), child) for side, child in enumerate(node.children)]
+        if not node.children:
+            losses, goes_left = node.best_splits
+            for d in np.argsort(losses, kind="stable")[:2]:
+                if np.isfinite(losses[d]):
+                    new = node.split(d, goes_left[node.part(d)])
+                    found.append((new.cost - node.cost, path, new))
+    found.sort(key=lambda entry: entry[0])
+    return [with_node(tree, path, new) for _, path, new in found[:most]]
+
+
+def transplanted(tree: Node) -> Node:
+    """Take a leaf away and split another one; the same tree where that does not pay."""
+    best = tree
+    for shorter in removals(tree)[:N_REMOVED]:
+        for other in expansions(shorter):
+            if other.cost < best.cost - SMALLEST_CHANGE:
+                best = other
+    return best

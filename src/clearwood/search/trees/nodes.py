@@ -1,0 +1,331 @@
+"""Trees in bins: nodes with the rows that come to them, and moving one split."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from clearwood.search.grid import Grid, n_literals, whole_box
+from clearwood.search.lists.ascent import LEAST_ROWS, BoxList
+from clearwood.search.losses import ClassLoss, Loss
+from clearwood.search.trees import _kernels as kernels
+
+SOFTNESS = 0.1
+"""Weight of the squared error of the regrets beside the regret itself. It prefers, of
+splits after which the same classes are said, the one that prepares for others."""
+
+N_TRIED = 4
+"""Features that are tried where one split is moved, in order of promise."""
+
+SMALLEST_CHANGE = 1e-9
+"""A tree changes only if its objective falls by more than this."""
+
+
+class TreeProblem(NamedTuple):
+    """What a tree is fitted to; see :func:`make_tree_problem`.
+
+    Attributes
+    ----------
+    grid : Grid
+    seen : ndarray of bool of shape (total number of bins,)
+        Bins that hold rows.
+    stats : ndarray of shape (n_rows, n_scores + 3)
+        Per row its scores, its weight, whether it counts as support, and one.
+    hard, soft : float
+        What a leaf loses: see ``_tree_kernels.leaf_loss``.
+    constant : float
+        What is lost besides.
+    literal : float
+        Penalty per literal of a leaf's box.
+    is_class : bool
+        Whether leaves say a class, or a value.
+    """
+
+    grid: Grid
+    seen: np.ndarray
+    stats: np.ndarray
+    hard: float
+    soft: float
+    constant: float
+    literal: float
+    is_class: bool
+
+
+def make_tree_problem(
+    grid: Grid, loss: Loss, counts: np.ndarray, literal: float = 0.0
+) -> TreeProblem:
+    """Put together what a tree is fitted to.
+
+    Parameters
+    ----------
+    grid : Grid
+    loss : ClassLoss or SquaredLoss
+    counts : ndarray of shape (n_rows,)
+        How much a row counts as support: 0 for a made one.
+    literal : float
+        Penalty per literal of a leaf's box.
+    """
+    is_class = isinstance(loss, ClassLoss)
+    if isinstance(loss, ClassLoss):
+        scores, hard, soft = loss.costs.T, 1.0, SOFTNESS
+    else:
+        scores, hard, soft = (loss.share * loss.target)[:, None], 0.0, 1.0
+    squares = (scores**2).sum(axis=1) / np.maximum(loss.share, 1e-300)
+    stats = np.column_stack([scores, loss.share, counts, np.ones(grid.n_rows)])
+    constant = soft * float(squares.sum())
+    return TreeProblem(
+        grid, grid.seen(), stats, hard, soft, constant, literal, is_class
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Node:
+    """A node of a tree with the rows that come to it; the root stands for the tree.
+
+    Attributes
+    ----------
+    problem : TreeProblem
+    rows : ndarray of int64
+        Positions of the rows.
+    box : ndarray of bool of shape (total number of bins,)
+        Bins that are allowed here.
+    feature : int
+        The feature that is asked about; -1 in a leaf.
+    goes_left : ndarray of bool of shape (number of bins of the feature,) or None
+        Which of its bins go left; None in a leaf.
+    children : tuple of Node
+        Left and right, or none.
+    """
+
+    problem: TreeProblem
+    rows: np.ndarray
+    box: np.ndarray
+    feature: int = -1
+    goes_left: np.ndarray | None = None
+    children: tuple[Node, ...] = ()
+
+    @cached_property
+    def sums(self) -> np.ndarray:
+        """Sums of ``stats`` over the rows."""
+        return kernels.sum_rows(self.problem.stats, self.rows)
+
+    @cached_property
+    def leaf_cost(self) -> float:
+        """Loss and literals, were it a leaf."""
+        grid, seen, _, hard, soft, _, literal, _ = self.problem
+        loss = float(kernels.leaf_loss(self.sums, hard, soft))
+        return loss + (literal * n_literals(grid, self.box, seen) if literal else 0.0)
+
+    @cached_property
+    def cost(self) -> float:
+        """Loss and literals of the leaves."""
+        if self.children:
+            return sum(child.cost for child in self.children)
+        return self.leaf_cost
+
+    @cached_property
+    def n_leaves(self) -> int:
+        """Number of leaves."""
+        return sum(child.n_leaves for child in self.children) or 1
+
+    @cached_property
+    def is_sound(self) -> bool:
+        """Whether all leaves have enough support."""
+        if self.children:
+            return all(child.is_sound for child in self.children)
+        return bool(self.sums[-2] >= LEAST_ROWS)
+
+    @cached_property
+    def value(self) -> Any:
+        """What is said here: a class, or a value."""
+        scores = self.sums[: -kernels.N_EXTRA]
+        if self.problem.is_class:
+            return int(scores.argmin())
+        weight = self.sums[-kernels.N_EXTRA]
+        return float(scores[0] / weight) if weight > 0 else 0.0
+
+    @cached_property
+    def best_splits(self) -> tuple[np.ndarray, np.ndarray]:
+        """Per feature the least loss after one split, and the bins that go left."""
+        return self._splits_of(self.problem.stats, self.problem.hard, self.problem.soft)
+
+    def _splits_of(
+        self, stats: np.ndarray, hard: float, soft: float
+    ) -> tuple[np.ndarray, np.ndarray]:
+        grid = self.problem.grid
+        sums = kernels.histogram(
+            grid.columns, grid.start, len(self.box), self.rows, stats
+        )
+        return kernels.best_splits(
+            sums, grid.start, grid.n_bins, grid.is_category, hard, soft,
+            float(LEAST_ROWS),
+        )  # fmt: skip
+
+    @cached_property
+    def moved(self) -> Node:
+        """The best split here, what is below being kept; see :func:`improve`."""
+        return _moved(self)
+
+    def part(self, d: int) -> slice:
+        """The bins of one feature in a box."""
+        grid = self.problem.grid
+        return slice(grid.start[d], grid.start[d] + grid.n_bins[d])
+
+    def split(
+        self,
+        d: int,
+        goes_left: np.ndarray,
+        shapes: tuple[Node, ...] = (),
+    ) -> Node:
+        """Ask about a feature here; below, leaves, or splits like ``shapes``."""
+        column = self.problem.grid.columns[d]
+        sides = kernels.partition(column, self.rows, goes_left)
+        children: list[Node] = []
+        for rows, bins in zip(sides, (goes_left, ~goes_left)):
+            box = self.box.copy()
+            box[self.part(d)] &= bins
+            child = Node(self.problem, rows, box)
+            if shapes:
+                child = child.shaped_like(shapes[len(children)])
+            children.append(child)
+        return replace(
+            self, feature=int(d), goes_left=goes_left, children=tuple(children)
+        )
+
+    def with_children(self, children: tuple[Node, ...]) -> Node:
+        """The same question with other nodes below."""
+        return replace(self, children=children)
+
+    def shaped_like(self, shape: Node) -> Node:
+        """The same questions as in another tree, asked of the rows here."""
+        if not shape.children:
+            return self.leaf()
+        assert shape.goes_left is not None
+        return self.split(shape.feature, shape.goes_left, shape.children)
+
+    def leaf(self) -> Node:
+        """The node without what is below."""
+        return Node(self.problem, self.rows, self.box) if self.children else self
+
+    def leaves(self) -> list[Node]:
+        """The leaves from left to right."""
+        if not self.children:
+            return [self]
+        return [leaf for child in self.children for leaf in child.leaves()]
+
+    @property
+    def boxes(self) -> np.ndarray:
+        """The leaves but the last, as :func:`as_list` has them."""
+        return as_list(self).boxes
+
+    def predict(self, grid: Grid) -> np.ndarray:
+        """What is said of each row."""
+        return as_list(self).predict(grid)
+
+
+Path = tuple[int, ...]
+
+
+def inner_nodes(tree: Node, path: Path = ()) -> Iterator[tuple[Path, Node]]:
+    """The nodes that ask, parents first, and how to get there from the root."""
+    if tree.children:
+        yield path, tree
+        for side, child in enumerate(tree.children):
+            yield from inner_nodes(child, (*path, side))
+
+
+def at(tree: Node, path: Path) -> Node:
+    """The node to which a path leads."""
+    for side in path:
+        tree = tree.children[side]
+    return tree
+
+
+def with_node(tree: Node, path: Path, node: Node) -> Node:
+    """The tree with another node at the end of a path."""
+    if not path:
+        return node
+    children = list(tree.children)
+    old = children[path[0]]
+    children[path[0]] = with_node(old, path[1:], node)
+    if children[path[0]] is old:
+        return tree
+    return tree.with_children(tuple(children))
+
+
+def root_of(problem: TreeProblem) -> Node:
+    """The tree that is one leaf."""
+    rows = np.arange(problem.grid.n_rows)
+    return Node(problem, rows, whole_box(problem.grid))
+
+
+def objective(tree: Node) -> float:
+    """Loss and literals of a whole tree."""
+    return tree.cost + tree.problem.constant
+
+
+def leaf_boxes(tree: Node) -> tuple[np.ndarray, tuple[Any, ...]]:
+    """The leaves as boxes, and what they say, from left to right.
+
+    Returns
+    -------
+    boxes : ndarray of bool of shape (n_leaves, total number of bins)
+    values : tuple
+    """
+    leaves = tree.leaves()
+    return np.array([leaf.box for leaf in leaves]), tuple(leaf.value for leaf in leaves)
+
+
+def as_list(tree: Node) -> BoxList:
+    """The same as a list of boxes, the last leaf as ``otherwise``."""
+    boxes, values = leaf_boxes(tree)
+    return BoxList(boxes[:-1], values[:-1], values[-1], objective(tree))
+
+
+def _moved(node: Node) -> Node:
+    """The best split here, what is below being kept; the same node where it is best.
+
+    Where the children are leaves, what they say is refitted with the split. Else each
+    row is sent to the side that costs less as it stands, as nearly as a split can.
+    """
+    if node.n_leaves == 2:
+        losses, goes_left = node.best_splits
+        costs = None
+    else:
+        costs = np.stack([_row_costs(child, node.rows) for child in node.children])
+        stats = np.ones((node.problem.grid.n_rows, 2 + kernels.N_EXTRA))
+        stats[node.rows, :2] = costs.T
+        stats[:, -2] = node.problem.stats[:, -2]
+        losses, goes_left = node._splits_of(stats, 1.0, 0.0)
+    best = node
+    for d in np.argsort(losses, kind="stable")[:N_TRIED]:
+        if not np.isfinite(losses[d]):
+            break
+        mask = goes_left[node.part(d)]
+        if costs is not None:
+            is_left = mask[node.problem.grid.columns[d][node.rows]]
+            if costs[0, is_left].sum() > costs[1, is_left].sum():
+                mask = ~mask
+        other = node.split(d, mask, node.children)
+        if other.is_sound and other.cost < best.cost - SMALLEST_CHANGE:
+            best = other
+    return best
+
+
+def _row_costs(tree: Node, rows: np.ndarray) -> np.ndarray:
+    """What each row would cost in a tree that stays as it is."""
+    problem = tree.problem
+    moved_in = Node(problem, rows, tree.box).shaped_like(tree)
+    costs = np.empty(problem.grid.n_rows)
+    for old, new in zip(tree.leaves(), moved_in.leaves()):
+        here = problem.stats[new.rows]
+        scores, weight = here[:, : -kernels.N_EXTRA], here[:, -kernels.N_EXTRA]
+        means = old.sums[: -kernels.N_EXTRA] / max(old.sums[-kernels.N_EXTRA], 1e-300)
+        soft = weight * (means @ means) - 2 * scores @ means
+        hard = scores[:, old.value] if problem.is_class else 0.0
+        costs[new.rows] = problem.hard * hard + problem.soft * soft
+    return costs[rows]

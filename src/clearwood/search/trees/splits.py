@@ -1,0 +1,228 @@
+"""Growing a tree split by split, and cutting it back to each size exactly."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from clearwood.search.lists.ascent import LEAST_ROWS
+from clearwood.search.trees import _kernels as kernels
+from clearwood.search.trees.nodes import SMALLEST_CHANGE, Node, Path, at, with_node
+
+MOST_AHEAD_ROWS = 2500
+"""Rows on which first splits are compared; the best are compared again on all."""
+
+MOST_AHEAD_WORK = 5e7
+"""Most additions in one comparison of first splits."""
+
+N_FIRST = (24, 128)
+"""Fewest and most first splits that are followed up."""
+
+N_COMPARED = 6
+"""Of these, those that are followed up on all rows."""
+
+
+Proposal = tuple[float, int, np.ndarray]
+"""Gain, feature, and the bins that go left."""
+
+
+def grow(root: Node, n_leaves: int, propose: Any) -> Node:
+    """Split the leaf with most to gain, again and again."""
+    tree = root
+    proposals: dict[Path, Proposal | None] = {(): propose(root)}
+    for _ in range(n_leaves - 1):
+        path = max(proposals, key=lambda path: _gain(proposals[path]))
+        proposal = proposals.pop(path)
+        if proposal is None or proposal[0] <= SMALLEST_CHANGE:
+            break
+        node = at(tree, path).split(*proposal[1:])
+        tree = with_node(tree, path, node)
+        for side, child in enumerate(node.children):
+            proposals[(*path, side)] = propose(child)
+    return tree
+
+
+def _gain(proposal: Proposal | None) -> float:
+    return -np.inf if proposal is None else proposal[0]
+
+
+def next_split(leaf: Node) -> Proposal | None:
+    """The split that lowers the loss most by itself."""
+    losses, goes_left = leaf.best_splits
+    if not np.isfinite(losses).any():
+        return None
+    d = int(losses.argmin())
+    gain = _own_loss(leaf) - float(losses[d])
+    return gain, d, goes_left[leaf.part(d)]
+
+
+def _own_loss(leaf: Node) -> float:
+    return float(kernels.leaf_loss(leaf.sums, leaf.problem.hard, leaf.problem.soft))
+
+
+def first_split(leaf: Node) -> Proposal | None:
+    """The split that lowers the loss most together with the best one on each side.
+
+    Returns
+    -------
+    Proposal or None
+        The gain is that per leaf that is added. None where no split is possible.
+    """
+    features, masks = first_splits(leaf)
+    if not len(features):
+        return None
+    rows = leaf.rows
+    if len(rows) > MOST_AHEAD_ROWS and len(features) > N_COMPARED:
+        some = rows[:: -(-len(rows) // MOST_AHEAD_ROWS)]
+        after = follow_up(leaf, some, features, masks)
+        best = np.argsort(after.min(axis=1), kind="stable")[:N_COMPARED]
+        features, masks = features[best], masks[best]
+    after = follow_up(leaf, rows, features, masks)
+    chosen = int(after[:, 2].argmin())
+    if not np.isfinite(after[chosen, 2]):
+        return None
+    gains = _own_loss(leaf) - after[chosen]
+    d = int(features[chosen])
+    size = leaf.problem.grid.n_bins[d]
+    return float((gains / [1, 2, 3]).max()), d, masks[chosen, :size]
+
+
+def follow_up(
+    leaf: Node, rows: np.ndarray, features: np.ndarray, masks: np.ndarray
+) -> np.ndarray:
+    """Loss after each split, with none, the better one, and both of the follow-ups.
+
+    On some of the rows: each stands for equally many.
+    """
+    grid, _, stats, hard, soft = leaf.problem[:5]
+    scale = len(leaf.rows) / len(rows)
+    sums = kernels.histogram(grid.columns, grid.start, len(leaf.box), rows, stats)
+    left, right, left_split, right_split = kernels.look_ahead(
+        *grid, rows, stats, sums, features, masks, hard, soft, LEAST_ROWS / scale
+    ).T
+    one = np.minimum(left_split + right, left + right_split)
+    return scale * np.stack([left + right, one, left_split + right_split], axis=1)
+
+
+def first_splits(leaf: Node) -> tuple[np.ndarray, np.ndarray]:
+    """Splits worth following up: the best of each feature, and evenly spread cuts.
+
+    All cuts of all numeric features, where they are few.
+
+    Returns
+    -------
+    features : ndarray of int64 of shape (n_splits,)
+    masks : ndarray of bool of shape (n_splits, largest number of bins)
+        Bins that go left.
+    """
+    problem, (losses, goes_left) = leaf.problem, leaf.best_splits
+    grid, order = problem.grid, np.argsort(losses, kind="stable")
+    n_rows = min(len(leaf.rows), MOST_AHEAD_ROWS)
+    each = n_rows * len(grid.start) * problem.stats.shape[1] / 2
+    most = int(np.clip(MOST_AHEAD_WORK / max(each, 1.0), *N_FIRST))
+    order = order[np.isfinite(losses[order])][: max(most // 2, 1)]
+    found = [(d, goes_left[leaf.part(d)]) for d in order]
+    numeric = [d for d in order if not grid.is_category[d]]
+    cuts = {d: _spread_cuts(leaf, d, most // max(len(order), 1)) for d in numeric}
+    found += [(d, mask) for d in numeric for mask in cuts[d]]
+    features = np.array([d for d, _ in found], dtype=np.int64)
+    masks = np.zeros((len(found), int(grid.n_bins.max(initial=1))), dtype=bool)
+    for line, (_, mask) in zip(masks, found):
+        line[: len(mask)] = mask
+    return features, masks
+
+
+def _spread_cuts(leaf: Node, d: int, most: int) -> list[np.ndarray]:
+    """Cuts of a numeric feature: all if they are few, else with equal numbers between.
+
+    Missing values, where there are some, are tried on both sides.
+    """
+    grid = leaf.problem.grid
+    size = int(grid.n_bins[d])
+    rows = np.bincount(grid.columns[d][leaf.rows], minlength=size)
+    filled = np.flatnonzero(rows[:-1])
+    sides = (False, True) if rows[-1] else (False,)
+    if len(filled) * len(sides) > most:
+        share = np.cumsum(rows[:-1]) / rows[:-1].sum()
+        wanted = max(most // len(sides), 1)
+        at = np.searchsorted(share, np.arange(1, wanted + 1) / (wanted + 1))
+        filled = np.unique(at)
+    bins = np.arange(size)
+    return [
+        np.where(bins == size - 1, side, bins <= cut)
+        for cut in filled
+        for side in sides
+    ]
+
+
+def best_subtrees(
+    costs: Sequence[float],
+    left: Sequence[int],
+    right: Sequence[int],
+    most: int,
+) -> list[tuple[float, tuple[int, ...]]]:
+    """Of all prunings of a tree with 1, 2, ... leaves, those that cost least.
+
+    Parameters
+    ----------
+    costs : sequence of float
+        What each node costs as a leaf. Node 0 is the root; children come after their
+        parents.
+    left, right : sequence of int
+        Children of each node; -1 for a leaf.
+    most : int
+        Most leaves.
+
+    Returns
+    -------
+    list of (float, tuple of int)
+        Per size, from 1: the cost, and the nodes that are leaves, from left to right.
+
+    Examples
+    --------
+    >>> best_subtrees([5.0, 3.0, 1.5, 0.0, 0.5], [1, 3, -1, -1, -1],
+    ...               [2, 4, -1, -1, -1], most=3)
+    [(5.0, (0,)), (4.5, (1, 2)), (2.0, (3, 4, 2))]
+    """
+    tables: list[list[tuple[float, tuple[int, ...]]]] = [[] for _ in costs]
+    for node in range(len(costs) - 1, -1, -1):
+        best: dict[int, tuple[float, tuple[int, ...]]]
+        best = {1: (float(costs[node]), (node,))}
+        if left[node] >= 0:
+            for i, (cost, leaves) in enumerate(tables[left[node]], start=1):
+                for j, (other, others) in enumerate(tables[right[node]], start=1):
+                    total = cost + other
+                    if i + j <= most and total < best.get(i + j, (np.inf,))[0]:
+                        best[i + j] = (total, leaves + others)
+        tables[node] = [best[size] for size in sorted(best)]
+    return tables[0]
+
+
+def prunings(tree: Node, most: int) -> dict[int, Node]:
+    """The best pruning of every size that there is."""
+    nodes, left, right = [tree], [-1], [-1]
+    paths: list[Path] = [()]
+    for i, node in enumerate(nodes):
+        for side, child in enumerate(node.children):
+            (left, right)[side][i] = len(nodes)
+            nodes.append(child)
+            paths.append((*paths[i], side))
+            left.append(-1)
+            right.append(-1)
+    costs = [node.leaf_cost for node in nodes]
+    found = {}
+    for _, leaves in best_subtrees(costs, left, right, most):
+        found[len(leaves)] = _cut_at(tree, {paths[i] for i in leaves})
+    return found
+
+
+def _cut_at(node: Node, leaves: set[Path], path: Path = ()) -> Node:
+    if path in leaves:
+        return node.leaf()
+    children = [
+        _cut_at(child, leaves, (*path, side))
+        for side, child in enumerate(node.children)
+    ]
+    return node.with_children(tuple(children))

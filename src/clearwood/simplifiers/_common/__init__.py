@@ -1,0 +1,1 @@
+"""What the methods that simplify share."""

@@ -1,0 +1,1 @@
+"""Born-again trees (Breiman and Shang 1996)."""

@@ -1,0 +1,1 @@
+"""Factorized asymptotic Bayesian inference (Hara and Hayashi 2018), and EM."""

@@ -1,0 +1,176 @@
+"""What a component says of the target: the two output models p(y|k) of eq. 8."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple, Protocol
+
+import numpy as np
+
+from clearwood._numeric import clipped_log
+from clearwood.simplifiers.fab import _kernels
+
+VARIANCE_FLOOR = 1e-4
+"""Least variance of a component, as a share of the target's variance."""
+
+
+class Normal(NamedTuple):
+    """Parameters of the Gaussian output: mean mu_k and precision lambda_k."""
+
+    mean: np.ndarray
+    precision: np.ndarray
+
+
+class ClassProbabilities(NamedTuple):
+    """Parameters of the multinomial output: gamma_kc, components by classes."""
+
+    probability: np.ndarray
+
+
+class Output(Protocol):
+    """What FAB asks of an output model."""
+
+    @property
+    def n_parameters(self) -> int:
+        """``dim phi / K`` in omega."""
+
+    def log_density(self, y: np.ndarray, parameters: Any) -> np.ndarray:
+        """``log p(y|k)``, rows by components."""
+
+    def statistics(
+        self, y: np.ndarray, mass: np.ndarray, parameters: Any
+    ) -> np.ndarray:
+        """Sums over rows that the M-step needs; components are columns."""
+
+    def m_step(self, counts: np.ndarray, sums: np.ndarray, parameters: Any) -> Any:
+        """New parameters (eq. 14) from the sums around the current ones."""
+
+    def expected_log_density(
+        self, counts: np.ndarray, sums: np.ndarray, before: Any, parameters: Any
+    ) -> float:
+        """Sum over rows and components of responsibility times ``log p(y|k)``."""
+
+    def keep(self, parameters: Any, kept: np.ndarray) -> Any:
+        """The parameters of the components that stay."""
+
+    def around(self, y: np.ndarray) -> Any:
+        """Parameters to start from, one component per row of ``y``."""
+
+
+@dataclass(frozen=True)
+class GaussianOutput:
+    """``y`` is normal around each component's mean (regression).
+
+    Parameters
+    ----------
+    variance_floor : float
+        Variances below it count as it. A component whose rows all have one value
+        would otherwise have infinite precision and likelihood.
+    centre, unit : float
+        The target in its own units is ``centre + unit * y``.
+    """
+
+    variance_floor: float = np.finfo(np.float64).tiny
+    centre: float = 0.0
+    unit: float = 1.0
+    n_parameters: ClassVar[int] = 2
+
+    @classmethod
+    def scaled_to(cls, values: np.ndarray, weight: np.ndarray) -> GaussianOutput:
+        """With mean 0 and variance 1, so that nothing depends on the units of y."""
+        centre = float(np.average(values, weights=weight))
+        variance = float(np.average((values - centre) ** 2, weights=weight))
+        unit = np.sqrt(variance) if variance > 0 else 1.0
+        return cls(VARIANCE_FLOOR, centre, float(unit))
+
+    def scaled(self, values: np.ndarray) -> np.ndarray:
+        """Values in the units that the fit works in."""
+        return (values - self.centre) / self.unit
+
+    def unscaled(self, values: np.ndarray) -> np.ndarray:
+        """Values in the target's own units."""
+        return self.centre + self.unit * values
+
+    def log_density(self, y: np.ndarray, normal: Normal) -> np.ndarray:
+        """``log p(y|k)``, rows by components."""
+        squared = (y[:, None] - normal.mean) ** 2
+        scale = 0.5 * np.log(normal.precision / (2.0 * np.pi))
+        return scale - 0.5 * normal.precision * squared
+
+    def statistics(self, y: np.ndarray, mass: np.ndarray, normal: Normal) -> np.ndarray:
+        """Sums of ``y - mean`` and its square under the current means.
+
+        Taken around the current means, which the new ones are close to, so that
+        the variance does not cancel away.
+        """
+        away = y[:, None] - normal.mean
+        return np.stack([(mass * away).sum(axis=0), (mass * away**2).sum(axis=0)])
+
+    def m_step(self, counts: np.ndarray, sums: np.ndarray, normal: Normal) -> Normal:
+        """Eq. 14: weighted mean and inverse weighted variance."""
+        shift = sums[0] / counts
+        variance = np.maximum(sums[1] / counts - shift**2, self.variance_floor)
+        return Normal(normal.mean + shift, 1.0 / variance)
+
+    def expected_log_density(
+        self, counts: np.ndarray, sums: np.ndarray, before: Normal, normal: Normal
+    ) -> float:
+        """Sum over rows and components of responsibility times ``log p(y|k)``."""
+        shift = normal.mean - before.mean
+        squares = sums[1] - 2.0 * shift * sums[0] + counts * shift**2
+        scale = 0.5 * counts * np.log(normal.precision / (2.0 * np.pi))
+        return float(np.sum(scale - 0.5 * normal.precision * squares))
+
+    def keep(self, normal: Normal, kept: np.ndarray) -> Normal:
+        """The parameters of the components that stay."""
+        return Normal(normal.mean[kept], normal.precision[kept])
+
+    def around(self, y: np.ndarray) -> Normal:
+        """A start: each component around one value, as wide as all (variance 1)."""
+        return Normal(y.astype(np.float64), np.ones(len(y)))
+
+
+@dataclass(frozen=True)
+class MultinomialOutput:
+    """``y`` is a class, or a distribution over classes (classification)."""
+
+    n_classes: int
+
+    @property
+    def n_parameters(self) -> int:
+        """``dim phi / K``: the paper counts all C probabilities (appendix B)."""
+        return self.n_classes
+
+    def log_density(self, y: np.ndarray, classes: ClassProbabilities) -> np.ndarray:
+        """``log p(y|k)``, rows by components; soft ``y`` weighs the classes."""
+        return y @ clipped_log(classes.probability).T
+
+    def statistics(
+        self, y: np.ndarray, mass: np.ndarray, classes: ClassProbabilities
+    ) -> np.ndarray:
+        """Mass of each class, classes by components."""
+        return _kernels.weighted_sums(mass, y).T
+
+    def m_step(
+        self, counts: np.ndarray, sums: np.ndarray, classes: ClassProbabilities
+    ) -> ClassProbabilities:
+        """Eq. 14: shares of the classes."""
+        return ClassProbabilities((sums / counts).T)
+
+    def expected_log_density(
+        self,
+        counts: np.ndarray,
+        sums: np.ndarray,
+        before: ClassProbabilities,
+        classes: ClassProbabilities,
+    ) -> float:
+        """Sum over rows and components of responsibility times ``log p(y|k)``."""
+        return float(np.sum(sums.T * clipped_log(classes.probability)))
+
+    def keep(self, classes: ClassProbabilities, kept: np.ndarray) -> ClassProbabilities:
+        """The parameters of the components that stay."""
+        return ClassProbabilities(classes.probability[kept])
+
+    def around(self, y: np.ndarray) -> ClassProbabilities:
+        """A start: halfway between one row's classes and the average."""
+        return ClassProbabilities(0.5 * y + 0.5 * y.mean(axis=0))

@@ -1,0 +1,1 @@
+"""Node Harvest (Meinshausen 2010)."""

@@ -1,0 +1,189 @@
+"""Folds, samples and the order of jobs."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from clearwood.comparison.fits import ONE_BY_ONE, fit_job, groups_of
+from clearwood.comparison.folds import (
+    Job,
+    Problem,
+    deal_folds,
+    few_sizes,
+    make_jobs,
+    make_parts,
+)
+from clearwood.comparison.models import fit_afresh
+from clearwood.simplifiers.api import METHODS
+
+
+@given(st.lists(st.integers(0, 4), min_size=2, max_size=60), st.integers(2, 8))
+def test_folds_hold_every_row_once_and_classes_in_equal_shares(labels, n_folds):
+    y = np.array(labels)
+    folds = deal_folds(y, n_folds, True, np.random.default_rng(0))
+    assert sorted(np.concatenate(folds).tolist()) == list(range(len(y)))
+    sizes = [len(rows) for rows in folds]
+    assert max(sizes) - min(sizes) <= 1
+    for label in set(labels):
+        counts = [(y[rows] == label).sum() for rows in folds]
+        assert max(counts) - min(counts) <= 1
+        # A class with two rows is never held out whole.
+        assert (y == label).sum() == 1 or max(counts) < (y == label).sum()
+
+
+@given(st.integers(1, 200))
+def test_few_sizes_end_at_the_most(max_rules):
+    sizes = few_sizes(max_rules)
+    assert sizes == sorted(set(sizes))
+    assert sizes[: min(max_rules, 4)] == list(range(1, min(max_rules, 4) + 1))
+    assert sizes[-1] == max_rules
+    assert len(sizes) < 5 + np.log(max_rules) / np.log(1.25)
+
+
+def parts_of(n_rows=20, n_refits=2, one_ensemble=True, weight=None):
+    rng = np.random.default_rng(0)
+    folds = deal_folds(np.zeros(n_rows), 3, False, rng)
+    weight = np.ones(n_rows) if weight is None else weight
+    return make_parts(folds, weight, n_refits, one_ensemble, rng.spawn(4 + n_refits))
+
+
+def test_refits_do_not_change_the_other_fits():
+    """Nor on so many rows that refits are judged on some of them only."""
+    without, some = (parts_of(10_001, n_refits=n) for n in (0, 2))
+    assert [part.seed for part in without] == [part.seed for part in some[:4]]
+    assert len(some[4].told) == 10_000
+
+
+def test_no_fit_sees_the_rows_that_it_is_judged_on():
+    weight = np.arange(1.0, 21.0)
+    parts = parts_of(weight=weight)
+    assert [part.kind for part in parts] == ["fold"] * 3 + ["all"] + ["refit"] * 2
+    for fold in parts[:3]:
+        assert (fold.weight[fold.told] == 0).all()
+        rest = np.setdiff1d(np.arange(20), fold.told)
+        assert (fold.weight[rest] == weight[rest]).all()
+    assert (parts[3].weight == weight).all() and len(parts[3].told) == 0
+    for refit in parts[4:]:
+        times = refit.weight / weight
+        assert times.sum() == 20 and (times == times.round()).all()
+        assert refit.told.tolist() == list(range(20))
+    assert len({part.seed for part in parts}) == 6
+
+
+def test_each_fold_may_have_an_ensemble_of_its_own():
+    assert [p.ensemble for p in parts_of()] == [0] * 6
+    assert [p.ensemble for p in parts_of(one_ensemble=False)] == [0, 1, 2, 3, 3, 3]
+
+
+def test_very_many_rows_are_compared_in_part():
+    parts = parts_of(n_rows=10_500)
+    assert len(parts[-1].told) == 10_000
+    assert len(np.unique(parts[-1].told)) == 10_000
+
+
+def test_what_makes_points_comes_before_what_tells_their_stability():
+    jobs = make_jobs("fab", [(1,), (2,)], parts_of())
+    assert [(job.sizes, job.part) for job in jobs] == [
+        ((1,), 0), ((1,), 1), ((1,), 2), ((1,), 3),
+        ((2,), 0), ((2,), 1), ((2,), 2), ((2,), 3),
+        ((1,), 4), ((1,), 5), ((2,), 4), ((2,), 5),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_methods_give_all_sizes_at_once_if_and_only_if_they_have_a_path(method):
+    """One fit, without a worker: no label of a fold's fit is seen."""
+    from sklearn.ensemble import RandomForestRegressor
+
+    import clearwood as cw
+
+    rng = np.random.default_rng(0)
+    X = rng.uniform(size=(60, 3))
+    y = 3.0 * (X[:, 0] > 0.5) + (X[:, 1] > 0.3)
+    forest = RandomForestRegressor(5, max_depth=3, random_state=0).fit(X, y)
+    ensemble = cw.read_ensemble(forest)
+    parts = parts_of(n_rows=60)
+    weight = np.ones(60)
+    problem = Problem(X, y, weight, False, (ensemble,), np.zeros(0), parts, "level")
+    groups = groups_of(method, 4)
+    assert len(groups) == (4 if method in ONE_BY_ONE else 1)
+    made = METHODS[method][1](ensemble, max_rules=4).fit(X)
+    assert hasattr(made, "path_") == (method not in ONE_BY_ONE)
+    answers = fit_job(problem, Job(method, groups[-1], 3))
+    assert answers[-1].asked <= 4 and answers[-1].rules.target == "level"
+    assert [a.asked for a in answers] == sorted(a.asked for a in answers)
+    assert all(a.n_rules == a.rules.n_rules <= a.asked for a in answers)
+    assert answers[-1].rules.about["model"].endswith("RandomForestRegressor")
+    wrong = problem._replace(y=np.full(60, np.nan))
+    held = fit_job(wrong, Job(method, groups[-1], 0))
+    assert held[-1].rules is None
+    assert held[-1].said.shape == (20,) and np.isfinite(held[-1].said).all()
+
+
+def test_loading_kernels_is_no_part_of_a_fit(monkeypatch):
+    """And what cannot be loaded is left for the job to say."""
+    from clearwood.comparison import fits
+    from clearwood.exceptions import InputError
+
+    fitted = []
+
+    def make(model, method, task, **settings):
+        assert settings["max_rules"] == 2
+        made = type("Made", (), {})()
+
+        def fit(X, y):
+            fitted.append((method, task, len(X)))
+            raise InputError("needs clarabel")
+
+        made.fit = fit
+        return made
+
+    monkeypatch.setattr(fits, "make_simplifier", make)
+    fits.warm_up("node-harvest", "regression")
+    fits.warm_up("te2rules", "classification")
+    assert fitted == [
+        ("node-harvest", "regression", 20),
+        ("node-harvest", "regression", 600),
+    ]
+
+
+def test_models_fitted_afresh_get_the_weights_of_their_rows():
+    from sklearn.ensemble import RandomForestRegressor
+
+    class Told(RandomForestRegressor):
+        def fit(self, X, y, sample_weight=None):
+            self.told_ = y, sample_weight
+            return super().fit(X, y, sample_weight)
+
+    y = np.arange(9.0)
+    folds = deal_folds(y, 3, False, np.random.default_rng(0))
+    X, weight = y.reshape(-1, 1), y + 1.0
+    made = fit_afresh(Told(2), X, y, weight, folds, 0).originals
+    for model, held in zip(made, [*folds, []], strict=True):
+        values, weights = model.told_
+        assert not set(values) & set(held) and len(values) == 9 - len(held)
+        assert (weights == values + 1.0).all()
+    without = fit_afresh(Told(2), X, y, None, folds, 0).originals
+    assert all(model.told_[1] is None for model in without)
+
+
+def test_coverage_and_overlap_count_rows_by_their_weight():
+    from sklearn.tree import DecisionTreeRegressor
+
+    import clearwood as cw
+
+    X = np.arange(20.0).reshape(-1, 1)
+    tree = DecisionTreeRegressor(max_depth=1).fit(X, X[:, 0] > 14)
+    weight = np.where(X[:, 0] > 14, 3.0, 1.0)
+    parts = parts_of(weight=weight)
+    problem = Problem(
+        X, X[:, 0], weight, True, (cw.read_ensemble(tree),), np.zeros(0), parts
+    )
+    told = parts[0].told
+    answer = fit_job(problem, Job("list", (1, 2), 0))[-1]
+    rules = cw.simplify(tree, X, sample_weight=parts[0].weight, max_rules=2, tune=None)
+    held = rules.evaluate(X[told]).coverage
+    covered = X[told, 0] > 14 if held < 0.5 else X[told, 0] <= 14
+    assert answer.coverage == np.average(covered, weights=weight[told])
+    assert answer.coverage == answer.overlap != held

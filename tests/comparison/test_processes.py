@@ -1,0 +1,239 @@
+"""Worker processes: none is left behind, whatever happens."""
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from sklearn.ensemble import RandomForestClassifier
+from tests.comparison.stand_in import stand_in, worker_ids
+
+import clearwood as cw
+from clearwood.comparison import processes as pool
+from clearwood.comparison.folds import Job
+from clearwood.comparison.messages import Reply
+from clearwood.exceptions import ClearwoodError, InputError, InterruptedFitWarning
+
+FIGS = "imodels:FIGS"
+
+
+def data():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(size=(60, 3))
+    y = (X[:, 0] > 0.5).astype(int)
+    return RandomForestClassifier(5, random_state=0).fit(X, y), X, y
+
+
+def compared(methods, **settings):
+    quick = {"cv": 2, "n_refits": 0, "max_rules": 4, "random_state": 0}
+    return cw.compare(*data(), methods=methods, **{**quick, **settings})
+
+
+def are_gone(pids, seconds=20.0):
+    """Whether all processes end; a zombie would still be there."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        alive = []
+        for pid in pids:
+            try:
+                os.kill(pid, 0)
+                alive.append(pid)
+            except ProcessLookupError:
+                pass
+        if not alive:
+            return True
+        time.sleep(0.05)
+    return False
+
+
+def test_a_crash_is_the_failure_of_one_method(tmp_path, monkeypatch):
+    end = "os.write(2, b'so long\\n'); os.kill(os.getpid(), 9)"
+    stand_in(tmp_path, monkeypatch, end)
+    found = compared([FIGS, "in-trees"])
+    ((method, why),) = found.failures
+    assert method == FIGS and "signal 9: so long" in why
+    assert {p.method for p in found.points} == {"in-trees"}
+    assert worker_ids(tmp_path) and are_gone(worker_ids(tmp_path), 0.1)
+
+
+def test_a_slow_method_is_stopped_and_what_is_done_is_kept(tmp_path, monkeypatch):
+    # A bootstrap sample of the 60 rows holds some of them twice.
+    is_sample = "len(X) == 60 > len(set(map(tuple, X)))"
+    hang = tmp_path / "hangs"
+    # Two seconds first: the clock of the fit has to run before it jumps. And once only.
+    path = f"Path({str(hang)!r})"
+    wait = f"time.sleep(2), {path}.touch(), time.sleep(60)"
+    fit = f"({is_sample}) and not {path}.exists() and ({wait})"
+    stand_in(tmp_path, monkeypatch, fit)
+    # How long fits take here depends on the machine; so the clock waits for the one.
+    real = time.monotonic
+    clock = SimpleNamespace(monotonic=lambda: real() + 1e6 * hang.exists())
+    monkeypatch.setattr(pool, "time", clock)
+    begin = time.monotonic()
+    found = compared([FIGS], n_refits=2, time_limit=1e5)
+    assert time.monotonic() - begin < 55
+    assert found.failures == (
+        (FIGS, "stopped after 100000 s; what was found until then is kept"),
+    )
+    assert [p.n_rules for p in found.points] == [2, 3, 4]
+    assert np.isnan([p.stability for p in found.points]).all()
+    assert are_gone(worker_ids(tmp_path), 0.1)
+
+
+def test_a_method_that_has_no_time_at_all_has_no_points(tmp_path, monkeypatch):
+    stand_in(tmp_path, monkeypatch, "time.sleep(60)")
+    with pytest.raises(
+        InputError, match="larger time_limit.* imodels:FIGS: stopped after 0.5 s"
+    ):
+        compared([FIGS], time_limit=0.5)
+    assert are_gone(worker_ids(tmp_path), 0.1)
+
+
+def test_a_method_that_is_done_is_not_stopped(monkeypatch):
+    done, late = Job("tree", (1,), 0), Job("list", (1,), 0)
+    board = pool.Board([done, late], time_limit=5.0)
+    clock = iter([0.0, 10.0, 10.0, 20.0])
+    fake = SimpleNamespace(monotonic=lambda: next(clock))
+    monkeypatch.setattr(pool, "time", fake)
+
+    class Worker:
+        is_killed = False
+
+        def kill(self):
+            self.is_killed = True
+
+    worker = Worker()
+    assert board.take() == done and board.begin(worker, done)
+    board.start_clock(worker)
+    board.end(worker, done, Reply([], 10.0))
+    assert board.take() == late and board.begin(worker, late)
+    board.start_clock(worker)
+    # Both took ten seconds; only one of them still runs.
+    board._stop_slow_methods()
+    assert board.outcome.failures == {"list": "stopped after 5 s"}
+    assert worker.is_killed and list(board.outcome.replies) == [done]
+
+
+def test_ctrl_c_before_a_worker_ignores_it_keeps_what_is_done(monkeypatch):
+    start, n_starts = pool.Worker.start, iter(range(9))
+
+    def end_on_the_second_start(worker):
+        if next(n_starts):
+            worker.process.send_signal(signal.SIGINT)
+        start(worker)
+
+    def interrupt_at_the_end(items, *_):
+        yield from items
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(pool.Worker, "start", end_on_the_second_start)
+    monkeypatch.setattr(pool, "progress", interrupt_at_the_end)
+    do = pool._do
+
+    # As by a time limit: the next job needs another worker.
+    def lost_after(board, worker, job):
+        return do(board, worker, job) and job.part != 2
+
+    monkeypatch.setattr(pool, "_do", lost_after)
+    with pytest.warns(InterruptedFitWarning, match="after 3 of 6 fits"):
+        found = compared(["tree", "in-trees"])
+    assert {p.method for p in found.points} == {"tree"}
+
+
+def test_an_error_here_leaves_no_worker(tmp_path, monkeypatch):
+    stand_in(tmp_path, monkeypatch, "time.sleep(60)")
+
+    def fail(self):
+        if worker_ids(tmp_path):
+            raise ZeroDivisionError
+
+    monkeypatch.setattr(pool.Board, "_stop_slow_methods", fail)
+    threads = threading.active_count()
+    with pytest.raises(ZeroDivisionError):
+        compared([FIGS, "in-trees"], n_jobs=2)
+    assert are_gone(worker_ids(tmp_path), 0.1)
+    assert threading.active_count() == threads
+
+
+def test_what_ended_a_worker_is_told(monkeypatch):
+    monkeypatch.setattr(pool.pickle, "dumps", lambda *_, **__: b"no pickle")
+    with pytest.raises(ClearwoodError, match="exit code 1: .*UnpicklingError"):
+        compared(["in-trees"])
+
+
+def test_a_worker_that_cannot_start_is_one_error(monkeypatch):
+    monkeypatch.setattr(pool, "WORKER", "clearwood.no_such_module")
+    with pytest.raises(ClearwoodError, match="cannot be started.*no_such_module"):
+        compared(["in-trees"])
+
+
+SCRIPT = """
+import signal, sys, warnings
+import numpy as np
+from sklearn.ensemble import RandomForestClassifier
+import clearwood as cw
+
+# Tests that run in the background inherit that it is ignored.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+rng = np.random.default_rng(0)
+X = rng.uniform(size=(60, 3))
+y = (X[:, 0] > 0.5).astype(int)
+forest = RandomForestClassifier(5, random_state=0).fit(X, y)
+try:
+    found = cw.compare(
+        forest, X, y, methods={methods}, cv=2, n_refits=0, max_rules=4,
+        time_limit=None,
+    )
+    print(sorted({{p.method for p in found.points}}), found.failures)
+except KeyboardInterrupt:
+    print("nothing")
+"""
+
+
+def started(folder, methods):
+    """A script without ``if __name__ == "__main__"``, once its worker hangs."""
+    code = textwrap.dedent(SCRIPT).format(methods=methods)
+    path = os.pathsep.join([str(folder), *sys.path])
+    process = subprocess.Popen(
+        [sys.executable, "-c", code],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": path},
+        # As in a terminal, Ctrl-C goes to the whole group.
+        start_new_session=True,
+    )
+    end = time.monotonic() + 60
+    while not worker_ids(folder) and time.monotonic() < end:
+        time.sleep(0.05)
+    return process
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
+@pytest.mark.parametrize("methods", [["in-trees", FIGS], [FIGS]])
+def test_ctrl_c_keeps_what_is_done_and_leaves_no_worker(methods, tmp_path, monkeypatch):
+    stand_in(tmp_path, monkeypatch, "time.sleep(60)")
+    process = started(tmp_path, methods)
+    os.killpg(process.pid, signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert are_gone(worker_ids(tmp_path), 0.5)
+    if len(methods) == 1:
+        assert out == "nothing\n" and err == ""
+    else:
+        assert out == "['in-trees'] (('imodels:FIGS', 'interrupted'),)\n"
+        assert "InterruptedFitWarning: Interrupted after 3 of 6 fits" in err
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
+def test_workers_end_with_the_process_that_started_them(tmp_path, monkeypatch):
+    stand_in(tmp_path, monkeypatch, "time.sleep(60)")
+    process = started(tmp_path, [FIGS])
+    process.kill()
+    process.communicate(timeout=60)
+    assert worker_ids(tmp_path) and are_gone(worker_ids(tmp_path))

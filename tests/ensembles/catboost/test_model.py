@@ -1,0 +1,625 @@
+"""Our predictions against CatBoost's own, and files of CatBoost that somebody broke.
+
+Raw sums are compared bit for bit: both sides add the same float64 numbers in the same
+order. After a link the tolerance is 1e-12 relative: CatBoost has an exponential of its
+own.
+"""
+
+import copy
+import json
+from dataclasses import fields
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+catboost = pytest.importorskip("catboost")
+from tests.ensembles.catboost import models as catboost_models  # noqa: E402
+
+from clearwood._features import UNSEEN  # noqa: E402
+from clearwood.ensembles import TreeEnsemble, nodes, read_ensemble  # noqa: E402
+from clearwood.ensembles.catboost.model import LINKS, REFUSED_LOSSES  # noqa: E402
+from clearwood.exceptions import InputError, ModelError, ModelFormatError  # noqa: E402
+
+FILES = Path(__file__).parents[1] / "files"
+QUIET = {"verbose": False, "allow_writing_files": False, "thread_count": 1}
+SMALL = {"iterations": 3, "depth": 3, **QUIET}
+
+
+def read_file(document, tmp_path, name="model.json"):
+    path = tmp_path / name
+    path.write_text(document if isinstance(document, str) else json.dumps(document))
+    return read_ensemble(path)
+
+
+def saved(model, tmp_path, **how):
+    path = tmp_path / "saved.json"
+    model.save_model(str(path), format="json", **how)
+    return json.loads(path.read_text())
+
+
+def assert_same_ensemble(ours, other):
+    for field in fields(TreeEnsemble):
+        if field.name != "source":
+            a, b = getattr(ours, field.name), getattr(other, field.name)
+            assert type(a) is type(b)
+            assert_array_equal(a, b, err_msg=field.name)
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("kind", catboost_models.KINDS)
+def test_predicts_as_catboost_from_memory_and_file(kind, seed, tmp_path):
+    case = catboost_models.make(kind, seed)
+    ensemble = read_ensemble(case.model)
+    assert_array_equal(ensemble.raw_scores(case.X), case.raw)
+    predicted = ensemble.predict(case.X)
+    if case.probabilities is None:
+        assert_allclose(predicted, case.predicted, rtol=1e-12, atol=0)
+    else:
+        assert_array_equal(predicted, case.predicted)
+        assert type(predicted[0]) is type(case.predicted[0])
+        ours = ensemble.predict_proba(case.X)
+        assert_allclose(ours, case.probabilities, rtol=1e-12, atol=0)
+    kind_of_model = type(case.model).__name__.replace("Subclass", "CatBoostClassifier")
+    assert ensemble.source == f"catboost.{kind_of_model}"
+    from_file = read_file(saved(case.model, tmp_path), tmp_path)
+    assert_same_ensemble(from_file, ensemble)
+    assert from_file.source.startswith("CatBoost ")
+
+
+@pytest.mark.parametrize("which", ["symmetric", "lossguide"])
+def test_files_of_catboost_1_2(which):
+    answers = json.loads((FILES / "catboost-1.2-answers.json").read_text())
+    ensemble = read_ensemble(FILES / f"catboost-1.2-{which}.json")
+    columns = [0, 1, 2] if which == "symmetric" else [0, 2]
+    rows = [[row[c] for c in columns] for row in answers["rows"]]
+    raw = np.reshape(answers[which]["raw"], (len(rows), -1))
+    assert_array_equal(ensemble.raw_scores(rows), raw)
+    if which == "symmetric":
+        assert ensemble.predict(rows).tolist() == answers[which]["predicted"]
+        assert ensemble.features.categories[1] is not None
+        assert set(ensemble.features.categories[1]) <= {"red", "green", "blue", "tan"}
+    else:
+        assert_allclose(ensemble.predict(rows), answers[which]["predicted"], 1e-12)
+
+
+# Numbers, names, categories
+
+
+def numeric_model(**settings):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 3))
+    model = catboost.CatBoostRegressor(**{**SMALL, **settings})
+    return model.fit(X, X[:, 0] + X[:, 1] ** 2), X
+
+
+def categorical_model():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(
+        {
+            "size": rng.normal(size=60),
+            "hue": rng.choice(["red", "blue", "tan"], 60),
+            "code": rng.integers(4, size=60),
+        }
+    )
+    y = X["size"] + (X["hue"] == "red") - (X["code"] == 2) - 2.0 * (X["code"] == 1)
+    model = catboost.CatBoostRegressor(
+        **SMALL | {"iterations": 30}, one_hot_max_size=9, cat_features=["hue", "code"]
+    )
+    return model.fit(X, y), X
+
+
+def test_missing_and_infinite_numbers_are_taken_as_catboost_takes_them():
+    # Also where training saw no missing value.
+    model, X = numeric_model()
+    X = X.copy()
+    X[:5, 0] = np.nan, np.inf, -np.inf, 1e300, -1e300
+    X[5:9, 1] = np.nan
+    ours = read_ensemble(model).raw_scores(X)[:, 0]
+    assert_array_equal(ours, model.predict(X))
+
+
+def test_names_of_columns():
+    model, X = numeric_model()
+    assert read_ensemble(model).features.names == ("x0", "x1", "x2")
+    assert not read_ensemble(model).features.named
+    frame = pd.DataFrame(X)
+    numbered = catboost.CatBoostRegressor(**SMALL).fit(frame, X[:, 0])
+    assert not read_ensemble(numbered).features.named
+    frame.columns = ["a", "unused", "c"]
+    frame["unused"] = 1.0
+    frame["ignored"] = X[:, 1]
+    named = catboost.CatBoostRegressor(**SMALL, ignored_features=["ignored"])
+    ensemble = read_ensemble(named.fit(frame, X[:, 0]))
+    assert ensemble.features.names == ("a", "unused", "c", "ignored")
+    shuffled = frame[["c", "ignored", "unused", "a"]]
+    assert_array_equal(ensemble.predict(shuffled), named.predict(frame))
+
+
+def test_without_its_data_a_model_knows_categories_by_hash(tmp_path):
+    model, X = categorical_model()
+    ensemble = read_ensemble(model)
+    labels = ensemble.features.categories[1]
+    assert labels
+    assert all(type(label) is int for label in labels)
+    data = catboost.Pool(X, cat_features=["hue", "code"])
+    told = read_file(saved(model, tmp_path, pool=data), tmp_path)
+    assert told.notes == ()
+    (note,) = ensemble.notes
+    assert "categories of 2 column(s), first of 'hue', only by hash" in note
+    texts = told.features.categories
+    assert set(texts[1]) <= {"red", "blue", "tan"}
+    assert set(texts[2]) <= {"0", "1", "2", "3"}
+    assert ensemble.as_in(X).features == told.features
+    # The table holds all texts, so there is nothing left to learn from data.
+    assert told.as_in(X.iloc[:0]).features == told.features
+    assert numeric_ensemble().as_in([[0.0] * 3]) is not None
+    for known in (ensemble, told):
+        assert_array_equal(known.predict(X), model.predict(X))
+
+
+def numeric_ensemble():
+    return read_ensemble(numeric_model()[0])
+
+
+@pytest.mark.parametrize(
+    "cells", [["red", 2, "yew"], ["2", True, ""], [np.int64(2), "blue", np.str_("red")]]
+)
+def test_cells_become_text_as_in_catboost(cells):
+    model, _ = categorical_model()
+    hue = pd.Series(cells, dtype=object)
+    X = pd.DataFrame({"size": [0.0, 0.1, -0.2], "hue": hue, "code": [2, 7, 10**18 + 1]})
+    assert_array_equal(read_ensemble(model).predict(X), model.predict(X))
+
+
+def test_unseen_categories_and_codes_of_any_size():
+    ensemble = read_ensemble(categorical_model()[0])
+    rows = [[0.0, "yew", 10**30], [0.0, "red", True]]
+    codes = ensemble.encode(rows)
+    assert codes[0, 1:].tolist() == [UNSEEN, UNSEEN]
+    labels = ensemble.as_in(rows).features.categories
+    assert labels[2][int(codes[1, 2])] == "1"
+
+
+@pytest.mark.parametrize("missing", [None, np.nan, pd.NA])
+def test_missing_categories_are_refused_as_catboost_does(missing):
+    model, X = categorical_model()
+    X = X.astype({"hue": object}).iloc[:3].copy()
+    X.loc[1, "hue"] = missing
+    with pytest.raises(Exception, match="NaN values|real number"):
+        model.predict(X)
+    with pytest.raises(InputError, match=r"'hue' is missing \(NaN\) in row 1"):
+        read_ensemble(model).predict(X)
+    X.loc[1, "hue"] = "red"
+    X.loc[1, "size"] = np.nan
+    assert_array_equal(read_ensemble(model).predict(X), model.predict(X))
+
+
+def test_what_a_model_says_of_itself(tmp_path):
+    model, _ = numeric_model(loss_function="Quantile:alpha=0.7")
+    ensemble = read_file(saved(model, tmp_path), tmp_path)
+    version = catboost.__version__
+    assert ensemble.source == f"CatBoost {version} (Quantile:alpha=0.7)"
+    assert ensemble.details == {
+        "library": "CatBoost",
+        "version": version,
+        "objective": "Quantile:alpha=0.7",
+    }
+    assert ensemble.notes == ()
+    document = saved(model, tmp_path)
+    document["model_info"]["catboost_version_info"] = 3
+    document["model_info"]["params"]["loss_function"]["params"] = None
+    assert read_file(document, tmp_path).source == "CatBoost (Quantile)"
+
+
+# Files that differ, and are sound
+
+
+def shuffled(value, rng):
+    """The same document, the members of its objects in another order."""
+    if isinstance(value, list):
+        return [shuffled(entry, rng) for entry in value]
+    if not isinstance(value, dict):
+        return value
+    keys = rng.permutation(list(value)).tolist()
+    return {key: shuffled(value[key], rng) for key in keys}
+
+
+@pytest.mark.parametrize("policy", ["SymmetricTree", "Depthwise"])
+def test_order_of_keys_and_white_space_do_not_matter(policy, tmp_path):
+    model, _ = numeric_model(grow_policy=policy)
+    document = shuffled(saved(model, tmp_path), np.random.default_rng(0))
+    for indent in (None, 7):
+        text = "\n\t " + json.dumps(document, indent=indent) + "\r\n"
+        assert_same_ensemble(read_file(text, tmp_path), read_ensemble(model))
+
+
+def change_border(document):
+    document["features_info"]["float_features"][0]["borders"][0] += 0.3
+
+
+def change_border_out_of_order(document):
+    document["features_info"]["float_features"][0]["borders"][0] = 9.0
+
+
+def change_leaf(document):
+    document["oblivious_trees"][1]["leaf_values"][3] = -2.5
+
+
+def change_leaf_to_whole_number(document):
+    document["oblivious_trees"][1]["leaf_values"][3] = 4
+
+
+def change_scale(document):
+    document["scale_and_bias"] = [3, [0.25]]
+
+
+def change_border_in_split(document):
+    document["oblivious_trees"][0]["splits"][0]["border"] += 1.0
+
+
+def claim_missing_is_large(document):
+    # Where training saw no missing value, CatBoost does not look at this.
+    for column in document["features_info"]["float_features"]:
+        column["nan_value_treatment"] = "AsTrue"
+
+
+def say_there_were_missing_values(document):
+    claim_missing_is_large(document)
+    document["features_info"]["float_features"][0]["has_nans"] = True
+
+
+def drop_what_is_for_people(document):
+    document["features_info"]["float_features"][0].pop("feature_id")
+    for tree in document["oblivious_trees"]:
+        tree.pop("leaf_weights")
+    for name in ("training", "output_options", "train_finish_time", "model_guid"):
+        document["model_info"].pop(name)
+
+
+SOUND_CHANGES = [
+    change_border,
+    change_border_out_of_order,
+    change_leaf,
+    change_leaf_to_whole_number,
+    change_scale,
+    change_border_in_split,
+    claim_missing_is_large,
+    say_there_were_missing_values,
+    drop_what_is_for_people,
+]
+
+
+@pytest.mark.parametrize("change", SOUND_CHANGES, ids=lambda change: change.__name__)
+def test_a_changed_file_is_read_as_catboost_reads_it(change, tmp_path):
+    model, X = numeric_model()
+    X = np.where(np.random.default_rng(1).random(X.shape) < 0.2, np.nan, X)
+    document = saved(model, tmp_path)
+    change(document)
+    ensemble = read_file(document, tmp_path)
+    native = catboost.CatBoost()
+    native.load_model(str(tmp_path / "model.json"), format="json")
+    # CatBoost's own parser is not exact in the last digit.
+    assert_allclose(ensemble.predict(X), native.predict(X), rtol=1e-14)
+    # The borders in the splits are for people, those in the list count.
+    moved = change.__name__.startswith("change_border")
+    assert len(ensemble.notes) == moved
+    if moved:
+        assert "name another border than features_info" in ensemble.notes[0]
+
+
+def test_parts_that_older_versions_write_otherwise(tmp_path):
+    model, _ = numeric_model(loss_function="LogCosh")
+    document = saved(model, tmp_path)
+    info = document["model_info"]
+    info["params"] = json.dumps(info["params"])
+    document["scale_and_bias"] = [1, 0.5]
+    assert read_file(document, tmp_path).offset.tolist() == [0.5]
+    del document["scale_and_bias"]
+    assert_same_ensemble(read_file(document, tmp_path), read_ensemble(model))
+
+
+# What cannot be read
+
+
+def fitted_classifier(**settings):
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    y = np.digitize(X[:, 0], [-0.5, 0.5])
+    return catboost.CatBoostClassifier(**SMALL, **settings).fit(X, y)
+
+
+def test_models_that_are_not_fitted_and_rankers():
+    with pytest.raises(ModelError, match=r"CatBoostRegressor is not fitted; call fit"):
+        read_ensemble(catboost.CatBoostRegressor())
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    ranker = catboost.CatBoostRanker(**SMALL)
+    ranker.fit(X, np.arange(60) % 3, group_id=np.arange(60) // 10)
+    with pytest.raises(ModelError, match=r"CatBoostRanker; .*can be read: CatBoost, "):
+        read_ensemble(ranker)
+
+
+def test_statistics_of_the_target_are_refused_by_name(tmp_path):
+    X = pd.DataFrame(
+        {"size": np.arange(80.0), "hue": ["red", "tan", "sea", "sky"] * 20}
+    )
+    y = np.array([0, 5, 1, 4] * 20)
+    model = catboost.CatBoostRegressor(**SMALL, cat_features=["hue"]).fit(X, y)
+    message = r"categories of \['hue'\] by statistics .*\(CTR\).* one_hot_max_size at"
+    with pytest.raises(ModelError, match=message):
+        read_ensemble(model)
+    with pytest.raises(ModelFormatError, match=r"model.json: features_info: .*'hue'"):
+        read_file(saved(model, tmp_path), tmp_path)
+
+
+def test_texts_and_embeddings_are_refused_by_name():
+    y = np.arange(60) % 2
+    texts = pd.DataFrame({"note": ["good bad", "nice"] * 30, "size": np.arange(60.0)})
+    model = catboost.CatBoostClassifier(**SMALL, text_features=["note"]).fit(texts, y)
+    with pytest.raises(ModelError, match=r"columns of texts, \['note'\]; .*without"):
+        read_ensemble(model)
+    rows = pd.DataFrame({"vector": list(np.random.default_rng(0).normal(size=(60, 3)))})
+    model = catboost.CatBoostClassifier(**SMALL, embedding_features=["vector"])
+    with pytest.raises(ModelError, match=r"columns of embeddings, \['vector'\]"):
+        read_ensemble(model.fit(rows, y))
+
+
+class SquaredError:
+    def calc_ders_range(self, approxes, targets, weights):
+        return [(t - a, -1) for a, t in zip(approxes, targets)]
+
+
+def test_losses_in_memory():
+    loss = {"loss_function": SquaredError(), "eval_metric": "RMSE"}
+    with pytest.raises(ModelError, match=r"PythonUserDefined.*own code.*built-in loss"):
+        numeric_ensemble_of(loss)
+    with pytest.raises(ModelError, match=r"'RMSEWithUncertainty' cannot .*several num"):
+        numeric_ensemble_of({"loss_function": "RMSEWithUncertainty"})
+    with pytest.raises(ModelError, match=r"'Cox' cannot be read.*survival"):
+        numeric_ensemble_of({"loss_function": "Cox"})
+
+
+def numeric_ensemble_of(settings):
+    return read_ensemble(numeric_model(**settings)[0])
+
+
+@pytest.mark.parametrize("loss", [*REFUSED_LOSSES, "Unheard"])
+def test_losses_in_files(loss, tmp_path):
+    document = saved(numeric_model()[0], tmp_path)
+    document["model_info"]["params"]["loss_function"] = {"type": loss, "params": {}}
+    with pytest.raises(ModelFormatError, match=f"the loss '{loss}' cannot be read, it"):
+        read_file(document, tmp_path)
+    assert loss not in LINKS
+
+
+def test_thresholds_and_classes_that_never_occurred(tmp_path):
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    model = catboost.CatBoostClassifier(**SMALL).fit(X, X[:, 0] > 0)
+    model.set_probability_threshold(0.5)
+    read_ensemble(model)
+    model.set_probability_threshold(0.75)
+    with pytest.raises(ModelError, match=r"0.75 on.*set_probability_threshold\(0.5\)"):
+        read_ensemble(model)
+    unseen = fitted_classifier(loss_function="MultiClass", class_names=[0, 1, 2, 7])
+    with pytest.raises(ModelError, match="told of 4 classes and saw 3"):
+        read_ensemble(unseen)
+    unseen = fitted_classifier(loss_function="MultiClass", classes_count=4)
+    with pytest.raises(ModelError, match="told of 4 classes and saw 3"):
+        read_ensemble(unseen)
+
+
+# Damage
+
+
+@pytest.fixture(scope="module")
+def documents(tmp_path_factory):
+    """One sound document per shape."""
+    folder = tmp_path_factory.mktemp("catboost")
+    model, X = categorical_model()
+    pool = catboost.Pool(X, cat_features=["hue", "code"])
+    return {
+        "symmetric": saved(numeric_model()[0], folder),
+        "nested": saved(numeric_model(grow_policy="Depthwise")[0], folder),
+        "classes": saved(fitted_classifier(), folder),
+        "nested classes": saved(fitted_classifier(grow_policy="Depthwise"), folder),
+        "categories": saved(model, folder, pool=pool),
+    }
+
+
+REMOVED = object()
+TREES = "oblivious_trees"
+COLUMNS = ("features_info", "float_features")
+CATEGORIES = ("features_info", "categorical_features")
+CLASSES = ("model_info", "class_params")
+SPLIT = (TREES, 0, "splits", 0)
+CTR = [{"elements": [{"cat_feature_index": []}]}]
+DAMAGE = [
+    ("symmetric", ("trees",), [], "oblivious_trees and trees, expected either"),
+    ("symmetric", (TREES,), REMOVED, "found JSON with the keys"),
+    ("symmetric", (TREES,), [], "found 0 trees"),
+    ("symmetric", (TREES,), {}, "found an object, expected an array"),
+    ("symmetric", (TREES, 0), 3, r"oblivious_trees\[0\]: found 3, expected an object"),
+    ("symmetric", (TREES, 0, "leaf_values"), REMOVED, "no 'leaf_values'"),
+    ("symmetric", (TREES, 0, "leaf_values"), [1.0] * 7, "7 entries, expected 8"),
+    ("symmetric", (TREES, 0, "leaf_values"), [1.0] * 16, "16 entries, expected 8"),
+    ("symmetric", (TREES, 0, "leaf_values", 3), float("nan"), r"\[3\]: found nan"),
+    ("symmetric", (TREES, 0, "leaf_values", 3), 1e999, r"\[3\]: found inf"),
+    ("symmetric", (TREES, 0, "leaf_values", 3), "1", r"\[3\]: found '1'"),
+    ("symmetric", (TREES, 0, "leaf_values", 3), None, r"\[3\]: found None"),
+    ("symmetric", (TREES, 0, "leaf_values", 3), True, r"\[3\]: found True"),
+    ("symmetric", (TREES, 0, "leaf_values", 3), 10**400, "too large numbers"),
+    ("symmetric", (TREES, 0, "splits"), None, "8 entries, expected 1"),
+    ("symmetric", (TREES, 0, "splits"), [{}] * 25, "25 splits, expected at most 24"),
+    ("symmetric", SPLIT, [], r"splits\[0\]: found an array"),
+    ("symmetric", (*SPLIT, "split_index"), 10**6, "from 0 to"),
+    ("symmetric", (*SPLIT, "split_index"), -1, "from 0 to"),
+    ("symmetric", (*SPLIT, "split_index"), 1.0, "from 0 to"),
+    ("symmetric", (*SPLIT, "split_index"), REMOVED, "no 'split_index'"),
+    ("symmetric", (*SPLIT, "split_type"), "OneHotFeature", "'FloatFeature', which"),
+    ("symmetric", (*SPLIT, "split_type"), "OnlineCtr", "'FloatFeature', which"),
+    ("symmetric", (*SPLIT, "split_type"), REMOVED, "no 'split_type'"),
+    ("symmetric", (*SPLIT, "float_feature_index"), 9, "found 9, expected [012], which"),
+    ("symmetric", (*SPLIT, "float_feature_index"), False, "found False, expected"),
+    ("symmetric", ("features_info",), REMOVED, "no 'features_info'"),
+    ("symmetric", COLUMNS, [], "flat_feature_index .., expected one column"),
+    ("symmetric", COLUMNS, None, "flat_feature_index"),
+    ("symmetric", (*COLUMNS, 0, "flat_feature_index"), 1, r"\[1, 1, 2\]"),
+    ("symmetric", (*COLUMNS, 0, "flat_feature_index"), 10**9, r"1000000000\]"),
+    ("symmetric", (*COLUMNS, 0, "flat_feature_index"), -1, "at least 0"),
+    ("symmetric", (*COLUMNS, 0, "flat_feature_index"), REMOVED, "no 'flat_feature"),
+    ("symmetric", (*COLUMNS, 0, "feature_index"), 7, "expected 7, which split_index"),
+    ("symmetric", (*COLUMNS, 0, "feature_index"), "0", "found '0'"),
+    ("symmetric", (*COLUMNS, 0, "feature_id"), 5, "feature_id: found 5"),
+    (
+        "symmetric",
+        (*COLUMNS, 0, "borders", 0),
+        float("nan"),
+        r"borders\[0\]: found nan",
+    ),
+    ("symmetric", (*COLUMNS, 0, "borders", 0), 1e39, r"borders\[0\]: found 1e\+39"),
+    ("symmetric", (*COLUMNS, 0, "borders"), "0.5", "borders: found '0.5'"),
+    ("symmetric", (*COLUMNS, 0, "nan_value_treatment"), "Left", "AsIs, AsFalse or As"),
+    ("symmetric", ("scale_and_bias",), [1], "found 1 entries, expected 2"),
+    ("symmetric", ("scale_and_bias",), [1, [0, 0]], "found 2 entries, expected 1"),
+    ("symmetric", ("scale_and_bias",), [None, [0]], "found None"),
+    ("symmetric", ("scale_and_bias",), [float("inf"), [0]], "found inf"),
+    ("symmetric", ("scale_and_bias",), [1, [float("nan")]], "found nan"),
+    ("symmetric", ("scale_and_bias",), {"scale": 1}, "found an object"),
+    ("symmetric", ("model_info",), REMOVED, "no 'model_info'"),
+    ("symmetric", ("model_info", "params"), REMOVED, "no 'loss_function'"),
+    ("symmetric", ("model_info", "params"), "{", "no sound JSON"),
+    ("symmetric", ("model_info", "params"), [], "found an array"),
+    ("symmetric", ("model_info", "params", "loss_function", "type"), 1, "found 1"),
+    ("nested", ("trees", 0), 3, r"trees\[0\], node 0: found 3"),
+    ("nested", ("trees", 0, "left"), REMOVED, "node 0: found no 'left'"),
+    ("nested", ("trees", 0, "right"), [], "node .: found an array"),
+    ("nested", ("trees", 0, "split"), REMOVED, "'left' without 'split'"),
+    ("nested", ("trees", 0, "left"), {"value": [1.0]}, "node 1.value: found an array"),
+    ("nested", ("trees", 0, "left"), {"value": 1e999}, "node 1.value: found inf"),
+    ("nested", ("trees", 0, "left"), {"weight": 3}, "node 1: found no 'value'"),
+    ("nested", ("trees", 0, "split", "split_index"), 999, "node 0.split.split_index"),
+    (
+        "nested classes",
+        ("trees", 0, "left"),
+        {"value": [1, 2]},
+        "2 entries, expected 3",
+    ),
+    (
+        "nested classes",
+        ("trees", 0, "left"),
+        {"value": 1},
+        "found 1, expected an array",
+    ),
+    ("classes", CLASSES, REMOVED, "no 'class_params'"),
+    ("classes", CLASSES, "{}", "no 'class_label_type'"),
+    ("classes", (*CLASSES, "class_label_type"), "Colour", "one of Integer, Float"),
+    ("classes", (*CLASSES, "class_label_type"), "String", "found 0, expected a text"),
+    ("classes", (*CLASSES, "class_names"), [0, 1, 1], "the label 1 twice"),
+    ("classes", (*CLASSES, "class_names"), [0, 1], "found 0, 1, 2, expected 0 to"),
+    ("classes", (*CLASSES, "class_names", 0), 2**63, "class_names.0.: found 9223"),
+    ("classes", (*CLASSES, "class_names", 0), 1.5, "class_names.0.: found 1.5"),
+    ("classes", (*CLASSES, "class_to_label"), [0, 2, 1], "found 0, 2, 1, expected"),
+    ("classes", (*CLASSES, "class_to_label"), {}, "found an object"),
+    ("classes", (*CLASSES, "classes_count"), 10**9, "from 0 to 10,000"),
+    ("classes", ("scale_and_bias",), [1, 0.5], "expected an array of 3 numbers"),
+    ("classes", (TREES, 0, "leaf_values"), [1.0] * 8, "8 entries, expected 24"),
+    (
+        "classes",
+        ("model_info", "params", "loss_function", "type"),
+        "Logloss",
+        "3 classes, expected 2 with the loss 'Logloss'",
+    ),
+    (
+        "classes",
+        ("model_info", "binclass_probability_threshold"),
+        "much",
+        "found 'much', expected a probability",
+    ),
+    ("categories", (*CATEGORIES, 0, "values", 0), 2**31, "from -2,147,483,648 to"),
+    ("categories", (*CATEGORIES, 0, "values", 0), 1.5, r"values\[0\]: found 1.5"),
+    ("categories", (*CATEGORIES, 0, "values", 0), 5, "found .*, expected 5, which"),
+    ("categories", (*CATEGORIES, 0, "values"), [5, 5], "category 5 twice"),
+    ("categories", (*CATEGORIES, 0, "values"), REMOVED, "which split_index|from 0 to"),
+    ("categories", (*CATEGORIES, 0, "feature_name"), "size", "the name 'size' twice"),
+    ("categories", ("features_info", "cat_features_hash", 0, "hash"), 1, "the hash of"),
+    ("categories", ("features_info", "cat_features_hash", 0, "hash"), -1, "from 0 to"),
+    ("categories", ("features_info", "cat_features_hash", 0, "value"), 1, "a text"),
+    ("categories", ("features_info", "text_features"), [{}], "columns of texts"),
+    ("categories", ("features_info", "ctrs"), CTR, "found an array, expected a whole"),
+]
+
+
+@pytest.mark.parametrize(("which", "path", "value", "message"), DAMAGE)
+def test_damage_is_refused_where_it_is(
+    which, path, value, message, documents, tmp_path
+):
+    document = copy.deepcopy(documents[which])
+    *above, last = path
+    place = document
+    for step in above:
+        place = place[step]
+    if value is REMOVED:
+        del place[last]
+    else:
+        place[last] = value
+    with pytest.raises(ModelFormatError, match=message) as caught:
+        read_file(document, tmp_path)
+    assert "model.json: " in str(caught.value)
+
+
+def test_trees_nested_to_the_limit(documents, tmp_path):
+    document = copy.deepcopy(documents["nested"])
+    split = document["trees"][0]["split"]
+    tree = {"value": 0.0}
+    for _ in range(300):
+        tree = {"split": split, "left": {"value": 1.0}, "right": tree}
+    document["trees"] = [tree]
+    ensemble = read_file(document, tmp_path)
+    assert ensemble.max_depth == 300
+    deep = '{"left":' * 100_000
+    text = json.dumps(document).replace('"trees": [', f'"trees": [{deep}', 1)
+    with pytest.raises(ModelFormatError, match="nested too deeply"):
+        read_file(text, tmp_path)
+
+
+def test_category_sets_without_end_are_refused(documents, tmp_path, monkeypatch):
+    monkeypatch.setattr(nodes, "MOST_SET_ENTRIES", 3)
+    with pytest.raises(ModelFormatError, match="more than 3 entries.* Group rare"):
+        read_file(documents["categories"], tmp_path)
+
+
+def test_every_number_of_a_file_may_be_anything(documents, tmp_path):
+    """Whatever one value of the document becomes, the file is read or refused."""
+    rng = np.random.default_rng(0)
+    strange = [None, True, -1, 0, 3, 2**31, 10**30, 0.5, -1e300, "", "x", [], {}, [[]]]
+    outcomes = {"read": 0, "refused": 0}
+    for which in ("categories", "nested classes"):
+        document = documents[which]
+        places = list(
+            places_of({k: document[k] for k in document if k != "model_info"})
+        )
+        places += places_of({"model_info": document["model_info"]})[:40]
+        for i in rng.permutation(len(places))[:250]:
+            changed = copy.deepcopy(document)
+            *above, last = places[i]
+            place = changed
+            for step in above:
+                place = place[step]
+            place[last] = strange[rng.integers(len(strange))]
+            try:
+                read_file(changed, tmp_path)
+                outcomes["read"] += 1
+            except ModelFormatError:
+                outcomes["refused"] += 1
+    assert min(outcomes.values()) > 50
+
+
+def places_of(value, path=()):
+    """Paths of all values in a document."""
+    below = value.items() if isinstance(value, dict) else ()
+    below = enumerate(value) if isinstance(value, list) else below
+    found = [path] if path else []
+    for key, inner in below:
+        found += places_of(inner, (*path, key))
+    return found

@@ -1,0 +1,108 @@
+import matplotlib
+import numpy as np
+import pytest
+from tests.metatree.reading.cases import Reader, cart, many_values, values
+from tests.rules.displays.samples import LONG, UNBROKEN
+
+from clearwood import FeatureSpace, MetaTreeDisplay
+from clearwood.exceptions import InputError
+from clearwood.metatree import BernoulliBeta, MetaTree, given
+from clearwood.metatree.estimators import MetaTreeClassifier
+from clearwood.metatree.reading.display_layout import SURE
+from clearwood.metatree.reading.tree_text import shown_nodes
+
+matplotlib.use("agg")
+import matplotlib.pyplot as plt
+
+
+@pytest.fixture(autouse=True)
+def close():
+    yield
+    plt.close("all")
+
+
+def awkward():
+    n = 4
+    names = (LONG, UNBROKEN, "price in $", "$x^$_")
+    structure = given([0, 1, 2, 3, 3], n_values=2, n_features=n,
+                      features=FeatureSpace(names, (None,) * n))  # fmt: skip
+    tree = MetaTree(structure, BernoulliBeta(), 0.95)
+    rows = np.random.default_rng(0).integers(0, 2, (300, n))
+    tree.update(rows, (rows[:, 0] + rows[:, 1] + rows[:, 2] + rows[:, 3]) % 2)
+    reader = Reader(tree, ["$a$ " + LONG, UNBROKEN])
+    reader.target_name = LONG
+    return reader
+
+
+READERS = {
+    "cart": lambda: Reader(*cart()[::2]),
+    "values": lambda: Reader(values()[0]),
+    "stopped": lambda: Reader(*many_values()[::2]),
+    "awkward": awkward,
+}
+
+
+@pytest.fixture(params=READERS)
+def display(request):
+    return MetaTreeDisplay.from_estimator(READERS[request.param]()).plot()
+
+
+def texts(ax):
+    return [text.get_text() for text in ax.texts]
+
+
+def test_every_node_is_drawn_and_nothing_lies_outside(display):
+    display.figure_.draw_without_rendering()
+    nodes = shown_nodes(display.tree)
+    markers = [line for line in display.ax_.lines if line.get_marker() in ("o", "s")]
+    dots = 0 if display.tree.classes else len(nodes)
+    assert len(markers) == len(nodes) + dots
+    figure = display.figure_.bbox
+    for text in display.ax_.texts:
+        box = text.get_window_extent()
+        assert figure.x0 <= box.x0
+        assert box.x1 <= figure.x1 + 1
+        assert figure.y0 <= box.y0
+        assert box.y1 <= figure.y1
+
+
+def test_texts_do_not_cover_each_other(display):
+    display.figure_.draw_without_rendering()
+    boxes = [text.get_window_extent() for text in display.ax_.texts]
+    for i, a in enumerate(boxes):
+        for j in range(i):
+            b = boxes[j]
+            wide = min(a.x1, b.x1) - max(a.x0, b.x0)
+            high = min(a.y1, b.y1) - max(a.y0, b.y0)
+            # Boxes have some white around letters.
+            assert wide < 2 or high < 5, (texts(display.ax_)[i], texts(display.ax_)[j])
+
+
+def test_bars_are_as_long_as_the_probabilities():
+    display = MetaTreeDisplay.from_estimator(READERS["cart"]()).plot()
+    dark = matplotlib.colors.to_rgba(SURE)
+    bars = [p for p in display.ax_.patches if p.get_facecolor() == dark]
+    leaf = [node.leaf for node, _ in shown_nodes(display.tree) if not node.stopped]
+    widths = np.array([bar.get_width() for bar in bars])[: len(leaf)]
+    assert np.ptp(leaf) > 0.5
+    assert np.corrcoef(widths, leaf)[0, 1] == pytest.approx(1, abs=1e-9)
+
+
+def test_letters_shrink_to_fit_given_axes():
+    figure, axes = plt.subplots(1, 2, figsize=(9, 2.5), layout="constrained")
+    for ax, name in zip(axes, ("awkward", "values")):
+        display = MetaTreeDisplay.from_estimator(READERS[name]()).plot(ax)
+        assert display.ax_ is ax
+        figure.draw_without_rendering()
+        box = ax.get_window_extent()
+        for text in ax.texts:
+            placed = text.get_window_extent()
+            assert box.x0 - 2 <= placed.x0
+            assert placed.x1 <= box.x1 + 2
+            assert box.y0 - 2 <= placed.y0
+
+
+def test_other_things_are_refused():
+    for other in (MetaTreeClassifier(), 3):
+        with pytest.raises(InputError, match="without a map_tree_; hand in a fitted"):
+            MetaTreeDisplay.from_estimator(other)

@@ -1,0 +1,306 @@
+"""Averages of rules: what they say, and how they are shown, written and read."""
+
+import json
+import math
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.rules.exports import samples
+
+from clearwood import FeatureSpace, RegionsDisplay, RulesDisplay
+from clearwood.cli import main
+from clearwood.exceptions import InputError, ModelFormatError
+from clearwood.reporting import report, summarize
+from clearwood.rules import Interval, Rule, RuleSet, Training
+from clearwood.rules.bars import line_bars
+from clearwood.rules.build.averages import build_rule_average
+
+NAMES = FeatureSpace(("height", "age"), (None, None))
+
+
+def values(last_weight=0.2):
+    return RuleSet(
+        (
+            Rule((Interval(0, low=5.25),), 31.0, weight=0.5),
+            Rule((Interval(1, low=10.0),), 11.0, weight=0.25),
+        ),
+        Rule((), 22.0, weight=last_weight),
+        NAMES,
+        target="heating",
+        combine="average",
+    )
+
+
+def classes(labels=("no", "yes")):
+    shares = [(0.25, 0.75), (0.5, 0.5), (0.9, 0.1)]
+    shares = [(*s, *[0.0] * (len(labels) - 2)) for s in shares]
+    return RuleSet(
+        (
+            Rule((Interval(0, low=5.25),), labels[1], shares[0], weight=0.5),
+            Rule((Interval(1, low=10.0),), labels[0], shares[1], weight=0.25),
+        ),
+        Rule((), labels[0], shares[2], weight=0.25),
+        NAMES,
+        labels,
+        combine="average",
+    )
+
+
+ROWS = [[6.0, 20.0], [6.0, 1.0], [1.0, 20.0], [1.0, 1.0], [math.nan, math.nan]]
+
+
+def test_the_weighted_mean_of_what_holds_is_said():
+    both = (0.5 * 31 + 0.25 * 11 + 0.2 * 22) / 0.95
+    one, other = (0.5 * 31 + 0.2 * 22) / 0.7, (0.25 * 11 + 0.2 * 22) / 0.45
+    said = values().predict(ROWS)
+    np.testing.assert_allclose(said, [both, one, other, 22, 22], rtol=1e-15)
+
+
+def test_without_a_weight_of_its_own_the_last_line_speaks_where_no_other_does():
+    said = values(0.0).predict(ROWS)
+    np.testing.assert_allclose(said, [18.25 / 0.75, 31, 11, 22, 22], rtol=1e-15)
+
+
+def test_probabilities_are_averaged_and_the_largest_is_said():
+    rules = classes()
+    shares = rules.predict_proba(ROWS)
+    np.testing.assert_allclose(shares[:, 1], [0.525, 1.6 / 3, 0.3, 0.1, 0.1])
+    np.testing.assert_allclose(shares.sum(axis=1), 1.0)
+    assert rules.predict(ROWS).tolist() == ["yes", "yes", "no", "no", "no"]
+
+
+@settings(max_examples=60)
+@given(st.data())
+def test_row_by_row_and_rule_by_rule_it_is_the_same(data):
+    rules = data.draw(samples.rule_sets().filter(lambda rules: rules.is_average))
+    rows = data.draw(samples.tables(rules))
+    held = np.column_stack([rules.matches(rows), np.ones(len(rows), dtype=bool)])
+    for said, mask in zip(rules.predict(rows).tolist(), held):
+        lines = [line for line, holds in zip(rules, mask) if holds and line.weight]
+        lines = lines or [rules.otherwise]
+        numbers = np.array([line.probabilities or line.prediction for line in lines])
+        weight = np.array([line.weight for line in lines])
+        weight = weight if weight.any() else np.ones(1)
+        mean = np.average(numbers.astype(float), axis=0, weights=weight)
+        if rules.classes:
+            assert mean[rules.classes.index(said)] >= mean.max() - 1e-12
+        else:
+            # What cancels is exact to the size of what is added.
+            largest = np.abs(numbers.astype(float)).max()
+            assert said == pytest.approx(mean, rel=1e-12, abs=1e-14 * largest)
+
+
+def test_no_rule_decides_alone_and_nothing_adds_up():
+    with pytest.raises(InputError, match="average no rule decides alone"):
+        values().apply(ROWS)
+    with pytest.raises(InputError, match="combine='average'"):
+        values().totals(ROWS)
+    with pytest.raises(InputError, match="of which an average is taken.*to_python"):
+        values().to_sklearn()
+
+
+@pytest.mark.parametrize("weight", [-0.1, math.nan, math.inf, 1e-300, 1e200])
+def test_weights_with_which_nothing_can_be_computed(weight):
+    with pytest.raises(InputError, match=r"Rule 1 has the weight .* expected 0"):
+        RuleSet((), Rule((), 1.0, weight=weight), NAMES, combine="average")
+
+
+def test_values_that_are_too_large_and_weights_that_mean_nothing():
+    with pytest.raises(InputError, match="says 1e"):
+        RuleSet((), Rule((), 1e200), NAMES, combine="average")
+    for combine in ("first", "sum"):
+        with pytest.raises(InputError, match="only with combine='average'"):
+            RuleSet((), Rule((), 1.0, weight=2.0), NAMES, combine=combine)
+
+
+def test_how_it_reads():
+    assert str(values()) == (
+        "heating = the average of all lines that hold, by their weights\n"
+        "1. if height > 5.25\n"
+        "   31 with weight 0.5\n"
+        "2. if age > 10\n"
+        "   11 with weight 0.25\n"
+        "3. always 22 with weight 0.2"
+    )
+    assert str(values(0.0)).endswith("\n3. otherwise 22")
+    assert "   0.75 for yes with weight 0.5\n" in str(classes())
+    three = str(classes(("a", "b", "c")))
+    assert "   0.25 for a, 0.75 for b with weight 0.5\n" in three
+
+
+def test_what_is_printed_tells_how_good_a_line_is_where_it_holds():
+    rules = values().described_on(ROWS, [30.0, 32, 10, 20, 24], teacher=[31.0] * 5)
+    assert [rule.support for rule in rules] == [2, 2, 5]
+    assert [rule.caught for rule in rules] == [2, 2, 5]
+    assert rules.rules[0].spread == 1.0
+    assert rules.rules[0].disagreement == 0.0
+    assert "31 with weight 0.5  (2 rows, " in str(rules)
+    assert rules.predict(ROWS).tolist() == values().predict(ROWS).tolist()
+
+
+def test_it_survives_json_and_nothing_else_passes():
+    for rules in (values(), classes()):
+        assert RuleSet.from_json(rules.to_json()) == rules
+    plain = json.loads(values().to_json())
+    del plain["rules"][0]["weight"]
+    with pytest.raises(ModelFormatError, match=r"rules\[0\].weight: missing"):
+        RuleSet.from_json(json.dumps(plain))
+    plain["rules"][0]["weight"] = -1
+    with pytest.raises(ModelFormatError, match="weight -1"):
+        RuleSet.from_json(json.dumps(plain))
+    plain["combine"] = "first"
+    with pytest.raises(ModelFormatError, match="weight: not a field"):
+        RuleSet.from_json(json.dumps(plain))
+
+
+def test_how_the_exports_read():
+    assert values().to_sql("sqlite", table="houses") == (
+        "SELECT *,\n"
+        "  (4.4e0\n"
+        "      + CASE WHEN `height` > 5.25e0 THEN 15.5e0 ELSE 0e0 END\n"
+        "      + CASE WHEN `age` > 10e0 THEN 2.75e0 ELSE 0e0 END)\n"
+        "  / (0.2e0\n"
+        "      + CASE WHEN `height` > 5.25e0 THEN 0.5e0 ELSE 0e0 END\n"
+        "      + CASE WHEN `age` > 10e0 THEN 0.25e0 ELSE 0e0 END) AS `prediction`\n"
+        "FROM `houses`\n"
+    ).replace("4.4e0", f"{0.2 * 22!r}e0")
+    python = values().to_python()
+    assert (
+        "    if height > 5.25:\n        weight += 0.5\n        total += 0.5 * 31.0\n"
+        in (python)
+    )
+    assert python.endswith(
+        "    if weight == 0:\n        return 22.0\n    return total / weight\n"
+    )
+    latex = values(0.0).to_latex()
+    assert "their average by weight is said" in latex
+    assert r" & if & say of heating & weight & rows & agreement \\" in latex
+    assert r"1 & height $>$ 5.25 & 31 & 0.5 &  &  \\" in latex
+    assert r"3 & otherwise & 22 & 0 &  &  \\" in latex
+    assert r"3 & always & 22 & 0.2 &  &  \\" in values().to_latex()
+
+
+def test_a_feature_may_be_called_weight():
+    space = FeatureSpace(("weight", "total"), (None, None))
+    rule = Rule((Interval(0, 1.0), Interval(1, 2.0)), 1.0)
+    rules = RuleSet((rule,), Rule((), 0.0), space, combine="average")
+    functions = {}
+    exec(rules.to_python(), functions)
+    assert functions["predict"]({"weight": 2.0, "total": 3.0}) == 0.5
+    assert functions["predict"]({"weight": 0.5, "total": 3.0}) == 0.0
+
+
+def test_the_page_shows_weights_with_bars():
+    rules = values()
+    assert [bar["weighed"] for bar in line_bars(rules)] == [1.0, 0.5, 0.4]
+    page = rules._repr_html_()
+    assert "the average over all rules that a row satisfies" in page
+    assert len(re.findall('data-label="Weight"', page)) == 3
+    assert "always" in page
+    assert "otherwise" in values(0.0)._repr_html_()
+    assert "Weight" not in RuleSet((), Rule((), 0.0), NAMES)._repr_html_()
+    assert "of the probabilities of the classes" in classes()._repr_html_()
+
+
+def test_an_explanation_names_all_that_take_part():
+    told = values().explain({"height": 6.0, "age": 5.0})
+    assert str(told).splitlines() == [
+        "heating: 28.428571428571427, the weighted average of",
+        "  22 with weight 0.2  always",
+        "  31 with weight 0.5  by rule 1",
+        "      height > 5.25  (height is 6)",
+        "without 11 with weight 0.25 of rule 2: its condition fails:",
+        "      age > 10  (age is 5, off by 5)",
+    ]
+    assert told.rule is None and told.combine == "average"
+    told = classes().explain({"height": 6.0, "age": 5.0})
+    assert "the largest weighted average (no 0.4667, yes 0.5333) of" in str(told)
+    assert [change.prediction for change in told.changes] == ["no"]
+    assert "weighted average" in told._repr_html_()
+
+
+def test_a_report_says_where_the_average_fails(tmp_path):
+    rules, taught = values(), np.array([31.0, 31, 11, 22, 0])
+    page = summarize(rules, X=ROWS, teacher=taught)
+    worst = page["failures"]["lines"][0]
+    assert (worst["rule"], worst["values"]) == ("3", ["no other rule fits"])
+    assert page["failures"]["lines"][1]["rule"] == "1, 2"
+    path = tmp_path / "page.html"
+    report(rules.described_on(ROWS), path, X=ROWS, teacher=taught)
+    text = path.read_text()
+    assert "the last line included" in text
+    assert "Rules learnt from" in text and ">5 rows<" in text
+
+
+def test_the_command_says_which_rules_took_part(tmp_path):
+    path, data = tmp_path / "average.json", tmp_path / "new.csv"
+    classes().save(path)
+    pd.DataFrame(ROWS[:4], columns=["height", "age"]).to_csv(data, index=False)
+    found = CliRunner().invoke(main, ["predict", str(path), str(data), "--json"])
+    assert found.exit_code == 0, found.output
+    listed = json.loads(found.stdout)
+    assert [x["rules"] for x in listed] == [[1, 2], [1], [2], []]
+    assert listed[0]["probabilities"] == pytest.approx([0.475, 0.525])
+
+
+def test_pictures():
+    import matplotlib
+
+    matplotlib.use("agg")
+    rules = values().described_on(ROWS, teacher=[31.0, 31, 11, 22, 20])
+    display = RulesDisplay.from_estimator(rules).plot()
+    assert list(display.panels_) == ["weight", "rows", "value", "agreement"]
+    texts = [text.get_text() for text in display.ax_.texts]
+    assert {"0.5", "0.25", "0.2", "always", "say of heating"} <= set(texts)
+    bars = display.panels_["weight"].patches
+    assert [bar.get_width() for bar in bars] == [0.5, 0.25, 0.2]
+    shown = [text.get_text() for text in display.ax_.get_legend().get_texts()]
+    assert not any("decides" in text for text in shown)
+    on_rows = RulesDisplay.from_estimator(classes(), ROWS[:4]).lines
+    assert [line.matching for line in on_rows] == [0.5, 0.5, 1.0]
+    assert on_rows[0].says == "0.75 for yes"
+    regions = RegionsDisplay.from_estimator(values(), ROWS[:4]).plot()
+    assert regions.decided is None
+    matplotlib.pyplot.close("all")
+
+
+def training(taught):
+    encoded = np.arange(6.0)[:, None]
+    said = taught.argmax(axis=1) if taught.ndim == 2 else taught
+    return Training(encoded, taught, None, np.ones(6), said)
+
+
+def test_building_gives_means_short_numbers_and_joins_what_holds_every_row():
+    taught = np.array([1.0, 1.0, 1.0, 4.00001, 5.0, 6.00002])
+    regions = [(Interval(0, low=2.3456),), (Interval(0, low=-1.0),)]
+    space = FeatureSpace.numeric(1)
+    rules = build_rule_average(regions, [0.123456, 0.5], 0.25, training(taught), space)
+    assert [rule.weight for rule in rules] == [0.123, 0.75]
+    assert [rule.prediction for rule in rules] == [5.0, 3.0]
+    assert rules.rules[0].conditions == (Interval(0, low=2.0),)
+    assert rules.otherwise.support == 6
+    exact = build_rule_average(
+        regions, [0.123456, 0.5], 0.25, training(taught), space, round_cuts=False
+    )
+    assert exact.rules[0].weight == 0.123456
+    assert exact.rules[0].prediction == pytest.approx(taught[3:].mean(), rel=1e-15)
+
+
+def test_building_rounds_probabilities_so_that_they_add_up():
+    taught = np.array([[1 / 3] * 3] * 3 + [[1 / 7, 2 / 7, 4 / 7]] * 3)
+    rules = build_rule_average(
+        [(Interval(0, low=2.5),), (Interval(0, high=2.5),)],
+        [0.5, 0.5],
+        0.0,
+        training(taught),
+        FeatureSpace.numeric(1),
+        classes=("a", "b", "c"),
+    )
+    assert rules.rules[0].probabilities == (0.143, 0.286, 0.571)
+    assert rules.rules[1].probabilities == (0.334, 0.333, 0.333)
+    assert rules.rules[0].prediction == "c"

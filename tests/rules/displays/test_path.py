@@ -1,0 +1,148 @@
+from types import SimpleNamespace
+
+import matplotlib
+import numpy as np
+import pytest
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+
+from clearwood.exceptions import InputError
+from clearwood.rules import RuleScores
+from clearwood.rules.displays import PathDisplay
+from clearwood.rules.displays.held_out import held_out_of
+from clearwood.simplifiers import (
+    FABRulesClassifier,
+    RuleListClassifier,
+    RuleListRegressor,
+)
+
+matplotlib.use("agg")
+
+
+@pytest.fixture(autouse=True)
+def close_figures():
+    yield
+    import matplotlib.pyplot as plt
+
+    plt.close("all")
+
+
+@pytest.fixture(scope="module", params=["classification", "regression"])
+def fitted(request):
+    rng = np.random.default_rng(0)
+    X = rng.uniform(size=(240, 3))
+    if request.param == "classification":
+        y = np.array(["low", "middle", "high"])[(X[:, :2] > 0.5).sum(axis=1)]
+        forest, make = RandomForestClassifier, RuleListClassifier
+    else:
+        y = 2 * X[:, 0] + (X[:, 1] > 0.5)
+        forest, make = RandomForestRegressor, RuleListRegressor
+    model = forest(8, max_depth=4, random_state=0).fit(X, y)
+    rules = make(model, max_rules=4, n_synthetic=0, random_state=0)
+    return rules.fit(X, y), X[:100], y[:100]
+
+
+def test_every_size_is_scored_on_the_rows_handed_in(fitted):
+    rules, X, y = fitted
+    display = PathDisplay.from_estimator(rules, X, y)
+    said = rules.ensemble_.predict(X)
+    assert len(display.scores) == len(rules.path_) > 2
+    for score, found in zip(display.scores, rules.path_):
+        assert score.n_rules == found.n_rules
+        assert score.n_literals == found.n_literals
+        if found.classes:
+            assert score.fidelity == np.mean(found.predict(X) == said)
+            assert score.error == np.mean(found.predict(X) != y)
+        else:
+            residual = np.mean((found.predict(X) - said) ** 2)
+            assert score.fidelity == pytest.approx(1 - residual / np.var(said))
+            assert score.error == pytest.approx(np.mean((found.predict(X) - y) ** 2))
+    assert display.chosen == rules.rules_.n_rules
+    wrong = np.mean(said != y) if rules.rules_.classes else np.mean((said - y) ** 2)
+    assert display.model_error == pytest.approx(wrong)
+
+
+def test_the_band_is_that_of_the_settings_chosen(fitted):
+    rules, X, _ = fitted
+    held_out = PathDisplay.from_estimator(rules, X).held_out
+    results = rules.cv_results_
+    (chosen,) = [
+        i
+        for i in range(len(results["fidelity"]))
+        if {name: results[name][i] for name in rules.settings_} == rules.settings_
+    ]
+    assert held_out.fidelity.tolist() == results["fidelity"][chosen]
+    assert held_out.standard_error.tolist() == results["standard_error"][chosen]
+
+
+def test_settings_are_found_by_all_of_their_values():
+    results = {
+        "a": [1, 1, 2],
+        "b": [True, False, False],
+        "fidelity": [[0.1], [0.2], [0.3]],
+        "standard_error": [[0.01], [0.02], [0.03]],
+    }
+    fit = SimpleNamespace(cv_results_=results, settings_={"a": 1, "b": False})
+    assert held_out_of(fit).fidelity.tolist() == [0.2]
+    assert held_out_of(SimpleNamespace(cv_results_=None)) is None
+    assert held_out_of(SimpleNamespace()) is None
+
+
+def test_plot_draws_the_scores_and_marks_the_size(fitted):
+    rules, X, y = fitted
+    display = PathDisplay.from_estimator(rules, X, y)
+    assert display.plot() is display
+    assert display.ax_.figure is display.figure_
+    sizes = [found.n_rules for found in rules.path_]
+    for ax, name in (
+        (display.ax_, "fidelity"),
+        (display.error_ax_, "error"),
+        (display.literals_ax_, "n_literals"),
+    ):
+        assert list(ax.lines[0].get_xdata()) == sizes
+        values = [getattr(score, name) for score in display.scores]
+        assert list(ax.lines[0].get_ydata()) == values
+        # The large dot.
+        assert list(ax.lines[1].get_xdata()) == [display.chosen]
+    band = display.ax_.collections[0].get_paths()[0].vertices
+    middle, error = display.held_out
+    assert band[:, 1].min() == pytest.approx((middle - error).min())
+    assert band[:, 1].max() == pytest.approx((middle + error).max())
+    display.figure_.canvas.draw()
+
+
+def test_without_truth_or_held_out_rows_there_is_less_to_draw(fitted):
+    rules, X, _ = fitted
+    display = PathDisplay.from_estimator(rules, X).plot()
+    assert display.error_ax_ is None
+    alone = PathDisplay(display.scores, task="regression", chosen=1).plot()
+    assert len(alone.ax_.collections) == 0
+    labels = [text.get_text() for text in alone.ax_.get_legend().get_texts()]
+    assert labels == ["on the rows shown", "chosen: 1"]
+
+
+def test_a_path_of_one_and_a_size_beyond_the_path_are_drawn():
+    one = RuleScores(0.3, 0.7, 0.0, 0.0, n_rules=1, n_literals=0)
+    display = PathDisplay([one], task="classification", chosen=1, model_error=0.1)
+    display.plot().figure_.canvas.draw()
+    assert display.literals_ax_.get_xlim() == (0.7, 1.3)
+
+
+def test_another_teacher_may_be_named_and_axes_given(fitted):
+    import matplotlib.pyplot as plt
+
+    rules, X, _ = fitted
+    said = rules.path_[-1].predict(X)
+    figure, axes = plt.subplots(1, 2)
+    display = PathDisplay.from_estimator(rules, X, teacher=said).plot(axes[1])
+    assert display.scores[-1].fidelity == 1.0
+    assert display.figure_ is figure
+    place = axes[1].get_position()
+    for part in (display.ax_, display.literals_ax_):
+        assert place.x0 - 1e-9 <= part.get_position().x0
+        assert part.get_position().x1 <= place.x1 + 1e-9
+
+
+@pytest.mark.parametrize("estimator", [FABRulesClassifier(), RuleListClassifier(), 3])
+def test_what_has_no_path_is_refused(estimator):
+    with pytest.raises(InputError, match="without path_"):
+        PathDisplay.from_estimator(estimator, np.zeros((2, 2)))

@@ -1,0 +1,527 @@
+"""What users of the estimators count on."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from catboost import CatBoostClassifier
+from sklearn.base import clone
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
+from sklearn.ensemble import (
+    GradientBoostingRegressor,
+    HistGradientBoostingClassifier,
+    HistGradientBoostingRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import cross_val_score
+from tests.simplifiers.common import people
+
+import clearwood as cw
+from clearwood.exceptions import (
+    ClearwoodError,
+    InputError,
+    InterruptedFitWarning,
+    PoorFidelityWarning,
+    UnknownCategoriesWarning,
+)
+from clearwood.simplifiers.fab import restarts
+
+
+@pytest.fixture(scope="module")
+def cancer():
+    X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    forest = RandomForestClassifier(30, random_state=0).fit(X, y)
+    return X, y, forest
+
+
+@pytest.fixture(scope="module")
+def diabetes():
+    X, y = load_diabetes(return_X_y=True, as_frame=True)
+    forest = RandomForestRegressor(30, max_depth=5, random_state=0).fit(X, y)
+    return X, y, forest
+
+
+def quick(estimator, **settings):
+    settings = {"n_restarts": 4, "random_state": 0, **settings}
+    kind = type(estimator).__name__
+    regressor = kind.endswith("Regressor")
+    return (cw.FABRulesRegressor if regressor else cw.FABRulesClassifier)(
+        estimator, **settings
+    )
+
+
+def test_rules_explain_a_real_forest(cancer):
+    X, y, forest = cancer
+    fab = quick(forest, rules="regions", n_restarts=10).fit(X, y)
+    scores = fab.rules_.evaluate(X, y, teacher=forest)
+    assert scores.fidelity > 0.9
+    assert scores.n_rules <= 10
+    assert scores.coverage > 0.9
+    assert set(fab.rules_.features.names) == set(X.columns)
+    # Printed by agreement, best first.
+    agreement = [rule.agreement for rule in fab.rules_.rules]
+    assert agreement == sorted(agreement, reverse=True)
+    np.testing.assert_array_equal(fab.predict(X), fab.rules_.predict(X))
+    assert fab.rules_.target == "target"
+    assert fab.rules_.about["model"].endswith("RandomForestClassifier")
+
+
+def test_predict_is_the_printed_rules_and_not_the_soft_posterior(cancer):
+    X, y, forest = cancer
+    fab = quick(forest).fit(X, y)
+    best = fab.restarts_[fab.selected_]
+    taught = forest.predict(X)
+    assert best["fidelity"] == pytest.approx(np.mean(fab.predict(X) == taught))
+    assert best["soft_fidelity"] == pytest.approx(
+        np.mean(fab.predict_soft(X) == taught)
+    )
+
+
+def test_restart_is_chosen_by_what_select_says(cancer):
+    X, y, forest = cancer
+    for select, key in (("rules", "fidelity"), ("soft", "soft_fidelity"),
+                        ("bound", "bound")):  # fmt: skip
+        fab = quick(forest, select=select).fit(X, y)
+        values = [restart[key] for restart in fab.restarts_]
+        assert values[fab.selected_] == max(values)
+        assert len(set(values)) > 1
+
+
+def test_target_ensemble_explains_the_model_not_the_labels():
+    """A forest of one wrong mind: rules follow it, unless told to follow labels."""
+    rng = np.random.default_rng(0)
+    X, y = rng.random((400, 2)), rng.integers(0, 2, 400)
+    forest = RandomForestClassifier(20, max_depth=2, random_state=0)
+    forest.fit(X, X[:, 0] > 0.5)
+    y = X[:, 1] > 0.5
+    told = quick(forest).fit(X, y)
+    assert told.rules_.evaluate(X, teacher=forest).fidelity > 0.95
+    assert told.rules_.evaluate(X, y).error > 0.3
+    # Row by row the forest says nothing of x1, so its labels cannot be followed far.
+    labels = quick(forest, target="labels").fit(X, y)
+    assert labels.rules_.evaluate(X, y).error <= told.rules_.evaluate(X, y).error
+
+
+def test_y_is_not_needed_to_explain_a_fitted_model(cancer):
+    X, _, forest = cancer
+    rules = cw.simplify(forest, X, method="fab", random_state=0, n_restarts=2)
+    assert np.isnan(rules.rules[0].precision)
+    assert rules.rules[0].agreement > 0.5
+
+
+@pytest.mark.parametrize("method", ["fab", "em"])
+@pytest.mark.parametrize("schedule", ["paper", "reference"])
+@pytest.mark.parametrize("prune", ["coverage", "prediction"])
+def test_all_ways_work_and_keep_to_max_rules(diabetes, method, schedule, prune):
+    X, y, forest = diabetes
+    fab = quick(forest, method=method, schedule=schedule, prune=prune, max_rules=5)
+    fab.fit(X, y)
+    assert 1 < fab.rules_.n_rules <= 5
+    assert fab.rules_.evaluate(X, teacher=forest).fidelity > 0.3
+
+
+def test_one_line_is_the_mean(diabetes):
+    X, y, forest = diabetes
+    fab = quick(forest, max_rules=1, round_cuts=False).fit(X, y)
+    assert fab.rules_.n_rules == 1
+    np.testing.assert_allclose(fab.predict(X), forest.predict(X).mean())
+    np.testing.assert_array_equal(fab.predict_soft(X), fab.predict(X))
+
+
+def test_result_does_not_depend_on_n_jobs(cancer):
+    X, y, forest = cancer
+    one, two = (quick(forest, n_jobs=n).fit(X, y) for n in (1, 2))
+    assert one.rules_.to_json() == two.rules_.to_json()
+    assert one.restarts_ == two.restarts_
+
+
+def test_more_restarts_begin_with_the_same(cancer):
+    X, y, forest = cancer
+    few, many = (quick(forest, n_restarts=n).fit(X, y) for n in (2, 4))
+    assert many.restarts_[:2] == few.restarts_
+
+
+@pytest.mark.parametrize(("shift", "factor"), [(1e6, 1e3), (-5.0, 1e-4)])
+def test_units_of_y_do_not_matter(diabetes, shift, factor):
+    X, y, _ = diabetes
+    forest = GradientBoostingRegressor(n_estimators=30, max_depth=2, random_state=0)
+    model = forest.fit(X, y)
+    ensemble = cw.read_ensemble(model)
+    from dataclasses import replace
+
+    moved = replace(
+        ensemble,
+        value=ensemble.value * factor,
+        base_score=ensemble.base_score * factor + shift,
+    )
+    settings = {"method": "fab", "n_restarts": 3, "round_cuts": False}
+    plain = cw.simplify(ensemble, X, random_state=0, **settings)
+    other = cw.simplify(moved, X, random_state=0, **settings)
+    assert [r.conditions for r in plain] == [r.conditions for r in other]
+    for a, b in zip(plain, other):
+        assert b.prediction == pytest.approx(a.prediction * factor + shift, rel=1e-9)
+
+
+def test_a_fitted_model_is_not_refitted(cancer):
+    X, y, forest = cancer
+    before = forest.estimators_
+    fab = quick(forest).fit(X[:300], y[:300])
+    assert fab.estimator_ is forest
+    assert forest.estimators_ is before
+
+
+def test_an_unfitted_model_is_cloned_and_fitted(cancer):
+    X, y, _ = cancer
+    inner = RandomForestClassifier(5, random_state=0)
+    fab = quick(inner).fit(X, y)
+    assert not hasattr(inner, "estimators_")
+    assert fab.ensemble_.n_trees == 5
+
+
+def test_an_unfitted_model_of_catboost_with_categories():
+    X = pd.DataFrame({"hue": ["red", "blue", "tan"] * 20, "dose": 1.0})
+    model = CatBoostClassifier(
+        iterations=20, one_hot_max_size=9, cat_features=["hue"], thread_count=1,
+        verbose=False, allow_writing_files=False,
+    )  # fmt: skip
+    fab = cw.FABRulesClassifier(model, n_restarts=2, random_state=0)
+    fab.fit(X, np.where(X["hue"] == "tan", "yes", "no"))
+    assert "hue is 'tan'" in str(fab.rules_)
+    assert not model.is_fitted() and fab.estimator_.is_fitted()
+
+
+def test_frozen_models_survive_clone_and_cross_validation(cancer):
+    X, y, forest = cancer
+    fab = quick(FrozenEstimator(forest), n_restarts=1)
+    assert cross_val_score(fab, X, y, cv=3).min() > 0.8
+    assert clone(fab).fit(X, y).ensemble_.n_trees == 30
+
+
+def test_default_is_histogram_boosting(cancer):
+    X, y, _ = cancer
+    fab = quick(None).fit(X, y)
+    assert isinstance(fab.estimator_, HistGradientBoostingClassifier)
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
+def test_frames_give_the_same_rules_as_arrays(frame):
+    X, y = load_iris(return_X_y=True)
+    names = ["sl", "sw", "pl", "pw"]
+    table = frame({n: X[:, i] for i, n in enumerate(names)})
+    forest = RandomForestClassifier(10, random_state=0)
+    plain = quick(forest).fit(X, y)
+    framed = quick(forest).fit(table, y)
+    assert framed.rules_.features.names == tuple(names)
+    assert [r.conditions for r in plain.rules_] == [r.conditions for r in framed.rules_]
+    np.testing.assert_array_equal(plain.predict(X), framed.predict(table))
+
+
+def test_names_come_from_the_table_where_the_model_has_none():
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    forest = RandomForestClassifier(10, random_state=0).fit(X.to_numpy(), y)
+    assert quick(forest).fit(X, y).rules_.features.names == tuple(X.columns)
+
+
+def test_categories_and_missing_values_are_printed_as_such():
+    X, y = people(400)
+    model = HistGradientBoostingClassifier(min_samples_leaf=5, random_state=0).fit(X, y)
+    fab = quick(model, n_restarts=20, statement_weight=0.3).fit(X, y)
+    text = str(fab.rules_)
+    assert fab.rules_.evaluate(X, y, teacher=model).fidelity > 0.8
+    assert "ward" in text
+    assert "'north'" in text
+    assert "missing" in text
+    np.testing.assert_array_equal(
+        cw.RuleSet.from_json(fab.rules_.to_json()).predict(X), fab.predict(X)
+    )
+    # A ward nobody has seen satisfies no set of wards.
+    strange = X.head(3).assign(ward=["west"] * 3)
+    assert len(fab.predict(strange)) == 3
+    asks_ward = [any(c.feature == 1 for c in r.conditions) for r in fab.rules_.rules]
+    assert not fab.rules_.matches(strange)[:, asks_ward].any()
+
+
+def test_nothing_is_said_of_missing_values_where_there_were_none(cancer):
+    X, y, forest = cancer
+    fab = quick(forest, n_restarts=10).fit(X, y)
+    assert any(c.high < np.inf for rule in fab.rules_ for c in rule.conditions)
+    assert not any(c.missing for rule in fab.rules_ for c in rule.conditions)
+    empty = X.head(1) * np.nan
+    assert fab.rules_.apply(empty).tolist() == [fab.rules_.n_rules - 1]
+
+
+def test_not_one_category_says_nothing_of_missing_values():
+    # No split names 'east': to the model it is any other category.
+    X = pd.DataFrame({"ward": ["west", "east", "south"] * 20, "dose": 1.0})
+    model = CatBoostClassifier(
+        iterations=5, depth=1, one_hot_max_size=9, cat_features=["ward"],
+        thread_count=1, verbose=False, allow_writing_files=False,
+    )  # fmt: skip
+    fab = quick(model).fit(X, np.where(X["ward"] == "west", "yes", "no"))
+    assert "ward is not 'west'\n" in str(fab.rules_)
+
+
+def test_weights_zero_are_rows_left_out(cancer):
+    X, y, forest = cancer
+    weight = (np.arange(len(y)) % 3 > 0).astype(float)
+    weighted = quick(forest).fit(X, y, sample_weight=weight)
+    fewer = quick(forest).fit(X[weight > 0], y[weight > 0])
+    assert weighted.rules_.to_json() == fewer.rules_.to_json()
+
+
+def test_an_interrupt_keeps_what_is_done(cancer, monkeypatch):
+    X, y, forest = cancer
+    calls, plain = [], restarts.run_restart
+
+    def interrupted(job, generator):
+        calls.append(1)
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+        return plain(job, generator)
+
+    monkeypatch.setattr(restarts, "run_restart", interrupted)
+    with pytest.warns(InterruptedFitWarning, match="2 of 4"):
+        fab = quick(forest, n_jobs=1).fit(X, y)
+    assert len(fab.restarts_) == 2
+    assert len(fab.predict(X)) == len(y)
+
+
+def test_progress_goes_to_stderr(cancer, capsys):
+    X, y, forest = cancer
+    quick(forest, verbose=True).fit(X, y)
+    shown = capsys.readouterr()
+    assert "4/4" in shown.err
+    assert shown.out == ""
+
+
+def test_too_few_iterations_are_said(diabetes):
+    X, y, forest = diabetes
+    with pytest.warns(ConvergenceWarning, match="max_iter"):
+        quick(forest, max_iter=1).fit(X, y)
+
+
+def test_constant_target_and_constant_or_duplicated_columns():
+    X = np.column_stack([np.arange(60.0), np.ones(60), np.arange(60.0)])
+    constant = quick(RandomForestRegressor(5, random_state=0)).fit(X, np.full(60, 7.0))
+    assert constant.rules_.n_rules == 1
+    assert set(constant.predict(X)) == {7.0}
+    y = (np.arange(60) > 30).astype(int)
+    rules = quick(RandomForestClassifier(10, random_state=0)).fit(X, y).rules_
+    assert all(c.feature != 1 for r in rules for c in r.conditions)
+    assert rules.evaluate(X, y).error < 0.1
+
+
+def test_fewer_rows_than_rules():
+    X, y = np.array([[0.0], [1.0], [2.0]]), np.array([0.0, 1.0, 5.0])
+    model = RandomForestRegressor(10, bootstrap=False, random_state=0).fit(X, y)
+    assert quick(model).fit(X, y).rules_.n_rules <= 4
+
+
+IRIS = load_iris(return_X_y=True)
+
+
+def fitted(X, y):
+    return RandomForestClassifier(3, random_state=0).fit(X, y)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda X, y: quick(None).fit(X, np.ones(len(y))), "one class"),
+        (lambda X, y: quick(None).fit(X[:0], y[:0]), "0 sample"),
+        (lambda X, y: quick(None).fit(pd.DataFrame(X)[:0], y[:0]), "0 sample"),
+        (lambda X, y: quick(None).fit(X, y[:-1]), "150 samples but y has 149"),
+        (lambda X, y: quick(None).fit(X), "requires y"),
+        (lambda X, y: quick(None).fit(X, [*y[:-1], np.nan]), "NaN.*row 149"),
+        (lambda X, y: quick(None, max_rules=0).fit(X, y), "max_rules"),
+        (lambda X, y: quick(None, kappa=0.7).fit(X, y), "kappa"),
+        (lambda X, y: quick(None, method="best").fit(X, y), "method"),
+        (lambda X, y: quick(None).fit(X, y, sample_weight=-y), "sample_weight"),
+        (lambda X, y: quick(None).fit(X, y, sample_weight=y[:3]), "sample_weight"),
+        (
+            lambda X, y: quick(HistGradientBoostingRegressor()).fit(X, list("ab") * 75),
+            "'a'.*classifier",
+        ),
+        (
+            lambda X, y: quick(LogisticRegression(max_iter=1000).fit(X, y)).fit(X, y),
+            "Logistic",
+        ),
+        (
+            lambda X, y: cw.FABRulesRegressor(RandomForestClassifier(3).fit(X, y)).fit(
+                X, y
+            ),
+            "for classification",
+        ),
+        (
+            lambda X, y: quick(RandomForestClassifier(3).fit(X, y)).fit(X[:, :3], y),
+            "3 features",
+        ),
+        (
+            lambda X, y: quick(
+                RandomForestClassifier(3).fit(pd.DataFrame(X, columns=list("abcd")), y)
+            ).fit(pd.DataFrame(X, columns=list("abce")), y),
+            r"\['d'\]",
+        ),
+        (
+            lambda X, y: quick(RandomForestClassifier(3).fit(X, y)).fit(X, y + 1),
+            r"\[3\].*does not know",
+        ),
+        (
+            lambda X, y: quick(GradientBoostingRegressor(n_estimators=3).fit(X, y)).fit(
+                np.where(X > 5, np.nan, X), y
+            ),
+            "NaN|missing",
+        ),
+        (
+            lambda X, y: quick(
+                RandomForestClassifier(3).fit(X, y), target="labels"
+            ).fit(X),
+            "requires y",
+        ),
+        (lambda X, y: cw.simplify(RandomForestClassifier(3), X, y), "not fitted"),
+        (
+            lambda X, y: cw.simplify(
+                RandomForestClassifier(3).fit(X, y), X, method="x"
+            ),
+            "method",
+        ),
+        (lambda X, y: quick(None).predict(X), "not fitted"),
+        (
+            lambda X, y: quick(None, n_restarts=1).fit(X, y).predict(X[:, 1:]),
+            "3 features",
+        ),
+    ],
+)
+def test_bad_input_gets_a_clear_error(call, message):
+    # ValueError: what scikit-learn's own checks of tables and parameters raise.
+    with pytest.raises((ClearwoodError, ValueError, NotFittedError), match=message):
+        call(*IRIS)
+
+
+def test_unseen_feature_values_never_break_prediction():
+    X, y = IRIS
+    fab = quick(RandomForestClassifier(5, random_state=0)).fit(X, y)
+    strange = np.array([[1e30, -1e30, 0.0, 1e300]])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert len(fab.predict(strange)) == 1
+
+
+def labels_with_na(kind):
+    y = pd.Series(np.where(IRIS[1] > 0, "a", "b"), dtype=kind)
+    y[3] = pd.NA
+    return y
+
+
+@pytest.mark.parametrize("kind", ["string", "object"])
+def test_missing_labels_are_counted(kind):
+    with pytest.raises(InputError, match="1 row.*row 3"):
+        quick(None).fit(IRIS[0], labels_with_na(kind))
+
+
+@pytest.mark.parametrize(
+    ("y", "message"),
+    [
+        ([np.nan, *["a", "b"] * 74, "a"], "NaN or None"),
+        (np.array([np.inf, *range(149)], dtype=object), "infinity"),
+        (["inf", *map(str, range(149))], "infinity"),
+        (np.arange(150).astype("datetime64[D]"), "must be numbers"),
+    ],
+)
+def test_what_is_no_target_is_refused(y, message):
+    kind = RandomForestClassifier if message == "NaN or None" else RandomForestRegressor
+    with pytest.raises(InputError, match=message):
+        quick(kind(2, random_state=0)).fit(IRIS[0], y)
+
+
+@pytest.mark.parametrize("period", [1, 2])
+def test_one_split_is_judged_fairly(period):
+    """Interleaved rows, sets of categories, and values beyond float32."""
+    n = 30_000
+    X = pd.DataFrame(
+        {
+            "time": 1.7e9 + np.arange(n) // period,
+            "month": pd.Categorical(np.arange(n) // 2 % 12),
+        }
+    )
+    late = X["time"] > X["time"].median()
+    winter = X["month"].isin([0, 3, 6, 9])
+    model = HistGradientBoostingClassifier(max_iter=20, random_state=0)
+    for y in (late, winter):
+        fab = quick(model, n_restarts=1, max_rules=1).fit(X, y.astype(int))
+        assert fab.single_split_fidelity_ == pytest.approx(1.0, abs=0.01)
+    # Rows that alternate: the order of the rows must not matter.
+    model.fit(X, np.arange(n) % 2)
+    shuffled = X.sample(frac=1.0, random_state=0)
+    one, other = (
+        quick(model, max_rules=1).fit(table).single_split_fidelity_
+        for table in (X, shuffled)
+    )
+    assert one == pytest.approx(other, abs=0.02)
+
+
+def test_rules_that_are_the_best_split_are_not_called_poor():
+    X = np.random.default_rng(0).normal(size=(300, 2))
+    y = np.where(X[:, 0] > 0, 1.2345678, 7.654321)
+    model = RandomForestRegressor(1, bootstrap=False, random_state=0).fit(X, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", PoorFidelityWarning)
+        quick(model).fit(X, y)
+
+
+def test_the_target_s_name_is_taken_where_there_is_one():
+    X, y = IRIS
+    forest = fitted(X, y)
+    assert quick(forest).fit(X, pd.Series(y, name="kind")).rules_.target == "kind"
+    assert quick(forest).fit(X, pl.Series(y)).rules_.target == "y"
+
+
+def test_agreement_under_labels_is_with_the_model(cancer):
+    X, y, forest = cancer
+    stump = RandomForestClassifier(1, max_depth=1, random_state=0).fit(X, y)
+    fab = quick(stump, target="labels").fit(X, y)
+    taught = stump.predict(X)
+    for rule in fab.rules_.rules:
+        rows = rule.matches(X.to_numpy())
+        assert rule.agreement == pytest.approx((taught[rows] == rule.prediction).mean())
+        precision = (y.to_numpy()[rows] == rule.prediction).mean()
+        assert rule.precision == pytest.approx(precision)
+
+
+def test_two_lines_are_a_rule_and_otherwise(cancer):
+    X, y, forest = cancer
+    rules = quick(forest, max_rules=2, n_restarts=10).fit(X, y).rules_
+    assert rules.n_rules == 2
+    assert rules.evaluate(X, teacher=forest).fidelity > 0.8
+
+
+def test_rules_worse_than_one_split_are_called_so():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"flag": rng.integers(0, 2, 400), "z": np.arange(400.0)})
+    model = HistGradientBoostingClassifier(max_iter=20, random_state=0)
+    fab = quick(model.fit(X, X["flag"]), rules="regions", n_restarts=1)
+    with pytest.warns(PoorFidelityWarning, match="one best split does"):
+        fab.fit(X, X["flag"])
+    assert fab.single_split_fidelity_ == 1.0
+    # What the regions miss is found by moving them.
+    fab.set_params(rules="refined").fit(X, X["flag"])
+    assert fab.rules_.evaluate(X, X["flag"]).error == 0.0
+
+
+def test_a_column_of_other_categories_is_called_so():
+    """Codes where the model knows labels: every row would go one way."""
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"g": rng.choice(["a", "b", "c"], 200), "x": rng.normal(size=200)})
+    X["g"] = X["g"].astype("category")
+    y = (X["g"] == "b").astype(int)
+    model = HistGradientBoostingClassifier(max_iter=3).fit(X, y)
+    fab = cw.FABRulesClassifier(model, n_restarts=1, random_state=0)
+    with pytest.warns(UnknownCategoriesWarning, match="No row of 'g'.*'a', 'b', 'c'"):
+        fab.fit(X.assign(g=X["g"].cat.codes), y)
+    fab.fit(X, y)  # a warning would fail the test

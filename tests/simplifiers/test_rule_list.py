@@ -1,0 +1,313 @@
+"""What users of rule lists count on."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn.base import clone
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
+from sklearn.ensemble import (
+    HistGradientBoostingClassifier,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
+from sklearn.frozen import FrozenEstimator
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+from tests.simplifiers.common import people
+
+import clearwood as cw
+from clearwood.exceptions import InputError
+from clearwood.simplifiers._common.base import check_range
+from clearwood.simplifiers._common.cross_validation import Validation
+from clearwood.simplifiers._common.synthetic_rows import mixed_rows
+
+
+@pytest.fixture(scope="module")
+def cancer():
+    X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    forest = RandomForestClassifier(20, random_state=0).fit(X, y)
+    return X, y, forest
+
+
+@pytest.fixture(scope="module")
+def diabetes():
+    X, y = load_diabetes(return_X_y=True, as_frame=True)
+    forest = RandomForestRegressor(20, max_depth=5, random_state=0).fit(X, y)
+    return X, y, forest
+
+
+def rule_list(estimator, **settings):
+    quick = {"tune": None, "n_rules": 4, "max_rules": 4, "n_synthetic": 500}
+    settings = {**quick, "random_state": 0, **settings}
+    regressor = type(estimator).__name__.endswith("Regressor")
+    make = cw.RuleListRegressor if regressor else cw.RuleListClassifier
+    return make(estimator, **settings)
+
+
+def test_a_forest_in_four_lines(cancer):
+    X, y, forest = cancer
+    found = rule_list(forest).fit(X, y)
+    scores = found.rules_.evaluate(X, y, teacher=forest)
+    assert scores.fidelity > 0.94
+    assert found.rules_.n_rules <= 4
+    assert found.rules_.target == "target"
+    assert found.rules_.about["method"] == "list"
+    np.testing.assert_array_equal(found.predict(X), found.rules_.predict(X))
+    labels = found.classes_[found.predict_proba(X).argmax(axis=1)]
+    np.testing.assert_array_equal(labels, found.predict(X))
+    caught = found.rules_.apply(X)
+    for i, rule in enumerate(found.rules_):
+        assert rule.caught == (caught == i).sum() >= 5
+
+
+def test_rules_say_the_mean_of_the_rows_that_they_catch(cancer, diabetes):
+    X, y, forest = cancer
+    found = rule_list(forest, n_synthetic=0).fit(X, y)
+    caught, taught = found.rules_.apply(X), forest.predict_proba(X)
+    for i, rule in enumerate(found.rules_):
+        assert rule.probabilities == pytest.approx(taught[caught == i].mean(axis=0))
+    X, y, forest = diabetes
+    found = rule_list(forest, n_synthetic=0).fit(X, y)
+    caught, said = found.rules_.apply(X), forest.predict(X)
+    assert found.rules_.evaluate(X, teacher=forest).fidelity > 0.6
+    for i, rule in enumerate(found.rules_):
+        # Printed to half a percent of the standard deviation.
+        near = pytest.approx(said[caught == i].mean(), abs=0.005 * said.std())
+        assert rule.prediction == near
+
+
+def test_the_path_has_all_sizes_and_n_rules_takes_one(cancer):
+    X, y, forest = cancer
+    longest = rule_list(forest, n_rules=4).fit(X, y)
+    sizes = [found.n_rules for found in longest.path_]
+    assert sizes[0] == 1
+    assert sizes == sorted(set(sizes))
+    assert longest.n_rules_ == 4
+    fidelity = [r.evaluate(X, teacher=forest).fidelity for r in longest.path_]
+    assert fidelity[-1] > fidelity[0]
+    shorter = rule_list(forest, n_rules=2).fit(X, y)
+    assert [r.to_json() for r in shorter.path_] == [r.to_json() for r in longest.path_]
+    assert shorter.rules_.n_rules == 2
+    assert rule_list(forest, n_rules=3, max_rules=1).fit(X, y).path_[-1].n_rules == 3
+
+
+def test_auto_takes_the_fewest_within_one_standard_error(cancer):
+    X, y, forest = cancer
+    found = rule_list(forest, n_rules="auto").fit(X, y)
+    (fidelity,), (error,) = (
+        np.array(found.cv_results_[name]) for name in ("fidelity", "standard_error")
+    )
+    best = fidelity.argmax()
+    enough = fidelity >= fidelity[best] - error[best]
+    assert found.n_rules_ == enough.argmax() + 1 < 4
+    assert found.rules_.n_rules == found.n_rules_
+
+
+def test_choice_of_settings():
+    judged = Validation(
+        np.array([[0.5, 0.8, 0.81], [0.4, 0.85, 0.86], [0.6, 0.7, 0.7]]),
+        np.full((3, 3), 0.02),
+    )
+    assert judged.best_settings(1) == 2
+    assert judged.best_settings(None) == 1
+    assert judged.fewest_rules(1) == 2
+
+
+def test_tuning_tries_all_and_takes_the_best(cancer):
+    X, y, forest = cancer
+    found = rule_list(forest, tune="auto", n_rules=3, max_rules=3).fit(X[:200], y[:200])
+    fidelity = np.array(found.cv_results_["fidelity"])
+    assert fidelity.shape == (8, 3)
+    best = fidelity[:, 2].argmax()
+    for name, value in found.settings_.items():
+        assert found.cv_results_[name][best] == value
+    few = rule_list(forest, tune="auto", n_synthetic=0, combine="first", max_rules=2)
+    assert len(few.fit(X[:100], y[:100]).cv_results_["augment"]) == 2
+
+
+def test_result_does_not_depend_on_n_jobs(cancer):
+    X, y, forest = cancer
+    settings = {"tune": "auto", "n_rules": "auto", "max_rules": 3}
+    one, two = (rule_list(forest, n_jobs=n, **settings).fit(X, y) for n in (1, 2))
+    assert one.rules_.to_json() == two.rules_.to_json()
+    assert one.cv_results_ == two.cv_results_
+
+
+def test_combine_is_kept_to(diabetes):
+    X, y, forest = diabetes
+    overlap = {}
+    for combine in ("first", "near-disjoint", "disjoint"):
+        found = rule_list(forest, combine=combine, n_rules=6, max_rules=6).fit(X, y)
+        matches = found.rules_.matches(X).sum(axis=1)
+        overlap[combine] = np.maximum(matches - 1, 0).mean()
+    assert overlap["disjoint"] == 0
+    assert overlap["first"] >= overlap["near-disjoint"]
+    assert overlap["first"] > 0
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
+def test_frames_and_text_labels(frame):
+    X, y = load_iris(return_X_y=True)
+    labels = np.array(["setosa", "versicolor", "virginica"])[y]
+    names = ["sl", "sw", "pl", "pw"]
+    table = frame({n: X[:, i] for i, n in enumerate(names)})
+    forest = RandomForestClassifier(10, random_state=0)
+    found = rule_list(forest).fit(table, labels)
+    assert found.rules_.features.names == tuple(names)
+    assert set(found.predict(table)) == set(labels)
+    plain = rule_list(forest).fit(X, labels)
+    assert [r.conditions for r in plain.rules_] == [r.conditions for r in found.rules_]
+
+
+def test_categories_and_missing_values():
+    X, y = people()
+    model = HistGradientBoostingClassifier(random_state=0).fit(X, y)
+    found = rule_list(model).fit(X, y)
+    assert found.rules_.evaluate(X, y, teacher=model).fidelity == 1.0
+    assert found.rules_.n_rules == 2
+    text = str(found.rules_)
+    assert "age > 60 or missing" in text
+    assert "ward in {'east', 'south'}" in text
+    again = cw.RuleSet.from_json(found.rules_.to_json())
+    np.testing.assert_array_equal(again.predict(X), found.predict(X))
+
+
+def test_weights_count_and_rows_without_weight_do_not(cancer):
+    X, y, forest = cancer
+    weight = (np.arange(len(y)) % 2).astype(float)
+    half = rule_list(forest).fit(X[1::2], y[1::2])
+    weighted = rule_list(forest).fit(X, y, sample_weight=weight)
+    assert weighted.rules_.rules == half.rules_.rules
+    # Who weighs most is followed most.
+    told = forest.predict(X)
+    odd = np.where(X["mean texture"] > 25, 50.0, 1.0)
+    heavy = rule_list(forest, n_rules=3).fit(X, y, sample_weight=odd)
+    agree = np.average(heavy.predict(X) == told, weights=odd)
+    plain = rule_list(forest, n_rules=3).fit(X, y).predict(X)
+    assert agree >= np.average(plain == told, weights=odd)
+
+
+@pytest.mark.parametrize(
+    ("rare", "common", "enough"),
+    # Two rows are too few for a rule, unless each stands for three.
+    [(1.0, 1.0, False), (2.0, 1.0, False), (3.0, 1.0, True), (1e-3, 1e-3, False)],
+)
+def test_a_row_supports_a_rule_as_often_as_it_weighs(rare, common, enough):
+    x = np.repeat([[0.0], [1.0], [2.0]], [20, 2, 20], axis=0)
+    tree = DecisionTreeRegressor().fit(x, 100 * (x == 1))
+    weight = np.where(x[:, 0] == 1, rare, common)
+    quick = {"n_synthetic": 0, "n_rules": 2, "max_rules": 2}
+    found = rule_list(tree, **quick).fit(x, sample_weight=weight)
+    assert (found.predict([[1.0]])[0] == 100) == enough
+    repeated = np.repeat(x, np.ceil(weight).astype(int), axis=0)
+    again = rule_list(tree, **quick).fit(repeated)
+    assert (again.predict([[1.0]])[0] == 100) == enough
+
+
+def test_small_weights_leave_rules_their_support(cancer):
+    X, y, forest = cancer
+    plain = rule_list(forest).fit(X, y).rules_
+    small = rule_list(forest).fit(X, y, sample_weight=np.full(len(y), 2.0**-10)).rules_
+    assert [r.conditions for r in small] == [r.conditions for r in plain]
+
+
+def test_fitted_models_are_not_refitted_and_survive_clone(cancer):
+    X, y, forest = cancer
+    found = rule_list(forest).fit(X)
+    assert found.estimator_ is forest
+    assert np.isnan(found.rules_.rules[0].precision)
+    frozen = rule_list(FrozenEstimator(forest))
+    assert clone(frozen).fit(X, y).rules_.n_rules == found.rules_.n_rules
+
+
+def test_simplify_by_lists(cancer):
+    X, y, forest = cancer
+    rules = cw.simplify(
+        forest, X, y, method="list", max_rules=3, n_rules=3, tune=None, random_state=0
+    )
+    assert 1 < rules.n_rules <= 3
+    with pytest.raises(InputError, match="method must be one of"):
+        cw.simplify(forest, X, y, method="lists")
+    with pytest.raises(InputError, match="'list' has no setting 'n_restarts'; it has"):
+        cw.simplify(forest, X, y, n_restarts=3)
+
+
+def test_an_ensemble_that_says_one_thing_is_one_line():
+    X, y = load_iris(return_X_y=True)
+    same = HistGradientBoostingClassifier(min_samples_leaf=1000).fit(X, y)
+    found = rule_list(same, n_rules="auto", tune="auto").fit(X, y)
+    assert found.rules_.n_rules == 1
+    few = rule_list(DecisionTreeClassifier(), n_rules="auto").fit(X[:2], [0, 1])
+    assert few.rules_.n_rules == 1
+
+
+def test_mixed_rows_come_from_neighbours():
+    rng = np.random.default_rng(0)
+    centre = np.repeat([0.0, 1000.0], 50)
+    X = np.stack([centre + rng.normal(size=100), centre + rng.normal(size=100)], 1)
+    kind = np.repeat([0.0, 1.0], 50)
+    table = np.column_stack([X, kind, np.where(kind == 1, np.nan, 3.0)])
+    is_category = np.array([False, False, True, False])
+    made = mixed_rows(table, is_category, np.ones(100), 400, rng)
+    assert made.shape == (400, 4)
+    for d in range(4):
+        known = np.unique(table[:, d])
+        assert np.isin(made[:, d], known).sum() + np.isnan(made[:, d]).sum() == 400
+    # Nothing is mixed across the groups, and within them rows are new.
+    np.testing.assert_array_equal(made[:, 0] > 500, made[:, 2] == 1)
+    np.testing.assert_array_equal(made[:, 2] == 1, np.isnan(made[:, 3]))
+    assert len(np.unique(made[:, :2], axis=0)) > 200
+    assert len(mixed_rows(table[:1], is_category, np.ones(1), 5, rng)) == 0
+    only_first = mixed_rows(table, is_category, 1.0 * (kind == 0), 50, rng)
+    assert (only_first[:, 2] == 0).all()
+
+
+def test_mixed_rows_bear_infinite_and_huge_values():
+    rng = np.random.default_rng(0)
+    table = rng.normal(size=(30, 3))
+    table[0] = [np.inf, -np.inf, 1.7e308]
+    table[1, 2] = -1.7e308
+    made = mixed_rows(table, np.zeros(3, bool), np.ones(30), 60, rng)
+    assert made.shape == (60, 3)
+
+
+def test_progress_is_shown_where_it_is_asked_for(diabetes, capsys):
+    X, y, forest = diabetes
+    settings = {"n_rules": "auto", "max_rules": 3}
+    quiet = rule_list(forest, **settings).fit(X, y)
+    assert capsys.readouterr().err == ""
+    shown = rule_list(forest, verbose=True, **settings).fit(X, y)
+    err = capsys.readouterr().err
+    assert "held-out parts" in err and err.endswith("3/3\n")
+    assert shown.rules_ == quiet.rules_
+
+
+def test_an_ensemble_that_says_one_thing_is_agreed_with():
+    X = np.random.default_rng(0).normal(size=(140, 2))
+    model = RandomForestRegressor(5, random_state=0).fit(X, np.full(140, 0.1))
+    rules = rule_list(model).fit(X).rules_
+    assert rules.n_rules == 1
+    assert rules.otherwise.prediction == pytest.approx(0.1, abs=1e-15)
+    assert rules.otherwise.agreement == 1.0
+
+
+def test_values_that_cannot_be_squared_are_refused():
+    X = np.arange(60.0)[:, None]
+    tree = DecisionTreeRegressor().fit(X, np.where(X[:, 0] > 30, 1e160, -1e160))
+    with pytest.raises(InputError, match="cannot be squared.*other units"):
+        rule_list(tree).fit(X)
+    with pytest.raises(InputError, match="What it says lies between 0 and 1e-170"):
+        check_range(np.array([0.0, 1e-170]), "What it says")
+    check_range(np.array([1e-170, 1e-170]), "What it says")
+
+
+def test_disjoint_lists_go_on_where_boxes_block_one_another(diabetes):
+    X, y, forest = diabetes
+    disjoint = rule_list(forest, combine="disjoint", n_rules=8, max_rules=8).fit(X, y)
+    assert disjoint.rules_.n_rules == 8
+    assert disjoint.rules_.matches(X).sum(axis=1).max() == 1
+    tree = cw.DistilledTreeRegressor(forest, n_rules=8, n_synthetic=500, random_state=0)
+    of_tree = tree.fit(X, y).rules_.evaluate(X, teacher=forest).fidelity
+    found = disjoint.rules_.evaluate(X, teacher=forest).fidelity
+    assert found > of_tree - 0.03
+    assert [rules.n_rules for rules in disjoint.path_] == list(range(1, 9))
