@@ -2,12 +2,12 @@
 
 from clearwood._features import FeatureSpace
 from clearwood.rules.bins import FeatureBins, Statements
-from clearwood.rules.build.lists import (
+from clearwood.rules.building.lists import (
     build_rule_list,
     build_rule_set,
     build_rule_sum,
 )
-from clearwood.rules.build.prune import prune_by_coverage, prune_by_prediction
+from clearwood.rules.building.prune import prune_by_coverage, prune_by_prediction
 from clearwood.rules.conditions import CategorySet, Condition, Interval
 from clearwood.rules.regions import region_conditions
 from clearwood.rules.rule import Rule

@@ -11,8 +11,8 @@ import numpy as np
 
 from clearwood._features import FeatureSpace
 from clearwood.rules.bins import FeatureBins
-from clearwood.rules.build.lists import build_rule_list
-from clearwood.rules.build.rounding import rounded
+from clearwood.rules.building.lists import build_rule_list
+from clearwood.rules.building.rounding import rounded
 from clearwood.rules.conditions import (
     CategorySet,
     Condition,

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from clearwood.rules import RuleSet
-from clearwood.rules.build.lists import build_rule_sum
+from clearwood.rules.building.lists import build_rule_sum
 from clearwood.search import BoxSum, contains, grow_sums, make_sum_problem
 from clearwood.search.sums.losses import ClassSumLoss, SquaredSumLoss
 from clearwood.simplifiers._common.lesson import Job, Lesson, region_maker

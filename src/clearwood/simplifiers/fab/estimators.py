@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from clearwood._validation import check_table
 from clearwood.exceptions import PoorFidelityWarning
 from clearwood.rules import Training, build_rule_set
-from clearwood.rules.build.lists import PRUNING
+from clearwood.rules.building.lists import PRUNING
 from clearwood.simplifiers._common.base import (
     ClassifiesByRules,
     PredictsByRules,

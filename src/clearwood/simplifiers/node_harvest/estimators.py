@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from clearwood.rules import RuleSet, Training, region_conditions
-from clearwood.rules.build.averages import build_rule_average
+from clearwood.rules.building.averages import build_rule_average
 from clearwood.search import Grid
 from clearwood.simplifiers._common.base import (
     ClassifiesByRules,

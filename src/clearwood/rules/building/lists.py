@@ -11,13 +11,13 @@ import numpy as np
 
 from clearwood._features import FeatureSpace
 from clearwood.exceptions import InputError
+from clearwood.rules.building.monotone import in_order
+from clearwood.rules.building.prune import prune_by_coverage, prune_by_prediction
+from clearwood.rules.building.rounding import rounded, short_value
 from clearwood.rules.conditions import (
     Condition,
     matches_all,
 )
-from clearwood.rules.build.monotone import in_order
-from clearwood.rules.build.prune import prune_by_coverage, prune_by_prediction
-from clearwood.rules.build.rounding import rounded, short_value
 from clearwood.rules.rule import Rule, first_match
 from clearwood.rules.rule_set import RuleSet
 from clearwood.rules.statistics import agreement, described, variance

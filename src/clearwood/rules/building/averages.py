@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 
 from clearwood._features import FeatureSpace
-from clearwood.rules.training import Training
+from clearwood.rules.building.prune import prune_by_coverage
+from clearwood.rules.building.rounding import rounded, short_value
 from clearwood.rules.conditions import Condition, matches_all
-from clearwood.rules.build.prune import prune_by_coverage
-from clearwood.rules.build.rounding import rounded, short_value
 from clearwood.rules.rule import Rule
 from clearwood.rules.rule_set import RuleSet
 from clearwood.rules.statistics import described, variance
+from clearwood.rules.training import Training
 
 DECIMALS = 3
 """Of class probabilities."""

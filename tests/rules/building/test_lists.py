@@ -12,7 +12,7 @@ from clearwood.rules import (
     build_rule_set,
     build_rule_sum,
 )
-from clearwood.rules.build.rounding import rounded
+from clearwood.rules.building.rounding import rounded
 
 SPACE = FeatureSpace.numeric(1)
 X = np.arange(10.0).reshape(-1, 1)
@@ -304,7 +304,7 @@ def test_probabilities_of_a_rising_list_rise(wanted, signs, printed):
 def test_values_stay_in_order_whatever_rounding_does(monkeypatch):
     short = {1.0: 1.0, 2.25: 2.3, 2.75: 2.2}
     monkeypatch.setattr(
-        "clearwood.rules.build.lists.short_value", lambda value, step: short[value]
+        "clearwood.rules.building.lists.short_value", lambda value, step: short[value]
     )
     taught = np.repeat([1.0, 2.25, 2.75], [4, 3, 3])
     training = Training(X, taught, None, ONES, taught)

@@ -18,7 +18,7 @@ from clearwood.exceptions import InputError, ModelFormatError
 from clearwood.reporting import report, summarize
 from clearwood.rules import Interval, Rule, RuleSet, Training
 from clearwood.rules.bars import line_bars
-from clearwood.rules.build.averages import build_rule_average
+from clearwood.rules.building.averages import build_rule_average
 
 NAMES = FeatureSpace(("height", "age"), (None, None))
 

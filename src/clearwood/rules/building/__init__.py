@@ -1,0 +1,1 @@
+"""From regions to printed rules."""
