@@ -28,7 +28,7 @@ from clearwood.metatree import (
     from_sklearn_tree,
     given,
 )
-from clearwood.metatree.reading import read_tree
+from clearwood.metatree.reading.read_tree import read_tree
 from clearwood.metatree.reading.tree_text import shown_nodes
 
 CASES = {
