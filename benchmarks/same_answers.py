@@ -129,7 +129,8 @@ def compare(before, after):
             part: before[case].get(part) == after[case].get(part)
             for part in before[case].keys() | after[case].keys()
         }
-        told = ["equal" if same.get(p, False) else "-" for p in ("predictions", "rules")]
+        parts = ("predictions", "rules")
+        told = ["equal" if same.get(part, False) else "DIFFER" for part in parts]
         if "error" in same:
             told = ["refused in both" if same["error"] else "differ"] * 2
         print(f"| {case} | {' | '.join(told)} |")

@@ -37,8 +37,8 @@ from clearwood.metatree.posterior.posterior import (
 from clearwood.metatree.posterior.predictive import Predictive, predict_at
 from clearwood.metatree.posterior.prior import constant_prior, search_corrected_prior
 from clearwood.metatree.posterior.structure import Structure, given
-from clearwood.metatree.reading.read_tree import read_tree
 from clearwood.metatree.reading.annotated_tree import AnnotatedTree, TreeNode
+from clearwood.metatree.reading.read_tree import read_tree
 from clearwood.metatree.reading.scores import compare_scores
 
 __all__ = [
