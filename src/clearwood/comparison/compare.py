@@ -231,7 +231,7 @@ def _check_data(
     X: Any, y: Any, sample_weight: Any, is_class: bool, cv: int
 ) -> tuple[Any, np.ndarray, np.ndarray]:
     """The rows that count."""
-    from sklearn.utils import _safe_indexing
+    from clearwood._estimators import take_rows
 
     if y is None:
         raise InputError(
@@ -243,7 +243,7 @@ def _check_data(
     weight = check_weight(sample_weight, len(y))
     counted = np.flatnonzero(weight)
     if len(counted) < len(y):
-        X, y, weight = _safe_indexing(X, counted), y[counted], weight[counted]
+        X, y, weight = take_rows(X, counted), y[counted], weight[counted]
     if len(y) < cv:
         raise InputError(
             f"There are {len(y)} rows (that count), fewer than the cv={cv} parts that "

@@ -70,7 +70,7 @@ def fit_afresh(
     seed : int
         For an estimator that has no seed of its own.
     """
-    from sklearn.utils import _safe_indexing
+    from clearwood._estimators import take_rows
 
     _check_classes(model, y)
     every = np.arange(len(y))
@@ -86,7 +86,7 @@ def fit_afresh(
             one.set_params(random_state=seed)
         settings = {} if weight is None else {"sample_weight": weight[rows]}
         try:
-            one.fit(_safe_indexing(X, rows), y[rows], **settings)
+            one.fit(take_rows(X, rows), y[rows], **settings)
         except Exception as error:  # LightGBM's and CatBoost's are no ValueError.
             raise InputError(
                 f"Fitting the {type(model).__name__} to {len(rows):,} of {len(y):,} "

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from sklearn.utils._param_validation import StrOptions
-
+from clearwood._estimators import StrOptions
 from clearwood.rules import RuleSet
 from clearwood.search.sums.grow import BoxSum
 from clearwood.simplifiers._common.base import ClassifiesByRules, PredictsByRules

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from clearwood._estimators import parameter_names
 from clearwood.ensembles import read_ensemble
 from clearwood.exceptions import InputError
 from clearwood.rules import RuleSet
@@ -46,7 +47,7 @@ METHODS: dict[str, tuple[Any, Any]] = {
 def settings_of(method: str, task: str) -> set[str]:
     """Names of the parameters of the estimator that a method names."""
     make = METHODS[method][task == "regression"]
-    return set(make._get_param_names()) - {"estimator"}
+    return parameter_names(make) - {"estimator"}
 
 
 def make_simplifier(model: Any, method: str, task: str, **settings: Any) -> Any:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from sklearn.utils._param_validation import StrOptions
-
+from clearwood._estimators import StrOptions
 from clearwood.rules import BinSplit, Tree, build_tree
 from clearwood.search.trees.cart import cart_trees
 from clearwood.search.trees.grow import grow_trees

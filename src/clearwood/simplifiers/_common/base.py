@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, _fit_context
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.ensemble import (
     HistGradientBoostingClassifier,
     HistGradientBoostingRegressor,
@@ -13,6 +13,7 @@ from sklearn.ensemble import (
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
+from clearwood._estimators import fit_context
 from clearwood._numeric import as_generator
 from clearwood._validation import check_table, check_target, check_weight
 from clearwood.exceptions import InputError
@@ -61,7 +62,7 @@ class RulesFromEnsemble(BaseEstimator):
         return tags
 
     # A fitted ensemble in `estimator` keeps its own settings.
-    @_fit_context(prefer_skip_nested_validation=False)
+    @fit_context(prefer_skip_nested_validation=False)
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
         """Find the rules.
 

@@ -7,8 +7,8 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-from sklearn.utils._param_validation import Interval, StrOptions
 
+from clearwood._estimators import Interval, StrOptions
 from clearwood.rules import RuleSet, Training, Tree
 from clearwood.simplifiers._common.base import RulesFromEnsemble
 from clearwood.simplifiers._common.cross_validation import (

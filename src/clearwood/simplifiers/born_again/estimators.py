@@ -5,8 +5,7 @@ from __future__ import annotations
 from numbers import Integral, Real
 from typing import Any
 
-from sklearn.utils._param_validation import Interval
-
+from clearwood._estimators import Interval
 from clearwood.rules import Tree
 from clearwood.search.lists.ascent import LEAST_ROWS
 from clearwood.simplifiers._common.base import ClassifiesByRules, PredictsByRules

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from clearwood._estimators import Interval, StrOptions
 from clearwood._validation import check_table
 from clearwood.exceptions import PoorFidelityWarning
 from clearwood.rules import Training, build_rule_set

@@ -6,8 +6,8 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
-from sklearn.utils._param_validation import Interval, StrOptions
 
+from clearwood._estimators import Interval, StrOptions
 from clearwood.rules import FeatureBins, RuleSet, Training, build_rule_list
 from clearwood.simplifiers._common.base import (
     ClassifiesByRules,

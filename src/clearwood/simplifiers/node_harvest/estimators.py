@@ -6,8 +6,8 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-from sklearn.utils._param_validation import Interval, StrOptions
 
+from clearwood._estimators import Interval, StrOptions
 from clearwood.rules import RuleSet, Training, region_conditions
 from clearwood.rules.building.averages import build_rule_average
 from clearwood.search import Grid
