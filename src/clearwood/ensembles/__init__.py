@@ -4,9 +4,9 @@
 arrays that predict what the model predicts. ``TreeEnsemble.splits`` lists the questions
 its trees ask; ``check`` says what is in a model and whether it is sound.
 
-Read ``tree_ensemble`` first (what the leaves add up to), then ``flat_trees`` (which way
-a row goes). ``read`` finds the reader: one folder per library, which puts trees together
-with ``nodes`` and moves thresholds with ``casts``.
+Read ``tree_ensemble`` first (what the leaves add up to), then ``flat_trees`` (which
+way a row goes). ``read`` finds the reader: one folder per library, which puts trees
+together with ``nodes`` and moves thresholds with ``casts``.
 """
 
 from clearwood.ensembles.check import ModelCheck, check

@@ -8,12 +8,9 @@ import numpy as np
 
 from clearwood._numeric import pool_values
 from clearwood.search import _kernels
-from clearwood.search.grid import Grid, contains, n_literals
+from clearwood.search.grid import LEAST_ROWS, Grid, contains, n_literals
 from clearwood.search.losses import Loss
 from clearwood.search.monotone import bounds_of, kind_of, opened, value_range
-
-LEAST_ROWS = 5
-"""Rows that a box has to catch, as the problem counts them."""
 
 MOST_SWEEPS = 20
 """Most rounds over all boxes of a list, and over sides and value of one box."""
@@ -49,7 +46,9 @@ class Problem(NamedTuple):
     loss : ClassLoss or SquaredLoss
     penalties : Penalties
     counts : ndarray of float64 of shape (n_rows,)
-        How much a row counts towards ``LEAST_ROWS``: 0 for a made one.
+        How much a row counts towards ``min_rows``: 0 for a synthetic one.
+    min_rows : float
+        Least that the rows of a box, and those of ``otherwise``, have to count.
     signs : ndarray of shape (n_features,), or None
         1 where the list shall rise with a numeric feature, -1 where it shall fall,
         else 0; None where it need not anywhere. Of two classes the second is higher.
@@ -60,6 +59,7 @@ class Problem(NamedTuple):
     loss: Loss
     penalties: Penalties
     counts: np.ndarray
+    min_rows: float
     signs: np.ndarray | None = None
 
     def with_literal_penalty(self, penalty: float) -> Problem:
@@ -98,12 +98,14 @@ def make_problem(
     penalties: Penalties,
     counts: np.ndarray,
     signs: np.ndarray | None = None,
+    *,
+    min_rows: float = LEAST_ROWS,
 ) -> Problem:
     """Put together what a list is fitted to."""
     if signs is not None and not signs.any():
         signs = None
     counts = counts.astype(np.float64)
-    return Problem(grid, grid.seen(), loss, penalties, counts, signs)
+    return Problem(grid, grid.seen(), loss, penalties, counts, float(min_rows), signs)
 
 
 def refine(problem: Problem, start: BoxList) -> BoxList:
@@ -187,7 +189,7 @@ class Ascent:
         self, k: int, value: Any, cost_of: Any, free: np.ndarray
     ) -> tuple[float, np.ndarray, Any]:
         """Sides and value in turns, while the cost falls."""
-        grid, seen, loss, penalties, counts, signs = self.problem
+        grid, seen, loss, penalties, counts, min_rows, signs = self.problem
         best = np.inf, self.boxes[k], value
         for _ in range(MOST_SWEEPS):
             if signs is None:
@@ -197,7 +199,7 @@ class Ascent:
                 box = opened(grid, signs, best[1], bounds)
             cost = _kernels.improve_box(
                 *grid, seen, cost_of(value), counts * free, box,
-                penalties.literal, float(LEAST_ROWS), bounds,
+                penalties.literal, min_rows, bounds,
             )  # fmt: skip
             if cost > best[0] - SMALLEST_CHANGE:
                 return best
@@ -260,8 +262,8 @@ class Ascent:
         caught = np.bincount(
             first, weights=self.problem.counts, minlength=len(self.boxes) + 1
         )
-        alive = caught[:-1] >= LEAST_ROWS
-        if alive.all() and len(alive) and 0 < caught[-1] < LEAST_ROWS:
+        alive = caught[:-1] >= self.problem.min_rows
+        if alive.all() and len(alive) and 0 < caught[-1] < self.problem.min_rows:
             alive[-1] = False
         if alive.all():
             return False

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from clearwood.search.candidates import rank_columns
-from clearwood.search.lists.ascent import LEAST_ROWS
 from clearwood.search.trees.nodes import Node, TreeProblem, root_of
 from clearwood.search.trees.splits import prunings
 
@@ -45,7 +44,7 @@ def cart_trees(
 
     def grown(**settings: Any) -> Node:
         tree = DecisionTreeRegressor(
-            min_samples_leaf=LEAST_ROWS, random_state=0, **settings
+            min_samples_leaf=int(problem.min_rows), random_state=0, **settings
         ).fit(columns, target, weight)
         return _as_nodes(root, tree.tree_, ranks)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from clearwood._estimators import Interval
 from clearwood.rules import Tree
-from clearwood.search.lists.ascent import LEAST_ROWS
+from clearwood.search.grid import LEAST_ROWS
 from clearwood.simplifiers._common.base import ClassifiesByRules, PredictsByRules
 from clearwood.simplifiers._common.docstrings import (
     BORN_AGAIN_ATTRIBUTES,
