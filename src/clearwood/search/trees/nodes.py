@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from clearwood.search.ascent import SMALLEST_CHANGE
 from clearwood.search.grid import LEAST_ROWS, Grid, n_literals, whole_box
 from clearwood.search.lists.ascent import BoxList
 from clearwood.search.losses import ClassLoss, Loss
@@ -20,9 +21,6 @@ splits after which the same classes are said, the one that prepares for others."
 
 N_TRIED = 4
 """Features that are tried where one split is moved, in order of promise."""
-
-SMALLEST_CHANGE = 1e-9
-"""A tree changes only if its objective falls by more than this."""
 
 
 class TreeProblem(NamedTuple):
