@@ -140,9 +140,11 @@ def cart(case, *, soft, made=False):
 
 def _with_made_rows(case):
     """The training rows and made ones, with their weights."""
-    from clearwood.simplifiers._common.lesson import MADE_WEIGHT
-
-    from clearwood.simplifiers._common.synthetic_rows import default_number, mixed_rows
+    from clearwood.simplifiers._common.synthetic_rows import (
+        SYNTHETIC_WEIGHT,
+        default_number,
+        mixed_rows,
+    )
 
     n_rows, n_features = case.X.shape
     made = mixed_rows(
@@ -153,7 +155,7 @@ def _with_made_rows(case):
         np.random.default_rng(case.seed),
     )
     weight = np.ones(n_rows + len(made))
-    weight[n_rows:] = min(1.0, MADE_WEIGHT * n_rows / max(len(made), 1))
+    weight[n_rows:] = min(1.0, SYNTHETIC_WEIGHT * n_rows / max(len(made), 1))
     return np.vstack([case.X, made]), weight
 
 
