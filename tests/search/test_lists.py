@@ -17,7 +17,8 @@ from clearwood.search import (
     make_problem,
     refine,
 )
-from clearwood.search.lists.ascent import LEAST_ROWS, Ascent
+from clearwood.search.grid import LEAST_ROWS
+from clearwood.search.lists.ascent import Ascent
 from clearwood.search.lists.gains import PoolGains
 from clearwood.search.lists.grow import _inserted
 
@@ -90,16 +91,19 @@ def test_refined_lists_have_no_idle_boxes(kind):
     )
 
 
-def test_made_rows_do_not_count_as_support():
+@pytest.mark.parametrize("min_rows", [LEAST_ROWS, 9])
+def test_boxes_need_so_many_rows_that_are_not_synthetic(min_rows):
     rng = np.random.default_rng(0)
     X = rng.integers(0, 10, (200, 1)).astype(np.uint8)
     grid, y = numeric_grid(X, 10), (X[:, 0] == 3).astype(int)
     pool = candidate_boxes(grid, y.astype(float), np.ones(200), rng)
-    for n_real, n_boxes in ((LEAST_ROWS, 1), (LEAST_ROWS - 1, 0)):
+    for n_real, n_boxes in ((min_rows, 1), (min_rows - 1, 0)):
         real = np.ones(200)
         real[np.flatnonzero(y)[n_real:]] = 0
         loss = ClassLoss.of(np.eye(2)[y], np.ones(200))
-        problem = make_problem(grid, loss, Penalties(0.001, 0.0), real)
+        problem = make_problem(
+            grid, loss, Penalties(0.001, 0.0), real, min_rows=min_rows
+        )
         assert len(grow_lists(problem, pool, 1)[-1].boxes) == n_boxes
 
 

@@ -21,7 +21,8 @@ from clearwood.search import (
     make_problem,
 )
 from clearwood.search._kernels import best_interval, improve_box, part_cost
-from clearwood.search.lists.ascent import LEAST_ROWS, Ascent
+from clearwood.search.grid import LEAST_ROWS
+from clearwood.search.lists.ascent import Ascent
 from clearwood.search.lists.gains import PoolGains
 from clearwood.search.lists.grow import _inserted
 from clearwood.search.monotone import bounds_of, kind_of, opened, opened_pool

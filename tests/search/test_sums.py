@@ -19,7 +19,7 @@ from clearwood.search import (
     make_sum_problem,
     refine_sum,
 )
-from clearwood.search.lists.ascent import LEAST_ROWS
+from clearwood.search.grid import LEAST_ROWS
 from clearwood.search.sums.ascent import SumAscent
 from clearwood.search.sums.grow import _PoolGains, _refined
 from clearwood.search.sums.values import best_value, best_values
@@ -246,12 +246,12 @@ def test_one_box_is_the_best_of_all_on_a_tiny_grid():
     assert found.objective == pytest.approx(least, abs=1e-4)
 
 
-def grown(X, target, loss, max_boxes, real=None, literal=0.002):
+def grown(X, target, loss, max_boxes, real=None, literal=0.002, min_rows=LEAST_ROWS):
     grid = numeric_grid(X, 10)
     rng = np.random.default_rng(0)
     pool = candidate_boxes(grid, target, np.ones(len(X)), rng)
     real = np.ones(len(X)) if real is None else real
-    problem = make_sum_problem(grid, loss, literal, 1e-6, real)
+    problem = make_sum_problem(grid, loss, literal, 1e-6, real, min_rows=min_rows)
     return grid, grow_sums(problem, pool, max_boxes, rng)
 
 
@@ -305,18 +305,19 @@ def test_planted_log_odds_are_found(n_classes):
         np.testing.assert_allclose(answers, p.T, atol=1e-3)
 
 
-def test_made_rows_do_not_count_as_support():
+@pytest.mark.parametrize("min_rows", [LEAST_ROWS, 9])
+def test_boxes_need_so_many_rows_that_are_not_synthetic(min_rows):
     X = np.random.default_rng(0).integers(0, 10, (200, 1)).astype(np.uint8)
     target = (X[:, 0] == 3).astype(float)
-    for n_real in (LEAST_ROWS, LEAST_ROWS - 1):
+    for n_real in (min_rows, min_rows - 1):
         real = np.ones(200)
         real[np.flatnonzero(target)[n_real:]] = 0
         loss = SquaredSumLoss.of(target, np.ones(200))
-        grid, path = grown(X, target, loss, 1, real)
+        grid, path = grown(X, target, loss, 1, real, min_rows=min_rows)
         held = contains(grid, path[-1].boxes)[:, real > 0].sum(axis=1)
-        assert (held >= LEAST_ROWS).all()
+        assert (held >= min_rows).all()
         error = ((path[-1].predict(grid) - target) ** 2).mean()
-        assert (error < 1e-6) == (n_real == LEAST_ROWS)
+        assert (error < 1e-6) == (n_real == min_rows)
 
 
 def test_boxes_that_do_not_pay_are_dropped():

@@ -17,7 +17,7 @@ from clearwood.search import (
     make_problem,
     refine,
 )
-from clearwood.search.lists.ascent import LEAST_ROWS
+from clearwood.search.grid import LEAST_ROWS
 from clearwood.search.trees.grow import (
     expansions,
     grow_trees,
@@ -303,13 +303,14 @@ def test_noisy_xor_in_many_bins():
     assert (four.predict(grid) == truth).mean() > 0.97
 
 
-def test_made_rows_are_no_support():
+@pytest.mark.parametrize("min_rows", [LEAST_ROWS, 9])
+def test_leaves_need_so_many_rows_that_are_not_synthetic(min_rows):
     X = np.repeat([0, 1], [30, 170]).astype(np.uint8)[:, None]
     grid, loss = numeric_grid(X, 2), SquaredLoss.of(X[:, 0] * 1.0, np.ones(200))
-    for n_real, n_trees in ((LEAST_ROWS, 2), (LEAST_ROWS - 1, 1)):
+    for n_real, n_trees in ((min_rows, 2), (min_rows - 1, 1)):
         counts = np.ones(200)
         counts[n_real:30] = 0
-        problem = make_tree_problem(grid, loss, counts)
+        problem = make_tree_problem(grid, loss, counts, min_rows=min_rows)
         assert len(grow_trees(problem, 3)) == n_trees
 
 

@@ -108,7 +108,7 @@ class _AdditiveRules(RulesOnSizePath):
                 setting.literal_penalty,
                 RIDGE[training.task],
                 training.counts,
-                self.min_rows,
+                min_rows=self.min_rows,
             )
             for setting in settings
         ]

@@ -76,7 +76,7 @@ class _DistilledTree(TreesOnSizePath):
             training.loss,
             training.counts,
             TREE_PENALTY,
-            self.min_rows,
+            min_rows=self.min_rows,
         )
         return [grow_trees(problem, self.max_rules)]
 

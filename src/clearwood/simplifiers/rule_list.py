@@ -144,13 +144,15 @@ class _RuleList(RulesOnSizePath):
         grid, loss, counts = training.grid, training.loss, training.counts
         penalties = Penalties(setting.literal_penalty, setting.overlap_penalty)
         signs = self._signs[training.asked]
-        problem = make_problem(grid, loss, penalties, counts, signs, self.min_rows)
+        problem = make_problem(
+            grid, loss, penalties, counts, signs, min_rows=self.min_rows
+        )
         lists = grow_lists(problem, candidates, self.max_rules - 1)
         if setting.overlap_penalty < DISJOINT or self._signs.any():
             return lists
         # Boxes that may not meet soon block one another; the leaves of a tree do not.
         trees = grow_trees(
-            make_tree_problem(grid, loss, counts, TREE_PENALTY, self.min_rows),
+            make_tree_problem(grid, loss, counts, TREE_PENALTY, min_rows=self.min_rows),
             self.max_rules,
         )
         best: dict[int, BoxList] = {}

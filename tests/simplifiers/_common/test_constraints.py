@@ -159,9 +159,9 @@ def test_limits_hold_while_settings_are_tuned(diabetes, monkeypatch):
 
     problems, seen = [], module.make_problem
 
-    def spy(grid, *others):
+    def spy(grid, *others, **settings):
         problems.append((len(grid.n_bins), *others))
-        return seen(grid, *others)
+        return seen(grid, *others, **settings)
 
     monkeypatch.setattr(module, "make_problem", spy)
     X, y, forest = diabetes
@@ -176,7 +176,7 @@ def test_limits_hold_while_settings_are_tuned(diabetes, monkeypatch):
     check_ways(one.rules_, {"bmi": 1})
     assert len(problems) == 2 * (3 * 8 + 1)
     bmi = X.columns.get_loc("bmi")
-    for n_features, *_, signs, _ in problems:
+    for n_features, *_, signs in problems:
         assert n_features == X.shape[1] - 1
         assert np.flatnonzero(signs).tolist() == [bmi]
 

@@ -8,12 +8,9 @@ import numpy as np
 
 from clearwood._numeric import pool_values
 from clearwood.search import _kernels
-from clearwood.search.grid import Grid, contains, n_literals
+from clearwood.search.grid import LEAST_ROWS, Grid, contains, n_literals
 from clearwood.search.losses import Loss
 from clearwood.search.monotone import bounds_of, kind_of, opened, value_range
-
-LEAST_ROWS = 5
-"""Rows that a box has to catch where nothing else is asked for."""
 
 MOST_SWEEPS = 20
 """Most rounds over all boxes of a list, and over sides and value of one box."""
@@ -50,11 +47,11 @@ class Problem(NamedTuple):
     penalties : Penalties
     counts : ndarray of float64 of shape (n_rows,)
         How much a row counts towards ``min_rows``: 0 for a synthetic one.
+    min_rows : float
+        Least that the rows of a box, and those of ``otherwise``, have to count.
     signs : ndarray of shape (n_features,), or None
         1 where the list shall rise with a numeric feature, -1 where it shall fall,
         else 0; None where it need not anywhere. Of two classes the second is higher.
-    min_rows : float
-        Fewest rows that a box has to catch.
     """
 
     grid: Grid
@@ -62,8 +59,8 @@ class Problem(NamedTuple):
     loss: Loss
     penalties: Penalties
     counts: np.ndarray
+    min_rows: float
     signs: np.ndarray | None = None
-    min_rows: float = LEAST_ROWS
 
     def with_literal_penalty(self, penalty: float) -> Problem:
         """The same problem with another penalty per literal."""
@@ -101,13 +98,14 @@ def make_problem(
     penalties: Penalties,
     counts: np.ndarray,
     signs: np.ndarray | None = None,
+    *,
     min_rows: float = LEAST_ROWS,
 ) -> Problem:
     """Put together what a list is fitted to."""
     if signs is not None and not signs.any():
         signs = None
     counts = counts.astype(np.float64)
-    return Problem(grid, grid.seen(), loss, penalties, counts, signs, float(min_rows))
+    return Problem(grid, grid.seen(), loss, penalties, counts, float(min_rows), signs)
 
 
 def refine(problem: Problem, start: BoxList) -> BoxList:
@@ -191,7 +189,7 @@ class Ascent:
         self, k: int, value: Any, cost_of: Any, free: np.ndarray
     ) -> tuple[float, np.ndarray, Any]:
         """Sides and value in turns, while the cost falls."""
-        grid, seen, loss, penalties, counts, signs, min_rows = self.problem
+        grid, seen, loss, penalties, counts, min_rows, signs = self.problem
         best = np.inf, self.boxes[k], value
         for _ in range(MOST_SWEEPS):
             if signs is None:
@@ -260,12 +258,12 @@ class Ascent:
 
         Nor may a few be left to ``otherwise``: then the last box goes.
         """
-        first, least = first_box(self.member), self.problem.min_rows
+        first = first_box(self.member)
         caught = np.bincount(
             first, weights=self.problem.counts, minlength=len(self.boxes) + 1
         )
-        alive = caught[:-1] >= least
-        if alive.all() and len(alive) and 0 < caught[-1] < least:
+        alive = caught[:-1] >= self.problem.min_rows
+        if alive.all() and len(alive) and 0 < caught[-1] < self.problem.min_rows:
             alive[-1] = False
         if alive.all():
             return False

@@ -38,7 +38,7 @@ class PoolGains:
     """What each box of a pool would gain at each position of a list."""
 
     def __init__(self, problem: Problem, pool: np.ndarray) -> None:
-        grid, seen, loss, _, counts, self.signs, self.min_rows = problem
+        grid, seen, loss, _, counts, self.min_rows, self.signs = problem
         grid, self.loss, self.counts = thinned(grid, loss, counts)
         self.grid = grid
         self.member = contains(grid, pool).astype(np.float32)

@@ -7,8 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from clearwood.search import _kernels
-from clearwood.search.grid import Grid, contains, n_literals
-from clearwood.search.lists.ascent import LEAST_ROWS
+from clearwood.search.grid import LEAST_ROWS, Grid, contains, n_literals
 from clearwood.search.sums.losses import SumLoss
 from clearwood.search.sums.values import best_value, best_values, design_of
 
@@ -35,7 +34,7 @@ class SumProblem(NamedTuple):
     counts : ndarray of float64 of shape (n_rows,)
         How much a row counts towards ``min_rows``: 0 for a synthetic one.
     min_rows : float
-        Fewest rows that a box has to hold.
+        Least that the rows of a box have to count.
     """
 
     grid: Grid
@@ -44,7 +43,7 @@ class SumProblem(NamedTuple):
     literal: float
     ridge: float
     counts: np.ndarray
-    min_rows: float = LEAST_ROWS
+    min_rows: float
 
 
 class BoxSum(NamedTuple):
@@ -85,6 +84,7 @@ def make_sum_problem(
     literal: float,
     ridge: float,
     counts: np.ndarray,
+    *,
     min_rows: float = LEAST_ROWS,
 ) -> SumProblem:
     """Put together what a sum is fitted to."""

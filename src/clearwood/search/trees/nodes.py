@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from clearwood.search.grid import Grid, n_literals, whole_box
-from clearwood.search.lists.ascent import LEAST_ROWS, BoxList
+from clearwood.search.grid import LEAST_ROWS, Grid, n_literals, whole_box
+from clearwood.search.lists.ascent import BoxList
 from clearwood.search.losses import ClassLoss, Loss
 from clearwood.search.trees import _kernels as kernels
 
@@ -59,7 +59,7 @@ class TreeProblem(NamedTuple):
     constant: float
     literal: float
     is_class: bool
-    min_rows: float = LEAST_ROWS
+    min_rows: float
 
 
 def make_tree_problem(
@@ -67,6 +67,7 @@ def make_tree_problem(
     loss: Loss,
     counts: np.ndarray,
     literal: float = 0.0,
+    *,
     min_rows: float = LEAST_ROWS,
 ) -> TreeProblem:
     """Put together what a tree is fitted to.

@@ -97,17 +97,10 @@ def follow_up(
     """
     grid, _, stats, hard, soft = leaf.problem[:5]
     scale = len(leaf.rows) / len(rows)
+    least = leaf.problem.min_rows / scale
     sums = kernels.histogram(grid.columns, grid.start, len(leaf.box), rows, stats)
     left, right, left_split, right_split = kernels.look_ahead(
-        *grid,
-        rows,
-        stats,
-        sums,
-        features,
-        masks,
-        hard,
-        soft,
-        leaf.problem.min_rows / scale,
+        *grid, rows, stats, sums, features, masks, hard, soft, least
     ).T
     one = np.minimum(left_split + right, left + right_split)
     return scale * np.stack([left + right, one, left_split + right_split], axis=1)
