@@ -36,8 +36,8 @@ from clearwood.comparison.peers import PEERS, is_installed
 from clearwood.comparison.processes import Outcome, run_jobs
 from clearwood.ensembles.read import needs_fit
 from clearwood.exceptions import InputError, InterruptedFitWarning
+from clearwood.simplifiers import METHODS
 from clearwood.simplifiers._common.teacher import warn_of_unknown_categories
-from clearwood.simplifiers.api import METHODS
 
 
 def compare(
@@ -132,8 +132,8 @@ def compare(
     if refitted:
         is_class = is_classifier(model)
     else:
-        model = read_fitted(model)
-        is_class = model.ensemble.task == "classification"
+        fitted = read_fitted(model)
+        is_class = fitted.task == "classification"
     X, y, weight = _check_data(X, y, sample_weight, is_class, cv)
     # Folds, an estimator without a seed, and then one per part.
     dealer, spare, *generators = as_generator(random_state).spawn(3 + cv + n_refits)
@@ -143,7 +143,7 @@ def compare(
         given = None if sample_weight is None else weight
         models = fit_afresh(model, X, y, given, folds, seed)
     else:
-        models = fitted_as_in(model, X, y)
+        models = fitted_as_in(model, fitted, X, y)
     ensemble = models.ensembles[-1]
     warn_of_unknown_categories(ensemble, ensemble.encode(X))
     problem = Problem(

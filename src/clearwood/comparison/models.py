@@ -12,7 +12,7 @@ import numpy as np
 
 from clearwood.ensembles import TreeEnsemble, read_ensemble
 from clearwood.exceptions import InputError
-from clearwood.simplifiers._common.teacher import Teacher
+from clearwood.simplifiers._common.teacher import class_positions
 
 
 class Models(NamedTuple):
@@ -30,21 +30,21 @@ class Models(NamedTuple):
     originals: tuple[Any, ...]
 
 
-def read_fitted(model: Any) -> Teacher:
+def read_fitted(model: Any) -> TreeEnsemble:
     """A fitted model or a file."""
-    teacher = Teacher(model, read_ensemble(model))
-    if teacher.ensemble.classes is not None and len(teacher.classes) < 2:
+    ensemble = read_ensemble(model)
+    if ensemble.classes is not None and len(ensemble.classes) < 2:
         raise InputError(
-            f"The model knows one class only ({teacher.classes[0]!r}); there is "
-            "nothing for rules to tell apart."
+            f"The model knows one class only ({ensemble.classes.tolist()[0]!r}); there "
+            "is nothing for rules to tell apart."
         )
-    return teacher
+    return ensemble
 
 
-def fitted_as_in(teacher: Teacher, X: Any, y: np.ndarray) -> Models:
+def fitted_as_in(model: Any, ensemble: TreeEnsemble, X: Any, y: np.ndarray) -> Models:
     """A fitted model under the names of the data, whose labels it must know."""
-    teacher.label_codes(y)
-    return Models((teacher.ensemble.as_in(X),), (teacher.model,))
+    class_positions(ensemble, y)
+    return Models((ensemble.as_in(X),), (model,))
 
 
 def fit_afresh(

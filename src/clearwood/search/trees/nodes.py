@@ -22,6 +22,10 @@ splits after which the same classes are said, the one that prepares for others."
 N_TRIED = 4
 """Features that are tried where one split is moved, in order of promise."""
 
+TREE_PENALTY = 0.0003
+"""Per literal of each leaf. It decides between trees that are as good; one of K leaves
+cannot do without some K log K of them."""
+
 
 class TreeProblem(NamedTuple):
     """What a tree is fitted to; see :func:`make_tree_problem`.
