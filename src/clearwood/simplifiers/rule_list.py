@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from clearwood._estimators import StrOptions
+from clearwood._validation import check_signs
 from clearwood.rules import RuleSet, Training, build_rule_list
 from clearwood.search import (
     BoxList,
@@ -25,8 +26,12 @@ from clearwood.search import (
 )
 from clearwood.search.trees.grow import grow_trees
 from clearwood.search.trees.nodes import TREE_PENALTY, as_list, make_tree_problem
-from clearwood.simplifiers._common.base import CORE, ClassifiesByRules, PredictsByRules
-from clearwood.simplifiers._common.constraints import in_words, read_signs
+from clearwood.simplifiers._common.base import (
+    CORE,
+    ClassifiesByRules,
+    PredictsByRules,
+    in_words,
+)
 from clearwood.simplifiers._common.size_path import N_SYNTHETIC, RulesOnSizePath
 
 LITERAL_PENALTIES = (0.002, 0.004)
@@ -103,7 +108,7 @@ class _RuleList(RulesOnSizePath):
         self, training: Training, generator: np.random.Generator
     ) -> dict[str, str]:
         features = training.bins.features
-        self._signs = read_signs(
+        self._signs = check_signs(
             self.monotonic_cst, features, self._columns(), len(training.classes)
         )
         rising, falling = self._signs == 1, self._signs == -1
