@@ -21,7 +21,7 @@ from clearwood.search import (
 )
 from clearwood.search.grid import LEAST_ROWS
 from clearwood.search.sums.ascent import SumAscent
-from clearwood.search.sums.grow import _PoolGains, _refined
+from clearwood.search.sums.grow import SumGains, best_refined
 from clearwood.search.sums.values import best_value, best_values
 
 KINDS = ("values", 2, 3)
@@ -97,7 +97,7 @@ def test_gains_are_the_plain_formula(kind, seed):
     problem = random_problem(rng, kind)
     pool = np.array([random_box(rng, problem.grid) for _ in range(8)])
     current = refine_sum(problem, random_sum(rng, problem, 2))
-    gain, value = _PoolGains(problem, pool).gains(problem, current)
+    gain, value = SumGains(problem, pool).gains(problem, current)
     answers = problem.loss.answers(current.scores(problem.grid))
     for b, rows in enumerate(naive.members(problem.grid, pool)):
         n_literals = naive.literals(problem.grid, pool[b], problem.seen)
@@ -128,9 +128,9 @@ def test_gains_on_some_rows_are_near_those_on_all(monkeypatch):
     problem = random_problem(rng, "values", n_rows=4000)
     pool = np.array([random_box(rng, problem.grid) for _ in range(8)])
     current = refine_sum(problem, random_sum(rng, problem, 0))
-    gain = _PoolGains(problem, pool).gains(problem, current)[0]
-    monkeypatch.setattr("clearwood.search.lists.gains.MOST_GAIN_ROWS", 2000)
-    some = _PoolGains(problem, pool).gains(problem, current)[0]
+    gain = SumGains(problem, pool).gains(problem, current)[0]
+    monkeypatch.setattr("clearwood.search.candidates.MOST_GAIN_ROWS", 2000)
+    some = SumGains(problem, pool).gains(problem, current)[0]
     np.testing.assert_allclose(some, gain, atol=0.01)
     assert (some != gain).any()
 
@@ -280,7 +280,7 @@ def test_several_sums_are_grown_further_each_once():
     rng = np.random.default_rng(0)
     problem = random_problem(rng, "values", n_rows=200, literal=1e-5, ridge=1e-4)
     trials = [random_sum(rng, problem, 2)._replace(objective=i) for i in range(6)]
-    best = _refined(problem, [*trials, trials[0]])
+    best = best_refined(problem, [*trials, trials[0]])
     assert len(best) == problem.loss.n_grown == 4
     objectives = [one.objective for one in best]
     assert objectives == sorted(set(objectives))

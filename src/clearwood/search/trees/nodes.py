@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from clearwood.search.ascent import SMALLEST_CHANGE
 from clearwood.search.grid import LEAST_ROWS, Grid, n_literals, whole_box
 from clearwood.search.lists.ascent import BoxList
 from clearwood.search.losses import ClassLoss, Loss
@@ -24,9 +25,6 @@ N_TRIED = 4
 TREE_PENALTY = 0.0003
 """Per literal of each leaf. It decides between trees that are as good; one of K leaves
 cannot do without some K log K of them."""
-
-SMALLEST_CHANGE = 1e-9
-"""A tree changes only if its objective falls by more than this."""
 
 
 class TreeProblem(NamedTuple):

@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from clearwood.search.ascent import SMALLEST_CHANGE
 from clearwood.search.trees import _kernels as kernels
-from clearwood.search.trees.nodes import SMALLEST_CHANGE, Node, Path, at, with_node
+from clearwood.search.trees.nodes import Node, Path, at, with_node
 
 MOST_AHEAD_ROWS = 2500
 """Rows on which first splits are compared; the best are compared again on all."""
