@@ -165,9 +165,9 @@ def test_forbidding_is_fitting_to_the_other_statements(diabetes):
 
 def test_rules_catch_as_many_rows_as_asked_for(diabetes):
     X, y, forest = diabetes
-    few, many = (quick(forest, min_rows=n).fit(X, y).rules_ for n in (1, 60))
-    assert min(rule.caught for rule in many) >= 60
-    assert min(rule.caught for rule in few) < 60
+    few, many = (quick(forest, min_rows=n).fit(X, y).rules_ for n in (1, 100))
+    assert min(rule.caught for rule in many) >= 100
+    assert min(rule.caught for rule in few) < 100
 
 
 def test_one_line_is_the_mean(diabetes):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable, Sequence
 from functools import partial
 from numbers import Integral, Real
 from typing import Any
@@ -14,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from clearwood._estimators import Interval, StrOptions
 from clearwood._validation import check_table
 from clearwood.exceptions import PoorFidelityWarning
-from clearwood.rules import Training
+from clearwood.rules import RuleSet, Training
 from clearwood.rules.building.lists import build_rule_set
 from clearwood.simplifiers._common.base import (
     CORE,
@@ -42,6 +43,7 @@ from clearwood.simplifiers.fab.rules import refined_rules, region_rules
 class _FABRules(RulesFromEnsemble):
     """What classifier and regressor share."""
 
+    max_rules: int
     selected_: int | None
     _mixture: Mixture | None
     _choose_by = "rules"  # Or "soft", as in the paper, or "bound": see Restart.merit.
@@ -65,7 +67,7 @@ class _FABRules(RulesFromEnsemble):
         max_rules: int = 10,
         min_rows: int = 5,
         target: str = "ensemble",
-        forbidden: Any = (),
+        forbidden: Sequence[str | int] = (),
         round_cuts: bool = True,
         method: str = "fab",
         rules: str = "refined",
@@ -108,11 +110,17 @@ class _FABRules(RulesFromEnsemble):
             tol=self.tol * problem.total_weight,
             max_iter=self.max_iter,
         )
-        printing = {"max_rules": most, "round_cuts": self.round_cuts}
-        print_rules = partial(region_rules, training=training, **printing)
+        print_rules: Callable[..., RuleSet]
         if self.rules == "refined":
-            printing["min_rows"] = self.min_rows
-            print_rules = partial(refined_rules, training=training, **printing)
+            print_rules = partial(
+                refined_rules, training=training, max_rules=most,
+                min_rows=self.min_rows, round_cuts=self.round_cuts,
+            )  # fmt: skip
+        else:
+            print_rules = partial(
+                region_rules, training=training, max_rules=most,
+                round_cuts=self.round_cuts,
+            )  # fmt: skip
         # One component alone would hold every row and say what `otherwise` says.
         n_components = min(max(most - 1, 2), problem.n_rows)
         if most == 1 or len(problem.bins.used_features) == 0:

@@ -103,7 +103,8 @@ def find_rules(
 class Procedure(NamedTuple):
     """What the article and its R package do in different ways; the defaults are ours.
 
-    They were chosen by ``benchmarks/baselines.py``, which compares them with others.
+    A user has no reason to change them; who compares methods sets ``_procedure`` of an
+    estimator's class.
 
     Attributes
     ----------
@@ -134,6 +135,13 @@ class Procedure(NamedTuple):
     max_decay: float = 0.05
     levels: int | None = None
     select: bool = False
+
+
+ARTICLE = Procedure(nodes="leaves", decay="relative")
+"""As the article has it, without selection."""
+
+R_PACKAGE = Procedure(nodes="leaves", levels=3)
+"""As the R package does by default."""
 
 
 class Found(NamedTuple):

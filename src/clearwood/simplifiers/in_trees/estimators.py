@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from numbers import Integral, Real
 from typing import Any
 
@@ -42,7 +43,7 @@ class _InTrees(RulesFromEnsemble):
         max_rules: int | None = 10,
         min_rows: int = 1,
         target: str = "ensemble",
-        forbidden: Any = (),
+        forbidden: Sequence[str | int] = (),
         round_cuts: bool = True,
         max_depth: int | None = 6,
         max_trees: int | None = 100,

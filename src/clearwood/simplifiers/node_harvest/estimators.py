@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from numbers import Integral
 from typing import Any
 
@@ -43,7 +44,7 @@ class _NodeHarvest(RulesFromEnsemble):
         max_rules: int | None = 10,
         min_rows: int = 10,
         target: str = "ensemble",
-        forbidden: Any = (),
+        forbidden: Sequence[str | int] = (),
         round_cuts: bool = True,
         max_interaction: int = 2,
         n_jobs: int | None = None,
