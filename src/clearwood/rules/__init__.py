@@ -7,7 +7,7 @@ from clearwood.rules.building.lists import (
     build_rule_set,
     build_rule_sum,
 )
-from clearwood.rules.building.prune import prune_by_coverage, prune_by_prediction
+from clearwood.rules.building.shorten import prune_by_coverage, prune_by_prediction
 from clearwood.rules.conditions import (
     CategorySet,
     Condition,

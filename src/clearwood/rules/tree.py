@@ -11,7 +11,7 @@ import numpy as np
 
 from clearwood._features import FeatureSpace
 from clearwood.rules.building.lists import build_rule_list
-from clearwood.rules.building.rounding import rounded
+from clearwood.rules.building.shorten import rounded
 from clearwood.rules.conditions import (
     CategorySet,
     Condition,

@@ -148,7 +148,7 @@ def test_it_survives_json_and_nothing_else_passes():
         assert RuleSet.from_json(rules.to_json()) == rules
     plain = json.loads(values().to_json())
     del plain["rules"][0]["weight"]
-    with pytest.raises(ModelFormatError, match=r"rules\[0\].weight: missing"):
+    with pytest.raises(ModelFormatError, match=r"rules\[0\]: found no 'weight'"):
         RuleSet.from_json(json.dumps(plain))
     plain["rules"][0]["weight"] = -1
     with pytest.raises(ModelFormatError, match="weight -1"):

@@ -15,7 +15,7 @@ from clearwood.rules import (
     build_rule_set,
     build_rule_sum,
 )
-from clearwood.rules.building.rounding import rounded
+from clearwood.rules.building.shorten import rounded
 
 NO_CUTS = FeatureBins.from_splits(FeatureSpace.numeric(1), feature=[], cut=[])
 X = np.arange(10.0).reshape(-1, 1)

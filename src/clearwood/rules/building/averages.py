@@ -7,8 +7,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from clearwood.rules.building.prune import prune_by_coverage
-from clearwood.rules.building.rounding import rounded, short_value
+from clearwood.rules.building.shorten import (
+    prune_by_coverage,
+    rounded,
+    short_value,
+)
 from clearwood.rules.conditions import Condition, matches_all
 from clearwood.rules.rule import Rule
 from clearwood.rules.rule_set import RuleSet

@@ -11,8 +11,12 @@ import numpy as np
 
 from clearwood.exceptions import InputError
 from clearwood.rules.building.monotone import in_order
-from clearwood.rules.building.prune import prune_by_coverage, prune_by_prediction
-from clearwood.rules.building.rounding import rounded, short_value
+from clearwood.rules.building.shorten import (
+    prune_by_coverage,
+    prune_by_prediction,
+    rounded,
+    short_value,
+)
 from clearwood.rules.conditions import (
     Condition,
     matches_all,
