@@ -126,9 +126,8 @@ def ground(predict, n=200):
 
 def fill(ax, said):
     """The ground in the classes' colours."""
-    from matplotlib.colors import ListedColormap
-
     from clearwood.rules.displays.style import colour
+    from matplotlib.colors import ListedColormap
 
     colours = ListedColormap([colour(0), colour(1)])
     ax.imshow(

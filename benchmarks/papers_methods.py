@@ -11,6 +11,8 @@ from functools import partial
 import numpy as np
 from few_rules_methods import tree_literals
 
+import clearwood as cw
+
 FAB_PAPER = {
     "rules": "regions",
     "target": "labels",
@@ -71,7 +73,7 @@ def early_error(case, rules):
 
     The mean loss of all rules that hold a row, divided by their number once more.
     """
-    if not rules.is_list:
+    if not isinstance(rules, cw.RuleList):
         return np.nan
     held = rules.matches(case.X_test)
     held = np.hstack([held, ~held.any(axis=1, keepdims=True)])

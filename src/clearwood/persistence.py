@@ -26,7 +26,7 @@ def save(result: Any, path: str | Path, *, overwrite: bool = False) -> None:
     --------
     >>> import clearwood as cw, tempfile, pathlib
     >>> from clearwood import FeatureSpace
-    >>> rules = cw.RuleSet((), cw.Rule((), 3.5), FeatureSpace.numeric(2))
+    >>> rules = cw.RuleList((), cw.Rule((), 3.5), FeatureSpace.numeric(2))
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "rules.json"
     >>> cw.save(rules, path)
     >>> print(cw.load(path))

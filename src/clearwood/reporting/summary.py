@@ -7,8 +7,6 @@ import re
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.exceptions import NotFittedError
-from sklearn.utils.validation import check_is_fitted
 
 from clearwood._features import printable
 from clearwood.ensembles import TreeEnsemble, read_ensemble
@@ -18,12 +16,25 @@ from clearwood.metatree.reading.section import summarize_trees
 from clearwood.reporting.failures import summarize_failures
 from clearwood.reporting.history import summarize_history
 from clearwood.reporting.path import summarize_path
-from clearwood.rules import RuleSet
-from clearwood.rules.render import summarize_rules
+from clearwood.rules import RuleAverage, RuleList, RuleSet, RuleSum
+from clearwood.rules.displays.html_table import summarize_rules
+from clearwood.rules.rule_set import rules_of
 from clearwood.rules.scores import prediction_error
 
 LONGEST = 300
 """Letters of a setting, at most."""
+
+
+IN_WORDS: dict[type[RuleSet], tuple[str, str]] = {
+    RuleList: (
+        "“otherwise”",
+        "training rows that the rule decides; below it and in grey, all that satisfy "
+        "it where earlier rules take some of them",
+    ),
+    RuleSum: ("the constant", "training rows that satisfy the rule"),
+    RuleAverage: ("the last line", "training rows that satisfy the rule"),
+}
+"""What the line without conditions is called, and what the number of rows means."""
 
 
 class Table(NamedTuple):
@@ -63,8 +74,8 @@ def summarize(
     Examples
     --------
     >>> from clearwood import FeatureSpace
-    >>> from clearwood.rules import Interval, Rule, RuleSet
-    >>> rules = RuleSet(
+    >>> from clearwood.rules import Interval, Rule, RuleList
+    >>> rules = RuleList(
     ...     (Rule((Interval(0, low=37.5),), 1.0),),
     ...     Rule((), 0.0),
     ...     FeatureSpace.numeric(1, ["temperature"]))
@@ -74,7 +85,7 @@ def summarize(
     """
     from clearwood import __version__
 
-    rules = rules_of(result)
+    rules = rules_of(result, "result")
     if X is None and y is not None:
         raise InputError("y was given without X; give the rows that it belongs to.")
     if teacher is None:
@@ -93,6 +104,8 @@ def summarize(
         "target": printable(rules.target),
         "facts": _facts(rules, teacher, ensemble),
         "rules": summarize_rules(rules),
+        "last_line": IN_WORDS[type(rules)][0],
+        "rows_note": IN_WORDS[type(rules)][1],
         "trees": summarize_trees(result, X, y),
         "scores": None if table is None else _scores(rules, table, ensemble),
         "failures": failures,
@@ -101,30 +114,6 @@ def summarize(
         "started": getattr(result, "n_start_components_", 0),
         "settings": _settings(result, rules),
     }
-
-
-def rules_of(result: Any) -> RuleSet:
-    """The rules of a result, or an error that says what was expected."""
-    if isinstance(result, RuleSet):
-        return result
-    if hasattr(result, "rules_"):
-        return result.rules_
-    if hasattr(result, "fit") and not _is_fitted(result):
-        raise InputError(
-            f"result is a {type(result).__name__} that is not fitted; call fit first."
-        )
-    raise InputError(
-        f"result is a {type(result).__name__}; expected a RuleSet or a fitted "
-        "estimator with rules_, such as RuleListClassifier or FABRulesRegressor."
-    )
-
-
-def _is_fitted(result: Any) -> bool:
-    try:
-        check_is_fitted(result)
-    except (NotFittedError, TypeError):
-        return False
-    return True
 
 
 def _ensemble_of(teacher: Any) -> TreeEnsemble | None:
@@ -171,9 +160,8 @@ def _facts(
     else:
         task = "regression"
     facts.append(("Task", task))
-    rows = sum(r.caught for r in rules) if rules.is_list else rules.otherwise.caught
-    if not math.isnan(rows):
-        facts.append(("Rules learnt from", f"{rows:,.6g} rows"))
+    if not math.isnan(rules.n_rows):
+        facts.append(("Rules learnt from", f"{rules.n_rows:,.6g} rows"))
     return facts
 
 

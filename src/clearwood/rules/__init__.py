@@ -9,6 +9,7 @@ from clearwood.rules.building.lists import (
 )
 from clearwood.rules.building.prune import prune_by_coverage, prune_by_prediction
 from clearwood.rules.conditions import CategorySet, Condition, Interval
+from clearwood.rules.kinds import RuleAverage, RuleList, RuleSum
 from clearwood.rules.regions import region_conditions
 from clearwood.rules.rule import Rule
 from clearwood.rules.rule_set import RuleSet
@@ -25,8 +26,11 @@ __all__ = [
     "Interval",
     "Question",
     "Rule",
+    "RuleAverage",
+    "RuleList",
     "RuleScores",
     "RuleSet",
+    "RuleSum",
     "Statements",
     "Training",
     "Tree",

@@ -18,8 +18,9 @@ from clearwood._features import LOOKUPS, FeatureSpace
 from clearwood._json import Place, parse_json
 from clearwood.exceptions import InputError, ModelFormatError
 from clearwood.rules.conditions import CategorySet, Condition, Interval
+from clearwood.rules.kinds import KINDS
 from clearwood.rules.rule import Rule
-from clearwood.rules.rule_set import COMBINE, RuleSet
+from clearwood.rules.rule_set import RuleSet
 
 FORMAT = "clearwood.rule_set"
 VERSION = 1
@@ -27,6 +28,7 @@ TOP = (
     "format", "version", "clearwood", "task", "target", "classes", "named",
     "float32", "features", "combine", "rules", "otherwise", "about",
 )  # fmt: skip
+KIND_OF = {kind.combine: kind for kind in KINDS}
 MOST_BYTES = 64 * 2**20
 STATISTICS = (
     "support",
@@ -85,7 +87,7 @@ def _rule_to_dict(rule: Rule, rule_set: RuleSet) -> dict[str, Any]:
         "prediction": plain(rule.prediction),
         "probabilities": [float(p) for p in rule.probabilities],
         "scores": [float(s) for s in rule.scores],
-        **({"weight": float(rule.weight)} if rule_set.is_average else {}),
+        **({"weight": float(rule.weight)} if rule_set.has_weights else {}),
         **{k: None if math.isnan(v) else float(v) for k, v in numbers.items()},
         "instead": None if rule.instead is None else plain(rule.instead),
     }
@@ -169,8 +171,9 @@ def rules_from_json(text: str) -> RuleSet:
         )
     top.value(str, "clearwood")
     combine = top.value(str, "combine")
-    if combine not in COMBINE:
-        raise ModelFormatError(f"combine: expected one of {COMBINE}.")
+    if combine not in KIND_OF:
+        raise ModelFormatError(f"combine: expected one of {tuple(KIND_OF)}.")
+    kind = KIND_OF[combine]
     top.only(*TOP)
     features = read_features(top)
     classes = top.labels("classes") or ()
@@ -180,18 +183,16 @@ def rules_from_json(text: str) -> RuleSet:
     about = top.value(dict, "about")
     if not all(isinstance(v, str) for v in about.values()):
         raise ModelFormatError("about: expected text only.")
-    otherwise = _read_rule(top.place("otherwise"), features, classes, combine)
+    otherwise = _read_rule(top.place("otherwise"), features, classes, kind)
     if otherwise.conditions:
         raise ModelFormatError("otherwise.conditions: expected none.")
-    rules = tuple(
-        _read_rule(p, features, classes, combine) for p in top.places("rules")
-    )
+    rules = tuple(_read_rule(p, features, classes, kind) for p in top.places("rules"))
     for i, rule in enumerate(rules):
         if not rule.conditions:
             raise ModelFormatError(f"rules[{i}].conditions: expected at least one.")
     target = top.value(str, "target")
     try:
-        return RuleSet(rules, otherwise, features, classes, target, about, combine)
+        return kind(rules, otherwise, features, classes, target, about)
     except InputError as error:
         raise ModelFormatError(f"rules: {error}") from None
 
@@ -245,19 +246,19 @@ def _fits(lookup: str, labels: tuple) -> bool:
 
 
 def _read_rule(
-    place: Place, features: FeatureSpace, classes: tuple, combine: str
+    place: Place, features: FeatureSpace, classes: tuple, kind: type[RuleSet]
 ) -> Rule:
-    is_sum, is_average = combine == "sum", combine == "average"
     place.only(
         "conditions", "prediction", "probabilities", "scores", "instead", *STATISTICS,
-        *["weight"] * is_average,
+        *["weight"] * kind.has_weights,
     )  # fmt: skip
     conditions = tuple(_read_condition(p, features) for p in place.places("conditions"))
     asked = [condition.feature for condition in conditions]
     if len(set(asked)) != len(asked):
         raise ModelFormatError(f"{place.path}.conditions: a feature is asked twice.")
-    scores = _read_per_class(place, "scores", classes if is_sum else ())
-    probabilities = _read_per_class(place, "probabilities", () if is_sum else classes)
+    shares, scored = (classes, ()) if kind.lines_predict else ((), classes)
+    scores = _read_per_class(place, "scores", scored)
+    probabilities = _read_per_class(place, "probabilities", shares)
     if any(p < 0 or p > 1 for p in probabilities) or (
         probabilities and abs(sum(probabilities) - 1.0) > 1e-6
     ):
@@ -283,7 +284,7 @@ def _read_rule(
         raise ModelFormatError(f"{place.path}.low: expected at most high.")
     return Rule(
         conditions, prediction, probabilities, scores=scores, instead=instead,
-        weight=place.number("weight") if is_average else 1.0, **statistics,
+        weight=place.number("weight") if kind.has_weights else 1.0, **statistics,
     )  # fmt: skip
 
 

@@ -12,9 +12,10 @@ from clearwood._features import FeatureSpace
 from clearwood.rules.building.prune import prune_by_coverage
 from clearwood.rules.building.rounding import rounded, short_value
 from clearwood.rules.conditions import Condition, matches_all
+from clearwood.rules.kinds import RuleAverage
 from clearwood.rules.rule import Rule
-from clearwood.rules.rule_set import RuleSet
-from clearwood.rules.statistics import described, variance
+from clearwood.rules.scores import variance
+from clearwood.rules.statistics import described
 from clearwood.rules.training import Training
 
 DECIMALS = 3
@@ -30,7 +31,7 @@ def build_rule_average(
     *,
     classes: Sequence[Any] = (),
     round_cuts: bool = True,
-) -> RuleSet:
+) -> RuleAverage:
     """Make an average of regions, each of which says the mean of its training rows.
 
     Literals without which a region holds the same rows are dropped, and so is a
@@ -57,8 +58,7 @@ def build_rule_average(
 
     Returns
     -------
-    RuleSet
-        With ``combine="average"``.
+    RuleAverage
     """
     encoded = training.encoded
     step = 0.0
@@ -80,7 +80,7 @@ def build_rule_average(
         )
     everything = np.ones(len(encoded), dtype=bool)
     last = _part((), everything, weight_of_all, training, classes, round_cuts, step)
-    rule_set = RuleSet(tuple(rules), last, features, tuple(classes), combine="average")
+    rule_set = RuleAverage(tuple(rules), last, features, tuple(classes))
     return described(
         rule_set, encoded, training.weight, training.teacher, training.labels
     )

@@ -18,9 +18,10 @@ from clearwood.rules.conditions import (
     Condition,
     matches_all,
 )
+from clearwood.rules.kinds import RuleList, RuleSum
 from clearwood.rules.rule import Rule, first_match
-from clearwood.rules.rule_set import RuleSet
-from clearwood.rules.statistics import agreement, described, variance
+from clearwood.rules.scores import fidelity, variance
+from clearwood.rules.statistics import Kind, described
 from clearwood.rules.training import Training, together
 
 PRUNING = ("coverage", "prediction")
@@ -35,7 +36,7 @@ def build_rule_set(
     max_rules: int | None = None,
     prune: str = "coverage",
     round_cuts: bool = True,
-) -> RuleSet:
+) -> RuleList:
     """Make an ordered list of rules of some regions.
 
     A rule says the mean of what it is taught on the region's rows (the most
@@ -65,7 +66,7 @@ def build_rule_set(
 
     Returns
     -------
-    RuleSet
+    RuleList
     """
     if prune not in PRUNING:
         raise InputError(f"prune must be one of {PRUNING}, found {prune!r}.")
@@ -105,7 +106,9 @@ def build_rule_set(
             replace(rule, conditions=rounded(rule.conditions, encoded))
             for rule in rules
         ]
-    rule_set = RuleSet(tuple(rules), otherwise, features, tuple(classes))
+    rule_set = RuleList(tuple(rules), otherwise, features, tuple(classes))
+    if rule_set.classes:
+        rule_set = _with_probabilities(rule_set, training)
     return _described(rule_set, training)
 
 
@@ -118,7 +121,7 @@ def build_rule_list(
     classes: Sequence[Any] = (),
     round_cuts: bool = True,
     signs: np.ndarray | None = None,
-) -> RuleSet:
+) -> RuleList:
     """Make a list of regions that stand in the order in which they are to be tried.
 
     A rule says the mean of what it is taught on the rows that it catches (the most
@@ -145,7 +148,7 @@ def build_rule_list(
 
     Returns
     -------
-    RuleSet
+    RuleList
     """
     every = training if made is None else together(training, made)
     encoded = every.encoded
@@ -173,8 +176,8 @@ def build_rule_list(
             signs,
             lambda value: short_value(value, _short_step(every) * round_cuts),
         )
-    rule_set = RuleSet(tuple(rules), otherwise, features, tuple(classes))
-    return _described(rule_set, training, by_caught=True)
+    rule_set = RuleList(tuple(rules), otherwise, features, tuple(classes))
+    return _described(rule_set, training)
 
 
 def build_rule_sum(
@@ -187,7 +190,7 @@ def build_rule_sum(
     made: Training | None = None,
     classes: Sequence[Any] = (),
     round_cuts: bool = True,
-) -> RuleSet:
+) -> RuleSum:
     """Make a sum of regions: every one that a row is in adds its value.
 
     Literals without which a region holds the same rows are dropped, and so is a
@@ -210,7 +213,7 @@ def build_rule_sum(
 
     Returns
     -------
-    RuleSet
+    RuleSum
     """
     encoded = training.encoded
     every = encoded if made is None else np.concatenate([encoded, made.encoded])
@@ -233,9 +236,7 @@ def build_rule_sum(
         _addend(conditions, value, classes, round_cuts, step)
         for conditions, value in [*kept, ((), constant)]
     ]
-    rule_set = RuleSet(
-        tuple(rules[:-1]), rules[-1], features, tuple(classes), combine="sum"
-    )
+    rule_set = RuleSum(tuple(rules[:-1]), rules[-1], features, tuple(classes))
     return _described(rule_set, training)
 
 
@@ -259,13 +260,14 @@ def _in_printed_order(
     classes: Sequence[Any],
 ) -> list[int]:
     taught, weight = training.taught, training.weight
+    task = "classification" if len(classes) else "regression"
     if len(classes):
         taught = taught.argmax(axis=1)
     found = {}
     for i in kept:
         mean = _mean_taught(held[i], training)
         said = mean.argmax() if len(classes) else mean
-        found[i] = agreement(held[i], said, taught, weight, len(classes) > 0)
+        found[i] = fidelity(taught, said, task, weight, held[i])
     support = {i: (training.weight * held[i]).sum() for i in kept}
     return sorted(kept, key=lambda i: (-found[i], -support[i], i))
 
@@ -319,21 +321,14 @@ def _otherwise(
     return _rule((), free, training, classes, round_values)
 
 
-def _described(
-    rule_set: RuleSet, training: Training, *, by_caught: bool = False
-) -> RuleSet:
-    """The same rules, with their statistics on the training rows.
-
-    ``by_caught``: the probabilities are those of the caught rows, and stay so.
-    """
-    if rule_set.classes and rule_set.is_list and not by_caught:
-        rule_set = _with_probabilities(rule_set, training)
+def _described(rule_set: Kind, training: Training) -> Kind:
+    """The same rules, with their statistics on the training rows."""
     return described(
         rule_set, training.encoded, training.weight, training.teacher, training.labels
     )
 
 
-def _with_probabilities(rule_set: RuleSet, training: Training) -> RuleSet:
+def _with_probabilities(rule_set: RuleList, training: Training) -> RuleList:
     """The same rules, with the class probabilities of the rows that satisfy them.
 
     Pruning may have let rows in; what is said must stay as it was.

@@ -14,10 +14,18 @@ from clearwood.plotting.sheet import (
     size_in_points,
 )
 from clearwood.plotting.style import QUIET, plain
+from clearwood.rules import RuleAverage, RuleList, RuleSet, RuleSum
 from clearwood.rules.displays.rule_columns import Column, columns_of
-from clearwood.rules.displays.rule_lines import RuleLine, lines_of, lines_on
-from clearwood.rules.displays.style import rules_of
+from clearwood.rules.displays.rule_lines import RuleLine, lines_of
 from clearwood.rules.displays.table_layout import Table, lay_out
+from clearwood.rules.rule_set import rules_of
+
+SAYS: dict[type[RuleSet], tuple[str, str]] = {
+    RuleList: ("then {}", "then {}"),
+    RuleSum: ("adds", "raises most"),
+    RuleAverage: ("say of {}", "say of {}"),
+}
+"""Over what the rules say: in general, and where there are more than two classes."""
 
 
 class RulesDisplay:
@@ -43,8 +51,8 @@ class RulesDisplay:
         Name of what is predicted.
     classes : tuple, default=()
         Class labels; empty for regression.
-    is_sum : bool, default=False
-        Whether the rules add up.
+    kind : type, default=RuleList
+        RuleList, RuleSum or RuleAverage.
 
     Attributes
     ----------
@@ -59,8 +67,8 @@ class RulesDisplay:
     --------
     >>> import matplotlib; matplotlib.use("agg")
     >>> from clearwood import FeatureSpace
-    >>> from clearwood.rules import Interval, Rule, RuleSet
-    >>> rules = RuleSet(
+    >>> from clearwood.rules import Interval, Rule
+    >>> rules = RuleList(
     ...     (Rule((Interval(0, low=0.5),), 1.0),),
     ...     Rule((), 0.0),
     ...     FeatureSpace.numeric(2))
@@ -77,12 +85,12 @@ class RulesDisplay:
         *,
         target: str = "y",
         classes: tuple[Any, ...] = (),
-        is_sum: bool = False,
+        kind: type[RuleSet] = RuleList,
     ) -> None:
         self.lines = lines
         self.target = target
         self.classes = classes
-        self.is_sum = is_sum
+        self.kind = kind
 
     @classmethod
     def from_estimator(
@@ -112,17 +120,15 @@ class RulesDisplay:
                 raise InputError(
                     "y or teacher was given without X; give the rows they belong to."
                 )
-            lines = lines_of(rules)
         else:
-            n_rows = len(rules.features.encode(X))
-            default = getattr(estimator, "ensemble_", None)
-            teacher = default if teacher is None else teacher
-            taught = rules.taught_by(teacher, X, n_rows)
-            if y is not None:
-                y = rules.check_truth(y, n_rows, "y")
-            lines = lines_on(rules, X, y, taught)
+            if teacher is None:
+                teacher = getattr(estimator, "ensemble_", None)
+            rules = rules.described_on(X, y, teacher=teacher)
         return cls(
-            lines, target=rules.target, classes=rules.classes, is_sum=rules.is_sum
+            lines_of(rules),
+            target=rules.target,
+            classes=rules.classes,
+            kind=type(rules),
         )
 
     def plot(self, ax: Any = None) -> RulesDisplay:
@@ -139,12 +145,8 @@ class RulesDisplay:
         RulesDisplay
             Itself, with ``ax_``, ``panels_`` and ``figure_``.
         """
-        columns = columns_of(self.lines, self.classes, self.is_sum)
-        says = f"then {self.target}"
-        if any(line.weight is not None for line in self.lines):
-            says = f"say of {self.target}"
-        if self.is_sum:
-            says = "raises most" if len(self.classes) > 2 else "adds"
+        columns = columns_of(self.lines, self.classes, self.kind)
+        says = SAYS[self.kind][len(self.classes) > 2].format(self.target)
         if ax is None:
             table = lay_out(self.lines, columns, says, INNER_WIDTH, FONT)
             ax = new_axes(table.height)
