@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from clearwood._features import UNSEEN
+from clearwood.reporting.table import Table
 from clearwood.rules import Rule, RuleSet
 from clearwood.rules.render import prediction_text
-
-if TYPE_CHECKING:
-    from clearwood.reporting.summary import Table
 
 MOST_ROWS = 10
 MOST_VALUES = 6

@@ -182,17 +182,7 @@ class RuleSet(Exportable, ABC):
         """As :meth:`apply`, for a table that ``features.encode`` made."""
 
     def totals(self, X: Any) -> np.ndarray:
-        """What the rules of a sum add up to; of no other kind.
-
-        Parameters
-        ----------
-        X : array-like or frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples,) or (n_samples, n_classes)
-            Values, or log-odds of the classes before they are made probabilities.
-        """
+        """What the rules of a :class:`RuleSum` add up to; an error of other kinds."""
         raise InputError(
             f"Nothing adds up in a {type(self).__name__}, only in a RuleSum."
         )
@@ -242,33 +232,15 @@ class RuleSet(Exportable, ABC):
         return None
 
     def comes_to(self, encoded: np.ndarray) -> np.ndarray:
-        """What the lines that hold come to together, where no line decides alone.
+        """What the lines that hold come to together, one number per row or class.
 
-        Parameters
-        ----------
-        encoded : ndarray of shape (n_samples, n_features)
-            As ``features.encode`` makes it.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,), (n_samples, n_classes) or (n_samples, 0)
-            Totals or averages, one per class where there are classes; none of a list.
+        Totals or averages; of a list, where one line decides alone, there are none.
         """
         return np.empty((len(encoded), 0))
 
     @abstractmethod
     def takes_part(self, encoded: np.ndarray) -> np.ndarray:
-        """Which lines have a say in each row.
-
-        Parameters
-        ----------
-        encoded : ndarray of shape (n_samples, n_features)
-            As ``features.encode`` makes it.
-
-        Returns
-        -------
-        ndarray of bool of shape (n_samples, n_rules)
-        """
+        """Which lines have a say in each row: bool, (n_samples, n_rules)."""
 
     @property
     @abstractmethod
@@ -390,9 +362,7 @@ class RuleSet(Exportable, ABC):
 
         encoded = self.features.encode(X)
         if len(encoded) == 0:
-            raise InputError(
-                "X is empty, it has no rows; give some to describe rules on."
-            )
+            raise InputError("X is empty: it has no rows to describe rules on.")
         taught = self.taught_by(teacher, X, len(encoded))
         truth = None if y is None else self.check_truth(y, len(encoded), "y")
         return described(
@@ -466,8 +436,11 @@ def rules_of(result: Any, name: str = "estimator") -> RuleSet:
     rules = getattr(result, "rules_", result)
     if isinstance(rules, RuleSet):
         return rules
-    state = "that is not fitted" if hasattr(result, "fit") else "without rules"
+    from clearwood.ensembles.read import needs_fit
+
+    unfitted = result is not None and needs_fit(result)
+    state = "that is not fitted" if unfitted else "without rules"
     raise InputError(
         f"{name} is a {type(result).__name__} {state}; expected a RuleSet or a fitted "
-        "estimator that has rules_, such as RuleListClassifier or FABRulesRegressor."
+        "estimator with rules_, such as RuleListClassifier or FABRulesRegressor."
     )

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from clearwood._features import printable
-from clearwood.plotting.sheet import FONT
 from clearwood.plotting.style import COLOURS, colour
+from clearwood.plotting.table import FONT
 from clearwood.rules import RuleAverage, RuleList, RuleSet
 from clearwood.rules.conditions import number_text
 from clearwood.rules.displays.rule_lines import RuleLine, score_text, share_text
