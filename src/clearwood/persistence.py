@@ -74,7 +74,7 @@ def load(path: str | Path) -> Any:
 
     try:
         top, array = read_archive(path)
-        kind = top.value(str, "kind")
+        kind = top["kind"].text()
         if kind not in HOMES:
             raise ModelFormatError(f"kind: expected one of {list(HOMES)}.")
         return import_module(HOMES[kind]).from_archive(top, array)

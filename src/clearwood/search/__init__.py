@@ -9,8 +9,8 @@ from clearwood.search.candidates import candidate_boxes
 from clearwood.search.grid import Grid, contains, n_literals, whole_box
 from clearwood.search.lists.ascent import (
     BoxList,
+    ListProblem,
     Penalties,
-    Problem,
     make_problem,
     refine,
 )
@@ -31,8 +31,8 @@ __all__ = [
     "ClassLoss",
     "ClassSumLoss",
     "Grid",
+    "ListProblem",
     "Penalties",
-    "Problem",
     "SquaredLoss",
     "SquaredSumLoss",
     "SumProblem",

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from clearwood.search.ascent import MOST_SWEEPS, SMALLEST_CHANGE
 from clearwood.search.trees.nodes import (
-    SMALLEST_CHANGE,
     Node,
     Path,
     TreeProblem,
@@ -26,9 +26,6 @@ N_REMOVED = 3
 
 MOST_ROUNDS = 2
 """Most passes over all sizes."""
-
-MOST_SWEEPS = 20
-"""Most rounds over all splits of a tree."""
 
 
 def grow_trees(problem: TreeProblem, max_leaves: int) -> list[Node]:

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from clearwood.search.lists.ascent import LEAST_ROWS
+from clearwood.search.ascent import SMALLEST_CHANGE
 from clearwood.search.trees import _kernels as kernels
-from clearwood.search.trees.nodes import SMALLEST_CHANGE, Node, Path, at, with_node
+from clearwood.search.trees.nodes import Node, Path, at, with_node
 
 MOST_AHEAD_ROWS = 2500
 """Rows on which first splits are compared; the best are compared again on all."""
@@ -98,9 +98,10 @@ def follow_up(
     """
     grid, _, stats, hard, soft = leaf.problem[:5]
     scale = len(leaf.rows) / len(rows)
+    least = leaf.problem.min_rows / scale
     sums = kernels.histogram(grid.columns, grid.start, len(leaf.box), rows, stats)
     left, right, left_split, right_split = kernels.look_ahead(
-        *grid, rows, stats, sums, features, masks, hard, soft, LEAST_ROWS / scale
+        *grid, rows, stats, sums, features, masks, hard, soft, least
     ).T
     one = np.minimum(left_split + right, left + right_split)
     return scale * np.stack([left + right, one, left_split + right_split], axis=1)
