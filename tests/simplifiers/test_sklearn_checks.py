@@ -39,14 +39,14 @@ def few_trees(ensemble):
         FABRulesClassifier(few_trees(RandomForestClassifier), n_restarts=2),
         FABRulesRegressor(few_trees(RandomForestRegressor), n_restarts=2, method="em"),
         InTreesClassifier(max_rules=3),
-        InTreesRegressor(max_rules=3, discretize=3),
-        InTreesClassifier(few_trees(RandomForestClassifier), select="forest"),
+        InTreesRegressor(max_rules=3),
+        InTreesClassifier(few_trees(RandomForestClassifier)),
         RuleListClassifier(n_rules=3, max_rules=3, tune=None),
         RuleListRegressor(max_rules=2, tune=None),
         RuleListClassifier(
             few_trees(RandomForestClassifier), n_rules=3, max_rules=3, tune=None
         ),
-        NodeHarvestClassifier(max_rules=4, min_node_rows=3),
+        NodeHarvestClassifier(max_rules=4, min_rows=3),
         NodeHarvestRegressor(max_rules=4),
         NodeHarvestClassifier(few_trees(RandomForestClassifier), max_rules=None),
         AdditiveRulesClassifier(n_rules=3, max_rules=3, tune=None),

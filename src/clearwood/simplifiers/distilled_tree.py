@@ -107,9 +107,9 @@ class DistilledTreeClassifier(ClassifiesByRules, _DistilledTree):
         ``clone``); an unfitted one is fitted on ``X, y``; None means histogram
         gradient boosting.
     n_rules : int or "auto", default="auto"
-        Lines asked for; fewer where more do not pay. "auto" takes as many as pay, at
-        most ``max_rules``: the fewest that are within one standard error of the best
-        fidelity on rows held out from the training rows (three folds).
+        Lines printed at most; fewer where more do not pay. "auto" takes as many as
+        pay, up to ``max_rules``: the fewest that are within one standard error of the
+        best fidelity on rows held out from the training rows (three folds).
     max_rules : int, default=10
         Most lines printed, ``otherwise`` included: each is a leaf. ``path_`` holds the
         trees of all sizes.
@@ -124,7 +124,8 @@ class DistilledTreeClassifier(ClassifiesByRules, _DistilledTree):
         ensemble may ask them.
     round_cuts : bool, default=True
         Print, and predict with, the shortest bounds that separate the same training
-        values, and short values.
+        values, and values short within half a percent of the target's standard
+        deviation.
     n_synthetic : int or "auto", default="auto"
         Synthetic rows, which the ensemble labels: training rows mixed with their
         neighbours. "auto" makes three per row, at least 4,000 and at most 20,000, and

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from clearwood._estimators import StrOptions
+from clearwood._validation import check_signs
 from clearwood.rules import RuleSet, Training, build_rule_list
 from clearwood.search import (
     BoxList,
@@ -25,8 +26,12 @@ from clearwood.search import (
 )
 from clearwood.search.trees.grow import grow_trees
 from clearwood.search.trees.nodes import TREE_PENALTY, as_list, make_tree_problem
-from clearwood.simplifiers._common.base import CORE, ClassifiesByRules, PredictsByRules
-from clearwood.simplifiers._common.constraints import in_words, read_signs
+from clearwood.simplifiers._common.base import (
+    CORE,
+    ClassifiesByRules,
+    PredictsByRules,
+    in_words,
+)
 from clearwood.simplifiers._common.size_path import N_SYNTHETIC, RulesOnSizePath
 
 LITERAL_PENALTIES = (0.002, 0.004)
@@ -103,7 +108,7 @@ class _RuleList(RulesOnSizePath):
         self, training: Training, generator: np.random.Generator
     ) -> dict[str, str]:
         features = training.bins.features
-        self._signs = read_signs(
+        self._signs = check_signs(
             self.monotonic_cst, features, self._columns(), len(training.classes)
         )
         rising, falling = self._signs == 1, self._signs == -1
@@ -188,9 +193,9 @@ class RuleListClassifier(ClassifiesByRules, _RuleList):
         ``clone``); an unfitted one is fitted on ``X, y``; None means histogram
         gradient boosting.
     n_rules : int or "auto", default="auto"
-        Lines asked for; fewer where more do not pay. "auto" takes as many as pay, at
-        most ``max_rules``: the fewest that are within one standard error of the best
-        fidelity on rows held out from the training rows (three folds).
+        Lines printed at most; fewer where more do not pay. "auto" takes as many as
+        pay, up to ``max_rules``: the fewest that are within one standard error of the
+        best fidelity on rows held out from the training rows (three folds).
     max_rules : int, default=10
         Most lines printed, ``otherwise`` included; ``path_`` holds the lists of all
         sizes.
@@ -205,7 +210,8 @@ class RuleListClassifier(ClassifiesByRules, _RuleList):
         ensemble may ask them.
     round_cuts : bool, default=True
         Print, and predict with, the shortest bounds that separate the same training
-        values, and short values.
+        values, and values short within half a percent of the target's standard
+        deviation.
     combine : {"near-disjoint", "first", "disjoint"}, default="near-disjoint"
         The first rule that a row satisfies decides. Whether rules may overlap: at a
         cost, freely, or not at all on the training rows.
