@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 
 from clearwood.comparison import Frontier, FrontierPoint
-from clearwood.comparison.folds import Answer, Job, Part, Problem
+from clearwood.comparison.folds import Answer, Job, Part, Problem, Reply
 from clearwood.comparison.frontier import measure_text
-from clearwood.comparison.messages import Reply
 from clearwood.comparison.scores import (
     HeldOut,
     mean_error,

@@ -13,11 +13,8 @@ import numpy as np
 from clearwood._numeric import spawn_generators
 from clearwood._numeric.progress import progress
 from clearwood._validation import check_weight
-from clearwood.comparison.resampling import (
-    agreement,
-    bootstrap_weight,
-    pairwise_agreement,
-)
+from clearwood.comparison.folds import bootstrap_weight
+from clearwood.comparison.scores import agreement, pairwise_agreement
 from clearwood.ensembles.read import needs_fit
 from clearwood.exceptions import (
     InputError,

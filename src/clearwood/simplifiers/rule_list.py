@@ -193,9 +193,9 @@ class RuleListClassifier(ClassifiesByRules, _RuleList):
         ``clone``); an unfitted one is fitted on ``X, y``; None means histogram
         gradient boosting.
     n_rules : int or "auto", default="auto"
-        Lines asked for; fewer where more do not pay. "auto" takes as many as pay, at
-        most ``max_rules``: the fewest that are within one standard error of the best
-        fidelity on rows held out from the training rows (three folds).
+        Lines printed at most; fewer where more do not pay. "auto" takes as many as
+        pay, up to ``max_rules``: the fewest that are within one standard error of the
+        best fidelity on rows held out from the training rows (three folds).
     max_rules : int, default=10
         Most lines printed, ``otherwise`` included; ``path_`` holds the lists of all
         sizes.
@@ -210,7 +210,8 @@ class RuleListClassifier(ClassifiesByRules, _RuleList):
         ensemble may ask them.
     round_cuts : bool, default=True
         Print, and predict with, the shortest bounds that separate the same training
-        values, and short values.
+        values, and values short within half a percent of the target's standard
+        deviation.
     combine : {"near-disjoint", "first", "disjoint"}, default="near-disjoint"
         The first rule that a row satisfies decides. Whether rules may overlap: at a
         cost, freely, or not at all on the training rows.
