@@ -19,8 +19,8 @@ HOMES = {
 }
 """Per class that can be saved as an archive, the module that knows its parts.
 
-It has ``save_estimator(result, path, overwrite=...)`` and ``load_estimator(path)``, which
-trusts nothing. A family that can be saved adds its classes.
+It has ``save_estimator(result, path, overwrite=...)`` and ``load_estimator(path)``,
+which trusts nothing. A family that can be saved adds its classes.
 """
 KIND = re.compile(rb'"kind": ?"(\w+)"')
 
