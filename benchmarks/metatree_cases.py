@@ -8,7 +8,7 @@ import numpy as np
 from few_rules_cases import table_of
 
 from clearwood import FeatureBins, read_ensemble
-from clearwood.conjugate.models import CategoricalDirichlet
+from clearwood.conjugate import CategoricalDirichlet
 from clearwood.conjugate.statistics import add_rows, no_rows
 from clearwood.metatree import (
     Predictive,
@@ -26,7 +26,7 @@ from clearwood.metatree.defaults import (
     leaf_for_classes,
     leaf_for_values,
 )
-from clearwood.metatree.growing.searched import effective_questions, n_searchable
+from clearwood.metatree.growing.search_count import effective_questions, n_searchable
 
 CLASSES = (
     "hepatitis", "heart", "vote", "crx", "breast", "pima", "chess", "spambase",

@@ -1,8 +1,95 @@
-"""Moments as sums about one centre, which can be added like counts, and back."""
+"""Moments: weight, means, and the lower triangle of the scatter about them.
+
+They follow Chan's rule, which loses nothing where values are large. As sums about one
+centre they can be added like counts.
+"""
 
 from __future__ import annotations
 
 import numpy as np
+
+from clearwood._numeric import kernel
+
+
+@kernel
+def add_moments(own, ends, z, weight):
+    """Take every row into the moments at its end, one after the other.
+
+    ``weight`` may be of length 1, for all rows.
+    """
+    step = int(weight.size == ends.size)
+    for i in range(ends.size):
+        add_one_moment(own[ends[i]], z[i], weight[i * step])
+
+
+@kernel
+def add_one_moment(stats, z, weight):
+    """Take one row into moments: Chan's rule, or Welford's with weights."""
+    if weight == 0.0:
+        return
+    d = z.size
+    before = stats[0]
+    stats[0] = before + weight
+    share = weight / stats[0]
+    place = 1 + d
+    # The products need the means as they were before: those change afterwards.
+    for j in range(d):
+        for k in range(j + 1):
+            product = (z[j] - stats[1 + j]) * (z[k] - stats[1 + k])
+            stats[place] += before * share * product
+            place += 1
+    for j in range(d):
+        stats[1 + j] += share * (z[j] - stats[1 + j])
+
+
+@kernel
+def merge_moments(stats, other, d):
+    """Take other moments in: the pairwise rule of Chan, Golub and LeVeque."""
+    if other[0] == 0.0:
+        return
+    before = stats[0]
+    stats[0] = before + other[0]
+    share = other[0] / stats[0]
+    place = 1 + d
+    for j in range(d):
+        for k in range(j + 1):
+            product = (other[1 + j] - stats[1 + j]) * (other[1 + k] - stats[1 + k])
+            stats[place] += other[place] + before * share * product
+            place += 1
+    for j in range(d):
+        stats[1 + j] += share * (other[1 + j] - stats[1 + j])
+
+
+@kernel
+def merge_all_moments(own, other, d):
+    """Take the moments of other rows in, node by node."""
+    for node in range(own.shape[0]):
+        merge_moments(own[node], other[node], d)
+
+
+@kernel
+def remove_all_moments(own, other, d):
+    """Take the moments of some rows out again: the same rule read backwards."""
+    for node in range(own.shape[0]):
+        if other[node, 0] == 0.0:
+            continue
+        before = own[node, 0]
+        left = before - other[node, 0]
+        own[node, 0] = left
+        if left <= 0.0:
+            continue
+        place = 1 + d
+        for j in range(d):
+            for k in range(j + 1):
+                product = (other[node, 1 + j] - own[node, 1 + j]) * (
+                    other[node, 1 + k] - own[node, 1 + k]
+                )
+                gap = other[node, 0] * before / left * product
+                own[node, place] -= other[node, place] + gap
+                place += 1
+        for j in range(d):
+            gap = own[node, 1 + j] - other[node, 1 + j]
+            own[node, 1 + j] += gap * other[node, 0] / left
 
 
 def sums_about(stats: np.ndarray, centre: np.ndarray) -> np.ndarray:

@@ -8,8 +8,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from clearwood.conjugate import _kernels
-from clearwood.conjugate.models import LeafModel
+from clearwood._numeric import kernel
+from clearwood.conjugate.counts import Counts
+from clearwood.conjugate.leaf_model import LeafModel
+from clearwood.conjugate.moments import (
+    add_moments,
+    merge_all_moments,
+    remove_all_moments,
+)
 from clearwood.exceptions import InputError
 
 SLACK = 1e-9
@@ -45,20 +51,38 @@ def add_rows(
 
     Examples
     --------
-    >>> from clearwood.metatree import NormalNormalGamma
+    >>> from clearwood.conjugate import NormalNormalGamma
     >>> own = no_rows(NormalNormalGamma(), 2)
     >>> ends, y = np.array([1, 1]), np.array([3.0, 5.0])
     >>> add_rows(NormalNormalGamma(), own, ends, y, np.ones(2))
     >>> own[1]
     array([2., 4., 2.])
     """
-    if model.kind == _kernels.COUNTS:
-        _kernels.add_counts(own, ends, y, weight)
-    elif model.n_columns is None:
-        rows = model.statistics(y, np.broadcast_to(weight, y.shape))
-        _kernels.add_sums(own, ends, rows)
+    if model.n_columns is not None:
+        add_moments(own, ends, model.columns(y, x), weight)
+    elif isinstance(model, Counts):
+        add_counts(own, ends, y, weight)
     else:
-        _kernels.add_moments(own, ends, model.columns(y, x), weight)
+        add_sums(own, ends, model.statistics(y, np.broadcast_to(weight, y.shape)))
+
+
+@kernel
+def add_counts(own, ends, labels, weight):
+    """Add the weight of every row to the count of its label at its end.
+
+    ``weight`` may be of length 1, for all rows.
+    """
+    step = int(weight.size == ends.size)
+    for i in range(ends.size):
+        own[ends[i], int(labels[i])] += weight[i * step]
+
+
+@kernel
+def add_sums(own, ends, rows):
+    """Add one row of statistics per data row to its end."""
+    for i in range(ends.size):
+        for j in range(own.shape[1]):
+            own[ends[i], j] += rows[i, j]
 
 
 def merge(model: LeafModel, own: np.ndarray, other: np.ndarray) -> None:
@@ -66,7 +90,7 @@ def merge(model: LeafModel, own: np.ndarray, other: np.ndarray) -> None:
     if model.n_columns is None:
         own += other
     else:
-        _kernels.merge_all_moments(own, other, model.n_columns)
+        merge_all_moments(own, other, model.n_columns)
 
 
 def remove(model: LeafModel, own: np.ndarray, other: np.ndarray) -> np.ndarray:
@@ -82,7 +106,7 @@ def remove(model: LeafModel, own: np.ndarray, other: np.ndarray) -> np.ndarray:
         left -= other
         smallest = left
     else:
-        _kernels.remove_all_moments(left, other, model.n_columns)
+        remove_all_moments(left, other, model.n_columns)
         # Means may be negative; weights may not.
         smallest = left[:, :1]
     too_small = smallest < -SLACK * np.maximum(1.0, own[:, : smallest.shape[1]])

@@ -1,27 +1,19 @@
-"""What the estimators of meta-trees share: data in, one structure, predictions out."""
+"""What the estimators of trees and forests share: they learn, and forget, rows."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import replace
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, _fit_context
+from sklearn.base import BaseEstimator, _fit_context
 from sklearn.utils.validation import check_is_fitted
 
-from clearwood._features import FeatureSpace, is_frame
+from clearwood._features import is_frame
 from clearwood._validation import check_table, check_target, check_weight
-from clearwood.conjugate.models import LeafModel
 from clearwood.ensembles.casts import FLOAT32_LIMIT
 from clearwood.exceptions import InputError
-from clearwood.metatree.posterior.coder import BinCoder
-from clearwood.metatree.posterior.meta_tree import MetaTree
 from clearwood.metatree.posterior.predictive import Predictive
-from clearwood.metatree.posterior.prior import constant_prior, search_corrected_prior
-from clearwood.metatree.posterior.shape import TreeShape
-from clearwood.metatree.posterior.structure import Structure
-from clearwood.metatree.reading.read_tree import ReadsTrees
 
 
 class LearnsByStatistics(BaseEstimator):
@@ -36,7 +28,7 @@ class LearnsByStatistics(BaseEstimator):
         return tags
 
     def _start(self, X: Any, target: np.ndarray, weight: np.ndarray) -> None:
-        """Fix what stays: structures and priors."""
+        """Fix what stays, structures and priors, and learn all rows."""
         raise NotImplementedError
 
     def _learn(self, X: Any, target: np.ndarray, weight: np.ndarray) -> None:
@@ -83,7 +75,6 @@ class LearnsByStatistics(BaseEstimator):
         if not counted.all():
             X, target, weight = _rows(X, counted), target[counted], weight[counted]
         self._start(X, target, weight)
-        self._learn(X, target, weight)
         return self
 
     def _more(self, X: Any, y: Any, sample_weight: Any) -> Any:
@@ -154,138 +145,6 @@ def check_finite(encoded: np.ndarray, names: tuple[str, ...]) -> None:
         )
 
 
-def make_prior(
-    prior: Any,
-    g: float,
-    structure: Structure | TreeShape,
-    searched: bool,
-    count_searched: Callable[[], Any],
-) -> np.ndarray:
-    """The prior g of every node, from the parameters of an estimator.
-
-    Parameters
-    ----------
-    prior : {"auto", "constant", "search-corrected"}
-    g : float or array-like
-    structure : Structure or TreeShape
-    searched : bool
-        Whether the structure was searched on the rows that will be learned.
-    count_searched : callable
-        Counts among how much, for ``search_corrected_prior``; called only for that.
-    """
-    if not isinstance(prior, str) or prior not in (
-        "auto", "constant", "search-corrected"
-    ):  # fmt: skip
-        raise InputError(
-            f"prior is {prior!r}; expected 'auto', 'constant' or 'search-corrected'. "
-            "Numbers of your own go into g."
-        )
-    if prior == "constant" or (prior == "auto" and not searched):
-        return constant_prior(structure, g)
-    return search_corrected_prior(structure, g, count_searched())
-
-
-def columns_of_leaf(leaf: LeafModel, features: FeatureSpace, X: Any) -> Any:
-    """What linear leaves read: the features, behind a one where they have room."""
-    if not leaf.reads_features:
-        return None
-    encoded = features.encode(X)
-    width, read = encoded.shape[1], int(leaf.n_columns or 0) - 1
-    if read not in (width, width + 1):
-        raise InputError(
-            f"leaf reads {read} features, but X has {width}; give its prior mean one "
-            "number per feature, behind one for the intercept if there shall be one."
-        )
-    if not np.isfinite(encoded).all():
-        row, d = np.argwhere(~np.isfinite(encoded))[0]
-        raise InputError(
-            f"Feature {features.names[d]!r} is missing or infinite in row {row}, which "
-            f"{type(leaf).__name__} cannot read; fill it in, or take leaves that say "
-            "one value."
-        )
-    if read == width + 1:
-        encoded = np.column_stack([np.ones(len(encoded)), encoded])
-    return encoded
-
-
-def with_names(structure: Structure, X: Any) -> Structure:
-    """A structure whose features are called as in a table."""
-    features = structure.coder.features.as_in(X)
-    if features == structure.coder.features:
-        return structure
-    coder = structure.coder
-    if isinstance(coder, BinCoder):
-        return replace(
-            structure, coder=BinCoder(replace(coder.bins, features=features))
-        )
-    return replace(structure, coder=replace(coder, features=features))
-
-
-class OneMetaTree(ReadsTrees, LearnsByStatistics):
-    """One structure; subclasses say how it comes about."""
-
-    meta_tree_: MetaTree
-    leaf_: LeafModel
-
-    @property
-    def structure_(self) -> Structure:
-        """The tree whose prunings are averaged."""
-        return self._fitted_tree().structure
-
-    @property
-    def log_evidence_(self) -> float:
-        """Log probability of all targets learned, given their rows."""
-        return self._fitted_tree().log_evidence
-
-    @property
-    def feature_used_(self) -> np.ndarray:
-        """Posterior probability that the tree asks about each feature."""
-        return self._fitted_tree().posterior().feature_used
-
-    def _fitted_tree(self) -> MetaTree:
-        # As an attribute that is missing before the fit.
-        if "meta_tree_" not in vars(self):
-            raise AttributeError(f"This {type(self).__name__} is not fitted yet.")
-        return self.meta_tree_
-
-    def _learn(self, X: Any, target: np.ndarray, weight: np.ndarray) -> None:
-        tree = self.meta_tree_
-        x = columns_of_leaf(tree.model, tree.structure.coder.features, X)
-        tree.update(tree.structure.encode(X), target, weight, x)
-
-    def _forget(self, X: Any, target: np.ndarray, weight: np.ndarray) -> None:
-        tree = self.meta_tree_
-        x = columns_of_leaf(tree.model, tree.structure.coder.features, X)
-        tree.unlearn(tree.structure.encode(X), target, weight, x)
-
-    def merge(self, other: Any) -> Any:
-        """Add what another estimator has learned from other rows.
-
-        Parameters
-        ----------
-        other : estimator of the same class
-            Fitted to other rows with the same structure, leaf and prior: those of
-            this one are ``structure_``, ``leaf_``, and ``prior="constant"`` with
-            ``g=meta_tree_.g``.
-
-        Returns
-        -------
-        self
-        """
-        check_mergeable(self, other)
-        self.meta_tree_.merge(other.meta_tree_)
-        return self
-
-    def _predictive(self, X: Any) -> Predictive:
-        X = self._check_queries(X)
-        tree = self.meta_tree_
-        x = columns_of_leaf(tree.model, tree.structure.coder.features, X)
-        return tree.predictive(tree.structure.encode(X), x)
-
-    def _distributions(self, X: Any) -> Iterator[tuple[slice, Predictive]]:
-        yield slice(None), self._predictive(X)
-
-
 def check_mergeable(one: Any, other: Any) -> None:
     """Refuse estimators not fitted, of different kinds, or with other classes."""
     check_is_fitted(one)
@@ -301,166 +160,3 @@ def check_mergeable(one: Any, other: Any) -> None:
             f"{np.asarray(others).tolist()}; give partial_fit all classes when it is "
             "first called."
         )
-
-
-class LearnsClasses(ClassifierMixin, LearnsByStatistics):
-    """Targets are labels."""
-
-    _task = "classification"
-    classes_: np.ndarray
-    predict_proba: Any
-
-    def _find_classes(self, y: np.ndarray, classes: Any) -> None:
-        found = np.unique(y)
-        if classes is not None:
-            known = np.unique(np.asarray(classes))
-            strange = np.setdiff1d(found, known)
-            if strange.size:
-                raise InputError(
-                    f"y holds {strange.tolist()[0]!r}, which is not among the classes "
-                    f"{known.tolist()}; name all classes there will be."
-                )
-            found = known
-        self.classes_ = found
-
-    def _as_numbers(self, y: np.ndarray) -> np.ndarray:
-        code = np.searchsorted(self.classes_, y)
-        code = np.minimum(code, len(self.classes_) - 1)
-        strange = self.classes_[code] != y
-        if strange.any():
-            row = int(strange.argmax())
-            raise InputError(
-                f"y is {y[row : row + 1].tolist()[0]!r} in row {row}, which is not "
-                f"among the classes "
-                f"{self.classes_.tolist()} of the first fit; name all classes in the "
-                "first call of partial_fit."
-            )
-        return code
-
-    def partial_fit(
-        self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
-    ) -> Any:
-        """Learn more rows; the first call chooses the structure, which then stays.
-
-        Parameters
-        ----------
-        X : array-like or frame of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-        classes : array-like of shape (n_classes,), optional
-            All classes there will be; only the first call looks at them.
-        sample_weight : array-like of shape (n_samples,), optional
-
-        Returns
-        -------
-        self
-        """
-        if self._is_fitted():
-            return self._more(X, y, sample_weight)
-        self._validate_params()
-        return self._fit(X, y, sample_weight, classes)
-
-    def predict(self, X: Any) -> np.ndarray:
-        """The most probable class.
-
-        Parameters
-        ----------
-        X : array-like or frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-        """
-        best = self.predict_proba(X).argmax(axis=1)
-        return self.classes_[best]
-
-    def log_density(self, X: Any, y: Any) -> np.ndarray:
-        """Log probability of known labels; minus its mean is the log loss.
-
-        Parameters
-        ----------
-        X : array-like or frame of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-        """
-        p = self.predict_proba(X)
-        label = self._as_numbers(check_target(y, len(p), numeric=False))
-        return np.log(p[np.arange(len(p)), label])
-
-
-class LearnsValues(RegressorMixin, LearnsByStatistics):
-    """Targets are numbers."""
-
-    _task = "regression"
-
-    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
-        """Learn more rows; the first call chooses the structure, which then stays.
-
-        So do hyperparameters that are read off the target.
-
-        Parameters
-        ----------
-        X : array-like or frame of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-        sample_weight : array-like of shape (n_samples,), optional
-
-        Returns
-        -------
-        self
-        """
-        if self._is_fitted():
-            return self._more(X, y, sample_weight)
-        self._validate_params()
-        return self._fit(X, y, sample_weight, None)
-
-    def log_density(self, X: Any, y: Any) -> np.ndarray:
-        """Log density (of counts: log probability) of known targets.
-
-        Its mean is a score that judges the whole predictive distribution.
-
-        Parameters
-        ----------
-        X : array-like or frame of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-        """
-        y = check_target(y, np.shape(X)[0], numeric=True)
-        parts = [p.log_density(y[rows]) for rows, p in self._distributions(X)]
-        return np.concatenate(parts)
-
-    def predict_quantile(self, X: Any, quantile: Any = 0.5) -> np.ndarray:
-        """Quantiles of the predictive distribution.
-
-        Parameters
-        ----------
-        X : array-like or frame of shape (n_samples, n_features)
-        quantile : float or array-like of shape (n_quantiles,), default=0.5
-            Strictly between 0 and 1.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,) or (n_samples, n_quantiles)
-        """
-        return np.concatenate([p.quantile(quantile) for _, p in self._distributions(X)])
-
-    def predict_interval(self, X: Any, coverage: float = 0.9) -> np.ndarray:
-        """Interval that holds the target with a given probability, in the middle.
-
-        Parameters
-        ----------
-        X : array-like or frame of shape (n_samples, n_features)
-        coverage : float, default=0.9
-
-        Returns
-        -------
-        ndarray of shape (n_samples, 2)
-            Lower and upper ends.
-        """
-        if not 0 < coverage < 1:
-            raise InputError(f"coverage is {coverage}, expected between 0 and 1.")
-        return self.predict_quantile(X, [0.5 - coverage / 2, 0.5 + coverage / 2])

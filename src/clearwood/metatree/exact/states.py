@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from clearwood.conjugate.models import LeafModel
+from clearwood.conjugate import LeafModel
 from clearwood.conjugate.moments import moments_of, sums_about
 from clearwood.conjugate.statistics import add_rows, no_rows
 from clearwood.exceptions import InputError

@@ -8,7 +8,7 @@ import numpy as np
 
 from clearwood.ensembles import TreeEnsemble, read_ensemble
 from clearwood.exceptions import InputError
-from clearwood.metatree.posterior import _routing_kernels
+from clearwood.metatree.growing import _kernels
 from clearwood.metatree.posterior.coder import BinCoder
 from clearwood.metatree.posterior.structure import Structure
 from clearwood.rules.bins import FeatureBins
@@ -89,7 +89,7 @@ def shape_of_tree(
 
     Children stand side by side: the nodes in breadth-first order.
     """
-    order, parent = _routing_kernels.breadth_first(
+    order, parent = _kernels.breadth_first(
         ensemble.left[nodes], ensemble.right[nodes], nodes.start
     )
     inner = ensemble.feature[nodes][order] >= 0
@@ -129,7 +129,7 @@ def _codes_of_cuts(
 ) -> np.ndarray:
     """The last codes that go left, which are the cuts' places among all cuts."""
     flat, start = bins.flat_cuts
-    place = _routing_kernels.places_of_cuts(flat, start, feature, cut)
+    place = _kernels.places_of_cuts(flat, start, feature, cut)
     if (place < 0).any():
         name = bins.features.names[feature[int(place.argmin())]]
         raise InputError(

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from clearwood.conjugate import statistics
-from clearwood.conjugate.models import LeafModel
+from clearwood.conjugate import LeafModel, statistics
 from clearwood.metatree.posterior.posterior import compute_posterior
 from clearwood.metatree.posterior.structure import Structure
 

@@ -8,46 +8,6 @@ from clearwood._numeric import kernel
 
 
 @kernel
-def breadth_first(left, right, root):
-    """Nodes of one tree in breadth-first order, and each one's parent in that order.
-
-    Parameters
-    ----------
-    left, right : ndarray of shape (n_nodes,)
-        Children, which are counted from ``-root``; negative at leaves.
-    root : int
-    """
-    order = np.zeros(left.size, dtype=np.int32)
-    parent = np.full(left.size, -1, dtype=np.int32)
-    n = 1
-    for i in range(left.size):
-        node = order[i]
-        if left[node] >= 0:
-            order[n] = left[node] - root
-            order[n + 1] = right[node] - root
-            parent[n] = i
-            parent[n + 1] = i
-            n += 2
-    return order, parent
-
-
-@kernel
-def places_of_cuts(cuts, start, feature, cut):
-    """Where cuts stand among the sorted cuts of their features; -1 where they do not.
-
-    ``cuts[start[d] : start[d + 1]]`` are those of feature ``d``.
-    """
-    place = np.empty(cut.size, dtype=np.int32)
-    for i in range(cut.size):
-        first = start[feature[i]]
-        last = start[feature[i] + 1]
-        found = first + np.searchsorted(cuts[first:last], cut[i])
-        known = found < last and cuts[found] == cut[i]
-        place[i] = found - first if known else -1
-    return place
-
-
-@kernel
 def node_depths(parent):
     """Number of questions above every node."""
     depth = np.zeros(parent.size, dtype=np.int32)

@@ -41,6 +41,10 @@ class BinCoder:
         """Codes of a table, of shape (n_rows, n_features)."""
         return self.bins.transform(X)
 
+    def codes_of(self, encoded: np.ndarray) -> np.ndarray:
+        """The same from cells that ``features.encode`` has made numbers."""
+        return self.bins.transform_encoded(encoded)
+
 
 @dataclass(frozen=True, eq=False)
 class ValueCoder:
@@ -75,7 +79,10 @@ class ValueCoder:
 
     def encode(self, X: Any) -> np.ndarray:
         """Codes of a table, of shape (n_rows, n_features)."""
-        encoded = self.features.encode(X)
+        return self.codes_of(self.features.encode(X))
+
+    def codes_of(self, encoded: np.ndarray) -> np.ndarray:
+        """The same from cells that ``features.encode`` has made numbers."""
         missing = np.isnan(encoded)
         with np.errstate(invalid="ignore"):
             whole = missing | (encoded == np.floor(encoded))

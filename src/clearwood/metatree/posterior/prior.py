@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-from clearwood.conjugate import _kernels
 from clearwood.exceptions import InputError
-from clearwood.metatree.posterior.shape import TreeShape
+from clearwood.metatree.posterior import _kernels
+from clearwood.metatree.posterior.shape import BareTree
 from clearwood.metatree.posterior.structure import Structure
 
 
-def constant_prior(structure: Structure | TreeShape, g: Any = 0.5) -> np.ndarray:
+def constant_prior(structure: Structure | BareTree, g: Any = 0.5) -> np.ndarray:
     """The paper's prior: ``g`` at inner nodes, 0 at leaves of T_max.
 
     Parameters
@@ -50,7 +50,7 @@ def constant_prior(structure: Structure | TreeShape, g: Any = 0.5) -> np.ndarray
 
 
 def search_corrected_prior(
-    structure: Structure | TreeShape, g: Any = 0.5, n_searched: Any = None
+    structure: Structure | BareTree, g: Any = 0.5, n_searched: Any = None
 ) -> np.ndarray:
     """A prior for trees searched on the same data.
 

@@ -12,6 +12,7 @@ from clearwood._features import FeatureSpace
 from clearwood.exceptions import InputError
 from clearwood.metatree.posterior import _routing_kernels
 from clearwood.metatree.posterior.coder import BinCoder, Coder, ValueCoder
+from clearwood.metatree.posterior.shape import TreeShape
 
 BLOCK_CODES = 2**17
 """Codes sent down at a time: as many as stay in the cache."""
@@ -21,7 +22,7 @@ MOST_FORMS = 2**12
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Structure:
+class Structure(TreeShape):
     """One tree T_max: what is asked where, and where each answer leads.
 
     Parents stand before their children, and the children of a node side by side.
@@ -83,24 +84,9 @@ class Structure:
         )
 
     @property
-    def n_nodes(self) -> int:
-        """Number of nodes."""
-        return self.parent.size
-
-    @property
     def n_features(self) -> int:
         """Number of features of a row."""
         return self.coder.features.n_features
-
-    @cached_property
-    def is_leaf(self) -> np.ndarray:
-        """Whether a node is a leaf of T_max."""
-        return self.first_child < 0
-
-    @cached_property
-    def depth(self) -> np.ndarray:
-        """Number of questions above every node."""
-        return _routing_kernels.node_depths(self.parent)
 
     @cached_property
     def routing(self) -> tuple[np.ndarray, np.ndarray, bool, int, int]:

@@ -7,7 +7,11 @@ from typing import Any
 
 from clearwood._html import count_text
 from clearwood.exceptions import InputError
-from clearwood.metatree.reading.annotated_tree import AnnotatedTree
+from clearwood.metatree.reading.annotated_tree import (
+    AnnotatedTree,
+    probability_text,
+    shown_nodes,
+)
 from clearwood.metatree.reading.display_layout import (
     PALE,
     SURE,
@@ -17,7 +21,6 @@ from clearwood.metatree.reading.display_layout import (
     lay_out,
     look_of_class,
 )
-from clearwood.metatree.reading.tree_text import probability_text, shown_nodes
 from clearwood.plotting.sheet import (
     FONT,
     INNER_WIDTH,

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from clearwood.metatree.reading.annotated_tree import AnnotatedTree, TreeNode
-from clearwood.metatree.reading.tree_text import (
+from clearwood.metatree.reading.annotated_tree import (
+    AnnotatedTree,
+    TreeNode,
     notes,
     said_text,
     shown_nodes,

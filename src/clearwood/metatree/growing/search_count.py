@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from clearwood.metatree.posterior import _tree_kernels
+from clearwood.metatree.growing import _kernels
 from clearwood.metatree.posterior.coder import BinCoder
 from clearwood.metatree.posterior.structure import Structure
 
@@ -52,7 +52,7 @@ def effective_questions(
     array([20.,  1.,  4.])
     """
     columns = np.ascontiguousarray(encoded.T)
-    n_varying = _tree_kernels.count_varying(columns, ends, structure.parent)
+    n_varying = _kernels.count_varying(columns, ends, structure.parent)
     n_asked = np.ones(structure.n_nodes)
     by_cuts = isinstance(structure.coder, BinCoder)
     for d in np.unique(structure.feature[~structure.is_leaf]) if by_cuts else ():
@@ -60,7 +60,7 @@ def effective_questions(
         if ((column == column.min()) | (column == column.max())).all():
             continue  # Of two values there is one question.
         order, rank = _ranks(column)
-        n_values = _tree_kernels.distinct_values(rank, ends[order], structure.parent)
+        n_values = _kernels.distinct_values(rank, ends[order], structure.parent)
         asked = structure.feature == d
         places = np.maximum(n_values[asked] - 1.0, 1.0)
         if structure.coder.features.categories[d] is not None:
