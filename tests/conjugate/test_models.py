@@ -7,7 +7,7 @@ import pytest
 from scipy import integrate, stats
 from tests.metatree import naive
 
-from clearwood.conjugate.log_gamma import log_gamma_rise
+from clearwood.conjugate.leaf_model import log_gamma_rise
 from clearwood.exceptions import InputError
 from clearwood.metatree import (
     BernoulliBeta,

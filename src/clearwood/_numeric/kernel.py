@@ -103,12 +103,14 @@ def _is_kernel(value: Any) -> bool:
 def _made_of(function: Callable[..., Any]) -> Iterator[str]:
     """All that a kernel calls, and the values of the constants in it.
 
-    By its byte code and not its source, which may have changed since it was read.
+    By its byte code and not its source, which may have changed since it was read; and
+    with its module, which Numba imports again when it reads the code from its cache.
     """
     for name, value in _named(function):
         if _is_kernel(value):
             called = value.__wrapped__
-            yield f"{name} = {_text(called.__code__)} {called.__defaults__!r}"
+            text = _text(called.__code__)
+            yield f"{called.__module__}.{name} = {text} {called.__defaults__!r}"
             yield from _made_of(called)
         else:
             yield f"{name} = {value!r}"

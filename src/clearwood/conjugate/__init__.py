@@ -2,8 +2,8 @@
 
 A model is a prior, such as ``NormalNormalGamma(kappa=0.2)``. It answers
 
-- ``statistics``: what it has to know of rows; ``conjugate.statistics`` adds, merges
-  and removes these, with weights,
+- ``statistics``, ``add_rows``, ``merge``, ``remove``: what it has to know of rows,
+  with weights,
 - ``log_marginal``: evidence of the rows, their parameters integrated out,
 - ``log_density``, ``mean``, ``variance``, ``cdf``, ``quantile`` (of classes
   ``probabilities`` too): the posterior predictive of one more row,

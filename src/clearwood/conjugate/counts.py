@@ -10,8 +10,12 @@ from typing import Any
 import numpy as np
 
 from clearwood._numeric import kernel
-from clearwood.conjugate.leaf_model import LeafModel, check_positive, refuse
-from clearwood.conjugate.log_gamma import stirling_rest
+from clearwood.conjugate.leaf_model import (
+    LeafModel,
+    check_positive,
+    refuse,
+    stirling_rest,
+)
 from clearwood.exceptions import InputError
 
 
@@ -64,6 +68,17 @@ def add_one_label(stats, z):
     stats[int(z[0])] += 1.0
 
 
+@kernel
+def add_counts(own, ends, labels, weight):
+    """Add the weight of every row to the count of its label at its end.
+
+    ``weight`` may be of length 1, for all rows.
+    """
+    step = int(weight.size == ends.size)
+    for i in range(ends.size):
+        own[ends[i], int(labels[i])] += weight[i * step]
+
+
 class Counts(LeafModel):
     """Classes 0, 1, ... with a Dirichlet prior; statistics are weighted counts."""
 
@@ -89,6 +104,17 @@ class Counts(LeafModel):
         rows = np.zeros((len(y), self.n_stats))
         rows[np.arange(len(y)), y.astype(np.intp)] = weight
         return rows
+
+    def add_rows(
+        self,
+        own: np.ndarray,
+        ends: np.ndarray,
+        y: np.ndarray,
+        weight: np.ndarray,
+        x: np.ndarray | None = None,
+    ) -> None:
+        """See ``LeafModel``."""
+        add_counts(own, ends, y, weight)
 
     def weight_of(self, stats: np.ndarray) -> np.ndarray:
         """See ``LeafModel``."""

@@ -20,9 +20,10 @@ from clearwood.conjugate.leaf_model import (
     LeafModel,
     bisect_whole,
     check_positive,
+    log_gamma_part,
+    log_gamma_rise,
     refuse,
 )
-from clearwood.conjugate.log_gamma import log_gamma_part, log_gamma_rise
 
 
 @dataclass(frozen=True)

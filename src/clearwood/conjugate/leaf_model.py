@@ -7,6 +7,9 @@ exact where values are large. Weights are fractional counts. Everything else
 broadcasts: ``stats`` of shape (..., n_stats) with ``y`` of shape (...).
 
 The linear regression reads features ``x`` as well; the others ignore that argument.
+
+Counts of unweighted rows are whole numbers and so exact: the same to the last bit for
+any order, batches and shards. Means and sums of squares follow Chan's rule.
 """
 
 from __future__ import annotations
@@ -17,7 +20,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from clearwood._numeric import kernel
 from clearwood.exceptions import InputError
+
+SLACK = 1e-9
+"""How far below zero rounding may take a weight, as a share of what it was."""
 
 
 class LeafModel:
@@ -70,6 +77,57 @@ class LeafModel:
     def weight_of(self, stats: np.ndarray) -> np.ndarray:
         """Sum of the weights of the rows."""
         return stats[..., 0]
+
+    def no_rows(self, n: int) -> np.ndarray:
+        """Statistics of no rows at all, of shape (n, n_stats)."""
+        return np.zeros((n, self.n_stats))
+
+    def add_rows(
+        self,
+        own: np.ndarray,
+        ends: np.ndarray,
+        y: np.ndarray,
+        weight: np.ndarray,
+        x: np.ndarray | None = None,
+    ) -> None:
+        """Add rows to the statistics of those they belong to, in place, in their order.
+
+        Parameters
+        ----------
+        own : ndarray of shape (n, n_stats)
+        ends : ndarray of int of shape (n_rows,)
+            To which of the statistics each row belongs.
+        y : ndarray of shape (n_rows,)
+            Targets as ``check_target`` gives them.
+        weight : ndarray of shape (n_rows,) or (1,)
+            One weight per row, or one for all.
+        x : ndarray, optional
+            Features that the model reads.
+        """
+        add_sums(own, ends, self.statistics(y, np.broadcast_to(weight, y.shape)))
+
+    def merge(self, own: np.ndarray, other: np.ndarray) -> None:
+        """Add the statistics of other rows, in place."""
+        own += other
+
+    def remove(self, own: np.ndarray, other: np.ndarray) -> np.ndarray:
+        """Statistics without those of some of the rows.
+
+        Raises
+        ------
+        InputError
+            Those rows cannot have been among them.
+        """
+        left = own - other
+        check_left(left, own)
+        left[self._is_nothing(left, own)] = 0.0
+        return np.maximum(left, 0.0)
+
+    def _is_nothing(self, left: np.ndarray, own: np.ndarray) -> np.ndarray:
+        """Where only rounding is left; one row of very many is a whole number."""
+        weight = self.weight_of(left)
+        tiny = (weight <= SLACK * self.weight_of(own)) & (weight != np.rint(weight))
+        return tiny | (weight <= 0.0)
 
     def log_marginal(self, stats: np.ndarray) -> np.ndarray:
         """Log probability of the rows, the leaf's parameters integrated out.
@@ -142,3 +200,49 @@ def bisect_whole(reached: Any, low: np.ndarray, high: np.ndarray) -> np.ndarray:
         high = np.where(open_ & there, middle, high)
         low = np.where(open_ & ~there, middle + 1.0, low)
     return high
+
+
+def check_left(left: np.ndarray, own: np.ndarray) -> None:
+    """Raise where more was taken out of sums than was there."""
+    too_small = left < -SLACK * np.maximum(1.0, own)
+    if too_small.any():
+        node = int(np.argwhere(too_small)[0, 0])
+        raise InputError(
+            f"Node {node} would be left with less than no rows; take out only rows "
+            "that were learned before, with the weights they had."
+        )
+
+
+@kernel
+def add_sums(own, ends, rows):
+    """Add one row of statistics per data row to its end."""
+    for i in range(ends.size):
+        for j in range(own.shape[1]):
+            own[ends[i], j] += rows[i, j]
+
+
+# Log gammas of large numbers, without the digits in which they cancel
+
+
+@kernel
+def stirling_rest(x):
+    """What Stirling's ``(x - 1/2) log x - x`` lacks to the log gamma of ``x``."""
+    if x < 16.0:
+        return math.lgamma(x) - (x - 0.5) * math.log(x) + x
+    r = 1.0 / (x * x)
+    series = 1 / 12 - r * (1 / 360 - r * (1 / 1260 - r * (1 / 1680 - r * (1 / 1188))))
+    return series / x + 0.5 * math.log(2.0 * math.pi)
+
+
+@kernel
+def log_gamma_part(alpha, beta):
+    """``log gamma(alpha) - alpha log beta``, the large parts taken together."""
+    large = alpha * (math.log(alpha / beta) - 1.0) - 0.5 * math.log(alpha)
+    return large + stirling_rest(alpha)
+
+
+@kernel
+def log_gamma_rise(x, h):
+    """``log gamma(x + h) - log gamma(x)``, where x may be large and h small."""
+    large = (x - 0.5) * math.log1p(h / x) + h * (math.log(x + h) - 1.0)
+    return large + stirling_rest(x + h) - stirling_rest(x)

@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 
 from clearwood._numeric import kernel
-from clearwood.conjugate.leaf_model import check_positive
-from clearwood.conjugate.log_gamma import log_gamma_part
-from clearwood.conjugate.student import StudentLeaf, log_student
+from clearwood.conjugate.leaf_model import check_positive, log_gamma_part
+from clearwood.conjugate.moments import MomentsLeaf, log_student
 from clearwood.exceptions import InputError
 
 
@@ -176,7 +175,7 @@ def inverse_square_all(factor, x):
 
 
 @dataclass(frozen=True)
-class LinearRegressionNormalGamma(StudentLeaf):
+class LinearRegressionNormalGamma(MomentsLeaf):
     """Real targets, linear in features ``x``, with a normal-gamma prior.
 
     ``y`` is normal with mean ``x' theta`` and precision ``tau``; ``theta`` given
@@ -197,9 +196,8 @@ class LinearRegressionNormalGamma(StudentLeaf):
     >>> import numpy as np
     >>> leaf = LinearRegressionNormalGamma((0.0, 0.0), 1e-9)
     >>> x = np.array([[1.0, 0.0], [1.0, 1.0], [1.0, 3.0]])
-    >>> from clearwood.conjugate.statistics import add_rows, no_rows
-    >>> stats, y = no_rows(leaf, 1), np.array([1.0, 3.0, 7.0])
-    >>> add_rows(leaf, stats, np.zeros(3, int), y, np.ones(3), x)
+    >>> stats, y = leaf.no_rows(1), np.array([1.0, 3.0, 7.0])
+    >>> leaf.add_rows(stats, np.zeros(3, int), y, np.ones(3), x)
     >>> leaf.mean(stats, np.array([[1.0, 2.0]])).round(6)
     array([5.])
     """
@@ -289,7 +287,7 @@ class LinearRegressionNormalGamma(StudentLeaf):
         )
 
     def student(self, stats: np.ndarray, x: Any = None) -> tuple[np.ndarray, ...]:
-        """See ``StudentLeaf``."""
+        """See ``MomentsLeaf``."""
         mean, factor, alpha, beta = self._posterior(stats)
         p = len(self.mu)
         x = np.ascontiguousarray(np.broadcast_to(x, mean.shape), dtype=np.float64)

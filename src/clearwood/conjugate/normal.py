@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 
 from clearwood._numeric import kernel
-from clearwood.conjugate.leaf_model import check_positive
-from clearwood.conjugate.log_gamma import log_gamma_part
-from clearwood.conjugate.student import StudentLeaf, log_student
+from clearwood.conjugate.leaf_model import check_positive, log_gamma_part
+from clearwood.conjugate.moments import MomentsLeaf, log_student
 from clearwood.exceptions import InputError
 
 
@@ -50,7 +49,7 @@ def normal_log_predictive(stats, prior, z):
 
 
 @dataclass(frozen=True)
-class NormalNormalGamma(StudentLeaf):
+class NormalNormalGamma(MomentsLeaf):
     """Real targets; mean and precision have a normal-gamma prior.
 
     Statistics are the weight, the mean, and the sum of squares about the mean.
@@ -106,6 +105,6 @@ class NormalNormalGamma(StudentLeaf):
         return self.m + weight / kappa * gap, kappa, self.alpha + 0.5 * weight, beta
 
     def student(self, stats: np.ndarray, x: Any = None) -> tuple[np.ndarray, ...]:
-        """See ``StudentLeaf``."""
+        """See ``MomentsLeaf``."""
         m, kappa, alpha, beta = self._posterior(stats)
         return m, alpha, beta * (kappa + 1.0) / kappa

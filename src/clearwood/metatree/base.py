@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.base import BaseEstimator, _fit_context
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, _fit_context
 from sklearn.utils.validation import check_is_fitted
 
-from clearwood._features import is_frame
+from clearwood._features import FeatureSpace, is_frame
 from clearwood._validation import check_table, check_target, check_weight
+from clearwood.conjugate import LeafModel
 from clearwood.ensembles.casts import FLOAT32_LIMIT
 from clearwood.exceptions import InputError
 from clearwood.metatree.posterior.predictive import Predictive
+from clearwood.metatree.posterior.structure import Structure
 
 
 class LearnsByStatistics(BaseEstimator):
@@ -145,6 +147,43 @@ def check_finite(encoded: np.ndarray, names: tuple[str, ...]) -> None:
         )
 
 
+class Rows(NamedTuple):
+    """What meta-trees ask of rows: their codes, and the features of linear leaves."""
+
+    codes: np.ndarray
+    x: np.ndarray | None
+
+
+def rows_for(structure: Structure, leaf: LeafModel, encoded: np.ndarray) -> Rows:
+    """Rows as a meta-tree wants them, from cells made numbers once."""
+    coder = structure.coder
+    return Rows(coder.codes_of(encoded), columns_of_leaf(leaf, coder.features, encoded))
+
+
+def columns_of_leaf(
+    leaf: LeafModel, features: FeatureSpace, encoded: np.ndarray
+) -> np.ndarray | None:
+    """What linear leaves read: the features, behind a one where they have room."""
+    if not leaf.reads_features:
+        return None
+    width, read = encoded.shape[1], int(leaf.n_columns or 0) - 1
+    if read not in (width, width + 1):
+        raise InputError(
+            f"leaf reads {read} features, but X has {width}; give its prior mean one "
+            "number per feature, behind one for the intercept if there shall be one."
+        )
+    if not np.isfinite(encoded).all():
+        row, d = np.argwhere(~np.isfinite(encoded))[0]
+        raise InputError(
+            f"Feature {features.names[d]!r} is missing or infinite in row {row}, which "
+            f"{type(leaf).__name__} cannot read; fill it in, or take leaves that say "
+            "one value."
+        )
+    if read == width + 1:
+        encoded = np.column_stack([np.ones(len(encoded)), encoded])
+    return encoded
+
+
 def check_mergeable(one: Any, other: Any) -> None:
     """Refuse estimators not fitted, of different kinds, or with other classes."""
     check_is_fitted(one)
@@ -160,3 +199,166 @@ def check_mergeable(one: Any, other: Any) -> None:
             f"{np.asarray(others).tolist()}; give partial_fit all classes when it is "
             "first called."
         )
+
+
+class LearnsClasses(ClassifierMixin, LearnsByStatistics):
+    """Targets are labels."""
+
+    _task = "classification"
+    classes_: np.ndarray
+    predict_proba: Any
+
+    def _find_classes(self, y: np.ndarray, classes: Any) -> None:
+        found = np.unique(y)
+        if classes is not None:
+            known = np.unique(np.asarray(classes))
+            strange = np.setdiff1d(found, known)
+            if strange.size:
+                raise InputError(
+                    f"y holds {strange.tolist()[0]!r}, which is not among the classes "
+                    f"{known.tolist()}; name all classes there will be."
+                )
+            found = known
+        self.classes_ = found
+
+    def _as_numbers(self, y: np.ndarray) -> np.ndarray:
+        code = np.searchsorted(self.classes_, y)
+        code = np.minimum(code, len(self.classes_) - 1)
+        strange = self.classes_[code] != y
+        if strange.any():
+            row = int(strange.argmax())
+            raise InputError(
+                f"y is {y[row : row + 1].tolist()[0]!r} in row {row}, which is not "
+                f"among the classes "
+                f"{self.classes_.tolist()} of the first fit; name all classes in the "
+                "first call of partial_fit."
+            )
+        return code
+
+    def partial_fit(
+        self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
+    ) -> Any:
+        """Learn more rows; the first call chooses the structure, which then stays.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        classes : array-like of shape (n_classes,), optional
+            All classes there will be; only the first call looks at them.
+        sample_weight : array-like of shape (n_samples,), optional
+
+        Returns
+        -------
+        self
+        """
+        if self._is_fitted():
+            return self._more(X, y, sample_weight)
+        self._validate_params()
+        return self._fit(X, y, sample_weight, classes)
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The most probable class.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        best = self.predict_proba(X).argmax(axis=1)
+        return self.classes_[best]
+
+    def log_density(self, X: Any, y: Any) -> np.ndarray:
+        """Log probability of known labels; minus its mean is the log loss.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        p = self.predict_proba(X)
+        label = self._as_numbers(check_target(y, len(p), numeric=False))
+        return np.log(p[np.arange(len(p)), label])
+
+
+class LearnsValues(RegressorMixin, LearnsByStatistics):
+    """Targets are numbers."""
+
+    _task = "regression"
+
+    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        """Learn more rows; the first call chooses the structure, which then stays.
+
+        So do hyperparameters that are read off the target.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), optional
+
+        Returns
+        -------
+        self
+        """
+        if self._is_fitted():
+            return self._more(X, y, sample_weight)
+        self._validate_params()
+        return self._fit(X, y, sample_weight, None)
+
+    def log_density(self, X: Any, y: Any) -> np.ndarray:
+        """Log density (of counts: log probability) of known targets.
+
+        Its mean is a score that judges the whole predictive distribution.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        y = check_target(y, np.shape(X)[0], numeric=True)
+        parts = [p.log_density(y[rows]) for rows, p in self._distributions(X)]
+        return np.concatenate(parts)
+
+    def predict_quantile(self, X: Any, quantile: Any = 0.5) -> np.ndarray:
+        """Quantiles of the predictive distribution.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+        quantile : float or array-like of shape (n_quantiles,), default=0.5
+            Strictly between 0 and 1.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_quantiles)
+        """
+        return np.concatenate([p.quantile(quantile) for _, p in self._distributions(X)])
+
+    def predict_interval(self, X: Any, coverage: float = 0.9) -> np.ndarray:
+        """Interval that holds the target with a given probability, in the middle.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+        coverage : float, default=0.9
+
+        Returns
+        -------
+        ndarray of shape (n_samples, 2)
+            Lower and upper ends.
+        """
+        if not 0 < coverage < 1:
+            raise InputError(f"coverage is {coverage}, expected between 0 and 1.")
+        return self.predict_quantile(X, [0.5 - coverage / 2, 0.5 + coverage / 2])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -14,9 +13,6 @@ from clearwood.conjugate import (
 )
 from clearwood.conjugate.counts import Counts
 from clearwood.exceptions import InputError
-from clearwood.metatree.posterior.prior import constant_prior, search_corrected_prior
-from clearwood.metatree.posterior.shape import BareTree
-from clearwood.metatree.posterior.structure import Structure
 
 ROWS_OF_MEAN = 0.2
 """What the prior mean of a leaf is worth, in rows."""
@@ -95,34 +91,3 @@ def leaf_for_values(
         alpha=SHAPE_OF_PRECISION,
         beta=float(max(beta, least)),
     )
-
-
-def make_prior(
-    prior: Any,
-    g: float,
-    structure: Structure | BareTree,
-    searched: bool,
-    count_searched: Callable[[], Any],
-) -> np.ndarray:
-    """The prior g of every node, from the parameters of an estimator.
-
-    Parameters
-    ----------
-    prior : {"auto", "constant", "search-corrected"}
-    g : float or array-like
-    structure : Structure or BareTree
-    searched : bool
-        Whether the structure was searched on the rows that will be learned.
-    count_searched : callable
-        Counts among how much, for ``search_corrected_prior``; called only for that.
-    """
-    if not isinstance(prior, str) or prior not in (
-        "auto", "constant", "search-corrected"
-    ):  # fmt: skip
-        raise InputError(
-            f"prior is {prior!r}; expected 'auto', 'constant' or 'search-corrected'. "
-            "Numbers of your own go into g."
-        )
-    if prior == "constant" or (prior == "auto" and not searched):
-        return constant_prior(structure, g)
-    return search_corrected_prior(structure, g, count_searched())

@@ -22,31 +22,35 @@ from clearwood.metatree.baking.baking import (
     questions_with_values,
 )
 from clearwood.metatree.baking.sklearn_trees import ensemble_to_sklearn
-from clearwood.metatree.base import LearnsByStatistics, check_finite, check_mergeable
-from clearwood.metatree.defaults import make_leaf, make_prior
+from clearwood.metatree.base import (
+    LearnsByStatistics,
+    LearnsClasses,
+    LearnsValues,
+    Rows,
+    check_finite,
+    check_mergeable,
+    columns_of_leaf,
+    rows_for,
+)
+from clearwood.metatree.defaults import make_leaf
 from clearwood.metatree.exact.sum import exact_sum
 from clearwood.metatree.exact.trees import map_tree, structure_of
-from clearwood.metatree.growing.cart import (
-    count_values,
-    features_of,
-    grow_ensemble,
-    stop_unseen,
-)
 from clearwood.metatree.growing.from_ensemble import (
     from_ensemble_tree,
     from_sklearn_tree,
+    grow_ensemble,
+    stop_unseen,
 )
 from clearwood.metatree.growing.missing import (
     branch_for_missing,
     send_missing_by_evidence,
 )
-from clearwood.metatree.growing.search_count import effective_questions
+from clearwood.metatree.posterior.coder import count_values, features_of
 from clearwood.metatree.posterior.meta_tree import MetaTree
 from clearwood.metatree.posterior.predictive import Predictive
-from clearwood.metatree.posterior.structure import Structure
+from clearwood.metatree.posterior.prior import effective_questions, make_prior
+from clearwood.metatree.posterior.structure import Structure, with_names
 from clearwood.metatree.reading.read_tree import ReadsTrees
-from clearwood.metatree.rows import Rows, columns_of_leaf, rows_for, with_names
-from clearwood.metatree.targets import LearnsClasses, LearnsValues
 
 EXACT_DEPTH = 4
 """Most questions in a row of ``structure="exact"`` where ``max_depth`` is None."""

@@ -22,15 +22,21 @@ from clearwood.ensembles.read import needs_fit
 from clearwood.exceptions import CollapsedWeightsWarning
 from clearwood.metatree.baking.baking import bake_forest
 from clearwood.metatree.baking.sklearn_trees import ensemble_to_sklearn
-from clearwood.metatree.base import LearnsByStatistics, check_finite, check_mergeable
-from clearwood.metatree.defaults import SHARE_IN_FORESTS, make_leaf, make_prior
-from clearwood.metatree.growing.cart import features_of, grow_ensemble
-from clearwood.metatree.growing.search_count import n_searchable
+from clearwood.metatree.base import (
+    LearnsByStatistics,
+    LearnsClasses,
+    LearnsValues,
+    check_finite,
+    check_mergeable,
+)
+from clearwood.metatree.defaults import SHARE_IN_FORESTS, make_leaf
+from clearwood.metatree.growing.from_ensemble import grow_ensemble
+from clearwood.metatree.posterior.coder import features_of
 from clearwood.metatree.posterior.forest import MetaForest
 from clearwood.metatree.posterior.meta_tree import MetaTree
 from clearwood.metatree.posterior.posterior import tree_weights
 from clearwood.metatree.posterior.predictive import Predictive
-from clearwood.metatree.targets import LearnsClasses, LearnsValues
+from clearwood.metatree.posterior.prior import make_prior, n_searchable
 
 COLLAPSED = 0.5
 """Weights of fewer trees, in effect, than this share of them have collapsed."""

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from clearwood._numeric import kernel
-from clearwood.conjugate.log_gamma import stirling_rest
+from clearwood.conjugate.leaf_model import stirling_rest
 
 MOST_TERMS = 500
 """Of the continued fraction; some 20 are needed."""

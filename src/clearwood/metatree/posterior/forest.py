@@ -14,7 +14,7 @@ from clearwood.metatree.growing.from_ensemble import from_ensemble_tree, shape_o
 from clearwood.metatree.posterior.meta_tree import BareMetaTree, MetaTree
 from clearwood.metatree.posterior.posterior import Posterior
 from clearwood.metatree.posterior.predictive import Predictive
-from clearwood.metatree.posterior.shape import BareTree
+from clearwood.metatree.posterior.structure import BareTree
 from clearwood.rules.bins import FeatureBins
 
 BLOCK_ROWS = 32_768
@@ -144,7 +144,7 @@ class MetaForest:
 
     def unlearn(self, X: Any, y: np.ndarray, weight: np.ndarray) -> None:
         """Take rows out again; where one tree cannot, all stay as they were."""
-        gone = [BareMetaTree(t.structure, t.model, t.g) for t in self.bare]
+        gone = [tree.blank() for tree in self.bare]
         self._teach(gone, X, y, weight)
         left = [tree.without(rows) for tree, rows in zip(self.bare, gone)]
         for tree, own in zip(self.bare, left):

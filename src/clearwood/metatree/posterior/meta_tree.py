@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from copy import copy
 from typing import Any
 
 import numpy as np
 
-from clearwood.conjugate import LeafModel, statistics
+from clearwood.conjugate import LeafModel
 from clearwood.conjugate.kinds import kind_of
 from clearwood.exceptions import InputError
 from clearwood.metatree.posterior import _kernels
@@ -33,7 +34,7 @@ class BareMetaTree:
         self.structure = structure
         self.model = model
         self.g = constant_prior(structure, g)
-        self.own = statistics.no_rows(model, structure.n_nodes)
+        self.own = model.no_rows(structure.n_nodes)
 
     @property
     def own(self) -> np.ndarray:
@@ -57,14 +58,20 @@ class BareMetaTree:
     def add_rows(
         self, ends: np.ndarray, y: np.ndarray, weight: np.ndarray, x: Any = None
     ) -> None:
-        """Learn rows that are as ``statistics.add_rows`` wants them."""
+        """Learn rows that are as ``model.add_rows`` wants them."""
         own = self._own_to_change()
-        statistics.add_rows(self.model, own, ends, y, weight, x)
+        self.model.add_rows(own, ends, y, weight, x)
         self.own = own
+
+    def blank(self) -> Any:
+        """The same tree, which knows no rows."""
+        tree = copy(self)
+        tree.own = self.model.no_rows(self.structure.n_nodes)
+        return tree
 
     def without(self, other: BareMetaTree) -> np.ndarray:
         """Statistics without those of another, refused where it knows other rows."""
-        return statistics.remove(self.model, self.own, other.own)
+        return self.model.remove(self.own, other.own)
 
     def merge(self, other: BareMetaTree) -> Any:
         """Add what another meta-tree on the same structure has learned.
@@ -81,7 +88,7 @@ class BareMetaTree:
         """
         self.check_mergeable(other)
         own = self._own_to_change()
-        statistics.merge(self.model, own, other.own)
+        self.model.merge(own, other.own)
         self.own = own
         return self
 
@@ -219,8 +226,7 @@ class MetaTree(BareMetaTree):
         InputError
             The rows cannot have been learned; nothing is changed then.
         """
-        gone = MetaTree(self.structure, self.model, self.g)
-        self.own = self.without(gone.update(codes, y, weight, x))
+        self.own = self.without(self.blank().update(codes, y, weight, x))
         return self
 
     def update_one(self, codes: Any, y: float, x: Any = None) -> float:

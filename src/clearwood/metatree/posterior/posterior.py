@@ -24,8 +24,7 @@ from scipy import special
 from clearwood._numeric import as_generator
 from clearwood.conjugate import LeafModel
 from clearwood.metatree.posterior import _kernels
-from clearwood.metatree.posterior.shape import BareTree
-from clearwood.metatree.posterior.structure import Structure
+from clearwood.metatree.posterior.structure import BareTree, Structure
 from clearwood.metatree.posterior.top_trees import best_trees
 
 TIE = 1e-12
@@ -54,9 +53,8 @@ def compute_posterior(
     total = add_below(model, own, structure.parent)
     log_marginal = model.log_marginal(total)
     # Rows that stop at an inner node are one more child of it, without questions.
-    log_own = np.zeros(len(own))
-    stopped = ~structure.is_leaf & own.any(axis=1)
-    log_own[stopped] = model.log_marginal(own[stopped])
+    inner, log_own = ~structure.is_leaf, np.zeros(len(own))
+    log_own[inner] = model.log_marginal(own[inner])
     # q_s and the odds of asking on, from the leaves up: (9) to (11).
     log_stop, log_split = _kernels.logs_of_prior(g)
     log_q, log_odds = _kernels.evidence_up(

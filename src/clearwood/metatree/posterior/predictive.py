@@ -12,7 +12,7 @@ from scipy import special
 from clearwood.conjugate import LeafModel
 from clearwood.conjugate.counts import Counts
 from clearwood.conjugate.leaf_model import bisect_whole
-from clearwood.conjugate.student import StudentLeaf
+from clearwood.conjugate.moments import MomentsLeaf
 from clearwood.exceptions import InputError
 from clearwood.metatree.posterior import _mixture_kernels
 from clearwood.metatree.posterior.posterior import Posterior
@@ -109,7 +109,7 @@ class Predictive:
                 f"p is {p}, expected probabilities strictly between 0 and 1."
             )
         each = np.atleast_1d(levels)
-        if isinstance(self.model, StudentLeaf):
+        if isinstance(self.model, MomentsLeaf):
             parts = self.model.student(self.stats, self.x)
             m, a, b = (np.broadcast_to(part, self.weight.shape) for part in parts)
             found = _mixture_kernels.mixture_quantiles(
