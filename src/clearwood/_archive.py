@@ -11,13 +11,16 @@ import json
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
+from clearwood._documents import Place, parse_json
 from clearwood._files import write_bytes
-from clearwood._json import Place, parse_json
 from clearwood.exceptions import InputError, ModelFormatError
+
+FORMAT = "clearwood.archive"
+VERSION = 1
 
 MOST_TEXT = 64 * 2**20
 """Bytes of the JSON text."""
@@ -28,26 +31,8 @@ TYPES = {"i": np.int64, "b": np.bool_, "f": np.float64}
 """What arrays may hold: integers, booleans and floats."""
 
 
-class Format(NamedTuple):
-    """A kind of file.
-
-    Attributes
-    ----------
-    name : str
-        As it stands in the file.
-    version : int
-    content : str
-        What the file holds, for messages: ``"a meta-tree"``.
-    """
-
-    name: str
-    version: int
-    content: str
-
-
 def write_archive(
     path: str | Path,
-    format: Format,
     document: dict[str, Any],
     arrays: dict[str, np.ndarray],
     **how: Any,
@@ -55,9 +40,7 @@ def write_archive(
     """Write a document and arrays as one file."""
     from clearwood import __version__
 
-    head = {
-        "format": format.name, "version": format.version, "clearwood": __version__
-    }  # fmt: skip
+    head = {"format": FORMAT, "version": VERSION, "clearwood": __version__}
     text = json.dumps({**head, **document}, ensure_ascii=False, allow_nan=False)
     content = io.BytesIO()
     with zipfile.ZipFile(content, "w", zipfile.ZIP_STORED) as file:
@@ -71,9 +54,7 @@ def write_archive(
     write_bytes(path, content.getvalue(), **how)
 
 
-def read_archive(
-    path: str | Path, format: Format
-) -> tuple[Place, Callable[..., np.ndarray]]:
+def read_archive(path: str | Path) -> tuple[Place, Callable[..., np.ndarray]]:
     """The document of a file, and a function from names to arrays.
 
     The function takes the kind of the array (one of ``TYPES``) and its shape, where
@@ -98,20 +79,16 @@ def read_archive(
         if isinstance(error, ModelFormatError):
             raise
         raise ModelFormatError(
-            f"Not a file of {format.content}, as save writes them: {error}."
+            f"Not an archive as save writes them: {error}."
         ) from None
     if len(parts.get("model.json", b"")) > MOST_TEXT:
         raise ModelFormatError("model.json is too large.")
-    try:
-        text = parts.pop("model.json", b"").decode("utf-8")
-    except UnicodeDecodeError:
-        raise ModelFormatError("model.json: not a text in UTF-8.") from None
-    top = Place(parse_json(text, f"{format.content} as save writes it"), "")
-    found = top.value(str, "format"), top.value(int, "version")
-    if found != (format.name, format.version):
+    document = parse_json(parts.pop("model.json", b""), "model.json")
+    top = Place(document, "model.json")
+    if top["format"].text() != FORMAT or top["version"].integer() != VERSION:
         raise ModelFormatError(
-            f"format: expected {format.name!r}, version {format.version}; read the "
-            "file with the version of Clearwood that wrote it."
+            f"format: expected {FORMAT!r}, version {VERSION}; read the file with the "
+            "version of Clearwood that wrote it."
         )
 
     def array(name: str, kind: str, *shape: int) -> np.ndarray:

@@ -13,7 +13,6 @@ from sklearn.base import BaseEstimator
 
 from clearwood._numeric import as_generator
 from clearwood._validation import check_table, check_target, check_weight
-from clearwood.comparison import scores as gather
 from clearwood.comparison.fits import groups_of
 from clearwood.comparison.folds import (
     Job,
@@ -34,10 +33,17 @@ from clearwood.comparison.models import (
 )
 from clearwood.comparison.peers import PEERS, is_installed
 from clearwood.comparison.processes import Outcome, run_jobs
+from clearwood.comparison.scores import (
+    make_held_out,
+    mean_error,
+    points_of,
+    warnings_in_words,
+    with_frontier,
+)
 from clearwood.ensembles.read import needs_fit
 from clearwood.exceptions import InputError, InterruptedFitWarning
+from clearwood.simplifiers import METHODS
 from clearwood.simplifiers._common.teacher import warn_of_unknown_categories
-from clearwood.simplifiers.api import METHODS
 
 
 def compare(
@@ -132,8 +138,8 @@ def compare(
     if refitted:
         is_class = is_classifier(model)
     else:
-        model = read_fitted(model)
-        is_class = model.ensemble.task == "classification"
+        fitted = read_fitted(model)
+        is_class = fitted.task == "classification"
     X, y, weight = _check_data(X, y, sample_weight, is_class, cv)
     # Folds, an estimator without a seed, and then one per part.
     dealer, spare, *generators = as_generator(random_state).spawn(3 + cv + n_refits)
@@ -143,7 +149,7 @@ def compare(
         given = None if sample_weight is None else weight
         models = fit_afresh(model, X, y, given, folds, seed)
     else:
-        models = fitted_as_in(model, X, y)
+        models = fitted_as_in(model, fitted, X, y)
     ensemble = models.ensembles[-1]
     warn_of_unknown_categories(ensemble, ensemble.encode(X))
     problem = Problem(
@@ -162,17 +168,15 @@ def compare(
         job for name in names for job in make_jobs(name, groups[name], problem.parts)
     ]
     outcome = run_jobs(problem, jobs, n_workers, time_limit, verbose)
-    held = gather.make_held_out(problem)
+    held = make_held_out(problem)
     points = [
         point
         for name in names
-        for point in gather.points_of(
-            name, groups[name], problem, held, outcome.replies
-        )
+        for point in points_of(name, groups[name], problem, held, outcome.replies)
     ]
     failures = _failures(jobs, {point.method for point in points}, outcome)
     _say_what_happened(outcome, bool(points), failures, len(jobs))
-    error, spread = gather.mean_error(held.taught, held, problem.task)
+    error, spread = mean_error(held.taught, held, problem.task)
     return Frontier(
         problem.task,
         short_name(ensemble),
@@ -182,7 +186,7 @@ def compare(
         error,
         spread,
         refitted,
-        gather.with_frontier(points),
+        with_frontier(points),
         failures,
         time.perf_counter() - begin,
         ensemble.features.names,
@@ -231,7 +235,7 @@ def _check_data(
     X: Any, y: Any, sample_weight: Any, is_class: bool, cv: int
 ) -> tuple[Any, np.ndarray, np.ndarray]:
     """The rows that count."""
-    from sklearn.utils import _safe_indexing
+    from clearwood._estimators import take_rows
 
     if y is None:
         raise InputError(
@@ -243,7 +247,7 @@ def _check_data(
     weight = check_weight(sample_weight, len(y))
     counted = np.flatnonzero(weight)
     if len(counted) < len(y):
-        X, y, weight = _safe_indexing(X, counted), y[counted], weight[counted]
+        X, y, weight = take_rows(X, counted), y[counted], weight[counted]
     if len(y) < cv:
         raise InputError(
             f"There are {len(y)} rows (that count), fewer than the cv={cv} parts that "
@@ -310,5 +314,5 @@ def _say_what_happened(
             InterruptedFitWarning,
             stacklevel=3,
         )
-    for text in gather.warnings_in_words(outcome.replies):
+    for text in warnings_in_words(outcome.replies):
         warnings.warn(text, stacklevel=3)

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from clearwood._archive import Format, read_archive, write_archive
+from clearwood._documents import Place, refuse_repeated, shown
 from clearwood._features import FeatureSpace
-from clearwood._json import Place
 from clearwood.conjugate import LeafModel
 from clearwood.conjugate.counts import Counts
 from clearwood.conjugate.kinds import KINDS as LEAF_KINDS
@@ -29,8 +27,6 @@ from clearwood.metatree.posterior.meta_tree import MetaTree
 from clearwood.metatree.posterior.structure import Structure, check_children
 from clearwood.rules.bins import FeatureBins
 from clearwood.rules.serialise import feature_to_dict, plain, read_features
-
-FORMAT = Format("clearwood.meta_tree", 1, "a meta-tree")
 
 KINDS: dict[str, Any] = {
     kind.__name__: kind
@@ -51,10 +47,10 @@ MOST_MEAN = 1e140
 # Writing
 
 
-def save_estimator(
-    estimator: LearnsByStatistics, path: str | Path, *, overwrite: bool = False
-) -> None:
-    """Write a fitted estimator: structures, priors and statistics.
+def to_archive(
+    estimator: LearnsByStatistics,
+) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """What is kept of a fitted estimator: structures, priors and statistics.
 
     Parameters that only matter to the next ``fit`` are not kept, but for the
     structure or forest, which becomes the parameter.
@@ -62,8 +58,11 @@ def save_estimator(
     Parameters
     ----------
     estimator : MetaTreeClassifier, MetaTreeRegressor, MetaForest...
-    path : str or Path
-    overwrite : bool, default=False
+
+    Returns
+    -------
+    document : dict
+    arrays : dict of str to ndarray
     """
     from sklearn.utils.validation import check_is_fitted
 
@@ -73,7 +72,6 @@ def save_estimator(
     check_is_fitted(estimator)
     names = getattr(estimator, "feature_names_in_", None)
     document: dict[str, Any] = {
-        "kind": kind,
         "leaf": leaf_to_dict(estimator.leaf_),
         "classes": labels_to_list(getattr(estimator, "classes_", None)),
         "column_names": None if names is None else [str(name) for name in names],
@@ -96,7 +94,7 @@ def save_estimator(
             "source": e.source,
         }
     document |= features_to_dict(features)
-    write_archive(path, FORMAT, document, arrays, overwrite=overwrite)
+    return document, arrays
 
 
 def features_to_dict(features: FeatureSpace) -> dict[str, Any]:
@@ -140,21 +138,20 @@ def structure_to_arrays(structure: Structure) -> dict[str, np.ndarray]:
 # Reading
 
 
-def load_estimator(path: str | Path) -> Any:
-    """Read what :func:`save_estimator` wrote; anything else is a ModelFormatError."""
-    try:
-        return _load(*read_archive(path, FORMAT))
-    except ModelFormatError as error:
-        raise ModelFormatError(f"{path}: {error}") from None
+def from_archive(top: Place, array: Callable[..., np.ndarray]) -> Any:
+    """Read what :func:`to_archive` kept; anything else is a ModelFormatError.
 
-
-def _load(top: Place, array: Callable[..., np.ndarray]) -> Any:
-    kind = top.value(str, "kind")
-    if kind not in KINDS:
-        raise ModelFormatError(f"kind: expected one of {list(KINDS)}.")
+    Parameters
+    ----------
+    top : Place
+        The document.
+    array : callable
+        From the name, kind and shape of an array to it.
+    """
+    kind = top["kind"].text()
     features = read_features(top)
-    leaf = read_leaf(top.place("leaf"))
-    classes = top.labels("classes", or_none=True)
+    leaf = read_leaf(top["leaf"])
+    classes = None if top["classes"].value is None else top["classes"].labels()
     is_classifier = kind.endswith("Classifier")
     counts = leaf.n_stats if isinstance(leaf, Counts) else None
     if (classes is not None) != is_classifier or counts != (
@@ -170,12 +167,11 @@ def _load(top: Place, array: Callable[..., np.ndarray]) -> Any:
     else:
         estimator = _load_forest(KINDS[kind], top, features, leaf, own, g, array)
     estimator.leaf_, estimator.n_features_in_ = leaf, features.n_features
-    names = top.labels("column_names", or_none=True)
-    if names is not None:
-        if len(names) != features.n_features or not all(
-            isinstance(name, str) for name in names
-        ):
-            raise ModelFormatError("column_names: expected one text per feature.")
+    if top["column_names"].value is not None:
+        names = [name.text() for name in top["column_names"].items()]
+        refuse_repeated(names, top["column_names"], "the name")
+        if len(names) != features.n_features:
+            top["column_names"].fail(f"{len(names)} names", "one per feature")
         estimator.feature_names_in_ = np.array(names, dtype=object)
     if classes is not None:
         estimator.classes_ = np.array(classes)
@@ -207,7 +203,8 @@ def _load_forest(
     arrays["allows_missing"] = array("allows_missing", "b", n)
     if len(arrays["feature"]) != len(own) or not len(roots) or leaf.reads_features:
         raise ModelFormatError("own: does not fit the nodes.")
-    weights, input_dtype = top.value(str, "weights"), top.value(str, "input_dtype")
+    weights = top["weights"].text()
+    input_dtype: Any = top["input_dtype"].text()
     if weights not in ("uniform", "evidence") or input_dtype not in (
         "float32", "float64"
     ):  # fmt: skip
@@ -221,9 +218,9 @@ def _load_forest(
         base_score=np.zeros(1),
         divisor=float(len(roots)),
         link="identity",
-        allows_infinite=top.value(bool, "allows_infinite"),
+        allows_infinite=top["allows_infinite"].flag(),
         input_dtype=input_dtype,
-        source=top.value(str, "source"),
+        source=top["source"].text(),
     )
     forest = MetaForest(ensemble, leaf, lambda tree: np.zeros(tree.n_nodes))
     if g[np.concatenate([tree.structure.is_leaf for tree in forest.bare])].any():
@@ -236,14 +233,14 @@ def _load_forest(
 
 def read_leaf(place: Place) -> LeafModel:
     """A leaf model of the document."""
-    kind = place.value(str, "kind")
+    kind = place["kind"].text()
     if kind not in LEAVES:
-        raise ModelFormatError(f"{place.at('kind')}: expected one of {list(LEAVES)}.")
-    names = {key: _tuples(v) for key, v in place.content.items() if key != "kind"}
+        place["kind"].fail(shown(kind), f"one of {list(LEAVES)}")
+    names = {key: _tuples(place[key].value) for key in place.keys() if key != "kind"}
     try:
         return LEAVES[kind](**names)
     except (InputError, TypeError, ValueError, OverflowError) as error:
-        raise ModelFormatError(f"{place.path}: {error}") from None
+        raise ModelFormatError(f"{place.where}: {error}") from None
 
 
 def _tuples(value: Any) -> Any:

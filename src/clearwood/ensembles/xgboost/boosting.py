@@ -10,12 +10,11 @@ from clearwood._documents import (
     MOST_CLASSES,
     MOST_TREES,
     Place,
-    parse_json,
     plain_integer,
     shown,
 )
 from clearwood.ensembles.xgboost.objectives import Objective, Predictor
-from clearwood.ensembles.xgboost.trees import Tree, read_tree
+from clearwood.ensembles.xgboost.trees import ParsedTree, read_tree
 
 
 class Booster(NamedTuple):
@@ -189,7 +188,7 @@ def start_of(learner: Place, n_outputs: int, objective: Objective) -> np.ndarray
     text = place.text()
     # A list in brackets since version 3.1, one number before.
     if text.startswith("["):
-        stored = Place(parse_json(text.encode(), place.where), place.where).numbers()
+        stored = place.parsed().numbers()
     else:
         stored = np.array([place.number(from_text=True)])
     if stored.size not in (1, n_outputs):
@@ -207,7 +206,7 @@ def _float32(numbers: np.ndarray, place: Place) -> np.ndarray:
 
 def trees_of(
     booster: Booster, n_used: int, base_score: np.ndarray, predictor: Predictor
-) -> list[Tree]:
+) -> list[ParsedTree]:
     """The trees that predict, in the order in which their values are added.
 
     Parameters
@@ -223,7 +222,7 @@ def trees_of(
 
     Returns
     -------
-    list of Tree
+    list of ParsedTree
     """
     model = booster.model
     places = _in_order(model["trees"])
@@ -256,7 +255,7 @@ def _in_order(trees: Place) -> list[Place]:
 
 
 def _weighted(
-    tree: Tree, weight: np.float32, base_score: np.ndarray, predictor: Predictor
+    tree: ParsedTree, weight: np.float32, base_score: np.ndarray, predictor: Predictor
 ) -> np.ndarray:
     """The values of a tree of dart, rounded as where they are added.
 

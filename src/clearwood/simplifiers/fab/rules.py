@@ -1,60 +1,76 @@
-"""Components of a mixture as the start of a search for the rules that are printed."""
+"""From a fitted mixture to printed rules: components, boxes of bins, rules.
+
+Where a component is certain of its statements, it is a box of bins
+(:func:`component_boxes`). The paper prints these boxes (:func:`region_rules`), which
+describe where each component is certain and leave the rows between them to
+``otherwise``. :func:`refined_rules` moves the sides of the boxes, one box after the
+other, to where the printed list follows the target best.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from clearwood.rules import (
-    FeatureBins,
-    RuleSet,
-    Training,
-    build_rule_list,
-    region_conditions,
-)
+from clearwood.rules import FeatureBins, RuleSet, Training
+from clearwood.rules.building.lists import build_rule_list, build_rule_set
 from clearwood.search import (
     BoxList,
-    ClassLoss,
     Grid,
     Penalties,
-    SquaredLoss,
     contains,
     make_problem,
     refine,
 )
 from clearwood.search.losses import Loss
-from clearwood.simplifiers._common.lesson import centre_and_unit, counts_of
 from clearwood.simplifiers.rule_list import LITERAL_PENALTIES, NEAR_DISJOINT
 
+KAPPA = 1e-6
+"""A statement belongs to a box where its probability is within this of 0 or 1."""
 
-def refined_rules(
-    boxes: np.ndarray,
+
+def component_boxes(
     bins: FeatureBins,
-    codes: np.ndarray,
-    training: Training,
-    *,
-    classes: Sequence[Any] = (),
-    max_rules: int,
-    round_cuts: bool = True,
-) -> RuleSet:
-    """Move the sides of boxes to where a list of them follows the target best.
+    true_probability: np.ndarray,
+    false_probability: np.ndarray,
+    kappa: float = KAPPA,
+) -> np.ndarray:
+    """Bins that the 0-1 pattern of eta allows (section 4.2).
 
-    The regions of a mixture describe where each component is certain, and leave the
-    rows between them to ``otherwise``. Box after box is moved, the others as they
-    are, until nothing improves.
+    A statement with ``eta > 1 - kappa`` must be true in the region, one with
+    ``eta < kappa`` false; the others do not matter.
 
     Parameters
     ----------
-    boxes : ndarray of bool of shape (n_boxes, total number of bins)
-        Allowed bins; a box may be empty.
     bins : FeatureBins
-    codes : ndarray of shape (n_samples, n_features)
-        Bins of the training rows.
+        Their statements are the rows of the probabilities.
+    true_probability, false_probability : ndarray of shape (n_statements, K)
+        eta and 1 - eta.
+    kappa : float
+        What counts as certain.
+
+    Returns
+    -------
+    ndarray of bool of shape (K, total number of bins)
+    """
+    must_be_true = (false_probability < kappa).astype(np.float64)
+    must_be_false = (true_probability < kappa).astype(np.float64)
+    # Per bin, the number of statements that rule it out.
+    contradictions = bins.sum_over_statements(must_be_false, must_be_true)
+    return np.ascontiguousarray(contradictions.T == 0)
+
+
+def region_rules(
+    boxes: np.ndarray, training: Training, *, max_rules: int, round_cuts: bool = True
+) -> RuleSet:
+    """The boxes as they are, in the order of their agreement with the target.
+
+    Parameters
+    ----------
+    boxes : ndarray of bool of shape (n_boxes, total number of bins of the grid)
+        Allowed bins; a box may be empty.
     training : Training
-    classes : sequence, default=()
-        Class labels; empty for regression.
     max_rules : int
         Most lines, ``otherwise`` included.
     round_cuts : bool, default=True
@@ -64,27 +80,45 @@ def refined_rules(
     -------
     RuleSet
     """
-    is_category = np.array([group is not None for group in bins.groups], dtype=bool)
-    grid = Grid.of(codes, bins.n_bins, is_category)
-    loss: Loss
-    if len(classes):
-        loss = ClassLoss.of(training.taught, training.weight)
-    else:
-        centre, unit = centre_and_unit(training.taught, training.weight)
-        loss = SquaredLoss.of((training.taught - centre) / unit, training.weight)
-    start = _in_order(boxes, grid, loss, max_rules - 1)
-    task = "classification" if len(classes) else "regression"
-    penalties = Penalties(LITERAL_PENALTIES[0], NEAR_DISJOINT[task])
-    problem = make_problem(grid, loss, penalties, counts_of(training.weight))
-    found = refine(problem, start)
-    seen = grid.seen()
-    regions = [region_conditions(bins, box, seen) for box in found.boxes]
+    return build_rule_set(
+        _regions(boxes, training), training, max_rules=max_rules, round_cuts=round_cuts
+    )
+
+
+def refined_rules(
+    boxes: np.ndarray,
+    training: Training,
+    *,
+    max_rules: int,
+    min_rows: float = 5,
+    round_cuts: bool = True,
+) -> RuleSet:
+    """The boxes moved to where a list of them follows the target best.
+
+    Box after box is moved, the others as they are, until nothing improves.
+
+    Parameters
+    ----------
+    boxes, training, max_rules, round_cuts
+        As in :func:`region_rules`.
+    min_rows : float, default=5
+        Fewest training rows that a rule catches.
+
+    Returns
+    -------
+    RuleSet
+    """
+    grid, loss = training.grid, training.loss
+    problem = make_problem(
+        grid,
+        loss,
+        Penalties(LITERAL_PENALTIES[0], NEAR_DISJOINT[training.task]),
+        training.counts,
+        min_rows=min_rows,
+    )
+    found = refine(problem, _in_order(boxes, grid, loss, max_rules - 1))
     return build_rule_list(
-        [region for region in regions if region is not None],
-        training,
-        bins.features,
-        classes=classes,
-        round_cuts=round_cuts,
+        _regions(found.boxes, training), training, round_cuts=round_cuts
     )
 
 
@@ -102,3 +136,9 @@ def _in_order(boxes: np.ndarray, grid: Grid, loss: Loss, most: int) -> BoxList:
         loss.best_value(np.ones(grid.n_rows, dtype=bool)),
         np.inf,
     )
+
+
+def _regions(boxes: np.ndarray, training: Training) -> list[Any]:
+    """Boxes in the data's own terms; empty ones go."""
+    regions = [training.region(box) for box in boxes]
+    return [region for region in regions if region is not None]
