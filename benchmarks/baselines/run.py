@@ -28,7 +28,7 @@ ARTICLE = {
 }
 
 METHODS = {
-    "born-again": ("BornAgainTree", {"n_rules": 56}, (10, 15, 56)),
+    "born-again": ("BornAgainTree", {"n_rules": 56, "max_rules": 56}, (10, 15, 56)),
     "in-trees": ("InTrees", {"max_rules": 36}, (10, 24, 36)),
     "in-trees, article": ("InTrees", ARTICLE, (None,)),
     "in-trees, R package": ("InTrees", {**ARTICLE, "decay": "absolute"}, (None,)),
@@ -36,8 +36,8 @@ METHODS = {
     "node-harvest, article": (
         "NodeHarvest", {"max_rules": None, "target": "labels"}, (None,),
     ),
-    "list": ("RuleList", {"n_rules": 24, "tune": None}, (10, 24)),
-    "tree": ("DistilledTree", {"n_rules": 15}, (10, 15)),
+    "list": ("RuleList", {"n_rules": 24, "max_rules": 24, "tune": None}, (10, 24)),
+    "tree": ("DistilledTree", {"n_rules": 15, "max_rules": 15}, (10, 15)),
     "fab": ("FABRules", {"max_rules": 10}, (10,)),
 }  # fmt: skip
 """Estimator, settings, and sizes that are looked at; None is all that there is."""
@@ -63,7 +63,11 @@ OTHER_SETS = (
 SIZES = (5, 10, 20)
 
 P_ALT = {
-    f"p_alt {p:g}": ("BornAgainTree", {"n_rules": 20, "p_alt": p}, SIZES)
+    f"p_alt {p:g}": (
+        "BornAgainTree",
+        {"n_rules": 20, "max_rules": 20, "p_alt": p},
+        SIZES,
+    )
     for p in (0.1, 0.0, 0.02, 0.05, 0.2, 0.5)
 }
 IN_TREES = {

@@ -77,7 +77,9 @@ def born_again():
     from clearwood.simplifiers.born_again.smearing import reach, smear
 
     X, y, forest = energy()
-    tree = cw.BornAgainTreeRegressor(forest, n_rules=20, random_state=0).fit(X, y)
+    tree = cw.BornAgainTreeRegressor(
+        forest, n_rules=20, max_rules=20, random_state=0
+    ).fit(X, y)
     share, p_alt = np.full(len(X), 1 / len(X)), tree.p_alt
     generator = np.random.default_rng(0)
     fast = slow = 0.0

@@ -1,8 +1,14 @@
-"""The ways to say in K lines what an ensemble says, of the library and of CART.
+"""The ways to say in K lines what an ensemble says: the library's, CARTs, and peers.
 
-A method takes a case and gives ``{K: Answer}`` for the sizes it is asked for.
+A method takes a case and gives ``{K: Answer}`` for the sizes it is asked for. Peers
+are fitted by the adapters of ``compare``, each in its fairest setting.
 """
 
+import contextlib
+import io
+import multiprocessing
+import pickle
+import queue
 import warnings
 from functools import lru_cache, partial
 from typing import NamedTuple
@@ -10,8 +16,12 @@ from typing import NamedTuple
 import numpy as np
 
 from benchmarks.few_rules.cases import make_case
+from clearwood.comparison import peers
 
 SIZES = (3, 4, 5, 6, 8, 10)
+
+TIME_LIMIT = 60.0
+"""Seconds for one run of te2rules."""
 
 
 class Answer(NamedTuple):
@@ -26,7 +36,8 @@ class Answer(NamedTuple):
     literals : int
         Bounds in all of them; two of one feature on the same side are one.
     overlap : float
-        Mean number of rules, without ``otherwise`` and constant, per test row.
+        Mean number of rules, without ``otherwise`` and constant, per test row; NaN
+        for peers.
     """
 
     said: np.ndarray
@@ -106,7 +117,7 @@ def fab_soft(case, key):
     }
 
 
-def cart(case, *, soft, made=False):
+def cart(case, *, soft, synthetic=False):
     """A CART with K leaves, fitted to what the ensemble says.
 
     Parameters
@@ -115,12 +126,12 @@ def cart(case, *, soft, made=False):
     soft : bool
         To class probabilities (squared error) or to classes (Gini impurity).
         Values in regression, where there is only one kind.
-    made : bool, default=False
-        Also on made rows, drawn and weighted as those of the list.
+    synthetic : bool, default=False
+        Also on synthetic rows, drawn and weighted as those of the list.
     """
     from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-    X, weight = _with_made_rows(case) if made else (case.X, None)
+    X, weight = _with_synthetic_rows(case) if synthetic else (case.X, None)
     as_output = soft and case.is_class
     target = case.model.predict_proba(X) if as_output else case.model.predict(X)
     tree_of = (
@@ -139,22 +150,25 @@ def cart(case, *, soft, made=False):
     return answers
 
 
-def _with_made_rows(case):
-    """The training rows and made ones, with their weights."""
-    from clearwood.simplifiers._common.lesson import MADE_WEIGHT
-    from clearwood.simplifiers._common.synthetic_rows import default_number, mixed_rows
+def _with_synthetic_rows(case):
+    """The training rows and synthetic ones, with their weights."""
+    from clearwood.simplifiers._common.synthetic_rows import (
+        SYNTHETIC_WEIGHT,
+        default_number,
+        mixed_rows,
+    )
 
     n_rows, n_features = case.X.shape
-    made = mixed_rows(
+    synthetic = mixed_rows(
         case.X,
         np.zeros(n_features, dtype=bool),
         np.ones(n_rows),
         default_number(n_rows),
         np.random.default_rng(case.seed),
     )
-    weight = np.ones(n_rows + len(made))
-    weight[n_rows:] = min(1.0, MADE_WEIGHT * n_rows / max(len(made), 1))
-    return np.vstack([case.X, made]), weight
+    weight = np.ones(n_rows + len(synthetic))
+    weight[n_rows:] = min(1.0, SYNTHETIC_WEIGHT * n_rows / max(len(synthetic), 1))
+    return np.vstack([case.X, synthetic]), weight
 
 
 def tree_literals(tree, node=0, sides=frozenset()):
@@ -172,5 +186,74 @@ def tree_literals(tree, node=0, sides=frozenset()):
 
 cart_labels = partial(cart, soft=False)
 cart_probabilities = partial(cart, soft=True)
-cart_made_labels = partial(cart, soft=False, made=True)
-cart_made_probabilities = partial(cart, soft=True, made=True)
+cart_synthetic_labels = partial(cart, soft=False, synthetic=True)
+cart_synthetic_probabilities = partial(cart, soft=True, synthetic=True)
+
+
+def peer(case, name):
+    """A peer of ``compare``, fitted to the ensemble's classes or values."""
+    found = [_answer(one) for one in peers.PEERS[name](lesson_of(case))]
+    shortest = min((answer.lines for answer in found), default=np.inf)
+    return {size: longest(found, size) for size in SIZES if shortest <= size}
+
+
+def figs_probabilities(case):
+    """FIGS fitted to class probabilities, one sum of trees with a vector per leaf."""
+    taught = lesson_of(case)._replace(taught=case.output, n_classes=0)
+    found = [
+        one._replace(said=one.said.reshape(len(case.X_test), -1).argmax(axis=1))
+        for one in peers.figs(taught)
+    ]
+    return {size: longest([_answer(one) for one in found], size) for size in SIZES}
+
+
+def figs_splits(case):
+    """FIGS with K - 1 splits: the length of the sum when each tree of m leaves is
+    written as m - 1 boxes and the constants are put together."""
+    found = peers.figs_by_splits(lesson_of(case))
+    return {size: _answer(found[size - 2]) for size in SIZES}
+
+
+def lesson_of(case):
+    """What a peer is fitted to, and the test rows that it shall say something of."""
+    n_rows = len(case.X)
+    X = np.vstack([case.X, case.X_test])
+    return peers.Lesson(
+        X=X,
+        taught=case.labels,
+        rows=np.arange(n_rows),
+        told=np.arange(n_rows, len(X)),
+        n_classes=len(case.model.classes_) if case.is_class else 0,
+        sizes=SIZES,
+        seed=case.seed,
+        pickled_model=pickle.dumps(case.model),
+    )
+
+
+def _answer(found):
+    return Answer(found.said, found.n_rules, found.n_literals, np.nan)
+
+
+def te2rules(case):
+    """te2rules, default settings, for two classes; it has no size, so K is 0.
+
+    It looks for rules of class 1 until the time is over. Without an answer the
+    lines are 0 and nothing is said.
+    """
+    context = multiprocessing.get_context("fork")
+    answers = context.Queue()
+    process = context.Process(target=_te2rules_in_child, args=(case, answers))
+    process.start()
+    try:
+        answer = answers.get(timeout=TIME_LIMIT)
+    except queue.Empty:
+        answer = Answer(np.full(len(case.said), np.nan), 0, 0, np.nan)
+    process.kill()
+    process.join()
+    return {0: answer}
+
+
+def _te2rules_in_child(case, answers):
+    with contextlib.redirect_stderr(io.StringIO()):
+        (found,) = peers.te2rules(lesson_of(case))
+    answers.put(_answer(found))

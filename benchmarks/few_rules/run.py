@@ -17,10 +17,10 @@ import numpy as np
 
 from benchmarks._data import SETS
 from benchmarks._study import Study, arguments
-from benchmarks.few_rules import methods as ours
-from benchmarks.few_rules import peers as peers
+from benchmarks.few_rules import methods
 from benchmarks.few_rules.cases import make_case
 from benchmarks.few_rules.tables import write_tables
+from clearwood.comparison.peers import is_installed
 
 TASKS = ("binary", "multiclass", "regression")
 CLASSES = TASKS[:2]
@@ -55,25 +55,34 @@ class Method(NamedTuple):
 EVERY = ("forest", "xgboost", "small")
 
 METHODS = {
-    "list": Method(ours.rule_list, ensembles=EVERY),
-    "tree": Method(ours.tree, splits=3),
-    "additive": Method(ours.additive, splits=2),
-    "cart_labels": Method(ours.cart_labels, CLASSES, ensembles=EVERY),
-    "cart_probabilities": Method(ours.cart_probabilities, ensembles=EVERY),
-    "cart_made_labels": Method(ours.cart_made_labels, CLASSES),
-    "cart_made_probabilities": Method(ours.cart_made_probabilities),
-    "figs": Method(peers.figs, turn=1),
-    "figs_probabilities": Method(partial(peers.figs, soft=True), CLASSES, 1),
-    "figs_splits": Method(partial(peers.figs, by_splits=True), turn=1),
-    "greedy_list": Method(peers.greedy_list, ("binary",), 1),
-    "rulefit": Method(peers.rulefit, ("binary", "regression"), 3, 1),
-    "fab_regions": Method(ours.fab_regions, turn=2, splits=1, wants_key=True),
-    "fab_soft": Method(ours.fab_soft, turn=2, splits=1, wants_key=True),
-    "fab_refined": Method(ours.fab_refined, turn=2, splits=1, wants_key=True),
-    "te2rules": Method(peers.te2rules, ("binary",), 1, ensembles=("small",)),
-    "te2rules_full": Method(peers.te2rules, ("binary",), 4, splits=1),
+    "list": Method(methods.rule_list, ensembles=EVERY),
+    "tree": Method(methods.tree, splits=3),
+    "additive": Method(methods.additive, splits=2),
+    "cart_labels": Method(methods.cart_labels, CLASSES, ensembles=EVERY),
+    "cart_probabilities": Method(methods.cart_probabilities, ensembles=EVERY),
+    "cart_synthetic_labels": Method(methods.cart_synthetic_labels, CLASSES),
+    "cart_synthetic_probabilities": Method(methods.cart_synthetic_probabilities),
+    "figs": Method(partial(methods.peer, name="imodels:FIGS"), turn=1),
+    "figs_probabilities": Method(methods.figs_probabilities, CLASSES, 1),
+    "figs_splits": Method(methods.figs_splits, turn=1),
+    "greedy_list": Method(
+        partial(methods.peer, name="imodels:GreedyRuleList"), ("binary",), 1
+    ),
+    "rulefit": Method(
+        partial(methods.peer, name="imodels:RuleFit"), ("binary", "regression"), 3, 1
+    ),
+    "fab_regions": Method(methods.fab_regions, turn=2, splits=1, wants_key=True),
+    "fab_soft": Method(methods.fab_soft, turn=2, splits=1, wants_key=True),
+    "fab_refined": Method(methods.fab_refined, turn=2, splits=1, wants_key=True),
+    "te2rules": Method(methods.te2rules, ("binary",), 1, ensembles=("small",)),
+    "te2rules_full": Method(methods.te2rules, ("binary",), 4, splits=1),
 }
 """In the order of the tables."""
+
+PACKAGES = dict.fromkeys(
+    ("figs", "figs_probabilities", "figs_splits", "greedy_list", "rulefit"), "imodels"
+) | dict.fromkeys(("te2rules", "te2rules_full"), "te2rules")
+"""Of peers."""
 
 QUICK_SETS = ("heart", "vote", "pima", "synthetic1", "energy", "autorisk")
 
@@ -97,8 +106,8 @@ def main():
 def cases_of(options):
     """Key -> function giving rows, in the order in which they shall be run."""
     wanted = options.methods.split(",") if options.methods else list(METHODS)
-    for method, package in peers.missing_packages().items():
-        if method in wanted:
+    for method, package in PACKAGES.items():
+        if method in wanted and not is_installed(package):
             print(f"{method} is left out: {package} is not installed")
             wanted.remove(method)
     sets = QUICK_SETS if options.quick else SETS
@@ -124,11 +133,11 @@ def scores(name, kind, split, method):
     try:
         answers = chosen.run(case, **keys)
     except Exception as problem:
-        if method not in peers.PACKAGES:
+        if method not in PACKAGES:
             raise
         print(f"    {method} failed: {type(problem).__name__}: {problem}")
         nothing = np.full(len(case.said), np.nan)
-        answers = dict.fromkeys(ours.SIZES, ours.Answer(nothing, 0, 0, np.nan))
+        answers = dict.fromkeys(methods.SIZES, methods.Answer(nothing, 0, 0, np.nan))
     taken = time.perf_counter() - begin
     return [
         {

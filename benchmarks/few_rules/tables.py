@@ -9,7 +9,7 @@ from benchmarks._study import markdown_table, mean_and_sd
 
 CASE = ["data", "ensemble", "split", "K"]
 CARTS = ("cart_labels", "cart_probabilities")
-MADE_CARTS = ("cart_made_labels", "cart_made_probabilities")
+SYNTHETIC_CARTS = ("cart_synthetic_labels", "cart_synthetic_probabilities")
 BIG = ("forest", "xgboost")
 
 TEXT = """\
@@ -38,8 +38,9 @@ fitted). None is tuned per case.
 - `tree`, `additive`: `DistilledTree...`, and `AdditiveRules...` with `tune=None`.
 - `cart_labels`, `cart_probabilities`: a CART with K leaves fitted to the classes the
   ensemble says, or to its class probabilities (squared error); in regression there is
-  only one, fitted to its values and called `cart_probabilities` here. `cart_made_...`:
-  the same on training rows and made rows, drawn and weighted as the list's.
+  only one, fitted to its values and called `cart_probabilities` here.
+  `cart_synthetic_...`: the same on training rows and synthetic rows, drawn and weighted
+  as the list's.
 - `figs`: imodels' FIGS fitted to the classes or values; the longest sum of trees that
   have K leaves together. `figs_probabilities`: to class probabilities. `figs_splits`:
   K - 1 splits, the length when each tree of m leaves is written as m - 1 boxes; it may
@@ -71,9 +72,10 @@ there is; on xor four do, and a CART of 27 literals comes even with them. Under 
 forest, bodyfat (126 training rows, one feature that says nearly all) is better cut by a
 CART at small K: this is the one real set where the list is plainly worse.
 
-A CART that sees the made rows too is the harder rival. At K = 10 the list gains on it
-about half of what it gains on CARTs as people grow them, and in regression less: that
-part of the gain comes from asking the ensemble about more rows, not from the search.
+A CART that sees the synthetic rows too is the harder rival. At K = 10 the list gains on
+it about half of what it gains on CARTs as people grow them, and in regression less:
+that part of the gain comes from asking the ensemble about more rows, not from the
+search.
 Against it the list loses in vote, bodyfat and, with 8 or 10 lines, in crx and diabetes
 under XGBoost.
 
@@ -102,8 +104,8 @@ def write_tables(study, methods):
         yardstick(big),
         "Gain: fidelity of the list less that of the better one, on the same test "
         "rows, of the two CARTs with K leaves. The last two columns: the same against "
-        "the better one of the two that see made rows too. Error: median over sets and "
-        "ensembles of the change in mean error. Literals: list / CART.",
+        "the better one of the two that see synthetic rows too. Error: median over "
+        "sets and ensembles of the change in mean error. Literals: list / CART.",
         list_and_cart(big, ["kind", "role", "K"]),
         not_better(big),
         READING,
@@ -160,10 +162,10 @@ def change_of_error(both):
 
 def list_and_cart(frame, keys):
     """Wins, losses and mean gains per group."""
-    made = dict(list(beside(frame, "list", MADE_CARTS).groupby(keys, sort=False)))
+    asked = dict(list(beside(frame, "list", SYNTHETIC_CARTS).groupby(keys, sort=False)))
     lines = []
     for key, rows in beside(frame, "list", CARTS).groupby(keys, sort=False):
-        too = made[key]["gain"] if key in made else np.array([])
+        too = asked[key]["gain"] if key in asked else np.array([])
         lines.append(
             [
                 *key,
@@ -180,7 +182,7 @@ def list_and_cart(frame, keys):
             ]
         )
     header = ["cases", "wins / losses", "gain", "list", "CART", "error", "literals"]
-    header += ["overlap", "made: wins / losses", "made: gain"]
+    header += ["overlap", "synthetic: wins / losses", "synthetic: gain"]
     order = {name: i for i, name in enumerate(SETS)}
     lines.sort(key=lambda line: [order.get(part, part) for part in line[: len(keys)]])
     return markdown_table([*keys, *header], lines)
@@ -216,7 +218,8 @@ EARLIER = (
 def not_better(frame):
     """Names the sets where the list loses more often than it wins."""
     parts = []
-    for name, carts in (("CART", CARTS), ("CART on made rows too", MADE_CARTS)):
+    rivals = {"CART": CARTS, "CART on synthetic rows too": SYNTHETIC_CARTS}
+    for name, carts in rivals.items():
         found = []
         both = beside(frame, "list", carts)
         for key, rows in both.groupby(["data", "ensemble"], sort=False):

@@ -102,7 +102,7 @@ def fuzz(format, corpus, seconds):
     # Kernels are compiled by Numba, which cannot read instrumented functions.
     kernels = ["clearwood.ensembles._kernels"]
     with atheris.instrument_imports(include=["clearwood.ensembles"], exclude=kernels):
-        from clearwood.ensembles import files
+        from clearwood.ensembles import read
     from tests.ensembles import mutants
 
     from clearwood.exceptions import InputError, ModelFormatError
@@ -112,7 +112,7 @@ def fuzz(format, corpus, seconds):
 
     def handles(data):
         try:
-            ensemble = files.read_document(data, "mutant")
+            ensemble = read.read_document(data, "mutant")
         except ModelFormatError:
             return
         X = np.array([[0.0] * ensemble.n_features, [1.5] * ensemble.n_features])

@@ -162,7 +162,7 @@ def serve(format, pipe):
 
 
 def read_only(data):
-    from clearwood.ensembles.files import read_document
+    from clearwood.ensembles.read import read_document
     from clearwood.exceptions import ModelFormatError
 
     try:

@@ -34,7 +34,6 @@ def few_trees(ensemble):
         BornAgainTreeRegressor(n_rules=3, p_alt=0.5, n_node_rows=100),
         DistilledTreeClassifier(n_rules=3, max_rules=3, n_synthetic=200),
         DistilledTreeRegressor(max_rules=2, n_synthetic=200),
-        DistilledTreeRegressor(max_rules=3, grow="cart"),
         FABRulesClassifier(n_restarts=2),
         FABRulesRegressor(n_restarts=2),
         FABRulesClassifier(few_trees(RandomForestClassifier), n_restarts=2),

@@ -322,7 +322,7 @@ def test_what_is_printed_predicts_with_missing_values_and_categories():
     ).fit(X, y)
     found = cw.NodeHarvestClassifier(model, max_rules=8).fit(X, y)
     rules = found.rules_
-    assert rules.n_rules <= 8 and rules.is_average
+    assert rules.n_rules <= 8 and isinstance(rules, cw.RuleAverage)
     assert rules.evaluate(X, y, teacher=model).fidelity > 0.7
     again = cw.RuleSet.from_json(rules.to_json())
     np.testing.assert_array_equal(again.predict(X), found.predict(X))
