@@ -52,9 +52,18 @@ def test_bad_json(data, message):
 
 BAD = [
     ("text", {}, [1], "an array"),
-    ("text", {}, "a\ud800", "half characters"),
+    ("text", {}, "a\ud800", "half a character"),
     ("flag", {}, 2, "found 2, expected true or false"),
-    ("flag", {}, 1.0, "true or false"),
+    ("flag", {}, 1, "found 1, expected true or false"),
+    ("flag", {"from_number": True}, 2, "found 2, expected true or false"),
+    ("flag", {"from_number": True}, 1.0, "true or false"),
+    ("only", {}, {"a": 1}, "f.json: a: not a field"),
+    ("labels", {}, [1, None], r"f.json\[1\]: found None, expected a text"),
+    ("labels", {}, ["a", float("nan")], r"f.json\[1\]: found nan"),
+    ("labels", {}, ["a", "\ud800"], r"f.json\[1\].*half a character"),
+    ("labels", {}, ["b", "a", "b"], "found the label 'b' twice"),
+    ("labels", {}, "ab", "found 'ab', expected an array"),
+    ("parsed", {}, "{", "no sound JSON"),
     ("integer", {}, 1.0, "expected a whole number"),
     ("integer", {}, True, "found True"),
     ("integer", {}, "1", "found '1'"),
@@ -98,7 +107,10 @@ def test_bad_values(method, options, value, message):
 
 def test_good_values():
     assert Place("x", "f").text() == "x"
-    assert Place(1, "f").flag() is True and Place(False, "f").flag() is False
+    assert (
+        Place(1, "f").flag(from_number=True) is True
+        and Place(False, "f").flag() is False
+    )
     assert Place("12", "f").integer(0, 12, from_text=True) == 12
     assert Place("5E-1", "f").number(from_text=True) == 0.5
     assert Place(2**70, "f").number() == 2.0**70

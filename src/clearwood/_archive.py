@@ -17,9 +17,9 @@ from typing import Any
 
 import numpy as np
 
+from clearwood._documents import Place, parse_json, shown
 from clearwood._features import FeatureSpace
 from clearwood._files import write_bytes
-from clearwood._json import Place, parse_json
 from clearwood.conjugate import models as leaf_models
 from clearwood.conjugate.linear import LinearRegressionNormalGamma
 from clearwood.conjugate.models import LeafModel
@@ -143,12 +143,9 @@ def read_archive(path: str | Path) -> tuple[Place, Callable[..., np.ndarray]]:
         ) from None
     if len(parts.get("model.json", b"")) > MOST_TEXT:
         raise ModelFormatError("model.json is too large.")
-    try:
-        text = parts.pop("model.json", b"").decode("utf-8")
-    except UnicodeDecodeError:
-        raise ModelFormatError("model.json: not a text in UTF-8.") from None
-    top = Place(parse_json(text, "a meta-tree as save writes it"), "")
-    if top.value(str, "format") != FORMAT or top.value(int, "version") != VERSION:
+    document = parse_json(parts.pop("model.json", b""), "model.json")
+    top = Place(document, "model.json")
+    if top["format"].text() != FORMAT or top["version"].integer() != VERSION:
         raise ModelFormatError(
             f"format: expected {FORMAT!r}, version {VERSION}; read the file with the "
             "version of Clearwood that wrote it."
@@ -197,14 +194,14 @@ def _read_array(
 
 def read_leaf(place: Place) -> LeafModel:
     """A leaf model of the document."""
-    kind = place.value(str, "kind")
+    kind = place["kind"].text()
     if kind not in LEAVES:
-        raise ModelFormatError(f"{place.at('kind')}: expected one of {list(LEAVES)}.")
-    names = {key: _tuples(v) for key, v in place.content.items() if key != "kind"}
+        place["kind"].fail(shown(kind), f"one of {list(LEAVES)}")
+    names = {key: _tuples(place[key].value) for key in place.keys() if key != "kind"}
     try:
         return LEAVES[kind](**names)
     except (InputError, TypeError, ValueError, OverflowError) as error:
-        raise ModelFormatError(f"{place.path}: {error}") from None
+        raise ModelFormatError(f"{place.where}: {error}") from None
 
 
 def _tuples(value: Any) -> Any:

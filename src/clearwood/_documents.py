@@ -9,15 +9,16 @@ from __future__ import annotations
 import json
 import math
 import re
-import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
 import numpy as np
 
-from clearwood.ensembles.soundness import REMEDY
+from clearwood._documents_memory import check_memory
 from clearwood.exceptions import InputError, ModelFormatError
+
+REMEDY = "The model is damaged or was changed by hand; read it again or refit it."
 
 MOST_BYTES = 4 * 2**30
 MOST_TREES = 1_000_000
@@ -26,26 +27,20 @@ MOST_UNNAMED_FEATURES = 200_000
 MOST_CLASSES = 10_000
 INT64_LIMIT = 2**63 - 1
 
-SMALL_BYTES = 2_500_000
-"""Files up to here stay within the limits of memory whatever they hold."""
-SPARE_MEMORY = 32 * 2**20
-"""Bytes that a document and its values may take besides nine times the file."""
-PIECE = 2**20
-"""Bytes that are looked at at a time."""
-IN_NUMBER = np.isin(np.arange(256), list(b"+-.0123456789Ee"))
-
 INTEGER = re.compile(r"[+-]?[0-9]{1,19}", re.ASCII)
 NUMBER = re.compile(
     r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,6})?", re.ASCII
 )
 
 
-def read_bytes(path: str | Path) -> bytes:
+def read_bytes(path: str | Path, most: int | None = None) -> bytes:
     """The content of a file that is not too large.
 
     Parameters
     ----------
     path : str or Path
+    most : int, optional
+        Most bytes; ``MOST_BYTES`` if not given.
 
     Returns
     -------
@@ -62,11 +57,11 @@ def read_bytes(path: str | Path) -> bytes:
     try:
         if path.is_char_device() or path.is_block_device():
             raise InputError(f"Cannot read {path}: it is a device; name a file.")
-        size = path.stat().st_size
-        if size > MOST_BYTES:
+        size, most = path.stat().st_size, most or MOST_BYTES
+        if size > most:
             raise ModelFormatError(
-                f"{path}: {size:,} bytes are more than the {MOST_BYTES:,} that can be "
-                "read; fit a smaller model."
+                f"{path}: {size:,} bytes are more than the {most:,} that can be read; "
+                "fit a smaller model."
             )
         return path.read_bytes()
     except OSError as error:
@@ -97,8 +92,7 @@ def parse_json(data: bytes, name: str) -> Any:
     """
     try:
         text = data.decode("utf-8-sig")
-        if len(data) > SMALL_BYTES:
-            _check_memory(data, text)
+        check_memory(data, text)
         return json.loads(text, object_pairs_hook=_distinct_keys)
     except RecursionError:
         reason = "it is nested too deeply"
@@ -109,47 +103,6 @@ def parse_json(data: bytes, name: str) -> Any:
     except ValueError as error:
         reason = str(error)
     raise ModelFormatError(f"{name}: no sound JSON, {reason}. {REMEDY}")
-
-
-def _check_memory(data: bytes, text: str) -> None:
-    """Refuse a document whose values would take far more memory than its text."""
-    count, long_numbers = _count_outside_texts(data)
-    objects, arrays, members = count[ord("{")], count[ord("[")], count[ord(":")]
-    # What Python takes for one of each. Five members are part of an object's price,
-    # and their names are stored once; of more members every name may be another.
-    memory = 190 * objects + 88 * arrays + 110 * max(0, members - 5 * objects)
-    # The members of a huge object stand in memory three times while it is made.
-    memory += 100 * max(0, members - 64 * objects)
-    memory += (52 if text.isascii() else 80) * max(0, count[ord('"')] - members)
-    memory += 28 * long_numbers + 9 * (count[ord(",")] + objects + arrays)
-    memory += sys.getsizeof(text)
-    if memory > SPARE_MEMORY + 9 * len(data):
-        raise ValueError(
-            "found far more small values than a model has, which would take "
-            f"{memory / 1e6:,.0f} MB of memory"
-        )
-
-
-def _count_outside_texts(data: bytes) -> tuple[list[int], int]:
-    """How often every byte stands outside of texts, and how many numbers are long.
-
-    Quotes are counted where a text ends. Long are numbers of three characters or
-    more: Python keeps the small whole numbers once.
-    """
-    if b"\\" in data:
-        data = data.replace(b"\\\\", b"  ").replace(b'\\"', b"  ")
-    count, long_numbers, inside = np.zeros(256, np.int64), 0, False
-    for start in range(0, len(data), PIECE):
-        piece = np.frombuffer(data, np.uint8, min(PIECE, len(data) - start), start)
-        within = np.bitwise_xor.accumulate(piece == ord('"')) ^ inside
-        inside = bool(within[-1])
-        outside = piece[~within]
-        count += np.bincount(outside, minlength=256)
-        digit = IN_NUMBER[outside]
-        first = digit.copy()
-        first[1:] &= ~digit[:-1]
-        long_numbers += int(np.count_nonzero(first[:-2] & digit[1:-1] & digit[2:]))
-    return count.tolist(), long_numbers
 
 
 def _distinct_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -221,6 +174,11 @@ def plain_number(text: str) -> float | None:
     return number if math.isfinite(number) else None
 
 
+def refuse_damaged(where: str, found: str, expected: str) -> NoReturn:
+    """Refuse a model that cannot be as its library made it."""
+    raise ModelFormatError(f"{where}: found {found}, expected {expected}. {REMEDY}")
+
+
 def refuse_repeated(values: Sequence[Any], place: Place, what: str) -> None:
     """Refuse a file that has the same name, label or category twice."""
     twice = first_repeated(values)
@@ -259,9 +217,7 @@ expected one. The model is damaged or was changed by hand; read it again or refi
 
     def fail(self, found: str, expected: str) -> NoReturn:
         """Refuse the file because of this place."""
-        raise ModelFormatError(
-            f"{self.where}: found {found}, expected {expected}. {REMEDY}"
-        )
+        refuse_damaged(self.where, found, expected)
 
     def refuse(self, reason: str, remedy: str) -> NoReturn:
         """Refuse the file for what it holds: sound, but of a kind that is not read."""
@@ -290,6 +246,14 @@ expected one. The model is damaged or was changed by hand; read it again or refi
     def keys(self) -> list[str]:
         """Names of the members."""
         return list(self._members())
+
+    def only(self, *fields: str) -> None:
+        """Refuse an object with other members than these."""
+        for key in self.keys():
+            if key not in fields:
+                raise ModelFormatError(
+                    f"{self._below(key)}: not a field of the format. {REMEDY}"
+                )
 
     def _below(self, key: str) -> str:
         return f"{self.where}{'.' if ': ' in self.where else ': '}{key}"
@@ -340,6 +304,18 @@ expected one. The model is damaged or was changed by hand; read it again or refi
             Place(None, f"{self.where}[{i}]").fail(str(array[i]), "a finite number")
         return array
 
+    def labels(self) -> tuple[str | bool | int | float, ...]:
+        """An array of texts, numbers and truth values, each of them once."""
+        for label in self.entries():
+            if isinstance(label.value, str):
+                label.text()
+            elif isinstance(label.value, float):
+                label.number()
+            elif not isinstance(label.value, int):
+                label.fail(shown(label.value), "a text, a number, true or false")
+        refuse_repeated(self.value, self, "the label")
+        return tuple(self.value)
+
     def _array(self, length: int | None, kinds: str, what: str) -> np.ndarray:
         array = self.value
         if isinstance(array, list):
@@ -369,14 +345,22 @@ expected one. The model is damaged or was changed by hand; read it again or refi
         try:
             self.value.encode()
         except UnicodeEncodeError:
-            self.fail(ascii(self.value[:40]), "a text without half characters")
+            found = f"{ascii(self.value[:40])} with half a character"
+            self.fail(found, "a text that can be printed")
         return self.value
 
-    def flag(self) -> bool:
-        """True or false, which some libraries write as 1 or 0."""
-        if not isinstance(self.value, bool | int) or self.value not in (0, 1):
-            self.fail(shown(self.value), "true or false")
-        return bool(self.value)
+    def parsed(self) -> Place:
+        """The JSON document that a text holds, at the same place."""
+        return Place(parse_json(self.text().encode(), self.where), self.where)
+
+    def flag(self, *, from_number: bool = False) -> bool:
+        """True or false; ``from_number``: as 1 or 0."""
+        value = self.value
+        if from_number and type(value) is int and value in (0, 1):
+            value = bool(value)
+        if not isinstance(value, bool):
+            self.fail(shown(value), "true or false")
+        return value
 
     def integer(
         self,

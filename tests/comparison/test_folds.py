@@ -15,7 +15,8 @@ from clearwood.comparison.folds import (
     make_parts,
 )
 from clearwood.comparison.models import fit_afresh
-from clearwood.simplifiers.api import METHODS
+from clearwood.simplifiers import METHODS
+from clearwood.simplifiers.api import estimator_class
 
 
 @given(st.lists(st.integers(0, 4), min_size=2, max_size=60), st.integers(2, 8))
@@ -108,7 +109,7 @@ def test_methods_give_all_sizes_at_once_if_and_only_if_they_have_a_path(method):
     problem = Problem(X, y, weight, False, (ensemble,), np.zeros(0), parts, "level")
     groups = groups_of(method, 4)
     assert len(groups) == (4 if method in ONE_BY_ONE else 1)
-    made = METHODS[method][1](ensemble, max_rules=4).fit(X)
+    made = estimator_class(method, "regression")(ensemble, max_rules=4).fit(X)
     assert hasattr(made, "path_") == (method not in ONE_BY_ONE)
     answers = fit_job(problem, Job(method, groups[-1], 3))
     assert answers[-1].asked <= 4 and answers[-1].rules.target == "level"

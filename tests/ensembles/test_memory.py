@@ -5,7 +5,8 @@ import random
 
 import pytest
 
-from clearwood import _documents as documents
+from clearwood import _documents_memory as memory
+from clearwood._documents import parse_json
 from clearwood.ensembles.files import read_document
 from clearwood.exceptions import ModelFormatError
 
@@ -44,39 +45,39 @@ def test_values_are_counted_outside_of_texts(seed, monkeypatch):
     rng = random.Random(seed)
     value = [random_value(rng) for _ in range(5)]
     data = json.dumps(value, ensure_ascii=rng.random() < 0.5).encode()
-    whole, long_numbers = documents._count_outside_texts(data)
+    whole, long_numbers = memory._count_outside_texts(data)
     found = [whole[ord(mark)] for mark in '{["']
     assert [*found, long_numbers] == counted(value)
     # In pieces a number may be cut in two, nothing else may change.
-    monkeypatch.setattr(documents, "PIECE", 7)
-    assert documents._count_outside_texts(data)[0] == whole
+    monkeypatch.setattr(memory, "PIECE", 7)
+    assert memory._count_outside_texts(data)[0] == whole
 
 
 @pytest.mark.parametrize(
     "value", ["{}", '{"a":0}', "[]", "[0]", '"ab"', '"\U0001f600"', '{"a":{"b":[]}}']
 )
 def test_small_values_by_the_thousand_are_refused(value, monkeypatch):
-    monkeypatch.setattr(documents, "SMALL_BYTES", 1000)
-    monkeypatch.setattr(documents, "SPARE_MEMORY", 0)
+    monkeypatch.setattr(memory, "SMALL_BYTES", 1000)
+    monkeypatch.setattr(memory, "SPARE_MEMORY", 0)
     data = f'{{"learner":[{",".join([value] * 10_000)}]}}'.encode()
     with pytest.raises(ModelFormatError, match="model.json: .*far more small values"):
-        documents.parse_json(data, "model.json")
+        parse_json(data, "model.json")
 
 
 def test_one_object_of_very_many_members_is_refused(monkeypatch):
-    monkeypatch.setattr(documents, "SMALL_BYTES", 1000)
-    monkeypatch.setattr(documents, "SPARE_MEMORY", 0)
+    monkeypatch.setattr(memory, "SMALL_BYTES", 1000)
+    monkeypatch.setattr(memory, "SPARE_MEMORY", 0)
     data = json.dumps({f"a longer name {i}": 0 for i in range(10_000)}).encode()
     with pytest.raises(ModelFormatError, match="far more small values"):
-        documents.parse_json(data, "model.json")
+        parse_json(data, "model.json")
 
 
 def test_long_files_of_numbers_are_read(monkeypatch):
-    monkeypatch.setattr(documents, "SPARE_MEMORY", 0)
+    monkeypatch.setattr(memory, "SPARE_MEMORY", 0)
     row = ",".join(["-3.7413667E-8", "0", "2147483647", "-1", '"a \\" {[,"'] * 1000)
     data = f"[{','.join([f'[{row}]'] * 150)}]".encode()
-    assert len(data) > documents.SMALL_BYTES
-    assert len(documents.parse_json(data, "model.json")) == 150
+    assert len(data) > memory.SMALL_BYTES
+    assert len(parse_json(data, "model.json")) == 150
 
 
 @pytest.mark.parametrize(("key", "most"), [("borders", 65_535), ("values", 2**19)])

@@ -21,6 +21,7 @@ from clearwood.cli.inputs import (
     read_model_and_table,
     read_training_table,
 )
+from clearwood.simplifiers import METHODS
 
 
 @click.command(short_help="Find out how many rules are needed, by which method.")
@@ -32,7 +33,7 @@ from clearwood.cli.inputs import (
     "--methods",
     default="all",
     show_default=True,
-    help=f"all, or some of {', '.join(shared.METHODS)}, and where they are installed "
+    help=f"all, or some of {', '.join(METHODS)}, and where they are installed "
     f"{', '.join(shared.PEERS)}: --methods list,tree",
 )
 @shared.max_rules

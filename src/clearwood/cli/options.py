@@ -13,10 +13,6 @@ MODELS = (
     "decision-tree",
 )
 
-METHODS = (
-    "list", "tree", "born-again", "additive", "in-trees", "fab", "em", "node-harvest",
-)  # fmt: skip
-
 PEERS = ("imodels:RuleFit", "imodels:FIGS", "imodels:GreedyRuleList", "te2rules")
 
 files = click.argument(

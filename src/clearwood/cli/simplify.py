@@ -16,8 +16,9 @@ from clearwood.cli.inputs import (
     read_model_and_table,
     read_training_table,
 )
-from clearwood.cli.options import METHODS, names
+from clearwood.cli.options import names
 from clearwood.cli.outputs import write_rules
+from clearwood.simplifiers import METHODS
 
 CAN_FORBID = tuple(name for name in METHODS if name not in ("fab", "em"))
 
@@ -29,7 +30,7 @@ CAN_FORBID = tuple(name for name in METHODS if name not in ("fab", "em"))
 @shared.classes
 @click.option(
     "--method",
-    type=click.Choice(METHODS),
+    type=click.Choice(list(METHODS)),
     default="list",
     show_default=True,
     help="list: the first rule that fits decides; found by a search for what says best "

@@ -36,8 +36,8 @@ from clearwood.comparison.peers import PEERS, is_installed
 from clearwood.comparison.processes import Outcome, run_jobs
 from clearwood.ensembles.read import needs_fit
 from clearwood.exceptions import InputError, InterruptedFitWarning
+from clearwood.simplifiers import METHODS
 from clearwood.simplifiers._common.teacher import warn_of_unknown_categories
-from clearwood.simplifiers.api import METHODS
 
 
 def compare(
@@ -132,8 +132,8 @@ def compare(
     if refitted:
         is_class = is_classifier(model)
     else:
-        model = read_fitted(model)
-        is_class = model.ensemble.task == "classification"
+        fitted = read_fitted(model)
+        is_class = fitted.task == "classification"
     X, y, weight = _check_data(X, y, sample_weight, is_class, cv)
     # Folds, an estimator without a seed, and then one per part.
     dealer, spare, *generators = as_generator(random_state).spawn(3 + cv + n_refits)
@@ -143,7 +143,7 @@ def compare(
         given = None if sample_weight is None else weight
         models = fit_afresh(model, X, y, given, folds, seed)
     else:
-        models = fitted_as_in(model, X, y)
+        models = fitted_as_in(model, fitted, X, y)
     ensemble = models.ensembles[-1]
     warn_of_unknown_categories(ensemble, ensemble.encode(X))
     problem = Problem(
@@ -231,7 +231,7 @@ def _check_data(
     X: Any, y: Any, sample_weight: Any, is_class: bool, cv: int
 ) -> tuple[Any, np.ndarray, np.ndarray]:
     """The rows that count."""
-    from sklearn.utils import _safe_indexing
+    from clearwood._estimators import take_rows
 
     if y is None:
         raise InputError(
@@ -243,7 +243,7 @@ def _check_data(
     weight = check_weight(sample_weight, len(y))
     counted = np.flatnonzero(weight)
     if len(counted) < len(y):
-        X, y, weight = _safe_indexing(X, counted), y[counted], weight[counted]
+        X, y, weight = take_rows(X, counted), y[counted], weight[counted]
     if len(y) < cv:
         raise InputError(
             f"There are {len(y)} rows (that count), fewer than the cv={cv} parts that "

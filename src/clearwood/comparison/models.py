@@ -12,7 +12,7 @@ import numpy as np
 
 from clearwood.ensembles import TreeEnsemble, read_ensemble
 from clearwood.exceptions import InputError
-from clearwood.simplifiers._common.teacher import Teacher
+from clearwood.simplifiers._common.teacher import class_positions
 
 
 class Models(NamedTuple):
@@ -30,21 +30,21 @@ class Models(NamedTuple):
     originals: tuple[Any, ...]
 
 
-def read_fitted(model: Any) -> Teacher:
+def read_fitted(model: Any) -> TreeEnsemble:
     """A fitted model or a file."""
-    teacher = Teacher(model, read_ensemble(model))
-    if teacher.ensemble.classes is not None and len(teacher.classes) < 2:
+    ensemble = read_ensemble(model)
+    if ensemble.classes is not None and len(ensemble.classes) < 2:
         raise InputError(
-            f"The model knows one class only ({teacher.classes[0]!r}); there is "
-            "nothing for rules to tell apart."
+            f"The model knows one class only ({ensemble.classes.tolist()[0]!r}); there "
+            "is nothing for rules to tell apart."
         )
-    return teacher
+    return ensemble
 
 
-def fitted_as_in(teacher: Teacher, X: Any, y: np.ndarray) -> Models:
+def fitted_as_in(model: Any, ensemble: TreeEnsemble, X: Any, y: np.ndarray) -> Models:
     """A fitted model under the names of the data, whose labels it must know."""
-    teacher.label_codes(y)
-    return Models((teacher.ensemble.as_in(X),), (teacher.model,))
+    class_positions(ensemble, y)
+    return Models((ensemble.as_in(X),), (model,))
 
 
 def fit_afresh(
@@ -70,7 +70,7 @@ def fit_afresh(
     seed : int
         For an estimator that has no seed of its own.
     """
-    from sklearn.utils import _safe_indexing
+    from clearwood._estimators import take_rows
 
     _check_classes(model, y)
     every = np.arange(len(y))
@@ -86,7 +86,7 @@ def fit_afresh(
             one.set_params(random_state=seed)
         settings = {} if weight is None else {"sample_weight": weight[rows]}
         try:
-            one.fit(_safe_indexing(X, rows), y[rows], **settings)
+            one.fit(take_rows(X, rows), y[rows], **settings)
         except Exception as error:  # LightGBM's and CatBoost's are no ValueError.
             raise InputError(
                 f"Fitting the {type(model).__name__} to {len(rows):,} of {len(y):,} "

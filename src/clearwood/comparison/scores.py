@@ -9,8 +9,8 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
-from sklearn.utils import _safe_indexing
 
+from clearwood._estimators import take_rows
 from clearwood.comparison.folds import Answer, Job, Problem
 from clearwood.comparison.frontier import FrontierPoint
 from clearwood.comparison.messages import Reply
@@ -38,7 +38,7 @@ def make_held_out(problem: Problem) -> HeldOut:
     folds = [part for part in problem.parts if part.kind == "fold"]
     truth = problem.positions(problem.y)
     said = [
-        problem.ensembles[fold.ensemble].predict(_safe_indexing(problem.X, fold.told))
+        problem.ensembles[fold.ensemble].predict(take_rows(problem.X, fold.told))
         for fold in folds
     ]
     return HeldOut(

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
+from clearwood._documents import refuse_damaged
 from clearwood.ensembles.links import LINKS, REGRESSION_LINKS
-from clearwood.exceptions import ModelFormatError
 
 if TYPE_CHECKING:
     from clearwood.ensembles.tree_ensemble import TreeEnsemble
@@ -30,7 +30,6 @@ OTHER_FIELDS = {
     "offset": np.float64,
     "tree_weight": np.float64,
 }
-REMEDY = "The model is damaged or was changed by hand; read it again or refit it."
 
 
 def exact_array(name: str, values: Any, dtype: Any) -> np.ndarray:
@@ -45,7 +44,7 @@ def exact_array(name: str, values: Any, dtype: Any) -> np.ndarray:
     with np.errstate(invalid="ignore"):
         array = np.ascontiguousarray(given, dtype=dtype)
     if array.dtype.kind != "f" and not np.array_equal(array, given):
-        _fail(name, "values that do not fit", f"{np.dtype(dtype).name} values")
+        refuse_damaged(name, "values that do not fit", f"{np.dtype(dtype).name} values")
     return array
 
 
@@ -89,20 +88,24 @@ def _check_shapes(e: TreeEnsemble) -> None:
     for name in NODE_FIELDS:
         found = getattr(e, name).shape
         if found != (e.n_nodes,):
-            _fail(name, f"shape {found}", f"({e.n_nodes},), one entry per node")
+            refuse_damaged(
+                name, f"shape {found}", f"({e.n_nodes},), one entry per node"
+            )
     if e.value.ndim != 2 or len(e.value) != e.n_nodes:
-        _fail("value", f"shape {e.value.shape}", f"({e.n_nodes}, width)")
+        refuse_damaged("value", f"shape {e.value.shape}", f"({e.n_nodes}, width)")
     for name in TREE_FIELDS:
         found = getattr(e, name).shape
         if found != (e.n_trees,):
-            _fail(name, f"shape {found}", f"({e.n_trees},), one entry per tree")
+            refuse_damaged(
+                name, f"shape {found}", f"({e.n_trees},), one entry per tree"
+            )
 
 
 def _check_roots(e: TreeEnsemble) -> None:
     expected_first = e.n_trees == 0 or e.roots[0] == 0
     in_order = np.all(np.diff(e.roots) > 0) and np.all(e.roots < e.n_nodes)
     if not expected_first or not in_order or (e.n_nodes > 0) != (e.n_trees > 0):
-        _fail(
+        refuse_damaged(
             "roots", f"{e.roots[:5].tolist()}...", "0, then rising positions of nodes"
         )
 
@@ -146,7 +149,7 @@ def _check_category_sets(e: TreeEnsemble) -> None:
     ends_fit = n_sets >= 0 and offsets[0] == 0 and offsets[-1] == e.categories_left.size
     if not ends_fit or (np.diff(offsets) < 0).any():
         expected = f"rising from 0 to {e.categories_left.size}, the table's end"
-        _fail("category_offsets", f"{offsets[:5].tolist()}...", expected)
+        refuse_damaged("category_offsets", f"{offsets[:5].tolist()}...", expected)
     _require(e, "category_set", e.category_set < n_sets, f"below {n_sets}")
     n_categories = np.array([len(c or ()) for c in e.features.categories], dtype=int)
     nodes = np.flatnonzero(e.category_set >= 0)
@@ -166,20 +169,20 @@ def _check_outputs(e: TreeEnsemble) -> None:
     if wrong.size:
         t = wrong[0]
         expected = f"a first output that leaves room in {e.n_outputs} output(s)"
-        _fail(f"output of tree {t}", str(e.output[t]), expected)
+        refuse_damaged(f"output of tree {t}", str(e.output[t]), expected)
     for name in ("base_score", "offset"):
         found = getattr(e, name)
         if found.shape != (e.n_outputs,) or not np.isfinite(found).all():
-            _fail(name, str(found), "one finite number per output")
+            refuse_damaged(name, str(found), "one finite number per output")
     if not (np.isfinite(e.divisor) and e.divisor > 0):
-        _fail("divisor", str(e.divisor), "a positive number")
+        refuse_damaged("divisor", str(e.divisor), "a positive number")
     for name in ("scale", "link_scale"):
         if not np.isfinite(getattr(e, name)):
-            _fail(name, str(getattr(e, name)), "a finite number")
+            refuse_damaged(name, str(getattr(e, name)), "a finite number")
     if e.aggregation not in ("sum", "weighted_median"):
-        _fail("aggregation", repr(e.aggregation), "'sum' or 'weighted_median'")
+        refuse_damaged("aggregation", repr(e.aggregation), "'sum' or 'weighted_median'")
     if e.tree_weight.size != (e.n_trees if e.aggregation == "weighted_median" else 0):
-        _fail(
+        refuse_damaged(
             "tree_weight", f"{e.tree_weight.size} weights", "one per tree for a median"
         )
     _check_link(e)
@@ -187,18 +190,20 @@ def _check_outputs(e: TreeEnsemble) -> None:
 
 def _check_link(e: TreeEnsemble) -> None:
     if e.link not in LINKS:
-        _fail("link", repr(e.link), f"one of {LINKS}")
+        refuse_damaged("link", repr(e.link), f"one of {LINKS}")
     if e.task == "regression":
         if e.classes is not None or e.n_outputs != 1 or e.link not in REGRESSION_LINKS:
             found = f"{e.n_outputs} output(s), link {e.link!r}, classes {e.classes}"
-            _fail("task", found, "one output, no classes and a regression link")
+            refuse_damaged(
+                "task", found, "one output, no classes and a regression link"
+            )
     elif e.task == "classification":
         n = 2 if e.link == "logistic" else e.n_outputs
         if e.classes is None or len(e.classes) != n or e.link in REGRESSION_LINKS:
             found = f"classes {e.classes}, link {e.link!r}"
-            _fail("task", found, f"{n} classes and a classification link")
+            refuse_damaged("task", found, f"{n} classes and a classification link")
     else:
-        _fail("task", repr(e.task), "'regression' or 'classification'")
+        refuse_damaged("task", repr(e.task), "'regression' or 'classification'")
 
 
 def _tree_of_node(e: TreeEnsemble) -> np.ndarray:
@@ -216,8 +221,4 @@ def _fail_at(
 ) -> NoReturn:
     tree = np.searchsorted(e.roots, node, side="right") - 1
     where = f"{field} of node {node - e.roots[tree]} in tree {tree}"
-    _fail(where, found, expected)
-
-
-def _fail(where: str, found: str, expected: str) -> NoReturn:
-    raise ModelFormatError(f"{where}: found {found}, expected {expected}. {REMEDY}")
+    refuse_damaged(where, found, expected)

@@ -7,9 +7,10 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, _fit_context
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
+from clearwood._estimators import fit_context
 from clearwood._features import FeatureSpace, is_frame
 from clearwood._validation import check_table, check_target, check_weight
 from clearwood.conjugate.models import LeafModel
@@ -55,7 +56,7 @@ class LearnsByStatistics(BaseEstimator):
         return y
 
     # The parameters may hold fitted models, which keep their own settings.
-    @_fit_context(prefer_skip_nested_validation=False)
+    @fit_context(prefer_skip_nested_validation=False)
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """Choose the structure, and learn all rows.
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from clearwood._estimators import Interval, StrOptions
 from clearwood._numeric import as_generator
 from clearwood.conjugate.models import LeafModel
 from clearwood.ensembles import TreeEnsemble

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.utils import get_tags
-from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from clearwood._estimators import StrOptions
 from clearwood._features import is_frame
 from clearwood._numeric import as_generator
 from clearwood.ensembles import TreeEnsemble, read_ensemble

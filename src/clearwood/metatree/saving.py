@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from clearwood import _archive as archive
-from clearwood._json import Place
+from clearwood._documents import Place, refuse_repeated
 from clearwood.ensembles import TreeEnsemble
 from clearwood.exceptions import InputError, ModelFormatError
 from clearwood.metatree.base import LearnsByStatistics
@@ -95,12 +95,12 @@ def load_estimator(path: str | Path) -> Any:
 
 
 def _load(top: Place, array: Callable[..., np.ndarray]) -> Any:
-    kind = top.value(str, "kind")
+    kind = top["kind"].text()
     if kind not in KINDS:
         raise ModelFormatError(f"kind: expected one of {list(KINDS)}.")
     features = read_features(top)
-    leaf = archive.read_leaf(top.place("leaf"))
-    classes = top.labels("classes", or_none=True)
+    leaf = archive.read_leaf(top["leaf"])
+    classes = None if top["classes"].value is None else top["classes"].labels()
     is_classifier = kind.endswith("Classifier")
     counts = leaf.n_stats if hasattr(leaf, "probabilities") else None
     if (classes is not None) != is_classifier or counts != (
@@ -116,12 +116,11 @@ def _load(top: Place, array: Callable[..., np.ndarray]) -> Any:
     else:
         estimator = _load_forest(KINDS[kind], top, features, leaf, own, g, array)
     estimator.leaf_, estimator.n_features_in_ = leaf, features.n_features
-    names = top.labels("column_names", or_none=True)
-    if names is not None:
-        if len(names) != features.n_features or not all(
-            isinstance(name, str) for name in names
-        ):
-            raise ModelFormatError("column_names: expected one text per feature.")
+    if top["column_names"].value is not None:
+        names = [name.text() for name in top["column_names"].items()]
+        refuse_repeated(names, top["column_names"], "the name")
+        if len(names) != features.n_features:
+            top["column_names"].fail(f"{len(names)} names", "one per feature")
         estimator.feature_names_in_ = np.array(names, dtype=object)
     if classes is not None:
         estimator.classes_ = np.array(classes)
@@ -155,7 +154,8 @@ def _load_forest(
     }
     if len(arrays["feature"]) != len(own) or not len(roots) or leaf.reads_features:
         raise ModelFormatError("own: does not fit the nodes.")
-    weights, input_dtype = top.value(str, "weights"), top.value(str, "input_dtype")
+    weights = top["weights"].text()
+    input_dtype: Any = top["input_dtype"].text()
     if weights not in ("uniform", "evidence") or input_dtype not in (
         "float32", "float64"
     ):  # fmt: skip
@@ -169,9 +169,9 @@ def _load_forest(
         base_score=np.zeros(1),
         divisor=float(len(roots)),
         link="identity",
-        allows_infinite=top.value(bool, "allows_infinite"),
+        allows_infinite=top["allows_infinite"].flag(),
         input_dtype=input_dtype,
-        source=top.value(str, "source"),
+        source=top["source"].text(),
     )
     forest = MetaForest(ensemble, leaf, lambda s: np.zeros(s.n_nodes))
     if g[forest.first_child < 0].any():

@@ -8,8 +8,12 @@ from clearwood.rules.building.lists import (
     build_rule_sum,
 )
 from clearwood.rules.building.prune import prune_by_coverage, prune_by_prediction
-from clearwood.rules.conditions import CategorySet, Condition, Interval
-from clearwood.rules.regions import region_conditions
+from clearwood.rules.conditions import (
+    CategorySet,
+    Condition,
+    Interval,
+    region_conditions,
+)
 from clearwood.rules.rule import Rule
 from clearwood.rules.rule_set import RuleSet
 from clearwood.rules.scores import RuleScores

@@ -19,13 +19,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from clearwood._features import UNSEEN, FeatureSpace
 from clearwood.exceptions import InputError
 from clearwood.rules import _kernels
+
+if TYPE_CHECKING:
+    from clearwood.ensembles import TreeEnsemble
 
 
 class Statements(NamedTuple):
@@ -86,7 +89,7 @@ class FeatureBins:
     @classmethod
     def from_ensemble(
         cls,
-        ensemble: Any,
+        ensemble: TreeEnsemble,
         *,
         missing_seen: np.ndarray | None = None,
         counts: str = "distinct",
@@ -185,6 +188,11 @@ class FeatureBins:
         return np.unique(self.statements.feature)
 
     @cached_property
+    def is_category(self) -> np.ndarray:
+        """Which features are categorical: a mask of shape (n_features,)."""
+        return np.array([group is not None for group in self.groups], dtype=bool)
+
+    @cached_property
     def n_bins(self) -> np.ndarray:
         """Bins per feature, those for missing and unseen included."""
         return np.array(
@@ -209,6 +217,34 @@ class FeatureBins:
     def missing_bin(self, feature: int) -> int:
         """The bin of missing values of one feature."""
         return int(self.n_bins[feature]) - (1 if self.groups[feature] is None else 2)
+
+    def left_bins(self, ensemble: TreeEnsemble) -> dict[int, np.ndarray]:
+        """Which bins of the feature that a node asks about go left.
+
+        Parameters
+        ----------
+        ensemble : TreeEnsemble
+            All its cuts and groups of categories are among these bins.
+
+        Returns
+        -------
+        dict of int to ndarray of bool of shape (number of bins of the feature,)
+            By inner node.
+        """
+        splits = ensemble.splits()
+        goes_left: dict[int, np.ndarray] = {}
+        for node, d, cut, missing in zip(*(part.tolist() for part in splits.numeric)):
+            left = np.arange(self.n_bins[d]) <= np.searchsorted(self.cuts[d], cut)
+            left[-1] = missing
+            goes_left[node] = left
+        for node, d, codes_left, missing, unseen in splits.categorical:
+            group = self.groups[d]
+            assert group is not None  # The feature is categorical.
+            left = np.zeros(self.n_bins[d], dtype=bool)
+            left[group[sorted(codes_left)]] = True
+            left[-2:] = missing, unseen
+            goes_left[node] = left
+        return goes_left
 
     def transform(self, X: Any) -> np.ndarray:
         """Find the bin of every value.

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from clearwood._cityhash import category_hash
+from clearwood._documents import Place, parse_json, read_bytes, refuse_repeated, shown
 from clearwood._features import LOOKUPS, FeatureSpace
-from clearwood._json import Place, parse_json
 from clearwood.exceptions import InputError, ModelFormatError
 from clearwood.rules.conditions import CategorySet, Condition, Interval
 from clearwood.rules.rule import Rule
@@ -132,102 +133,82 @@ def plain(value: Any) -> Any:
 
 def read_rules(path: str | Path) -> RuleSet:
     """Read rules from a JSON file."""
-    path = Path(path)
-    try:
-        size = path.stat().st_size
-        if size > MOST_BYTES:
-            raise ModelFormatError(
-                f"{path}: {size} bytes are too many for a rule set "
-                f"(at most {MOST_BYTES})."
-            )
-        text = path.read_text(encoding="utf-8")
-    except UnicodeDecodeError:
-        raise ModelFormatError(f"{path}: not a text file in UTF-8.") from None
-    except OSError as error:
-        raise InputError(f"Cannot read {path}: {error.strerror}.") from None
-    try:
-        return rules_from_json(text)
-    except ModelFormatError as error:
-        raise ModelFormatError(f"{path}: {error}") from None
+    return _read_document(read_bytes(path, MOST_BYTES), str(path))
 
 
 def rules_from_json(text: str) -> RuleSet:
     """Read a rule set from JSON text."""
-    document = parse_json(
-        text, "rules as RuleSet.save or 'clearwood simplify --out' write them"
-    )
-    top = Place(document, "")
-    if document.get("format") != FORMAT:
+    return _read_document(text.encode(errors="surrogatepass"), "rule set")
+
+
+def _read_document(data: bytes, name: str) -> RuleSet:
+    top = Place(parse_json(data, name), name)
+    if top["format"].value != FORMAT:
         raise ModelFormatError(
-            f"format: expected {FORMAT!r}; not a Clearwood rule set, as RuleSet.save "
-            "and 'clearwood simplify --out' write them."
+            f"{name}: format: expected {FORMAT!r}; not a Clearwood rule set, as "
+            "RuleSet.save and 'clearwood simplify --out' write them."
         )
-    if top.value(int, "version") != VERSION:
+    version = top["version"].integer()
+    if version != VERSION:
         raise ModelFormatError(
-            f"version: expected {VERSION}, found {document['version']!r}; read it with "
-            "the version of Clearwood that wrote it."
+            f"{name}: version: expected {VERSION}, found {version}; read it with the "
+            "version of Clearwood that wrote it."
         )
-    top.value(str, "clearwood")
-    combine = top.value(str, "combine")
+    top["clearwood"].text()
+    combine = top["combine"].text()
     if combine not in COMBINE:
-        raise ModelFormatError(f"combine: expected one of {COMBINE}.")
+        top["combine"].fail(shown(combine), f"one of {COMBINE}")
     top.only(*TOP)
     features = read_features(top)
-    classes = top.labels("classes") or ()
+    classes = top["classes"].labels()
     task = "classification" if classes else "regression"
-    if top.value(str, "task") != task or len(classes) == 1:
-        raise ModelFormatError("task: does not agree with the number of classes.")
-    about = top.value(dict, "about")
-    if not all(isinstance(v, str) for v in about.values()):
-        raise ModelFormatError("about: expected text only.")
-    otherwise = _read_rule(top.place("otherwise"), features, classes, combine)
+    if top["task"].text() != task or len(classes) == 1:
+        top["task"].fail(f"{len(classes)} classes", "a task that agrees with them")
+    about = {key: top["about"][key].text() for key in top["about"].keys()}
+    otherwise = _read_rule(top["otherwise"], features, classes, combine)
     if otherwise.conditions:
-        raise ModelFormatError("otherwise.conditions: expected none.")
-    rules = tuple(
-        _read_rule(p, features, classes, combine) for p in top.places("rules")
-    )
-    for i, rule in enumerate(rules):
-        if not rule.conditions:
-            raise ModelFormatError(f"rules[{i}].conditions: expected at least one.")
-    target = top.value(str, "target")
+        top["otherwise"]["conditions"].fail("some", "none")
+    rules = []
+    for place in top["rules"].items():
+        rules.append(_read_rule(place, features, classes, combine))
+        if not rules[-1].conditions:
+            place["conditions"].fail("none", "at least one")
+    target = top["target"].text()
     try:
-        return RuleSet(rules, otherwise, features, classes, target, about, combine)
+        return RuleSet(
+            tuple(rules), otherwise, features, classes, target, about, combine
+        )
     except InputError as error:
-        raise ModelFormatError(f"rules: {error}") from None
+        raise ModelFormatError(f"{name}: rules: {error}") from None
 
 
 def read_features(top: Place) -> FeatureSpace:
     """The features of a document, all checked."""
-    entries = top.places("features")
+    entries = top["features"].items()
     for place in entries:
         place.only("name", "categories", "lookup", "missing_at")
-    names = tuple(place.value(str, "name") for place in entries)
-    if len(set(names)) != len(names):
-        raise ModelFormatError("features: names must differ.")
+    names = tuple(place["name"].text() for place in entries)
+    refuse_repeated(names, top["features"], "the name")
     return FeatureSpace(
         names,
-        tuple(place.labels("categories", or_none=True) for place in entries),
-        top.value(bool, "named"),
+        tuple(_unless_null(place["categories"], Place.labels) for place in entries),
+        top["named"].flag(),
         tuple(_read_lookup(place) for place in entries),
-        tuple(_read_missing_at(place) for place in entries),
-        top.value(bool, "float32"),
+        tuple(_unless_null(place["missing_at"], Place.number) for place in entries),
+        top["float32"].flag(),
     )
 
 
-def _read_missing_at(place: Place) -> float | None:
-    """A number that counts as missing in this feature, or none."""
-    given = place.value(object, "missing_at")
-    return None if given is None else place.number("missing_at")
+def _unless_null(place: Place, read: Callable[[Place], Any]) -> Any:
+    return None if place.value is None else read(place)
 
 
 def _read_lookup(place: Place) -> Any:
-    lookup = place.value(str, "lookup")
-    labels = place.labels("categories", or_none=True) or ()
+    lookup = place["lookup"].text()
+    labels = _unless_null(place["categories"], Place.labels) or ()
     if lookup not in LOOKUPS or not _fits(lookup, labels):
-        raise ModelFormatError(
-            f"{place.path}.lookup: found {lookup!r}, expected one of {LOOKUPS} that "
-            "fits the categories."
-        )
+        expected = f"one of {LOOKUPS} that fits the categories"
+        place["lookup"].fail(shown(lookup), expected)
     return lookup
 
 
@@ -252,95 +233,85 @@ def _read_rule(
         "conditions", "prediction", "probabilities", "scores", "instead", *STATISTICS,
         *["weight"] * is_average,
     )  # fmt: skip
-    conditions = tuple(_read_condition(p, features) for p in place.places("conditions"))
-    asked = [condition.feature for condition in conditions]
-    if len(set(asked)) != len(asked):
-        raise ModelFormatError(f"{place.path}.conditions: a feature is asked twice.")
-    scores = _read_per_class(place, "scores", classes if is_sum else ())
-    probabilities = _read_per_class(place, "probabilities", () if is_sum else classes)
+    conditions = tuple(
+        _read_condition(p, features) for p in place["conditions"].items()
+    )
+    asked = [features.names[condition.feature] for condition in conditions]
+    refuse_repeated(asked, place["conditions"], "the feature")
+    scores = _read_per_class(place["scores"], classes if is_sum else ())
+    probabilities = _read_per_class(place["probabilities"], () if is_sum else classes)
     if any(p < 0 or p > 1 for p in probabilities) or (
         probabilities and abs(sum(probabilities) - 1.0) > 1e-6
     ):
-        raise ModelFormatError(
-            f"{place.path}.probabilities: expected numbers from 0 to 1 that sum to 1."
-        )
+        found = shown(str(probabilities))
+        place["probabilities"].fail(found, "numbers from 0 to 1 that sum to 1")
     prediction: Any = (
-        _read_class(place, "prediction", classes)
+        _read_class(place["prediction"], classes)
         if classes
-        else place.number("prediction")
+        else place["prediction"].number()
     )
-    instead = place.value(object, "instead")
-    if instead is not None:
-        instead = _read_class(place, "instead", classes)
+    instead = _unless_null(place["instead"], lambda p: _read_class(p, classes))
     statistics = {
-        name: math.nan if place.value(object, name) is None else place.number(name)
+        name: math.nan if place[name].value is None else place[name].number()
         for name in STATISTICS
     }
     for name in ("support", "caught", "spread", "disagreement"):
         if statistics[name] < 0:
-            raise ModelFormatError(f"{place.path}.{name}: expected at least 0.")
+            place[name].fail(shown(statistics[name]), "at least 0")
     if statistics["low"] > statistics["high"]:
-        raise ModelFormatError(f"{place.path}.low: expected at most high.")
+        place["low"].fail(shown(statistics["low"]), "at most high")
     return Rule(
         conditions, prediction, probabilities, scores=scores, instead=instead,
-        weight=place.number("weight") if is_average else 1.0, **statistics,
+        weight=place["weight"].number() if is_average else 1.0, **statistics,
     )  # fmt: skip
 
 
-def _read_class(place: Place, key: str, classes: tuple) -> Any:
+def _read_class(place: Place, classes: tuple) -> Any:
     """One of the classes, of the very type that it has there."""
-    label = place.value(object, key)
-    known = [c for c in classes if type(c) is type(label) and c == label]
-    if not known:
-        raise ModelFormatError(f"{place.at(key)}: {label!r} is no class.")
-    return known[0]
+    for label in classes:
+        if type(label) is type(place.value) and label == place.value:
+            return label
+    place.fail(f"{shown(place.value)}, which is no class", "one of them")
 
 
-def _read_per_class(place: Place, key: str, classes: tuple) -> tuple[float, ...]:
+def _read_per_class(place: Place, classes: tuple) -> tuple[float, ...]:
     """One number for each of some classes."""
-    found = tuple(place.numbers(key))
-    if len(found) != len(classes):
-        raise ModelFormatError(
-            f"{place.path}.{key}: expected {len(classes)} numbers, found {len(found)}."
-        )
-    return found
+    return tuple(place.numbers(length=len(classes)).tolist())
 
 
 def _read_condition(place: Place, features: FeatureSpace) -> Condition:
-    name = place.value(str, "feature")
+    name = place["feature"].text()
     if name not in features.names:
-        raise ModelFormatError(f"{place.path}.feature: {name!r} is not in features.")
+        place["feature"].fail(shown(name), "a name that is in features")
     feature = features.names.index(name)
     labels = features.categories[feature]
-    if "categories" in place.content:
+    if "categories" in place:
         place.only("feature", "categories", "missing", "unseen")
-        chosen = place.labels("categories") or ()
+        chosen = place["categories"].labels()
         absent = [label for label in chosen if label not in (labels or ())]
         if labels is None or absent:
-            raise ModelFormatError(
-                f"{place.path}.categories: {absent or list(chosen)} are not "
-                f"categories of {name!r}."
-            )
+            found = f"{shown(str(absent or list(chosen)))}, which are not categories"
+            place["categories"].fail(found, f"some of {shown(name)}")
         codes = tuple(sorted(labels.index(label) for label in chosen))
-        missing, unseen = place.value(bool, "missing"), place.value(bool, "unseen")
+        missing, unseen = place["missing"].flag(), place["unseen"].flag()
         return CategorySet(feature, codes, missing, unseen)
     if labels is not None:
-        raise ModelFormatError(f"{place.path}: {name!r} needs a set of categories.")
-    if "only_missing" in place.content:
+        place.fail(f"no categories of {shown(name)}", "it needs a set of them")
+    if "only_missing" in place:
         place.only("feature", "only_missing")
-        if place.content["only_missing"] is not True:
-            raise ModelFormatError(f"{place.path}.only_missing: expected true.")
+        if not place["only_missing"].flag():
+            place["only_missing"].fail("false", "true")
         return Interval(feature, low=math.inf, missing=True)
-    at_bottom = place.content.get("high") == "-inf"
-    if at_bottom:
-        place.content["high"] = None
-    low, high = (
-        default if place.value(object, bound) is None else place.number(bound)
-        for bound, default in (("low", -math.inf), ("high", math.inf))
-    )
     place.only("feature", "low", "high", "missing")
-    if at_bottom:
-        high = -math.inf
+    low = -math.inf if place["low"].value is None else place["low"].number()
+    high = _high_of(place["high"])
     if not low < high and not low == high == -math.inf:
-        raise ModelFormatError(f"{place.path}: low {low} is not below high {high}.")
-    return Interval(feature, low, high, place.value(bool, "missing"))
+        place.fail(f"low {low}, which is not below high {high}", "it below")
+    return Interval(feature, low, high, place["missing"].flag())
+
+
+def _high_of(place: Place) -> float:
+    """The inverse of ``_high_to_json``."""
+    if place.value == "-inf":
+        return -math.inf
+    return math.inf if place.value is None else place.number()

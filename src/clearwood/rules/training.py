@@ -1,28 +1,66 @@
-"""The rows that rules are fitted to, and what is said of them."""
+"""The one record of rows: bins, what is taught, what it counts, synthetic rows.
+
+Every family that fits rules or trees to rows takes a :class:`Training`. What follows
+from its fields is computed once, where somebody asks for it.
+"""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 
+from clearwood.rules.bins import FeatureBins
+from clearwood.rules.conditions import Condition, region_conditions
+from clearwood.rules.statistics import variance
+from clearwood.search.grid import Grid
+from clearwood.search.losses import ClassLoss, Loss, SquaredLoss
 
-class Training(NamedTuple):
-    """What the rules are fitted to and described by.
+
+@dataclass(frozen=True, eq=False)
+class Training:
+    """What rules are fitted to and described by: real rows, then synthetic ones.
 
     Attributes
     ----------
-    encoded : ndarray of shape (n_samples, n_features)
-        The rows.
-    taught : ndarray of shape (n_samples,) or (n_samples, n_classes)
-        What the rules shall say: values, or class probabilities.
-    labels : ndarray of shape (n_samples,) or None
-        True values, or true positions in ``classes``; for description only.
-    teacher : ndarray of shape (n_samples,)
-        What the model says: values, or positions in ``classes``. The same as
-        ``taught`` says unless the rules are fitted to labels.
-    weight : ndarray of shape (n_samples,)
-        Row weights.
+    encoded : ndarray of shape (n_rows, n_features)
+        The rows as ``FeatureSpace.encode`` gives them; the synthetic ones come last.
+    taught : ndarray of shape (n_rows,) or (n_rows, n_classes)
+        What the rules shall say: values in their own units, or class probabilities.
+    labels : ndarray of shape (n_real,) or None
+        True values of the real rows, or true positions in ``classes``; for
+        description only.
+    weight : ndarray of shape (n_rows,)
+        Row weights, larger than zero for real rows.
+    teacher : ndarray of shape (n_real,)
+        What the model says of the real rows: values, or positions in ``classes``. The
+        same as ``taught`` says unless the rules are fitted to labels.
+    bins : FeatureBins
+        The coordinates of the search.
+    classes : tuple, default=()
+        Class labels; empty for regression.
+    forbidden : ndarray of bool of shape (n_features,), optional
+        Features that no rule may ask; by default there are none.
+    n_synthetic : int, default=0
+        How many of the last rows are synthetic: they count for what rules say, but
+        neither for how many rows a rule catches nor in statistics.
+    scale : tuple of float, optional
+        Mean and standard deviation that values are standardised by; by default those
+        of the real rows. Parts of the rows keep those of the whole.
+
+    Examples
+    --------
+    >>> from clearwood.rules import FeatureSpace
+    >>> bins = FeatureBins.from_splits(FeatureSpace.numeric(1), feature=[0], cut=[1.5])
+    >>> rows, values = np.array([[1.0], [2.0]]), np.array([10.0, 30.0])
+    >>> training = Training(rows, values, None, np.ones(2), values, bins)
+    >>> training.codes.ravel(), training.standardised, training.seen
+    (array([0, 1], dtype=uint8), array([-1.,  1.]), array([ True,  True, False]))
+    >>> more = training.with_synthetic(np.array([[5.0]]), np.array([30.0]), np.ones(1))
+    >>> len(more), more.counts, more.grid.columns, len(more.real)
+    (3, array([1., 1., 0.]), array([[0, 1, 1]], dtype=uint16), 2)
     """
 
     encoded: np.ndarray
@@ -30,12 +68,161 @@ class Training(NamedTuple):
     labels: np.ndarray | None
     weight: np.ndarray
     teacher: np.ndarray
+    bins: FeatureBins
+    classes: tuple[Any, ...] = ()
+    forbidden: np.ndarray = None  # type: ignore[assignment]
+    n_synthetic: int = 0
+    scale: tuple[float, float] | None = None
 
+    def __post_init__(self) -> None:
+        if self.forbidden is None:
+            none = np.zeros(self.encoded.shape[1], dtype=bool)
+            object.__setattr__(self, "forbidden", none)
 
-def together(training: Training, made: Training) -> Training:
-    """All rows, the made ones last; labels are not known of these."""
-    joined = {
-        name: np.concatenate([getattr(training, name), getattr(made, name)])
-        for name in ("encoded", "taught", "weight", "teacher")
-    }
-    return Training(labels=None, **joined)
+    def __len__(self) -> int:
+        return len(self.encoded)
+
+    @property
+    def n_real(self) -> int:
+        """Number of rows that are not synthetic."""
+        return len(self.encoded) - self.n_synthetic
+
+    @property
+    def task(self) -> str:
+        """``"classification"`` or ``"regression"``."""
+        return "classification" if self.classes else "regression"
+
+    @cached_property
+    def is_real(self) -> np.ndarray:
+        """Which rows are not synthetic: a mask of shape (n_rows,)."""
+        return np.arange(len(self.encoded)) < self.n_real
+
+    @cached_property
+    def counts(self) -> np.ndarray:
+        """How much each row counts towards the fewest that a rule must catch.
+
+        A row of weight 3 is three rows; small weights are rows all the same. Synthetic
+        rows do not count.
+        """
+        return self.is_real * np.maximum(self.weight, 1.0)
+
+    @cached_property
+    def codes(self) -> np.ndarray:
+        """Bin of every row and feature: unsigned integers (n_rows, n_features)."""
+        return self.bins.transform_encoded(self.encoded)
+
+    @cached_property
+    def seen(self) -> np.ndarray:
+        """Bins that hold real rows: a mask over all bins of all features."""
+        seen = np.zeros(int(self.bins.n_bins.sum()), dtype=bool)
+        for first, column in zip(self.bins.bin_start, self.codes[: self.n_real].T):
+            seen[first + column.astype(np.int64)] = True
+        return seen
+
+    @cached_property
+    def asked(self) -> np.ndarray:
+        """Features that the model asks about and rules may ask, ascending."""
+        used = self.bins.used_features
+        return used[~self.forbidden[used]]
+
+    @cached_property
+    def grid(self) -> Grid:
+        """All rows in the bins of the features in ``asked``."""
+        return Grid.of(
+            self.codes[:, self.asked],
+            self.bins.n_bins[self.asked],
+            self.bins.is_category[self.asked],
+        )
+
+    @cached_property
+    def _centre_and_unit(self) -> tuple[float, float]:
+        if self.scale is not None:
+            return self.scale
+        if self.classes:
+            return 0.0, 1.0
+        values, weight = self.taught[: self.n_real], self.weight[: self.n_real]
+        spread = variance(values, weight) ** 0.5
+        centre = float(np.average(values, weights=weight))
+        return centre, spread if spread > 0 else 1.0
+
+    @property
+    def centre(self) -> float:
+        """Mean of the values that are taught; 0 for classes."""
+        return self._centre_and_unit[0]
+
+    @property
+    def unit(self) -> float:
+        """Their standard deviation, 1 where that is 0 and for classes."""
+        return self._centre_and_unit[1]
+
+    @cached_property
+    def standardised(self) -> np.ndarray:
+        """What is taught, in units in which penalties mean something."""
+        return self.standardise(self.taught)
+
+    def standardise(self, answers: np.ndarray) -> np.ndarray:
+        """Values less ``centre``, over ``unit``; class probabilities as they are."""
+        return answers if self.classes else (answers - self.centre) / self.unit
+
+    @cached_property
+    def loss(self) -> Loss:
+        """What it costs to say something: regret for classes, squares for values."""
+        kind: Any = ClassLoss if self.classes else SquaredLoss
+        return kind.of(self.standardised, self.weight)
+
+    @cached_property
+    def real(self) -> Training:
+        """The same without the synthetic rows."""
+        return self.take(slice(self.n_real)) if self.n_synthetic else self
+
+    def take(self, rows: np.ndarray | slice) -> Training:
+        """Some of the real rows, by position; values keep ``centre`` and ``unit``."""
+        part = replace(
+            self,
+            encoded=self.encoded[rows],
+            taught=self.taught[rows],
+            labels=None if self.labels is None else self.labels[rows],
+            weight=self.weight[rows],
+            teacher=self.teacher[rows],
+            n_synthetic=0,
+            scale=self._centre_and_unit,
+        )
+        # Bins are found once for all rows.
+        part.__dict__["codes"] = self.codes[rows]
+        return part
+
+    def with_synthetic(
+        self, encoded: np.ndarray, taught: np.ndarray, weight: np.ndarray
+    ) -> Training:
+        """The same real rows, and synthetic ones after them.
+
+        Parameters
+        ----------
+        encoded, taught, weight : ndarray
+            As the fields of the same names.
+        """
+        real = self.real
+        both = replace(
+            real,
+            encoded=np.concatenate([real.encoded, encoded]),
+            taught=np.concatenate([real.taught, taught]),
+            weight=np.concatenate([real.weight, weight]),
+            n_synthetic=len(encoded),
+            scale=self._centre_and_unit,
+        )
+        codes = self.bins.transform_encoded(encoded)
+        both.__dict__["codes"] = np.concatenate([real.codes, codes])
+        return both
+
+    def region(self, box: np.ndarray) -> tuple[Condition, ...] | None:
+        """The conditions of a box of ``grid``; None where no value is left in it.
+
+        Parameters
+        ----------
+        box : ndarray of bool of shape (total number of bins of ``grid``,)
+        """
+        is_asked = np.zeros(len(self.bins.n_bins), dtype=bool)
+        is_asked[self.asked] = True
+        allowed = np.ones(len(self.seen), dtype=bool)
+        allowed[np.repeat(is_asked, self.bins.n_bins)] = box
+        return region_conditions(self.bins, allowed, self.seen)

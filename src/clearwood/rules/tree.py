@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from clearwood._features import FeatureSpace
-from clearwood.rules.bins import FeatureBins
 from clearwood.rules.building.lists import build_rule_list
 from clearwood.rules.building.rounding import rounded
 from clearwood.rules.conditions import (
@@ -19,12 +18,12 @@ from clearwood.rules.conditions import (
     Interval,
     combine_literals,
     matches_all,
+    region_conditions,
 )
-from clearwood.rules.regions import region_conditions
 from clearwood.rules.render import TEXT_WIDTH, rule_says
 from clearwood.rules.rule import Rule
 from clearwood.rules.rule_set import RuleSet
-from clearwood.rules.training import Training, together
+from clearwood.rules.training import Training
 
 
 @dataclass(frozen=True)
@@ -190,40 +189,28 @@ class BinSplit(NamedTuple):
 
 
 def build_tree(
-    root: BinSplit | None,
-    bins: FeatureBins,
-    training: Training,
-    *,
-    made: Training | None = None,
-    classes: Sequence[Any] = (),
+    root: BinSplit | None, training: Training, *, round_cuts: bool = True
 ) -> Tree:
     """Put a tree of bins in the data's own terms.
 
-    Bounds are the shortest decimals that part the rows of a node alike. The side with
-    fewer leaves stands first. A leaf says the mean of what is taught on its rows (the
-    most probable class).
+    The side with fewer leaves stands first. A leaf says the mean of what is taught on
+    its rows (the most probable class).
 
     Parameters
     ----------
     root : BinSplit or None
-    bins : FeatureBins
     training : Training
-        Rows and what is said of them; each leaf holds some.
-    made : Training, optional
-        Further rows, which count for bounds and for what a leaf says, but not in its
-        statistics.
-    classes : sequence, default=()
-        Class labels; empty for regression.
+        Rows and what is said of them; each leaf holds some real ones. Synthetic ones
+        count for bounds and for what a leaf says, but not in its statistics.
+    round_cuts : bool, default=True
+        Replace bounds by the shortest decimals that part the rows of a node alike, and
+        values by short ones, as in :func:`build_rule_set`.
 
     Returns
     -------
     Tree
     """
-    every = training if made is None else together(training, made)
-    seen = np.zeros(int(bins.n_bins.sum()), dtype=bool)
-    codes = bins.transform_encoded(training.encoded)
-    for first, column in zip(bins.bin_start, codes.T):
-        seen[first + column.astype(np.int64)] = True
+    bins = training.bins
 
     def sides(split: BinSplit, encoded: np.ndarray) -> list[tuple[Condition, Any]]:
         part = slice(
@@ -233,12 +220,14 @@ def build_tree(
         found = []
         both = ((split.goes_left, split.left), (~split.goes_left, split.right))
         for allowed_here, child in both:
-            allowed = np.ones(len(seen), dtype=bool)
+            allowed = np.ones(len(training.seen), dtype=bool)
             allowed[part] = allowed_here
-            conditions = region_conditions(bins, allowed, seen)
+            conditions = region_conditions(bins, allowed, training.seen)
             # Rows come to both sides, so that each condition says something.
             assert conditions
-            found += [(rounded(conditions, encoded)[0], child)]
+            if round_cuts:
+                conditions = rounded(conditions, encoded)
+            found += [(conditions[0], child)]
         return sorted(found, key=lambda side: _size(side[1]))
 
     def questions(
@@ -253,21 +242,15 @@ def build_tree(
             below.append(questions(child, rows, combine_literals((*way, condition))))
         return Question(asked[0], asked[1], below[0], below[1])
 
-    asked = questions(root, every.encoded, ())
-    rules = build_rule_list(
-        list(_ways(asked, ()))[:-1],
-        training,
-        bins.features,
-        made=made,
-        classes=classes,
-    )
+    asked = questions(root, training.encoded, ())
+    ways = list(_ways(asked, ()))
+    rules = build_rule_list(ways[:-1], training, round_cuts=round_cuts)
     # Values and statistics are theirs; literals that training rows do not need stay,
     # so that no row whatever is in two leaves.
-    ways = _ways(asked, ())
     leaves = iter(
         replace(rule, conditions=way) for rule, way in zip(rules, ways, strict=True)
     )
-    return Tree(_with_leaves(asked, leaves), bins.features, tuple(classes))
+    return Tree(_with_leaves(asked, leaves), bins.features, training.classes)
 
 
 def _size(node: BinSplit | None) -> int:

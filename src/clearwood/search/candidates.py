@@ -67,32 +67,47 @@ def candidate_boxes(
     return stacked[np.sort(first)]
 
 
-def _ranks(
-    grid: Grid, score: np.ndarray, weight: np.ndarray
-) -> list[np.ndarray | None]:
-    """Per categorical feature the rank of every bin by mean score."""
-    ranks: list[np.ndarray | None] = []
-    for column, size, category in zip(grid.columns, grid.n_bins, grid.is_category):
-        if category:
-            total = np.bincount(column, weights=weight, minlength=size)
-            sums = np.bincount(column, weights=weight * score, minlength=size)
-            mean = sums / np.maximum(total, 1e-300)
-            ranks.append(np.argsort(np.argsort(mean, kind="stable")))
-        else:
-            ranks.append(None)
-    return ranks
+def mean_ranks(
+    column: np.ndarray, score: np.ndarray, weight: np.ndarray, size: int
+) -> np.ndarray:
+    """Rank of every bin of a feature by the mean score of its rows.
+
+    Among all sets of categories, the best one for a score is a cut in these ranks.
+
+    Parameters
+    ----------
+    column : ndarray of integers of shape (n_rows,)
+        Bin of every row.
+    score, weight : ndarray of shape (n_rows,)
+    size : int
+        Number of bins. One without rows has mean 0.
+
+    Returns
+    -------
+    ndarray of int64 of shape (size,)
+
+    Examples
+    --------
+    >>> mean_ranks(np.array([0, 1, 1, 2]), np.array([3.0, 1.0, 2.0, 2.0]),
+    ...            np.ones(4), size=3)
+    array([2, 0, 1])
+    """
+    total = np.bincount(column, weights=weight, minlength=size)
+    sums = np.bincount(column, weights=weight * score, minlength=size)
+    mean = sums / np.maximum(total, 1e-300)
+    return np.argsort(np.argsort(mean, kind="stable"))
 
 
 def rank_columns(
     grid: Grid, target: np.ndarray, weight: np.ndarray
-) -> tuple[np.ndarray, list[np.ndarray | None]]:
+) -> tuple[np.ndarray, list[np.ndarray]]:
     """Rows for scikit-learn's trees: bins; of categories, ranks by mean target.
 
     Returns
     -------
     columns : ndarray of float32 of shape (n_rows, n_features)
-    ranks : list of (ndarray or None)
-        Per categorical feature the rank of every bin.
+    ranks : list of ndarray
+        Per feature the rank of every bin: its position, where it is numeric.
     """
     # Of several outputs the one that varies most.
     target = target.reshape(len(target), -1)
@@ -100,22 +115,19 @@ def rank_columns(
     return _ranked(grid, ranks), ranks
 
 
-def bins_that_go_left(
-    size: int, rank: np.ndarray | None, threshold: float
-) -> np.ndarray:
-    """Bins of a feature, or their ranks, up to a threshold."""
-    return (np.arange(size) if rank is None else rank) <= threshold
-
-
-def _ranked(grid: Grid, ranks: list[np.ndarray | None]) -> np.ndarray:
-    columns = [
-        column if rank is None else rank[column]
-        for column, rank in zip(grid.columns, ranks)
+def _ranks(grid: Grid, score: np.ndarray, weight: np.ndarray) -> list[np.ndarray]:
+    return [
+        mean_ranks(column, score, weight, size) if category else np.arange(size)
+        for column, size, category in zip(grid.columns, grid.n_bins, grid.is_category)
     ]
+
+
+def _ranked(grid: Grid, ranks: list[np.ndarray]) -> np.ndarray:
+    columns = [rank[column] for rank, column in zip(ranks, grid.columns)]
     return np.array(columns, np.float32).T
 
 
-def _nodes(tree: Any, grid: Grid, ranks: list[np.ndarray | None]) -> list[np.ndarray]:
+def _nodes(tree: Any, grid: Grid, ranks: list[np.ndarray]) -> list[np.ndarray]:
     """The box of every node but the root."""
     boxes = {0: whole_box(grid)}
     # Parents come before their children.
@@ -123,17 +135,10 @@ def _nodes(tree: Any, grid: Grid, ranks: list[np.ndarray | None]) -> list[np.nda
         d = tree.feature[node]
         if d < 0:
             continue
-        size, rank = grid.n_bins[d], ranks[d]
-        goes_left = bins_that_go_left(size, rank, tree.threshold[node])
-        part = slice(grid.start[d], grid.start[d] + size)
-        children = (
-            (tree.children_left[node], goes_left),
-            (
-                tree.children_right[node],
-                ~goes_left,
-            ),
-        )
-        for child, allowed in children:
+        goes_left = ranks[d] <= tree.threshold[node]
+        part = slice(grid.start[d], grid.start[d] + grid.n_bins[d])
+        left, right = tree.children_left[node], tree.children_right[node]
+        for child, allowed in ((left, goes_left), (right, ~goes_left)):
             boxes[child] = boxes[node].copy()
             boxes[child][part] &= allowed
     return [boxes[node] for node in range(1, tree.node_count)]

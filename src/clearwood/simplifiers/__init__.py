@@ -1,43 +1,51 @@
-"""Tree ensembles simplified to a few rules."""
+"""Tree ensembles simplified to a few rules.
 
-from clearwood.simplifiers.additive_estimators import (
-    AdditiveRulesClassifier,
-    AdditiveRulesRegressor,
-)
-from clearwood.simplifiers.api import simplify
-from clearwood.simplifiers.born_again.estimators import (
-    BornAgainTreeClassifier,
-    BornAgainTreeRegressor,
-)
-from clearwood.simplifiers.distilled_tree import (
-    DistilledTreeClassifier,
-    DistilledTreeRegressor,
-)
-from clearwood.simplifiers.fab.estimators import FABRulesClassifier, FABRulesRegressor
-from clearwood.simplifiers.in_trees.estimators import (
-    InTreesClassifier,
-    InTreesRegressor,
-)
-from clearwood.simplifiers.list_estimators import RuleListClassifier, RuleListRegressor
-from clearwood.simplifiers.node_harvest.estimators import (
-    NodeHarvestClassifier,
-    NodeHarvestRegressor,
-)
+Each method is a file or a folder: ``rule_list``, ``additive``, ``distilled_tree``,
+``born_again/``, ``fab/``, ``in_trees/``, ``node_harvest/``. Names are loaded when they
+are first used, so that the table of methods costs nothing.
+"""
 
-__all__ = [
-    "AdditiveRulesClassifier",
-    "AdditiveRulesRegressor",
-    "BornAgainTreeClassifier",
-    "BornAgainTreeRegressor",
-    "DistilledTreeClassifier",
-    "DistilledTreeRegressor",
-    "FABRulesClassifier",
-    "FABRulesRegressor",
-    "InTreesClassifier",
-    "InTreesRegressor",
-    "NodeHarvestClassifier",
-    "NodeHarvestRegressor",
-    "RuleListClassifier",
-    "RuleListRegressor",
-    "simplify",
-]
+from importlib import import_module
+from typing import Any
+
+METHODS = {
+    "list": "RuleList",
+    "tree": "DistilledTree",
+    "born-again": "BornAgainTree",
+    "additive": "AdditiveRules",
+    "in-trees": "InTrees",
+    "fab": "FABRules",
+    "em": "FABRules",
+    "node-harvest": "NodeHarvest",
+}
+"""What the two estimators of a method are called, but for the ending: Classifier or
+Regressor."""
+
+_HOME = {
+    "RuleList": "rule_list",
+    "DistilledTree": "distilled_tree",
+    "BornAgainTree": "born_again.estimators",
+    "AdditiveRules": "additive",
+    "InTrees": "in_trees.estimators",
+    "FABRules": "fab.estimators",
+    "NodeHarvest": "node_harvest.estimators",
+}
+_NAMES = {
+    f"{method}{kind}": home
+    for method, home in _HOME.items()
+    for kind in ("Classifier", "Regressor")
+} | {"make_simplifier": "api", "simplify": "api"}
+
+__all__ = sorted([*_NAMES, "METHODS"])
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _NAMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f"{__name__}.{_NAMES[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return __all__

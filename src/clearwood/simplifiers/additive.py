@@ -1,4 +1,11 @@
-"""Sums of a few rules and a constant, fitted in bins to what an ensemble says."""
+"""Sums of a few rules and a constant, fitted in bins to what an ensemble says.
+
+The ensemble says what training rows, and synthetic ones mixed of them, are. Boxes to
+choose from are the nodes of small randomised trees. A sum grows box by box in a beam
+search, all that its boxes add being refitted together. How much literals cost, and how
+long the sum is, is chosen on held-out rows (``size_path``). What is printed is put in
+the data's own terms and units, what moves most first, and predicts as it stands.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +14,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from clearwood.rules import RuleSet
-from clearwood.rules.building.lists import build_rule_sum
+from clearwood._estimators import StrOptions
+from clearwood.rules import RuleSet, Training, build_rule_sum
 from clearwood.search import BoxSum, contains, grow_sums, make_sum_problem
 from clearwood.search.sums.losses import ClassSumLoss, SquaredSumLoss
-from clearwood.simplifiers._common.lesson import Job, Lesson, region_maker
+from clearwood.simplifiers._common.base import CORE, ClassifiesByRules, PredictsByRules
+from clearwood.simplifiers._common.size_path import N_SYNTHETIC, RulesOnSizePath
 
 LITERAL_PENALTIES = (0.004, 0.002)
 """Penalties per literal, the default first."""
@@ -28,68 +36,224 @@ class SumSettings(NamedTuple):
     ----------
     literal_penalty : float
         Per literal.
-    augment : bool
-        Whether made rows are used.
+    synthetic : bool
+        Whether synthetic rows are used.
     """
 
     literal_penalty: float
-    augment: bool
+    synthetic: bool
 
 
-def sum_settings(tune: bool, n_made: int) -> list[SumSettings]:
-    """The default settings first; with ``tune`` all others after them."""
-    every = [
-        SumSettings(literal, augment)
-        for augment in ((True, False) if n_made else (False,))
-        for literal in LITERAL_PENALTIES
-    ]
-    return every if tune else every[:1]
+class _AdditiveRules(RulesOnSizePath):
+    """What classifier and regressor share: the method."""
 
+    _parameter_constraints: dict[str, Any] = {
+        **CORE,
+        "tune": [StrOptions({"auto"}), None],
+        "n_synthetic": N_SYNTHETIC,
+    }
 
-def fit_sums(job: Job, lesson: Lesson, settings: SumSettings) -> list[BoxSum]:
-    """Sums that grow from one to the next."""
-    kind: Any = ClassSumLoss if job.teacher.classes else SquaredSumLoss
-    problem = make_sum_problem(
-        lesson.grid,
-        kind.of(lesson.target, lesson.weight),
-        settings.literal_penalty,
-        RIDGE[job.task],
-        lesson.counts,
-    )
-    # The same for every size and all settings: what differs is not the luck.
-    generator = np.random.default_rng(0)
-    return grow_sums(problem, lesson.pool, job.max_rules - 1, generator)
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        n_rules: int | str = "auto",
+        max_rules: int = 10,
+        min_rows: int = 5,
+        target: str = "ensemble",
+        forbidden: Sequence[str | int] = (),
+        round_cuts: bool = True,
+        tune: str | None = "auto",
+        n_synthetic: int | str = "auto",
+        n_jobs: int | None = None,
+        verbose: bool = False,
+        random_state: Any = None,
+    ) -> None:
+        self.estimator = estimator
+        self.n_rules = n_rules
+        self.max_rules = max_rules
+        self.min_rows = min_rows
+        self.target = target
+        self.forbidden = forbidden
+        self.round_cuts = round_cuts
+        self.tune = tune
+        self.n_synthetic = n_synthetic
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.random_state = random_state
 
+    def _about(self) -> dict[str, str]:
+        return {"method": "additive"}
 
-def print_sums(job: Job, lesson: Lesson, sums: Sequence[BoxSum]) -> tuple[RuleSet, ...]:
-    """Sums of boxes in the data's own terms and units."""
-    region_of = region_maker(job)
-    n_classes = len(job.teacher.classes)
+    def _settings(self, training: Training) -> list[SumSettings]:
+        return [
+            SumSettings(literal, synthetic)
+            for synthetic in self._synthetic_or_not(training)
+            for literal in LITERAL_PENALTIES
+        ]
 
-    def printed(one: BoxSum) -> RuleSet:
-        regions, values = [], []
-        for k in _by_effect(one, lesson):
-            region = region_of(one.boxes[k])
+    def _fit(
+        self,
+        training: Training,
+        settings: Sequence[SumSettings],
+        generator: np.random.Generator,
+    ) -> list[list[BoxSum]]:
+        candidates = self._candidates(training, generator)
+        kind: Any = ClassSumLoss if training.classes else SquaredSumLoss
+        loss = kind.of(training.standardised, training.weight)
+        problems = [
+            make_sum_problem(
+                training.grid,
+                loss,
+                setting.literal_penalty,
+                RIDGE[training.task],
+                training.counts,
+                self.min_rows,
+            )
+            for setting in settings
+        ]
+        # The same luck for every size and all settings: what differs is not that.
+        return [
+            grow_sums(problem, candidates, self.max_rules - 1, np.random.default_rng(0))
+            for problem in problems
+        ]
+
+    def _print(self, training: Training, path: Sequence[BoxSum]) -> list[RuleSet]:
+        return [self._print_sum(training, boxes) for boxes in path]
+
+    def _print_sum(self, training: Training, boxes: BoxSum) -> RuleSet:
+        """A sum in the data's own terms and units, what moves most first."""
+        values: Any = boxes.values * training.unit
+        constant: Any = boxes.constant[0] * training.unit + training.centre
+        if training.classes:
+            # To the log-odds of one class each.
+            values = (
+                np.eye(len(training.classes))[boxes.outputs] * boxes.values[:, None]
+            )
+            constant = boxes.constant
+        regions, added = [], []
+        for k in _by_effect(boxes, training):
+            region = training.region(boxes.boxes[k])
             if region is not None:
                 regions.append(region)
-                values.append(one.values[k] * job.unit)
-                if n_classes:
-                    values[-1] = np.eye(n_classes)[one.outputs[k]] * one.values[k]
-        constant = one.constant if n_classes else one.constant[0] * job.unit
+                added.append(values[k])
         return build_rule_sum(
-            regions,
-            values,
-            constant if n_classes else constant + job.centre,
-            job.training,
-            job.bins.features,
-            made=lesson.made,
-            classes=job.teacher.classes,
+            regions, added, constant, training, round_cuts=self.round_cuts
         )
 
-    return tuple(printed(one) for one in sums)
 
-
-def _by_effect(one: BoxSum, lesson: Lesson) -> np.ndarray:
+def _by_effect(boxes: BoxSum, training: Training) -> list[int]:
     """Boxes in order of the variance that they add, the largest first."""
-    share = contains(lesson.grid, one.boxes) @ (lesson.weight / lesson.weight.sum())
-    return np.argsort(-(one.values**2) * share * (1.0 - share), kind="stable")
+    share = training.weight / training.weight.sum()
+    inside = contains(training.grid, boxes.boxes) @ share
+    effect = boxes.values**2 * inside * (1.0 - inside)
+    return np.argsort(-effect, kind="stable").tolist()
+
+
+class AdditiveRulesClassifier(ClassifiesByRules, _AdditiveRules):
+    """A sum of a few rules that says how likely an ensemble finds a class.
+
+    Every rule that a row satisfies adds to the log-odds of one class (of two classes,
+    the second), starting from a constant. The sum is fitted to the ensemble's class
+    probabilities: every rule is moved about in the data, and all that they add is
+    refitted together, until the cross-entropy is as small as it gets.
+
+    Parameters
+    ----------
+    estimator : estimator, TreeEnsemble or None, default=None
+        The ensemble to explain. A fitted one is used as it is and never refitted
+        (wrap it in ``sklearn.frozen.FrozenEstimator`` where it must survive
+        ``clone``); an unfitted one is fitted on ``X, y``; None means histogram
+        gradient boosting.
+    n_rules : int or "auto", default="auto"
+        Lines asked for; fewer where more do not pay. "auto" takes as many as pay, at
+        most ``max_rules``: the fewest that are within one standard error of the best
+        fidelity on rows held out from the training rows (three folds).
+    max_rules : int, default=10
+        Most lines printed, ``otherwise`` included (here the constant); ``path_`` holds
+        the sums of all sizes.
+    min_rows : int, default=5
+        Fewest training rows that a rule catches, each counted with its weight but no
+        less than once.
+    target : {"ensemble", "labels"}, default="ensemble"
+        What the rules are fitted to: what the ensemble predicts (probabilities, or
+        values), so that they explain the model; or the labels.
+    forbidden : sequence of str or int, default=()
+        Names, or positions among the columns, of features that no rule may ask. The
+        ensemble may ask them.
+    round_cuts : bool, default=True
+        Print, and predict with, the shortest bounds that separate the same training
+        values, and short values.
+    tune : "auto" or None, default="auto"
+        With fewer than 2,000 rows, choose by fidelity on held-out rows (three folds)
+        how much literals cost, and whether synthetic rows are used; None takes the
+        defaults.
+    n_synthetic : int or "auto", default="auto"
+        Synthetic rows, which the ensemble labels: training rows mixed with their
+        neighbours. "auto" makes three per row, at least 4,000 and at most 20,000, and
+        none with ``target="labels"``.
+    n_jobs : int or None, default=None
+        Threads. The result does not depend on it.
+    verbose : bool, default=False
+        Show a progress bar on stderr.
+    random_state : int, Generator, RandomState or None, default=None
+        Seed of the search (and of the default ensemble).
+
+    Attributes
+    ----------
+    rules_ : RuleSet
+        The printed rules; ``predict`` is what they say.
+    ensemble_ : TreeEnsemble
+        The ensemble as it was read.
+    estimator_ : estimator
+        The fitted ensemble as it was handed in, or fitted here.
+    bins_ : FeatureBins
+        The bins on which the rules were found.
+    path_ : tuple of RuleSet
+        The sums of all sizes, from the constant alone to the longest that pays.
+    n_rules_ : int
+        Lines asked for, or chosen.
+    cv_results_ : dict of str to list, or None
+        Where something was chosen on held-out rows: per settings tried
+        ``"literal_penalty"`` and ``"synthetic"``, and, with one entry per size,
+        ``"fidelity"`` and its ``"standard_error"``.
+    settings_ : dict
+        The settings of the sums in ``path_``.
+    n_features_in_ : int
+        Number of columns.
+    feature_names_in_ : ndarray of str
+        Column names, where the table had some.
+    classes_ : ndarray
+        Class labels.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> forest = RandomForestClassifier(n_estimators=20, random_state=0).fit(X, y)
+    >>> rules = AdditiveRulesClassifier(forest, n_rules=4, tune=None, random_state=0)
+    >>> rules.fit(X, y).rules_.evaluate(X, y, teacher=forest).fidelity > 0.9
+    True
+    """
+
+
+class AdditiveRulesRegressor(PredictsByRules, _AdditiveRules):
+    """A sum of a few rules that says what an ensemble predicts.
+
+    Every rule that a row satisfies adds its value to a constant. The sum is fitted to
+    the ensemble's values: every rule is moved about in the data, and all values are
+    refitted together, until the squared differences are as small as they get. Where
+    effects add up, a sum takes far fewer lines than a list. Parameters and attributes
+    are those of :class:`AdditiveRulesClassifier`, but for ``classes_``.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from sklearn.ensemble import RandomForestRegressor
+    >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+    >>> forest = RandomForestRegressor(n_estimators=20, random_state=0).fit(X, y)
+    >>> rules = AdditiveRulesRegressor(forest, n_rules=5, tune=None, random_state=0)
+    >>> rules.fit(X, y).rules_.combine
+    'sum'
+    """

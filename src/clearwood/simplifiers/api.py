@@ -4,49 +4,37 @@ from __future__ import annotations
 
 from typing import Any
 
+from clearwood import simplifiers
+from clearwood._estimators import parameter_names
 from clearwood.ensembles import read_ensemble
 from clearwood.exceptions import InputError
 from clearwood.rules import RuleSet
-from clearwood.simplifiers.additive_estimators import (
-    AdditiveRulesClassifier,
-    AdditiveRulesRegressor,
-)
-from clearwood.simplifiers.born_again.estimators import (
-    BornAgainTreeClassifier,
-    BornAgainTreeRegressor,
-)
-from clearwood.simplifiers.distilled_tree import (
-    DistilledTreeClassifier,
-    DistilledTreeRegressor,
-)
-from clearwood.simplifiers.fab.estimators import FABRulesClassifier, FABRulesRegressor
-from clearwood.simplifiers.in_trees.estimators import (
-    InTreesClassifier,
-    InTreesRegressor,
-)
-from clearwood.simplifiers.list_estimators import RuleListClassifier, RuleListRegressor
-from clearwood.simplifiers.node_harvest.estimators import (
-    NodeHarvestClassifier,
-    NodeHarvestRegressor,
-)
 
-METHODS: dict[str, tuple[Any, Any]] = {
-    "list": (RuleListClassifier, RuleListRegressor),
-    "tree": (DistilledTreeClassifier, DistilledTreeRegressor),
-    "born-again": (BornAgainTreeClassifier, BornAgainTreeRegressor),
-    "additive": (AdditiveRulesClassifier, AdditiveRulesRegressor),
-    "in-trees": (InTreesClassifier, InTreesRegressor),
-    "fab": (FABRulesClassifier, FABRulesRegressor),
-    "em": (FABRulesClassifier, FABRulesRegressor),
-    "node-harvest": (NodeHarvestClassifier, NodeHarvestRegressor),
-}
-"""Estimators for classes and for numbers, by method."""
+
+def estimator_class(method: str, task: str) -> Any:
+    """The class that a method names.
+
+    Parameters
+    ----------
+    method : str
+        A key of ``METHODS``.
+    task : {"classification", "regression"}
+
+    Examples
+    --------
+    >>> estimator_class("list", "regression").__name__
+    'RuleListRegressor'
+    """
+    methods = simplifiers.METHODS
+    if method not in methods:
+        raise InputError(f"method must be one of {tuple(methods)}, found {method!r}.")
+    kind = "Classifier" if task == "classification" else "Regressor"
+    return getattr(simplifiers, f"{methods[method]}{kind}")
 
 
 def settings_of(method: str, task: str) -> set[str]:
     """Names of the parameters of the estimator that a method names."""
-    make = METHODS[method][task == "regression"]
-    return set(make._get_param_names()) - {"estimator"}
+    return parameter_names(estimator_class(method, task)) - {"estimator"}
 
 
 def make_simplifier(model: Any, method: str, task: str, **settings: Any) -> Any:
@@ -65,19 +53,16 @@ def make_simplifier(model: Any, method: str, task: str, **settings: Any) -> Any:
     -------
     estimator
     """
-    if method not in METHODS:
-        raise InputError(f"method must be one of {tuple(METHODS)}, found {method!r}.")
+    known = settings_of(method, task)
     if method in ("fab", "em"):
         settings["method"] = method
-    make = METHODS[method][task == "regression"]
-    known = settings_of(method, task)
     unknown = sorted(set(settings) - known)
     if unknown:
         raise InputError(
             f"method={method!r} has no setting {unknown[0]!r}; it has "
             f"{', '.join(sorted(known))}."
         )
-    return make(model, **settings)
+    return estimator_class(method, task)(model, **settings)
 
 
 def simplify(

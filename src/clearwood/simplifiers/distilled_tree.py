@@ -1,74 +1,36 @@
-"""One small tree that says what an ensemble says."""
+"""One small tree that says what an ensemble says.
+
+The ensemble says what training rows, and synthetic ones mixed of them, are. A tree
+grows by the split after which two more say most, is cut back to every size exactly,
+and at each size splits and leaves are moved until nothing improves (``search.trees``).
+How many leaves it has is chosen on held-out rows (``size_path``). The leaves are
+printed as rules in the data's own terms, rounded, of which a row satisfies one only.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from sklearn.utils._param_validation import StrOptions
+import numpy as np
 
-from clearwood.rules import BinSplit, Tree, build_tree
-from clearwood.search.trees.cart import cart_trees
+from clearwood.rules import BinSplit, Training, Tree, build_tree
 from clearwood.search.trees.grow import grow_trees
-from clearwood.search.trees.nodes import Node, make_tree_problem
-from clearwood.simplifiers._common.base import ClassifiesByRules, PredictsByRules
-from clearwood.simplifiers._common.docstrings import TREE_ATTRIBUTES, TREE_PARAMETERS
-from clearwood.simplifiers._common.lesson import Job, Lesson
-from clearwood.simplifiers._common.size_path import MADE_ROWS, TreesOnPath
-from clearwood.simplifiers.rule_list import TREE_PENALTY
+from clearwood.search.trees.nodes import TREE_PENALTY, Node, make_tree_problem
+from clearwood.simplifiers._common.base import CORE, ClassifiesByRules, PredictsByRules
+from clearwood.simplifiers._common.size_path import N_SYNTHETIC, TreesOnSizePath
 
 
 class TreeSettings(NamedTuple):
-    """Whether made rows are used; there is nothing to tune."""
+    """Whether synthetic rows are used; there is nothing to tune."""
 
-    augment: bool
-
-
-def fit_trees(job: Job, lesson: Lesson, grow: str) -> list[Node]:
-    """Trees of 1, 2, ... leaves.
-
-    Parameters
-    ----------
-    job : Job
-    lesson : Lesson
-    grow : {"lookahead", "cart", "depth2"}
-    """
-    loss = job.loss(lesson.target, lesson.weight)
-    problem = make_tree_problem(lesson.grid, loss, lesson.counts, TREE_PENALTY)
-    if grow == "lookahead":
-        return grow_trees(problem, job.max_rules)
-    depth = 2 if grow == "depth2" else None
-    return cart_trees(problem, lesson.target, job.max_rules, max_depth=depth)
+    synthetic: bool
 
 
-def print_tree(job: Job, lesson: Lesson, node: Node) -> Tree:
-    """A tree of bins in the data's own terms."""
-    used = job.asked
+class _DistilledTree(TreesOnSizePath):
+    """What classifier and regressor share: the method."""
 
-    def asked(node: Node) -> BinSplit | None:
-        if node.goes_left is None:
-            return None
-        left, right = node.children
-        return BinSplit(
-            int(used[node.feature]), node.goes_left, asked(left), asked(right)
-        )
-
-    return build_tree(
-        asked(node),
-        job.bins,
-        lesson.training,
-        made=lesson.made,
-        classes=job.teacher.classes,
-    )
-
-
-class _DistilledTree(TreesOnPath):
-    """What classifier and regressor share."""
-
-    _parameter_constraints: dict[str, Any] = {
-        **TreesOnPath._parameter_constraints,
-        **MADE_ROWS,
-        "grow": [StrOptions({"lookahead", "cart", "depth2"})],
-    }
+    _parameter_constraints: dict[str, Any] = {**CORE, "n_synthetic": N_SYNTHETIC}
 
     def __init__(
         self,
@@ -76,48 +38,131 @@ class _DistilledTree(TreesOnPath):
         *,
         n_rules: int | str = "auto",
         max_rules: int = 10,
-        grow: str = "lookahead",
+        min_rows: int = 5,
+        target: str = "ensemble",
+        forbidden: Sequence[str | int] = (),
+        round_cuts: bool = True,
         n_synthetic: int | str = "auto",
-        forbidden: Any = (),
-        verbose: bool = False,
         n_jobs: int | None = None,
+        verbose: bool = False,
         random_state: Any = None,
     ) -> None:
         self.estimator = estimator
         self.n_rules = n_rules
         self.max_rules = max_rules
-        self.grow = grow
-        self.n_synthetic = n_synthetic
+        self.min_rows = min_rows
+        self.target = target
         self.forbidden = forbidden
-        self.verbose = verbose
+        self.round_cuts = round_cuts
+        self.n_synthetic = n_synthetic
         self.n_jobs = n_jobs
+        self.verbose = verbose
         self.random_state = random_state
 
-    def _n_made(self, n_rows: int) -> int:
-        # The trees of the papers learn from the rows that there are.
-        return super()._n_made(n_rows) if self.grow == "lookahead" else 0
-
-    def _settings_to_try(self, job: Job, tune: bool) -> list[TreeSettings]:
-        return [TreeSettings(job.n_made > 0)]
-
-    def _fit_path(self, job: Job, lesson: Lesson, settings: TreeSettings) -> list[Node]:
-        return fit_trees(job, lesson, self.grow)
-
-    def _print_tree(self, job: Job, lesson: Lesson, tree: Node) -> Tree:
-        return print_tree(job, lesson, tree)
-
     def _about(self) -> dict[str, str]:
-        return {"method": "tree", "grow": self.grow}
+        return {"method": "tree"}
+
+    def _settings(self, training: Training) -> list[TreeSettings]:
+        return [TreeSettings(self._n_synthetic(training) > 0)]
+
+    def _fit(
+        self,
+        training: Training,
+        settings: Sequence[TreeSettings],
+        generator: np.random.Generator,
+    ) -> list[list[Node]]:
+        problem = make_tree_problem(
+            training.grid,
+            training.loss,
+            training.counts,
+            TREE_PENALTY,
+            self.min_rows,
+        )
+        return [grow_trees(problem, self.max_rules)]
+
+    def _print_tree(self, training: Training, tree: Node) -> Tree:
+        def split(node: Node) -> BinSplit | None:
+            if node.goes_left is None:
+                return None
+            left, right = node.children
+            feature = int(training.asked[node.feature])
+            return BinSplit(feature, node.goes_left, split(left), split(right))
+
+        return build_tree(split(tree), training, round_cuts=self.round_cuts)
 
 
-class DistilledTreeClassifier(ClassifiesByRules, _DistilledTree):  # noqa: D101
-    __doc__ = f"""A small tree that says what an ensemble classifies as what.
+class DistilledTreeClassifier(ClassifiesByRules, _DistilledTree):
+    """A small tree that says what an ensemble classifies as what.
 
     Every row is in one leaf only, so each rule can be read by itself. Splits are
     chosen for what can be said after two more of them, and the whole tree is then
     improved; see :class:`RuleListClassifier` for lists, which are closer to the
     ensemble at the same number of lines.
-    {TREE_PARAMETERS}{TREE_ATTRIBUTES}
+
+    Parameters
+    ----------
+    estimator : estimator, TreeEnsemble or None, default=None
+        The ensemble to explain. A fitted one is used as it is and never refitted
+        (wrap it in ``sklearn.frozen.FrozenEstimator`` where it must survive
+        ``clone``); an unfitted one is fitted on ``X, y``; None means histogram
+        gradient boosting.
+    n_rules : int or "auto", default="auto"
+        Lines asked for; fewer where more do not pay. "auto" takes as many as pay, at
+        most ``max_rules``: the fewest that are within one standard error of the best
+        fidelity on rows held out from the training rows (three folds).
+    max_rules : int, default=10
+        Most lines printed, ``otherwise`` included: each is a leaf. ``path_`` holds the
+        trees of all sizes.
+    min_rows : int, default=5
+        Fewest training rows that a rule catches, each counted with its weight but no
+        less than once.
+    target : {"ensemble", "labels"}, default="ensemble"
+        What the rules are fitted to: what the ensemble predicts (probabilities, or
+        values), so that they explain the model; or the labels.
+    forbidden : sequence of str or int, default=()
+        Names, or positions among the columns, of features that no rule may ask. The
+        ensemble may ask them.
+    round_cuts : bool, default=True
+        Print, and predict with, the shortest bounds that separate the same training
+        values, and short values.
+    n_synthetic : int or "auto", default="auto"
+        Synthetic rows, which the ensemble labels: training rows mixed with their
+        neighbours. "auto" makes three per row, at least 4,000 and at most 20,000, and
+        none with ``target="labels"``.
+    n_jobs : int or None, default=None
+        Threads. The result does not depend on it.
+    verbose : bool, default=False
+        Show a progress bar on stderr.
+    random_state : int, Generator, RandomState or None, default=None
+        Seed of the search (and of the default ensemble).
+
+    Attributes
+    ----------
+    rules_ : RuleSet
+        The printed rules; ``predict`` is what they say.
+    ensemble_ : TreeEnsemble
+        The ensemble as it was read.
+    estimator_ : estimator
+        The fitted ensemble as it was handed in, or fitted here.
+    bins_ : FeatureBins
+        The bins on which the rules were found.
+    tree_ : Tree
+        The rules as a tree, which predicts the same.
+    trees_ : tuple of Tree
+        Trees of all sizes.
+    path_ : tuple of RuleSet
+        The trees of all sizes as rules, from ``otherwise`` alone to the largest.
+    n_rules_ : int
+        Leaves asked for, or chosen.
+    cv_results_ : dict of str to list, or None
+        Where the size was chosen on held-out rows: ``"fidelity"`` and its
+        ``"standard_error"``, one line with an entry per size, and ``"synthetic"``.
+    settings_ : dict
+        Whether synthetic rows were used.
+    n_features_in_ : int
+        Number of columns.
+    feature_names_in_ : ndarray of str
+        Column names, where the table had some.
     classes_ : ndarray
         Class labels.
 
@@ -133,14 +178,13 @@ class DistilledTreeClassifier(ClassifiesByRules, _DistilledTree):  # noqa: D101
     """
 
 
-class DistilledTreeRegressor(PredictsByRules, _DistilledTree):  # noqa: D101
-    __doc__ = f"""A small tree that says what an ensemble predicts where.
+class DistilledTreeRegressor(PredictsByRules, _DistilledTree):
+    """A small tree that says what an ensemble predicts where.
 
-    Every row is in one leaf only, so each rule can be read by itself. Splits are
-    chosen for what can be said after two more of them, and the whole tree is then
-    improved; see :class:`RuleListRegressor` for lists, which are closer to the
-    ensemble at the same number of lines.
-    {TREE_PARAMETERS}{TREE_ATTRIBUTES}
+    Every row is in one leaf only, so each rule can be read by itself. Parameters and
+    attributes are those of :class:`DistilledTreeClassifier`, but for ``classes_``; see
+    :class:`RuleListRegressor` for lists, which are closer to the ensemble at the same
+    number of lines.
 
     Examples
     --------

@@ -1,15 +1,33 @@
-"""Short ordered lists of rules, fitted in bins to what an ensemble says."""
+"""Short ordered lists of rules, fitted in bins to what an ensemble says.
+
+The ensemble says what training rows, and synthetic ones mixed of them, are. Boxes to
+choose from are the nodes of small randomised trees. A list grows box by box: every box
+at every position, then all its boxes moved until nothing improves. How much literals
+and overlap cost, and how long the list is, is chosen on held-out rows (``size_path``).
+What is printed is put in the data's own terms, rounded, and predicts as it stands.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from clearwood.rules import RuleSet, build_rule_list
-from clearwood.search import BoxList, Penalties, grow_lists, make_problem, refine
+import numpy as np
+
+from clearwood._estimators import StrOptions
+from clearwood.rules import RuleSet, Training, build_rule_list
+from clearwood.search import (
+    BoxList,
+    Penalties,
+    grow_lists,
+    make_problem,
+    refine,
+)
 from clearwood.search.trees.grow import grow_trees
-from clearwood.search.trees.nodes import as_list, make_tree_problem
-from clearwood.simplifiers._common.lesson import Job, Lesson, region_maker
+from clearwood.search.trees.nodes import TREE_PENALTY, as_list, make_tree_problem
+from clearwood.simplifiers._common.base import CORE, ClassifiesByRules, PredictsByRules
+from clearwood.simplifiers._common.constraints import in_words, read_signs
+from clearwood.simplifiers._common.size_path import N_SYNTHETIC, RulesOnSizePath
 
 LITERAL_PENALTIES = (0.002, 0.004)
 """Penalties per literal, the default first."""
@@ -17,83 +35,252 @@ LITERAL_PENALTIES = (0.002, 0.004)
 NEAR_DISJOINT = {"classification": 0.05, "regression": 0.01}
 """Overlap penalty by task: a row in two boxes costs that much of its full loss."""
 
-TREE_PENALTY = 0.0003
-"""Per literal of each leaf of a tree. It decides between trees that are as good; one of
-K leaves cannot do without some K log K of them."""
-
 DISJOINT = 1e6
 """Overlap penalty at which no overlap pays."""
 
 
-class Settings(NamedTuple):
+class ListSettings(NamedTuple):
     """What is tuned.
 
     Attributes
     ----------
     literal_penalty, overlap_penalty : float
         See ``search.Penalties``.
-    augment : bool
-        Whether made rows are used.
+    synthetic : bool
+        Whether synthetic rows are used.
     """
 
     literal_penalty: float
     overlap_penalty: float
-    augment: bool
+    synthetic: bool
 
 
-def settings_to_try(task: str, combine: str, tune: bool, n_made: int) -> list[Settings]:
-    """The default settings first; with ``tune`` all others after them."""
-    overlaps = {
-        "near-disjoint": (NEAR_DISJOINT[task], 0.0),
-        "first": (0.0,),
-        "disjoint": (DISJOINT,),
-    }[combine]
-    every = [
-        Settings(literal, overlap, augment)
-        for augment in ((True, False) if n_made else (False,))
-        for overlap in overlaps
-        for literal in LITERAL_PENALTIES
-    ]
-    return every if tune else every[:1]
+class _RuleList(RulesOnSizePath):
+    """What classifier and regressor share: the method."""
 
+    _parameter_constraints: dict[str, Any] = {
+        **CORE,
+        "combine": [StrOptions({"near-disjoint", "first", "disjoint"})],
+        "tune": [StrOptions({"auto"}), None],
+        "n_synthetic": N_SYNTHETIC,
+        "monotonic_cst": "no_validation",
+    }
 
-def fit_path(job: Job, lesson: Lesson, settings: Settings) -> list[BoxList]:
-    """Lists that grow from one to the next."""
-    problem = make_problem(
-        lesson.grid,
-        job.loss(lesson.target, lesson.weight),
-        Penalties(settings.literal_penalty, settings.overlap_penalty),
-        lesson.counts,
-        job.limits.signs[job.asked],
-    )
-    lists = grow_lists(problem, lesson.pool, job.max_rules - 1)
-    if settings.overlap_penalty < DISJOINT or job.limits.signs.any():
-        return lists
-    # Boxes that may not meet soon block one another; the leaves of a tree do not.
-    trees = grow_trees(
-        make_tree_problem(lesson.grid, problem.loss, lesson.counts, TREE_PENALTY),
-        job.max_rules,
-    )
-    found: dict[int, BoxList] = {}
-    for lst in [*lists, *(refine(problem, as_list(tree)) for tree in trees)]:
-        known = found.get(len(lst.boxes), lst)
-        found[len(lst.boxes)] = min(known, lst, key=lambda one: one.objective)
-    return [found[size] for size in sorted(found)]
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        n_rules: int | str = "auto",
+        max_rules: int = 10,
+        min_rows: int = 5,
+        target: str = "ensemble",
+        forbidden: Sequence[str | int] = (),
+        round_cuts: bool = True,
+        combine: str = "near-disjoint",
+        tune: str | None = "auto",
+        n_synthetic: int | str = "auto",
+        monotonic_cst: Any = None,
+        n_jobs: int | None = None,
+        verbose: bool = False,
+        random_state: Any = None,
+    ) -> None:
+        self.estimator = estimator
+        self.n_rules = n_rules
+        self.max_rules = max_rules
+        self.min_rows = min_rows
+        self.target = target
+        self.forbidden = forbidden
+        self.round_cuts = round_cuts
+        self.combine = combine
+        self.tune = tune
+        self.n_synthetic = n_synthetic
+        self.monotonic_cst = monotonic_cst
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.random_state = random_state
 
-
-def print_lists(
-    job: Job, lesson: Lesson, lists: Sequence[BoxList]
-) -> tuple[RuleSet, ...]:
-    """Lists of boxes in the data's own terms."""
-    region_of = region_maker(job)
-    return tuple(
-        build_rule_list(
-            [region for box in lst.boxes if (region := region_of(box)) is not None],
-            job.training,
-            job.bins.features,
-            made=lesson.made,
-            classes=job.teacher.classes,
-            signs=job.limits.signs,
+    def _find_rules(
+        self, training: Training, generator: np.random.Generator
+    ) -> dict[str, str]:
+        features = training.bins.features
+        self._signs = read_signs(
+            self.monotonic_cst, features, self._columns(), len(training.classes)
         )
-        for lst in lists
-    )
+        rising, falling = self._signs == 1, self._signs == -1
+        return {
+            **super()._find_rules(training, generator),
+            **in_words(features, increasing=rising, decreasing=falling),
+        }
+
+    def _about(self) -> dict[str, str]:
+        return {"method": "list", "combine": self.combine}
+
+    def _settings(self, training: Training) -> list[ListSettings]:
+        overlaps = {
+            "near-disjoint": (NEAR_DISJOINT[training.task], 0.0),
+            "first": (0.0,),
+            "disjoint": (DISJOINT,),
+        }[self.combine]
+        return [
+            ListSettings(literal, overlap, synthetic)
+            for synthetic in self._synthetic_or_not(training)
+            for overlap in overlaps
+            for literal in LITERAL_PENALTIES
+        ]
+
+    def _fit(
+        self,
+        training: Training,
+        settings: Sequence[ListSettings],
+        generator: np.random.Generator,
+    ) -> list[list[BoxList]]:
+        candidates = self._candidates(training, generator)
+        return [self._grow(training, candidates, setting) for setting in settings]
+
+    def _grow(
+        self, training: Training, candidates: np.ndarray, setting: ListSettings
+    ) -> list[BoxList]:
+        """Lists that grow from one to the next."""
+        grid, loss, counts = training.grid, training.loss, training.counts
+        penalties = Penalties(setting.literal_penalty, setting.overlap_penalty)
+        signs = self._signs[training.asked]
+        problem = make_problem(grid, loss, penalties, counts, signs, self.min_rows)
+        lists = grow_lists(problem, candidates, self.max_rules - 1)
+        if setting.overlap_penalty < DISJOINT or self._signs.any():
+            return lists
+        # Boxes that may not meet soon block one another; the leaves of a tree do not.
+        trees = grow_trees(
+            make_tree_problem(grid, loss, counts, TREE_PENALTY, self.min_rows),
+            self.max_rules,
+        )
+        best: dict[int, BoxList] = {}
+        for found in [*lists, *(refine(problem, as_list(tree)) for tree in trees)]:
+            rival = best.get(len(found.boxes), found)
+            best[len(found.boxes)] = min(rival, found, key=lambda lst: lst.objective)
+        return [best[size] for size in sorted(best)]
+
+    def _print(self, training: Training, path: Sequence[BoxList]) -> list[RuleSet]:
+        regions = [[training.region(box) for box in lst.boxes] for lst in path]
+        return [
+            build_rule_list(
+                [region for region in found if region is not None],
+                training,
+                round_cuts=self.round_cuts,
+                signs=self._signs,
+            )
+            for found in regions
+        ]
+
+
+class RuleListClassifier(ClassifiesByRules, _RuleList):
+    """A short list of rules that says what an ensemble classifies as what.
+
+    The list is fitted to the ensemble's class probabilities: every rule is moved
+    about in the data until the list is as seldom, and as little, wrong as it gets.
+
+    Parameters
+    ----------
+    estimator : estimator, TreeEnsemble or None, default=None
+        The ensemble to explain. A fitted one is used as it is and never refitted
+        (wrap it in ``sklearn.frozen.FrozenEstimator`` where it must survive
+        ``clone``); an unfitted one is fitted on ``X, y``; None means histogram
+        gradient boosting.
+    n_rules : int or "auto", default="auto"
+        Lines asked for; fewer where more do not pay. "auto" takes as many as pay, at
+        most ``max_rules``: the fewest that are within one standard error of the best
+        fidelity on rows held out from the training rows (three folds).
+    max_rules : int, default=10
+        Most lines printed, ``otherwise`` included; ``path_`` holds the lists of all
+        sizes.
+    min_rows : int, default=5
+        Fewest training rows that a rule catches, each counted with its weight but no
+        less than once.
+    target : {"ensemble", "labels"}, default="ensemble"
+        What the rules are fitted to: what the ensemble predicts (probabilities, or
+        values), so that they explain the model; or the labels.
+    forbidden : sequence of str or int, default=()
+        Names, or positions among the columns, of features that no rule may ask. The
+        ensemble may ask them.
+    round_cuts : bool, default=True
+        Print, and predict with, the shortest bounds that separate the same training
+        values, and short values.
+    combine : {"near-disjoint", "first", "disjoint"}, default="near-disjoint"
+        The first rule that a row satisfies decides. Whether rules may overlap: at a
+        cost, freely, or not at all on the training rows.
+    tune : "auto" or None, default="auto"
+        With fewer than 2,000 rows, choose by fidelity on held-out rows (three folds)
+        how much literals and overlap cost, and whether synthetic rows are used; None
+        takes the defaults.
+    n_synthetic : int or "auto", default="auto"
+        Synthetic rows, which the ensemble labels: training rows mixed with their
+        neighbours. "auto" makes three per row, at least 4,000 and at most 20,000, and
+        none with ``target="labels"``.
+    monotonic_cst : dict of str to int, array-like of int or None, default=None
+        Numeric features in which what the rules say must rise (1) or fall (-1), by
+        name or one sign per column; 0 for the others. It holds for every row,
+        whatever its other features: for values; for two classes, for the printed
+        probability of the second and so for the class; more than two have no order.
+        A missing value is neither more nor less than any other.
+    n_jobs : int or None, default=None
+        Threads. The result does not depend on it.
+    verbose : bool, default=False
+        Show a progress bar on stderr.
+    random_state : int, Generator, RandomState or None, default=None
+        Seed of the search (and of the default ensemble).
+
+    Attributes
+    ----------
+    rules_ : RuleSet
+        The printed rules; ``predict`` is what they say.
+    ensemble_ : TreeEnsemble
+        The ensemble as it was read.
+    estimator_ : estimator
+        The fitted ensemble as it was handed in, or fitted here.
+    bins_ : FeatureBins
+        The bins on which the rules were found.
+    path_ : tuple of RuleSet
+        The lists of all sizes, from ``otherwise`` alone to the longest that pays.
+    n_rules_ : int
+        Lines asked for, or chosen.
+    cv_results_ : dict of str to list, or None
+        Where something was chosen on held-out rows: per settings tried
+        ``"literal_penalty"``, ``"overlap_penalty"`` and ``"synthetic"``, and, with one
+        entry per size, ``"fidelity"`` and its ``"standard_error"``.
+    settings_ : dict
+        The settings of the lists in ``path_``.
+    n_features_in_ : int
+        Number of columns.
+    feature_names_in_ : ndarray of str
+        Column names, where the table had some.
+    classes_ : ndarray
+        Class labels.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> forest = RandomForestClassifier(n_estimators=20, random_state=0).fit(X, y)
+    >>> rules = RuleListClassifier(forest, n_rules=3, tune=None, random_state=0)
+    >>> rules.fit(X, y).rules_.evaluate(X, y, teacher=forest).fidelity > 0.9
+    True
+    """
+
+
+class RuleListRegressor(PredictsByRules, _RuleList):
+    """A short list of rules that says what an ensemble predicts where.
+
+    The list is fitted to the ensemble's values: every rule is moved about in the
+    data until the squared differences are as small as they get. Parameters and
+    attributes are those of :class:`RuleListClassifier`, but for ``classes_``.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from sklearn.ensemble import RandomForestRegressor
+    >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+    >>> forest = RandomForestRegressor(n_estimators=20, random_state=0).fit(X, y)
+    >>> rules = RuleListRegressor(forest, n_rules=5, tune=None, random_state=0)
+    >>> rules.fit(X, y).rules_.n_rules <= 5
+    True
+    """

@@ -258,7 +258,7 @@ def _missing_is_large(entry: Place) -> bool:
         expected = "AsIs, AsFalse or AsTrue"
         entry["nan_value_treatment"].fail(shown(treatment), expected)
     # Where training saw none, CatBoost compares NaN itself: never above a border.
-    return treatment == "AsTrue" and entry["has_nans"].flag()
+    return treatment == "AsTrue" and entry["has_nans"].flag(from_number=True)
 
 
 def _hashes(entry: Place) -> np.ndarray:

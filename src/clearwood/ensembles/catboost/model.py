@@ -266,9 +266,7 @@ def _loss(info: Place) -> Place:
 
 def _embedded(place: Place) -> Place:
     """A document that some versions write as text within the document."""
-    if isinstance(place.value, str):
-        return Place(parse_json(place.text().encode(), place.where), place.where)
-    return place
+    return place.parsed() if isinstance(place.value, str) else place
 
 
 def _shown_type(loss: Place) -> str:

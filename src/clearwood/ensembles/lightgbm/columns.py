@@ -18,13 +18,13 @@ from clearwood._documents import (
     first_repeated,
     parse_json,
     plain_integer,
+    refuse_damaged,
     refuse_repeated,
     shown,
 )
 from clearwood._features import FeatureSpace, Lookup
 from clearwood.ensembles.lightgbm.text import Section
 from clearwood.ensembles.nodes import TreeNodes, fill_category_sets
-from clearwood.ensembles.soundness import REMEDY
 from clearwood.exceptions import ClearwoodError, ModelFormatError
 
 MOST_CATEGORIES = 2**19
@@ -126,9 +126,7 @@ class Columns:
         return f"{self.header.name}: feature {d} ({shown(self.names[d])})"
 
     def _fail(self, d: int, found: str, expected: str) -> NoReturn:
-        raise ModelFormatError(
-            f"{self._where(d)}: found {found}, expected {expected}. {REMEDY}"
-        )
+        refuse_damaged(self._where(d), found, expected)
 
     def _codes(self) -> dict[int, np.ndarray]:
         """Per categorical column the codes that any set mentions, in order."""

@@ -14,8 +14,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from clearwood._documents import MOST_TREES, shown
-from clearwood.ensembles.soundness import REMEDY
+from clearwood._documents import MOST_TREES, REMEDY, refuse_damaged, shown
 from clearwood.exceptions import ModelFormatError
 
 HEADER_KEYS = (
@@ -82,10 +81,7 @@ class Section:
     def fail(self, key: str, found: str, expected: str) -> NoReturn:
         """Refuse the file because of the line of a key."""
         where = f"line {self.lines[key][0]}, " if key in self.lines else ""
-        raise ModelFormatError(
-            f"{self.name}: {where}{key} of {self.title}: found {found}, expected "
-            f"{expected}. {REMEDY}"
-        )
+        refuse_damaged(f"{self.name}: {where}{key} of {self.title}", found, expected)
 
     def fail_entry(self, key: str, i: int, found: Any, expected: str) -> NoReturn:
         """Refuse the file because of one entry of a line."""
@@ -237,19 +233,14 @@ def _lines(data: bytes, name: str) -> Iterator[tuple[int, str]]:
 def _add_line(section: Section, number: int, line: str) -> None:
     key, equals, value = line.partition("=")
     if not equals and key not in FLAGS:
-        raise ModelFormatError(
-            f"{section.name}: line {number}, in {section.title}: found {shown(line)}, "
-            f"expected key=value. {REMEDY}"
-        )
+        where = f"{section.name}: line {number}, in {section.title}"
+        refuse_damaged(where, shown(line), "key=value")
     section.add(number, key.rstrip(" \t"), value.strip(" \t"))
 
 
 def _check_count(name: str, number: int, line: str, n_trees: int) -> None:
     if line[5:].strip() != str(n_trees):
-        raise ModelFormatError(
-            f"{name}: line {number}: found {shown(line)}, expected 'Tree={n_trees}'. "
-            f"{REMEDY}"
-        )
+        refuse_damaged(f"{name}: line {number}", shown(line), f"'Tree={n_trees}'")
     if n_trees >= MOST_TREES:
         raise ModelFormatError(
             f"{name}: line {number}: more than {MOST_TREES:,} trees; fit fewer."
@@ -266,9 +257,10 @@ def _rest(lines: Iterator[tuple[int, str]], name: str) -> Section:
         elif line.startswith("pandas_categorical:"):
             section.add(number, *line.split(":", 1))
         elif "=" not in line and line.replace("_", " ") != "feature importances:":
-            raise ModelFormatError(
-                f"{name}: line {number}, after the trees: found {shown(line)}, "
-                f"expected importances, parameters or pandas_categorical. {REMEDY}"
+            refuse_damaged(
+                f"{name}: line {number}, after the trees",
+                shown(line),
+                "importances, parameters or pandas_categorical",
             )
     return section
 

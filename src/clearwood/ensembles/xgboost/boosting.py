@@ -10,7 +10,6 @@ from clearwood._documents import (
     MOST_CLASSES,
     MOST_TREES,
     Place,
-    parse_json,
     plain_integer,
     shown,
 )
@@ -189,7 +188,7 @@ def start_of(learner: Place, n_outputs: int, objective: Objective) -> np.ndarray
     text = place.text()
     # A list in brackets since version 3.1, one number before.
     if text.startswith("["):
-        stored = Place(parse_json(text.encode(), place.where), place.where).numbers()
+        stored = place.parsed().numbers()
     else:
         stored = np.array([place.number(from_text=True)])
     if stored.size not in (1, n_outputs):

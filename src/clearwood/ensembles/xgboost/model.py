@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from clearwood._documents import Place, parse_json, shown
+from clearwood._documents import Place, shown
 from clearwood.ensembles.casts import float64_cut_of_float32_test
 from clearwood.ensembles.nodes import join_trees
 from clearwood.ensembles.tree_ensemble import TreeEnsemble
@@ -179,10 +179,7 @@ def read_document(top: Place) -> TreeEnsemble:
     saved_by = None if attributes is None else attributes.get("scikit_learn")
     if saved_by is None:
         return _ensemble(top, "booster")
-    described = Place(
-        parse_json(saved_by.text().encode(), saved_by.where), saved_by.where
-    )
-    kind = described["_estimator_type"]
+    kind = saved_by.parsed()["_estimator_type"]
     if kind.text() not in ("classifier", "regressor"):
         kind.refuse(
             f"an estimator of the type {shown(kind.value)}",

@@ -12,8 +12,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from clearwood.ensembles.soundness import REMEDY
-from clearwood.exceptions import ModelFormatError
+from clearwood._documents import refuse_damaged
 
 # Big-endian, as the format says; the letters are its type markers.
 NUMBERS: dict[bytes, np.dtype[Any]] = {
@@ -82,10 +81,7 @@ class _Parser:
         self.keys: dict[str, str] = {}
 
     def fail(self, found: str, expected: str) -> NoReturn:
-        raise ModelFormatError(
-            f"{self.name}: byte {self.position}: found {found}, expected {expected}. "
-            f"{REMEDY}"
-        )
+        refuse_damaged(f"{self.name}: byte {self.position}", found, expected)
 
     def spend(self, memory: int) -> None:
         self.memory_left -= memory

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
-from clearwood._features import FeatureSpace
 from clearwood.rules.building.prune import prune_by_coverage
 from clearwood.rules.building.rounding import rounded, short_value
 from clearwood.rules.conditions import Condition, matches_all
@@ -26,9 +24,7 @@ def build_rule_average(
     weights: Sequence[float],
     weight_of_all: float,
     training: Training,
-    features: FeatureSpace,
     *,
-    classes: Sequence[Any] = (),
     round_cuts: bool = True,
 ) -> RuleSet:
     """Make an average of regions, each of which says the mean of its training rows.
@@ -45,11 +41,7 @@ def build_rule_average(
     weight_of_all : float
         How much the mean of all rows counts: the last line.
     training : Training
-        Rows and what is said of them.
-    features : FeatureSpace
-        Names and categories.
-    classes : sequence, default=()
-        Class labels; empty for regression.
+        Rows and what is said of them; without synthetic ones.
     round_cuts : bool, default=True
         Replace bounds by short ones that part the same rows, each value by a short
         one within a thousandth of the target's standard deviation, probabilities by
@@ -62,7 +54,7 @@ def build_rule_average(
     """
     encoded = training.encoded
     step = 0.0
-    if round_cuts and not len(classes):
+    if round_cuts and not training.classes:
         step = 0.001 * math.sqrt(variance(training.taught, training.weight))
     rules = []
     for region, weight in zip(regions, weights):
@@ -75,12 +67,12 @@ def build_rule_average(
             continue
         if round_cuts:
             conditions = rounded(conditions, encoded)
-        rules.append(
-            _part(conditions, rows, weight, training, classes, round_cuts, step)
-        )
+        rules.append(_part(conditions, rows, weight, training, round_cuts, step))
     everything = np.ones(len(encoded), dtype=bool)
-    last = _part((), everything, weight_of_all, training, classes, round_cuts, step)
-    rule_set = RuleSet(tuple(rules), last, features, tuple(classes), combine="average")
+    last = _part((), everything, weight_of_all, training, round_cuts, step)
+    rule_set = RuleSet(
+        tuple(rules), last, training.bins.features, training.classes, combine="average"
+    )
     return described(
         rule_set, encoded, training.weight, training.teacher, training.labels
     )
@@ -91,18 +83,17 @@ def _part(
     rows: np.ndarray,
     weight: float,
     training: Training,
-    classes: Sequence[Any],
     round_values: bool,
     step: float,
 ) -> Rule:
     mean = np.average(training.taught[rows], axis=0, weights=training.weight[rows])
     weight = float(f"{weight:.3g}") if round_values else float(weight)
-    if not len(classes):
+    if not training.classes:
         return Rule(conditions, short_value(float(mean), step), weight=weight)
     shares = np.clip(mean, 0.0, 1.0)
     if round_values:
         shares = _short_shares(shares)
-    said = classes[int(shares.argmax())]
+    said = training.classes[int(shares.argmax())]
     return Rule(conditions, said, tuple(shares.tolist()), weight=weight)
 
 

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from clearwood._features import FeatureSpace
 from clearwood.exceptions import InputError
 from clearwood.rules.building.monotone import in_order
 from clearwood.rules.building.prune import prune_by_coverage, prune_by_prediction
@@ -21,7 +20,7 @@ from clearwood.rules.conditions import (
 from clearwood.rules.rule import Rule, first_match
 from clearwood.rules.rule_set import RuleSet
 from clearwood.rules.statistics import agreement, described, variance
-from clearwood.rules.training import Training, together
+from clearwood.rules.training import Training
 
 PRUNING = ("coverage", "prediction")
 
@@ -29,9 +28,7 @@ PRUNING = ("coverage", "prediction")
 def build_rule_set(
     regions: Sequence[Sequence[Condition]],
     training: Training,
-    features: FeatureSpace,
     *,
-    classes: Sequence[Any] = (),
     max_rules: int | None = None,
     prune: str = "coverage",
     round_cuts: bool = True,
@@ -48,11 +45,7 @@ def build_rule_set(
     regions : sequence of sequences of conditions
         One sequence per region.
     training : Training
-        Rows and what is said of them.
-    features : FeatureSpace
-        Names and categories.
-    classes : sequence, default=()
-        Class labels; empty for regression.
+        Rows and what is said of them; without synthetic ones.
     max_rules : int, optional
         Most lines, ``otherwise`` included; it takes the rows of rules beyond.
     prune : {"coverage", "prediction"}
@@ -79,13 +72,13 @@ def build_rule_set(
         if pruned[i] and (training.weight * rows).sum() > 0
     ]
     rules = [
-        _rule(pruned[i], held[i], training, classes, round_cuts)
-        for i in _in_printed_order(kept, held, training, classes)
+        _rule(pruned[i], held[i], training, round_cuts)
+        for i in _in_printed_order(kept, held, training)
     ]
     rules = _without_idle(rules, encoded)
     if max_rules is not None:
         rules = rules[: max_rules - 1]
-    otherwise = _otherwise(rules, training, classes, round_cuts)
+    otherwise = _otherwise(rules, training, round_cuts)
     if prune == "prediction":
         shorter = prune_by_prediction(
             [rule.conditions for rule in rules],
@@ -105,17 +98,16 @@ def build_rule_set(
             replace(rule, conditions=rounded(rule.conditions, encoded))
             for rule in rules
         ]
-    rule_set = RuleSet(tuple(rules), otherwise, features, tuple(classes))
+    rule_set = RuleSet(
+        tuple(rules), otherwise, training.bins.features, training.classes
+    )
     return _described(rule_set, training)
 
 
 def build_rule_list(
     regions: Sequence[Sequence[Condition]],
     training: Training,
-    features: FeatureSpace,
     *,
-    made: Training | None = None,
-    classes: Sequence[Any] = (),
     round_cuts: bool = True,
     signs: np.ndarray | None = None,
 ) -> RuleSet:
@@ -130,13 +122,9 @@ def build_rule_list(
     regions : sequence of sequences of conditions
         One sequence per region.
     training : Training
-        Rows and what is said of them.
-    features : FeatureSpace
-        Names and categories.
-    made : Training, optional
-        Further rows, which count for what a rule says and for which literals it
-        needs, but not in its statistics.
-    classes, round_cuts
+        Rows and what is said of them. Synthetic ones count for what a rule says and
+        for which literals it needs, but not in its statistics.
+    round_cuts : bool, default=True
         As in :func:`build_rule_set`.
     signs : ndarray of shape (n_features,), optional
         1 where what is said (of two classes, the probability of the second) must rise
@@ -147,33 +135,32 @@ def build_rule_list(
     -------
     RuleSet
     """
-    every = training if made is None else together(training, made)
-    encoded = every.encoded
-    is_real = np.arange(len(encoded)) < len(training.encoded)
+    encoded = training.encoded
     rules: list[Rule] = []
-    free = every.weight > 0
+    free = training.weight > 0
     for region in regions:
         conditions = prune_by_coverage(region, encoded)
         caught = free & matches_all(conditions, encoded)
-        if not (caught & is_real).any():
+        if not (caught & training.is_real).any():
             continue
         if not conditions:
             break  # It holds every row, as `otherwise` does.
-        rule = _rule(conditions, caught, every, classes, round_cuts)
+        rule = _rule(conditions, caught, training, round_cuts)
         if round_cuts:
             rule = replace(rule, conditions=rounded(conditions, encoded))
         rules.append(rule)
         free &= ~caught
-    otherwise = _otherwise(rules, every, classes, round_cuts)
+    otherwise = _otherwise(rules, training, round_cuts)
     if signs is not None and signs.any():
         *rules, otherwise = in_order(
             [*rules, otherwise],
-            every,
-            classes,
+            training,
             signs,
-            lambda value: short_value(value, _short_step(every) * round_cuts),
+            lambda value: short_value(value, _short_step(training) * round_cuts),
         )
-    rule_set = RuleSet(tuple(rules), otherwise, features, tuple(classes))
+    rule_set = RuleSet(
+        tuple(rules), otherwise, training.bins.features, training.classes
+    )
     return _described(rule_set, training, by_caught=True)
 
 
@@ -182,10 +169,7 @@ def build_rule_sum(
     values: Sequence[Any],
     constant: Any,
     training: Training,
-    features: FeatureSpace,
     *,
-    made: Training | None = None,
-    classes: Sequence[Any] = (),
     round_cuts: bool = True,
 ) -> RuleSet:
     """Make a sum of regions: every one that a row is in adds its value.
@@ -201,7 +185,7 @@ def build_rule_sum(
         What each region adds: to the value, or to the log-odds of each class.
     constant : float or array-like of shape (n_classes,)
         Where the sum starts.
-    training, features, made, classes
+    training : Training
         As in :func:`build_rule_list`.
     round_cuts : bool, default=True
         Replace bounds as in :func:`build_rule_set`, each value by a short one within
@@ -212,29 +196,28 @@ def build_rule_sum(
     -------
     RuleSet
     """
-    encoded = training.encoded
-    every = encoded if made is None else np.concatenate([encoded, made.encoded])
+    real, classes = training.real, training.classes
     step = 0.0
-    if round_cuts and not len(classes):
-        step = 0.001 * math.sqrt(variance(training.taught, training.weight))
+    if round_cuts and not classes:
+        step = 0.001 * math.sqrt(variance(real.taught, real.weight))
     kept = []
     constant = np.asarray(constant, dtype=np.float64)
     for region, value in zip(regions, values):
-        conditions = prune_by_coverage(region, every)
-        if not (training.weight * matches_all(conditions, encoded)).sum() > 0:
+        conditions = prune_by_coverage(region, training.encoded)
+        if not (real.weight * matches_all(conditions, real.encoded)).sum() > 0:
             continue
         if not conditions:
             constant = constant + value
             continue
         if round_cuts:
-            conditions = rounded(conditions, every)
+            conditions = rounded(conditions, training.encoded)
         kept.append((conditions, value))
     rules = [
         _addend(conditions, value, classes, round_cuts, step)
         for conditions, value in [*kept, ((), constant)]
     ]
     rule_set = RuleSet(
-        tuple(rules[:-1]), rules[-1], features, tuple(classes), combine="sum"
+        tuple(rules[:-1]), rules[-1], training.bins.features, classes, combine="sum"
     )
     return _described(rule_set, training)
 
@@ -256,16 +239,16 @@ def _in_printed_order(
     kept: list[int],
     held: list[np.ndarray],
     training: Training,
-    classes: Sequence[Any],
 ) -> list[int]:
     taught, weight = training.taught, training.weight
-    if len(classes):
+    is_class = training.task == "classification"
+    if is_class:
         taught = taught.argmax(axis=1)
     found = {}
     for i in kept:
         mean = _mean_taught(held[i], training)
-        said = mean.argmax() if len(classes) else mean
-        found[i] = agreement(held[i], said, taught, weight, len(classes) > 0)
+        said = mean.argmax() if is_class else mean
+        found[i] = agreement(held[i], said, taught, weight, is_class)
     support = {i: (training.weight * held[i]).sum() for i in kept}
     return sorted(kept, key=lambda i: (-found[i], -support[i], i))
 
@@ -290,12 +273,12 @@ def _rule(
     conditions: tuple[Condition, ...],
     rows: np.ndarray,
     training: Training,
-    classes: Sequence[Any],
     round_values: bool,
 ) -> Rule:
     mean = _mean_taught(rows, training)
-    if len(classes):
-        return Rule(conditions, classes[int(mean.argmax())], tuple(mean.tolist()))
+    if training.classes:
+        said = training.classes[int(mean.argmax())]
+        return Rule(conditions, said, tuple(mean.tolist()))
     value = float(mean)
     return Rule(
         conditions, short_value(value, _short_step(training)) if round_values else value
@@ -307,25 +290,24 @@ def _short_step(training: Training) -> float:
     return 0.005 * math.sqrt(variance(training.taught, training.weight))
 
 
-def _otherwise(
-    rules: list[Rule], training: Training, classes: Sequence[Any], round_values: bool
-) -> Rule:
+def _otherwise(rules: list[Rule], training: Training, round_values: bool) -> Rule:
     free = np.ones(len(training.encoded), dtype=bool)
     for rule in rules:
         free &= ~rule.matches(training.encoded)
     if (training.weight * free).sum() == 0:
         # No training row is left: say what is true on the whole, as the paper does.
         free = np.ones_like(free)
-    return _rule((), free, training, classes, round_values)
+    return _rule((), free, training, round_values)
 
 
 def _described(
     rule_set: RuleSet, training: Training, *, by_caught: bool = False
 ) -> RuleSet:
-    """The same rules, with their statistics on the training rows.
+    """The same rules, with their statistics on the real rows.
 
     ``by_caught``: the probabilities are those of the caught rows, and stay so.
     """
+    training = training.real
     if rule_set.classes and rule_set.is_list and not by_caught:
         rule_set = _with_probabilities(rule_set, training)
     return described(

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 def in_order(
     lines: Sequence[Rule],
     training: Training,
-    classes: Sequence[Any],
     signs: np.ndarray,
     shorten: Callable[[float], float],
 ) -> list[Rule]:
@@ -37,9 +36,8 @@ def in_order(
     lines : sequence of Rule
         ``otherwise`` last.
     training : Training
-        Rows; lines say what is nearest to the means of those they catch.
-    classes : sequence
-        Two class labels, or none for regression.
+        Rows; lines say what is nearest to the means of those they catch. Of two
+        classes, or of values.
     signs : ndarray of shape (n_features,)
         1 where what is said (of two classes, the probability of the second) must rise
         with a feature, -1 where it must fall, else 0.
@@ -53,13 +51,14 @@ def in_order(
     kinds = [_kind(line, signs) for line in lines]
     first = first_match(np.array([line.matches(training.encoded) for line in lines]).T)
     weights = np.bincount(first, training.weight, minlength=len(lines))
-    taught = training.taught[:, 1] if len(classes) else training.taught
+    classes = training.classes
+    taught = training.taught[:, 1] if classes else training.taught
     sums = np.bincount(first, training.weight * taught, minlength=len(lines))
     # `otherwise` may be left without a row.
     whole = np.full(len(lines), np.average(taught, weights=training.weight))
     means = np.divide(sums, weights, out=whole, where=weights > 0)
     said = pool_values(means.tolist(), weights.tolist(), kinds)
-    if len(classes):
+    if classes:
         both = [(1.0 - p, p) for p in said]
         # As for every rule, the first of two classes that are as probable.
         return [

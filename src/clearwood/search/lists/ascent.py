@@ -13,7 +13,7 @@ from clearwood.search.losses import Loss
 from clearwood.search.monotone import bounds_of, kind_of, opened, value_range
 
 LEAST_ROWS = 5
-"""Rows that a box has to catch, as the problem counts them."""
+"""Rows that a box has to catch where nothing else is asked for."""
 
 MOST_SWEEPS = 20
 """Most rounds over all boxes of a list, and over sides and value of one box."""
@@ -49,10 +49,12 @@ class Problem(NamedTuple):
     loss : ClassLoss or SquaredLoss
     penalties : Penalties
     counts : ndarray of float64 of shape (n_rows,)
-        How much a row counts towards ``LEAST_ROWS``: 0 for a made one.
+        How much a row counts towards ``min_rows``: 0 for a synthetic one.
     signs : ndarray of shape (n_features,), or None
         1 where the list shall rise with a numeric feature, -1 where it shall fall,
         else 0; None where it need not anywhere. Of two classes the second is higher.
+    min_rows : float
+        Fewest rows that a box has to catch.
     """
 
     grid: Grid
@@ -61,6 +63,7 @@ class Problem(NamedTuple):
     penalties: Penalties
     counts: np.ndarray
     signs: np.ndarray | None = None
+    min_rows: float = LEAST_ROWS
 
     def with_literal_penalty(self, penalty: float) -> Problem:
         """The same problem with another penalty per literal."""
@@ -98,12 +101,13 @@ def make_problem(
     penalties: Penalties,
     counts: np.ndarray,
     signs: np.ndarray | None = None,
+    min_rows: float = LEAST_ROWS,
 ) -> Problem:
     """Put together what a list is fitted to."""
     if signs is not None and not signs.any():
         signs = None
     counts = counts.astype(np.float64)
-    return Problem(grid, grid.seen(), loss, penalties, counts, signs)
+    return Problem(grid, grid.seen(), loss, penalties, counts, signs, float(min_rows))
 
 
 def refine(problem: Problem, start: BoxList) -> BoxList:
@@ -187,7 +191,7 @@ class Ascent:
         self, k: int, value: Any, cost_of: Any, free: np.ndarray
     ) -> tuple[float, np.ndarray, Any]:
         """Sides and value in turns, while the cost falls."""
-        grid, seen, loss, penalties, counts, signs = self.problem
+        grid, seen, loss, penalties, counts, signs, min_rows = self.problem
         best = np.inf, self.boxes[k], value
         for _ in range(MOST_SWEEPS):
             if signs is None:
@@ -197,7 +201,7 @@ class Ascent:
                 box = opened(grid, signs, best[1], bounds)
             cost = _kernels.improve_box(
                 *grid, seen, cost_of(value), counts * free, box,
-                penalties.literal, float(LEAST_ROWS), bounds,
+                penalties.literal, min_rows, bounds,
             )  # fmt: skip
             if cost > best[0] - SMALLEST_CHANGE:
                 return best
@@ -256,12 +260,12 @@ class Ascent:
 
         Nor may a few be left to ``otherwise``: then the last box goes.
         """
-        first = first_box(self.member)
+        first, least = first_box(self.member), self.problem.min_rows
         caught = np.bincount(
             first, weights=self.problem.counts, minlength=len(self.boxes) + 1
         )
-        alive = caught[:-1] >= LEAST_ROWS
-        if alive.all() and len(alive) and 0 < caught[-1] < LEAST_ROWS:
+        alive = caught[:-1] >= least
+        if alive.all() and len(alive) and 0 < caught[-1] < least:
             alive[-1] = False
         if alive.all():
             return False

@@ -8,7 +8,6 @@ import numpy as np
 
 from clearwood.search.grid import Grid, contains, n_literals
 from clearwood.search.lists.ascent import (
-    LEAST_ROWS,
     BoxList,
     Penalties,
     Problem,
@@ -39,7 +38,7 @@ class PoolGains:
     """What each box of a pool would gain at each position of a list."""
 
     def __init__(self, problem: Problem, pool: np.ndarray) -> None:
-        grid, seen, loss, _, counts, self.signs = problem
+        grid, seen, loss, _, counts, self.signs, self.min_rows = problem
         grid, self.loss, self.counts = thinned(grid, loss, counts)
         self.grid = grid
         self.member = contains(grid, pool).astype(np.float32)
@@ -85,7 +84,7 @@ class PoolGains:
         change, value = self.loss.best_of(
             by_position[:, :, 1:].astype(np.float64), self._between(current)
         )
-        enough = by_position[:, :, 0] >= LEAST_ROWS - 0.01
+        enough = by_position[:, :, 0] >= self.min_rows - 0.01
         return np.where(enough, change + fixed, np.inf), value
 
     def _between(self, current: BoxList) -> tuple[np.ndarray, np.ndarray] | None:

@@ -33,7 +33,9 @@ class SumProblem(NamedTuple):
     ridge : float
         Penalty on half the square of each value, so that none runs away.
     counts : ndarray of float64 of shape (n_rows,)
-        How much a row counts towards ``LEAST_ROWS``: 0 for a made one.
+        How much a row counts towards ``min_rows``: 0 for a synthetic one.
+    min_rows : float
+        Fewest rows that a box has to hold.
     """
 
     grid: Grid
@@ -42,6 +44,7 @@ class SumProblem(NamedTuple):
     literal: float
     ridge: float
     counts: np.ndarray
+    min_rows: float = LEAST_ROWS
 
 
 class BoxSum(NamedTuple):
@@ -77,11 +80,16 @@ class BoxSum(NamedTuple):
 
 
 def make_sum_problem(
-    grid: Grid, loss: SumLoss, literal: float, ridge: float, counts: np.ndarray
+    grid: Grid,
+    loss: SumLoss,
+    literal: float,
+    ridge: float,
+    counts: np.ndarray,
+    min_rows: float = LEAST_ROWS,
 ) -> SumProblem:
     """Put together what a sum is fitted to."""
     counts = counts.astype(np.float64)
-    return SumProblem(grid, grid.seen(), loss, literal, ridge, counts)
+    return SumProblem(grid, grid.seen(), loss, literal, ridge, counts, float(min_rows))
 
 
 def refine_sum(problem: SumProblem, start: BoxSum) -> BoxSum:
@@ -139,7 +147,7 @@ class SumAscent:
 
     def improve(self, k: int) -> None:
         """Find a better value and better sides for one box, the others as they are."""
-        grid, seen, loss, literal, ridge, _ = self.problem
+        grid, seen, loss, literal, ridge = self.problem[:5]
         output, value = int(self.outputs[k]), float(self.values[k])
         scores = self.scores()
         scores[output] -= value * self.member[k]
@@ -156,13 +164,13 @@ class SumAscent:
         self, k: int, answers: np.ndarray, output: int, value: float
     ) -> tuple[float, np.ndarray, float]:
         """Sides and value in turns, while the cost falls."""
-        grid, seen, loss, literal, ridge, counts = self.problem
+        grid, seen, loss, literal, ridge, counts, min_rows = self.problem
         best = np.inf, self.boxes[k], value
         for _ in range(MOST_SWEEPS):
             box = best[1].copy()
             cost = _kernels.improve_box(
                 *grid, seen, loss.change(answers, output, value), counts, box,
-                literal, float(LEAST_ROWS),
+                literal, min_rows,
             )  # fmt: skip
             cost += 0.5 * ridge * value**2
             if cost > best[0] - SMALLEST_CHANGE:
@@ -216,20 +224,18 @@ class SumAscent:
         """Drop a box that says no more than others do; whether there was one.
 
         A box and its complement differ by the constant. So a box must differ by
-        ``LEAST_ROWS`` rows from nothing, from everything, and from every box before
+        ``min_rows`` rows from nothing, from everything, and from every box before
         it and its complement: two boxes that nearly cancel are a rule for the rows
         between them.
         """
-        counts = self.problem.counts
+        counts, least = self.problem.counts, self.problem.min_rows
         total = counts.sum()
         for k, rows in enumerate(self.member):
             same = [np.zeros_like(rows), *self.member[:k]]
             outputs = [self.outputs[k], *self.outputs[:k]]
             for other, output in zip(same, outputs):
                 apart = counts @ (rows ^ other)
-                if output == self.outputs[k] and not (
-                    LEAST_ROWS <= apart <= total - LEAST_ROWS
-                ):
+                if output == self.outputs[k] and not (least <= apart <= total - least):
                     fewer = SumAscent(self.problem, self._without(k))
                     self.__dict__.update(fewer.__dict__)
                     return True

@@ -6,7 +6,6 @@ import numpy as np
 
 from clearwood.search.candidates import candidate_boxes
 from clearwood.search.grid import contains, n_literals
-from clearwood.search.lists.ascent import LEAST_ROWS
 from clearwood.search.lists.gains import thinned
 from clearwood.search.sums.ascent import (
     SMALLEST_CHANGE,
@@ -174,7 +173,7 @@ class _PoolGains:
         sums = (self.member @ columns.T.astype(np.float32)).astype(np.float64)
         first, second = sums[:, 1::2], sums[:, 2::2] + problem.ridge
         gain = first**2 / (2 * second) - problem.literal * self.literals[:, None]
-        enough = sums[:, :1] >= LEAST_ROWS - 0.01
+        enough = sums[:, :1] >= problem.min_rows - 0.01
         value = np.clip(-first / second, -self.loss.largest, self.loss.largest)
         return np.where(enough, gain, -np.inf), value
 

@@ -21,6 +21,10 @@ splits after which the same classes are said, the one that prepares for others."
 N_TRIED = 4
 """Features that are tried where one split is moved, in order of promise."""
 
+TREE_PENALTY = 0.0003
+"""Per literal of each leaf. It decides between trees that are as good; one of K leaves
+cannot do without some K log K of them."""
+
 SMALLEST_CHANGE = 1e-9
 """A tree changes only if its objective falls by more than this."""
 
@@ -43,6 +47,8 @@ class TreeProblem(NamedTuple):
         Penalty per literal of a leaf's box.
     is_class : bool
         Whether leaves say a class, or a value.
+    min_rows : float
+        Least support of a leaf.
     """
 
     grid: Grid
@@ -53,10 +59,15 @@ class TreeProblem(NamedTuple):
     constant: float
     literal: float
     is_class: bool
+    min_rows: float = LEAST_ROWS
 
 
 def make_tree_problem(
-    grid: Grid, loss: Loss, counts: np.ndarray, literal: float = 0.0
+    grid: Grid,
+    loss: Loss,
+    counts: np.ndarray,
+    literal: float = 0.0,
+    min_rows: float = LEAST_ROWS,
 ) -> TreeProblem:
     """Put together what a tree is fitted to.
 
@@ -65,9 +76,11 @@ def make_tree_problem(
     grid : Grid
     loss : ClassLoss or SquaredLoss
     counts : ndarray of shape (n_rows,)
-        How much a row counts as support: 0 for a made one.
+        How much a row counts as support: 0 for a synthetic one.
     literal : float
         Penalty per literal of a leaf's box.
+    min_rows : float
+        Least support of a leaf.
     """
     is_class = isinstance(loss, ClassLoss)
     if isinstance(loss, ClassLoss):
@@ -78,8 +91,9 @@ def make_tree_problem(
     stats = np.column_stack([scores, loss.share, counts, np.ones(grid.n_rows)])
     constant = soft * float(squares.sum())
     return TreeProblem(
-        grid, grid.seen(), stats, hard, soft, constant, literal, is_class
-    )
+        grid, grid.seen(), stats, hard, soft, constant, literal, is_class,
+        float(min_rows),
+    )  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,7 +130,7 @@ class Node:
     @cached_property
     def leaf_cost(self) -> float:
         """Loss and literals, were it a leaf."""
-        grid, seen, _, hard, soft, _, literal, _ = self.problem
+        grid, seen, _, hard, soft, _, literal = self.problem[:7]
         loss = float(kernels.leaf_loss(self.sums, hard, soft))
         return loss + (literal * n_literals(grid, self.box, seen) if literal else 0.0)
 
@@ -137,7 +151,7 @@ class Node:
         """Whether all leaves have enough support."""
         if self.children:
             return all(child.is_sound for child in self.children)
-        return bool(self.sums[-2] >= LEAST_ROWS)
+        return bool(self.sums[-2] >= self.problem.min_rows)
 
     @cached_property
     def value(self) -> Any:
@@ -162,7 +176,7 @@ class Node:
         )
         return kernels.best_splits(
             sums, grid.start, grid.n_bins, grid.is_category, hard, soft,
-            float(LEAST_ROWS),
+            self.problem.min_rows,
         )  # fmt: skip
 
     @cached_property

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from clearwood.search.lists.ascent import LEAST_ROWS
 from clearwood.search.trees import _kernels as kernels
 from clearwood.search.trees.nodes import SMALLEST_CHANGE, Node, Path, at, with_node
 
@@ -100,7 +99,15 @@ def follow_up(
     scale = len(leaf.rows) / len(rows)
     sums = kernels.histogram(grid.columns, grid.start, len(leaf.box), rows, stats)
     left, right, left_split, right_split = kernels.look_ahead(
-        *grid, rows, stats, sums, features, masks, hard, soft, LEAST_ROWS / scale
+        *grid,
+        rows,
+        stats,
+        sums,
+        features,
+        masks,
+        hard,
+        soft,
+        leaf.problem.min_rows / scale,
     ).T
     one = np.minimum(left_split + right, left + right_split)
     return scale * np.stack([left + right, one, left_split + right_split], axis=1)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from numbers import Integral
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, _fit_context
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.ensemble import (
     HistGradientBoostingClassifier,
     HistGradientBoostingRegressor,
@@ -13,16 +14,37 @@ from sklearn.ensemble import (
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
+from clearwood._estimators import Interval, StrOptions, fit_context
 from clearwood._numeric import as_generator
 from clearwood._validation import check_table, check_target, check_weight
+from clearwood.ensembles import TreeEnsemble
 from clearwood.exceptions import InputError
 from clearwood.rules import FeatureBins, RuleSet, Training
-from clearwood.simplifiers._common.constraints import Limits, read_limits
+from clearwood.simplifiers._common.constraints import in_words, read_forbidden
 from clearwood.simplifiers._common.teacher import (
-    Teacher,
+    answers_of,
+    class_positions,
     get_teacher,
     warn_of_unknown_categories,
 )
+
+CORE: dict[str, Any] = {
+    "estimator": "no_validation",
+    "n_rules": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left")],
+    "max_rules": [Interval(Integral, 1, None, closed="left")],
+    "min_rows": [Interval(Integral, 1, None, closed="left")],
+    "target": [StrOptions({"ensemble", "labels"})],
+    "forbidden": "no_validation",
+    "round_cuts": ["boolean"],
+    "n_jobs": [None, Integral],
+    "verbose": ["verbose"],
+    "random_state": "no_validation",
+}
+"""Constraints of the parameters that every simplifier has, in this order.
+
+A method adds its own after ``round_cuts``; one that can do without a cap lets
+``max_rules`` be None, too.
+"""
 
 LARGEST_VALUE = 1e140
 """Sums of a billion squares of such values are still numbers."""
@@ -31,24 +53,29 @@ LARGEST_VALUE = 1e140
 class RulesFromEnsemble(BaseEstimator):
     """Checks the data, gets the ensemble, and predicts by the printed rules.
 
-    A subclass finds the rules in ``_find_rules``.
+    A subclass is a method: it finds the rules in ``_find_rules``.
     """
 
     _task: str
     estimator: Any
-    random_state: Any
-    rules_: RuleSet
-    target = "ensemble"
-    statement_counts = "distinct"
+    n_rules: int | str = "auto"
+    max_rules: int | None
+    min_rows: int
+    target: str = "ensemble"
     forbidden: Any = ()
-    monotonic_cst: Any = None
+    round_cuts: bool = True
+    n_jobs: int | None
+    verbose: bool
+    random_state: Any
+    statement_counts = "distinct"
+    rules_: RuleSet
 
     @staticmethod
     def _default_estimator() -> Any:
         raise NotImplementedError
 
     def _find_rules(
-        self, teacher: Teacher, training: Training, generator: np.random.Generator
+        self, training: Training, generator: np.random.Generator
     ) -> dict[str, str]:
         """Set ``rules_`` and the like; the answer goes into what rules say of them."""
         raise NotImplementedError
@@ -61,7 +88,7 @@ class RulesFromEnsemble(BaseEstimator):
         return tags
 
     # A fitted ensemble in `estimator` keeps its own settings.
-    @_fit_context(prefer_skip_nested_validation=False)
+    @fit_context(prefer_skip_nested_validation=False)
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
         """Find the rules.
 
@@ -79,6 +106,7 @@ class RulesFromEnsemble(BaseEstimator):
         -------
         self
         """
+        self._check_sizes()
         X = check_table(self, X, reset=True)
         n_samples, target_name = X.shape[0], getattr(y, "name", None)
         weight = check_weight(sample_weight, n_samples)
@@ -89,7 +117,7 @@ class RulesFromEnsemble(BaseEstimator):
         default = self._default_estimator().set_params(
             random_state=int(generator.integers(2**31))
         )
-        teacher = get_teacher(
+        self.estimator_, self.ensemble_ = get_teacher(
             self.estimator,
             default,
             X,
@@ -97,50 +125,66 @@ class RulesFromEnsemble(BaseEstimator):
             weight if sample_weight is not None else None,
             self._task,
         )
-        self.estimator_, self.ensemble_ = teacher.model, teacher.ensemble
-        if teacher.classes:
+        if self.ensemble_.classes is not None:
             self.classes_ = np.asarray(self.ensemble_.classes)
-
-        training = self._training(teacher, X, y, weight)
-        self.bins_ = FeatureBins.from_ensemble(
-            self.ensemble_,
-            missing_seen=np.isnan(training.encoded).any(axis=0),
-            counts=self.statement_counts,
-        )
-        about = self._find_rules(teacher, training, generator)
+        training = self._training(self.ensemble_, X, y, weight)
+        self.bins_ = training.bins
+        about = self._find_rules(training, generator)
+        about |= in_words(self.bins_.features, forbidden=training.forbidden)
+        if self.target == "labels":
+            about.setdefault("target", "labels")
         self.rules_ = self.rules_.with_about(model=self.ensemble_.source, **about)
         if target_name:
             self.rules_ = self.rules_.with_target(str(target_name))
         return self
 
-    def _training(self, teacher: Teacher, X: Any, y: Any, weight: Any) -> Training:
+    def _check_sizes(self) -> None:
+        if self.n_rules == "auto" or self.max_rules is None:
+            return
+        if int(self.n_rules) > self.max_rules:
+            raise InputError(
+                f"n_rules={self.n_rules} is more than max_rules={self.max_rules}, the "
+                "most lines that are printed; raise max_rules or lower n_rules."
+            )
+
+    def _training(
+        self, ensemble: TreeEnsemble, X: Any, y: Any, weight: np.ndarray
+    ) -> Training:
         """The rows that count, and what the rules shall say of them."""
+        classes = () if ensemble.classes is None else tuple(ensemble.classes.tolist())
+        labels = None if y is None else class_positions(ensemble, y)
+        encoded = ensemble.encode(X)
+        warn_of_unknown_categories(ensemble, encoded)
+        taught = answers = answers_of(ensemble, encoded)
+        if not classes:
+            check_range(answers, "What the ensemble says")
+        if self.target == "labels":
+            if labels is None:
+                raise InputError(
+                    "target='labels' requires y to be passed, but the target y is None."
+                )
+            taught = np.eye(len(classes))[labels] if classes else labels
         counted = weight > 0
-        labels = None if y is None else teacher.label_codes(y)
-        encoded = teacher.ensemble.encode(X)
-        warn_of_unknown_categories(teacher.ensemble, encoded)
-        said = teacher.says_encoded(encoded)
-        if not teacher.classes:
-            check_range(said, "What the ensemble says")
-        taught = teacher.taught(said, labels, self.target)
+        encoded = encoded[counted]
+        bins = FeatureBins.from_ensemble(
+            ensemble,
+            missing_seen=np.isnan(encoded).any(axis=0),
+            counts=self.statement_counts,
+        )
         return Training(
-            encoded[counted],
+            encoded,
             taught[counted],
             None if labels is None else labels[counted],
             weight[counted],
-            (said.argmax(axis=1) if teacher.classes else said)[counted],
+            (answers.argmax(axis=1) if classes else answers)[counted],
+            bins,
+            classes,
+            read_forbidden(self.forbidden, bins.features, self._columns()),
         )
 
-    def _limits(self, teacher: Teacher) -> Limits:
-        """What rules may not ask, and where they must rise or fall."""
-        features = self.bins_.features
-        return read_limits(
-            self.forbidden,
-            self.monotonic_cst,
-            features,
-            list(getattr(self, "feature_names_in_", features.names)),
-            len(teacher.classes),
-        )
+    def _columns(self) -> list[str]:
+        """Names of the table's columns; the ensemble may not read all of them."""
+        return list(getattr(self, "feature_names_in_", self.ensemble_.features.names))
 
     def predict(self, X: Any) -> np.ndarray:
         """What the printed rules say.

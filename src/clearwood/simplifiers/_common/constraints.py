@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from numbers import Integral
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -12,59 +12,61 @@ from clearwood._features import FeatureSpace
 from clearwood.exceptions import InputError
 
 
-class Limits(NamedTuple):
-    """Limits of the search, by position in the ensemble's features.
-
-    Attributes
-    ----------
-    forbidden : ndarray of bool of shape (n_features,)
-        Features that no rule may ask.
-    signs : ndarray of int of shape (n_features,)
-        1 where what is said must rise with the feature, -1 where it must fall, else 0.
-    """
-
-    forbidden: np.ndarray
-    signs: np.ndarray
-
-    def about(self, features: FeatureSpace) -> dict[str, str]:
-        """The limits in words, where there are some."""
-        named = {
-            "forbidden": self.forbidden,
-            "increasing": self.signs == 1,
-            "decreasing": self.signs == -1,
-        }
-        return {
-            word: ", ".join(features.names[d] for d in np.flatnonzero(where))
-            for word, where in named.items()
-            if where.any()
-        }
-
-
-def read_limits(
-    forbidden: Any,
-    monotonic_cst: Any,
-    features: FeatureSpace,
-    columns: Sequence[str],
-    n_classes: int,
-) -> Limits:
-    """Check what a user asks for, and find the features that are meant.
+def read_forbidden(
+    forbidden: Any, features: FeatureSpace, columns: Sequence[str]
+) -> np.ndarray:
+    """Check which features a user forbids, and find those that are meant.
 
     Parameters
     ----------
     forbidden : sequence of str and int
         Names, or positions among the columns.
-    monotonic_cst : dict, array-like or None
-        By name, or one per column: 1, 0 or -1.
     features : FeatureSpace
         What the ensemble reads.
     columns : sequence of str
         Names of the table's columns; the ensemble may not read all of them.
+
+    Returns
+    -------
+    ndarray of bool of shape (n_features,)
+        Of the ensemble's features, those that no rule may ask.
+
+    Raises
+    ------
+    InputError
+        A name or a position is not known.
+
+    Examples
+    --------
+    >>> space = FeatureSpace.numeric(2, ["age", "dose"])
+    >>> read_forbidden([0], space, ["age", "dose"])
+    array([ True, False])
+    """
+    hidden = _names_of(forbidden, columns)
+    return np.array([name in hidden for name in features.names], dtype=bool)
+
+
+def read_signs(
+    monotonic_cst: Any,
+    features: FeatureSpace,
+    columns: Sequence[str],
+    n_classes: int,
+) -> np.ndarray:
+    """Check where a user wants rules to rise or fall.
+
+    Parameters
+    ----------
+    monotonic_cst : dict, array-like or None
+        By name, or one per column: 1, 0 or -1.
+    features, columns
+        As in :func:`read_forbidden`.
     n_classes : int
         0 in regression.
 
     Returns
     -------
-    Limits
+    ndarray of int of shape (n_features,)
+        1 where what is said must rise with the feature, -1 where it must fall, else 0.
 
     Raises
     ------
@@ -74,11 +76,9 @@ def read_limits(
     Examples
     --------
     >>> space = FeatureSpace.numeric(2, ["age", "dose"])
-    >>> limits = read_limits([0], {"dose": -1}, space, ["age", "dose"], 2)
-    >>> limits.forbidden.tolist(), limits.signs.tolist()
-    ([True, False], [0, -1])
+    >>> read_signs({"dose": -1}, space, ["age", "dose"], n_classes=2)
+    array([ 0, -1])
     """
-    hidden = _names_of(forbidden, columns)
     signs = {
         name: sign for name, sign in _signs(monotonic_cst, columns).items() if sign
     }
@@ -94,10 +94,23 @@ def read_limits(
                 f"monotonic_cst names {name!r}, which is categorical: its categories "
                 "have no order. Categorical features cannot have monotonic constraints."
             )
-    return Limits(
-        np.array([name in hidden for name in features.names], dtype=bool),
-        np.array([signs.get(name, 0) for name in features.names], dtype=np.int64),
-    )
+    return np.array([signs.get(name, 0) for name in features.names], dtype=np.int64)
+
+
+def in_words(features: FeatureSpace, **masks: np.ndarray | None) -> dict[str, str]:
+    """Names of the features that each mask marks, where there are some.
+
+    Examples
+    --------
+    >>> space = FeatureSpace.numeric(2, ["age", "dose"])
+    >>> in_words(space, forbidden=np.array([True, False]), rising=np.zeros(2, bool))
+    {'forbidden': 'age'}
+    """
+    return {
+        word: ", ".join(features.names[d] for d in np.flatnonzero(mask))
+        for word, mask in masks.items()
+        if mask is not None and mask.any()
+    }
 
 
 def _names_of(forbidden: Any, columns: Sequence[str]) -> set[str]:

@@ -1,161 +1,266 @@
-"""Estimators that fit rules of all sizes at once, and choose a size."""
+"""Fitting rules of all sizes at once, and choosing settings and a size.
+
+A method says which settings there are, how rules grow from one size to the next in
+bins, and how they are printed. The loop is here: with each of the settings, rules are
+fitted to two thirds of the rows and judged on the others, three times; with the best
+settings they are fitted to all rows; and of all sizes, the smallest is chosen that is
+within one standard error of the best.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from numbers import Integral
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.utils._param_validation import Interval, StrOptions
 
+from clearwood._estimators import Interval, StrOptions
+from clearwood._numeric.progress import progress
+from clearwood.exceptions import InputError
 from clearwood.rules import RuleSet, Training, Tree
+from clearwood.search import candidate_boxes
 from clearwood.simplifiers._common.base import RulesFromEnsemble
-from clearwood.simplifiers._common.cross_validation import (
-    N_FOLDS,
-    TUNED_ROWS,
-    cross_validate,
+from clearwood.simplifiers._common.synthetic_rows import (
+    default_number,
+    with_synthetic_rows,
 )
-from clearwood.simplifiers._common.lesson import Job, Lesson, make_job, make_lesson
-from clearwood.simplifiers._common.synthetic_rows import default_number
-from clearwood.simplifiers._common.teacher import Teacher
 
-MADE_ROWS: dict[str, Any] = {
-    "n_synthetic": [StrOptions({"auto"}), Interval(Integral, 0, None, closed="left")]
-}
-"""Constraint of those who learn from rows that are made beforehand."""
+N_FOLDS = 3
+"""Parts of the rows, each of which is held out once."""
+
+TUNED_ROWS = 2000
+"""With so many rows the settings hardly matter, and are not tuned."""
+
+N_SYNTHETIC: list[Any] = [
+    StrOptions({"auto"}),
+    Interval(Integral, 0, None, closed="left"),
+]
+"""Constraint of ``n_synthetic``, for methods that learn from synthetic rows."""
 
 
-class RulesOnPath(RulesFromEnsemble):
+class RulesOnSizePath(RulesFromEnsemble):
     """Fits a path of rules, and chooses settings and a size on held-out rows.
 
-    A subclass says which settings there are, how a path is fitted, and how its steps
-    are printed.
+    A subclass is a method: ``_settings``, ``_fit`` and ``_print`` are its steps, and
+    ``_about`` names it.
     """
 
-    _parameter_constraints: dict[str, Any] = {
-        "estimator": "no_validation",
-        "n_rules": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left")],
-        "max_rules": [Interval(Integral, 1, None, closed="left")],
-        "forbidden": "no_validation",
-        "verbose": ["verbose"],
-        "n_jobs": [None, Integral],
-        "random_state": "no_validation",
-    }
-
-    n_rules: int | str
     max_rules: int
-    tune: str | None
-    n_synthetic: int | str
-    n_jobs: int | None
-    verbose: bool
-    _with_pool = True
+    n_synthetic: int | str = 0
+    tune: str | None = None
 
-    def _settings_to_try(self, job: Job, tune: bool) -> Sequence[Any]:
-        """The default settings first; with ``tune`` all others after them."""
+    def _settings(self, training: Training) -> Sequence[Any]:
+        """Named tuples of what may be tuned, the default first.
+
+        Each says whether ``synthetic`` rows are used.
+        """
         raise NotImplementedError
 
-    def _fit_path(self, job: Job, lesson: Lesson, settings: Any, /) -> Sequence[Any]:
-        """Rules that grow from one to the next, in bins."""
+    def _fit(
+        self,
+        training: Training,
+        settings: Sequence[Any],
+        generator: np.random.Generator,
+    ) -> Sequence[Sequence[Any]]:
+        """For each of the settings, rules in bins that grow from one to the next.
+
+        They have ``boxes``, and ``predict`` a grid.
+        """
         raise NotImplementedError
 
-    def _print_path(
-        self, job: Job, lesson: Lesson, path: Sequence[Any], /
-    ) -> tuple[RuleSet, ...]:
-        """These rules in the data's own terms."""
+    def _print(self, training: Training, path: Sequence[Any]) -> Sequence[RuleSet]:
+        """The rules of one path in the data's own terms."""
         raise NotImplementedError
-
-    def _n_made(self, n_rows: int) -> int:
-        """How many rows to make."""
-        if self.n_synthetic == "auto":
-            return default_number(n_rows)
-        return int(self.n_synthetic)
 
     def _about(self) -> dict[str, str]:
         """What the rules say of their making."""
         raise NotImplementedError
 
     def _find_rules(
-        self, teacher: Teacher, training: Training, generator: np.random.Generator
+        self, training: Training, generator: np.random.Generator
     ) -> dict[str, str]:
-        limits = self._limits(teacher)
-        n_rows = len(training.encoded)
-        n_made = self._n_made(n_rows)
-        n_rules = None if self.n_rules == "auto" else int(self.n_rules)
-        longest = max(self.max_rules, n_rules or 1)
-        job = make_job(teacher, training, self.bins_, longest, n_made, limits)
-        tried = self._settings_to_try(job, self.tune == "auto" and n_rows < TUNED_ROWS)
+        settings = self._settings(training)
+        if self.tune is None or len(training) >= TUNED_ROWS:
+            settings = settings[:1]
         seeds = generator.integers(2**63, size=N_FOLDS + 2).tolist()
-        chosen = self._choose(job, tried, n_rules, seeds[1:])
-        lesson = make_lesson(
-            job, training, chosen.augment, seeds[0], with_pool=self._with_pool
-        )
-        path = self._fit_path(job, lesson, chosen)
-        printed = self._print_path(job, lesson, path)
+        chosen = self._choose(training, settings, seeds[1:])
+        generator, rows = np.random.default_rng(seeds[0]), training
+        if chosen.synthetic:
+            n_synthetic = self._n_synthetic(training)
+            rows = with_synthetic_rows(rows, self.ensemble_, n_synthetic, generator)
+        (path,) = self._fit(rows, [chosen], generator)
         # Two may end up with as many lines, where a region is one that is there.
-        by_size = {rules.n_rules: rules for rules in printed}
+        by_size = {rules.n_rules: rules for rules in self._print(rows, path)}
         self.path_ = tuple(by_size[size] for size in sorted(by_size))
         self.settings_ = chosen._asdict()
-        self.rules_ = self._of_size(self.n_rules_)
-        return {**self._about(), **limits.about(self.bins_.features)}
+        self.rules_ = [r for r in self.path_ if r.n_rules <= self.n_rules_][-1]
+        return self._about()
+
+    def _n_synthetic(self, training: Training) -> int:
+        """How many synthetic rows there are for all rows."""
+        if self.target == "labels":
+            # Nobody knows theirs.
+            if self.n_synthetic not in ("auto", 0):
+                raise InputError(
+                    f"n_synthetic={self.n_synthetic} asks for rows without labels, but "
+                    "target='labels'; leave n_synthetic at 'auto', or fit the rules to "
+                    "target='ensemble'."
+                )
+            return 0
+        if self.n_synthetic == "auto":
+            return default_number(len(training))
+        return int(self.n_synthetic)
+
+    def _synthetic_or_not(self, training: Training) -> tuple[bool, ...]:
+        """Whether to use synthetic rows: what to try, the default first."""
+        return (True, False) if self._n_synthetic(training) else (False,)
+
+    def _candidates(
+        self, training: Training, generator: np.random.Generator
+    ) -> np.ndarray:
+        """Boxes to choose from; none where rules can ask nothing, or have one line."""
+        grid = training.grid
+        if self.max_rules == 1 or not len(grid.n_bins):
+            return np.zeros((0, int(grid.n_bins.sum())), dtype=bool)
+        return candidate_boxes(grid, training.standardised, training.weight, generator)
 
     def _choose(
-        self, job: Job, tried: Sequence[Any], n_rules: int | None, seeds: list[int]
+        self, training: Training, settings: Sequence[Any], seeds: list[int]
     ) -> Any:
         """Settings and size, on held-out rows where there is a choice."""
         self.cv_results_ = None
-        self.n_rules_ = job.max_rules if n_rules is None else n_rules
-        no_choice = len(tried) == 1 and n_rules is not None
-        if no_choice or job.max_rules == 1 or len(job.training.encoded) < N_FOLDS:
-            return tried[0]
-        validation = cross_validate(
-            job,
-            tried,
-            seeds,
-            self.n_jobs,
-            self._fit_path,
-            self._with_pool,
-            self.verbose,
-        )
-        best = validation.best_settings(n_rules)
+        n_rules = None if self.n_rules == "auto" else int(self.n_rules)
+        self.n_rules_ = self.max_rules if n_rules is None else n_rules
+        no_choice = len(settings) == 1 and n_rules is not None
+        if no_choice or self.max_rules == 1 or len(training) < N_FOLDS:
+            return settings[0]
+        held_out = self._cross_validate(training, settings, seeds)
+        best = held_out.best_settings(n_rules)
         if n_rules is None:
-            self.n_rules_ = validation.fewest_rules(best)
+            self.n_rules_ = held_out.fewest_rules(best)
         self.cv_results_ = {
-            name: [getattr(settings, name) for settings in tried]
-            for name in tried[0]._fields
-        } | {name: part.tolist() for name, part in validation._asdict().items()}
-        return tried[best]
+            name: [getattr(tried, name) for tried in settings]
+            for name in settings[0]._fields
+        } | {name: part.tolist() for name, part in held_out._asdict().items()}
+        return settings[best]
 
-    def _of_size(self, n_rules: int) -> RuleSet:
-        """The longest rules with so many lines at most."""
-        return [found for found in self.path_ if found.n_rules <= n_rules][-1]
+    def _cross_validate(
+        self, training: Training, settings: Sequence[Any], seeds: list[int]
+    ) -> HeldOutFidelity:
+        """Fit to two thirds of the rows and judge on the others, three times.
+
+        ``seeds``: one for the folds and one per fold. Rows that are synthetic, and
+        boxes to choose from, are the same for all settings.
+        """
+        from joblib import Parallel, delayed
+
+        order = np.random.default_rng(seeds[0]).permutation(len(training))
+        folds = [np.sort(part) for part in np.array_split(order, N_FOLDS)]
+        alike = [
+            [i for i, tried in enumerate(settings) if tried.synthetic == synthetic]
+            for synthetic in (True, False)
+        ]
+        pieces = [
+            (held, seed, group)
+            for held, seed in zip(folds, seeds[1:])
+            for group in alike
+            if group
+        ]
+        parallel = Parallel(n_jobs=self.n_jobs, prefer="threads", return_as="generator")
+        parts = parallel(
+            delayed(self._held_out_losses)(
+                training, held, [settings[i] for i in group], seed
+            )
+            for held, seed, group in pieces
+        )
+        losses = np.empty((len(settings), self.max_rules, len(training)))
+        parts = progress(parts, len(pieces), "held-out parts", self.verbose)
+        for part, (held, _, group) in zip(parts, pieces):
+            for i, lines in zip(group, part):
+                losses[i][:, held] = lines
+        share = training.weight / training.weight.sum()
+        mean = losses @ share
+        variance = ((losses - mean[:, :, None]) ** 2) @ share**2
+        return HeldOutFidelity(1.0 - mean, np.sqrt(variance))
+
+    def _held_out_losses(
+        self,
+        training: Training,
+        held: np.ndarray,
+        settings: Sequence[Any],
+        seed: int,
+    ) -> np.ndarray:
+        """Loss of all rules on every held-out row: (settings, sizes, rows)."""
+        generator = np.random.default_rng(seed)
+        rows = training.take(np.setdiff1d(np.arange(len(training)), held))
+        if settings[0].synthetic:
+            share = self._n_synthetic(training) * len(rows) / len(training)
+            rows = with_synthetic_rows(rows, self.ensemble_, round(share), generator)
+        test = training.take(held)
+        losses = np.empty((len(settings), self.max_rules, len(held)))
+        for path, lines in zip(self._fit(rows, settings, generator), losses):
+            for rules in path:
+                answers = rules.predict(test.grid)
+                lines[len(rules.boxes) :] = _wrong(test, answers)
+        return losses
 
 
-class TreesOnPath(RulesOnPath):
+class HeldOutFidelity(NamedTuple):
+    """Fidelity on held-out rows.
+
+    Attributes
+    ----------
+    fidelity : ndarray of shape (n_settings, max_rules)
+        Share of equal classes, or R2, of rules of at most 1, 2, ... lines.
+    standard_error : ndarray of shape (n_settings, max_rules)
+    """
+
+    fidelity: np.ndarray
+    standard_error: np.ndarray
+
+    def best_settings(self, n_rules: int | None) -> int:
+        """Position of the settings that are best, at a size or at the best one."""
+        if n_rules is None:
+            return int(self.fidelity.max(axis=1).argmax())
+        return int(self.fidelity[:, n_rules - 1].argmax())
+
+    def fewest_rules(self, settings: int) -> int:
+        """The smallest size within one standard error of the best."""
+        fidelity = self.fidelity[settings]
+        best = int(fidelity.argmax())
+        enough = fidelity >= fidelity[best] - self.standard_error[settings, best]
+        return int(enough.argmax()) + 1
+
+
+def _wrong(training: Training, answers: np.ndarray) -> np.ndarray:
+    """Whether another class is said, or the squared difference, per row."""
+    target = training.standardised
+    if training.classes:
+        return (target.argmax(axis=1) != answers).astype(np.float64)
+    return (target - answers) ** 2
+
+
+class TreesOnSizePath(RulesOnSizePath):
     """Fits trees of all sizes, and keeps them as trees too.
 
-    A subclass says how one of them is printed.
+    A subclass says in ``_print_tree`` how one of them is printed.
     """
 
     trees_: tuple[Tree, ...]
     tree_: Tree
-    tune = None
-    _with_pool = False
 
-    def _print_tree(self, job: Job, lesson: Lesson, tree: Any, /) -> Tree:
+    def _print_tree(self, training: Training, tree: Any) -> Tree:
         """A tree of bins in the data's own terms."""
         raise NotImplementedError
 
-    def _print_path(
-        self, job: Job, lesson: Lesson, path: Sequence[Any]
-    ) -> tuple[RuleSet, ...]:
-        self.trees_ = tuple(self._print_tree(job, lesson, tree) for tree in path)
-        return tuple(tree.to_rules() for tree in self.trees_)
+    def _print(self, training: Training, path: Sequence[Any]) -> Sequence[RuleSet]:
+        self.trees_ = tuple(self._print_tree(training, tree) for tree in path)
+        return [tree.to_rules() for tree in self.trees_]
 
     def _find_rules(
-        self, teacher: Teacher, training: Training, generator: np.random.Generator
+        self, training: Training, generator: np.random.Generator
     ) -> dict[str, str]:
-        about = super()._find_rules(teacher, training, generator)
-        fits = [tree for tree in self.trees_ if tree.n_leaves <= self.n_rules_]
-        self.tree_ = fits[-1]
+        about = super()._find_rules(training, generator)
+        self.tree_ = [t for t in self.trees_ if t.n_leaves <= self.n_rules_][-1]
         return about

@@ -1,58 +1,108 @@
-"""Made rows, on which the ensemble is asked too."""
+"""Synthetic rows, on which the ensemble is asked too."""
 
 from __future__ import annotations
 
 import numpy as np
 
-MOST_ROWS = 20_000
-"""Most made rows by default, and rows among which neighbours are sought."""
+from clearwood.ensembles import TreeEnsemble
+from clearwood.rules import Training
+from clearwood.simplifiers._common.teacher import answers_of
 
-LEAST_MADE = 4000
-"""Rows that are made by default however few there are: few rows need them most."""
+MOST_ROWS = 20_000
+"""Most synthetic rows by default, and rows among which neighbours are sought."""
+
+FEWEST_ROWS = 4000
+"""Synthetic rows by default however few rows there are: few rows need them most."""
+
+SYNTHETIC_WEIGHT = 10.0
+"""Weight of all synthetic rows together over that of the real ones, at most; one
+synthetic row weighs no more than a real one."""
 
 N_NEIGHBOURS = 5
 """Neighbours of a row that it may be mixed with."""
 
 
 def default_number(n_rows: int) -> int:
-    """How many rows are made where nothing is asked for.
+    """How many synthetic rows there are where nothing is asked for.
 
     Examples
     --------
     >>> default_number(500), default_number(3000), default_number(50_000)
     (4000, 9000, 20000)
     """
-    return min(max(3 * n_rows, LEAST_MADE), MOST_ROWS)
+    return min(max(3 * n_rows, FEWEST_ROWS), MOST_ROWS)
+
+
+def with_synthetic_rows(
+    training: Training,
+    ensemble: TreeEnsemble,
+    n_synthetic: int,
+    generator: np.random.Generator,
+) -> Training:
+    """Add rows like those that there are, of which the ensemble says what they are.
+
+    Parameters
+    ----------
+    training : Training
+        Real rows.
+    ensemble : TreeEnsemble
+    n_synthetic : int
+    generator : numpy.random.Generator
+
+    Returns
+    -------
+    Training
+        With ``n_synthetic`` rows more; with none where there are too few to mix.
+    """
+    encoded, weight, used = (
+        training.encoded,
+        training.weight,
+        training.bins.used_features,
+    )
+    mixed = mixed_rows(
+        encoded[:, used],
+        training.bins.is_category[used],
+        weight,
+        n_synthetic,
+        generator,
+    )
+    # The ensemble asks about nothing else (and about what rules may not ask, too).
+    rows = np.tile(encoded[:1], (len(mixed), 1))
+    rows[:, used] = mixed
+    each = min(1.0, SYNTHETIC_WEIGHT * len(encoded) / max(len(rows), 1))
+    return training.with_synthetic(
+        rows, answers_of(ensemble, rows), np.full(len(rows), each * weight.mean())
+    )
 
 
 def mixed_rows(
     encoded: np.ndarray,
     is_category: np.ndarray,
     weight: np.ndarray,
-    n_made: int,
+    n_rows: int,
     generator: np.random.Generator,
 ) -> np.ndarray:
     """Rows like those given: each is a row mixed with one of its neighbours.
 
-    Every feature comes from the one or the other with equal probability. So made
+    Every feature comes from the one or the other with equal probability. So these
     rows keep, roughly, what goes together in the data; shuffling columns one by one
     does not, and asks the ensemble about rows that do not occur.
 
     Parameters
     ----------
-    encoded : ndarray of shape (n_rows, n_features)
+    encoded : ndarray of shape (n_given, n_features)
         Rows as ``FeatureSpace.encode`` gives them.
     is_category : ndarray of bool of shape (n_features,)
         Which features hold category codes.
-    weight : ndarray of shape (n_rows,)
+    weight : ndarray of shape (n_given,)
         How often a row is drawn.
-    n_made : int
+    n_rows : int
         Number of rows to make.
     generator : numpy.random.Generator
 
     Returns
     -------
-    ndarray of shape (n_made, n_features)
+    ndarray of shape (n_rows, n_features)
         No rows where there are too few to mix.
     """
     from sklearn.neighbors import NearestNeighbors
@@ -61,15 +111,15 @@ def mixed_rows(
     if len(rows) > MOST_ROWS:
         rows = generator.choice(rows, MOST_ROWS, replace=False)
     n_neighbours = min(N_NEIGHBOURS, len(rows) - 1)
-    if n_neighbours < 1 or n_made < 1 or encoded.shape[1] == 0:
+    if n_neighbours < 1 or n_rows < 1 or encoded.shape[1] == 0:
         return encoded[:0]
     places = _places(encoded[rows], is_category)
     search = NearestNeighbors(n_neighbors=n_neighbours).fit(places)
     neighbours = search.kneighbors(return_distance=False)
     share = weight[rows] / weight[rows].sum()
-    first = generator.choice(len(rows), n_made, p=share)
-    second = neighbours[first, generator.integers(n_neighbours, size=n_made)]
-    from_first = generator.random((n_made, encoded.shape[1])) < 0.5
+    first = generator.choice(len(rows), n_rows, p=share)
+    second = neighbours[first, generator.integers(n_neighbours, size=n_rows)]
+    from_first = generator.random((n_rows, encoded.shape[1])) < 0.5
     return np.where(from_first, encoded[rows[first]], encoded[rows[second]])
 
 

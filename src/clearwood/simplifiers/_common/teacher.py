@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from copy import deepcopy
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -12,64 +12,10 @@ from clearwood._features import UNSEEN
 from clearwood.ensembles import TreeEnsemble, read_ensemble
 from clearwood.ensembles.read import needs_fit
 from clearwood.exceptions import InputError, UnknownCategoriesWarning
-from clearwood.rules import FeatureBins, Training
+from clearwood.rules import Training
 from clearwood.rules.conditions import label_text
 from clearwood.rules.scores import fidelity
-
-
-class Teacher(NamedTuple):
-    """A fitted model and the same model as a ``TreeEnsemble``."""
-
-    model: Any
-    ensemble: TreeEnsemble
-
-    @property
-    def classes(self) -> tuple[Any, ...]:
-        """Class labels as plain Python values; empty for regression."""
-        found = self.ensemble.classes
-        return () if found is None else tuple(found.tolist())
-
-    def label_codes(self, y: np.ndarray) -> np.ndarray:
-        """Labels as positions in ``classes``; values as they are."""
-        known = self.ensemble.classes
-        if known is None:
-            return y
-        unknown = np.setdiff1d(y, known)
-        if len(unknown):
-            raise InputError(
-                f"y holds label(s) {unknown.tolist()} that the ensemble does not "
-                f"know; it knows {known.tolist()}. If these are the same classes "
-                "under other names, say so in the order of its own: "
-                "ensemble.with_classes(labels), or --classes on the command line."
-            )
-        # CatBoost keeps classes in the order of class_names, whatever that is.
-        order = np.argsort(known)
-        return order[np.searchsorted(known, y, sorter=order)]
-
-    def says_encoded(self, encoded: np.ndarray) -> np.ndarray:
-        """What the ensemble predicts for rows that its ``encode`` made.
-
-        Class probabilities, or values.
-        """
-        said = self.ensemble.answers_encoded(encoded)
-        if self.ensemble.link == "one_vs_rest":
-            # One model per class: their answers need not sum to 1, those of rules do.
-            total = said.sum(axis=1, keepdims=True)
-            even = np.full_like(said, 1 / len(self.classes))
-            said = np.divide(said, total, out=even, where=total > 0)
-        return np.ascontiguousarray(said)
-
-    def taught(
-        self, said: np.ndarray, labels: np.ndarray | None, target: str
-    ) -> np.ndarray:
-        """What the rules shall say: what the ensemble says, or the labels."""
-        if target == "labels":
-            if labels is None:
-                raise InputError(
-                    "target='labels' requires y to be passed, but the target y is None."
-                )
-            return np.eye(len(self.classes))[labels] if self.classes else labels
-        return said
+from clearwood.search.candidates import mean_ranks
 
 
 def get_teacher(
@@ -79,7 +25,7 @@ def get_teacher(
     y: np.ndarray | None,
     sample_weight: np.ndarray | None,
     task: str,
-) -> Teacher:
+) -> tuple[Any, TreeEnsemble]:
     """Use a fitted model as it is, fit an unfitted one, read anything else.
 
     Parameters
@@ -95,7 +41,9 @@ def get_teacher(
 
     Returns
     -------
-    Teacher
+    model : estimator, or what was handed in
+    ensemble : TreeEnsemble
+        The same, reading rows like X.
     """
     model = estimator
     if needs_fit(estimator):
@@ -127,7 +75,39 @@ def get_teacher(
             f"The ensemble knows one class only ({ensemble.classes.tolist()[0]!r}); "
             "there is nothing for rules to tell apart."
         )
-    return Teacher(model, ensemble.as_in(X))
+    return model, ensemble.as_in(X)
+
+
+def class_positions(ensemble: TreeEnsemble, y: np.ndarray) -> np.ndarray:
+    """Labels as positions in the ensemble's classes; values as they are."""
+    known = ensemble.classes
+    if known is None:
+        return y
+    unknown = np.setdiff1d(y, known)
+    if len(unknown):
+        raise InputError(
+            f"y holds label(s) {unknown.tolist()} that the ensemble does not "
+            f"know; it knows {known.tolist()}. If these are the same classes "
+            "under other names, say so in the order of its own: "
+            "ensemble.with_classes(labels), or --classes on the command line."
+        )
+    # CatBoost keeps classes in the order of class_names, whatever that is.
+    order = np.argsort(known)
+    return order[np.searchsorted(known, y, sorter=order)]
+
+
+def answers_of(ensemble: TreeEnsemble, encoded: np.ndarray) -> np.ndarray:
+    """What an ensemble predicts for rows that its ``encode`` made.
+
+    Class probabilities, or values.
+    """
+    answers = ensemble.answers_encoded(encoded)
+    if ensemble.link == "one_vs_rest":
+        # One model per class: their answers need not sum to 1, those of rules do.
+        total = answers.sum(axis=1, keepdims=True)
+        even = np.full_like(answers, 1 / answers.shape[1])
+        answers = np.divide(answers, total, out=even, where=total > 0)
+    return np.ascontiguousarray(answers)
 
 
 def warn_of_unknown_categories(ensemble: TreeEnsemble, encoded: np.ndarray) -> None:
@@ -150,9 +130,7 @@ def warn_of_unknown_categories(ensemble: TreeEnsemble, encoded: np.ndarray) -> N
             )
 
 
-def single_split_fidelity(
-    codes: np.ndarray, bins: FeatureBins, training: Training, most_rows: int = 20_000
-) -> float:
+def single_split_fidelity(training: Training, most_rows: int = 20_000) -> float:
     """How far a tree of one split follows what the rules are fitted to.
 
     The split is one of the ensemble's cuts, or a set of categories. Judged on the
@@ -160,29 +138,18 @@ def single_split_fidelity(
     """
     from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-    rows = np.arange(len(codes))
+    rows = np.arange(len(training))
     if len(rows) > most_rows:
         rows = np.random.default_rng(0).choice(rows, most_rows, replace=False)
-    taught, weight = training.taught[rows], training.weight[rows]
-    scores = taught[:, 0] if taught.ndim == 2 else taught
-    columns = codes[rows].astype(np.float32)
-    for d, group in enumerate(bins.groups):
-        if group is not None:
-            columns[:, d] = _mean_scores(codes[rows, d], scores, weight)
-    if taught.ndim == 2:
-        taught, task = taught.argmax(axis=1), "classification"
-        stump = DecisionTreeClassifier(max_depth=1, random_state=0)
-    else:
-        task = "regression"
-        stump = DecisionTreeRegressor(max_depth=1, random_state=0)
-    stump.fit(columns, taught, sample_weight=weight)
-    return fidelity(taught, stump.predict(columns), task, weight)
-
-
-def _mean_scores(
-    codes: np.ndarray, scores: np.ndarray, weight: np.ndarray
-) -> np.ndarray:
-    """Rank of each row's category by its mean score: the best set is one cut."""
-    total = np.bincount(codes, weights=weight)
-    mean = np.bincount(codes, weights=weight * scores) / np.maximum(total, 1e-300)
-    return np.argsort(np.argsort(mean))[codes]
+    codes, taught = training.codes[rows], training.taught[rows]
+    weight = training.weight[rows]
+    scores = taught[:, 0] if training.classes else taught
+    columns = codes.astype(np.float32)
+    for d in np.flatnonzero(training.bins.is_category):
+        ranks = mean_ranks(codes[:, d], scores, weight, int(training.bins.n_bins[d]))
+        columns[:, d] = ranks[codes[:, d]]
+    make: Any = DecisionTreeRegressor
+    if training.classes:
+        taught, make = taught.argmax(axis=1), DecisionTreeClassifier
+    stump = make(max_depth=1, random_state=0).fit(columns, taught, sample_weight=weight)
+    return fidelity(taught, stump.predict(columns), training.task, weight)

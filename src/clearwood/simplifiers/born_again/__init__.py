@@ -1,1 +1,5 @@
-"""Born-again trees (Breiman and Shang 1996)."""
+"""Born-again trees: grown on synthetic rows that are made in every node.
+
+Read ``estimators`` for the steps, ``trees`` for how a tree grows, ``smearing`` for how
+rows are drawn inside a box.
+"""

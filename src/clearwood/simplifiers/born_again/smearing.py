@@ -52,10 +52,10 @@ def reach(share: np.ndarray, inside: Inside, p_alt: float) -> np.ndarray:
     >>> reach(share, {0: low}, p_alt=0.5)
     array([0.15625, 0.03125, 0.03125, 0.03125])
     """
-    found = share
+    probability = share
     for allowed in inside.values():
-        found = found * ((1 - p_alt) * allowed + p_alt * (share @ allowed))
-    return found
+        probability = probability * ((1 - p_alt) * allowed + p_alt * (share @ allowed))
+    return probability
 
 
 def smear(
@@ -63,7 +63,7 @@ def smear(
     inside: Inside,
     p_alt: float,
     n_features: int,
-    n_made: int,
+    n_drawn: int,
     generator: np.random.Generator,
 ) -> np.ndarray:
     """Draw smeared rows inside a box.
@@ -77,23 +77,23 @@ def smear(
     p_alt : float
         Probability that a feature takes the value of another row.
     n_features : int
-    n_made : int
-        Number of rows to make.
+    n_drawn : int
+        Number of rows to draw.
     generator : numpy.random.Generator
 
     Returns
     -------
-    ndarray of int of shape (n_made, n_features)
-        The training row from which each feature of each made row comes.
+    ndarray of int of shape (n_drawn, n_features)
+        The training row from which each feature of each synthetic row comes.
     """
-    behind = _draw(reach(share, inside, p_alt), n_made, generator)
-    other = _draw(share, (n_made, n_features), generator)
-    keeps = generator.random((n_made, n_features)) >= p_alt
+    behind = _draw(reach(share, inside, p_alt), n_drawn, generator)
+    other = _draw(share, (n_drawn, n_features), generator)
+    keeps = generator.random((n_drawn, n_features)) >= p_alt
     for d, allowed in inside.items():
         kept = (1 - p_alt) * allowed[behind]
         changed = p_alt * (share @ allowed)
-        keeps[:, d] = generator.random(n_made) * (kept + changed) < kept
-        other[:, d] = _draw(share * allowed, n_made, generator)
+        keeps[:, d] = generator.random(n_drawn) * (kept + changed) < kept
+        other[:, d] = _draw(share * allowed, n_drawn, generator)
     return np.where(keeps, behind[:, None], other)
 
 

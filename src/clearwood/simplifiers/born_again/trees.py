@@ -1,46 +1,90 @@
-"""Trees grown on rows that are made in every node, and that the ensemble labels."""
+"""Trees grown best first on synthetic rows, made and labelled anew in every node."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from clearwood.ensembles import TreeEnsemble
 from clearwood.rules import BinSplit, Training, Tree, build_tree
 from clearwood.search import BoxList, Grid
 from clearwood.search.trees import _kernels as kernels
 from clearwood.search.trees.nodes import SMALLEST_CHANGE
-from clearwood.simplifiers._common.lesson import Job, Lesson
+from clearwood.simplifiers._common.teacher import answers_of
 from clearwood.simplifiers.born_again.smearing import Inside, smear
 
 MOST_SPLITS = 2
-"""Splits per line asked for, at most: some have the same class on both sides."""
+"""Splits per leaf asked for, at most: some have the same class on both sides."""
 
 
-class Smearing(NamedTuple):
-    """How trees are grown.
+def grow_smeared_trees(
+    training: Training,
+    ensemble: TreeEnsemble,
+    max_leaves: int,
+    *,
+    p_alt: float,
+    n_node_rows: int,
+    min_rows: int,
+    generator: np.random.Generator,
+) -> list[SmearedTree]:
+    """Grow a tree best first, and keep it at every size.
 
-    Attributes
+    Parameters
     ----------
-    augment : bool
-        Whether the lesson has made rows: no, each node makes its own.
+    training : Training
+        Real rows.
+    ensemble : TreeEnsemble
+        Says what synthetic rows are.
+    max_leaves : int
     p_alt : float
         Probability that a feature takes the value of another row.
     n_node_rows : int
         Rows that are made in each node.
-    min_leaf : int
+    min_rows : int
         Training rows that a leaf holds at least.
+    generator : numpy.random.Generator
+
+    Returns
+    -------
+    list of SmearedTree
+        Of growing size. Leaves side by side that say the same class are one.
     """
+    nodes = _NodeMaker(training, ensemble, p_alt, n_node_rows, min_rows, generator)
+    is_class = bool(training.classes)
+    root = nodes.root()
+    by_size = {1: SmearedTree(root, (), is_class)}
+    leaves = [root]
+    for number in range(MOST_SPLITS * max_leaves if max_leaves > 1 else 0):
+        leaf = max(leaves, key=lambda leaf: leaf.gain)
+        if leaf.gain <= SMALLEST_CHANGE:
+            break
+        leaf.children, leaf.number = nodes.sides(leaf), number
+        leaves.remove(leaf)
+        leaves.extend(leaf.children)
+        tree = _after(root, number + 1, is_class)
+        size = len(tree.leaves)
+        if size > max_leaves:
+            break
+        by_size[size] = tree
+    return [by_size[size] for size in sorted(by_size)]
 
-    augment: bool
-    p_alt: float
-    n_node_rows: int
-    min_leaf: int
+
+def _after(node: SmearedNode, n_splits: int, is_class: bool) -> SmearedTree:
+    """The tree after so many splits, without those that do not matter."""
+    leaf = SmearedTree(node, (), is_class)
+    if node.number >= n_splits:
+        return leaf
+    left, right = (_after(child, n_splits, is_class) for child in node.children)
+    if is_class and not left.below and not right.below and left.value == right.value:
+        return leaf
+    return SmearedTree(node, (left, right), is_class)
 
 
-class Split(NamedTuple):
-    """The best question in a node.
+class SmearedSplit(NamedTuple):
+    """The best split of a node.
 
     Attributes
     ----------
@@ -60,7 +104,7 @@ class Split(NamedTuple):
 
 
 @dataclass(eq=False)
-class Node:
+class SmearedNode:
     """A box, and what its rows say.
 
     Attributes
@@ -68,50 +112,64 @@ class Node:
     box : ndarray of bool of shape (total number of bins,)
         Bins that are allowed here.
     inside : mapping
-        The same for the sampler: see ``search.smearing``.
+        The same for the sampler: see ``smearing``.
     rows : ndarray of int
         Positions of the training rows in the box.
-    made : Training
-        All made rows in one: one of them, the mean of what the ensemble says of them,
-        and their weight together.
+    synthetic : ndarray of shape (1, n_features)
+        One of the rows made here; it stands for all. No row where none are made.
+    answer : ndarray of shape (1,) or (1, n_classes)
+        Mean of what the ensemble says of them.
+    weight : float
+        Weight of the training rows, and of the synthetic ones together.
     mean : ndarray
-        Mean of what is said of training rows and made ones, as in the lesson.
-    split : Split or None
-        None where no question is possible.
-    children : tuple of Node
-        The two sides, once it was asked.
+        Mean of what is said of training rows and synthetic ones, standardised.
+    split : SmearedSplit or None
+        None where no split is possible.
+    children : tuple of SmearedNode
+        The two sides, once it was split.
     number : float
-        Questions of the tree before this one; infinite where it was not asked.
+        Splits of the tree before this one; infinite where it was not split.
     """
 
     box: np.ndarray
     inside: Inside
     rows: np.ndarray
-    made: Training
+    synthetic: np.ndarray
+    answer: np.ndarray
+    weight: float
     mean: np.ndarray
-    split: Split | None
-    children: tuple[Node, ...] = ()
+    split: SmearedSplit | None
+    children: tuple[SmearedNode, ...] = ()
     number: float = np.inf
 
     @property
     def gain(self) -> float:
-        """By how much the best question lowers the loss."""
+        """By how much the best split lowers the loss."""
         return -np.inf if self.split is None else self.split.gain
 
 
 class SmearedTree(NamedTuple):
     """A node and what is below in one tree of the path."""
 
-    node: Node
+    node: SmearedNode
     below: tuple[Any, ...]
     is_class: bool
 
     @property
-    def leaves(self) -> list[Node]:
+    def leaves(self) -> list[SmearedNode]:
         """The leaves from left to right."""
         if not self.below:
             return [self.node]
         return [leaf for side in self.below for leaf in side.leaves]
+
+    @property
+    def splits(self) -> Iterator[SmearedSplit]:
+        """The splits, parents first."""
+        if self.below:
+            assert self.node.split is not None
+            yield self.node.split
+            for side in self.below:
+                yield from side.splits
 
     @property
     def value(self) -> Any:
@@ -129,194 +187,150 @@ class SmearedTree(NamedTuple):
         return BoxList(self.boxes, tuple(values), last, 0.0).predict(grid)
 
 
-def _value(node: Node, is_class: bool) -> Any:
+def _value(node: SmearedNode, is_class: bool) -> Any:
     return int(node.mean.argmax()) if is_class else float(node.mean[0])
 
 
-def fit_smeared_trees(
-    job: Job, lesson: Lesson, smearing: Smearing
-) -> list[SmearedTree]:
-    """Grow a tree best first, and keep it at every size.
-
-    Parameters
-    ----------
-    job : Job
-    lesson : Lesson
-    smearing : Smearing
-
-    Returns
-    -------
-    list of SmearedTree
-        Of growing size. Leaves side by side that say the same class are one.
-    """
-    is_class = bool(job.teacher.classes)
-    nodes = _Nodes(job, lesson, smearing)
-    root = nodes.examine(
-        np.ones(int(lesson.grid.n_bins.sum()), dtype=bool),
-        {},
-        np.arange(len(lesson.training.encoded)),
-    )
-    found = {1: SmearedTree(root, (), is_class)}
-    leaves = [root]
-    for number in range(MOST_SPLITS * job.max_rules if job.max_rules > 1 else 0):
-        leaf = max(leaves, key=lambda leaf: leaf.gain)
-        if leaf.gain <= SMALLEST_CHANGE:
-            break
-        leaf.children, leaf.number = nodes.sides(leaf), number
-        leaves.remove(leaf)
-        leaves.extend(leaf.children)
-        tree = _after(root, number + 1, is_class)
-        size = len(tree.leaves)
-        if size > job.max_rules:
-            break
-        found[size] = tree
-    return [found[size] for size in sorted(found)]
-
-
-def _after(node: Node, n_splits: int, is_class: bool) -> SmearedTree:
-    """The tree after so many questions, without those that do not matter."""
-    leaf = SmearedTree(node, (), is_class)
-    if node.number >= n_splits:
-        return leaf
-    left, right = (_after(child, n_splits, is_class) for child in node.children)
-    if is_class and not left.below and not right.below and left.value == right.value:
-        return leaf
-    return SmearedTree(node, (left, right), is_class)
-
-
-class _Nodes:
+class _NodeMaker:
     """Makes rows in a box, asks the ensemble about them, and finds the best split."""
 
-    def __init__(self, job: Job, lesson: Lesson, smearing: Smearing) -> None:
-        self.job, self.lesson, self.smearing = job, lesson, smearing
-        self.generator = np.random.default_rng(lesson.seed)
-        self.share = lesson.weight / lesson.weight.sum()
-        self.used = job.bins.used_features
+    def __init__(
+        self,
+        training: Training,
+        ensemble: TreeEnsemble,
+        p_alt: float,
+        n_node_rows: int,
+        min_rows: int,
+        generator: np.random.Generator,
+    ) -> None:
+        self.training, self.ensemble, self.grid = training, ensemble, training.grid
+        self.p_alt, self.n_node_rows = p_alt, n_node_rows
+        self.min_rows, self.generator = min_rows, generator
+        self.share = training.weight / training.weight.sum()
+        self.used = training.bins.used_features
         # Where the features that may be asked stand among those that are smeared.
-        self.place = np.searchsorted(self.used, job.asked)
+        self.place = np.searchsorted(self.used, training.asked)
 
-    def sides(self, node: Node) -> tuple[Node, Node]:
-        """Ask the best question."""
+    def root(self) -> SmearedNode:
+        """The node of all rows."""
+        everything = np.ones(int(self.grid.n_bins.sum()), dtype=bool)
+        return self.examine(everything, {}, np.arange(len(self.training)))
+
+    def sides(self, node: SmearedNode) -> tuple[SmearedNode, SmearedNode]:
+        """The two sides of the best split."""
         assert node.split is not None
-        grid = self.lesson.grid
         _, d, goes_left, _ = node.split
-        place, part = int(self.place[d]), slice(grid.start[d], None)
+        place, part = int(self.place[d]), slice(self.grid.start[d], None)
         made = []
         for side in (goes_left, ~goes_left):
             box = node.box.copy()
             box[part][: len(side)] &= side
-            allowed = box[part][grid.columns[d]]
+            allowed = box[part][self.grid.columns[d]]
             rows = node.rows[allowed[node.rows]]
             made.append(self.examine(box, {**node.inside, place: allowed}, rows))
         return made[0], made[1]
 
-    def examine(self, box: np.ndarray, inside: Inside, rows: np.ndarray) -> Node:
+    def examine(self, box: np.ndarray, inside: Inside, rows: np.ndarray) -> SmearedNode:
         """Make rows in a box and see what they say.
 
         The training rows in the box count as much as all rows made here.
         """
-        job, lesson, training = self.job, self.lesson, self.lesson.training
-        picks = smear(
-            self.share,
-            inside,
-            self.smearing.p_alt,
-            len(self.used),
-            self.smearing.n_node_rows,
-            self.generator,
-        )
-        # The ensemble asks about nothing else (and about what rules may not ask, too).
-        made = np.repeat(training.encoded[:1], len(picks), axis=0)
-        made[:, self.used] = training.encoded[picks, self.used]
-        said = job.teacher.says_encoded(made)
-        codes = lesson.grid.columns[np.arange(len(self.place)), picks[:, self.place]].T
-        columns = np.concatenate([lesson.grid.columns[:, rows], codes], axis=1)
+        training, columns = self.training, self.grid.columns[:, rows]
+        synthetic, answers = training.encoded[:0], training.taught[:0]
+        if self.n_node_rows:
+            picks = smear(
+                self.share,
+                inside,
+                self.p_alt,
+                len(self.used),
+                self.n_node_rows,
+                self.generator,
+            )
+            # The ensemble asks about nothing else (but what rules may not ask, too).
+            synthetic = np.repeat(training.encoded[:1], len(picks), axis=0)
+            synthetic[:, self.used] = training.encoded[picks, self.used]
+            answers = answers_of(self.ensemble, synthetic)
+            codes = self.grid.columns[np.arange(len(self.place)), picks[:, self.place]]
+            columns = np.concatenate([columns, codes.T], axis=1)
 
-        target = np.concatenate([lesson.target[rows], job.target(said)])
+        target = np.concatenate(
+            [training.standardised[rows], training.standardise(answers)]
+        )
         target = target.reshape(len(target), -1)
         real, share = len(rows), self.share[rows].sum()
-        weight = np.full(len(target), share / (2 * len(made)))
+        weight = np.full(len(target), share / (2 * max(len(answers), 1)))
         weight[:real] = self.share[rows] / 2
         counts = np.zeros(len(target))
-        counts[:real] = lesson.counts[rows]
+        counts[:real] = training.counts[rows]
         stats = np.column_stack(
             [target * weight[:, None], weight, counts, np.ones(len(target))]
         )
-        encoded = np.concatenate([training.encoded[rows], made])
-        one = Training(
-            made[:1],
-            said.mean(axis=0, keepdims=True),
-            None,
-            np.array([training.weight[rows].sum()]),
-            training.teacher[rows[:1]],
+        encoded = np.concatenate([training.encoded[rows], synthetic])
+        return SmearedNode(
+            box,
+            inside,
+            rows,
+            synthetic[:1],
+            answers.mean(axis=0, keepdims=True) if len(answers) else answers,
+            training.weight[rows].sum(),
+            weight @ target / weight.sum(),
+            self._best_split(columns, stats, encoded),
         )
-        mean = weight @ target / weight.sum()
-        split = self._best_split(columns, stats, encoded)
-        return Node(box, inside, rows, one, mean, split)
 
     def _best_split(
         self, columns: np.ndarray, stats: np.ndarray, encoded: np.ndarray
-    ) -> Split | None:
+    ) -> SmearedSplit | None:
         """The split after which squared error is least."""
-        grid = self.lesson.grid
+        grid = self.grid
         sums = kernels.histogram(
             columns, grid.start, int(grid.n_bins.sum()), np.arange(len(stats)), stats
         )
         losses, goes_left = kernels.best_splits(
             sums, grid.start, grid.n_bins, grid.is_category, 0.0, 1.0,
-            float(self.smearing.min_leaf),
+            float(self.min_rows),
         )  # fmt: skip
         if not np.isfinite(losses).any():
             return None
         d = int(losses.argmin())
         mask = goes_left[grid.start[d] :][: grid.n_bins[d]]
         gain = kernels.leaf_loss(stats.sum(axis=0), 0.0, 1.0) - losses[d]
-        values = encoded[:, self.job.asked[d]]
+        values = encoded[:, self.training.asked[d]]
         is_left = mask[columns[d]]
         border = []
         for side in (is_left, ~is_left):
             at = np.flatnonzero(side & ~np.isnan(values))
             if len(at):
                 border += [at[values[at].argmin()], at[values[at].argmax()]]
-        return Split(float(gain), d, mask.copy(), encoded[border])
+        return SmearedSplit(float(gain), d, mask.copy(), encoded[border])
 
 
-def print_smeared_tree(job: Job, lesson: Lesson, tree: SmearedTree) -> Tree:
+def print_smeared_tree(
+    training: Training, tree: SmearedTree, *, round_cuts: bool = True
+) -> Tree:
     """A tree of bins in the data's own terms."""
-    border: list[np.ndarray] = []
 
-    def asked(part: SmearedTree) -> BinSplit | None:
+    def split(part: SmearedTree) -> BinSplit | None:
         if not part.below:
             return None
-        split = part.node.split
-        assert split is not None
-        border.append(split.border)
+        asked = part.node.split
+        assert asked is not None
         left, right = part.below
-        d = int(job.asked[split.feature])
-        return BinSplit(d, split.goes_left, asked(left), asked(right))
+        feature = int(training.asked[asked.feature])
+        return BinSplit(feature, asked.goes_left, split(left), split(right))
 
-    root = asked(tree)
-    made = [leaf.made for leaf in tree.leaves]
-    # They count for where bounds are printed, not for what is said.
-    made += [_without_weight(made[0], rows) for rows in border]
-    together = Training(
-        np.concatenate([part.encoded for part in made]),
-        np.concatenate([part.taught for part in made]),
-        None,
-        np.concatenate([part.weight for part in made]),
-        np.concatenate([part.teacher for part in made]),
-    )
-    return build_tree(
-        root, job.bins, lesson.training, made=together, classes=job.teacher.classes
-    )
-
-
-def _without_weight(like: Training, rows: np.ndarray) -> Training:
-    """Rows of which nothing is said."""
-    n = len(rows)
-    return Training(
-        rows,
-        np.repeat(like.taught, n, axis=0),
-        None,
-        np.zeros(n),
-        np.repeat(like.teacher, n),
-    )
+    leaves = tree.leaves
+    if len(leaves[0].synthetic):
+        # Rows at borders count for where bounds are printed, not for what is said.
+        borders = [asked.border for asked in tree.splits]
+        n_border = sum(map(len, borders))
+        training = training.with_synthetic(
+            np.concatenate([*(leaf.synthetic for leaf in leaves), *borders]),
+            np.concatenate(
+                [
+                    *(leaf.answer for leaf in leaves),
+                    np.repeat(leaves[0].answer, n_border, axis=0),
+                ]
+            ),
+            np.array([leaf.weight for leaf in leaves] + [0.0] * n_border),
+        )
+    return build_tree(split(tree), training, round_cuts=round_cuts)

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from clearwood._estimators import Interval, StrOptions
 from clearwood._validation import check_table
 from clearwood.exceptions import PoorFidelityWarning
 from clearwood.rules import Training, build_rule_set
@@ -21,7 +21,7 @@ from clearwood.simplifiers._common.base import (
     RulesFromEnsemble,
 )
 from clearwood.simplifiers._common.docstrings import ATTRIBUTES, PARAMETERS, REFERENCES
-from clearwood.simplifiers._common.teacher import Teacher, single_split_fidelity
+from clearwood.simplifiers._common.teacher import single_split_fidelity
 from clearwood.simplifiers.fab.components import component_of, soft_values
 from clearwood.simplifiers.fab.inference import Fit, Problem
 from clearwood.simplifiers.fab.restarts import Job, Restart, make_job, run_restarts
@@ -97,9 +97,9 @@ class _FABRules(RulesFromEnsemble):
         self.random_state = random_state
 
     def _find_rules(
-        self, teacher: Teacher, training: Training, generator: np.random.Generator
+        self, training: Training, generator: np.random.Generator
     ) -> dict[str, str]:
-        job = make_job(training, self.bins_, teacher.classes, self.get_params(False))
+        job = make_job(training, self.get_params(False))
         if job.n_components == 0:
             self._keep_otherwise_only(job)
         else:
@@ -129,9 +129,7 @@ class _FABRules(RulesFromEnsemble):
             )
 
     def _compare_with_one_split(self, job: Job, best: Restart) -> None:
-        self.single_split_fidelity_ = single_split_fidelity(
-            job.codes, self.bins_, job.training
-        )
+        self.single_split_fidelity_ = single_split_fidelity(job.training)
         # Short values cost up to 0.00003 of R2; the split may be judged on a part.
         if best.fidelity < self.single_split_fidelity_ - 0.005:
             warnings.warn(
@@ -146,16 +144,11 @@ class _FABRules(RulesFromEnsemble):
 
     def _keep_otherwise_only(self, job: Job) -> None:
         """No split, or one line asked for: the list is its `otherwise`."""
-        self.rules_ = build_rule_set(
-            [], job.training, job.problem.bins.features, classes=job.classes,
-            round_cuts=self.round_cuts,
-        )  # fmt: skip
+        self.rules_ = build_rule_set([], job.training, round_cuts=self.round_cuts)
         self.selected_, self.history_, self.restarts_ = None, (), []
         self.n_iter_ = 0
         self.n_start_components_ = 0
-        self.single_split_fidelity_ = single_split_fidelity(
-            job.codes, self.bins_, job.training
-        )
+        self.single_split_fidelity_ = single_split_fidelity(job.training)
         self._problem = self._fit = None
 
     def predict_soft(self, X: Any) -> np.ndarray:

@@ -11,13 +11,7 @@ import numpy as np
 from clearwood._numeric import spawn_generators
 from clearwood._numeric.progress import progress
 from clearwood.exceptions import InterruptedFitWarning
-from clearwood.rules import (
-    FeatureBins,
-    RuleSet,
-    Training,
-    build_rule_set,
-    region_conditions,
-)
+from clearwood.rules import RuleSet, Training, build_rule_set, region_conditions
 from clearwood.rules.scores import fidelity
 from clearwood.simplifiers.fab.components import (
     component_boxes,
@@ -46,12 +40,6 @@ class Job:
         What is fitted.
     training : Training
         The rows, for printing rules and judging them.
-    codes : ndarray of shape (n_samples, n_features)
-        Bins of the rows.
-    seen : ndarray of bool of shape (total number of bins,)
-        Bins that hold rows.
-    classes : tuple
-        Class labels; empty for regression.
     n_components : int
         Components to start from; 0 where there is nothing to fit.
     settings : dict
@@ -60,40 +48,31 @@ class Job:
 
     problem: Problem
     training: Training
-    codes: np.ndarray
-    seen: np.ndarray
-    classes: tuple[Any, ...]
     n_components: int
     settings: dict[str, Any]
 
 
 def make_job(
     training: Training,
-    bins: FeatureBins,
-    classes: tuple[Any, ...],
     settings: dict[str, Any],
 ) -> Job:
     """Set the problem up: output model, bins of the rows, number of components."""
     output: Output
-    target = training.taught
-    if classes:
-        output = MultinomialOutput(len(classes))
+    target, bins = training.taught, training.bins
+    if training.classes:
+        output = MultinomialOutput(len(training.classes))
     else:
         output = GaussianOutput.scaled_to(target, training.weight)
         target = output.scaled(target)
-    codes = bins.transform_encoded(training.encoded)
     problem = make_problem(
-        codes, target, training.weight, bins, output,
+        training.codes, target, training.weight, bins, output,
         float(settings["statement_weight"]),
     )  # fmt: skip
-    seen = np.zeros(int(bins.n_bins.sum()), dtype=bool)
-    for d, start in enumerate(bins.bin_start):
-        seen[start + np.unique(codes[:, d])] = True
     # One component alone would hold every row and say what `otherwise` says.
     n_components = min(max(settings["max_rules"] - 1, 2), problem.n_rows)
     if settings["max_rules"] == 1 or len(bins.statements.feature) == 0:
         n_components = 0
-    return Job(problem, training, codes, seen, classes, n_components, settings)
+    return Job(problem, training, n_components, settings)
 
 
 class Restart(NamedTuple):
@@ -178,7 +157,7 @@ def run_restart(job: Job, generator: np.random.Generator) -> Restart:
 
 def judge(job: Job, fit: Fit) -> Restart:
     """Print the rules of a fit, and compare both with what they were fitted to."""
-    training, classes, settings = job.training, job.classes, job.settings
+    training, classes, settings = job.training, job.training.classes, job.settings
     bins, parameters = job.problem.bins, fit.parameters
     boxes = component_boxes(
         bins,
@@ -189,27 +168,22 @@ def judge(job: Job, fit: Fit) -> Restart:
     if settings["rules"] == "refined":
         rules = refined_rules(
             boxes,
-            bins,
-            job.codes,
             training,
-            classes=classes,
             max_rules=settings["max_rules"],
             round_cuts=settings["round_cuts"],
         )
     else:
-        regions = [region_conditions(bins, box, job.seen) for box in boxes]
+        regions = [region_conditions(bins, box, training.seen) for box in boxes]
         rules = build_rule_set(
             [region for region in regions if region is not None],
             training,
-            bins.features,
-            classes=classes,
             max_rules=settings["max_rules"],
             prune=settings["prune"],
             round_cuts=settings["round_cuts"],
         )
     taught = training.taught
     said: list[Any] = [rule.prediction for rule in rules]
-    soft = soft_values(job.problem, fit, component_of(job.problem, fit, job.codes))
+    soft = soft_values(job.problem, fit, component_of(job.problem, fit, training.codes))
     if classes:
         taught, soft = taught.argmax(axis=1), soft.argmax(axis=1)
         said = [classes.index(label) for label in said]

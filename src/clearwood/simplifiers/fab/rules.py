@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from clearwood.rules import (
-    FeatureBins,
     RuleSet,
     Training,
     build_rule_list,
@@ -16,26 +14,20 @@ from clearwood.rules import (
 )
 from clearwood.search import (
     BoxList,
-    ClassLoss,
     Grid,
     Penalties,
-    SquaredLoss,
     contains,
     make_problem,
     refine,
 )
 from clearwood.search.losses import Loss
-from clearwood.simplifiers._common.lesson import centre_and_unit, counts_of
 from clearwood.simplifiers.rule_list import LITERAL_PENALTIES, NEAR_DISJOINT
 
 
 def refined_rules(
     boxes: np.ndarray,
-    bins: FeatureBins,
-    codes: np.ndarray,
     training: Training,
     *,
-    classes: Sequence[Any] = (),
     max_rules: int,
     round_cuts: bool = True,
 ) -> RuleSet:
@@ -49,12 +41,7 @@ def refined_rules(
     ----------
     boxes : ndarray of bool of shape (n_boxes, total number of bins)
         Allowed bins; a box may be empty.
-    bins : FeatureBins
-    codes : ndarray of shape (n_samples, n_features)
-        Bins of the training rows.
     training : Training
-    classes : sequence, default=()
-        Class labels; empty for regression.
     max_rules : int
         Most lines, ``otherwise`` included.
     round_cuts : bool, default=True
@@ -64,26 +51,16 @@ def refined_rules(
     -------
     RuleSet
     """
-    is_category = np.array([group is not None for group in bins.groups], dtype=bool)
-    grid = Grid.of(codes, bins.n_bins, is_category)
-    loss: Loss
-    if len(classes):
-        loss = ClassLoss.of(training.taught, training.weight)
-    else:
-        centre, unit = centre_and_unit(training.taught, training.weight)
-        loss = SquaredLoss.of((training.taught - centre) / unit, training.weight)
+    bins, loss = training.bins, training.loss
+    grid = Grid.of(training.codes, bins.n_bins, bins.is_category)
     start = _in_order(boxes, grid, loss, max_rules - 1)
-    task = "classification" if len(classes) else "regression"
-    penalties = Penalties(LITERAL_PENALTIES[0], NEAR_DISJOINT[task])
-    problem = make_problem(grid, loss, penalties, counts_of(training.weight))
+    penalties = Penalties(LITERAL_PENALTIES[0], NEAR_DISJOINT[training.task])
+    problem = make_problem(grid, loss, penalties, training.counts)
     found = refine(problem, start)
-    seen = grid.seen()
-    regions = [region_conditions(bins, box, seen) for box in found.boxes]
+    regions = [region_conditions(bins, box, training.seen) for box in found.boxes]
     return build_rule_list(
         [region for region in regions if region is not None],
         training,
-        bins.features,
-        classes=classes,
         round_cuts=round_cuts,
     )
 

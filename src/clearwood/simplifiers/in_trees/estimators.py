@@ -6,8 +6,8 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
-from sklearn.utils._param_validation import Interval, StrOptions
 
+from clearwood._estimators import Interval, StrOptions
 from clearwood.rules import FeatureBins, RuleSet, Training, build_rule_list
 from clearwood.simplifiers._common.base import (
     ClassifiesByRules,
@@ -20,7 +20,6 @@ from clearwood.simplifiers._common.docstrings import (
     FITTED,
     FORBIDDEN,
 )
-from clearwood.simplifiers._common.teacher import Teacher
 from clearwood.simplifiers.in_trees.ordering import (
     FREQUENCIES,
     ExtractedRules,
@@ -145,13 +144,10 @@ class _InTrees(RulesFromEnsemble):
         self.random_state = random_state
 
     def _find_rules(
-        self, teacher: Teacher, training: Training, generator: np.random.Generator
+        self, training: Training, generator: np.random.Generator
     ) -> dict[str, str]:
-        limits = self._limits(teacher)
-        codes = self.bins_.transform_encoded(training.encoded)
-        seen = np.zeros(int(self.bins_.n_bins.sum()), dtype=bool)
-        seen[(codes.astype(np.int64) + self.bins_.bin_start).ravel()] = True
-        rows, names = self._rows(teacher, training, codes, generator)
+        seen = training.seen
+        rows, names = self._rows(training, generator)
         paths = extract_paths(
             self.ensemble_,
             self.bins_,
@@ -159,7 +155,7 @@ class _InTrees(RulesFromEnsemble):
             max_depth=self.max_depth,
             max_trees=self.max_trees,
             nodes=self.nodes,
-            forbidden=limits.forbidden,
+            forbidden=training.forbidden,
         )
         if self.max_extracted is not None and paths.n_rules > self.max_extracted:
             drawn = generator.choice(paths.n_rules, self.max_extracted, replace=False)
@@ -170,24 +166,18 @@ class _InTrees(RulesFromEnsemble):
         self.extracted_, self.pruned_ = (
             _shown(judged, rows, names, self.bins_, seen) for judged in (whole, pruned)
         )
-        self.path_ = self._lists(
-            pruned, rows, training, seen, teacher.classes, generator
-        )
+        self.path_ = self._lists(pruned, rows, training, generator)
         self.rules_ = self.path_[-1]
-        about = {"method": "in-trees", "target": self.target}
-        return {**about, **limits.about(self.bins_.features)}
+        return {"method": "in-trees", "target": self.target}
 
     def _rows(
-        self,
-        teacher: Teacher,
-        training: Training,
-        codes: np.ndarray,
-        generator: np.random.Generator,
+        self, training: Training, generator: np.random.Generator
     ) -> tuple[Rows, np.ndarray | None]:
         """The rows that judge, and what classes or levels are called."""
         names, taught = None, training.taught
-        if teacher.classes:
-            names, taught = np.array(teacher.classes), taught.argmax(axis=1)
+        codes = training.codes
+        if training.classes:
+            names, taught = np.array(training.classes), taught.argmax(axis=1)
         elif self.discretize is not None:
             taught, names = levels_of(taught, self.discretize)
         if len(codes) <= MOST_ROWS:
@@ -204,8 +194,6 @@ class _InTrees(RulesFromEnsemble):
         judged: Judged,
         rows: Rows,
         training: Training,
-        seen: np.ndarray,
-        classes: tuple[Any, ...],
         generator: np.random.Generator,
     ) -> tuple[RuleSet, ...]:
         """The lists of all sizes."""
@@ -222,11 +210,10 @@ class _InTrees(RulesFromEnsemble):
             regions = [
                 region
                 for k in prefix
-                if (region := judged.paths.conditions(k, self.bins_, seen)) is not None
+                if (region := judged.paths.conditions(k, self.bins_, training.seen))
+                is not None
             ]
-            rules = build_rule_list(
-                regions, training, self.bins_.features, classes=classes
-            )
+            rules = build_rule_list(regions, training)
             path[rules.n_rules] = rules
         return tuple(path[size] for size in sorted(path))
 

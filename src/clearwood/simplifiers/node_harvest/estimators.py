@@ -6,11 +6,10 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-from sklearn.utils._param_validation import Interval, StrOptions
 
+from clearwood._estimators import Interval, StrOptions
 from clearwood.rules import RuleSet, Training, region_conditions
 from clearwood.rules.building.averages import build_rule_average
-from clearwood.search import Grid
 from clearwood.simplifiers._common.base import (
     ClassifiesByRules,
     PredictsByRules,
@@ -21,7 +20,6 @@ from clearwood.simplifiers._common.docstrings import (
     HARVEST_PARAMETERS,
     HARVEST_REFERENCES,
 )
-from clearwood.simplifiers._common.teacher import Teacher
 from clearwood.simplifiers.node_harvest.nodes import Nodes, shallow_nodes
 from clearwood.simplifiers.node_harvest.programme import (
     SMALLEST,
@@ -69,23 +67,20 @@ class _NodeHarvest(RulesFromEnsemble):
         self.random_state = random_state
 
     def _find_rules(
-        self, teacher: Teacher, training: Training, generator: np.random.Generator
+        self, training: Training, generator: np.random.Generator
     ) -> dict[str, str]:
-        limits = self._limits(teacher)
-        codes = self.bins_.transform_encoded(training.encoded)
         nodes = shallow_nodes(
-            teacher.ensemble,
+            self.ensemble_,
             self.bins_,
-            codes,
-            # A row of weight 3 is three rows; small weights are rows all the same.
-            np.maximum(training.weight, 1.0),
+            training.codes,
+            training.counts,
             max_features=self.max_interaction,
             min_rows=self.min_node_rows,
-            forbidden=limits.forbidden,
+            forbidden=training.forbidden,
         )
         # Of two classes one tells all.
         taught = (
-            training.taught[:, 1:] if len(teacher.classes) == 2 else training.taught
+            training.taught[:, 1:] if len(training.classes) == 2 else training.taught
         )
         programme = make_programme(nodes.held, taught, training.weight)
         told = most_telling(programme)
@@ -96,29 +91,22 @@ class _NodeHarvest(RulesFromEnsemble):
         else:
             path = sparse_path(programme, told, self.max_rules)
         self.n_nodes_ = nodes.held.shape[1] + 1
-        self.path_ = tuple(
-            self._printed(found, nodes, codes, teacher, training) for found in path
-        )
+        self.path_ = tuple(self._printed(found, nodes, training) for found in path)
         self.rules_ = self.path_[-1]
         return {
             "method": "node-harvest",
             "target": self.target,
             "max_interaction": str(self.max_interaction),
-            **limits.about(self.bins_.features),
         }
 
     def _printed(
         self,
         found: Harvest,
         nodes: Nodes,
-        codes: np.ndarray,
-        teacher: Teacher,
         training: Training,
     ) -> RuleSet:
         """Nodes in the data's own terms and units, the heaviest first."""
         bins = self.bins_
-        is_category = np.array([group is not None for group in bins.groups], dtype=bool)
-        seen = Grid.of(codes, bins.n_bins, is_category).seen()
         regions, weights, weight_of_all = [], [], 0.0
         for i in np.argsort(-found.weights, kind="stable"):
             node, weight = int(found.nodes[i]), float(found.weights[i])
@@ -129,7 +117,7 @@ class _NodeHarvest(RulesFromEnsemble):
             for d, inside in nodes.allowed[node - 1].items():
                 start = bins.bin_start[d]
                 allowed[start : start + bins.n_bins[d]] = inside
-            conditions = region_conditions(bins, allowed, seen)
+            conditions = region_conditions(bins, allowed, training.seen)
             if conditions is not None:
                 regions.append(conditions)
                 weights.append(weight)
@@ -138,8 +126,6 @@ class _NodeHarvest(RulesFromEnsemble):
             weights,
             weight_of_all,
             training,
-            bins.features,
-            classes=teacher.classes,
             round_cuts=self.round_cuts,
         )
 

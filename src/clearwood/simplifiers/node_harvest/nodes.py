@@ -58,7 +58,7 @@ def shallow_nodes(
     Nodes
         Of nodes with the same rows, the one that stands least deep in its tree.
     """
-    goes_left = _left_bins(ensemble, bins)
+    goes_left = bins.left_bins(ensemble)
     columns = np.ascontiguousarray(codes.T)
     everything = np.ones(len(codes), dtype=bool)
     found: dict[bytes, Any] = {everything.tobytes(): (0, {}, everything)}
@@ -92,22 +92,3 @@ def shallow_nodes(
         tuple(allowed for _, allowed, _ in found.values()),
         held.reshape(len(found), len(codes)).T,
     )
-
-
-def _left_bins(ensemble: TreeEnsemble, bins: FeatureBins) -> dict[int, np.ndarray]:
-    """Per inner node, the bins of its feature that go left."""
-    splits = ensemble.splits()
-    found = {}
-    for node, d, cut, missing in zip(*(part.tolist() for part in splits.numeric)):
-        left = np.arange(bins.n_bins[d]) <= np.searchsorted(bins.cuts[d], cut)
-        left[-1] = missing
-        found[node] = left
-    for split in splits.categorical:
-        d = split.feature
-        left = np.zeros(bins.n_bins[d], dtype=bool)
-        group = bins.groups[d]
-        assert group is not None  # It is a categorical feature.
-        left[group[sorted(split.codes_left)]] = True
-        left[-2:] = split.missing_left, split.unseen_left
-        found[split.node] = left
-    return found

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from clearwood.search.candidates import bins_that_go_left, rank_columns
+from clearwood.search.candidates import rank_columns
 from clearwood.search.lists.ascent import LEAST_ROWS
 from clearwood.search.trees.nodes import Node, TreeProblem, root_of
 from clearwood.search.trees.splits import prunings
@@ -66,8 +66,7 @@ def _as_nodes(node: Node, tree: Any, ranks: list[Any], position: int = 0) -> Nod
     d = int(tree.feature[position])
     if d < 0:
         return node
-    size = int(node.problem.grid.n_bins[d])
-    asked = node.split(d, bins_that_go_left(size, ranks[d], tree.threshold[position]))
+    asked = node.split(d, ranks[d] <= tree.threshold[position])
     below = (tree.children_left[position], tree.children_right[position])
     return asked.with_children(
         tuple(
