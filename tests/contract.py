@@ -106,9 +106,11 @@ def test_a_weight_is_so_many_rows(case):
     X, y = case.data()
     weight = np.arange(len(y)) % 4
     rows = np.repeat(np.arange(len(y)), weight)
-    settings = {"n_synthetic": 0} if "n_synthetic" in case.parameters else {}
-    weighted = case.made(case.forest(), **settings).fit(X, y, sample_weight=weight)
-    repeated = case.made(case.forest(), **settings).fit(X.iloc[rows], y.iloc[rows])
+    weighted, repeated = (
+        case.made(case.forest(), **case.no_synthetic) for _ in range(2)
+    )
+    weighted.fit(X, y, sample_weight=weight)
+    repeated.fit(X.iloc[rows], y.iloc[rows])
     same(weighted, repeated, X)
 
 
@@ -374,14 +376,10 @@ def test_as_many_lines_as_pay_within_one_standard_error(case):
 
 @each(SIMPLIFIERS)
 def test_no_rule_catches_fewer_than_min_rows(case):
-    X, y = case.data()
-    most = {"n_rules": 8, "max_rules": 8}
-    few, many = (
-        case.made(case.forest(), **most, min_rows=n).fit(X, y) for n in (2, 60)
-    )
-    for rules in sizes(many).values():
-        assert all(rule.support >= 60 for rule in rules.rules)
-    assert any(rule.support < 60 for rule in few.rules_.rules)
+    least = int(min(rule.caught for rule in case.fitted().rules_.rules))
+    for rules in sizes(case.fitted(min_rows=least + 1)).values():
+        assert all(rule.caught > least for rule in rules.rules)
+    assert case.fitted(min_rows=1000).rules_.n_rules == 1
 
 
 @each(SIMPLIFIERS)
@@ -395,12 +393,13 @@ def test_labels_are_followed_where_they_are_the_target(case):
     )
     forest = stump(case).fit(X, wrong)
     by_model, by_labels = (
-        case.made(forest, target=target).fit(X, y) for target in ("ensemble", "labels")
+        case.made(forest, target=target, **case.no_synthetic).fit(X, y)
+        for target in ("ensemble", "labels")
     )
     assert by_model.score(X, wrong) > 0.8 > 0.2 > by_model.score(X, y)
     assert by_labels.score(X, y) > 0.8 > 0.2 > by_labels.score(X, wrong)
     with pytest.raises(ValueError, match="requires y"):
-        case.made(forest, target="labels").fit(X)
+        case.made(forest, target="labels", **case.no_synthetic).fit(X)
 
 
 @each(SIMPLIFIERS)

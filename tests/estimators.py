@@ -50,6 +50,11 @@ class Case(NamedTuple):
         return self.make._get_param_names()
 
     @property
+    def no_synthetic(self) -> dict[str, int]:
+        """The setting that draws no synthetic rows before the fit, where there is."""
+        return {"n_synthetic": 0} if "n_synthetic" in self.parameters else {}
+
+    @property
     def reads_ensembles(self) -> bool:
         return "estimator" in self.parameters
 
