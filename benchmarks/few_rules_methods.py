@@ -141,6 +141,7 @@ def cart(case, *, soft, made=False):
 def _with_made_rows(case):
     """The training rows and made ones, with their weights."""
     from clearwood.simplifiers._common.lesson import MADE_WEIGHT
+
     from clearwood.simplifiers._common.synthetic_rows import default_number, mixed_rows
 
     n_rows, n_features = case.X.shape

@@ -15,7 +15,6 @@ from clearwood.cli import main, options
 from clearwood.comparison.peers import PEERS
 from clearwood.exceptions import InterruptedFitWarning
 from clearwood.rules import RuleSet
-from clearwood.simplifiers import METHODS
 
 QUICK = ("--methods", "tree", "--cv", 2, "--refits", 0, "--max-rules", 3)
 

@@ -29,10 +29,11 @@ BINS = FeatureBins.from_splits(
 SEEDS = st.integers(0, 2**32 - 1)
 
 
-def training_of(encoded, taught):
+def training_of(encoded, taught, classes=()):
     taught = np.asarray(taught, dtype=float)
-    teacher = taught.argmax(axis=1) if taught.ndim == 2 else taught
-    return Training(encoded, taught, None, np.ones(len(encoded)), teacher)
+    teacher = taught.argmax(axis=1) if classes else taught
+    weight = np.ones(len(encoded))
+    return Training(encoded, taught, None, weight, teacher, BINS, classes)
 
 
 def rows_of(rng, n_rows=60, missing=True, unseen=True):
@@ -93,7 +94,7 @@ def test_tree_and_rules_say_what_the_bins_say(seed, missing, unseen):
     codes = BINS.transform_encoded(encoded)
     split = random_split(rng, codes, 4)
     taught = rng.normal(size=60)
-    tree = build_tree(split, BINS, training_of(encoded, taught))
+    tree = build_tree(split, training_of(encoded, taught))
     decided = tree.apply(table_of(encoded))
     groups = {tuple(np.flatnonzero(decided == k)) for k in range(tree.n_leaves)}
     assert groups == leaf_rows(split, codes)
@@ -112,14 +113,15 @@ def test_tree_and_rules_say_what_the_bins_say(seed, missing, unseen):
     np.testing.assert_array_equal(again.predict(others), tree.predict(others))
 
 
-def small_tree(**settings):
+def small_tree(synthetic=(), **settings):
     encoded = np.column_stack([np.repeat([0.5, 2.0, 3.0, np.nan], 10), np.zeros(40)])
     taught = np.repeat([[1.0, 0.0], [0.2, 0.8], [0.0, 1.0], [0.3, 0.7]], 10, axis=0)
     low = BinSplit(0, np.array([True, False, False, False, False]), None, None)
     split = BinSplit(0, np.array([True, True, False, False, False]), low, None)
-    return build_tree(
-        split, BINS, training_of(encoded, taught), classes=("a", "b"), **settings
-    )
+    training = training_of(encoded, taught, ("a", "b"))
+    if synthetic:
+        training = training.with_synthetic(*synthetic)
+    return build_tree(split, training, **settings)
 
 
 def test_drawing():
@@ -154,9 +156,9 @@ def test_drawing():
     assert max(map(len, str(long).splitlines())) <= 88
 
 
-def test_made_rows_count_for_what_is_said_but_not_for_support():
-    made = np.column_stack([np.full(30, 0.5), np.zeros(30)])
-    tree = small_tree(made=training_of(made, np.tile([0.0, 1.0], (30, 1))))
+def test_synthetic_rows_count_for_what_is_said_but_not_for_support():
+    rows = np.column_stack([np.full(30, 0.5), np.zeros(30)])
+    tree = small_tree((rows, np.tile([0.0, 1.0], (30, 1)), np.ones(30)))
     low = tree.leaves[1]
     assert low.probabilities == pytest.approx((0.25, 0.75))
     assert low.support == 10
@@ -165,7 +167,7 @@ def test_made_rows_count_for_what_is_said_but_not_for_support():
 def test_what_is_not_known_is_left_to_the_last_leaf():
     encoded = np.column_stack([np.repeat([0.5, 2.0, 3.0], 10), np.zeros(30)])
     split = BinSplit(0, np.array([False, True, True, True, True]), None, None)
-    tree = build_tree(split, BINS, training_of(encoded, np.repeat([1.0, 2.0, 2.0], 10)))
+    tree = build_tree(split, training_of(encoded, np.repeat([1.0, 2.0, 2.0], 10)))
     assert [leaf.text(SPACE) for leaf in tree.leaves] == ["dose > 1", "dose <= 1"]
     assert tree.predict([[np.nan, "red"], [5.0, "red"]]).tolist() == [1.0, 2.0]
 
@@ -175,7 +177,7 @@ def test_a_leaf_of_missing_values_only():
     nothing_high = BinSplit(0, np.array([True, True, True, True, False]), None, None)
     split = BinSplit(0, np.array([True, False, False, False, True]), nothing_high, None)
     training = training_of(encoded, np.repeat([1.0, 2.0, 3.0], 10))
-    tree = build_tree(split, BINS, training)
+    tree = build_tree(split, training)
     texts = [leaf.text(SPACE) for leaf in tree.leaves]
     assert texts == ["dose > 1", "dose <= 1", "dose is missing"]
     assert tree.predict([[np.nan, "red"], [0.1, "red"]]).tolist() == [3.0, 1.0]
@@ -183,7 +185,7 @@ def test_a_leaf_of_missing_values_only():
 
 def test_one_leaf():
     training = training_of(np.zeros((6, 2)), [1.0, 1, 1, 4, 4, 4])
-    tree = build_tree(None, BINS, training)
+    tree = build_tree(None, training)
     assert tree.n_leaves == 1
     assert str(tree).startswith("1. then 2.5")
     assert tree.to_rules().n_rules == 1

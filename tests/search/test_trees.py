@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from clearwood.search.trees.cart import cart_trees
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.tree import DecisionTreeRegressor
@@ -19,7 +20,6 @@ from clearwood.search import (
     refine,
 )
 from clearwood.search.lists.ascent import LEAST_ROWS
-from clearwood.search.trees.cart import cart_trees
 from clearwood.search.trees.grow import (
     expansions,
     grow_trees,

@@ -17,7 +17,7 @@ def people(n=600, seed=0):
     return table, np.where(risk, "high", "low")
 
 
-def check_disjoint_and_true(found, X, min_leaf=5):
+def check_disjoint_and_true(found, X, min_rows=5):
     """One rule per row; tree, rules and estimator say the same; support."""
     rules = found.rules_
     assert rules.matches(X).sum(axis=1).max(initial=0) <= 1
@@ -25,4 +25,4 @@ def check_disjoint_and_true(found, X, min_leaf=5):
     np.testing.assert_array_equal(found.tree_.predict(X), rules.predict(X))
     caught = rules.apply(X)
     for i, rule in enumerate(rules):
-        assert rule.support == rule.caught == (caught == i).sum() >= min_leaf
+        assert rule.support == rule.caught == (caught == i).sum() >= min_rows

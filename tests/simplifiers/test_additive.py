@@ -166,7 +166,7 @@ def test_categories_and_missing_values():
     X = pd.DataFrame({"age": age, "ward": ward})
     risk = 1.0 * (X["age"].fillna(80) > 60) + 3.0 * (X["ward"] != "north")
     model = HistGradientBoostingRegressor(random_state=0).fit(X, risk)
-    found = additive(model, n_rules=5).fit(X, risk)
+    found = additive(model, n_rules=5, max_rules=5).fit(X, risk)
     assert found.rules_.n_rules == 3
     np.testing.assert_allclose(found.predict(X), risk, atol=0.05)
     text = str(found.rules_)
@@ -216,7 +216,9 @@ def test_energy_is_a_sum(shared_data):
     X, y = table.iloc[:, :8], table["heating_load"]
     X_train, X_test, y_train, y_test = train_test_split(X, y, random_state=0)
     forest = RandomForestRegressor(20, random_state=0).fit(X_train, y_train)
-    found = additive(forest, n_rules=13, n_synthetic=0).fit(X_train, y_train)
+    found = additive(forest, n_rules=13, max_rules=13, n_synthetic=0).fit(
+        X_train, y_train
+    )
     scores = found.rules_.evaluate(X_test, y_test, teacher=forest)
     assert scores.n_rules <= 13
     assert scores.error < 1.5  # the variance of y is about 100

@@ -16,7 +16,7 @@ from clearwood import FeatureSpace, RegionsDisplay, RulesDisplay
 from clearwood.cli import main
 from clearwood.exceptions import InputError, ModelFormatError
 from clearwood.reporting import report, summarize
-from clearwood.rules import Interval, Rule, RuleSet, Training
+from clearwood.rules import FeatureBins, Interval, Rule, RuleSet, Training
 from clearwood.rules.bars import line_bars
 from clearwood.rules.building.averages import build_rule_average
 
@@ -269,23 +269,23 @@ def test_pictures():
     matplotlib.pyplot.close("all")
 
 
-def training(taught):
+def training(taught, classes=()):
     encoded = np.arange(6.0)[:, None]
     said = taught.argmax(axis=1) if taught.ndim == 2 else taught
-    return Training(encoded, taught, None, np.ones(6), said)
+    bins = FeatureBins.from_splits(FeatureSpace.numeric(1), feature=[], cut=[])
+    return Training(encoded, taught, None, np.ones(6), said, bins, classes)
 
 
 def test_building_gives_means_short_numbers_and_joins_what_holds_every_row():
     taught = np.array([1.0, 1.0, 1.0, 4.00001, 5.0, 6.00002])
     regions = [(Interval(0, low=2.3456),), (Interval(0, low=-1.0),)]
-    space = FeatureSpace.numeric(1)
-    rules = build_rule_average(regions, [0.123456, 0.5], 0.25, training(taught), space)
+    rules = build_rule_average(regions, [0.123456, 0.5], 0.25, training(taught))
     assert [rule.weight for rule in rules] == [0.123, 0.75]
     assert [rule.prediction for rule in rules] == [5.0, 3.0]
     assert rules.rules[0].conditions == (Interval(0, low=2.0),)
     assert rules.otherwise.support == 6
     exact = build_rule_average(
-        regions, [0.123456, 0.5], 0.25, training(taught), space, round_cuts=False
+        regions, [0.123456, 0.5], 0.25, training(taught), round_cuts=False
     )
     assert exact.rules[0].weight == 0.123456
     assert exact.rules[0].prediction == pytest.approx(taught[3:].mean(), rel=1e-15)
@@ -297,9 +297,7 @@ def test_building_rounds_probabilities_so_that_they_add_up():
         [(Interval(0, low=2.5),), (Interval(0, high=2.5),)],
         [0.5, 0.5],
         0.0,
-        training(taught),
-        FeatureSpace.numeric(1),
-        classes=("a", "b", "c"),
+        training(taught, ("a", "b", "c")),
     )
     assert rules.rules[0].probabilities == (0.143, 0.286, 0.571)
     assert rules.rules[1].probabilities == (0.334, 0.333, 0.333)

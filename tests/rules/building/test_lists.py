@@ -1,11 +1,14 @@
 """From regions to a printed list."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from clearwood._features import FeatureSpace
 from clearwood.exceptions import InputError
 from clearwood.rules import (
+    FeatureBins,
     Interval,
     Training,
     build_rule_list,
@@ -14,7 +17,7 @@ from clearwood.rules import (
 )
 from clearwood.rules.building.rounding import rounded
 
-SPACE = FeatureSpace.numeric(1)
+NO_CUTS = FeatureBins.from_splits(FeatureSpace.numeric(1), feature=[], cut=[])
 X = np.arange(10.0).reshape(-1, 1)
 ONES = np.ones(10)
 
@@ -28,12 +31,12 @@ def low_mid_high():
         (Interval(0, low=40.0),),
         (Interval(0, high=2.5),),
     ]
-    return regions, Training(X, taught, taught + 1.0, ONES, taught)
+    return regions, Training(X, taught, taught + 1.0, ONES, taught, NO_CUTS)
 
 
 def test_values_order_and_statistics_of_regression_rules():
     regions, training = low_mid_high()
-    rules = build_rule_set(regions, training, SPACE)
+    rules = build_rule_set(regions, training)
     # Perfect agreement first, by support; the region without rows and the one
     # whose rows all belong to an earlier rule are gone.
     assert [rule.prediction for rule in rules.rules] == [0.0, 5.0, 10.0]
@@ -50,7 +53,7 @@ def test_values_order_and_statistics_of_regression_rules():
 
 def test_otherwise_speaks_for_the_rows_that_are_left():
     regions, training = low_mid_high()
-    rules = build_rule_set(regions[1:2], training, SPACE, round_cuts=False)
+    rules = build_rule_set(regions[1:2], training, round_cuts=False)
     assert rules.otherwise.prediction == training.taught[4:].mean()
     assert rules.otherwise.support == 6.0
 
@@ -60,9 +63,9 @@ def test_classification_rules_take_the_most_probable_class():
     labels = np.array([0] * 4 + [1] * 6)
     rules = build_rule_set(
         [(Interval(0, high=4.5),), (Interval(0, low=4.5),)],
-        Training(X, taught, labels, ONES, taught.argmax(axis=1)),
-        SPACE,
-        classes=("no", "yes"),
+        Training(
+            X, taught, labels, ONES, taught.argmax(axis=1), NO_CUTS, ("no", "yes")
+        ),
     )
     assert [rule.prediction for rule in rules.rules] == ["no", "yes"]
     assert rules.rules[0].precision == 4 / 5
@@ -75,9 +78,7 @@ def test_agreement_is_told_apart_where_earlier_rules_take_rows():
     taught = np.repeat([[1.0, 0.0], [0.0, 1.0]], [3, 7], axis=0)
     rules = build_rule_set(
         [(Interval(0, low=6.5),), (Interval(0, low=0.5, high=8.5),)],
-        Training(X, taught, None, ONES, taught.argmax(axis=1)),
-        SPACE,
-        classes=("a", "b"),
+        Training(X, taught, None, ONES, taught.argmax(axis=1), NO_CUTS, ("a", "b")),
     )
     later = rules.rules[1]
     assert (later.support, later.caught) == (8.0, 6.0)
@@ -90,12 +91,11 @@ def test_weights_count_as_repeated_rows():
     regions, training = low_mid_high()
     weight = np.arange(10.0)
     repeat = np.repeat(np.arange(10), weight.astype(int))
-    weighted = build_rule_set(regions, training._replace(weight=weight), SPACE)
+    weighted = build_rule_set(regions, replace(training, weight=weight))
     repeated = build_rule_set(
         regions,
         Training(X[repeat], training.taught[repeat], training.labels[repeat],
-                 np.ones(len(repeat)), training.teacher[repeat]),
-        SPACE,
+                 np.ones(len(repeat)), training.teacher[repeat], NO_CUTS),
     )  # fmt: skip
     for a, b in zip(weighted, repeated):
         assert a.conditions == b.conditions
@@ -113,9 +113,10 @@ def test_rounding_changes_no_training_row():
         tuple(Interval(d, cuts[0, d], cuts[1, d]) for d in range(2)),
         (Interval(0, low=cuts[1, 0]),),
     ]
-    training = Training(X, X[:, 1], None, np.ones(200), X[:, 1])
-    exact = build_rule_set(regions, training, FeatureSpace.numeric(2), round_cuts=False)
-    short = build_rule_set(regions, training, FeatureSpace.numeric(2))
+    bins = FeatureBins.from_splits(FeatureSpace.numeric(2), feature=[], cut=[])
+    training = Training(X, X[:, 1], None, np.ones(200), X[:, 1], bins)
+    exact = build_rule_set(regions, training, round_cuts=False)
+    short = build_rule_set(regions, training)
     np.testing.assert_array_equal(exact.apply(X), short.apply(X))
     assert len(str(short)) < len(str(exact))
     step = 0.005 * X[:, 1].std()
@@ -125,8 +126,8 @@ def test_rounding_changes_no_training_row():
 
 def test_prediction_pruning_is_shorter_and_predicts_the_same():
     regions, training = low_mid_high()
-    by_coverage = build_rule_set(regions, training, SPACE)
-    by_prediction = build_rule_set(regions, training, SPACE, prune="prediction")
+    by_coverage = build_rule_set(regions, training)
+    by_prediction = build_rule_set(regions, training, prune="prediction")
     np.testing.assert_array_equal(by_coverage.predict(X), by_prediction.predict(X))
     assert by_prediction.n_literals < by_coverage.n_literals
 
@@ -134,23 +135,23 @@ def test_prediction_pruning_is_shorter_and_predicts_the_same():
 def test_a_region_that_holds_all_rows_is_otherwise():
     regions, training = low_mid_high()
     regions = [(Interval(0, high=99.0),), regions[0]]
-    rules = build_rule_set(regions, training, SPACE, round_cuts=False)
+    rules = build_rule_set(regions, training, round_cuts=False)
     assert [rule.prediction for rule in rules] == [10.0, training.taught[:7].mean()]
 
 
 def test_prediction_pruning_leaves_no_rule_beside_an_equal_otherwise():
     taught = np.array([1.0] * 5 + [0.0] * 5)
     regions = [(Interval(0, high=4.5),), (Interval(0, low=4.5, high=8.5),)]
-    training = Training(X, taught, None, ONES, taught)
-    assert build_rule_set(regions, training, SPACE).n_rules == 3
-    rules = build_rule_set(regions, training, SPACE, prune="prediction")
+    training = Training(X, taught, None, ONES, taught, NO_CUTS)
+    assert build_rule_set(regions, training).n_rules == 3
+    rules = build_rule_set(regions, training, prune="prediction")
     assert [rule.prediction for rule in rules] == [1.0, 0.0]
     assert rules.otherwise.support == 5.0
 
 
 def test_unknown_pruning_is_refused():
     with pytest.raises(InputError, match="prune"):
-        build_rule_set([], low_mid_high()[1], SPACE, prune="all")
+        build_rule_set([], low_mid_high()[1], prune="all")
 
 
 def test_agreement_is_with_the_teacher_also_where_labels_are_taught():
@@ -158,9 +159,7 @@ def test_agreement_is_with_the_teacher_also_where_labels_are_taught():
     teacher = np.array([0] * 5 + [0, 0, 1, 1, 1])
     rules = build_rule_set(
         [(Interval(0, low=4.5),)],
-        Training(X, taught, taught.argmax(axis=1), ONES, teacher),
-        SPACE,
-        classes=("a", "b"),
+        Training(X, taught, taught.argmax(axis=1), ONES, teacher, NO_CUTS, ("a", "b")),
     )
     assert rules.rules[0].precision == 1.0
     assert rules.rules[0].agreement == pytest.approx(3 / 5)
@@ -168,16 +167,16 @@ def test_agreement_is_with_the_teacher_also_where_labels_are_taught():
 
 def test_lines_beyond_max_rules_fall_to_otherwise():
     regions, training = low_mid_high()
-    rules = build_rule_set(regions, training, SPACE, max_rules=2, round_cuts=False)
+    rules = build_rule_set(regions, training, max_rules=2, round_cuts=False)
     assert [rule.caught for rule in rules] == [4.0, 6.0]
     assert rules.otherwise.prediction == training.taught[4:].mean()
 
 
 def test_huge_values_are_left_as_they_are():
     taught = np.repeat([1e200, 2e200], 5)
-    training = Training(X, taught, None, ONES, taught)
+    training = Training(X, taught, None, ONES, taught, NO_CUTS)
     with np.errstate(over="ignore"):
-        rules = build_rule_set([(Interval(0, low=4.5),)], training, SPACE)
+        rules = build_rule_set([(Interval(0, low=4.5),)], training)
     assert rules.predict(X).tolist() == taught.tolist()
 
 
@@ -185,9 +184,7 @@ def test_probabilities_are_those_of_the_rows_after_pruning():
     taught = np.array([[0.9, 0.1]] * 4 + [[0.6, 0.4]] * 3 + [[0.1, 0.9]] * 3)
     rules = build_rule_set(
         [(Interval(0, high=3.5),), (Interval(0, low=6.5),)],
-        Training(X, taught, None, ONES, taught.argmax(axis=1)),
-        SPACE,
-        classes=("a", "b"),
+        Training(X, taught, None, ONES, taught.argmax(axis=1), NO_CUTS, ("a", "b")),
         prune="prediction",
     )
     for rule in rules:
@@ -223,7 +220,7 @@ def test_bounds_that_part_no_values(condition, expected):
 def test_lists_keep_their_order_and_speak_for_the_rows_they_catch():
     regions, training = low_mid_high()
     in_order = [regions[4], regions[3], regions[1], regions[2]]
-    rules = build_rule_list(in_order, training, SPACE, round_cuts=False)
+    rules = build_rule_list(in_order, training, round_cuts=False)
     # The region without rows is gone; nothing else is moved or left out.
     assert [rule.conditions[0].high for rule in rules.rules] == [2.5, 3.5, 6.5]
     assert [rule.caught for rule in rules] == [3.0, 1.0, 3.0, 3.0]
@@ -234,36 +231,39 @@ def test_lists_keep_their_order_and_speak_for_the_rows_they_catch():
 def test_a_list_ends_where_a_rule_holds_every_row():
     regions, training = low_mid_high()
     everything = (Interval(0, high=50.0),)
-    rules = build_rule_list([regions[0], everything, regions[1]], training, SPACE)
+    rules = build_rule_list([regions[0], everything, regions[1]], training)
     assert rules.n_rules == 2
     assert rules.otherwise.prediction == pytest.approx(15 / 7, abs=0.02)
 
 
 def test_lists_say_class_probabilities_of_the_caught_rows():
     taught = np.array([[0.9, 0.1]] * 3 + [[0.2, 0.8]] * 7)
-    training = Training(X, taught, None, ONES, taught.argmax(axis=1))
+    training = Training(
+        X, taught, None, ONES, taught.argmax(axis=1), NO_CUTS, ("no", "yes")
+    )
     regions = [(Interval(0, high=2.5),), (Interval(0, high=5.5),)]
-    rules = build_rule_list(regions, training, SPACE, classes=("no", "yes"))
+    rules = build_rule_list(regions, training)
     assert rules.rules[1].probabilities == pytest.approx((0.2, 0.8))
     assert rules.rules[1].support == 6.0
 
 
-def test_made_rows_count_for_values_and_literals_but_not_in_statistics():
+def test_synthetic_rows_count_for_values_and_literals_but_not_in_statistics():
     taught = np.where(X[:, 0] < 5, 1.0, 3.0)
-    training = Training(X, taught, None, ONES, taught)
-    told = np.array([2.0, 2.0, 7.0])
-    made = Training(np.array([[4.2], [4.4], [40.0]]), told, None, np.ones(3), told)
+    training = Training(X, taught, None, ONES, taught, NO_CUTS)
+    more = training.with_synthetic(
+        np.array([[4.2], [4.4], [40.0]]), np.array([2.0, 2.0, 7.0]), np.ones(3)
+    )
     region = [(Interval(0, low=-1.0, high=4.5),)]
-    rules = build_rule_list(region, training, SPACE, made=made, round_cuts=False)
+    rules = build_rule_list(region, more, round_cuts=False)
     assert rules.rules[0].prediction == pytest.approx(9 / 7)
     assert rules.rules[0].support == 5.0
     region = [(Interval(0, low=4.5, high=30.0),)]
-    assert rules_bounds(region, training, None) == (4.5, np.inf)
-    assert rules_bounds(region, training, made) == (4.5, 30.0)
+    assert rules_bounds(region, training) == (4.5, np.inf)
+    assert rules_bounds(region, more) == (4.5, 30.0)
 
 
-def rules_bounds(region, training, made):
-    rules = build_rule_list(region, training, SPACE, made=made, round_cuts=False)
+def rules_bounds(region, training):
+    rules = build_rule_list(region, training, round_cuts=False)
     condition = rules.rules[0].conditions[0]
     return condition.low, condition.high
 
@@ -275,7 +275,8 @@ def binary(probabilities):
     """Rows 0-3, 4-6 and 7-9 with their probabilities of "yes"."""
     p = np.repeat(probabilities, [4, 3, 3])
     taught = np.column_stack([1 - p, p])
-    return Training(X, taught, None, ONES, taught.argmax(axis=1))
+    said = taught.argmax(axis=1)
+    return Training(X, taught, None, ONES, said, NO_CUTS, ("no", "yes"))
 
 
 @pytest.mark.parametrize(
@@ -292,9 +293,7 @@ def binary(probabilities):
 )
 def test_probabilities_of_a_rising_list_rise(wanted, signs, printed):
     regions = [(Interval(0, low=6.5),), (Interval(0, low=3.5),)]
-    rules = build_rule_list(
-        regions, binary(wanted), SPACE, classes=("no", "yes"), signs=signs
-    )
+    rules = build_rule_list(regions, binary(wanted), signs=signs)
     assert [rule.probabilities[1] for rule in rules] == pytest.approx(printed)
     assert [sum(rule.probabilities) for rule in rules] == pytest.approx([1.0] * 3)
     said = ["yes" if p > 0.5 else "no" for p in printed]
@@ -307,21 +306,21 @@ def test_values_stay_in_order_whatever_rounding_does(monkeypatch):
         "clearwood.rules.building.lists.short_value", lambda value, step: short[value]
     )
     taught = np.repeat([1.0, 2.25, 2.75], [4, 3, 3])
-    training = Training(X, taught, None, ONES, taught)
+    training = Training(X, taught, None, ONES, taught, NO_CUTS)
     regions = [(Interval(0, low=6.5),), (Interval(0, low=3.5),)]
-    rules = build_rule_list(regions, training, SPACE, signs=RISING)
+    rules = build_rule_list(regions, training, signs=RISING)
     assert rules.predictions.tolist() == [2.3, 2.3, 1.0]
 
 
 def test_lines_that_bound_a_rising_feature_from_above_stay_below():
     taught = np.array([5.0] * 4 + [1.0] * 3 + [9.0] * 3)
-    training = Training(X, taught, None, ONES, taught)
+    training = Training(X, taught, None, ONES, taught, NO_CUTS)
     first = (Interval(0, high=3.5),)
-    rules = build_rule_list([first], training, SPACE, signs=RISING)
+    rules = build_rule_list([first], training, signs=RISING)
     assert rules.predictions == pytest.approx([5.0, 5.0])
-    rules = build_rule_list([first], training, SPACE, signs=-RISING)
+    rules = build_rule_list([first], training, signs=-RISING)
     assert rules.predictions == pytest.approx([5.0, 5.0])
-    rules = build_rule_list([(Interval(0, high=6.5),)], training, SPACE, signs=RISING)
+    rules = build_rule_list([(Interval(0, high=6.5),)], training, signs=RISING)
     assert rules.predictions == pytest.approx([23 / 7, 9.0], rel=0.01)
 
 
@@ -329,19 +328,19 @@ def test_missing_values_alone_are_compared_with_nothing():
     table = X.copy()
     table[:3] = np.nan
     taught = np.array([7.0] * 3 + [1.0] * 4 + [9.0] * 3)
-    training = Training(table, taught, None, ONES, taught)
+    training = Training(table, taught, None, ONES, taught, NO_CUTS)
     missing = (Interval(0, low=np.inf, missing=True),)
     regions = [missing, (Interval(0, low=6.5),)]
     for sign in (1, -1):
-        rules = build_rule_list(regions, training, SPACE, signs=sign * RISING)
+        rules = build_rule_list(regions, training, signs=sign * RISING)
         assert rules.predictions[0] == 7.0
 
 
 def test_otherwise_without_rows_gives_way_to_no_rule():
     taught = np.array([1.0] * 4 + [3.0] * 6)
-    training = Training(X, taught, None, ONES, taught)
+    training = Training(X, taught, None, ONES, taught, NO_CUTS)
     regions = [(Interval(0, low=3.5),), (Interval(0, high=3.5),)]
-    rules = build_rule_list(regions, training, SPACE, signs=RISING)
+    rules = build_rule_list(regions, training, signs=RISING)
     top, low, otherwise = rules.predictions
     assert (top, low) == (3.0, 1.0)
     assert otherwise == pytest.approx(2.2, abs=0.01)
@@ -349,12 +348,12 @@ def test_otherwise_without_rows_gives_way_to_no_rule():
 
 def test_two_sides_of_a_rising_feature_are_refused():
     taught = X[:, 0]
-    training = Training(X, taught, None, ONES, taught)
+    training = Training(X, taught, None, ONES, taught, NO_CUTS)
     both = [(Interval(0, low=2.5, high=6.5),)]
     with pytest.raises(InputError, match="bounded on both sides"):
-        build_rule_list(both, training, SPACE, signs=RISING)
-    free = build_rule_list(both, training, SPACE)
-    assert build_rule_list(both, training, SPACE, signs=0 * RISING) == free
+        build_rule_list(both, training, signs=RISING)
+    free = build_rule_list(both, training)
+    assert build_rule_list(both, training, signs=0 * RISING) == free
 
 
 def test_a_sum_drops_what_holds_nothing_and_adds_what_holds_all_to_the_constant():
@@ -367,7 +366,7 @@ def test_a_sum_drops_what_holds_nothing_and_adds_what_holds_all_to_the_constant(
         (Interval(0, low=-7.0, high=3.5),),
     ]
     rules = build_rule_sum(
-        regions, [2.0004, 9.0, 0.5, -1.25], 3.0, training._replace(weight=weight), SPACE
+        regions, [2.0004, 9.0, 0.5, -1.25], 3.0, replace(training, weight=weight)
     )
     assert rules.is_sum
     # Short bounds and values, no lower bound below all rows, and a short constant.
@@ -384,17 +383,15 @@ def test_a_sum_drops_what_holds_nothing_and_adds_what_holds_all_to_the_constant(
 
 def test_scores_of_a_sum_are_rounded_to_three_digits():
     taught = np.repeat([[1.0, 0.0], [0.0, 1.0]], 5, axis=0)
-    training = Training(X, taught, None, ONES, taught.argmax(axis=1))
-    rules = build_rule_sum(
-        [(Interval(0, low=4.5),)], [[0.0, 3.14159]], [0.0, -2.0], training, SPACE,
-        classes=("no", "yes"),
-    )  # fmt: skip
+    said = taught.argmax(axis=1)
+    training = Training(X, taught, None, ONES, said, NO_CUTS, ("no", "yes"))
+    region = [(Interval(0, low=4.5),)]
+    rules = build_rule_sum(region, [[0.0, 3.14159]], [0.0, -2.0], training)
     assert [rule.scores for rule in rules] == [(0.0, 3.14), (0.0, -2.0)]
     assert [rule.prediction for rule in rules] == ["yes", "no"]
     exact = build_rule_sum(
-        [(Interval(0, low=4.5),)], [[0.0, 3.14159]], [0.0, -2.0], training, SPACE,
-        classes=("no", "yes"), round_cuts=False,
-    )  # fmt: skip
+        region, [[0.0, 3.14159]], [0.0, -2.0], training, round_cuts=False
+    )
     assert exact.rules[0].scores == (0.0, 3.14159)
 
 
@@ -403,7 +400,8 @@ def test_probabilities_do_not_round_beyond_one():
     for _ in range(50):
         weight = rng.random(10)
         taught = np.tile([0.0, 1.0], (10, 1))
-        training = Training(X, taught, None, weight, np.ones(10, int))
-        rules = build_rule_list([], training, SPACE, classes=("no", "yes"))
+        said = np.ones(10, int)
+        training = Training(X, taught, None, weight, said, NO_CUTS, ("no", "yes"))
+        rules = build_rule_list([], training)
         assert rules.otherwise.probabilities[0] == 0.0
         assert 1 - 1e-12 < rules.otherwise.probabilities[1] <= 1.0

@@ -136,14 +136,14 @@ def test_forbidden_features_are_never_asked(diabetes):
             assert not asked(rules) & {"bmi", "s5"}
         assert found.rules_.n_rules == 5
         assert found.rules_.about["forbidden"] == "bmi, s5"
-    # What is forbidden is still told to the ensemble in made rows.
+    # What is forbidden is still told to the ensemble in synthetic rows.
     nothing = cw.RuleListRegressor(forest, **quick | {"forbidden": list(X)}).fit(X, y)
     assert [rules.n_rules for rules in nothing.path_] == [1]
     assert nothing.predict(X) == pytest.approx(forest.predict(X).mean(), rel=0.1)
 
 
-def test_made_rows_hold_real_values_of_forbidden_features():
-    # Only where "hidden" varies in made rows too, does the ensemble say what it says.
+def test_synthetic_rows_hold_real_values_of_forbidden_features():
+    # Only where "hidden" varies in synthetic rows too, does the ensemble say its mean.
     rng = np.random.default_rng(0)
     hidden = rng.integers(0, 2, 300).astype(float)
     X = pd.DataFrame({"hidden": hidden, "x": rng.random(300)})
@@ -176,7 +176,7 @@ def test_limits_hold_while_settings_are_tuned(diabetes, monkeypatch):
     check_ways(one.rules_, {"bmi": 1})
     assert len(problems) == 2 * (3 * 8 + 1)
     bmi = X.columns.get_loc("bmi")
-    for n_features, *_, signs in problems:
+    for n_features, *_, signs, _ in problems:
         assert n_features == X.shape[1] - 1
         assert np.flatnonzero(signs).tolist() == [bmi]
 

@@ -117,19 +117,19 @@ def test_a_forest_in_four_leaves(cancer, diabetes):
         check_disjoint_and_true(found, X)
 
 
-def test_made_rows_stay_in_the_box_of_their_node(monkeypatch, diabetes):
+def test_synthetic_rows_stay_in_the_box_of_their_node(monkeypatch, diabetes):
     X, y, forest = diabetes
     calls = []
 
-    def watched(share, inside, p_alt, n_features, n_made, generator):
-        picks = smear(share, inside, p_alt, n_features, n_made, generator)
+    def watched(share, inside, p_alt, n_features, n_rows, generator):
+        picks = smear(share, inside, p_alt, n_features, n_rows, generator)
         for d, allowed in inside.items():
             assert allowed[picks[:, d]].all()
         calls.append(len(inside))
         return picks
 
     monkeypatch.setattr(smeared_trees, "smear", watched)
-    tree_of(forest, n_rules=12, p_alt=0.5).fit(X, y)
+    tree_of(forest, n_rules=12, max_rules=12, p_alt=0.5).fit(X, y)
     assert calls[0] == 0 and max(calls) >= 3 and len(calls) >= 23
 
 
@@ -143,10 +143,9 @@ def test_all_sizes_come_from_one_fit(diabetes):
     assert fidelity[39] > fidelity[19] > fidelity[9] > fidelity[4]
     short = tree_of(forest, n_rules=3, max_rules=3).fit(X, y)
     assert short.rules_.rules == found.rules_.rules
-    assert tree_of(forest, n_rules=5, max_rules=1).fit(X, y).rules_.n_rules == 5
-    few = tree_of(forest, n_rules=40, min_leaf=30).fit(X, y)
+    few = tree_of(forest, n_rules=40, max_rules=40, min_rows=30).fit(X, y)
     assert few.rules_.n_rules < 15
-    check_disjoint_and_true(few, X, min_leaf=30)
+    check_disjoint_and_true(few, X, min_rows=30)
 
 
 def test_leaves_side_by_side_say_different_classes(cancer):
@@ -286,7 +285,7 @@ def test_energy_and_spambase(shared_data):
     rows = np.random.default_rng(0).permutation(len(table))
     X, y = table.iloc[rows, :8], table["heating_load"].iloc[rows]
     forest = RandomForestRegressor(50, random_state=0).fit(X[:384], y[:384])
-    found = cw.BornAgainTreeRegressor(forest, n_rules=56, random_state=0)
+    found = cw.BornAgainTreeRegressor(forest, n_rules=56, max_rules=56, random_state=0)
     found.fit(X[:384], y[:384])
     scores = found.rules_.evaluate(X[384:], y[384:], teacher=forest)
     assert scores.n_rules == 56
@@ -297,7 +296,7 @@ def test_energy_and_spambase(shared_data):
     table = table.sample(2000, random_state=0)
     X, y = table.drop(columns="target"), table["target"]
     forest = RandomForestClassifier(50, random_state=0).fit(X[:1000], y[:1000])
-    found = cw.BornAgainTreeClassifier(forest, n_rules=15, random_state=0)
+    found = cw.BornAgainTreeClassifier(forest, n_rules=15, max_rules=15, random_state=0)
     found.fit(X[:1000], y[:1000])
     scores = found.rules_.evaluate(X[1000:], y[1000:], teacher=forest)
     assert scores.n_rules <= 15

@@ -1,5 +1,7 @@
 """Regions of a mixture, moved to where the printed list follows its target best."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
@@ -30,13 +32,11 @@ def box(bins, low, high):
 def rows(target):
     X = np.random.default_rng(0).random((N, 2))
     taught = target(X)
-    return X, Training(X, taught, None, np.ones(N), taught)
+    return X, Training(X, taught, None, np.ones(N), taught, grid_bins())
 
 
 def refined(boxes, training, **options):
-    bins = grid_bins()
-    codes = bins.transform_encoded(training.encoded)
-    return refined_rules(np.array(boxes), bins, codes, training, **options)
+    return refined_rules(np.array(boxes), training, **options)
 
 
 def test_a_box_off_its_place_finds_it():
@@ -58,18 +58,16 @@ def test_boxes_without_rows_and_those_beyond_max_rules_go():
 
 def test_classes_and_weights():
     X, training = rows(lambda X: np.eye(2)[(X[:, 0] > 0.5).astype(int)])
-    training = training._replace(teacher=training.taught.argmax(axis=1))
-    rules = refined(
-        [box(grid_bins(), 7, 10)], training, classes=("no", "yes"), max_rules=4
-    )
+    said = training.taught.argmax(axis=1)
+    training = replace(training, teacher=said, classes=("no", "yes"))
+    rules = refined([box(grid_bins(), 7, 10)], training, max_rules=4)
     assert rules.predict(X).tolist() == np.where(X[:, 0] > 0.5, "yes", "no").tolist()
     # Rows of no weight neither pull the box nor count.
     weight = (X[:, 0] > 0.6).astype(float) + (X[:, 0] < 0.3)
     unsure = np.where(weight[:, None] > 0, training.taught, 1 - training.taught)
     rules = refined(
         [box(grid_bins(), 7, 10)],
-        training._replace(taught=unsure, weight=weight),
-        classes=("no", "yes"),
+        replace(training, taught=unsure, weight=weight),
         max_rules=4,
     )
     heavy = weight > 0
@@ -108,7 +106,7 @@ def test_a_row_of_weight_three_is_three_rows():
     def lines(weight, times):
         rows = np.repeat(np.arange(len(few)), times)
         training = Training(
-            X[rows], taught[rows], None, np.full(len(rows), weight), taught[rows]
+            X[rows], taught[rows], None, np.full(len(rows), weight), taught[rows], bins
         )
         return refined([box(bins, 9, 10)], training, max_rules=3).n_rules
 
