@@ -1,8 +1,8 @@
 """The table of all public estimators, and data that suit each of them.
 
-``contract.py`` and ``test_sklearn_checks.py`` hold every row of it to what all
-estimators promise. **A new estimator gets its row here first**; nothing else is needed
-to have it tested. What one row says:
+``contract.py``, ``test_contract.py`` of a family and ``test_sklearn_checks.py`` hold every
+row of it to what all promise. **A new estimator gets its row here first**; nothing else
+is needed to have it tested. What one row says:
 
 ``make``
     The class.
@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+import pytest
 from sklearn.base import is_classifier
 from sklearn.datasets import load_diabetes
 from sklearn.ensemble import (
@@ -94,6 +95,15 @@ class Case(NamedTuple):
     def boosting(self) -> Any:
         return fitted_boosting(self.classifies)
 
+    def unfitted(self, **settings: Any) -> Any:
+        """Another ensemble, for those that read one."""
+        make = RandomForestClassifier if self.classifies else RandomForestRegressor
+        return make(3, max_depth=2, random_state=0, **settings)
+
+    def reader(self) -> Any:
+        """An ensemble for a table with gaps; learners fit one themselves."""
+        return self.boosting() if self in SIMPLIFIERS else self.unfitted()
+
 
 FEW = {"n_rules": 4, "max_rules": 4}
 
@@ -161,7 +171,7 @@ def examples(classify: bool) -> tuple[pd.DataFrame, pd.Series]:
     X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
     X = X[["age", "bmi", "bp", "s5"]]
     if classify:
-        y = pd.Series(np.where(y > y.median(), "high", "low"), name="target")
+        y = pd.qcut(y, 3, labels=["low", "middle", "high"]).astype(str)
     return X, y
 
 
@@ -193,3 +203,32 @@ def fitted_boosting(classify: bool) -> Any:
         return model.fit(X, np.where(at_risk, "high", "low"))
     model = HistGradientBoostingRegressor(max_iter=20, random_state=0)
     return model.fit(X, 1.0 * at_risk)
+
+
+# For the promises
+
+
+def each(cases: list[Case], *, keeps: str | None = None) -> Any:
+    """The cases that make a promise, as parameters of a test."""
+    chosen = [case for case in cases if keeps is None or keeps in case.keeps]
+    return pytest.mark.parametrize("case", chosen, ids=lambda case: case.make.__name__)
+
+
+def says(estimator: Any, X: Any) -> np.ndarray:
+    """All that it says: probabilities where there are any."""
+    return getattr(estimator, "predict_proba", estimator.predict)(X)
+
+
+def same(one: Any, other: Any, X: Any) -> None:
+    """They say the same of all rows, and their lines ask the same."""
+    np.testing.assert_allclose(says(one, X), says(other, X))
+    if hasattr(one, "rules_"):
+        assert [a.conditions for a in one.rules_] == [
+            b.conditions for b in other.rules_
+        ]
+
+
+def asked(rules: cw.RuleSet) -> set[str]:
+    """Names of the features that some line asks."""
+    names = rules.features.names
+    return {names[c.feature] for rule in rules for c in rule.conditions}
