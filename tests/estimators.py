@@ -1,8 +1,8 @@
 """The table of all public estimators, and data that suit each of them.
 
-``contract.py``, ``test_contract.py`` of a family and ``test_sklearn_checks.py`` hold every
-row of it to what all promise. **A new estimator gets its row here first**; nothing else
-is needed to have it tested. What one row says:
+``contract.py``, the ``test_contract.py`` of a family and ``test_sklearn_checks.py``
+hold every row to what all promise. **A new estimator gets its row here first**; nothing
+else is needed to have it tested. What one row says:
 
 ``make``
     The class.
