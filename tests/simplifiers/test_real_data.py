@@ -69,7 +69,6 @@ def test_categories_and_missing_values(shared_data):
     fab = cw.FABRulesClassifier(
         model,
         statement_counts="all",
-        prune="prediction",
         n_restarts=100,
         random_state=0,
     ).fit(X, y)

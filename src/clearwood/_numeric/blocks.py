@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
 BLOCK_ROWS = 16_384
 """Rows per block; part of what determines a result to the last bit."""
 
-Block = tuple[np.ndarray, ...]
+Block = TypeVar("Block", bound=tuple[np.ndarray, ...])
+Other = TypeVar("Other", bound=tuple[np.ndarray, ...])
 
 
-class Blocks:
-    """A table cut into blocks of rows, each block a tuple of aligned arrays.
+class Blocks(Generic[Block]):
+    """A table cut into blocks of rows, each block a (named) tuple of aligned arrays.
 
     A statistic that is a sum over rows is written as a module-level pure function
     of one block and the current parameters. ``map_sum`` adds its results in block
@@ -41,11 +42,13 @@ class Blocks:
         self._blocks = list(blocks)
 
     @classmethod
-    def from_arrays(cls, *arrays: np.ndarray, block_rows: int = BLOCK_ROWS) -> Blocks:
+    def from_arrays(
+        cls, *arrays: np.ndarray, block_rows: int = BLOCK_ROWS
+    ) -> Blocks[tuple[np.ndarray, ...]]:
         """Cut aligned arrays into blocks of ``block_rows`` rows (views, no copies)."""
         n_rows = len(arrays[0])
         starts = range(0, max(n_rows, 1), block_rows)
-        return cls(tuple(a[i : i + block_rows] for a in arrays) for i in starts)
+        return Blocks(tuple(a[i : i + block_rows] for a in arrays) for i in starts)
 
     def __len__(self) -> int:
         return len(self._blocks)
@@ -53,7 +56,7 @@ class Blocks:
     def __iter__(self) -> Iterator[Block]:
         return iter(self._blocks)
 
-    def map(self, function: Callable[..., Block], *parameters: Any) -> Blocks:
+    def map(self, function: Callable[..., Other], *parameters: Any) -> Blocks[Other]:
         """Replace every block by ``function(block, *parameters)``."""
         return Blocks(function(block, *parameters) for block in self._blocks)
 
@@ -72,7 +75,7 @@ class Blocks:
             raise ValueError("No blocks to sum over.")
         return totals
 
-    def take(self, rows: np.ndarray) -> Block:
+    def take(self, rows: np.ndarray) -> tuple[np.ndarray, ...]:
         """Some rows, by their position in all blocks, as one block."""
         ends = np.cumsum([len(block[0]) for block in self._blocks])
         picked = []
@@ -82,6 +85,6 @@ class Blocks:
             picked.append([array[row - (ends[i] - len(array))] for array in block])
         return tuple(np.array(column) for column in zip(*picked))
 
-    def gather(self) -> Block:
+    def gather(self) -> tuple[np.ndarray, ...]:
         """All rows in one block again."""
         return tuple(np.concatenate(arrays) for arrays in zip(*self._blocks))

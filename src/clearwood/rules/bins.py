@@ -17,7 +17,7 @@ prefix sums along the bins, which is what makes everything on bins fast.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -176,6 +176,24 @@ class FeatureBins:
             np.ones_like(weight) if counts == "distinct" else weight,
         )
         return cls(features, cuts, groups, statements)
+
+    def without(self, forbidden: np.ndarray) -> FeatureBins:
+        """The same bins without the statements about some features.
+
+        Parameters
+        ----------
+        forbidden : ndarray of bool of shape (n_features,)
+        """
+        s, kept = self.statements, ~forbidden[self.statements.feature]
+        n = len(s.first_true)
+        statements = Statements(
+            s.feature[kept],
+            s.first_true[kept[:n]],
+            s.missing_true[kept[:n]],
+            tuple(truth for truth, keep in zip(s.category_truth, kept[n:]) if keep),
+            s.weight[kept],
+        )
+        return replace(self, statements=statements)
 
     @property
     def n_statements(self) -> float:

@@ -135,6 +135,12 @@ class Training:
         )
 
     @cached_property
+    def asked_bins(self) -> np.ndarray:
+        """The bins of ``grid``: a mask over all bins of all features."""
+        is_asked = np.isin(np.arange(len(self.bins.n_bins)), self.asked)
+        return np.repeat(is_asked, self.bins.n_bins)
+
+    @cached_property
     def _centre_and_unit(self) -> tuple[float, float]:
         if self.scale is not None:
             return self.scale
@@ -221,8 +227,6 @@ class Training:
         ----------
         box : ndarray of bool of shape (total number of bins of ``grid``,)
         """
-        is_asked = np.zeros(len(self.bins.n_bins), dtype=bool)
-        is_asked[self.asked] = True
         allowed = np.ones(len(self.seen), dtype=bool)
-        allowed[np.repeat(is_asked, self.bins.n_bins)] = box
+        allowed[self.asked_bins] = box
         return region_conditions(self.bins, allowed, self.seen)

@@ -17,7 +17,7 @@ from clearwood.rules import (
 )
 from clearwood.rules.conditions import combine_literals, matches_all
 from clearwood.rules.rule import first_match
-from clearwood.simplifiers.fab.components import component_boxes
+from clearwood.simplifiers.fab.rules import component_boxes
 
 GRID = st.sampled_from([-np.inf, 0.0, 1.0, 2.0, 3.0, np.inf])
 CONDITION = st.tuples(st.integers(0, 2), GRID, GRID, st.booleans()).map(

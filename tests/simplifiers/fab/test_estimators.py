@@ -83,11 +83,12 @@ def test_predict_is_the_printed_rules_and_not_the_soft_posterior(cancer):
     )
 
 
-def test_restart_is_chosen_by_what_select_says(cancer):
+def test_the_best_restart_is_that_of_most_merit(cancer, monkeypatch):
     X, y, forest = cancer
-    for select, key in (("rules", "fidelity"), ("soft", "soft_fidelity"),
-                        ("bound", "bound")):  # fmt: skip
-        fab = quick(forest, select=select).fit(X, y)
+    for choose_by, key in (("rules", "fidelity"), ("soft", "soft_fidelity"),
+                           ("bound", "bound")):  # fmt: skip
+        monkeypatch.setattr(cw.FABRulesClassifier, "_choose_by", choose_by)
+        fab = quick(forest).fit(X, y)
         values = [restart[key] for restart in fab.restarts_]
         assert values[fab.selected_] == max(values)
         assert len(set(values)) > 1
@@ -116,14 +117,57 @@ def test_y_is_not_needed_to_explain_a_fitted_model(cancer):
 
 
 @pytest.mark.parametrize("method", ["fab", "em"])
-@pytest.mark.parametrize("schedule", ["paper", "reference"])
-@pytest.mark.parametrize("prune", ["coverage", "prediction"])
-def test_all_ways_work_and_keep_to_max_rules(diabetes, method, schedule, prune):
+@pytest.mark.parametrize("rules", ["refined", "regions"])
+def test_all_ways_work_and_keep_to_the_lines_asked_for(diabetes, method, rules):
     X, y, forest = diabetes
-    fab = quick(forest, method=method, schedule=schedule, prune=prune, max_rules=5)
-    fab.fit(X, y)
+    fab = quick(forest, method=method, rules=rules, max_rules=5).fit(X, y)
     assert 1 < fab.rules_.n_rules <= 5
     assert fab.rules_.evaluate(X, teacher=forest).fidelity > 0.3
+    assert fab.n_start_components_ == 4
+    same = quick(forest, method=method, rules=rules, n_rules=5).fit(X, y)
+    assert same.rules_.to_json() == fab.rules_.to_json()
+
+
+@pytest.mark.parametrize("rules", ["refined", "regions"])
+def test_forbidden_features_are_not_asked(diabetes, rules):
+    X, y, forest = diabetes
+    free = quick(forest, rules=rules).fit(X, y)
+    asked = {X.columns[c.feature] for rule in free.rules_ for c in rule.conditions}
+    assert {"bmi", "s5"} <= asked
+    fab = quick(forest, rules=rules, forbidden=["bmi", 8]).fit(X, y)
+    asked = {X.columns[c.feature] for rule in fab.rules_ for c in rule.conditions}
+    assert asked and not {"bmi", "s5"} & asked
+    assert fab.rules_.about["forbidden"] == "bmi, s5"
+    # The mixture does not see them, either, nor does the split to compare with.
+    other = X.assign(bmi=X["bmi"] + 1.0, s5=-X["s5"])
+    np.testing.assert_array_equal(fab.predict_soft(other), fab.predict_soft(X))
+    assert fab.single_split_fidelity_ < free.single_split_fidelity_
+    nothing = quick(forest, rules=rules, forbidden=list(X)).fit(X, y)
+    assert nothing.rules_.n_rules == 1
+
+
+def test_forbidding_is_fitting_to_the_other_statements(diabetes):
+    """The same mixture as that of bins which have only these statements."""
+    X, y, forest = diabetes
+    fab = quick(forest, forbidden=["bmi", "s5"]).fit(X, y)
+    bins, forbidden = fab.bins_, np.isin(X.columns, ["bmi", "s5"])
+    kept = ~forbidden[bins.statements.feature]
+    part = bins.without(forbidden)
+    assert part.n_statements == kept.sum()
+    np.testing.assert_array_equal(part.used_features, np.flatnonzero(~forbidden))
+    np.testing.assert_array_equal(part.transform(X), bins.transform(X))
+    rng = np.random.default_rng(0)
+    when = rng.random((2, len(kept), 3))
+    some = [bins.sum_over_statements(*(when * kept[:, None])),
+            part.sum_over_statements(*when[:, kept])]  # fmt: skip
+    np.testing.assert_array_equal(*some)
+
+
+def test_rules_catch_as_many_rows_as_asked_for(diabetes):
+    X, y, forest = diabetes
+    few, many = (quick(forest, min_rows=n).fit(X, y).rules_ for n in (1, 100))
+    assert min(rule.caught for rule in many) >= 100
+    assert min(rule.caught for rule in few) < 100
 
 
 def test_one_line_is_the_mean(diabetes):
@@ -279,11 +323,11 @@ def test_an_interrupt_keeps_what_is_done(cancer, monkeypatch):
     X, y, forest = cancer
     calls, plain = [], restarts.run_restart
 
-    def interrupted(job, generator):
+    def interrupted(*arguments):
         calls.append(1)
         if len(calls) == 3:
             raise KeyboardInterrupt
-        return plain(job, generator)
+        return plain(*arguments)
 
     monkeypatch.setattr(restarts, "run_restart", interrupted)
     with pytest.warns(InterruptedFitWarning, match="2 of 4"):
@@ -340,7 +384,8 @@ def fitted(X, y):
         (lambda X, y: quick(None).fit(X), "requires y"),
         (lambda X, y: quick(None).fit(X, [*y[:-1], np.nan]), "NaN.*row 149"),
         (lambda X, y: quick(None, max_rules=0).fit(X, y), "max_rules"),
-        (lambda X, y: quick(None, kappa=0.7).fit(X, y), "kappa"),
+        (lambda X, y: quick(None, n_rules=11).fit(X, y), "n_rules=11.*max_rules=10"),
+        (lambda X, y: quick(None, forbidden=["x9"]).fit(X, y), "forbidden.*'x9'"),
         (lambda X, y: quick(None, method="best").fit(X, y), "method"),
         (lambda X, y: quick(None).fit(X, y, sample_weight=-y), "sample_weight"),
         (lambda X, y: quick(None).fit(X, y, sample_weight=y[:3]), "sample_weight"),

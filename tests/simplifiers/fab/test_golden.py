@@ -6,19 +6,21 @@ import numpy as np
 import pytest
 from tests.rules.naive import truth as truth_of
 from tests.simplifiers.fab import naive
+from tests.simplifiers.fab.reference import fit_reference
 
 from clearwood._features import FeatureSpace
 from clearwood._numeric import Blocks
 from clearwood.rules import FeatureBins
+from clearwood.simplifiers.fab import _kernels
 from clearwood.simplifiers.fab.inference import (
+    MixtureProblem,
     Parameters,
-    Problem,
+    Rows,
     Sums,
-    _kernels,
-    fit_paper,
+    fit_mixture,
     m_step,
     make_problem,
-    sums_of_block,
+    sums_of_rows,
     with_log_joint,
 )
 from clearwood.simplifiers.fab.outputs import (
@@ -27,7 +29,6 @@ from clearwood.simplifiers.fab.outputs import (
     MultinomialOutput,
     Normal,
 )
-from clearwood.simplifiers.fab.reference import fit_reference
 
 CASES = ("regression_numeric", "regression_categorical",
          "classification_numeric", "classification_categorical")  # fmt: skip
@@ -107,8 +108,8 @@ def problem_of(data, kind, y, n_classes=3):
     else:
         output, target = MultinomialOutput(n_classes), np.eye(n_classes)[np.array(y)]
     # One block of unmerged rows, in the order of the file.
-    problem = Problem(
-        Blocks.from_arrays(codes, target, np.ones(len(codes))),
+    problem = MixtureProblem(
+        Blocks([Rows(codes, target, np.ones(len(codes)))]),
         bins,
         bins.bin_start,
         output,
@@ -160,11 +161,11 @@ def test_m_step(facts, name):
         np.array(case["alpha"]),
         read_output(case["phi"]),
     )
-    block = next(iter(problem.blocks))
+    rows = next(iter(problem.blocks))
     for update in updates:
         expected, beta = update["result"], update["beta"]
         beta = np.array(case["beta_start"] if beta == "beta_start" else beta)
-        sums = sums_of_block(block, beta, problem, before.output)
+        sums = sums_of_rows(rows, beta, problem, before.output)
         found = m_step(problem, Sums(*sums), before)
         true, false = ordered(expected["eta"], order, flipped)
         np.testing.assert_allclose(found.true_probability, true, rtol=1e-12, atol=1e-15)
@@ -217,7 +218,7 @@ def test_whole_runs(facts, section, schedule):
         if schedule == "paper":
             counts = responsibility.sum(axis=0)
             # The file's runs go on to the last digit.
-            fit = fit_paper(
+            fit = fit_mixture(
                 problem, start, counts, truncate=truncate,
                 tol=1e-9, inner_tol=1e-13, max_passes=100_000,
             )  # fmt: skip
@@ -244,7 +245,7 @@ def test_merging_equal_rows_changes_nothing(facts):
     merged = make_problem(codes, target, weight, problem.bins, problem.output)
     assert merged.n_rows < problem.n_rows
     counts = responsibility.sum(axis=0)
-    plain, compressed = (fit_paper(p, start, counts) for p in (problem, merged))
+    plain, compressed = (fit_mixture(p, start, counts) for p in (problem, merged))
     assert [i.bound for i in plain.history] == pytest.approx(
         [i.bound for i in compressed.history], rel=1e-12
     )

@@ -58,8 +58,9 @@ def test_boxes_without_rows_and_those_beyond_max_rules_go():
 
 def test_classes_and_weights():
     X, training = rows(lambda X: np.eye(2)[(X[:, 0] > 0.5).astype(int)])
-    said = training.taught.argmax(axis=1)
-    training = replace(training, teacher=said, classes=("no", "yes"))
+    training = replace(
+        training, teacher=training.taught.argmax(axis=1), classes=("no", "yes")
+    )
     rules = refined([box(grid_bins(), 7, 10)], training, max_rules=4)
     assert rules.predict(X).tolist() == np.where(X[:, 0] > 0.5, "yes", "no").tolist()
     # Rows of no weight neither pull the box nor count.

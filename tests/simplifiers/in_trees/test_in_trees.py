@@ -23,28 +23,24 @@ import clearwood as cw
 from clearwood._features import FeatureSpace
 from clearwood.ensembles.nodes import TreeNodes, join_trees
 from clearwood.exceptions import InputError
-from clearwood.rules import FeatureBins
+from clearwood.rules import FeatureBins, Training
 from clearwood.rules.conditions import matches_all
-from clearwood.simplifiers.in_trees.estimators import levels_of
-from clearwood.simplifiers.in_trees.ordering import (
-    Pruning,
-    Rows,
-    best_prefixes,
+from clearwood.simplifiers.in_trees.algorithm import ARTICLE, Procedure, levels_of
+from clearwood.simplifiers.in_trees.ordering import best_prefixes, order_rules
+from clearwood.simplifiers.in_trees.paths import extract_paths
+from clearwood.simplifiers.in_trees.pruning import (
     distinct,
     judge_and_prune,
-    order_rules,
+    target_of,
     unpacked,
     without_twins,
 )
-from clearwood.simplifiers.in_trees.paths import extract_paths
 
-ARTICLE = {
-    "target": "labels",
-    "nodes": "leaves",
-    "decay": "relative",
-    "min_frequency": 0.01,
-    "max_rules": None,
-}
+
+def follow(monkeypatch, **procedure):
+    """inTrees by another procedure than ours."""
+    for make in (cw.InTreesClassifier, cw.InTreesRegressor):
+        monkeypatch.setattr(make, "_procedure", Procedure(**procedure))
 
 
 # Exact facts
@@ -126,11 +122,14 @@ def same(table, expected):
         assert table.error[k] == pytest.approx(rule["err"], abs=1e-15)
 
 
-def test_golden_rules_pruning_and_list(facts):
+def test_golden_rules_pruning_and_list(facts, monkeypatch):
+    follow(monkeypatch, **ARTICLE._asdict())
     X, y = np.array(facts["X"]), np.array(facts["y"])
     ensemble = golden_ensemble(facts)
     assert ensemble.n_trees == 3
-    found = cw.InTreesClassifier(ensemble, **ARTICLE).fit(X, y)
+    found = cw.InTreesClassifier(
+        ensemble, target="labels", min_frequency=0.01, max_rules=None
+    ).fit(X, y)
     same(found.extracted_, facts["rules"])
     same(found.pruned_, facts["unique_pruned"])
     *listed, default = facts["rule_list"]
@@ -149,7 +148,7 @@ def test_golden_rules_pruning_and_list(facts):
 def test_golden_pruning_before_equal_rules_are_merged(facts, decay):
     X, y = np.array(facts["X"]), np.array(facts["y"])
     setting = prepared(golden_ensemble(facts), X, np.searchsorted(list("abc"), y), 3)
-    _, pruned = judge_and_prune(setting.paths, setting.rows, Pruning(decay))
+    _, pruned = judge_and_prune(setting.paths, setting.rows, decay)
     name = "pruned" if decay == "relative" else "pruned_absolute_increase_0.05"
     expected = [rule["conditions"] if "pred" in rule else rule for rule in facts[name]]
     for k, conditions in enumerate(expected):
@@ -160,7 +159,7 @@ def test_golden_pruning_before_equal_rules_are_merged(facts, decay):
 def test_golden_order_is_by_position(facts):
     X, y = np.array(facts["X"]), np.array(facts["y"])
     setting = prepared(golden_ensemble(facts), X, np.searchsorted(list("abc"), y), 3)
-    _, pruned = judge_and_prune(setting.paths, setting.rows, Pruning("relative"))
+    _, pruned = judge_and_prune(setting.paths, setting.rows, "relative")
     found = order_rules(distinct(pruned), setting.rows, 0.01)
     assert found.rules == [entry["rule"] for entry in facts["rule_list"][:-1]]
     assert found.losses[-1] == pytest.approx(facts["train_error"])
@@ -176,10 +175,14 @@ class prepared:
         missing = np.isnan(encoded).any(axis=0)
         self.bins = FeatureBins.from_ensemble(ensemble, missing_seen=missing)
         self.codes = self.bins.transform_encoded(encoded)
-        self.seen = np.zeros(int(self.bins.n_bins.sum()), bool)
-        self.seen[(self.codes.astype(int) + self.bins.bin_start).ravel()] = True
         weight = np.ones(len(target)) if weight is None else weight
-        self.rows = Rows.of(self.codes, target, weight, n_classes)
+        taught = np.eye(n_classes)[target] if n_classes else np.asarray(target, float)
+        self.rows = Training(
+            encoded, taught, None, weight, target, self.bins, tuple(range(n_classes))
+        )
+        self.target = target_of(self.rows)
+        self.seen = self.rows.seen
+        how = {"nodes": "leaves"} | how
         self.paths = extract_paths(ensemble, self.bins, self.seen, **how)
 
 
@@ -248,14 +251,14 @@ def keys(paths, k):
 def test_pruning_against_its_plain_twin(seed, n_classes, decay, weighted):
     _, setting = random_setting(seed, n_classes, weighted)
     rows, most = setting.rows, 0.0501
-    whole, pruned = judge_and_prune(setting.paths, rows, Pruning(decay, most))
+    whole, pruned = judge_and_prune(setting.paths, rows, decay, most)
     k_found = 0
     for k in range(setting.paths.n_rules):
         literals = naive.masks(setting.paths, setting.bins, setting.codes, k)
         inside = np.all(literals, axis=0)
         if not inside.any():
             continue
-        facts = rows.target, rows.weight, n_classes
+        facts = setting.target, rows.weight, n_classes
         kept, (total, said, error) = naive.prune(literals, *facts, decay, most)
         before = naive.metrics(inside, *facts)
         every = rows.weight.sum()
@@ -286,13 +289,14 @@ def test_pruning_against_its_plain_twin(seed, n_classes, decay, weighted):
 def test_order_against_its_plain_twin(seed, n_classes, least, weighted):
     _, setting = random_setting(seed, n_classes, weighted, nodes="all")
     rows = setting.rows
-    _, judged = judge_and_prune(setting.paths, rows, Pruning("absolute"))
+    _, judged = judge_and_prune(setting.paths, rows, "absolute")
     judged = distinct(judged)
-    inside = unpacked(judged.bits, len(rows.target))
+    inside = unpacked(judged.bits, len(rows))
     said = judged.said if n_classes else [None] * len(judged.said)
     expected = naive.order(
-        inside, said, judged.paths.lengths, rows.target, rows.weight, n_classes, least
-    )
+        inside, said, judged.paths.lengths, setting.target, rows.weight, n_classes,
+        least,
+    )  # fmt: skip
     found = order_rules(judged, rows, least)
     assert found.rules == expected
     # Twins by coverage change nothing, and a limit cuts the list off.
@@ -314,7 +318,7 @@ def test_ties_go_to_the_frequent_then_the_short_then_the_first():
     judged = judge_and_prune(
         (setting := prepared(cw.read_ensemble(forest), x, y, 2)).paths,
         setting.rows,
-        Pruning(None),
+        None,
     )[0]
     found = order_rules(judged, setting.rows, 0.01)
     best = found.rules[0]
@@ -324,10 +328,11 @@ def test_ties_go_to_the_frequent_then_the_short_then_the_first():
     assert best == min(key)[-1]
 
 
-def test_threads_change_nothing():
+def test_threads_change_nothing(monkeypatch):
+    monkeypatch.setattr("clearwood.simplifiers.in_trees.pruning.PRUNED_AT_ONCE", 3)
     _, setting = random_setting(5, 3, weighted=True, nodes="all")
     one, two = (
-        judge_and_prune(setting.paths, setting.rows, Pruning(), n)[1] for n in (1, 2)
+        judge_and_prune(setting.paths, setting.rows, n_jobs=n)[1] for n in (1, 2)
     )
     for a, b in zip(one[1:], two[1:]):
         np.testing.assert_array_equal(a, b)
@@ -342,7 +347,7 @@ def test_levels_hold_as_many_rows_each():
     level, names = levels_of(values, 3)
     assert np.bincount(level).tolist() == [30, 30, 30]
     assert values[level == 0].max() < values[level == 1].min()
-    assert names.tolist() == ["L1", "L2", "L3"]
+    assert names == ("L1", "L2", "L3")
     assert set(levels_of(np.array([1.0, 1.0, 1.0, 2.0]), 3)[0]) == {0, 2}
 
 
@@ -386,11 +391,12 @@ def test_the_table_of_rules_is_what_rows_say(cancer):
     assert "worst" in found.pruned_.to_pandas()["rule"].str.cat()
 
 
-@pytest.mark.parametrize("discretize", [None, 3])
-def test_regression(discretize):
+@pytest.mark.parametrize("levels", [None, 3])
+def test_regression(levels, monkeypatch):
+    follow(monkeypatch, levels=levels)
     X, y = load_diabetes(return_X_y=True, as_frame=True)
     forest = RandomForestRegressor(20, random_state=0).fit(X, y)
-    found = cw.InTreesRegressor(forest, discretize=discretize).fit(X, y)
+    found = cw.InTreesRegressor(forest).fit(X, y)
     assert found.rules_.evaluate(X, y, teacher=forest).fidelity > 0.6
     caught, said = found.rules_.apply(X), forest.predict(X)
     for i, rule in enumerate(found.rules_):
@@ -399,7 +405,7 @@ def test_regression(discretize):
     table = found.pruned_
     inside = matches_all(table.conditions(3), X.to_numpy())
     assert table.frequency[3] == pytest.approx(inside.mean())
-    if discretize:
+    if levels:
         assert set(table.prediction) <= {"L1", "L2", "L3"}
     else:
         assert table.prediction[3] == pytest.approx(said[inside].mean())
@@ -453,15 +459,15 @@ def test_forbidden_questions_are_left_out_of_paths():
     assert {keys(some, k) for k in range(some.n_rules)} == others - {frozenset()}
 
 
-def test_more_than_two_classes_and_selection():
+def test_more_than_two_classes_and_selection(monkeypatch):
     X, y = load_wine(return_X_y=True, as_frame=True)
     labels = np.array(["red", "white", "rose"])[y]
     forest = RandomForestClassifier(20, random_state=0).fit(X, labels)
     found = cw.InTreesClassifier(forest, random_state=0).fit(X, labels)
     assert found.rules_.evaluate(X, labels, teacher=forest).fidelity > 0.95
     assert set(found.pruned_.prediction) == set(labels)
-    fewer = cw.InTreesClassifier(forest, select="forest", random_state=0)
-    fewer.fit(X, labels)
+    follow(monkeypatch, select=True)
+    fewer = cw.InTreesClassifier(forest, random_state=0).fit(X, labels)
     assert fewer.rules_.evaluate(X, labels, teacher=forest).fidelity > 0.9
     known = {rule.conditions for rule in fewer.rules_.rules}
     assert known != {rule.conditions for rule in found.rules_.rules}
@@ -519,11 +525,42 @@ def test_weights_count_and_rows_without_weight_do_not(cancer):
     np.testing.assert_allclose(weighted.pruned_.frequency, copies.pruned_.frequency)
 
 
-def test_draws_obey_the_seed(cancer):
+def test_rules_catch_as_many_rows_as_asked_for(cancer):
+    X, y, forest = cancer
+    weight = np.where(np.arange(len(y)) % 2, 0.5, 2.0)
+    for row_weight in (None, weight):
+        found = cw.InTreesClassifier(forest, min_rows=60).fit(X, y, row_weight)
+        caught = found.rules_.apply(X)
+        counts = np.ones(len(y)) if row_weight is None else np.maximum(row_weight, 1.0)
+        rows = np.bincount(caught, counts)
+        assert len(rows) > 2 and rows[:-1].min() >= 60
+        free = cw.InTreesClassifier(forest).fit(X, y, row_weight)
+        assert np.bincount(free.rules_.apply(X), counts)[:-1].min() < 60
+
+
+def test_lines_asked_for(cancer):
+    X, y, forest = cancer
+    found = cw.InTreesClassifier(forest, n_rules=4).fit(X, y)
+    same = cw.InTreesClassifier(forest, max_rules=4).fit(X, y)
+    assert found.rules_ == same.rules_
+    assert found.rules_.n_rules == 4
+    more = cw.InTreesClassifier(forest, n_rules=4, max_rules=None).fit(X, y)
+    assert more.rules_ == same.rules_
+
+
+def test_progress_goes_to_stderr(cancer, capsys):
+    X, y, forest = cancer
+    cw.InTreesClassifier(forest, verbose=True).fit(X, y)
+    shown = capsys.readouterr()
+    assert "rules pruned" in shown.err
+    assert shown.out == ""
+
+
+def test_draws_obey_the_seed(cancer, monkeypatch):
+    follow(monkeypatch, max_extracted=50)
     X, y, forest = cancer
     one, same, other = (
-        cw.InTreesClassifier(forest, max_extracted=50, random_state=seed).fit(X, y)
-        for seed in (0, 0, 1)
+        cw.InTreesClassifier(forest, random_state=seed).fit(X, y) for seed in (0, 0, 1)
     )
     assert len(one.extracted_) == 50
     assert one.rules_.to_json() == same.rules_.to_json()
@@ -532,17 +569,18 @@ def test_draws_obey_the_seed(cancer):
 
 def test_many_rows_are_judged_by_some(cancer, monkeypatch):
     X, y, forest = cancer
-    monkeypatch.setattr("clearwood.simplifiers.in_trees.estimators.MOST_ROWS", 200)
+    monkeypatch.setattr("clearwood.simplifiers.in_trees.algorithm.MOST_ROWS", 200)
     found = cw.InTreesClassifier(forest, random_state=0).fit(X, y)
     shares = found.extracted_.frequency * 200
     np.testing.assert_allclose(shares, shares.round(), atol=1e-9)
     assert sum(rule.caught for rule in found.rules_) == len(y)
 
 
-def test_an_ensemble_without_splits_says_one_thing():
+def test_an_ensemble_without_splits_says_one_thing(monkeypatch):
+    follow(monkeypatch, select=True)
     X, y = load_wine(return_X_y=True)
     flat = HistGradientBoostingClassifier(min_samples_leaf=1000).fit(X, y)
-    found = cw.InTreesClassifier(flat, select="forest").fit(X, y)
+    found = cw.InTreesClassifier(flat).fit(X, y)
     assert found.rules_.n_rules == 1
     assert len(found.extracted_) == len(found.pruned_) == 0
     assert cw.InTreesClassifier(flat, max_rules=None).fit(X, y).rules_.n_rules == 1

@@ -18,16 +18,12 @@ from sklearn.ensemble import (
 import clearwood as cw
 from clearwood.ensembles import TreeEnsemble, read_ensemble
 from clearwood.exceptions import InputError
-from clearwood.rules import FeatureBins
+from clearwood.rules import FeatureBins, Training
 from clearwood.simplifiers.node_harvest import estimators as node_harvest
 from clearwood.simplifiers.node_harvest import programme as harvest
 from clearwood.simplifiers.node_harvest.nodes import shallow_nodes
-from clearwood.simplifiers.node_harvest.programme import (
-    make_programme,
-    partitions,
-    solve,
-    sparse_path,
-)
+from clearwood.simplifiers.node_harvest.programme import make_programme, solve
+from clearwood.simplifiers.node_harvest.sparse import partitions, sparse_path
 
 
 @pytest.fixture(scope="module")
@@ -120,7 +116,7 @@ def test_the_exact_solution_from_an_ensemble_to_printed_rules(golden, monkeypatc
 
     monkeypatch.setattr(node_harvest, "shallow_nodes", those_of_golden)
     X, y = np.array(golden["X"]), np.array(golden["y"])
-    settings = {"max_rules": None, "min_node_rows": 3, "target": "labels"}
+    settings = {"max_rules": None, "min_rows": 3, "target": "labels"}
     exact = cw.NodeHarvestRegressor(
         ensemble_of_golden(), round_cuts=False, **settings
     ).fit(X, y)
@@ -306,16 +302,10 @@ def test_nodes_with_missing_values_and_categories(max_features, forbidden, asked
     ensemble = read_ensemble(model)
     encoded = ensemble.encode(X)
     bins = FeatureBins.from_ensemble(ensemble)
-    codes = bins.transform_encoded(encoded)
-    found = shallow_nodes(
-        ensemble,
-        bins,
-        codes,
-        np.ones(len(X)),
-        max_features=max_features,
-        min_rows=10,
-        forbidden=np.isin(np.arange(3), forbidden),
-    )
+    codes, ones = bins.transform_encoded(encoded), np.ones(len(X))
+    hidden = np.isin(np.arange(3), forbidden)
+    training = Training(encoded, ones, None, ones, ones, bins, forbidden=hidden)
+    found = shallow_nodes(ensemble, training, max_features=max_features, min_rows=10)
     sets = [frozenset(np.flatnonzero(rows).tolist()) for rows in found.held.T]
     assert len(set(sets)) == len(sets) > 3
     assert set(sets) == naive_nodes(ensemble, encoded, max_features, 10, forbidden)
@@ -397,7 +387,7 @@ def test_classes_share_the_weights():
 
 def test_settings_do_what_they_say(diabetes):
     X, y, forest = diabetes
-    rules = cw.NodeHarvestRegressor(forest, max_interaction=1, min_node_rows=60)
+    rules = cw.NodeHarvestRegressor(forest, max_interaction=1, min_rows=60)
     rules.fit(X, y)
     assert all(len(rule.conditions) == 1 for rule in rules.rules_.rules)
     assert all(rule.support >= 60 for rule in rules.rules_.rules)
@@ -410,6 +400,20 @@ def test_settings_do_what_they_say(diabetes):
     assert alone.otherwise.prediction == pytest.approx(
         forest.predict(X).mean(), abs=0.1
     )
+
+
+def test_lines_asked_for_and_threads(diabetes, capsys):
+    X, y, forest = diabetes
+    one, two = (
+        cw.NodeHarvestRegressor(forest, n_rules=5, n_jobs=n, verbose=True).fit(X, y)
+        for n in (1, 2)
+    )
+    same = cw.NodeHarvestRegressor(forest, max_rules=5).fit(X, y)
+    assert one.rules_ == two.rules_ == same.rules_
+    assert one.rules_.n_rules == 5
+    assert "prices" in capsys.readouterr().err
+    alone = cw.NodeHarvestRegressor(forest, n_rules=5, max_rules=None).fit(X, y)
+    assert alone.rules_ == same.rules_
 
 
 def test_forbidden_features_are_not_asked(diabetes):
@@ -473,7 +477,7 @@ def test_without_the_solver_the_extra_is_named(diabetes, monkeypatch):
 def test_a_programme_that_is_not_solved_says_so(monkeypatch):
     monkeypatch.setattr(harvest, "FEASIBLE", -1.0)
     programme = random_programme(0)
-    with pytest.raises(InputError, match="clarabel says Solved.*min_node_rows"):
+    with pytest.raises(InputError, match="clarabel says Solved.*min_rows"):
         solve(programme, np.arange(5))
 
 

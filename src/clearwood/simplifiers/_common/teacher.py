@@ -133,8 +133,9 @@ def warn_of_unknown_categories(ensemble: TreeEnsemble, encoded: np.ndarray) -> N
 def single_split_fidelity(training: Training, most_rows: int = 20_000) -> float:
     """How far a tree of one split follows what the rules are fitted to.
 
-    The split is one of the ensemble's cuts, or a set of categories. Judged on the
-    rows it is grown on, like the rules; of very many rows, on a random part.
+    The split is one of the ensemble's cuts that rules may use, or a set of categories.
+    Judged on the rows it is grown on, like the rules; of very many rows, on a random
+    part.
     """
     from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
@@ -148,6 +149,7 @@ def single_split_fidelity(training: Training, most_rows: int = 20_000) -> float:
     for d in np.flatnonzero(training.bins.is_category):
         ranks = mean_ranks(codes[:, d], scores, weight, int(training.bins.n_bins[d]))
         columns[:, d] = ranks[codes[:, d]]
+    columns[:, training.forbidden] = 0.0
     make: Any = DecisionTreeRegressor
     if training.classes:
         taught, make = taught.argmax(axis=1), DecisionTreeClassifier

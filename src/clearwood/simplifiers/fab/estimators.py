@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable, Sequence
+from functools import partial
 from numbers import Integral, Real
 from typing import Any
 
@@ -13,123 +15,153 @@ from sklearn.utils.validation import check_is_fitted
 from clearwood._estimators import Interval, StrOptions
 from clearwood._validation import check_table
 from clearwood.exceptions import PoorFidelityWarning
-from clearwood.rules import Training, build_rule_set
-from clearwood.rules.building.lists import PRUNING
+from clearwood.rules import RuleSet, Training
+from clearwood.rules.building.lists import build_rule_set
 from clearwood.simplifiers._common.base import (
+    CORE,
     ClassifiesByRules,
     PredictsByRules,
     RulesFromEnsemble,
 )
-from clearwood.simplifiers._common.docstrings import ATTRIBUTES, PARAMETERS, REFERENCES
 from clearwood.simplifiers._common.teacher import single_split_fidelity
-from clearwood.simplifiers.fab.components import component_of, soft_values
-from clearwood.simplifiers.fab.inference import Fit, Problem
-from clearwood.simplifiers.fab.restarts import Job, Restart, make_job, run_restarts
+from clearwood.simplifiers.fab.inference import (
+    Mixture,
+    MixtureProblem,
+    fit_mixture,
+    make_problem,
+)
+from clearwood.simplifiers.fab.outputs import (
+    VARIANCE_FLOOR,
+    GaussianOutput,
+    MultinomialOutput,
+    Output,
+)
+from clearwood.simplifiers.fab.restarts import Restart, run_restarts
+from clearwood.simplifiers.fab.rules import refined_rules, region_rules
 
 
 class _FABRules(RulesFromEnsemble):
     """What classifier and regressor share."""
 
+    max_rules: int
     selected_: int | None
-    _problem: Problem | None
-    _fit: Fit | None
+    _mixture: Mixture | None
+    _choose_by = "rules"  # Or "soft", as in the paper, or "bound": see Restart.merit.
 
     _parameter_constraints: dict[str, Any] = {
-        "estimator": "no_validation",
-        "max_rules": [Interval(Integral, 1, None, closed="left")],
+        **CORE,
         "method": [StrOptions({"fab", "em"})],
         "rules": [StrOptions({"refined", "regions"})],
-        "target": [StrOptions({"ensemble", "labels"})],
         "n_restarts": [Interval(Integral, 1, None, closed="left")],
-        "schedule": [StrOptions({"paper", "reference"})],
-        "select": [StrOptions({"rules", "soft", "bound"})],
         "statement_weight": [Interval(Real, 0, None, closed="left")],
         "statement_counts": [StrOptions({"distinct", "all"})],
-        "kappa": [Interval(Real, 0, 0.5, closed="neither")],
         "tol": [Interval(Real, 0, None, closed="left")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "prune": [StrOptions(set(PRUNING))],
-        "round_cuts": ["boolean"],
-        "verbose": ["verbose"],
-        "n_jobs": [None, Integral],
-        "random_state": "no_validation",
     }
 
     def __init__(
         self,
         estimator: Any = None,
         *,
+        n_rules: int | str = "auto",
         max_rules: int = 10,
+        min_rows: int = 5,
+        target: str = "ensemble",
+        forbidden: Sequence[str | int] = (),
+        round_cuts: bool = True,
         method: str = "fab",
         rules: str = "refined",
-        target: str = "ensemble",
         n_restarts: int = 20,
-        schedule: str = "paper",
-        select: str = "rules",
         statement_weight: float = 1.0,
         statement_counts: str = "distinct",
-        kappa: float = 1e-6,
         tol: float = 1e-6,
         max_iter: int = 1000,
-        prune: str = "coverage",
-        round_cuts: bool = True,
-        verbose: bool = False,
         n_jobs: int | None = None,
+        verbose: bool = False,
         random_state: Any = None,
     ) -> None:
         self.estimator = estimator
+        self.n_rules = n_rules
         self.max_rules = max_rules
+        self.min_rows = min_rows
+        self.target = target
+        self.forbidden = forbidden
+        self.round_cuts = round_cuts
         self.method = method
         self.rules = rules
-        self.target = target
         self.n_restarts = n_restarts
-        self.schedule = schedule
-        self.select = select
         self.statement_weight = statement_weight
         self.statement_counts = statement_counts
-        self.kappa = kappa
         self.tol = tol
         self.max_iter = max_iter
-        self.prune = prune
-        self.round_cuts = round_cuts
-        self.verbose = verbose
         self.n_jobs = n_jobs
+        self.verbose = verbose
         self.random_state = random_state
 
     def _find_rules(
         self, training: Training, generator: np.random.Generator
     ) -> dict[str, str]:
-        job = make_job(training, self.get_params(False))
-        if job.n_components == 0:
-            self._keep_otherwise_only(job)
+        most = self.max_rules if self.n_rules == "auto" else int(self.n_rules)
+        problem = self._problem(training)
+        fit = partial(
+            fit_mixture,
+            problem,
+            truncate=self.method == "fab",
+            tol=self.tol * problem.total_weight,
+            max_iter=self.max_iter,
+        )
+        print_rules: Callable[..., RuleSet]
+        if self.rules == "refined":
+            print_rules = partial(
+                refined_rules, training=training, max_rules=most,
+                min_rows=self.min_rows, round_cuts=self.round_cuts,
+            )  # fmt: skip
         else:
+            print_rules = partial(
+                region_rules, training=training, max_rules=most,
+                round_cuts=self.round_cuts,
+            )  # fmt: skip
+        # One component alone would hold every row and say what `otherwise` says.
+        n_components = min(max(most - 1, 2), problem.n_rows)
+        if most == 1 or len(problem.bins.used_features) == 0:
+            n_components = 0
+        self.n_start_components_ = n_components
+        self.single_split_fidelity_ = single_split_fidelity(training)
+        if n_components:
             restarts = run_restarts(
-                job, self.n_restarts, generator, self.n_jobs, self.verbose
-            )
-            self._keep_best(job, restarts)
+                problem, training, n_components, fit, print_rules,
+                n_restarts=self.n_restarts, generator=generator,
+                n_jobs=self.n_jobs, verbose=self.verbose,
+            )  # fmt: skip
+            self._keep_best(restarts)
+        else:
+            self._keep_otherwise(training)
         return {"method": self.method, "rules": self.rules, "target": self.target}
 
-    def _keep_best(self, job: Job, restarts: list[Restart]) -> None:
-        criteria = [restart.criterion(self.select) for restart in restarts]
-        self.selected_ = criteria.index(max(criteria))
+    def _problem(self, training: Training) -> MixtureProblem:
+        """The rows, their statements and the output model."""
+        output: Output
+        if training.classes:
+            output = MultinomialOutput(len(training.classes))
+        else:
+            output = GaussianOutput(VARIANCE_FLOOR, training.centre, training.unit)
+        return make_problem(
+            training.codes,
+            training.standardised,
+            training.weight,
+            training.bins.without(training.forbidden),
+            output,
+            float(self.statement_weight),
+        )
+
+    def _keep_best(self, restarts: list[Restart]) -> None:
+        merits = [restart.merit(self._choose_by) for restart in restarts]
+        self.selected_ = merits.index(max(merits))
         best = restarts[self.selected_]
-        self.rules_ = best.rules
+        self.rules_, self._mixture = best.rules, best.mixture
         self.history_ = best.fit.history
         self.n_iter_ = len(self.history_)
-        self.n_start_components_ = job.n_components
         self.restarts_ = [restart.summary() for restart in restarts]
-        self._problem, self._fit = job.problem.without_rows(), best.fit
-        self._compare_with_one_split(job, best)
-        if not best.fit.converged:
-            warnings.warn(
-                f"The best start did not converge in {self.max_iter} iterations; "
-                "raise max_iter or tol.",
-                ConvergenceWarning,
-                stacklevel=5,
-            )
-
-    def _compare_with_one_split(self, job: Job, best: Restart) -> None:
-        self.single_split_fidelity_ = single_split_fidelity(job.training)
         # Short values cost up to 0.00003 of R2; the split may be judged on a part.
         if best.fidelity < self.single_split_fidelity_ - 0.005:
             warnings.warn(
@@ -139,17 +171,21 @@ class _FABRules(RulesFromEnsemble):
                 "explanation. Try statement_counts='all', statement_weight=0.1 or "
                 "n_restarts=100.",
                 PoorFidelityWarning,
-                stacklevel=6,
+                stacklevel=5,
+            )
+        if not best.fit.converged:
+            warnings.warn(
+                f"The best start did not converge in {self.max_iter} iterations; "
+                "raise max_iter or tol.",
+                ConvergenceWarning,
+                stacklevel=5,
             )
 
-    def _keep_otherwise_only(self, job: Job) -> None:
+    def _keep_otherwise(self, training: Training) -> None:
         """No split, or one line asked for: the list is its `otherwise`."""
-        self.rules_ = build_rule_set([], job.training, round_cuts=self.round_cuts)
-        self.selected_, self.history_, self.restarts_ = None, (), []
-        self.n_iter_ = 0
-        self.n_start_components_ = 0
-        self.single_split_fidelity_ = single_split_fidelity(job.training)
-        self._problem = self._fit = None
+        self.rules_ = build_rule_set([], training, round_cuts=self.round_cuts)
+        self.selected_, self._mixture = None, None
+        self.history_, self.n_iter_, self.restarts_ = (), 0, []
 
     def predict_soft(self, X: Any) -> np.ndarray:
         """What the fitted mixture says before it is cut down to rules (eq. 10-11).
@@ -168,20 +204,111 @@ class _FABRules(RulesFromEnsemble):
         """
         check_is_fitted(self, "rules_")
         X = check_table(self, X, reset=False)
-        if self._fit is None or self._problem is None:
+        if self._mixture is None:
             return np.repeat([self.rules_.otherwise.prediction], X.shape[0])
         codes = self.bins_.transform_encoded(self.ensemble_.encode(X))
-        component = component_of(self._problem, self._fit, codes)
-        said = soft_values(self._problem, self._fit, component)
-        return self.classes_[said.argmax(axis=1)] if said.ndim == 2 else said
+        values = self._mixture.predict(codes)
+        return self.classes_[values.argmax(axis=1)] if values.ndim == 2 else values
 
 
-class FABRulesClassifier(ClassifiesByRules, _FABRules):  # noqa: D101
-    __doc__ = f"""A few printed rules that say what a tree ensemble classifies as what.
-    {PARAMETERS}{ATTRIBUTES}
+class FABRulesClassifier(ClassifiesByRules, _FABRules):
+    """A few printed rules that say what a tree ensemble classifies as what.
+
+    A mixture of a few components is fitted to the rows' answers to the ensemble's
+    questions and to what the ensemble says; where a component is certain of its
+    answers, it is a rule.
+
+    Parameters
+    ----------
+    estimator : estimator, TreeEnsemble or None, default=None
+        The ensemble to explain. A fitted one is used as it is and never refitted
+        (wrap it in ``sklearn.frozen.FrozenEstimator`` where it must survive
+        ``clone``); an unfitted one is fitted on ``X, y``; None means histogram
+        gradient boosting.
+    n_rules : int or "auto", default="auto"
+        Lines printed at most, ``otherwise`` included. "auto" prints those of the
+        components that survive, up to ``max_rules``. Both methods start from one
+        component fewer than lines (at least two); FAB drops those that do not pay. A
+        component without a region of its own prints no rule.
+    max_rules : int, default=10
+        Most lines printed, ``otherwise`` included.
+    min_rows : int, default=5
+        Fewest training rows that a rule catches, each counted with its weight but no
+        less than once. The regions of ``rules="regions"`` may hold fewer.
+    target : {"ensemble", "labels"}, default="ensemble"
+        What the rules are fitted to: what the ensemble predicts (probabilities,
+        or values), so that they explain the model; or the labels, as in the paper.
+    forbidden : sequence of str or int, default=()
+        Names, or positions among the columns, of features that no rule may ask. The
+        ensemble may ask them.
+    round_cuts : bool, default=True
+        Print, and predict with, the shortest bounds that separate the same
+        training values, and values short within half a percent of the target's
+        standard deviation.
+    method : {"fab", "em"}, default="fab"
+        Factorized asymptotic Bayesian inference, which chooses the number of
+        components, or EM at a fixed number.
+    rules : {"refined", "regions"}, default="refined"
+        What is printed: the regions in which the components are certain, as in the
+        paper, which leave the rows between them to ``otherwise``; or these regions
+        moved, one after the other, to where the printed list follows the ensemble
+        best.
+    n_restarts : int, default=20
+        Random starts. Kept is the one whose printed rules follow best, on the training
+        rows, what they were fitted to.
+    statement_weight : float, default=1.0
+        Factor on the statements' log-likelihood and on their number in the
+        penalty. Below one, the target counts for more.
+    statement_counts : {"distinct", "all"}, default="distinct"
+        Whether a question that many trees ask counts once or each time.
+    tol : float, default=1e-6
+        A start ends when the bound moves by less than this per row.
+    max_iter : int, default=1000
+        Most iterations per start.
+    n_jobs : int or None, default=None
+        Threads for the restarts. The result does not depend on it.
+    verbose : bool, default=False
+        Show a progress bar on stderr.
+    random_state : int, Generator, RandomState or None, default=None
+        Seed of the starts (and of the default ensemble).
+
+    Attributes
+    ----------
+    rules_ : RuleSet
+        The printed rules; ``predict`` is what they say.
+    ensemble_ : TreeEnsemble
+        The ensemble as it was read.
+    estimator_ : estimator
+        The fitted ensemble as it was handed in, or fitted here.
+    bins_ : FeatureBins
+        The bins on which the rules were found.
+    history_ : tuple of Iteration
+        Bound, surviving components and passes per iteration of the best start.
+    restarts_ : list of dict
+        Per start: bound, components, iterations, convergence, and fidelity of the
+        printed rules and of the soft posterior to what they were fitted to.
+    n_iter_ : int
+        Iterations of the best start.
+    single_split_fidelity_ : float
+        How far a tree of one split follows what the rules were fitted to, on the
+        training rows: what rules have to beat.
+    n_start_components_ : int
+        Components that each start began with.
+    selected_ : int or None
+        Position of the best start in ``restarts_``; None where there was nothing
+        to fit (one line asked for, or an ensemble without splits).
+    n_features_in_ : int
+        Number of columns.
+    feature_names_in_ : ndarray of str
+        Column names, where the table had some.
     classes_ : ndarray
         Class labels.
-    {REFERENCES}
+
+    References
+    ----------
+    Hara and Hayashi, "Making Tree Ensembles Interpretable: A Bayesian Model
+    Selection Approach", AISTATS 2018.
+
     Examples
     --------
     >>> from sklearn.datasets import load_iris
@@ -194,9 +321,13 @@ class FABRulesClassifier(ClassifiesByRules, _FABRules):  # noqa: D101
     """
 
 
-class FABRulesRegressor(PredictsByRules, _FABRules):  # noqa: D101
-    __doc__ = f"""A few printed rules that say what a tree ensemble predicts where.
-    {PARAMETERS}{ATTRIBUTES}{REFERENCES}
+class FABRulesRegressor(PredictsByRules, _FABRules):
+    """A few printed rules that say what a tree ensemble predicts where.
+
+    Parameters and attributes are those of :class:`FABRulesClassifier`, but for
+    ``classes_``. Components are normal around one value each, in place of class
+    probabilities.
+
     Examples
     --------
     >>> from sklearn.datasets import load_diabetes

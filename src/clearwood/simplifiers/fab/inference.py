@@ -1,22 +1,26 @@
 """Factorized asymptotic Bayesian inference of few rules (Hara & Hayashi 2018).
 
-Algorithm 1 in the paper's order: start, E-step (eq. 13), truncation, M-step
-(eq. 14), lower bound (eq. 12). Everything is computed on bins: the log-likelihood
-of a row's statements (eq. 6) is a sum over features of one table entry each, and
-the M-step's sums over statements are prefix sums of one histogram. An iteration
-costs ``O(K (L + N D))``; the dense formulas cost ``O(K L N)``.
+A row n has a target y and answers s to the L statements of the ensemble. Component k
+of a mixture of K gives every answer and the target independently of each other, with
+parameters Pi: p(y, s, k) = alpha_k p(y | phi_k) prod_l p(s_l | eta_kl). Rows belong to
+components with responsibilities beta_nk; N_k is their sum over rows, and omega the
+price of a component (eq. 12).
 
-With ``omega = 0`` and no truncation this is the EM algorithm of appendix A.
+:func:`fit_mixture` is Algorithm 1: E-step, truncation, M-step, lower bound. Everything
+is computed on bins: the log-likelihood of a row's statements (eq. 6) is a sum over
+features of one table entry each, and the M-step's sums over statements are prefix sums
+of one histogram. With N rows and D features an iteration costs ``O(K (L + N D))``; the
+dense formulas cost ``O(K L N)``.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from clearwood._numeric import Block, Blocks, clipped_log, xlogx
+from clearwood._numeric import Blocks, clipped_log, xlogx
 from clearwood.rules import FeatureBins
 from clearwood.simplifiers.fab import _kernels
 from clearwood.simplifiers.fab.outputs import Output
@@ -28,130 +32,8 @@ START_PULL = 0.05
 """How far a component starts from all rows towards one row."""
 
 
-class Parameters(NamedTuple):
-    """Pi = (eta, alpha, phi) of K components.
-
-    Attributes
-    ----------
-    true_probability, false_probability : ndarray of shape (n_statements, K)
-        eta and 1 - eta. Both are kept: formed from a rounded eta near one, the
-        second would lose its digits.
-    share : ndarray of shape (K,)
-        alpha.
-    output : Normal or ClassProbabilities
-        phi.
-    """
-
-    true_probability: np.ndarray
-    false_probability: np.ndarray
-    share: np.ndarray
-    output: Any
-
-
-@dataclass(frozen=True, eq=False)
-class Problem:
-    """All that stays the same during a fit; restarts share it.
-
-    Attributes
-    ----------
-    blocks : Blocks
-        Of ``(codes, target, weight)``; codes only of features with statements.
-    bins : FeatureBins
-        The bins that the codes refer to.
-    bin_start : ndarray
-        Where the bins of each column of ``codes`` begin.
-    output : GaussianOutput or MultinomialOutput
-        The model p(y|k).
-    statement_weight : float
-        Factor on the statements' log-likelihood and on L in omega.
-    total_weight : float
-        Sum of all row weights, N.
-    """
-
-    blocks: Blocks
-    bins: FeatureBins
-    bin_start: np.ndarray
-    output: Output
-    statement_weight: float
-    total_weight: float
-
-    @property
-    def omega(self) -> float:
-        """``(dim phi / K + L + 1) / 2`` of eq. 12."""
-        n_statements = self.statement_weight * self.bins.n_statements
-        return (self.output.n_parameters + n_statements + 1.0) / 2.0
-
-    @property
-    def n_rows(self) -> int:
-        """Rows that differ in codes or target (per block)."""
-        return sum(len(block[2]) for block in self.blocks)
-
-    def without_rows(self) -> Problem:
-        """What prediction needs."""
-        return replace(self, blocks=Blocks([]))
-
-
-class Iteration(NamedTuple):
-    """What one iteration left behind."""
-
-    bound: float
-    n_components: int
-    n_passes: int
-
-
-class Fit(NamedTuple):
-    """The end of one run from one start."""
-
-    parameters: Parameters
-    counts: np.ndarray
-    components: np.ndarray
-    history: tuple[Iteration, ...]
-    converged: bool
-
-
-class Sums(NamedTuple):
-    """Sums over rows that determine the M-step and the lower bound."""
-
-    histogram: np.ndarray
-    counts: np.ndarray
-    entropy: np.ndarray
-    target: np.ndarray
-
-
-def make_problem(
-    codes: np.ndarray,
-    target: np.ndarray,
-    weight: np.ndarray,
-    bins: FeatureBins,
-    output: Output,
-    statement_weight: float = 1.0,
-) -> Problem:
-    """Cut rows into blocks and merge equal ones; keep only features in use."""
-    used = bins.used_features
-    blocks = Blocks.from_arrays(
-        np.ascontiguousarray(codes[:, used]), target, weight
-    ).map(merge_equal_rows)
-    return Problem(
-        blocks, bins, bins.bin_start[used], output, statement_weight,
-        float(weight.sum()),
-    )  # fmt: skip
-
-
-def merge_equal_rows(block: tuple[np.ndarray, ...]) -> tuple[np.ndarray, ...]:
-    """Rows of equal codes and target become one row with their summed weight."""
-    codes, target, weight = block
-    n_rows = len(codes)
-    values = np.ascontiguousarray(target).view(np.uint8).reshape(n_rows, -1)
-    raw = np.hstack([codes.view(np.uint8).reshape(n_rows, -1), values])
-    rows = np.ascontiguousarray(raw).view([("row", "V", raw.shape[1])]).reshape(-1)
-    _, first, inverse = np.unique(rows, return_index=True, return_inverse=True)
-    merged = np.bincount(inverse.reshape(-1), weights=weight, minlength=len(first))
-    keep = first[merged > 0]
-    return codes[keep], target[keep], merged[merged > 0]
-
-
-def fit_paper(
-    problem: Problem,
+def fit_mixture(
+    problem: MixtureProblem,
     start: Parameters,
     counts: np.ndarray,
     *,
@@ -163,9 +45,11 @@ def fit_paper(
 ) -> Fit:
     """Algorithm 1 from one start; with ``truncate=False``, EM (appendix A).
 
+    EM has omega = 0, one pass of eq. 13, and keeps all its components.
+
     Parameters
     ----------
-    problem : Problem
+    problem : MixtureProblem
         Rows, bins, output model.
     start : Parameters
         Pi at the start.
@@ -191,21 +75,23 @@ def fit_paper(
     history: list[Iteration] = []
     bound, converged = -np.inf, False
     while len(history) < max_iter and not converged:
-        # E-step
+        # E-step (eq. 13)
         rows = with_log_joint(problem, parameters)
         counts, n_passes = _e_step(
             rows, counts, omega, inner_tol, max_passes if truncate else 1
         )
+        # What follows needs of beta but these sums over rows.
         penalty = omega / (counts + 1.0)
         sums = Sums(*rows.map_sum(_sums, penalty, problem, parameters.output))
         # Region truncation
         if truncate:
             kept = sums.counts >= TRUNCATION_SHARE * problem.total_weight
-            sums, parameters = keep_components(problem, kept, sums, parameters)
+            sums, parameters = keep_components(kept, sums, parameters)
             components = components[kept]
-        # M-step
+        # M-step (eq. 14)
         before, parameters = parameters, m_step(problem, sums, parameters)
         counts = sums.counts
+        # Lower bound (eq. 12)
         new_bound = lower_bound(problem, sums, before, parameters, omega)
         history.append(Iteration(new_bound, len(components), n_passes))
         converged = abs(new_bound - bound) < tol
@@ -213,10 +99,135 @@ def fit_paper(
     return Fit(parameters, counts, components, tuple(history), converged)
 
 
-def with_log_joint(problem: Problem, parameters: Parameters) -> Blocks:
-    """Blocks with ``log f_k = log p(y|k) p(s|k) p(k)`` as a further array."""
+class Parameters(NamedTuple):
+    """Pi = (eta, alpha, phi) of K components.
+
+    Attributes
+    ----------
+    true_probability, false_probability : ndarray of shape (n_statements, K)
+        eta and 1 - eta. Both are kept: formed from a rounded eta near one, the
+        second would lose its digits.
+    share : ndarray of shape (K,)
+        alpha.
+    output : Normal or ClassProbabilities
+        phi.
+    """
+
+    true_probability: np.ndarray
+    false_probability: np.ndarray
+    share: np.ndarray
+    output: Any
+
+
+@dataclass(frozen=True, eq=False)
+class MixtureProblem:
+    """All that stays the same during a fit; restarts share it.
+
+    Attributes
+    ----------
+    blocks : Blocks
+        Of ``Rows``.
+    bins : FeatureBins
+        The bins that the codes refer to.
+    bin_start : ndarray
+        Where the bins of each column of ``codes`` begin.
+    output : GaussianOutput or MultinomialOutput
+        The model p(y|k).
+    statement_weight : float
+        Factor on the statements' log-likelihood and on L in omega.
+    total_weight : float
+        Sum of all row weights, N.
+    """
+
+    blocks: Blocks[Rows]
+    bins: FeatureBins
+    bin_start: np.ndarray
+    output: Output
+    statement_weight: float
+    total_weight: float
+
+    @property
+    def omega(self) -> float:
+        """``(dim phi / K + L + 1) / 2`` of eq. 12."""
+        n_statements = self.statement_weight * self.bins.n_statements
+        return (self.output.n_parameters + n_statements + 1.0) / 2.0
+
+    @property
+    def n_rows(self) -> int:
+        """Rows that differ in codes or target (per block)."""
+        return sum(len(rows.weight) for rows in self.blocks)
+
+
+class Rows(NamedTuple):
+    """One block of rows.
+
+    Attributes
+    ----------
+    codes : ndarray of unsigned integers of shape (n_rows, n_features)
+        Bins of the features with statements.
+    target : ndarray of shape (n_rows,) or (n_rows, n_classes)
+    weight : ndarray of shape (n_rows,)
+    """
+
+    codes: np.ndarray
+    target: np.ndarray
+    weight: np.ndarray
+
+
+class ScoredRows(NamedTuple):
+    """One block of rows, with ``log f_k = log p(y|k) p(s|k) p(k)`` (n_rows, K)."""
+
+    codes: np.ndarray
+    target: np.ndarray
+    weight: np.ndarray
+    log_joint: np.ndarray
+
+
+class Sums(NamedTuple):
+    """Sums over rows that determine the M-step and the lower bound.
+
+    Attributes
+    ----------
+    histogram : ndarray of shape (total number of bins, K)
+        Mass of the rows in every bin.
+    counts : ndarray of shape (K,)
+        N_k, the mass of all rows.
+    entropy : ndarray of shape (K,)
+        Of the responsibilities.
+    target : ndarray of shape (n_sums, K)
+        What the output model asks for.
+    """
+
+    histogram: np.ndarray
+    counts: np.ndarray
+    entropy: np.ndarray
+    target: np.ndarray
+
+
+class Iteration(NamedTuple):
+    """What one iteration left behind."""
+
+    bound: float
+    n_components: int
+    n_passes: int
+
+
+class Fit(NamedTuple):
+    """The end of one run from one start."""
+
+    parameters: Parameters
+    counts: np.ndarray
+    components: np.ndarray
+    history: tuple[Iteration, ...]
+    converged: bool
+
+
+def with_log_joint(
+    problem: MixtureProblem, parameters: Parameters
+) -> Blocks[ScoredRows]:
+    """Blocks of ``ScoredRows``."""
     return problem.blocks.map(
-        _append_log_joint,
+        _with_log_joint,
         statement_table(problem, parameters),
         np.log(parameters.share),
         problem,
@@ -224,7 +235,7 @@ def with_log_joint(problem: Problem, parameters: Parameters) -> Blocks:
     )
 
 
-def statement_table(problem: Problem, parameters: Parameters) -> np.ndarray:
+def statement_table(problem: MixtureProblem, parameters: Parameters) -> np.ndarray:
     """``log p(s|k)`` of eq. 6, one entry per bin and component."""
     weight = problem.statement_weight * problem.bins.statements.weight[:, None]
     return problem.bins.sum_over_statements(
@@ -233,21 +244,24 @@ def statement_table(problem: Problem, parameters: Parameters) -> np.ndarray:
     )
 
 
-def _append_log_joint(
-    block: Block,
+def _with_log_joint(
+    rows: Rows,
     table: np.ndarray,
     log_share: np.ndarray,
-    problem: Problem,
+    problem: MixtureProblem,
     output_parameters: Any,
-) -> Block:
-    codes, target, weight = block[:3]
-    log_joint = problem.output.log_density(target, output_parameters) + log_share
-    _kernels.add_looked_up(log_joint, codes, problem.bin_start, table)
-    return codes, target, weight, log_joint
+) -> ScoredRows:
+    log_joint = problem.output.log_density(rows.target, output_parameters) + log_share
+    _kernels.add_looked_up(log_joint, rows.codes, problem.bin_start, table)
+    return ScoredRows(*rows, log_joint)
 
 
 def _e_step(
-    rows: Blocks, counts: np.ndarray, omega: float, inner_tol: float, max_passes: int
+    rows: Blocks[ScoredRows],
+    counts: np.ndarray,
+    omega: float,
+    inner_tol: float,
+    max_passes: int,
 ) -> tuple[np.ndarray, int]:
     """Repeat eq. 13 until the counts stand still; beta depends on them alone."""
     for done in range(1, max_passes + 1):
@@ -258,68 +272,66 @@ def _e_step(
     return counts, max_passes
 
 
-def _counts(block: Block, penalty: np.ndarray) -> tuple[np.ndarray]:
-    return (_kernels.responsibility_counts(block[3], penalty, block[2]),)
+def _counts(rows: ScoredRows, penalty: np.ndarray) -> tuple[np.ndarray]:
+    return (_kernels.responsibility_counts(rows.log_joint, penalty, rows.weight),)
 
 
 def _sums(
-    block: Block, penalty: np.ndarray, problem: Problem, output_parameters: Any
+    rows: ScoredRows,
+    penalty: np.ndarray,
+    problem: MixtureProblem,
+    output_parameters: Any,
 ) -> Sums:
-    responsibility = _kernels.responsibilities(block[3], penalty)
-    return sums_of_block(block, responsibility, problem, output_parameters)
+    responsibility = _kernels.responsibilities(rows.log_joint, penalty)
+    return sums_of_rows(rows, responsibility, problem, output_parameters)
 
 
-def sums_of_block(
-    block: Block, responsibility: np.ndarray, problem: Problem, output_parameters: Any
+def sums_of_rows(
+    rows: Rows | ScoredRows,
+    responsibility: np.ndarray,
+    problem: MixtureProblem,
+    output_parameters: Any,
 ) -> Sums:
     """The sums of one block under given responsibilities beta."""
-    codes, target, weight = block[:3]
-    mass = responsibility * weight[:, None]
+    mass = responsibility * rows.weight[:, None]
     histogram = np.zeros((int(problem.bins.n_bins.sum()), mass.shape[1]))
-    _kernels.add_to_histogram(histogram, codes, problem.bin_start, mass)
+    _kernels.add_to_histogram(histogram, rows.codes, problem.bin_start, mass)
     return Sums(
         histogram,
         mass.sum(axis=0),
-        -(weight[:, None] * xlogx(responsibility)).sum(axis=0),
-        problem.output.statistics(target, mass, output_parameters),
+        -(rows.weight[:, None] * xlogx(responsibility)).sum(axis=0),
+        problem.output.statistics(rows.target, mass, output_parameters),
     )
 
 
 def keep_components(
-    problem: Problem, kept: np.ndarray, sums: Sums, parameters: Parameters
+    kept: np.ndarray, sums: Sums, parameters: Parameters
 ) -> tuple[Sums, Parameters]:
-    """Drop the columns of the components that do not stay."""
+    """Drop the components that do not stay."""
     if kept.all():
         return sums, parameters
-    sums = Sums(
-        sums.histogram[:, kept],
-        sums.counts[kept],
-        sums.entropy[kept],
-        sums.target[:, kept],
-    )
-    return sums, Parameters(
+    output = parameters.output
+    return Sums(*(part[..., kept] for part in sums)), Parameters(
         parameters.true_probability[:, kept],
         parameters.false_probability[:, kept],
         parameters.share[kept],
-        problem.output.keep(parameters.output, kept),
+        output._make(part[kept] for part in output),
     )
 
 
-def m_step(
-    problem: Problem, sums: Sums, before: Parameters, total: float | None = None
-) -> Parameters:
+def m_step(problem: MixtureProblem, sums: Sums, before: Parameters) -> Parameters:
     """Eq. 14, from sums over rows."""
     true_mass, false_mass = problem.bins.mass_of_statements(sums.histogram)
     return Parameters(
         true_mass / sums.counts,
         false_mass / sums.counts,
-        sums.counts / (problem.total_weight if total is None else total),
+        sums.counts / problem.total_weight,
         problem.output.m_step(sums.counts, sums.target, before.output),
     )
 
 
 def lower_bound(
-    problem: Problem,
+    problem: MixtureProblem,
     sums: Sums,
     before: Parameters,
     parameters: Parameters,
@@ -338,8 +350,40 @@ def lower_bound(
     return statements + output + shares + float(sums.entropy.sum()) - penalty
 
 
+def make_problem(
+    codes: np.ndarray,
+    target: np.ndarray,
+    weight: np.ndarray,
+    bins: FeatureBins,
+    output: Output,
+    statement_weight: float = 1.0,
+) -> MixtureProblem:
+    """Cut rows into blocks and merge equal ones; keep only features in use."""
+    used = bins.used_features
+    blocks = Blocks.from_arrays(
+        np.ascontiguousarray(codes[:, used]), target, weight
+    ).map(merge_equal_rows)
+    return MixtureProblem(
+        blocks, bins, bins.bin_start[used], output, statement_weight,
+        float(weight.sum()),
+    )  # fmt: skip
+
+
+def merge_equal_rows(block: tuple[np.ndarray, np.ndarray, np.ndarray]) -> Rows:
+    """Rows of equal codes and target become one row with their summed weight."""
+    codes, target, weight = block
+    n_rows = len(codes)
+    values = np.ascontiguousarray(target).view(np.uint8).reshape(n_rows, -1)
+    raw = np.hstack([codes.view(np.uint8).reshape(n_rows, -1), values])
+    rows = np.ascontiguousarray(raw).view([("row", "V", raw.shape[1])]).reshape(-1)
+    _, first, inverse = np.unique(rows, return_index=True, return_inverse=True)
+    merged = np.bincount(inverse.reshape(-1), weights=weight, minlength=len(first))
+    keep = first[merged > 0]
+    return Rows(codes[keep], target[keep], merged[merged > 0])
+
+
 def random_start(
-    problem: Problem, n_components: int, generator: np.random.Generator
+    problem: MixtureProblem, n_components: int, generator: np.random.Generator
 ) -> tuple[Parameters, np.ndarray]:
     """A random start, of one of two kinds at even odds.
 
@@ -348,26 +392,71 @@ def random_start(
     component is like all rows, pulled a little towards one of them, which keeps
     more components alive. Each finds good rules on data where the other does not.
     """
-    weight = np.concatenate([block[2] for block in problem.blocks])
-    rows = generator.choice(len(weight), size=n_components, p=weight / weight.sum())
-    codes, target, _ = problem.blocks.take(rows)
+    weight = np.concatenate([rows.weight for rows in problem.blocks])
+    picked = generator.choice(len(weight), size=n_components, p=weight / weight.sum())
+    codes, target, _ = problem.blocks.take(picked)
     if generator.random() < 0.5:
         n_statements = len(problem.bins.statements.feature)
         true = generator.random((n_statements, n_components))
         false = 1.0 - true
     else:
-        (everyone,) = problem.blocks.map_sum(_row_histogram, problem)
-        single = np.zeros((len(everyone), n_components))
-        _kernels.add_to_histogram(single, codes, problem.bin_start, np.eye(len(rows)))
-        mixed = (1.0 - START_PULL) * everyone / weight.sum() + START_PULL * single
+        (all_rows,) = problem.blocks.map_sum(_row_histogram, problem)
+        single = np.zeros((len(all_rows), n_components))
+        _kernels.add_to_histogram(single, codes, problem.bin_start, np.eye(len(picked)))
+        mixed = (1.0 - START_PULL) * all_rows / weight.sum() + START_PULL * single
         true, false = problem.bins.mass_of_statements(mixed)
     share = np.full(n_components, 1.0 / n_components)
     start = Parameters(true, false, share, problem.output.around(target))
     return start, share * problem.total_weight
 
 
-def _row_histogram(block: Block, problem: Problem) -> tuple[np.ndarray]:
-    codes, _, weight = block
+def _row_histogram(rows: Rows, problem: MixtureProblem) -> tuple[np.ndarray]:
     histogram = np.zeros((int(problem.bins.n_bins.sum()), 1))
-    _kernels.add_to_histogram(histogram, codes, problem.bin_start, weight[:, None])
+    _kernels.add_to_histogram(
+        histogram, rows.codes, problem.bin_start, rows.weight[:, None]
+    )
     return (histogram,)
+
+
+class Mixture(NamedTuple):
+    """What is left of a fit for prediction: nothing of its rows.
+
+    Attributes
+    ----------
+    features : ndarray of int of shape (n_features_used,)
+        Those with statements.
+    bin_start : ndarray of int of shape (n_features_used,)
+        Where their bins begin in ``table``.
+    table : ndarray of shape (total number of bins, K)
+        ``log p(s|k)`` of eq. 6.
+    log_share : ndarray of shape (K,)
+    values : ndarray of shape (K,) or (K, n_classes)
+        What each component says (eq. 11): a value, or class probabilities.
+    """
+
+    features: np.ndarray
+    bin_start: np.ndarray
+    table: np.ndarray
+    log_share: np.ndarray
+    values: np.ndarray
+
+    @classmethod
+    def of(cls, problem: MixtureProblem, parameters: Parameters) -> Mixture:
+        """The mixture with some parameters."""
+        return cls(
+            problem.bins.used_features,
+            problem.bin_start,
+            statement_table(problem, parameters),
+            np.log(parameters.share),
+            problem.output.values(parameters.output),
+        )
+
+    def predict(self, codes: np.ndarray) -> np.ndarray:
+        """What the component says that a row's statements make most probable (eq. 10).
+
+        ``codes`` are bins of all features (n_rows, n_features).
+        """
+        scores = np.tile(self.log_share, (len(codes), 1))
+        used = np.ascontiguousarray(codes[:, self.features])
+        _kernels.add_looked_up(scores, used, self.bin_start, self.table)
+        return self.values[scores.argmax(axis=1)]

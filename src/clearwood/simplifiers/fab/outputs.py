@@ -50,11 +50,11 @@ class Output(Protocol):
     ) -> float:
         """Sum over rows and components of responsibility times ``log p(y|k)``."""
 
-    def keep(self, parameters: Any, kept: np.ndarray) -> Any:
-        """The parameters of the components that stay."""
-
     def around(self, y: np.ndarray) -> Any:
         """Parameters to start from, one component per row of ``y``."""
+
+    def values(self, parameters: Any) -> np.ndarray:
+        """What each component says (eq. 11)."""
 
 
 @dataclass(frozen=True)
@@ -74,22 +74,6 @@ class GaussianOutput:
     centre: float = 0.0
     unit: float = 1.0
     n_parameters: ClassVar[int] = 2
-
-    @classmethod
-    def scaled_to(cls, values: np.ndarray, weight: np.ndarray) -> GaussianOutput:
-        """With mean 0 and variance 1, so that nothing depends on the units of y."""
-        centre = float(np.average(values, weights=weight))
-        variance = float(np.average((values - centre) ** 2, weights=weight))
-        unit = np.sqrt(variance) if variance > 0 else 1.0
-        return cls(VARIANCE_FLOOR, centre, float(unit))
-
-    def scaled(self, values: np.ndarray) -> np.ndarray:
-        """Values in the units that the fit works in."""
-        return (values - self.centre) / self.unit
-
-    def unscaled(self, values: np.ndarray) -> np.ndarray:
-        """Values in the target's own units."""
-        return self.centre + self.unit * values
 
     def log_density(self, y: np.ndarray, normal: Normal) -> np.ndarray:
         """``log p(y|k)``, rows by components."""
@@ -121,13 +105,13 @@ class GaussianOutput:
         scale = 0.5 * counts * np.log(normal.precision / (2.0 * np.pi))
         return float(np.sum(scale - 0.5 * normal.precision * squares))
 
-    def keep(self, normal: Normal, kept: np.ndarray) -> Normal:
-        """The parameters of the components that stay."""
-        return Normal(normal.mean[kept], normal.precision[kept])
-
     def around(self, y: np.ndarray) -> Normal:
         """A start: each component around one value, as wide as all (variance 1)."""
         return Normal(y.astype(np.float64), np.ones(len(y)))
+
+    def values(self, normal: Normal) -> np.ndarray:
+        """The means, in the target's own units."""
+        return self.centre + self.unit * normal.mean
 
 
 @dataclass(frozen=True)
@@ -167,10 +151,10 @@ class MultinomialOutput:
         """Sum over rows and components of responsibility times ``log p(y|k)``."""
         return float(np.sum(sums.T * clipped_log(classes.probability)))
 
-    def keep(self, classes: ClassProbabilities, kept: np.ndarray) -> ClassProbabilities:
-        """The parameters of the components that stay."""
-        return ClassProbabilities(classes.probability[kept])
-
     def around(self, y: np.ndarray) -> ClassProbabilities:
         """A start: halfway between one row's classes and the average."""
         return ClassProbabilities(0.5 * y + 0.5 * y.mean(axis=0))
+
+    def values(self, classes: ClassProbabilities) -> np.ndarray:
+        """The probabilities themselves."""
+        return classes.probability

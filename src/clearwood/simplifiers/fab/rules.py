@@ -1,4 +1,11 @@
-"""Components of a mixture as the start of a search for the rules that are printed."""
+"""From a fitted mixture to printed rules: components, boxes of bins, rules.
+
+Where a component is certain of its statements, it is a box of bins
+(:func:`component_boxes`). The paper prints these boxes (:func:`region_rules`), which
+describe where each component is certain and leave the rows between them to
+``otherwise``. :func:`refined_rules` moves the sides of the boxes, one box after the
+other, to where the printed list follows the target best.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from clearwood.rules import (
-    RuleSet,
-    Training,
-    build_rule_list,
-    region_conditions,
-)
+from clearwood.rules import FeatureBins, RuleSet, Training
+from clearwood.rules.building.lists import build_rule_list, build_rule_set
 from clearwood.search import (
     BoxList,
     Grid,
@@ -23,23 +26,49 @@ from clearwood.search import (
 from clearwood.search.losses import Loss
 from clearwood.simplifiers.rule_list import LITERAL_PENALTIES, NEAR_DISJOINT
 
+KAPPA = 1e-6
+"""A statement belongs to a box where its probability is within this of 0 or 1."""
 
-def refined_rules(
-    boxes: np.ndarray,
-    training: Training,
-    *,
-    max_rules: int,
-    round_cuts: bool = True,
-) -> RuleSet:
-    """Move the sides of boxes to where a list of them follows the target best.
 
-    The regions of a mixture describe where each component is certain, and leave the
-    rows between them to ``otherwise``. Box after box is moved, the others as they
-    are, until nothing improves.
+def component_boxes(
+    bins: FeatureBins,
+    true_probability: np.ndarray,
+    false_probability: np.ndarray,
+    kappa: float = KAPPA,
+) -> np.ndarray:
+    """Bins that the 0-1 pattern of eta allows (section 4.2).
+
+    A statement with ``eta > 1 - kappa`` must be true in the region, one with
+    ``eta < kappa`` false; the others do not matter.
 
     Parameters
     ----------
-    boxes : ndarray of bool of shape (n_boxes, total number of bins)
+    bins : FeatureBins
+        Their statements are the rows of the probabilities.
+    true_probability, false_probability : ndarray of shape (n_statements, K)
+        eta and 1 - eta.
+    kappa : float
+        What counts as certain.
+
+    Returns
+    -------
+    ndarray of bool of shape (K, total number of bins)
+    """
+    must_be_true = (false_probability < kappa).astype(np.float64)
+    must_be_false = (true_probability < kappa).astype(np.float64)
+    # Per bin, the number of statements that rule it out.
+    contradictions = bins.sum_over_statements(must_be_false, must_be_true)
+    return np.ascontiguousarray(contradictions.T == 0)
+
+
+def region_rules(
+    boxes: np.ndarray, training: Training, *, max_rules: int, round_cuts: bool = True
+) -> RuleSet:
+    """The boxes as they are, in the order of their agreement with the target.
+
+    Parameters
+    ----------
+    boxes : ndarray of bool of shape (n_boxes, total number of bins of the grid)
         Allowed bins; a box may be empty.
     training : Training
     max_rules : int
@@ -51,17 +80,45 @@ def refined_rules(
     -------
     RuleSet
     """
-    bins, loss = training.bins, training.loss
-    grid = Grid.of(training.codes, bins.n_bins, bins.is_category)
-    start = _in_order(boxes, grid, loss, max_rules - 1)
-    penalties = Penalties(LITERAL_PENALTIES[0], NEAR_DISJOINT[training.task])
-    problem = make_problem(grid, loss, penalties, training.counts)
-    found = refine(problem, start)
-    regions = [region_conditions(bins, box, training.seen) for box in found.boxes]
+    return build_rule_set(
+        _regions(boxes, training), training, max_rules=max_rules, round_cuts=round_cuts
+    )
+
+
+def refined_rules(
+    boxes: np.ndarray,
+    training: Training,
+    *,
+    max_rules: int,
+    min_rows: float = 5,
+    round_cuts: bool = True,
+) -> RuleSet:
+    """The boxes moved to where a list of them follows the target best.
+
+    Box after box is moved, the others as they are, until nothing improves.
+
+    Parameters
+    ----------
+    boxes, training, max_rules, round_cuts
+        As in :func:`region_rules`.
+    min_rows : float, default=5
+        Fewest training rows that a rule catches.
+
+    Returns
+    -------
+    RuleSet
+    """
+    grid, loss = training.grid, training.loss
+    problem = make_problem(
+        grid,
+        loss,
+        Penalties(LITERAL_PENALTIES[0], NEAR_DISJOINT[training.task]),
+        training.counts,
+        min_rows=min_rows,
+    )
+    found = refine(problem, _in_order(boxes, grid, loss, max_rules - 1))
     return build_rule_list(
-        [region for region in regions if region is not None],
-        training,
-        round_cuts=round_cuts,
+        _regions(found.boxes, training), training, round_cuts=round_cuts
     )
 
 
@@ -79,3 +136,9 @@ def _in_order(boxes: np.ndarray, grid: Grid, loss: Loss, most: int) -> BoxList:
         loss.best_value(np.ones(grid.n_rows, dtype=bool)),
         np.inf,
     )
+
+
+def _regions(boxes: np.ndarray, training: Training) -> list[Any]:
+    """Boxes in the data's own terms; empty ones go."""
+    regions = [training.region(box) for box in boxes]
+    return [region for region in regions if region is not None]

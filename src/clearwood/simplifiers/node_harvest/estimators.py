@@ -2,68 +2,65 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from numbers import Integral
 from typing import Any
 
 import numpy as np
 
-from clearwood._estimators import Interval, StrOptions
+from clearwood._estimators import Interval
 from clearwood.rules import RuleSet, Training, region_conditions
 from clearwood.rules.building.averages import build_rule_average
 from clearwood.simplifiers._common.base import (
+    CORE,
     ClassifiesByRules,
     PredictsByRules,
     RulesFromEnsemble,
 )
-from clearwood.simplifiers._common.docstrings import (
-    HARVEST_ATTRIBUTES,
-    HARVEST_PARAMETERS,
-    HARVEST_REFERENCES,
-)
 from clearwood.simplifiers.node_harvest.nodes import Nodes, shallow_nodes
 from clearwood.simplifiers.node_harvest.programme import (
-    SMALLEST,
     Harvest,
+    harvest,
     make_programme,
     most_telling,
-    solve,
-    sparse_path,
 )
+from clearwood.simplifiers.node_harvest.sparse import sparse_path
 
 
 class _NodeHarvest(RulesFromEnsemble):
     """What classifier and regressor share."""
 
     _parameter_constraints: dict[str, Any] = {
-        "estimator": "no_validation",
-        "max_rules": [None, Interval(Integral, 1, None, closed="left")],
+        **CORE,
+        "max_rules": [*CORE["max_rules"], None],
         "max_interaction": [Interval(Integral, 1, None, closed="left")],
-        "min_node_rows": [Interval(Integral, 1, None, closed="left")],
-        "target": [StrOptions({"ensemble", "labels"})],
-        "forbidden": "no_validation",
-        "round_cuts": ["boolean"],
-        "random_state": "no_validation",
     }
 
     def __init__(
         self,
         estimator: Any = None,
         *,
+        n_rules: int | str = "auto",
         max_rules: int | None = 10,
-        max_interaction: int = 2,
-        min_node_rows: int = 10,
+        min_rows: int = 10,
         target: str = "ensemble",
+        forbidden: Sequence[str | int] = (),
         round_cuts: bool = True,
-        forbidden: Any = (),
+        max_interaction: int = 2,
+        n_jobs: int | None = None,
+        verbose: bool = False,
         random_state: Any = None,
     ) -> None:
         self.estimator = estimator
+        self.n_rules = n_rules
         self.max_rules = max_rules
-        self.max_interaction = max_interaction
-        self.min_node_rows = min_node_rows
+        self.min_rows = min_rows
         self.target = target
-        self.round_cuts = round_cuts
         self.forbidden = forbidden
+        self.round_cuts = round_cuts
+        self.max_interaction = max_interaction
+        self.n_jobs = n_jobs
+        self.verbose = verbose
         self.random_state = random_state
 
     def _find_rules(
@@ -71,27 +68,24 @@ class _NodeHarvest(RulesFromEnsemble):
     ) -> dict[str, str]:
         nodes = shallow_nodes(
             self.ensemble_,
-            self.bins_,
-            training.codes,
-            training.counts,
+            training,
             max_features=self.max_interaction,
-            min_rows=self.min_node_rows,
-            forbidden=training.forbidden,
+            min_rows=self.min_rows,
         )
         # Of two classes one tells all.
-        taught = (
-            training.taught[:, 1:] if len(training.classes) == 2 else training.taught
-        )
+        is_binary = len(training.classes) == 2
+        taught = training.taught[:, 1:] if is_binary else training.taught
         programme = make_programme(nodes.held, taught, training.weight)
-        told = most_telling(programme)
-        if self.max_rules is None:
-            weights = solve(programme, told)
-            kept = weights > SMALLEST
-            path = [Harvest(told[kept], weights[kept])]
+        candidates = most_telling(programme)
+        most = self.max_rules if self.n_rules == "auto" else int(self.n_rules)
+        if most is None:
+            path = [harvest(programme, candidates)]
         else:
-            path = sparse_path(programme, told, self.max_rules)
+            path = sparse_path(
+                programme, candidates, most, n_jobs=self.n_jobs, verbose=self.verbose
+            )
         self.n_nodes_ = nodes.held.shape[1] + 1
-        self.path_ = tuple(self._printed(found, nodes, training) for found in path)
+        self.path_ = tuple(self._print(found, nodes, training) for found in path)
         self.rules_ = self.path_[-1]
         return {
             "method": "node-harvest",
@@ -99,21 +93,16 @@ class _NodeHarvest(RulesFromEnsemble):
             "max_interaction": str(self.max_interaction),
         }
 
-    def _printed(
-        self,
-        found: Harvest,
-        nodes: Nodes,
-        training: Training,
-    ) -> RuleSet:
+    def _print(self, found: Harvest, nodes: Nodes, training: Training) -> RuleSet:
         """Nodes in the data's own terms and units, the heaviest first."""
-        bins = self.bins_
+        bins = training.bins
         regions, weights, weight_of_all = [], [], 0.0
         for i in np.argsort(-found.weights, kind="stable"):
             node, weight = int(found.nodes[i]), float(found.weights[i])
             if node == 0:
                 weight_of_all += weight
                 continue
-            allowed = np.ones(int(bins.n_bins.sum()), dtype=bool)
+            allowed = np.ones(len(training.seen), dtype=bool)
             for d, inside in nodes.allowed[node - 1].items():
                 start = bins.bin_start[d]
                 allowed[start : start + bins.n_bins[d]] = inside
@@ -122,26 +111,88 @@ class _NodeHarvest(RulesFromEnsemble):
                 regions.append(conditions)
                 weights.append(weight)
         return build_rule_average(
-            regions,
-            weights,
-            weight_of_all,
-            training,
-            round_cuts=self.round_cuts,
+            regions, weights, weight_of_all, training, round_cuts=self.round_cuts
         )
 
 
-class NodeHarvestClassifier(ClassifiesByRules, _NodeHarvest):  # noqa: D101
-    __doc__ = f"""A weighted average of an ensemble's shallow nodes that says a class.
+class NodeHarvestClassifier(ClassifiesByRules, _NodeHarvest):
+    """A weighted average of an ensemble's shallow nodes that says a class.
 
     Every node of the ensemble's trees that asks few features says the mean
     probabilities of its rows. Weights are given to the nodes so that the average over
     those that a row is in comes as near as possible to the ensemble's probabilities,
     by one quadratic programme: weights are at least 0, and on every training row they
     add up to one. Most come out as 0. All classes share the weights.
-    {HARVEST_PARAMETERS}{HARVEST_ATTRIBUTES}
+
+    Parameters
+    ----------
+    estimator : estimator, TreeEnsemble or None, default=None
+        The ensemble to explain. A fitted one is used as it is and never refitted
+        (wrap it in ``sklearn.frozen.FrozenEstimator`` where it must survive
+        ``clone``); an unfitted one is fitted on ``X, y``; None means histogram
+        gradient boosting.
+    n_rules : int or "auto", default="auto"
+        Lines printed at most, the one that always takes part included; fewer where
+        more do not bring the average nearer. "auto" prints up to ``max_rules``.
+    max_rules : int or None, default=10
+        Most lines printed, the one that always takes part included. None keeps all
+        nodes with weight: the solution of the programme as it is in the article,
+        often dozens.
+    min_rows : int, default=10
+        Fewest training rows in a node, each counted with its weight but no less than
+        once.
+    target : {"ensemble", "labels"}, default="ensemble"
+        What the nodes say and the average comes near to: what the ensemble predicts
+        (probabilities, or values), or the labels, as in the article.
+    forbidden : sequence of str or int, default=()
+        Names, or positions among the columns, of features that no rule may ask. The
+        ensemble may ask them.
+    round_cuts : bool, default=True
+        Print, and predict with, the shortest bounds that separate the same training
+        values, short values, and weights of three digits.
+    max_interaction : int, default=2
+        Most features that a node may ask.
+    n_jobs : int or None, default=None
+        Threads for the programmes that lead to few lines; with ``max_rules=None``
+        there is one programme, and no use for them. The result does not depend on it.
+    verbose : bool, default=False
+        Show a progress bar of these programmes on stderr.
+    random_state : int, Generator, RandomState or None, default=None
+        Seed of the default ensemble; nothing else is random.
+
+    Attributes
+    ----------
+    rules_ : RuleSet
+        The printed rules; ``predict`` is what they say.
+    ensemble_ : TreeEnsemble
+        The ensemble as it was read.
+    estimator_ : estimator
+        The fitted ensemble as it was handed in, or fitted here.
+    bins_ : FeatureBins
+        The bins on which the rules were found.
+    path_ : tuple of RuleSet
+        The averages of all sizes found, from the mean of all rows alone to
+        ``rules_``; with ``max_rules=None`` that one only. Weights that add up to one
+        on every row are not to be had with every number of nodes (never with one and
+        the mean of all rows), so sizes are missing.
+    n_nodes_ : int
+        Distinct nodes that the weights were sought for.
+    n_features_in_ : int
+        Number of columns.
+    feature_names_in_ : ndarray of str
+        Column names, where the table had some.
     classes_ : ndarray
         Class labels.
-{HARVEST_REFERENCES}
+
+    Notes
+    -----
+    Needs ``clarabel``: the extra ``harvest``. Where more than 1,000 nodes are found,
+    those take part whose rows lie farthest from the mean, all in all.
+
+    References
+    ----------
+    Meinshausen, "Node Harvest", Annals of Applied Statistics 4, 2010.
+
     Examples
     --------
     >>> from sklearn.datasets import load_iris
@@ -154,16 +205,13 @@ class NodeHarvestClassifier(ClassifiesByRules, _NodeHarvest):  # noqa: D101
     """
 
 
-class NodeHarvestRegressor(PredictsByRules, _NodeHarvest):  # noqa: D101
-    __doc__ = f"""A weighted average of an ensemble's shallow nodes that says a value.
+class NodeHarvestRegressor(PredictsByRules, _NodeHarvest):
+    """A weighted average of an ensemble's shallow nodes that says a value.
 
-    Every node of the ensemble's trees that asks few features says the mean of its
-    rows. Weights are given to the nodes so that the average over those that a row is
-    in comes as near as possible to what the ensemble says, by one quadratic programme:
-    weights are at least 0, and on every training row they add up to one. Most come out
-    as 0.
-    {HARVEST_PARAMETERS}{HARVEST_ATTRIBUTES}
-{HARVEST_REFERENCES}
+    Parameters and attributes are those of :class:`NodeHarvestClassifier`, but for
+    ``classes_``. A node says the mean value of its rows, and the average over the nodes
+    comes as near as possible to the ensemble's values.
+
     Examples
     --------
     >>> from sklearn.datasets import load_diabetes

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from clearwood.ensembles import TreeEnsemble
-from clearwood.rules import FeatureBins
+from clearwood.rules import Training
 
 
 class Nodes(NamedTuple):
@@ -25,49 +25,39 @@ class Nodes(NamedTuple):
 
 
 def shallow_nodes(
-    ensemble: TreeEnsemble,
-    bins: FeatureBins,
-    codes: np.ndarray,
-    counts: np.ndarray,
-    *,
-    max_features: int,
-    min_rows: float,
-    forbidden: np.ndarray,
+    ensemble: TreeEnsemble, training: Training, *, max_features: int, min_rows: float
 ) -> Nodes:
     """All nodes that ask few features and hold enough rows.
+
+    Nothing is asked about forbidden features: what is below such a question holds all
+    rows that are there without it.
 
     Parameters
     ----------
     ensemble : TreeEnsemble
-    bins : FeatureBins
-        Its bins.
-    codes : ndarray of shape (n_rows, n_features)
-        The rows in these bins.
-    counts : ndarray of shape (n_rows,)
-        How many rows each of them stands for.
+    training : Training
+        Rows in the bins of the ensemble.
     max_features : int
         Most features that the questions on the way to a node ask.
     min_rows : float
         Fewest rows in a node.
-    forbidden : ndarray of bool of shape (n_features,)
-        Features about which nothing is asked: what is below holds all rows that are
-        there without the question.
 
     Returns
     -------
     Nodes
         Of nodes with the same rows, the one that stands least deep in its tree.
     """
-    goes_left = bins.left_bins(ensemble)
-    columns = np.ascontiguousarray(codes.T)
-    everything = np.ones(len(codes), dtype=bool)
+    goes_left = training.bins.left_bins(ensemble)
+    columns = np.ascontiguousarray(training.codes.T)
+    may_ask = np.isin(np.arange(len(columns)), training.asked)
+    everything = np.ones(len(training), dtype=bool)
     found: dict[bytes, Any] = {everything.tobytes(): (0, {}, everything)}
     for root in ensemble.roots.tolist():
         waiting = [(root, 0, dict[int, np.ndarray](), everything)]
         while waiting:
             node, depth, allowed, rows = waiting.pop()
             d = int(ensemble.feature[node])
-            if d >= 0 and forbidden[d]:
+            if d >= 0 and not may_ask[d]:
                 for child in (int(ensemble.left[node]), int(ensemble.right[node])):
                     waiting.append((child, depth + 1, allowed, rows))
                 continue
@@ -79,7 +69,7 @@ def shallow_nodes(
                 (int(ensemble.right[node]), ~left),
             ):
                 inside = rows & side[columns[d]]
-                if counts[inside].sum() < min_rows:
+                if training.counts[inside].sum() < min_rows:
                     continue
                 narrower = {**allowed, d: allowed[d] & side if d in allowed else side}
                 waiting.append((child, depth + 1, narrower, inside))
@@ -90,5 +80,5 @@ def shallow_nodes(
     held = np.array([rows for _, _, rows in found.values()], dtype=bool)
     return Nodes(
         tuple(allowed for _, allowed, _ in found.values()),
-        held.reshape(len(found), len(codes)).T,
+        held.reshape(len(found), len(training)).T,
     )

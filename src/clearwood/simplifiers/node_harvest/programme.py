@@ -1,4 +1,4 @@
-"""The quadratic programme of Node Harvest (Meinshausen 2010), and its sparse path.
+"""Node Harvest: weights of nodes by one quadratic programme (Meinshausen 2010).
 
 Each node says its mean of the target; a row gets the sum of what its nodes say, each
 times the node's weight. Weights are at least 0, and over the nodes of every row they
@@ -6,10 +6,11 @@ add up to one::
 
     minimise   sum_i v_i |t_i - sum_g I_ig w_g m_g|^2    over w >= 0, I w = 1
 
-The objective is small and dense in the nodes, while many rows lie in the same nodes:
-such rows are one (their mean says the same of the weights as they do), and equations
-that follow from others are left out. What the programme then costs depends on the
-number of nodes, hardly on that of rows.
+:func:`make_programme` puts it together and :func:`harvest` solves it. The objective is
+small and dense in the nodes, while many rows lie in the same nodes: such rows are one
+(their mean says the same of the weights as they do), and equations that follow from
+others are left out. What the programme then costs depends on the number of nodes,
+hardly on that of rows.
 """
 
 from __future__ import annotations
@@ -31,21 +32,22 @@ MOST_NODES = 1000
 ask two features this is hardly ever reached; see benchmarks/baselines.py for what is
 lost."""
 
-POOL_PENALTIES = (0.0, 0.003, 0.03)
-"""Per unit of weight; the nodes with which the sparse path is found come from these."""
-
 FEASIBLE = 1e-5
 """By so much the weights of a row may miss their sum of one."""
 
-PATH_PENALTIES = np.geomspace(1e-4, 0.5, 24)
-MOST_TRIED = 12
-"""Up to so many lines every node is tried when one is dropped."""
 
-FEW_TRIED = 3
-"""With more lines, so many of the lightest."""
+def harvest(programme: Programme, nodes: np.ndarray) -> Harvest:
+    """The solution of the programme: those of some nodes that get a weight.
 
-ROUNDS = 6
-"""Of reweighting, at most, for each of these penalties."""
+    Parameters
+    ----------
+    programme : Programme
+    nodes : ndarray of int
+        Those to choose from, the one that holds all rows among them.
+    """
+    weights = solve(programme, nodes)
+    kept = weights > SMALLEST
+    return Harvest(nodes[kept], weights[kept])
 
 
 class Programme(NamedTuple):
@@ -174,22 +176,11 @@ def solver(
         if not np.abs(held @ weights - 1.0).max() <= FEASIBLE:
             raise InputError(
                 f"The programme of {n} nodes was not solved (clarabel says "
-                f"{found.status}); choose fewer by a larger min_node_rows."
+                f"{found.status}); choose fewer by a larger min_rows."
             )
         return np.maximum(weights, 0.0)
 
     return weights_at
-
-
-def _clarabel() -> Any:
-    try:
-        import clarabel
-    except ImportError:
-        raise InputError(
-            "Node Harvest needs clarabel, which is not installed; install the extra "
-            "that has it: pip install clearwood[harvest]."
-        ) from None
-    return clarabel
 
 
 def _distinct_rows(
@@ -230,146 +221,12 @@ def _independent(held: np.ndarray) -> np.ndarray:
     return np.sort(chosen)
 
 
-def sparse_path(
-    programme: Programme, nodes: np.ndarray, max_lines: int
-) -> list[Harvest]:
-    """Few nodes with good weights, then more that are better.
-
-    The programme has solutions with dozens of nodes. A price on weight leads to
-    fewer: the sum of the weights is one where a row meets one node, and more where
-    regions are small (the article bounds this sum). A node whose weight came out
-    small is priced higher in the next round, as it is its number that is to be small
-    (reweighting). The weights of the nodes that remain are found without a price. For
-    the shortest, rows are also parted by nodes as a tree does it.
-
-    Parameters
-    ----------
-    programme : Programme
-    nodes : ndarray of int
-        Those to choose from, 0 among them.
-    max_lines : int
-        Most lines.
-
-    Returns
-    -------
-    list of Harvest
-        In order of lines, each with a smaller loss than all before it.
-    """
-    pool = {0}
-    weights_at = solver(programme, nodes)
-    for price in POOL_PENALTIES:
-        pool |= set(nodes[weights_at(price) > SMALLEST].tolist())
-    everything = np.array(sorted(pool))
-    weights_at = solver(programme, everything)
-    best: dict[int, Harvest] = {}
-    for parts in partitions(programme, nodes, MOST_TRIED):
-        _keep(best, programme, Harvest(parts, np.ones(len(parts))))
-    for price in PATH_PENALTIES:
-        # The line that holds all rows is printed in any case.
-        weights = weights_at(np.where(everything == 0, 0.0, price))
-        few = _few_nodes(programme, everything, weights, price)
-        _keep(best, programme, _refitted(programme, few))
-    _drop_one_by_one(best, programme)
-    path: list[Harvest] = []
-    for size, found in sorted(best.items()):
-        if size > max_lines:
-            break
-        if not path or programme.loss(*found) < programme.loss(*path[-1]):
-            path.append(found)
-    return path
-
-
-def partitions(
-    programme: Programme, nodes: np.ndarray, most_parts: int
-) -> list[np.ndarray]:
-    """Nodes of which each row is in one: all rows, then part after part in two.
-
-    Of all ways to part one of them that which lowers the loss most.
-
-    Parameters
-    ----------
-    programme : Programme
-    nodes : ndarray of int
-        Those to choose from, 0 first.
-    most_parts : int
-
-    Returns
-    -------
-    list of ndarray of int
-        Of one part, two, and so on, ascending.
-    """
-    bits = np.packbits(programme.held[:, nodes], axis=0).T
-    place = {rows.tobytes(): i for i, rows in enumerate(bits)}
-    # The loss of some parts is one less the sum of these.
-    explained = (programme.share @ programme.held[:, nodes]) * (
-        programme.said[nodes] ** 2
-    ).sum(axis=1)
-
-    def best_split(part: int) -> tuple[float, int, int]:
-        found = (0.0, part, part)
-        for i in np.flatnonzero(((bits & ~bits[part]) == 0).all(axis=1)).tolist():
-            other = place.get((bits[part] ^ bits[i]).tobytes(), -1)
-            if other > i:
-                gain = float(explained[i] + explained[other] - explained[part])
-                found = max(found, (gain, i, other))
-        return found
-
-    splits = {0: best_split(0)}
-    found = [nodes[:1]]
-    while len(splits) < most_parts:
-        part = max(splits, key=lambda part: splits[part])
-        gain, *sides = splits.pop(part)
-        if gain <= 0:
-            break
-        splits |= {side: best_split(side) for side in sides}
-        found.append(nodes[np.sort(list(splits))])
-    return found
-
-
-def _keep(best: dict[int, Harvest], programme: Programme, found: Harvest) -> None:
-    """Take what was found, where nothing of its size is better."""
-    rival = best.get(found.n_lines)
-    if rival is None or programme.loss(*found) < programme.loss(*rival):
-        best[found.n_lines] = found
-
-
-def _drop_one_by_one(best: dict[int, Harvest], programme: Programme) -> None:
-    """Fill in the sizes that no price leads to, the largest first.
-
-    Without a node, those that it made whole with others may lose their weight, too:
-    of some sizes there is nothing, of two lines never.
-    """
-    found = best[max(best)]
-    while found.n_lines > 1:
-        light_first = np.argsort(
-            found.weights + 2.0 * (found.nodes == 0), kind="stable"
-        )
-        every = found.n_lines - 1
-        tried = light_first[: every if found.n_lines <= MOST_TRIED else FEW_TRIED]
-        rivals = [
-            _refitted(programme, np.union1d(0, np.delete(found.nodes, i)))
-            for i in tried
-        ]
-        for rival in rivals:
-            _keep(best, programme, rival)
-        found = best[max(size for size in best if size < found.n_lines)]
-
-
-def _few_nodes(
-    programme: Programme, nodes: np.ndarray, weights: np.ndarray, price: float
-) -> np.ndarray:
-    """Reweight, and drop nodes without weight, until the same nodes are left."""
-    for _ in range(ROUNDS):
-        kept = (weights > SMALLEST) | (nodes == 0)
-        if kept.all():
-            break
-        nodes, weights = nodes[kept], weights[kept]
-        penalty = np.where(nodes == 0, 0.0, price / (weights + 0.05))
-        weights = solve(programme, nodes, penalty)
-    return nodes
-
-
-def _refitted(programme: Programme, nodes: np.ndarray) -> Harvest:
-    weights = solve(programme, nodes)
-    kept = weights > SMALLEST
-    return Harvest(nodes[kept], weights[kept])
+def _clarabel() -> Any:
+    try:
+        import clarabel
+    except ImportError:
+        raise InputError(
+            "Node Harvest needs clarabel, which is not installed; install the extra "
+            "that has it: pip install clearwood[harvest]."
+        ) from None
+    return clarabel

@@ -1,4 +1,4 @@
-"""FAB and EM in the update order of the authors' program (defragTrees).
+"""FAB and EM in the update order of the authors' program (defragTrees): an oracle.
 
 It differs from ``inference`` in what the papers leave open: two
 passes of eq. 13 in each of the first five iterations and at most ten later, every
@@ -8,23 +8,24 @@ iteration thrown away. From one start the two can end in different models.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from clearwood._numeric import Block, Blocks, xlogx
+from clearwood._numeric import Blocks, xlogx
+from clearwood.simplifiers.fab import _kernels
 from clearwood.simplifiers.fab.inference import (
     TRUNCATION_SHARE,
     Fit,
     Iteration,
+    MixtureProblem,
     Parameters,
-    Problem,
+    Rows,
     Sums,
-    _kernels,
     keep_components,
     lower_bound,
     m_step,
-    sums_of_block,
+    sums_of_rows,
     with_log_joint,
 )
 
@@ -32,8 +33,18 @@ SMOOTHING = 1e-10
 FEW_PASSES, MANY_PASSES, EARLY_ITERATIONS = 2, 10, 5
 
 
+class SharedRows(NamedTuple):
+    """One block of rows, their log joint and their responsibilities."""
+
+    codes: np.ndarray
+    target: np.ndarray
+    weight: np.ndarray
+    log_joint: np.ndarray
+    beta: np.ndarray
+
+
 def fit_reference(
-    problem: Problem,
+    problem: MixtureProblem,
     start: Parameters,
     responsibility: np.ndarray,
     *,
@@ -45,7 +56,7 @@ def fit_reference(
 
     Parameters
     ----------
-    problem : Problem
+    problem : MixtureProblem
         Rows, bins, output model.
     start : Parameters
         Pi at the start.
@@ -68,26 +79,29 @@ def fit_reference(
     """
     omega = problem.omega if truncate else 0.0
     parameters, components = start, np.arange(len(start.share))
-    rows = _with_start(problem.blocks, responsibility)
-    joined = _join(rows, with_log_joint(problem, parameters))
-    counts, expected = joined.map_sum(_counts_and_expected)
+    ends = np.cumsum([len(rows.weight) for rows in problem.blocks])[:-1]
+    betas = np.split(responsibility, ends)
+    rows = _share(problem, parameters, betas)
+    counts, expected = rows.map_sum(_counts_and_expected)
     bound = float(expected) - omega * float(np.log(counts + 1.0).sum())
     history: list[Iteration] = []
     for iteration in range(max_iter):
-        joined = _join(rows, with_log_joint(problem, parameters))
+        rows = _share(problem, parameters, betas)
         n_passes = 1
         if truncate:
             most = FEW_PASSES if iteration < EARLY_ITERATIONS else MANY_PASSES
-            joined, n_passes = _passes(joined, counts, omega, most, tol)
+            rows, n_passes = _passes(rows, counts, omega, most, tol)
         else:
-            joined = joined.map(_pass, np.zeros(len(components)))
-        sums = Sums(*joined.map_sum(_sums, problem, parameters.output))
+            rows = rows.map(_pass, np.zeros(len(components)))
+        sums = Sums(*rows.map_sum(_sums, problem, parameters.output))
         kept = sums.counts > TRUNCATION_SHARE * problem.total_weight
         if not truncate:
             kept[:] = True
-        new_rows = joined.map(_keep_columns, kept)
-        sums, before = keep_components(problem, kept, sums, parameters)
-        updated = m_step(problem, sums, before, total=float(sums.counts.sum()))
+        new_betas = [np.ascontiguousarray(block.beta[:, kept]) for block in rows]
+        sums, before = keep_components(kept, sums, parameters)
+        # The program divides by what is left of the rows' weight.
+        updated = m_step(problem, sums, before)
+        updated = updated._replace(share=sums.counts / float(sums.counts.sum()))
         new_bound = lower_bound(problem, sums, before, updated, omega)
         history.append(Iteration(new_bound, int(kept.sum()), n_passes))
         if new_bound - bound < tol:
@@ -96,33 +110,29 @@ def fit_reference(
                 # already overwritten.
                 parameters = updated._replace(share=parameters.share)
             return Fit(parameters, counts, components, tuple(history), True)
-        bound, parameters, counts, rows = new_bound, updated, sums.counts, new_rows
+        bound, parameters, counts, betas = new_bound, updated, sums.counts, new_betas
         components = components[kept]
     return Fit(parameters, counts, components, tuple(history), False)
 
 
 def random_responsibility(
-    problem: Problem, n_components: int, generator: np.random.Generator
+    problem: MixtureProblem, n_components: int, generator: np.random.Generator
 ) -> np.ndarray:
     """Responsibilities drawn at random, as the program starts."""
     drawn = generator.random((problem.n_rows, n_components))
     return drawn / drawn.sum(axis=1, keepdims=True)
 
 
-def _with_start(blocks: Blocks, responsibility: np.ndarray) -> Blocks:
-    ends = np.cumsum([len(block[2]) for block in blocks])
-    parts = np.split(responsibility, ends[:-1])
-    return Blocks((*block[:3], part) for block, part in zip(blocks, parts))
-
-
-def _join(rows: Blocks, with_joint: Blocks) -> Blocks:
-    """Blocks of codes, target, weight, log joint, responsibility."""
-    return Blocks((*new, old[-1]) for old, new in zip(rows, with_joint))
+def _share(
+    problem: MixtureProblem, parameters: Parameters, betas: list[np.ndarray]
+) -> Blocks[SharedRows]:
+    scored = with_log_joint(problem, parameters)
+    return Blocks(SharedRows(*rows, beta) for rows, beta in zip(scored, betas))
 
 
 def _passes(
-    rows: Blocks, counts: np.ndarray, omega: float, most: int, tol: float
-) -> tuple[Blocks, int]:
+    rows: Blocks[SharedRows], counts: np.ndarray, omega: float, most: int, tol: float
+) -> tuple[Blocks[SharedRows], int]:
     """Passes of eq. 13; each is kept only if it raises the bound."""
     (expected,) = rows.map_sum(_expected)
     bound = float(expected) - omega * float(np.log(counts + 1.0).sum())
@@ -138,28 +148,24 @@ def _passes(
     return rows, most
 
 
-def _pass(block: Block, penalty: np.ndarray) -> Block:
-    new = _kernels.responsibilities(block[3], penalty)
-    if new.shape[1] > 1:
-        new += SMOOTHING
-        new /= new.sum(axis=1, keepdims=True)
-    return (*block[:4], new)
+def _pass(rows: SharedRows, penalty: np.ndarray) -> SharedRows:
+    beta = _kernels.responsibilities(rows.log_joint, penalty)
+    if beta.shape[1] > 1:
+        beta += SMOOTHING
+        beta /= beta.sum(axis=1, keepdims=True)
+    return rows._replace(beta=beta)
 
 
-def _expected(block: Block) -> tuple[float]:
-    weight, log_joint, responsibility = block[2], block[3], block[4]
-    terms = responsibility * log_joint - xlogx(responsibility)
-    return (float((weight[:, None] * terms).sum()),)
+def _expected(rows: SharedRows) -> tuple[float]:
+    terms = rows.beta * rows.log_joint - xlogx(rows.beta)
+    return (float((rows.weight[:, None] * terms).sum()),)
 
 
-def _counts_and_expected(block: Block) -> tuple[np.ndarray, float]:
-    counts = (block[2][:, None] * block[4]).sum(axis=0)
-    return (counts, *_expected(block))
+def _counts_and_expected(rows: SharedRows) -> tuple[np.ndarray, float]:
+    counts = (rows.weight[:, None] * rows.beta).sum(axis=0)
+    return (counts, *_expected(rows))
 
 
-def _sums(block: Block, problem: Problem, output_parameters: Any) -> Sums:
-    return sums_of_block(block[:3], block[4], problem, output_parameters)
-
-
-def _keep_columns(block: Block, kept: np.ndarray) -> Block:
-    return (*block[:3], np.ascontiguousarray(block[4][:, kept]))
+def _sums(rows: SharedRows, problem: MixtureProblem, output_parameters: Any) -> Sums:
+    plain = Rows(rows.codes, rows.target, rows.weight)
+    return sums_of_rows(plain, rows.beta, problem, output_parameters)

@@ -1,0 +1,216 @@
+"""inTrees (Deng 2014): an ensemble's own rules, pruned and put in order.
+
+:func:`find_rules` is the article from its first step to its last: extract, measure,
+prune, select, order.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from clearwood.ensembles import TreeEnsemble
+from clearwood.rules import RuleSet, Training
+from clearwood.rules.building.lists import build_rule_list
+from clearwood.simplifiers.in_trees.ordering import best_prefixes, order_rules
+from clearwood.simplifiers.in_trees.paths import extract_paths
+from clearwood.simplifiers.in_trees.pruning import (
+    ExtractedRules,
+    Judged,
+    distinct,
+    judge_and_prune,
+    target_of,
+    unpacked,
+    without_twins,
+)
+
+MOST_ROWS = 20_000
+"""Rules are judged by so many rows, drawn at random; what they say is of all rows."""
+
+FREQUENCIES = (0.01, 0.02, 0.05, 0.1, 0.2)
+"""Least frequencies that are tried where none is given."""
+
+
+def find_rules(
+    ensemble: TreeEnsemble,
+    training: Training,
+    procedure: Procedure,
+    *,
+    max_rules: int | None,
+    min_rows: float,
+    max_depth: int | None,
+    max_trees: int | None,
+    min_frequency: float | None,
+    round_cuts: bool,
+    generator: np.random.Generator,
+    n_jobs: int | None = None,
+    verbose: bool = False,
+) -> Found:
+    """The article's five steps; see :class:`InTreesClassifier` for the parameters.
+
+    ``min_frequency`` of None tries ``FREQUENCIES``.
+    """
+    rows = rows_that_judge(training, procedure.levels, generator)
+    # Extract.
+    paths = extract_paths(
+        ensemble,
+        training.bins,
+        training.seen,
+        max_depth=max_depth,
+        max_trees=max_trees,
+        nodes=procedure.nodes,
+        forbidden=training.forbidden,
+    )
+    n_drawn = procedure.max_extracted
+    if n_drawn is not None and paths.n_rules > n_drawn:
+        drawn = generator.choice(paths.n_rules, n_drawn, replace=False)
+        paths = paths.take(np.sort(drawn))
+    # Measure, and prune.
+    whole, pruned = judge_and_prune(
+        paths, rows, procedure.decay, procedure.max_decay, n_jobs, verbose
+    )
+    pruned = distinct(pruned)
+    # Select.
+    candidates = without_twins(pruned)
+    if procedure.select and candidates.paths.n_rules:
+        candidates = informative(candidates, rows, int(generator.integers(2**31)))
+    # Order.
+    most = None if max_rules is None else max_rules - 1
+    lists = [
+        order_rules(candidates, rows, frequency, most, min_rows)
+        for frequency in (FREQUENCIES if min_frequency is None else (min_frequency,))
+    ]
+    path: dict[int, RuleSet] = {}
+    for prefix in dict.fromkeys(map(tuple, best_prefixes(lists, most))):
+        regions = [
+            candidates.paths.conditions(k, training.bins, training.seen) for k in prefix
+        ]
+        rules = build_rule_list(
+            [region for region in regions if region is not None],
+            training,
+            round_cuts=round_cuts,
+        )
+        path[rules.n_rules] = rules
+    return Found(
+        ExtractedRules.of(whole, rows, training.seen),
+        ExtractedRules.of(pruned, rows, training.seen),
+        tuple(path[size] for size in sorted(path)),
+    )
+
+
+class Procedure(NamedTuple):
+    """What the article and its R package do in different ways; the defaults are ours.
+
+    A user has no reason to change them; who compares methods sets ``_procedure`` of an
+    estimator's class.
+
+    Attributes
+    ----------
+    nodes : {"all", "leaves"}
+        Whether the paths to all nodes are rules or, as in the article, those to the
+        leaves. The former cover more rows each, and make better short lists.
+    max_extracted : int or None
+        Of more rules so many are drawn at random.
+    decay : {"absolute", "relative"} or None
+        A literal is left out of a rule if the rule's error rises little without it: as
+        the R package counts it, or relative to the error of the whole rule, as in the
+        article. Rules without error hardly get shorter by the relative rise. None keeps
+        all literals.
+    max_decay : float
+        The largest rise. The error of values is in units of the target's variance.
+    levels : int or None
+        Judge rules for values by whether these are in the same of so many levels, of
+        about as many rows each; the R package does so with 3. None judges by squared
+        error. What is printed is a mean in either case.
+    select : bool
+        Use only the rules that a random forest on the rules' memberships asks most,
+        short ones preferred, as in the article.
+    """
+
+    nodes: str = "all"
+    max_extracted: int | None = 10_000
+    decay: str | None = "absolute"
+    max_decay: float = 0.05
+    levels: int | None = None
+    select: bool = False
+
+
+ARTICLE = Procedure(nodes="leaves", decay="relative")
+"""As the article has it, without selection."""
+
+R_PACKAGE = Procedure(nodes="leaves", levels=3)
+"""As the R package does by default."""
+
+
+class Found(NamedTuple):
+    """What inTrees finds.
+
+    Attributes
+    ----------
+    extracted, pruned : ExtractedRules
+        The distinct rules of the trees, and those that pruning leaves of them.
+    path : tuple of RuleSet
+        Ordered lists of growing size.
+    """
+
+    extracted: ExtractedRules
+    pruned: ExtractedRules
+    path: tuple[RuleSet, ...]
+
+
+def rows_that_judge(
+    training: Training, levels: int | None, generator: np.random.Generator
+) -> Training:
+    """The training rows, or some of very many; values may become levels."""
+    if levels is not None and not training.classes:
+        level, names = levels_of(training.taught, levels)
+        training = replace(training, taught=np.eye(levels)[level], classes=names)
+    if len(training) <= MOST_ROWS:
+        return training
+    drawn = generator.choice(len(training), MOST_ROWS, replace=False)
+    # Errors are shares of the variance of these rows.
+    return replace(training.take(np.sort(drawn)), scale=None)
+
+
+def levels_of(values: np.ndarray, n_levels: int) -> tuple[np.ndarray, tuple[str, ...]]:
+    """Values as levels of about as many rows each, as in the R package.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n_rows,)
+    n_levels : int
+
+    Returns
+    -------
+    level : ndarray of int of shape (n_rows,)
+    names : tuple of str
+        ``L1`` for the lowest, and so on.
+
+    Examples
+    --------
+    >>> levels_of(np.array([5.0, 1.0, 2.0, 9.0, 7.0, 4.0]), 3)[0]
+    array([1, 0, 0, 2, 2, 1])
+    """
+    shares = np.arange(1, n_levels) / n_levels
+    borders = np.quantile(values, shares, method="closest_observation")
+    names = tuple(f"L{i + 1}" for i in range(n_levels))
+    return np.searchsorted(borders, values, side="left"), names
+
+
+def informative(judged: Judged, rows: Training, seed: int) -> Judged:
+    """The rules that a forest on the rules' memberships asks most.
+
+    Long rules have to be asked more (the complexity-guided selection of the article,
+    with importances in place of a penalty inside the trees).
+    """
+    from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+
+    make = RandomForestClassifier if rows.classes else RandomForestRegressor
+    forest = make(100, max_features="sqrt", random_state=seed)
+    member = unpacked(judged.bits, len(rows)).T.astype(np.float32)
+    forest.fit(member, target_of(rows), rows.weight)
+    lengths = judged.paths.lengths
+    asked = forest.feature_importances_ * (1.0 - 0.5 * lengths / lengths.max())
+    return judged.take(np.flatnonzero(asked >= asked.mean()))

@@ -1,0 +1,220 @@
+"""What rules of an ensemble cover, how wrong they are, and without what they may do."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from joblib import Parallel, delayed
+
+from clearwood._features import FeatureSpace
+from clearwood._numeric.progress import progress
+from clearwood.rules import Condition, FeatureBins, Training
+from clearwood.simplifiers.in_trees import _kernels
+from clearwood.simplifiers.in_trees.paths import Paths
+
+SMALLEST_ERROR = 0.001
+"""Errors below this count as this where a rise is relative to them."""
+
+PRUNED_AT_ONCE = 1000
+"""Rules that one thread prunes before it takes further ones."""
+
+
+def judge_and_prune(
+    paths: Paths,
+    rows: Training,
+    decay: str | None = "absolute",
+    max_decay: float = 0.05,
+    n_jobs: int | None = None,
+    verbose: bool = False,
+) -> tuple[Judged, Judged]:
+    """Measure rules, and leave out literals without which they are hardly more wrong.
+
+    Literals are tried one after the other, the last that the tree asks first; one that
+    is left out stays out. The class that a rule says stays as well, a value follows the
+    rows. Rules that cover no row are left out.
+
+    Parameters
+    ----------
+    paths : Paths
+    rows : Training
+        The rows that judge.
+    decay, max_decay
+        See ``algorithm.Procedure``.
+    n_jobs : int, optional
+        Threads.
+    verbose : bool, default=False
+        Whether to show a progress bar.
+
+    Returns
+    -------
+    whole, pruned : Judged
+        The bits are those of the pruned rules in both.
+    """
+    most = -np.inf if decay is None else max_decay
+    # One type for nearly all, so that the kernels are compiled once.
+    columns = np.ascontiguousarray(rows.codes.T, np.result_type(rows.codes, np.uint16))
+    satisfied_by = _kernels.satisfied(columns, *paths.literals)
+    target, weight = target_of(rows), rows.weight.astype(np.float64)
+
+    def work(first: int) -> tuple[np.ndarray, ...]:
+        borders = paths.borders[first : first + PRUNED_AT_ONCE + 1]
+        return _kernels.prune(
+            borders - borders[0], paths.literal[borders[0] : borders[-1]],
+            satisfied_by, target, weight, len(rows.classes), most, SMALLEST_ERROR,
+            decay == "relative",
+        )  # fmt: skip
+
+    starts = range(0, max(paths.n_rules, 1), PRUNED_AT_ONCE)
+    parallel = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")
+    finished = parallel(delayed(work)(first) for first in starts)
+    parts = progress(finished, len(starts), "thousands of rules pruned", verbose)
+    kept, bits, total, said, loss = (np.concatenate(part) for part in zip(*parts))
+    covers = total[:, :1] > 0
+    frequency, error = total / weight.sum(), loss / np.where(covers, total, 1.0)
+    whole, pruned = (
+        Judged(shown, said[:, i], frequency[:, i], error[:, i], bits).take(
+            np.flatnonzero(covers)
+        )
+        for i, shown in enumerate((paths, paths.keep(kept)))
+    )
+    return whole, pruned
+
+
+class Judged(NamedTuple):
+    """Rules, and how good they are on some rows.
+
+    Attributes
+    ----------
+    paths : Paths
+    said : ndarray of float64 of shape (n_rules,)
+        Class number or standardised value that each says.
+    frequency, error : ndarray of shape (n_rules,)
+        Share of all rows that a rule covers, and of those the share of another class,
+        or their variance.
+    bits : ndarray of uint8 of shape (n_rules, n_rows / 8)
+        The rows that a rule covers, as packed bits.
+    """
+
+    paths: Paths
+    said: np.ndarray
+    frequency: np.ndarray
+    error: np.ndarray
+    bits: np.ndarray
+
+    def take(self, rules: np.ndarray) -> Judged:
+        """Some of the rules, by position."""
+        return Judged(self.paths.take(rules), *(part[rules] for part in self[1:]))
+
+
+def target_of(rows: Training) -> np.ndarray:
+    """What the rules are judged by: class numbers, or standardised values."""
+    taught = rows.taught.argmax(axis=1) if rows.classes else rows.standardised
+    return taught.astype(np.float64)
+
+
+def distinct(judged: Judged) -> Judged:
+    """Each set of literals once for the same class or value, the first one."""
+    paths = judged.paths
+    first: dict[tuple[frozenset[int], float], int] = {}
+    for k, said in enumerate(judged.said.tolist()):
+        first.setdefault((frozenset(paths.ids(k)), said), k)
+    return judged.take(np.array(list(first.values()), dtype=np.int64))
+
+
+def without_twins(judged: Judged) -> Judged:
+    """The shortest, then first, of all rules that cover the same rows.
+
+    An ordered list is the same with and without the others, which always lose.
+    """
+    best: dict[tuple[bytes, float], int] = {}
+    for k in np.argsort(judged.paths.lengths, kind="stable").tolist():
+        best.setdefault((judged.bits[k].tobytes(), float(judged.said[k])), k)
+    return judged.take(np.array(sorted(best.values()), dtype=np.int64))
+
+
+def packed(rows: np.ndarray) -> np.ndarray:
+    """Truth values as packed bits."""
+    return np.packbits(rows, axis=-1, bitorder="little")
+
+
+def unpacked(bits: np.ndarray, n_rows: int) -> np.ndarray:
+    """The packed bits as truth values."""
+    return np.unpackbits(bits, axis=-1, count=n_rows, bitorder="little").view(bool)
+
+
+@dataclass(frozen=True, eq=False)
+class ExtractedRules:
+    """Rules of an ensemble one by one, and how good each is on the training rows.
+
+    Attributes
+    ----------
+    prediction : ndarray of shape (n_rules,)
+        Class, mean value or level that each says.
+    frequency : ndarray of shape (n_rules,)
+        Share of the rows (or of their weight) that it covers.
+    error : ndarray of shape (n_rules,)
+        Share of the covered rows of another class, or the mean squared difference.
+    length : ndarray of shape (n_rules,)
+        Number of its literals; a set of categories is one.
+    """
+
+    prediction: np.ndarray
+    frequency: np.ndarray
+    error: np.ndarray
+    length: np.ndarray
+    _paths: Paths
+    _bins: FeatureBins
+    _seen: np.ndarray
+
+    @classmethod
+    def of(cls, judged: Judged, rows: Training, seen: np.ndarray) -> ExtractedRules:
+        """Judged rules in the target's own units.
+
+        ``rows`` judged them; ``seen`` are the bins that hold any training rows.
+        """
+        if rows.classes:
+            prediction = np.array(rows.classes)[judged.said.astype(np.int64)]
+        else:
+            prediction = rows.centre + rows.unit * judged.said
+        return cls(
+            prediction,
+            judged.frequency,
+            judged.error * rows.unit**2,
+            judged.paths.lengths,
+            judged.paths,
+            rows.bins,
+            seen,
+        )
+
+    def __len__(self) -> int:
+        """Number of rules."""
+        return len(self.length)
+
+    @property
+    def features(self) -> FeatureSpace:
+        """Names and categories."""
+        return self._bins.features
+
+    def conditions(self, k: int) -> tuple[Condition, ...]:
+        """What rule ``k`` asks, one condition per feature."""
+        return self._paths.conditions(k, self._bins, self._seen) or ()
+
+    def to_pandas(self) -> Any:
+        """The rules as a table, one line each, with their conditions in words."""
+        import pandas as pd
+
+        words = [
+            " and ".join(c.text(self.features) for c in self.conditions(k))
+            for k in range(len(self))
+        ]
+        return pd.DataFrame(
+            {
+                "rule": words,
+                "prediction": self.prediction,
+                "frequency": self.frequency,
+                "error": self.error,
+                "length": self.length,
+            }
+        )

@@ -1,0 +1,188 @@
+"""Few nodes with good weights: the short averages of Node Harvest.
+
+This is ours and not Meinshausen's. The article prints all nodes that get a weight,
+often dozens; here, averages of two, three, ... lines are looked for.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from joblib import Parallel, delayed
+
+from clearwood._numeric.progress import progress
+from clearwood.simplifiers.node_harvest.programme import (
+    SMALLEST,
+    Harvest,
+    Programme,
+    harvest,
+    solve,
+    solver,
+)
+
+POOL_PENALTIES = (0.0, 0.003, 0.03)
+"""Per unit of weight; the nodes with which the sparse path is found come from these."""
+
+PATH_PENALTIES = np.geomspace(1e-4, 0.5, 24)
+"""Per unit of weight; the path is made of what these lead to."""
+
+MOST_TRIED = 12
+"""Up to so many lines every node is tried when one is dropped."""
+
+FEW_TRIED = 3
+"""With more lines, so many of the lightest."""
+
+ROUNDS = 6
+"""Of reweighting, at most, for each of these penalties."""
+
+
+def sparse_path(
+    programme: Programme,
+    nodes: np.ndarray,
+    max_lines: int,
+    *,
+    n_jobs: int | None = None,
+    verbose: bool = False,
+) -> list[Harvest]:
+    """Few nodes with good weights, then more that are better.
+
+    The programme has solutions with dozens of nodes. A price on weight leads to
+    fewer: the sum of the weights is one where a row meets one node, and more where
+    regions are small (the article bounds this sum). A node whose weight came out
+    small is priced higher in the next round, as it is its number that is to be small
+    (reweighting). The weights of the nodes that remain are found without a price. For
+    the shortest, rows are also parted by nodes as a tree does it.
+
+    Parameters
+    ----------
+    programme : Programme
+    nodes : ndarray of int
+        Those to choose from, 0 among them.
+    max_lines : int
+        Most lines.
+    n_jobs : int, optional
+        Threads for the prices.
+    verbose : bool, default=False
+        Whether to show a progress bar of them.
+
+    Returns
+    -------
+    list of Harvest
+        In order of lines, each with a smaller loss than all before it.
+    """
+    pool = {0}
+    weights_at = solver(programme, nodes)
+    for price in POOL_PENALTIES:
+        pool |= set(nodes[weights_at(price) > SMALLEST].tolist())
+    everything = np.array(sorted(pool))
+    weights_at = solver(programme, everything)
+    best: dict[int, Harvest] = {}
+    for parts in partitions(programme, nodes, MOST_TRIED):
+        _keep(best, programme, Harvest(parts, np.ones(len(parts))))
+
+    def at_price(price: float) -> Harvest:
+        # The line that holds all rows is printed in any case.
+        weights = weights_at(np.where(everything == 0, 0.0, price))
+        return harvest(programme, _few_nodes(programme, everything, weights, price))
+
+    # Threads, because the solver releases the GIL.
+    parallel = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")
+    found = parallel(delayed(at_price)(price) for price in PATH_PENALTIES)
+    for candidate in progress(found, len(PATH_PENALTIES), "prices", verbose):
+        _keep(best, programme, candidate)
+    _drop_one_by_one(best, programme)
+    path: list[Harvest] = []
+    for size, candidate in sorted(best.items()):
+        if size > max_lines:
+            break
+        if not path or programme.loss(*candidate) < programme.loss(*path[-1]):
+            path.append(candidate)
+    return path
+
+
+def partitions(
+    programme: Programme, nodes: np.ndarray, most_parts: int
+) -> list[np.ndarray]:
+    """Nodes of which each row is in one: all rows, then part after part in two.
+
+    Of all ways to part one of them that which lowers the loss most.
+
+    Parameters
+    ----------
+    programme : Programme
+    nodes : ndarray of int
+        Those to choose from, 0 first.
+    most_parts : int
+
+    Returns
+    -------
+    list of ndarray of int
+        Of one part, two, and so on, ascending.
+    """
+    bits = np.packbits(programme.held[:, nodes], axis=0).T
+    place = {rows.tobytes(): i for i, rows in enumerate(bits)}
+    # The loss of some parts is one less the sum of these.
+    explained = (programme.share @ programme.held[:, nodes]) * (
+        programme.said[nodes] ** 2
+    ).sum(axis=1)
+
+    def best_split(part: int) -> tuple[float, int, int]:
+        found = (0.0, part, part)
+        for i in np.flatnonzero(((bits & ~bits[part]) == 0).all(axis=1)).tolist():
+            other = place.get((bits[part] ^ bits[i]).tobytes(), -1)
+            if other > i:
+                gain = float(explained[i] + explained[other] - explained[part])
+                found = max(found, (gain, i, other))
+        return found
+
+    splits = {0: best_split(0)}
+    found = [nodes[:1]]
+    while len(splits) < most_parts:
+        part = max(splits, key=lambda part: splits[part])
+        gain, *sides = splits.pop(part)
+        if gain <= 0:
+            break
+        splits |= {side: best_split(side) for side in sides}
+        found.append(nodes[np.sort(list(splits))])
+    return found
+
+
+def _keep(best: dict[int, Harvest], programme: Programme, new: Harvest) -> None:
+    """Take what is new, where nothing of its size is better."""
+    rival = best.get(new.n_lines)
+    if rival is None or programme.loss(*new) < programme.loss(*rival):
+        best[new.n_lines] = new
+
+
+def _drop_one_by_one(best: dict[int, Harvest], programme: Programme) -> None:
+    """Fill in the sizes that no price leads to, the largest first.
+
+    Without a node, those that it made whole with others may lose their weight, too:
+    of some sizes there is nothing, of two lines never.
+    """
+    found = best[max(best)]
+    while found.n_lines > 1:
+        light_first = np.argsort(
+            found.weights + 2.0 * (found.nodes == 0), kind="stable"
+        )
+        every = found.n_lines - 1
+        tried = light_first[: every if found.n_lines <= MOST_TRIED else FEW_TRIED]
+        rivals = [
+            harvest(programme, np.union1d(0, np.delete(found.nodes, i))) for i in tried
+        ]
+        for rival in rivals:
+            _keep(best, programme, rival)
+        found = best[max(size for size in best if size < found.n_lines)]
+
+
+def _few_nodes(
+    programme: Programme, nodes: np.ndarray, weights: np.ndarray, price: float
+) -> np.ndarray:
+    """Reweight, and drop nodes without weight, until the same nodes are left."""
+    for _ in range(ROUNDS):
+        kept = (weights > SMALLEST) | (nodes == 0)
+        if kept.all():
+            break
+        nodes, weights = nodes[kept], weights[kept]
+        penalty = np.where(nodes == 0, 0.0, price / (weights + 0.05))
+        weights = solve(programme, nodes, penalty)
+    return nodes
