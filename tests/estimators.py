@@ -62,7 +62,6 @@ class Case(NamedTuple):
     def made(self, estimator: Any = None, **settings: Any) -> Any:
         """A cheap instance; those that read no ensemble do without the first one."""
         settings = {"random_state": 0, **self.quick, **settings}
-        settings = {k: v for k, v in settings.items() if k in self.parameters}  # TODO
         if self.reads_ensembles:
             settings["estimator"] = estimator
         return self.make(**settings)
@@ -138,7 +137,7 @@ SIMPLIFIERS = [
         (
             cw.NodeHarvestClassifier,
             cw.NodeHarvestRegressor,
-            {"min_rows": 20, "min_node_rows": 20},
+            {"min_rows": 20},
             "path repeats",
         ),
         (

@@ -14,6 +14,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from tests.estimators import SIMPLIFIERS, asked, each, same, says
 from tests.rules.naive import read_aloud
 
+import clearwood as cw
 from clearwood.exceptions import ClearwoodError, InputError
 
 CORE = {
@@ -25,6 +26,12 @@ CORE = {
     "round_cuts": True,
 }
 LAST = {"n_jobs": None, "verbose": False, "random_state": None}
+MIN_ROWS = {  # of the articles
+    cw.InTreesClassifier: 1,
+    cw.InTreesRegressor: 1,
+    cw.NodeHarvestClassifier: 10,
+    cw.NodeHarvestRegressor: 10,
+}
 MOST_OF_ITS_OWN = 10
 STRANGE = pd.DataFrame({"age": [np.nan, 30.0, 70.0], "ward": ["west", None, None]})
 
@@ -121,9 +128,7 @@ def test_the_core_parameters_are_the_same(case):
     assert names == ["estimator", *CORE, *own, *LAST]
     assert len(own) <= MOST_OF_ITS_OWN
     core = {name: found[name] for name in (*CORE, *LAST)}
-    # The article of Node Harvest asks for ten rows.
-    core["min_rows"] = {10: 5}.get(core["min_rows"], core["min_rows"])
-    assert core == {**CORE, **LAST}
+    assert core == {**CORE, **LAST, "min_rows": MIN_ROWS.get(case.make, 5)}
 
 
 @each(SIMPLIFIERS)
