@@ -9,7 +9,8 @@ from sklearn.ensemble import (
     RandomForestRegressor,
 )
 from sklearn.tree import DecisionTreeRegressor
-from tests.simplifiers.common import check_disjoint_and_true, people
+from tests.estimators import people
+from tests.simplifiers.common import check_disjoint_and_true
 
 import clearwood as cw
 from clearwood.datasets import make_xor_regression
