@@ -18,10 +18,9 @@ from sklearn.ensemble import (
 from sklearn.exceptions import ConvergenceWarning
 
 import clearwood as cw
-from clearwood.comparison import scores as gather
-from clearwood.comparison.folds import Job, deal_folds, make_parts
-from clearwood.comparison.messages import Reply
-from clearwood.comparison.worker import do_job
+from clearwood.comparison.fits import do_job
+from clearwood.comparison.folds import Job, Reply, deal_folds, make_parts
+from clearwood.comparison.scores import warnings_in_words
 from clearwood.exceptions import InputError, ModelError
 
 
@@ -248,7 +247,7 @@ def test_warnings_of_fits_are_counted_and_said_once(monkeypatch):
         job: Reply([], 1.0, "", (told, told) if job.sizes == (2,) else ())
         for job in jobs
     }
-    assert gather.warnings_in_words(replies) == [
+    assert warnings_in_words(replies) == [
         "fab: 2 of 4 fits warned (ConvergenceWarning), the first: raise max_iter"
     ]
 
@@ -256,7 +255,7 @@ def test_warnings_of_fits_are_counted_and_said_once(monkeypatch):
         warnings.warn("raise max_iter", ConvergenceWarning, stacklevel=2)
         return []
 
-    monkeypatch.setattr("clearwood.comparison.worker.fit_job", fit)
+    monkeypatch.setattr("clearwood.comparison.fits.fit_job", fit)
     assert do_job(None, jobs[0]).warnings == (told,)
     assert do_job(None, Job("te2rules", (2,), 0)).warnings == ()
 
@@ -265,7 +264,7 @@ def test_an_error_of_a_fit_is_one_line(monkeypatch):
     def fail(problem, job):
         raise ZeroDivisionError("by\nzero" + 600 * "!")
 
-    monkeypatch.setattr("clearwood.comparison.worker.fit_job", fail)
+    monkeypatch.setattr("clearwood.comparison.fits.fit_job", fail)
     reply = do_job(None, Job("tree", (2,), 0))
     assert reply.error.startswith("ZeroDivisionError: by zero!")
     assert len(reply.error) < 520 and reply.answers == []

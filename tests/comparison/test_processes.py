@@ -1,5 +1,6 @@
 """Worker processes: none is left behind, whatever happens."""
 
+import multiprocessing
 import os
 import signal
 import subprocess
@@ -16,8 +17,7 @@ from tests.comparison.stand_in import stand_in, worker_ids
 
 import clearwood as cw
 from clearwood.comparison import processes as pool
-from clearwood.comparison.folds import Job
-from clearwood.comparison.messages import Reply
+from clearwood.comparison.folds import Job, Reply
 from clearwood.exceptions import ClearwoodError, InputError, InterruptedFitWarning
 
 FIGS = "imodels:FIGS"
@@ -168,9 +168,33 @@ def test_what_ended_a_worker_is_told(monkeypatch):
 
 
 def test_a_worker_that_cannot_start_is_one_error(monkeypatch):
-    monkeypatch.setattr(pool, "WORKER", "clearwood.no_such_module")
+    monkeypatch.setattr(pool, "PROGRAM", "import no_such_module")
     with pytest.raises(ClearwoodError, match="cannot be started.*no_such_module"):
         compared(["in-trees"])
+
+
+HALF_AN_ANSWER = """
+import pickle, sys
+def say(message):
+    sys.stdout.buffer.write(message)
+    sys.stdout.buffer.flush()
+for _ in ("problem", "job"):
+    pickle.load(sys.stdin.buffer)
+    say(pickle.dumps("ready"))
+say(pickle.dumps(bytes(10**6))[:1000])
+"""
+
+
+def test_a_worker_that_is_lost_in_the_middle_of_an_answer_is_noticed(monkeypatch):
+    monkeypatch.setattr(pool, "PROGRAM", HALF_AN_ANSWER)
+    with pytest.raises(InputError, match="in-trees: its process ended with exit code"):
+        compared(["in-trees"], time_limit=None)
+
+
+def test_workers_start_from_a_daemonic_process(monkeypatch):
+    # As of multiprocessing.Pool, which may have no children of multiprocessing's.
+    monkeypatch.setitem(multiprocessing.current_process()._config, "daemon", True)
+    assert compared(["in-trees"]).points
 
 
 SCRIPT = """

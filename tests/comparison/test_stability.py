@@ -12,7 +12,7 @@ from sklearn.tree import DecisionTreeRegressor
 
 import clearwood as cw
 from clearwood import stability
-from clearwood.comparison.resampling import agreement
+from clearwood.comparison.scores import agreement
 from clearwood.comparison.stability import jaccard
 from clearwood.exceptions import InputError, InterruptedFitWarning
 

@@ -3,7 +3,7 @@
 import numpy as np
 from tests.ensembles.plain_reading import read_plainly, rows_of
 
-from clearwood.ensembles.files import read_document
+from clearwood.ensembles.read import read_document
 from clearwood.exceptions import ModelFormatError
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from clearwood import _documents_memory as memory
 from clearwood._documents import parse_json
-from clearwood.ensembles.files import read_document
+from clearwood.ensembles.read import read_document
 from clearwood.exceptions import ModelFormatError
 
 

@@ -33,7 +33,7 @@ def test_kernel_against_its_slow_twin(seed, n_trees, width):
     ensemble = models.random_ensemble(rng, max(n_trees, 1), width)
     rows = models.random_rows(rng, 30)
     expected = naive.leaves(ensemble, rows)
-    assert_array_equal(ensemble._find_leaves(rows).T, expected)
+    assert_array_equal(ensemble.find_leaves(rows).T, expected)
     assert (ensemble.feature[expected] == -1).all()
 
 

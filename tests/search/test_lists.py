@@ -17,9 +17,9 @@ from clearwood.search import (
     make_problem,
     refine,
 )
-from clearwood.search.lists.ascent import LEAST_ROWS, Ascent
-from clearwood.search.lists.gains import PoolGains
-from clearwood.search.lists.grow import _inserted
+from clearwood.search.grid import LEAST_ROWS
+from clearwood.search.lists.ascent import ListAscent
+from clearwood.search.lists.grow import ListGains, inserted
 
 KINDS = ("class", "values")
 
@@ -40,7 +40,7 @@ def test_gains_are_those_of_inserting(kind, seed):
     pool = np.array([random_box(rng, problem.grid) for _ in range(6)])
     current = random_list(rng, problem, 2)
     before = naive.objective(problem, *current[:3])
-    change, value = PoolGains(problem, pool).changes(current, problem.penalties)
+    change, value = ListGains(problem, pool).changes(problem, current)
     for b, box in enumerate(pool):
         for position in range(3):
             member = naive.members(problem.grid, [*current.boxes[:position], box])
@@ -49,7 +49,7 @@ def test_gains_are_those_of_inserting(kind, seed):
                 assert change[b, position] == np.inf
                 continue
             best = problem.loss.best_value(caught)
-            longer = _inserted(current, box, position, best)
+            longer = inserted(current, box, position, best)
             after = naive.objective(problem, *longer[:3])
             assert change[b, position] == pytest.approx(after - before, abs=1e-5)
             assert value[b, position] == pytest.approx(best, abs=1e-4)
@@ -60,7 +60,7 @@ def test_gains_are_those_of_inserting(kind, seed):
 def test_the_objective_never_rises(kind, seed):
     rng = np.random.default_rng(seed)
     problem = random_problem(rng, kind, n_rows=60)
-    ascent = Ascent(problem, random_list(rng, problem, 3))
+    ascent = ListAscent(problem, random_list(rng, problem, 3))
     before = ascent.objective()
     for k in (0, 1, 2, 1, 0):
         ascent.improve(k)
@@ -90,16 +90,19 @@ def test_refined_lists_have_no_idle_boxes(kind):
     )
 
 
-def test_made_rows_do_not_count_as_support():
+@pytest.mark.parametrize("min_rows", [LEAST_ROWS, 9])
+def test_boxes_need_so_many_rows_that_are_not_synthetic(min_rows):
     rng = np.random.default_rng(0)
     X = rng.integers(0, 10, (200, 1)).astype(np.uint8)
     grid, y = numeric_grid(X, 10), (X[:, 0] == 3).astype(int)
     pool = candidate_boxes(grid, y.astype(float), np.ones(200), rng)
-    for n_real, n_boxes in ((LEAST_ROWS, 1), (LEAST_ROWS - 1, 0)):
+    for n_real, n_boxes in ((min_rows, 1), (min_rows - 1, 0)):
         real = np.ones(200)
         real[np.flatnonzero(y)[n_real:]] = 0
         loss = ClassLoss.of(np.eye(2)[y], np.ones(200))
-        problem = make_problem(grid, loss, Penalties(0.001, 0.0), real)
+        problem = make_problem(
+            grid, loss, Penalties(0.001, 0.0), real, min_rows=min_rows
+        )
         assert len(grow_lists(problem, pool, 1)[-1].boxes) == n_boxes
 
 
@@ -120,14 +123,14 @@ def test_only_rows_that_a_box_would_catch_are_its_support():
     grid, problem = few_rows_between()
     current = BoxList(up_to(4)[None], (0,), 2, np.inf)
     pool = np.array([up_to(5), up_to(6)])
-    change, _ = PoolGains(problem, pool).changes(current, problem.penalties)
+    change, _ = ListGains(problem, pool).changes(problem, current)
     assert np.isfinite(change).tolist() == [[True, False], [True, True]]
 
 
 def test_a_box_does_not_move_to_where_it_catches_too_few_rows():
     grid, problem = few_rows_between()
     both = np.array([up_to(4), up_to(6)])
-    ascent = Ascent(problem, BoxList(both, (0, 1), 2, np.inf))
+    ascent = ListAscent(problem, BoxList(both, (0, 1), 2, np.inf))
     ascent.values[1] = 1
     ascent.improve(1)
     caught = ascent.member[1] & ~ascent.member[0]

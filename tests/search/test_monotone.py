@@ -21,9 +21,9 @@ from clearwood.search import (
     make_problem,
 )
 from clearwood.search._kernels import best_interval, improve_box, part_cost
-from clearwood.search.lists.ascent import LEAST_ROWS, Ascent
-from clearwood.search.lists.gains import PoolGains
-from clearwood.search.lists.grow import _inserted
+from clearwood.search.grid import LEAST_ROWS
+from clearwood.search.lists.ascent import ListAscent
+from clearwood.search.lists.grow import ListGains, inserted
 from clearwood.search.monotone import bounds_of, kind_of, opened, opened_pool
 
 SEEDS = st.integers(0, 2**32 - 1)
@@ -155,7 +155,7 @@ def test_the_objective_never_rises_and_every_step_is_monotone(kind, seed, signs)
     problem = problem_of(rng, kind, signs)
     boxes = opened_pool(problem.grid, problem.signs, pool_of(rng, problem))[:3]
     start = BoxList(boxes, (0,) * len(boxes), 0, np.inf)
-    ascent = Ascent(problem, start)
+    ascent = ListAscent(problem, start)
     before = ascent.objective()
     for k in [*range(len(boxes)), *range(len(boxes))]:
         ascent.improve(k)
@@ -176,7 +176,7 @@ def test_gains_are_those_of_the_best_value_in_order(kind, seed):
     pool = opened_pool(problem.grid, problem.signs, pool_of(rng, problem, 6))
     current = grow_lists(problem, pool, 2)[-1]
     before = naive.objective(problem, *current[:3])
-    change, value = PoolGains(problem, pool).changes(current, problem.penalties)
+    change, value = ListGains(problem, pool).changes(problem, current)
     n_tried = 0
     for b, box in enumerate(pool):
         for position in range(len(current.boxes) + 1):
@@ -185,13 +185,13 @@ def test_gains_are_those_of_the_best_value_in_order(kind, seed):
             if caught.sum() < LEAST_ROWS:
                 continue
             said = [0, 1] if kind == "class" else np.linspace(-2, 2, 21)
-            trials = [_inserted(current, box, position, v) for v in said]
+            trials = [inserted(current, box, position, v) for v in said]
             after = [
                 naive.objective(problem, *lst[:3])
                 for lst in trials
                 if keeps_order(problem.grid, signs, lst)
             ]
-            best = _inserted(current, box, position, value[b, position])
+            best = inserted(current, box, position, value[b, position])
             assert keeps_order(problem.grid, signs, best, 1e-9)
             reached = naive.objective(problem, *best[:3]) if kind == "values" else None
             if kind == "values":

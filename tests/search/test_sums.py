@@ -19,9 +19,9 @@ from clearwood.search import (
     make_sum_problem,
     refine_sum,
 )
-from clearwood.search.lists.ascent import LEAST_ROWS
+from clearwood.search.grid import LEAST_ROWS
 from clearwood.search.sums.ascent import SumAscent
-from clearwood.search.sums.grow import _PoolGains, _refined
+from clearwood.search.sums.grow import SumGains, best_refined
 from clearwood.search.sums.values import best_value, best_values
 
 KINDS = ("values", 2, 3)
@@ -97,7 +97,7 @@ def test_gains_are_the_plain_formula(kind, seed):
     problem = random_problem(rng, kind)
     pool = np.array([random_box(rng, problem.grid) for _ in range(8)])
     current = refine_sum(problem, random_sum(rng, problem, 2))
-    gain, value = _PoolGains(problem, pool).gains(problem, current)
+    gain, value = SumGains(problem, pool).gains(problem, current)
     answers = problem.loss.answers(current.scores(problem.grid))
     for b, rows in enumerate(naive.members(problem.grid, pool)):
         n_literals = naive.literals(problem.grid, pool[b], problem.seen)
@@ -128,9 +128,9 @@ def test_gains_on_some_rows_are_near_those_on_all(monkeypatch):
     problem = random_problem(rng, "values", n_rows=4000)
     pool = np.array([random_box(rng, problem.grid) for _ in range(8)])
     current = refine_sum(problem, random_sum(rng, problem, 0))
-    gain = _PoolGains(problem, pool).gains(problem, current)[0]
-    monkeypatch.setattr("clearwood.search.lists.gains.MOST_GAIN_ROWS", 2000)
-    some = _PoolGains(problem, pool).gains(problem, current)[0]
+    gain = SumGains(problem, pool).gains(problem, current)[0]
+    monkeypatch.setattr("clearwood.search.candidates.MOST_GAIN_ROWS", 2000)
+    some = SumGains(problem, pool).gains(problem, current)[0]
     np.testing.assert_allclose(some, gain, atol=0.01)
     assert (some != gain).any()
 
@@ -246,12 +246,12 @@ def test_one_box_is_the_best_of_all_on_a_tiny_grid():
     assert found.objective == pytest.approx(least, abs=1e-4)
 
 
-def grown(X, target, loss, max_boxes, real=None, literal=0.002):
+def grown(X, target, loss, max_boxes, real=None, literal=0.002, min_rows=LEAST_ROWS):
     grid = numeric_grid(X, 10)
     rng = np.random.default_rng(0)
     pool = candidate_boxes(grid, target, np.ones(len(X)), rng)
     real = np.ones(len(X)) if real is None else real
-    problem = make_sum_problem(grid, loss, literal, 1e-6, real)
+    problem = make_sum_problem(grid, loss, literal, 1e-6, real, min_rows=min_rows)
     return grid, grow_sums(problem, pool, max_boxes, rng)
 
 
@@ -280,7 +280,7 @@ def test_several_sums_are_grown_further_each_once():
     rng = np.random.default_rng(0)
     problem = random_problem(rng, "values", n_rows=200, literal=1e-5, ridge=1e-4)
     trials = [random_sum(rng, problem, 2)._replace(objective=i) for i in range(6)]
-    best = _refined(problem, [*trials, trials[0]])
+    best = best_refined(problem, [*trials, trials[0]])
     assert len(best) == problem.loss.n_grown == 4
     objectives = [one.objective for one in best]
     assert objectives == sorted(set(objectives))
@@ -305,18 +305,19 @@ def test_planted_log_odds_are_found(n_classes):
         np.testing.assert_allclose(answers, p.T, atol=1e-3)
 
 
-def test_made_rows_do_not_count_as_support():
+@pytest.mark.parametrize("min_rows", [LEAST_ROWS, 9])
+def test_boxes_need_so_many_rows_that_are_not_synthetic(min_rows):
     X = np.random.default_rng(0).integers(0, 10, (200, 1)).astype(np.uint8)
     target = (X[:, 0] == 3).astype(float)
-    for n_real in (LEAST_ROWS, LEAST_ROWS - 1):
+    for n_real in (min_rows, min_rows - 1):
         real = np.ones(200)
         real[np.flatnonzero(target)[n_real:]] = 0
         loss = SquaredSumLoss.of(target, np.ones(200))
-        grid, path = grown(X, target, loss, 1, real)
+        grid, path = grown(X, target, loss, 1, real, min_rows=min_rows)
         held = contains(grid, path[-1].boxes)[:, real > 0].sum(axis=1)
-        assert (held >= LEAST_ROWS).all()
+        assert (held >= min_rows).all()
         error = ((path[-1].predict(grid) - target) ** 2).mean()
-        assert (error < 1e-6) == (n_real == LEAST_ROWS)
+        assert (error < 1e-6) == (n_real == min_rows)
 
 
 def test_boxes_that_do_not_pay_are_dropped():

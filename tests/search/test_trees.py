@@ -2,10 +2,8 @@
 
 import numpy as np
 import pytest
-from clearwood.search.trees.cart import cart_trees
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.tree import DecisionTreeRegressor
 from tests.search import naive
 from tests.search.problems import numeric_grid, random_grid, random_loss
 
@@ -19,7 +17,7 @@ from clearwood.search import (
     make_problem,
     refine,
 )
-from clearwood.search.lists.ascent import LEAST_ROWS
+from clearwood.search.grid import LEAST_ROWS
 from clearwood.search.trees.grow import (
     expansions,
     grow_trees,
@@ -287,10 +285,8 @@ def test_xor_needs_lookahead():
     grid = numeric_grid(X, 10)
     problem = make_tree_problem(grid, loss, np.ones(2000))
     greedy = grow(root_of(problem), 4, next_split)
-    cart = cart_trees(problem, np.eye(2)[y], 4)[-1]
     trees = grow_trees(problem, 6)
-    for short_sighted in (greedy, cart):
-        assert (short_sighted.predict(grid) == y).mean() < 0.7
+    assert (greedy.predict(grid) == y).mean() < 0.7
     assert [tree.n_leaves for tree in trees][-1] == 4
     assert (trees[-1].predict(grid) == y).all()
 
@@ -307,13 +303,14 @@ def test_noisy_xor_in_many_bins():
     assert (four.predict(grid) == truth).mean() > 0.97
 
 
-def test_made_rows_are_no_support():
+@pytest.mark.parametrize("min_rows", [LEAST_ROWS, 9])
+def test_leaves_need_so_many_rows_that_are_not_synthetic(min_rows):
     X = np.repeat([0, 1], [30, 170]).astype(np.uint8)[:, None]
     grid, loss = numeric_grid(X, 2), SquaredLoss.of(X[:, 0] * 1.0, np.ones(200))
-    for n_real, n_trees in ((LEAST_ROWS, 2), (LEAST_ROWS - 1, 1)):
+    for n_real, n_trees in ((min_rows, 2), (min_rows - 1, 1)):
         counts = np.ones(200)
         counts[n_real:30] = 0
-        problem = make_tree_problem(grid, loss, counts)
+        problem = make_tree_problem(grid, loss, counts, min_rows=min_rows)
         assert len(grow_trees(problem, 3)) == n_trees
 
 
@@ -335,27 +332,13 @@ def test_leaves_are_boxes_that_lists_can_start_from():
     assert refined.objective <= objective(tree) + 1e-9
 
 
-@pytest.mark.parametrize("depth", [None, 2])
-def test_carts_are_those_of_scikit_learn(depth):
-    rng = np.random.default_rng(4)
-    X = rng.integers(0, 10, (500, 4)).astype(np.uint8)
-    t = np.sin(X[:, 0] / 2) + X[:, 1] * X[:, 2] / 30
-    grid, loss = numeric_grid(X, 10), SquaredLoss.of(t, np.ones(500))
-    problem = make_tree_problem(grid, loss, np.ones(500))
-    trees = cart_trees(problem, t, 4, max_depth=depth)
-    assert [tree.n_leaves for tree in trees] == [1, 2, 3, 4]
-    settings = {"max_depth": 2} if depth else {"max_leaf_nodes": 4}
-    theirs = DecisionTreeRegressor(min_samples_leaf=5, random_state=0, **settings)
-    np.testing.assert_allclose(trees[-1].predict(grid), theirs.fit(X, t).predict(X))
-
-
-def test_carts_split_categories():
+def test_categories_are_split_in_groups():
     codes = np.random.default_rng(0).integers(0, 6, (300, 1)).astype(np.uint8)
     t = np.isin(codes[:, 0], [0, 2, 5]) * 1.0
     grid = Grid.of(codes, np.array([8]), np.array([True]))
     problem = make_tree_problem(grid, SquaredLoss.of(t, np.ones(300)), np.ones(300))
-    for trees in (cart_trees(problem, t, 2), grow_trees(problem, 2)):
-        np.testing.assert_allclose(trees[-1].predict(grid), t)
+    trees = grow_trees(problem, 2)
+    np.testing.assert_allclose(trees[-1].predict(grid), t)
 
 
 def test_splits_that_say_nothing_are_merged():
@@ -385,5 +368,4 @@ def test_without_features_there_is_one_leaf():
     grid = Grid.of(np.zeros((20, 0), np.uint8), np.zeros(0, int), np.zeros(0, bool))
     loss = SquaredLoss.of(np.arange(20.0), np.ones(20))
     problem = make_tree_problem(grid, loss, np.ones(20))
-    for trees in (grow_trees(problem, 4), cart_trees(problem, loss.target, 4)):
-        assert [tree.n_leaves for tree in trees] == [1]
+    assert [tree.n_leaves for tree in grow_trees(problem, 4)] == [1]

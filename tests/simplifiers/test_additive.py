@@ -40,7 +40,7 @@ def test_a_planted_sum_is_printed():
     tree = DecisionTreeRegressor().fit(X, y)
     found = additive(tree, n_rules=6, max_rules=6).fit(X, y)
     assert found.rules_.n_rules == 4
-    assert found.rules_.is_sum
+    assert isinstance(found.rules_, cw.RuleSum)
     assert found.rules_.about["method"] == "additive"
     # Printed to a thousandth of the standard deviation.
     np.testing.assert_allclose(found.predict(X), y, atol=0.005 * y.std())

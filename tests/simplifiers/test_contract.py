@@ -101,7 +101,7 @@ def test_rules_count_the_rows_that_they_catch(case):
     caught = rules.matches(X)
     for i, rule in enumerate(rules.rules):
         assert rule.support == caught[:, i].sum()
-    if rules.combine == "first":
+    if isinstance(rules, cw.RuleList):
         first = rules.apply(X)
         assert [line.caught for line in rules] == [
             (first == i).sum() for i in range(rules.n_rules)

@@ -13,7 +13,6 @@ from sklearn.base import BaseEstimator
 
 from clearwood._numeric import as_generator
 from clearwood._validation import check_table, check_target, check_weight
-from clearwood.comparison import scores as gather
 from clearwood.comparison.fits import groups_of
 from clearwood.comparison.folds import (
     Job,
@@ -34,6 +33,13 @@ from clearwood.comparison.models import (
 )
 from clearwood.comparison.peers import PEERS, is_installed
 from clearwood.comparison.processes import Outcome, run_jobs
+from clearwood.comparison.scores import (
+    make_held_out,
+    mean_error,
+    points_of,
+    warnings_in_words,
+    with_frontier,
+)
 from clearwood.ensembles.read import needs_fit
 from clearwood.exceptions import InputError, InterruptedFitWarning
 from clearwood.simplifiers import METHODS
@@ -162,17 +168,15 @@ def compare(
         job for name in names for job in make_jobs(name, groups[name], problem.parts)
     ]
     outcome = run_jobs(problem, jobs, n_workers, time_limit, verbose)
-    held = gather.make_held_out(problem)
+    held = make_held_out(problem)
     points = [
         point
         for name in names
-        for point in gather.points_of(
-            name, groups[name], problem, held, outcome.replies
-        )
+        for point in points_of(name, groups[name], problem, held, outcome.replies)
     ]
     failures = _failures(jobs, {point.method for point in points}, outcome)
     _say_what_happened(outcome, bool(points), failures, len(jobs))
-    error, spread = gather.mean_error(held.taught, held, problem.task)
+    error, spread = mean_error(held.taught, held, problem.task)
     return Frontier(
         problem.task,
         short_name(ensemble),
@@ -182,7 +186,7 @@ def compare(
         error,
         spread,
         refitted,
-        gather.with_frontier(points),
+        with_frontier(points),
         failures,
         time.perf_counter() - begin,
         ensemble.features.names,
@@ -310,5 +314,5 @@ def _say_what_happened(
             InterruptedFitWarning,
             stacklevel=3,
         )
-    for text in gather.warnings_in_words(outcome.replies):
+    for text in warnings_in_words(outcome.replies):
         warnings.warn(text, stacklevel=3)

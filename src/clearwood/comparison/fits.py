@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 import warnings
 from collections.abc import Sequence
 from typing import Any
@@ -14,12 +15,20 @@ from clearwood.comparison.folds import (
     Job,
     Part,
     Problem,
+    Reply,
     few_sizes,
 )
 from clearwood.comparison.peers import PEERS, fit_peer
-from clearwood.exceptions import ClearwoodError
+from clearwood.exceptions import (
+    ClearwoodError,
+    PoorFidelityWarning,
+    UnknownCategoriesWarning,
+)
 from clearwood.rules import RuleSet
 from clearwood.simplifiers.api import make_simplifier, settings_of
+
+LONGEST_ERROR = 500
+"""Letters of one that are kept."""
 
 ONE_BY_ONE = ("fab", "em")
 """Methods that need a fit for every size; the others give all in one."""
@@ -83,7 +92,7 @@ def _answers(
     is_last = part.kind == "all"
     answers = []
     for rules in found:
-        matches = rules._matches_encoded(encoded)
+        matches = rules.matches_encoded(encoded)
         # Of one fit for one size all that is found is of that size.
         asked = max(rules.n_rules, min(job.sizes))
         coverage = overlap = np.nan
@@ -137,3 +146,41 @@ def warm_up(method: str, task: str) -> None:
                 estimator.fit(X, y)
         except ClearwoodError:
             pass  # The job itself will say why.
+
+
+def do_job(problem: Problem, job: Job) -> Reply:
+    """Fit, and say how long it took, what was warned of, or why it failed.
+
+    Parameters
+    ----------
+    problem : Problem
+    job : Job
+
+    Returns
+    -------
+    Reply
+    """
+    begin = time.perf_counter()
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        # Their fidelity, on rows held out, stands beside the rules; and categories
+        # are the same in all fits.
+        warnings.simplefilter("ignore", PoorFidelityWarning)
+        warnings.simplefilter("ignore", UnknownCategoriesWarning)
+        try:
+            answers = fit_job(problem, job)
+        except Exception as error:
+            return Reply([], time.perf_counter() - begin, _in_words(error))
+    told = [(w.category.__name__, " ".join(str(w.message).split())) for w in caught]
+    if job.method in PEERS:
+        told = []  # Nobody here can mend what other packages warn of.
+    return Reply(answers, time.perf_counter() - begin, "", tuple(told))
+
+
+def _in_words(error: Exception) -> str:
+    text = " ".join(str(error).split())
+    if isinstance(error, MemoryError):
+        text = "there is too little memory"
+    elif not isinstance(error, ClearwoodError):
+        text = f"{type(error).__name__}: {text}" if text else type(error).__name__
+    return text if len(text) <= LONGEST_ERROR else text[:LONGEST_ERROR] + " ..."

@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from clearwood.comparison.resampling import bootstrap_weight
 from clearwood.ensembles import TreeEnsemble
 from clearwood.rules import RuleSet
 
@@ -125,6 +124,26 @@ class Answer(NamedTuple):
     text: str = ""
 
 
+class Reply(NamedTuple):
+    """What a worker says of a job.
+
+    Attributes
+    ----------
+    answers : list of Answer
+    seconds : float
+        Of the fit.
+    error : str
+        Why there are no answers; empty where there are.
+    warnings : tuple of (str, str)
+        Kind and text of every warning.
+    """
+
+    answers: list[Answer]
+    seconds: float
+    error: str = ""
+    warnings: tuple[tuple[str, str], ...] = ()
+
+
 def deal_folds(
     y: np.ndarray, n_folds: int, is_class: bool, generator: np.random.Generator
 ) -> list[np.ndarray]:
@@ -188,6 +207,20 @@ def make_parts(
         part._replace(seed=int(generator.integers(2**31)))
         for part, generator in zip(parts, generators)
     )
+
+
+def bootstrap_weight(weight: np.ndarray, generator: np.random.Generator) -> np.ndarray:
+    """How often each row that counts is drawn, times its weight.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> bootstrap_weight(np.array([1.0, 0.0, 2.0]), np.random.default_rng(0))
+    array([0., 0., 4.])
+    """
+    counted = np.flatnonzero(weight)
+    drawn = generator.choice(counted, size=len(counted))
+    return np.bincount(drawn, minlength=len(weight)) * weight
 
 
 def few_sizes(max_rules: int) -> list[int]:

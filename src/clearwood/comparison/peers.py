@@ -121,24 +121,29 @@ def _with_names(text: str, names: Sequence[str]) -> str:
 
 def figs(lesson: Lesson) -> list[Found]:
     """FIGS, a sum of small trees; its lines are the leaves of all of them."""
+    every = {found.n_rules: found for found in figs_by_splits(lesson)}
+    return [every[size] for size in sorted(every) if size <= max(lesson.sizes)]
+
+
+def figs_by_splits(lesson: Lesson) -> list[Found]:
+    """FIGS with one split, with two, and so on, up to the largest size less one."""
     from imodels import FIGSClassifier, FIGSRegressor
 
     make = FIGSClassifier if lesson.n_classes else FIGSRegressor
-    found: dict[int, Found] = {}
+    every = []
     for n_splits in range(1, max(lesson.sizes)):
         # imodels breaks ties with the global state.
         np.random.seed(lesson.seed)  # noqa: NPY002
         model = make(max_rules=n_splits)
         model.fit(lesson.X[lesson.rows], lesson.taught[lesson.rows])
         n_leaves = sum(_n_leaves(tree) for tree in model.trees_)
-        if n_leaves <= max(lesson.sizes):
-            n_literals = sum(_n_literals(tree) for tree in model.trees_)
-            said = _said(model, lesson)
-            text = str(model)
-            if "\n" not in text:  # of more than two classes imodels prints no trees
-                text = "\n".join(["FIGS: the sum of", *map(_tree_text, model.trees_)])
-            found[n_leaves] = Found(n_leaves, n_leaves, n_literals, said, text)
-    return [found[size] for size in sorted(found)]
+        n_literals = sum(_n_literals(tree) for tree in model.trees_)
+        text = str(model)
+        if "\n" not in text:  # of more than two classes imodels prints no trees
+            text = "\n".join(["FIGS: the sum of", *map(_tree_text, model.trees_)])
+        said = _said(model, lesson)
+        every.append(Found(n_leaves, n_leaves, n_literals, said, text))
+    return every
 
 
 def _n_leaves(node: Any) -> int:

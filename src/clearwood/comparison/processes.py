@@ -1,31 +1,42 @@
-"""Jobs spread over worker processes, with a time limit and Ctrl-C."""
+"""Jobs spread over worker processes, with a time limit and Ctrl-C.
+
+A worker is a Python of its own that talks in pickles over its standard input and
+output. It can be stopped at any moment, it needs no ``if __name__ == "__main__"`` in
+what calls it, and it ends when its standard input does: none is left behind, however
+the process that started it ends.
+
+Why not joblib's executor (loky): it keeps both ends of its pipes, so a worker that is
+killed in the middle of an answer is waited for without end; it cannot be started from
+daemonic processes (those of multiprocessing.Pool); and processes that track its
+resources stay until the interpreter ends.
+"""
 
 from __future__ import annotations
 
 import os
 import pickle
+import signal
 import subprocess
 import sys
 import tempfile
 import time
+import traceback
 from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from queue import Empty, SimpleQueue
 from threading import RLock, Thread
-from typing import Any
+from typing import Any, BinaryIO
 
 from clearwood._numeric.progress import progress
-from clearwood.comparison.folds import Job, Problem
-from clearwood.comparison.messages import (
-    Reply,
-    read_message,
-    write_bytes,
-    write_message,
-)
+from clearwood.comparison.fits import do_job, warm_up
+from clearwood.comparison.folds import Job, Problem, Reply
 from clearwood.exceptions import ClearwoodError
 
-WORKER = "clearwood.comparison.worker"
+PROGRAM = "from clearwood.comparison.processes import work; work()"
+"""What a worker runs."""
+READY = "ready"
+"""What it says once it knows the problem, and once it begins a job."""
 LOOK_EVERY = 0.1
 """Seconds from one look at the clock to the next."""
 GRACE = 10.0
@@ -51,7 +62,7 @@ class Worker:
         # -P and this path: what is imported here is imported there, no more, no less.
         path = os.pathsep.join(os.path.abspath(part) for part in sys.path)
         self.process = subprocess.Popen(
-            [sys.executable, "-P", "-m", WORKER],
+            [sys.executable, "-P", "-c", PROGRAM],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._errors,
@@ -62,16 +73,18 @@ class Worker:
 
     def start(self) -> None:
         """Wait until it is ready; EOFError where it ended before that."""
-        self._ask(lambda pipe: write_bytes(pipe, self._problem))
+        self._send(self._problem)
 
     def begin(self, job: Job) -> None:
         """Hand over a job, and wait until its method is loaded."""
-        self._ask(lambda pipe: write_message(pipe, job))
+        self._send(pickle.dumps(job))
 
-    def _ask(self, send: Any) -> None:
+    def _send(self, message: bytes) -> None:
+        """Hand over what is pickled, and wait until it is understood."""
         assert self.process.stdin is not None
         try:
-            send(self.process.stdin)
+            self.process.stdin.write(message)
+            self.process.stdin.flush()
         except OSError:
             raise EOFError("the worker is gone") from None
         self.answer()
@@ -79,7 +92,10 @@ class Worker:
     def answer(self) -> Any:
         """What it says next; EOFError where it ended before that."""
         assert self.process.stdout is not None
-        return read_message(self.process.stdout)  # type: ignore[arg-type]
+        try:
+            return pickle.load(self.process.stdout)
+        except pickle.UnpicklingError:
+            raise EOFError("the worker is gone, in the middle of an answer") from None
 
     def kill(self) -> None:
         """End the process now; whoever waits for an answer gets an EOFError."""
@@ -340,3 +356,49 @@ def _do(board: Board, worker: Worker, job: Job) -> bool:
         return False
     board.end(worker, job, reply)
     return not worker.is_killed
+
+
+def work() -> None:
+    """Of a worker: receive a problem, then one job after the other."""
+    try:
+        _work()
+    except BaseException:
+        # At an ordinary exit Python would abort, as the listener holds its pipe, and
+        # that would be the last that is heard of the error.
+        traceback.print_exc()
+        sys.stderr.flush()
+        os._exit(1)
+
+
+def _work() -> None:
+    # Ctrl-C reaches all processes of a terminal; the one that started us decides.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    replies = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
+    # What a library prints must not get between the replies.
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+    problem: Problem = pickle.load(sys.stdin.buffer)
+    _say(replies, READY)
+    inbox: SimpleQueue[Job] = SimpleQueue()
+    Thread(target=_listen, args=(sys.stdin.buffer, inbox), daemon=True).start()
+    warm: set[str] = set()
+    while True:
+        job = inbox.get()
+        if job.method not in warm:
+            warm_up(job.method, problem.task)
+            warm.add(job.method)
+        _say(replies, READY)
+        _say(replies, do_job(problem, job))
+
+
+def _listen(pipe: BinaryIO, inbox: SimpleQueue[Job]) -> None:
+    """Pass jobs on; end the process, whatever it does, when there are no more."""
+    try:
+        while True:
+            inbox.put(pickle.load(pipe))
+    finally:
+        os._exit(0)
+
+
+def _say(pipe: BinaryIO, message: Any) -> None:
+    pickle.dump(message, pipe, pickle.HIGHEST_PROTOCOL)
+    pipe.flush()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections import Counter
 from collections.abc import Sequence
@@ -11,10 +12,8 @@ from typing import NamedTuple
 import numpy as np
 
 from clearwood._estimators import take_rows
-from clearwood.comparison.folds import Answer, Job, Problem
+from clearwood.comparison.folds import Answer, Job, Problem, Reply
 from clearwood.comparison.frontier import FrontierPoint
-from clearwood.comparison.messages import Reply
-from clearwood.comparison.resampling import pairwise_agreement
 from clearwood.rules.scores import fidelity
 
 
@@ -161,6 +160,41 @@ def _longest(answers: list[Answer], size: int) -> Answer | None:
     """The longest rules with so many lines at most, or so many asked for."""
     some = [answer for answer in answers if answer.asked <= size]
     return some[-1] if some else None
+
+
+def pairwise_agreement(said: Sequence[np.ndarray], task: str) -> list[float]:
+    """How far each two of some answers of the same rows agree.
+
+    Parameters
+    ----------
+    said : sequence of ndarray of shape (n_rows,)
+        Labels or values.
+    task : {"classification", "regression"}
+
+    Returns
+    -------
+    list of float
+        As :func:`agreement` has it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> one, two = np.array([1.0, 2.0]), np.array([2.0, 1.0])
+    >>> pairwise_agreement([one, one, two], "regression")
+    [1.0, -1.0, -1.0]
+    """
+    return [agreement(a, b, task) for a, b in itertools.combinations(said, 2)]
+
+
+def agreement(one: np.ndarray, two: np.ndarray, task: str) -> float:
+    """Share of equal classes, or Lin's concordance of values."""
+    if task == "classification":
+        return float(np.mean(one == two))
+    difference = float(np.mean((one - two) ** 2))
+    if difference == 0.0:
+        return 1.0
+    apart = float(one.var() + two.var() + (one.mean() - two.mean()) ** 2)
+    return 1.0 - difference / apart if math.isfinite(apart) else math.nan
 
 
 def with_frontier(points: Sequence[FrontierPoint]) -> tuple[FrontierPoint, ...]:

@@ -2,22 +2,48 @@
 
 from __future__ import annotations
 
+import json
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from clearwood._documents import Place, parse_json, read_bytes
 from clearwood.ensembles.tree_ensemble import TreeEnsemble
-from clearwood.exceptions import ModelError
+from clearwood.exceptions import ModelError, ModelFormatError
 
-# By the top-level module of a model's class. A reader module has a function
-# ``read(model)`` and ``READERS``, the names of the classes it reads; it is imported
-# only when it is needed.
-READER_MODULES = {
-    "sklearn": "clearwood.ensembles.sklearn.model",
-    "xgboost": "clearwood.ensembles.xgboost.model",
-    "lightgbm": "clearwood.ensembles.lightgbm.model",
-    "catboost": "clearwood.ensembles.catboost.model",
+LIBRARIES = ("sklearn", "xgboost", "lightgbm", "catboost")
+"""Top-level modules of the models that are read.
+
+Each has a folder here, whose module ``model`` has a function ``read(model)`` and
+``READERS``, the names of the classes it reads. It is imported only when it is needed.
+"""
+
+# How files begin that people have and that are not read, and what to do instead.
+# Never a pickle: opening one runs whatever code its author put there.
+REFUSED = {
+    b"\x80": (
+        "a pickle, which could run any code",
+        "Load it where it comes from and hand over the model itself, or have it "
+        "saved in the library's own format",
+    ),
+    b"CBM1": (
+        "CatBoost's binary format",
+        'Save the model with save_model(path, format="json")',
+    ),
+    b"binf": ("XGBoost's old binary format", 'Save the model as "model.json"'),
+    b"bs64": ("XGBoost's old binary format", 'Save the model as "model.json"'),
+    b"\x1f\x8b": ("a gzip archive", "Unpack it first"),
+    b"PK": ("a zip archive", "Unpack it first"),
+    b"\x08": ("probably ONNX", "Save the model in its library's own format"),
+    b"<": (
+        "XML (PMML?) or a web page",
+        "Save the model in its library's own format",
+    ),
 }
+KNOWN = (
+    "XGBoost's JSON (.json) or UBJSON (.ubj), LightGBM's text (.txt) and CatBoost's "
+    "JSON (.json)"
+)
 
 
 def read_ensemble(model: Any) -> TreeEnsemble:
@@ -64,18 +90,85 @@ sklearn.ensemble.GradientBoostingRegressor>
     if isinstance(model, TreeEnsemble):
         return model
     if isinstance(model, str | Path):
-        from clearwood.ensembles.files import read_file
-
-        return read_file(model)
+        return read_document(read_bytes(model), str(model))
     for base in type(model).__mro__:
         library = base.__module__.partition(".")[0]
-        if library in READER_MODULES:
-            return import_module(READER_MODULES[library]).read(model)
+        if library in LIBRARIES:
+            return _reader_of(library).read(model)
     found = repr(model) if isinstance(model, type) else type(model).__qualname__
     raise ModelError(
         f"Cannot read {found}; expected a TreeEnsemble, the path of a model file or a "
         f"fitted model, one of {_readable_models()}."
     )
+
+
+def _readable_models() -> str:
+    """The names of all classes that can be read, for messages."""
+    names = [name for library in LIBRARIES for name in _reader_of(library).READERS]
+    return ", ".join(names)
+
+
+def _reader_of(library: str) -> Any:
+    return import_module(f"clearwood.ensembles.{library}.model")
+
+
+# Files
+
+
+def read_document(data: bytes, name: str) -> TreeEnsemble:
+    """Read the content of a model file.
+
+    Parameters
+    ----------
+    data : bytes
+    name : str
+        The file's name, for messages.
+
+    Returns
+    -------
+    TreeEnsemble
+    """
+    start = data[:4096].removeprefix(b"\xef\xbb\xbf").lstrip()
+    if not start:
+        raise ModelFormatError(f"{name}: the file is empty; save the model again.")
+    if start.startswith(b"tree"):
+        return _reader_of("lightgbm").read_text(data, name)
+    if start.startswith(b"{"):
+        if _looks_like_json(start):
+            return _read_json(data, name)
+        return _reader_of("xgboost").read_ubjson(data, name)
+    for beginning, (found, remedy) in REFUSED.items():
+        if data.startswith(beginning):
+            raise ModelFormatError(f"{name}: this is {found}. {remedy}.")
+    raise ModelFormatError(
+        f"{name}: found {data[:12]!r} at the start, expected a model file: {KNOWN}."
+    )
+
+
+def _looks_like_json(start: bytes) -> bool:
+    """In JSON a quote follows the brace, in UBJSON the type of a length."""
+    return start[1:].lstrip()[:1] in (b'"', b"}", b"")
+
+
+def _read_json(data: bytes, name: str) -> TreeEnsemble:
+    top = Place(parse_json(data, name), name)
+    keys = top.keys()
+    if "learner" in keys:
+        return _reader_of("xgboost").read_document(top)
+    if "oblivious_trees" in keys or "trees" in keys:
+        return _reader_of("catboost").read_document(top)
+    if "tree_info" in keys:
+        raise ModelFormatError(
+            f"{name}: this is LightGBM's JSON dump, which is made for display. Save "
+            "the model with booster_.save_model(path)."
+        )
+    listed = json.dumps(keys[:5])
+    raise ModelFormatError(
+        f"{name}: found JSON with the keys {listed}, expected a model file: {KNOWN}."
+    )
+
+
+# What else may stand where a model is expected
 
 
 def as_predictor(teacher: Any) -> Any:
@@ -96,13 +189,7 @@ def as_predictor(teacher: Any) -> Any:
         return read_ensemble(teacher)
     library = type(teacher).__module__.partition(".")[0]
     plain = type(teacher).__name__ in ("Booster", "CatBoost")
-    return read_ensemble(teacher) if plain and library in READER_MODULES else teacher
-
-
-def _readable_models() -> str:
-    """The names of all classes that can be read, for messages."""
-    names = [name for m in READER_MODULES.values() for name in import_module(m).READERS]
-    return ", ".join(names)
+    return read_ensemble(teacher) if plain and library in LIBRARIES else teacher
 
 
 def needs_fit(estimator: Any) -> bool:

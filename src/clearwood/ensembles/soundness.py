@@ -1,16 +1,13 @@
-"""The checks that every ensemble passes when it is built: is this a forest."""
+"""The checks that the trees of every ensemble pass when it is built."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 
 from clearwood._documents import refuse_damaged
-from clearwood.ensembles.links import LINKS, REGRESSION_LINKS
-
-if TYPE_CHECKING:
-    from clearwood.ensembles.tree_ensemble import TreeEnsemble
+from clearwood.ensembles.flat_trees import FlatTrees
 
 NODE_FIELDS = {
     "feature": np.int32,
@@ -30,6 +27,8 @@ OTHER_FIELDS = {
     "offset": np.float64,
     "tree_weight": np.float64,
 }
+ARRAYS: dict[str, Any] = {**NODE_FIELDS, **TREE_FIELDS, **OTHER_FIELDS}
+"""The type of every array of an ensemble."""
 
 
 def exact_array(name: str, values: Any, dtype: Any) -> np.ndarray:
@@ -48,12 +47,12 @@ def exact_array(name: str, values: Any, dtype: Any) -> np.ndarray:
     return array
 
 
-def check_structure(ensemble: TreeEnsemble) -> None:
-    """Raise ``ModelFormatError`` where an ensemble is not a set of sound trees.
+def check_trees(trees: FlatTrees) -> None:
+    """Raise ``ModelFormatError`` where arrays are not a set of sound trees.
 
     Parameters
     ----------
-    ensemble : TreeEnsemble
+    trees : FlatTrees
         With fields of the right types.
 
     Raises
@@ -76,15 +75,16 @@ def check_structure(ensemble: TreeEnsemble) -> None:
 expected a later node of the same tree. The model is damaged or was changed by hand; \
 read it again or refit it.
     """
-    _check_shapes(ensemble)
-    _check_roots(ensemble)
-    _check_children(ensemble)
-    _check_splits(ensemble)
-    _check_category_sets(ensemble)
-    _check_outputs(ensemble)
+    _check_shapes(trees)
+    _check_roots(trees)
+    _check_children(trees)
+    _check_splits(trees)
+    _check_category_sets(trees)
+    finite = (trees.feature >= 0) | np.isfinite(trees.value).all(axis=1)
+    _require(trees, "value", finite, "finite leaf values")
 
 
-def _check_shapes(e: TreeEnsemble) -> None:
+def _check_shapes(e: FlatTrees) -> None:
     for name in NODE_FIELDS:
         found = getattr(e, name).shape
         if found != (e.n_nodes,):
@@ -101,7 +101,7 @@ def _check_shapes(e: TreeEnsemble) -> None:
             )
 
 
-def _check_roots(e: TreeEnsemble) -> None:
+def _check_roots(e: FlatTrees) -> None:
     expected_first = e.n_trees == 0 or e.roots[0] == 0
     in_order = np.all(np.diff(e.roots) > 0) and np.all(e.roots < e.n_nodes)
     if not expected_first or not in_order or (e.n_nodes > 0) != (e.n_trees > 0):
@@ -110,7 +110,7 @@ def _check_roots(e: TreeEnsemble) -> None:
         )
 
 
-def _check_children(e: TreeEnsemble) -> None:
+def _check_children(e: FlatTrees) -> None:
     inner = e.feature >= 0
     position = np.arange(e.n_nodes)
     tree_end = np.append(e.roots, e.n_nodes)[1:][_tree_of_node(e)]
@@ -129,7 +129,7 @@ def _check_children(e: TreeEnsemble) -> None:
         )
 
 
-def _check_splits(e: TreeEnsemble) -> None:
+def _check_splits(e: FlatTrees) -> None:
     n = e.n_features
     in_range = (e.feature >= -1) & (e.feature < n)
     _require(e, "feature", in_range, f"-1 at a leaf, else 0 to {n - 1}")
@@ -143,7 +143,7 @@ def _check_splits(e: TreeEnsemble) -> None:
     _require(e, "cut", ~numeric | ~np.isnan(e.cut), "a number")
 
 
-def _check_category_sets(e: TreeEnsemble) -> None:
+def _check_category_sets(e: FlatTrees) -> None:
     offsets = e.category_offsets
     n_sets = offsets.size - 1
     ends_fit = n_sets >= 0 and offsets[0] == 0 and offsets[-1] == e.categories_left.size
@@ -161,63 +161,18 @@ def _check_category_sets(e: TreeEnsemble) -> None:
         _fail_at(e, node, "category_set", f"a set over {size} categories", expected)
 
 
-def _check_outputs(e: TreeEnsemble) -> None:
-    leaf_is_finite = (e.feature >= 0) | np.isfinite(e.value).all(axis=1)
-    _require(e, "value", leaf_is_finite, "finite leaf values")
-    last = e.output.astype(np.int64) + e.value.shape[1]
-    wrong = np.flatnonzero((e.output < 0) | (last > e.n_outputs))
-    if wrong.size:
-        t = wrong[0]
-        expected = f"a first output that leaves room in {e.n_outputs} output(s)"
-        refuse_damaged(f"output of tree {t}", str(e.output[t]), expected)
-    for name in ("base_score", "offset"):
-        found = getattr(e, name)
-        if found.shape != (e.n_outputs,) or not np.isfinite(found).all():
-            refuse_damaged(name, str(found), "one finite number per output")
-    if not (np.isfinite(e.divisor) and e.divisor > 0):
-        refuse_damaged("divisor", str(e.divisor), "a positive number")
-    for name in ("scale", "link_scale"):
-        if not np.isfinite(getattr(e, name)):
-            refuse_damaged(name, str(getattr(e, name)), "a finite number")
-    if e.aggregation not in ("sum", "weighted_median"):
-        refuse_damaged("aggregation", repr(e.aggregation), "'sum' or 'weighted_median'")
-    if e.tree_weight.size != (e.n_trees if e.aggregation == "weighted_median" else 0):
-        refuse_damaged(
-            "tree_weight", f"{e.tree_weight.size} weights", "one per tree for a median"
-        )
-    _check_link(e)
-
-
-def _check_link(e: TreeEnsemble) -> None:
-    if e.link not in LINKS:
-        refuse_damaged("link", repr(e.link), f"one of {LINKS}")
-    if e.task == "regression":
-        if e.classes is not None or e.n_outputs != 1 or e.link not in REGRESSION_LINKS:
-            found = f"{e.n_outputs} output(s), link {e.link!r}, classes {e.classes}"
-            refuse_damaged(
-                "task", found, "one output, no classes and a regression link"
-            )
-    elif e.task == "classification":
-        n = 2 if e.link == "logistic" else e.n_outputs
-        if e.classes is None or len(e.classes) != n or e.link in REGRESSION_LINKS:
-            found = f"classes {e.classes}, link {e.link!r}"
-            refuse_damaged("task", found, f"{n} classes and a classification link")
-    else:
-        refuse_damaged("task", repr(e.task), "'regression' or 'classification'")
-
-
-def _tree_of_node(e: TreeEnsemble) -> np.ndarray:
+def _tree_of_node(e: FlatTrees) -> np.ndarray:
     return np.searchsorted(e.roots, np.arange(e.n_nodes), side="right") - 1
 
 
-def _require(e: TreeEnsemble, field: str, good: np.ndarray, expected: str) -> None:
+def _require(e: FlatTrees, field: str, good: np.ndarray, expected: str) -> None:
     bad = np.flatnonzero(~good)
     if bad.size:
         _fail_at(e, bad[0], field, str(getattr(e, field)[bad[0]]), expected)
 
 
 def _fail_at(
-    e: TreeEnsemble, node: int, field: str, found: str, expected: str
+    e: FlatTrees, node: int, field: str, found: str, expected: str
 ) -> NoReturn:
     tree = np.searchsorted(e.roots, node, side="right") - 1
     where = f"{field} of node {node - e.roots[tree]} in tree {tree}"

@@ -9,18 +9,11 @@ from typing import Any, Literal
 
 import numpy as np
 
-from clearwood._features import FeatureSpace
+from clearwood._documents import refuse_damaged
 from clearwood.ensembles import _kernels
-from clearwood.ensembles.links import Link, response
-from clearwood.ensembles.rows import check_rows
-from clearwood.ensembles.soundness import (
-    NODE_FIELDS,
-    OTHER_FIELDS,
-    TREE_FIELDS,
-    check_structure,
-    exact_array,
-)
-from clearwood.ensembles.splits import Splits, splits_of
+from clearwood.ensembles.flat_trees import FlatTrees
+from clearwood.ensembles.links import LINKS, REGRESSION_LINKS, Link, response
+from clearwood.ensembles.soundness import ARRAYS, check_trees, exact_array
 from clearwood.exceptions import InputError
 
 BLOCK_LEAVES = 2**20
@@ -29,12 +22,9 @@ BLOCK_LEAVES = 2**20
 With fewer rows at a time, large trees would be fetched from memory too often.
 """
 
-SPARE_LEVELS = 2
-"""A tree with so many levels more than its leaves need still counts as full."""
-
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
-class TreeEnsemble:
+class TreeEnsemble(FlatTrees):
     """A fitted tree ensemble, read from any library, that predicts as the original.
 
     Use :func:`read_ensemble` to get one. All nodes of all trees lie in flat arrays, one
@@ -117,21 +107,8 @@ class TreeEnsemble:
     True
     """
 
-    features: FeatureSpace
     task: Literal["regression", "classification"]
     classes: np.ndarray | None = None
-    feature: np.ndarray
-    cut: np.ndarray
-    left: np.ndarray
-    right: np.ndarray
-    missing_left: np.ndarray
-    unseen_left: np.ndarray
-    category_set: np.ndarray
-    category_offsets: np.ndarray = field(default_factory=lambda: np.zeros(1, int))
-    categories_left: np.ndarray = field(default_factory=lambda: np.zeros(0, bool))
-    value: np.ndarray
-    roots: np.ndarray
-    output: np.ndarray
     base_score: np.ndarray
     aggregation: Literal["sum", "weighted_median"] = "sum"
     divisor: float = 1.0
@@ -142,10 +119,6 @@ class TreeEnsemble:
     link: Link
     link_scale: float = 1.0
     decision: Literal["raw", "raw_or_zero", "probability"] = "raw"
-    allows_missing: bool | np.ndarray
-    allows_infinite: bool
-    input_dtype: Literal["float32", "float64"]
-    source: str
     details: Mapping[str, str | float] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
@@ -153,69 +126,18 @@ class TreeEnsemble:
         """Bring the arrays into their types and check that they form trees."""
         if not np.size(self.offset):
             object.__setattr__(self, "offset", np.zeros(np.shape(self.base_score)))
-        for name, dtype in {**NODE_FIELDS, **TREE_FIELDS, **OTHER_FIELDS}.items():
+        for name, dtype in ARRAYS.items():
             array = exact_array(name, getattr(self, name), dtype)
             object.__setattr__(self, name, array)
-        check_structure(self)
+        check_trees(self)
+        _check_outputs(self)
 
     # What it is
-
-    @property
-    def n_nodes(self) -> int:
-        """Number of nodes in all trees."""
-        return self.feature.size
-
-    @property
-    def n_trees(self) -> int:
-        """Number of trees; boosting with k classes has k trees per round."""
-        return self.roots.size
-
-    @property
-    def n_leaves(self) -> int:
-        """Number of leaves in all trees."""
-        return int(np.count_nonzero(self.feature < 0))
-
-    @property
-    def n_splits(self) -> int:
-        """Number of inner nodes in all trees."""
-        return self.n_nodes - self.n_leaves
-
-    @property
-    def n_features(self) -> int:
-        """Number of features that the model was fitted on."""
-        return self.features.n_features
 
     @property
     def n_outputs(self) -> int:
         """Number of raw scores per row."""
         return self.base_score.size
-
-    @cached_property
-    def max_depth(self) -> int:
-        """Most questions that a row is asked in one tree."""
-        depths = _kernels.node_depths(self.feature, self.left, self.right)
-        return int(depths.max(initial=0))
-
-    def splits(self) -> Splits:
-        """All questions that the trees ask, each as often as it is asked.
-
-        Returns
-        -------
-        Splits
-            ``numeric``: arrays ``node``, ``feature``, ``cut``, ``missing_left``;
-            ``categorical``: one ``CategoricalSplit`` per node.
-
-        Examples
-        --------
-        >>> from sklearn.tree import DecisionTreeRegressor
-        >>> from clearwood.ensembles import read_ensemble
-        >>> tree = DecisionTreeRegressor().fit([[0.0], [1.0]], [5.0, 7.0])
-        >>> read_ensemble(tree).splits().numeric.cut
-        array([0.50000003])
-
-        Not 0.5: the tree casts to float32, which takes slightly larger values to 0.5.
-        """
-        return splits_of(self)
 
     def with_feature_names(self, names: Sequence[str]) -> TreeEnsemble:
         """The same ensemble under the column names of the user's data.
@@ -379,76 +301,12 @@ class TreeEnsemble:
         n_rows = max(1, BLOCK_LEAVES // max(1, self.n_trees))
         for start in range(0, len(encoded), n_rows):
             rows = slice(start, start + n_rows)
-            raw[rows] = combine(self._find_leaves(encoded[rows]))
+            raw[rows] = combine(self.find_leaves(encoded[rows]))
         return raw
 
     def _response(self, raw: np.ndarray) -> np.ndarray:
         # Exact: scores that were added in float32 are float32 numbers.
         return response(raw.astype(self.sum_dtype), self.link, self.link_scale)
-
-    def leaves(self, X: Any) -> np.ndarray:
-        """Node position of the leaf that every row reaches in every tree.
-
-        Parameters
-        ----------
-        X : array-like or pandas or polars frame of shape (n_rows, n_features)
-
-        Returns
-        -------
-        ndarray of int32 of shape (n_rows, n_trees)
-
-        Examples
-        --------
-        >>> from sklearn.tree import DecisionTreeRegressor
-        >>> from clearwood.ensembles import read_ensemble
-        >>> tree = DecisionTreeRegressor().fit([[0.0], [1.0]], [5.0, 7.0])
-        >>> read_ensemble(tree).leaves([[0.2], [0.7]])
-        array([[1],
-               [2]], dtype=int32)
-        """
-        return self._find_leaves(self.encode(X)).T
-
-    def encode(self, X: Any) -> np.ndarray:
-        """The rows as float64 codes, refused where the original would refuse them.
-
-        Raises
-        ------
-        InputError
-            The columns do not fit, or hold NaN or infinity and the model takes none.
-        """
-        X = self.features.encode(X)
-        check_rows(X, self)
-        return X
-
-    def _find_leaves(self, X: np.ndarray) -> np.ndarray:
-        if not self.n_trees:
-            return np.empty((0, len(X)), dtype=np.int32)
-        children, levels = self._ways_down
-        return _kernels.find_leaves(
-            X,
-            self.feature,
-            self.cut,
-            children,
-            self.missing_left,
-            self.unseen_left,
-            self.category_set,
-            self.category_offsets,
-            self.categories_left,
-            self.roots,
-            levels,
-        )
-
-    @cached_property
-    def _ways_down(self) -> tuple[np.ndarray, np.ndarray]:
-        """Children and levels, as ``find_leaves`` wants them."""
-        leaf = self.feature < 0
-        children = np.stack([self.left, self.right], axis=1)
-        children[leaf] = np.flatnonzero(leaf)[:, None]
-        depths = _kernels.node_depths(self.feature, self.left, self.right)
-        depth = np.maximum.reduceat(depths, self.roots)
-        n_leaves = np.add.reduceat(leaf, self.roots, dtype=np.int32)
-        nearly_full = depth <= np.log2(n_leaves) + SPARE_LEVELS
-        return children, np.where(nearly_full, depth, 0).astype(np.int32)
 
     def _sum(self, leaves: np.ndarray) -> np.ndarray:
         # One tree after the other, as the libraries add: the same rounding.
@@ -474,3 +332,46 @@ class TreeEnsemble:
         return np.take_along_axis(
             predicted, np.take_along_axis(order, middle, axis=1), axis=1
         )
+
+
+def _check_outputs(e: TreeEnsemble) -> None:
+    last = e.output.astype(np.int64) + e.value.shape[1]
+    wrong = np.flatnonzero((e.output < 0) | (last > e.n_outputs))
+    if wrong.size:
+        t = wrong[0]
+        expected = f"a first output that leaves room in {e.n_outputs} output(s)"
+        refuse_damaged(f"output of tree {t}", str(e.output[t]), expected)
+    for name in ("base_score", "offset"):
+        found = getattr(e, name)
+        if found.shape != (e.n_outputs,) or not np.isfinite(found).all():
+            refuse_damaged(name, str(found), "one finite number per output")
+    if not (np.isfinite(e.divisor) and e.divisor > 0):
+        refuse_damaged("divisor", str(e.divisor), "a positive number")
+    for name in ("scale", "link_scale"):
+        if not np.isfinite(getattr(e, name)):
+            refuse_damaged(name, str(getattr(e, name)), "a finite number")
+    if e.aggregation not in ("sum", "weighted_median"):
+        refuse_damaged("aggregation", repr(e.aggregation), "'sum' or 'weighted_median'")
+    if e.tree_weight.size != (e.n_trees if e.aggregation == "weighted_median" else 0):
+        refuse_damaged(
+            "tree_weight", f"{e.tree_weight.size} weights", "one per tree for a median"
+        )
+    _check_link(e)
+
+
+def _check_link(e: TreeEnsemble) -> None:
+    if e.link not in LINKS:
+        refuse_damaged("link", repr(e.link), f"one of {LINKS}")
+    if e.task == "regression":
+        if e.classes is not None or e.n_outputs != 1 or e.link not in REGRESSION_LINKS:
+            found = f"{e.n_outputs} output(s), link {e.link!r}, classes {e.classes}"
+            refuse_damaged(
+                "task", found, "one output, no classes and a regression link"
+            )
+    elif e.task == "classification":
+        n = 2 if e.link == "logistic" else e.n_outputs
+        if e.classes is None or len(e.classes) != n or e.link in REGRESSION_LINKS:
+            found = f"classes {e.classes}, link {e.link!r}"
+            refuse_damaged("task", found, f"{n} classes and a classification link")
+    else:
+        refuse_damaged("task", repr(e.task), "'regression' or 'classification'")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -38,10 +37,10 @@ ENSEMBLE_ARRAYS = {
 }  # fmt: skip
 
 
-def save_estimator(
-    estimator: LearnsByStatistics, path: str | Path, *, overwrite: bool = False
-) -> None:
-    """Write a fitted estimator: structures, priors and statistics.
+def to_archive(
+    estimator: LearnsByStatistics,
+) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """What is kept of a fitted estimator: structures, priors and statistics.
 
     Parameters that only matter to the next ``fit`` are not kept, but for the
     structure or forest, which becomes the parameter.
@@ -49,8 +48,11 @@ def save_estimator(
     Parameters
     ----------
     estimator : MetaTreeClassifier, MetaTreeRegressor, MetaForest...
-    path : str or Path
-    overwrite : bool, default=False
+
+    Returns
+    -------
+    document : dict
+    arrays : dict of str to ndarray
     """
     from sklearn.utils.validation import check_is_fitted
 
@@ -60,7 +62,6 @@ def save_estimator(
     check_is_fitted(estimator)
     names = getattr(estimator, "feature_names_in_", None)
     document: dict[str, Any] = {
-        "kind": kind,
         "leaf": archive.leaf_to_dict(estimator.leaf_),
         "classes": archive.labels_to_list(getattr(estimator, "classes_", None)),
         "column_names": None if names is None else [str(name) for name in names],
@@ -83,21 +84,20 @@ def save_estimator(
             "source": e.source,
         }
     document |= archive.features_to_dict(features)
-    archive.write_archive(path, document, arrays, overwrite=overwrite)
+    return document, arrays
 
 
-def load_estimator(path: str | Path) -> Any:
-    """Read what :func:`save_estimator` wrote; anything else is a ModelFormatError."""
-    try:
-        return _load(*archive.read_archive(path))
-    except ModelFormatError as error:
-        raise ModelFormatError(f"{path}: {error}") from None
+def from_archive(top: Place, array: Callable[..., np.ndarray]) -> Any:
+    """Read what :func:`to_archive` kept; anything else is a ModelFormatError.
 
-
-def _load(top: Place, array: Callable[..., np.ndarray]) -> Any:
+    Parameters
+    ----------
+    top : Place
+        The document.
+    array : callable
+        From the name, kind and shape of an array to it.
+    """
     kind = top["kind"].text()
-    if kind not in KINDS:
-        raise ModelFormatError(f"kind: expected one of {list(KINDS)}.")
     features = read_features(top)
     leaf = archive.read_leaf(top["leaf"])
     classes = None if top["classes"].value is None else top["classes"].labels()

@@ -7,13 +7,14 @@ from clearwood.rules.building.lists import (
     build_rule_set,
     build_rule_sum,
 )
-from clearwood.rules.building.prune import prune_by_coverage, prune_by_prediction
+from clearwood.rules.building.shorten import prune_by_coverage, prune_by_prediction
 from clearwood.rules.conditions import (
     CategorySet,
     Condition,
     Interval,
     region_conditions,
 )
+from clearwood.rules.kinds import RuleAverage, RuleList, RuleSum
 from clearwood.rules.rule import Rule
 from clearwood.rules.rule_set import RuleSet
 from clearwood.rules.scores import RuleScores
@@ -29,8 +30,11 @@ __all__ = [
     "Interval",
     "Question",
     "Rule",
+    "RuleAverage",
+    "RuleList",
     "RuleScores",
     "RuleSet",
+    "RuleSum",
     "Statements",
     "Training",
     "Tree",

@@ -6,8 +6,8 @@ import numpy as np
 
 from clearwood._numeric import kernel
 
-SMALLEST_CHANGE = 1e-12
-"""A box moves only if it gets better by more than rounding."""
+ROUNDING = 1e-12
+"""A box moves only if it gets better by more than this."""
 
 MOST_ROUNDS = 100
 """Most visits of one feature while a box moves."""
@@ -247,7 +247,7 @@ def improve_box(
         now = part_cost(total, seen_here, allowed, is_category[d], bound_cost)
         then = part_cost(total, seen_here, better, is_category[d], bound_cost)
         unchanged += 1
-        if then < now - SMALLEST_CHANGE and (count * better).sum() >= least:
+        if then < now - ROUNDING and (count * better).sum() >= least:
             unchanged = 1
             for i in range(n_rows):
                 b = column[i]

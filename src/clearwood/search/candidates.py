@@ -1,4 +1,4 @@
-"""Boxes to choose from: the nodes of small randomised trees."""
+"""Boxes to choose from: where they come from, and what is known of them beforehand."""
 
 from __future__ import annotations
 
@@ -6,13 +6,16 @@ from typing import Any
 
 import numpy as np
 
-from clearwood.search.grid import Grid, contains, whole_box
+from clearwood.search.grid import Grid, contains, n_literals, whole_box
 
 FEATURE_SHARES = (1.0, 0.5, 0.25)
 """Share of the features that a tree may choose from at a split."""
 
 MOST_TREE_ROWS = 4000
 """Rows that one tree is grown on."""
+
+MOST_GAIN_ROWS = 20_000
+"""Rows on which candidates are compared."""
 
 
 def candidate_boxes(
@@ -67,6 +70,48 @@ def candidate_boxes(
     return stacked[np.sort(first)]
 
 
+class Candidates:
+    """Boxes that may join, with what can be known of them beforehand.
+
+    Where there are very many rows, only a random part is looked at.
+
+    Parameters
+    ----------
+    problem : ListProblem or SumProblem
+    boxes : ndarray of bool of shape (n_boxes, total number of bins)
+    """
+
+    def __init__(self, problem: Any, boxes: np.ndarray) -> None:
+        self.boxes = boxes
+        self.grid, self.loss, self.counts = _thinned(
+            problem.grid, problem.loss, problem.counts
+        )
+        self.literals = np.array(
+            [n_literals(self.grid, box, problem.seen) for box in boxes], dtype=int
+        )
+        # Sums over the rows of a box are products with this matrix.
+        self.member = contains(self.grid, boxes).astype(np.float32)
+
+    def __len__(self) -> int:
+        return len(self.boxes)
+
+    def sums(self, columns: np.ndarray) -> np.ndarray:
+        """Sums of columns (n_rows, n_columns) over the rows of each box."""
+        return self.member @ columns.astype(np.float32)
+
+
+def _thinned(grid: Grid, loss: Any, counts: np.ndarray) -> tuple[Grid, Any, np.ndarray]:
+    """Grid, loss and counts of a random part of very many rows.
+
+    What the rows count is scaled up to the same total.
+    """
+    if grid.n_rows <= MOST_GAIN_ROWS:
+        return grid, loss, counts
+    rows = np.random.default_rng(0).permutation(grid.n_rows)[:MOST_GAIN_ROWS]
+    scale = counts.sum() / max(counts[rows].sum(), 1.0)
+    return grid.take(rows), loss.take(rows), counts[rows] * scale
+
+
 def mean_ranks(
     column: np.ndarray, score: np.ndarray, weight: np.ndarray, size: int
 ) -> np.ndarray:
@@ -98,24 +143,8 @@ def mean_ranks(
     return np.argsort(np.argsort(mean, kind="stable"))
 
 
-def rank_columns(
-    grid: Grid, target: np.ndarray, weight: np.ndarray
-) -> tuple[np.ndarray, list[np.ndarray]]:
-    """Rows for scikit-learn's trees: bins; of categories, ranks by mean target.
-
-    Returns
-    -------
-    columns : ndarray of float32 of shape (n_rows, n_features)
-    ranks : list of ndarray
-        Per feature the rank of every bin: its position, where it is numeric.
-    """
-    # Of several outputs the one that varies most.
-    target = target.reshape(len(target), -1)
-    ranks = _ranks(grid, target[:, int(target.var(axis=0).argmax())], weight)
-    return _ranked(grid, ranks), ranks
-
-
 def _ranks(grid: Grid, score: np.ndarray, weight: np.ndarray) -> list[np.ndarray]:
+    """Per feature the rank of every bin: its position, where it is numeric."""
     return [
         mean_ranks(column, score, weight, size) if category else np.arange(size)
         for column, size, category in zip(grid.columns, grid.n_bins, grid.is_category)
@@ -123,6 +152,7 @@ def _ranks(grid: Grid, score: np.ndarray, weight: np.ndarray) -> list[np.ndarray
 
 
 def _ranked(grid: Grid, ranks: list[np.ndarray]) -> np.ndarray:
+    """Rows for scikit-learn's trees: ranks of bins."""
     columns = [rank[column] for rank, column in zip(ranks, grid.columns)]
     return np.array(columns, np.float32).T
 

@@ -8,6 +8,9 @@ import numpy as np
 
 from clearwood.search import _kernels
 
+LEAST_ROWS = 5
+"""Rows that a box has to catch, unless a problem says otherwise."""
+
 
 class Grid(NamedTuple):
     """Rows as bins, and what kind of bins they are.

@@ -108,7 +108,7 @@ class _AdditiveRules(RulesOnSizePath):
                 setting.literal_penalty,
                 RIDGE[training.task],
                 training.counts,
-                self.min_rows,
+                min_rows=self.min_rows,
             )
             for setting in settings
         ]
@@ -166,9 +166,9 @@ class AdditiveRulesClassifier(ClassifiesByRules, _AdditiveRules):
         ``clone``); an unfitted one is fitted on ``X, y``; None means histogram
         gradient boosting.
     n_rules : int or "auto", default="auto"
-        Lines asked for; fewer where more do not pay. "auto" takes as many as pay, at
-        most ``max_rules``: the fewest that are within one standard error of the best
-        fidelity on rows held out from the training rows (three folds).
+        Lines printed at most; fewer where more do not pay. "auto" takes as many as
+        pay, up to ``max_rules``: the fewest that are within one standard error of the
+        best fidelity on rows held out from the training rows (three folds).
     max_rules : int, default=10
         Most lines printed, ``otherwise`` included (here the constant); ``path_`` holds
         the sums of all sizes.
@@ -183,7 +183,8 @@ class AdditiveRulesClassifier(ClassifiesByRules, _AdditiveRules):
         ensemble may ask them.
     round_cuts : bool, default=True
         Print, and predict with, the shortest bounds that separate the same training
-        values, and short values.
+        values, values short within a thousandth of the target's standard deviation,
+        and log-odds of three digits.
     tune : "auto" or None, default="auto"
         With fewer than 2,000 rows, choose by fidelity on held-out rows (three folds)
         how much literals cost, and whether synthetic rows are used; None takes the

@@ -16,7 +16,7 @@ import numpy as np
 
 from clearwood.rules import BinSplit, Training, Tree, build_tree
 from clearwood.search.trees.grow import grow_trees
-from clearwood.search.trees.nodes import TREE_PENALTY, Node, make_tree_problem
+from clearwood.search.trees.nodes import TREE_PENALTY, TreeNode, make_tree_problem
 from clearwood.simplifiers._common.base import CORE, ClassifiesByRules, PredictsByRules
 from clearwood.simplifiers._common.size_path import N_SYNTHETIC, TreesOnSizePath
 
@@ -70,18 +70,18 @@ class _DistilledTree(TreesOnSizePath):
         training: Training,
         settings: Sequence[TreeSettings],
         generator: np.random.Generator,
-    ) -> list[list[Node]]:
+    ) -> list[list[TreeNode]]:
         problem = make_tree_problem(
             training.grid,
             training.loss,
             training.counts,
             TREE_PENALTY,
-            self.min_rows,
+            min_rows=self.min_rows,
         )
         return [grow_trees(problem, self.max_rules)]
 
-    def _print_tree(self, training: Training, tree: Node) -> Tree:
-        def split(node: Node) -> BinSplit | None:
+    def _print_tree(self, training: Training, tree: TreeNode) -> Tree:
+        def split(node: TreeNode) -> BinSplit | None:
             if node.goes_left is None:
                 return None
             left, right = node.children
@@ -107,9 +107,9 @@ class DistilledTreeClassifier(ClassifiesByRules, _DistilledTree):
         ``clone``); an unfitted one is fitted on ``X, y``; None means histogram
         gradient boosting.
     n_rules : int or "auto", default="auto"
-        Lines asked for; fewer where more do not pay. "auto" takes as many as pay, at
-        most ``max_rules``: the fewest that are within one standard error of the best
-        fidelity on rows held out from the training rows (three folds).
+        Lines printed at most; fewer where more do not pay. "auto" takes as many as
+        pay, up to ``max_rules``: the fewest that are within one standard error of the
+        best fidelity on rows held out from the training rows (three folds).
     max_rules : int, default=10
         Most lines printed, ``otherwise`` included: each is a leaf. ``path_`` holds the
         trees of all sizes.
@@ -124,7 +124,8 @@ class DistilledTreeClassifier(ClassifiesByRules, _DistilledTree):
         ensemble may ask them.
     round_cuts : bool, default=True
         Print, and predict with, the shortest bounds that separate the same training
-        values, and short values.
+        values, and values short within half a percent of the target's standard
+        deviation.
     n_synthetic : int or "auto", default="auto"
         Synthetic rows, which the ensemble labels: training rows mixed with their
         neighbours. "auto" makes three per row, at least 4,000 and at most 20,000, and

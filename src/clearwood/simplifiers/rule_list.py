@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from clearwood._estimators import StrOptions
+from clearwood._validation import check_signs
 from clearwood.rules import RuleSet, Training, build_rule_list
 from clearwood.search import (
     BoxList,
@@ -25,8 +26,12 @@ from clearwood.search import (
 )
 from clearwood.search.trees.grow import grow_trees
 from clearwood.search.trees.nodes import TREE_PENALTY, as_list, make_tree_problem
-from clearwood.simplifiers._common.base import CORE, ClassifiesByRules, PredictsByRules
-from clearwood.simplifiers._common.constraints import in_words, read_signs
+from clearwood.simplifiers._common.base import (
+    CORE,
+    ClassifiesByRules,
+    PredictsByRules,
+    in_words,
+)
 from clearwood.simplifiers._common.size_path import N_SYNTHETIC, RulesOnSizePath
 
 LITERAL_PENALTIES = (0.002, 0.004)
@@ -103,7 +108,7 @@ class _RuleList(RulesOnSizePath):
         self, training: Training, generator: np.random.Generator
     ) -> dict[str, str]:
         features = training.bins.features
-        self._signs = read_signs(
+        self._signs = check_signs(
             self.monotonic_cst, features, self._columns(), len(training.classes)
         )
         rising, falling = self._signs == 1, self._signs == -1
@@ -144,13 +149,15 @@ class _RuleList(RulesOnSizePath):
         grid, loss, counts = training.grid, training.loss, training.counts
         penalties = Penalties(setting.literal_penalty, setting.overlap_penalty)
         signs = self._signs[training.asked]
-        problem = make_problem(grid, loss, penalties, counts, signs, self.min_rows)
+        problem = make_problem(
+            grid, loss, penalties, counts, signs, min_rows=self.min_rows
+        )
         lists = grow_lists(problem, candidates, self.max_rules - 1)
         if setting.overlap_penalty < DISJOINT or self._signs.any():
             return lists
         # Boxes that may not meet soon block one another; the leaves of a tree do not.
         trees = grow_trees(
-            make_tree_problem(grid, loss, counts, TREE_PENALTY, self.min_rows),
+            make_tree_problem(grid, loss, counts, TREE_PENALTY, min_rows=self.min_rows),
             self.max_rules,
         )
         best: dict[int, BoxList] = {}
@@ -186,9 +193,9 @@ class RuleListClassifier(ClassifiesByRules, _RuleList):
         ``clone``); an unfitted one is fitted on ``X, y``; None means histogram
         gradient boosting.
     n_rules : int or "auto", default="auto"
-        Lines asked for; fewer where more do not pay. "auto" takes as many as pay, at
-        most ``max_rules``: the fewest that are within one standard error of the best
-        fidelity on rows held out from the training rows (three folds).
+        Lines printed at most; fewer where more do not pay. "auto" takes as many as
+        pay, up to ``max_rules``: the fewest that are within one standard error of the
+        best fidelity on rows held out from the training rows (three folds).
     max_rules : int, default=10
         Most lines printed, ``otherwise`` included; ``path_`` holds the lists of all
         sizes.
@@ -203,7 +210,8 @@ class RuleListClassifier(ClassifiesByRules, _RuleList):
         ensemble may ask them.
     round_cuts : bool, default=True
         Print, and predict with, the shortest bounds that separate the same training
-        values, and short values.
+        values, and values short within half a percent of the target's standard
+        deviation.
     combine : {"near-disjoint", "first", "disjoint"}, default="near-disjoint"
         The first rule that a row satisfies decides. Whether rules may overlap: at a
         cost, freely, or not at all on the training rows.

@@ -11,7 +11,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from clearwood.ensembles import read_ensemble
-from clearwood.ensembles.files import read_document
+from clearwood.ensembles.read import read_document
 from clearwood.ensembles.xgboost.model import read_ubjson
 from clearwood.exceptions import ModelError, ModelFormatError
 

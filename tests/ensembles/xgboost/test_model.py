@@ -11,7 +11,7 @@ from numpy.testing import assert_array_equal
 
 from clearwood.ensembles import read_ensemble
 from clearwood.ensembles._kernels import log_float32
-from clearwood.ensembles.files import read_document
+from clearwood.ensembles.read import read_document
 from clearwood.exceptions import InputError
 
 xgb = pytest.importorskip("xgboost")

@@ -203,7 +203,7 @@ def test_paths_are_the_leaves(seed):
     rng = np.random.default_rng(seed)
     ensemble, encoded = random_ensemble(rng, n_trees=1), random_rows(rng, 50)
     setting = prepared(ensemble, encoded, np.zeros(50), 0, max_depth=None)
-    (leaves,) = ensemble._find_leaves(encoded)
+    (leaves,) = ensemble.find_leaves(encoded)
     by_leaf = {(leaves == leaf).tobytes() for leaf in leaves}
     held = set()
     for k in range(setting.paths.n_rules):

@@ -23,7 +23,7 @@ def effective_questions(
     Features that vary at the node, times the square root of how many questions there
     are about the one that is asked: cuts between its distinct values, or two sets of
     its categories. The root, as neighbouring questions say nearly the same; it was
-    the best power in ``benchmarks/metatree_counts.py``. How often a row counts
+    the best power in ``benchmarks/metatree/counts.py``. How often a row counts
     plays no part.
 
     Parameters

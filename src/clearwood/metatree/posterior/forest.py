@@ -132,7 +132,7 @@ class MetaForest:
 
     def ends(self, encoded: np.ndarray) -> np.ndarray:
         """Node of every tree at which each row ends, (n_trees, n_rows)."""
-        return self.place[self.ensemble._find_leaves(encoded)]
+        return self.place[self.ensemble.find_leaves(encoded)]
 
     # Learning
 

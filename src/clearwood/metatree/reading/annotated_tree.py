@@ -12,8 +12,8 @@ import numpy as np
 
 from clearwood._features import FeatureSpace
 from clearwood.rules.conditions import CategorySet, Condition
+from clearwood.rules.kinds import RuleList
 from clearwood.rules.rule import Rule
-from clearwood.rules.rule_set import RuleSet
 from clearwood.rules.tree import Question, Tree
 
 
@@ -106,10 +106,10 @@ class AnnotatedTree:
         return (*self.leaves, *stopped)
 
     @cached_property
-    def rules(self) -> RuleSet:
+    def rules(self) -> RuleList:
         """One rule per end, the last as ``otherwise``; they predict the same."""
         *first, last = [end.rule for end in self.ends]
-        return RuleSet(
+        return RuleList(
             tuple(first),
             replace(last, conditions=()),
             self.features,

@@ -18,7 +18,7 @@ from clearwood.metatree.reading.branches import (
     reading_features,
     still_open,
 )
-from clearwood.rules.building.rounding import short_value
+from clearwood.rules.building.shorten import short_value
 from clearwood.rules.conditions import Condition
 from clearwood.rules.rule import Rule
 from clearwood.rules.rule_set import RuleSet

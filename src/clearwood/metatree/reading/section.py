@@ -26,23 +26,21 @@ NAMES = {
 }
 
 
-def summarize_trees(result: Any, X: Any = None, y: Any = None) -> dict[str, Any] | None:
+def section(result: Any, X: Any = None, y: Any = None) -> dict[str, Any]:
     """The most probable tree, the next ones, features, and scores of the average.
 
     Parameters
     ----------
-    result : object
-        Something else than a fitted meta-tree has no such section.
+    result : MetaTreeClassifier or MetaTreeRegressor
+        Fitted.
     X : array-like or frame of shape (n_samples, n_features), optional
     y : array-like of shape (n_samples,), optional
         Rows on which to compare the average with single trees.
 
     Returns
     -------
-    dict or None
+    dict
     """
-    if not hasattr(result, "map_tree_"):
-        return None
     posterior = result.meta_tree_.posterior()
     s = posterior.structure
     best = result.map_tree_

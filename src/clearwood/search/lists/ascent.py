@@ -7,19 +7,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from clearwood._numeric import pool_values
-from clearwood.search import _kernels
-from clearwood.search.grid import Grid, contains, n_literals
+from clearwood.search.ascent import BoxAscent
+from clearwood.search.grid import LEAST_ROWS, Grid, contains
 from clearwood.search.losses import Loss
 from clearwood.search.monotone import bounds_of, kind_of, opened, value_range
-
-LEAST_ROWS = 5
-"""Rows that a box has to catch where nothing else is asked for."""
-
-MOST_SWEEPS = 20
-"""Most rounds over all boxes of a list, and over sides and value of one box."""
-
-SMALLEST_CHANGE = 1e-9
-"""A list changes only if its objective falls by more than this."""
 
 
 class Penalties(NamedTuple):
@@ -38,7 +29,7 @@ class Penalties(NamedTuple):
     overlap: float
 
 
-class Problem(NamedTuple):
+class ListProblem(NamedTuple):
     """What a list is fitted to.
 
     Attributes
@@ -50,11 +41,11 @@ class Problem(NamedTuple):
     penalties : Penalties
     counts : ndarray of float64 of shape (n_rows,)
         How much a row counts towards ``min_rows``: 0 for a synthetic one.
+    min_rows : float
+        Least that the rows of a box, and those of ``otherwise``, have to count.
     signs : ndarray of shape (n_features,), or None
         1 where the list shall rise with a numeric feature, -1 where it shall fall,
         else 0; None where it need not anywhere. Of two classes the second is higher.
-    min_rows : float
-        Fewest rows that a box has to catch.
     """
 
     grid: Grid
@@ -62,10 +53,15 @@ class Problem(NamedTuple):
     loss: Loss
     penalties: Penalties
     counts: np.ndarray
+    min_rows: float
     signs: np.ndarray | None = None
-    min_rows: float = LEAST_ROWS
 
-    def with_literal_penalty(self, penalty: float) -> Problem:
+    @property
+    def literal(self) -> float:
+        """Penalty per literal."""
+        return self.penalties.literal
+
+    def with_literal_penalty(self, penalty: float) -> ListProblem:
         """The same problem with another penalty per literal."""
         return self._replace(penalties=self.penalties._replace(literal=penalty))
 
@@ -101,119 +97,55 @@ def make_problem(
     penalties: Penalties,
     counts: np.ndarray,
     signs: np.ndarray | None = None,
+    *,
     min_rows: float = LEAST_ROWS,
-) -> Problem:
+) -> ListProblem:
     """Put together what a list is fitted to."""
     if signs is not None and not signs.any():
         signs = None
     counts = counts.astype(np.float64)
-    return Problem(grid, grid.seen(), loss, penalties, counts, signs, float(min_rows))
+    return ListProblem(
+        grid, grid.seen(), loss, penalties, counts, float(min_rows), signs
+    )
 
 
-def refine(problem: Problem, start: BoxList) -> BoxList:
+def refine(problem: ListProblem, start: BoxList) -> BoxList:
     """Improve box after box until the objective stops falling.
 
     Boxes that catch too few rows are dropped.
 
     Parameters
     ----------
-    problem : Problem
+    problem : ListProblem
     start : BoxList
-        Where the problem has ``signs``, each box is of one kind (see ``limits``).
+        Where the problem has ``signs``, each box is of one kind (see ``monotone``).
 
     Returns
     -------
     BoxList
     """
-    ascent = Ascent(problem, start)
-    while True:
-        ascent.run()
-        if not ascent.drop_dead():
-            return ascent.result()
+    return ListAscent(problem, start).refine()
 
 
-class Ascent:
+class ListAscent(BoxAscent):
     """Coordinate ascent over the boxes of one list.
 
     Parameters
     ----------
-    problem : Problem
+    problem : ListProblem
     start : BoxList
     """
 
-    def __init__(self, problem: Problem, start: BoxList) -> None:
-        self.problem = problem
-        self.boxes = start.boxes.copy()
-        self.values = list(start.values)
+    def __init__(self, problem: ListProblem, start: BoxList) -> None:
+        super().__init__(problem, start.boxes, list(start.values))
         self.otherwise = start.otherwise
-        self.member = contains(problem.grid, self.boxes)
-        self._refit_values()
+        self.refit()
 
-    def run(self) -> None:
-        """Sweep over the boxes while that helps."""
-        before = self.objective()
-        for _ in range(MOST_SWEEPS):
-            for k in range(len(self.boxes)):
-                self.improve(k)
-            self._refit_values()
-            now = self.objective()
-            if now > before - SMALLEST_CHANGE:
-                break
-            before = now
+    def cost_of(self, k: int) -> _CostInList:
+        """What box k costs, the others as they are."""
+        return _CostInList(self, k)
 
-    def improve(self, k: int) -> None:
-        """Find a better value and better sides for one box, the others as they are."""
-        loss, penalties = self.problem.loss, self.problem.penalties
-        free = in_none(self.member[:k])
-        without = self._loss_below(k)
-        others = self.member.sum(axis=0) > self.member[k]
-        overlap = penalties.overlap * loss.share * others
-
-        def cost_of(value: Any) -> np.ndarray:
-            return np.where(free, loss.rows(value) - without, 0.0) + overlap
-
-        now = cost_of(self.values[k])[self.member[k]].sum()
-        now += penalties.literal * n_literals(
-            self.problem.grid, self.boxes[k], self.problem.seen
-        )
-        best = now - _kernels.SMALLEST_CHANGE, self.boxes[k], self.values[k]
-        for value in loss.values_to_try(self.values[k], without, free):
-            if self._nearest(k, 0, value) != value:
-                continue
-            found = self._improved(k, value, cost_of, free)
-            if found[0] < best[0]:
-                best = found
-        if best[1] is not self.boxes[k]:
-            _, self.boxes[k], self.values[k] = best
-            self.member[k] = contains(self.problem.grid, self.boxes[k][None])[0]
-
-    def _improved(
-        self, k: int, value: Any, cost_of: Any, free: np.ndarray
-    ) -> tuple[float, np.ndarray, Any]:
-        """Sides and value in turns, while the cost falls."""
-        grid, seen, loss, penalties, counts, signs, min_rows = self.problem
-        best = np.inf, self.boxes[k], value
-        for _ in range(MOST_SWEEPS):
-            if signs is None:
-                bounds, box = None, best[1].copy()
-            else:
-                bounds = bounds_of(signs, self._kind_for(k, value))
-                box = opened(grid, signs, best[1], bounds)
-            cost = _kernels.improve_box(
-                *grid, seen, cost_of(value), counts * free, box,
-                penalties.literal, min_rows, bounds,
-            )  # fmt: skip
-            if cost > best[0] - SMALLEST_CHANGE:
-                return best
-            best = cost, box, value
-            value = loss.best_value(contains(grid, box[None])[0] & free)
-            if signs is not None:
-                value = self._nearest(k, kind_of(grid, signs, box), value)
-            if value == best[2]:
-                break
-        return best
-
-    def _nearest(self, k: int, kind: int, value: Any) -> Any:
+    def nearest(self, k: int, kind: int, value: Any) -> Any:
         """What box k may say that is nearest to a value, were it of some kind."""
         if self.problem.signs is None:
             return value
@@ -222,7 +154,7 @@ class Ascent:
         low, high = value_range(said, kinds[:k] + kinds[k + 1 :], k, kind)
         return min(max(value, low), high)
 
-    def _kind_for(self, k: int, value: Any) -> int:
+    def kind_for(self, k: int, value: Any) -> int:
         """The kind that box k may be of if it says a value."""
         behind = [*self.values[k + 1 :], self.otherwise]
         if value >= max(behind):
@@ -233,7 +165,7 @@ class Ascent:
         grid, signs = self.problem.grid, self.problem.signs
         return [0 if signs is None else kind_of(grid, signs, b) for b in self.boxes]
 
-    def _loss_below(self, k: int) -> np.ndarray:
+    def loss_below(self, k: int) -> np.ndarray:
         """Loss of every row if the first k + 1 boxes were not there."""
         loss = self.problem.loss
         below = loss.rows(self.otherwise)
@@ -241,7 +173,8 @@ class Ascent:
             below = np.where(self.member[j], loss.rows(self.values[j]), below)
         return below
 
-    def _refit_values(self) -> None:
+    def refit(self) -> None:
+        """The best values for the boxes as they are."""
         first = first_box(self.member)
         if self.problem.signs is not None:
             loss, lines = self.problem.loss, range(len(self.values) + 1)
@@ -255,40 +188,84 @@ class Ascent:
         if (rest := first == len(self.values)).any():
             self.otherwise = self.problem.loss.best_value(rest)
 
-    def drop_dead(self) -> bool:
+    def drop(self) -> bool:
         """Drop boxes that catch too few rows; whether there were any.
 
         Nor may a few be left to ``otherwise``: then the last box goes.
         """
-        first, least = first_box(self.member), self.problem.min_rows
+        first = first_box(self.member)
         caught = np.bincount(
             first, weights=self.problem.counts, minlength=len(self.boxes) + 1
         )
-        alive = caught[:-1] >= least
-        if alive.all() and len(alive) and 0 < caught[-1] < least:
+        alive = caught[:-1] >= self.problem.min_rows
+        if alive.all() and len(alive) and 0 < caught[-1] < self.problem.min_rows:
             alive[-1] = False
         if alive.all():
             return False
         self.boxes, self.member = self.boxes[alive], self.member[alive]
+        self.literals = self.literals[alive]
         self.values = [v for v, lives in zip(self.values, alive) if lives]
-        self._refit_values()
         return True
 
     def objective(self) -> float:
         """Loss and penalties of the list as it is."""
-        grid, seen, loss, penalties = self.problem[:4]
-        rows = self._loss_below(-1).sum()
+        penalties, share = self.problem.penalties, self.problem.loss.share
+        rows = self.loss_below(-1).sum()
         further = np.maximum(self.member.sum(axis=0) - 1, 0)
-        literals = sum(n_literals(grid, box, seen) for box in self.boxes)
         return float(
             rows
-            + penalties.overlap * (loss.share @ further)
-            + penalties.literal * literals
+            + penalties.overlap * (share @ further)
+            + penalties.literal * self.literals.sum()
         )
 
     def result(self) -> BoxList:
         """The list as it is."""
         return BoxList(self.boxes, tuple(self.values), self.otherwise, self.objective())
+
+
+class _CostInList:
+    """What one box of a list costs by what it says; see :class:`BoxCost`."""
+
+    def __init__(self, ascent: ListAscent, k: int) -> None:
+        problem = ascent.problem
+        self.ascent, self.k, self.problem = ascent, k, problem
+        # Rows that no box before it decides, and what they cost without it.
+        self.free = in_none(ascent.member[:k])
+        self.without = ascent.loss_below(k)
+        in_others = ascent.member.sum(axis=0) > ascent.member[k]
+        self.overlap = problem.penalties.overlap * problem.loss.share * in_others
+        self.counts = problem.counts * self.free
+
+    def of_rows(self, value: Any) -> np.ndarray:
+        change = self.problem.loss.rows(value) - self.without
+        return np.where(self.free, change, 0.0) + self.overlap
+
+    def of_value(self, value: Any) -> float:
+        return 0.0
+
+    def values_to_try(self) -> list[Any]:
+        ascent, k = self.ascent, self.k
+        values = self.problem.loss.values_to_try(
+            ascent.values[k], self.without, self.free
+        )
+        return [value for value in values if ascent.nearest(k, 0, value) == value]
+
+    def best_value(self, box: np.ndarray, start: Any) -> Any:
+        grid, signs = self.problem.grid, self.problem.signs
+        rows = contains(grid, box[None])[0] & self.free
+        value = self.problem.loss.best_value(rows)
+        if signs is None:
+            return value
+        return self.ascent.nearest(self.k, kind_of(grid, signs, box), value)
+
+    def opened(
+        self, box: np.ndarray, value: Any
+    ) -> tuple[np.ndarray, np.ndarray | None]:
+        signs = self.problem.signs
+        if signs is None:
+            return box.copy(), None
+        bounds = bounds_of(signs, self.ascent.kind_for(self.k, value))
+        return opened(self.problem.grid, signs, box, bounds), bounds
 
 
 def first_box(member: np.ndarray) -> np.ndarray:

@@ -6,24 +6,20 @@ from typing import Any
 
 import numpy as np
 
+from clearwood.search.candidates import Candidates
+from clearwood.search.grid import contains
+from clearwood.search.growth import N_REFITTED, N_SCREENED, grow
 from clearwood.search.lists.ascent import (
-    SMALLEST_CHANGE,
-    Ascent,
     BoxList,
-    Problem,
+    ListAscent,
+    ListProblem,
+    in_none,
     refine,
 )
-from clearwood.search.lists.gains import PoolGains
-from clearwood.search.monotone import opened_pool
-
-N_REFITTED = 4
-"""Of these, those with which the whole list is refitted; one is kept."""
-
-N_HALVED = 2
-"""How often the penalty per literal is halved so that a list can grow further."""
+from clearwood.search.monotone import kind_of, opened_pool, value_range
 
 
-def grow_lists(problem: Problem, pool: np.ndarray, max_boxes: int) -> list[BoxList]:
+def grow_lists(problem: ListProblem, pool: np.ndarray, max_boxes: int) -> list[BoxList]:
     """Lists of 0, 1, ... boxes, grown from shorter ones.
 
     At each step every box of the pool is tried at every position. The sides of the
@@ -33,7 +29,7 @@ def grow_lists(problem: Problem, pool: np.ndarray, max_boxes: int) -> list[BoxLi
 
     Parameters
     ----------
-    problem : Problem
+    problem : ListProblem
     pool : ndarray of bool of shape (n_pool, total number of bins)
         Boxes to choose from.
     max_boxes : int
@@ -47,49 +43,107 @@ def grow_lists(problem: Problem, pool: np.ndarray, max_boxes: int) -> list[BoxLi
     """
     if problem.signs is not None:
         pool = opened_pool(problem.grid, problem.signs, pool)
-    current = _constant(problem)
-    found = {0: current}
-    gains = PoolGains(problem, pool)
-    n_halved = 0
-    while len(current.boxes) < max_boxes:
-        trials = _longer(problem, pool, gains, current)
-        longer = [refine(problem, lst) for lst in trials]
-        best = min(longer, key=lambda lst: lst.objective, default=current)
-        if best.objective < current.objective - SMALLEST_CHANGE:
-            current = best
-            found[len(best.boxes)] = best
-        elif n_halved < N_HALVED:
-            # Long lists have small boxes, in which a literal wins less.
-            n_halved += 1
-            problem = problem.with_literal_penalty(problem.penalties.literal / 2)
-            current = refine(problem, current)
-        else:
-            break
-    return [found[size] for size in sorted(found)]
+    gains = ListGains(problem, pool)
+
+    def lengthen(problem: ListProblem, beam: list[BoxList]) -> list[BoxList]:
+        return _longer(problem, gains, beam[0])
+
+    return grow(problem, [_constant(problem)], max_boxes, lengthen, _best_refined)
 
 
-def _longer(
-    problem: Problem, pool: np.ndarray, gains: PoolGains, current: BoxList
-) -> list[BoxList]:
+def _best_refined(problem: ListProblem, trials: list[BoxList]) -> list[BoxList]:
+    """The best list that comes of some, if there are any."""
+    refined = [refine(problem, trial) for trial in trials]
+    return sorted(refined, key=lambda lst: lst.objective)[:1]
+
+
+def _longer(problem: ListProblem, gains: ListGains, current: BoxList) -> list[BoxList]:
     """The most promising lists with one box more."""
     trials: dict[bytes, BoxList] = {}
-    for box, position, value in gains.best(current, problem.penalties):
-        ascent = Ascent(problem, _inserted(current, pool[box], position, value))
+    for box, position, value in gains.best(problem, current):
+        ascent = ListAscent(problem, inserted(current, box, position, value))
         ascent.improve(position)
-        # Many boxes of the pool end in the same place.
+        # Many candidates end in the same place.
         trials.setdefault(ascent.boxes.tobytes(), ascent.result())
     return sorted(trials.values(), key=lambda lst: lst.objective)[:N_REFITTED]
 
 
-def _constant(problem: Problem) -> BoxList:
+class ListGains(Candidates):
+    """What each candidate would gain at each position of a list."""
+
+    def __init__(self, problem: ListProblem, boxes: np.ndarray) -> None:
+        super().__init__(problem, boxes)
+        if problem.signs is not None:
+            kinds = [kind_of(self.grid, problem.signs, box) for box in boxes]
+            self.kinds = np.array(kinds)
+
+    def best(
+        self, problem: ListProblem, current: BoxList
+    ) -> list[tuple[np.ndarray, int, Any]]:
+        """Box, position and value of the best insertions, each box once."""
+        if not len(self):
+            return []
+        change, value = self.changes(problem, current)
+        position, least = change.argmin(axis=1), change.min(axis=1)
+        return [
+            (self.boxes[b], int(position[b]), value[b, position[b]].item())
+            for b in np.argsort(least, kind="stable")[:N_SCREENED]
+            if np.isfinite(least[b])
+        ]
+
+    def changes(
+        self, problem: ListProblem, current: BoxList
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Change of the objective, and the value, per candidate and position.
+
+        Infinite where the box would catch too few rows.
+        """
+        loss, penalties = self.loss, problem.penalties
+        member = contains(self.grid, current.boxes)
+        now = loss.rows(current.otherwise)
+        for rows, value in zip(member[::-1], current.values[::-1]):
+            now = np.where(rows, loss.rows(value), now)
+        columns = [(member.any(axis=0) * loss.share)[:, None]]
+        for position in range(len(current.boxes) + 1):
+            free = in_none(member[:position])
+            columns += [(free * self.counts)[:, None], loss.gain_columns(free, now)]
+        sums = self.sums(np.concatenate(columns, axis=1))
+        fixed = penalties.overlap * sums[:, :1] + (
+            penalties.literal * self.literals[:, None]
+        )
+        by_position = sums[:, 1:].reshape(len(sums), len(current.boxes) + 1, -1)
+        change, values = loss.best_of(
+            by_position[:, :, 1:].astype(np.float64),
+            self._value_ranges(problem.signs, current),
+        )
+        enough = by_position[:, :, 0] >= problem.min_rows - 0.01
+        return np.where(enough, change + fixed, np.inf), values
+
+    def _value_ranges(
+        self, signs: np.ndarray | None, current: BoxList
+    ) -> tuple[np.ndarray, np.ndarray] | None:
+        """The least and the largest that each candidate may say at each position."""
+        if signs is None:
+            return None
+        kinds = [kind_of(self.grid, signs, box) for box in current.boxes]
+        values = [*current.values, current.otherwise]
+        low, high = np.empty((2, len(self), len(values)))
+        for position in range(len(values)):
+            for kind in (-1, 0, 1):
+                cells = self.kinds == kind, position
+                low[cells], high[cells] = value_range(values, kinds, position, kind)
+        return low, high
+
+
+def _constant(problem: ListProblem) -> BoxList:
     everything = np.ones(problem.grid.n_rows, dtype=bool)
     none = np.zeros((0, len(problem.seen)), dtype=bool)
     value = problem.loss.best_value(everything)
-    start = BoxList(none, (), value, np.inf)
-    return Ascent(problem, start).result()
+    return ListAscent(problem, BoxList(none, (), value, np.inf)).result()
 
 
-def _inserted(lst: BoxList, box: np.ndarray, position: int, value: Any) -> BoxList:
+def inserted(lst: BoxList, box: np.ndarray, position: int, value: Any) -> BoxList:
+    """The list with one box more."""
     boxes = np.insert(lst.boxes, position, box, axis=0)
     values = (*lst.values[:position], value, *lst.values[position:])
     return BoxList(boxes, values, lst.otherwise, np.inf)

@@ -6,17 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from clearwood.search import _kernels
-from clearwood.search.grid import Grid, contains, n_literals
-from clearwood.search.lists.ascent import LEAST_ROWS
+from clearwood.search.ascent import SMALLEST_CHANGE, BoxAscent
+from clearwood.search.grid import LEAST_ROWS, Grid, contains
 from clearwood.search.sums.losses import SumLoss
 from clearwood.search.sums.values import best_value, best_values, design_of
-
-MOST_SWEEPS = 20
-"""Most rounds over all boxes of a sum, and over sides and value of one box."""
-
-SMALLEST_CHANGE = 1e-9
-"""A sum changes only if its objective falls by more than this."""
 
 
 class SumProblem(NamedTuple):
@@ -35,7 +28,7 @@ class SumProblem(NamedTuple):
     counts : ndarray of float64 of shape (n_rows,)
         How much a row counts towards ``min_rows``: 0 for a synthetic one.
     min_rows : float
-        Fewest rows that a box has to hold.
+        Least that the rows of a box have to count.
     """
 
     grid: Grid
@@ -44,7 +37,11 @@ class SumProblem(NamedTuple):
     literal: float
     ridge: float
     counts: np.ndarray
-    min_rows: float = LEAST_ROWS
+    min_rows: float
+
+    def with_literal_penalty(self, penalty: float) -> SumProblem:
+        """The same problem with another penalty per literal."""
+        return self._replace(literal=penalty)
 
 
 class BoxSum(NamedTuple):
@@ -85,6 +82,7 @@ def make_sum_problem(
     literal: float,
     ridge: float,
     counts: np.ndarray,
+    *,
     min_rows: float = LEAST_ROWS,
 ) -> SumProblem:
     """Put together what a sum is fitted to."""
@@ -107,14 +105,10 @@ def refine_sum(problem: SumProblem, start: BoxSum) -> BoxSum:
     -------
     BoxSum
     """
-    ascent = SumAscent(problem, start)
-    while True:
-        ascent.run()
-        if not (ascent.drop_twin() or ascent.drop_idle()):
-            return ascent.result()
+    return SumAscent(problem, start).refine()
 
 
-class SumAscent:
+class SumAscent(BoxAscent):
     """Coordinate ascent over the boxes of one sum.
 
     Parameters
@@ -124,61 +118,13 @@ class SumAscent:
     """
 
     def __init__(self, problem: SumProblem, start: BoxSum) -> None:
-        self.problem = problem
-        self.boxes = start.boxes.copy()
-        self.values = start.values.copy()
+        super().__init__(problem, start.boxes, start.values.copy())
         self.outputs = start.outputs
         self.constant = start.constant
-        self.member = contains(problem.grid, self.boxes)
-        self.literals = self._count_literals()
 
-    def run(self) -> None:
-        """Refit the values and sweep over the boxes while that helps."""
-        self.refit()
-        before = self.objective()
-        for _ in range(MOST_SWEEPS):
-            for k in range(len(self.boxes)):
-                self.improve(k)
-            self.refit()
-            now = self.objective()
-            if now > before - SMALLEST_CHANGE:
-                break
-            before = now
-
-    def improve(self, k: int) -> None:
-        """Find a better value and better sides for one box, the others as they are."""
-        grid, seen, loss, literal, ridge = self.problem[:5]
-        output, value = int(self.outputs[k]), float(self.values[k])
-        scores = self.scores()
-        scores[output] -= value * self.member[k]
-        answers = loss.answers(scores)
-        now = loss.change(answers, output, value)[self.member[k]].sum()
-        now += 0.5 * ridge * value**2 + literal * self.literals[k]
-        found = self._improved(k, answers, output, value)
-        if found[0] < now - _kernels.SMALLEST_CHANGE:
-            _, self.boxes[k], self.values[k] = found
-            self.member[k] = contains(grid, self.boxes[k][None])[0]
-            self.literals[k] = n_literals(grid, self.boxes[k], seen)
-
-    def _improved(
-        self, k: int, answers: np.ndarray, output: int, value: float
-    ) -> tuple[float, np.ndarray, float]:
-        """Sides and value in turns, while the cost falls."""
-        grid, seen, loss, literal, ridge, counts, min_rows = self.problem
-        best = np.inf, self.boxes[k], value
-        for _ in range(MOST_SWEEPS):
-            box = best[1].copy()
-            cost = _kernels.improve_box(
-                *grid, seen, loss.change(answers, output, value), counts, box,
-                literal, min_rows,
-            )  # fmt: skip
-            cost += 0.5 * ridge * value**2
-            if cost > best[0] - SMALLEST_CHANGE:
-                return best
-            best = cost, box, value
-            rows = np.flatnonzero(contains(grid, box[None])[0])
-            value = best_value(loss, answers, output, rows, ridge, value)
-        return best
+    def cost_of(self, k: int) -> _CostInSum:
+        """What box k costs, the others as they are."""
+        return _CostInSum(self, k)
 
     def refit(self) -> None:
         """The best constant and values for the boxes as they are."""
@@ -190,6 +136,10 @@ class SumAscent:
             self.constant,
             self.values,
         )
+
+    def drop(self) -> bool:
+        """Drop boxes that say too little; whether there were any."""
+        return self.drop_twin() or self.drop_idle()
 
     def drop_idle(self) -> bool:
         """Drop the box that pays least, if it does not pay; whether there was one."""
@@ -251,10 +201,6 @@ class SumAscent:
             np.inf,
         )
 
-    def _count_literals(self) -> np.ndarray:
-        grid, seen = self.problem.grid, self.problem.seen
-        return np.array([n_literals(grid, box, seen) for box in self.boxes], dtype=int)
-
     def scores(self) -> np.ndarray:
         """The sums of each row."""
         return _scores(self, self.member)
@@ -271,6 +217,35 @@ class SumAscent:
         return BoxSum(
             self.boxes, self.values, self.outputs, self.constant, self.objective()
         )
+
+
+class _CostInSum:
+    """What one box of a sum costs by what it adds; see :class:`BoxCost`."""
+
+    def __init__(self, ascent: SumAscent, k: int) -> None:
+        problem = ascent.problem
+        self.loss, self.ridge = problem.loss, problem.ridge
+        self.grid, self.counts = problem.grid, problem.counts
+        self.output, self.value = int(ascent.outputs[k]), float(ascent.values[k])
+        scores = ascent.scores()
+        scores[self.output] -= self.value * ascent.member[k]
+        self.answers = problem.loss.answers(scores)
+
+    def of_rows(self, value: float) -> np.ndarray:
+        return self.loss.change(self.answers, self.output, value)
+
+    def of_value(self, value: float) -> float:
+        return 0.5 * self.ridge * value**2
+
+    def values_to_try(self) -> list[float]:
+        return [self.value]
+
+    def best_value(self, box: np.ndarray, start: float) -> float:
+        rows = np.flatnonzero(contains(self.grid, box[None])[0])
+        return best_value(self.loss, self.answers, self.output, rows, self.ridge, start)
+
+    def opened(self, box: np.ndarray, value: float) -> tuple[np.ndarray, None]:
+        return box.copy(), None
 
 
 def _scores(lines: BoxSum | SumAscent, member: np.ndarray) -> np.ndarray:

@@ -15,12 +15,17 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from clearwood._estimators import Interval, StrOptions, fit_context
+from clearwood._features import FeatureSpace
 from clearwood._numeric import as_generator
-from clearwood._validation import check_table, check_target, check_weight
+from clearwood._validation import (
+    check_forbidden,
+    check_table,
+    check_target,
+    check_weight,
+)
 from clearwood.ensembles import TreeEnsemble
 from clearwood.exceptions import InputError
 from clearwood.rules import FeatureBins, RuleSet, Training
-from clearwood.simplifiers._common.constraints import in_words, read_forbidden
 from clearwood.simplifiers._common.teacher import (
     answers_of,
     class_positions,
@@ -179,7 +184,7 @@ class RulesFromEnsemble(BaseEstimator):
             (answers.argmax(axis=1) if classes else answers)[counted],
             bins,
             classes,
-            read_forbidden(self.forbidden, bins.features, self._columns()),
+            check_forbidden(self.forbidden, bins.features, self._columns()),
         )
 
     def _columns(self) -> list[str]:
@@ -210,6 +215,22 @@ def check_range(values: np.ndarray, name: str) -> None:
             f"{name} lies between {low:.3g} and {high:.3g}, which cannot be squared in "
             "float64; fit the ensemble to a target in other units."
         )
+
+
+def in_words(features: FeatureSpace, **masks: np.ndarray | None) -> dict[str, str]:
+    """Names of the features that each mask marks, where there are some.
+
+    Examples
+    --------
+    >>> space = FeatureSpace.numeric(2, ["age", "dose"])
+    >>> in_words(space, forbidden=np.array([True, False]), rising=np.zeros(2, bool))
+    {'forbidden': 'age'}
+    """
+    return {
+        word: ", ".join(features.names[d] for d in np.flatnonzero(mask))
+        for word, mask in masks.items()
+        if mask is not None and mask.any()
+    }
 
 
 class ClassifiesByRules(ClassifierMixin):

@@ -129,9 +129,9 @@ class BornAgainTreeClassifier(ClassifiesByRules, _BornAgainTree):
         ``clone``); an unfitted one is fitted on ``X, y``; None means histogram
         gradient boosting.
     n_rules : int or "auto", default="auto"
-        Lines asked for; fewer where more do not pay. "auto" takes as many as pay, at
-        most ``max_rules``: the fewest that are within one standard error of the best
-        fidelity on rows held out from the training rows (three folds).
+        Lines printed at most; fewer where more do not pay. "auto" takes as many as
+        pay, up to ``max_rules``: the fewest that are within one standard error of the
+        best fidelity on rows held out from the training rows (three folds).
     max_rules : int, default=10
         Most lines printed, ``otherwise`` included: each is a leaf. ``path_`` holds the
         trees of all sizes.
@@ -146,7 +146,8 @@ class BornAgainTreeClassifier(ClassifiesByRules, _BornAgainTree):
         ensemble may ask them.
     round_cuts : bool, default=True
         Print, and predict with, the shortest bounds that separate the same training
-        values, and short values.
+        values, and values short within half a percent of the target's standard
+        deviation.
     p_alt : float, default=0.1
         Probability with which each feature of a synthetic row takes the value of
         another training row. The more, the more is learnt of how the ensemble goes on

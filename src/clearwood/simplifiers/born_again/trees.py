@@ -11,8 +11,8 @@ import numpy as np
 from clearwood.ensembles import TreeEnsemble
 from clearwood.rules import BinSplit, Training, Tree, build_tree
 from clearwood.search import BoxList, Grid
+from clearwood.search.ascent import SMALLEST_CHANGE
 from clearwood.search.trees import _kernels as kernels
-from clearwood.search.trees.nodes import SMALLEST_CHANGE
 from clearwood.simplifiers._common.teacher import answers_of
 from clearwood.simplifiers.born_again.smearing import Inside, smear
 

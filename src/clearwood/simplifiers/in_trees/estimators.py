@@ -114,8 +114,8 @@ class InTreesClassifier(ClassifiesByRules, _InTrees):
         Fewest training rows that a rule catches, each counted with its weight but no
         less than once.
     target : {"ensemble", "labels"}, default="ensemble"
-        What rules are judged by: what the ensemble predicts, so that they explain the
-        model; or the labels, as in the article.
+        What the rules are fitted to: what the ensemble predicts (probabilities, or
+        values), so that they explain the model; or the labels, as in the article.
     forbidden : sequence of str or int, default=()
         Names, or positions among the columns, of features that no rule may ask. The
         ensemble may ask them.
@@ -134,7 +134,7 @@ class InTreesClassifier(ClassifiesByRules, _InTrees):
     n_jobs : int or None, default=None
         Threads for pruning. The result does not depend on it.
     verbose : bool, default=False
-        Show a progress bar of the pruning on stderr.
+        Show a progress bar on stderr, of the pruning.
     random_state : int, Generator, RandomState or None, default=None
         Seed of what is drawn: 10,000 of more rules, 20,000 of more rows to judge them
         by (and of the default ensemble).

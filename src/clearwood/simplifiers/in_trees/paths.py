@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from clearwood.ensembles import TreeEnsemble
-from clearwood.ensembles.splits import CategoricalSplit, NumericSplits
+from clearwood.ensembles.flat_trees import CategoricalSplit, NumericSplits
 from clearwood.rules import Condition, FeatureBins, region_conditions
 
 BELOW, ABOVE, AMONG = 0, 1, 2

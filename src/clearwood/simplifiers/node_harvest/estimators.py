@@ -139,11 +139,11 @@ class NodeHarvestClassifier(ClassifiesByRules, _NodeHarvest):
         nodes with weight: the solution of the programme as it is in the article,
         often dozens.
     min_rows : int, default=10
-        Fewest training rows in a node, each counted with its weight but no less than
-        once.
+        Fewest training rows that a rule catches, each counted with its weight but no
+        less than once: all that are in its node.
     target : {"ensemble", "labels"}, default="ensemble"
-        What the nodes say and the average comes near to: what the ensemble predicts
-        (probabilities, or values), or the labels, as in the article.
+        What the rules are fitted to: what the ensemble predicts (probabilities, or
+        values), so that they explain the model; or the labels, as in the article.
     forbidden : sequence of str or int, default=()
         Names, or positions among the columns, of features that no rule may ask. The
         ensemble may ask them.
@@ -156,7 +156,7 @@ class NodeHarvestClassifier(ClassifiesByRules, _NodeHarvest):
         Threads for the programmes that lead to few lines; with ``max_rules=None``
         there is one programme, and no use for them. The result does not depend on it.
     verbose : bool, default=False
-        Show a progress bar of these programmes on stderr.
+        Show a progress bar on stderr, of these programmes.
     random_state : int, Generator, RandomState or None, default=None
         Seed of the default ensemble; nothing else is random.
 

@@ -29,7 +29,7 @@ SMALLEST = 1e-3
 
 MOST_NODES = 1000
 """Nodes that one programme chooses from; the article draws as many. With those that
-ask two features this is hardly ever reached; see benchmarks/baselines.py for what is
+ask two features this is hardly ever reached; see benchmarks/baselines/ for what is
 lost."""
 
 FEASIBLE = 1e-5

@@ -1,0 +1,195 @@
+"""What all studies share: tables that resume, pages, the machine's description."""
+
+import argparse
+import csv
+import json
+import os
+import platform
+import subprocess
+import sys
+import time
+from importlib.metadata import version
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from benchmarks._data import gaussian_rows, make_model
+
+ROOT = Path(__file__).resolve().parent.parent
+RESULTS = ROOT / "benchmarks" / "results"
+PACKAGES = ("numpy", "scipy", "scikit-learn", "numba")
+
+
+def arguments(description, texts=None, **flags):
+    """The options that all benchmarks have, and texts and flags of one: name and
+    help."""
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument("--quick", action="store_true", help="smaller, in minutes")
+    parser.add_argument("--fresh", action="store_true", help="measure all again")
+    for name, text in (texts or {}).items():
+        parser.add_argument(f"--{name}", default="", help=text)
+    for name, text in flags.items():
+        parser.add_argument(f"--{name}", action="store_true", help=text)
+    return parser.parse_args()
+
+
+def _short(value):
+    """Six digits of a number are more than any table shows."""
+    return f"{value:.6g}" if isinstance(value, float) else value
+
+
+class Study:
+    """Rows in a CSV file; a case that is already there is not run again.
+
+    ``keys`` are the columns that name a case. A quick run has a file of its own.
+    """
+
+    def __init__(self, name, keys, options):
+        stem = f"{name}-quick" if options.quick else name
+        self.name, self.keys = name, keys
+        self.csv, self.markdown = RESULTS / f"{stem}.csv", RESULTS / f"{stem}.md"
+        study = sys.modules["__main__"].__spec__.name
+        self.command = f"python -m {study}" + " --quick" * options.quick
+        RESULTS.mkdir(exist_ok=True)
+        if options.fresh:
+            self.csv.unlink(missing_ok=True)
+
+    def rows(self):
+        """All rows so far, as dicts of str."""
+        if not self.csv.exists():
+            return []
+        with self.csv.open(newline="") as file:
+            return list(csv.DictReader(file))
+
+    def frame(self):
+        """All rows so far."""
+        return pd.read_csv(self.csv, dtype=dict.fromkeys(self.keys, str))
+
+    def run(self, cases, warm=None):
+        """Run what is missing. ``cases``: key tuple -> function giving rows; ``warm``
+        runs once before, by default ``warm_up``."""
+        done = {tuple(row[key] for key in self.keys) for row in self.rows()}
+        missing = [key for key in cases if tuple(map(str, key)) not in done]
+        print(f"{self.name}: {len(cases) - len(missing)} of {len(cases)} cases done")
+        for key in missing:
+            print("missing:", *key)
+        if missing:
+            (warm or warm_up)()
+        for key in missing:
+            print("running:", *key, flush=True)
+            rows = [dict(zip(self.keys, key)) | row for row in cases[key]()]
+            self._append(rows)
+            for row in rows:
+                print("   ", *(shown(v) for v in row.values()), flush=True)
+
+    def drop(self, **values):
+        """Forget the rows with these values, so that they are measured again."""
+        rows = self.rows()
+        kept = [r for r in rows if any(r[k] != v for k, v in values.items())]
+        if len(kept) < len(rows):
+            self.csv.unlink()
+            if kept:
+                self._append(kept)
+
+    def _append(self, rows):
+        new = not self.csv.exists()
+        with self.csv.open("a", newline="") as file:
+            writer = csv.DictWriter(file, fieldnames=list(rows[0]))
+            if new:
+                writer.writeheader()
+            writer.writerows({k: _short(v) for k, v in row.items()} for row in rows)
+
+    def write_markdown(self, title, *parts):
+        """The page of results: parts are paragraphs and tables."""
+        page = [f"# {title}", f"Command: `{self.command}`", machine(), *parts]
+        self.markdown.write_text("\n\n".join(page) + "\n", encoding="utf-8")
+        print(self.markdown.read_text(encoding="utf-8"))
+
+
+def warm_up():
+    """Load or compile all kernels, so that no case pays for them."""
+    import clearwood as cw
+
+    for size in (50, 2000):  # codes of one byte and of two
+        X, labels = gaussian_rows(size, 8, seed=0)
+        X = X[:, :1]
+        for task, y in (("Regressor", X[:, 0]), ("Classifier", labels)):
+            model = make_model("forest", task == "Classifier", 0)
+            model.set_params(n_estimators=2)
+            make = getattr(cw, f"FABRules{task}")
+            make(model, n_restarts=1, random_state=0).fit(X, y).predict(X)
+            getattr(cw, f"RuleList{task}")(model, n_rules=3, tune=None).fit(X, y)
+
+
+def seconds(function, least=3, enough=2.0):
+    """Median of several runs, after one that is not counted."""
+    function()
+    times = []
+    while len(times) < least or (sum(times) < enough and len(times) < 50):
+        begin = time.perf_counter()
+        function()
+        times.append(time.perf_counter() - begin)
+    return float(np.median(times))
+
+
+def in_fresh_process(function, *args):
+    """What a function of a study returns, where nothing was done before: so that its
+    memory can be seen. All goes there and back as JSON."""
+    module = sys.modules[function.__module__].__spec__.name
+    program = (
+        f"import json, sys; from {module} import {function.__name__} as measure; "
+        "print(json.dumps(measure(*json.loads(sys.argv[1]))))"
+    )
+    command = [sys.executable, "-W", "ignore", "-c", program, json.dumps(args)]
+    output = subprocess.check_output(command, cwd=ROOT, text=True)
+    return json.loads(output.splitlines()[-1])
+
+
+def machine():
+    """The machine and the versions in one line."""
+    model, memory = platform.processor() or "unknown processor", ""
+    if Path("/proc/cpuinfo").exists():
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+        model = next(x for x in lines if x.startswith("model name")).split(": ")[1]
+        kilobytes = int(Path("/proc/meminfo").read_text().split()[1])
+        memory = f"{kilobytes / 2**20:.0f} GiB, "
+    import clearwood
+
+    packages = f"clearwood {clearwood.__version__}, " + ", ".join(
+        f"{name} {version(name)}" for name in PACKAGES
+    )
+    return (
+        f"Machine: {model}, {os.cpu_count()} cores, {memory}{platform.system()} "
+        f"{platform.machine()}; Python {platform.python_version()}, {packages}. "
+        "One thread."
+    )
+
+
+def markdown_table(header, rows):
+    """A table, numbers to three digits."""
+    lines = [header, ["---"] * len(header), *rows]
+    return "\n".join("| " + " | ".join(map(shown, line)) + " |" for line in lines)
+
+
+def shown(value):
+    """A value for people."""
+    if isinstance(value, float | np.floating):
+        if np.isnan(value):
+            return ""
+        return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
+    if isinstance(value, int | np.integer):
+        return f"{value:,}"
+    return str(value)
+
+
+def mean_and_sd(values, digits=None):
+    """``mean ± standard deviation``; about three digits where none are asked for."""
+    values = np.asarray(values, dtype=float)
+    if digits is None:
+        digits = int(
+            np.clip(2 - np.floor(np.log10(max(abs(values.mean()), 0.1))), 0, 3)
+        )
+    if len(values) < 2:
+        return f"{values.mean():.{digits}f}"
+    return f"{values.mean():.{digits}f} ± {values.std(ddof=1):.{digits}f}"

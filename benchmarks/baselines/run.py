@@ -1,0 +1,257 @@
+"""The classical methods beside what their references reached, and their defaults.
+
+Usage: python -m benchmarks.baselines.run [--quick] [--fresh] [--tables]
+
+On forests of 100 trees: born-again trees, inTrees and Node Harvest on the sets on which
+their references were measured, with lists, trees and FAB for scale; their settings on
+other sets, on which none was chosen; and the fast code beside the plain formulas.
+"""
+
+import time
+from functools import lru_cache, partial
+
+import numpy as np
+
+from benchmarks._data import is_classes, load, make_model
+from benchmarks._study import Study, arguments, markdown_table, mean_and_sd, shown
+from benchmarks.baselines.speed import speed
+
+MOST_ROWS = 1000
+"""Rows to train on, at most; half of a smaller set. The others are to test."""
+
+ARTICLE = {
+    "max_rules": None,
+    "target": "labels",
+    "nodes": "leaves",
+    "decay": "relative",
+    "min_frequency": 0.01,
+}
+
+METHODS = {
+    "born-again": ("BornAgainTree", {"n_rules": 56, "max_rules": 56}, (10, 15, 56)),
+    "in-trees": ("InTrees", {"max_rules": 36}, (10, 24, 36)),
+    "in-trees, article": ("InTrees", ARTICLE, (None,)),
+    "in-trees, R package": ("InTrees", {**ARTICLE, "decay": "absolute"}, (None,)),
+    "node-harvest": ("NodeHarvest", {"max_rules": 63}, (10, 11, 19, 31, 63)),
+    "node-harvest, article": (
+        "NodeHarvest", {"max_rules": None, "target": "labels"}, (None,),
+    ),
+    "list": ("RuleList", {"n_rules": 24, "max_rules": 24, "tune": None}, (10, 24)),
+    "tree": ("DistilledTree", {"n_rules": 15, "max_rules": 15}, (10, 15)),
+    "fab": ("FABRules", {"max_rules": 10}, (10,)),
+}  # fmt: skip
+"""Estimator, settings, and sizes that are looked at; None is all that there is."""
+
+REFERENCES = {
+    ("energy", "born-again", "56"): "3.1, 37-80 s",
+    ("spambase", "born-again", "15"): ".109, 37-80 s",
+    ("energy", "in-trees", "24"): "16-18 (21-24 lines), 17-64 s",
+    ("spambase", "in-trees", "36"): ".075-.081 (28-36 lines), 17-64 s",
+    ("energy", "node-harvest", "11"): "8.3-9.7 (11-19 nodes), 3-45 s",
+    ("energy", "node-harvest", "19"): "8.3-9.7 (11-19 nodes), 3-45 s",
+    ("spambase", "node-harvest", "31"): ".092-.122 (31-63 nodes), 3-45 s",
+    ("spambase", "node-harvest", "63"): ".092-.122 (31-63 nodes), 3-45 s",
+}
+"""What they reached on forests of 100 trees and 400 to 1,000 rows."""
+
+OTHER_SETS = (
+    "heart", "pima", "breast", "chess", "waveform21", "satimage",
+    "autompg", "bodyfat", "baseball", "diabetes",
+)  # fmt: skip
+"""On none of them was a setting of these methods chosen."""
+
+SIZES = (5, 10, 20)
+
+P_ALT = {
+    f"p_alt {p:g}": (
+        "BornAgainTree",
+        {"n_rules": 20, "max_rules": 20, "p_alt": p},
+        SIZES,
+    )
+    for p in (0.1, 0.0, 0.02, 0.05, 0.2, 0.5)
+}
+IN_TREES = {
+    name: ("InTrees", {"max_rules": 20} | changed, SIZES)
+    for name, changed in {
+        "default": {},
+        "nodes leaves": {"nodes": "leaves"},
+        "max_depth 4": {"max_depth": 4},
+        "max_depth None": {"max_depth": None},
+        "decay relative": {"decay": "relative"},
+        "decay None": {"decay": None},
+        "max_decay .02": {"max_decay": 0.02},
+        "max_decay .1": {"max_decay": 0.1},
+        "min_frequency .01": {"min_frequency": 0.01},
+        "select forest": {"select": "forest"},
+    }.items()
+}
+HARVEST = {
+    f"{asked} features, {most} nodes": (
+        "NodeHarvest", {"max_rules": 20, "max_interaction": asked, "most": most}, SIZES,
+    )
+    for asked, most in ((2, 1000), (2, 500), (2, 250), (3, 1000), (3, 500))
+}  # fmt: skip
+"""In each the default comes first."""
+
+SETTINGS = {"born-again": P_ALT, "in-trees": IN_TREES, "node-harvest": HARVEST}
+
+TEXT = """\
+Forests of 100 trees, mean and standard deviation over random splits, scored on test
+rows. Error: share of wrong classes, or mean squared error. Lines count the last one, so
+that Node Harvest's nodes are one fewer. Seconds are those of the whole fit, reading the
+forest and all sizes and printing included (one thread; `cpu` is what the process used,
+`seconds` the clock on a machine that did other things too). `reference`: what the
+programs that people use reached (R's inTrees and nodeHarvest, the born-again tree of
+Hara and Hayashi's script), at the sizes in brackets."""
+
+FOUND = {
+    "born-again": """\
+.05 was chosen on energy and spambase and is a little worse here, above all at 20 lines;
+.1 is the default since. From larger values energy suffers, whose rows are a grid of
+twelve buildings: at 56 leaves its error is 0.7 with .05, 0.9 with .1 and 1.7 with .2
+(two splits).""",
+    "in-trees": """\
+The defaults, also chosen on energy and spambase, hold here. A fixed least frequency is
+what short lists cannot do with. Selection by a forest is a little better on most sets
+and takes twice the time.""",
+    "node-harvest": """\
+Nodes that ask two features are fewer than 1,000, so that none is left out. Fewer
+candidates lose, and nodes that ask three features do not gain, with 1,000 of them or
+fewer.""",
+}
+
+SETTINGS_TEXT = """\
+Fidelity (agreement with the forest, or R2) on test rows of sets on which nothing was
+chosen, at most 10 lines (20 in brackets), mean over splits. `mean` is over the sets;
+`better : worse` counts those on which a setting beats the default (the first line), or
+is beaten by it, by more than .005."""
+
+SPEED_TEXT = """\
+`plain`: inTrees with one NumPy mask per literal (`tests/simplifiers/
+naive_in_trees.py`), on a part of the rules and counted up; smeared rows drawn until
+they fall into the leaf of a tree; Node Harvest's programme with every row as an
+equation. Both ways gave the same, which is checked. CPU seconds of one thread."""
+
+
+def main():
+    options = arguments(__doc__, tables="only write the tables")
+    study = Study("baselines", ["part", "data", "method", "split"], options)
+    if not options.tables:
+        study.run(cases_of(options.quick))
+    frame = study.frame()
+    parts = [TEXT, references(frame[frame["part"] == "references"])]
+    for part in SETTINGS:
+        rows = frame[frame["part"] == part]
+        parts += [f"## Settings: {part}", SETTINGS_TEXT, FOUND[part]]
+        parts.append(settings_table(rows, part))
+    study.write_markdown("Classical methods", *parts, "## Speed", SPEED_TEXT, speed())
+
+
+def cases_of(quick):
+    """Key -> function giving rows."""
+    cases = {}
+    for split in range(1 if quick else 3):
+        for data in ("energy", "spambase"):
+            for method, how in METHODS.items():
+                cases["references", data, method, split] = how
+        for data in ("pima", "autompg") if quick else OTHER_SETS:
+            for part, settings in SETTINGS.items():
+                if split < {"born-again": 2, "in-trees": 2, "node-harvest": 1}[part]:
+                    for method, how in settings.items():
+                        cases[part, data, method, split] = how
+    return {key: partial(scores, key[1], key[3], *how) for key, how in cases.items()}
+
+
+@lru_cache(maxsize=1)
+def case_of(data, split):
+    """Rows to train and to test, and the forest."""
+    X, y, X_test, y_test = load(data, split)
+    X, y = X[:MOST_ROWS], y[:MOST_ROWS]
+    is_class = is_classes(data)
+    return X, y, X_test, y_test, make_model("forest", is_class, split).fit(X, y)
+
+
+def scores(data, split, name, settings, sizes):
+    """One fit, one row per size."""
+    import clearwood as cw
+    from clearwood.simplifiers.node_harvest import programme as harvest
+
+    X, y, X_test, y_test, forest = case_of(data, split)
+    is_class, settings = is_classes(data), dict(settings)
+    harvest.MOST_NODES = settings.pop("most", 1000)
+    if name == "InTrees" and settings.get("decay") == "absolute" and not is_class:
+        settings["discretize"] = 3
+    make = getattr(cw, name + ("Classifier" if is_class else "Regressor"))
+    fit = make(forest, random_state=split, **settings)
+    begin, used = time.perf_counter(), time.process_time()
+    fit.fit(X, y)
+    taken = time.perf_counter() - begin, time.process_time() - used
+    said = forest.predict(X_test)
+    wrong = said != y_test if is_class else (said - y_test) ** 2
+    path = getattr(fit, "path_", [fit.rules_])
+    rows = []
+    for size in sizes:
+        rules = [r for r in path if size is None or r.n_rules <= size][-1]
+        found = rules.evaluate(X_test, y_test, teacher=forest)
+        row = {
+            "K": "all" if size is None else size,
+            "lines": found.n_rules,
+            "literals": found.n_literals,
+            "error": found.error,
+            "forest_error": float(np.mean(wrong)),
+            "fidelity": found.fidelity,
+            "candidates": getattr(fit, "n_nodes_", len(getattr(fit, "extracted_", ()))),
+            "seconds": taken[0],
+            "cpu": taken[1],
+        }
+        rows.append(row)
+    return rows
+
+
+def references(frame):
+    """Errors at equal size."""
+    columns = (
+        "lines",
+        "literals",
+        "error",
+        "forest_error",
+        "fidelity",
+        "seconds",
+        "cpu",
+    )
+    body = []
+    order = {method: place for place, method in enumerate(METHODS)}
+    place = frame.assign(place=frame["method"].map(order))
+    frame = place.sort_values(["data", "place"], kind="stable")
+    for key, rows in frame.groupby(["data", "method", "K"], sort=False):
+        values = [mean_and_sd(rows[column]) for column in columns]
+        body.append([*key, *values, REFERENCES.get(tuple(map(str, key)), "")])
+    header = ["data", "method", "K", *columns, "reference"]
+    return markdown_table(header, body)
+
+
+def settings_table(frame, part):
+    """One line per setting, one column per set."""
+    sets = [name for name in OTHER_SETS if name in set(frame["data"])]
+    wide = frame.pivot_table("fidelity", ["K", "method"], "data", sort=False)[sets]
+    wide.index = wide.index.set_levels(wide.index.levels[0].astype(str), level=0)
+    ten, twenty = wide.loc["10"], wide.loc["20"]
+    seconds = frame.groupby("method", sort=False)["cpu"].mean()
+    body = []
+    for method in SETTINGS[part]:
+        better = [compared(table, method, part) for table in (ten, twenty)]
+        cells = [f"{ten[d][method]:.3f} ({twenty[d][method]:.3f})" for d in sets]
+        mean = f"{ten.loc[method].mean():.3f} ({twenty.loc[method].mean():.3f})"
+        better = f"{better[0]} ({better[1]})"
+        body.append([method, *cells, mean, better, shown(seconds[method])])
+    return markdown_table(["", *sets, "mean", "better : worse", "cpu"], body)
+
+
+def compared(table, method, part):
+    """On how many sets a setting is better, and worse, than the default."""
+    gain = table.loc[method] - table.loc[next(iter(SETTINGS[part]))]
+    return f"{(gain > 0.005).sum()} : {(gain < -0.005).sum()}"
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,164 @@
+"""How seconds and memory grow with the rows, and how long a path of lists takes.
+
+Usage: python -m benchmarks.few_rules.scale [--quick] [--fresh]
+
+An XGBoost model of HIGGS is said in ten lines, from so many rows of HIGGS drawn with
+some noise; each fit runs in a fresh process.
+"""
+
+import resource
+import time
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks._data import gaussian_rows, load, make_model, table_of
+from benchmarks._study import Study, arguments, in_fresh_process, markdown_table
+
+ROWS = (2000, 5000, 20_000, 50_000, 200_000)
+QUICK_ROWS = (2000, 5000, 20_000)
+
+METHODS = {
+    "list": ("RuleListClassifier", {"n_rules": 10, "tune": None}),
+    "tree": ("DistilledTreeClassifier", {"n_rules": 10}),
+    "additive": ("AdditiveRulesClassifier", {"n_rules": 10, "tune": None}),
+    "FAB, one restart": ("FABRulesClassifier", {"n_restarts": 1}),
+}
+"""Name -> estimator and its settings."""
+
+NOISE = 0.05
+"""Standard deviation of the noise over that of the feature."""
+
+TAUGHT = 20_000
+"""Real rows that the model is fitted to and new ones are drawn from; those whose
+fidelity is measured are drawn from the others (5,970)."""
+
+TEXT = f"""\
+Rows of HIGGS (28 features) drawn with replacement, every feature with normal noise of
+{NOISE} of its standard deviation; XGBoost (100 rounds, depth 6) fitted to {TAUGHT:,}
+real rows says their classes. One fit with K = 10 in a fresh process on one thread,
+after one small fit that compiles or loads the kernels. Wall seconds, and seconds of
+the processor, which do not count what else the machine did. Memory: peak of the
+process, its size before the fit (libraries, model, rows), and the array of rows alone.
+Growth: processor seconds over those of the line before, and rows over rows. FAB's
+default is 20 restarts; this is one of them. Other programs ran beside: wall seconds are
+two to ten times those of the processor, which themselves suffer a little."""
+
+
+PATH_TEXT = """\
+The path of lists from K = 1 to 10 on 2,000 real rows (1,598 of chess), said by a forest
+of 100 trees and by XGBoost, measured in the same way."""
+
+PATH_SETS = ("chess", "spambase", "higgs", "waveform21", "satimage", "letter")
+
+
+def main():
+    options = arguments(__doc__)
+    sizes = QUICK_ROWS if options.quick else ROWS
+    study = Study("few_rules_scale", ["method", "data", "rows"], options)
+    growth = [(method, "noisy", size) for size in sizes for method in METHODS]
+    paths = [
+        ("list", f"{name} {kind}", 2000)
+        for name in PATH_SETS[: 3 if options.quick else None]
+        for kind in ("forest", "xgboost")
+    ]
+    study.run({key: partial(cost, *key) for key in growth + paths})
+    frame = study.frame()
+    is_growth = frame["data"] == "noisy"
+    columns = ["data", "seconds", "cpu", "peak_mb", "lines", "fidelity"]
+    header = ["data", "seconds", "processor seconds", "peak MB", "lines", "fidelity"]
+    study.write_markdown(
+        "A few rules of many rows",
+        TEXT,
+        table(frame[is_growth].copy()),
+        PATH_TEXT,
+        markdown_table(header, frame.loc[~is_growth, columns].to_numpy().tolist()),
+    )
+
+
+def table(frame):
+    """Lines by method, in order of rows."""
+    frame["rows"] = frame["rows"].astype(int)
+    lines = []
+    for method, part in frame.groupby("method", sort=False):
+        part = part.sort_values("rows")
+        growth = part["cpu"] / part["cpu"].shift()
+        more = part["rows"] / part["rows"].shift()
+        for row, times, rows in zip(part.to_dict("records"), growth, more):
+            lines.append(
+                [
+                    method,
+                    row["rows"],
+                    row["seconds"],
+                    row["cpu"],
+                    f"{times:.1f} for {rows:.1f}" if rows == rows else "",
+                    row["peak_mb"],
+                    row["before_mb"],
+                    row["data_mb"],
+                    row["lines"],
+                    f"{row['fidelity']:.3f}",
+                ]
+            )
+    header = ["method", "rows", "seconds", "processor seconds", "growth", "peak MB"]
+    header += ["MB before", "MB of rows", "lines", "fidelity, new rows"]
+    return markdown_table(header, lines)
+
+
+def cost(method, data, size):
+    """One row of results."""
+    return [in_fresh_process(measure, method, data, size)]
+
+
+def measure(method, data, size):
+    """In the fresh process: fit, and say what it took."""
+    import clearwood as cw
+
+    model, rows, new = lesson(data, size)
+    name, settings = METHODS[method]
+    make = partial(getattr(cw, name), random_state=0, **settings)
+    small, labels = gaussian_rows(300, 8, seed=0)
+    make(make_model("xgboost", True, 0).fit(small, labels)).fit(small, labels)
+
+    before = current_mb()
+    begin, cpu = time.perf_counter(), time.process_time()
+    rules = make(model).fit(rows).rules_
+    taken, cpu = time.perf_counter() - begin, time.process_time() - cpu
+    return {
+        "seconds": taken,
+        "cpu": cpu,
+        "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e6,
+        "before_mb": before,
+        "data_mb": rows.nbytes / 1e6,
+        "lines": rules.n_rules,
+        "fidelity": float(np.mean(rules.predict(new) == model.predict(new))),
+    }
+
+
+def lesson(data, size):
+    """The model, rows to say it by, and new rows."""
+    if data != "noisy":
+        name, kind = data.split()
+        X, y, new, _ = load(name, 0)
+        return make_model(kind, True, 0).fit(X, y), X, new
+    X, y = table_of("higgs", 0)
+    model = make_model("xgboost", True, 0).fit(X[:TAUGHT], y[:TAUGHT])
+    return model, noisy_rows(X[:TAUGHT], size, 1), noisy_rows(X[TAUGHT:], 5000, 2)
+
+
+def noisy_rows(X, size, seed):
+    """Rows drawn with replacement, with noise."""
+    rng = np.random.default_rng(seed)
+    drawn = X[rng.integers(len(X), size=size)]
+    drawn += rng.normal(size=drawn.shape) * (NOISE * X.std(axis=0))
+    return drawn
+
+
+def current_mb():
+    """Memory of this process now (Linux)."""
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * resource.getpagesize() / 1e6
+
+
+if __name__ == "__main__":
+    main()

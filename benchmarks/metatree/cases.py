@@ -1,0 +1,295 @@
+"""Data, folds and methods that the studies of meta-trees share."""
+
+import time
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+
+from benchmarks._data import table_of
+from clearwood import FeatureBins, read_ensemble
+from clearwood.conjugate.models import CategoricalDirichlet
+from clearwood.conjugate.statistics import add_rows, no_rows
+from clearwood.metatree import (
+    Predictive,
+    compute_posterior,
+    constant_prior,
+    from_ensemble_tree,
+    from_sklearn_tree,
+    predict_at,
+    search_corrected_prior,
+    tree_weights,
+)
+from clearwood.metatree.defaults import (
+    SHARE_IN_FORESTS,
+    SHARE_OF_VARIANCE,
+    leaf_for_classes,
+    leaf_for_values,
+)
+from clearwood.metatree.growing.searched import effective_questions, n_searchable
+
+CLASSES = (
+    "hepatitis", "heart", "vote", "crx", "breast", "pima", "chess", "spambase",
+    "higgs", "waveform21", "satimage", "shuttle", "letter",
+)  # fmt: skip
+VALUES = ("energy", "autompg", "bodyfat", "autorisk", "baseball", "diabetes")
+CHOSEN = ("heart", "breast", "pima", "spambase", "waveform21", "energy", "bodyfat",
+          "baseball")  # fmt: skip
+"""Sets on which settings may be chosen; on the others they are only confirmed."""
+MOST_ROWS = 2000
+N_FOLDS = 5
+N_TREES = 100
+N_ALPHAS = 10
+"""Sizes of tree that pruning by cross-validation chooses among."""
+
+
+class Fold(NamedTuple):
+    """Rows to learn and rows to predict; values have standard deviation 1."""
+
+    X: np.ndarray
+    y: np.ndarray
+    X_test: np.ndarray
+    y_test: np.ndarray
+    n_classes: int
+    seed: int
+
+
+@lru_cache(maxsize=10)
+def folds(name, repeat):
+    """The folds of one cross-validation; classes stratified."""
+    from sklearn.model_selection import KFold, StratifiedKFold
+
+    X, y = table_of(name, 0)
+    keep = np.random.default_rng(0).permutation(len(y))[:MOST_ROWS]
+    X, y = X[keep], y[keep]
+    is_class = name in CLASSES
+    if is_class:
+        y = np.unique(y, return_inverse=True)[1]
+    else:
+        y = y / y.std()
+    cut = (StratifiedKFold if is_class else KFold)(
+        N_FOLDS, shuffle=True, random_state=repeat
+    )
+    return [
+        Fold(X[a], y[a], X[b], y[b], int(y.max()) + 1 if is_class else 0, 10 * repeat)
+        for a, b in cut.split(X, y)
+    ]
+
+
+def make_model(fold, forest=False, **settings):
+    """An unfitted tree or forest of scikit-learn's."""
+    from sklearn import ensemble, tree
+
+    task = "Classifier" if fold.n_classes else "Regressor"
+    if forest:
+        kind = getattr(ensemble, f"RandomForest{task}")
+        return kind(N_TREES, random_state=fold.seed, **settings)
+    return getattr(tree, f"DecisionTree{task}")(random_state=fold.seed, **settings)
+
+
+def make_leaf(fold, y, share=SHARE_OF_VARIANCE):
+    """The estimators' own choice."""
+    if fold.n_classes:
+        return leaf_for_classes(fold.n_classes)
+    return leaf_for_values(y, np.ones(len(y)), share)
+
+
+def learned(structure, leaf, X, y):
+    """Statistics of every node."""
+    own = no_rows(leaf, structure.n_nodes)
+    ends = structure.route(structure.encode(X))
+    add_rows(leaf, own, ends, leaf.check_target(y), np.ones(1), None)
+    return own
+
+
+def score(fold, predictive):
+    """Scores of one predictive distribution per test row."""
+    return score_of(fold, *parts_of(fold, predictive))
+
+
+def parts_of(fold, predictive):
+    """What is averaged over trees: class probabilities, or mean, density and cdf."""
+    if fold.n_classes:
+        return (predictive.probabilities(),)
+    y = fold.y_test
+    return predictive.mean(), np.exp(predictive.log_density(y)), predictive.cdf(y)
+
+
+def score_of(fold, said, density=None, cdf=None):
+    """``loss`` is minus the mean log probability or density; ``error`` the share of
+    wrong classes, or the RMSE in standard deviations of the target; ``coverage`` the
+    share of values inside the central interval of 90 %."""
+    y = fold.y_test
+    if fold.n_classes:
+        p = said[np.arange(len(y)), y]
+        hit = np.eye(fold.n_classes)[y]
+        return {
+            "loss": float(-np.log(np.maximum(p, 1e-15)).mean()),
+            "brier": float(((said - hit) ** 2).sum(axis=1).mean()),
+            "error": float((said.argmax(axis=1) != y).mean()),
+            "coverage": np.nan,
+        }
+    nothing = density is None
+    inside = np.nan if nothing else np.mean((cdf >= 0.05) & (cdf <= 0.95))
+    return {
+        "loss": np.nan if nothing else float(-np.log(density).mean()),
+        "brier": np.nan,
+        "error": float(np.sqrt(((said - y) ** 2).mean())),
+        "coverage": float(inside),
+    }
+
+
+def priors(structure, n_searched):
+    """The priors that are compared; g of 1 leaves T_max alone."""
+    return {
+        "leaf": constant_prior(structure, 1.0),
+        "constant": constant_prior(structure, 0.5),
+        "searched": search_corrected_prior(structure, 0.5, n_searched),
+    }
+
+
+def questions_of(structure, X):
+    """Among how many questions, in effect, the nodes of one CART were searched."""
+    return effective_questions(structure, X, structure.route(structure.encode(X)))
+
+
+def score_trees(fold):
+    """Method -> scores, all from the same CART but for the pruned ones."""
+    begin = time.process_time()
+    cart = make_model(fold).fit(fold.X, fold.y)
+    grown = time.process_time() - begin
+    raw = cart.predict_proba(fold.X_test) if fold.n_classes else None
+    scores = {"cart": score_of(fold, cart.predict(fold.X_test) if raw is None else raw)}
+    scores["cart"] |= {"leaves": cart.get_n_leaves(), "seconds": grown}
+
+    structure, leaf = from_sklearn_tree(cart), make_leaf(fold, fold.y)
+    at = structure.route(structure.encode(fold.X_test))
+    begin = time.process_time()
+    g = priors(structure, questions_of(structure, fold.X))
+    counted = time.process_time() - begin
+    for name in ("leaf", "constant", "searched"):
+        begin = time.process_time()
+        own = learned(structure, leaf, fold.X, fold.y)
+        posterior = compute_posterior(structure, leaf, g[name], own)
+        found = score(fold, predict_at(posterior, at))
+        taken = grown + time.process_time() - begin
+        if name == "searched":
+            taken += counted
+        scores[f"tree_{name}"] = found | {"seconds": taken}
+        if name != "leaf":
+            predictive, n_leaves = by_map_tree(posterior, at)
+            scores[f"map_{name}"] = score(fold, predictive) | {
+                "leaves": n_leaves, "seconds": taken
+            }  # fmt: skip
+    if fold.n_classes:
+        laplace = CategoricalDirichlet.symmetric(fold.n_classes, 1.0)
+        scores["tree_laplace"] = score(fold, at_leaves(fold, structure, laplace, at))
+    return scores | score_pruned(fold, cart)
+
+
+def at_leaves(fold, structure, leaf, ends):
+    """What the leaves of one tree say, without pruning."""
+    own = learned(structure, leaf, fold.X, fold.y)
+    g = constant_prior(structure, 1.0)
+    return predict_at(compute_posterior(structure, leaf, g, own), ends)
+
+
+def by_map_tree(posterior, ends):
+    """The most probable tree's own predictions, and its number of leaves."""
+    tree, parent = posterior.map_tree(), posterior.structure.parent
+    above = np.arange(len(parent))
+    stands = np.zeros(len(parent), dtype=bool)
+    stands[tree.leaves] = stands[tree.inner] = True
+    for node in np.flatnonzero(~stands):
+        above[node] = above[parent[node]]
+    stats = posterior.total[above[ends]][:, None]
+    one = np.ones((len(ends), 1))
+    return Predictive(posterior.model, stats, one, np.arange(len(ends))), len(
+        tree.leaves
+    )
+
+
+def score_pruned(fold, cart):
+    """Cost-complexity pruning, its strength chosen by cross-validation.
+
+    By every score on its own; ``pruned_laplace`` smooths by one row per class.
+    """
+    begin = time.process_time()
+    path = cart.cost_complexity_pruning_path(fold.X, fold.y).ccp_alphas[:-1]
+    middle = np.sqrt(np.maximum(path, 0) * np.append(path[1:], path[-1:]))
+    alphas = np.unique(np.quantile(middle, np.linspace(0, 1, N_ALPHAS)))
+    leaves = {"pruned": make_leaf(fold, fold.y)}
+    if fold.n_classes:
+        leaves["pruned_laplace"] = CategoricalDirichlet.symmetric(fold.n_classes, 1.0)
+    else:
+        leaves["pruned_rmse"] = leaves["pruned"]
+    losses = {name: np.zeros(len(alphas)) for name in leaves}
+    chunk = np.random.default_rng(fold.seed).permutation(len(fold.y)) % N_FOLDS
+    for k in range(N_FOLDS):
+        a, b = chunk != k, chunk == k
+        inner = Fold(fold.X[a], fold.y[a], fold.X[b], fold.y[b], *fold[4:])
+        for i, alpha in enumerate(alphas):
+            _, found = prune(inner, alpha, leaves)
+            for name in leaves:
+                what = "error" if name == "pruned_rmse" else "loss"
+                losses[name][i] += found[name][what]
+    # Of equally good ones the smallest tree.
+    best = {n: alphas[::-1][loss[::-1].argmin()] for n, loss in losses.items()}
+    scores = {}
+    for name, alpha in best.items():
+        pruned, found = prune(fold, alpha, {name: leaves[name]})
+        scores[name] = found[name] | {"leaves": pruned.get_n_leaves()}
+    for row in scores.values():
+        row["seconds"] = time.process_time() - begin
+    return scores
+
+
+def prune(fold, alpha, leaves):
+    """A pruned CART, and its scores with several leaf models."""
+    model = make_model(fold, ccp_alpha=alpha).fit(fold.X, fold.y)
+    structure = from_sklearn_tree(model)
+    ends = structure.route(structure.encode(fold.X_test))
+    said = {}
+    for name, leaf in leaves.items():
+        said[name] = score(fold, at_leaves(fold, structure, leaf, ends))
+    return model, said
+
+
+def score_forests(fold):
+    """Method -> scores of one forest with and without averaging, and two weights."""
+    begin = time.process_time()
+    forest = make_model(fold, forest=True).fit(fold.X, fold.y)
+    grown = time.process_time() - begin
+    say = forest.predict_proba if fold.n_classes else forest.predict
+    scores = {"forest": score_of(fold, say(fold.X_test)) | {"seconds": grown}}
+
+    ensemble = read_ensemble(forest)
+    bins = FeatureBins.from_ensemble(ensemble)
+    leaf = make_leaf(fold, fold.y, SHARE_IN_FORESTS)
+    n = n_searchable(fold.X, forest.estimators_[0].max_features_)
+    parts = {name: [] for name in ("leaf", "constant", "searched")}
+    evidence = []
+    for t in range(N_TREES):
+        structure = from_ensemble_tree(ensemble, t, bins=bins)
+        if t == 0:
+            codes, codes_test = (
+                structure.encode(X).astype(np.int32) for X in (fold.X, fold.X_test)
+            )
+        own = no_rows(leaf, structure.n_nodes)
+        ends = structure.route(codes)
+        add_rows(leaf, own, ends, leaf.check_target(fold.y), np.ones(1), None)
+        at = structure.route(codes_test)
+        for name, g in priors(structure, n).items():
+            posterior = compute_posterior(structure, leaf, g, own)
+            parts[name].append(parts_of(fold, predict_at(posterior, at)))
+            if name == "searched":
+                evidence.append(posterior.log_evidence)
+    for name, said in parts.items():
+        scores[f"forest_{name}"] = score_of(
+            fold, *(np.mean(part, axis=0) for part in zip(*said))
+        )
+    weight = tree_weights(evidence)
+    scores["forest_evidence"] = score_of(
+        fold, *(np.tensordot(weight, np.array(p), 1) for p in zip(*parts["searched"]))
+    ) | {"in_effect": float(1 / (weight**2).sum())}
+    return scores

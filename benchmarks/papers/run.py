@@ -1,0 +1,116 @@
+"""The tables and figures of both papers of Hara and Hayashi, with our methods.
+
+Usage: python -m benchmarks.papers.run [--quick] [--fresh] [--tables]
+
+Of "Making Tree Ensembles Interpretable: A Bayesian Model Selection Approach" (AISTATS
+2018) tables 1-4 and figures 1 and 5-9, of "Making Tree Ensembles Interpretable" (2016)
+table 2. ``--tables`` only writes the page and the figures, from the rows there are.
+"""
+
+import warnings
+from functools import partial
+
+import numpy as np
+
+from benchmarks._data import gaussian_rows
+from benchmarks._study import Study, arguments
+from benchmarks.papers.cases import SETS_2016, SETS_2018, Case, best_forest, make_case
+from benchmarks.papers.figures import draw_all
+from benchmarks.papers.methods import FAB_PAPER, METHODS_2016, METHODS_2018, timed_fit
+from benchmarks.papers.tables import write_page
+
+SPLITS = {"2016": 3, "2018": 5}
+SPLITS_OF_HIGGS = {"2016": 1, "2018": 2}
+SETS = {"2016": SETS_2016, "2018": SETS_2018}
+METHODS = {"2016": METHODS_2016, "2018": METHODS_2018}
+
+STARTS = {"fab": 20, "em": 3}
+"""Restarts for seconds per restart."""
+
+
+def main():
+    options = arguments(__doc__, tables="only write the page and the figures")
+    study = Study("papers", ["paper", "data", "split", "method"], options)
+    runtimes = Study("papers_runtimes", ["data", "split"], options)
+    if not options.tables:
+        run_all(study, cases_of(options))
+        run_all(runtimes, runtimes_of(options))
+    figures = draw_all(study.frame(), study.csv)
+    write_page(study, runtimes.frame(), figures)
+
+
+def run_all(study, cases):
+    """Run what is missing, after every method has been compiled."""
+    done = {tuple(row[key] for key in study.keys) for row in study.rows()}
+    if any(tuple(map(str, key)) not in done for key in cases):
+        compile_all()
+    study.run(cases)
+
+
+def cases_of(options):
+    """Key -> function giving rows; the last splits last."""
+    keys = [
+        (paper, name, split)
+        for paper, names in SETS.items()
+        for name in names
+        for split in range(splits_of(paper, name, options))
+        if name != "higgs" or not options.quick
+    ]
+    return {
+        (*key, method): partial(scores, *key, method)
+        for key in sorted(keys, key=lambda key: key[2])
+        for method in METHODS[key[0]]
+    }
+
+
+def splits_of(paper, name, options):
+    """How many splits of a set are run."""
+    if options.quick:
+        return 1
+    return (SPLITS_OF_HIGGS if name == "higgs" else SPLITS)[paper]
+
+
+def scores(paper, name, split, method):
+    """The rows of one method."""
+    return METHODS[paper][method](make_case(paper, name, split))
+
+
+def runtimes_of(options):
+    """Key -> function giving the rows of table 2."""
+    return {
+        (name, split): partial(runtime, name, split)
+        for split in range(1 if options.quick else 3)
+        for name in SETS_2018
+        if name != "higgs" or split == 0 and not options.quick
+    }
+
+
+def runtime(name, split):
+    """Seconds of one restart, of FAB and of EM with 1 to 10 components."""
+    case, rows = make_case("2018", name, split), []
+    for method, sizes in (("fab", (10,)), ("em", range(1, 11))):
+        for k in sizes:
+            n_starts = 1 if name == "higgs" and method == "em" else STARTS[method]
+            settings = FAB_PAPER | {"max_rules": k + 1, "n_restarts": n_starts}
+            _, seconds = timed_fit(case, "FABRules", method=method, **settings)
+            rows.append({"method": method, "K": k, "seconds": seconds / n_starts})
+    return rows
+
+
+def compile_all():
+    """Run every method on a few rows."""
+    X, labels = gaussian_rows(80, 8, seed=0)
+    for y in (labels, X[:, 0] * X[:, 1]):
+        is_class = y is labels
+        model = best_forest(X, y, is_class, "2016", 3, 0)
+        case = Case(X, y, X, y, model, is_class, 0)
+        for method in {**METHODS_2016, **METHODS_2018}.values():
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                rows = method(case)
+            if not all(np.isfinite(row["error"]) for row in rows):
+                raise RuntimeError("A method gave no error.")
+
+
+if __name__ == "__main__":
+    main()

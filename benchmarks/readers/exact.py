@@ -1,0 +1,110 @@
+"""What is read from a library against what the library predicts, kind by kind.
+
+The random models are those of the tests: small, rows on their cuts and beside them,
+missing values, categories never seen. Every model is read from memory; the tests also
+read each from its file.
+"""
+
+import importlib
+import warnings
+from importlib.metadata import version
+
+import numpy as np
+
+from benchmarks._study import Study, arguments, markdown_table
+from clearwood import read_ensemble
+
+LIBRARIES = ("xgboost", "lightgbm", "catboost")
+
+
+def case(library, kind, seeds):
+    """Worst differences over the models of one kind."""
+    models = importlib.import_module(f"tests.ensembles.{library}.models")
+    rows, raw_worst, link_worst, other_labels = 0, [], [], 0
+    for seed in range(seeds):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            made = models.make(kind, seed)
+            ensemble = read_ensemble(made.model)
+            raw = ensemble.raw_scores(made.X)
+            said = ensemble.predict(made.X)
+        rows += len(raw)
+        ulp32 = ensemble.sum_dtype == "float32"
+        raw_worst.append(difference(raw, made.raw, ulp32))
+        predicted = np.ravel(made.predicted)
+        if ensemble.classes is None:
+            link_worst.append(difference(said, predicted, ulp32))
+        else:
+            other_labels += int(np.sum(said.astype(str) != predicted.astype(str)))
+        if made.probabilities is not None:
+            found = ensemble.predict_proba(made.X)
+            if np.ndim(made.probabilities) == 1:
+                found = found[:, -1]
+            link_worst.append(difference(found, made.probabilities, ulp32))
+    return [
+        {
+            "models": seeds,
+            "rows": rows,
+            "raw": max(raw_worst),
+            "link": max(link_worst, default=np.nan),
+            "other_labels": other_labels,
+        }
+    ]
+
+
+def difference(ours, native, in_float32):
+    """Largest difference: float32 steps, or relative to the value in float64."""
+    ours = np.asarray(ours, np.float64).reshape(np.shape(native))
+    native = np.asarray(native, np.float64)
+    differ = ~((ours == native) | (np.isnan(ours) & np.isnan(native)))
+    if not differ.any():
+        return 0.0
+    ours, native = ours[differ], native[differ]
+    if in_float32:
+        step = np.spacing(np.abs(native.astype(np.float32))).astype(np.float64)
+        return float(np.max(np.abs(ours - native) / step))
+    return float(np.max(np.abs(ours - native) / np.abs(native)))
+
+
+def main():
+    """Run what is missing and write the page."""
+    options = arguments(__doc__)
+    seeds = 2 if options.quick else 20
+    kinds = {
+        library: importlib.import_module(f"tests.ensembles.{library}.models").KINDS
+        for library in LIBRARIES
+    }
+    study = Study("readers_exact", ["library", "kind"], options)
+    study.run(
+        {
+            (library, kind): lambda library=library, kind=kind: case(
+                library, kind, seeds
+            )
+            for library in LIBRARIES
+            for kind in kinds[library]
+        }
+    )
+    frame = study.frame()
+    parts = []
+    for library in LIBRARIES:
+        part = frame[frame.library == library]
+        unit = "float32 steps" if library == "xgboost" else "relative"
+        header = ["kind", "models", "rows", f"raw sums ({unit})",
+                  f"after the link ({unit})", "other labels"]  # fmt: skip
+        columns = ["kind", "models", "rows", "raw", "link", "other_labels"]
+        total = ["all", part.models.sum(), part.rows.sum(), part.raw.max(),
+                 part.link.max(), part.other_labels.sum()]  # fmt: skip
+        name = "xgboost-cpu" if library == "xgboost" else library
+        parts += [
+            f"## {library} {version(name)}",
+            markdown_table(header, [*part[columns].to_numpy().tolist(), total]),
+        ]
+    study.write_markdown(
+        "Predictions against the native libraries",
+        "Worst differences over random models of every kind; 0 is bit for bit.",
+        *parts,
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,269 @@
+"""All trees of an ensemble in flat arrays: what they ask, and where a row ends."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from clearwood._features import FeatureSpace
+from clearwood.ensembles import _kernels
+from clearwood.ensembles.casts import FLOAT32_LIMIT
+from clearwood.exceptions import InputError
+
+SPARE_LEVELS = 2
+"""A tree with so many levels more than its leaves need still counts as full."""
+
+
+class NumericSplits(NamedTuple):
+    """The inner nodes that ask ``x <= cut``, in node order."""
+
+    node: np.ndarray
+    feature: np.ndarray
+    cut: np.ndarray
+    missing_left: np.ndarray
+
+
+class CategoricalSplit(NamedTuple):
+    """One inner node that asks whether a category code is in a set."""
+
+    node: int
+    feature: int
+    codes_left: frozenset[int]
+    missing_left: bool
+    unseen_left: bool
+
+
+class Splits(NamedTuple):
+    """All questions that an ensemble asks; see :meth:`FlatTrees.splits`."""
+
+    numeric: NumericSplits
+    categorical: tuple[CategoricalSplit, ...]
+
+
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class FlatTrees:
+    """Trees, one after the other, parents before children.
+
+    The fields are described at :class:`TreeEnsemble`, which adds what the trees say
+    together.
+    """
+
+    features: FeatureSpace
+    feature: np.ndarray
+    cut: np.ndarray
+    left: np.ndarray
+    right: np.ndarray
+    missing_left: np.ndarray
+    unseen_left: np.ndarray
+    category_set: np.ndarray
+    category_offsets: np.ndarray = field(default_factory=lambda: np.zeros(1, int))
+    categories_left: np.ndarray = field(default_factory=lambda: np.zeros(0, bool))
+    value: np.ndarray
+    roots: np.ndarray
+    output: np.ndarray
+    allows_missing: bool | np.ndarray
+    allows_infinite: bool
+    input_dtype: Literal["float32", "float64"]
+    source: str
+
+    # What they are
+
+    @property
+    def n_nodes(self) -> int:
+        """Number of nodes in all trees."""
+        return self.feature.size
+
+    @property
+    def n_trees(self) -> int:
+        """Number of trees; boosting with k classes has k trees per round."""
+        return self.roots.size
+
+    @property
+    def n_leaves(self) -> int:
+        """Number of leaves in all trees."""
+        return int(np.count_nonzero(self.feature < 0))
+
+    @property
+    def n_splits(self) -> int:
+        """Number of inner nodes in all trees."""
+        return self.n_nodes - self.n_leaves
+
+    @property
+    def n_features(self) -> int:
+        """Number of features that the model was fitted on."""
+        return self.features.n_features
+
+    @cached_property
+    def max_depth(self) -> int:
+        """Most questions that a row is asked in one tree."""
+        depths = _kernels.node_depths(self.feature, self.left, self.right)
+        return int(depths.max(initial=0))
+
+    def splits(self) -> Splits:
+        """All questions that the trees ask, each as often as it is asked.
+
+        Returns
+        -------
+        Splits
+            ``numeric``: arrays ``node``, ``feature``, ``cut``, ``missing_left``;
+            ``categorical``: one ``CategoricalSplit`` per node.
+
+        Examples
+        --------
+        >>> from sklearn.tree import DecisionTreeRegressor
+        >>> from clearwood.ensembles import read_ensemble
+        >>> tree = DecisionTreeRegressor().fit([[0.0], [1.0]], [5.0, 7.0])
+        >>> read_ensemble(tree).splits().numeric.cut
+        array([0.50000003])
+
+        Not 0.5: the tree casts to float32, which takes slightly larger values to 0.5.
+        A split by categories names their codes; here code 1 is the category 9.
+
+        >>> from sklearn.ensemble import HistGradientBoostingRegressor
+        >>> X = np.repeat([[7.0], [9.0]], 40, axis=0)
+        >>> model = HistGradientBoostingRegressor(max_iter=1, categorical_features=[0])
+        >>> (split,) = read_ensemble(model.fit(X, X[:, 0])).splits().categorical
+        >>> split.feature, split.codes_left
+        (0, frozenset({1}))
+        """
+        by_set = self.category_set >= 0
+        numeric = np.flatnonzero((self.feature >= 0) & ~by_set)
+        return Splits(
+            NumericSplits(
+                numeric,
+                self.feature[numeric],
+                self.cut[numeric],
+                self.missing_left[numeric],
+            ),
+            tuple(map(self._categorical_split, np.flatnonzero(by_set).tolist())),
+        )
+
+    def _categorical_split(self, node: int) -> CategoricalSplit:
+        return CategoricalSplit(
+            node,
+            int(self.feature[node]),
+            frozenset(np.flatnonzero(self.goes_left(node)).tolist()),
+            bool(self.missing_left[node]),
+            bool(self.unseen_left[node]),
+        )
+
+    def goes_left(self, node: int) -> np.ndarray:
+        """Per category code, whether it goes left at a categorical node."""
+        start, stop = self.category_offsets[self.category_set[node] :][:2]
+        return self.categories_left[start:stop]
+
+    # The way of a row
+
+    def encode(self, X: Any) -> np.ndarray:
+        """The rows as float64 codes, refused where the original would refuse them.
+
+        Raises
+        ------
+        InputError
+            The columns do not fit, or hold NaN or infinity and the model takes none.
+        """
+        encoded = self.features.encode(X)
+        takes_missing = np.broadcast_to(self.allows_missing, self.n_features)
+        self._refuse(
+            encoded,
+            np.flatnonzero(~takes_missing),
+            np.isnan,
+            "is missing (NaN)",
+            "Fill the missing values as it was done before the model was fitted",
+        )
+        if not self.allows_infinite:
+            self._refuse(
+                encoded,
+                range(self.n_features),
+                _is_above_float32 if self.input_dtype == "float32" else np.isinf,
+                f"is infinite or too large for {self.input_dtype}",
+                "Replace it by a finite number",
+            )
+        return encoded
+
+    def _refuse(
+        self,
+        encoded: np.ndarray,
+        columns: Iterable[int],
+        is_bad: Callable[[np.ndarray], np.ndarray],
+        found: str,
+        remedy: str,
+    ) -> None:
+        # Column by column: no mask as large as the table.
+        for d in columns:
+            bad = np.flatnonzero(is_bad(encoded[:, d]))
+            if bad.size:
+                raise InputError(
+                    f"Feature {self.features.names[d]!r} {found} in row {bad[0]}, "
+                    f"which {self.source} does not accept. {remedy}."
+                )
+
+    def leaves(self, X: Any) -> np.ndarray:
+        """Node position of the leaf that every row reaches in every tree.
+
+        Parameters
+        ----------
+        X : array-like or pandas or polars frame of shape (n_rows, n_features)
+
+        Returns
+        -------
+        ndarray of int32 of shape (n_rows, n_trees)
+
+        Examples
+        --------
+        >>> from sklearn.tree import DecisionTreeRegressor
+        >>> from clearwood.ensembles import read_ensemble
+        >>> tree = DecisionTreeRegressor().fit([[0.0], [1.0]], [5.0, 7.0])
+        >>> read_ensemble(tree).leaves([[0.2], [0.7]])
+        array([[1],
+               [2]], dtype=int32)
+        """
+        return self.find_leaves(self.encode(X)).T
+
+    def find_leaves(self, encoded: np.ndarray) -> np.ndarray:
+        """Node position of the leaf that every encoded row reaches in every tree.
+
+        Parameters
+        ----------
+        encoded : ndarray of float64 of shape (n_rows, n_features)
+
+        Returns
+        -------
+        ndarray of int32 of shape (n_trees, n_rows)
+        """
+        if not self.n_trees:
+            return np.empty((0, len(encoded)), dtype=np.int32)
+        children, levels = self._ways_down
+        return _kernels.find_leaves(
+            encoded,
+            self.feature,
+            self.cut,
+            children,
+            self.missing_left,
+            self.unseen_left,
+            self.category_set,
+            self.category_offsets,
+            self.categories_left,
+            self.roots,
+            levels,
+        )
+
+    @cached_property
+    def _ways_down(self) -> tuple[np.ndarray, np.ndarray]:
+        """Children and levels, as ``find_leaves`` wants them."""
+        leaf = self.feature < 0
+        children = np.stack([self.left, self.right], axis=1)
+        children[leaf] = np.flatnonzero(leaf)[:, None]
+        depths = _kernels.node_depths(self.feature, self.left, self.right)
+        depth = np.maximum.reduceat(depths, self.roots)
+        n_leaves = np.add.reduceat(leaf, self.roots, dtype=np.int32)
+        nearly_full = depth <= np.log2(n_leaves) + SPARE_LEVELS
+        return children, np.where(nearly_full, depth, 0).astype(np.int32)
+
+
+def _is_above_float32(column: np.ndarray) -> np.ndarray:
+    return np.abs(column) > FLOAT32_LIMIT

@@ -1,0 +1,177 @@
+"""Fewer literals, and shorter numbers, that part the rows alike.
+
+Literals are dropped as in Hara & Hayashi 2016, section 3.2. Both ways of doing so look
+at training rows only and leave a rule from which no further literal can be dropped.
+Literals that exclude few rows are tried first, so that those which stay are the ones
+that carry the rule.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from clearwood.rules.conditions import (
+    Condition,
+    Interval,
+    combine_literals,
+    matches_all,
+    shortest_between,
+)
+from clearwood.rules.rule import first_match
+
+
+def prune_by_coverage(
+    conditions: Sequence[Condition], encoded: np.ndarray
+) -> tuple[Condition, ...]:
+    """Drop literals while the rows that satisfy the rule stay the same.
+
+    Parameters
+    ----------
+    conditions : sequence of Interval or CategorySet
+        The rule's conditions.
+    encoded : ndarray of shape (n_samples, n_features)
+        Training rows.
+
+    Returns
+    -------
+    tuple of Interval or CategorySet
+        The conditions of a minimal rule: dropping any literal would change N_R,
+        the number of rows in the region.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from clearwood.rules import Interval
+    >>> rows = np.array([[1.0], [2.0], [3.0]])
+    >>> prune_by_coverage([Interval(0, low=1.5, high=9.0)], rows)
+    (Interval(feature=0, low=1.5, high=inf, missing=False),)
+    """
+    return _drop_literals(conditions, encoded, _may_not_enter_any)
+
+
+def prune_by_prediction(
+    rules: Sequence[Sequence[Condition]],
+    predictions: Sequence[Any],
+    otherwise: Any,
+    encoded: np.ndarray,
+) -> list[tuple[Condition, ...]]:
+    """Drop literals while the list predicts the same for every training row.
+
+    Parameters
+    ----------
+    rules : sequence of sequences of conditions
+        An ordered list; the first rule that a row satisfies decides.
+    predictions : sequence
+        One per rule.
+    otherwise : object
+        Predicted where no rule matches.
+    encoded : ndarray of shape (n_samples, n_features)
+        Training rows.
+
+    Returns
+    -------
+    list of tuple of conditions
+    """
+    pruned = [tuple(conditions) for conditions in rules]
+    said = np.array([*predictions, otherwise])
+    matches = np.empty((len(encoded), len(pruned)), dtype=bool)
+    for r, conditions in enumerate(pruned):
+        matches[:, r] = matches_all(conditions, encoded)
+    for r in range(len(pruned)):
+        earlier = matches[:, :r].any(axis=1)
+        without = first_match(np.delete(matches, r, axis=1))
+        said_without = np.delete(said, r)[without]
+        # A row may enter the rule if an earlier rule decides it anyway, or if
+        # what it is told now is what this rule would tell it.
+        harmless = earlier | (said_without == said[r])
+
+        def entering_changes(entering, harmless=harmless):
+            return not harmless[entering].all()
+
+        pruned[r] = _drop_literals(pruned[r], encoded, entering_changes)
+        matches[:, r] = matches_all(pruned[r], encoded)
+    return pruned
+
+
+def _drop_literals(
+    conditions: Sequence[Condition], encoded: np.ndarray, changes: Any
+) -> tuple[Condition, ...]:
+    literals = [part for condition in conditions for part in condition.literals()]
+    violated = [~part.matches(encoded[:, part.feature]) for part in literals]
+    n_violated = np.sum(violated, axis=0, dtype=np.int64)
+    kept = dict(enumerate(literals))
+    for i in sorted(kept, key=lambda i: int(violated[i].sum())):
+        # Dropping literal i lets in the rows that violate it and nothing else.
+        entering = violated[i] & (n_violated == 1)
+        if not changes(entering):
+            del kept[i]
+            n_violated = n_violated - violated[i]
+    return combine_literals(kept.values())
+
+
+def _may_not_enter_any(entering: np.ndarray) -> bool:
+    return bool(entering.any())
+
+
+def rounded(
+    conditions: Sequence[Condition], encoded: np.ndarray
+) -> tuple[Condition, ...]:
+    """The same conditions with the shortest bounds that split the rows alike.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rounded([Interval(0, high=1.2345)], np.array([[1.15], [1.9]]))
+    (Interval(feature=0, low=-inf, high=1.2, missing=False),)
+    """
+    result: list[Condition] = []
+    for condition in conditions:
+        if isinstance(condition, Interval):
+            column = encoded[:, condition.feature]
+            low = _rounded_cut(condition.low, column, beyond=-math.inf)
+            high = _rounded_cut(condition.high, column, beyond=math.inf)
+            # Without bounds it must still say something: "missing or not" does not.
+            if not (condition.missing and low == -math.inf and high == math.inf):
+                condition = replace(condition, low=low, high=high)
+            values = column[~np.isnan(column)]
+            if condition.missing and not condition.matches(values).any():
+                # Where zero counts as missing, LightGBM cuts at 1e-35.
+                condition = replace(condition, low=math.inf, high=math.inf)
+        result.append(condition)
+    return tuple(result)
+
+
+def _rounded_cut(cut: float, column: np.ndarray, beyond: float) -> float:
+    """The shortest bound between two rows; ``beyond`` where it parts none of them.
+
+    A bound that parts no values may still keep out missing ones: then the condition
+    says so, rather than naming a bound below the lowest number a library can hold.
+    """
+    below, above = column[column <= cut], column[column > cut]
+    if math.isinf(cut) or len(below) + len(above) == 0:
+        return cut
+    if len(below) == 0 or len(above) == 0:
+        keeps_all = len(above) > 0 if beyond < 0 else len(below) > 0
+        return beyond if keeps_all else cut
+    low, high = float(below.max()), float(above.min())
+    if math.isinf(low) or math.isinf(high):
+        return cut
+    return shortest_between(low, high, near=cut)
+
+
+def short_value(value: float, step: float) -> float:
+    """The shortest number within a step; the value itself without a step.
+
+    Examples
+    --------
+    >>> short_value(12.3456, 0.1), short_value(12.3456, 0.0)
+    (12.3, 12.3456)
+    """
+    if not 0 < step < math.inf:
+        return value
+    return shortest_between(value - step, value + step, near=value)
