@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import re
-import zipfile
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from clearwood.exceptions import InputError
+from clearwood.exceptions import InputError, ModelFormatError
 from clearwood.rules import RuleSet
 
 HOMES = {
@@ -17,12 +15,12 @@ HOMES = {
     "MetaTreeClassifier": "clearwood.metatree.saving",
     "MetaTreeRegressor": "clearwood.metatree.saving",
 }
-"""Per class that can be saved as an archive, the module that knows its parts.
+"""Per class that an archive may hold, the module that knows its parts.
 
-It has ``save_estimator(result, path, overwrite=...)`` and ``load_estimator(path)``,
-which trusts nothing. A family that can be saved adds its classes.
+It has ``to_archive(result) -> (document, arrays)`` and ``from_archive(top, array) ->
+result``, which trusts nothing; reading and writing of files is done here. A family that
+can be saved adds a line.
 """
-KIND = re.compile(rb'"kind": ?"(\w+)"')
 
 
 def save(result: Any, path: str | Path, *, overwrite: bool = False) -> None:
@@ -51,7 +49,10 @@ def save(result: Any, path: str | Path, *, overwrite: bool = False) -> None:
     if isinstance(result, RuleSet):
         result.save(path, overwrite=overwrite)
     elif (kind := type(result).__name__) in HOMES:
-        import_module(HOMES[kind]).save_estimator(result, path, overwrite=overwrite)
+        from clearwood._archive import write_archive
+
+        document, arrays = import_module(HOMES[kind]).to_archive(result)
+        write_archive(path, {"kind": kind, **document}, arrays, overwrite=overwrite)
     else:
         raise InputError(
             f"Cannot save a {type(result).__name__}; save a RuleSet, for example the "
@@ -69,9 +70,16 @@ def load(path: str | Path) -> Any:
     """
     if not _is_zip(path):
         return RuleSet.load(path)
-    # Where no class is named, any reader of archives says what is wrong.
-    home = HOMES.get(_kind_in(path), HOMES["MetaTreeClassifier"])
-    return import_module(home).load_estimator(path)
+    from clearwood._archive import read_archive
+
+    try:
+        top, array = read_archive(path)
+        kind = top["kind"].text()
+        if kind not in HOMES:
+            raise ModelFormatError(f"kind: expected one of {list(HOMES)}.")
+        return import_module(HOMES[kind]).from_archive(top, array)
+    except ModelFormatError as error:
+        raise ModelFormatError(f"{path}: {error}") from None
 
 
 def _is_zip(path: str | Path) -> bool:
@@ -80,14 +88,3 @@ def _is_zip(path: str | Path) -> bool:
             return file.read(4) == b"PK\x03\x04"
     except OSError:
         return False  # for the reader to say
-
-
-def _kind_in(path: str | Path) -> str:
-    """The class that an archive names near its start, to know who reads it."""
-    try:
-        with zipfile.ZipFile(path) as file, file.open("model.json") as member:
-            found = KIND.search(member.read(1000))
-    except (zipfile.BadZipFile, KeyError, OSError, EOFError, ValueError,
-            NotImplementedError, RuntimeError):  # fmt: skip
-        return ""
-    return "" if found is None else found[1].decode()

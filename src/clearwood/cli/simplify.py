@@ -34,8 +34,8 @@ from clearwood.simplifiers import METHODS
     show_default=True,
     help="list: the first rule that fits decides; found by a search for what says best "
     "what the ensemble says. tree: rules that never overlap. born-again: such rules by "
-    "asking the model about synthetic rows. additive: all rules that fit add up. "
-    "in-trees: the ensemble's own rules, shortened. fab, em: rules of a mixture model. "
+    "asking the model about synthetic rows. additive: all that fit add up. in-trees: "
+    "the ensemble's own rules, shortened. fab, em: rules of a mixture model. "
     "node-harvest: the weighted average of the ensemble's own nodes (extra harvest).",
 )
 @shared.max_rules
