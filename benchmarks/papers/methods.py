@@ -10,6 +10,7 @@ from functools import partial
 
 import numpy as np
 
+import clearwood as cw
 from benchmarks.few_rules.methods import tree_literals
 
 FAB_PAPER = {
@@ -72,7 +73,7 @@ def early_error(case, rules):
 
     The mean loss of all rules that hold a row, divided by their number once more.
     """
-    if not rules.is_list:
+    if not isinstance(rules, cw.RuleList):
         return np.nan
     held = rules.matches(case.X_test)
     held = np.hstack([held, ~held.any(axis=1, keepdims=True)])

@@ -132,7 +132,7 @@ class FeatureSpace:
         """
         categories = list(self.categories)
         hashed = [d for d, lookup in enumerate(self.lookup) if lookup == "hash"]
-        columns = self._columns(X) if hashed else []
+        columns = self.columns(X) if hashed else []
         for d in hashed:
             texts = {_cell_text(cell) for cell in columns[d].tolist()}
             # In order, as two texts can have the same hash.
@@ -197,10 +197,10 @@ class FeatureSpace:
                 return np.ascontiguousarray(X, dtype=np.float64)
             columns = list(X.T)
         else:
-            columns = self._columns(X)
+            columns = self.columns(X)
         encoded = np.empty((len(columns[0]) if columns else 0, self.n_features))
         for d, column in enumerate(columns):
-            encoded[:, d] = self._encode_column(column, d)
+            encoded[:, d] = self.encode_column(column, d)
         return encoded
 
     def _reads_specially(self) -> bool:
@@ -208,7 +208,8 @@ class FeatureSpace:
         numeric = all(labels is None for labels in self.categories)
         return not numeric or any(at is not None for at in self.missing_at)
 
-    def _encode_column(self, column: np.ndarray, d: int) -> np.ndarray:
+    def encode_column(self, column: np.ndarray, d: int) -> np.ndarray:
+        """One column as :meth:`encode` makes it, from its cells as they are."""
         name, labels, lookup = self.names[d], self.categories[d], self.lookup[d]
         missing_at = self.missing_at[d]
         if labels is not None and lookup == "hash":
@@ -234,7 +235,8 @@ class FeatureSpace:
         with np.errstate(over="ignore"):
             return np.abs(values - missing_at) <= ZERO
 
-    def _columns(self, X: Any) -> list[np.ndarray]:
+    def columns(self, X: Any) -> list[np.ndarray]:
+        """The cells of a table as they are, one array per feature."""
         if not is_frame(X):
             table = np.asarray(X, dtype=object)
             if table.ndim != 2:

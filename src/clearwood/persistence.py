@@ -2,11 +2,25 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from clearwood.exceptions import InputError
+from clearwood.exceptions import InputError, ModelFormatError
 from clearwood.rules import RuleSet
+
+HOMES = {
+    "MetaForestClassifier": "clearwood.metatree.saving",
+    "MetaForestRegressor": "clearwood.metatree.saving",
+    "MetaTreeClassifier": "clearwood.metatree.saving",
+    "MetaTreeRegressor": "clearwood.metatree.saving",
+}
+"""Per class that an archive may hold, the module that knows its parts.
+
+It has ``to_archive(result) -> (document, arrays)`` and ``from_archive(top, array) ->
+result``, which trusts nothing; reading and writing of files is done here. A family that
+can be saved adds a line.
+"""
 
 
 def save(result: Any, path: str | Path, *, overwrite: bool = False) -> None:
@@ -26,7 +40,7 @@ def save(result: Any, path: str | Path, *, overwrite: bool = False) -> None:
     --------
     >>> import clearwood as cw, tempfile, pathlib
     >>> from clearwood import FeatureSpace
-    >>> rules = cw.RuleSet((), cw.Rule((), 3.5), FeatureSpace.numeric(2))
+    >>> rules = cw.RuleList((), cw.Rule((), 3.5), FeatureSpace.numeric(2))
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "rules.json"
     >>> cw.save(rules, path)
     >>> print(cw.load(path))
@@ -34,10 +48,11 @@ def save(result: Any, path: str | Path, *, overwrite: bool = False) -> None:
     """
     if isinstance(result, RuleSet):
         result.save(path, overwrite=overwrite)
-    elif hasattr(result, "unlearn"):
-        from clearwood.metatree.saving import save_estimator
+    elif (kind := type(result).__name__) in HOMES:
+        from clearwood._archive import write_archive
 
-        save_estimator(result, path, overwrite=overwrite)
+        document, arrays = import_module(HOMES[kind]).to_archive(result)
+        write_archive(path, {"kind": kind, **document}, arrays, overwrite=overwrite)
     else:
         raise InputError(
             f"Cannot save a {type(result).__name__}; save a RuleSet, for example the "
@@ -53,11 +68,18 @@ def load(path: str | Path) -> Any:
     ModelFormatError
         The file is neither a rule set nor a meta-tree; the message names the place.
     """
-    if _is_zip(path):
-        from clearwood.metatree.saving import load_estimator
+    if not _is_zip(path):
+        return RuleSet.load(path)
+    from clearwood._archive import read_archive
 
-        return load_estimator(path)
-    return RuleSet.load(path)
+    try:
+        top, array = read_archive(path)
+        kind = top["kind"].text()
+        if kind not in HOMES:
+            raise ModelFormatError(f"kind: expected one of {list(HOMES)}.")
+        return import_module(HOMES[kind]).from_archive(top, array)
+    except ModelFormatError as error:
+        raise ModelFormatError(f"{path}: {error}") from None
 
 
 def _is_zip(path: str | Path) -> bool:

@@ -14,7 +14,7 @@ import clearwood
 from clearwood.cli import main
 from clearwood.cli.options import MODELS
 from clearwood.exceptions import InterruptedFitWarning
-from clearwood.rules import FeatureSpace, Interval, Rule, RuleSet
+from clearwood.rules import FeatureSpace, Interval, Rule, RuleSet, RuleSum
 
 
 def run(*arguments):
@@ -484,11 +484,10 @@ def test_help_loads_nothing_heavy_and_appears_at_once():
 
 def test_predictions_of_a_sum_say_which_rules_were_added(tmp_path):
     path, data = tmp_path / "sum.json", tmp_path / "new.csv"
-    RuleSet(
+    RuleSum(
         (Rule((Interval(0, low=1.0),), 2.0), Rule((Interval(0, low=2.0),), 0.5)),
         Rule((), 10.0),
         FeatureSpace.numeric(1, ["dose"]),
-        combine="sum",
     ).save(path)
     pd.DataFrame({"dose": [0.0, 1.5, 3.0]}).to_csv(data, index=False)
     said = pd.read_csv(pd.io.common.StringIO(run("predict", path, data).stdout))

@@ -7,7 +7,7 @@ from click.testing import CliRunner
 from clearwood._features import FeatureSpace
 from clearwood.cli import main
 from clearwood.cli.export import DIALECTS
-from clearwood.rules import CategorySet, Interval, Rule, RuleSet
+from clearwood.rules import CategorySet, Interval, Rule, RuleList
 from clearwood.rules.exports import sql
 
 
@@ -15,7 +15,7 @@ def run(*arguments):
     return CliRunner().invoke(main, [str(a) for a in arguments])
 
 
-RULES = RuleSet(
+RULES = RuleList(
     (Rule((Interval(0, low=60.0), CategorySet(1, (0,))), "sick", (0.25, 0.75)),),
     Rule((), "well", (0.5, 0.5)),
     FeatureSpace(("age", "ward"), (None, ("a", "b"))),

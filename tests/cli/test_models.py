@@ -13,7 +13,7 @@ import pytest
 import xgboost
 from tests.cli.test_cli import failed, run
 
-from clearwood.rules import CategorySet, FeatureSpace, Rule, RuleSet
+from clearwood.rules import CategorySet, FeatureSpace, Rule, RuleList, RuleSet
 
 
 @pytest.fixture
@@ -211,7 +211,7 @@ def test_only_the_model_knows_what_is_a_text(library, kind, frame, tmp_path):
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names here")
 def test_a_table_may_come_through_a_pipe(table, tmp_path):
-    rules = RuleSet(
+    rules = RuleList(
         (Rule((CategorySet(0, (0,)),), 1.0),), Rule((), 0.0),
         FeatureSpace(("ward",), (("west",),)),
     )  # fmt: skip

@@ -17,7 +17,7 @@ from clearwood.comparison.scores import (
     with_frontier,
 )
 from clearwood.exceptions import InputError
-from clearwood.rules import FeatureSpace, Interval, Rule, RuleSet
+from clearwood.rules import FeatureSpace, Interval, Rule, RuleList, RuleSet
 
 NAMES = ("dose", "age")
 
@@ -26,7 +26,7 @@ def rules_of(n_rules):
     lines = tuple(Rule((Interval(0, low=float(i)),), "ill") for i in range(n_rules - 1))
     lines = tuple(replace(r, probabilities=(0.0, 1.0)) for r in lines)
     last = Rule((), "well", (1.0, 0.0))
-    return RuleSet(lines, last, FeatureSpace(NAMES, (None, None)), ("well", "ill"))
+    return RuleList(lines, last, FeatureSpace(NAMES, (None, None)), ("well", "ill"))
 
 
 def point(method, n_rules, error, spread=0.01, fidelity=0.9, ours=True):

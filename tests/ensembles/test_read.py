@@ -31,7 +31,7 @@ from xgboost import XGBClassifier, XGBRegressor
 from clearwood.ensembles import read_ensemble
 from clearwood.exceptions import ModelError
 from clearwood.reporting.summary import summarize
-from clearwood.rules import FeatureSpace, Rule, RuleSet
+from clearwood.rules import FeatureSpace, Rule, RuleList
 from clearwood.simplifiers import FABRulesRegressor
 
 X = np.arange(24.0).reshape(12, 2)
@@ -82,7 +82,7 @@ def test_boosters_and_files_may_teach(tmp_path):
          "verbose": False, "allow_writing_files": False}
     ).fit(X, label)  # fmt: skip
     xgb.save_model(path)
-    rules = RuleSet((), Rule((), 0, (1.0, 0.0)), FeatureSpace.numeric(2), (0, 1))
+    rules = RuleList((), Rule((), 0, (1.0, 0.0)), FeatureSpace.numeric(2), (0, 1))
     for teacher in (
         xgb.get_booster(), lgb.fit(X, label).booster_, cat, path, str(path)
     ):  # fmt: skip

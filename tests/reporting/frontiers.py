@@ -5,7 +5,7 @@ from tests.reporting.results import classes_rules
 
 from clearwood._features import FeatureSpace
 from clearwood.comparison import Frontier, FrontierPoint
-from clearwood.rules import CategorySet, Interval, Rule, RuleSet
+from clearwood.rules import CategorySet, Interval, Rule, RuleList
 
 NAN = float("nan")
 
@@ -15,7 +15,7 @@ def values_rules(n_rules, names=("height", "width")):
         Rule((Interval(0, low=k / 7), Interval(1, high=k / 3)), k / 9, (), 5.0, 5.0)
         for k in range(1, n_rules)
     )
-    return RuleSet(rules, Rule((), 0.0, (), 5.0, 5.0), FeatureSpace.numeric(2, names))
+    return RuleList(rules, Rule((), 0.0, (), 5.0, 5.0), FeatureSpace.numeric(2, names))
 
 
 def point(method, n_rules, error, *, rules=None, **measures):
@@ -100,7 +100,7 @@ def named_frontier(names):
         for k, name in enumerate(names)
     ]
     points += [point(f"peer {k}", 3, 0.5, text=name) for k, name in enumerate(names)]
-    rules = RuleSet(
+    rules = RuleList(
         (Rule((CategorySet(0, (0,)),), names[0], (1.0, *[0.0] * (len(names) - 1))),),
         Rule((), names[1], (0.0, 1.0, *[0.0] * (len(names) - 2))),
         FeatureSpace((names[0],), (tuple(names),)),

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from clearwood._features import FeatureSpace
-from clearwood.rules import CategorySet, Interval, Rule, RuleSet
+from clearwood.rules import CategorySet, Interval, Rule, RuleList
 
 
 class Step(NamedTuple):
@@ -40,7 +40,7 @@ class Teacher:
 def classes_rules(
     names=("temperature", "colour"), labels=("well", "ill"), target="state", hues="rgb"
 ):
-    return RuleSet(
+    return RuleList(
         rules=(
             Rule(
                 (Interval(0, 37.5, 40.0), CategorySet(1, (0, 2), missing=True)),
@@ -62,7 +62,7 @@ def classes_rules(
 
 
 def numbers_rules():
-    return RuleSet(
+    return RuleList(
         rules=(Rule((Interval(0, low=0.5),), 3.0, (), 5.0, 5.0, 0.8, spread=0.25),),
         otherwise=Rule((), 1.0, (), 5.0, 5.0, -0.1, spread=0.5),
         features=FeatureSpace.numeric(2),

@@ -18,9 +18,8 @@ from tests.reporting.frontiers import (
 
 from clearwood.exceptions import InputError
 from clearwood.reporting import report
-from clearwood.reporting.cells import cells
 from clearwood.reporting.frontier import summarize_frontier
-from clearwood.reporting.frontier_chart import REACH
+from clearwood.reporting.frontier_chart import REACH, ground
 
 
 def page_of(folder, found, **options):
@@ -85,7 +84,7 @@ def test_many_methods_look_different():
 def test_a_click_means_the_nearest_point():
     rng = np.random.default_rng(0)
     points = [tuple(p) for p in rng.uniform(0, 120, size=(40, 2)).tolist()]
-    grounds = cells(points, REACH)
+    grounds = [ground(one, points) for one in points]
     for spot in rng.uniform(0, 120, size=(2000, 2)).tolist():
         distance = [math.dist(spot, one) for one in points]
         nearest = int(np.argmin(distance))
@@ -93,7 +92,7 @@ def test_a_click_means_the_nearest_point():
         if distance[nearest] < 0.98 * REACH:
             assert [k for k, g in enumerate(grounds) if inside(spot, g)] == [nearest]
         elif distance[nearest] > REACH:
-            assert not any(inside(spot, ground) for ground in grounds)
+            assert not any(inside(spot, g) for g in grounds)
 
 
 def inside(spot, polygon):
@@ -106,8 +105,8 @@ def inside(spot, polygon):
 
 
 def test_points_at_the_same_place_have_the_same_ground():
-    one, two = cells([(3.0, 4.0), (3.0, 4.0)], 5.0)
-    assert one == two and len(one) == 16
+    alone = ground((3.0, 4.0), [(3.0, 4.0)])
+    assert ground((3.0, 4.0), [(3.0, 4.0), (3.0, 4.0)]) == alone and len(alone) == 16
 
 
 def test_the_fewest_lines_that_are_enough_are_shown_first(tmp_path):

@@ -10,7 +10,7 @@ from tests.rules.displays.samples import scores_sum, values_sum
 
 from clearwood._features import FeatureSpace
 from clearwood.reporting import report, summarize
-from clearwood.rules import Interval, Rule, RuleSet
+from clearwood.rules import Interval, Rule, RuleList
 from clearwood.simplifiers import RuleListClassifier, RuleListRegressor
 
 
@@ -82,7 +82,7 @@ def test_without_rows_and_held_out_ones_there_is_no_chart(fitted, tmp_path):
 
 
 def test_a_path_of_one_line_is_drawn(tmp_path):
-    one = RuleSet((), Rule((), 1.0), FeatureSpace.numeric(1))
+    one = RuleList((), Rule((), 1.0), FeatureSpace.numeric(1))
     result = Result(one)
     result.path_ = (one,)
     page = page_of(tmp_path, result, X=[[0.0], [1.0]], teacher=Teacher([1.0, 2.0]))
@@ -126,7 +126,7 @@ def test_a_sum_is_told_as_a_sum(rules, tmp_path):
 @pytest.mark.parametrize("name", HOSTILE)
 def test_no_tag_of_a_hostile_name_survives_in_bars_and_chart(name, tmp_path):
     def page(hostile):
-        list_of_two = RuleSet(
+        list_of_two = RuleList(
             (Rule((Interval(0, low=0.5),), 3.0, (), 5.0, 5.0, 0.8, spread=0.25),),
             Rule((), 1.0, (), 5.0, 5.0, 0.1, spread=0.5),
             FeatureSpace.numeric(1, [hostile]),

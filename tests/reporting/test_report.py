@@ -17,7 +17,7 @@ from tests.reporting.results import (
 from clearwood.exceptions import InputError
 from clearwood.reporting import report, summarize
 from clearwood.reporting.history import round_ticks, summarize_history
-from clearwood.rules import FeatureSpace, Interval, Rule, RuleSet
+from clearwood.rules import FeatureSpace, Interval, Rule, RuleSum
 from clearwood.simplifiers import FABRulesClassifier, FABRulesRegressor
 
 PROBABILITIES = [[0.1, 0.9], [0.7, 0.3], [0.05, 0.95], [0.4, 0.6]]
@@ -224,11 +224,10 @@ def test_ticks_lie_between_the_bounds_and_are_few():
 
 
 def test_a_sum_tells_which_rules_were_added():
-    rules = RuleSet(
+    rules = RuleSum(
         (Rule((Interval(0, low=37.5),), 2.0), Rule((Interval(0, low=38.2),), 3.0)),
         Rule((), 1.0),
         FeatureSpace.numeric(1, ["temperature"]),
-        combine="sum",
     )
     page = summarize(rules, X=[[36.0], [38.0], [39.0]], teacher=np.array([9.0, 3, 5]))
     lines = page["failures"]["lines"]

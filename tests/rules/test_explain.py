@@ -15,10 +15,10 @@ from tests._html.hostile import HOSTILE, tags_of
 import clearwood
 from clearwood._features import FeatureSpace
 from clearwood.exceptions import InputError
-from clearwood.rules import CategorySet, Interval, Rule, RuleSet
+from clearwood.rules import CategorySet, Interval, Rule, RuleAverage, RuleList, RuleSum
 
 SPACE = FeatureSpace(("age", "temp", "ward"), (None, None, ("a", "b", "c", "d", "e")))
-RULES = RuleSet(
+RULES = RuleList(
     rules=(
         Rule((Interval(0, low=60.0), Interval(1, 37.5, 42.0)), "ill", (0.2, 0.8)),
         Rule((Interval(1, low=39.0), CategorySet(2, (0, 2))), "ill", (0.1, 0.9)),
@@ -118,7 +118,7 @@ def test_rows_come_in_many_forms():
 
 
 def test_a_missing_value_may_be_found_but_none_goes_missing():
-    rules = RuleSet(
+    rules = RuleList(
         (Rule((Interval(0, 1.0, 2.0, missing=True),), 5.0),),
         Rule((), 1.0),
         FeatureSpace(("dose",), (None,), missing_at=(0.0,)),
@@ -141,7 +141,7 @@ def test_categories_are_suggested_only_as_cells_that_hold_them():
         lookup=("integer", "hash"),
         missing_at=(0.0, None),
     )
-    rules = RuleSet(
+    rules = RuleList(
         (Rule((CategorySet(0, (0, 2)), CategorySet(1, (1, 2))), 5.0),),
         Rule((), 1.0),
         space,
@@ -156,7 +156,7 @@ def test_categories_are_suggested_only_as_cells_that_hold_them():
 
 def test_a_sum_shows_what_every_rule_adds():
     space = FeatureSpace.numeric(2, ["height", "glazing"])
-    rules = RuleSet(
+    rules = RuleSum(
         (
             Rule((Interval(0, low=5.25),), 8.9),
             Rule((Interval(1, high=0.1),), -3.1),
@@ -164,7 +164,6 @@ def test_a_sum_shows_what_every_rule_adds():
         Rule((), 22.3),
         space,
         target="load",
-        combine="sum",
     )
     told = rules.explain([7.0, 0.4])
     assert str(told) == (
@@ -180,7 +179,7 @@ def test_a_sum_shows_what_every_rule_adds():
 
 
 def scored():
-    return RuleSet(
+    return RuleSum(
         (
             Rule((Interval(0, low=37.5),), "ill", scores=(0.0, 2.0)),
             Rule((Interval(1, high=30.0),), "well", scores=(0.0, -0.5)),
@@ -189,7 +188,6 @@ def scored():
         FeatureSpace.numeric(2, ["temp", "age"]),
         ("well", "ill"),
         "state",
-        combine="sum",
     )
 
 
@@ -221,7 +219,7 @@ def test_as_dict_is_plain():
 def test_no_tag_of_a_hostile_name_survives(name):
     def page(age, target, label):
         space = FeatureSpace((age, "temp", "ward"), (None, None, (label, *"bcde")))
-        rules = RuleSet(
+        rules = RuleList(
             RULES.rules, RULES.otherwise, space, RULES.classes, target=target
         )
         return rules.explain([50.0, 39.5, "b"])._repr_html_()
@@ -284,7 +282,7 @@ def problems(draw):
     space = FeatureSpace(
         ("x", "y", "hue"), (None, None, LABELS), missing_at=(at, None, None)
     )
-    kind = draw(st.sampled_from(["values", "classes", "scores"]))
+    kind = draw(st.sampled_from(["values", "classes", "scores", "shares"]))
 
     def rule(asked):
         if kind == "values":
@@ -292,17 +290,18 @@ def problems(draw):
         if kind == "classes":
             code = draw(st.integers(0, 2))
             return Rule(asked, "abc"[code], tuple(np.eye(3)[code].tolist()))
+        if kind == "shares":
+            shares = draw(st.permutations([0.5, 0.25, 0.25]))
+            weight = draw(st.sampled_from([0.0, 0.5, 1.0]))
+            said = "abc"[int(np.argmax(shares))]
+            return Rule(asked, said, tuple(shares), weight=weight)
         scores = tuple(draw(st.sampled_from([-1.0, 0.0, 0.4])) for _ in range(3))
         return Rule(asked, "abc"[int(np.argmax(scores))], scores=scores)
 
     rules = tuple(rule(c) for c in draw(st.lists(conditions(), max_size=4)))
-    rule_set = RuleSet(
-        rules,
-        rule(()),
-        space,
-        () if kind == "values" else ("a", "b", "c"),
-        combine="sum" if kind == "scores" else "first",
-    )
+    classes = () if kind == "values" else ("a", "b", "c")
+    make = {"scores": RuleSum, "shares": RuleAverage}.get(kind, RuleList)
+    rule_set = make(rules, rule(()), space, classes)
     number = st.sampled_from(
         [None, -3.0, -1.0, -0.2, 0.0, 0.5, 1.0, 2.0, 7.0, math.inf]
     )
@@ -345,7 +344,7 @@ def test_changes_are_real_and_none_is_overlooked(problem):
         for name, cell in zip(change.features, change.values):
             changed[names.index(name)] = cell
         assert rule_set.predict([changed])[0] == change.prediction != told.prediction
-        if rule_set.is_list:
+        if isinstance(rule_set, RuleList):
             assert rule_set.apply([changed])[0] + 1 == change.rule
     found = {change.features for change in told.changes}
     for n_features in (1, 2):
@@ -370,7 +369,7 @@ def test_the_values_in_words_all_do(problem):
             d = rule_set.features.names.index(change.features[0])
             words = change.text.split(" to ", 1)[1].split(" would ")[0]
             for cell in [*GRID, -0.7, 0.1, 0.7, 3.0]:
-                code = rule_set.features._encode_column(np.array([cell]), d)[0]
+                code = rule_set.features.encode_column(np.array([cell]), d)[0]
                 changed = list(row)
                 changed[d] = cell
                 if not np.isnan(code) and said_in(words, cell):
@@ -408,7 +407,7 @@ def said_in(words, value):
 
 
 def test_a_change_names_the_rule_that_decides_all_along():
-    rules = RuleSet(
+    rules = RuleList(
         (
             Rule((Interval(0, 37.5, 40.0),), "ill", (0.1, 0.9)),
             Rule((Interval(0, 40.0),), "ill", (0.0, 1.0)),

@@ -1,6 +1,7 @@
 """What a printed list predicts, scores and says."""
 
 import math
+import pickle
 
 import numpy as np
 import pandas as pd
@@ -9,11 +10,20 @@ import pytest
 
 from clearwood._features import FeatureSpace
 from clearwood.exceptions import InputError
-from clearwood.rules import CategorySet, Interval, Rule, RuleScores, RuleSet
+from clearwood.rules import (
+    CategorySet,
+    Interval,
+    Rule,
+    RuleAverage,
+    RuleList,
+    RuleScores,
+    RuleSet,
+    RuleSum,
+)
 from clearwood.rules.scores import fidelity, prediction_error
 
 SPACE = FeatureSpace(("age", "ward"), (None, ("a", "b", "c")))
-RULES = RuleSet(
+RULES = RuleList(
     rules=(
         Rule((Interval(0, low=60.0), CategorySet(1, (0,))), "sick", (0.2, 0.8)),
         Rule((Interval(0, low=40.0),), "well", (0.9, 0.1)),
@@ -76,7 +86,7 @@ def test_teacher_may_be_a_model():
 
 
 def test_an_empty_list_says_otherwise():
-    rules = RuleSet((), Rule((), 3.5), FeatureSpace.numeric(2))
+    rules = RuleList((), Rule((), 3.5), FeatureSpace.numeric(2))
     assert rules.predict(np.zeros((2, 2))).tolist() == [3.5, 3.5]
     scores = rules.evaluate(np.zeros((2, 2)))
     assert (scores.coverage, scores.overlap, scores.n_rules) == (0.0, 0.0, 1)
@@ -102,7 +112,7 @@ def test_an_empty_list_says_otherwise():
             "No label of the teacher",
         ),
         (
-            lambda: RuleSet((), Rule((), 0.0), FeatureSpace.numeric(1)).evaluate(
+            lambda: RuleList((), Rule((), 0.0), FeatureSpace.numeric(1)).evaluate(
                 [[0.0]], ["a"]
             ),
             "must be numbers",
@@ -114,23 +124,23 @@ def test_an_empty_list_says_otherwise():
             "more than once",
         ),
         (
-            lambda: RuleSet((), Rule((), 0.0), FeatureSpace.numeric(1)).predict_proba(
+            lambda: RuleList((), Rule((), 0.0), FeatureSpace.numeric(1)).predict_proba(
                 [[0.0]]
             ),
             "no classes",
         ),
         (
-            lambda: RuleSet((), Rule((Interval(0),), 0.0), FeatureSpace.numeric(1)),
+            lambda: RuleList((), Rule((Interval(0),), 0.0), FeatureSpace.numeric(1)),
             "no conditions",
         ),
         (
-            lambda: RuleSet(
+            lambda: RuleList(
                 (Rule((Interval(3),), 0.0),), Rule((), 0.0), FeatureSpace.numeric(1)
             ),
             "feature 3",
         ),
         (
-            lambda: RuleSet(
+            lambda: RuleList(
                 (), Rule((), "a"), FeatureSpace.numeric(1), classes=("a", "b")
             ),
             "class probabilities",
@@ -146,7 +156,7 @@ def test_errors_name_the_problem(call, message):
 def test_equal_rules_are_equal_though_statistics_are_unknown():
     def make(cut):
         rule = Rule((Interval(0, low=cut),), 1.0, support=3.0)
-        return RuleSet((rule,), Rule((), 0.0), FeatureSpace.numeric(1))
+        return RuleList((rule,), Rule((), 0.0), FeatureSpace.numeric(1))
 
     assert make(1.0) == make(1.0)
     assert hash(make(1.0)) == hash(make(1.0))
@@ -159,7 +169,7 @@ def test_long_rules_are_wrapped_between_words():
     names = tuple(f"a rather long name {c}" for c in "abcdefgh")
     space = FeatureSpace(names, (None,) * 8)
     rule = Rule(tuple(Interval(d, 0.25, 0.5) for d in range(8)), 1.0, support=7.0)
-    text = str(RuleSet((rule,), Rule((), 0.0), space))
+    text = str(RuleList((rule,), Rule((), 0.0), space))
     assert max(map(len, text.splitlines())) <= 88
     assert " ".join(text.split()) == (
         f"1. if {rule.text(space)} then 1 (7 rows) 2. otherwise 0"
@@ -167,14 +177,13 @@ def test_long_rules_are_wrapped_between_words():
 
 
 def sums():
-    value = RuleSet(
+    value = RuleSum(
         (Rule((Interval(0, low=60.0),), 2.5), Rule((CategorySet(1, (0,)),), -1.0)),
         Rule((), 10.0),
         SPACE,
         target="days",
-        combine="sum",
     )
-    classes = RuleSet(
+    classes = RuleSum(
         (
             Rule((Interval(0, low=60.0),), "sick", scores=(0.0, 2.0)),
             Rule((CategorySet(1, (0,)),), "well", scores=(0.0, -3.0)),
@@ -182,7 +191,6 @@ def sums():
         Rule((), "sick", scores=(0.0, 0.5)),
         SPACE,
         ("well", "sick"),
-        combine="sum",
     )
     return value, classes
 
@@ -229,12 +237,26 @@ def test_no_rule_of_a_sum_decides_alone():
     with pytest.raises(InputError, match="[Nn]othing adds up"):
         RULES.totals(pd.DataFrame(TABLE))
     for wrong, message in [
-        ({"combine": "mean"}, "combine must be one of"),
-        ({"combine": "sum", "classes": (0, 1)}, "0 scores; here it must have 2"),
-        ({"combine": "sum", "otherwise": Rule((), 1e308)}, "finite"),
+        ({"classes": (0, 1)}, "0 scores; here it must have 2"),
+        ({"otherwise": Rule((), 1e308)}, "finite"),
     ]:
         with pytest.raises(InputError, match=message):
-            RuleSet(**{
+            RuleSum(**{
                 "rules": (Rule((Interval(0, low=60.0),), 1e308),),
                 "otherwise": Rule((), 0.0), "features": SPACE, **wrong,
             })  # fmt: skip
+
+
+def test_there_are_three_kinds_and_no_other():
+    otherwise = Rule((), 1.0)
+    with pytest.raises(InputError, match="RuleList .* RuleSum .* RuleAverage"):
+        RuleList((), otherwise, SPACE)
+    kinds = [kind((), otherwise, SPACE) for kind in (RuleList, RuleSum, RuleAverage)]
+    assert all(isinstance(rules, RuleSet) for rules in kinds)
+    assert len(set(kinds)) == 3
+    for rules in kinds:
+        again = RuleSet.from_json(rules.to_json())
+        assert type(again) is type(rules) and again == rules
+        assert type(pickle.loads(pickle.dumps(rules))) is type(rules)
+        assert type(rules.with_target("z")) is type(rules)
+        assert type(rules.described_on(pd.DataFrame(TABLE))) is type(rules)

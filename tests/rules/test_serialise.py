@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from clearwood import load, save
 from clearwood._features import FeatureSpace
 from clearwood.exceptions import ClearwoodError, InputError, ModelFormatError
-from clearwood.rules import CategorySet, Interval, Rule, RuleSet
+from clearwood.rules import CategorySet, Interval, Rule, RuleList, RuleSet, RuleSum
+from clearwood.rules.serialise import KIND_OF
 
 SCHEMA = json.loads(
     files("clearwood.rules").joinpath("rule_set.schema.json").read_text()
@@ -80,9 +81,8 @@ def rule_sets(draw):
         )
         category = CategorySet(0, tuple(sorted(codes)), draw(st.booleans()), False)
         rules.append(rule(draw(st.sampled_from([(category, interval), (interval,)]))))
-    return RuleSet(
-        tuple(rules), rule(()), space, classes, draw(NAME), {"model": "x"}, combine
-    )
+    kind = KIND_OF[combine]
+    return kind(tuple(rules), rule(()), space, classes, draw(NAME), {"model": "x"})
 
 
 @given(rule_sets())
@@ -99,7 +99,7 @@ def example():
     space = FeatureSpace(("age", "sex"), (None, ("f", "m")))
     conditions = (Interval(0, 1.5, 60.0), CategorySet(1, (1,)))
     rule = Rule(conditions, "yes", (0.25, 0.75), low=0.5, high=0.75)
-    return RuleSet((rule,), Rule((), "no", (0.9, 0.1)), space, ("no", "yes"))
+    return RuleList((rule,), Rule((), "no", (0.9, 0.1)), space, ("no", "yes"))
 
 
 def test_file(tmp_path):
@@ -114,7 +114,7 @@ def test_file(tmp_path):
 
 
 def test_a_sum_too_large_to_add_up_is_refused():
-    rules = RuleSet((), Rule((), 1.0), FeatureSpace.numeric(1), combine="sum")
+    rules = RuleSum((), Rule((), 1.0), FeatureSpace.numeric(1))
     text = rules.to_json().replace('"prediction": 1.0', '"prediction": 1e308')
     with pytest.raises(ModelFormatError, match="stay finite"):
         RuleSet.from_json(text)
@@ -129,7 +129,7 @@ def test_how_cells_are_read_survives():
         float32=True,
     )
     rule = Rule((Interval(0, 1.0), CategorySet(1, (1,))), "yes", (0.25, 0.75))
-    rules = RuleSet((rule,), Rule((), "no", (0.9, 0.1)), space, ("no", "yes"))
+    rules = RuleList((rule,), Rule((), "no", (0.9, 0.1)), space, ("no", "yes"))
     again = RuleSet.from_json(rules.to_json())
     assert again == rules and again.features == space
     assert again.predict([[2.0, 7.9, 3]]).tolist() == ["yes"]
@@ -266,7 +266,7 @@ def test_files_that_cannot_be_read(tmp_path):
 
 
 def test_labels_that_json_cannot_hold_are_refused():
-    rules = RuleSet(
+    rules = RuleList(
         (), Rule((), (1, 2), (1.0, 0.0)), FeatureSpace.numeric(1), ((1, 2), (3,))
     )
     with pytest.raises(ClearwoodError, match="tuple"):
@@ -280,7 +280,7 @@ def test_only_rule_sets_are_saved(tmp_path):
 
 def test_minus_infinity_as_the_only_number_survives():
     space = FeatureSpace.numeric(1)
-    rules = RuleSet((Rule((Interval(0, high=-np.inf),), 1.0),), Rule((), 0.0), space)
+    rules = RuleList((Rule((Interval(0, high=-np.inf),), 1.0),), Rule((), 0.0), space)
     text = rules.to_json()
     jsonschema.validate(json.loads(text), SCHEMA)
     again = RuleSet.from_json(text)

@@ -10,11 +10,11 @@ from tests._html.hostile import tags_of
 
 from clearwood._features import FeatureSpace
 from clearwood.exceptions import InputError
-from clearwood.rules import Interval, Rule, RuleSet
+from clearwood.rules import Interval, Rule, RuleList, RuleSet
 from clearwood.rules.statistics import mean_interval, share_interval
 
 CLASSES = ("well", "ill", "dead")
-LIST = RuleSet(
+LIST = RuleList(
     rules=(
         Rule((Interval(0, low=6.0),), "ill", (0.1, 0.8, 0.1)),
         Rule((Interval(0, low=2.0),), "well", (0.7, 0.2, 0.1)),
@@ -71,7 +71,7 @@ def test_the_interval_is_of_the_labels_else_of_what_the_model_says():
 
 
 def test_the_interval_of_a_mean_is_students():
-    rules = RuleSet(
+    rules = RuleList(
         (Rule((Interval(0, low=4.5),), 7.0),), Rule((), 2.0), FeatureSpace.numeric(1)
     )
     y = np.array([0.0, 1, 2, 3, 4, 9, 6, 7, 8, 5])
@@ -161,7 +161,7 @@ def test_the_text_is_short_and_the_table_complete():
 def test_no_tag_of_a_hostile_class_survives():
     def table(label):
         classes = ("well", "ill", label)
-        rules = RuleSet(LIST.rules, LIST.otherwise, LIST.features, classes)
+        rules = RuleList(LIST.rules, LIST.otherwise, LIST.features, classes)
         taught = [label if said == "dead" else said for said in TAUGHT]
         return rules.described_on(X, TRUTH, teacher=taught)._repr_html_()
 

@@ -7,7 +7,7 @@ from tests.rules.displays.samples import boxes_list, values_sum
 
 from clearwood._features import FeatureSpace
 from clearwood.exceptions import InputError
-from clearwood.rules import CategorySet, Interval, Rule, RuleSet
+from clearwood.rules import CategorySet, Interval, Rule, RuleList
 from clearwood.rules.displays import RegionsDisplay
 from clearwood.simplifiers import (
     FABRulesClassifier,
@@ -101,7 +101,7 @@ def test_a_model_of_more_features_has_no_background_and_dashed_boxes():
 
 
 def test_rules_on_other_features_have_no_box():
-    rules = RuleSet(
+    rules = RuleList(
         (Rule((Interval(2, low=0.0),), 1.0), Rule((Interval(1, high=0.0),), 2.0)),
         Rule((), 0.0),
         FeatureSpace.numeric(3),
@@ -129,7 +129,7 @@ def test_the_ground_is_what_the_rules_say_where_two_features_settle_it():
 def test_the_ground_is_left_white_where_other_features_count():
     first = Rule((Interval(0, low=0.5), Interval(2, low=0.5)), 5.0)
     second = Rule((Interval(0, low=0.2),), 3.0)
-    rules = RuleSet((first, second), Rule((), 1.0), FeatureSpace.numeric(3))
+    rules = RuleList((first, second), Rule((), 1.0), FeatureSpace.numeric(3))
     points = np.random.default_rng(0).uniform(size=(50, 3))
     display = RegionsDisplay.from_estimator(rules, points, features=(0, 1))
     edges, _, said = display.decided
@@ -137,7 +137,7 @@ def test_the_ground_is_left_white_where_other_features_count():
     assert said.tolist() == [[1.0, 3.0, None]]
     display.plot().figure_.canvas.draw()
     # A rule on a third feature alone may take rows anywhere.
-    elsewhere = RuleSet(
+    elsewhere = RuleList(
         (Rule((Interval(2, low=0.5),), 5.0), second),
         Rule((), 1.0),
         FeatureSpace.numeric(3),
@@ -184,7 +184,7 @@ def test_rules_of_other_methods_are_drawn(fitted):
 
 
 def test_a_dollar_in_a_name_is_no_formula():
-    rules = RuleSet(
+    rules = RuleList(
         (Rule((Interval(0, low=0.0),), "$x^$", (1.0, 0.0)),),
         Rule((), "$", (0.0, 1.0)),
         FeatureSpace.numeric(2, ["price in $", "$_$"]),
@@ -196,7 +196,7 @@ def test_a_dollar_in_a_name_is_no_formula():
 
 
 def test_missing_values_are_no_obstacle():
-    rules = RuleSet(
+    rules = RuleList(
         (Rule((Interval(0, low=0.0),), 1.0),), Rule((), 0.0), FeatureSpace.numeric(2)
     )
     X = np.array([[np.nan, 1.0], [np.nan, np.inf]])
@@ -215,7 +215,7 @@ def test_missing_values_are_no_obstacle():
 )
 def test_bad_features_are_refused(features, message):
     space = FeatureSpace(("a", "b", "hue"), (None, None, ("red",)))
-    rules = RuleSet((Rule((CategorySet(2, (0,)),), 1.0),), Rule((), 0.0), space)
+    rules = RuleList((Rule((CategorySet(2, (0,)),), 1.0),), Rule((), 0.0), space)
     with pytest.raises(InputError, match=message):
         RegionsDisplay.from_estimator(rules, [[0, 0, "red"]], features=features)
 
@@ -254,7 +254,7 @@ def test_a_fit_without_history_is_refused():
 
 
 def test_the_features_that_most_rules_ask_are_shown():
-    rules = RuleSet(
+    rules = RuleList(
         (
             Rule((Interval(2, low=0.5), Interval(1, low=0.1)), 1.0),
             Rule((Interval(2, high=0.2),), 2.0),
@@ -263,6 +263,6 @@ def test_the_features_that_most_rules_ask_are_shown():
         FeatureSpace.numeric(4),
     )
     assert RegionsDisplay.from_estimator(rules, np.zeros((2, 4))).names == ("x1", "x2")
-    one = RuleSet((), Rule((), 0.0), FeatureSpace.numeric(1))
+    one = RuleList((), Rule((), 0.0), FeatureSpace.numeric(1))
     with pytest.raises(InputError, match="1 numeric feature.*needs two"):
         RegionsDisplay.from_estimator(one, [[0.0]])

@@ -41,24 +41,25 @@ def predict(rules: str, data: str, out: str | None, force: bool, as_json: bool) 
 
 
 def _records(rule_set: Any, frame: Any) -> list[dict[str, Any]]:
-    if not rule_set.is_list:
-        records = _with_all_that_hold(rule_set, frame)
-    else:
-        lines, decided = list(rule_set), rule_set.apply(frame).tolist()
-        records = [{"prediction": lines[i].prediction, "rule": i + 1} for i in decided]
+    encoded = rule_set.features.encode(frame)
+    said = rule_set.predict_encoded(encoded).tolist()
+    records = [
+        {"prediction": value, **rules}
+        for value, rules in zip(said, _rules_behind(rule_set, encoded))
+    ]
     if rule_set.classes:
         for record, shares in zip(records, rule_set.predict_proba(frame).tolist()):
             record["probabilities"] = shares
     return [{"row": row, **record} for row, record in enumerate(records, start=1)]
 
 
-def _with_all_that_hold(rule_set: Any, frame: Any) -> list[dict[str, Any]]:
-    """What a sum or an average says, and the numbers of the rules that took part."""
-    pairs = zip(rule_set.predict(frame).tolist(), rule_set.matches(frame))
-    return [
-        {"prediction": said, "rules": [i + 1 for i in held.nonzero()[0].tolist()]}
-        for said, held in pairs
-    ]
+def _rules_behind(rule_set: Any, encoded: Any) -> list[dict[str, Any]]:
+    """The number of the rule that decides each row, or those of all that take part."""
+    decides = rule_set.decides(encoded)
+    if decides is not None:
+        return [{"rule": i + 1} for i in decides.tolist()]
+    held = rule_set.matches_encoded(encoded)
+    return [{"rules": (row.nonzero()[0] + 1).tolist()} for row in held]
 
 
 def _as_json(records: list[dict[str, Any]]) -> str:
@@ -71,12 +72,13 @@ def _as_csv(rule_set: Any, records: list[dict[str, Any]]) -> str:
     import csv
     import io
 
+    from clearwood.rules import RuleList
+
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     named = [f"probability {label}" for label in rule_set.classes]
-    writer.writerow(
-        ["row", "prediction", *named, "rule" if rule_set.is_list else "rules"]
-    )
+    last = "rule" if isinstance(rule_set, RuleList) else "rules"
+    writer.writerow(["row", "prediction", *named, last])
     for record in records:
         probabilities = record.get("probabilities", [])
         rule = record.get("rule", " ".join(map(str, record.get("rules", []))))

@@ -103,7 +103,7 @@ def _answers(
     is_last = part.kind == "all"
     answers = []
     for rules in found:
-        matches = rules._matches_encoded(encoded)
+        matches = rules.matches_encoded(encoded)
         # Of one fit for one size all that is found is of that size.
         asked = max(rules.n_rules, min(job.sizes))
         coverage = overlap = np.nan

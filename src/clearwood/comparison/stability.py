@@ -22,9 +22,9 @@ from clearwood.exceptions import (
     PoorFidelityWarning,
     UnknownCategoriesWarning,
 )
-from clearwood.rules import RuleSet
+from clearwood.rules import RuleList, RuleSet
 from clearwood.rules.conditions import name_text
-from clearwood.rules.render import said_text, wrapped
+from clearwood.rules.render import wrapped
 
 BACK = 0.5
 """A rule came back if a line of the refit shares at least half of the rows of both."""
@@ -334,12 +334,12 @@ def _run(
 def _compared(rules: RuleSet, encoded: np.ndarray, again: RuleSet, X: Any) -> Refit:
     # Its own encoding: an ensemble fitted again may know other categories.
     table = again.features.encode(X)
-    lines, held = list(again.rules), again._matches_encoded(table)
-    if again.is_list:
+    lines, held = list(again.rules), again.matches_encoded(table)
+    if isinstance(again, RuleList):
         # A list may leave to `otherwise` what another has a rule for.
         held = np.hstack([held, ~held.any(axis=1, keepdims=True)])
         lines.append(again.otherwise)
-    shared = jaccard(rules._matches_encoded(encoded), held)
+    shared = jaccard(rules.matches_encoded(encoded), held)
     if rules.classes:
         for i, rule in enumerate(rules.rules):
             for j, other in enumerate(lines):
@@ -382,7 +382,7 @@ def _summary(
         RuleStability(
             i + 1,
             rule.text(rules.features),
-            said_text(rules, rule),
+            rules.says_in_full(rule),
             float(overlap[:, i].mean()),
             int((overlap[:, i] >= BACK).sum()),
         )

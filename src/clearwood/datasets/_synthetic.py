@@ -62,10 +62,8 @@ def make_synthetic1(
     >>> bool((y == (X[:, 0] > 0.5) ^ (X[:, 1] > 0.5)).all())
     True
     """
-    _check_n_samples(n_samples)
     _check_flip_probability(noise)
-    rng = as_generator(random_state)
-    X = rng.uniform(size=(n_samples, 2))
+    X, rng = _points(n_samples, random_state)
     labels = (X[:, 0] > 0.5) ^ (X[:, 1] > 0.5)
     return X, _flip(labels, noise, rng)
 
@@ -86,24 +84,13 @@ def make_synthetic2(
 
     Parameters
     ----------
-    n_samples : int, default=1000
-        Number of rows.
-    noise : float, default=0.1
-        Probability that a label is flipped.
-    random_state : int, RandomState, Generator or None, default=None
-        An integer gives the same data in every call.
+    n_samples, noise, random_state
+        As for :func:`make_synthetic1`.
 
     Returns
     -------
-    X : ndarray of shape (n_samples, 2)
-        Features, uniform on [0, 1).
-    y : ndarray of shape (n_samples,)
-        Labels, 0 or 1.
-
-    References
-    ----------
-    Hara and Hayashi, "Making Tree Ensembles Interpretable: A Bayesian Model
-    Selection Approach", AISTATS 2018, section 7.
+    X, y : ndarray
+        As from :func:`make_synthetic1`.
 
     Examples
     --------
@@ -112,10 +99,8 @@ def make_synthetic2(
     >>> bool(y[X[:, 1] > 0.81].all()), bool(y[X[:, 1] < 0.19].any())
     (True, False)
     """
-    _check_n_samples(n_samples)
     _check_flip_probability(noise)
-    rng = as_generator(random_state)
-    X = rng.uniform(size=(n_samples, 2))
+    X, rng = _points(n_samples, random_state)
     x1, x2 = X.T
     step = 0.5 / (1 + np.exp(-20 * (x1 - 0.5)))
     border = 0.25 + step + 0.05 * np.cos(2 * np.pi * x1)
@@ -160,12 +145,23 @@ def make_xor_regression(
     >>> sorted(set(y.tolist()))
     [0.0, 1.0]
     """
-    _check_n_samples(n_samples)
     _check_standard_deviation(noise)
-    rng = as_generator(random_state)
-    X = rng.uniform(size=(n_samples, 2))
+    X, rng = _points(n_samples, random_state)
     level = (X[:, 0] < 0.5) ^ (X[:, 1] < 0.5)
     return X, level + noise * rng.normal(size=n_samples)
+
+
+def _points(
+    n_samples: int, random_state: RandomState
+) -> tuple[FloatArray, np.random.Generator]:
+    """Points on the unit square, and the generator for the noise to come."""
+    if not _is_integer(n_samples) or n_samples < 1:
+        raise InputError(
+            f"n_samples is {n_samples!r}; pass the number of rows to make, "
+            "an integer of at least 1."
+        )
+    rng = as_generator(random_state)
+    return rng.uniform(size=(n_samples, 2)), rng
 
 
 def _flip(
@@ -175,14 +171,6 @@ def _flip(
 ) -> IntArray:
     flipped = rng.uniform(size=len(labels)) < probability
     return (labels ^ flipped).astype(np.int64)
-
-
-def _check_n_samples(n_samples: int) -> None:
-    if not _is_integer(n_samples) or n_samples < 1:
-        raise InputError(
-            f"n_samples is {n_samples!r}; pass the number of rows to make, "
-            "an integer of at least 1."
-        )
 
 
 def _check_flip_probability(noise: float) -> None:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from clearwood._features import UNSEEN
+from clearwood.reporting.table import Table
 from clearwood.rules import Rule, RuleSet
 from clearwood.rules.render import prediction_text
-
-if TYPE_CHECKING:
-    from clearwood.reporting.summary import Table
 
 MOST_ROWS = 10
 MOST_VALUES = 6
@@ -44,7 +42,6 @@ def summarize_failures(
     worst = different[np.argsort(-gap[different], kind="stable")][:MOST_ROWS]
     # A list has an `index` too, but no row labels.
     label = table.X.index if _has_labels(table.X) else None
-    reasons = _list_reason if rules.is_list else _sum_reason
     return {
         "n_rows": len(gap),
         "n_different": len(different),
@@ -54,7 +51,7 @@ def summarize_failures(
         "lines": [
             {
                 "row": str(row if label is None else label[row]),
-                **reasons(rules, encoded[row]),
+                **_reason(rules, encoded[row]),
                 "rules_say": _shown(predicted[row]),
                 "model_says": _shown(taught[row]),
                 "truth": None if table.y is None else _shown(table.y[row]),
@@ -81,26 +78,21 @@ def _disagreement(
     return different * table.probabilities.max(axis=1)
 
 
-def _list_reason(rules: RuleSet, row: np.ndarray) -> dict[str, Any]:
-    """The rule that decides a row, and the row's values that made it decide."""
-    position = int(rules.apply_encoded(row[None])[0])
-    rule = list(rules)[position]
-    values = _values(rules, [rule], row) if rule.conditions else ["no other rule fits"]
-    return {"rule": str(position + 1), "values": values}
-
-
-def _sum_reason(rules: RuleSet, row: np.ndarray) -> dict[str, Any]:
-    """The rules that take part in a row, and the row's values that made them do so."""
-    held = [i for i, rule in enumerate(rules.rules) if rule.matches(row[None])[0]]
-    if not held:
-        if rules.is_sum:
-            return {"rule": "the constant", "values": ["no rule fits"]}
-        return {"rule": str(rules.n_rules), "values": ["no other rule fits"]}
-    numbers = ", ".join(str(i + 1) for i in held)
-    return {
-        "rule": numbers,
-        "values": _values(rules, [rules.rules[i] for i in held], row),
-    }
+def _reason(rules: RuleSet, row: np.ndarray) -> dict[str, Any]:
+    """The rules with a say in a row, and the row's values that gave them one."""
+    has_say = rules.takes_part(row[None])[0, :-1]
+    held = [rule for rule, says in zip(rules.rules, has_say) if says]
+    if held:
+        numbers = np.flatnonzero(has_say) + 1
+        return {
+            "rule": ", ".join(map(str, numbers)),
+            "values": _values(rules, held, row),
+        }
+    # The constant of a sum has no number, and is no rule.
+    number = next(n for n, rule in rules.lines() if rule is rules.otherwise)
+    if number is None:
+        return {"rule": "the constant", "values": ["no rule fits"]}
+    return {"rule": str(number), "values": ["no other rule fits"]}
 
 
 def _values(rules: RuleSet, held: list[Rule], row: np.ndarray) -> list[str]:

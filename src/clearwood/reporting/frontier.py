@@ -10,7 +10,7 @@ from clearwood._features import printable
 from clearwood._html import percent_text, significant_text
 from clearwood.comparison.frontier import Frontier, FrontierPoint
 from clearwood.reporting.frontier_chart import charts_of
-from clearwood.rules.render import summarize_rules
+from clearwood.rules.displays.html_table import summarize_rules
 
 LARGEST_TABLES, LARGEST_TEXTS = 1_000_000, 400_000
 """Characters on the page for rules as tables, and for those as plain text."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from clearwood._features import printable
@@ -11,11 +12,10 @@ from clearwood.comparison.display import FrontierDisplay, has_bar, marker
 from clearwood.comparison.frontier import Frontier, FrontierPoint
 from clearwood.plotting.scale import Scale, log_ticks
 from clearwood.plotting.style import COLOURS
-from clearwood.reporting.cells import cells
 from clearwood.reporting.history import round_ticks
 
-REACH = 28.0
-"""How far from a point a click may be."""
+REACH, CORNERS = 28.0, 16
+"""How far from a point a click may be, and corners of its ground where it is alone."""
 SHAPES = {
     "o": "M-6 0a6 6 0 1 0 12 0a6 6 0 1 0 -12 0z",
     "^": "M0 -6.5L6.5 5.5L-6.5 5.5z",
@@ -27,6 +27,9 @@ SHAPES = {
     "L-3.4 6.6L-6.6 3.4L-3.2 0L-6.6 -3.4z",
 }
 """Matplotlib's markers as paths around the origin."""
+
+
+Place = tuple[float, float]
 
 
 class Canvas(NamedTuple):
@@ -101,13 +104,10 @@ def _chart(
 def _points(display: FrontierDisplay, frontier: Frontier, at: Any) -> list[dict]:
     """The points; those of the frontier come last and so lie on top."""
     places = [at(place) for place in display.places]
-    grounds = cells(places, REACH)
     methods = display.methods
     number_of = {id(point): k for k, point in enumerate(frontier.points)}
     points = []
-    for point, (x, y), (across, _), ground in zip(
-        display.points, places, display.places, grounds
-    ):
+    for point, (x, y), (across, _) in zip(display.points, places, display.places):
         spread = point.error_spread if has_bar(point) else 0.0
         ends = [at((across, point.error + sign * spread))[1] for sign in (-1, 1)]
         points.append(
@@ -116,13 +116,65 @@ def _points(display: FrontierDisplay, frontier: Frontier, at: Any) -> list[dict]
                 "x": x,
                 "y": y,
                 "ends": ends if has_bar(point) else None,
-                "ground": " ".join(f"{a:.1f},{b:.1f}" for a, b in ground),
+                "ground": " ".join(
+                    f"{a:.1f},{b:.1f}" for a, b in ground((x, y), places)
+                ),
                 "is_best": point.on_frontier,
                 "says": _says(frontier.task, point),
                 **_look(methods.index(point.method)),
             }
         )
     return sorted(points, key=lambda point: point["is_best"])
+
+
+def ground(place: Place, places: Sequence[Place]) -> list[Place]:
+    """Where a click means a point: a polygon of what is nearer to it than to others.
+
+    Points may lie closer together than a finger is wide; so each has its own ground.
+
+    Examples
+    --------
+    >>> left = ground((0.0, 0.0), [(0.0, 0.0), (2.0, 0.0)])
+    >>> max(x for x, y in left)
+    1.0
+    """
+    turn = 2 * math.pi / CORNERS
+    polygon = [
+        (place[0] + REACH * math.cos(k * turn), place[1] + REACH * math.sin(k * turn))
+        for k in range(CORNERS)
+    ]
+    for other in places:
+        if other != place and math.dist(place, other) < 2 * REACH:
+            polygon = _nearer(polygon, place, other)
+    return polygon
+
+
+def _corners(polygon: list[Place]) -> str:
+    return " ".join(f"{x:.1f},{y:.1f}" for x, y in polygon)
+
+
+def _nearer(polygon: list[Place], place: Place, other: Place) -> list[Place]:
+    """The part of a polygon on this side of the middle between two places."""
+    along = (other[0] - place[0], other[1] - place[1])
+    middle = ((other[0] + place[0]) / 2, (other[1] + place[1]) / 2)
+    beyond = [
+        (x - middle[0]) * along[0] + (y - middle[1]) * along[1] for x, y in polygon
+    ]
+    kept = []
+    for k, corner in enumerate(polygon):
+        before, after = beyond[k - 1], beyond[k]
+        if before * after < 0:
+            share = before / (before - after)
+            start = polygon[k - 1]
+            kept.append(
+                (
+                    start[0] + share * (corner[0] - start[0]),
+                    start[1] + share * (corner[1] - start[1]),
+                )
+            )
+        if after <= 0:
+            kept.append(corner)
+    return kept
 
 
 def _says(task: str, point: FrontierPoint) -> str:

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from clearwood._html import percent_text, significant_text
 from clearwood.reporting.history import LEFT, RIGHT, WIDTH, round_ticks, whole_ticks
+from clearwood.reporting.table import Table
 from clearwood.rules import RuleSet
 from clearwood.rules.displays.held_out import HeldOut, held_out_of
-
-if TYPE_CHECKING:
-    from clearwood.reporting.summary import Table
 
 TOP, HEIGHT = 58.0, 190.0
 MOST_LINES = 60

@@ -57,8 +57,8 @@ def report(
     >>> import tempfile
     >>> from pathlib import Path
     >>> from clearwood import FeatureSpace
-    >>> from clearwood.rules import Interval, Rule, RuleSet
-    >>> rules = RuleSet(
+    >>> from clearwood.rules import Interval, Rule, RuleList
+    >>> rules = RuleList(
     ...     (Rule((Interval(0, low=37.5),), 1.0),),
     ...     Rule((), 0.0),
     ...     FeatureSpace.numeric(1, ["temperature"]))

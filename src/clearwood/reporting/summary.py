@@ -4,35 +4,65 @@ from __future__ import annotations
 
 import math
 import re
+from importlib import import_module
 from typing import Any, NamedTuple
-
-import numpy as np
-from sklearn.exceptions import NotFittedError
-from sklearn.utils.validation import check_is_fitted
 
 from clearwood._features import printable
 from clearwood.ensembles import TreeEnsemble, read_ensemble
 from clearwood.ensembles.read import as_predictor
 from clearwood.exceptions import InputError, ModelError
-from clearwood.metatree.reading.section import summarize_trees
 from clearwood.reporting.failures import summarize_failures
 from clearwood.reporting.history import summarize_history
 from clearwood.reporting.path import summarize_path
-from clearwood.rules import RuleSet
-from clearwood.rules.render import summarize_rules
+from clearwood.reporting.table import Table, table_of
+from clearwood.rules import RuleAverage, RuleList, RuleSet, RuleSum
+from clearwood.rules.displays.html_table import summarize_rules
+from clearwood.rules.rule_set import rules_of
 from clearwood.rules.scores import prediction_error
 
 LONGEST = 300
 """Letters of a setting, at most."""
 
 
-class Table(NamedTuple):
-    """The rows handed in, and what the teacher says of them."""
+IN_WORDS: dict[type[RuleSet], tuple[str, str]] = {
+    RuleList: (
+        "“otherwise”",
+        "training rows that the rule decides; below it and in grey, all that satisfy "
+        "it where earlier rules take some of them",
+    ),
+    RuleSum: ("the constant", "training rows that satisfy the rule"),
+    RuleAverage: ("the last line", "training rows that satisfy the rule"),
+}
+"""What the line without conditions is called, and what the number of rows means."""
 
-    X: Any
-    y: np.ndarray | None
-    taught: np.ndarray | None
-    probabilities: np.ndarray | None
+
+class Family(NamedTuple):
+    """What results of a family have on their page, beside rules.
+
+    The rules are of one of many models, and speak for the result as a whole.
+
+    Attributes
+    ----------
+    name, title : str
+        Of the section: for links and its template, and for readers.
+    home : str
+        Module with ``section(result, X, y)``, which gives what the template shows.
+    template : str
+        Shows what is under ``name`` in the summary.
+    """
+
+    name: str
+    title: str
+    home: str
+    template: str
+
+
+META_TREES = Family(
+    "trees", "All prunings", "clearwood.metatree.reading.section",
+    "metatree/reading/section.html",
+)  # fmt: skip
+FAMILIES = {"MetaTreeClassifier": META_TREES, "MetaTreeRegressor": META_TREES}
+"""By the name of a class; one that inherits from it has the same."""
 
 
 def summarize(
@@ -55,16 +85,16 @@ def summarize(
     Returns
     -------
     dict
-        Keys ``title``, ``version``, ``target``, ``facts``, ``rules``, ``trees``,
-        ``scores``, ``failures``, ``path``, ``history`` and ``settings``; ``scores`` and
-        ``failures`` are None where no rows (or no teacher) were given, ``trees``,
-        ``path`` and ``history`` where ``result`` holds none.
+        Keys ``title``, ``version``, ``target``, ``facts``, ``rules``, ``scores``,
+        ``failures``, ``path``, ``history``, ``settings``, and the name of every
+        family's section; ``scores`` and ``failures`` are None where no rows (or no
+        teacher) were given, the others where ``result`` holds none.
 
     Examples
     --------
     >>> from clearwood import FeatureSpace
-    >>> from clearwood.rules import Interval, Rule, RuleSet
-    >>> rules = RuleSet(
+    >>> from clearwood.rules import Interval, Rule, RuleList
+    >>> rules = RuleList(
     ...     (Rule((Interval(0, low=37.5),), 1.0),),
     ...     Rule((), 0.0),
     ...     FeatureSpace.numeric(1, ["temperature"]))
@@ -74,16 +104,18 @@ def summarize(
     """
     from clearwood import __version__
 
-    rules = rules_of(result)
+    rules = rules_of(result, "result")
     if X is None and y is not None:
         raise InputError("y was given without X; give the rows that it belongs to.")
+    family = next(
+        (FAMILIES[k.__name__] for k in type(result).__mro__ if k.__name__ in FAMILIES),
+        None,
+    )
     if teacher is None:
-        # The rules of one tree speak for the average over all its prunings.
-        averaged = result if hasattr(result, "map_tree_") else None
-        teacher = getattr(result, "ensemble_", averaged)
+        teacher = getattr(result, "ensemble_", result if family else None)
     teacher = as_predictor(teacher)
     ensemble = _ensemble_of(teacher)
-    table = None if X is None else _table(rules, X, y, teacher)
+    table = None if X is None else table_of(rules, X, y, teacher)
     failures = None
     if table is not None and table.taught is not None:
         failures = summarize_failures(rules, table, table.taught)
@@ -93,7 +125,10 @@ def summarize(
         "target": printable(rules.target),
         "facts": _facts(rules, teacher, ensemble),
         "rules": summarize_rules(rules),
-        "trees": summarize_trees(result, X, y),
+        "last_line": IN_WORDS[type(rules)][0],
+        "rows_note": IN_WORDS[type(rules)][1],
+        "family": family,
+        **_family_section(family, result, X, y),
         "scores": None if table is None else _scores(rules, table, ensemble),
         "failures": failures,
         "path": summarize_path(result, table),
@@ -103,28 +138,14 @@ def summarize(
     }
 
 
-def rules_of(result: Any) -> RuleSet:
-    """The rules of a result, or an error that says what was expected."""
-    if isinstance(result, RuleSet):
-        return result
-    if hasattr(result, "rules_"):
-        return result.rules_
-    if hasattr(result, "fit") and not _is_fitted(result):
-        raise InputError(
-            f"result is a {type(result).__name__} that is not fitted; call fit first."
-        )
-    raise InputError(
-        f"result is a {type(result).__name__}; expected a RuleSet or a fitted "
-        "estimator with rules_, such as RuleListClassifier or FABRulesRegressor."
-    )
-
-
-def _is_fitted(result: Any) -> bool:
-    try:
-        check_is_fitted(result)
-    except (NotFittedError, TypeError):
-        return False
-    return True
+def _family_section(
+    family: Family | None, result: Any, X: Any, y: Any
+) -> dict[str, Any]:
+    """What the templates of all families read: None but for the one of this result."""
+    sections: dict[str, Any] = dict.fromkeys(known.name for known in FAMILIES.values())
+    if family is not None:
+        sections[family.name] = import_module(family.home).section(result, X, y)
+    return sections
 
 
 def _ensemble_of(teacher: Any) -> TreeEnsemble | None:
@@ -133,21 +154,6 @@ def _ensemble_of(teacher: Any) -> TreeEnsemble | None:
     except ModelError:
         # Any model, and plain predictions, may teach; only an ensemble has trees.
         return None
-
-
-def _table(rules: RuleSet, X: Any, y: Any, teacher: Any) -> Table:
-    n_rows = len(rules.features.encode(X))
-    if n_rows == 0:
-        raise InputError("X has no rows; give some, or leave X out.")
-    taught = probabilities = None
-    if hasattr(teacher, "predict"):
-        taught = rules.check_truth(teacher.predict(X), n_rows, "the teacher")
-        if rules.task == "classification" and hasattr(teacher, "predict_proba"):
-            probabilities = np.asarray(teacher.predict_proba(X))
-    elif teacher is not None:
-        taught = rules.check_truth(teacher, n_rows, "the teacher")
-    y = None if y is None else rules.check_truth(y, n_rows, "y")
-    return Table(X, y, taught, probabilities)
 
 
 def _facts(
@@ -171,9 +177,8 @@ def _facts(
     else:
         task = "regression"
     facts.append(("Task", task))
-    rows = sum(r.caught for r in rules) if rules.is_list else rules.otherwise.caught
-    if not math.isnan(rows):
-        facts.append(("Rules learnt from", f"{rows:,.6g} rows"))
+    if not math.isnan(rules.n_rows):
+        facts.append(("Rules learnt from", f"{rules.n_rows:,.6g} rows"))
     return facts
 
 
@@ -232,10 +237,10 @@ def _size(ensemble: TreeEnsemble | None, name: str) -> int | None:
 
 
 def _settings(result: Any, rules: RuleSet) -> list[tuple[str, str]]:
-    if hasattr(result, "get_params"):
-        settings = result.get_params(deep=False)
-        return [(name, setting_text(settings[name])) for name in sorted(settings)]
-    return [(name, str(rules.about[name])) for name in rules.about]
+    if isinstance(result, RuleSet):
+        return [(name, str(rules.about[name])) for name in rules.about]
+    settings = result.get_params(deep=False)
+    return [(name, setting_text(settings[name])) for name in sorted(settings)]
 
 
 def setting_text(value: Any) -> str:

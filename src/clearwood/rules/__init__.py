@@ -14,6 +14,7 @@ from clearwood.rules.conditions import (
     Interval,
     region_conditions,
 )
+from clearwood.rules.kinds import RuleAverage, RuleList, RuleSum
 from clearwood.rules.rule import Rule
 from clearwood.rules.rule_set import RuleSet
 from clearwood.rules.scores import RuleScores
@@ -29,8 +30,11 @@ __all__ = [
     "Interval",
     "Question",
     "Rule",
+    "RuleAverage",
+    "RuleList",
     "RuleScores",
     "RuleSet",
+    "RuleSum",
     "Statements",
     "Training",
     "Tree",

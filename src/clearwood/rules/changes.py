@@ -42,7 +42,7 @@ class Change:
     prediction : float, or a class label
         What the rules then say.
     rule : int or None
-        Number of the rule that then decides; None in a sum.
+        Number of the rule that then decides; None in a sum or an average.
     text : str
         The same in words, with all values that do as well.
     """
@@ -183,10 +183,9 @@ def _change(
 ) -> Change:
     encoded = _changed(row, [chosen])
     said = rule_set.predict_encoded(encoded).tolist()[0]
-    rule, by = None, ""
-    if rule_set.is_list:
-        rule = int(rule_set.apply_encoded(encoded)[0]) + 1
-        by = f" (rule {rule})"
+    decides = rule_set.decides(encoded)
+    rule = None if decides is None else int(decides[0]) + 1
+    by = "" if rule is None else f" (rule {rule})"
     farthest = {option: option.region for option in chosen}
     if len(chosen) == 1:
         farthest[chosen[0]] = _farthest(rule_set, row, options, chosen[0], said)
@@ -224,11 +223,10 @@ def _farthest(
     return region
 
 
-def _decides(rule_set: RuleSet, row: np.ndarray, option: Option) -> int:
-    """The rule that decides once a feature is changed; in a sum, none does."""
-    if rule_set.is_sum:
-        return -1
-    return int(rule_set.apply_encoded(_changed(row, [(option,)]))[0])
+def _decides(rule_set: RuleSet, row: np.ndarray, option: Option) -> int | None:
+    """The rule that decides once a feature is changed; None where none does alone."""
+    decides = rule_set.decides(_changed(row, [(option,)]))
+    return None if decides is None else int(decides[0])
 
 
 def options_of(
@@ -352,4 +350,4 @@ def _category_options(
 def _code(features: FeatureSpace, d: int, cell: Any) -> float:
     column = np.empty(1, dtype=object)
     column[0] = cell
-    return float(features._encode_column(column, d)[0])
+    return float(features.encode_column(column, d)[0])

@@ -19,9 +19,15 @@ from clearwood.rules.conditions import (
     name_text,
     number_text,
 )
-from clearwood.rules.render import prediction_text, said_text, wrapped
+from clearwood.rules.render import prediction_text, wrapped
 from clearwood.rules.rule import Rule
-from clearwood.rules.rule_set import RuleSet
+from clearwood.rules.rule_set import RuleSet, rules_of
+
+TOGETHER = {
+    "sum": ("sum", "total"),
+    "average": ("weighted average", "weighted average"),
+}
+"""What many rules come to, for a value and for one of several classes."""
 
 
 @dataclass(frozen=True)
@@ -172,8 +178,8 @@ def explain(
 
     Examples
     --------
-    >>> from clearwood import FeatureSpace, Interval, Rule, RuleSet
-    >>> rules = RuleSet(
+    >>> from clearwood import FeatureSpace, Interval, Rule, RuleList
+    >>> rules = RuleList(
     ...     (Rule((Interval(0, low=37.5),), "ill", (0.1, 0.9)),),
     ...     Rule((), "well", (0.8, 0.2)),
     ...     FeatureSpace(("temperature",), (None,)), ("well", "ill"), "state")
@@ -184,17 +190,12 @@ def explain(
     what would change it:
       temperature from 36.9 to above 37.5 would say ill (rule 1)
     """
-    rules = getattr(rules, "rules_", rules)
-    if not isinstance(rules, RuleSet):
-        raise InputError(
-            f"rules is a {type(rules).__name__}; expected a RuleSet or an estimator "
-            "that is fitted."
-        )
+    rules = rules_of(rules, "rules")
     table = _as_table(x)
     encoded = rules.features.encode(table)
     if len(encoded) == 0:
         raise InputError("Cannot explain an empty table; give one row at least.")
-    columns = rules.features._columns(table)
+    columns = rules.features.columns(table)
     not_free = _positions(rules.features, fixed)
     steps = None if scale is None else _steps(rules, scale)
     told = [
@@ -299,21 +300,16 @@ def _explain_row(
         _tried(rules, number, rule, row, texts, steps)
         for number, rule in enumerate(rules, start=1)
     ]
-    totals, decides = {}, None
-    if not rules.is_list:
-        find = rules._totals_encoded if rules.is_sum else rules._averages
-        found = find(encoded).reshape(-1).tolist()
-        totals = dict(zip(rules.classes or (rules.target,), found))
-    else:
-        decides = int(rules.apply_encoded(encoded)[0]) + 1
-        tried = tried[:decides]
-    has_changes = bool(rules.classes) or rules.is_list
+    decides = rules.decides(encoded)
+    rule = None if decides is None else int(decides[0]) + 1
+    found = rules.comes_to(encoded).reshape(-1).tolist()
+    has_changes = bool(rules.classes) or rule is not None
     return Explanation(
         rules.target,
         rules.predict_encoded(encoded).tolist()[0],
-        decides,
-        tuple(tried),
-        totals,
+        rule,
+        tuple(tried[:rule]),
+        dict(zip(rules.classes or (rules.target,), found)),
         smallest_changes(rules, row, texts, fixed, steps) if has_changes else (),
         rules.combine,
     )
@@ -333,7 +329,7 @@ def _tried(
         for literal in condition.literals()
     )
     holds = all(answer.holds for answer in answers)
-    return Tried(number, said_text(rules, rule), holds, answers)
+    return Tried(number, rules.says_in_full(rule), holds, answers)
 
 
 def _answer(
@@ -359,11 +355,10 @@ def _answer(
 def _title(told: Explanation) -> str:
     said = f"{told.target}: {prediction_text(told.prediction)}"
     if told.rule is None:
-        is_sum = told.combine == "sum"
+        of_one, of_class = TOGETHER[told.combine]
         if len(told.totals) == 1:
-            return f"{said}, the {'sum' if is_sum else 'weighted average'} of"
-        name = "total" if is_sum else "weighted average"
-        return f"{said}, the largest {name} ({_totals_text(told)}) of"
+            return f"{said}, the {of_one} of"
+        return f"{said}, the largest {of_class} ({_totals_text(told)}) of"
     last = told.tried[-1]
     words = f"{said}, by rule {told.rule}"
     return words if last.answers else f"{words}, otherwise"

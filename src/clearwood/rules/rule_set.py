@@ -1,30 +1,30 @@
-"""Rules and ordered lists of them: small, immutable, and all that predicts."""
+"""What all sets of rules have in common: small, immutable, and all that predicts."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, fields, replace
-from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import numpy as np
-from scipy.special import softmax
 
 from clearwood._features import FeatureSpace
-from clearwood._files import write_text
 from clearwood._validation import check_target, check_weight
 from clearwood.exceptions import InputError
-from clearwood.rules.average import averages, check_average
 from clearwood.rules.exports.exportable import Exportable
-from clearwood.rules.rule import Rule, first_match
+from clearwood.rules.render import prediction_text, wrapped
+from clearwood.rules.rule import Rule
 from clearwood.rules.scores import RuleScores, fidelity, prediction_error
-
-COMBINE = ("first", "sum", "average")
-LARGEST_ADDEND = 1e300
 
 
 @dataclass(frozen=True, eq=False)
-class RuleSet(Exportable):
-    """An ordered list of rules, the first of which decides, or a sum or average.
+class RuleSet(Exportable, ABC):
+    """Rules that together say something of every row.
+
+    There are three kinds, which differ in what becomes of all the rules that a row
+    satisfies: in a :class:`RuleList` the first of them decides, in a :class:`RuleSum`
+    they add up, and of a :class:`RuleAverage` the weighted average is said. What is
+    described here all three have.
 
     Attributes
     ----------
@@ -43,26 +43,24 @@ class RuleSet(Exportable):
     about : dict of str to str
         Where the rules come from (model, method, settings), for people to read.
     combine : {"first", "sum", "average"}
-        Whether the first rule that a row satisfies decides, or all of them add up:
-        values in regression, log-odds of the classes in classification; or the
-        average of what they say, by their weights: of values, or of class
-        probabilities.
+        The kind, as files name it.
 
     Examples
     --------
-    >>> from clearwood.rules import Interval
-    >>> rules = RuleSet(
-    ...     rules=(Rule((Interval(0, low=37.5),), "ill", (0.1, 0.9)),),
-    ...     otherwise=Rule((), "well", (0.8, 0.2)),
-    ...     features=FeatureSpace(("temperature",), (None,)),
-    ...     classes=("well", "ill"))
-    >>> print(rules)
-    1. if temperature > 37.5
-       then ill
-    2. otherwise well
-    >>> rules.predict([[36.9], [39.0]])
-    array(['well', 'ill'], dtype='<U4')
+    >>> from clearwood import FeatureSpace, Interval, Rule, RuleList
+    >>> rules = RuleList(
+    ...     (Rule((Interval(0, low=37.5),), 1.0),),
+    ...     Rule((), 0.0),
+    ...     FeatureSpace(("temperature",), (None,)))
+    >>> isinstance(rules, RuleSet), rules.n_rules
+    (True, 2)
     """
+
+    combine: ClassVar[str]
+    lines_predict: ClassVar[bool] = True
+    """Whether a line by itself predicts, so that it is right or wrong."""
+    has_weights: ClassVar[bool] = False
+    """Whether some lines count for more than others."""
 
     rules: tuple[Rule, ...]
     otherwise: Rule
@@ -70,18 +68,23 @@ class RuleSet(Exportable):
     classes: tuple[Any, ...] = ()
     target: str = "y"
     about: dict[str, str] = field(default_factory=dict)
-    combine: str = "first"
+
+    def __new__(cls, *args: Any, **settings: Any) -> Self:
+        """Make one of a kind, or say which kinds there are."""
+        if cls is RuleSet:
+            raise InputError(
+                "A RuleSet is of one of three kinds; make a RuleList (the first rule "
+                "that a row satisfies decides), a RuleSum (all of them add up) or a "
+                "RuleAverage (their weighted average is said)."
+            )
+        return super().__new__(cls)
 
     def __post_init__(self) -> None:
         if self.otherwise.conditions:
             raise InputError("The rule `otherwise` must have no conditions.")
-        if self.combine not in COMBINE:
-            raise InputError(
-                f"combine must be one of {COMBINE}, found {self.combine!r}."
-            )
-        n_scores = len(self.classes) if self.is_sum else 0
-        n_shares = len(self.classes) - n_scores
-        for rule in (*self.rules, self.otherwise):
+        n_shares = len(self.classes) if self.lines_predict else 0
+        n_scores = len(self.classes) - n_shares
+        for number, rule in enumerate(self, start=1):
             if len(rule.probabilities) != n_shares:
                 raise InputError(
                     f"A rule has {len(rule.probabilities)} class probabilities; "
@@ -93,38 +96,22 @@ class RuleSet(Exportable):
                     f"A rule has {len(rule.scores)} scores; here it must have "
                     f"{n_scores}, one per class of a sum."
                 )
+            if rule.weight != 1.0 and not self.has_weights:
+                raise InputError(
+                    f"Rule {number} has the weight {rule.weight!r}; rules have weights "
+                    "only in a RuleAverage."
+                )
             for condition in rule.conditions:
                 if not 0 <= condition.feature < self.features.n_features:
                     raise InputError(
                         f"A rule asks feature {condition.feature}, but there are "
                         f"{self.features.n_features} features."
                     )
-        check_average(tuple(self), is_average=self.is_average)
-        if self.is_sum and np.abs(self._added()).max() > LARGEST_ADDEND:
-            raise InputError(
-                f"A rule of a sum must add at most {LARGEST_ADDEND} in size, so "
-                "that totals stay finite."
-            )
 
     @property
     def task(self) -> str:
         """``"classification"`` or ``"regression"``."""
         return "classification" if self.classes else "regression"
-
-    @property
-    def is_sum(self) -> bool:
-        """Whether the rules add up."""
-        return self.combine == "sum"
-
-    @property
-    def is_average(self) -> bool:
-        """Whether the weighted average of the rules that hold is said."""
-        return self.combine == "average"
-
-    @property
-    def is_list(self) -> bool:
-        """Whether one rule decides each row: the first that holds."""
-        return self.combine == "first"
 
     @property
     def n_rules(self) -> int:
@@ -145,13 +132,13 @@ class RuleSet(Exportable):
         return self.n_rules
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, RuleSet) and all(
+        return type(self) is type(other) and all(
             getattr(self, f.name) == getattr(other, f.name) for f in fields(self)
         )
 
     def __hash__(self) -> int:
         return hash(
-            (self.rules, self.otherwise, self.features, self.classes, self.combine)
+            (type(self), self.rules, self.otherwise, self.features, self.classes)
         )
 
     def __iter__(self):
@@ -169,9 +156,10 @@ class RuleSet(Exportable):
         ndarray of bool of shape (n_samples, n_rules - 1)
             One column per rule, without ``otherwise``.
         """
-        return self._matches_encoded(self.features.encode(X))
+        return self.matches_encoded(self.features.encode(X))
 
-    def _matches_encoded(self, encoded: np.ndarray) -> np.ndarray:
+    def matches_encoded(self, encoded: np.ndarray) -> np.ndarray:
+        """As :meth:`matches`, for a table that ``features.encode`` made."""
         columns = [rule.matches(encoded) for rule in self.rules]
         return np.array(columns, dtype=bool).reshape(len(columns), len(encoded)).T
 
@@ -189,52 +177,15 @@ class RuleSet(Exportable):
         """
         return self.apply_encoded(self.features.encode(X))
 
+    @abstractmethod
     def apply_encoded(self, encoded: np.ndarray) -> np.ndarray:
         """As :meth:`apply`, for a table that ``features.encode`` made."""
-        if self.is_sum:
-            raise InputError(
-                "In a sum no rule decides alone; `matches` says which rules add to a "
-                "row, `totals` what they add up to."
-            )
-        if self.is_average:
-            raise InputError(
-                "In an average no rule decides alone; `matches` says which rules take "
-                "part in a row, and `weight` how much each of them counts."
-            )
-        return first_match(self._matches_encoded(encoded))
 
     def totals(self, X: Any) -> np.ndarray:
-        """What the rules of a sum add up to.
-
-        Parameters
-        ----------
-        X : array-like or frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples,) or (n_samples, n_classes)
-            Values, or log-odds of the classes before they are made probabilities.
-        """
-        if not self.is_sum:
-            raise InputError(
-                f"Nothing adds up where combine={self.combine!r}, only in a sum."
-            )
-        return self._totals_encoded(self.features.encode(X))
-
-    def _added(self) -> np.ndarray:
-        """What each line of a sum adds, in printed order."""
-        return np.array([r.scores if self.classes else r.prediction for r in self])
-
-    def _totals_encoded(self, encoded: np.ndarray) -> np.ndarray:
-        added = self._added()
-        total = np.repeat(added[-1:], len(encoded), axis=0).astype(np.float64)
-        # One rule after the other, in printed order, as a reader would add them.
-        for rule, value in zip(self.rules, added):
-            total[rule.matches(encoded)] += value
-        return total
-
-    def _averages(self, encoded: np.ndarray) -> np.ndarray:
-        return averages(self, encoded)
+        """What the rules of a :class:`RuleSum` add up to; an error of other kinds."""
+        raise InputError(
+            f"Nothing adds up in a {type(self).__name__}, only in a RuleSum."
+        )
 
     def predict(self, X: Any) -> np.ndarray:
         """What the printed rules say of each row.
@@ -250,12 +201,9 @@ class RuleSet(Exportable):
         """
         return self.predict_encoded(self.features.encode(X))
 
+    @abstractmethod
     def predict_encoded(self, encoded: np.ndarray) -> np.ndarray:
         """As :meth:`predict`, for a table that ``features.encode`` made."""
-        if self.is_list:
-            return self.predictions[self.apply_encoded(encoded)]
-        total = (self._totals_encoded if self.is_sum else self._averages)(encoded)
-        return np.array(self.classes)[total.argmax(axis=1)] if self.classes else total
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Class probabilities of the rule that decides each row.
@@ -273,11 +221,61 @@ class RuleSet(Exportable):
         """
         if not self.classes:
             raise InputError("These rules predict a number; they have no classes.")
-        if self.is_sum:
-            return softmax(self.totals(X), axis=1)
-        if self.is_average:
-            return self._averages(self.features.encode(X))
-        return np.array([rule.probabilities for rule in self])[self.apply(X)]
+        return self.probabilities_encoded(self.features.encode(X))
+
+    @abstractmethod
+    def probabilities_encoded(self, encoded: np.ndarray) -> np.ndarray:
+        """As :meth:`predict_proba`, for a table that ``features.encode`` made."""
+
+    def decides(self, encoded: np.ndarray) -> np.ndarray | None:
+        """The line that decides each row alone, as a position; None where none does."""
+        return None
+
+    def comes_to(self, encoded: np.ndarray) -> np.ndarray:
+        """What the lines that hold come to together, one number per row or class.
+
+        Totals or averages; of a list, where one line decides alone, there are none.
+        """
+        return np.empty((len(encoded), 0))
+
+    @abstractmethod
+    def takes_part(self, encoded: np.ndarray) -> np.ndarray:
+        """Which lines have a say in each row: bool, (n_samples, n_rules)."""
+
+    @property
+    @abstractmethod
+    def n_rows(self) -> float:
+        """Rows (or their weight) that the statistics are of; NaN where unknown."""
+
+    @property
+    @abstractmethod
+    def heading(self) -> str:
+        """What stands above the lines in text; may be empty."""
+
+    @property
+    @abstractmethod
+    def asks_nothing(self) -> str:
+        """The word in place of conditions in the line that has none."""
+
+    def lines(self) -> list[tuple[int | None, Rule]]:
+        """The lines as they are shown, with their numbers."""
+        return list(enumerate(self, start=1))
+
+    @abstractmethod
+    def text_lines(self) -> list[str]:
+        """The rules as plain text, in lines of any length."""
+
+    def says(self, rule: Rule) -> str:
+        """What a line predicts, or adds, in words."""
+        return prediction_text(rule.prediction)
+
+    def says_in_full(self, rule: Rule) -> str:
+        """As :meth:`says`, with how much that counts."""
+        return self.says(rule)
+
+    def says_briefly(self, rule: Rule) -> str:
+        """As :meth:`says`, with as much of it as a picture has room for."""
+        return self.says(rule)
 
     def evaluate(self, X: Any, y: Any = None, *, teacher: Any = None) -> RuleScores:
         """Score the printed rules.
@@ -299,7 +297,7 @@ class RuleSet(Exportable):
         encoded = self.features.encode(X)
         if len(encoded) == 0:
             raise InputError("Cannot score rules on an empty table; give some rows.")
-        matches = self._matches_encoded(encoded)
+        matches = self.matches_encoded(encoded)
         predicted = self.predict_encoded(encoded)
         error = faithful = float("nan")
         if y is not None:
@@ -324,7 +322,7 @@ class RuleSet(Exportable):
         *,
         teacher: Any = None,
         sample_weight: Any = None,
-    ) -> RuleSet:
+    ) -> Self:
         """The same rules with all their statistics recomputed on other rows.
 
         The statistics that rules come with are of the rows on which they were
@@ -350,8 +348,8 @@ class RuleSet(Exportable):
 
         Examples
         --------
-        >>> from clearwood.rules import Interval
-        >>> rules = RuleSet((Rule((Interval(0, low=37.5),), "ill", (0.1, 0.9)),),
+        >>> from clearwood.rules import Interval, RuleList
+        >>> rules = RuleList((Rule((Interval(0, low=37.5),), "ill", (0.1, 0.9)),),
         ...     Rule((), "well", (0.8, 0.2)),
         ...     FeatureSpace(("temperature",), (None,)), ("well", "ill"))
         >>> X, y = [[36.9], [38.1], [39.0], [38.2]], ["well", "ill", "ill", "well"]
@@ -364,7 +362,7 @@ class RuleSet(Exportable):
 
         encoded = self.features.encode(X)
         if len(encoded) == 0:
-            raise InputError("Cannot describe rules on an empty table; give some rows.")
+            raise InputError("X is empty: it has no rows to describe rules on.")
         taught = self.taught_by(teacher, X, len(encoded))
         truth = None if y is None else self.check_truth(y, len(encoded), "y")
         return described(
@@ -409,44 +407,40 @@ class RuleSet(Exportable):
             )
         return array
 
-    def with_about(self, **about: str) -> RuleSet:
+    def with_about(self, **about: str) -> Self:
         """The same rules with further lines on where they come from."""
         return replace(self, about={**self.about, **about})
 
-    def with_target(self, target: str) -> RuleSet:
+    def with_target(self, target: str) -> Self:
         """The same rules under the name of what they predict."""
         return replace(self, target=target)
 
     def __str__(self) -> str:
-        from clearwood.rules.render import rules_text
-
-        return rules_text(self)
+        return "\n".join(wrapped(line) for line in self.text_lines())
 
     def _repr_html_(self) -> str:
-        from clearwood.rules.render import rules_html
+        from clearwood.rules.displays.html_table import rules_html
 
         return rules_html(self)
 
-    def to_json(self) -> str:
-        """The rules as JSON text (schema: ``clearwood/rules/rule_set.schema.json``)."""
-        from clearwood.rules.serialise import rules_to_json
 
-        return rules_to_json(self)
+def rules_of(result: Any, name: str = "estimator") -> RuleSet:
+    """The rules of a fitted estimator, or an error that says what was expected.
 
-    @classmethod
-    def from_json(cls, text: str) -> RuleSet:
-        """Read what :meth:`to_json` wrote; anything else is a ModelFormatError."""
-        from clearwood.rules.serialise import rules_from_json
+    Parameters
+    ----------
+    result : fitted estimator with ``rules_``, or RuleSet
+    name : str
+        What the caller calls it.
+    """
+    rules = getattr(result, "rules_", result)
+    if isinstance(rules, RuleSet):
+        return rules
+    from clearwood.ensembles.read import needs_fit
 
-        return rules_from_json(text)
-
-    def save(self, path: str | Path, *, overwrite: bool = False) -> None:
-        """Write the rules to a JSON file, whole or not at all."""
-        write_text(path, self.to_json(), overwrite=overwrite)
-
-    @classmethod
-    def load(cls, path: str | Path) -> RuleSet:
-        """Read rules from a file that :meth:`save` wrote."""
-        from clearwood.rules.serialise import read_rules
-
-        return read_rules(path)
+    unfitted = result is not None and needs_fit(result)
+    state = "that is not fitted" if unfitted else "without rules"
+    raise InputError(
+        f"{name} is a {type(result).__name__} {state}; expected a RuleSet or a fitted "
+        "estimator with rules_, such as RuleListClassifier or FABRulesRegressor."
+    )

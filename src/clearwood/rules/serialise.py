@@ -19,11 +19,13 @@ from clearwood._documents import Place, parse_json, read_bytes, refuse_repeated,
 from clearwood._features import LOOKUPS, FeatureSpace
 from clearwood.exceptions import InputError, ModelFormatError
 from clearwood.rules.conditions import CategorySet, Condition, Interval
+from clearwood.rules.kinds import KINDS
 from clearwood.rules.rule import Rule
-from clearwood.rules.rule_set import COMBINE, RuleSet
+from clearwood.rules.rule_set import RuleSet
 
 FORMAT = "clearwood.rule_set"
 VERSION = 1
+KIND_OF = {kind.combine: kind for kind in KINDS}
 TOP = (
     "format", "version", "clearwood", "task", "target", "classes", "named",
     "float32", "features", "combine", "rules", "otherwise", "about",
@@ -86,7 +88,7 @@ def _rule_to_dict(rule: Rule, rule_set: RuleSet) -> dict[str, Any]:
         "prediction": plain(rule.prediction),
         "probabilities": [float(p) for p in rule.probabilities],
         "scores": [float(s) for s in rule.scores],
-        **({"weight": float(rule.weight)} if rule_set.is_average else {}),
+        **({"weight": float(rule.weight)} if rule_set.has_weights else {}),
         **{k: None if math.isnan(v) else float(v) for k, v in numbers.items()},
         "instead": None if rule.instead is None else plain(rule.instead),
     }
@@ -156,8 +158,9 @@ def _read_document(data: bytes, name: str) -> RuleSet:
         )
     top["clearwood"].text()
     combine = top["combine"].text()
-    if combine not in COMBINE:
-        top["combine"].fail(shown(combine), f"one of {COMBINE}")
+    if combine not in KIND_OF:
+        top["combine"].fail(shown(combine), f"one of {tuple(KIND_OF)}")
+    kind = KIND_OF[combine]
     top.only(*TOP)
     features = read_features(top)
     classes = top["classes"].labels()
@@ -165,19 +168,17 @@ def _read_document(data: bytes, name: str) -> RuleSet:
     if top["task"].text() != task or len(classes) == 1:
         top["task"].fail(f"{len(classes)} classes", "a task that agrees with them")
     about = {key: top["about"][key].text() for key in top["about"].keys()}
-    otherwise = _read_rule(top["otherwise"], features, classes, combine)
+    otherwise = _read_rule(top["otherwise"], features, classes, kind)
     if otherwise.conditions:
         top["otherwise"]["conditions"].fail("some", "none")
     rules = []
     for place in top["rules"].items():
-        rules.append(_read_rule(place, features, classes, combine))
+        rules.append(_read_rule(place, features, classes, kind))
         if not rules[-1].conditions:
             place["conditions"].fail("none", "at least one")
     target = top["target"].text()
     try:
-        return RuleSet(
-            tuple(rules), otherwise, features, classes, target, about, combine
-        )
+        return kind(tuple(rules), otherwise, features, classes, target, about)
     except InputError as error:
         raise ModelFormatError(f"{name}: rules: {error}") from None
 
@@ -226,20 +227,20 @@ def _fits(lookup: str, labels: tuple) -> bool:
 
 
 def _read_rule(
-    place: Place, features: FeatureSpace, classes: tuple, combine: str
+    place: Place, features: FeatureSpace, classes: tuple, kind: type[RuleSet]
 ) -> Rule:
-    is_sum, is_average = combine == "sum", combine == "average"
     place.only(
         "conditions", "prediction", "probabilities", "scores", "instead", *STATISTICS,
-        *["weight"] * is_average,
+        *["weight"] * kind.has_weights,
     )  # fmt: skip
     conditions = tuple(
         _read_condition(p, features) for p in place["conditions"].items()
     )
     asked = [features.names[condition.feature] for condition in conditions]
     refuse_repeated(asked, place["conditions"], "the feature")
-    scores = _read_per_class(place["scores"], classes if is_sum else ())
-    probabilities = _read_per_class(place["probabilities"], () if is_sum else classes)
+    shares, scored = (classes, ()) if kind.lines_predict else ((), classes)
+    scores = _read_per_class(place["scores"], scored)
+    probabilities = _read_per_class(place["probabilities"], shares)
     if any(p < 0 or p > 1 for p in probabilities) or (
         probabilities and abs(sum(probabilities) - 1.0) > 1e-6
     ):
@@ -262,7 +263,7 @@ def _read_rule(
         place["low"].fail(shown(statistics["low"]), "at most high")
     return Rule(
         conditions, prediction, probabilities, scores=scores, instead=instead,
-        weight=place["weight"].number() if is_average else 1.0, **statistics,
+        weight=place["weight"].number() if kind.has_weights else 1.0, **statistics,
     )  # fmt: skip
 
 

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from scipy.special import stdtrit
 
-from clearwood.rules.rule import Rule, first_match
+from clearwood.rules.rule import Rule
 from clearwood.rules.rule_set import RuleSet
+from clearwood.rules.scores import fidelity, variance
+
+Kind = TypeVar("Kind", bound=RuleSet)
 
 LEVEL = 0.95
 NORMAL = 1.959963984540054
@@ -18,12 +21,12 @@ NORMAL = 1.959963984540054
 
 
 def described(
-    rule_set: RuleSet,
+    rule_set: Kind,
     encoded: np.ndarray,
     weight: np.ndarray,
     teacher: np.ndarray | None = None,
     truth: np.ndarray | None = None,
-) -> RuleSet:
+) -> Kind:
     """The same rules with the statistics that :class:`Rule` lists, on some rows.
 
     Parameters
@@ -43,14 +46,10 @@ def described(
     -------
     RuleSet
     """
-    matches = rule_set._matches_encoded(encoded)
-    everywhere = np.ones((len(encoded), 1), dtype=bool)
-    if not rule_set.is_list:
-        held = caught = np.hstack([matches, everywhere])
-    else:
-        first = first_match(matches)
-        caught = first[:, None] == np.arange(rule_set.n_rules)
-        held = np.hstack([matches, caught[:, -1:]])
+    matches = rule_set.matches_encoded(encoded)
+    caught = rule_set.takes_part(encoded)
+    # The last line has no conditions of its own.
+    held = np.hstack([matches, caught[:, -1:]])
     lines = []
     for i, rule in enumerate(rule_set):
         told = {
@@ -58,8 +57,7 @@ def described(
             "caught": float(weight[caught[:, i]].sum()),
             **UNKNOWN,
         }
-        # In a sum no rule decides alone, so none is right or wrong.
-        if not rule_set.is_sum:
+        if rule_set.lines_predict:
             told |= _quality(
                 rule, rule_set.classes, held[:, i], caught[:, i], weight, teacher, truth
             )
@@ -85,16 +83,17 @@ def _quality(
     teacher: np.ndarray | None,
     truth: np.ndarray | None,
 ) -> dict[str, Any]:
-    """How good a rule of a list is where it holds and where it decides."""
+    """How good a line is where it holds and where it decides."""
     is_class = bool(classes)
+    task = "classification" if is_class else "regression"
     said = classes.index(rule.prediction) if is_class else rule.prediction
     told: dict[str, Any] = {}
     if teacher is not None:
-        told["agreement"] = agreement(held, said, teacher, weight, is_class)
-        told["agreement_caught"] = agreement(caught, said, teacher, weight, is_class)
+        told["agreement"] = fidelity(teacher, said, task, weight, held)
+        told["agreement_caught"] = fidelity(teacher, said, task, weight, caught)
     if truth is not None and is_class:
-        told["precision"] = agreement(held, said, truth, weight, is_class)
-        told["precision_caught"] = agreement(caught, said, truth, weight, is_class)
+        told["precision"] = fidelity(truth, said, task, weight, held)
+        told["precision_caught"] = fidelity(truth, said, task, weight, caught)
     shown = teacher if truth is None else truth
     if weight[caught].sum() == 0:
         return told
@@ -185,24 +184,3 @@ def _effective_number(weight: np.ndarray) -> float:
     # Relative to the largest, so that tiny weights do not vanish when squared.
     weight = weight / weight.max()
     return float(weight.sum() ** 2 / (weight**2).sum())
-
-
-def agreement(
-    rows: np.ndarray, said: Any, values: np.ndarray, weight: np.ndarray, is_class: bool
-) -> float:
-    """Share of equal classes, or one minus squared difference over variance."""
-    if weight[rows].sum() == 0:
-        return math.nan
-    if is_class:
-        return float(np.average(values[rows] == said, weights=weight[rows]))
-    mse = float(np.average((values[rows] - said) ** 2, weights=weight[rows]))
-    total = variance(values, weight)
-    return 1.0 - mse / total if total > 0 else float(mse == 0.0)
-
-
-def variance(values: np.ndarray, weight: np.ndarray) -> float:
-    """Mean squared distance from the mean; 0 where all values are one."""
-    if (values == values[0]).all():
-        return 0.0
-    centre = np.average(values, weights=weight)
-    return float(np.average((values - centre) ** 2, weights=weight))

@@ -20,9 +20,9 @@ from clearwood.rules.conditions import (
     matches_all,
     region_conditions,
 )
+from clearwood.rules.kinds import RuleList
 from clearwood.rules.render import TEXT_WIDTH, rule_says
 from clearwood.rules.rule import Rule
-from clearwood.rules.rule_set import RuleSet
 from clearwood.rules.training import Training
 
 
@@ -130,10 +130,10 @@ class Tree:
         """
         return np.array([leaf.prediction for leaf in self.leaves])[self.apply(X)]
 
-    def to_rules(self) -> RuleSet:
+    def to_rules(self) -> RuleList:
         """One rule per leaf, the last as ``otherwise``; they predict the same."""
         *first, last = self.leaves
-        return RuleSet(
+        return RuleList(
             tuple(first), replace(last, conditions=()), self.features, self.classes
         )
 

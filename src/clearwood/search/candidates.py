@@ -143,24 +143,8 @@ def mean_ranks(
     return np.argsort(np.argsort(mean, kind="stable"))
 
 
-def rank_columns(
-    grid: Grid, target: np.ndarray, weight: np.ndarray
-) -> tuple[np.ndarray, list[np.ndarray]]:
-    """Rows for scikit-learn's trees: bins; of categories, ranks by mean target.
-
-    Returns
-    -------
-    columns : ndarray of float32 of shape (n_rows, n_features)
-    ranks : list of ndarray
-        Per feature the rank of every bin: its position, where it is numeric.
-    """
-    # Of several outputs the one that varies most.
-    target = target.reshape(len(target), -1)
-    ranks = _ranks(grid, target[:, int(target.var(axis=0).argmax())], weight)
-    return _ranked(grid, ranks), ranks
-
-
 def _ranks(grid: Grid, score: np.ndarray, weight: np.ndarray) -> list[np.ndarray]:
+    """Per feature the rank of every bin: its position, where it is numeric."""
     return [
         mean_ranks(column, score, weight, size) if category else np.arange(size)
         for column, size, category in zip(grid.columns, grid.n_bins, grid.is_category)
@@ -168,6 +152,7 @@ def _ranks(grid: Grid, score: np.ndarray, weight: np.ndarray) -> list[np.ndarray
 
 
 def _ranked(grid: Grid, ranks: list[np.ndarray]) -> np.ndarray:
+    """Rows for scikit-learn's trees: ranks of bins."""
     columns = [rank[column] for rank, column in zip(ranks, grid.columns)]
     return np.array(columns, np.float32).T
 

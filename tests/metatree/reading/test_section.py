@@ -10,8 +10,8 @@ from clearwood import MetaForestClassifier, report
 from clearwood.exceptions import InputError
 from clearwood.metatree import LinearRegressionNormalGamma
 from clearwood.metatree.estimators import MetaTreeClassifier, MetaTreeRegressor
-from clearwood.metatree.reading.scores import compare_scores
-from clearwood.metatree.reading.section import summarize_trees
+from clearwood.metatree.reading.compare_scores import compare_scores
+from clearwood.metatree.reading.section import section
 from clearwood.reporting import summarize
 
 
@@ -72,17 +72,17 @@ def test_a_label_never_seen_costs_much_but_not_everything(fitted, rows):
 
 def test_the_section_shows_what_the_posterior_says(fitted, rows):
     X, y = rows
-    section = summarize_trees(fitted, X[200:], y[200:])
-    assert section["tree"]["n_leaves"] == fitted.map_tree_.n_leaves
-    assert section["used"][0]["name"] == "a"
-    assert section["used"][0]["share"] == pytest.approx(fitted.feature_used_[0])
-    assert len(section["used"]) + section["n_hidden"] == 3
+    found = section(fitted, X[200:], y[200:])
+    assert found["tree"]["n_leaves"] == fitted.map_tree_.n_leaves
+    assert found["used"][0]["name"] == "a"
+    assert found["used"][0]["share"] == pytest.approx(fitted.feature_used_[0])
+    assert len(found["used"]) + found["n_hidden"] == 3
     assert (
-        section["scores"][1]["values"][0]
+        found["scores"][1]["values"][0]
         == compare_scores(fitted, X[200:], y[200:])["average"]["error"]
     )
-    assert summarize_trees(fitted)["scores"] is None
-    assert summarize_trees(fitted.rules_) is None
+    assert section(fitted)["scores"] is None
+    assert summarize(fitted.rules_)["trees"] is None
 
 
 def test_the_average_is_the_model_that_the_rules_speak_for(fitted, rows):

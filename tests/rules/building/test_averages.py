@@ -16,15 +16,24 @@ from clearwood import FeatureSpace, RegionsDisplay, RulesDisplay
 from clearwood.cli import main
 from clearwood.exceptions import InputError, ModelFormatError
 from clearwood.reporting import report, summarize
-from clearwood.rules import FeatureBins, Interval, Rule, RuleSet, Training
-from clearwood.rules.bars import line_bars
+from clearwood.rules import (
+    FeatureBins,
+    Interval,
+    Rule,
+    RuleAverage,
+    RuleList,
+    RuleSet,
+    RuleSum,
+    Training,
+)
 from clearwood.rules.building.averages import build_rule_average
+from clearwood.rules.displays.html_table import line_bars
 
 NAMES = FeatureSpace(("height", "age"), (None, None))
 
 
 def values(last_weight=0.2):
-    return RuleSet(
+    return RuleAverage(
         (
             Rule((Interval(0, low=5.25),), 31.0, weight=0.5),
             Rule((Interval(1, low=10.0),), 11.0, weight=0.25),
@@ -32,14 +41,13 @@ def values(last_weight=0.2):
         Rule((), 22.0, weight=last_weight),
         NAMES,
         target="heating",
-        combine="average",
     )
 
 
 def classes(labels=("no", "yes")):
     shares = [(0.25, 0.75), (0.5, 0.5), (0.9, 0.1)]
     shares = [(*s, *[0.0] * (len(labels) - 2)) for s in shares]
-    return RuleSet(
+    return RuleAverage(
         (
             Rule((Interval(0, low=5.25),), labels[1], shares[0], weight=0.5),
             Rule((Interval(1, low=10.0),), labels[0], shares[1], weight=0.25),
@@ -47,7 +55,6 @@ def classes(labels=("no", "yes")):
         Rule((), labels[0], shares[2], weight=0.25),
         NAMES,
         labels,
-        combine="average",
     )
 
 
@@ -77,7 +84,7 @@ def test_probabilities_are_averaged_and_the_largest_is_said():
 @settings(max_examples=60)
 @given(st.data())
 def test_row_by_row_and_rule_by_rule_it_is_the_same(data):
-    rules = data.draw(samples.rule_sets().filter(lambda rules: rules.is_average))
+    rules = data.draw(samples.rule_sets().filter(lambda r: isinstance(r, RuleAverage)))
     rows = data.draw(samples.tables(rules))
     held = np.column_stack([rules.matches(rows), np.ones(len(rows), dtype=bool)])
     for said, mask in zip(rules.predict(rows).tolist(), held):
@@ -98,7 +105,7 @@ def test_row_by_row_and_rule_by_rule_it_is_the_same(data):
 def test_no_rule_decides_alone_and_nothing_adds_up():
     with pytest.raises(InputError, match="average no rule decides alone"):
         values().apply(ROWS)
-    with pytest.raises(InputError, match="combine='average'"):
+    with pytest.raises(InputError, match="adds up in a RuleAverage"):
         values().totals(ROWS)
     with pytest.raises(InputError, match="of which an average is taken.*to_python"):
         values().to_sklearn()
@@ -107,15 +114,15 @@ def test_no_rule_decides_alone_and_nothing_adds_up():
 @pytest.mark.parametrize("weight", [-0.1, math.nan, math.inf, 1e-300, 1e200])
 def test_weights_with_which_nothing_can_be_computed(weight):
     with pytest.raises(InputError, match=r"Rule 1 has the weight .* expected 0"):
-        RuleSet((), Rule((), 1.0, weight=weight), NAMES, combine="average")
+        RuleAverage((), Rule((), 1.0, weight=weight), NAMES)
 
 
 def test_values_that_are_too_large_and_weights_that_mean_nothing():
     with pytest.raises(InputError, match="says 1e"):
-        RuleSet((), Rule((), 1e200), NAMES, combine="average")
-    for combine in ("first", "sum"):
-        with pytest.raises(InputError, match="only with combine='average'"):
-            RuleSet((), Rule((), 1.0, weight=2.0), NAMES, combine=combine)
+        RuleAverage((), Rule((), 1e200), NAMES)
+    for kind in (RuleList, RuleSum):
+        with pytest.raises(InputError, match="only in a RuleAverage"):
+            kind((), Rule((), 1.0, weight=2.0), NAMES)
 
 
 def test_how_it_reads():
@@ -188,7 +195,7 @@ def test_how_the_exports_read():
 def test_a_feature_may_be_called_weight():
     space = FeatureSpace(("weight", "total"), (None, None))
     rule = Rule((Interval(0, 1.0), Interval(1, 2.0)), 1.0)
-    rules = RuleSet((rule,), Rule((), 0.0), space, combine="average")
+    rules = RuleAverage((rule,), Rule((), 0.0), space)
     functions = {}
     exec(rules.to_python(), functions)
     assert functions["predict"]({"weight": 2.0, "total": 3.0}) == 0.5
@@ -203,7 +210,7 @@ def test_the_page_shows_weights_with_bars():
     assert len(re.findall('data-label="Weight"', page)) == 3
     assert "always" in page
     assert "otherwise" in values(0.0)._repr_html_()
-    assert "Weight" not in RuleSet((), Rule((), 0.0), NAMES)._repr_html_()
+    assert "Weight" not in RuleList((), Rule((), 0.0), NAMES)._repr_html_()
     assert "of the probabilities of the classes" in classes()._repr_html_()
 
 
@@ -222,6 +229,20 @@ def test_an_explanation_names_all_that_take_part():
     assert "the largest weighted average (no 0.4667, yes 0.5333) of" in str(told)
     assert [change.prediction for change in told.changes] == ["no"]
     assert "weighted average" in told._repr_html_()
+
+
+def test_a_change_is_told_with_all_values_that_do_as_well():
+    cuts = [1.0, 2.0, 3.0, 4.0]
+    rules = RuleAverage(
+        tuple(Rule((Interval(0, low=x),), "yes", (0.25, 0.75), weight=0.5)
+              for x in cuts),
+        Rule((), "no", (0.6, 0.4), weight=0.5),
+        FeatureSpace(("height",), (None,)),
+        ("no", "yes"),
+    )  # fmt: skip
+    (change,) = rules.explain({"height": 0.5}).changes
+    assert change.text == "height from 0.5 to above 1 would say yes"
+    assert change.rule is None
 
 
 def test_a_report_says_where_the_average_fails(tmp_path):

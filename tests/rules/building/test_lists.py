@@ -10,6 +10,7 @@ from clearwood.exceptions import InputError
 from clearwood.rules import (
     FeatureBins,
     Interval,
+    RuleSum,
     Training,
     build_rule_list,
     build_rule_set,
@@ -368,7 +369,7 @@ def test_a_sum_drops_what_holds_nothing_and_adds_what_holds_all_to_the_constant(
     rules = build_rule_sum(
         regions, [2.0004, 9.0, 0.5, -1.25], 3.0, replace(training, weight=weight)
     )
-    assert rules.is_sum
+    assert isinstance(rules, RuleSum)
     # Short bounds and values, no lower bound below all rows, and a short constant.
     assert [rule.conditions for rule in rules.rules] == [
         (Interval(0, low=6.0),),

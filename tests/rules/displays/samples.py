@@ -3,7 +3,7 @@
 import numpy as np
 
 from clearwood._features import FeatureSpace
-from clearwood.rules import Interval, Rule, RuleSet
+from clearwood.rules import Interval, Rule, RuleList, RuleSum
 
 LONG = "height of the building in metres above the lowest ground beside it"
 UNBROKEN = "a_name_without_any_place_to_break_it_" * 3
@@ -11,7 +11,7 @@ UNBROKEN = "a_name_without_any_place_to_break_it_" * 3
 
 def boxes_list(target="y"):
     """Rule 1 takes the upper right of rule 2; both ask features 0 and 1 only."""
-    return RuleSet(
+    return RuleList(
         (
             Rule((Interval(0, low=0.5), Interval(1, low=0.5)), "b", (0.0, 1.0, 0.0)),
             Rule((Interval(0, low=0.2),), "c", (0.0, 0.0, 1.0)),
@@ -24,14 +24,13 @@ def boxes_list(target="y"):
 
 
 def values_sum():
-    return RuleSet(
+    return RuleSum(
         (
             Rule((Interval(0, low=0.5),), -8.0, (), 30.0, 30.0),
             Rule((Interval(1, low=0.5),), 2.0, (), 60.0, 60.0),
         ),
         Rule((), 20.0, (), 100.0, 100.0),
         FeatureSpace.numeric(2),
-        combine="sum",
     )
 
 
@@ -47,7 +46,7 @@ def scores_sum(n_classes):
     classes = tuple(f"kind {k} of a thing" for k in range(n_classes))
     rules = tuple(rule((Interval(0, low=k / 10),), 10.0 * k) for k in range(1, 5))
     space = FeatureSpace.numeric(2)
-    return RuleSet(rules, rule((), 100.0), space, classes, combine="sum")
+    return RuleSum(rules, rule((), 100.0), space, classes)
 
 
 def awkward_list(n_rules, n_classes=10):
@@ -76,4 +75,4 @@ def awkward_list(n_rules, n_classes=10):
 
     rules = tuple(rule(1 + k % len(names)) for k in range(n_rules - 1))
     space = FeatureSpace.numeric(len(names), names)
-    return RuleSet(rules, rule(0), space, classes, target="kind of $thing$: " + LONG)
+    return RuleList(rules, rule(0), space, classes, target="kind of $thing$: " + LONG)

@@ -16,7 +16,7 @@ from tests.rules.displays.samples import (
 from clearwood._features import FeatureSpace
 from clearwood.exceptions import InputError
 from clearwood.plotting.style import wrapped
-from clearwood.rules import Interval, Rule, RuleSet
+from clearwood.rules import Interval, Rule, RuleList
 from clearwood.rules.displays import RulesDisplay
 from clearwood.simplifiers import RuleListClassifier
 
@@ -44,7 +44,7 @@ def numbers_list():
              agreement_caught=0.6),
     )  # fmt: skip
     otherwise = Rule((), 2.0, (), 40.0, 40.0, 0.9, spread=0.1, agreement_caught=0.9)
-    return RuleSet(rules, otherwise, FeatureSpace.numeric(2))
+    return RuleList(rules, otherwise, FeatureSpace.numeric(2))
 
 
 def test_training_shares_are_over_all_caught_rows():
@@ -71,13 +71,30 @@ def test_scores_on_rows_are_those_of_a_plain_count():
         assert line.precision == pytest.approx(np.mean(Y[matching] == said))
 
 
+def test_the_spread_is_of_the_rows_that_a_rule_decides():
+    x = np.arange(10.0)[:, None]
+    y = np.array([0.0, 0.1, -0.1, 5.0, 5.1, 4.9, 5.0, 5.2, 4.8, 5.0])
+    rules = RuleList(
+        (Rule((Interval(0, low=2.5),), 5.0), Rule((Interval(0, low=-1.0),), 0.0)),
+        Rule((), 2.0),
+        FeatureSpace.numeric(1),
+    )
+    first, second, otherwise = RulesDisplay.from_estimator(rules, x, y).lines
+    assert (first.caught, second.caught, second.matching) == (0.7, 0.3, 1.0)
+    assert first.spread == pytest.approx(np.std(y[3:]))
+    # All ten rows satisfy the second rule; their spread is thirty times as large.
+    assert second.spread == pytest.approx(np.std(y[:3]))
+    assert second.spread == rules.described_on(x, y).rules[1].spread
+    assert np.isnan(otherwise.spread)
+
+
 def test_values_on_rows_are_judged_by_the_teachers_variance():
     taught, y = RNG.normal(size=200), RNG.normal(size=200)
     display = RulesDisplay.from_estimator(numbers_list(), X[:, :2], y, teacher=taught)
     rows = X[:, 1] > 0.5
     caught = rows & ~(X[:, 0] > 0.5)
     line = display.lines[1]
-    assert line.spread == pytest.approx(np.std(y[rows]))
+    assert line.spread == pytest.approx(np.std(y[caught]))
     for found, some in ((line.agreement, rows), (line.agreement_caught, caught)):
         mse = np.mean((taught[some] - 1.0) ** 2)
         assert found == pytest.approx(1 - mse / np.var(taught))

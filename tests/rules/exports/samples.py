@@ -6,7 +6,8 @@ import numpy as np
 from hypothesis import strategies as st
 
 from clearwood._features import FeatureSpace
-from clearwood.rules import CategorySet, Interval, Rule, RuleSet
+from clearwood.rules import CategorySet, Interval, Rule
+from clearwood.rules.serialise import KIND_OF
 
 HOSTILE = [
     "a'b",
@@ -102,7 +103,8 @@ def rule_sets(draw, numeric=False, sums=True):
         conditions = tuple(draw(conditions_of(space, d)) for d in sorted(features))
         rules.append(draw(rules_that_say(conditions, classes, combine)))
     otherwise = draw(rules_that_say((), classes, combine))
-    return RuleSet(tuple(rules), otherwise, space, classes, draw(NAME), {}, combine)
+    kind = KIND_OF[combine]
+    return kind(tuple(rules), otherwise, space, classes, draw(NAME))
 
 
 @st.composite

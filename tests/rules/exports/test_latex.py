@@ -5,7 +5,7 @@ import re
 import pytest
 
 from clearwood._features import FeatureSpace
-from clearwood.rules import CategorySet, Interval, Rule, RuleSet
+from clearwood.rules import CategorySet, Interval, Rule, RuleList, RuleSum
 from clearwood.rules.exports.latex import latex_text
 
 WRITTEN = {
@@ -49,7 +49,7 @@ QUOTE = r"\textquotesingle{}"
 
 def test_a_list():
     space = FeatureSpace(("age_1", "a<=b"), (None, ("x & y", "50%")))
-    rules = RuleSet(
+    rules = RuleList(
         (
             Rule(
                 (Interval(0, 1.5, 60.0), CategorySet(1, (1,))),
@@ -78,11 +78,10 @@ def test_a_list():
 
 
 def test_a_sum():
-    rules = RuleSet(
+    rules = RuleSum(
         (Rule((Interval(0, low=5.25),), -8.9, support=384.0),),
         Rule((), 22.3, support=768.0),
         FeatureSpace(("height",), (None,)),
-        combine="sum",
     )
     lines = rules.to_latex().splitlines()
     assert lines[3] == r" & if & add to y & rows \\"

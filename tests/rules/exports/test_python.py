@@ -11,7 +11,7 @@ from tests.rules.exports import samples
 
 from clearwood._features import FeatureSpace
 from clearwood.exceptions import InputError
-from clearwood.rules import CategorySet, Interval, Rule, RuleSet
+from clearwood.rules import CategorySet, Interval, Rule, RuleList, RuleSum
 
 
 def functions_of(rule_set, name="predict"):
@@ -53,7 +53,7 @@ def example(names=("age", "ward"), labels=("a", "b"), classes=("no", "yes")):
         classes[1],
         (0.25, 0.75),
     )
-    return RuleSet((rule,), Rule((), classes[0], (0.9, 0.1)), space, classes)
+    return RuleList((rule,), Rule((), classes[0], (0.9, 0.1)), space, classes)
 
 
 def test_how_it_reads():
@@ -115,8 +115,8 @@ def test_a_name_that_no_function_can_have(name):
 def test_features_may_be_called_like_words_of_the_text(name):
     space = FeatureSpace((name, "x0", "totals"), (None,) * 3)
     rule = Rule((Interval(0, 1.0), Interval(1, 2.0), Interval(2, 3.0)), 1.0)
-    for combine in ("first", "sum"):
-        rules = RuleSet((rule,), Rule((), 0.0), space, combine=combine)
+    for kind in (RuleList, RuleSum):
+        rules = kind((rule,), Rule((), 0.0), space)
         predict = functions_of(rules)["predict"]
         assert predict({name: 2.0, "x0": 3.0, "totals": 4.0}) == 1.0
         assert predict({name: 3.0, "x0": 2.0, "totals": 4.0}) == 0.0
@@ -125,23 +125,23 @@ def test_features_may_be_called_like_words_of_the_text(name):
 def test_what_cannot_be_written():
     space = FeatureSpace.numeric(1)
     with pytest.raises(InputError, match="finite"):
-        RuleSet((), Rule((), math.inf), space).to_python()
+        RuleList((), Rule((), math.inf), space).to_python()
     label = (1, 2)
-    rules = RuleSet((), Rule((), label, (1.0,)), space, (label,))
+    rules = RuleList((), Rule((), label, (1.0,)), space, (label,))
     with pytest.raises(InputError, match="of type tuple"):
         rules.to_python()
     hashed = FeatureSpace(("hue",), ((3510494104, "y"),), lookup=("hash",))
     rule = Rule((CategorySet(0, (0,)),), 1.0)
     with pytest.raises(InputError, match="by its hash.*as_in"):
-        RuleSet((rule,), Rule((), 0.0), hashed).to_python()
+        RuleList((rule,), Rule((), 0.0), hashed).to_python()
     known = hashed.as_in([["x"], ["y"]])
-    predict = functions_of(RuleSet((rule,), Rule((), 0.0), known))["predict"]
+    predict = functions_of(RuleList((rule,), Rule((), 0.0), known))["predict"]
     assert [predict({"hue": hue}) for hue in ("x", "y", "z", None)] == [1, 0, 0, 0]
 
 
 def test_a_number_and_its_text_are_one_category_where_the_text_is_hashed():
     space = FeatureSpace(("hue",), (("5", "1"),), lookup=("hash",))
-    rules = RuleSet((Rule((CategorySet(0, (0, 1)),), 1.0),), Rule((), 0.0), space)
+    rules = RuleList((Rule((CategorySet(0, (0, 1)),), 1.0),), Rule((), 0.0), space)
     predict = functions_of(rules)["predict"]
     cells = ["5", 5, 5.0, True, 5.5, math.nan]
     assert [predict({"hue": cell}) for cell in cells] == [1, 1, 1, 1, 0, 0]

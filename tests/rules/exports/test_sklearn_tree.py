@@ -12,7 +12,7 @@ from tests.rules.exports import samples
 from clearwood._features import FeatureSpace
 from clearwood.ensembles import read_ensemble
 from clearwood.exceptions import InputError
-from clearwood.rules import CategorySet, Interval, Rule, RuleSet
+from clearwood.rules import CategorySet, Interval, Rule, RuleList, RuleSum
 from clearwood.rules.exports import sklearn_tree
 
 LIMIT = float(np.finfo(np.float32).max)
@@ -45,7 +45,7 @@ def example():
         Rule((Interval(0, 1.0, 3.0, missing=True), Interval(1, high=5.0)), 1.0),
         Rule((Interval(1, low=2.0),), 2.0),
     )
-    return RuleSet(rules, Rule((), 3.0), FeatureSpace(("a", "b"), (None, None)))
+    return RuleList(rules, Rule((), 3.0), FeatureSpace(("a", "b"), (None, None)))
 
 
 def test_it_is_a_tree_like_any_other():
@@ -65,7 +65,7 @@ def test_it_is_a_tree_like_any_other():
 def test_what_is_known_is_not_asked_again():
     rules = tuple(Rule((Interval(0, low=float(-i)),), float(i)) for i in range(50))
     rules += (Rule((Interval(0, 5.0, 6.0),), -1.0),)
-    tree = RuleSet(rules, Rule((), 3.0), FeatureSpace.numeric(1)).to_sklearn()
+    tree = RuleList(rules, Rule((), 3.0), FeatureSpace.numeric(1)).to_sklearn()
     assert tree.get_n_leaves() == 51
     assert not hasattr(tree, "feature_names_in_")
 
@@ -73,7 +73,7 @@ def test_what_is_known_is_not_asked_again():
 def test_float64_bounds_of_float32_tests_hold_for_all_numbers():
     """Rules that were read from such a tree and not rounded lose nothing."""
     cut = 0.5000000298023224
-    rules = RuleSet(
+    rules = RuleList(
         (Rule((Interval(0, low=cut),), 1.0),), Rule((), 0.0), FeatureSpace.numeric(1)
     )
     X = np.array([[0.5], [cut], [np.nextafter(cut, 1)], [np.nextafter(cut, 0)]])
@@ -82,16 +82,16 @@ def test_float64_bounds_of_float32_tests_hold_for_all_numbers():
 
 def test_what_no_tree_can_hold(monkeypatch):
     with pytest.raises(InputError, match="add up"):
-        RuleSet((), Rule((), 1.0), FeatureSpace.numeric(1), combine="sum").to_sklearn()
+        RuleSum((), Rule((), 1.0), FeatureSpace.numeric(1)).to_sklearn()
     text = FeatureSpace(("ward",), (("a", "b"),))
     rule = Rule((CategorySet(0, (0,)),), 1.0)
     with pytest.raises(InputError, match="category 'ward'"):
-        RuleSet((rule,), Rule((), 1.0), text).to_sklearn()
+        RuleList((rule,), Rule((), 1.0), text).to_sklearn()
     doubtful = Rule((), "yes", (0.5, 0.5))
     with pytest.raises(InputError, match="Rule 1 says 'yes'"):
-        RuleSet((), doubtful, FeatureSpace.numeric(1), ("no", "yes")).to_sklearn()
+        RuleList((), doubtful, FeatureSpace.numeric(1), ("no", "yes")).to_sklearn()
     with pytest.raises(InputError, match="finite"):
-        RuleSet((), Rule((), math.nan), FeatureSpace.numeric(1)).to_sklearn()
+        RuleList((), Rule((), math.nan), FeatureSpace.numeric(1)).to_sklearn()
     monkeypatch.setattr(sklearn_tree, "MOST_LEAVES", 6)
     with pytest.raises(InputError, match="more than 6 leaves"):
         example().to_sklearn()

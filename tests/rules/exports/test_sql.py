@@ -11,7 +11,7 @@ from tests.rules.exports import samples
 
 from clearwood._features import FeatureSpace
 from clearwood.exceptions import InputError
-from clearwood.rules import CategorySet, Interval, Rule, RuleSet
+from clearwood.rules import CategorySet, Interval, Rule, RuleList, RuleSum
 from clearwood.rules.exports.sql import DIALECTS
 
 YES = ("no", "yes")
@@ -89,7 +89,7 @@ def example(name="age", labels=("a", "b"), classes=("no", "yes")):
         classes[1],
         (0.25, 0.75),
     )
-    return RuleSet((rule,), Rule((), classes[0], (0.9, 0.1)), space, classes)
+    return RuleList((rule,), Rule((), classes[0], (0.9, 0.1)), space, classes)
 
 
 def test_how_it_reads():
@@ -103,11 +103,10 @@ def test_how_it_reads():
 
 
 def test_how_a_sum_reads():
-    rules = RuleSet(
+    rules = RuleSum(
         (Rule((Interval(0, low=5.25),), -8.9),),
         Rule((), 22.3),
         FeatureSpace(("height",), (None,)),
-        combine="sum",
     )
     assert rules.to_sql("sqlite", table="houses") == (
         "SELECT *,\n"
@@ -151,10 +150,10 @@ def test_bounds_take_their_shorter_form():
     rule = Rule((CategorySet(0, (0, 1, 2)),), 1.0)
     assert (
         'WHEN (("code" > -1e0 AND "code" < 2e0) OR ("code" >= 5e0 AND "code" < 6e0))'
-    ) in RuleSet((rule,), Rule((), 0.0), space).to_sql()
+    ) in RuleList((rule,), Rule((), 0.0), space).to_sql()
     zero = FeatureSpace(("x",), (None,), missing_at=(-999.0,))
     rule = Rule((Interval(0, high=5.0),), 1.0)
-    text = RuleSet((rule,), Rule((), 0.0), zero).to_sql()
+    text = RuleList((rule,), Rule((), 0.0), zero).to_sql()
     assert 'WHEN "x" <= 5e0 AND "x" <> -999e0 THEN' in text
 
 
@@ -167,7 +166,7 @@ def test_booleans_and_whole_numbers():
 def test_nan_is_missing_where_columns_can_hold_it():
     rules = example().to_sql("duckdb")
     assert """("age" IS NULL OR "age" = CAST('NaN' AS DOUBLE PRECISION) OR""" in rules
-    above = RuleSet(
+    above = RuleList(
         (Rule((Interval(0, low=1.0),), 1.0), Rule((Interval(0, high=0.0),), 2.0)),
         Rule((), 0.0),
         FeatureSpace.numeric(1),
@@ -181,7 +180,7 @@ def test_nan_is_missing_where_columns_can_hold_it():
 @pytest.mark.parametrize("number", [1e-35, 1.0000000180025095e-35, 0.1 + 0.2, 2.0**53])
 def test_numbers_are_read_back_as_they_are(number):
     space = FeatureSpace.numeric(1)
-    rules = RuleSet((Rule((Interval(0, high=number),), number),), Rule((), 0.0), space)
+    rules = RuleList((Rule((Interval(0, high=number),), number),), Rule((), 0.0), space)
     rows = [[number], [math.nextafter(number, math.inf)]]
     assert asked(rules, rows) == [(number,), (0.0,)]
 
@@ -196,7 +195,7 @@ def test_a_sum_beside_columns_of_its_own_names():
     space = FeatureSpace(("total a", "total a_"), (None, None))
     rule = Rule((Interval(0, low=1.0),), "b", scores=(0.0, 2.0))
     constant = Rule((), "a", scores=(0.0, -1.0))
-    rules = RuleSet((rule,), constant, space, ("a", "b"), combine="sum")
+    rules = RuleSum((rule,), constant, space, ("a", "b"))
     rows = [[0.0, 5.0], [2.0, -5.0]]
     assert [row[0] for row in asked(rules, rows)] == ["a", "b"]
 
@@ -213,7 +212,7 @@ def test_a_sum_beside_columns_of_its_own_names():
         (example(classes=("a", 2)), "the classes mix"),
         (example(classes=(0, 2**63)), "too large"),
         (example(classes=(0.0, math.inf)), "finite"),
-        (RuleSet((), Rule((), math.nan), FeatureSpace.numeric(1)), "finite"),
+        (RuleList((), Rule((), math.nan), FeatureSpace.numeric(1)), "finite"),
     ],
 )
 def test_what_cannot_be_written(rules, words):
@@ -225,12 +224,12 @@ def test_hashes_that_no_text_is_known_of():
     hashed = FeatureSpace(("hue",), ((3510494104, "y"),), lookup=("hash",))
     rule = Rule((CategorySet(0, (0,)),), 1.0)
     with pytest.raises(InputError, match="by its hash.*as_in"):
-        RuleSet((rule,), Rule((), 0.0), hashed).to_sql()
+        RuleList((rule,), Rule((), 0.0), hashed).to_sql()
     # What is not in is known here: only `y`.
     other = Rule((CategorySet(0, (0,), unseen=True),), 1.0)
-    assert "<> 'y'" in RuleSet((other,), Rule((), 0.0), hashed).to_sql()
+    assert "<> 'y'" in RuleList((other,), Rule((), 0.0), hashed).to_sql()
     known = hashed.as_in([["x"], ["y"]])
-    assert asked(RuleSet((rule,), Rule((), 0.0), known), [["x"], ["y"]]) == [
+    assert asked(RuleList((rule,), Rule((), 0.0), known), [["x"], ["y"]]) == [
         (1.0,),
         (0.0,),
     ]
@@ -240,11 +239,11 @@ def test_wrong_arguments():
     with pytest.raises(InputError, match="no SQL dialect 'oracle'"):
         example().to_sql("oracle")
     with pytest.raises(InputError, match="no probabilities"):
-        RuleSet((), Rule((), 1.0), FeatureSpace.numeric(1)).to_sql(probabilities=True)
+        RuleList((), Rule((), 1.0), FeatureSpace.numeric(1)).to_sql(probabilities=True)
     steep = Rule((Interval(0, low=1.0),), "b", scores=(0.0, 800.0))
     constant = Rule((), "a", scores=(0.0, 0.0))
     space = FeatureSpace.numeric(1)
-    rules = RuleSet((steep,), constant, space, ("a", "b"), combine="sum")
+    rules = RuleSum((steep,), constant, space, ("a", "b"))
     assert [row[0] for row in asked(rules, [[0.0], [2.0]])] == ["a", "b"]
     with pytest.raises(InputError, match="differ by 800"):
         rules.to_sql(probabilities=True)

@@ -14,7 +14,7 @@ from clearwood._documents import (
     shown,
 )
 from clearwood.ensembles.xgboost.objectives import Objective, Predictor
-from clearwood.ensembles.xgboost.trees import Tree, read_tree
+from clearwood.ensembles.xgboost.trees import ParsedTree, read_tree
 
 
 class Booster(NamedTuple):
@@ -206,7 +206,7 @@ def _float32(numbers: np.ndarray, place: Place) -> np.ndarray:
 
 def trees_of(
     booster: Booster, n_used: int, base_score: np.ndarray, predictor: Predictor
-) -> list[Tree]:
+) -> list[ParsedTree]:
     """The trees that predict, in the order in which their values are added.
 
     Parameters
@@ -222,7 +222,7 @@ def trees_of(
 
     Returns
     -------
-    list of Tree
+    list of ParsedTree
     """
     model = booster.model
     places = _in_order(model["trees"])
@@ -255,7 +255,7 @@ def _in_order(trees: Place) -> list[Place]:
 
 
 def _weighted(
-    tree: Tree, weight: np.float32, base_score: np.ndarray, predictor: Predictor
+    tree: ParsedTree, weight: np.float32, base_score: np.ndarray, predictor: Predictor
 ) -> np.ndarray:
     """The values of a tree of dart, rounded as where they are added.
 

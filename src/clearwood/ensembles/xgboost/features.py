@@ -15,7 +15,7 @@ from clearwood._documents import (
 )
 from clearwood._features import FeatureSpace, Lookup
 from clearwood.ensembles.nodes import fill_category_sets
-from clearwood.ensembles.xgboost.trees import Tree
+from clearwood.ensembles.xgboost.trees import ParsedTree
 
 # The categories of a feature in the order of their codes; None: not known.
 Labels = tuple[str | int, ...] | None
@@ -64,7 +64,7 @@ def feature_names(learner: Place, n_features: int) -> list[str] | None:
 def read_features(
     learner: Place,
     cats: Place | None,
-    trees: Sequence[Tree],
+    trees: Sequence[ParsedTree],
     n_features: int,
     names: list[str] | None,
     missing: float | None = None,
@@ -75,7 +75,7 @@ def read_features(
     ----------
     learner, cats : Place
         The learner, and the category labels that XGBoost keeps since version 3.1.
-    trees : sequence of Tree
+    trees : sequence of ParsedTree
         Their ``nodes.categories_left`` is filled in.
     n_features : int
     names : list of str or None
@@ -118,7 +118,7 @@ def read_features(
 
 
 def _categorical_features(
-    learner: Place, trees: Sequence[Tree], n_features: int
+    learner: Place, trees: Sequence[ParsedTree], n_features: int
 ) -> np.ndarray:
     """Which features are categorical: by their types, else by how trees split them."""
     by_order, by_category = np.zeros((2, n_features), bool)
@@ -195,7 +195,7 @@ def _texts(entry: Place) -> Labels:
     return tuple(text[start:end] for start, end in zip(ends, ends[1:]))
 
 
-def _codes_in_splits(trees: Sequence[Tree]) -> dict[int, np.ndarray]:
+def _codes_in_splits(trees: Sequence[ParsedTree]) -> dict[int, np.ndarray]:
     """Per feature the category codes that any of its splits names, in order."""
     found: dict[int, list[np.ndarray]] = {}
     for nodes, goes_right in trees:

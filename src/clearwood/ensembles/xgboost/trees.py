@@ -19,7 +19,7 @@ MOST_CODE = 2**24 - 1
 STATISTICS = ("base_weights", "loss_changes", "parents", "sum_hessian")
 
 
-class Tree(NamedTuple):
+class ParsedTree(NamedTuple):
     """A tree whose category sets are still lists of codes.
 
     Parameters
@@ -36,7 +36,7 @@ class Tree(NamedTuple):
     goes_right: dict[int, np.ndarray]
 
 
-def read_tree(tree: Place, n_features: int) -> Tree:
+def read_tree(tree: Place, n_features: int) -> ParsedTree:
     """Read one tree.
 
     Parameters
@@ -48,7 +48,7 @@ def read_tree(tree: Place, n_features: int) -> Tree:
 
     Returns
     -------
-    Tree
+    ParsedTree
 
     Raises
     ------
@@ -88,7 +88,7 @@ def read_tree(tree: Place, n_features: int) -> Tree:
         unseen_left=np.ones(order.size, bool),
     )
     sets = _category_sets(tree, categorical)
-    return Tree(nodes, {int(number[node]): codes for node, codes in sets.items()})
+    return ParsedTree(nodes, {int(number[node]): codes for node, codes in sets.items()})
 
 
 def _n_nodes(tree: Place) -> int:

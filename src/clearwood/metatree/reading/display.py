@@ -5,9 +5,11 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from clearwood._html import count_text
 from clearwood.exceptions import InputError
-from clearwood.metatree.reading.annotated_tree import AnnotatedTree
+from clearwood.metatree.reading.annotated_tree import (
+    AnnotatedTree,
+    shown_nodes,
+)
 from clearwood.metatree.reading.display_layout import (
     PALE,
     SURE,
@@ -17,15 +19,15 @@ from clearwood.metatree.reading.display_layout import (
     lay_out,
     look_of_class,
 )
-from clearwood.metatree.reading.tree_text import probability_text, shown_nodes
-from clearwood.plotting.sheet import (
+from clearwood.plotting.style import QUIET
+from clearwood.plotting.table import (
     FONT,
-    INNER_WIDTH,
-    fitted,
-    new_axes,
-    size_in_points,
+    Text,
+    closed,
+    draw_rules,
+    draw_texts,
+    opened,
 )
-from clearwood.plotting.style import QUIET, plain
 
 
 class MetaTreeDisplay:
@@ -100,52 +102,20 @@ class MetaTreeDisplay:
         MetaTreeDisplay
             Itself, with ``ax_`` and ``figure_``.
         """
-        if ax is None:
-            place = lay_out(self.tree, INNER_WIDTH, FONT)
-            ax = new_axes(place.height)
-        else:
-            place = _fitted(self.tree, ax)
-        ax.axis("off")
-        ax.set(xlim=(0, place.width), ylim=(place.height, 0))
-        _draw_heads(ax, place)
+        # Beside the texts stand bars, which need width too.
+        ax, place = opened(
+            ax, lambda width, size: lay_out(self.tree, width, min(size, width / 45))
+        )
+        draw_texts(ax, place.texts, place.size)
+        draw_rules(ax, place.rules, place.width)
         _draw_links(ax, place)
         scale = _scale_of(self.tree)
         for line in place.lines:
             _draw_line(ax, self.tree, line, place, scale)
         _draw_foot(ax, place, scale)
-        # All stands within the axes: no layout engine shall make them smaller for it.
-        for artist in ax.get_children():
-            artist.set_in_layout(False)
+        closed(ax)
         self.ax_, self.figure_ = ax, ax.figure
         return self
-
-
-def _fitted(tree: AnnotatedTree, ax: Any) -> Place:
-    """The largest letters with which all fits into some axes."""
-    width, height = size_in_points(ax)
-    return fitted(
-        lambda size: lay_out(tree, width, size), height, min(FONT, width / 45)
-    )
-
-
-def _draw_heads(ax: Any, place: Place) -> None:
-    heads = [
-        (0.0, "question and answer", "left"),
-        (place.says, place.head, "left"),
-        (place.rows, "rows", "right"),
-        (place.sure[0], "reached, leaf", "left"),
-    ]
-    for x, text, align in heads:
-        _text(ax, place, x, 0.9 * place.size, text, ha=align, color=QUIET, small=True)
-    ax.hlines(0.82 * place.top, 0, place.width, color="#00000022", linewidth=0.7)
-
-
-def _text(
-    ax: Any, place: Place, x: float, y: float, text: str, small: bool = False,
-    **look: Any,
-) -> None:  # fmt: skip
-    size = 0.85 * place.size if small else place.size
-    ax.text(x, y, plain(text), va="center_baseline", fontsize=size, **look)
 
 
 def _draw_links(ax: Any, place: Place) -> None:
@@ -179,20 +149,6 @@ def _draw_line(
         markersize=0.62 * size, markeredgecolor=_shade(1.0), markeredgewidth=1.0,
         markerfacecolor=SURE if is_end else "white",
     )  # fmt: skip
-    weight = "bold" if is_end else "normal"
-    for i, text in enumerate(line.question):
-        y = line.y + 1.3 * size * (i - 0.5 * (len(line.question) - 1))
-        look: dict[str, Any] = {"color": "black" if node.condition else QUIET}
-        _text(ax, place, line.x + 0.8 * size, y, text, zorder=5, **look)
-    for i, text in enumerate(line.says):
-        y = line.y + 1.3 * size * (i - 0.5 * (len(line.says) - 1))
-        look = {"fontweight": weight, "color": "black" if is_end else QUIET}
-        _text(ax, place, place.says + 1.7 * size, y, text, **look)
-    if line.number:
-        _text(ax, place, place.says + 1.3 * size, line.y, line.number, ha="right",
-              color=QUIET)  # fmt: skip
-    rows = count_text(node.rule.support)
-    _text(ax, place, place.rows, line.y, rows, ha="right", color=QUIET)
     if tree.classes:
         _draw_shares(ax, line, place)
     else:
@@ -251,19 +207,15 @@ def _draw_sure(ax: Any, line: Line, place: Place) -> None:
     _bar(ax, left, line.y, node.reach * wide, high, facecolor=PALE,
          edgecolor=QUIET, linewidth=0.8)  # fmt: skip
     _bar(ax, left, line.y, node.leaf * wide, high, facecolor=SURE, linewidth=0)
-    text = probability_text(node.leaf)
-    _text(ax, place, right, line.y, text, ha="right", color=QUIET, small=True)
 
 
 def _draw_foot(ax: Any, place: Place, scale: tuple[float, ...]) -> None:
-    size = place.size
-    ax.hlines(place.end, 0, place.width, color="#00000022", linewidth=0.7)
-    for x, value, align in zip(place.shares, scale, ("left", "right")):
-        y = place.end + 0.8 * size
-        text = f"{value:.3g}"
-        _text(ax, place, x, y, text, ha=align, color=QUIET, small=True)
-    for x, y, text, look in place.legend:
+    """The ends of the axis of values, and what colours mean."""
+    size, (_, end) = place.size, place.rules
+    texts = [
+        Text(x, end + 0.8 * size, f"{value:.3g}", align, quiet=True, small=True)
+        for x, value, align in zip(place.shares, scale, ("left", "right"))
+    ]
+    draw_texts(ax, texts, size)
+    for x, y, look in place.legend.marks:
         _bar(ax, x, y, 1.1 * size, 0.75 * size, **look)
-        _text(ax, place, x + 1.6 * size, y, text, color=QUIET, small=True)
-    for y, text in place.notes:
-        _text(ax, place, 0, y, text, color=QUIET, small=True)

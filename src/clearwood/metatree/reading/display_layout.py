@@ -5,14 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from clearwood.metatree.reading.annotated_tree import AnnotatedTree, TreeNode
-from clearwood.metatree.reading.tree_text import (
+from clearwood._html import count_text
+from clearwood.metatree.reading.annotated_tree import (
+    AnnotatedTree,
+    TreeNode,
     notes,
+    probability_text,
     said_text,
     shown_nodes,
     small_text,
 )
-from clearwood.plotting.style import COLOURS, QUIET, colour, text_width, wrapped
+from clearwood.plotting.style import COLOURS, QUIET, colour, wrapped
+from clearwood.plotting.table import Legend, Text, block, legend_of, measures
 from clearwood.rules.render import prediction_text
 
 SURE, PALE, VALUE = "#465264", "#E6EBF2", COLOURS[0]
@@ -20,13 +24,10 @@ SURE, PALE, VALUE = "#465264", "#E6EBF2", COLOURS[0]
 
 
 class Line(NamedTuple):
-    """One node: where it stands, and its texts."""
+    """One node and where it stands."""
 
     node: TreeNode
     parent: int | None
-    number: str
-    question: list[str]
-    says: list[str]
     x: float
     y: float
 
@@ -37,16 +38,12 @@ class Place(NamedTuple):
     size: float
     width: float
     height: float
-    says: float
     shares: tuple[float, float]
-    rows: float
     sure: tuple[float, float]
-    top: float
-    end: float
+    rules: tuple[float, float]
     lines: list[Line]
-    head: str
-    legend: list[tuple[float, float, str, dict[str, Any]]]
-    notes: list[tuple[float, str]]
+    texts: list[Text]
+    legend: Legend
 
 
 def lay_out(tree: AnnotatedTree, width: float, size: float) -> Place:
@@ -59,49 +56,64 @@ def lay_out(tree: AnnotatedTree, width: float, size: float) -> Place:
     lines: list[Line] = []
     deepest = max(node.depth for node, _ in shown)
     step = min(1.5 * size, 0.4 * says / max(deepest, 1))
-    measure, bold = text_width(size), text_width(size, "bold")
+    measure, bold, small = measures(size)
     y, number = 2.6 * size, 0
+    texts: list[Text] = []
     last: dict[int, int] = {}
     for node, condition in shown:
         last[node.depth] = len(lines)
-        number += node.feature is None and not node.stopped
+        is_end, is_leaf = (
+            node.feature is None,
+            node.feature is None and not node.stopped,
+        )
+        number += is_leaf
         x = node.depth * step + 0.7 * size
         room = max(says - x - 2.2 * size, 3 * size)
         question = _cut(condition or "all rows", room, measure)
-        label = said_text(node)
-        says_lines = _cut(label, shares[0] - says - 2.4 * size, bold)
-        high = 1.3 * size * max(len(question), len(says_lines))
-        lines.append(
-            Line(
-                node,
-                last.get(node.depth - 1) if node.depth else None,
-                f"{number}." if node.feature is None and not node.stopped else "",
-                question,
-                says_lines,
-                x,
-                y + 0.5 * high,
+        label = _cut(said_text(node), shares[0] - says - 2.4 * size, bold)
+        high = 1.3 * size * max(len(question), len(label))
+        middle = y + 0.5 * high
+        parent = last.get(node.depth - 1) if node.depth else None
+        lines.append(Line(node, parent, x, middle))
+        quiet = not node.condition
+        texts += block(x + 0.8 * size, middle, question, size, quiet=quiet)
+        look = {"bold": is_end, "quiet": not is_end}
+        texts += block(says + 1.7 * size, middle, label, size, **look)
+        if is_leaf:
+            texts.append(
+                Text(says + 1.3 * size, middle, f"{number}.", "right", quiet=True)
             )
-        )
+        support = count_text(node.rule.support)
+        texts.append(Text(rows, middle, support, "right", quiet=True))
+        if not node.stopped:
+            leaf = probability_text(node.leaf)
+            texts.append(Text(width, middle, leaf, "right", quiet=True, small=True))
         y += high + 0.5 * size
-    small = text_width(0.85 * size)
     says_of = _cut(f"says of {tree.target}", rows - says - 4.0 * size, small)
-    head = says_of[0] + "…" * (len(says_of) > 1)
-    legend, below = _flow(_legend_of(tree), y + 1.9 * size, width, size, small)
+    heads = [
+        (0.0, "question and answer", "left"),
+        (says, says_of[0] + "…" * (len(says_of) > 1), "left"),
+        (rows, "rows", "right"),
+        (sure[0], "reached, leaf", "left"),
+    ]
+    texts += [Text(x, 0.9 * size, head, align, quiet=True, small=True)
+              for x, head, align in heads]  # fmt: skip
+    legend = legend_of(_legend_entries(tree), y + 1.9 * size, width, size)
+    below = legend.end + 1.2 * size
     words = f"posterior probability of this tree: {small_text(tree.log_probability)}"
-    foot = []
     for note in [words, *notes(tree)]:
         for line in _cut(note, width, small):
-            foot.append((below, line))
+            texts.append(Text(0.0, below, line, quiet=True, small=True))
             below += 1.2 * size
     return Place(
-        size, width, below, says, shares, rows, sure, 2.2 * size, y, lines, head,
-        legend, foot,
+        size, width, below, shares, sure, (0.82 * 2.2 * size, y), lines,
+        [*texts, *legend.texts], legend,
     )  # fmt: skip
 
 
-def _legend_of(tree: AnnotatedTree) -> list[tuple[str, dict[str, Any]]]:
+def _legend_entries(tree: AnnotatedTree) -> list[tuple[str, dict[str, Any]]]:
     classes = [
-        (prediction_text(label), look_of_class(k))
+        (_short(prediction_text(label)), look_of_class(k))
         for k, label in enumerate(tree.classes)
     ]
     return [
@@ -111,23 +123,8 @@ def _legend_of(tree: AnnotatedTree) -> list[tuple[str, dict[str, Any]]]:
     ]
 
 
-def _flow(
-    entries: list[tuple[str, dict[str, Any]]],
-    y: float,
-    width: float,
-    size: float,
-    measure: Callable[[str], float],
-) -> tuple[list[tuple[float, float, str, dict[str, Any]]], float]:
-    """Entries of the legend side by side, in as many lines as they need."""
-    x, placed = 0.0, []
-    for text, look in entries:
-        text = text if len(text) <= 24 else text[:23] + "…"
-        wide = 1.6 * size + measure(text)
-        if x > 0 and x + wide > width:
-            x, y = 0.0, y + 1.3 * size
-        placed.append((x, y, text, look))
-        x += wide + 1.6 * size
-    return placed, y + 1.9 * size
+def _short(text: str) -> str:
+    return text if len(text) <= 24 else text[:23] + "…"
 
 
 def _cut(text: str, width: float, measure: Callable[[str], float]) -> list[str]:

@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from clearwood.metatree.reading.scores import compare_scores
-from clearwood.metatree.reading.tree_text import (
+from clearwood.metatree.reading.annotated_tree import (
     leaves_text,
     probability_text,
     small_text,
     summarize_tree,
 )
+from clearwood.metatree.reading.compare_scores import compare_scores
 
 MOST_TREES, MOST_FEATURES, LEAST_USED = 5, 20, 0.01
 
@@ -26,23 +26,21 @@ NAMES = {
 }
 
 
-def summarize_trees(result: Any, X: Any = None, y: Any = None) -> dict[str, Any] | None:
+def section(result: Any, X: Any = None, y: Any = None) -> dict[str, Any]:
     """The most probable tree, the next ones, features, and scores of the average.
 
     Parameters
     ----------
-    result : object
-        Something else than a fitted meta-tree has no such section.
+    result : MetaTreeClassifier or MetaTreeRegressor
+        Fitted.
     X : array-like or frame of shape (n_samples, n_features), optional
     y : array-like of shape (n_samples,), optional
         Rows on which to compare the average with single trees.
 
     Returns
     -------
-    dict or None
+    dict
     """
-    if not hasattr(result, "map_tree_"):
-        return None
     posterior = result.meta_tree_.posterior()
     s = posterior.structure
     best = result.map_tree_

@@ -13,9 +13,10 @@ from clearwood.rules.building.shorten import (
     short_value,
 )
 from clearwood.rules.conditions import Condition, matches_all
+from clearwood.rules.kinds import RuleAverage
 from clearwood.rules.rule import Rule
-from clearwood.rules.rule_set import RuleSet
-from clearwood.rules.statistics import described, variance
+from clearwood.rules.scores import variance
+from clearwood.rules.statistics import described
 from clearwood.rules.training import Training
 
 DECIMALS = 3
@@ -29,7 +30,7 @@ def build_rule_average(
     training: Training,
     *,
     round_cuts: bool = True,
-) -> RuleSet:
+) -> RuleAverage:
     """Make an average of regions, each of which says the mean of its training rows.
 
     Literals without which a region holds the same rows are dropped, and so is a
@@ -52,8 +53,7 @@ def build_rule_average(
 
     Returns
     -------
-    RuleSet
-        With ``combine="average"``.
+    RuleAverage
     """
     encoded = training.encoded
     step = 0.0
@@ -73,9 +73,7 @@ def build_rule_average(
         rules.append(_part(conditions, rows, weight, training, round_cuts, step))
     everything = np.ones(len(encoded), dtype=bool)
     last = _part((), everything, weight_of_all, training, round_cuts, step)
-    rule_set = RuleSet(
-        tuple(rules), last, training.bins.features, training.classes, combine="average"
-    )
+    rule_set = RuleAverage(tuple(rules), last, training.bins.features, training.classes)
     return described(
         rule_set, encoded, training.weight, training.teacher, training.labels
     )

@@ -21,9 +21,10 @@ from clearwood.rules.conditions import (
     Condition,
     matches_all,
 )
+from clearwood.rules.kinds import RuleList, RuleSum
 from clearwood.rules.rule import Rule, first_match
-from clearwood.rules.rule_set import RuleSet
-from clearwood.rules.statistics import agreement, described, variance
+from clearwood.rules.scores import fidelity, variance
+from clearwood.rules.statistics import Kind, described
 from clearwood.rules.training import Training
 
 PRUNING = ("coverage", "prediction")
@@ -36,7 +37,7 @@ def build_rule_set(
     max_rules: int | None = None,
     prune: str = "coverage",
     round_cuts: bool = True,
-) -> RuleSet:
+) -> RuleList:
     """Make an ordered list of rules of some regions.
 
     A rule says the mean of what it is taught on the region's rows (the most
@@ -62,7 +63,7 @@ def build_rule_set(
 
     Returns
     -------
-    RuleSet
+    RuleList
     """
     if prune not in PRUNING:
         raise InputError(f"prune must be one of {PRUNING}, found {prune!r}.")
@@ -102,9 +103,11 @@ def build_rule_set(
             replace(rule, conditions=rounded(rule.conditions, encoded))
             for rule in rules
         ]
-    rule_set = RuleSet(
+    rule_set = RuleList(
         tuple(rules), otherwise, training.bins.features, training.classes
     )
+    if rule_set.classes:
+        rule_set = _with_probabilities(rule_set, training.real)
     return _described(rule_set, training)
 
 
@@ -114,7 +117,7 @@ def build_rule_list(
     *,
     round_cuts: bool = True,
     signs: np.ndarray | None = None,
-) -> RuleSet:
+) -> RuleList:
     """Make a list of regions that stand in the order in which they are to be tried.
 
     A rule says the mean of what it is taught on the rows that it catches (the most
@@ -137,7 +140,7 @@ def build_rule_list(
 
     Returns
     -------
-    RuleSet
+    RuleList
     """
     encoded = training.encoded
     rules: list[Rule] = []
@@ -162,10 +165,10 @@ def build_rule_list(
             signs,
             lambda value: short_value(value, _short_step(training) * round_cuts),
         )
-    rule_set = RuleSet(
+    rule_set = RuleList(
         tuple(rules), otherwise, training.bins.features, training.classes
     )
-    return _described(rule_set, training, by_caught=True)
+    return _described(rule_set, training)
 
 
 def build_rule_sum(
@@ -175,7 +178,7 @@ def build_rule_sum(
     training: Training,
     *,
     round_cuts: bool = True,
-) -> RuleSet:
+) -> RuleSum:
     """Make a sum of regions: every one that a row is in adds its value.
 
     Literals without which a region holds the same rows are dropped, and so is a
@@ -198,7 +201,7 @@ def build_rule_sum(
 
     Returns
     -------
-    RuleSet
+    RuleSum
     """
     real, classes = training.real, training.classes
     step = 0.0
@@ -220,9 +223,7 @@ def build_rule_sum(
         _addend(conditions, value, classes, round_cuts, step)
         for conditions, value in [*kept, ((), constant)]
     ]
-    rule_set = RuleSet(
-        tuple(rules[:-1]), rules[-1], training.bins.features, classes, combine="sum"
-    )
+    rule_set = RuleSum(tuple(rules[:-1]), rules[-1], training.bins.features, classes)
     return _described(rule_set, training)
 
 
@@ -252,7 +253,7 @@ def _in_printed_order(
     for i in kept:
         mean = _mean_taught(held[i], training)
         said = mean.argmax() if is_class else mean
-        found[i] = agreement(held[i], said, taught, weight, is_class)
+        found[i] = fidelity(taught, said, training.task, weight, held[i])
     support = {i: (training.weight * held[i]).sum() for i in kept}
     return sorted(kept, key=lambda i: (-found[i], -support[i], i))
 
@@ -304,22 +305,15 @@ def _otherwise(rules: list[Rule], training: Training, round_values: bool) -> Rul
     return _rule((), free, training, round_values)
 
 
-def _described(
-    rule_set: RuleSet, training: Training, *, by_caught: bool = False
-) -> RuleSet:
-    """The same rules, with their statistics on the real rows.
-
-    ``by_caught``: the probabilities are those of the caught rows, and stay so.
-    """
+def _described(rule_set: Kind, training: Training) -> Kind:
+    """The same rules, with their statistics on the real rows."""
     training = training.real
-    if rule_set.classes and rule_set.is_list and not by_caught:
-        rule_set = _with_probabilities(rule_set, training)
     return described(
         rule_set, training.encoded, training.weight, training.teacher, training.labels
     )
 
 
-def _with_probabilities(rule_set: RuleSet, training: Training) -> RuleSet:
+def _with_probabilities(rule_set: RuleList, training: Training) -> RuleList:
     """The same rules, with the class probabilities of the rows that satisfy them.
 
     Pruning may have let rows in; what is said must stay as it was.

@@ -9,7 +9,7 @@ import numpy as np
 
 from clearwood._features import printable
 from clearwood.plotting.style import COLOURS, MARKERS, colour, plain, wrapped
-from clearwood.rules import RuleSet
+from clearwood.rules import RuleList, RuleSet, RuleSum
 from clearwood.rules.displays.region_cells import (
     Box,
     box_of,
@@ -22,12 +22,14 @@ from clearwood.rules.displays.region_cells import (
     taken_cells,
     two_features,
 )
-from clearwood.rules.displays.rule_lines import says_text
-from clearwood.rules.displays.style import rules_of
+from clearwood.rules.rule_set import rules_of
 
 SHOWN_POINTS = 5000
 LABEL = 19
 """Width of a rule's number, in points."""
+
+VERBS: dict[type[RuleSet], tuple[str, str]] = {RuleSum: ("adds ", "raises ")}
+"""What rules do that do not predict: in general, and with more than two classes."""
 
 
 class RegionsDisplay:
@@ -59,8 +61,8 @@ class RegionsDisplay:
     decided : tuple of ndarray or None, default=None
         Edges of cells along both axes and what the rules say in them, a masked array
         of shape (len(second) - 1, len(first) - 1).
-    combine : {"first", "sum", "average"}, default="first"
-        As in ``RuleSet``. Only where the first decides does a rule take rows of
+    kind : type, default=RuleList
+        RuleList, RuleSum or RuleAverage. Only in a list does a rule take rows of
         another.
 
     Attributes
@@ -73,7 +75,7 @@ class RegionsDisplay:
     >>> import matplotlib; matplotlib.use("agg")
     >>> from clearwood import FeatureSpace
     >>> from clearwood.rules import Interval, Rule
-    >>> rules = RuleSet(
+    >>> rules = RuleList(
     ...     (Rule((Interval(0, low=0.5),), 1.0),),
     ...     Rule((), 0.0),
     ...     FeatureSpace.numeric(2))
@@ -95,7 +97,7 @@ class RegionsDisplay:
         classes: tuple[Any, ...] = (),
         background: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None,
         decided: tuple[np.ndarray, np.ndarray, np.ma.MaskedArray] | None = None,
-        combine: str = "first",
+        kind: type[RuleSet] = RuleList,
     ) -> None:
         self.points = points
         self.said = said
@@ -105,7 +107,7 @@ class RegionsDisplay:
         self.classes = classes
         self.background = background
         self.decided = decided
-        self.combine = combine
+        self.kind = kind
 
     @classmethod
     def from_estimator(
@@ -143,21 +145,21 @@ class RegionsDisplay:
         said = (ensemble or rules).predict(X)
         if y is not None:
             said = rules.check_truth(y, len(points), "y")
+        verb = VERBS.get(type(rules), ("", ""))[len(rules.classes) > 2]
         boxes = [
-            box
+            box_of(rule, number, pair, verb + rules.says_briefly(rule))
             for number, rule in enumerate(rules.rules, start=1)
-            if (box := box_of(rule, number, pair, _says(rules, rule))) is not None
         ]
         return cls(
             points,
             said,
-            boxes,
+            [box for box in boxes if box is not None],
             names=(rules.features.names[pair[0]], rules.features.names[pair[1]]),
             target=rules.target,
             classes=rules.classes,
             background=said_on_grid(ensemble, pair, points),
-            decided=_said_in_cells(rules, pair, points) if rules.is_list else None,
-            combine=rules.combine,
+            decided=_said_in_cells(rules, pair, points),
+            kind=type(rules),
         )
 
     def plot(self, ax: Any = None) -> RegionsDisplay:
@@ -261,7 +263,7 @@ class RegionsDisplay:
     def _draw_boxes(self, ax: Any, bounds: list[tuple[float, float]]) -> None:
         edges = cell_edges(self.boxes, bounds)
         taken = taken_cells(self.boxes, edges)
-        if self.combine != "first":
+        if self.kind is not RuleList:
             taken = [np.zeros_like(cells) for cells in taken]
         corners = _Corners(bounds)
         places = []
@@ -318,7 +320,7 @@ class RegionsDisplay:
     def _ink(self, box: Box) -> str:
         if self.classes:
             return colour(self.classes.index(box.prediction))
-        if self.combine == "sum":
+        if not self.kind.lines_predict:
             return COLOURS[0] if box.prediction > 0 else COLOURS[1]
         return "black"
 
@@ -331,15 +333,12 @@ class RegionsDisplay:
         )  # fmt: skip
 
 
-def _says(rules: RuleSet, rule: Any) -> str:
-    verb = ("raises " if len(rules.classes) > 2 else "adds ") * rules.is_sum
-    return verb + says_text(rules, rule)
-
-
 def _said_in_cells(
     rules: RuleSet, pair: list[int], points: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ma.MaskedArray]:
-    """What the rules say where only the two features matter."""
+) -> tuple[np.ndarray, np.ndarray, np.ma.MaskedArray] | None:
+    """What the rules of a list say where only the two features matter."""
+    if not isinstance(rules, RuleList):
+        return None
     bounds = [limits(column) for column in points.T]
     first, second, number = decided_cells(rules, pair, bounds)
     return first, second, np.ma.array(rules.predictions[number - 1], mask=number == 0)

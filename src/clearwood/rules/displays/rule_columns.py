@@ -9,8 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from clearwood._features import printable
-from clearwood.plotting.sheet import FONT
 from clearwood.plotting.style import COLOURS, colour
+from clearwood.plotting.table import FONT
+from clearwood.rules import RuleAverage, RuleList, RuleSet
 from clearwood.rules.conditions import number_text
 from clearwood.rules.displays.rule_lines import RuleLine, score_text, share_text
 
@@ -18,6 +19,24 @@ INK = "#1c2430"
 GRID = "#0000001c"
 LABEL = 18
 """Letters of a class label that stand over a field, at most."""
+
+BAR: dict[str, Any] = {"marker": "s", "markersize": 6, "color": INK}
+ROWS: dict[type[RuleSet], tuple[tuple[str, dict[str, Any]], ...]] = {
+    RuleList: (
+        ("rows that the rule decides", {**BAR, "markeredgewidth": 0, "alpha": 0.6}),
+        ("all rows that satisfy it", {**BAR, "markerfacecolor": "none"}),
+    )
+}
+"""What bars and outlines mean, where they differ."""
+
+AGREEMENT: dict[type[RuleSet], tuple[str, ...]] = {
+    RuleList: (
+        "agreement with the model where it decides",
+        "agreement on all rows that satisfy it",
+    ),
+    RuleAverage: ("agreement with the model where it holds",),
+}
+"""What dots and rings mean."""
 
 
 class Column(NamedTuple):
@@ -52,22 +71,21 @@ class Column(NamedTuple):
 
 
 def columns_of(
-    lines: Sequence[RuleLine], classes: tuple[Any, ...], is_sum: bool
+    lines: Sequence[RuleLine], classes: tuple[Any, ...], kind: type[RuleSet]
 ) -> list[Column]:
     """The columns for which there is something to show."""
     columns = []
-    is_average = any(line.weight is not None for line in lines)
-    if is_average:
+    if kind.has_weights:
         columns.append(_weight_column(lines))
     if not all(math.isnan(line.matching) for line in lines):
-        columns.append(_rows_column(lines, classes, is_sum, is_average))
-    if is_sum:
+        columns.append(_rows_column(lines, classes, kind))
+    if not kind.lines_predict:
         columns.append(_adds_column(lines, classes))
         return columns
     if not classes:
         columns.append(_value_column(lines))
     if not all(math.isnan(line.agreement_caught) for line in lines):
-        columns.append(_agreement_column(lines, classes, is_average))
+        columns.append(_agreement_column(lines, kind))
     return columns
 
 
@@ -85,12 +103,11 @@ def _weight_column(lines: Sequence[RuleLine]) -> Column:
 def _rows_column(
     lines: Sequence[RuleLine],
     classes: tuple[Any, ...],
-    is_sum: bool,
-    is_average: bool,
+    kind: type[RuleSet],
 ) -> Column:
     inks = [COLOURS[0]] * len(lines)
     # With more classes than colours, one would stand for two.
-    if not is_sum and 0 < len(classes) <= len(COLOURS):
+    if kind.lines_predict and 0 < len(classes) <= len(COLOURS):
         inks = [colour(classes.index(line.prediction)) for line in lines]
     most = max((line.matching for line in lines if line.matching > 0), default=1.0)
 
@@ -103,20 +120,13 @@ def _rows_column(
         )
         ax.set(xlim=(0, 1.02 * most), xticks=[])
 
-    bar: dict[str, Any] = {"marker": "s", "markersize": 6, "color": INK}
-    handles = [
-        ("rows that the rule decides", {**bar, "markeredgewidth": 0, "alpha": 0.6}),
-        ("all rows that satisfy it", {**bar, "markerfacecolor": "none"}),
-    ]
     return Column(
         "rows", "rows", [share_text(line.caught) for line in lines], draw, 8.0,
-        handles=() if is_sum or is_average else tuple(handles),
+        handles=ROWS.get(kind, ()),
     )  # fmt: skip
 
 
-def _agreement_column(
-    lines: Sequence[RuleLine], classes: tuple[Any, ...], is_average: bool
-) -> Column:
+def _agreement_column(lines: Sequence[RuleLine], kind: type[RuleSet]) -> Column:
     shown = np.array(
         [[line.agreement_caught, line.agreement, line.precision] for line in lines]
     )
@@ -150,12 +160,7 @@ def _agreement_column(
         {"marker": "D", "color": COLOURS[1], "markersize": 5, "zorder": 5,
          "markerfacecolor": "none"},
     ]  # fmt: skip
-    handles = [
-        ("agreement with the model where it decides", looks[0]),
-        ("agreement on all rows that satisfy it", looks[1]),
-    ]
-    if is_average:
-        handles = [("agreement with the model where it holds", looks[0])]
+    handles = list(zip(AGREEMENT[kind], looks))
     if has_precision:
         handles.append(("precision on these", looks[2]))
     numbers = [score_text(line.agreement_caught) for line in lines]

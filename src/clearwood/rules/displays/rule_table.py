@@ -6,18 +6,20 @@ from collections.abc import Sequence
 from typing import Any
 
 from clearwood.exceptions import InputError
-from clearwood.plotting.sheet import (
-    FONT,
-    INNER_WIDTH,
-    fitted,
-    new_axes,
-    size_in_points,
-)
-from clearwood.plotting.style import QUIET, plain
-from clearwood.rules.displays.rule_columns import Column, columns_of
-from clearwood.rules.displays.rule_lines import RuleLine, lines_of, lines_on
-from clearwood.rules.displays.style import rules_of
-from clearwood.rules.displays.table_layout import Table, lay_out
+from clearwood.plotting.style import QUIET
+from clearwood.plotting.table import FONT, closed, draw_rules, draw_texts, opened
+from clearwood.rules import RuleAverage, RuleList, RuleSet, RuleSum
+from clearwood.rules.displays.rule_columns import columns_of
+from clearwood.rules.displays.rule_lines import RuleLine, lines_of
+from clearwood.rules.displays.table_layout import lay_out
+from clearwood.rules.rule_set import rules_of
+
+SAYS: dict[type[RuleSet], tuple[str, str]] = {
+    RuleList: ("then {}", "then {}"),
+    RuleSum: ("adds", "raises most"),
+    RuleAverage: ("say of {}", "say of {}"),
+}
+"""Over what the rules say: in general, and where there are more than two classes."""
 
 
 class RulesDisplay:
@@ -43,8 +45,8 @@ class RulesDisplay:
         Name of what is predicted.
     classes : tuple, default=()
         Class labels; empty for regression.
-    is_sum : bool, default=False
-        Whether the rules add up.
+    kind : type, default=RuleList
+        RuleList, RuleSum or RuleAverage.
 
     Attributes
     ----------
@@ -59,8 +61,8 @@ class RulesDisplay:
     --------
     >>> import matplotlib; matplotlib.use("agg")
     >>> from clearwood import FeatureSpace
-    >>> from clearwood.rules import Interval, Rule, RuleSet
-    >>> rules = RuleSet(
+    >>> from clearwood.rules import Interval, Rule
+    >>> rules = RuleList(
     ...     (Rule((Interval(0, low=0.5),), 1.0),),
     ...     Rule((), 0.0),
     ...     FeatureSpace.numeric(2))
@@ -77,12 +79,12 @@ class RulesDisplay:
         *,
         target: str = "y",
         classes: tuple[Any, ...] = (),
-        is_sum: bool = False,
+        kind: type[RuleSet] = RuleList,
     ) -> None:
         self.lines = lines
         self.target = target
         self.classes = classes
-        self.is_sum = is_sum
+        self.kind = kind
 
     @classmethod
     def from_estimator(
@@ -112,17 +114,15 @@ class RulesDisplay:
                 raise InputError(
                     "y or teacher was given without X; give the rows they belong to."
                 )
-            lines = lines_of(rules)
         else:
-            n_rows = len(rules.features.encode(X))
-            default = getattr(estimator, "ensemble_", None)
-            teacher = default if teacher is None else teacher
-            taught = rules.taught_by(teacher, X, n_rows)
-            if y is not None:
-                y = rules.check_truth(y, n_rows, "y")
-            lines = lines_on(rules, X, y, taught)
+            if teacher is None:
+                teacher = getattr(estimator, "ensemble_", None)
+            rules = rules.described_on(X, y, teacher=teacher)
         return cls(
-            lines, target=rules.target, classes=rules.classes, is_sum=rules.is_sum
+            lines_of(rules),
+            target=rules.target,
+            classes=rules.classes,
+            kind=type(rules),
         )
 
     def plot(self, ax: Any = None) -> RulesDisplay:
@@ -139,21 +139,13 @@ class RulesDisplay:
         RulesDisplay
             Itself, with ``ax_``, ``panels_`` and ``figure_``.
         """
-        columns = columns_of(self.lines, self.classes, self.is_sum)
-        says = f"then {self.target}"
-        if any(line.weight is not None for line in self.lines):
-            says = f"say of {self.target}"
-        if self.is_sum:
-            says = "raises most" if len(self.classes) > 2 else "adds"
-        if ax is None:
-            table = lay_out(self.lines, columns, says, INNER_WIDTH, FONT)
-            ax = new_axes(table.height)
-            ax.axis("off")
-        else:
-            ax.axis("off")
-            table = self._fitted(ax, columns, says)
-        ax.set(xlim=(0, table.width), ylim=(table.height, 0))
-        _draw_texts(ax, table)
+        columns = columns_of(self.lines, self.classes, self.kind)
+        says = SAYS[self.kind][len(self.classes) > 2].format(self.target)
+        ax, table = opened(
+            ax, lambda width, size: lay_out(self.lines, columns, says, width, size)
+        )
+        draw_texts(ax, table.texts, table.size)
+        draw_rules(ax, table.rules, table.width)
         self.panels_ = {}
         for column, place in zip(columns, table.places):
             panel = ax.inset_axes(
@@ -168,30 +160,13 @@ class RulesDisplay:
             _make_quiet(panel, table.size)
             column.draw(panel, self.lines, table.middles, table.size)
             self.panels_[column.name] = panel
-        _draw_legend(ax, table, columns)
-        # All stands within the axes: no layout engine shall make them smaller for it.
-        for artist in ax.get_children():
-            artist.set_in_layout(False)
+        for x, y, look in table.legend.marks:
+            scale = table.size / FONT
+            look = {**look, "markersize": look["markersize"] * scale}
+            ax.plot([x + 0.6 * table.size], [y], linestyle="", **look)
+        closed(ax)
         self.ax_, self.figure_ = ax, ax.figure
         return self
-
-    def _fitted(self, ax: Any, columns: list[Column], says: str) -> Table:
-        """A table of the size of some axes."""
-        width, height = size_in_points(ax)
-        return fitted(
-            lambda size: lay_out(self.lines, columns, says, width, size), height, FONT
-        )
-
-
-def _draw_texts(ax: Any, table: Table) -> None:
-    for text in table.texts:
-        ax.text(
-            text.x, text.y, plain(text.text), ha=text.align, va="center_baseline",
-            fontsize=table.size, fontweight="bold" if text.bold else "normal",
-            color=QUIET if text.quiet else "black", rotation=text.rotation,
-            rotation_mode="anchor",
-        )  # fmt: skip
-    ax.hlines(table.rules, 0, table.width, color="#00000022", linewidth=0.7)
 
 
 def _make_quiet(panel: Any, size: float) -> None:
@@ -199,26 +174,3 @@ def _make_quiet(panel: Any, size: float) -> None:
     panel.spines[["top", "right", "left", "bottom"]].set_visible(False)
     panel.set_yticks([])
     panel.tick_params(axis="x", length=0, labelsize=0.85 * size, labelcolor=QUIET)
-
-
-def _draw_legend(ax: Any, table: Table, columns: list[Column]) -> None:
-    from matplotlib.lines import Line2D
-
-    looks = [look for column in columns for _, look in column.handles]
-    handles = [
-        Line2D(
-            [],
-            [],
-            label=label,
-            linestyle="",
-            **{**look, "markersize": look["markersize"] * table.size / FONT},
-        )
-        for label, look in zip(table.legend, looks)
-    ]
-    if handles:
-        ax.legend(
-            handles=handles, loc="lower left", ncols=table.legend_columns,
-            bbox_to_anchor=(0, 1 - table.end / table.height), frameon=False,
-            fontsize=0.9 * table.size, borderpad=0, borderaxespad=0,
-            handletextpad=0.3, columnspacing=1.6, labelcolor=QUIET,
-        )  # fmt: skip

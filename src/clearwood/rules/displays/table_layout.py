@@ -2,29 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from clearwood._features import printable
-from clearwood.plotting.style import text_width, wrapped
+from clearwood.plotting.style import wrapped
+from clearwood.plotting.table import LEADING, Legend, Text, block, legend_of, measures
 from clearwood.rules.displays.rule_columns import Column
 from clearwood.rules.displays.rule_lines import RuleLine
-
-LEADING = 1.32
-"""Height of a line of text over the size of its letters."""
-
-
-class Text(NamedTuple):
-    """A line of text and its place; ``y`` is its middle."""
-
-    x: float
-    y: float
-    text: str
-    align: str = "left"
-    bold: bool = False
-    quiet: bool = False
-    rotation: int = 0
 
 
 class Place(NamedTuple):
@@ -42,8 +27,8 @@ class Table(NamedTuple):
     ----------
     width, height, size : float
         Of the whole, and of the letters.
-    top, bottom, end : float
-        Where the lines begin and end, and where the legend does.
+    top, bottom : float
+        Where the lines begin and end.
     middles : list of float
         Of each line.
     rules : list of float
@@ -51,9 +36,7 @@ class Table(NamedTuple):
     texts : list of Text
     places : list of Place
         One per column.
-    legend : list of str
-        Its texts.
-    legend_columns : int
+    legend : Legend
     """
 
     width: float
@@ -61,13 +44,11 @@ class Table(NamedTuple):
     size: float
     top: float
     bottom: float
-    end: float
     middles: list[float]
     rules: list[float]
     texts: list[Text]
     places: list[Place]
-    legend: list[str]
-    legend_columns: int
+    legend: Legend
 
 
 def lay_out(
@@ -96,8 +77,7 @@ def lay_out(
     Table
         As high as it must be.
     """
-    # A little more than is measured: pictures move letters to whole pixels.
-    measure, bold = text_width(1.03 * size), text_width(1.03 * size, "bold")
+    measure, bold, _ = measures(size)
     gap, leading = 1.5 * size, LEADING * size
     says = printable(says)
     x_if = measure(str(len(lines))) + 0.9 * size
@@ -128,8 +108,8 @@ def lay_out(
     texts = [
         text
         for x, title in zip(starts, titles)
-        for text in _block(
-            x, top - 0.6 * size - leading * len(title) / 2, title, leading, bold=True
+        for text in block(
+            x, top - 0.6 * size - leading * len(title) / 2, title, size, bold=True
         )
     ]
     for column, place in zip(columns, places):
@@ -148,8 +128,8 @@ def lay_out(
         if line.number is not None:
             number = Text(x_if - 0.9 * size, middle, str(line.number), "right")
             texts.append(number._replace(quiet=True))
-        texts += _block(x_if, middle, asked, leading, quiet=not line.conditions)
-        texts += _block(x_says, middle, said, leading, bold=True)
+        texts += block(x_if, middle, asked, size, quiet=not line.conditions)
+        texts += block(x_says, middle, said, size, bold=True)
         texts += [
             Text(p.end, middle, c.numbers[row], "right")
             for c, p in zip(columns, places)
@@ -158,27 +138,14 @@ def lay_out(
         middles.append(middle)
         y += high
         rules.append(y)
-    axis = 1.7 * leading if any(c.has_axis for c in columns) else 0.4 * leading
-    legend, abreast = _legend(columns, width, 0.9 * size)
-    high = max((text.count("\n") + 1 for text in legend), default=0)
-    end = y + axis + math.ceil(len(legend) / abreast) * (1.2 * high + 0.5) * size
+    below = y + (2.2 if any(c.has_axis for c in columns) else 0.9) * leading
+    handles = [handle for column in columns for handle in column.handles]
+    legend = legend_of(handles, below, width, size)
+    high = legend.end if handles else below - 0.5 * leading
     return Table(
-        width, end, size, top, y, end, middles, rules, texts, places, legend, abreast
-    )
-
-
-def _legend(
-    columns: Sequence[Column], width: float, size: float
-) -> tuple[list[str], int]:
-    """The texts of the legend, and how many stand side by side."""
-    measure = text_width(1.03 * size)
-    # Beside a text: its mark, and white before the next one.
-    mark = 4.5 * size
-    names = [label for column in columns for label, _ in column.handles]
-    texts = [wrapped([name], width - mark, measure) for name in names]
-    widest = max((measure(line) for text in texts for line in text), default=0.0)
-    abreast = max(1, min(len(names), int(width / (widest + mark))))
-    return ["\n".join(text) for text in texts], abreast
+        width, high, size, top, y, middles, rules, [*texts, *legend.texts], places,
+        legend,
+    )  # fmt: skip
 
 
 def _pieces(line: RuleLine) -> list[str]:
@@ -186,11 +153,3 @@ def _pieces(line: RuleLine) -> list[str]:
         always = line.number is None or line.weight
         return ["always" if always else "otherwise"]
     return [*(f"{c} and" for c in line.conditions[:-1]), line.conditions[-1]]
-
-
-def _block(
-    x: float, middle: float, lines: list[str], leading: float, **look: Any
-) -> list[Text]:
-    """Several lines of text about a middle."""
-    first = middle - leading * (len(lines) - 1) / 2
-    return [Text(x, first + i * leading, text, **look) for i, text in enumerate(lines)]

@@ -2,14 +2,44 @@
 
 from __future__ import annotations
 
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from clearwood._files import write_text
+
+if TYPE_CHECKING:
+    from clearwood.rules.rule_set import RuleSet
 
 
 class Exportable:
-    """What has ``to_sql``, ``to_latex``, ``to_python`` and ``to_sklearn``.
+    """What can be written to files, and as code in other languages.
 
     A part of ``RuleSet``, which is all that can be exported.
     """
+
+    def to_json(self: Any) -> str:
+        """The rules as JSON text (schema: ``clearwood/rules/rule_set.schema.json``)."""
+        from clearwood.rules.serialise import rules_to_json
+
+        return rules_to_json(self)
+
+    @classmethod
+    def from_json(cls, text: str) -> RuleSet:
+        """Read what :meth:`to_json` wrote; anything else is a ModelFormatError."""
+        from clearwood.rules.serialise import rules_from_json
+
+        return rules_from_json(text)
+
+    def save(self: Any, path: str | Path, *, overwrite: bool = False) -> None:
+        """Write the rules to a JSON file, whole or not at all."""
+        write_text(path, self.to_json(), overwrite=overwrite)
+
+    @classmethod
+    def load(cls, path: str | Path) -> RuleSet:
+        """Read rules of any kind from a file that :meth:`save` wrote."""
+        from clearwood.rules.serialise import read_rules
+
+        return read_rules(path)
 
     def to_sql(
         self: Any,
@@ -43,8 +73,8 @@ class Exportable:
 
         Examples
         --------
-        >>> from clearwood.rules import FeatureSpace, Interval, Rule, RuleSet
-        >>> rules = RuleSet(
+        >>> from clearwood.rules import FeatureSpace, Interval, Rule, RuleList
+        >>> rules = RuleList(
         ...     rules=(Rule((Interval(0, low=37.5),), "ill", (0.1, 0.9)),),
         ...     otherwise=Rule((), "well", (0.8, 0.2)),
         ...     features=FeatureSpace(("temperature",), (None,)),
@@ -99,8 +129,8 @@ class Exportable:
 
         Examples
         --------
-        >>> from clearwood.rules import FeatureSpace, Interval, Rule, RuleSet
-        >>> rules = RuleSet(
+        >>> from clearwood.rules import FeatureSpace, Interval, Rule, RuleList
+        >>> rules = RuleList(
         ...     rules=(Rule((Interval(0, low=5.25),), 31.2),),
         ...     otherwise=Rule((), 22.3),
         ...     features=FeatureSpace(("height",), (None,)))
@@ -133,8 +163,8 @@ class Exportable:
 
         Examples
         --------
-        >>> from clearwood.rules import FeatureSpace, Interval, Rule, RuleSet
-        >>> rules = RuleSet(
+        >>> from clearwood.rules import FeatureSpace, Interval, Rule, RuleList
+        >>> rules = RuleList(
         ...     rules=(Rule((Interval(0, 5.25, 7.0),), 31.2),),
         ...     otherwise=Rule((), 22.3),
         ...     features=FeatureSpace(("height",), (None,), named=False))

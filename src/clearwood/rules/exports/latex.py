@@ -7,7 +7,7 @@ import re
 
 from clearwood._features import printable
 from clearwood.rules.conditions import name_text, number_text
-from clearwood.rules.render import added_text, prediction_text, value_text
+from clearwood.rules.kinds import RuleAverage, RuleList, RuleSum
 from clearwood.rules.rule import Rule
 from clearwood.rules.rule_set import RuleSet
 
@@ -33,62 +33,53 @@ SPECIAL = {
 
 QUOTED = re.compile(r"""('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")""")
 
-COLUMNS = {
-    "first": r"{r p{0.55\linewidth} l r r}",
-    "sum": r"{r p{0.55\linewidth} l r}",
-    "average": r"{r p{0.5\linewidth} l r r r}",
+LAYOUT = {
+    RuleList: (
+        r"{r p{0.55\linewidth} l r r}",
+        ("", "if", "then {}", "rows", "agreement"),
+    ),
+    RuleSum: (r"{r p{0.55\linewidth} l r}", ("", "if", "add to {}", "rows")),
+    RuleAverage: (
+        r"{r p{0.5\linewidth} l r r r}",
+        ("", "if", "say of {}", "weight", "rows", "agreement"),
+    ),
 }
+"""Widths of the columns, and what stands above them."""
 
 
 def rules_to_latex(rule_set: RuleSet) -> str:
     """See :meth:`clearwood.RuleSet.to_latex`."""
-    target = latex_text(printable(rule_set.target))
-    heads = ["", "if", f"then {target}", "rows", "agreement"]
-    if rule_set.is_sum:
-        goal = f"log-odds of {target}" if rule_set.classes else target
-        heads = ["", "if", f"add to {goal}", "rows"]
-    if rule_set.is_average:
-        heads = ["", "if", f"say of {target}", "weight", "rows", "agreement"]
-    about = "; their average by weight is said" * rule_set.is_average
+    layout, heads = LAYOUT[type(rule_set)]
+    goal = "" if rule_set.lines_predict or not rule_set.classes else "log-odds of "
+    goal += latex_text(printable(rule_set.target))
+    about = "; their average by weight is said" * rule_set.has_weights
     lines = [
         f"% Rules for {name_text(rule_set.target)}{about}; needs no package.",
-        rf"\begin{{tabular}}{COLUMNS[rule_set.combine]}",
+        rf"\begin{{tabular}}{layout}",
         r"\hline",
-        rf"{' & '.join(heads)} \\",
+        rf"{' & '.join(heads).format(goal)} \\",
         r"\hline",
     ]
-    numbered = [(str(i), rule) for i, rule in enumerate(rule_set, start=1)]
-    if rule_set.is_sum:
-        # The constant comes first, as in the text, and has no number.
-        numbered = [("", rule_set.otherwise), *numbered[:-1]]
-    for number, rule in numbered:
-        lines.append(rf"{' & '.join([number, *_cells(rule_set, rule)])} \\")
+    for number, rule in rule_set.lines():
+        cells = [str(number or ""), *_cells(rule_set, rule)]
+        lines.append(rf"{' & '.join(cells)} \\")
     return "\n".join([*lines, r"\hline", r"\end{tabular}"]) + "\n"
 
 
 def _cells(rule_set: RuleSet, rule: Rule) -> list[str]:
     asked = " and ".join(c.text(rule_set.features) for c in rule.conditions)
-    if rule_set.is_sum:
-        said = added_text(rule_set, rule, signed=bool(rule.conditions))
-        rows = _number(rule.support)
-        return [_conditions(asked) or "always", latex_text(said), rows]
-    if rule_set.is_average:
-        return [
-            _conditions(asked) or ("always" if rule.weight else "otherwise"),
-            latex_text(value_text(rule_set, rule)),
-            number_text(rule.weight),
-            _number(rule.support),
-            _number(rule.agreement),
-        ]
-    says = latex_text(prediction_text(rule.prediction))
-    if not rule_set.classes:
-        says = f"${number_text(rule.prediction)}$"
-    return [
-        _conditions(asked) or "otherwise",
-        says,
-        _number(rule.caught),
-        _number(rule.agreement_caught),
-    ]
+    says = latex_text(rule_set.says(rule))
+    rows, agreement = rule.support, rule.agreement
+    if isinstance(rule_set, RuleList):
+        rows, agreement = rule.caught, rule.agreement_caught
+        says = says if rule_set.classes else f"${says}$"
+    cells = [_conditions(asked) or rule_set.asks_nothing, says]
+    if rule_set.has_weights:
+        cells.append(number_text(rule.weight))
+    cells.append(_number(rows))
+    if rule_set.lines_predict:
+        cells.append(_number(agreement))
+    return cells
 
 
 def _conditions(text: str) -> str:

@@ -20,9 +20,12 @@ from clearwood.rules.exports.questions import (
     plain_label,
     questions_of,
 )
+from clearwood.rules.exports.totals import Factors, totals_of
+from clearwood.rules.kinds import RuleAverage, RuleList, RuleSum
 from clearwood.rules.rule import Rule
 from clearwood.rules.rule_set import RuleSet
 
+CLASS, VALUE = "The class of a row.", "The value of a row."
 SHARES = "The probability of each class, as a dict."
 WIDTH = 80
 WORDS = {"and": "and", "or": "or", "==": "==", "!=": "!="}
@@ -53,33 +56,7 @@ def _text(value):
 def rules_to_python(rule_set: RuleSet, name: str = "predict") -> str:
     """See :meth:`clearwood.RuleSet.to_python`."""
     _check_name(name)
-    totals = f"_{name}_totals"
-    if rule_set.is_sum and rule_set.classes:
-        functions = [
-            _function(totals, "The log-odds of the classes.", _totals_lines(rule_set)),
-            _function(name, "The class of a row.", _largest_lines(rule_set, totals)),
-            _function(f"{name}_proba", SHARES, _softmax_lines(rule_set, totals)),
-        ]
-    elif rule_set.is_average and rule_set.classes:
-        mean, labels = f"_{name}_mean", _labels(rule_set)
-        most = [f"shares = {mean}(row)", f"return {labels}[shares.index(max(shares))]"]
-        pairs = [f"return dict(zip({labels}, {mean}(row)))"]
-        functions = [
-            _function(mean, "The weighted mean of shares.", _mean_lines(rule_set)),
-            _function(name, "The class of a row.", most),
-            _function(f"{name}_proba", SHARES, pairs),
-        ]
-    elif rule_set.is_average:
-        functions = [_function(name, "The value of a row.", _mean_lines(rule_set))]
-    elif rule_set.is_sum:
-        functions = [_function(name, "The value of a row.", _value_lines(rule_set))]
-    else:
-        said = "class" if rule_set.classes else "value"
-        body = _list_lines(rule_set, _said)
-        functions = [_function(name, f"The {said} of a row.", body)]
-        if rule_set.classes:
-            body = _list_lines(rule_set, lambda rule: _shares(rule_set, rule))
-            functions.append(_function(f"{name}_proba", SHARES, body))
+    functions = FUNCTIONS[type(rule_set)](rule_set, name)
     text = "\n\n".join(functions)
     helpers = [code.lstrip() for key, code in HELPERS.items() if f"{key}(" in text]
     imports = ["from math import exp as _exp\n"] if "_exp(" in text else []
@@ -111,8 +88,66 @@ def _function(name: str, about: str, body: list[str]) -> str:
     return "\n".join([*lines, *(f"    {line}" for line in body)]) + "\n"
 
 
-def _list_lines(rule_set: RuleSet, says: Callable[[Rule], str]) -> list[str]:
+def _list_functions(rule_set: RuleSet, name: str) -> list[str]:
     """One ``if`` per rule, which returns what the rule says."""
+    if not rule_set.classes:
+        body = _chain_lines(rule_set, lambda rule: _number(rule.prediction))
+        return [_function(name, VALUE, body)]
+    says = _chain_lines(rule_set, lambda rule: _label(rule.prediction))
+    shares = _chain_lines(rule_set, lambda rule: _shares(rule_set, rule))
+    return [
+        _function(name, CLASS, says),
+        _function(f"{name}_proba", SHARES, shares),
+    ]
+
+
+def _sum_functions(rule_set: RuleSet, name: str) -> list[str]:
+    """One ``if`` per rule, which adds what the rule adds."""
+    lines = _adding_lines(rule_set, totals_of(rule_set))
+    if not rule_set.classes:
+        return [_function(name, VALUE, [*lines, "return total"])]
+    softmax = [
+        f"totals = _{name}_totals(row)",
+        "parts = [_exp(total - max(totals)) for total in totals]",
+        "shares = [part / sum(parts) for part in parts]",
+        f"return dict(zip({_labels(rule_set)}, shares))",
+    ]
+    return [
+        _function(
+            f"_{name}_totals", "The log-odds of the classes.", [*lines, "return totals"]
+        ),
+        _function(name, CLASS, _largest_lines(rule_set, f"_{name}_totals")),
+        _function(f"{name}_proba", SHARES, softmax),
+    ]
+
+
+def _average_functions(rule_set: RuleSet, name: str) -> list[str]:
+    """One ``if`` per rule, which adds a weight, and values times that weight."""
+    weights, *totals = totals_of(rule_set)
+    lines = _adding_lines(rule_set, totals, weights)
+    nothing = ", ".join(_number(total[-1][-1]) for total in totals)
+    if not rule_set.classes:
+        lines += ["if weight == 0:", f"    return {nothing}", "return total / weight"]
+        return [_function(name, VALUE, lines)]
+    lines += ["if weight == 0:", f"    return [{nothing}]"]
+    lines += ["return [total / weight for total in totals]"]
+    pairs = [f"return dict(zip({_labels(rule_set)}, _{name}_mean(row)))"]
+    return [
+        _function(f"_{name}_mean", "The weighted mean of shares.", lines),
+        _function(name, CLASS, _largest_lines(rule_set, f"_{name}_mean")),
+        _function(f"{name}_proba", SHARES, pairs),
+    ]
+
+
+FUNCTIONS = {
+    RuleList: _list_functions,
+    RuleSum: _sum_functions,
+    RuleAverage: _average_functions,
+}
+
+
+def _chain_lines(rule_set: RuleSet, says: Callable[[Rule], str]) -> list[str]:
+    """The first rule that holds returns what it says."""
     lines = _cell_lines(rule_set)
     for number, rule in enumerate(rule_set.rules, start=1):
         lines += [f"# {number}. if {rule.text(rule_set.features)}"]
@@ -121,56 +156,38 @@ def _list_lines(rule_set: RuleSet, says: Callable[[Rule], str]) -> list[str]:
     return lines
 
 
-def _value_lines(rule_set: RuleSet) -> list[str]:
-    """One ``if`` per rule, which adds what the rule adds."""
-    lines = [*_cell_lines(rule_set), f"total = {_said(rule_set.otherwise)}"]
-    for rule in rule_set.rules:
+def _adding_lines(
+    rule_set: RuleSet,
+    totals: list[list[Factors]],
+    weights: list[Factors] | None = None,
+) -> list[str]:
+    """Every rule that holds adds to ``total`` or ``totals``, and to ``weight``."""
+    starts = ", ".join(_product(total[-1]) for total in totals)
+    start = f"totals = [{starts}]" if rule_set.classes else f"total = {starts}"
+    added = {"total": totals[0]}
+    if rule_set.classes:
+        added = {f"totals[{k}]": total for k, total in enumerate(totals)}
+    lines = [*_cell_lines(rule_set), start]
+    if weights is not None:
+        added = {"weight": weights, **added}
+        lines.append(f"weight = {_product(weights[-1])}")
+    for i, rule in enumerate(rule_set.rules):
+        adds = [
+            f"    {name} += {_product(total[i])}"
+            for name, total in added.items()
+            if all(total[i])
+        ]
         lines += [f"# if {rule.text(rule_set.features)}"]
-        lines += [*_if_lines(rule, rule_set.features), f"    total += {_said(rule)}"]
-    return [*lines, "return total"]
+        lines += [*_if_lines(rule, rule_set.features), *(adds or ["    pass"])]
+    return lines
 
 
-def _mean_lines(rule_set: RuleSet) -> list[str]:
-    """One ``if`` per rule, which adds a weight, and values times that weight."""
-    last = rule_set.otherwise
-    many = bool(rule_set.classes)
-    lines = [*_cell_lines(rule_set), f"weight = {_number(last.weight)}"]
-    if many:
-        shares = [_number(share) for share in last.probabilities]
-        parts = ", ".join(f"weight * {share}" for share in shares)
-        nothing, lines = f"[{', '.join(shares)}]", [*lines, f"totals = [{parts}]"]
-    else:
-        nothing = _said(last)
-        lines.append(f"total = weight * {nothing}")
-    for rule in rule_set.rules:
-        counts = _number(rule.weight)
-        lines += [f"# if {rule.text(rule_set.features)}"]
-        lines += _if_lines(rule, rule_set.features)
-        lines += [f"    weight += {counts}"]
-        values = rule.probabilities or (rule.prediction,)
-        for k, value in enumerate(values):
-            total = f"totals[{k}]" if many else "total"
-            lines += [f"    {total} += {counts} * {_number(value)}"]
-    mean = "[total / weight for total in totals]" if many else "total / weight"
-    return [*lines, "if weight == 0:", f"    return {nothing}", f"return {mean}"]
+def _product(factors: Factors) -> str:
+    return " * ".join(map(_number, factors))
 
 
 def _labels(rule_set: RuleSet) -> str:
     return f"[{', '.join(_label(label) for label in rule_set.classes)}]"
-
-
-def _totals_lines(rule_set: RuleSet) -> list[str]:
-    start = [_number(score) for score in rule_set.otherwise.scores]
-    lines = [*_cell_lines(rule_set), f"totals = [{', '.join(start)}]"]
-    for rule in rule_set.rules:
-        lines += [f"# if {rule.text(rule_set.features)}"]
-        added = [
-            f"    totals[{k}] += {_number(score)}"
-            for k, score in enumerate(rule.scores)
-            if score
-        ]
-        lines += [*_if_lines(rule, rule_set.features), *(added or ["    pass"])]
-    return [*lines, "return totals"]
 
 
 def _largest_lines(rule_set: RuleSet, totals: str) -> list[str]:
@@ -178,21 +195,6 @@ def _largest_lines(rule_set: RuleSet, totals: str) -> list[str]:
         f"totals = {totals}(row)",
         f"return {_labels(rule_set)}[totals.index(max(totals))]",
     ]
-
-
-def _softmax_lines(rule_set: RuleSet, totals: str) -> list[str]:
-    return [
-        f"totals = {totals}(row)",
-        "parts = [_exp(total - max(totals)) for total in totals]",
-        "shares = [part / sum(parts) for part in parts]",
-        f"return dict(zip({_labels(rule_set)}, shares))",
-    ]
-
-
-def _said(rule: Rule) -> str:
-    if rule.probabilities:
-        return _label(rule.prediction)
-    return _number(rule.prediction)
 
 
 def _shares(rule_set: RuleSet, rule: Rule) -> str:

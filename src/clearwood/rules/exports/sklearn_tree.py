@@ -26,6 +26,7 @@ from clearwood.rules.exports.questions import (
     finite_number,
     questions_of,
 )
+from clearwood.rules.kinds import RuleList
 from clearwood.rules.rule_set import RuleSet
 
 MOST_LEAVES = 10_000
@@ -76,7 +77,7 @@ def rules_to_sklearn(rule_set: RuleSet) -> Any:
     """See :meth:`clearwood.RuleSet.to_sklearn`."""
     from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-    if not rule_set.is_list:
+    if not isinstance(rule_set, RuleList):
         raise InputError(
             "Rules that add up, or of which an average is taken, are not one tree; "
             "export them as Python or SQL (to_python, to_sql)."

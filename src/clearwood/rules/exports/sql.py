@@ -23,6 +23,8 @@ from clearwood.rules.exports.questions import (
     plain_label,
     questions_of,
 )
+from clearwood.rules.exports.totals import Factors, totals_of
+from clearwood.rules.kinds import RuleAverage, RuleList, RuleSum
 from clearwood.rules.rule import Rule
 from clearwood.rules.rule_set import RuleSet
 
@@ -110,7 +112,7 @@ def _sql(
     rule_set: RuleSet, writer: _Writer, table: str | None, probabilities: bool
 ) -> str:
     writer.check_kinds(rule_set.classes, "the classes")
-    if rule_set.is_list:
+    if isinstance(rule_set, RuleList):
         columns = _list_columns(rule_set, writer)
     elif not rule_set.classes:
         columns = [("prediction", _numbers(rule_set, writer)[0])]
@@ -141,14 +143,11 @@ def _list_columns(rule_set: RuleSet, writer: _Writer) -> list[tuple[str, str]]:
 
 def _numbers(rule_set: RuleSet, writer: _Writer) -> list[str]:
     """What a sum or an average comes to: one expression, or one per class."""
-    classes = range(len(rule_set.classes))
-    if rule_set.is_sum:
-        values = [_score_of(k) for k in classes] or [_value_of]
-        return [writer.total(rule_set, value) for value in values]
-    return [
-        writer.mean(rule_set, value)
-        for value in [_share_of(k) for k in classes] or [_value_of]
-    ]
+    totals = totals_of(rule_set)
+    if not rule_set.has_weights:
+        return [writer.total(rule_set, total) for total in totals]
+    weights, *totals = totals
+    return [writer.mean(rule_set, total, weights) for total in totals]
 
 
 def _class_columns(
@@ -162,25 +161,43 @@ def _class_columns(
         largest = " AND ".join(f"{total} >= {other}" for other in totals[k + 1 :])
         lines.append(f"  WHEN {largest} THEN {labels[k]}")
     columns = [("prediction", "\n".join([*lines, f"  ELSE {labels[-1]}", "END"]))]
-    if rule_set.is_average:
-        names = [f"probability {label}" for label in rule_set.classes]
-        return columns + list(zip(names, totals)) * probabilities
     if probabilities:
-        _check_exponents(rule_set)
-        for k, label in enumerate(rule_set.classes):
-            parts = [
-                "1e0" if j == k else f"EXP({other} - {totals[k]})"
-                for j, other in enumerate(totals)
-            ]
-            columns.append((f"probability {label}", f"1e0 / ({' + '.join(parts)})"))
+        texts = PROBABILITIES[type(rule_set)](rule_set, totals)
+        names = [f"probability {label}" for label in rule_set.classes]
+        columns += list(zip(names, texts))
     return columns
+
+
+def _softmax(rule_set: RuleSet, totals: list[str]) -> list[str]:
+    """The probabilities that log-odds stand for."""
+    _check_exponents(rule_set)
+    texts = []
+    for k, total in enumerate(totals):
+        parts = [
+            "1e0" if j == k else f"EXP({other} - {total})"
+            for j, other in enumerate(totals)
+        ]
+        texts.append(f"1e0 / ({' + '.join(parts)})")
+    return texts
+
+
+def _as_they_are(rule_set: RuleSet, means: list[str]) -> list[str]:
+    """The means of probabilities."""
+    return means
+
+
+PROBABILITIES: dict[type[RuleSet], Callable[[RuleSet, list[str]], list[str]]] = {
+    RuleSum: _softmax,
+    RuleAverage: _as_they_are,
+}
+"""From what sums and averages of classes come to."""
 
 
 def _class_query(
     rule_set: RuleSet, writer: _Writer, table: str, probabilities: bool
 ) -> str:
     """The totals or means as columns of an inner query, and what follows from them."""
-    kind = "total" if rule_set.is_sum else "mean"
+    kind = "mean" if rule_set.has_weights else "total"
     names = [f"{kind} {label}" for label in rule_set.classes]
     # Databases do not tell names apart by the case of letters.
     taken = {name.lower() for name in rule_set.features.names}
@@ -228,25 +245,27 @@ class _Writer:
             lines.append(f"  WHEN {self.conditions(rule)} THEN {says(rule)}")
         return "\n".join([*lines, f"  ELSE {says(rule_set.otherwise)}", "END"])
 
-    def total(self, rule_set: RuleSet, value: Callable[[Rule], float]) -> str:
+    def total(self, rule_set: RuleSet, added: list[Factors]) -> str:
         """The constant and what each rule adds, in this order."""
-        lines = [self.as_double(self.number(value(rule_set.otherwise)))]
-        for rule in rule_set.rules:
-            added = self.number(value(rule))
-            if value(rule):
+        *values, start = map(math.prod, added)
+        lines = [self.as_double(self.number(start))]
+        for rule, value in zip(rule_set.rules, values):
+            if value:
                 when = _indented(self.conditions(rule), "  ")
-                lines.append(f"  + CASE WHEN {when} THEN {added} ELSE 0e0 END")
+                number = self.number(value)
+                lines.append(f"  + CASE WHEN {when} THEN {number} ELSE 0e0 END")
         return "\n".join(lines)
 
-    def mean(self, rule_set: RuleSet, value: Callable[[Rule], float]) -> str:
+    def mean(
+        self, rule_set: RuleSet, added: list[Factors], weights: list[Factors]
+    ) -> str:
         """The weighted mean of what the rules say, with the products of predict."""
-        weight = self.total(rule_set, lambda rule: rule.weight)
-        total = self.total(rule_set, lambda rule: rule.weight * value(rule))
+        weight, total = self.total(rule_set, weights), self.total(rule_set, added)
         mean = f"({_indented(total, '  ')})\n/ ({_indented(weight, '  ')})"
-        last = rule_set.otherwise
-        if last.weight > 0:
+        least, alone = added[-1]
+        if least > 0:
             return mean
-        nothing = self.as_double(self.number(value(last)))
+        nothing = self.as_double(self.number(alone))
         when = f"WHEN ({_indented(weight, '  ')}) = 0e0 THEN {nothing}"
         return f"CASE\n  {_indented(when, '  ')}\n  ELSE {_indented(mean, '  ')}\nEND"
 
@@ -405,10 +424,6 @@ def _indented(text: str, by: str) -> str:
 
 def _value_of(rule: Rule) -> float:
     return float(rule.prediction)
-
-
-def _score_of(k: int) -> Callable[[Rule], float]:
-    return lambda rule: float(rule.scores[k])
 
 
 def _share_of(k: int) -> Callable[[Rule], float]:

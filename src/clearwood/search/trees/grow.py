@@ -11,8 +11,8 @@ import numpy as np
 
 from clearwood.search.ascent import MOST_SWEEPS, SMALLEST_CHANGE
 from clearwood.search.trees.nodes import (
-    Node,
-    Path,
+    Address,
+    TreeNode,
     TreeProblem,
     at,
     inner_nodes,
@@ -28,7 +28,7 @@ MOST_ROUNDS = 2
 """Most passes over all sizes."""
 
 
-def grow_trees(problem: TreeProblem, max_leaves: int) -> list[Node]:
+def grow_trees(problem: TreeProblem, max_leaves: int) -> list[TreeNode]:
     """Trees of 1, 2, ... leaves, each as good as the search finds.
 
     Parameters
@@ -38,7 +38,7 @@ def grow_trees(problem: TreeProblem, max_leaves: int) -> list[Node]:
 
     Returns
     -------
-    list of Node
+    list of TreeNode
         One per size; none beyond the size from which no split pays.
     """
     root = root_of(problem)
@@ -69,7 +69,7 @@ def grow_trees(problem: TreeProblem, max_leaves: int) -> list[Node]:
     return paying
 
 
-def _keep(found: dict[int, Node], tree: Node) -> None:
+def _keep(found: dict[int, TreeNode], tree: TreeNode) -> None:
     """Keep a tree if it is the best of its size, without splits that say nothing."""
     tree = merged(tree)
     known = found.get(tree.n_leaves)
@@ -77,7 +77,7 @@ def _keep(found: dict[int, Node], tree: Node) -> None:
         found[tree.n_leaves] = tree
 
 
-def merged(tree: Node) -> Node:
+def merged(tree: TreeNode) -> TreeNode:
     """The tree without splits on both sides of which the same is said."""
     if not tree.children:
         return tree
@@ -88,12 +88,12 @@ def merged(tree: Node) -> Node:
     return tree if children == tree.children else tree.with_children(children)
 
 
-def improve(tree: Node) -> Node:
+def improve(tree: TreeNode) -> TreeNode:
     """Move splits, and leaves to other places, while the objective falls."""
     for _ in range(MOST_SWEEPS):
         before = tree.cost
-        for path, _ in list(inner_nodes(tree)):
-            tree = with_node(tree, path, at(tree, path).moved)
+        for address, _ in list(inner_nodes(tree)):
+            tree = with_node(tree, address, at(tree, address).moved)
         if tree.cost > before - SMALLEST_CHANGE:
             better = transplanted(tree)
             if better is tree:
@@ -102,37 +102,37 @@ def improve(tree: Node) -> Node:
     return tree
 
 
-def removals(tree: Node) -> list[Node]:
+def removals(tree: TreeNode) -> list[TreeNode]:
     """Trees with one leaf less, best first: a split gives way to one of its sides."""
     found = []
-    for path, node in inner_nodes(tree):
+    for address, node in inner_nodes(tree):
         for side, child in enumerate(node.children):
             # The other side is the leaf that goes.
             if node.children[1 - side].children or (side and node.n_leaves == 2):
                 continue
-            kept = Node(tree.problem, node.rows, node.box).shaped_like(child)
-            found.append(with_node(tree, path, kept))
+            kept = TreeNode(tree.problem, node.rows, node.box).shaped_like(child)
+            found.append(with_node(tree, address, kept))
     return sorted((t for t in found if t.is_sound), key=lambda t: t.cost)
 
 
-def expansions(tree: Node, most: int = 1) -> list[Node]:
+def expansions(tree: TreeNode, most: int = 1) -> list[TreeNode]:
     """Trees with one leaf more, best first: a leaf is split."""
     found = []
-    todo: list[tuple[Path, Node]] = [((), tree)]
+    todo: list[tuple[Address, TreeNode]] = [((), tree)]
     while todo:
-        path, node = todo.pop()
-        todo += [((*path, side), child) for side, child in enumerate(node.children)]
+        address, node = todo.pop()
+        todo += [((*address, side), child) for side, child in enumerate(node.children)]
         if not node.children:
             losses, goes_left = node.best_splits
             for d in np.argsort(losses, kind="stable")[:2]:
                 if np.isfinite(losses[d]):
                     new = node.split(d, goes_left[node.part(d)])
-                    found.append((new.cost - node.cost, path, new))
+                    found.append((new.cost - node.cost, address, new))
     found.sort(key=lambda entry: entry[0])
-    return [with_node(tree, path, new) for _, path, new in found[:most]]
+    return [with_node(tree, address, new) for _, address, new in found[:most]]
 
 
-def transplanted(tree: Node) -> Node:
+def transplanted(tree: TreeNode) -> TreeNode:
     """Take a leaf away and split another one; the same tree where that does not pay."""
     best = tree
     for shorter in removals(tree)[:N_REMOVED]:

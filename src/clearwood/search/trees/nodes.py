@@ -96,7 +96,7 @@ def make_tree_problem(
 
 
 @dataclass(frozen=True, eq=False)
-class Node:
+class TreeNode:
     """A node of a tree with the rows that come to it; the root stands for the tree.
 
     Attributes
@@ -110,7 +110,7 @@ class Node:
         The feature that is asked about; -1 in a leaf.
     goes_left : ndarray of bool of shape (number of bins of the feature,) or None
         Which of its bins go left; None in a leaf.
-    children : tuple of Node
+    children : tuple of TreeNode
         Left and right, or none.
     """
 
@@ -119,7 +119,7 @@ class Node:
     box: np.ndarray
     feature: int = -1
     goes_left: np.ndarray | None = None
-    children: tuple[Node, ...] = ()
+    children: tuple[TreeNode, ...] = ()
 
     @cached_property
     def sums(self) -> np.ndarray:
@@ -179,7 +179,7 @@ class Node:
         )  # fmt: skip
 
     @cached_property
-    def moved(self) -> Node:
+    def moved(self) -> TreeNode:
         """The best split here, what is below being kept; see :func:`improve`."""
         return _moved(self)
 
@@ -192,16 +192,16 @@ class Node:
         self,
         d: int,
         goes_left: np.ndarray,
-        shapes: tuple[Node, ...] = (),
-    ) -> Node:
+        shapes: tuple[TreeNode, ...] = (),
+    ) -> TreeNode:
         """Ask about a feature here; below, leaves, or splits like ``shapes``."""
         column = self.problem.grid.columns[d]
         sides = kernels.partition(column, self.rows, goes_left)
-        children: list[Node] = []
+        children: list[TreeNode] = []
         for rows, bins in zip(sides, (goes_left, ~goes_left)):
             box = self.box.copy()
             box[self.part(d)] &= bins
-            child = Node(self.problem, rows, box)
+            child = TreeNode(self.problem, rows, box)
             if shapes:
                 child = child.shaped_like(shapes[len(children)])
             children.append(child)
@@ -209,22 +209,22 @@ class Node:
             self, feature=int(d), goes_left=goes_left, children=tuple(children)
         )
 
-    def with_children(self, children: tuple[Node, ...]) -> Node:
+    def with_children(self, children: tuple[TreeNode, ...]) -> TreeNode:
         """The same question with other nodes below."""
         return replace(self, children=children)
 
-    def shaped_like(self, shape: Node) -> Node:
+    def shaped_like(self, shape: TreeNode) -> TreeNode:
         """The same questions as in another tree, asked of the rows here."""
         if not shape.children:
             return self.leaf()
         assert shape.goes_left is not None
         return self.split(shape.feature, shape.goes_left, shape.children)
 
-    def leaf(self) -> Node:
+    def leaf(self) -> TreeNode:
         """The node without what is below."""
-        return Node(self.problem, self.rows, self.box) if self.children else self
+        return TreeNode(self.problem, self.rows, self.box) if self.children else self
 
-    def leaves(self) -> list[Node]:
+    def leaves(self) -> list[TreeNode]:
         """The leaves from left to right."""
         if not self.children:
             return [self]
@@ -240,48 +240,51 @@ class Node:
         return as_list(self).predict(grid)
 
 
-Path = tuple[int, ...]
+Address = tuple[int, ...]
+"""The sides taken from the root to a node: 0 for left, 1 for right."""
 
 
-def inner_nodes(tree: Node, path: Path = ()) -> Iterator[tuple[Path, Node]]:
+def inner_nodes(
+    tree: TreeNode, address: Address = ()
+) -> Iterator[tuple[Address, TreeNode]]:
     """The nodes that ask, parents first, and how to get there from the root."""
     if tree.children:
-        yield path, tree
+        yield address, tree
         for side, child in enumerate(tree.children):
-            yield from inner_nodes(child, (*path, side))
+            yield from inner_nodes(child, (*address, side))
 
 
-def at(tree: Node, path: Path) -> Node:
-    """The node to which a path leads."""
-    for side in path:
+def at(tree: TreeNode, address: Address) -> TreeNode:
+    """The node at an address."""
+    for side in address:
         tree = tree.children[side]
     return tree
 
 
-def with_node(tree: Node, path: Path, node: Node) -> Node:
-    """The tree with another node at the end of a path."""
-    if not path:
+def with_node(tree: TreeNode, address: Address, node: TreeNode) -> TreeNode:
+    """The tree with another node at an address."""
+    if not address:
         return node
     children = list(tree.children)
-    old = children[path[0]]
-    children[path[0]] = with_node(old, path[1:], node)
-    if children[path[0]] is old:
+    old = children[address[0]]
+    children[address[0]] = with_node(old, address[1:], node)
+    if children[address[0]] is old:
         return tree
     return tree.with_children(tuple(children))
 
 
-def root_of(problem: TreeProblem) -> Node:
+def root_of(problem: TreeProblem) -> TreeNode:
     """The tree that is one leaf."""
     rows = np.arange(problem.grid.n_rows)
-    return Node(problem, rows, whole_box(problem.grid))
+    return TreeNode(problem, rows, whole_box(problem.grid))
 
 
-def objective(tree: Node) -> float:
+def objective(tree: TreeNode) -> float:
     """Loss and literals of a whole tree."""
     return tree.cost + tree.problem.constant
 
 
-def leaf_boxes(tree: Node) -> tuple[np.ndarray, tuple[Any, ...]]:
+def leaf_boxes(tree: TreeNode) -> tuple[np.ndarray, tuple[Any, ...]]:
     """The leaves as boxes, and what they say, from left to right.
 
     Returns
@@ -293,13 +296,13 @@ def leaf_boxes(tree: Node) -> tuple[np.ndarray, tuple[Any, ...]]:
     return np.array([leaf.box for leaf in leaves]), tuple(leaf.value for leaf in leaves)
 
 
-def as_list(tree: Node) -> BoxList:
+def as_list(tree: TreeNode) -> BoxList:
     """The same as a list of boxes, the last leaf as ``otherwise``."""
     boxes, values = leaf_boxes(tree)
     return BoxList(boxes[:-1], values[:-1], values[-1], objective(tree))
 
 
-def _moved(node: Node) -> Node:
+def _moved(node: TreeNode) -> TreeNode:
     """The best split here, what is below being kept; the same node where it is best.
 
     Where the children are leaves, what they say is refitted with the split. Else each
@@ -329,10 +332,10 @@ def _moved(node: Node) -> Node:
     return best
 
 
-def _row_costs(tree: Node, rows: np.ndarray) -> np.ndarray:
+def _row_costs(tree: TreeNode, rows: np.ndarray) -> np.ndarray:
     """What each row would cost in a tree that stays as it is."""
     problem = tree.problem
-    moved_in = Node(problem, rows, tree.box).shaped_like(tree)
+    moved_in = TreeNode(problem, rows, tree.box).shaped_like(tree)
     costs = np.empty(problem.grid.n_rows)
     for old, new in zip(tree.leaves(), moved_in.leaves()):
         here = problem.stats[new.rows]

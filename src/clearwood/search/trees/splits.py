@@ -9,7 +9,7 @@ import numpy as np
 
 from clearwood.search.ascent import SMALLEST_CHANGE
 from clearwood.search.trees import _kernels as kernels
-from clearwood.search.trees.nodes import Node, Path, at, with_node
+from clearwood.search.trees.nodes import Address, TreeNode, at, with_node
 
 MOST_AHEAD_ROWS = 2500
 """Rows on which first splits are compared; the best are compared again on all."""
@@ -28,19 +28,19 @@ Proposal = tuple[float, int, np.ndarray]
 """Gain, feature, and the bins that go left."""
 
 
-def grow(root: Node, n_leaves: int, propose: Any) -> Node:
+def grow(root: TreeNode, n_leaves: int, propose: Any) -> TreeNode:
     """Split the leaf with most to gain, again and again."""
     tree = root
-    proposals: dict[Path, Proposal | None] = {(): propose(root)}
+    proposals: dict[Address, Proposal | None] = {(): propose(root)}
     for _ in range(n_leaves - 1):
-        path = max(proposals, key=lambda path: _gain(proposals[path]))
-        proposal = proposals.pop(path)
+        address = max(proposals, key=lambda address: _gain(proposals[address]))
+        proposal = proposals.pop(address)
         if proposal is None or proposal[0] <= SMALLEST_CHANGE:
             break
-        node = at(tree, path).split(*proposal[1:])
-        tree = with_node(tree, path, node)
+        node = at(tree, address).split(*proposal[1:])
+        tree = with_node(tree, address, node)
         for side, child in enumerate(node.children):
-            proposals[(*path, side)] = propose(child)
+            proposals[(*address, side)] = propose(child)
     return tree
 
 
@@ -48,7 +48,7 @@ def _gain(proposal: Proposal | None) -> float:
     return -np.inf if proposal is None else proposal[0]
 
 
-def next_split(leaf: Node) -> Proposal | None:
+def next_split(leaf: TreeNode) -> Proposal | None:
     """The split that lowers the loss most by itself."""
     losses, goes_left = leaf.best_splits
     if not np.isfinite(losses).any():
@@ -58,11 +58,11 @@ def next_split(leaf: Node) -> Proposal | None:
     return gain, d, goes_left[leaf.part(d)]
 
 
-def _own_loss(leaf: Node) -> float:
+def _own_loss(leaf: TreeNode) -> float:
     return float(kernels.leaf_loss(leaf.sums, leaf.problem.hard, leaf.problem.soft))
 
 
-def first_split(leaf: Node) -> Proposal | None:
+def first_split(leaf: TreeNode) -> Proposal | None:
     """The split that lowers the loss most together with the best one on each side.
 
     Returns
@@ -90,7 +90,7 @@ def first_split(leaf: Node) -> Proposal | None:
 
 
 def follow_up(
-    leaf: Node, rows: np.ndarray, features: np.ndarray, masks: np.ndarray
+    leaf: TreeNode, rows: np.ndarray, features: np.ndarray, masks: np.ndarray
 ) -> np.ndarray:
     """Loss after each split, with none, the better one, and both of the follow-ups.
 
@@ -107,7 +107,7 @@ def follow_up(
     return scale * np.stack([left + right, one, left_split + right_split], axis=1)
 
 
-def first_splits(leaf: Node) -> tuple[np.ndarray, np.ndarray]:
+def first_splits(leaf: TreeNode) -> tuple[np.ndarray, np.ndarray]:
     """Splits worth following up: the best of each feature, and evenly spread cuts.
 
     All cuts of all numeric features, where they are few.
@@ -135,7 +135,7 @@ def first_splits(leaf: Node) -> tuple[np.ndarray, np.ndarray]:
     return features, masks
 
 
-def _spread_cuts(leaf: Node, d: int, most: int) -> list[np.ndarray]:
+def _spread_cuts(leaf: TreeNode, d: int, most: int) -> list[np.ndarray]:
     """Cuts of a numeric feature: all if they are few, else with equal numbers between.
 
     Missing values, where there are some, are tried on both sides.
@@ -201,29 +201,29 @@ def best_subtrees(
     return tables[0]
 
 
-def prunings(tree: Node, most: int) -> dict[int, Node]:
+def prunings(tree: TreeNode, most: int) -> dict[int, TreeNode]:
     """The best pruning of every size that there is."""
     nodes, left, right = [tree], [-1], [-1]
-    paths: list[Path] = [()]
+    addresses: list[Address] = [()]
     for i, node in enumerate(nodes):
         for side, child in enumerate(node.children):
             (left, right)[side][i] = len(nodes)
             nodes.append(child)
-            paths.append((*paths[i], side))
+            addresses.append((*addresses[i], side))
             left.append(-1)
             right.append(-1)
     costs = [node.leaf_cost for node in nodes]
     found = {}
     for _, leaves in best_subtrees(costs, left, right, most):
-        found[len(leaves)] = _cut_at(tree, {paths[i] for i in leaves})
+        found[len(leaves)] = _cut_at(tree, {addresses[i] for i in leaves})
     return found
 
 
-def _cut_at(node: Node, leaves: set[Path], path: Path = ()) -> Node:
-    if path in leaves:
+def _cut_at(node: TreeNode, leaves: set[Address], address: Address = ()) -> TreeNode:
+    if address in leaves:
         return node.leaf()
     children = [
-        _cut_at(child, leaves, (*path, side))
+        _cut_at(child, leaves, (*address, side))
         for side, child in enumerate(node.children)
     ]
     return node.with_children(tuple(children))

@@ -5,8 +5,8 @@ import pytest
 from tests.rules.displays.samples import boxes_list, scores_sum, values_sum
 
 from clearwood._features import FeatureSpace
-from clearwood.rules import Interval, Rule, RuleSet
-from clearwood.rules.bars import line_bars
+from clearwood.rules import Interval, Rule, RuleList
+from clearwood.rules.displays.html_table import line_bars
 
 
 def numbers(values, spreads):
@@ -15,7 +15,7 @@ def numbers(values, spreads):
         for k, (value, spread) in enumerate(zip(values, spreads))
     )
     otherwise = Rule((), values[0], (), 10.0, 10.0, spread=0.0)
-    return RuleSet(rules, otherwise, FeatureSpace.numeric(1))
+    return RuleList(rules, otherwise, FeatureSpace.numeric(1))
 
 
 def test_values_lie_on_one_axis_from_the_least_to_the_most():
@@ -36,13 +36,13 @@ def test_nothing_is_drawn_where_nothing_differs_or_is_known():
 
 def test_a_sum_of_values_leaves_the_constant_out():
     bars = line_bars(values_sum())
-    assert [bar["added"] for bar in bars] == [-1.0, 0.25, None]
-    assert [bar["matching"] for bar in bars] == [0.3, 0.6, 1.0]
+    assert [bar["added"] for bar in bars] == [None, -1.0, 0.25]
+    assert [bar["matching"] for bar in bars] == [1.0, 0.3, 0.6]
 
 
 def test_two_classes_are_told_of_one_and_more_not_at_all():
     two = scores_sum(2)
-    scores = np.array([rule.scores[1] for rule in two])
+    scores = np.array([rule.scores[1] for _, rule in two.lines()])
     bars = [bar["added"] for bar in line_bars(two)]
     assert bars == pytest.approx(scores / np.abs(scores).max())
     assert all(bar["added"] is None for bar in line_bars(scores_sum(3)))

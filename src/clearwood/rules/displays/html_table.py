@@ -1,0 +1,172 @@
+"""Rules as an HTML table."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from clearwood._features import printable
+from clearwood.rules.conditions import number_text
+from clearwood.rules.kinds import RuleAverage, RuleList, RuleSum
+from clearwood.rules.render import interval_text, prediction_text
+from clearwood.rules.rule import Rule
+from clearwood.rules.rule_set import RuleSet
+
+CAPTIONS: dict[type[RuleSet], tuple[str, str]] = {
+    RuleList: ("The first rule that a row satisfies decides.",) * 2,
+    RuleSum: (
+        "All rules that a row satisfies add up; the first line is added always.",
+        "All rules that a row satisfies add up, to log-odds of the classes; the first "
+        "line is added always.",
+    ),
+    RuleAverage: (
+        "What is said is the average over all rules that a row satisfies, by their "
+        "weights; the last line is for every row, and stands alone where no other "
+        "holds.",
+        "What is said is the average over all rules that a row satisfies, by their "
+        "weights, of the probabilities of the classes; the last line is for every row, "
+        "and stands alone where no other holds.",
+    ),
+}
+"""What becomes of all the rules that hold, for values and for classes."""
+
+TITLES: dict[type[RuleSet], tuple[str, str]] = {
+    RuleList: (
+        "then {}",
+        "Training rows that this rule decides, and how many satisfy it where that is "
+        "more",
+    ),
+    RuleSum: ("add", "Training rows that satisfy the rule"),
+    RuleAverage: ("say of {}", "Training rows that satisfy the rule"),
+}
+"""Over what the rules say, and what the number of rows means."""
+
+
+def rules_html(rules: RuleSet) -> str:
+    """Rules as an HTML table; names and labels are escaped."""
+    from clearwood._html import render
+
+    return render("rules/rule_set.html", rules=summarize_rules(rules))
+
+
+def summarize_rules(rules: RuleSet) -> dict[str, Any]:
+    """All that the HTML table shows, as plain data."""
+    says, rows = TITLES[type(rules)]
+    target = printable(rules.target)
+    judged = rules.lines_predict
+    return {
+        "task": rules.task,
+        "combine": rules.combine,
+        "target": target,
+        "caption": CAPTIONS[type(rules)][bool(rules.classes)],
+        "says": says.format(target),
+        "rows": rows,
+        # Some were compared with no model, as those of a tree with a posterior.
+        "has_agreement": judged and not all(math.isnan(r.agreement) for r in rules),
+        "has_quality": judged,
+        "has_weights": rules.has_weights,
+        "asks_nothing": rules.asks_nothing,
+        "lines": [
+            {
+                "number": number,
+                "conditions": [c.text(rules.features) for c in rule.conditions],
+                "prediction": rules.says(rule),
+                "weight": number_text(rule.weight),
+                "support": _or_none(rule.support),
+                "caught": _or_none(rule.caught),
+                "share": _share(rule.caught, rules.n_rows),
+                "agreement": _or_none(rule.agreement),
+                "agreement_caught": _or_none(rule.agreement_caught),
+                "precision": _or_none(rule.precision),
+                "precision_caught": _or_none(rule.precision_caught),
+                "spread": _or_none(rule.spread),
+                **bars,
+                "interval": interval_text(rule),
+                "disagreement": _or_none(rule.disagreement),
+                "instead": _instead_text(rules, rule),
+            }
+            for (number, rule), bars in zip(rules.lines(), line_bars(rules))
+        ],
+    }
+
+
+def _instead_text(rules: RuleSet, rule: Rule) -> str | None:
+    """What the model says where it disagrees; of more classes, most often."""
+    if rule.instead is None:
+        return None
+    return "mostly " * (len(rules.classes) > 2) + prediction_text(rule.instead)
+
+
+def _share(rows: float, n_rows: float) -> float | None:
+    return _or_none(rows / n_rows) if n_rows else None
+
+
+def _or_none(value: float) -> float | None:
+    return None if math.isnan(value) else value
+
+
+def line_bars(rules: RuleSet) -> list[dict[str, Any]]:
+    """Lengths and places of the bars, as shares of their room; None for no bar.
+
+    Returns
+    -------
+    list of dict
+        One per line as it is shown. ``matching``: share of the rows that satisfy the
+        rule; ``value``: where lines predict numbers, where on their common axis the
+        rule's number stands, and its spread from there to both sides; ``added``: in a
+        sum, what is added over the most that any rule adds; ``weighed``: in an average,
+        the weight over the largest.
+
+    Examples
+    --------
+    >>> from clearwood import FeatureSpace, Interval
+    >>> rules = RuleSum(
+    ...     (Rule((Interval(0, low=0.5),), -8.0), Rule((Interval(1, low=0.5),), 2.0)),
+    ...     Rule((), 20.0),
+    ...     FeatureSpace.numeric(2))
+    >>> [bar["added"] for bar in line_bars(rules)]
+    [None, -1.0, 0.25]
+    """
+    shown = [rule for _, rule in rules.lines()]
+    nothing = [None] * len(shown)
+    added = nothing if rules.lines_predict else _added(shown, rules)
+    with_axis = rules.lines_predict and not rules.classes
+    values = _values(shown) if with_axis else nothing
+    most = max(rule.weight for rule in shown) or 1.0
+    return [
+        {
+            "matching": _share(rule.support, rules.n_rows),
+            "value": value,
+            "added": length,
+            **({"weighed": rule.weight / most} if rules.has_weights else {}),
+        }
+        for value, length, rule in zip(values, added, shown)
+    ]
+
+
+def _values(shown: list[Rule]) -> list[Any]:
+    # An unknown spread is not drawn.
+    spread = [0.0 if math.isnan(rule.spread) else rule.spread for rule in shown]
+    low = min(rule.prediction - s for rule, s in zip(shown, spread))
+    high = max(rule.prediction + s for rule, s in zip(shown, spread))
+    room = high - low
+    if not 0 < room < math.inf:
+        return [None] * len(shown)
+    return [
+        {"at": (rule.prediction - low) / room, "spread": s / room}
+        for rule, s in zip(shown, spread)
+    ]
+
+
+def _added(shown: list[Rule], rules: RuleSet) -> list[Any]:
+    if len(rules.classes) > 2:
+        return [None] * len(shown)
+    added = [float(rule.scores[1] if rules.classes else rule.prediction)
+             for rule in shown]  # fmt: skip
+    # The constant of a regression is no change, and may be far larger than all.
+    changes = added if rules.classes else added[1:]
+    most = max(map(abs, changes), default=0.0)
+    if not 0 < most < math.inf:
+        return [None] * len(shown)
+    lengths = [value / most for value in changes]
+    return [None] * (len(shown) - len(lengths)) + lengths

@@ -1,0 +1,47 @@
+"""What sums and averages of rules add up, for exports that write it down."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from clearwood.rules.kinds import RuleAverage, RuleSum
+from clearwood.rules.rule import Rule
+from clearwood.rules.rule_set import RuleSet
+
+Factors = tuple[float, ...]
+"""Their product is added."""
+
+
+def totals_of(rules: RuleSet) -> list[list[Factors]]:
+    """What each line adds to every total, in printed order.
+
+    The last line is where a total starts; the others add to it where they hold. A sum
+    has a total of values, or one per class. An average has one of weights first, and
+    is what the others are over that.
+
+    Examples
+    --------
+    >>> from clearwood import FeatureSpace, Interval
+    >>> half = Rule((Interval(0, low=5.25),), 31.0, weight=0.5)
+    >>> rest = Rule((), 22.0, weight=0.25)
+    >>> totals_of(RuleAverage((half,), rest, FeatureSpace.numeric(1)))
+    [[(0.5,), (0.25,)], [(0.5, 31.0), (0.25, 22.0)]]
+    """
+    parts = PARTS[type(rules)]
+    return [list(total) for total in zip(*map(parts, rules))]
+
+
+def _added(rule: Rule) -> list[Factors]:
+    return [(float(value),) for value in rule.scores or (rule.prediction,)]
+
+
+def _weighted(rule: Rule) -> list[Factors]:
+    weight = float(rule.weight)
+    values = rule.probabilities or (rule.prediction,)
+    return [(weight,), *((weight, float(value)) for value in values)]
+
+
+PARTS: dict[type[RuleSet], Callable[[Rule], list[Factors]]] = {
+    RuleSum: _added,
+    RuleAverage: _weighted,
+}

@@ -1,0 +1,376 @@
+"""The three kinds of rule sets: lists, sums and averages of rules."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from scipy.special import softmax
+
+from clearwood.exceptions import InputError
+from clearwood.rules.conditions import number_text
+from clearwood.rules.render import (
+    for_classes,
+    prediction_text,
+    rows_text,
+    rule_says,
+    signed_text,
+    statistics_text,
+)
+from clearwood.rules.rule import Rule, first_match
+from clearwood.rules.rule_set import RuleSet
+
+LARGEST_ADDEND = 1e300
+LEAST_WEIGHT, LARGEST_WEIGHT, LARGEST_VALUE = 1e-100, 1e100, 1e150
+"""Within these no product of a weight and a value is lost or infinite."""
+
+
+@dataclass(frozen=True, eq=False)
+class RuleList(RuleSet):
+    """An ordered list of rules: the first that a row satisfies decides.
+
+    Rules that never overlap, as those of a tree, are such a list too: of each row only
+    one holds.
+
+    Attributes
+    ----------
+    rules : tuple of Rule
+        In the order in which they are tried and printed.
+    otherwise : Rule
+        Decides where no rule does; it has no conditions.
+    features : FeatureSpace
+        The columns the rules read.
+    classes : tuple
+        Class labels in order; empty in regression.
+    target : str
+        Name of what is predicted.
+    about : dict of str to str
+        Where the rules come from (model, method, settings), for people to read.
+
+    Examples
+    --------
+    >>> from clearwood import FeatureSpace, Interval, Rule, RuleList
+    >>> rules = RuleList(
+    ...     rules=(Rule((Interval(0, low=37.5),), "ill", (0.1, 0.9)),),
+    ...     otherwise=Rule((), "well", (0.8, 0.2)),
+    ...     features=FeatureSpace(("temperature",), (None,)),
+    ...     classes=("well", "ill"))
+    >>> print(rules)
+    1. if temperature > 37.5
+       then ill
+    2. otherwise well
+    >>> rules.predict([[36.9], [39.0]])
+    array(['well', 'ill'], dtype='<U4')
+    """
+
+    combine: ClassVar[str] = "first"
+
+    def apply_encoded(self, encoded: np.ndarray) -> np.ndarray:
+        """As :meth:`apply`, for a table that ``features.encode`` made."""
+        return first_match(self.matches_encoded(encoded))
+
+    def predict_encoded(self, encoded: np.ndarray) -> np.ndarray:
+        """As :meth:`predict`, for a table that ``features.encode`` made."""
+        return self.predictions[self.apply_encoded(encoded)]
+
+    def probabilities_encoded(self, encoded: np.ndarray) -> np.ndarray:
+        """As :meth:`predict_proba`, for a table that ``features.encode`` made."""
+        shares = np.array([rule.probabilities for rule in self])
+        return shares[self.apply_encoded(encoded)]
+
+    def decides(self, encoded: np.ndarray) -> np.ndarray:
+        """The line that decides each row, as a position."""
+        return self.apply_encoded(encoded)
+
+    def takes_part(self, encoded: np.ndarray) -> np.ndarray:
+        """In each row, the line that decides."""
+        return self.apply_encoded(encoded)[:, None] == np.arange(self.n_rules)
+
+    @property
+    def n_rows(self) -> float:
+        """Rows that the statistics are of: each is decided by one line."""
+        return sum(rule.caught for rule in self)
+
+    @property
+    def heading(self) -> str:
+        """None: a list speaks for itself."""
+        return ""
+
+    @property
+    def asks_nothing(self) -> str:
+        """The word of the last line."""
+        return "otherwise"
+
+    def text_lines(self) -> list[str]:
+        """A line for what is asked, one for what is said."""
+        lines = []
+        for number, rule in enumerate(self.rules, start=1):
+            lines.append(f"{number}. if {rule.text(self.features)}")
+            lines.append(f"   then {rule_says(self, rule)}")
+        return [*lines, f"{self.n_rules}. otherwise {rule_says(self, self.otherwise)}"]
+
+
+class _AllThatHold(RuleSet):
+    """Where every rule that a row satisfies has a say, and so does ``otherwise``."""
+
+    def predict_encoded(self, encoded: np.ndarray) -> np.ndarray:
+        """As :meth:`predict`, for a table that ``features.encode`` made."""
+        found = self.comes_to(encoded)
+        return np.array(self.classes)[found.argmax(axis=1)] if self.classes else found
+
+    def takes_part(self, encoded: np.ndarray) -> np.ndarray:
+        """In each row, all rules that it satisfies, and the last line."""
+        everywhere = np.ones((len(encoded), 1), dtype=bool)
+        return np.hstack([self.matches_encoded(encoded), everywhere])
+
+    @property
+    def n_rows(self) -> float:
+        """Rows that the statistics are of: the last line holds in all of them."""
+        return self.otherwise.support
+
+    def _added_up(self, encoded: np.ndarray, parts: np.ndarray) -> np.ndarray:
+        """The sum over the lines that hold in each row; one part per line."""
+        total = np.repeat(parts[-1:], len(encoded), axis=0)
+        # One rule after the other, in printed order, as a reader would add them.
+        for rule, part in zip(self.rules, parts):
+            total[rule.matches(encoded)] += part
+        return total
+
+
+@dataclass(frozen=True, eq=False)
+class RuleSum(_AllThatHold):
+    """A sum of rules: all that a row satisfies add up.
+
+    Of numbers they add values, of classes log-odds (``scores``) of each.
+
+    Attributes
+    ----------
+    rules : tuple of Rule
+        In the order in which they are printed and added.
+    otherwise : Rule
+        The constant from which the total starts; it has no conditions.
+    features, classes, target, about
+        As in :class:`RuleList`.
+
+    Examples
+    --------
+    >>> from clearwood import FeatureSpace, Interval, Rule, RuleSum
+    >>> rules = RuleSum(
+    ...     (Rule((Interval(0, low=5.25),), 9.0), Rule((Interval(1, low=10.0),), -2.0)),
+    ...     Rule((), 20.0),
+    ...     FeatureSpace(("height", "age"), (None, None)), target="heating")
+    >>> print(rules)
+    heating = the sum of
+       20  always
+    1. + 9
+          if height > 5.25
+    2. - 2
+          if age > 10
+    >>> rules.predict([[6.0, 20.0], [6.0, 1.0]])
+    array([27., 29.])
+    """
+
+    combine: ClassVar[str] = "sum"
+    lines_predict: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if np.abs(self._added()).max() > LARGEST_ADDEND:
+            raise InputError(
+                f"A rule of a sum must add at most {LARGEST_ADDEND} in size, so "
+                "that totals stay finite."
+            )
+
+    def _added(self) -> np.ndarray:
+        """What each line adds, in printed order."""
+        added = [rule.scores if self.classes else rule.prediction for rule in self]
+        return np.array(added, dtype=np.float64)
+
+    def apply_encoded(self, encoded: np.ndarray) -> np.ndarray:
+        """No rule decides alone: an error."""
+        raise InputError(
+            "In a sum no rule decides alone; `matches` says which rules add to a "
+            "row, `totals` what they add up to."
+        )
+
+    def totals(self, X: object) -> np.ndarray:
+        """What the rules add up to.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_classes)
+            Values, or log-odds of the classes before they are made probabilities.
+        """
+        return self.comes_to(self.features.encode(X))
+
+    def comes_to(self, encoded: np.ndarray) -> np.ndarray:
+        """The totals."""
+        return self._added_up(encoded, self._added())
+
+    def probabilities_encoded(self, encoded: np.ndarray) -> np.ndarray:
+        """As :meth:`predict_proba`, for a table that ``features.encode`` made."""
+        return softmax(self.comes_to(encoded), axis=1)
+
+    @property
+    def heading(self) -> str:
+        """What the lines add up to."""
+        goal = f"log-odds of {self.target}" if self.classes else self.target
+        return f"{goal} = the sum of"
+
+    @property
+    def asks_nothing(self) -> str:
+        """The word of the constant."""
+        return "always"
+
+    def lines(self) -> list[tuple[int | None, Rule]]:
+        """The constant first, without a number, then the rules."""
+        *rules, (_, constant) = super().lines()
+        return [(None, constant), *rules]
+
+    def text_lines(self) -> list[str]:
+        """A line for what is added, one for where."""
+        lines = [self.heading, f"   {self.says(self.otherwise)}  always"]
+        for number, rule in enumerate(self.rules, start=1):
+            rows = "" if math.isnan(rule.support) else f"  ({rows_text(rule.support)})"
+            lines.append(f"{number}. {self.says(rule)}")
+            lines.append(f"      if {rule.text(self.features)}{rows}")
+        return lines
+
+    def says(self, rule: Rule) -> str:
+        """What a line adds: a number, or numbers and the classes they are for."""
+        write = signed_text if rule.conditions else number_text
+        if not self.classes:
+            return write(rule.prediction)
+        # Log-odds of two classes are told of one of them: the first is always 0.
+        pairs = [(s, c) for s, c in zip(rule.scores, self.classes) if s != 0]
+        return for_classes([(write(score), label) for score, label in pairs]) or "0"
+
+    def says_briefly(self, rule: Rule) -> str:
+        """One number; of more than two classes the one that gains most."""
+        if len(self.classes) > 2:
+            return prediction_text(rule.prediction)
+        value = rule.scores[1] if self.classes else rule.prediction
+        return signed_text(value) if rule.conditions else number_text(value)
+
+
+@dataclass(frozen=True, eq=False)
+class RuleAverage(_AllThatHold):
+    """An average of rules: of all that a row satisfies, by their weights.
+
+    The average is of values, or of class probabilities.
+
+    Attributes
+    ----------
+    rules : tuple of Rule
+        In the order in which they are printed.
+    otherwise : Rule
+        Always takes part, with its weight; where no weight is above zero it is what is
+        said. It has no conditions.
+    features, classes, target, about
+        As in :class:`RuleList`.
+
+    Examples
+    --------
+    >>> from clearwood import FeatureSpace, Interval, Rule, RuleAverage
+    >>> rules = RuleAverage(
+    ...     (Rule((Interval(0, low=5.25),), 31.0, weight=0.5),),
+    ...     Rule((), 22.0, weight=0.25),
+    ...     FeatureSpace(("height",), (None,)), target="heating")
+    >>> print(rules)
+    heating = the average of all lines that hold, by their weights
+    1. if height > 5.25
+       31 with weight 0.5
+    2. always 22 with weight 0.25
+    >>> rules.predict([[6.0], [1.0]])
+    array([28., 22.])
+    """
+
+    combine: ClassVar[str] = "average"
+    has_weights: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for number, rule in enumerate(self, start=1):
+            weight = rule.weight
+            if weight != 0 and not LEAST_WEIGHT <= weight <= LARGEST_WEIGHT:
+                raise InputError(
+                    f"Rule {number} has the weight {weight!r}; expected 0, or a number "
+                    f"from {LEAST_WEIGHT:g} to {LARGEST_WEIGHT:g}."
+                )
+            value = 0.0 if rule.probabilities else rule.prediction
+            if not abs(value) <= LARGEST_VALUE:
+                raise InputError(
+                    f"Rule {number} says {value!r}; in an average it must say at most "
+                    f"{LARGEST_VALUE:g} in size, so that totals stay finite."
+                )
+
+    def apply_encoded(self, encoded: np.ndarray) -> np.ndarray:
+        """No rule decides alone: an error."""
+        raise InputError(
+            "In an average no rule decides alone; `matches` says which rules take "
+            "part in a row, and `weight` how much each of them counts."
+        )
+
+    def comes_to(self, encoded: np.ndarray) -> np.ndarray:
+        """What the rules that hold say on average: values, or class probabilities."""
+        said = np.array([r.probabilities or (r.prediction,) for r in self], np.float64)
+        weights = np.array([rule.weight for rule in self], dtype=np.float64)
+        total = self._added_up(encoded, weights[:, None] * said)
+        weight = self._added_up(encoded, weights)
+        nothing = weight == 0
+        total[nothing], weight[nothing] = said[-1], 1.0
+        mean = total / weight[:, None]
+        return mean if self.classes else mean[:, 0]
+
+    def probabilities_encoded(self, encoded: np.ndarray) -> np.ndarray:
+        """As :meth:`predict_proba`, for a table that ``features.encode`` made."""
+        return self.comes_to(encoded)
+
+    @property
+    def heading(self) -> str:
+        """What the average is of."""
+        goal = "probabilities of " * bool(self.classes) + self.target
+        return f"{goal} = the average of all lines that hold, by their weights"
+
+    @property
+    def asks_nothing(self) -> str:
+        """The word of the last line; without a weight it speaks where no other does."""
+        return "always" if self.otherwise.weight > 0 else "otherwise"
+
+    def text_lines(self) -> list[str]:
+        """What is asked, what is said, and its weight."""
+        lines = [self.heading]
+        for number, rule in enumerate(self.rules, start=1):
+            lines.append(f"{number}. if {rule.text(self.features)}")
+            lines.append(f"   {self._with_statistics(rule)}")
+        last = self.otherwise
+        says = self._with_statistics(last) if last.weight > 0 else self.says(last)
+        return [*lines, f"{self.n_rules}. {self.asks_nothing} {says}"]
+
+    def _with_statistics(self, rule: Rule) -> str:
+        known = ", ".join(statistics_text(self, rule))
+        return self.says_in_full(rule) + (f"  ({known})" if known else "")
+
+    def says(self, rule: Rule) -> str:
+        """What a line says: a value, or probabilities and their classes."""
+        if not self.classes:
+            return prediction_text(rule.prediction)
+        pairs = list(zip(map(number_text, rule.probabilities), self.classes))
+        if len(pairs) == 2:
+            # The other class has what is left of 1.
+            return for_classes(pairs[1:])
+        kept = [pair for pair, p in zip(pairs, rule.probabilities) if p > 0]
+        return for_classes(kept)
+
+    def says_in_full(self, rule: Rule) -> str:
+        """What a line brings into the average, with its weight."""
+        return f"{self.says(rule)} with weight {number_text(rule.weight)}"
+
+
+KINDS: tuple[type[RuleSet], ...] = (RuleList, RuleSum, RuleAverage)
