@@ -2,7 +2,7 @@
 
 A step takes a node of the current tree and grows everything below it anew. Each new
 node looks a few questions ahead: what it does is drawn from the exact posterior of the
-trees that end there (``exact_states``). A Metropolis-Hastings test then corrects for
+trees that end there (``states``). A Metropolis-Hastings test then corrects for
 what comes later. Where the look ahead reaches the largest depth nothing is left to
 correct, and the step is an exact draw of that part of the tree.
 

@@ -1,6 +1,6 @@
 """The states of the exact sum: how many, what the rows say there, and the recursion.
 
-``_exact_kernels`` says how states are numbered.
+``_kernels`` says how states are numbered.
 """
 
 from __future__ import annotations

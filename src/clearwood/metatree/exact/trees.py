@@ -64,7 +64,7 @@ def structure_of(
 def state_of(
     n_values: np.ndarray, start: np.ndarray, conditions: Mapping[int, int]
 ) -> int:
-    """Number of a state within its level; see ``_exact_kernels``."""
+    """Number of a state within its level; see ``_kernels``."""
     rank, cell, stride = 0, 0, 1
     for i, feature in enumerate(sorted(conditions)):
         rank += comb(feature, i + 1)
