@@ -19,7 +19,7 @@ import numpy as np
 from clearwood.conjugate import LeafModel
 from clearwood.exceptions import InputError
 from clearwood.metatree.exact.states import (
-    Problem,
+    Levels,
     add_up,
     binomial_table,
     check_n_values,
@@ -286,8 +286,8 @@ class TreeSampler:
             self.leaf_model, columns, self.rows[here], n_values, binomial, start
         )
         log_leaf = [self.leaf_model.log_marginal(table) for table in stats]
-        problem = Problem(n_values, binomial, priors, start, log_leaf)
-        log_sum = add_up(problem)
+        levels = Levels(n_values, binomial, priors, start, log_leaf)
+        log_sum = add_up(levels)
 
         log_share = np.full((2, len(self.n_values) + 1), -np.inf)
         log_prior = log_share[1]

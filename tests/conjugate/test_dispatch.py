@@ -5,7 +5,7 @@ import pytest
 from tests.conjugate import naive
 
 from clearwood import conjugate
-from clearwood.conjugate.kinds import KINDS, add_one, kind_of, log_predictive
+from clearwood.conjugate.dispatch import KINDS, add_one, kind_of, log_predictive
 from clearwood.exceptions import InputError
 
 CASES = [
