@@ -32,7 +32,7 @@ class Line(NamedTuple):
     y: float
 
 
-class Place(NamedTuple):
+class TreeLayout(NamedTuple):
     """Where all things stand, in points from the upper left corner."""
 
     size: float
@@ -46,7 +46,7 @@ class Place(NamedTuple):
     legend: Legend
 
 
-def lay_out(tree: AnnotatedTree, width: float, size: float) -> Place:
+def lay_out(tree: AnnotatedTree, width: float, size: float) -> TreeLayout:
     """The places of all lines for a width and a size of letters, in points."""
     sure = (width - 9.0 * size, width)
     rows = sure[0] - 1.4 * size
@@ -105,7 +105,7 @@ def lay_out(tree: AnnotatedTree, width: float, size: float) -> Place:
         for line in _cut(note, width, small):
             texts.append(Text(0.0, below, line, quiet=True, small=True))
             below += 1.2 * size
-    return Place(
+    return TreeLayout(
         size, width, below, shares, sure, (0.82 * 2.2 * size, y), lines,
         [*texts, *legend.texts], legend,
     )  # fmt: skip
