@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 from hypothesis import settings
+from sklearn.datasets import load_breast_cancer, load_diabetes
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from threadpoolctl import threadpool_limits
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -40,6 +42,20 @@ def one_thread():
     """Keep boosting and linear algebra to one thread: on few rows they only wait."""
     with threadpool_limits(limits=1):
         yield
+
+
+@pytest.fixture(scope="session")
+def cancer():
+    """Two classes of 569 rows and 30 columns, and a forest; only to be read."""
+    X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    return X, y, RandomForestClassifier(20, random_state=0).fit(X, y)
+
+
+@pytest.fixture(scope="session")
+def diabetes():
+    """Values of 442 rows and 10 columns, and a forest; only to be read."""
+    X, y = load_diabetes(return_X_y=True, as_frame=True)
+    return X, y, RandomForestRegressor(20, max_depth=5, random_state=0).fit(X, y)
 
 
 @pytest.fixture(scope="session")

@@ -362,7 +362,7 @@ def test_rules_of_the_ensemble_without_some_columns(table, method):
 
 
 def test_limits_are_for_lists_and_do_not_contradict_each_other(table):
-    for option in ("--forbid", "--increasing", "--decreasing"):
+    for option in ("--increasing", "--decreasing"):
         assert simplify(table, option, "age", "--method", "em").exit_code == 2
     limits = ("--increasing", "dose,age", "--decreasing", "age")
     result = simplify(table, "--method", "list", *limits)

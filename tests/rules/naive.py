@@ -97,3 +97,36 @@ def ways(rules, d, most=200_000):
     first = rules.apply_encoded(rows)
     changes = [np.diff(s[first].reshape(-1, len(along)), axis=1) for s in said]
     return {int(np.sign(c)) for change in changes for c in change.ravel() if c != 0}
+
+
+def read_aloud(document, row):
+    """What the rules of a JSON document say of a row (a dict): a value, or shares."""
+    labels = {f["name"]: f["categories"] for f in document["features"]}
+    lines = [*document["rules"], document["otherwise"]]
+    holds = [all(satisfies(c, row, labels) for c in k["conditions"]) for k in lines]
+    classes = document["task"] == "classification"
+    key = "probabilities" if classes else "prediction"
+    if document["combine"] == "first":
+        return lines[holds.index(True)][key]
+    lines = [line for line, it_holds in zip(lines, holds) if it_holds]
+    if document["combine"] == "average":
+        said = np.array([line[key] for line in lines])
+        weight = np.array([line["weight"] for line in lines])
+        return said[-1] if not weight.any() else weight @ said / weight.sum()
+    if not classes:
+        return sum(line["prediction"] for line in lines)
+    odds = np.exp(np.sum([line["scores"] for line in lines], axis=0))
+    return odds / odds.sum()
+
+
+def satisfies(condition, row, labels):
+    """Whether a row has the value that is asked for."""
+    value = row[condition["feature"]]
+    if value is None or value != value:
+        return condition["missing"]
+    if "categories" in condition:
+        if value not in labels[condition["feature"]]:
+            return condition["unseen"]
+        return value in condition["categories"]
+    low, high = condition["low"], condition["high"]
+    return (low is None or low < value) and (high is None or value <= high)

@@ -3,32 +3,17 @@
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 from sklearn.ensemble import (
     HistGradientBoostingClassifier,
     HistGradientBoostingRegressor,
-    RandomForestClassifier,
     RandomForestRegressor,
 )
-from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
-from tests.simplifiers.common import check_disjoint_and_true, people
+from sklearn.tree import DecisionTreeRegressor
+from tests.estimators import people
+from tests.simplifiers.common import check_disjoint_and_true
 
 import clearwood as cw
 from clearwood.datasets import make_xor_regression
-
-
-@pytest.fixture(scope="module")
-def cancer():
-    X, y = load_breast_cancer(return_X_y=True, as_frame=True)
-    forest = RandomForestClassifier(20, random_state=0).fit(X, y)
-    return X, y, forest
-
-
-@pytest.fixture(scope="module")
-def diabetes():
-    X, y = load_diabetes(return_X_y=True, as_frame=True)
-    forest = RandomForestRegressor(20, max_depth=5, random_state=0).fit(X, y)
-    return X, y, forest
 
 
 def tree_of(estimator, **settings):
@@ -49,31 +34,6 @@ def test_a_forest_in_four_leaves(cancer, diabetes):
         text = str(found.tree_)
         for number in range(1, found.tree_.n_leaves + 1):
             assert text.count(f" {number}. then ") == 1
-
-
-def test_the_path_has_all_sizes(diabetes):
-    X, y, forest = diabetes
-    found = tree_of(forest, n_rules=3, max_rules=7).fit(X, y)
-    assert [rules.n_rules for rules in found.path_] == list(range(1, 8))
-    assert found.path_[2].rules == found.rules_.rules
-    assert found.n_rules_ == 3
-    fidelity = [r.evaluate(X, teacher=forest).fidelity for r in found.path_]
-    assert fidelity == sorted(fidelity)
-
-
-def test_auto_takes_the_fewest_within_one_standard_error(cancer):
-    X, y, forest = cancer
-    settings = {"n_rules": "auto", "max_rules": 5}
-    found = tree_of(forest, **settings).fit(X, y)
-    fidelity = np.array(found.cv_results_["fidelity"][0])
-    error = np.array(found.cv_results_["standard_error"][0])
-    best = fidelity.argmax()
-    enough = fidelity >= fidelity[best] - error[best]
-    assert len(fidelity) == 5
-    assert found.n_rules_ == enough.argmax() + 1
-    assert found.rules_.n_rules == found.n_rules_
-    jobs = tree_of(forest, n_jobs=2, **settings).fit(X, y)
-    assert jobs.rules_.to_json() == found.rules_.to_json()
 
 
 def test_leaves_say_the_mean_of_their_rows(diabetes):
@@ -108,10 +68,13 @@ def test_simplify_by_trees(cancer, diabetes):
         assert rules.matches(X).sum(axis=1).max() == 1
 
 
-def test_categories_and_missing_values():
+@pytest.mark.parametrize(
+    "make", [cw.DistilledTreeClassifier, cw.BornAgainTreeClassifier]
+)
+def test_trees_ask_of_categories_and_missing_values_as_their_rules_do(make):
     X, y = people()
     model = HistGradientBoostingClassifier(random_state=0).fit(X, y)
-    found = tree_of(model).fit(X, y)
+    found = make(model, n_rules=4, max_rules=4, random_state=0).fit(X, y)
     assert found.rules_.evaluate(X, y, teacher=model).fidelity == 1.0
     assert "(age > 60 or missing)" in str(found.tree_)
     assert "ward in {'east', 'south'}" in str(found.tree_)
@@ -121,47 +84,6 @@ def test_categories_and_missing_values():
         {"age": [np.nan, 30.0, 70.0], "ward": pd.Categorical([None, "west", "west"])}
     )
     np.testing.assert_array_equal(found.tree_.predict(odd), found.rules_.predict(odd))
-    again = cw.RuleSet.from_json(found.rules_.to_json())
-    np.testing.assert_array_equal(again.predict(X), found.predict(X))
-
-
-def test_many_classes_and_text_labels():
-    X, y = load_iris(return_X_y=True)
-    labels = np.array(["setosa", "versicolor", "virginica"])[y]
-    forest = RandomForestClassifier(10, random_state=0).fit(X, labels)
-    found = tree_of(forest, n_rules=3).fit(X, labels)
-    assert set(found.predict(X)) == set(labels)
-    assert found.rules_.evaluate(X, teacher=forest).fidelity > 0.95
-    best = found.classes_[found.predict_proba(X).argmax(axis=1)]
-    np.testing.assert_array_equal(best, found.predict(X))
-
-
-def test_rows_without_weight_do_not_count(cancer):
-    X, y, forest = cancer
-    weight = (np.arange(len(y)) % 2).astype(float)
-    half = tree_of(forest).fit(X[1::2], y[1::2])
-    weighted = tree_of(forest).fit(X, y, sample_weight=weight)
-    assert weighted.rules_.rules == half.rules_.rules
-
-
-def test_an_ensemble_that_says_one_thing_is_one_leaf():
-    X, y = load_iris(return_X_y=True)
-    same = HistGradientBoostingClassifier(min_samples_leaf=1000).fit(X, y)
-    few = DecisionTreeClassifier()
-    assert tree_of(same, n_rules="auto").fit(X, y).rules_.n_rules == 1
-    assert tree_of(few, n_rules="auto").fit(X[:2], [0, 1]).rules_.n_rules == 1
-
-
-def test_forbidden_features_are_not_asked(cancer):
-    X, y, forest = cancer
-    free = tree_of(forest, n_rules=4).fit(X, y)
-    asked = {c.feature for rule in free.rules_ for c in rule.conditions}
-    forbidden = [X.columns[d] for d in asked]
-    found = tree_of(forest, n_rules=4, forbidden=forbidden).fit(X, y)
-    assert found.rules_.n_rules > 1
-    for rule in found.rules_:
-        assert not {c.feature for c in rule.conditions} & asked
-    np.testing.assert_array_equal(found.tree_.predict(X), found.predict(X))
 
 
 def test_minus_infinity_is_a_value_like_any_other():

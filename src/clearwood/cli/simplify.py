@@ -20,8 +20,6 @@ from clearwood.cli.options import names
 from clearwood.cli.outputs import write_rules
 from clearwood.simplifiers import METHODS
 
-CAN_FORBID = tuple(name for name in METHODS if name not in ("fab", "em"))
-
 
 @click.command(short_help="Explain a model, or one trained here, by a few rules.")
 @shared.files
@@ -35,18 +33,11 @@ CAN_FORBID = tuple(name for name in METHODS if name not in ("fab", "em"))
     show_default=True,
     help="list: the first rule that fits decides; found by a search for what says best "
     "what the ensemble says. tree: rules that never overlap. born-again: such rules by "
-    "asking the model about made rows. additive: all rules that fit add up. in-trees: "
+    "asking the model about synthetic rows. additive: all that fit add up. in-trees: "
     "the ensemble's own rules, shortened. fab, em: rules of a mixture model. "
     "node-harvest: the weighted average of the ensemble's own nodes (extra harvest).",
 )
 @shared.max_rules
-@click.option(
-    "--prune",
-    type=click.Choice(["coverage", "prediction"]),
-    default="coverage",
-    show_default=True,
-    help="prediction drops more conditions: all that change no prediction.",
-)
 @click.option(
     "--restarts",
     type=click.IntRange(min=1),
@@ -62,9 +53,7 @@ CAN_FORBID = tuple(name for name in METHODS if name not in ("fab", "em"))
     help="all: a question that many trees ask counts more.",
 )
 @shared.drop
-@click.option(
-    "--forbid", help="Columns that no rule may ask (not fab, em): --forbid sex,age"
-)
+@click.option("--forbid", help="Columns that no rule may ask: --forbid sex,age")
 @click.option(
     "--increasing",
     help="Columns with which the value, or the probability of the second class, must "
@@ -106,14 +95,13 @@ def _check_usage(files: tuple[str, ...], options: dict[str, Any]) -> None:
     check_files("simplify", files, options)
     given = click.get_current_context().get_parameter_source
     method = options["method"]
-    for name in ("prune", "restarts", "statement_counts"):
+    for name in ("restarts", "statement_counts"):
         if method not in ("fab", "em") and given(name) is not ParameterSource.DEFAULT:
             option = name.replace("_", "-")
             raise click.UsageError(f"--{option} is for --method fab or em.")
-    for name in ("forbid", "increasing", "decreasing"):
-        allowed = CAN_FORBID if name == "forbid" else ("list",)
-        if method not in allowed and options[name]:
-            raise click.UsageError(f"--{name} is for --method {' or '.join(allowed)}.")
+    for name in ("increasing", "decreasing"):
+        if method != "list" and options[name]:
+            raise click.UsageError(f"--{name} is for --method list.")
     both = set(names(options["increasing"])) & set(names(options["decreasing"]))
     if both:
         raise click.UsageError(
@@ -147,32 +135,26 @@ def _read_model(
 
 
 def _explain(model: Any, split: Any, task: str, options: dict[str, Any]) -> Any:
-    from clearwood.simplifiers.api import make_simplifier, settings_of
+    from clearwood.simplifiers.api import make_simplifier
 
     settings: dict[str, Any] = {}
-    if options["method"] in CAN_FORBID:
-        settings["forbidden"] = names(options["forbid"])
     if options["method"] == "list":
         rising, falling = names(options["increasing"]), names(options["decreasing"])
         signs = dict.fromkeys(rising, 1) | dict.fromkeys(falling, -1)
         settings["monotonic_cst"] = signs
     if options["method"] in ("fab", "em"):
         settings |= {
-            "prune": options["prune"],
             "n_restarts": options["restarts"],
             "statement_counts": options["statement_counts"],
         }
-    run = {
-        "n_jobs": options["jobs"],
-        "verbose": sys.stderr.isatty() and not options["quiet"],
-    }
-    known = settings_of(options["method"], task)
-    settings |= {name: value for name, value in run.items() if name in known}
     rules = make_simplifier(
         model,
         options["method"],
         task,
         max_rules=options["max_rules"],
+        forbidden=names(options["forbid"]),
+        n_jobs=options["jobs"],
+        verbose=sys.stderr.isatty() and not options["quiet"],
         random_state=options["seed"],
         **settings,
     ).fit(split.X, split.y)

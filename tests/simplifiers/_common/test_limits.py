@@ -124,24 +124,6 @@ def test_rising_lists_follow_a_forest_nearly_as_well(diabetes):
     assert found.rules_.about["increasing"] == "bmi, bp, s5"
 
 
-def test_forbidden_features_are_never_asked(diabetes):
-    X, y, forest = diabetes
-    free = cw.RuleListRegressor(forest, **QUICK, random_state=0).fit(X, y)
-    assert {"bmi", "s5"} <= asked(free.rules_)
-    place = X.columns.get_loc("s5")
-    for forbidden in (["bmi", "s5"], ("bmi", place), np.array(["s5", "bmi"])):
-        quick = {**QUICK, "random_state": 0, "forbidden": forbidden}
-        found = cw.RuleListRegressor(forest, **quick).fit(X, y)
-        for rules in found.path_:
-            assert not asked(rules) & {"bmi", "s5"}
-        assert found.rules_.n_rules == 5
-        assert found.rules_.about["forbidden"] == "bmi, s5"
-    # What is forbidden is still told to the ensemble in synthetic rows.
-    nothing = cw.RuleListRegressor(forest, **quick | {"forbidden": list(X)}).fit(X, y)
-    assert [rules.n_rules for rules in nothing.path_] == [1]
-    assert nothing.predict(X) == pytest.approx(forest.predict(X).mean(), rel=0.1)
-
-
 def test_synthetic_rows_hold_real_values_of_forbidden_features():
     # Only where "hidden" varies in synthetic rows too, does the ensemble say its mean.
     rng = np.random.default_rng(0)

@@ -6,14 +6,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.stats import chi2_contingency, chisquare
-from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 from sklearn.ensemble import (
-    HistGradientBoostingClassifier,
     RandomForestClassifier,
     RandomForestRegressor,
 )
-from sklearn.tree import DecisionTreeClassifier
-from tests.simplifiers.common import check_disjoint_and_true, people
+from tests.simplifiers.common import check_disjoint_and_true
 
 import clearwood as cw
 from clearwood.simplifiers.born_again import trees as smeared_trees
@@ -87,20 +84,6 @@ def test_draws_are_like_those_of_rejection():
         assert chi2_contingency(np.array(tables)[:, some]).pvalue > 1e-3
 
 
-@pytest.fixture(scope="module")
-def cancer():
-    X, y = load_breast_cancer(return_X_y=True, as_frame=True)
-    forest = RandomForestClassifier(20, random_state=0).fit(X, y)
-    return X, y, forest
-
-
-@pytest.fixture(scope="module")
-def diabetes():
-    X, y = load_diabetes(return_X_y=True, as_frame=True)
-    forest = RandomForestRegressor(20, max_depth=5, random_state=0).fit(X, y)
-    return X, y, forest
-
-
 def tree_of(estimator, **settings):
     quick = {"n_rules": 4, "max_rules": 4, "n_node_rows": 200, "random_state": 0}
     regressor = type(estimator).__name__.endswith("Regressor")
@@ -165,21 +148,6 @@ def test_leaves_side_by_side_say_different_classes(cancer):
         check(tree.root)
 
 
-def test_auto_takes_the_fewest_within_one_standard_error(cancer):
-    X, y, forest = cancer
-    settings = {"n_rules": "auto", "max_rules": 6}
-    found = tree_of(forest, **settings).fit(X, y)
-    fidelity = np.array(found.cv_results_["fidelity"][0])
-    error = np.array(found.cv_results_["standard_error"][0])
-    best = fidelity.argmax()
-    assert found.n_rules_ == (fidelity >= fidelity[best] - error[best]).argmax() + 1
-    assert 1 < found.rules_.n_rules <= found.n_rules_
-    jobs = tree_of(forest, n_jobs=2, **settings).fit(X, y)
-    assert jobs.rules_.to_json() == found.rules_.to_json()
-    other = tree_of(forest, **settings | {"random_state": 1}).fit(X, y)
-    assert other.rules_.to_json() != found.rules_.to_json()
-
-
 def test_a_planted_tree_is_found():
     rng = np.random.default_rng(0)
     X = rng.random((1000, 5))
@@ -212,62 +180,6 @@ def test_leaves_say_what_the_ensemble_says(diabetes):
     for i, rule in enumerate(found.rules_):
         near = pytest.approx(said[caught == i].mean(), abs=0.02 * said.std())
         assert rule.prediction == near
-
-
-def test_categories_and_missing_values():
-    X, y = people()
-    model = HistGradientBoostingClassifier(random_state=0).fit(X, y)
-    found = tree_of(model, p_alt=0.5).fit(X, y)
-    assert found.rules_.evaluate(X, y, teacher=model).fidelity == 1.0
-    assert "(age > 60 or missing)" in str(found.tree_)
-    assert "ward in {'east', 'south'}" in str(found.tree_)
-    check_disjoint_and_true(found, X)
-    odd = pd.DataFrame(
-        {"age": [np.nan, 30.0, 70.0], "ward": pd.Categorical([None, "west", "west"])}
-    )
-    np.testing.assert_array_equal(found.tree_.predict(odd), found.rules_.predict(odd))
-    again = cw.RuleSet.from_json(found.rules_.to_json())
-    np.testing.assert_array_equal(again.predict(X), found.predict(X))
-
-
-def test_many_classes_and_text_labels():
-    X, y = load_iris(return_X_y=True)
-    labels = np.array(["setosa", "versicolor", "virginica"])[y]
-    forest = RandomForestClassifier(10, random_state=0).fit(X, labels)
-    found = tree_of(forest, n_rules=3).fit(X, labels)
-    assert set(found.predict(X)) == set(labels)
-    assert found.rules_.evaluate(X, teacher=forest).fidelity > 0.95
-    best = found.classes_[found.predict_proba(X).argmax(axis=1)]
-    np.testing.assert_array_equal(best, found.predict(X))
-
-
-def test_rows_without_weight_do_not_count(cancer):
-    X, y, forest = cancer
-    weight = (np.arange(len(y)) % 2).astype(float)
-    half = tree_of(forest).fit(X[1::2], y[1::2])
-    weighted = tree_of(forest).fit(X, y, sample_weight=weight)
-    assert weighted.rules_.rules == half.rules_.rules
-
-
-def test_an_ensemble_that_says_one_thing_is_one_leaf():
-    X, y = load_iris(return_X_y=True)
-    same = HistGradientBoostingClassifier(min_samples_leaf=1000).fit(X, y)
-    few = DecisionTreeClassifier()
-    for n_rules in ("auto", 3):
-        assert tree_of(same, n_rules=n_rules).fit(X, y).rules_.n_rules == 1
-        assert tree_of(few, n_rules=n_rules).fit(X[:2], [0, 1]).rules_.n_rules == 1
-
-
-def test_forbidden_features_are_not_asked(cancer):
-    X, y, forest = cancer
-    free = tree_of(forest).fit(X, y)
-    asked = {c.feature for rule in free.rules_ for c in rule.conditions}
-    found = tree_of(forest, forbidden=[X.columns[d] for d in asked]).fit(X, y)
-    assert found.rules_.n_rules > 1
-    for rule in found.rules_:
-        assert not {c.feature for c in rule.conditions} & asked
-    everything = tree_of(forest, forbidden=list(X.columns)).fit(X, y)
-    assert everything.rules_.n_rules == 1
 
 
 def test_simplify(diabetes):

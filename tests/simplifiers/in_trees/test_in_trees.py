@@ -10,7 +10,7 @@ import xgboost
 from catboost import CatBoostRegressor
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine
+from sklearn.datasets import load_diabetes, load_wine
 from sklearn.ensemble import (
     HistGradientBoostingClassifier,
     RandomForestClassifier,
@@ -22,7 +22,6 @@ from tests.simplifiers.in_trees import naive
 import clearwood as cw
 from clearwood._features import FeatureSpace
 from clearwood.ensembles.nodes import TreeNodes, join_trees
-from clearwood.exceptions import InputError
 from clearwood.rules import FeatureBins, Training
 from clearwood.rules.conditions import matches_all
 from clearwood.simplifiers.in_trees.algorithm import ARTICLE, Procedure, levels_of
@@ -351,12 +350,6 @@ def test_levels_hold_as_many_rows_each():
     assert set(levels_of(np.array([1.0, 1.0, 1.0, 2.0]), 3)[0]) == {0, 2}
 
 
-@pytest.fixture(scope="module")
-def cancer():
-    X, y = load_breast_cancer(return_X_y=True, as_frame=True)
-    return X, y, RandomForestClassifier(20, random_state=0).fit(X, y)
-
-
 def test_a_forest_in_ten_lines(cancer):
     X, y, forest = cancer
     found = cw.InTreesClassifier(forest).fit(X, y)
@@ -412,35 +405,6 @@ def test_regression(levels, monkeypatch):
         assert table.error[3] == pytest.approx(said[inside].var())
 
 
-def test_labels_or_ensemble(cancer):
-    X, y, _ = cancer
-    noisy = np.where(np.arange(len(y)) % 7 == 0, 1 - y, y)
-    shallow = RandomForestClassifier(10, max_depth=2, random_state=0).fit(X, noisy)
-    says, true = (
-        cw.InTreesClassifier(shallow, target=t).fit(X, noisy)
-        for t in ("ensemble", "labels")
-    )
-    assert says.extracted_.error.mean() < true.extracted_.error.mean()
-    cw.InTreesClassifier(shallow).fit(X)
-    with pytest.raises(InputError, match="requires y"):
-        cw.InTreesClassifier(shallow, target="labels").fit(X)
-
-
-def test_forbidden_features_are_not_asked(cancer):
-    X, y, forest = cancer
-    free = cw.InTreesClassifier(forest, random_state=0).fit(X, y)
-    asked = {X.columns[c.feature] for rule in free.rules_ for c in rule.conditions}
-    found = cw.InTreesClassifier(forest, forbidden=sorted(asked), random_state=0)
-    rules = found.fit(X, y).rules_
-    assert rules.about["forbidden"].split(", ") == [x for x in X.columns if x in asked]
-    assert rules.evaluate(X, teacher=forest).fidelity > 0.9
-    for k in range(len(found.extracted_)):
-        conditions = found.extracted_.conditions(k)
-        assert not {X.columns[c.feature] for c in conditions} & asked
-    nothing = cw.InTreesClassifier(forest, forbidden=list(X.columns)).fit(X, y)
-    assert nothing.rules_.n_rules == 1
-
-
 def test_forbidden_questions_are_left_out_of_paths():
     """Of every path what it says of the other features."""
     rng = np.random.default_rng(5)
@@ -473,27 +437,6 @@ def test_more_than_two_classes_and_selection(monkeypatch):
     assert known != {rule.conditions for rule in found.rules_.rules}
 
 
-def test_categories_and_missing_values():
-    rng = np.random.default_rng(0)
-    n = 600
-    X = pd.DataFrame(
-        {
-            "age": np.where(rng.random(n) < 0.2, np.nan, rng.integers(20, 90, n)),
-            "ward": pd.Categorical(rng.choice(["north", "south", "east"], n)),
-        }
-    )
-    risk = (X["age"].fillna(80) > 60) & (X["ward"] != "north")
-    y = np.where(risk, "high", "low")
-    model = HistGradientBoostingClassifier(random_state=0).fit(X, y)
-    found = cw.InTreesClassifier(model, max_rules=4).fit(X, y)
-    assert found.rules_.evaluate(X, y, teacher=model).fidelity == 1.0
-    words = found.pruned_.to_pandas()["rule"].str.cat(sep=";")
-    assert "ward" in words
-    assert "missing" in words
-    again = cw.RuleSet.from_json(found.rules_.to_json())
-    np.testing.assert_array_equal(again.predict(X), found.predict(X))
-
-
 @pytest.mark.parametrize(
     "model",
     [
@@ -510,19 +453,6 @@ def test_models_of_other_libraries(model):
     rules = cw.simplify(model, X, y, method="in-trees", max_rules=8)
     assert rules.n_rules <= 8
     assert rules.evaluate(X, y, teacher=model.predict(X)).fidelity > 0.5
-
-
-def test_weights_count_and_rows_without_weight_do_not(cancer):
-    X, y, forest = cancer
-    weight = np.arange(len(y)) % 3
-    repeated = np.repeat(np.arange(len(y)), weight)
-    weighted = cw.InTreesClassifier(forest).fit(X, y, sample_weight=weight)
-    copies = cw.InTreesClassifier(forest).fit(X.iloc[repeated], y.iloc[repeated])
-    assert [r.conditions for r in weighted.rules_] == [
-        r.conditions for r in copies.rules_
-    ]
-    np.testing.assert_allclose(weighted.pruned_.error, copies.pruned_.error)
-    np.testing.assert_allclose(weighted.pruned_.frequency, copies.pruned_.frequency)
 
 
 def test_rules_catch_as_many_rows_as_asked_for(cancer):

@@ -1,0 +1,244 @@
+"""What every estimator promises: each promise once, for every row of the table.
+
+A new estimator gets a row in ``estimators.py`` and is held to all of this. What a whole
+family promises besides is tested once in its own folder, as for those that simplify in
+``simplifiers/test_contract.py``; what one method promises, beside that method. One
+estimator alone::
+
+    pytest tests/contract.py tests/simplifiers/test_contract.py -k InTreesClassifier
+"""
+
+import pickle
+import re
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from scipy.sparse import csr_array
+from sklearn.base import clone
+from sklearn.frozen import FrozenEstimator
+from tests.estimators import ESTIMATORS, SIMPLIFIERS, asked, each, same, says
+
+import clearwood as cw
+from clearwood.exceptions import ClearwoodError, InputError
+
+
+def test_every_public_estimator_has_a_row():
+    public = {getattr(cw, name) for name in cw.__all__}
+    estimators = {kind for kind in public if hasattr(kind, "fit")}
+    rows = [case.make for case in ESTIMATORS]
+    assert len(set(rows)) == len(rows)
+    assert set(rows) == estimators
+
+
+# Rows and their weights
+
+
+@each(ESTIMATORS)
+def test_rows_without_weight_do_not_count(case):
+    X, y = case.data()
+    counts = np.arange(len(y)) % 3 > 0
+    weighted = case.made(case.forest()).fit(X, y, sample_weight=1.0 * counts)
+    fewer = case.made(case.forest()).fit(X[counts], y[counts])
+    same(weighted, fewer, X)
+
+
+@each(ESTIMATORS, keeps="repeats")
+def test_a_weight_is_so_many_rows(case):
+    X, y = case.data()
+    weight = np.arange(len(y)) % 4
+    rows = np.repeat(np.arange(len(y)), weight)
+    weighted, repeated = (
+        case.made(case.forest(), **case.no_synthetic) for _ in range(2)
+    )
+    weighted.fit(X, y, sample_weight=weight)
+    repeated.fit(X.iloc[rows], y.iloc[rows])
+    same(weighted, repeated, X)
+
+
+@each(ESTIMATORS)
+@pytest.mark.parametrize("form", [np.asarray, pl.from_pandas], ids=["array", "polars"])
+def test_arrays_and_frames_say_the_same(case, form):
+    X, y = case.data()
+    pandas = case.fitted()
+    other = case.made(case.forest()).fit(form(X), np.asarray(y))
+    np.testing.assert_array_equal(says(other, form(X)), says(pandas, X))
+    assert pandas.feature_names_in_.tolist() == list(X)
+    assert hasattr(other, "feature_names_in_") == (form is not np.asarray)
+    if hasattr(pandas, "rules_"):
+        assert pandas.rules_.features.names == tuple(X)
+
+
+# Missing values, categories, and nothing to be told apart
+
+
+@each(ESTIMATORS)
+def test_missing_values_and_categories_are_read(case):
+    X, y = case.gaps()
+    found = case.made(case.reader()).fit(X, y)
+    assert found.score(X, y) > 0.9
+    text = X.astype({"ward": str})
+    for table in (text, pl.from_pandas(X), pl.from_pandas(text)):
+        np.testing.assert_array_equal(says(found, table), says(found, X))
+    # A ward that nobody has seen, and none at all.
+    strange = pd.DataFrame({"age": [np.nan, 30.0, 70.0], "ward": ["west", None, None]})
+    assert np.isin(found.predict(strange), y).all() or not case.classifies
+    if case in SIMPLIFIERS:
+        text = str(found.rules_)
+        assert "age <= 60" in text or "age > 60 or missing" in text
+        assert "ward is 'north'" in text or "ward in {'east', 'south'}" in text
+        again = cw.RuleSet.from_json(found.rules_.to_json())
+        for table in (X, strange):
+            np.testing.assert_array_equal(again.predict(table), found.predict(table))
+
+
+@each(ESTIMATORS)
+def test_constant_columns_are_not_asked(case):
+    X, y = case.data()
+    with_constant = X.assign(constant=1.0)
+    found = case.made(case.unfitted()).fit(with_constant, y)
+    if hasattr(found, "rules_"):
+        assert "constant" not in asked(found.rules_)
+    np.testing.assert_array_equal(
+        says(found, with_constant), says(found, with_constant.assign(constant=2.0))
+    )
+
+
+# The same again
+
+
+@each(ESTIMATORS)
+def test_the_seed_decides_and_not_the_jobs(case):
+    X, y = case.data()
+    harder = {"n_rules": "auto", "tune": "auto", "max_rules": 3}
+    settings = {k: v for k, v in harder.items() if k in case.parameters}
+    jobs = (1, 1, 2) if "n_jobs" in case.parameters else (None, None)
+    first, *others = (
+        case.made(case.forest(), **settings, **({"n_jobs": n} if n else {})).fit(X, y)
+        for n in jobs
+    )
+    for other in others:
+        np.testing.assert_array_equal(says(other, X), says(first, X))
+        if case in SIMPLIFIERS:
+            assert other.rules_.to_json() == first.rules_.to_json()
+        if "choice" in case.keeps:
+            assert other.cv_results_ == first.cv_results_
+
+
+@each(ESTIMATORS)
+def test_pickles_and_clones(case):
+    X, y = case.data()
+    found = case.fitted()
+    again = pickle.loads(pickle.dumps(found))
+    np.testing.assert_array_equal(says(again, X), says(found, X))
+    fresh = clone(case.made(FrozenEstimator(case.forest())))
+    same(fresh.fit(X, y), found, X)
+    assert not [name for name in vars(clone(fresh)) if name.endswith("_")]
+
+
+@each([case for case in ESTIMATORS if case.reads_ensembles])
+def test_a_fitted_ensemble_is_used_and_another_is_cloned(case):
+    X, y = case.data()
+    forest, trees = case.forest(), case.forest().estimators_
+    found = case.made(forest).fit(X[:300], y[:300])
+    assert found.estimator_ is forest
+    assert forest.estimators_ is trees
+    fresh = case.unfitted()
+    found = case.made(fresh).fit(X, y)
+    assert not hasattr(fresh, "estimators_")
+    assert found.ensemble_.n_trees == 3
+    same(case.made(cw.read_ensemble(forest)).fit(X, y), case.fitted(), X)
+
+
+# What is printed
+
+
+@each(
+    [case for case in ESTIMATORS if hasattr(case.make, "rules_") or case in SIMPLIFIERS]
+)
+def test_rules_are_explained(case):
+    X, _ = case.data()
+    found = case.fitted()
+    told = cw.explain(found, X[:20])
+    assert [one.prediction for one in told] == found.rules_.predict(X[:20]).tolist()
+    assert all(str(one) and one._repr_html_() for one in told)
+
+
+@each(ESTIMATORS)
+def test_what_is_saved_is_loaded(case, tmp_path):
+    X, _ = case.data()
+    found = case.fitted()
+    kept = found.rules_ if case in SIMPLIFIERS else found
+    cw.save(kept, tmp_path / "kept")
+    again = cw.load(tmp_path / "kept")
+    assert type(again) is type(kept)
+    np.testing.assert_array_equal(again.predict(X), found.predict(X))
+    with pytest.raises(ClearwoodError, match="exists already"):
+        cw.save(kept, tmp_path / "kept")
+
+
+# Bad input is named, and what to do about it
+
+
+def gap(y):
+    y = y.astype(object)
+    y[3] = None
+    return y
+
+
+WRONG_FITS = {
+    "no target": (lambda X, y: (X, None, None), "requires y"),
+    "missing target": (lambda X, y: (X, gap(y), None), "NaN or None.*row 3; drop"),
+    "short target": (lambda X, y: (X, y[:-1], None), "442 samples but y has 441.*give"),
+    "no rows": (lambda X, y: (X[:0], y[:0], None), "0 sample.* at least one"),
+    "negative weights": (lambda X, y: (X, y, -np.ones(len(y))), "weight.*not neg.*dro"),
+    "no weights": (lambda X, y: (X, y, np.zeros(len(y))), "not all zero; drop"),
+    "few weights": (lambda X, y: (X, y, [1.0, 2.0]), r"weight.*\(2,\), expected \(442"),
+    "names twice": (lambda X, y: (pd.concat([X, X], axis=1), y, None), "'age'"),
+    "sparse": (lambda X, y: (csr_array(X.to_numpy()), y, None), "[Ss]parse.*dense"),
+    "text": (lambda X, y: (np.full((len(y), 4), "a"), y, None), "numeric.*Convert"),
+}
+
+
+@each(ESTIMATORS)
+@pytest.mark.parametrize("wrong", WRONG_FITS)
+def test_wrong_rows_are_refused(case, wrong):
+    change, message = WRONG_FITS[wrong]
+    X, y, weight = change(*case.data())
+    with pytest.raises((ClearwoodError, ValueError, TypeError), match=message):
+        case.made(case.unfitted()).fit(X, y, sample_weight=weight)
+
+
+@each(ESTIMATORS)
+def test_wrong_queries_are_refused(case):
+    X, _ = case.data()
+    with pytest.raises(ValueError, match="not fitted"):
+        case.made(case.unfitted()).predict(X)
+    found = case.fitted()
+    for query, message in (
+        (X.rename(columns={"bmi": "weight"}), "feature names.*weight"),
+        (X.drop(columns="s5"), "feature names.*s5"),
+        (X[:0], "0 sample"),
+    ):
+        with pytest.raises(ValueError, match=f"(?s){message}"):
+            found.predict(query)
+
+
+@each([case for case in ESTIMATORS if case.classifies])
+def test_labels_that_are_numbers_stay_numbers(case):
+    X, y = case.data()
+    numbers = np.where(y == "high", 7, 3)
+    found = case.made(case.unfitted()).fit(X, numbers)
+    assert found.classes_.tolist() == [3, 7]
+    assert found.predict(X).dtype.kind == "i"
+    most = found.classes_[found.predict_proba(X).argmax(axis=1)]
+    np.testing.assert_array_equal(found.predict(X), most)
+
+
+@each([case for case in ESTIMATORS if not case.classifies])
+def test_labels_are_no_values(case):
+    X, y = case.data()
+    words = np.where(y > 100, "high", "low")
+    with pytest.raises(InputError, match=re.escape("for labels use the classifier")):
+        case.made(case.unfitted()).fit(X, words)

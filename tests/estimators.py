@@ -1,0 +1,233 @@
+"""The table of all public estimators, and data that suit each of them.
+
+``contract.py``, the ``test_contract.py`` of a family and ``test_sklearn_checks.py``
+hold every row to what all promise. **A new estimator gets its row here first**; nothing
+else is needed to have it tested. What one row says:
+
+``make``
+    The class.
+``quick``
+    Settings with which a fit takes a tenth of a second.
+``keeps``
+    Promises that only some make: "path" (``path_`` has the rules of all sizes),
+    "choice" (``n_rules="auto"`` is chosen on held-out rows, see ``cv_results_``),
+    "repeats" (a weight of three is the same as three equal rows: none are drawn, if
+    there are no synthetic ones).
+"""
+
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import is_classifier
+from sklearn.datasets import load_diabetes
+from sklearn.ensemble import (
+    HistGradientBoostingClassifier,
+    HistGradientBoostingRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
+
+import clearwood as cw
+
+FITTED: dict[str, Any] = {}
+
+
+class Case(NamedTuple):
+    """One public estimator."""
+
+    make: type
+    quick: dict[str, Any] = {}
+    keeps: frozenset[str] = frozenset()
+
+    @property
+    def classifies(self) -> bool:
+        return is_classifier(self.make())
+
+    @property
+    def parameters(self) -> list[str]:
+        return self.make._get_param_names()
+
+    @property
+    def no_synthetic(self) -> dict[str, int]:
+        """The setting that draws no synthetic rows before the fit, where there is."""
+        return {"n_synthetic": 0} if "n_synthetic" in self.parameters else {}
+
+    @property
+    def reads_ensembles(self) -> bool:
+        return "estimator" in self.parameters
+
+    def made(self, estimator: Any = None, **settings: Any) -> Any:
+        """A cheap instance; those that read no ensemble do without the first one."""
+        settings = {"random_state": 0, **self.quick, **settings}
+        if self.reads_ensembles:
+            settings["estimator"] = estimator
+        return self.make(**settings)
+
+    def fitted(self, **settings: Any) -> Any:
+        """An instance that is fitted to the forest and the data of the examples.
+
+        Without settings always the same one, which tests only read.
+        """
+        name = self.make.__name__
+        if name not in FITTED or settings:
+            found = self.made(self.forest(), **settings).fit(*self.data())
+            if settings:
+                return found
+            FITTED[name] = found
+        return FITTED[name]
+
+    def data(self) -> tuple[pd.DataFrame, pd.Series]:
+        """Real numbers without gaps, and text labels or values."""
+        return examples(self.classifies)
+
+    def forest(self) -> Any:
+        return fitted_forest(self.classifies)
+
+    def gaps(self) -> tuple[pd.DataFrame, np.ndarray]:
+        """Missing ages, wards, and who is at risk, or how much."""
+        X, at_risk = people()
+        return X, np.where(at_risk, "high", "low") if self.classifies else 1.0 * at_risk
+
+    def boosting(self) -> Any:
+        return fitted_boosting(self.classifies)
+
+    def unfitted(self, **settings: Any) -> Any:
+        """Another ensemble, for those that read one."""
+        make = RandomForestClassifier if self.classifies else RandomForestRegressor
+        return make(3, max_depth=2, random_state=0, **settings)
+
+    def reader(self) -> Any:
+        """An ensemble for a table with gaps; learners fit one themselves."""
+        return self.boosting() if self in SIMPLIFIERS else self.unfitted()
+
+
+FEW = {"n_rules": 4, "max_rules": 4}
+
+SIMPLIFIERS = [
+    Case(make, {**FEW, **settings}, frozenset(keeps.split()))
+    for classifier, regressor, settings, keeps in (
+        (
+            cw.RuleListClassifier,
+            cw.RuleListRegressor,
+            {"tune": None, "n_synthetic": 200},
+            "path choice",
+        ),
+        (
+            cw.DistilledTreeClassifier,
+            cw.DistilledTreeRegressor,
+            {"n_synthetic": 200},
+            "path choice repeats",
+        ),
+        (
+            cw.BornAgainTreeClassifier,
+            cw.BornAgainTreeRegressor,
+            {"n_node_rows": 100},
+            "path choice",
+        ),
+        (
+            cw.AdditiveRulesClassifier,
+            cw.AdditiveRulesRegressor,
+            {"tune": None, "n_synthetic": 200},
+            "path choice",
+        ),
+        (cw.InTreesClassifier, cw.InTreesRegressor, {}, "path repeats"),
+        (
+            cw.NodeHarvestClassifier,
+            cw.NodeHarvestRegressor,
+            {"min_rows": 20},
+            "path repeats",
+        ),
+        (
+            cw.FABRulesClassifier,
+            cw.FABRulesRegressor,
+            {"n_restarts": 2},
+            "repeats",
+        ),
+    )
+    for make in (classifier, regressor)
+]
+"""Those that turn an ensemble into rules."""
+
+LEARNERS = [
+    Case(make, {}, frozenset({"repeats"}))
+    for make in (
+        cw.MetaTreeClassifier,
+        cw.MetaTreeRegressor,
+        cw.MetaForestClassifier,
+        cw.MetaForestRegressor,
+    )
+]
+"""Those that are models themselves."""
+
+ESTIMATORS = [*SIMPLIFIERS, *LEARNERS]
+
+
+@cache
+def examples(classify: bool) -> tuple[pd.DataFrame, pd.Series]:
+    X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
+    X = X[["age", "bmi", "bp", "s5"]]
+    if classify:
+        y = pd.qcut(y, 3, labels=["low", "middle", "high"]).astype(str)
+    return X, y
+
+
+@cache
+def fitted_forest(classify: bool) -> Any:
+    make = RandomForestClassifier if classify else RandomForestRegressor
+    return make(8, max_depth=3, random_state=0).fit(*examples(classify))
+
+
+@cache
+def people(n: int = 300) -> tuple[pd.DataFrame, np.ndarray]:
+    """Missing ages and three wards, and who is at risk."""
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(
+        {
+            "age": np.where(rng.random(n) < 0.2, np.nan, rng.integers(20, 90, n)),
+            "ward": pd.Categorical(rng.choice(["north", "south", "east"], n)),
+        }
+    )
+    old = table["age"].fillna(80) > 60
+    return table, (old & (table["ward"] != "north")).to_numpy()
+
+
+@cache
+def fitted_boosting(classify: bool) -> Any:
+    X, at_risk = people()
+    if classify:
+        model = HistGradientBoostingClassifier(max_iter=20, random_state=0)
+        return model.fit(X, np.where(at_risk, "high", "low"))
+    model = HistGradientBoostingRegressor(max_iter=20, random_state=0)
+    return model.fit(X, 1.0 * at_risk)
+
+
+# For the promises
+
+
+def each(cases: list[Case], *, keeps: str | None = None) -> Any:
+    """The cases that make a promise, as parameters of a test."""
+    chosen = [case for case in cases if keeps is None or keeps in case.keeps]
+    return pytest.mark.parametrize("case", chosen, ids=lambda case: case.make.__name__)
+
+
+def says(estimator: Any, X: Any) -> np.ndarray:
+    """All that it says: probabilities where there are any."""
+    return getattr(estimator, "predict_proba", estimator.predict)(X)
+
+
+def same(one: Any, other: Any, X: Any) -> None:
+    """They say the same of all rows, and their lines ask the same."""
+    np.testing.assert_allclose(says(one, X), says(other, X))
+    if hasattr(one, "rules_"):
+        assert [a.conditions for a in one.rules_] == [
+            b.conditions for b in other.rules_
+        ]
+
+
+def asked(rules: cw.RuleSet) -> set[str]:
+    """Names of the features that some line asks."""
+    names = rules.features.names
+    return {names[c.feature] for rule in rules for c in rule.conditions}

@@ -1,0 +1,262 @@
+"""What all promise that turn an ensemble into rules: each promise once.
+
+The rows of ``tests/estimators.py`` are held to this and to ``tests/contract.py``.
+"""
+
+import inspect
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.linear_model import LinearRegression
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+from tests.estimators import SIMPLIFIERS, asked, each, same, says
+from tests.rules.naive import read_aloud
+
+import clearwood as cw
+from clearwood.exceptions import ClearwoodError, InputError
+
+CORE = {
+    "n_rules": "auto",
+    "max_rules": 10,
+    "min_rows": 5,
+    "target": "ensemble",
+    "forbidden": (),
+    "round_cuts": True,
+}
+LAST = {"n_jobs": None, "verbose": False, "random_state": None}
+MIN_ROWS = {  # of the articles
+    cw.InTreesClassifier: 1,
+    cw.InTreesRegressor: 1,
+    cw.NodeHarvestClassifier: 10,
+    cw.NodeHarvestRegressor: 10,
+}
+MOST_OF_ITS_OWN = 10
+STRANGE = pd.DataFrame({"age": [np.nan, 30.0, 70.0], "ward": ["west", None, None]})
+
+
+def sizes(found):
+    """All rules that a fit leaves behind, by the number of lines."""
+    return {rules.n_rules: rules for rules in getattr(found, "path_", [found.rules_])}
+
+
+@each(SIMPLIFIERS)
+def test_an_ensemble_that_says_one_thing_is_one_line(case):
+    X, y = case.data()
+    flat = case.unfitted(min_samples_leaf=len(y)).fit(X, y)
+    for n_rules in ("auto", 3):
+        found = case.made(flat, n_rules=n_rules).fit(X, y)
+        assert found.rules_.n_rules == 1
+        np.testing.assert_allclose(says(found, X), says(flat, X), rtol=2e-2)
+
+
+@each(SIMPLIFIERS)
+def test_two_rows_are_one_line(case):
+    X, y = case.data()
+    tree = (DecisionTreeClassifier if case.classifies else DecisionTreeRegressor)()
+    two = case.made(tree, n_rules="auto", min_rows=5).fit(X[:2], y[:2])
+    assert two.rules_.n_rules == 1
+
+
+@each(SIMPLIFIERS)
+def test_the_default_is_histogram_boosting(case):
+    X, y = case.data()
+    inner = case.made(None).fit(X[:80], y[:80]).estimator_
+    assert type(inner).__name__.startswith("HistGradientBoosting")
+
+
+@each(SIMPLIFIERS)
+def test_labels_are_not_needed_to_explain_a_fitted_ensemble(case):
+    X, _ = case.data()
+    found = case.made(case.forest()).fit(X)
+    assert np.isnan(found.rules_.rules[0].precision)
+    same(found, case.fitted(), X)
+
+
+@each(SIMPLIFIERS)
+@pytest.mark.parametrize("data", ["numbers", "gaps"])
+def test_the_printed_rules_are_what_predicts(case, data):
+    numbers = data == "numbers"
+    X, y = case.data() if numbers else case.gaps()
+    found = case.made(case.forest() if numbers else case.reader()).fit(X, y)
+    if not numbers:  # A ward that nobody has seen, and none.
+        X = pd.concat([X.astype({"ward": object}), STRANGE])
+    for rules in (found.rules_, *sizes(found).values()):
+        document = json.loads(rules.to_json())
+        aloud = [read_aloud(document, row) for row in X.to_dict("records")]
+        if case.classifies:
+            np.testing.assert_allclose(rules.predict_proba(X), aloud, rtol=1e-12)
+            most = [rules.classes[i] for i in np.argmax(aloud, axis=1)]
+            np.testing.assert_array_equal(rules.predict(X), most)
+        else:
+            np.testing.assert_allclose(rules.predict(X), aloud, rtol=1e-12)
+    np.testing.assert_array_equal(found.predict(X), found.rules_.predict(X))
+
+
+@each(SIMPLIFIERS)
+def test_rules_count_the_rows_that_they_catch(case):
+    X, y = case.data()
+    rules = case.fitted().rules_
+    caught = rules.matches(X)
+    for i, rule in enumerate(rules.rules):
+        assert rule.support == caught[:, i].sum()
+    if isinstance(rules, cw.RuleList):
+        first = rules.apply(X)
+        assert [line.caught for line in rules] == [
+            (first == i).sum() for i in range(rules.n_rules)
+        ]
+
+
+@each(SIMPLIFIERS)
+def test_progress_is_shown_where_it_is_asked_for(case, capsys):
+    quiet = case.fitted(n_rules="auto")
+    assert capsys.readouterr() == ("", "")
+    shown = case.fitted(n_rules="auto", verbose=True)
+    assert capsys.readouterr().out == ""
+    assert shown.rules_ == quiet.rules_
+
+
+@each(SIMPLIFIERS)
+def test_the_core_parameters_are_the_same(case):
+    found = {
+        name: parameter.default
+        for name, parameter in inspect.signature(case.make).parameters.items()
+    }
+    names = list(found)
+    own = names[1 + len(CORE) : -len(LAST)]
+    assert names == ["estimator", *CORE, *own, *LAST]
+    assert len(own) <= MOST_OF_ITS_OWN
+    core = {name: found[name] for name in (*CORE, *LAST)}
+    assert core == {**CORE, **LAST, "min_rows": MIN_ROWS.get(case.make, 5)}
+
+
+@each(SIMPLIFIERS)
+def test_n_rules_and_max_rules_are_caps(case):
+    X, y = case.data()
+    for n_rules, most in ((1, 1), (3, 6), ("auto", 2), ("auto", 1)):
+        found = case.made(case.forest(), n_rules=n_rules, max_rules=most).fit(X, y)
+        cap = most if n_rules == "auto" else n_rules
+        assert found.rules_.n_rules <= cap
+        if n_rules == 3:
+            assert found.rules_.n_rules > 1
+    wish = case.made(case.forest(), n_rules=5, max_rules=4)
+    with pytest.raises(InputError, match="n_rules.*5.*max_rules.*4"):
+        wish.fit(X, y)
+
+
+@each(SIMPLIFIERS, keeps="path")
+def test_the_path_has_all_sizes(case):
+    X, y = case.data()
+    longest = case.made(case.forest(), n_rules=6, max_rules=6).fit(X, y)
+    lines = [rules.n_rules for rules in longest.path_]
+    assert lines[0] == 1
+    assert lines == sorted(set(lines))
+    assert len(lines) > 3
+    assert longest.path_[-1].rules == longest.rules_.rules
+    fidelity = [r.evaluate(X, teacher=case.forest()).fidelity for r in longest.path_]
+    assert fidelity[-1] > fidelity[0]
+
+
+@each(SIMPLIFIERS, keeps="choice")
+def test_as_many_lines_as_pay_within_one_standard_error(case):
+    X, y = case.data()
+    path = case.made(case.forest(), n_rules=6, max_rules=6).fit(X, y).path_
+    found = case.made(case.forest(), n_rules="auto", max_rules=6).fit(X, y)
+    assert [r.to_json() for r in found.path_] == [r.to_json() for r in path]
+    fidelity, error = (
+        np.array(found.cv_results_[name]) for name in ("fidelity", "standard_error")
+    )
+    best = np.unravel_index(fidelity.argmax(), fidelity.shape)
+    enough = fidelity[best[0]] >= fidelity[best] - error[best]
+    assert found.n_rules_ == enough.argmax() + 1
+    assert found.rules_.n_rules == max(n for n in sizes(found) if n <= found.n_rules_)
+
+
+@each(SIMPLIFIERS)
+def test_no_rule_catches_fewer_than_min_rows(case):
+    least = int(min(rule.caught for rule in case.fitted().rules_.rules))
+    for rules in sizes(case.fitted(min_rows=least + 1)).values():
+        assert all(rule.caught > least for rule in rules.rules)
+    assert case.fitted(min_rows=1000).rules_.n_rules == 1
+
+
+@each(SIMPLIFIERS)
+def test_labels_are_followed_where_they_are_the_target(case):
+    """A forest that is wrong about half of the rows, which its cuts tell apart."""
+    X, y = case.data()
+    sick = X["bmi"] > 26
+    y, wrong = (
+        (np.where(side, "high", "low") if case.classifies else 100.0 * side)
+        for side in (sick, ~sick)
+    )
+    forest = case.unfitted().fit(X, wrong)
+    by_model, by_labels = (
+        case.made(forest, target=target, **case.no_synthetic).fit(X, y)
+        for target in ("ensemble", "labels")
+    )
+    assert by_model.score(X, wrong) > 0.8 > 0.2 > by_model.score(X, y)
+    assert by_labels.score(X, y) > 0.8 > 0.2 > by_labels.score(X, wrong)
+    with pytest.raises(ValueError, match="requires y"):
+        case.made(forest, target="labels", **case.no_synthetic).fit(X)
+
+
+@each(SIMPLIFIERS)
+def test_forbidden_features_are_never_asked(case):
+    X, y = case.data()
+    assert "s5" in asked(case.fitted().rules_)
+    found = case.fitted(forbidden=["s5", list(X).index("bp")])
+    for rules in sizes(found).values():
+        assert asked(rules) <= {"age", "bmi"}
+    assert found.rules_.n_rules > 1
+    assert found.rules_.about["forbidden"] == "bp, s5"
+    assert case.fitted(forbidden=list(X)).rules_.n_rules == 1
+    with pytest.raises(InputError, match="'size', which is no feature; there are 'age"):
+        case.fitted(forbidden=["size"])
+
+
+@each(SIMPLIFIERS)
+def test_rounded_cuts_change_no_training_prediction(case):
+    X, _ = case.data()
+    rounded, exact = (case.fitted(round_cuts=choice) for choice in (True, False))
+    digits = {}
+    for found in (rounded, exact):
+        bounds = {
+            (c.feature, bound)
+            for rule in found.rules_
+            for c in rule.conditions
+            for bound in (c.low, c.high)
+            if np.isfinite(bound)
+        }
+        digits[found] = sum(len(repr(bound)) for _, bound in bounds) / len(bounds)
+        if found is exact:
+            assert all(b in found.bins_.cuts[d] for d, b in bounds)
+    assert digits[rounded] < digits[exact]
+    np.testing.assert_array_equal(rounded.rules_.matches(X), exact.rules_.matches(X))
+
+
+@each(SIMPLIFIERS)
+def test_wrong_settings_are_refused(case):
+    X, y = case.data()
+    other = next(c for c in SIMPLIFIERS if c.classifies != case.classifies)
+    for settings, message in (
+        ({"n_rules": 0}, "n_rules"),
+        ({"n_rules": "all"}, "n_rules"),
+        ({"max_rules": 0}, "max_rules"),
+        ({"min_rows": -1}, "min_rows"),
+        ({"target": "model"}, "target"),
+        ({"round_cuts": "yes"}, "round_cuts"),
+        ({"forbidden": "age"}, "forbidden must be a list"),
+        ({"estimator": LinearRegression().fit(X, y == y[0])}, "Cannot read.*Linear"),
+        ({"estimator": other.forest()}, "is for (classification|regression)"),
+        ({"estimator": case.boosting()}, r"\['ward'\], which the data lacks"),
+    ):
+        with pytest.raises((ClearwoodError, ValueError, TypeError), match=message):
+            case.made(**{"estimator": case.forest(), **settings}).fit(X, y)
+
+
+@each([case for case in SIMPLIFIERS if case.classifies])
+def test_one_class_is_refused(case):
+    X, y = case.data()
+    with pytest.raises(InputError, match="one class only.*at least two"):
+        case.made(case.unfitted()).fit(X, np.full(len(y), "high"))

@@ -1,0 +1,354 @@
+"""The house keeps its own rules: floors, circles, sizes, names, and complete lists.
+
+Every rule is a function of a folder that returns what breaks it, so that the same
+function judges the library and the small made-up houses below, which break it.
+"""
+
+import ast
+import re
+import tomllib
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import clearwood
+
+ROOT = Path(__file__).parents[1]
+HOUSE = ROOT / "src" / "clearwood"
+
+FLOORS = (
+    "_archive _cityhash _documents _estimators _features _files _html _numeric "
+    "_validation exceptions plotting",
+    "conjugate datasets ensembles rules sampling search",
+    "metatree simplifiers",
+    "comparison persistence",
+    "reporting cli __main__",
+)
+"""Rooms from the ground up: each may import from the floors below its own."""
+
+BESIDE = {"rules": {"ensembles", "search"}}
+"""What a room may import on its own floor; on the ground and on top, anything."""
+
+MOST_FILES, MOST_LINES = 14, 450
+
+STANDARD_FILES = set(
+    "__init__ _kernels base estimators display section saving "  # in every family
+    "models monotone nodes scores statistics trees".split()  # the same on two floors
+)
+"""Names of files that several rooms have, because they hold the same thing there."""
+
+
+# Reading
+
+
+def parsed(house: Path) -> dict[str, ast.Module]:
+    """Syntax trees by the modules' names, ``room.file`` and ``room`` for a folder."""
+    trees = {}
+    for path in sorted(house.rglob("*.py")):
+        parts = path.relative_to(house).with_suffix("").parts
+        trees[".".join(parts).removesuffix("__init__").strip(".")] = ast.parse(
+            path.read_text(encoding="utf-8")
+        )
+    return trees
+
+
+def imported(tree: ast.AST, package: str) -> Iterator[str]:
+    """What is imported of the house, with the names that are taken from it."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node.module:
+            names = [f"{node.module}.{alias.name}" for alias in node.names]
+        elif isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        else:
+            continue
+        yield from (n.partition(".")[2] for n in names if n.startswith(f"{package}."))
+
+
+def at_import_time(tree: ast.Module) -> ast.Module:
+    """The module without what runs only in functions or for type checkers."""
+
+    class Trimmed(ast.NodeTransformer):
+        def visit_FunctionDef(self, node):
+            return None
+
+        def visit_If(self, node):
+            typing = "TYPE_CHECKING" in ast.unparse(node.test)
+            return None if typing else self.generic_visit(node)
+
+    return Trimmed().visit(ast.parse(ast.unparse(tree)))
+
+
+# The rules of the house
+
+
+def imports_upward(house: Path) -> list[str]:
+    """Imports, lazy ones too, of rooms that are not on a floor below."""
+    floor = {room: i for i, rooms in enumerate(FLOORS) for room in rooms.split()}
+    shared = {0, len(FLOORS) - 1}
+    broken = []
+    for module, tree in parsed(house).items():
+        room = module.partition(".")[0]
+        if not room:
+            continue
+        if room not in floor:
+            broken.append(f"{room} has no floor: add it to FLOORS")
+            continue
+        for name in imported(tree, house.name):
+            other = name.partition(".")[0]
+            # Names without a floor are those of the front door itself.
+            if other == room or other not in floor:
+                continue
+            beside = floor[other] == floor[room] and (
+                floor[room] in shared or other in BESIDE.get(room, ())
+            )
+            if floor[other] >= floor[room] and not beside:
+                broken.append(f"{module} imports {name}")
+    return broken
+
+
+def circles(house: Path) -> list[str]:
+    """Modules that need each other while they are imported."""
+    trees = parsed(house)
+    needs: dict[str, set[str]] = {}
+    for module, tree in trees.items():
+        needs[module] = set()
+        for name in imported(at_import_time(tree), house.name):
+            target = name if name in trees else name.rpartition(".")[0]
+            folders = target.split(".")
+            chain = {".".join(folders[: i + 1]) for i in range(len(folders))}
+            # A package is there, half made, before anything inside it is imported.
+            inside = {n for n in chain if module.startswith(f"{n}.") and n != target}
+            needs[module] |= (chain & set(trees)) - inside - {module}
+    found, done = set(), set()
+
+    def visit(module: str, way: tuple[str, ...]) -> None:
+        if module in way:
+            circle = way[way.index(module) :]
+            first = circle.index(min(circle))
+            found.add(" -> ".join(circle[first:] + circle[:first]))
+        elif module not in done:
+            for other in sorted(needs[module]):
+                visit(other, (*way, module))
+            done.add(module)
+
+    for module in needs:
+        visit(module, ())
+    return sorted(found)
+
+
+def crowded(house: Path) -> list[str]:
+    """Folders of too many files, and files of too many lines."""
+    files = defaultdict(int)
+    broken = []
+    for path in house.rglob("*.py"):
+        files[path.parent] += 1
+        n_lines = len(path.read_text(encoding="utf-8").splitlines())
+        if n_lines > MOST_LINES:
+            broken.append(f"{path.relative_to(house)} has {n_lines} lines")
+    return broken + [
+        f"{folder.relative_to(house)}/ has {n} files"
+        for folder, n in files.items()
+        if n > MOST_FILES
+    ]
+
+
+def names_alike(house: Path) -> list[str]:
+    """Public classes of one name, and files of one name in several rooms."""
+    classes, rooms = defaultdict(list), defaultdict(set)
+    for module, tree in parsed(house).items():
+        for node in tree.body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                classes[node.name].append(module)
+    top = set(FLOORS[-1].split())  # The verbs there are named after the functions.
+    for path in house.glob("*/**/*.py"):
+        room = path.relative_to(house).parts[0]
+        if path.stem not in STANDARD_FILES and room not in top:
+            rooms[path.stem].add(room)
+    return [
+        f"{name} is in {', '.join(sorted(places))}"
+        for places_of in (classes, rooms)
+        for name, places in places_of.items()
+        if len(places) > 1
+    ]
+
+
+def asks_what_it_is(house: Path) -> list[str]:
+    """Where a result is asked what it is, instead of being told what to do."""
+    broken = []
+    for module, tree in parsed(house).items():
+        asking = module.partition(".")[0] in {"cli", "reporting", "persistence"}
+        for node in ast.walk(tree):
+            match node:
+                case ast.Call(func=ast.Name(id="hasattr"), args=[ast.Name(id=name), _]):
+                    if asking and name == "result":
+                        broken.append(f"{module}:{node.lineno} {ast.unparse(node)}")
+                case ast.Attribute(attr="is_sum" | "is_list" | "is_average" as name):
+                    broken.append(f"{module}:{node.lineno} .{name}")
+    return broken
+
+
+def made_docstrings(house: Path) -> list[str]:
+    """Docstrings that are put together: editors show nothing of them."""
+    return [
+        f"{module}:{node.lineno}"
+        for module, tree in parsed(house).items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign)
+        and "__doc__" in ast.unparse(node).partition("=")[0]
+    ]
+
+
+RULES = (
+    imports_upward, circles, crowded, names_alike, asks_what_it_is, made_docstrings,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.__name__)
+def test_the_house_keeps(rule):
+    broken = rule(HOUSE)
+    assert not broken, "\n".join(broken)
+
+
+# Each rule sees what breaks it
+
+
+def build(folder: Path, files: dict[str, str]) -> Path:
+    """A house of a few files."""
+    house = folder / "cw"
+    for name, text in files.items():
+        path = house / f"{name}.py"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    for inner in [house, *house.rglob("*")]:
+        if inner.is_dir() and not (inner / "__init__.py").exists():
+            (inner / "__init__.py").write_text("")
+    return house
+
+
+@pytest.mark.parametrize(
+    ("room", "line", "broken"),
+    [
+        ("rules", "from cw.metatree.base import given", True),
+        ("search", "import cw.rules.tree", True),
+        ("search", "from cw import rules", True),
+        ("metatree", "def f():\n    from cw.simplifiers import fab", True),
+        ("rules", "if TYPE_CHECKING:\n    from cw.comparison import Frontier", True),
+        ("ensembles", "from cw.rules import Rule", True),
+        ("attic", "import os", True),
+        ("rules", "from cw.ensembles import TreeEnsemble", False),
+        ("reporting", "from cw.cli import main", False),
+        ("metatree", "from cw import __version__", False),
+        ("metatree", "from cw.metatree.base import given", False),
+        ("simplifiers", "from cw.rules import Rule", False),
+    ],
+)
+def test_imports_go_down(tmp_path, room, line, broken):
+    house = build(tmp_path, {f"{room}/file": line})
+    assert bool(imports_upward(house)) == broken
+
+
+@pytest.mark.parametrize(
+    ("one", "two", "found"),
+    [
+        ("from cw.a import two", "def f():\n    from cw.a import one", []),
+        ("from cw.a import two", "if TYPE_CHECKING:\n    from cw.a import one", []),
+        ("from cw.a.two import x", "import cw.a.one", ["a.one -> a.two"]),
+        # Through the package: it imports the module that takes a name from it.
+        ("x = 1", "from cw.a import y", ["a -> a.two"]),
+        ("x = 1", "from cw.b import f", ["a -> a.two -> b.f"]),
+        ("x = 1", "from cw.a import one", []),
+    ],
+)
+def test_circles_are_seen(tmp_path, one, two, found):
+    package = "from cw.a.two import y" if one == "x = 1" else ""
+    files = {"a/__init__": package, "a/one": one, "a/two": two, "b/f": "import cw.a"}
+    assert circles(build(tmp_path, files)) == found
+
+
+def test_crowds_are_seen(tmp_path):
+    files = {f"a/f{i}": "" for i in range(MOST_FILES - 1)}
+    files["b/long"] = "x = 1\n" * MOST_LINES
+    assert crowded(build(tmp_path, files)) == []
+    files |= {"a/last": "", "b/long": files["b/long"] + "x = 1\n"}
+    assert sorted(crowded(build(tmp_path, files))) == [
+        "a/ has 15 files",
+        "b/long.py has 451 lines",
+    ]
+
+
+def test_names_alike_are_seen(tmp_path):
+    files = {
+        "rules/job": "class Job: ...",
+        "search/job": "class _Job: ...",
+        "search/lists/grow": "class Job: ...",
+        "search/sums/grow": "",
+        "rules/lists": "",
+        "rules/nodes": "",
+        "search/nodes": "",
+        "cli/job": "",
+    }
+    assert names_alike(build(tmp_path, files)) == [
+        "Job is in rules.job, search.lists.grow",
+        "job is in rules, search",
+    ]
+
+
+def test_questions_to_results_are_seen(tmp_path):
+    ask = "def f(result):\n    return hasattr(result, 'path_') or result.path_\n"
+    files = {"cli/x": ask, "rules/x": ask, "rules/y": "if rules.is_sum: ..."}
+    assert asks_what_it_is(build(tmp_path, files)) == [
+        "cli.x:2 hasattr(result, 'path_')",
+        "rules.y:1 .is_sum",
+    ]
+
+
+def test_made_docstrings_are_seen(tmp_path):
+    made = 'class A:\n    __doc__ = f"{1}"\n'
+    files = {"rules/x": made, "rules/y": 'class B:\n    """Written."""\n'}
+    assert made_docstrings(build(tmp_path, files)) == ["rules.x:2"]
+
+
+# Lists that must be complete
+
+
+def needed_by() -> dict[str, set[str]]:
+    """All packages that pyproject.toml names, and what names them."""
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    project = settings["project"]
+    lists = {
+        "core": project["dependencies"],
+        "build": settings["build-system"]["requires"],
+        **project["optional-dependencies"],
+        **settings["dependency-groups"],
+    }
+    packages = defaultdict(set)
+    for label, requirements in lists.items():
+        for requirement in requirements:
+            if isinstance(requirement, str):  # not another group
+                packages[re.match(r"[\w-]+", requirement)[0]].add(label)
+    return dict(packages)
+
+
+def test_every_dependency_has_one_row():
+    text = (ROOT / "docs" / "dependencies.md").read_text()
+    rows = re.findall(r"^\| ([\w-]+) \| ([\w, ]+) \| .+ \|$", text, re.MULTILINE)
+    listed = [package for package, _ in rows if package != "package"]
+    assert sorted(set(listed)) == sorted(listed), "twice in docs/dependencies.md"
+    labels = {p: set(label.split(", ")) for p, label in rows if p != "package"}
+    assert labels.pop("te2rules") == {"none"}  # Its row says why.
+    assert labels == needed_by()
+
+
+def test_every_public_name_has_one_place_in_the_reference():
+    text = (ROOT / "docs" / "api.rst").read_text()
+    listed = re.findall(r"^   ([\w.]+)$", text, re.MULTILINE)
+    assert sorted(set(listed)) == sorted(listed), "twice in docs/api.rst"
+    rooms = {room for floor in FLOORS for room in floor.split()}
+    public = set(clearwood.__all__) - rooms - {"__version__"}
+    assert public <= set(listed)
+    for name in listed:
+        value = clearwood
+        for part in name.split("."):
+            value = getattr(value, part)

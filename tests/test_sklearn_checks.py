@@ -1,0 +1,24 @@
+"""scikit-learn's own conformance checks, once for every public estimator."""
+
+from sklearn.ensemble import (
+    ExtraTreesClassifier,
+    ExtraTreesRegressor,
+    HistGradientBoostingClassifier,
+    HistGradientBoostingRegressor,
+)
+from sklearn.utils.estimator_checks import parametrize_with_checks
+from tests.estimators import ESTIMATORS, SIMPLIFIERS
+
+
+def quick(case):
+    """A cheap instance; other than random forests, these take a weight for rows."""
+    if case in SIMPLIFIERS:
+        boosting = HistGradientBoostingRegressor, HistGradientBoostingClassifier
+        return case.made(boosting[case.classifies](max_iter=10))
+    trees = ExtraTreesRegressor, ExtraTreesClassifier
+    return case.made(trees[case.classifies](n_estimators=3, random_state=0))
+
+
+@parametrize_with_checks([quick(case) for case in ESTIMATORS])
+def test_conformance(estimator, check):
+    check(estimator)
