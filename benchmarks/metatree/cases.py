@@ -8,8 +8,7 @@ import numpy as np
 
 from benchmarks._data import table_of
 from clearwood import FeatureBins, read_ensemble
-from clearwood.conjugate.models import CategoricalDirichlet
-from clearwood.conjugate.statistics import add_rows, no_rows
+from clearwood.conjugate import CategoricalDirichlet
 from clearwood.metatree import (
     Predictive,
     compute_posterior,
@@ -26,7 +25,7 @@ from clearwood.metatree.defaults import (
     leaf_for_classes,
     leaf_for_values,
 )
-from clearwood.metatree.growing.searched import effective_questions, n_searchable
+from clearwood.metatree.posterior.prior import effective_questions, n_searchable
 
 CLASSES = (
     "hepatitis", "heart", "vote", "crx", "breast", "pima", "chess", "spambase",
@@ -96,9 +95,9 @@ def make_leaf(fold, y, share=SHARE_OF_VARIANCE):
 
 def learned(structure, leaf, X, y):
     """Statistics of every node."""
-    own = no_rows(leaf, structure.n_nodes)
+    own = leaf.no_rows(structure.n_nodes)
     ends = structure.route(structure.encode(X))
-    add_rows(leaf, own, ends, leaf.check_target(y), np.ones(1), None)
+    leaf.add_rows(own, ends, leaf.check_target(y), np.ones(1), None)
     return own
 
 
@@ -275,9 +274,9 @@ def score_forests(fold):
             codes, codes_test = (
                 structure.encode(X).astype(np.int32) for X in (fold.X, fold.X_test)
             )
-        own = no_rows(leaf, structure.n_nodes)
+        own = leaf.no_rows(structure.n_nodes)
         ends = structure.route(codes)
-        add_rows(leaf, own, ends, leaf.check_target(fold.y), np.ones(1), None)
+        leaf.add_rows(own, ends, leaf.check_target(fold.y), np.ones(1), None)
         at = structure.route(codes_test)
         for name, g in priors(structure, n).items():
             posterior = compute_posterior(structure, leaf, g, own)

@@ -31,7 +31,7 @@ from clearwood.metatree import (
     predict_at,
     search_corrected_prior,
 )
-from clearwood.metatree.posterior._tree_kernels import distinct_values
+from clearwood.metatree.posterior.prior import distinct_values
 
 GS = (0.5, 0.8)
 WORDS = {

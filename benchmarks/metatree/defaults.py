@@ -34,7 +34,7 @@ from clearwood.metatree import (
     predict_at,
     search_corrected_prior,
 )
-from clearwood.metatree.growing.searched import n_searchable
+from clearwood.metatree.posterior.prior import n_searchable
 
 PRIORS = (
     ("searched", 0.5), ("searched", 0.8), ("searched", 0.95),

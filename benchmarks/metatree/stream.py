@@ -23,7 +23,7 @@ from clearwood.metatree import (
     from_sklearn_tree,
     search_corrected_prior,
 )
-from clearwood.metatree.growing.searched import effective_questions
+from clearwood.metatree.posterior.prior import effective_questions
 
 SETS = ("higgs", "shuttle", "letter", "spambase")
 N_FIRST = 1_000

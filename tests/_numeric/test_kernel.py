@@ -1,5 +1,6 @@
 """Kernels compile on first use, with or without a folder for their cache."""
 
+import os
 import subprocess
 import sys
 
@@ -43,6 +44,9 @@ def test_import_loads_neither_numba_nor_sklearn(module):
     assert loaded.strip() == "[]"
 
 
+here = sys.modules[__name__]
+
+
 @kernel
 def doubled(x):
     return 2 * x
@@ -69,3 +73,78 @@ def scaled_sum(values, factor=3.0):
 def test_kernels_that_call_kernels_keep_their_defaults():
     assert scaled_sum(np.arange(4.0)) == 18.0
     assert scaled_sum(np.arange(4.0), 1.0) == 6.0
+
+
+LOWER = """
+from clearwood._numeric import kernel
+
+RATE = {rate}
+
+@kernel
+def part(x):
+    return {part} * x
+"""
+
+THROUGH = """
+@kernel
+def through(x):{comment}
+    return part(x)
+"""
+
+UPPER = """
+import numpy as np
+from lower import RATE, through
+from clearwood._numeric import kernel
+
+@kernel
+def total(values):
+    found = 0.0
+    for value in values:
+        found += through(value)
+    return found + RATE
+
+print(total(np.ones(3)))
+print(sum(total.compile_once().stats.cache_hits.values()))
+"""
+
+
+@pytest.fixture
+def run(tmp_path):
+    """Write the modules, run the upper one, and tell its result and cache hits."""
+
+    def run(lower=LOWER + THROUGH, **parts):
+        text = lower.format(**{"rate": 0, "part": 2, "comment": "", **parts})
+        (tmp_path / "lower.py").write_text(text)
+        (tmp_path / "upper.py").write_text(UPPER)
+        return subprocess.run(
+            [sys.executable, "-B", tmp_path / "upper.py"],
+            env={**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache")},
+            capture_output=True, text=True, check=True,
+        ).stdout.split()  # fmt: skip
+
+    return run
+
+
+def test_a_change_in_another_module_is_compiled_anew(run):
+    assert run() == ["6.0", "0"]
+    assert run() == ["6.0", "1"]
+    assert run(comment="  # twice") == ["6.0", "1"]
+    assert run(part=5) == ["15.0", "0"]
+    assert run(rate=0.5) == ["6.5", "0"]
+
+
+def test_kernels_may_move(run, tmp_path):
+    """Code from Numba's cache imports the modules of all that it was made of."""
+    (tmp_path / "lowest.py").write_text(LOWER.format(rate=0, part=2, comment=""))
+    assert run("from lowest import part\n" + LOWER[: LOWER.index("@kernel")] + THROUGH)
+    (tmp_path / "lowest.py").unlink()
+    assert run() == ["6.0", "0"]
+
+
+def test_kernels_are_called_by_plain_names():
+    @kernel
+    def fourfold(x):
+        return here.doubled(here.doubled(x))
+
+    with pytest.raises(TypeError, match="calls here.doubled; import doubled itself"):
+        fourfold(1.0)

@@ -96,5 +96,5 @@ def test_other_zips_are_refused(tmp_path):
     with pytest.raises(ModelFormatError, match="members overlap"):
         cw.load(tmp_path / "c.zip")
     (tmp_path / "b.zip").write_bytes(b"PK\x03\x04" + bytes(50))
-    with pytest.raises(ModelFormatError, match="Not a file of a meta-tree"):
+    with pytest.raises(ModelFormatError, match="Not an archive"):
         cw.load(tmp_path / "b.zip")

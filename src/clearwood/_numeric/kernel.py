@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import functools
+import hashlib
 import threading
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+
+CONSTANTS = (bool, int, float, complex, str, tuple)
+"""What Numba compiles into a function that names it."""
 
 
 def kernel(function: Function) -> Function:
@@ -17,8 +21,12 @@ def kernel(function: Function) -> Function:
     Numba is imported at that call and not before, so that importing the library
     stays cheap. The compiled code releases the GIL and divides like NumPy (no
     ``ZeroDivisionError``). It never runs threads of its own: sums would change
-    with their number. A kernel may call kernels of its own module (the cache of
-    compiled code does not notice changes in other files).
+    with their number.
+
+    A kernel may call others, of its own module or of a room below, under the names
+    by which they were imported (``from room._kernels import part``; not
+    ``_kernels.part``). Compiled code is kept between runs for as long as nothing
+    that it was made of changes, the kernels and constants of other modules included.
 
     Examples
     --------
@@ -51,20 +59,69 @@ def kernel(function: Function) -> Function:
 
 
 def _linked(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function with the compiled form of every kernel that it calls."""
-    scope = function.__globals__
-    kernels = {
-        name: scope[name].compile_once()
-        for name in function.__code__.co_names
-        if hasattr(scope.get(name), "compile_once")
-    }
-    if not kernels:
+    """The function with the compiled form of every kernel that it calls.
+
+    Numba knows its code again by the file it stands in and by its name, so the name
+    tells what else it is made of.
+    """
+    named = dict(_named(function))
+    if not named:
         return function
+    kernels = {k: v.compile_once() for k, v in named.items() if _is_kernel(v)}
     linked = types.FunctionType(
-        function.__code__, {**scope, **kernels}, argdefs=function.__defaults__
+        function.__code__,
+        {**function.__globals__, **kernels},
+        argdefs=function.__defaults__,
+        closure=function.__closure__,
     )
-    linked.__qualname__ = function.__qualname__
+    made_of = "\n".join(_made_of(function))
+    digest = hashlib.sha256(made_of.encode()).hexdigest()[:12]
+    linked.__qualname__ = f"{function.__qualname__}-{digest}"
     return linked
+
+
+def _named(function: Callable[..., Any]) -> Iterator[tuple[str, Any]]:
+    """The kernels and constants of its module that a function names."""
+    scope, names = function.__globals__, function.__code__.co_names
+    for name in names:
+        value = scope.get(name)
+        if _is_kernel(value) or isinstance(value, CONSTANTS):
+            yield name, value
+        elif isinstance(value, types.ModuleType):
+            for part in names:
+                if _is_kernel(getattr(value, part, None)):
+                    raise TypeError(
+                        f"The kernel {function.__qualname__} calls {name}.{part}; "
+                        f"import {part} itself, as Numba finds kernels by plain names."
+                    )
+
+
+def _is_kernel(value: Any) -> bool:
+    return hasattr(value, "compile_once")
+
+
+def _made_of(function: Callable[..., Any]) -> Iterator[str]:
+    """All that a kernel calls, and the values of the constants in it.
+
+    By its byte code and not its source, which may have changed since it was read; and
+    with its module, which Numba imports again when it reads the code from its cache.
+    """
+    for name, value in _named(function):
+        if _is_kernel(value):
+            called = value.__wrapped__
+            text = _text(called.__code__)
+            yield f"{called.__module__}.{name} = {text} {called.__defaults__!r}"
+            yield from _made_of(called)
+        else:
+            yield f"{name} = {value!r}"
+
+
+def _text(code: types.CodeType) -> str:
+    inner = [
+        _text(part) if isinstance(part, types.CodeType) else repr(part)
+        for part in code.co_consts
+    ]
+    return repr((code.co_code, code.co_names, code.co_varnames, inner))
 
 
 def _compile(function: Callable[..., Any]) -> Callable[..., Any]:

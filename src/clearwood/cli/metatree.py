@@ -99,8 +99,8 @@ def _summarize(
 ) -> dict[str, Any]:
     import json
 
-    from clearwood.metatree.reading.scores import compare_scores
-    from clearwood.metatree.reading.tree_text import summarize_tree
+    from clearwood.metatree.reading.annotated_tree import summarize_tree
+    from clearwood.metatree.reading.compare_scores import compare_scores
 
     best = fitted.map_tree_
     used = zip(best.features.names, fitted.feature_used_.tolist())
@@ -128,7 +128,7 @@ NAMES = {
 
 
 def _text(fitted: Any, summary: dict[str, Any]) -> str:
-    from clearwood.metatree.reading.tree_text import leaves_text, small_text
+    from clearwood.metatree.reading.annotated_tree import leaves_text, small_text
 
     lines = [str(fitted.map_tree_), ""]
     n_held = summary["rows"]["held_out"]
@@ -144,7 +144,7 @@ def _text(fitted: Any, summary: dict[str, Any]) -> str:
 
 
 def _score_text(scores: dict[str, float]) -> str:
-    from clearwood.metatree.reading.tree_text import leaves_text
+    from clearwood.metatree.reading.annotated_tree import leaves_text
 
     if "error" in scores:
         parts = [f"log loss {scores['log_loss']:.4g}, error {scores['error']:.4g}"]

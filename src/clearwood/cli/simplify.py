@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from typing import Any
 
@@ -20,8 +21,6 @@ from clearwood.cli.options import names
 from clearwood.cli.outputs import write_rules
 from clearwood.simplifiers import METHODS
 
-CAN_FORBID = tuple(name for name in METHODS if name not in ("fab", "em"))
-
 
 @click.command(short_help="Explain a model, or one trained here, by a few rules.")
 @shared.files
@@ -35,17 +34,34 @@ CAN_FORBID = tuple(name for name in METHODS if name not in ("fab", "em"))
     show_default=True,
     help="list: the first rule that fits decides; found by a search for what says best "
     "what the ensemble says. tree: rules that never overlap. born-again: such rules by "
-    "asking the model about made rows. additive: all rules that fit add up. in-trees: "
+    "asking the model about synthetic rows. additive: all that fit add up. in-trees: "
     "the ensemble's own rules, shortened. fab, em: rules of a mixture model. "
     "node-harvest: the weighted average of the ensemble's own nodes (extra harvest).",
 )
 @shared.max_rules
 @click.option(
-    "--prune",
-    type=click.Choice(["coverage", "prediction"]),
-    default="coverage",
+    "--n-rules",
+    default="auto",
     show_default=True,
-    help="prediction drops more conditions: all that change no prediction.",
+    metavar="auto|NUMBER",
+    help="auto: as many rules as pay; or so many, fewer where more do not pay.",
+)
+@click.option(
+    "--min-rows",
+    type=click.IntRange(min=1),
+    help="Fewest rows that a rule catches; by default the method's own (mostly 5).",
+)
+@click.option(
+    "--learn-from",
+    type=click.Choice(["ensemble", "labels"]),
+    default="ensemble",
+    show_default=True,
+    help="What the rules shall say: what the ensemble says, or what the table does.",
+)
+@click.option(
+    "--exact-cuts",
+    is_flag=True,
+    help="Keep the ensemble's own cuts and exact values in place of short numbers.",
 )
 @click.option(
     "--restarts",
@@ -62,9 +78,7 @@ CAN_FORBID = tuple(name for name in METHODS if name not in ("fab", "em"))
     help="all: a question that many trees ask counts more.",
 )
 @shared.drop
-@click.option(
-    "--forbid", help="Columns that no rule may ask (not fab, em): --forbid sex,age"
-)
+@click.option("--forbid", help="Columns that no rule may ask: --forbid sex,age")
 @click.option(
     "--increasing",
     help="Columns with which the value, or the probability of the second class, must "
@@ -106,14 +120,15 @@ def _check_usage(files: tuple[str, ...], options: dict[str, Any]) -> None:
     check_files("simplify", files, options)
     given = click.get_current_context().get_parameter_source
     method = options["method"]
-    for name in ("prune", "restarts", "statement_counts"):
+    for name in ("restarts", "statement_counts"):
         if method not in ("fab", "em") and given(name) is not ParameterSource.DEFAULT:
             option = name.replace("_", "-")
             raise click.UsageError(f"--{option} is for --method fab or em.")
-    for name in ("forbid", "increasing", "decreasing"):
-        allowed = CAN_FORBID if name == "forbid" else ("list",)
-        if method not in allowed and options[name]:
-            raise click.UsageError(f"--{name} is for --method {' or '.join(allowed)}.")
+    for name in ("increasing", "decreasing"):
+        if method != "list" and options[name]:
+            raise click.UsageError(f"--{name} is for --method list.")
+    if not re.fullmatch("auto|[1-9][0-9]*", options["n_rules"]):
+        raise click.UsageError("--n-rules must be auto or a number from 1.")
     both = set(names(options["increasing"])) & set(names(options["decreasing"]))
     if both:
         raise click.UsageError(
@@ -147,35 +162,30 @@ def _read_model(
 
 
 def _explain(model: Any, split: Any, task: str, options: dict[str, Any]) -> Any:
-    from clearwood.simplifiers.api import make_simplifier, settings_of
+    from clearwood.simplifiers.api import make_simplifier
 
-    settings: dict[str, Any] = {}
-    if options["method"] in CAN_FORBID:
-        settings["forbidden"] = names(options["forbid"])
+    n_rules = options["n_rules"]
+    settings: dict[str, Any] = {
+        "n_rules": n_rules if n_rules == "auto" else int(n_rules),
+        "max_rules": options["max_rules"],
+        "target": options["learn_from"],
+        "forbidden": names(options["forbid"]),
+        "round_cuts": not options["exact_cuts"],
+        "n_jobs": options["jobs"],
+        "verbose": sys.stderr.isatty() and not options["quiet"],
+        "random_state": options["seed"],
+    }
+    if options["min_rows"] is not None:
+        settings["min_rows"] = options["min_rows"]
     if options["method"] == "list":
         rising, falling = names(options["increasing"]), names(options["decreasing"])
         signs = dict.fromkeys(rising, 1) | dict.fromkeys(falling, -1)
         settings["monotonic_cst"] = signs
     if options["method"] in ("fab", "em"):
-        settings |= {
-            "prune": options["prune"],
-            "n_restarts": options["restarts"],
-            "statement_counts": options["statement_counts"],
-        }
-    run = {
-        "n_jobs": options["jobs"],
-        "verbose": sys.stderr.isatty() and not options["quiet"],
-    }
-    known = settings_of(options["method"], task)
-    settings |= {name: value for name, value in run.items() if name in known}
-    rules = make_simplifier(
-        model,
-        options["method"],
-        task,
-        max_rules=options["max_rules"],
-        random_state=options["seed"],
-        **settings,
-    ).fit(split.X, split.y)
+        settings["n_restarts"] = options["restarts"]
+        settings["statement_counts"] = options["statement_counts"]
+    rules = make_simplifier(model, options["method"], task, **settings)
+    rules.fit(split.X, split.y)
     # The estimator sees values without a name; the file knows what they are called.
     rules.rules_ = rules.rules_.with_target(options["target"])
     return rules

@@ -25,7 +25,7 @@ from clearwood.exceptions import (
     UnknownCategoriesWarning,
 )
 from clearwood.rules import RuleSet
-from clearwood.simplifiers.api import make_simplifier, settings_of
+from clearwood.simplifiers.api import make_simplifier
 
 LONGEST_ERROR = 500
 """Letters of one that are kept."""
@@ -33,8 +33,18 @@ LONGEST_ERROR = 500
 ONE_BY_ONE = ("fab", "em")
 """Methods that need a fit for every size; the others give all in one."""
 
-UNTUNED: dict[str, Any] = {"tune": None}
+UNTUNED: dict[str, dict[str, Any]] = {
+    "list": {"tune": None},
+    "additive": {"tune": None},
+}
 """Choosing settings by cross-validation takes ten times as long, in every fit."""
+
+QUICKEST: dict[str, dict[str, Any]] = {
+    **UNTUNED,
+    "fab": {"n_restarts": 1},
+    "em": {"n_restarts": 1},
+}
+"""Settings for a fit whose rules nobody wants."""
 
 
 def groups_of(method: str, max_rules: int) -> list[tuple[int, ...]]:
@@ -65,13 +75,14 @@ def fit_job(problem: Problem, job: Job) -> list[Answer]:
 
 def _fit_ours(problem: Problem, job: Job, part: Part) -> list[Answer]:
     most = max(job.sizes)
-    known = settings_of(job.method, problem.task)
-    wanted = {"max_rules": most, "n_rules": most, "random_state": part.seed, **UNTUNED}
     estimator = make_simplifier(
         problem.ensembles[part.ensemble],
         job.method,
         problem.task,
-        **{name: value for name, value in wanted.items() if name in known},
+        n_rules=most,
+        max_rules=most,
+        random_state=part.seed,
+        **UNTUNED.get(job.method, {}),
     )
     # Labels only tell how precise the final rules are; the search must not see them.
     y = problem.y if part.kind == "all" else None
@@ -131,14 +142,14 @@ def warm_up(method: str, task: str) -> None:
     for n_rows in (20, 600):  # codes of one byte and of two
         X = np.arange(float(n_rows))[:, None]
         y = np.arange(n_rows) // 2 % 2
-        settings = {"max_rules": 2, "n_rules": 2, "n_restarts": 1, **UNTUNED}
-        known = settings_of(method, task)
         estimator = make_simplifier(
             tree(random_state=0).fit(X, y),
             method,
             task,
+            n_rules=2,
+            max_rules=2,
             random_state=0,
-            **{name: value for name, value in settings.items() if name in known},
+            **QUICKEST.get(method, {}),
         )
         try:
             with warnings.catch_warnings():

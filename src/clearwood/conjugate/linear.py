@@ -1,27 +1,181 @@
-"""Leaves with a linear regression of their own."""
+"""Real targets on a line: a regression of their own for the rows of every leaf."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from clearwood.conjugate import _kernels
-from clearwood.conjugate.models import (
-    LeafModel,
-    check_positive,
-    student_cdf,
-    student_log_density,
-    student_quantile,
-    student_variance,
-)
+from clearwood._numeric import kernel
+from clearwood.conjugate.leaf_model import check_positive, log_gamma_part
+from clearwood.conjugate.moments import MomentsLeaf, log_student
 from clearwood.exceptions import InputError
 
 
+@kernel
+def linear_update(stats, prior, mean, factor):
+    """Posterior of a linear regression from its moments.
+
+    ``prior`` is (alpha, beta, mu, Lambda); ``mean`` gets mu_n, and ``factor`` the
+    lower Cholesky factor of Lambda_n. Returns alpha_n and beta_n.
+    """
+    p = mean.size
+    weight = stats[0]
+    y_mean = stats[1 + p]
+    first = 2 + p  # where the scatter begins, row by row of its lower triangle
+    last_row = first + p * (p + 1) // 2
+    # Lambda_n and Lambda mu + X'y - Lambda_n mu, so that mu_n = mu + a correction.
+    gap_y = y_mean
+    for j in range(p):
+        gap_y -= stats[1 + j] * prior[2 + j]
+    for j in range(p):
+        mean[j] = stats[last_row + j] + weight * stats[1 + j] * gap_y
+        for k in range(j + 1):
+            scatter = stats[first + j * (j + 1) // 2 + k]
+            factor[j, k] = (
+                prior[2 + p + j * p + k] + scatter
+                + weight * stats[1 + j] * stats[1 + k]
+            )  # fmt: skip
+            mean[j] -= scatter * prior[2 + k]
+            if k < j:
+                mean[k] -= scatter * prior[2 + j]
+    cholesky(factor)
+    solve_lower(factor, mean)
+    solve_upper(factor, mean)
+    # beta_n: what the rows and the prior lose at mu_n, about the means of the rows.
+    loss = stats[last_row + p]
+    y_gap = y_mean
+    for j in range(p):
+        at_j = prior[2 + j] + mean[j]
+        y_gap -= stats[1 + j] * at_j
+        loss -= 2.0 * stats[last_row + j] * at_j
+        for k in range(p):
+            low, high = min(j, k), max(j, k)
+            scatter = stats[first + high * (high + 1) // 2 + low]
+            loss += scatter * at_j * (prior[2 + k] + mean[k])
+            loss += prior[2 + p + j * p + k] * mean[j] * mean[k]
+    loss = max(loss, 0.0) + weight * y_gap * y_gap
+    for j in range(p):
+        mean[j] += prior[2 + j]
+    return prior[0] + 0.5 * weight, prior[1] + 0.5 * loss
+
+
+@kernel
+def linear_update_all(stats, prior, p):
+    """``linear_update`` for every row of statistics."""
+    n = stats.shape[0]
+    mean = np.empty((n, p))
+    factor = np.empty((n, p, p))
+    alpha = np.empty(n)
+    beta = np.empty(n)
+    for i in range(n):
+        alpha[i], beta[i] = linear_update(stats[i], prior, mean[i], factor[i])
+    return mean, factor, alpha, beta
+
+
+@kernel
+def linear_log_marginals(stats, prior):
+    """Evidence of the rows behind every row of moments."""
+    found = np.zeros(stats.shape[0])
+    p = columns_of_prior(prior)
+    mean = np.empty(p)
+    factor = np.empty((p, p))
+    nothing = np.zeros(stats.shape[1])
+    alpha, beta = linear_update(nothing, prior, mean, factor)
+    without = log_gamma_part(alpha, beta) - log_diagonal(factor)
+    for node in range(found.size):
+        if stats[node, 0] > 0.0:
+            alpha, beta = linear_update(stats[node], prior, mean, factor)
+            found[node] = (
+                log_gamma_part(alpha, beta) - log_diagonal(factor) - without
+                - 0.5 * stats[node, 0] * math.log(2.0 * math.pi)
+            )  # fmt: skip
+    return found
+
+
+@kernel
+def linear_log_predictive(stats, prior, z):
+    """Log density of one more row: Student's t about the line."""
+    p = z.size - 1
+    mean = np.empty(p)
+    factor = np.empty((p, p))
+    a, b = linear_update(stats, prior, mean, factor)
+    residual = z[p]
+    for j in range(p):
+        residual -= z[j] * mean[j]
+    return log_student(residual, a, b * (1.0 + inverse_square(factor, z[:p])))
+
+
+@kernel
+def columns_of_prior(prior):
+    """Number of features where ``prior`` is (alpha, beta, mu, Lambda)."""
+    return int((math.sqrt(4.0 * (prior.size - 2) + 1.0) - 1.0) / 2.0 + 0.5)
+
+
+@kernel
+def cholesky(a):
+    """Turn the lower triangle of a positive matrix into its Cholesky factor."""
+    for j in range(a.shape[0]):
+        for k in range(j + 1):
+            rest = a[j, k]
+            for i in range(k):
+                rest -= a[j, i] * a[k, i]
+            a[j, k] = math.sqrt(rest) if j == k else rest / a[k, k]
+        a[j, j + 1 :] = 0.0
+
+
+@kernel
+def log_diagonal(factor):
+    """Half the log determinant of a matrix, from its Cholesky factor."""
+    found = 0.0
+    for j in range(factor.shape[0]):
+        found += math.log(factor[j, j])
+    return found
+
+
+@kernel
+def solve_lower(factor, b):
+    """Solve ``factor x = b`` in place."""
+    for j in range(b.size):
+        for k in range(j):
+            b[j] -= factor[j, k] * b[k]
+        b[j] /= factor[j, j]
+
+
+@kernel
+def solve_upper(factor, b):
+    """Solve ``factor.T x = b`` in place."""
+    for j in range(b.size - 1, -1, -1):
+        for k in range(j + 1, b.size):
+            b[j] -= factor[k, j] * b[k]
+        b[j] /= factor[j, j]
+
+
+@kernel
+def inverse_square(factor, x):
+    """``x' A^-1 x`` where A = factor factor'."""
+    b = x.copy()
+    solve_lower(factor, b)
+    total = 0.0
+    for j in range(b.size):
+        total += b[j] * b[j]
+    return total
+
+
+@kernel
+def inverse_square_all(factor, x):
+    """``inverse_square`` row by row."""
+    found = np.empty(x.shape[0])
+    for i in range(x.shape[0]):
+        found[i] = inverse_square(factor[i], x[i])
+    return found
+
+
 @dataclass(frozen=True)
-class LinearRegressionNormalGamma(LeafModel):
+class LinearRegressionNormalGamma(MomentsLeaf):
     """Real targets, linear in features ``x``, with a normal-gamma prior.
 
     ``y`` is normal with mean ``x' theta`` and precision ``tau``; ``theta`` given
@@ -42,9 +196,8 @@ class LinearRegressionNormalGamma(LeafModel):
     >>> import numpy as np
     >>> leaf = LinearRegressionNormalGamma((0.0, 0.0), 1e-9)
     >>> x = np.array([[1.0, 0.0], [1.0, 1.0], [1.0, 3.0]])
-    >>> from clearwood.conjugate.statistics import add_rows, no_rows
-    >>> stats, y = no_rows(leaf, 1), np.array([1.0, 3.0, 7.0])
-    >>> add_rows(leaf, stats, np.zeros(3, int), y, np.ones(3), x)
+    >>> stats, y = leaf.no_rows(1), np.array([1.0, 3.0, 7.0])
+    >>> leaf.add_rows(stats, np.zeros(3, int), y, np.ones(3), x)
     >>> leaf.mean(stats, np.array([[1.0, 2.0]])).round(6)
     array([5.])
     """
@@ -54,9 +207,8 @@ class LinearRegressionNormalGamma(LeafModel):
     alpha: float = 1.0
     beta: float = 1.0
 
-    kind = _kernels.LINEAR
-    discrete = False
     reads_features = True
+    _log_marginals = staticmethod(linear_log_marginals)
 
     def __post_init__(self) -> None:
         """Check the hyperparameters."""
@@ -126,7 +278,7 @@ class LinearRegressionNormalGamma(LeafModel):
     def _posterior(self, stats: np.ndarray) -> tuple[np.ndarray, ...]:
         p, shape = len(self.mu), stats.shape[:-1]
         flat = np.ascontiguousarray(stats.reshape(-1, self.n_stats))
-        mean, factor, alpha, beta = _kernels.linear_update_all(flat, self.prior, p)
+        mean, factor, alpha, beta = linear_update_all(flat, self.prior, p)
         return (
             mean.reshape(*shape, p),
             factor.reshape(*shape, p, p),
@@ -134,32 +286,12 @@ class LinearRegressionNormalGamma(LeafModel):
             beta.reshape(shape),
         )
 
-    def student(self, stats: np.ndarray, x: Any) -> tuple[np.ndarray, ...]:
-        """Of ``m + t sqrt(b / a)``: m, half the degrees of freedom a, and b."""
+    def student(self, stats: np.ndarray, x: Any = None) -> tuple[np.ndarray, ...]:
+        """See ``MomentsLeaf``."""
         mean, factor, alpha, beta = self._posterior(stats)
         p = len(self.mu)
         x = np.ascontiguousarray(np.broadcast_to(x, mean.shape), dtype=np.float64)
-        square = _kernels.inverse_square_all(
-            factor.reshape(-1, p, p), x.reshape(-1, p)
-        ).reshape(alpha.shape)
+        square = inverse_square_all(factor.reshape(-1, p, p), x.reshape(-1, p)).reshape(
+            alpha.shape
+        )
         return (x * mean).sum(axis=-1), alpha, beta * (1.0 + square)
-
-    def log_density(self, stats: np.ndarray, y: Any, x: Any = None) -> np.ndarray:
-        """See ``LeafModel``."""
-        return student_log_density(y, *self.student(stats, x))
-
-    def mean(self, stats: np.ndarray, x: Any = None) -> np.ndarray:
-        """See ``LeafModel``."""
-        return self.student(stats, x)[0]
-
-    def variance(self, stats: np.ndarray, x: Any = None) -> np.ndarray:
-        """See ``LeafModel``."""
-        return student_variance(*self.student(stats, x))
-
-    def cdf(self, stats: np.ndarray, y: Any, x: Any = None) -> np.ndarray:
-        """See ``LeafModel``."""
-        return student_cdf(y, *self.student(stats, x))
-
-    def quantile(self, stats: np.ndarray, p: Any, x: Any = None) -> np.ndarray:
-        """See ``LeafModel``."""
-        return student_quantile(p, *self.student(stats, x))

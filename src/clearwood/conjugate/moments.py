@@ -1,8 +1,205 @@
-"""Moments as sums about one centre, which can be added like counts, and back."""
+"""Real targets of an unknown precision: moments in, Student's t out.
+
+Moments are a weight, means, and the lower triangle of the scatter about them. They
+follow Chan's rule, which loses nothing where values are large; as sums about one
+centre they can be added like counts.
+"""
 
 from __future__ import annotations
 
+import math
+from typing import Any
+
 import numpy as np
+from scipy import special
+
+from clearwood._numeric import kernel
+from clearwood.conjugate.leaf_model import (
+    SLACK,
+    LeafModel,
+    check_left,
+    log_gamma_rise,
+)
+from clearwood.exceptions import InputError
+
+LOG_2PI = math.log(2.0 * math.pi)
+
+
+class MomentsLeaf(LeafModel):
+    """Statistics are moments, predictions Student's t; subclasses say which."""
+
+    discrete = False
+    n_columns: int
+
+    def add_rows(
+        self,
+        own: np.ndarray,
+        ends: np.ndarray,
+        y: np.ndarray,
+        weight: np.ndarray,
+        x: np.ndarray | None = None,
+    ) -> None:
+        """See ``LeafModel``."""
+        add_moments(own, ends, self.columns(y, x), weight)
+
+    def merge(self, own: np.ndarray, other: np.ndarray) -> None:
+        """See ``LeafModel``."""
+        merge_all_moments(own, other, self.n_columns)
+
+    def remove(self, own: np.ndarray, other: np.ndarray) -> np.ndarray:
+        """See ``LeafModel``."""
+        left = own.copy()
+        remove_all_moments(left, other, self.n_columns)
+        # Means may be negative; weights may not.
+        check_left(left[:, :1], own[:, :1])
+        left[self._is_nothing(left, own)] = 0.0
+        _check_squares(self.n_columns, own, other, left)
+        return left
+
+    def student(self, stats: np.ndarray, x: Any = None) -> tuple[np.ndarray, ...]:
+        """Of ``m + t sqrt(b / a)``: m, half the degrees of freedom a, and b."""
+        raise NotImplementedError
+
+    def log_density(self, stats: np.ndarray, y: Any, x: Any = None) -> np.ndarray:
+        """See ``LeafModel``."""
+        m, alpha, b = self.student(stats, x)
+        return (
+            special.gammaln(alpha + 0.5) - special.gammaln(alpha)
+            - 0.5 * (LOG_2PI + np.log(b))
+            - (alpha + 0.5) * np.log1p((np.asarray(y) - m) ** 2 / (2.0 * b))
+        )  # fmt: skip
+
+    def mean(self, stats: np.ndarray, x: Any = None) -> np.ndarray:
+        """See ``LeafModel``."""
+        return self.student(stats, x)[0]
+
+    def variance(self, stats: np.ndarray, x: Any = None) -> np.ndarray:
+        """See ``LeafModel``; infinite with up to 2 degrees of freedom."""
+        _, alpha, b = self.student(stats, x)
+        safe = np.where(alpha > 1.0, alpha - 1.0, 1.0)
+        return np.where(alpha > 1.0, b / safe, np.inf)
+
+    def cdf(self, stats: np.ndarray, y: Any, x: Any = None) -> np.ndarray:
+        """See ``LeafModel``."""
+        m, alpha, b = self.student(stats, x)
+        return special.stdtr(2.0 * alpha, (np.asarray(y) - m) / np.sqrt(b / alpha))
+
+    def quantile(self, stats: np.ndarray, p: Any, x: Any = None) -> np.ndarray:
+        """See ``LeafModel``."""
+        m, alpha, b = self.student(stats, x)
+        return m + special.stdtrit(2.0 * alpha, p) * np.sqrt(b / alpha)
+
+
+def _check_squares(
+    d: int, own: np.ndarray, other: np.ndarray, left: np.ndarray
+) -> None:
+    """Refuse sums of squares below zero; below by rounding, they become zero.
+
+    Rows with the right weights but other values leave them behind, and with them a
+    distribution without a scale.
+    """
+    place = np.cumsum(np.arange(1, d + 1)) + d
+    # Squares of what was there, about zero: rounding of a mean is a share of it.
+    before, gone = own[:, 1 : 1 + d], other[:, 1 : 1 + d]
+    size = own[:, place] + own[:, :1] * np.maximum(abs(before), abs(gone)) ** 2
+    impossible = left[:, place] < -SLACK * size
+    if impossible.any():
+        node = int(np.argwhere(impossible)[0, 0])
+        raise InputError(
+            f"The rows that end at node {node} would be left with a negative variance; "
+            "take out only rows that were learned before, with the values they had."
+        )
+    left[:, place] = np.maximum(left[:, place], 0.0)
+
+
+@kernel
+def add_moments(own, ends, z, weight):
+    """Take every row into the moments at its end, one after the other.
+
+    ``weight`` may be of length 1, for all rows.
+    """
+    step = int(weight.size == ends.size)
+    for i in range(ends.size):
+        add_one_moment(own[ends[i]], z[i], weight[i * step])
+
+
+@kernel
+def add_one_moment(stats, z, weight):
+    """Take one row into moments: Chan's rule, or Welford's with weights."""
+    if weight == 0.0:
+        return
+    d = z.size
+    before = stats[0]
+    stats[0] = before + weight
+    share = weight / stats[0]
+    place = 1 + d
+    # The products need the means as they were before: those change afterwards.
+    for j in range(d):
+        for k in range(j + 1):
+            product = (z[j] - stats[1 + j]) * (z[k] - stats[1 + k])
+            stats[place] += before * share * product
+            place += 1
+    for j in range(d):
+        stats[1 + j] += share * (z[j] - stats[1 + j])
+
+
+@kernel
+def merge_moments(stats, other, d):
+    """Take other moments in: the pairwise rule of Chan, Golub and LeVeque."""
+    if other[0] == 0.0:
+        return
+    before = stats[0]
+    stats[0] = before + other[0]
+    share = other[0] / stats[0]
+    place = 1 + d
+    for j in range(d):
+        for k in range(j + 1):
+            product = (other[1 + j] - stats[1 + j]) * (other[1 + k] - stats[1 + k])
+            stats[place] += other[place] + before * share * product
+            place += 1
+    for j in range(d):
+        stats[1 + j] += share * (other[1 + j] - stats[1 + j])
+
+
+@kernel
+def merge_all_moments(own, other, d):
+    """Take the moments of other rows in, node by node."""
+    for node in range(own.shape[0]):
+        merge_moments(own[node], other[node], d)
+
+
+@kernel
+def remove_all_moments(own, other, d):
+    """Take the moments of some rows out again: the same rule read backwards."""
+    for node in range(own.shape[0]):
+        if other[node, 0] == 0.0:
+            continue
+        before = own[node, 0]
+        left = before - other[node, 0]
+        own[node, 0] = left
+        if left <= 0.0:
+            continue
+        place = 1 + d
+        for j in range(d):
+            for k in range(j + 1):
+                product = (other[node, 1 + j] - own[node, 1 + j]) * (
+                    other[node, 1 + k] - own[node, 1 + k]
+                )
+                gap = other[node, 0] * before / left * product
+                own[node, place] -= other[node, place] + gap
+                place += 1
+        for j in range(d):
+            gap = own[node, 1 + j] - other[node, 1 + j]
+            own[node, 1 + j] += gap * other[node, 0] / left
+
+
+@kernel
+def log_student(residual, a, b):
+    """Log density of Student's t with 2a degrees of freedom and squared scale b/a."""
+    return (
+        log_gamma_rise(a, 0.5) - 0.5 * math.log(2.0 * math.pi * b)
+        - (a + 0.5) * math.log1p(residual * residual / (2.0 * b))
+    )  # fmt: skip
 
 
 def sums_about(stats: np.ndarray, centre: np.ndarray) -> np.ndarray:

@@ -94,7 +94,11 @@ sklearn.ensemble.GradientBoostingRegressor>
     for base in type(model).__mro__:
         library = base.__module__.partition(".")[0]
         if library in LIBRARIES:
-            return _reader_of(library).read(model)
+            try:
+                return _reader_of(library).read(model)
+            except ModelFormatError as error:
+                # A model in memory is not damaged: it is of a kind that is not read.
+                raise ModelError(str(error)) from None
     found = repr(model) if isinstance(model, type) else type(model).__qualname__
     raise ModelError(
         f"Cannot read {found}; expected a TreeEnsemble, the path of a model file or a "

@@ -4,12 +4,12 @@ A ``Structure`` says what is asked where, a leaf model what a leaf says, and a
 ``MetaTree`` learns rows and predicts with all prunings at once.
 """
 
-from clearwood.conjugate.linear import LinearRegressionNormalGamma
-from clearwood.conjugate.models import (
+from clearwood.conjugate import (
     BernoulliBeta,
     CategoricalDirichlet,
     ExponentialGamma,
     LeafModel,
+    LinearRegressionNormalGamma,
     NormalNormalGamma,
     PoissonGamma,
 )
@@ -38,8 +38,8 @@ from clearwood.metatree.posterior.predictive import Predictive, predict_at
 from clearwood.metatree.posterior.prior import constant_prior, search_corrected_prior
 from clearwood.metatree.posterior.structure import Structure, given
 from clearwood.metatree.reading.annotated_tree import AnnotatedTree, TreeNode
+from clearwood.metatree.reading.compare_scores import compare_scores
 from clearwood.metatree.reading.read_tree import read_tree
-from clearwood.metatree.reading.scores import compare_scores
 
 __all__ = [
     "AnnotatedTree",

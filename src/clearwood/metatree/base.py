@@ -1,10 +1,9 @@
-"""What the estimators of meta-trees share: data in, one structure, predictions out."""
+"""What the estimators of trees and forests share: they learn, and forget, rows."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import replace
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
@@ -13,16 +12,11 @@ from sklearn.utils.validation import check_is_fitted
 from clearwood._estimators import fit_context
 from clearwood._features import FeatureSpace, is_frame
 from clearwood._validation import check_table, check_target, check_weight
-from clearwood.conjugate.models import LeafModel
+from clearwood.conjugate import LeafModel
 from clearwood.ensembles.casts import FLOAT32_LIMIT
 from clearwood.exceptions import InputError
-from clearwood.metatree.posterior.coder import BinCoder
-from clearwood.metatree.posterior.meta_tree import MetaTree
 from clearwood.metatree.posterior.predictive import Predictive
-from clearwood.metatree.posterior.prior import constant_prior, search_corrected_prior
-from clearwood.metatree.posterior.shape import TreeShape
 from clearwood.metatree.posterior.structure import Structure
-from clearwood.metatree.reading.read_tree import ReadsTrees
 
 
 class LearnsByStatistics(BaseEstimator):
@@ -37,7 +31,7 @@ class LearnsByStatistics(BaseEstimator):
         return tags
 
     def _start(self, X: Any, target: np.ndarray, weight: np.ndarray) -> None:
-        """Fix what stays: structures and priors."""
+        """Fix what stays, structures and priors, and learn all rows."""
         raise NotImplementedError
 
     def _learn(self, X: Any, target: np.ndarray, weight: np.ndarray) -> None:
@@ -84,7 +78,6 @@ class LearnsByStatistics(BaseEstimator):
         if not counted.all():
             X, target, weight = _rows(X, counted), target[counted], weight[counted]
         self._start(X, target, weight)
-        self._learn(X, target, weight)
         return self
 
     def _more(self, X: Any, y: Any, sample_weight: Any) -> Any:
@@ -155,42 +148,25 @@ def check_finite(encoded: np.ndarray, names: tuple[str, ...]) -> None:
         )
 
 
-def make_prior(
-    prior: Any,
-    g: float,
-    structure: Structure | TreeShape,
-    searched: bool,
-    count_searched: Callable[[], Any],
-) -> np.ndarray:
-    """The prior g of every node, from the parameters of an estimator.
+class Rows(NamedTuple):
+    """What meta-trees ask of rows: their codes, and the features of linear leaves."""
 
-    Parameters
-    ----------
-    prior : {"auto", "constant", "search-corrected"}
-    g : float or array-like
-    structure : Structure or TreeShape
-    searched : bool
-        Whether the structure was searched on the rows that will be learned.
-    count_searched : callable
-        Counts among how much, for ``search_corrected_prior``; called only for that.
-    """
-    if not isinstance(prior, str) or prior not in (
-        "auto", "constant", "search-corrected"
-    ):  # fmt: skip
-        raise InputError(
-            f"prior is {prior!r}; expected 'auto', 'constant' or 'search-corrected'. "
-            "Numbers of your own go into g."
-        )
-    if prior == "constant" or (prior == "auto" and not searched):
-        return constant_prior(structure, g)
-    return search_corrected_prior(structure, g, count_searched())
+    codes: np.ndarray
+    x: np.ndarray | None
 
 
-def columns_of_leaf(leaf: LeafModel, features: FeatureSpace, X: Any) -> Any:
+def rows_for(structure: Structure, leaf: LeafModel, encoded: np.ndarray) -> Rows:
+    """Rows as a meta-tree wants them, from cells made numbers once."""
+    coder = structure.coder
+    return Rows(coder.codes_of(encoded), columns_of_leaf(leaf, coder.features, encoded))
+
+
+def columns_of_leaf(
+    leaf: LeafModel, features: FeatureSpace, encoded: np.ndarray
+) -> np.ndarray | None:
     """What linear leaves read: the features, behind a one where they have room."""
     if not leaf.reads_features:
         return None
-    encoded = features.encode(X)
     width, read = encoded.shape[1], int(leaf.n_columns or 0) - 1
     if read not in (width, width + 1):
         raise InputError(
@@ -207,84 +183,6 @@ def columns_of_leaf(leaf: LeafModel, features: FeatureSpace, X: Any) -> Any:
     if read == width + 1:
         encoded = np.column_stack([np.ones(len(encoded)), encoded])
     return encoded
-
-
-def with_names(structure: Structure, X: Any) -> Structure:
-    """A structure whose features are called as in a table."""
-    features = structure.coder.features.as_in(X)
-    if features == structure.coder.features:
-        return structure
-    coder = structure.coder
-    if isinstance(coder, BinCoder):
-        return replace(
-            structure, coder=BinCoder(replace(coder.bins, features=features))
-        )
-    return replace(structure, coder=replace(coder, features=features))
-
-
-class OneMetaTree(ReadsTrees, LearnsByStatistics):
-    """One structure; subclasses say how it comes about."""
-
-    meta_tree_: MetaTree
-    leaf_: LeafModel
-
-    @property
-    def structure_(self) -> Structure:
-        """The tree whose prunings are averaged."""
-        return self._fitted_tree().structure
-
-    @property
-    def log_evidence_(self) -> float:
-        """Log probability of all targets learned, given their rows."""
-        return self._fitted_tree().log_evidence
-
-    @property
-    def feature_used_(self) -> np.ndarray:
-        """Posterior probability that the tree asks about each feature."""
-        return self._fitted_tree().posterior().feature_used
-
-    def _fitted_tree(self) -> MetaTree:
-        # As an attribute that is missing before the fit.
-        if "meta_tree_" not in vars(self):
-            raise AttributeError(f"This {type(self).__name__} is not fitted yet.")
-        return self.meta_tree_
-
-    def _learn(self, X: Any, target: np.ndarray, weight: np.ndarray) -> None:
-        tree = self.meta_tree_
-        x = columns_of_leaf(tree.model, tree.structure.coder.features, X)
-        tree.update(tree.structure.encode(X), target, weight, x)
-
-    def _forget(self, X: Any, target: np.ndarray, weight: np.ndarray) -> None:
-        tree = self.meta_tree_
-        x = columns_of_leaf(tree.model, tree.structure.coder.features, X)
-        tree.unlearn(tree.structure.encode(X), target, weight, x)
-
-    def merge(self, other: Any) -> Any:
-        """Add what another estimator has learned from other rows.
-
-        Parameters
-        ----------
-        other : estimator of the same class
-            Fitted to other rows with the same structure, leaf and prior: those of
-            this one are ``structure_``, ``leaf_``, and ``prior="constant"`` with
-            ``g=meta_tree_.g``.
-
-        Returns
-        -------
-        self
-        """
-        check_mergeable(self, other)
-        self.meta_tree_.merge(other.meta_tree_)
-        return self
-
-    def _predictive(self, X: Any) -> Predictive:
-        X = self._check_queries(X)
-        tree = self.meta_tree_
-        x = columns_of_leaf(tree.model, tree.structure.coder.features, X)
-        return tree.predictive(tree.structure.encode(X), x)
-
-    def _distributions(self, X: Any) -> Iterator[tuple[slice, Predictive]]:
-        yield slice(None), self._predictive(X)
 
 
 def check_mergeable(one: Any, other: Any) -> None:

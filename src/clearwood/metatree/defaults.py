@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from clearwood.conjugate.models import (
+from clearwood.conjugate import (
     CategoricalDirichlet,
     LeafModel,
     NormalNormalGamma,
 )
+from clearwood.conjugate.counts import Counts
 from clearwood.exceptions import InputError
 
 ROWS_OF_MEAN = 0.2
@@ -54,7 +55,7 @@ def make_leaf(
             f"leaf is {leaf!r}; expected 'auto' or a leaf model such as "
             "NormalNormalGamma()."
         )
-    counts = hasattr(leaf, "probabilities")
+    counts = isinstance(leaf, Counts)
     if (n_classes is not None) != counts or (counts and leaf.n_stats != n_classes):
         wanted = "values" if n_classes is None else f"{n_classes} classes"
         raise InputError(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from numbers import Integral, Real
 from typing import Any
 
@@ -10,11 +11,11 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn.utils.validation import check_is_fitted
 
 from clearwood._estimators import Interval, StrOptions
+from clearwood._features import FeatureSpace
 from clearwood._numeric import as_generator
-from clearwood.conjugate.models import LeafModel
+from clearwood.conjugate import LeafModel
 from clearwood.ensembles import TreeEnsemble
 from clearwood.exceptions import InputError
-from clearwood.metatree._documentation import ATTRIBUTES, PARAMETERS, REFERENCES
 from clearwood.metatree.baking.baking import (
     as_ensemble,
     node_values,
@@ -22,40 +23,40 @@ from clearwood.metatree.baking.baking import (
 )
 from clearwood.metatree.baking.sklearn_trees import ensemble_to_sklearn
 from clearwood.metatree.base import (
+    LearnsByStatistics,
     LearnsClasses,
     LearnsValues,
-    OneMetaTree,
+    Rows,
     check_finite,
+    check_mergeable,
     columns_of_leaf,
-    make_prior,
-    with_names,
+    rows_for,
 )
 from clearwood.metatree.defaults import make_leaf
 from clearwood.metatree.exact.sum import exact_sum
 from clearwood.metatree.exact.trees import map_tree, structure_of
-from clearwood.metatree.growing.cart import (
-    count_values,
-    features_of,
-    grow_ensemble,
-    stop_unseen,
-)
 from clearwood.metatree.growing.from_ensemble import (
     from_ensemble_tree,
     from_sklearn_tree,
+    grow_ensemble,
+    stop_unseen,
 )
 from clearwood.metatree.growing.missing import (
     branch_for_missing,
     send_missing_by_evidence,
 )
-from clearwood.metatree.growing.searched import effective_questions
+from clearwood.metatree.posterior.coder import count_values, features_of
 from clearwood.metatree.posterior.meta_tree import MetaTree
-from clearwood.metatree.posterior.structure import Structure
+from clearwood.metatree.posterior.predictive import Predictive
+from clearwood.metatree.posterior.prior import effective_questions, make_prior
+from clearwood.metatree.posterior.structure import Structure, with_names
+from clearwood.metatree.reading.read_tree import ReadsTrees
 
 EXACT_DEPTH = 4
 """Most questions in a row of ``structure="exact"`` where ``max_depth`` is None."""
 
 
-class _MetaTree(OneMetaTree):
+class _MetaTree(ReadsTrees, LearnsByStatistics):
     """What classifier and regressor share."""
 
     _parameter_constraints: dict[str, Any] = {
@@ -97,23 +98,37 @@ class _MetaTree(OneMetaTree):
         self.random_state = random_state
 
     _tree_class: Any
+    meta_tree_: MetaTree
+    leaf_: LeafModel
+
+    # Fitting
 
     def _start(self, X: Any, target: np.ndarray, weight: np.ndarray) -> None:
         leaf = make_leaf(self.leaf, getattr(self, "classes_", None), target, weight)
-        if isinstance(self.structure, str) and self.structure == "cart":
-            self.meta_tree_ = self._grow(X, target, weight, leaf)
-        elif isinstance(self.structure, str) and self.structure == "exact":
-            self.meta_tree_ = self._find_best(X, target, weight, leaf)
+        if isinstance(self.structure, str):
+            make = {"cart": self._grow, "exact": self._find_best}.get(self.structure)
+            if make is None:
+                raise InputError(
+                    f"structure is {self.structure!r}; expected 'cart', 'exact', a "
+                    "Structure or a fitted tree."
+                )
+            features = features_of(X, weight > 0)
+            encoded = features.encode(X)
+            tree, rows = make(features, encoded, target, weight, leaf)
         else:
-            self.meta_tree_ = self._take(X, leaf)
-        self.leaf_ = leaf
+            tree, rows = self._take(X, leaf)
+        tree.update(rows.codes, target, weight, rows.x)
+        self.meta_tree_, self.leaf_ = tree, leaf
 
     def _grow(
-        self, X: Any, target: np.ndarray, weight: np.ndarray, leaf: LeafModel
-    ) -> MetaTree:
+        self,
+        features: FeatureSpace,
+        encoded: np.ndarray,
+        target: np.ndarray,
+        weight: np.ndarray,
+        leaf: LeafModel,
+    ) -> tuple[MetaTree, Rows]:
         """A CART; where missing values go is learned from the rows as well."""
-        features = features_of(X, weight > 0)
-        encoded = features.encode(X)
         check_finite(encoded, features.names)
         model = self._tree_class(
             max_depth=self.max_depth,
@@ -127,28 +142,30 @@ class _MetaTree(OneMetaTree):
         )
         ensemble = grow_ensemble(encoded, features, target, weight, model)
         structure = stop_unseen(from_ensemble_tree(ensemble))
-        codes = structure.encode(X)
+        rows = rows_for(structure, leaf, encoded)
         if self.missing == "branch":
-            structure = branch_for_missing(structure, codes)
+            structure = branch_for_missing(structure, rows.codes)
 
         def count() -> np.ndarray:
-            ends = structure.route(codes)
+            ends = structure.route(rows.codes)
             return effective_questions(structure, encoded, ends, model.max_features_)
 
         g = make_prior(self.prior, self.g, structure, True, count)
         if self.missing == "evidence":
             structure = send_missing_by_evidence(
-                structure, leaf, g, codes, target, weight,
-                columns_of_leaf(leaf, features, X),
-            )  # fmt: skip
-        return MetaTree(structure, leaf, g)
+                structure, leaf, g, rows.codes, target, weight, rows.x
+            )
+        return MetaTree(structure, leaf, g), rows
 
     def _find_best(
-        self, X: Any, target: np.ndarray, weight: np.ndarray, leaf: LeafModel
-    ) -> MetaTree:
+        self,
+        features: FeatureSpace,
+        encoded: np.ndarray,
+        target: np.ndarray,
+        weight: np.ndarray,
+        leaf: LeafModel,
+    ) -> tuple[MetaTree, Rows]:
         """The most probable of all trees on features with few values."""
-        features = features_of(X, weight > 0)
-        encoded = features.encode(X)
         n_values = count_values(encoded, features)
         result = exact_sum(
             encoded.astype(np.int64),
@@ -158,7 +175,7 @@ class _MetaTree(OneMetaTree):
             g=self.g,
             n_values=n_values,
             sample_weight=weight,
-            x=columns_of_leaf(leaf, features, X),
+            x=columns_of_leaf(leaf, features, encoded),
         )
         structure = structure_of(
             map_tree(result).questions, n_values, features=features
@@ -166,28 +183,85 @@ class _MetaTree(OneMetaTree):
         # A path chooses among the features that it has not asked about.
         left = np.maximum(features.n_features - structure.depth, 1)
         g = make_prior(self.prior, self.g, structure, True, lambda: left)
-        return MetaTree(structure, leaf, g)
+        return MetaTree(structure, leaf, g), rows_for(structure, leaf, encoded)
 
-    def _take(self, X: Any, leaf: LeafModel) -> MetaTree:
+    def _take(self, X: Any, leaf: LeafModel) -> tuple[MetaTree, Rows]:
         """A structure that is there already."""
         structure, searched, tried = self.structure, False, None
-        if isinstance(structure, str):
-            raise InputError(
-                f"structure is {structure!r}; expected 'cart', 'exact', a Structure or "
-                "a fitted tree."
-            )
         if not isinstance(structure, Structure):
             searched, tried = True, getattr(structure, "max_features_", None)
             structure = from_sklearn_tree(structure)
         structure = with_names(structure, X)
+        encoded = structure.coder.features.encode(X)
+        rows = rows_for(structure, leaf, encoded)
 
         def count() -> np.ndarray:
-            encoded = structure.coder.features.encode(X)
-            ends = structure.route(structure.encode(X))
+            ends = structure.route(rows.codes)
             return effective_questions(structure, encoded, ends, tried)
 
         g = make_prior(self.prior, self.g, structure, searched, count)
-        return MetaTree(structure, leaf, g)
+        return MetaTree(structure, leaf, g), rows
+
+    def _rows(self, X: Any) -> Rows:
+        tree = self.meta_tree_
+        encoded = tree.structure.coder.features.encode(X)
+        return rows_for(tree.structure, tree.model, encoded)
+
+    def _learn(self, X: Any, target: np.ndarray, weight: np.ndarray) -> None:
+        rows = self._rows(X)
+        self.meta_tree_.update(rows.codes, target, weight, rows.x)
+
+    def _forget(self, X: Any, target: np.ndarray, weight: np.ndarray) -> None:
+        rows = self._rows(X)
+        self.meta_tree_.unlearn(rows.codes, target, weight, rows.x)
+
+    def merge(self, other: Any) -> Any:
+        """Add what another estimator has learned from other rows.
+
+        Parameters
+        ----------
+        other : estimator of the same class
+            Fitted to other rows with the same structure, leaf and prior: those of
+            this one are ``structure_``, ``leaf_``, and ``prior="constant"`` with
+            ``g=meta_tree_.g``.
+
+        Returns
+        -------
+        self
+        """
+        check_mergeable(self, other)
+        self.meta_tree_.merge(other.meta_tree_)
+        return self
+
+    # Reading and predicting
+
+    @property
+    def structure_(self) -> Structure:
+        """The tree whose prunings are averaged."""
+        return self._fitted_tree().structure
+
+    @property
+    def log_evidence_(self) -> float:
+        """Log probability of all targets learned, given their rows."""
+        return self._fitted_tree().log_evidence
+
+    @property
+    def feature_used_(self) -> np.ndarray:
+        """Posterior probability that the tree asks about each feature."""
+        return self._fitted_tree().posterior().feature_used
+
+    def _fitted_tree(self) -> MetaTree:
+        # As an attribute that is missing before the fit.
+        if "meta_tree_" not in vars(self):
+            raise AttributeError(f"This {type(self).__name__} is not fitted yet.")
+        return self.meta_tree_
+
+    def _predictive(self, X: Any) -> Predictive:
+        rows = self._rows(self._check_queries(X))
+        return self.meta_tree_.predictive(rows.codes, rows.x)
+
+    def _distributions(self, X: Any) -> Iterator[tuple[slice, Predictive]]:
+        yield slice(None), self._predictive(X)
 
     def bake(self) -> TreeEnsemble:
         """The averaged prediction written into the leaves of one tree.
@@ -200,7 +274,7 @@ class _MetaTree(OneMetaTree):
         """
         check_is_fitted(self)
         tree = self.meta_tree_
-        questions = questions_with_values(tree.structure, node_values(tree))
+        questions = questions_with_values(tree.structure, node_values(tree.posterior()))
         return as_ensemble(
             questions,
             features=tree.structure.coder.features,
@@ -226,13 +300,77 @@ class _MetaTree(OneMetaTree):
         return ensemble_to_sklearn(self.bake(), forest=False)
 
 
-class MetaTreeClassifier(LearnsClasses, _MetaTree):  # noqa: D101
-    __doc__ = f"""A tree that averages all its prunings by their posterior probability.
+class MetaTreeClassifier(LearnsClasses, _MetaTree):
+    """A tree that averages all its prunings by their posterior probability.
 
-    {PARAMETERS}{ATTRIBUTES}
+    Parameters
+    ----------
+    structure : "cart", "exact", Structure, fitted tree or TreeEnsemble, default="cart"
+        What is asked where. ``"cart"`` is grown by scikit-learn on the same rows.
+        ``"exact"`` is, for features of few values (labels, or whole numbers from 0
+        on), the most probable of all trees up to ``max_depth`` (4 if None); to average
+        over all of them, see ``metatree.exact_sum``. A fitted tree, or an ensemble
+        of one tree, is taken as it is.
+    prior : {"auto", "constant", "search-corrected"}, default="auto"
+        Prior of the prunings. ``"constant"``: a tree asks on with probability ``g`` at
+        every node. ``"search-corrected"``: as this, but the weight of asking on is
+        divided by how much a search on the same rows chose among: the number of
+        features that vary at the node (at most ``max_features``), times the square
+        root of how many questions there are about the one that is asked, counted in
+        the rows of the first fit: one less than its distinct values there, or
+        ``2 ** (k - 1) - 1`` sets of its ``k`` categories there.
+        ``"auto"`` corrects where the structure is grown here or comes with a fitted
+        model, which is taken to have seen the same rows.
+    g : float or array-like, default=0.5
+        Prior probability of asking on; one per node for structures of your own.
+    leaf : "auto" or LeafModel, default="auto"
+        What a leaf says of the target, with its prior. ``"auto"`` means, for classes,
+        a Dirichlet distribution with pseudo-counts of one over the number of classes;
+        for numbers, a normal distribution whose mean is expected at the mean of the
+        target, worth a fifth of a row, and whose variance at a tenth of the
+        target's with three degrees of freedom. It reads these off the rows of the
+        first fit; see ``leaf_``.
+    missing : {"evidence", "branch"}, default="evidence"
+        Where missing values go in a tree that is grown here. ``"evidence"``: at every
+        question to the side with which the rows are more probable; where no row was
+        missing, to the side with more weight. ``"branch"``: to a leaf of their own
+        wherever rows were missing; elsewhere they stop, and the node speaks for them.
+        Categories never seen always stop.
+    max_depth : int or None, default=None
+        Most questions in a row of the tree that is grown.
+    min_samples_leaf : float, default=1
+        Least weight of the rows in a leaf.
+    max_leaf_nodes : int or None, default=None
+        Most leaves.
+    max_features : int, float, {"sqrt", "log2"} or None, default=None
+        Features tried per question, all by default.
+    random_state : int, Generator, RandomState or None, default=None
+        Seed of the search, which it uses between equally good questions.
+
+    Attributes
+    ----------
+    meta_tree_ : MetaTree
+        Statistics of the rows, and the posterior.
+    structure_ : Structure
+        The tree whose prunings are averaged.
+    leaf_ : LeafModel
+        The leaf model with its hyperparameters.
+    log_evidence_ : float
+        Log probability of all targets learned, given their rows.
+    feature_used_ : ndarray of shape (n_features,)
+        Posterior probability that the tree asks about each feature.
+    map_tree_ : AnnotatedTree
+        The most probable pruning, with the posterior probabilities of its nodes.
+    rules_ : RuleSet
+        Its rules; they predict by that one tree, not by the average.
     classes_ : ndarray
         Class labels.
-    {REFERENCES}
+
+    References
+    ----------
+    Nakahara and Matsushima: Batch updating of a posterior tree distribution over a
+    meta-tree (2023).
+
     Examples
     --------
     >>> from sklearn.datasets import load_iris
@@ -258,10 +396,13 @@ class MetaTreeClassifier(LearnsClasses, _MetaTree):  # noqa: D101
         return self._predictive(X).probabilities()
 
 
-class MetaTreeRegressor(LearnsValues, _MetaTree):  # noqa: D101
-    __doc__ = f"""A tree that averages all its prunings by their posterior probability.
+class MetaTreeRegressor(LearnsValues, _MetaTree):
+    """A tree that averages all its prunings, for numbers.
 
-    {PARAMETERS}{ATTRIBUTES}{REFERENCES}
+    Parameters, attributes and references are those of :class:`MetaTreeClassifier`, but
+    for ``classes_``. ``leaf="auto"`` is a normal distribution, and besides means there
+    are quantiles, intervals and densities of the whole predictive distribution.
+
     Examples
     --------
     >>> from sklearn.datasets import load_diabetes

@@ -20,7 +20,7 @@ from clearwood._numeric import as_generator
 from clearwood.ensembles import TreeEnsemble, read_ensemble
 from clearwood.ensembles.read import needs_fit
 from clearwood.exceptions import CollapsedWeightsWarning
-from clearwood.metatree._documentation import FOREST_ATTRIBUTES, FOREST_PARAMETERS
+from clearwood.metatree.baking.baking import bake_forest
 from clearwood.metatree.baking.sklearn_trees import ensemble_to_sklearn
 from clearwood.metatree.base import (
     LearnsByStatistics,
@@ -28,15 +28,15 @@ from clearwood.metatree.base import (
     LearnsValues,
     check_finite,
     check_mergeable,
-    make_prior,
 )
 from clearwood.metatree.defaults import SHARE_IN_FORESTS, make_leaf
-from clearwood.metatree.growing.cart import features_of, grow_ensemble
-from clearwood.metatree.growing.searched import n_searchable
+from clearwood.metatree.growing.from_ensemble import grow_ensemble
+from clearwood.metatree.posterior.coder import features_of
 from clearwood.metatree.posterior.forest import MetaForest
 from clearwood.metatree.posterior.meta_tree import MetaTree
 from clearwood.metatree.posterior.posterior import tree_weights
 from clearwood.metatree.posterior.predictive import Predictive
+from clearwood.metatree.posterior.prior import make_prior, n_searchable
 
 COLLAPSED = 0.5
 """Weights of fewer trees, in effect, than this share of them have collapsed."""
@@ -107,6 +107,7 @@ class _MetaForest(LearnsByStatistics):
             self.n_jobs,
         )
         self.estimator_, self.leaf_ = model, leaf
+        self._learn(X, target, weight)
 
     def _fit_estimator(
         self, X: Any, target: np.ndarray, weight: np.ndarray
@@ -137,8 +138,9 @@ class _MetaForest(LearnsByStatistics):
 
     def _refresh(self) -> None:
         """What follows from the statistics; the rest follows when it is asked for."""
-        self.log_evidence_ = self._forest.posterior(self.n_jobs).log_evidence
-        n = len(self.log_evidence_)
+        posteriors = self._forest.posteriors(self.n_jobs)
+        self.log_evidence_ = np.array([p.log_evidence for p in posteriors])
+        n = len(posteriors)
         self.tree_weights_ = np.full(n, 1.0 / n)
         if self.weights == "evidence":
             self.tree_weights_ = tree_weights(self.log_evidence_)
@@ -179,7 +181,8 @@ class _MetaForest(LearnsByStatistics):
     @property
     def feature_used_(self) -> np.ndarray:
         """Posterior probability that a tree asks about each feature: the mean."""
-        return self.tree_weights_ @ self._fitted_forest().feature_used()
+        posteriors = self._fitted_forest().posteriors()
+        return self.tree_weights_ @ np.array([p.feature_used for p in posteriors])
 
     def _fitted_forest(self) -> MetaForest:
         # As an attribute that is missing before the fit.
@@ -198,11 +201,12 @@ class _MetaForest(LearnsByStatistics):
         check_is_fitted(self)
         forest = self._forest
         if forest.baked is None:
-            forest.baked = forest.bake(
-                getattr(self, "classes_", None),
+            forest.baked = bake_forest(
+                forest,
                 None if self.weights == "uniform" else self.tree_weights_,
-                f"clearwood.{type(self).__name__}",
                 self.n_jobs,
+                classes=getattr(self, "classes_", None),
+                source=f"clearwood.{type(self).__name__}",
             )
         return forest.baked
 
@@ -251,10 +255,59 @@ def _warn_of_collapse(weight: np.ndarray) -> None:
         )
 
 
-class MetaForestClassifier(LearnsClasses, _MetaForest):  # noqa: D101
-    __doc__ = f"""A forest each tree of which averages all its prunings.
+class MetaForestClassifier(LearnsClasses, _MetaForest):
+    """A forest each tree of which averages all its prunings.
 
-    {FOREST_PARAMETERS}{FOREST_ATTRIBUTES}
+    Parameters
+    ----------
+    estimator : estimator, TreeEnsemble, path or None, default=None
+        Whose trees are averaged over their prunings; what its own leaves say plays no
+        part. A fitted one is used as it is and never refitted (wrap it in
+        ``sklearn.frozen.FrozenEstimator`` where it must survive ``clone``); an
+        unfitted one is fitted on ``X, y``; None means a random forest of
+        scikit-learn. All rows of ``fit`` are learned by every tree.
+    weights : {"uniform", "evidence"}, default="uniform"
+        How much a tree counts: the same, or by its posterior probability. On the rows
+        that grew the trees the latter usually leaves one to three trees and predicts
+        worse; it warns where it does.
+    prior : {"auto", "constant", "search-corrected"}, default="auto"
+        Prior of the prunings. ``"constant"``: a tree asks on with probability ``g`` at
+        every node. ``"search-corrected"``: as this, but the weight of asking on is
+        divided by how much a search on the same rows chose among: the number of
+        columns that vary (at most ``max_features``).
+        ``"auto"`` is constant: the average over trees smooths already, and on real
+        data trees that the other prior cuts back predict worse together.
+    g : float or array-like, default=0.5
+        Prior probability of asking on; one per node for structures of your own.
+    leaf : "auto" or LeafModel, default="auto"
+        What a leaf says of the target, with its prior. ``"auto"`` means, for classes,
+        a Dirichlet distribution with pseudo-counts of one over the number of classes;
+        for numbers, a normal distribution whose mean is expected at the mean of the
+        target, worth a fifth of a row, and whose variance at a hundredth of the
+        target's with three degrees of freedom. It reads these off the rows of the
+        first fit; see ``leaf_``.
+    n_jobs : int or None, default=None
+        Threads. The result does not depend on it.
+    random_state : int, Generator, RandomState or None, default=None
+        Seed of the default forest.
+
+    Attributes
+    ----------
+    meta_trees_ : list of MetaTree
+        One per tree.
+    ensemble_ : TreeEnsemble
+        The forest.
+    estimator_ : estimator
+        The model that was fitted or handed in. Where there are columns of labels, one
+        fitted here has seen ranks in place of categories.
+    leaf_ : LeafModel
+        The leaf model with its hyperparameters.
+    log_evidence_ : ndarray of shape (n_trees,)
+        Of every tree, the log probability of all targets learned.
+    tree_weights_ : ndarray of shape (n_trees,)
+        How much every tree counts.
+    feature_used_ : ndarray of shape (n_features,)
+        Posterior probability that a tree asks about each feature, the weighted mean.
     classes_ : ndarray
         Class labels.
 
@@ -293,10 +346,13 @@ class MetaForestClassifier(LearnsClasses, _MetaForest):  # noqa: D101
         return self.bake().predict_proba(X)
 
 
-class MetaForestRegressor(LearnsValues, _MetaForest):  # noqa: D101
-    __doc__ = f"""A forest each tree of which averages all its prunings.
+class MetaForestRegressor(LearnsValues, _MetaForest):
+    """A forest each tree of which averages all its prunings, for numbers.
 
-    {FOREST_PARAMETERS}{FOREST_ATTRIBUTES}
+    Parameters and attributes are those of :class:`MetaForestClassifier`, but for
+    ``classes_``. ``leaf="auto"`` is a normal distribution, and besides means there are
+    quantiles, intervals and densities of the whole predictive distribution.
+
     Examples
     --------
     >>> from sklearn.datasets import load_diabetes

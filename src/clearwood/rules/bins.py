@@ -236,33 +236,32 @@ class FeatureBins:
         """The bin of missing values of one feature."""
         return int(self.n_bins[feature]) - (1 if self.groups[feature] is None else 2)
 
-    def left_bins(self, ensemble: TreeEnsemble) -> dict[int, np.ndarray]:
+    def left_bins(self, ensemble: TreeEnsemble, node: int) -> np.ndarray:
         """Which bins of the feature that a node asks about go left.
 
         Parameters
         ----------
         ensemble : TreeEnsemble
             All its cuts and groups of categories are among these bins.
+        node : int
+            An inner node.
 
         Returns
         -------
-        dict of int to ndarray of bool of shape (number of bins of the feature,)
-            By inner node.
+        ndarray of bool of shape (number of bins of the feature,)
         """
-        splits = ensemble.splits()
-        goes_left: dict[int, np.ndarray] = {}
-        for node, d, cut, missing in zip(*(part.tolist() for part in splits.numeric)):
-            left = np.arange(self.n_bins[d]) <= np.searchsorted(self.cuts[d], cut)
-            left[-1] = missing
-            goes_left[node] = left
-        for node, d, codes_left, missing, unseen in splits.categorical:
-            group = self.groups[d]
-            assert group is not None  # The feature is categorical.
-            left = np.zeros(self.n_bins[d], dtype=bool)
-            left[group[sorted(codes_left)]] = True
-            left[-2:] = missing, unseen
-            goes_left[node] = left
-        return goes_left
+        d = int(ensemble.feature[node])
+        group, missing_left = self.groups[d], ensemble.missing_left[node]
+        if group is None:
+            place = np.searchsorted(self.cuts[d], ensemble.cut[node])
+            left = np.arange(self.n_bins[d]) <= place
+            left[-1] = missing_left
+            return left
+        start, stop = ensemble.category_offsets[ensemble.category_set[node] :][:2]
+        left = np.zeros(self.n_bins[d], dtype=bool)
+        left[group] = ensemble.categories_left[start:stop]
+        left[-2:] = missing_left, ensemble.unseen_left[node]
+        return left
 
     def transform(self, X: Any) -> np.ndarray:
         """Find the bin of every value.

@@ -32,11 +32,6 @@ def estimator_class(method: str, task: str) -> Any:
     return getattr(simplifiers, f"{methods[method]}{kind}")
 
 
-def settings_of(method: str, task: str) -> set[str]:
-    """Names of the parameters of the estimator that a method names."""
-    return parameter_names(estimator_class(method, task)) - {"estimator"}
-
-
 def make_simplifier(model: Any, method: str, task: str, **settings: Any) -> Any:
     """The estimator that a method names, not yet fitted.
 
@@ -53,16 +48,17 @@ def make_simplifier(model: Any, method: str, task: str, **settings: Any) -> Any:
     -------
     estimator
     """
-    known = settings_of(method, task)
+    make = estimator_class(method, task)
     if method in ("fab", "em"):
         settings["method"] = method
+    known = parameter_names(make) - {"estimator"}
     unknown = sorted(set(settings) - known)
     if unknown:
         raise InputError(
             f"method={method!r} has no setting {unknown[0]!r}; it has "
             f"{', '.join(sorted(known))}."
         )
-    return estimator_class(method, task)(model, **settings)
+    return make(model, **settings)
 
 
 def simplify(

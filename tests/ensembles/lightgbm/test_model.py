@@ -602,7 +602,7 @@ def test_cut_off_at_every_line():
 
 def test_no_trees_and_part_of_a_round():
     empty = lgb.Booster(QUIET, lgb.Dataset(np.ones((9, 1)), np.ones(9)))
-    with pytest.raises(FormatError, match="found 0 trees .* at least one tree"):
+    with pytest.raises(ModelError, match="found 0 trees .* at least one tree"):
         read_ensemble(empty)
     text = (FILES / "lightgbm-3.3.5-pandas.txt").read_text()
     text = changed(text, r"^Tree=5\n(.+\n)+", "")

@@ -5,14 +5,12 @@ import math
 
 import numpy as np
 
-from clearwood.conjugate.statistics import add_rows, no_rows
-
 
 def leaf_stats(leaf_model, y, weight, rows):
     """Statistics of some rows, as one row."""
-    stats = no_rows(leaf_model, 1)
+    stats = leaf_model.no_rows(1)
     ends = np.zeros(len(rows), dtype=np.int64)
-    add_rows(leaf_model, stats, ends, y[rows], weight[rows])
+    leaf_model.add_rows(stats, ends, y[rows], weight[rows])
     return stats
 
 

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from tests.metatree.exact import naive
 
-from clearwood.conjugate.statistics import add_rows, no_rows
 from clearwood.exceptions import InputError
 from clearwood.metatree import (
     BernoulliBeta,
@@ -229,9 +228,8 @@ def test_leaves_that_read_features():
     parts = [(codes[:, j], j) for j in range(2)]
 
     def evidence(here):
-        stats = no_rows(leaf, 1)
-        add_rows(
-            leaf,
+        stats = leaf.no_rows(1)
+        leaf.add_rows(
             stats,
             np.zeros(here.sum(), int),
             y[here],

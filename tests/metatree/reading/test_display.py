@@ -8,8 +8,8 @@ from clearwood import FeatureSpace, MetaTreeDisplay
 from clearwood.exceptions import InputError
 from clearwood.metatree import BernoulliBeta, MetaTree, given
 from clearwood.metatree.estimators import MetaTreeClassifier
+from clearwood.metatree.reading.annotated_tree import shown_nodes
 from clearwood.metatree.reading.display_layout import SURE
-from clearwood.metatree.reading.tree_text import shown_nodes
 
 matplotlib.use("agg")
 import matplotlib.pyplot as plt

@@ -28,8 +28,8 @@ from clearwood.metatree import (
     from_sklearn_tree,
     given,
 )
+from clearwood.metatree.reading.annotated_tree import shown_nodes
 from clearwood.metatree.reading.read_tree import read_tree
-from clearwood.metatree.reading.tree_text import shown_nodes
 
 CASES = {
     "values stop": lambda: many_values("stop"),

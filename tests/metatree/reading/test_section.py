@@ -10,7 +10,7 @@ from clearwood import MetaForestClassifier, report
 from clearwood.exceptions import InputError
 from clearwood.metatree import LinearRegressionNormalGamma
 from clearwood.metatree.estimators import MetaTreeClassifier, MetaTreeRegressor
-from clearwood.metatree.reading.scores import compare_scores
+from clearwood.metatree.reading.compare_scores import compare_scores
 from clearwood.metatree.reading.section import section
 from clearwood.reporting import summarize
 

@@ -12,12 +12,13 @@ from clearwood.datasets import make_synthetic1, make_xor_regression
 from clearwood.ensembles import read_ensemble
 from clearwood.rules import FeatureBins
 from clearwood.simplifiers.fab import inference as fab
-from clearwood.simplifiers.fab.inference import fit_mixture, make_problem, random_start
+from clearwood.simplifiers.fab.inference import fit_mixture, make_problem
 from clearwood.simplifiers.fab.outputs import (
     VARIANCE_FLOOR,
     GaussianOutput,
     MultinomialOutput,
 )
+from clearwood.simplifiers.fab.restarts import random_start
 
 
 def classification(seed, n_rows=300, counts="distinct"):

@@ -114,12 +114,7 @@ def read(model: Any) -> TreeEnsemble:
         model.save_model(str(path), format="json")
         data = path.read_bytes()
     source = f"catboost.{kind}"
-    try:
-        top = Place(parse_json(data, source), source)
-        return read_document(top, source)
-    except ModelFormatError as error:
-        # A model in memory is not damaged: it is of a kind that cannot be read.
-        raise ModelError(str(error)) from None
+    return read_document(Place(parse_json(data, source), source), source)
 
 
 def _refuse_other_columns(model: Any, kind: str) -> None:

@@ -25,7 +25,7 @@ from clearwood._documents import (
 from clearwood._features import FeatureSpace, Lookup
 from clearwood.ensembles.lightgbm.text import Section
 from clearwood.ensembles.nodes import TreeNodes, fill_category_sets
-from clearwood.exceptions import ClearwoodError, ModelFormatError
+from clearwood.exceptions import ModelFormatError
 
 MOST_CATEGORIES = 2**19
 """So many categories that splits name take about 50 MB."""
@@ -39,13 +39,10 @@ class Columns:
     Parameters
     ----------
     header : Section
-    error : type
-        What to raise where the model is sound but cannot be read exactly.
     """
 
-    def __init__(self, header: Section, error: type[ClearwoodError]) -> None:
+    def __init__(self, header: Section) -> None:
         self.header = header
-        self.error = error
         self.names = _names(header)
         self.n_features = n = len(self.names)
         # Per feature the first tree with a node of a kind, -1 where there is none.
@@ -112,7 +109,7 @@ class Columns:
     def _check_uses(self) -> None:
         torn = np.flatnonzero((self.zero_is_missing >= 0) & (self.needs_zero >= 0))
         for d in torn[:1].tolist():
-            raise self.error(
+            raise ModelFormatError(
                 f"{self._where(d)}: tree {self.zero_is_missing[d]} takes zero for "
                 f"missing, tree {self.needs_zero[d]} tells them apart. Fit all trees "
                 "with the same zero_as_missing."
@@ -165,7 +162,7 @@ class Columns:
         lists = [_labels(column) for column in top.items()]
         columns = self._categorical_columns(rest)
         if len(lists) != len(columns):
-            raise self.error(
+            raise ModelFormatError(
                 f"{where}: found labels for {len(lists)} columns, but {len(columns)} "
                 f"categorical features ({shown(', '.join(map(str, columns)))}), and "
                 "the model does not say which labels belong to which. Fit it on a "

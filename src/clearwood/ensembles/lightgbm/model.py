@@ -30,7 +30,7 @@ from clearwood.ensembles.lightgbm.text import Section, sections
 from clearwood.ensembles.lightgbm.trees import read_tree
 from clearwood.ensembles.nodes import TreeNodes, join_trees
 from clearwood.ensembles.tree_ensemble import TreeEnsemble
-from clearwood.exceptions import ClearwoodError, ModelError, ModelFormatError
+from clearwood.exceptions import ModelError
 
 NO_OBJECTIVE = "The model names no objective: what it predicts are its raw scores."
 
@@ -123,7 +123,7 @@ def _read_memory(
             "categories other than texts and numbers. Turn such columns into text "
             "and refit."
         ) from None
-    ensemble = _read(text.encode(), name, ModelError, classes)
+    ensemble = read_text(text.encode(), name, classes)
     best, last = booster.best_iteration, booster.current_iteration()
     notes = ensemble.notes
     if 0 < best < last:
@@ -137,8 +137,10 @@ def _read_memory(
 # The text
 
 
-def read_text(data: bytes, name: str) -> TreeEnsemble:
-    """Read a text file as ``save_model`` and ``model_to_string`` write it.
+def read_text(
+    data: bytes, name: str, classes: np.ndarray | None = None
+) -> TreeEnsemble:
+    """Read a text as ``save_model`` and ``model_to_string`` write it.
 
     Parameters
     ----------
@@ -146,6 +148,8 @@ def read_text(data: bytes, name: str) -> TreeEnsemble:
         Content of the file.
     name : str
         The file's name, for messages.
+    classes : ndarray, optional
+        The labels that a classifier knows; its text does not.
 
     Returns
     -------
@@ -156,16 +160,6 @@ def read_text(data: bytes, name: str) -> TreeEnsemble:
     ModelFormatError
         The file is damaged, or holds a model of a kind that cannot be read.
     """
-    return _read(data, name, ModelFormatError)
-
-
-def _read(
-    data: bytes,
-    name: str,
-    error: type[ClearwoodError],
-    classes: np.ndarray | None = None,
-) -> TreeEnsemble:
-    """A model's text, with the kind of error for models that are sound but not read."""
     parts = sections(data, name)
     header = next(parts)
     version = header.text("version")
@@ -176,13 +170,13 @@ def _read(
         found = header.text("num_class")
         header.fail("num_class", found, f"{n_outputs}, as num_tree_per_iteration")
     objective = header.text("objective") if "objective" in header else "none"
-    meaning = meaning_of(header, objective, n_outputs, classes, error)
-    columns = Columns(header, error)
+    meaning = meaning_of(header, objective, n_outputs, classes)
+    columns = Columns(header)
     trees: list[TreeNodes] = []
     for part in parts:
         if part.title.startswith("tree"):
             output = len(trees) % n_outputs
-            trees.append(read_tree(part, output, columns, error))
+            trees.append(read_tree(part, output, columns))
         else:
             rest = part
     if not trees or len(trees) % n_outputs:

@@ -8,7 +8,7 @@ import numpy as np
 
 from clearwood._documents import plain_number, shown
 from clearwood.ensembles.lightgbm.text import Section
-from clearwood.exceptions import ClearwoodError
+from clearwood.exceptions import ModelFormatError
 
 VALUE_LINKS = {
     "regression": "identity",
@@ -41,7 +41,6 @@ def meaning_of(
     objective: str,
     n_outputs: int,
     classes: np.ndarray | None,
-    error: type[ClearwoodError],
 ) -> dict[str, Any]:
     """Task, classes, link and what goes with it, as ``TreeEnsemble`` takes them.
 
@@ -54,8 +53,6 @@ def meaning_of(
         Raw scores per row.
     classes : ndarray or None
         The labels that a classifier knows.
-    error : type
-        What to raise where the model is sound but cannot be read.
 
     Returns
     -------
@@ -63,7 +60,7 @@ def meaning_of(
     """
 
     def refuse(reason: str) -> NoReturn:
-        raise error(f"{header.name}: {reason}")
+        raise ModelFormatError(f"{header.name}: {reason}")
 
     kind, *words = objective.split() or [""]
     settings = dict(word.partition(":")[::2] for word in words)

@@ -9,7 +9,7 @@ from clearwood._features import ZERO
 from clearwood.ensembles.lightgbm.columns import Columns
 from clearwood.ensembles.lightgbm.text import Section
 from clearwood.ensembles.nodes import TreeNodes
-from clearwood.exceptions import ClearwoodError
+from clearwood.exceptions import ModelFormatError
 
 CATEGORICAL, DEFAULT_LEFT = 1, 2
 NOTHING, ZERO_TOO, NAN = range(3)
@@ -20,9 +20,7 @@ ONE_LEAF = np.array([-1], dtype=np.int32)
 NO_SIDE = np.array([False])
 
 
-def read_tree(
-    section: Section, output: int, columns: Columns, error: type[ClearwoodError]
-) -> TreeNodes:
+def read_tree(section: Section, output: int, columns: Columns) -> TreeNodes:
     """Read one tree, and let the columns know what it asks about them.
 
     Parameters
@@ -31,8 +29,6 @@ def read_tree(
     output : int
         The output that the tree adds to.
     columns : Columns
-    error : type
-        What to raise where the model is sound but cannot be read.
 
     Returns
     -------
@@ -40,7 +36,7 @@ def read_tree(
         Its ``categories_left`` still holds the bits of all codes.
     """
     if "is_linear" in section and section.integer("is_linear", 0, 1):
-        raise error(
+        raise ModelFormatError(
             f"{section.name}: {section.title} has linear models in its leaves, which "
             "rules cannot show. Fit with linear_tree=False."
         )

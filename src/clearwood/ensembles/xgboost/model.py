@@ -24,7 +24,7 @@ from clearwood.ensembles.xgboost.boosting import (
 from clearwood.ensembles.xgboost.features import feature_names, read_features
 from clearwood.ensembles.xgboost.objectives import Objective, Predictor, objective_of
 from clearwood.ensembles.xgboost.ubjson import parse_ubjson
-from clearwood.exceptions import ModelError, ModelFormatError
+from clearwood.exceptions import ModelError
 
 READERS: dict[str, Predictor] = {
     "Booster": "booster",
@@ -65,17 +65,13 @@ def read(model: Any) -> TreeEnsemble:
         # XGBoost's own error, a page long: the first line says it.
         reason = str(error).partition("\n")[0]
         raise ModelError(f"{name} cannot be saved, is it trained? {reason}") from None
-    try:
-        document = parse_ubjson(data, name)
-        return _ensemble(
-            Place(document, name),
-            predictor,
-            source=name,
-            classes=getattr(model, "classes_", None),
-            missing=getattr(model, "missing", None),
-        )
-    except ModelFormatError as error:
-        raise ModelError(str(error)) from None
+    return _ensemble(
+        Place(parse_ubjson(data, name), name),
+        predictor,
+        source=name,
+        classes=getattr(model, "classes_", None),
+        missing=getattr(model, "missing", None),
+    )
 
 
 def _predictor_of(model: Any, name: str) -> Predictor:

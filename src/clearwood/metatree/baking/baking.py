@@ -2,30 +2,32 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from clearwood.conjugate.models import LeafModel
+from clearwood.conjugate.counts import Counts
 from clearwood.ensembles import TreeEnsemble
 from clearwood.ensembles.casts import float64_cut_of_float32_test
 from clearwood.ensembles.nodes import TreeNodes, join_trees
 from clearwood.exceptions import InputError
-from clearwood.metatree.posterior import _tree_kernels
+from clearwood.metatree.posterior import _kernels
 from clearwood.metatree.posterior.coder import BinCoder
-from clearwood.metatree.posterior.meta_tree import MetaTree
+from clearwood.metatree.posterior.forest import MetaForest, each
+from clearwood.metatree.posterior.posterior import Posterior
 from clearwood.metatree.posterior.structure import Structure
 
 STOP = -1
 """An answer after which the node itself speaks."""
 
 
-def node_values(tree: MetaTree) -> np.ndarray:
+def node_values(posterior: Posterior) -> np.ndarray:
     """What is predicted for rows that end at each node.
 
     Parameters
     ----------
-    tree : MetaTree
+    posterior : Posterior
         Whose leaves read no features.
 
     Returns
@@ -33,27 +35,21 @@ def node_values(tree: MetaTree) -> np.ndarray:
     ndarray of shape (n_nodes, n_outputs)
         Class probabilities, or means.
     """
-    if tree.model.reads_features:
+    model = posterior.model
+    if model.reads_features:
         raise InputError(
-            f"What {type(tree.model).__name__} says depends on the row's features, so "
+            f"What {type(model).__name__} says depends on the row's features, so "
             "it is no value of a leaf; predict with the estimator itself."
         )
-    posterior = tree.posterior()
-    own = said_by_nodes(tree.model, posterior.total)
-    return _tree_kernels.mix_down(tree.structure.parent, posterior.g, own)
-
-
-def said_by_nodes(model: LeafModel, total: np.ndarray) -> np.ndarray:
-    """Class probabilities or means of single nodes, one row per node."""
-    if hasattr(model, "probabilities"):
-        said = model.probabilities(total)
+    if isinstance(model, Counts):
+        said = model.probabilities(posterior.total)
     else:
-        said = model.mean(total)[:, None]
+        said = model.mean(posterior.total)[:, None]
     if not np.isfinite(said).all():
         raise InputError(
             "Some nodes have no finite mean; give the leaves a narrower prior."
         )
-    return said
+    return _kernels.mix_down(posterior.structure.parent, posterior.g, said)
 
 
 def as_ensemble(tree: TreeNodes, **about: Any) -> TreeEnsemble:
@@ -76,6 +72,56 @@ def as_ensemble(tree: TreeNodes, **about: Any) -> TreeEnsemble:
         **about,
     }
     return TreeEnsemble(**join_trees([tree]), **about)
+
+
+def bake_forest(
+    forest: MetaForest,
+    tree_weight: np.ndarray | None,
+    n_jobs: int | None = None,
+    **about: Any,
+) -> TreeEnsemble:
+    """The ensemble with averaged predictions in its leaves.
+
+    Parameters
+    ----------
+    forest : MetaForest
+    tree_weight : ndarray of shape (n_trees,) or None
+        None means the same for all.
+    n_jobs : int or None
+    **about
+        ``classes`` and ``source``.
+    """
+    e, n_trees = forest.ensemble, len(forest.bare)
+    posteriors = forest.posteriors(n_jobs)
+
+    def mix(t: int) -> np.ndarray:
+        factor = 1.0 if tree_weight is None else tree_weight[t] * n_trees
+        values = factor * node_values(posteriors[t])
+        # In the order of the ensemble's nodes.
+        return values[forest.place[forest.nodes_of[t]]]
+
+    value = np.concatenate(each(mix, range(n_trees), n_jobs))
+    value[e.feature >= 0] = 0.0
+    is_class = about["classes"] is not None
+    return replace(
+        e,
+        task="classification" if is_class else "regression",
+        value=value,
+        output=np.zeros(n_trees),
+        base_score=np.zeros(value.shape[1]),
+        aggregation="sum",
+        divisor=float(n_trees),
+        scale=1.0,
+        offset=np.zeros(0),
+        sum_dtype="float64",
+        tree_weight=np.zeros(0),
+        link="probability" if is_class else "identity",
+        link_scale=1.0,
+        decision="raw",
+        details={},
+        notes=(),
+        **about,
+    )
 
 
 def questions_with_values(structure: Structure, values: np.ndarray) -> TreeNodes:

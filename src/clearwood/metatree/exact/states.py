@@ -10,9 +10,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from clearwood.conjugate.models import LeafModel
+from clearwood.conjugate import LeafModel
 from clearwood.conjugate.moments import moments_of, sums_about
-from clearwood.conjugate.statistics import add_rows, no_rows
 from clearwood.exceptions import InputError
 from clearwood.metatree.exact import _kernels as kernels
 
@@ -136,8 +135,8 @@ def merge_rows(
         _, first, row = np.unique(key, return_index=True, return_inverse=True)
     else:
         _, first, row = np.unique(codes, axis=0, return_index=True, return_inverse=True)
-    stats = no_rows(leaf_model, len(first))
-    add_rows(leaf_model, stats, row.reshape(-1), y, weight, x)
+    stats = leaf_model.no_rows(len(first))
+    leaf_model.add_rows(stats, row.reshape(-1), y, weight, x)
     return np.ascontiguousarray(codes[first].T, dtype=np.int32), stats
 
 

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from clearwood.conjugate.models import LeafModel
+from clearwood.conjugate import LeafModel
 from clearwood.exceptions import InputError
 from clearwood.metatree.exact import _kernels as kernels
 from clearwood.metatree.exact.states import (

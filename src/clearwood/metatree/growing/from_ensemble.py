@@ -1,14 +1,16 @@
-"""Trees that others have grown as structures: of ensembles, and of scikit-learn."""
+"""Trees of ensembles and of scikit-learn as structures, and how these are grown."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from clearwood._features import FeatureSpace
+from clearwood._numeric import kernel
 from clearwood.ensembles import TreeEnsemble, read_ensemble
 from clearwood.exceptions import InputError
-from clearwood.metatree.posterior import _routing_kernels
 from clearwood.metatree.posterior.coder import BinCoder
 from clearwood.metatree.posterior.structure import Structure
 from clearwood.rules.bins import FeatureBins
@@ -89,13 +91,37 @@ def shape_of_tree(
 
     Children stand side by side: the nodes in breadth-first order.
     """
-    order, parent = _routing_kernels.breadth_first(
+    order, parent = breadth_first(
         ensemble.left[nodes], ensemble.right[nodes], nodes.start
     )
     inner = ensemble.feature[nodes][order] >= 0
     first_child = np.full(len(order), -1, dtype=np.int32)
     first_child[inner] = 1 + 2 * np.arange(np.count_nonzero(inner))
     return parent, first_child, order
+
+
+@kernel
+def breadth_first(left, right, root):
+    """Nodes of one tree in breadth-first order, and each one's parent in that order.
+
+    Parameters
+    ----------
+    left, right : ndarray of shape (n_nodes,)
+        Children, which are counted from ``-root``; negative at leaves.
+    root : int
+    """
+    order = np.zeros(left.size, dtype=np.int32)
+    parent = np.full(left.size, -1, dtype=np.int32)
+    n = 1
+    for i in range(left.size):
+        node = order[i]
+        if left[node] >= 0:
+            order[n] = left[node] - root
+            order[n + 1] = right[node] - root
+            parent[n] = i
+            parent[n + 1] = i
+            n += 2
+    return order, parent
 
 
 def _bins_of_nodes(ensemble: TreeEnsemble, nodes: np.ndarray) -> FeatureBins:
@@ -129,13 +155,29 @@ def _codes_of_cuts(
 ) -> np.ndarray:
     """The last codes that go left, which are the cuts' places among all cuts."""
     flat, start = bins.flat_cuts
-    place = _routing_kernels.places_of_cuts(flat, start, feature, cut)
+    place = places_of_cuts(flat, start, feature, cut)
     if (place < 0).any():
         name = bins.features.names[feature[int(place.argmin())]]
         raise InputError(
             f"The bins lack a cut of feature {name!r} at which the tree splits; make "
             "them from the ensemble that holds the tree."
         )
+    return place
+
+
+@kernel
+def places_of_cuts(cuts, start, feature, cut):
+    """Where cuts stand among the sorted cuts of their features; -1 where they do not.
+
+    ``cuts[start[d] : start[d + 1]]`` are those of feature ``d``.
+    """
+    place = np.empty(cut.size, dtype=np.int32)
+    for i in range(cut.size):
+        first = start[feature[i]]
+        last = start[feature[i] + 1]
+        found = first + np.searchsorted(cuts[first:last], cut[i])
+        known = found < last and cuts[found] == cut[i]
+        place[i] = found - first if known else -1
     return place
 
 
@@ -212,3 +254,93 @@ def grow_cart(
         raise InputError(f"task must be one of {sorted(kinds)}, found {task!r}.")
     model = kinds[task](random_state=random_state, **settings)
     return from_sklearn_tree(model.fit(X, y, sample_weight=sample_weight))
+
+
+def grow_ensemble(
+    encoded: np.ndarray,
+    features: FeatureSpace,
+    target: np.ndarray,
+    weight: np.ndarray,
+    model: Any,
+) -> TreeEnsemble:
+    """Let scikit-learn grow trees, by category sets where features have categories.
+
+    Categories are put in the order of what the target says of them, which for one
+    question is as good as trying all sets for two classes and for squared error.
+
+    Parameters
+    ----------
+    encoded : ndarray of shape (n_rows, n_features)
+        Made by ``features.encode``.
+    features : FeatureSpace
+    target : ndarray of shape (n_rows,)
+        Class numbers, or values.
+    weight : ndarray of shape (n_rows,)
+    model : estimator
+        A tree or forest of scikit-learn's; it is fitted.
+
+    Returns
+    -------
+    TreeEnsemble
+        Missing values go where scikit-learn sends them.
+    """
+    columns, ranks = encoded.copy(), {}
+    values: np.ndarray = target[:, None].astype(np.float64)
+    if hasattr(model, "predict_proba"):
+        values = np.eye(int(target.max()) + 1)[target.astype(int)]
+    for d, labels in enumerate(features.categories):
+        if labels is None:
+            continue
+        known = ~np.isnan(encoded[:, d])
+        code = encoded[known, d].astype(int)
+        ranks[d] = _ranks(code, values[known], weight[known], len(labels))
+        columns[known, d] = ranks[d][code]
+    ensemble = read_ensemble(model.fit(columns, target, weight))
+    return _with_category_sets(ensemble, features, ranks)
+
+
+def _ranks(
+    code: np.ndarray, values: np.ndarray, weight: np.ndarray, n: int
+) -> np.ndarray:
+    """Rank of every category along the direction in which their means differ most."""
+    total = np.bincount(code, weight, minlength=n)
+    sums = [np.bincount(code, weight * value, minlength=n) for value in values.T]
+    mean = np.stack(sums, axis=1) / total[:, None]
+    gap = mean - np.average(mean, axis=0, weights=total) if n else mean
+    if values.shape[1] > 1 and n:
+        # Coppersmith, Hong and Hosking (1999): the first principal component.
+        direction = np.linalg.svd(np.sqrt(total)[:, None] * gap)[2][0]
+        # The larger part positive: the sign of a component means nothing.
+        gap = gap @ (direction * np.sign(direction[np.abs(direction).argmax()]))
+    rank = np.empty(n, dtype=int)
+    rank[np.argsort(gap.ravel(), kind="stable")] = np.arange(n)
+    return rank
+
+
+def _with_category_sets(
+    ensemble: TreeEnsemble, features: FeatureSpace, ranks: dict[int, np.ndarray]
+) -> TreeEnsemble:
+    """Cuts in the ranks of categories as sets of categories."""
+    by_set = np.isin(ensemble.feature, list(ranks))
+    nodes = np.flatnonzero(by_set)
+    number = np.full(ensemble.n_nodes, -1)
+    number[nodes] = np.arange(len(nodes))
+    sets = [ranks[ensemble.feature[s]] <= ensemble.cut[s] for s in nodes]
+    return replace(
+        ensemble,
+        features=features,
+        category_set=number,
+        category_offsets=np.cumsum([0, *map(len, sets)]),
+        categories_left=np.concatenate([np.zeros(0, dtype=bool), *sets]),
+        cut=np.where(by_set, np.nan, ensemble.cut),
+        unseen_left=np.zeros(ensemble.n_nodes, dtype=bool),
+    )
+
+
+def stop_unseen(structure: Structure) -> Structure:
+    """The same structure; categories never seen stop at the nodes that ask for them."""
+    goes_to = structure.goes_to.copy()
+    asks = np.flatnonzero(structure.table_start >= 0)
+    last = structure.coder.n_codes[structure.feature[asks]] - 1
+    goes_to[structure.table_start[asks] + last] = -1
+    return replace(structure, goes_to=goes_to)

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from clearwood.conjugate import statistics
-from clearwood.conjugate.models import LeafModel
+from clearwood.conjugate import LeafModel
 from clearwood.metatree.posterior.posterior import compute_posterior
 from clearwood.metatree.posterior.structure import Structure
 
@@ -119,10 +118,10 @@ def send_missing_by_evidence(
     """
     missing = missing_codes(structure)
     awkward = (codes == missing).any(axis=1)
-    own = statistics.no_rows(model, structure.n_nodes)
+    own = model.no_rows(structure.n_nodes)
     clean = ~awkward
-    statistics.add_rows(
-        model, own, structure.route(codes[clean]), y[clean], weight[clean],
+    model.add_rows(
+        own, structure.route(codes[clean]), y[clean], weight[clean],
         None if x is None else x[clean],
     )  # fmt: skip
     total = compute_posterior(structure, model, g, own).total
@@ -190,5 +189,5 @@ class _Subtrees:
         tree = replace(s, parent=parent, first_child=s.first_child[nodes])
         own = self.own[nodes]
         at = (self.place[ends] - first).astype(np.int32)
-        statistics.add_rows(self.model, own, at, y, weight, x)
+        self.model.add_rows(own, at, y, weight, x)
         return compute_posterior(tree, self.model, self.g[nodes], own).log_evidence

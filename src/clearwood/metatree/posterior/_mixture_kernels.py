@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from clearwood._numeric import kernel
+from clearwood.conjugate.leaf_model import stirling_rest
 
 MOST_TERMS = 500
 """Of the continued fraction; some 20 are needed."""
@@ -16,16 +17,6 @@ MOST_STEPS = 300
 
 ROUGH = 1e-4
 """Smaller shares of the largest weight wait until the quantile is nearly found."""
-
-
-@kernel
-def stirling_rest(x):
-    """What Stirling's ``(x - 1/2) log x - x`` lacks to the log gamma of ``x``."""
-    if x < 16.0:
-        return math.lgamma(x) - (x - 0.5) * math.log(x) + x
-    r = 1.0 / (x * x)
-    series = 1 / 12 - r * (1 / 360 - r * (1 / 1260 - r * (1 / 1680 - r * (1 / 1188))))
-    return series / x + 0.5 * math.log(2.0 * math.pi)
 
 
 @kernel

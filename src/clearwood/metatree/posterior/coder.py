@@ -1,15 +1,19 @@
-"""From a table to the integer codes by which rows find their way down."""
+"""From a table to its features, and to the codes by which rows find their way down."""
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from clearwood._features import FeatureSpace
+from clearwood._features import FeatureSpace, is_frame, is_missing
 from clearwood.exceptions import InputError
 from clearwood.rules.bins import FeatureBins
+
+MOST_VALUES = 256
+"""Of one feature, where a node has one child per value."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,6 +44,10 @@ class BinCoder:
     def encode(self, X: Any) -> np.ndarray:
         """Codes of a table, of shape (n_rows, n_features)."""
         return self.bins.transform(X)
+
+    def codes_of(self, encoded: np.ndarray) -> np.ndarray:
+        """The same from cells that ``features.encode`` has made numbers."""
+        return self.bins.transform_encoded(encoded)
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,7 +83,10 @@ class ValueCoder:
 
     def encode(self, X: Any) -> np.ndarray:
         """Codes of a table, of shape (n_rows, n_features)."""
-        encoded = self.features.encode(X)
+        return self.codes_of(self.features.encode(X))
+
+    def codes_of(self, encoded: np.ndarray) -> np.ndarray:
+        """The same from cells that ``features.encode`` has made numbers."""
         missing = np.isnan(encoded)
         with np.errstate(invalid="ignore"):
             whole = missing | (encoded == np.floor(encoded))
@@ -94,3 +105,85 @@ class ValueCoder:
 
 
 Coder = BinCoder | ValueCoder
+
+
+def features_of(X: Any, counted: np.ndarray) -> FeatureSpace:
+    """Names of a table's columns, and the categories of those that hold labels.
+
+    Parameters
+    ----------
+    X : ndarray or frame of shape (n_rows, n_features)
+    counted : ndarray of bool of shape (n_rows,)
+        Rows whose categories count as seen.
+
+    Returns
+    -------
+    FeatureSpace
+
+    Raises
+    ------
+    InputError
+        A column holds dates. As labels every new one would be unknown.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"size": [1.5, 2.0], "hue": ["red", None]})
+    >>> features_of(frame, np.array([True, True])).categories
+    (None, ('red',))
+    """
+    if not is_frame(X):
+        return FeatureSpace.numeric(X.shape[1])
+    import narwhals as nw
+
+    frame = nw.from_native(X, eager_only=True)
+    columns = [frame.get_column(name) for name in X.columns]
+    dates = [column.name for column in columns if column.dtype.is_temporal()]
+    if dates:
+        raise InputError(
+            f"Column(s) {dates} hold dates or times, whose order trees cannot read; "
+            "turn them into numbers (days since a day, the month) or leave them out."
+        )
+    return FeatureSpace(
+        tuple(str(name) for name in X.columns),
+        tuple(
+            None
+            if column.dtype.is_numeric() or column.dtype == nw.Boolean
+            else _labels(column.to_list(), counted)
+            for column in columns
+        ),
+    )
+
+
+def _labels(cells: list[Any], counted: np.ndarray) -> tuple[Hashable, ...] | None:
+    """The distinct labels in order; None where all are numbers."""
+    labels = {
+        cell for cell, counts in zip(cells, counted) if counts and not is_missing(cell)
+    }
+    numbers = all(isinstance(cell, int | float) for cell in labels)
+    if labels and numbers:
+        return None
+    return tuple(sorted(labels, key=lambda label: (str(label), str(type(label)))))
+
+
+def count_values(encoded: np.ndarray, features: FeatureSpace) -> np.ndarray:
+    """How many values each feature has: its categories, or whole numbers from 0 on.
+
+    Examples
+    --------
+    >>> count_values(np.array([[0.0, 2.0], [1.0, 0.0]]), FeatureSpace.numeric(2))
+    array([2, 3])
+    """
+    wrong = ~((encoded >= 0) & (encoded == np.floor(encoded)) & (encoded < MOST_VALUES))
+    if wrong.any():
+        row, d = np.argwhere(wrong)[0]
+        raise InputError(
+            f"Feature {features.names[d]!r} holds {encoded[row, d]} in row {row}; the "
+            f"sum over all trees reads labels, or whole numbers from 0 to "
+            f"{MOST_VALUES - 1}, none missing. Bin the feature first."
+        )
+    found = [
+        len(labels) if labels is not None else int(column.max()) + 1
+        for labels, column in zip(features.categories, encoded.T)
+    ]
+    return np.maximum(found, 2)

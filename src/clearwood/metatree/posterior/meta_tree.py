@@ -2,24 +2,147 @@
 
 from __future__ import annotations
 
+from copy import copy
 from typing import Any
 
 import numpy as np
 
-from clearwood.conjugate import statistics
-from clearwood.conjugate.models import LeafModel
+from clearwood.conjugate import LeafModel
+from clearwood.conjugate.kinds import kind_of
 from clearwood.exceptions import InputError
-from clearwood.metatree.posterior.posterior import (
-    Posterior,
-    _kernels,
-    compute_posterior,
-)
+from clearwood.metatree.posterior import _kernels
+from clearwood.metatree.posterior.posterior import Posterior, compute_posterior
 from clearwood.metatree.posterior.predictive import Predictive, predict_at
 from clearwood.metatree.posterior.prior import constant_prior
 from clearwood.metatree.posterior.structure import Structure
 
 
-class MetaTree:
+class BareMetaTree:
+    """What rows at the nodes of one tree have taught, however they came there.
+
+    Parameters
+    ----------
+    structure : Structure or BareTree
+    model : LeafModel
+    g : float or array-like
+        As in :class:`MetaTree`.
+    """
+
+    structure: Any
+
+    def __init__(self, structure: Any, model: LeafModel, g: Any = 0.5) -> None:
+        self.structure = structure
+        self.model = model
+        self.g = constant_prior(structure, g)
+        self.own = model.no_rows(structure.n_nodes)
+
+    @property
+    def own(self) -> np.ndarray:
+        """Statistics of the rows that end at each node, (n_nodes, n_stats)."""
+        return self._own
+
+    @own.setter
+    def own(self, own: np.ndarray) -> None:
+        self._own = own
+        self._posterior: Posterior | None = None
+        # Whether somebody else holds the posterior, so that it must not change.
+        self._handed_out = False
+
+    @property
+    def weight(self) -> float:
+        """Sum of the weights of all rows learned."""
+        return float(self.model.weight_of(self.own).sum())
+
+    # Learning
+
+    def add_rows(
+        self, ends: np.ndarray, y: np.ndarray, weight: np.ndarray, x: Any = None
+    ) -> None:
+        """Learn rows that are as ``model.add_rows`` wants them."""
+        own = self._own_to_change()
+        self.model.add_rows(own, ends, y, weight, x)
+        self.own = own
+
+    def blank(self) -> Any:
+        """The same tree, which knows no rows."""
+        tree = copy(self)
+        tree.own = self.model.no_rows(self.structure.n_nodes)
+        return tree
+
+    def without(self, other: BareMetaTree) -> np.ndarray:
+        """Statistics without those of another, refused where it knows other rows."""
+        return self.model.remove(self.own, other.own)
+
+    def merge(self, other: BareMetaTree) -> Any:
+        """Add what another meta-tree on the same structure has learned.
+
+        Parameters
+        ----------
+        other : MetaTree
+            With the same structure, leaf model and prior.
+
+        Returns
+        -------
+        MetaTree
+            Itself.
+        """
+        self.check_mergeable(other)
+        own = self._own_to_change()
+        self.model.merge(own, other.own)
+        self.own = own
+        return self
+
+    def check_mergeable(self, other: BareMetaTree) -> None:
+        """Refuse another meta-tree that is no shard of the same model."""
+        if not self._asks_as(other):
+            raise InputError(
+                "The two meta-trees ask different questions; only shards of one "
+                "structure can be merged."
+            )
+        if self.model != other.model:
+            raise InputError(
+                f"The two meta-trees have different leaves, {self.model} and "
+                f"{other.model}; only shards of one model can be merged."
+            )
+        if not np.array_equal(self.g, other.g):
+            node = int((self.g != other.g).argmax())
+            raise InputError(
+                f"The two meta-trees have different priors: g is {self.g[node]:.3g} "
+                f"and {other.g[node]:.3g} at node {node}; make both with the same g, "
+                "such as that of the first."
+            )
+
+    def _asks_as(self, other: BareMetaTree) -> bool:
+        mine, its = self.structure, other.structure
+        return np.array_equal(mine.first_child, its.first_child)
+
+    def _own_to_change(self) -> np.ndarray:
+        """The statistics, or a copy where somebody else holds them."""
+        return self.own.copy() if self._handed_out else self.own
+
+    # What it knows
+
+    def current(self) -> Posterior:
+        """The posterior; it may change with the next rows."""
+        if self._posterior is None:
+            self._posterior = compute_posterior(
+                self.structure, self.model, self.g, self.own
+            )
+        return self._posterior
+
+    def posterior(self) -> Posterior:
+        """The posterior given all rows so far; it does not change with later ones."""
+        found = self.current()
+        self._handed_out = True
+        return found
+
+    @property
+    def log_evidence(self) -> float:
+        """Log probability of all targets learned, given their rows."""
+        return self.current().log_evidence
+
+
+class MetaTree(BareMetaTree):
     """All prunings of one tree, with the exact posterior over them.
 
     What it knows of the rows is their sufficient statistics at the nodes where they
@@ -46,19 +169,10 @@ class MetaTree:
     array([0.233, 0.767])
     """
 
-    def __init__(self, structure: Structure, model: LeafModel, g: Any = 0.5) -> None:
-        self.structure = structure
-        self.model = model
-        self.g = constant_prior(structure, g)
-        self.own = statistics.no_rows(model, structure.n_nodes)
-        self._posterior: Posterior | None = None
-        # Whether somebody else holds the posterior, so that it must not change.
-        self._handed_out = False
+    structure: Structure
 
-    @property
-    def weight(self) -> float:
-        """Sum of the weights of all rows learned."""
-        return float(self.model.weight_of(self.own).sum())
+    def _asks_as(self, other: BareMetaTree) -> bool:
+        return self.structure.same_as(other.structure)
 
     # Learning
 
@@ -86,9 +200,7 @@ class MetaTree:
         self, ends: np.ndarray, y: Any, weight: Any = None, x: Any = None
     ) -> MetaTree:
         """Learn rows that end at known nodes; otherwise as :meth:`update`."""
-        y, weight = self._check_rows(ends, y, weight)
-        self._before_change()
-        statistics.add_rows(self.model, self.own, ends, y, weight, x)
+        self.add_rows(ends, *self._check_rows(ends, y, weight), x)
         return self
 
     def unlearn(
@@ -114,52 +226,8 @@ class MetaTree:
         InputError
             The rows cannot have been learned; nothing is changed then.
         """
-        ends = self.structure.route(codes)
-        y, weight = self._check_rows(ends, y, weight)
-        gone = statistics.no_rows(self.model, self.structure.n_nodes)
-        statistics.add_rows(self.model, gone, ends, y, weight, x)
-        left = statistics.remove(self.model, self.own, gone)
-        self._before_change()
-        self.own = left
+        self.own = self.without(self.blank().update(codes, y, weight, x))
         return self
-
-    def merge(self, other: MetaTree) -> MetaTree:
-        """Add what another meta-tree on the same structure has learned.
-
-        Parameters
-        ----------
-        other : MetaTree
-            With the same structure, leaf model and prior.
-
-        Returns
-        -------
-        MetaTree
-            Itself.
-        """
-        self.check_mergeable(other)
-        self._before_change()
-        statistics.merge(self.model, self.own, other.own)
-        return self
-
-    def check_mergeable(self, other: MetaTree) -> None:
-        """Refuse another meta-tree that is no shard of the same model."""
-        if not self.structure.same_as(other.structure):
-            raise InputError(
-                "The two meta-trees ask different questions; only shards of one "
-                "structure can be merged."
-            )
-        if self.model != other.model:
-            raise InputError(
-                f"The two meta-trees have different leaves, {self.model} and "
-                f"{other.model}; only shards of one model can be merged."
-            )
-        if not np.array_equal(self.g, other.g):
-            node = int((self.g != other.g).argmax())
-            raise InputError(
-                f"The two meta-trees have different priors: g is {self.g[node]:.3g} "
-                f"and {other.g[node]:.3g} at node {node}; make both with the same g, "
-                "such as that of the first."
-            )
 
     def update_one(self, codes: Any, y: float, x: Any = None) -> float:
         """Learn one row by Proposition 1, which changes only the nodes on its way.
@@ -196,19 +264,16 @@ class MetaTree:
         model, s = self.model, self.structure
         y = y.astype(np.float64)
         z = y[:, None] if model.n_columns is None else model.columns(y, x)
-        now = self._current()
+        now = self.current()
         if self._handed_out:
             now = now.copy()
-            self.own = now.own
+        arrays = (now.own, now.total, now.log_marginal, now.log_q, now.log_odds)
         # Without what it has computed from its arrays, as these change now.
-        self._posterior = Posterior(
-            s, model, now.own, now.total, now.log_marginal, now.log_q, now.log_odds
-        )
-        self._handed_out = False
+        self.own = now.own
+        self._posterior = Posterior(s, model, *arrays)
         return _kernels.learn_in_turn(
-            ends, z, s.parent, s.first_child, model.kind, model.prior, now.own,
-            now.total, now.log_marginal, now.log_q, now.log_odds,
-        )  # fmt: skip
+            ends, z, s.parent, s.first_child, kind_of(model), model.prior, arrays
+        )
 
     def _check_rows(
         self, ends: np.ndarray, y: Any, weight: Any
@@ -226,31 +291,7 @@ class MetaTree:
             raise InputError("weight must be finite and not negative.")
         return y, weight
 
-    def _before_change(self) -> None:
-        """Forget the posterior; leave the statistics to those who hold them."""
-        if self._handed_out:
-            self.own = self.own.copy()
-        self._posterior = None
-        self._handed_out = False
-
-    # What it knows
-
-    def _current(self) -> Posterior:
-        if self._posterior is None:
-            self._posterior = compute_posterior(
-                self.structure, self.model, self.g, self.own
-            )
-        return self._posterior
-
-    def posterior(self) -> Posterior:
-        """The posterior given all rows so far; it does not change with later ones."""
-        self._handed_out = True
-        return self._current()
-
-    @property
-    def log_evidence(self) -> float:
-        """Log probability of all targets learned, given their rows."""
-        return self._current().log_evidence
+    # Predicting
 
     def predictive(self, codes: Any, x: Any = None) -> Predictive:
         """The predictive distribution of every row.
@@ -265,4 +306,4 @@ class MetaTree:
         -------
         Predictive
         """
-        return predict_at(self._current(), self.structure.route(codes), x)
+        return predict_at(self.current(), self.structure.route(codes), x)

@@ -1,7 +1,15 @@
 """Theorem 1: the posterior over all prunings of T_max, and what follows from it.
 
-Symbols are the paper's: ``s`` a node, ``g_s`` the probability that a tree asks on at
-``s``, ``q(y_s | x_s, s)`` the evidence of the rows below ``s``.
+Symbols are the paper's: ``s`` is a node, ``g_s`` the prior probability that a tree
+that reaches it asks on there, ``p(y_s)`` the evidence of the rows below ``s`` where it
+is a leaf, and ``q_s`` their evidence averaged over all prunings. From the leaves up,
+
+    q_s = p(y_s)                                          at leaves of T_max,
+    q_s = (1 - g_s) p(y_s) + g_s prod_children q_child    elsewhere: (10) and (11),
+
+and given the rows a tree asks on at ``s`` with the probability (9)
+
+    g_s prod_children q_child / q_s.
 """
 
 from __future__ import annotations
@@ -14,14 +22,53 @@ import numpy as np
 from scipy import special
 
 from clearwood._numeric import as_generator
-from clearwood.conjugate import _kernels
-from clearwood.conjugate.models import LeafModel
-from clearwood.metatree.posterior import _tree_kernels
-from clearwood.metatree.posterior.structure import Structure
+from clearwood.conjugate import LeafModel
+from clearwood.metatree.posterior import _kernels
+from clearwood.metatree.posterior.structure import BareTree, Structure
 from clearwood.metatree.posterior.top_trees import best_trees
 
 TIE = 1e-12
 """Log probabilities that differ by less, times their size, count as equal."""
+
+
+def compute_posterior(
+    structure: Structure | BareTree, model: LeafModel, g: np.ndarray, own: np.ndarray
+) -> Posterior:
+    """The posterior from statistics: Theorem 1, in logs.
+
+    Parameters
+    ----------
+    structure : Structure
+    model : LeafModel
+    g : ndarray of shape (n_nodes,)
+        Prior of (2), 0 at leaves of T_max.
+    own : ndarray of shape (n_nodes, n_stats)
+        Statistics of the rows that end at each node.
+
+    Returns
+    -------
+    Posterior
+    """
+    # p(y_s), from the statistics of all rows that pass through each node.
+    total = add_below(model, own, structure.parent)
+    log_marginal = model.log_marginal(total)
+    # Rows that stop at an inner node are one more child of it, without questions.
+    inner, log_own = ~structure.is_leaf, np.zeros(len(own))
+    log_own[inner] = model.log_marginal(own[inner])
+    # q_s and the odds of asking on, from the leaves up: (9) to (11).
+    log_stop, log_split = _kernels.logs_of_prior(g)
+    log_q, log_odds = _kernels.evidence_up(
+        structure.parent, structure.first_child,
+        log_stop + log_marginal, log_split, log_own,
+    )  # fmt: skip
+    return Posterior(structure, model, own, total, log_marginal, log_q, log_odds)
+
+
+def add_below(model: LeafModel, own: np.ndarray, parent: np.ndarray) -> np.ndarray:
+    """Statistics of every node with all that is below it."""
+    if model.n_columns is None:
+        return _kernels.sum_up(own, parent)
+    return _kernels.moments_up(own, parent, model.n_columns)
 
 
 class PrunedTree(NamedTuple):
@@ -53,7 +100,7 @@ class Posterior:
 
     Parameters
     ----------
-    structure : Structure
+    structure : Structure or BareTree
     model : LeafModel
     own, total : ndarray of shape (n_nodes, n_stats)
         Statistics of the rows that end at a node, and of all that pass through it.
@@ -65,7 +112,7 @@ class Posterior:
         ``log(g / (1 - g))`` of the posterior g of (9); -inf at leaves of T_max.
     """
 
-    structure: Structure
+    structure: Any
     model: LeafModel
     own: np.ndarray
     total: np.ndarray
@@ -100,7 +147,7 @@ class Posterior:
     @cached_property
     def reach(self) -> np.ndarray:
         """Posterior probability that a tree has the node."""
-        return _tree_kernels.reach_down(self.structure.parent, self.g)
+        return _kernels.reach_down(self.structure.parent, self.g)
 
     @cached_property
     def leaf(self) -> np.ndarray:
@@ -111,7 +158,7 @@ class Posterior:
     def feature_used(self) -> np.ndarray:
         """Posterior probability that a tree asks about a feature anywhere."""
         s = self.structure
-        return _tree_kernels.use_of_features(
+        return _kernels.use_of_features(
             s.parent, s.first_child, s.feature, self.g, s.n_features
         )
 
@@ -138,7 +185,7 @@ class Posterior:
         """
         s = self.structure
         log_stop, log_split = self._log_weights
-        asks = _tree_kernels.best_below(
+        asks = _kernels.best_below(
             s.parent, s.first_child, log_stop, log_split - self._tie
         )
         return self._tree(asks)
@@ -182,7 +229,7 @@ class Posterior:
         """
         rng = as_generator(random_state)
         asks = rng.random((n, self.structure.n_nodes)) < self.g
-        _tree_kernels.draw_down(self.structure.parent, asks)
+        _kernels.draw_down(self.structure.parent, asks)
         return asks
 
     def log_probability(self, asks: np.ndarray) -> float:
@@ -209,7 +256,7 @@ class Posterior:
     def _tree(self, asks: np.ndarray) -> PrunedTree:
         s = self.structure
         inner = (asks & ~s.is_leaf)[None].copy()
-        _tree_kernels.draw_down(s.parent, inner)
+        _kernels.draw_down(s.parent, inner)
         has = np.ones(s.n_nodes, dtype=bool)
         has[1:] = inner[0, s.parent[1:]]
         leaves = np.flatnonzero(has & ~inner[0])
@@ -237,32 +284,7 @@ class Posterior:
         s = self.structure
         ends = np.asarray(ends, dtype=np.int32)
         width = int(s.depth[ends].max(initial=0)) + 1
-        return _tree_kernels.paths_up(ends, s.parent, s.depth, self.g, self.stop, width)
-
-
-def compute_posterior(
-    structure: Structure, model: LeafModel, g: np.ndarray, own: np.ndarray
-) -> Posterior:
-    """The posterior from statistics: Theorem 1, in logs.
-
-    Parameters
-    ----------
-    structure : Structure
-    model : LeafModel
-    g : ndarray of shape (n_nodes,)
-        Prior of (2), 0 at leaves of T_max.
-    own : ndarray of shape (n_nodes, n_stats)
-        Statistics of the rows that end at each node.
-
-    Returns
-    -------
-    Posterior
-    """
-    found = _kernels.posterior_up(
-        structure.parent, structure.first_child, g, model.kind, model.prior,
-        model.n_columns or 0, own,
-    )  # fmt: skip
-    return Posterior(structure, model, own, *found)
+        return _kernels.paths_up(ends, s.parent, s.depth, self.g, self.stop, width)
 
 
 def tree_weights(log_evidence: Any, prior: Any = None) -> np.ndarray:

@@ -9,7 +9,10 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-from clearwood.conjugate.models import LeafModel, bisect_whole
+from clearwood.conjugate import LeafModel
+from clearwood.conjugate.counts import Counts
+from clearwood.conjugate.leaf_model import bisect_whole
+from clearwood.conjugate.moments import MomentsLeaf
 from clearwood.exceptions import InputError
 from clearwood.metatree.posterior import _mixture_kernels
 from clearwood.metatree.posterior.posterior import Posterior
@@ -56,12 +59,11 @@ class Predictive:
 
     def probabilities(self) -> np.ndarray:
         """Probability of every class, of shape (n_rows, n_classes)."""
-        probabilities = getattr(self.model, "probabilities", None)
-        if probabilities is None:
+        if not isinstance(self.model, Counts):
             raise InputError(
                 f"{type(self.model).__name__} has no classes; use mean or log_density."
             )
-        p = probabilities(self.stats)
+        p = self.model.probabilities(self.stats)
         return (self.weight[..., None] * p).sum(axis=1)[self.mixture]
 
     def log_density(self, y: Any) -> np.ndarray:
@@ -107,9 +109,8 @@ class Predictive:
                 f"p is {p}, expected probabilities strictly between 0 and 1."
             )
         each = np.atleast_1d(levels)
-        student = getattr(self.model, "student", None)
-        if student is not None:
-            parts = student(self.stats, self.x)
+        if isinstance(self.model, MomentsLeaf):
+            parts = self.model.student(self.stats, self.x)
             m, a, b = (np.broadcast_to(part, self.weight.shape) for part in parts)
             found = _mixture_kernels.mixture_quantiles(
                 self.weight, m, a, b, each, special.ndtri(each)

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from scipy import special
 
-from clearwood.conjugate import _kernels
+from clearwood._numeric import kernel
 from clearwood.exceptions import InputError
-from clearwood.metatree.posterior.shape import TreeShape
-from clearwood.metatree.posterior.structure import Structure
+from clearwood.metatree.posterior import _kernels
+from clearwood.metatree.posterior.coder import BinCoder
+from clearwood.metatree.posterior.structure import BareTree, Structure
+
+MOST_BITS = 1000
+"""Sets of a feature's categories are counted up to 2 to this power."""
 
 
-def constant_prior(structure: Structure | TreeShape, g: Any = 0.5) -> np.ndarray:
+def constant_prior(structure: Structure | BareTree, g: Any = 0.5) -> np.ndarray:
     """The paper's prior: ``g`` at inner nodes, 0 at leaves of T_max.
 
     Parameters
@@ -50,7 +56,7 @@ def constant_prior(structure: Structure | TreeShape, g: Any = 0.5) -> np.ndarray
 
 
 def search_corrected_prior(
-    structure: Structure | TreeShape, g: Any = 0.5, n_searched: Any = None
+    structure: Structure | BareTree, g: Any = 0.5, n_searched: Any = None
 ) -> np.ndarray:
     """A prior for trees searched on the same data.
 
@@ -95,3 +101,183 @@ def search_corrected_prior(
         structure.parent, structure.first_child, log_stop, log_split, nothing
     )
     return special.expit(log_odds)
+
+
+def make_prior(
+    prior: Any,
+    g: float,
+    structure: Structure | BareTree,
+    searched: bool,
+    count_searched: Callable[[], Any],
+) -> np.ndarray:
+    """The prior g of every node, from the parameters of an estimator.
+
+    Parameters
+    ----------
+    prior : {"auto", "constant", "search-corrected"}
+    g : float or array-like
+    structure : Structure or BareTree
+    searched : bool
+        Whether the structure was searched on the rows that will be learned.
+    count_searched : callable
+        Counts among how much, for ``search_corrected_prior``; called only for that.
+    """
+    if not isinstance(prior, str) or prior not in (
+        "auto", "constant", "search-corrected"
+    ):  # fmt: skip
+        raise InputError(
+            f"prior is {prior!r}; expected 'auto', 'constant' or 'search-corrected'. "
+            "Numbers of your own go into g."
+        )
+    if prior == "constant" or (prior == "auto" and not searched):
+        return constant_prior(structure, g)
+    return search_corrected_prior(structure, g, count_searched())
+
+
+# Among how much a search chose
+
+
+def effective_questions(
+    structure: Structure,
+    encoded: np.ndarray,
+    ends: np.ndarray,
+    max_features: int | None = None,
+) -> np.ndarray:
+    """Among how many questions, in effect, a search on these rows chose at each node.
+
+    Features that vary at the node, times the square root of how many questions there
+    are about the one that is asked: cuts between its distinct values, or two sets of
+    its categories. The root, as neighbouring questions say nearly the same; it was
+    the best power in ``benchmarks/metatree/counts.py``. How often a row counts
+    plays no part.
+
+    Parameters
+    ----------
+    structure : Structure
+    encoded : ndarray of shape (n_rows, n_features)
+        Made by ``structure.coder.features.encode``; all missing values are one value.
+    ends : ndarray of int of shape (n_rows,)
+        Where every row ends in the structure.
+    max_features : int, optional
+        Most features that the search tried per question.
+
+    Returns
+    -------
+    ndarray of shape (n_nodes,)
+        1 where there are no rows.
+
+    Examples
+    --------
+    Five cuts of the first feature, and another feature that varies:
+
+    >>> from clearwood.metatree import grow_cart
+    >>> X = np.array([[0.0, 7], [1, 7], [2, 7], [3, 8], [4, 8], [5, 8], [5, 8]])
+    >>> tree = grow_cart(X, [0, 0, 1, 1, 1, 1, 1])
+    >>> (effective_questions(tree, X, tree.route(tree.encode(X))) ** 2).round(9)
+    array([20.,  1.,  4.])
+    """
+    columns = np.ascontiguousarray(encoded.T)
+    n_varying = count_varying(columns, ends, structure.parent)
+    n_asked = np.ones(structure.n_nodes)
+    by_cuts = isinstance(structure.coder, BinCoder)
+    for d in np.unique(structure.feature[~structure.is_leaf]) if by_cuts else ():
+        column = columns[d]
+        if ((column == column.min()) | (column == column.max())).all():
+            continue  # Of two values there is one question.
+        order, rank = _ranks(column)
+        n_values = distinct_values(rank, ends[order], structure.parent)
+        asked = structure.feature == d
+        places = np.maximum(n_values[asked] - 1.0, 1.0)
+        if structure.coder.features.categories[d] is not None:
+            places = 2.0 ** np.minimum(places, MOST_BITS) - 1.0
+        n_asked[asked] = places
+    if max_features is not None:
+        n_varying = np.minimum(n_varying, max_features)
+    return np.maximum(n_varying, 1) * np.sqrt(n_asked)
+
+
+@kernel
+def count_varying(columns, ends, parent):
+    """In how many features the rows that pass each node differ; NaN is one value.
+
+    Parameters
+    ----------
+    columns : ndarray of float of shape (n_features, n_rows)
+    ends : ndarray of int of shape (n_rows,)
+        Where each row ends.
+    parent : ndarray of shape (n_nodes,)
+    """
+    n_varying = np.zeros(parent.size, dtype=np.int64)
+    first = np.empty(parent.size)
+    for d in range(columns.shape[0]):
+        seen = np.zeros(parent.size, dtype=np.bool_)
+        varies = np.zeros(parent.size, dtype=np.bool_)
+        for i in range(ends.size):
+            node, value = ends[i], columns[d, i]
+            if not seen[node]:
+                seen[node], first[node] = True, value
+            elif first[node] != value:
+                varies[node] |= not (math.isnan(first[node]) and math.isnan(value))
+        for node in range(parent.size - 1, 0, -1):
+            up, value = parent[node], first[node]
+            if seen[node]:
+                if not seen[up]:
+                    seen[up], first[up] = True, value
+                elif first[up] != value:
+                    varies[up] |= not (math.isnan(first[up]) and math.isnan(value))
+                varies[up] |= varies[node]
+        for node in range(parent.size):
+            n_varying[node] += varies[node]
+    return n_varying
+
+
+@kernel
+def distinct_values(rank, ends, parent):
+    """How many values of one feature the rows that pass each node have.
+
+    Parameters
+    ----------
+    rank : ndarray of int of shape (n_rows,)
+        Of each row's value; rows in ascending order.
+    ends : ndarray of int of shape (n_rows,)
+        Where each row ends.
+    parent : ndarray of shape (n_nodes,)
+    """
+    n_values = np.zeros(parent.size, dtype=np.int64)
+    last = np.full(parent.size, -1, dtype=np.int64)
+    for i in range(rank.size):
+        node = ends[i]
+        # Above a node that has seen the value all have.
+        while node >= 0 and last[node] != rank[i]:
+            last[node] = rank[i]
+            n_values[node] += 1
+            node = parent[node]
+    return n_values
+
+
+def _ranks(column: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The order of a column's values, and in it the rank of each; missing ones last."""
+    order = np.argsort(column)
+    values = column[order]
+    differs = (values[1:] != values[:-1]) & ~np.isnan(values[:-1])
+    return order, np.concatenate([[0], np.cumsum(differs)])
+
+
+def n_searchable(encoded: np.ndarray, max_features: int | None = None) -> int:
+    """Among how many features a search on these rows could choose at a node.
+
+    Columns that hold one value only can never be chosen.
+
+    Examples
+    --------
+    >>> n_searchable(np.array([[0.0, 1.0, 7.0], [0.0, 2.0, np.nan]]))
+    2
+    """
+    n = sum(_varies(column) for column in encoded.T)
+    return max(1, n if max_features is None else min(n, max_features))
+
+
+def _varies(column: np.ndarray) -> bool:
+    missing = np.isnan(column)
+    known = column[~missing]
+    return bool(known.size and (missing.any() or known.min() < known.max()))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from clearwood._features import FeatureSpace
 from clearwood.exceptions import InputError
-from clearwood.metatree.posterior import _routing_kernels
+from clearwood.metatree.posterior import _kernels
 from clearwood.metatree.posterior.coder import BinCoder, Coder, ValueCoder
 
 BLOCK_CODES = 2**17
@@ -20,8 +20,30 @@ MOST_FORMS = 2**12
 """Up to so many combinations of codes, each is sent down once and then looked up."""
 
 
+class TreeShape:
+    """What follows from the arrays of parents and first children."""
+
+    parent: np.ndarray
+    first_child: np.ndarray
+
+    @property
+    def n_nodes(self) -> int:
+        """Number of nodes."""
+        return self.parent.size
+
+    @cached_property
+    def is_leaf(self) -> np.ndarray:
+        """Whether a node is a leaf of T_max."""
+        return self.first_child < 0
+
+    @cached_property
+    def depth(self) -> np.ndarray:
+        """Number of questions above every node."""
+        return _kernels.node_depths(self.parent)
+
+
 @dataclass(frozen=True, eq=False, repr=False)
-class Structure:
+class Structure(TreeShape):
     """One tree T_max: what is asked where, and where each answer leads.
 
     Parents stand before their children, and the children of a node side by side.
@@ -83,29 +105,14 @@ class Structure:
         )
 
     @property
-    def n_nodes(self) -> int:
-        """Number of nodes."""
-        return self.parent.size
-
-    @property
     def n_features(self) -> int:
         """Number of features of a row."""
         return self.coder.features.n_features
 
     @cached_property
-    def is_leaf(self) -> np.ndarray:
-        """Whether a node is a leaf of T_max."""
-        return self.first_child < 0
-
-    @cached_property
-    def depth(self) -> np.ndarray:
-        """Number of questions above every node."""
-        return _routing_kernels.node_depths(self.parent)
-
-    @cached_property
     def routing(self) -> tuple[np.ndarray, np.ndarray, bool, int, int]:
         """What the kernel needs to send rows down; see ``make_ways``."""
-        ways, leads_to = _routing_kernels.make_ways(
+        ways, leads_to = _kernels.make_ways(
             self.first_child, self.feature, self.cut_code, self.missing_child,
             self.table_start, self.goes_to,
             np.ascontiguousarray(self.coder.n_codes, dtype=np.int64),
@@ -142,7 +149,7 @@ class Structure:
             )
         ends = np.empty(len(codes), dtype=np.int32)
         if self._n_forms.prod(dtype=np.float64) <= min(MOST_FORMS, len(codes)):
-            _routing_kernels.look_up_ends(codes, self._n_forms, self._end_of_form, ends)
+            _kernels.look_up_ends(codes, self._n_forms, self._end_of_form, ends)
         else:
             self._send_down(codes, ends)
         return ends
@@ -171,10 +178,10 @@ class Structure:
             block = codes[start : start + n_rows]
             if too_wide:
                 narrowed = buffer[: len(block)]
-                _routing_kernels.narrow(block.reshape(-1), narrowed.reshape(-1))
+                _kernels.narrow(block.reshape(-1), narrowed.reshape(-1))
                 block = narrowed
             part = ends[start : start + n_rows]
-            _routing_kernels.find_ends(block, *self.routing, part)
+            _kernels.find_ends(block, *self.routing, part)
 
     def child_of_codes(self, node: int) -> np.ndarray:
         """Child number for every code of an inner node's feature, -1 to stop."""
@@ -221,6 +228,38 @@ def _same_codes(a: Coder, b: Coder) -> bool:
             for g, h in zip(a.bins.groups, b.bins.groups)
         )
     return isinstance(a, ValueCoder) and isinstance(b, ValueCoder)
+
+
+@dataclass(frozen=True, eq=False)
+class BareTree(TreeShape):
+    """A tree of a forest: which features it asks about, but not what.
+
+    Parameters
+    ----------
+    parent, first_child, feature, original : ndarray of int32 of shape (n_nodes,)
+        As in ``Structure``.
+    n_features : int
+        Number of features of a row.
+    """
+
+    parent: np.ndarray
+    first_child: np.ndarray
+    feature: np.ndarray
+    original: np.ndarray
+    n_features: int
+
+
+def with_names(structure: Structure, X: Any) -> Structure:
+    """A structure whose features are called as in a table."""
+    features = structure.coder.features.as_in(X)
+    if features == structure.coder.features:
+        return structure
+    coder = structure.coder
+    if isinstance(coder, BinCoder):
+        return replace(
+            structure, coder=BinCoder(replace(coder.bins, features=features))
+        )
+    return replace(structure, coder=replace(coder, features=features))
 
 
 def given(

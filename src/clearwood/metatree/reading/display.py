@@ -6,7 +6,10 @@ import math
 from typing import Any
 
 from clearwood.exceptions import InputError
-from clearwood.metatree.reading.annotated_tree import AnnotatedTree
+from clearwood.metatree.reading.annotated_tree import (
+    AnnotatedTree,
+    shown_nodes,
+)
 from clearwood.metatree.reading.display_layout import (
     PALE,
     SURE,
@@ -16,7 +19,6 @@ from clearwood.metatree.reading.display_layout import (
     lay_out,
     look_of_class,
 )
-from clearwood.metatree.reading.tree_text import shown_nodes
 from clearwood.plotting.style import QUIET
 from clearwood.plotting.table import (
     FONT,

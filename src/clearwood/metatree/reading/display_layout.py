@@ -6,8 +6,9 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from clearwood._html import count_text
-from clearwood.metatree.reading.annotated_tree import AnnotatedTree, TreeNode
-from clearwood.metatree.reading.tree_text import (
+from clearwood.metatree.reading.annotated_tree import (
+    AnnotatedTree,
+    TreeNode,
     notes,
     probability_text,
     said_text,

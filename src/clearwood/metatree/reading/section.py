@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from clearwood.metatree.reading.scores import compare_scores
-from clearwood.metatree.reading.tree_text import (
+from clearwood.metatree.reading.annotated_tree import (
     leaves_text,
     probability_text,
     small_text,
     summarize_tree,
 )
+from clearwood.metatree.reading.compare_scores import compare_scores
 
 MOST_TREES, MOST_FEATURES, LEAST_USED = 5, 20, 0.01
 

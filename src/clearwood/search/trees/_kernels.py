@@ -114,6 +114,18 @@ def prefix_split(sums, order, kept_right, hard, soft, least):
 
 
 @kernel
+def left_is_larger(sums, order, n_left):
+    """Whether more rows are in the first bins of an order than in the others."""
+    left, right = 0.0, 0.0
+    for j in range(len(order)):
+        if j < n_left:
+            left += sums[order[j], -1]
+        else:
+            right += sums[order[j], -1]
+    return left > right
+
+
+@kernel
 def split_numeric(sums, hard, soft, least, goes_left):
     """The best cut of a numeric feature, its missing values on the better side.
 
@@ -132,13 +144,7 @@ def split_numeric(sums, hard, soft, least, goes_left):
         if other < best:
             best, n_left, missing_left = other, len(filled) - n_other, True
     else:
-        left, right = 0.0, 0.0
-        for j in range(len(filled)):
-            if j < n_left:
-                left += sums[filled[j], ones]
-            else:
-                right += sums[filled[j], ones]
-        missing_left = left > right
+        missing_left = left_is_larger(sums, filled, n_left)
     if best == np.inf:
         return best
     cut = filled[n_left - 1] if n_left > 0 else 0
@@ -168,13 +174,7 @@ def split_categories(sums, hard, soft, least, goes_left):
         loss, n_left = prefix_split(sums, order, nothing, hard, soft, least)
         if loss < best:
             best = loss
-            left, right = 0.0, 0.0
-            for j in range(len(order)):
-                if j < n_left:
-                    left += sums[order[j], ones]
-                else:
-                    right += sums[order[j], ones]
-            goes_left[:] = left > right
+            goes_left[:] = left_is_larger(sums, order, n_left)
             for j in range(len(order)):
                 goes_left[order[j]] = j < n_left
     return best

@@ -28,9 +28,6 @@ from clearwood.simplifiers.fab.outputs import Output
 TRUNCATION_SHARE = 1e-8
 """A component with a smaller share of the rows is dropped (delta of Algorithm 1)."""
 
-START_PULL = 0.05
-"""How far a component starts from all rows towards one row."""
-
 
 def fit_mixture(
     problem: MixtureProblem,
@@ -380,42 +377,6 @@ def merge_equal_rows(block: tuple[np.ndarray, np.ndarray, np.ndarray]) -> Rows:
     merged = np.bincount(inverse.reshape(-1), weights=weight, minlength=len(first))
     keep = first[merged > 0]
     return Rows(codes[keep], target[keep], merged[merged > 0])
-
-
-def random_start(
-    problem: MixtureProblem, n_components: int, generator: np.random.Generator
-) -> tuple[Parameters, np.ndarray]:
-    """A random start, of one of two kinds at even odds.
-
-    The paper only says "randomly". Either eta is uniform, which leaves the first
-    M-step free but kills most components when there are many statements; or every
-    component is like all rows, pulled a little towards one of them, which keeps
-    more components alive. Each finds good rules on data where the other does not.
-    """
-    weight = np.concatenate([rows.weight for rows in problem.blocks])
-    picked = generator.choice(len(weight), size=n_components, p=weight / weight.sum())
-    codes, target, _ = problem.blocks.take(picked)
-    if generator.random() < 0.5:
-        n_statements = len(problem.bins.statements.feature)
-        true = generator.random((n_statements, n_components))
-        false = 1.0 - true
-    else:
-        (all_rows,) = problem.blocks.map_sum(_row_histogram, problem)
-        single = np.zeros((len(all_rows), n_components))
-        _kernels.add_to_histogram(single, codes, problem.bin_start, np.eye(len(picked)))
-        mixed = (1.0 - START_PULL) * all_rows / weight.sum() + START_PULL * single
-        true, false = problem.bins.mass_of_statements(mixed)
-    share = np.full(n_components, 1.0 / n_components)
-    start = Parameters(true, false, share, problem.output.around(target))
-    return start, share * problem.total_weight
-
-
-def _row_histogram(rows: Rows, problem: MixtureProblem) -> tuple[np.ndarray]:
-    histogram = np.zeros((int(problem.bins.n_bins.sum()), 1))
-    _kernels.add_to_histogram(
-        histogram, rows.codes, problem.bin_start, rows.weight[:, None]
-    )
-    return (histogram,)
 
 
 class Mixture(NamedTuple):

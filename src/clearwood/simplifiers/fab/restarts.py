@@ -13,13 +13,18 @@ from clearwood._numeric.progress import progress
 from clearwood.exceptions import InterruptedFitWarning
 from clearwood.rules import RuleSet, Training
 from clearwood.rules.scores import fidelity
+from clearwood.simplifiers.fab import _kernels
 from clearwood.simplifiers.fab.inference import (
     Fit,
     Mixture,
     MixtureProblem,
-    random_start,
+    Parameters,
+    Rows,
 )
 from clearwood.simplifiers.fab.rules import component_boxes
+
+START_PULL = 0.05
+"""How far a component starts from all rows towards one row."""
 
 
 class Restart(NamedTuple):
@@ -156,3 +161,39 @@ def run_restart(
         fidelity(taught, printed, task, weight),
         fidelity(taught, soft, task, weight),
     )
+
+
+def random_start(
+    problem: MixtureProblem, n_components: int, generator: np.random.Generator
+) -> tuple[Parameters, np.ndarray]:
+    """A random start, of one of two kinds at even odds.
+
+    The paper only says "randomly". Either eta is uniform, which leaves the first
+    M-step free but kills most components when there are many statements; or every
+    component is like all rows, pulled a little towards one of them, which keeps
+    more components alive. Each finds good rules on data where the other does not.
+    """
+    weight = np.concatenate([rows.weight for rows in problem.blocks])
+    picked = generator.choice(len(weight), size=n_components, p=weight / weight.sum())
+    codes, target, _ = problem.blocks.take(picked)
+    if generator.random() < 0.5:
+        n_statements = len(problem.bins.statements.feature)
+        true = generator.random((n_statements, n_components))
+        false = 1.0 - true
+    else:
+        (all_rows,) = problem.blocks.map_sum(_row_histogram, problem)
+        single = np.zeros((len(all_rows), n_components))
+        _kernels.add_to_histogram(single, codes, problem.bin_start, np.eye(len(picked)))
+        mixed = (1.0 - START_PULL) * all_rows / weight.sum() + START_PULL * single
+        true, false = problem.bins.mass_of_statements(mixed)
+    share = np.full(n_components, 1.0 / n_components)
+    start = Parameters(true, false, share, problem.output.around(target))
+    return start, share * problem.total_weight
+
+
+def _row_histogram(rows: Rows, problem: MixtureProblem) -> tuple[np.ndarray]:
+    histogram = np.zeros((int(problem.bins.n_bins.sum()), 1))
+    _kernels.add_to_histogram(
+        histogram, rows.codes, problem.bin_start, rows.weight[:, None]
+    )
+    return (histogram,)

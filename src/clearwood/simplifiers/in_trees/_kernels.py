@@ -16,7 +16,7 @@ from clearwood._numeric import kernel
 def satisfied(columns, feature, low, high, other, start, truth):
     """Which rows satisfy which literals, as packed bits (n_literals, n_rows / 8).
 
-    The literals come as the arrays of ``in_trees_paths.Literals``.
+    The literals come as the arrays of ``paths.Literals``.
     """
     n_literals, n_rows = len(feature), columns.shape[1]
     bits = np.zeros((n_literals, (n_rows + 7) // 8), dtype=np.uint8)
@@ -91,7 +91,7 @@ def prune(
     Parameters
     ----------
     borders, literal : ndarray
-        Rules, see ``in_trees_paths.Paths``.
+        Rules, see ``paths.Paths``.
     satisfied_by : ndarray of uint8 of shape (n_literals, n_rows / 8)
         See ``satisfied``.
     target, weight : ndarray of float64 of shape (n_rows,)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from bisect import bisect_left
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from clearwood.ensembles import TreeEnsemble
-from clearwood.ensembles.flat_trees import CategoricalSplit, NumericSplits
 from clearwood.rules import Condition, FeatureBins, region_conditions
 
 BELOW, ABOVE, AMONG = 0, 1, 2
@@ -130,7 +130,7 @@ def extract_paths(
     *,
     max_depth: int | None = 6,
     max_trees: int | None = None,
-    nodes: str = "leaves",
+    nodes: str = "all",
     forbidden: np.ndarray | None = None,
 ) -> Paths:
     """The paths from the roots of trees to their leaves, each once.
@@ -162,7 +162,7 @@ def extract_paths(
     starts = [*ensemble.roots.tolist(), ensemble.n_nodes]
     end = starts[-1] if max_trees is None else starts[: max_trees + 1][-1]
     limit = np.inf if max_depth is None else max_depth
-    sides = _sides(ensemble, bins, seen, end)
+    literals_at = _asker(ensemble, bins, seen)
     left, right = ensemble.left.tolist(), ensemble.right.tolist()
     # Parents come before their children: each waits for its path and its depth.
     waiting: dict[int, tuple[tuple[Key, ...], int]]
@@ -176,9 +176,9 @@ def extract_paths(
         if path and (ends or nodes == "all"):
             found.setdefault(frozenset(path), path)
         if not ends:
-            for child, key in zip((left[node], right[node]), sides[node]):
-                is_told = forbidden is None or not forbidden[key[0]]
-                waiting[child] = _joined(path, key) if is_told else path, depth + 1
+            for child, key in zip((left[node], right[node]), literals_at(node)):
+                may_ask = forbidden is None or not forbidden[key[0]]
+                waiting[child] = _joined(path, key) if may_ask else path, depth + 1
     ids: dict[Key, int] = {}
     literal = [ids.setdefault(key, len(ids)) for path in found.values() for key in path]
     return Paths(
@@ -203,49 +203,30 @@ def _narrowed(kind: int, what: int | bytes, new: int | bytes) -> int | bytes:
     return min(what, new) if kind == BELOW else max(what, new)
 
 
-def _sides(
-    ensemble: TreeEnsemble, bins: FeatureBins, seen: np.ndarray, end: int
-) -> dict[int, tuple[Key, Key]]:
-    """Per inner node, the literals of its left and of its right child."""
-    splits = ensemble.splits()
-    sides = _numeric_sides(splits.numeric, bins, seen, end)
-    for split in splits.categorical:
-        if split.node < end:
-            sides[split.node] = _category_sides(split, bins, seen)
-    return sides
+def _asker(
+    ensemble: TreeEnsemble, bins: FeatureBins, seen: np.ndarray
+) -> Callable[[int], tuple[Key, Key]]:
+    """What tells the literals of the left and of the right child of an inner node."""
+    feature, cut = ensemble.feature.tolist(), ensemble.cut.tolist()
+    missing_left = ensemble.missing_left.tolist()
+    cuts = [found.tolist() for found in bins.cuts]
+    ends = (bins.bin_start + bins.n_bins).tolist()
 
+    def literals_at(node: int) -> tuple[Key, Key]:
+        d = feature[node]
+        if bins.is_category[d]:
+            left = bins.left_bins(ensemble, node)
+            right = ~left
+            for side in (left, right):
+                side[-2:] &= seen[ends[d] - 2 : ends[d]]
+            return (
+                (d, AMONG, left.tobytes(), False),
+                (d, AMONG, right.tobytes(), False),
+            )
+        place, has_missing = bisect_left(cuts[d], cut[node]), bool(seen[ends[d] - 1])
+        return (
+            (d, BELOW, place, has_missing and missing_left[node]),
+            (d, ABOVE, place + 1, has_missing and not missing_left[node]),
+        )
 
-def _numeric_sides(
-    splits: NumericSplits, bins: FeatureBins, seen: np.ndarray, end: int
-) -> dict[int, tuple[Key, Key]]:
-    cut_at = np.zeros(len(splits.node), dtype=np.int64)
-    for d in np.unique(splits.feature).tolist():
-        here = splits.feature == d
-        cut_at[here] = np.searchsorted(bins.cuts[d], splits.cut[here])
-    has_missing = seen[bins.bin_start + bins.n_bins - 1]
-    left = splits.missing_left & has_missing[splits.feature]
-    right = ~splits.missing_left & has_missing[splits.feature]
-    columns = (splits.node, splits.feature, cut_at, left, right)
-    return {
-        node: ((d, BELOW, at, to_left), (d, ABOVE, at + 1, to_right))
-        for node, d, at, to_left, to_right in zip(*(c.tolist() for c in columns))
-        if node < end
-    }
-
-
-def _category_sides(
-    split: CategoricalSplit, bins: FeatureBins, seen: np.ndarray
-) -> tuple[Key, Key]:
-    d, group = split.feature, bins.groups[split.feature]
-    goes_left = np.zeros(int(bins.n_bins[d]), dtype=bool)
-    if group is not None and split.codes_left:
-        goes_left[group[sorted(split.codes_left)]] = True
-    goes_left[-2:] = split.missing_left, split.unseen_left
-    goes_right = ~goes_left
-    end = int(bins.bin_start[d] + bins.n_bins[d])
-    goes_left[-2:] &= seen[end - 2 : end]
-    goes_right[-2:] &= seen[end - 2 : end]
-    return (
-        (d, AMONG, goes_left.tobytes(), False),
-        (d, AMONG, goes_right.tobytes(), False),
-    )
+    return literals_at

@@ -47,7 +47,6 @@ def shallow_nodes(
     Nodes
         Of nodes with the same rows, the one that stands least deep in its tree.
     """
-    goes_left = training.bins.left_bins(ensemble)
     columns = np.ascontiguousarray(training.codes.T)
     may_ask = np.isin(np.arange(len(columns)), training.asked)
     everything = np.ones(len(training), dtype=bool)
@@ -63,7 +62,7 @@ def shallow_nodes(
                 continue
             if d < 0 or (d not in allowed and len(allowed) == max_features):
                 continue
-            left = goes_left[node]
+            left = training.bins.left_bins(ensemble, node)
             for child, side in (
                 (int(ensemble.left[node]), left),
                 (int(ensemble.right[node]), ~left),

@@ -7,7 +7,7 @@ from tests.metatree import naive
 
 from clearwood import MetaTreeClassifier, MetaTreeRegressor
 from clearwood.metatree import given
-from clearwood.metatree.growing.searched import effective_questions
+from clearwood.metatree.posterior.prior import effective_questions
 
 HUES = [f"h{i:02}" for i in range(50)]
 

@@ -1,0 +1,231 @@
+"""Classes: counts with a beta or Dirichlet prior."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from clearwood._numeric import kernel
+from clearwood.conjugate.leaf_model import (
+    LeafModel,
+    check_positive,
+    refuse,
+    stirling_rest,
+)
+from clearwood.exceptions import InputError
+
+
+@kernel
+def log_beta(prior, stats, node):
+    """Log of the multivariate beta function of ``prior + stats[node]``.
+
+    As a sum of log gammas it would lose the digits in which these cancel. Stirling's
+    formula takes their large parts together; what is left is small.
+    """
+    total = 0.0
+    for j in range(prior.size):
+        total += prior[j] + stats[node, j]
+    found = 0.5 * math.log(total) - stirling_rest(total)
+    for j in range(prior.size):
+        x = prior[j] + stats[node, j]
+        # Near 1 the logarithm of a share needs what is missing to 1.
+        if x > 0.5 * total:
+            log_share = math.log1p((x - total) / total)
+        else:
+            log_share = math.log(x / total)
+        found += x * log_share - 0.5 * math.log(x) + stirling_rest(x)
+    return found
+
+
+@kernel
+def count_log_marginals(stats, prior):
+    """Log of ``B(prior + counts) / B(prior)`` for every row of statistics."""
+    found = np.zeros(stats.shape[0])
+    without = log_beta(prior, np.zeros((1, prior.size)), 0)
+    for node in range(found.size):
+        if stats[node].any():
+            found[node] = log_beta(prior, stats, node) - without
+    return found
+
+
+@kernel
+def count_log_predictive(stats, prior, z):
+    """Log probability of one more row with the class ``z[0]``."""
+    total = 0.0
+    for j in range(stats.size):
+        total += prior[j] + stats[j]
+    label = int(z[0])
+    return math.log((prior[label] + stats[label]) / total)
+
+
+@kernel
+def add_one_label(stats, z):
+    """Take one row of weight 1 into counts."""
+    stats[int(z[0])] += 1.0
+
+
+@kernel
+def add_counts(own, ends, labels, weight):
+    """Add the weight of every row to the count of its label at its end.
+
+    ``weight`` may be of length 1, for all rows.
+    """
+    step = int(weight.size == ends.size)
+    for i in range(ends.size):
+        own[ends[i], int(labels[i])] += weight[i * step]
+
+
+class Counts(LeafModel):
+    """Classes 0, 1, ... with a Dirichlet prior; statistics are weighted counts."""
+
+    discrete = True
+    _log_marginals = staticmethod(count_log_marginals)
+
+    @property
+    def n_stats(self) -> int:  # type: ignore[override]
+        """Number of classes."""
+        return len(self.prior)
+
+    def _check_support(self, values: np.ndarray) -> None:
+        whole = values.dtype.kind in "iu" or np.array_equal(values, np.floor(values))
+        if whole and values.size and 0 <= values.min() <= values.max() < self.n_stats:
+            return
+        bad = (values < 0) | (values >= self.n_stats) | (values != np.floor(values))
+        refuse(self, values, bad, f"classes 0 to {self.n_stats - 1}")
+
+    def statistics(
+        self, y: np.ndarray, weight: np.ndarray, x: np.ndarray | None = None
+    ) -> np.ndarray:
+        """See ``LeafModel``."""
+        rows = np.zeros((len(y), self.n_stats))
+        rows[np.arange(len(y)), y.astype(np.intp)] = weight
+        return rows
+
+    def add_rows(
+        self,
+        own: np.ndarray,
+        ends: np.ndarray,
+        y: np.ndarray,
+        weight: np.ndarray,
+        x: np.ndarray | None = None,
+    ) -> None:
+        """See ``LeafModel``."""
+        add_counts(own, ends, y, weight)
+
+    def weight_of(self, stats: np.ndarray) -> np.ndarray:
+        """See ``LeafModel``."""
+        return stats.sum(axis=-1)
+
+    def probabilities(self, stats: np.ndarray) -> np.ndarray:
+        """Probability of every class for one more row, along the last axis."""
+        count = self.prior + stats
+        return count / count.sum(axis=-1, keepdims=True)
+
+    def log_density(self, stats: np.ndarray, y: Any, x: Any = None) -> np.ndarray:
+        """See ``LeafModel``."""
+        p = self.probabilities(stats)
+        y = np.broadcast_to(y, p.shape[:-1])
+        inside = (y >= 0) & (y < self.n_stats) & (y == np.floor(y))
+        label = np.where(inside, y, 0).astype(np.intp)
+        found = np.take_along_axis(p, label[..., None], axis=-1)[..., 0]
+        with np.errstate(divide="ignore"):
+            return np.where(inside, np.log(found), -np.inf)
+
+    def mean(self, stats: np.ndarray, x: Any = None) -> np.ndarray:
+        """See ``LeafModel``."""
+        return self.probabilities(stats) @ np.arange(self.n_stats)
+
+    def variance(self, stats: np.ndarray, x: Any = None) -> np.ndarray:
+        """See ``LeafModel``."""
+        p = self.probabilities(stats)
+        gap = np.arange(self.n_stats) - self.mean(stats)[..., None]
+        return (p * gap**2).sum(axis=-1)
+
+    def cdf(self, stats: np.ndarray, y: Any, x: Any = None) -> np.ndarray:
+        """See ``LeafModel``."""
+        p = self.probabilities(stats)
+        below = np.cumsum(p, axis=-1)
+        below[..., -1] = 1.0
+        y = np.broadcast_to(y, p.shape[:-1])
+        last = np.clip(np.floor(y), 0, self.n_stats - 1).astype(np.intp)
+        found = np.take_along_axis(below, last[..., None], axis=-1)[..., 0]
+        return np.where(y < 0, 0.0, found)
+
+    def quantile(self, stats: np.ndarray, p: Any, x: Any = None) -> np.ndarray:
+        """See ``LeafModel``."""
+        below = np.cumsum(self.probabilities(stats), axis=-1)[..., :-1]
+        return (below < np.asarray(p)[..., None]).sum(axis=-1).astype(np.float64)
+
+
+@dataclass(frozen=True)
+class BernoulliBeta(Counts):
+    """Targets 0 and 1; the probability of 1 has a beta prior.
+
+    Parameters
+    ----------
+    a, b : float, default=0.5
+        Pseudo-counts of 1 and of 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> leaf = BernoulliBeta(1.0, 1.0)
+    >>> float(leaf.mean(np.array([1.0, 4.0])))  # one 0 and four 1
+    0.7142857142857143
+    """
+
+    a: float = 0.5
+    b: float = 0.5
+
+    def __post_init__(self) -> None:
+        """Check the hyperparameters."""
+        check_positive(self, a=self.a, b=self.b)
+
+    @cached_property
+    def prior(self) -> np.ndarray:
+        """Pseudo-counts of 0 and of 1."""
+        return np.array([self.b, self.a], dtype=np.float64)
+
+
+@dataclass(frozen=True)
+class CategoricalDirichlet(Counts):
+    """Targets 0 to n_classes - 1; their probabilities have a Dirichlet prior.
+
+    Mean, variance, distribution function and quantiles are those of the class
+    number, which says something where classes are ordered.
+
+    Parameters
+    ----------
+    alpha : tuple of float
+        One pseudo-count per class.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> leaf = CategoricalDirichlet.symmetric(3, 1.0)
+    >>> leaf.probabilities(np.array([0.0, 1.0, 4.0]))
+    array([0.125, 0.25 , 0.625])
+    """
+
+    alpha: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        """Check the hyperparameters."""
+        object.__setattr__(self, "alpha", tuple(float(a) for a in self.alpha))
+        check_positive(self, **{f"alpha[{i}]": a for i, a in enumerate(self.alpha)})
+        if not self.alpha:
+            raise InputError("alpha is empty, expected one pseudo-count per class.")
+
+    @classmethod
+    def symmetric(cls, n_classes: int, alpha: float = 0.5) -> CategoricalDirichlet:
+        """The same pseudo-count for every class."""
+        return cls((alpha,) * n_classes)
+
+    @cached_property
+    def prior(self) -> np.ndarray:
+        """Pseudo-counts."""
+        return np.array(self.alpha)

@@ -1,0 +1,248 @@
+"""What a leaf says of the rows that reach it: the contract of all models.
+
+Every model is a small frozen dataclass. Its functions work on **statistics**, arrays
+whose last axis holds what the model has to know of a set of rows: sums (of weights,
+values ...), or moments (weight, mean, sums of squares about the mean), which stay
+exact where values are large. Weights are fractional counts. Everything else
+broadcasts: ``stats`` of shape (..., n_stats) with ``y`` of shape (...).
+
+The linear regression reads features ``x`` as well; the others ignore that argument.
+
+Counts of unweighted rows are whole numbers and so exact: the same to the last bit for
+any order, batches and shards. Means and sums of squares follow Chan's rule.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import numpy as np
+
+from clearwood._numeric import kernel
+from clearwood.exceptions import InputError
+
+SLACK = 1e-9
+"""How far below zero rounding may take a weight, as a share of what it was."""
+
+
+class LeafModel:
+    """What all models answer; make one of those of this room."""
+
+    discrete: ClassVar[bool]
+    """Whether targets are whole numbers."""
+    reads_features: ClassVar[bool] = False
+    """Whether the leaf looks at features of the row."""
+    n_columns: int | None = None
+    """Length of the mean where statistics are moments, None where they are sums."""
+    n_stats: int
+    """Length of the statistics."""
+    _log_marginals: ClassVar[Callable[..., np.ndarray]]
+    """Kernel from statistics, one row per set of rows, and ``prior`` to evidence."""
+
+    @property
+    def prior(self) -> np.ndarray:
+        """Hyperparameters as one row, for the kernels."""
+        raise NotImplementedError
+
+    def check_target(self, y: Any) -> np.ndarray:
+        """The target, refused where the model gives it no probability."""
+        values = np.ascontiguousarray(y)
+        if values.ndim != 1:
+            raise InputError(f"y has {values.ndim} dimensions, expected 1.")
+        if values.dtype.kind not in "fiub":
+            raise InputError(
+                f"{type(self).__name__} reads numbers, found {values.dtype} targets; "
+                "turn labels into numbers."
+            )
+        if values.dtype.kind != "f" and not self.discrete or values.dtype.itemsize < 8:
+            values = values.astype(np.float64)
+        self._check_support(values)
+        return values
+
+    def _check_support(self, values: np.ndarray) -> None:
+        refuse(self, values, ~np.isfinite(values), "finite numbers")
+
+    def statistics(
+        self, y: np.ndarray, weight: np.ndarray, x: np.ndarray | None = None
+    ) -> np.ndarray:
+        """Statistics of every single row, of shape (n_rows, n_stats)."""
+        raise NotImplementedError
+
+    def columns(self, y: np.ndarray, x: Any = None) -> np.ndarray:
+        """What moments are taken of, of shape (n_rows, n_columns): y, behind x."""
+        return y[:, None]
+
+    def weight_of(self, stats: np.ndarray) -> np.ndarray:
+        """Sum of the weights of the rows."""
+        return stats[..., 0]
+
+    def no_rows(self, n: int) -> np.ndarray:
+        """Statistics of no rows at all, of shape (n, n_stats)."""
+        return np.zeros((n, self.n_stats))
+
+    def add_rows(
+        self,
+        own: np.ndarray,
+        ends: np.ndarray,
+        y: np.ndarray,
+        weight: np.ndarray,
+        x: np.ndarray | None = None,
+    ) -> None:
+        """Add rows to the statistics of those they belong to, in place, in their order.
+
+        Parameters
+        ----------
+        own : ndarray of shape (n, n_stats)
+        ends : ndarray of int of shape (n_rows,)
+            To which of the statistics each row belongs.
+        y : ndarray of shape (n_rows,)
+            Targets as ``check_target`` gives them.
+        weight : ndarray of shape (n_rows,) or (1,)
+            One weight per row, or one for all.
+        x : ndarray, optional
+            Features that the model reads.
+        """
+        add_sums(own, ends, self.statistics(y, np.broadcast_to(weight, y.shape)))
+
+    def merge(self, own: np.ndarray, other: np.ndarray) -> None:
+        """Add the statistics of other rows, in place."""
+        own += other
+
+    def remove(self, own: np.ndarray, other: np.ndarray) -> np.ndarray:
+        """Statistics without those of some of the rows.
+
+        Raises
+        ------
+        InputError
+            Those rows cannot have been among them.
+        """
+        left = own - other
+        check_left(left, own)
+        left[self._is_nothing(left, own)] = 0.0
+        return np.maximum(left, 0.0)
+
+    def _is_nothing(self, left: np.ndarray, own: np.ndarray) -> np.ndarray:
+        """Where only rounding is left; one row of very many is a whole number."""
+        weight = self.weight_of(left)
+        tiny = (weight <= SLACK * self.weight_of(own)) & (weight != np.rint(weight))
+        return tiny | (weight <= 0.0)
+
+    def log_marginal(self, stats: np.ndarray) -> np.ndarray:
+        """Log probability of the rows, the leaf's parameters integrated out.
+
+        Exactly 0 where there are no rows.
+        """
+        flat = np.ascontiguousarray(stats, dtype=np.float64).reshape(-1, self.n_stats)
+        found = self._log_marginals(flat, self.prior)
+        return found.reshape(np.shape(stats)[:-1])
+
+    def log_density(self, stats: np.ndarray, y: Any, x: Any = None) -> np.ndarray:
+        """Log density of one more row, given the rows there."""
+        raise NotImplementedError
+
+    def mean(self, stats: np.ndarray, x: Any = None) -> np.ndarray:
+        """Mean of one more row."""
+        raise NotImplementedError
+
+    def variance(self, stats: np.ndarray, x: Any = None) -> np.ndarray:
+        """Variance of one more row; infinite where there is none."""
+        raise NotImplementedError
+
+    def cdf(self, stats: np.ndarray, y: Any, x: Any = None) -> np.ndarray:
+        """Probability that one more row is at most ``y``."""
+        raise NotImplementedError
+
+    def quantile(self, stats: np.ndarray, p: Any, x: Any = None) -> np.ndarray:
+        """The smallest value that one more row is at most with probability ``p``."""
+        raise NotImplementedError
+
+
+def refuse(model: LeafModel, values: np.ndarray, bad: np.ndarray, what: str) -> None:
+    """Raise where targets are not what the model reads."""
+    if bad.any():
+        row = int(bad.argmax())
+        raise InputError(
+            f"y is {values[row]} in row {row}; {type(model).__name__} reads {what}."
+        )
+
+
+def check_positive(model: LeafModel, **numbers: float) -> None:
+    """Raise where a hyperparameter is not a positive number."""
+    for name, number in numbers.items():
+        if not (math.isfinite(number) and number > 0):
+            raise InputError(
+                f"{name} of {type(model).__name__} is {number}, expected a positive "
+                "number."
+            )
+
+
+def bisect_whole(reached: Any, low: np.ndarray, high: np.ndarray) -> np.ndarray:
+    """The smallest whole numbers at which something is reached that then stays so.
+
+    Parameters
+    ----------
+    reached : callable
+        From an array of whole numbers to booleans; true at ``high``.
+    low, high : ndarray
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> bisect_whole(lambda y: y * y >= 50, np.zeros(1), np.full(1, 64.0))
+    array([8.])
+    """
+    while (low < high).any():
+        middle = np.floor(low + 0.5 * (high - low))
+        there = reached(middle)
+        open_ = low < high
+        high = np.where(open_ & there, middle, high)
+        low = np.where(open_ & ~there, middle + 1.0, low)
+    return high
+
+
+def check_left(left: np.ndarray, own: np.ndarray) -> None:
+    """Raise where more was taken out of sums than was there."""
+    too_small = left < -SLACK * np.maximum(1.0, own)
+    if too_small.any():
+        node = int(np.argwhere(too_small)[0, 0])
+        raise InputError(
+            f"Node {node} would be left with less than no rows; take out only rows "
+            "that were learned before, with the weights they had."
+        )
+
+
+@kernel
+def add_sums(own, ends, rows):
+    """Add one row of statistics per data row to its end."""
+    for i in range(ends.size):
+        for j in range(own.shape[1]):
+            own[ends[i], j] += rows[i, j]
+
+
+# Log gammas of large numbers, without the digits in which they cancel
+
+
+@kernel
+def stirling_rest(x):
+    """What Stirling's ``(x - 1/2) log x - x`` lacks to the log gamma of ``x``."""
+    if x < 16.0:
+        return math.lgamma(x) - (x - 0.5) * math.log(x) + x
+    r = 1.0 / (x * x)
+    series = 1 / 12 - r * (1 / 360 - r * (1 / 1260 - r * (1 / 1680 - r * (1 / 1188))))
+    return series / x + 0.5 * math.log(2.0 * math.pi)
+
+
+@kernel
+def log_gamma_part(alpha, beta):
+    """``log gamma(alpha) - alpha log beta``, the large parts taken together."""
+    large = alpha * (math.log(alpha / beta) - 1.0) - 0.5 * math.log(alpha)
+    return large + stirling_rest(alpha)
+
+
+@kernel
+def log_gamma_rise(x, h):
+    """``log gamma(x + h) - log gamma(x)``, where x may be large and h small."""
+    large = (x - 0.5) * math.log1p(h / x) + h * (math.log(x + h) - 1.0)
+    return large + stirling_rest(x + h) - stirling_rest(x)
