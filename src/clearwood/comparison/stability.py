@@ -24,7 +24,7 @@ from clearwood.exceptions import (
 )
 from clearwood.rules import RuleList, RuleSet
 from clearwood.rules.conditions import name_text
-from clearwood.rules.render import wrapped
+from clearwood.rules.rule import wrapped
 
 BACK = 0.5
 """A rule came back if a line of the refit shares at least half of the rows of both."""

@@ -12,8 +12,7 @@ from clearwood._features import FeatureSpace
 from clearwood._validation import check_target, check_weight
 from clearwood.exceptions import InputError
 from clearwood.rules.exports.exportable import Exportable
-from clearwood.rules.render import prediction_text, wrapped
-from clearwood.rules.rule import Rule
+from clearwood.rules.rule import Rule, prediction_text, wrapped
 from clearwood.rules.scores import RuleScores, fidelity, prediction_error
 
 
