@@ -25,6 +25,7 @@ from clearwood.exceptions import (
 from clearwood.rules import RuleList, RuleSet
 from clearwood.rules.conditions import name_text
 from clearwood.rules.rule import wrapped
+from clearwood.rules.rule_set import rules_of
 
 BACK = 0.5
 """A rule came back if a line of the refit shares at least half of the rows of both."""
@@ -259,13 +260,8 @@ def stability(
 
 
 def _rules_of(estimator: Any) -> RuleSet:
-    rules = getattr(estimator, "rules_", None)
-    if rules is None and hasattr(estimator, "fit"):
-        raise InputError(
-            f"estimator is a {type(estimator).__name__} that is not fitted, or finds "
-            "no rules; call fit first."
-        )
-    if not isinstance(rules, RuleSet) or not hasattr(estimator, "ensemble_"):
+    rules = rules_of(estimator)
+    if not hasattr(estimator, "ensemble_"):
         raise InputError(
             f"estimator is a {type(estimator).__name__}; expected one that finds rules "
             "in an ensemble, such as RuleListClassifier, and that is fitted."
