@@ -236,7 +236,7 @@ class RuleSum(_AllThatHold):
 
     def text_lines(self) -> list[str]:
         """A line for what is added, one for where."""
-        lines = [self.heading, f"   {self.says(self.otherwise)}  always"]
+        lines = [f"   {self.says(self.otherwise)}  always"]
         for number, rule in enumerate(self.rules, start=1):
             rows = "" if math.isnan(rule.support) else f"  ({rows_text(rule.support)})"
             lines.append(f"{number}. {self.says(rule)}")
@@ -346,7 +346,7 @@ class RuleAverage(_AllThatHold):
 
     def text_lines(self) -> list[str]:
         """What is asked, what is said, and its weight."""
-        lines = [self.heading]
+        lines = []
         for number, rule in enumerate(self.rules, start=1):
             lines.append(f"{number}. if {rule.text(self.features)}")
             lines.append(f"   {self._with_statistics(rule)}")
