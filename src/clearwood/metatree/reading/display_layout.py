@@ -17,7 +17,7 @@ from clearwood.metatree.reading.annotated_tree import (
 )
 from clearwood.plotting.style import COLOURS, QUIET, colour, wrapped
 from clearwood.plotting.table import Legend, Text, block, legend_of, measures
-from clearwood.rules.render import prediction_text
+from clearwood.rules.rule import prediction_text
 
 SURE, PALE, VALUE = "#465264", "#E6EBF2", COLOURS[0]
 """Colours of probabilities of nodes, which are no class's, and of values."""
