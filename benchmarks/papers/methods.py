@@ -11,20 +11,21 @@ from functools import partial
 import numpy as np
 
 import clearwood as cw
+from benchmarks._study import simplifier
 from benchmarks.few_rules.methods import tree_literals
+from clearwood.simplifiers.in_trees.algorithm import R_PACKAGE
 
 FAB_PAPER = {
     "rules": "regions",
     "target": "labels",
-    "select": "soft",
+    "_choose_by": "soft",
     "max_rules": 11,
     "n_restarts": 20,
 }
 IN_TREES_PAPER = {
     "max_rules": None,
     "target": "labels",
-    "nodes": "leaves",
-    "decay": "absolute",
+    "_procedure": R_PACKAGE,
     "min_frequency": 0.01,
 }
 SHORT = (3, 4, 5, 6, 8, 10)
@@ -33,10 +34,8 @@ LONG = (*SHORT, 16, 24, 32, 48, 64, 96, 128)
 
 def estimator(case, name, **settings):
     """An estimator of the library for the case's task."""
-    import clearwood as cw
-
-    make = getattr(cw, name + ("Classifier" if case.is_class else "Regressor"))
-    return make(case.model, random_state=case.seed, **settings)
+    settings = {"random_state": case.seed, **settings}
+    return simplifier(name, case.is_class, case.model, **settings)
 
 
 def timed_fit(case, name, **settings):
@@ -110,8 +109,7 @@ def along_path(case, name, sizes, **settings):
 
 def in_trees_paper(case, sizes=()):
     """inTrees with the defaults of its R package."""
-    settings = IN_TREES_PAPER if case.is_class else IN_TREES_PAPER | {"discretize": 3}
-    return along_path(case, "InTrees", sizes, **settings)
+    return along_path(case, "InTrees", sizes, **IN_TREES_PAPER)
 
 
 def top_of_in_trees_paper(case):
