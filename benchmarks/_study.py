@@ -122,6 +122,18 @@ def warm_up():
             getattr(cw, f"RuleList{task}")(model, n_rules=3, tune=None).fit(X, y)
 
 
+def configured(make, model, **settings):
+    """An estimator; names with an underscore are constants of its class, which no user
+    has a reason to change but who compares methods."""
+    constants = {name: settings[name] for name in settings if name.startswith("_")}
+    estimator = make(
+        model, **{name: settings[name] for name in settings.keys() - constants.keys()}
+    )
+    for name, value in constants.items():
+        setattr(estimator, name, value)
+    return estimator
+
+
 def seconds(function, least=3, enough=2.0):
     """Median of several runs, after one that is not counted."""
     function()

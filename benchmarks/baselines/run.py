@@ -13,25 +13,29 @@ from functools import lru_cache, partial
 import numpy as np
 
 from benchmarks._data import is_classes, load, make_model
-from benchmarks._study import Study, arguments, markdown_table, mean_and_sd, shown
+from benchmarks._study import (
+    Study,
+    arguments,
+    configured,
+    markdown_table,
+    mean_and_sd,
+    shown,
+)
 from benchmarks.baselines.speed import speed
+from clearwood.simplifiers.in_trees.algorithm import ARTICLE, R_PACKAGE, Procedure
 
 MOST_ROWS = 1000
 """Rows to train on, at most; half of a smaller set. The others are to test."""
 
-ARTICLE = {
-    "max_rules": None,
-    "target": "labels",
-    "nodes": "leaves",
-    "decay": "relative",
-    "min_frequency": 0.01,
-}
+AS_PRINTED = {"max_rules": None, "target": "labels", "min_frequency": 0.01}
 
 METHODS = {
     "born-again": ("BornAgainTree", {"n_rules": 56, "max_rules": 56}, (10, 15, 56)),
     "in-trees": ("InTrees", {"max_rules": 36}, (10, 24, 36)),
-    "in-trees, article": ("InTrees", ARTICLE, (None,)),
-    "in-trees, R package": ("InTrees", {**ARTICLE, "decay": "absolute"}, (None,)),
+    "in-trees, article": ("InTrees", AS_PRINTED | {"_procedure": ARTICLE}, (None,)),
+    "in-trees, R package": (
+        "InTrees", AS_PRINTED | {"_procedure": R_PACKAGE}, (None,),
+    ),
     "node-harvest": ("NodeHarvest", {"max_rules": 63}, (10, 11, 19, 31, 63)),
     "node-harvest, article": (
         "NodeHarvest", {"max_rules": None, "target": "labels"}, (None,),
@@ -74,15 +78,15 @@ IN_TREES = {
     name: ("InTrees", {"max_rules": 20} | changed, SIZES)
     for name, changed in {
         "default": {},
-        "nodes leaves": {"nodes": "leaves"},
+        "nodes leaves": {"_procedure": Procedure(nodes="leaves")},
         "max_depth 4": {"max_depth": 4},
         "max_depth None": {"max_depth": None},
-        "decay relative": {"decay": "relative"},
-        "decay None": {"decay": None},
-        "max_decay .02": {"max_decay": 0.02},
-        "max_decay .1": {"max_decay": 0.1},
+        "decay relative": {"_procedure": Procedure(decay="relative")},
+        "decay None": {"_procedure": Procedure(decay=None)},
+        "max_decay .02": {"_procedure": Procedure(max_decay=0.02)},
+        "max_decay .1": {"_procedure": Procedure(max_decay=0.1)},
         "min_frequency .01": {"min_frequency": 0.01},
-        "select forest": {"select": "forest"},
+        "select forest": {"_procedure": Procedure(select=True)},
     }.items()
 }
 HARVEST = {
@@ -179,10 +183,8 @@ def scores(data, split, name, settings, sizes):
     X, y, X_test, y_test, forest = case_of(data, split)
     is_class, settings = is_classes(data), dict(settings)
     harvest.MOST_NODES = settings.pop("most", 1000)
-    if name == "InTrees" and settings.get("decay") == "absolute" and not is_class:
-        settings["discretize"] = 3
     make = getattr(cw, name + ("Classifier" if is_class else "Regressor"))
-    fit = make(forest, random_state=split, **settings)
+    fit = configured(make, forest, random_state=split, **settings)
     begin, used = time.perf_counter(), time.process_time()
     fit.fit(X, y)
     taken = time.perf_counter() - begin, time.process_time() - used

@@ -100,21 +100,23 @@ def measure(path):
 
 def iteration_seconds(problem, n_iterations=5):
     """Seconds per iteration with K fixed: EM, which is FAB with one pass."""
-    from clearwood.simplifiers.fab import inference as fab
+    from clearwood.simplifiers.fab.inference import fit_mixture
+    from clearwood.simplifiers.fab.restarts import random_start
 
-    start, counts = fab.random_start(problem, K, np.random.default_rng(0))
+    start, counts = random_start(problem, K, np.random.default_rng(0))
     options = {"truncate": False, "tol": -1.0, "max_iter": n_iterations}
-    run = partial(fab.fit_paper, problem, start, counts, **options)
+    run = partial(fit_mixture, problem, start, counts, **options)
     return seconds(run, enough=1.0) / n_iterations
 
 
 def restart_seconds(problem):
     """A restart with the estimator's settings."""
-    from clearwood.simplifiers.fab import inference as fab
+    from clearwood.simplifiers.fab.inference import fit_mixture
+    from clearwood.simplifiers.fab.restarts import random_start
 
-    start, counts = fab.random_start(problem, K, np.random.default_rng(0))
+    start, counts = random_start(problem, K, np.random.default_rng(0))
     begin = time.perf_counter()
-    fit = fab.fit_paper(
+    fit = fit_mixture(
         problem, start, counts, tol=1e-6 * problem.total_weight, inner_tol=1e-8,
         max_passes=1000,
     )  # fmt: skip

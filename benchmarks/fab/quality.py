@@ -3,7 +3,7 @@
 Usage: python -m benchmarks.fab.quality [--quick] [--fresh]
 
 Per data set, ensemble and split: the ensemble is trained, FAB explains it with its
-default settings and with ``prune="prediction"``, and both are scored on test rows.
+default settings, and is scored on test rows.
 """
 
 import time
@@ -14,8 +14,6 @@ import numpy as np
 
 from benchmarks._data import SIZES_2018, is_classes, load, make_model
 from benchmarks._study import Study, arguments, markdown_table, mean_and_sd
-
-METHODS = {"default": {}, 'prune="prediction"': {"prune": "prediction"}}
 
 TEXT = """\
 Mean and standard deviation over random splits. Error: share of wrong classes, or mean
@@ -60,34 +58,32 @@ def main():
         }
     )
     frame, body = study.frame(), []
-    for key, rows in frame.groupby(["data", "ensemble", "method"], sort=False):
+    for key, rows in frame.groupby(["data", "ensemble"], sort=False):
         values = [mean_and_sd(rows[name], digits) for name, digits in COLUMNS.values()]
         body.append([*key, len(rows), *values])
-    header = ["data", "ensemble", "method", "splits", *COLUMNS]
+    header = ["data", "ensemble", "splits", *COLUMNS]
     order = {name: i for i, name in enumerate(SIZES_2018)}
     body.sort(key=lambda line: order[line[0]])
     study.write_markdown("Rules of FAB", TEXT, markdown_table(header, body))
 
 
 def scores(name, kind, split):
-    """One row per method."""
+    """One row."""
     import clearwood as cw
 
     X_train, y_train, X_test, y_test = load(name, split, SIZES_2018[name])
     model = make_model(kind, is_classes(name), split).fit(X_train, y_train)
     regression = not is_classes(name)
     make = cw.FABRulesRegressor if regression else cw.FABRulesClassifier
-    rows = []
-    for method, settings in METHODS.items():
-        fab = make(model, random_state=split, **settings)
-        begin = time.perf_counter()
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            fab.fit(X_train, y_train)
-        taken = time.perf_counter() - begin
-        found = fab.rules_.evaluate(X_test, y_test, teacher=model)
-        row = {
-            "method": method,
+    fab = make(model, random_state=split)
+    begin = time.perf_counter()
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        fab.fit(X_train, y_train)
+    taken = time.perf_counter() - begin
+    found = fab.rules_.evaluate(X_test, y_test, teacher=model)
+    return [
+        {
             "lines": found.n_rules,
             "components": fab.restarts_[fab.selected_]["n_components"],
             "error": found.error,
@@ -102,8 +98,7 @@ def scores(name, kind, split):
             "warnings": len(caught),
             "seconds": taken,
         }
-        rows.append(row)
-    return rows
+    ]
 
 
 def error(y, predicted, regression):

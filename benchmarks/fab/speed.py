@@ -73,7 +73,7 @@ TITLES = {
     ),
     "compile": (
         "Fits of classifier and regressor in a fresh process, codes of one and of two "
-        "bytes, both methods and update orders, with no compiled kernels and with "
+        "bytes, both methods, with no compiled kernels and with "
         "all of them. Target: difference under 15 s."
     ),
 }
@@ -156,15 +156,16 @@ def compared(bins, dense, n_rows, n_statements):
 def e_step(n_rows, n_statements):
     """Both sides use the same kernel for the responsibilities."""
     from clearwood.simplifiers.fab import _kernels
-    from clearwood.simplifiers.fab import inference as fab
+    from clearwood.simplifiers.fab.inference import with_log_joint
+    from clearwood.simplifiers.fab.restarts import random_start
 
     X, _ = gaussian_rows(n_rows, SHAPES[n_statements][0], seed=1)
     problem = problem_of(forest_of(n_statements), X)
-    start, counts = fab.random_start(problem, K, np.random.default_rng(0))
+    start, counts = random_start(problem, K, np.random.default_rng(0))
     penalty = problem.omega / (counts + 1)
 
     def bins():
-        rows = fab.with_log_joint(problem, start)
+        rows = with_log_joint(problem, start)
         return [_kernels.responsibilities(block[3], penalty) for block in rows]
 
     def make_dense():
@@ -210,26 +211,28 @@ def m_step(n_rows, n_statements):
 
 
 def spambase(n_restarts):
+    from tests.simplifiers.fab import reference
+
     from clearwood._numeric import spawn_generators
-    from clearwood.simplifiers.fab import inference as fab
-    from clearwood.simplifiers.fab import reference as fab_reference
+    from clearwood.simplifiers.fab.inference import fit_mixture
+    from clearwood.simplifiers.fab.restarts import random_start
 
     X, y, *_ = load("spambase", 0, SIZES_2018["spambase"])
     problem = problem_of(make_model("forest", True, 0).fit(X, y), X)
     starts = []
     for generator in spawn_generators(0, n_restarts):
-        start, counts = fab.random_start(problem, K, generator)
-        beta = fab_reference.random_responsibility(problem, K, generator)
+        start, counts = random_start(problem, K, generator)
+        beta = reference.random_responsibility(problem, K, generator)
         starts.append((start, counts, beta))
-    fab.fit_paper(problem, *starts[0][:2], max_iter=2)  # compiles
+    fit_mixture(problem, *starts[0][:2], max_iter=2)  # compiles
 
     begin = time.perf_counter()
-    fits = [fab_reference.fit_reference(problem, s, b) for s, _, b in starts]
+    fits = [reference.fit_reference(problem, s, b) for s, _, b in starts]
     on_bins = time.perf_counter() - begin
     begin = time.perf_counter()
     tolerance = 1e-6 * problem.total_weight
     for start, counts, _ in starts:
-        fab.fit_paper(
+        fit_mixture(
             problem, start, counts, tol=tolerance, inner_tol=1e-8, max_passes=1000
         )
     paper = time.perf_counter() - begin

@@ -11,21 +11,22 @@ from functools import partial
 import numpy as np
 
 import clearwood as cw
+from benchmarks._study import configured
 from benchmarks.few_rules.methods import tree_literals
+from clearwood.simplifiers.in_trees.algorithm import R_PACKAGE
 
 FAB_PAPER = {
     "rules": "regions",
     "target": "labels",
-    "select": "soft",
+    "_choose_by": "soft",
     "max_rules": 11,
     "n_restarts": 20,
 }
 IN_TREES_PAPER = {
     "max_rules": None,
     "target": "labels",
-    "nodes": "leaves",
-    "decay": "absolute",
     "min_frequency": 0.01,
+    "_procedure": R_PACKAGE,
 }
 SHORT = (3, 4, 5, 6, 8, 10)
 LONG = (*SHORT, 16, 24, 32, 48, 64, 96, 128)
@@ -36,7 +37,7 @@ def estimator(case, name, **settings):
     import clearwood as cw
 
     make = getattr(cw, name + ("Classifier" if case.is_class else "Regressor"))
-    return make(case.model, random_state=case.seed, **settings)
+    return configured(make, case.model, random_state=case.seed, **settings)
 
 
 def timed_fit(case, name, **settings):
@@ -110,8 +111,7 @@ def along_path(case, name, sizes, **settings):
 
 def in_trees_paper(case, sizes=()):
     """inTrees with the defaults of its R package."""
-    settings = IN_TREES_PAPER if case.is_class else IN_TREES_PAPER | {"discretize": 3}
-    return along_path(case, "InTrees", sizes, **settings)
+    return along_path(case, "InTrees", sizes, **IN_TREES_PAPER)
 
 
 def top_of_in_trees_paper(case):

@@ -282,7 +282,7 @@ def table_4():
     fits = {
         "FAB, as in the paper": ("FABRules", FAB_PAPER),
         "born-again tree": ("BornAgainTree", {"n_rules": "auto", "max_rules": 128}),
-        "inTrees, R's settings": ("InTrees", IN_TREES_PAPER | {"discretize": 3}),
+        "inTrees, R's settings": ("InTrees", IN_TREES_PAPER),
         "Node Harvest, all nodes": (
             "NodeHarvest", {"max_rules": None, "target": "labels"},
         ),
