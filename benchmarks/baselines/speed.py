@@ -36,15 +36,20 @@ def in_trees(X, y, forest):
     from tests.simplifiers.in_trees import naive
 
     import clearwood as cw
-    from clearwood.simplifiers.in_trees import ordering as in_trees
+    from clearwood.rules import Training
+    from clearwood.simplifiers.in_trees.ordering import order_rules
+    from clearwood.simplifiers.in_trees.pruning import (
+        distinct,
+        judge_and_prune,
+        unpacked,
+    )
 
     ensemble = cw.read_ensemble(forest)
     fit = cw.InTreesClassifier(ensemble, target="labels", random_state=0).fit(X, y)
     _, whole = timed(fit.fit, X, y)
-    codes = fit.bins_.transform(X)
-    rows = in_trees.Rows.of(codes, y, np.ones(len(y)), 2)
-    paths, pruning = fit.extracted_._paths, in_trees.Pruning()
-    (_, judged), fast = timed(in_trees.judge_and_prune, paths, rows, pruning)
+    rows = Training(X, np.eye(2)[y], None, np.ones(len(y)), y, fit.bins_, (0, 1))
+    codes, paths = rows.codes, fit.extracted_._paths
+    (_, judged), fast = timed(judge_and_prune, paths, rows)
     some = range(0, paths.n_rules, 50)
     facts = y, rows.weight, 2, "absolute", 0.05
     pruned, slow = timed(
@@ -56,9 +61,9 @@ def in_trees(X, y, forest):
         if judged.paths.ids(k) != [paths.ids(k)[i] for i in kept]:
             raise RuntimeError("The kernel and the plain formula prune differently.")
     slow *= paths.n_rules / len(some)
-    part = in_trees.distinct(judged).take(np.arange(1000))
-    order, fast_order = timed(in_trees.order_rules, part, rows, 0.01)
-    inside = in_trees.unpacked(part.bits, len(y))
+    part = distinct(judged).take(np.arange(1000))
+    order, fast_order = timed(order_rules, part, rows, 0.01)
+    inside = unpacked(part.bits, len(y))
     facts = part.said, part.paths.lengths, y, rows.weight, 2, 0.01
     same, slow_order = timed(naive.order, inside, *facts)
     if same != order.rules:
@@ -128,7 +133,7 @@ def node_harvest(n_rows):
     from sklearn.ensemble import RandomForestClassifier
 
     import clearwood as cw
-    from clearwood.rules import FeatureBins
+    from clearwood.rules import FeatureBins, Training
     from clearwood.simplifiers.node_harvest.nodes import shallow_nodes
     from clearwood.simplifiers.node_harvest.programme import make_programme, solve
 
@@ -136,12 +141,10 @@ def node_harvest(n_rows):
     forest = RandomForestClassifier(100, random_state=0).fit(X, y)
     ensemble = cw.read_ensemble(forest)
     bins = FeatureBins.from_ensemble(ensemble, missing_seen=np.zeros(20, dtype=bool))
-    nodes = shallow_nodes(
-        ensemble, bins, bins.transform(X), np.ones(len(X)), max_features=2,
-        min_rows=10, forbidden=np.zeros(20, dtype=bool),
-    )  # fmt: skip
-    said = ensemble.predict_proba(X)[:, 1]
-    programme = make_programme(nodes.held, said, np.ones(len(X)))
+    said, ones = ensemble.predict_proba(X)[:, 1], np.ones(len(X))
+    training = Training(X, said, None, ones, said, bins)
+    nodes = shallow_nodes(ensemble, training, max_features=2, min_rows=10)
+    programme = make_programme(nodes.held, said, ones)
     every = np.arange(programme.held.shape[1])
     weights, fast = timed(solve, programme, every)
     plain, slow = timed(solve_plainly, programme)

@@ -125,34 +125,11 @@ def test_rounding_changes_no_training_row():
         assert abs(a.prediction - b.prediction) <= step
 
 
-def test_prediction_pruning_is_shorter_and_predicts_the_same():
-    regions, training = low_mid_high()
-    by_coverage = build_rule_set(regions, training)
-    by_prediction = build_rule_set(regions, training, prune="prediction")
-    np.testing.assert_array_equal(by_coverage.predict(X), by_prediction.predict(X))
-    assert by_prediction.n_literals < by_coverage.n_literals
-
-
 def test_a_region_that_holds_all_rows_is_otherwise():
     regions, training = low_mid_high()
     regions = [(Interval(0, high=99.0),), regions[0]]
     rules = build_rule_set(regions, training, round_cuts=False)
     assert [rule.prediction for rule in rules] == [10.0, training.taught[:7].mean()]
-
-
-def test_prediction_pruning_leaves_no_rule_beside_an_equal_otherwise():
-    taught = np.array([1.0] * 5 + [0.0] * 5)
-    regions = [(Interval(0, high=4.5),), (Interval(0, low=4.5, high=8.5),)]
-    training = Training(X, taught, None, ONES, taught, NO_CUTS)
-    assert build_rule_set(regions, training).n_rules == 3
-    rules = build_rule_set(regions, training, prune="prediction")
-    assert [rule.prediction for rule in rules] == [1.0, 0.0]
-    assert rules.otherwise.support == 5.0
-
-
-def test_unknown_pruning_is_refused():
-    with pytest.raises(InputError, match="prune"):
-        build_rule_set([], low_mid_high()[1], prune="all")
 
 
 def test_agreement_is_with_the_teacher_also_where_labels_are_taught():
@@ -181,12 +158,11 @@ def test_huge_values_are_left_as_they_are():
     assert rules.predict(X).tolist() == taught.tolist()
 
 
-def test_probabilities_are_those_of_the_rows_after_pruning():
+def test_probabilities_are_those_of_the_rows():
     taught = np.array([[0.9, 0.1]] * 4 + [[0.6, 0.4]] * 3 + [[0.1, 0.9]] * 3)
     rules = build_rule_set(
         [(Interval(0, high=3.5),), (Interval(0, low=6.5),)],
         Training(X, taught, None, ONES, taught.argmax(axis=1), NO_CUTS, ("a", "b")),
-        prune="prediction",
     )
     for rule in rules:
         last = rule is rules.otherwise

@@ -20,7 +20,7 @@ from clearwood.simplifiers.fab.inference import (
     Iteration,
     MixtureProblem,
     Parameters,
-    Rows,
+    RowBlock,
     Sums,
     keep_components,
     lower_bound,
@@ -167,5 +167,5 @@ def _counts_and_expected(rows: SharedRows) -> tuple[np.ndarray, float]:
 
 
 def _sums(rows: SharedRows, problem: MixtureProblem, output_parameters: Any) -> Sums:
-    plain = Rows(rows.codes, rows.target, rows.weight)
+    plain = RowBlock(rows.codes, rows.target, rows.weight)
     return sums_of_rows(plain, rows.beta, problem, output_parameters)

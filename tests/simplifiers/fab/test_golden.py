@@ -15,7 +15,7 @@ from clearwood.simplifiers.fab import _kernels
 from clearwood.simplifiers.fab.inference import (
     MixtureProblem,
     Parameters,
-    Rows,
+    RowBlock,
     Sums,
     fit_mixture,
     m_step,
@@ -109,7 +109,7 @@ def problem_of(data, kind, y, n_classes=3):
         output, target = MultinomialOutput(n_classes), np.eye(n_classes)[np.array(y)]
     # One block of unmerged rows, in the order of the file.
     problem = MixtureProblem(
-        Blocks([Rows(codes, target, np.ones(len(codes)))]),
+        Blocks([RowBlock(codes, target, np.ones(len(codes)))]),
         bins,
         bins.bin_start,
         output,

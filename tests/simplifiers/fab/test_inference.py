@@ -55,7 +55,7 @@ def test_log_joint_and_bound_equal_the_dense_formulas(make, counts, weight):
     fit = fit_mixture(problem, start, counts_k, max_iter=3)
     # Unmerged rows, so that they stand in the order of X.
     plain = fab.MixtureProblem(
-        fab.Blocks([fab.Rows(codes, target, np.ones(len(X)))]),
+        fab.Blocks([fab.RowBlock(codes, target, np.ones(len(X)))]),
         bins, bins.bin_start, output, weight, float(len(X)),
     )  # fmt: skip
     joint = fab.with_log_joint(plain, fit.parameters).gather()[3]
@@ -155,7 +155,12 @@ def test_many_blocks_give_the_fit_of_one(order):
             codes, target, np.ones(len(X)), block_rows=block_rows
         )
         return fab.MixtureProblem(
-            blocks.map(fab.Rows._make), bins, bins.bin_start, output, 1.0, float(len(X))
+            blocks.map(fab.RowBlock._make),
+            bins,
+            bins.bin_start,
+            output,
+            1.0,
+            float(len(X)),
         )
 
     fits = []

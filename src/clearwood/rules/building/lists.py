@@ -9,11 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from clearwood.exceptions import InputError
 from clearwood.rules.building.monotone import in_order
 from clearwood.rules.building.shorten import (
     prune_by_coverage,
-    prune_by_prediction,
     rounded,
     short_value,
 )
@@ -21,13 +19,11 @@ from clearwood.rules.conditions import (
     Condition,
     matches_all,
 )
-from clearwood.rules.kinds import RuleList, RuleSum
 from clearwood.rules.rule import Rule, first_match
+from clearwood.rules.rule_kinds import RuleList, RuleSum
 from clearwood.rules.scores import fidelity, variance
 from clearwood.rules.statistics import Kind, described
 from clearwood.rules.training import Training
-
-PRUNING = ("coverage", "prediction")
 
 
 def build_rule_set(
@@ -35,7 +31,6 @@ def build_rule_set(
     training: Training,
     *,
     max_rules: int | None = None,
-    prune: str = "coverage",
     round_cuts: bool = True,
 ) -> RuleList:
     """Make an ordered list of rules of some regions.
@@ -43,7 +38,7 @@ def build_rule_set(
     A rule says the mean of what it is taught on the region's rows (the most
     probable class). Rules stand by agreement with that, best first; a
     region that holds no rows or all, or whose rows all belong to earlier rules, is
-    left out.
+    left out. Literals without which a rule holds the same rows are dropped.
 
     Parameters
     ----------
@@ -53,9 +48,6 @@ def build_rule_set(
         Rows and what is said of them; without synthetic ones.
     max_rules : int, optional
         Most lines, ``otherwise`` included; it takes the rows of rules beyond.
-    prune : {"coverage", "prediction"}
-        Drop literals without which a rule holds the same training rows, or
-        moreover those without which the list predicts the same on them.
     round_cuts : bool, default=True
         Replace each bound by the shortest decimal that separates the same
         training values, and each predicted value by a short one within half a
@@ -65,8 +57,6 @@ def build_rule_set(
     -------
     RuleList
     """
-    if prune not in PRUNING:
-        raise InputError(f"prune must be one of {PRUNING}, found {prune!r}.")
     encoded = training.encoded
     pruned = [prune_by_coverage(region, encoded) for region in regions]
     held = [matches_all(conditions, encoded) for conditions in pruned]
@@ -84,20 +74,6 @@ def build_rule_set(
     if max_rules is not None:
         rules = rules[: max_rules - 1]
     otherwise = _otherwise(rules, training, round_cuts)
-    if prune == "prediction":
-        shorter = prune_by_prediction(
-            [rule.conditions for rule in rules],
-            [rule.prediction for rule in rules],
-            otherwise.prediction,
-            encoded,
-        )
-        rules = [
-            replace(rule, conditions=conditions)
-            for rule, conditions in zip(rules, shorter)
-        ]
-        rules = _without_idle(rules, encoded)
-        if rules and not rules[-1].conditions:
-            otherwise = rules.pop()
     if round_cuts:
         rules = [
             replace(rule, conditions=rounded(rule.conditions, encoded))
@@ -106,8 +82,6 @@ def build_rule_set(
     rule_set = RuleList(
         tuple(rules), otherwise, training.bins.features, training.classes
     )
-    if rule_set.classes:
-        rule_set = _with_probabilities(rule_set, training.real)
     return _described(rule_set, training)
 
 
@@ -311,21 +285,3 @@ def _described(rule_set: Kind, training: Training) -> Kind:
     return described(
         rule_set, training.encoded, training.weight, training.teacher, training.labels
     )
-
-
-def _with_probabilities(rule_set: RuleList, training: Training) -> RuleList:
-    """The same rules, with the class probabilities of the rows that satisfy them.
-
-    Pruning may have let rows in; what is said must stay as it was.
-    """
-    first = rule_set.apply_encoded(training.encoded)
-    lines = []
-    for i, rule in enumerate(rule_set):
-        last = i == len(rule_set.rules)
-        rows = first == i if last else rule.matches(training.encoded)
-        if training.weight[rows].sum() > 0:
-            mean = _mean_taught(rows, training)
-            if mean.argmax() == rule_set.classes.index(rule.prediction):
-                rule = replace(rule, probabilities=tuple(mean.tolist()))
-        lines.append(rule)
-    return replace(rule_set, rules=tuple(lines[:-1]), otherwise=lines[-1])

@@ -123,7 +123,7 @@ class MixtureProblem:
     Attributes
     ----------
     blocks : Blocks
-        Of ``Rows``.
+        Of ``RowBlock``.
     bins : FeatureBins
         The bins that the codes refer to.
     bin_start : ndarray
@@ -136,7 +136,7 @@ class MixtureProblem:
         Sum of all row weights, N.
     """
 
-    blocks: Blocks[Rows]
+    blocks: Blocks[RowBlock]
     bins: FeatureBins
     bin_start: np.ndarray
     output: Output
@@ -155,7 +155,7 @@ class MixtureProblem:
         return sum(len(rows.weight) for rows in self.blocks)
 
 
-class Rows(NamedTuple):
+class RowBlock(NamedTuple):
     """One block of rows.
 
     Attributes
@@ -171,7 +171,7 @@ class Rows(NamedTuple):
     weight: np.ndarray
 
 
-class ScoredRows(NamedTuple):
+class ScoredBlock(NamedTuple):
     """One block of rows, with ``log f_k = log p(y|k) p(s|k) p(k)`` (n_rows, K)."""
 
     codes: np.ndarray
@@ -221,8 +221,8 @@ class Fit(NamedTuple):
 
 def with_log_joint(
     problem: MixtureProblem, parameters: Parameters
-) -> Blocks[ScoredRows]:
-    """Blocks of ``ScoredRows``."""
+) -> Blocks[ScoredBlock]:
+    """The rows with ``log f_k``: what the E-step compares components by."""
     return problem.blocks.map(
         _with_log_joint,
         statement_table(problem, parameters),
@@ -242,19 +242,19 @@ def statement_table(problem: MixtureProblem, parameters: Parameters) -> np.ndarr
 
 
 def _with_log_joint(
-    rows: Rows,
+    rows: RowBlock,
     table: np.ndarray,
     log_share: np.ndarray,
     problem: MixtureProblem,
     output_parameters: Any,
-) -> ScoredRows:
+) -> ScoredBlock:
     log_joint = problem.output.log_density(rows.target, output_parameters) + log_share
     _kernels.add_looked_up(log_joint, rows.codes, problem.bin_start, table)
-    return ScoredRows(*rows, log_joint)
+    return ScoredBlock(*rows, log_joint)
 
 
 def _e_step(
-    rows: Blocks[ScoredRows],
+    rows: Blocks[ScoredBlock],
     counts: np.ndarray,
     omega: float,
     inner_tol: float,
@@ -269,12 +269,12 @@ def _e_step(
     return counts, max_passes
 
 
-def _counts(rows: ScoredRows, penalty: np.ndarray) -> tuple[np.ndarray]:
+def _counts(rows: ScoredBlock, penalty: np.ndarray) -> tuple[np.ndarray]:
     return (_kernels.responsibility_counts(rows.log_joint, penalty, rows.weight),)
 
 
 def _sums(
-    rows: ScoredRows,
+    rows: ScoredBlock,
     penalty: np.ndarray,
     problem: MixtureProblem,
     output_parameters: Any,
@@ -284,7 +284,7 @@ def _sums(
 
 
 def sums_of_rows(
-    rows: Rows | ScoredRows,
+    rows: RowBlock | ScoredBlock,
     responsibility: np.ndarray,
     problem: MixtureProblem,
     output_parameters: Any,
@@ -366,7 +366,7 @@ def make_problem(
     )  # fmt: skip
 
 
-def merge_equal_rows(block: tuple[np.ndarray, np.ndarray, np.ndarray]) -> Rows:
+def merge_equal_rows(block: tuple[np.ndarray, np.ndarray, np.ndarray]) -> RowBlock:
     """Rows of equal codes and target become one row with their summed weight."""
     codes, target, weight = block
     n_rows = len(codes)
@@ -376,7 +376,7 @@ def merge_equal_rows(block: tuple[np.ndarray, np.ndarray, np.ndarray]) -> Rows:
     _, first, inverse = np.unique(rows, return_index=True, return_inverse=True)
     merged = np.bincount(inverse.reshape(-1), weights=weight, minlength=len(first))
     keep = first[merged > 0]
-    return Rows(codes[keep], target[keep], merged[merged > 0])
+    return RowBlock(codes[keep], target[keep], merged[merged > 0])
 
 
 class Mixture(NamedTuple):

@@ -19,7 +19,7 @@ from clearwood.simplifiers.fab.inference import (
     Mixture,
     MixtureProblem,
     Parameters,
-    Rows,
+    RowBlock,
 )
 from clearwood.simplifiers.fab.rules import component_boxes
 
@@ -191,7 +191,7 @@ def random_start(
     return start, share * problem.total_weight
 
 
-def _row_histogram(rows: Rows, problem: MixtureProblem) -> tuple[np.ndarray]:
+def _row_histogram(rows: RowBlock, problem: MixtureProblem) -> tuple[np.ndarray]:
     histogram = np.zeros((int(problem.bins.n_bins.sum()), 1))
     _kernels.add_to_histogram(
         histogram, rows.codes, problem.bin_start, rows.weight[:, None]

@@ -47,10 +47,17 @@ def find_rules(
     generator: np.random.Generator,
     n_jobs: int | None = None,
     verbose: bool = False,
-) -> Found:
+) -> tuple[ExtractedRules, ExtractedRules, tuple[RuleSet, ...]]:
     """The article's five steps; see :class:`InTreesClassifier` for the parameters.
 
     ``min_frequency`` of None tries ``FREQUENCIES``.
+
+    Returns
+    -------
+    extracted, pruned : ExtractedRules
+        The distinct rules of the trees, and those that pruning leaves of them.
+    path : tuple of RuleSet
+        Ordered lists of growing size.
     """
     rows = rows_that_judge(training, procedure.levels, generator)
     # Extract.
@@ -93,7 +100,7 @@ def find_rules(
             round_cuts=round_cuts,
         )
         path[rules.n_rules] = rules
-    return Found(
+    return (
         ExtractedRules.of(whole, rows, training.seen),
         ExtractedRules.of(pruned, rows, training.seen),
         tuple(path[size] for size in sorted(path)),
@@ -142,22 +149,6 @@ ARTICLE = Procedure(nodes="leaves", decay="relative")
 
 R_PACKAGE = Procedure(nodes="leaves", levels=3)
 """As the R package does by default."""
-
-
-class Found(NamedTuple):
-    """What inTrees finds.
-
-    Attributes
-    ----------
-    extracted, pruned : ExtractedRules
-        The distinct rules of the trees, and those that pruning leaves of them.
-    path : tuple of RuleSet
-        Ordered lists of growing size.
-    """
-
-    extracted: ExtractedRules
-    pruned: ExtractedRules
-    path: tuple[RuleSet, ...]
 
 
 def rows_that_judge(
