@@ -54,7 +54,9 @@ def compute_posterior(
     log_marginal = model.log_marginal(total)
     # Rows that stop at an inner node are one more child of it, without questions.
     inner, log_own = ~structure.is_leaf, np.zeros(len(own))
-    log_own[inner] = model.log_marginal(own[inner])
+    stopped = own[inner]
+    if stopped.any():
+        log_own[inner] = model.log_marginal(stopped)
     # q_s and the odds of asking on, from the leaves up: (9) to (11).
     log_stop, log_split = _kernels.logs_of_prior(g)
     log_q, log_odds = _kernels.evidence_up(
