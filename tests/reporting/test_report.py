@@ -17,7 +17,7 @@ from tests.reporting.results import (
 from clearwood.exceptions import InputError
 from clearwood.reporting import report, summarize
 from clearwood.reporting.history import round_ticks, summarize_history
-from clearwood.rules import FeatureSpace, Interval, Rule, RuleSum
+from clearwood.rules import FeatureSpace, Interval, Rule, RuleList, RuleSum
 from clearwood.simplifiers import FABRulesClassifier, FABRulesRegressor
 
 PROBABILITIES = [[0.1, 0.9], [0.7, 0.3], [0.05, 0.95], [0.4, 0.6]]
@@ -237,3 +237,19 @@ def test_a_sum_tells_which_rules_were_added():
         ["temperature = 39"],
     ]
     assert lines[1]["gap"] == 1.0
+
+
+def test_a_failure_names_the_rule_that_decided_and_no_other_that_holds():
+    rules = RuleList(
+        (
+            Rule((Interval(0, low=0.5),), 3.0),
+            Rule((Interval(0, low=0.0), Interval(1, low=0.0)), 1.0),
+        ),
+        Rule((), 0.0),
+        FeatureSpace.numeric(2),
+    )
+    rows = [[1.0, 1.0], [0.2, 1.0], [-1.0, 1.0]]
+    lines = summarize(rules, X=rows, teacher=[9.0, 5.0, 2.0])["failures"]["lines"]
+    assert [line["rule"] for line in lines] == ["1", "2", "3"]
+    assert lines[0]["values"] == ["x0 = 1"]
+    assert lines[2]["values"] == ["no other rule fits"]
