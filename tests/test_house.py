@@ -19,8 +19,8 @@ ROOT = Path(__file__).parents[1]
 HOUSE = ROOT / "src" / "clearwood"
 
 FLOORS = (
-    "_archive _cityhash _documents _estimators _features _files _html _numeric "
-    "_validation exceptions plotting",
+    "_archive _cityhash _documents _documents_memory _estimators _features _files "
+    "_html _numeric _validation exceptions plotting",
     "conjugate datasets ensembles rules sampling search",
     "metatree simplifiers",
     "comparison persistence",

@@ -21,10 +21,6 @@ from clearwood.exceptions import InputError, ModelFormatError
 REMEDY = "The model is damaged or was changed by hand; read it again or refit it."
 
 MOST_BYTES = 4 * 2**30
-MOST_TREES = 1_000_000
-MOST_NODES = 2**31 - 2
-MOST_UNNAMED_FEATURES = 200_000
-MOST_CLASSES = 10_000
 INT64_LIMIT = 2**63 - 1
 
 INTEGER = re.compile(r"[+-]?[0-9]{1,19}", re.ASCII)

@@ -361,6 +361,23 @@ def test_rules_of_the_ensemble_without_some_columns(table, method):
     assert "dose" not in json.dumps(held["rules"])
 
 
+def test_core_parameters_of_every_method_are_options(table):
+    def rules_of(*options):
+        done = simplify(table, "--json", *options)
+        assert done.exit_code == 0, done.stderr
+        return json.loads(done.stdout)["rules"]
+
+    free = rules_of("--n-rules", "3")
+    assert 1 <= len(free["rules"]) <= 2
+    held = rules_of("--n-rules", "3", "--min-rows", "30", "--learn-from", "labels")
+    assert all(rule["caught"] >= 30 for rule in held["rules"])
+    assert "labels" in held["about"].values() or held["rules"] != free["rules"]
+    exact = rules_of("--n-rules", "3", "--exact-cuts")
+    assert exact["rules"] != free["rules"]
+    assert simplify(table, "--n-rules", "few").exit_code == 2
+    failed(simplify(table, "--n-rules", "12"), "n_rules", "max_rules")
+
+
 def test_limits_are_for_lists_and_do_not_contradict_each_other(table):
     for option in ("--increasing", "--decreasing"):
         assert simplify(table, option, "age", "--method", "em").exit_code == 2

@@ -12,9 +12,9 @@ from sklearn.tree import DecisionTreeRegressor
 
 import clearwood as cw
 from clearwood import stability
-from clearwood.comparison.scores import agreement
 from clearwood.comparison.stability import jaccard
 from clearwood.exceptions import InputError, InterruptedFitWarning
+from clearwood.rules.scores import concordance
 
 
 def rule_list(estimator, **settings):
@@ -125,9 +125,9 @@ def test_regression_is_judged_by_concordance():
     assert found.agreement > 0.95 and found.rules[0].returned == 3
     assert "concordance" in str(found)
     one, two = rng.normal(size=(2, 100_000))
-    assert agreement(one, one, "regression") == 1.0
-    assert abs(agreement(one, two, "regression")) < 0.02
-    assert agreement(one, one + 5.0, "regression") == pytest.approx(2 / 27, rel=0.05)
+    assert concordance(one, one, "regression") == 1.0
+    assert abs(concordance(one, two, "regression")) < 0.02
+    assert concordance(one, one + 5.0, "regression") == pytest.approx(2 / 27, rel=0.05)
 
 
 def test_overlap_is_that_of_sets():

@@ -250,7 +250,7 @@ def test_no_rule_of_a_sum_decides_alone():
 def test_there_are_three_kinds_and_no_other():
     otherwise = Rule((), 1.0)
     with pytest.raises(InputError, match="RuleList .* RuleSum .* RuleAverage"):
-        RuleList((), otherwise, SPACE)
+        RuleSet((), otherwise, SPACE)
     kinds = [kind((), otherwise, SPACE) for kind in (RuleList, RuleSum, RuleAverage)]
     assert all(isinstance(rules, RuleSet) for rules in kinds)
     assert len(set(kinds)) == 3

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from typing import Any
 
@@ -38,6 +39,30 @@ from clearwood.simplifiers import METHODS
     "node-harvest: the weighted average of the ensemble's own nodes (extra harvest).",
 )
 @shared.max_rules
+@click.option(
+    "--n-rules",
+    default="auto",
+    show_default=True,
+    metavar="auto|NUMBER",
+    help="auto: as many rules as pay; or so many, fewer where more do not pay.",
+)
+@click.option(
+    "--min-rows",
+    type=click.IntRange(min=1),
+    help="Fewest rows that a rule catches; by default the method's own (mostly 5).",
+)
+@click.option(
+    "--learn-from",
+    type=click.Choice(["ensemble", "labels"]),
+    default="ensemble",
+    show_default=True,
+    help="What the rules shall say: what the ensemble says, or what the table does.",
+)
+@click.option(
+    "--exact-cuts",
+    is_flag=True,
+    help="Keep the ensemble's own cuts and exact values in place of short numbers.",
+)
 @click.option(
     "--restarts",
     type=click.IntRange(min=1),
@@ -102,6 +127,8 @@ def _check_usage(files: tuple[str, ...], options: dict[str, Any]) -> None:
     for name in ("increasing", "decreasing"):
         if method != "list" and options[name]:
             raise click.UsageError(f"--{name} is for --method list.")
+    if not re.fullmatch("auto|[1-9][0-9]*", options["n_rules"]):
+        raise click.UsageError("--n-rules must be auto or a number from 1.")
     both = set(names(options["increasing"])) & set(names(options["decreasing"]))
     if both:
         raise click.UsageError(
@@ -137,27 +164,28 @@ def _read_model(
 def _explain(model: Any, split: Any, task: str, options: dict[str, Any]) -> Any:
     from clearwood.simplifiers.api import make_simplifier
 
-    settings: dict[str, Any] = {}
+    n_rules = options["n_rules"]
+    settings: dict[str, Any] = {
+        "n_rules": n_rules if n_rules == "auto" else int(n_rules),
+        "max_rules": options["max_rules"],
+        "target": options["learn_from"],
+        "forbidden": names(options["forbid"]),
+        "round_cuts": not options["exact_cuts"],
+        "n_jobs": options["jobs"],
+        "verbose": sys.stderr.isatty() and not options["quiet"],
+        "random_state": options["seed"],
+    }
+    if options["min_rows"] is not None:
+        settings["min_rows"] = options["min_rows"]
     if options["method"] == "list":
         rising, falling = names(options["increasing"]), names(options["decreasing"])
         signs = dict.fromkeys(rising, 1) | dict.fromkeys(falling, -1)
         settings["monotonic_cst"] = signs
     if options["method"] in ("fab", "em"):
-        settings |= {
-            "n_restarts": options["restarts"],
-            "statement_counts": options["statement_counts"],
-        }
-    rules = make_simplifier(
-        model,
-        options["method"],
-        task,
-        max_rules=options["max_rules"],
-        forbidden=names(options["forbid"]),
-        n_jobs=options["jobs"],
-        verbose=sys.stderr.isatty() and not options["quiet"],
-        random_state=options["seed"],
-        **settings,
-    ).fit(split.X, split.y)
+        settings["n_restarts"] = options["restarts"]
+        settings["statement_counts"] = options["statement_counts"]
+    rules = make_simplifier(model, options["method"], task, **settings)
+    rules.fit(split.X, split.y)
     # The estimator sees values without a name; the file knows what they are called.
     rules.rules_ = rules.rules_.with_target(options["target"])
     return rules

@@ -87,12 +87,11 @@ def _fit_ours(problem: Problem, job: Job, part: Part) -> list[Answer]:
     # Labels only tell how precise the final rules are; the search must not see them.
     y = problem.y if part.kind == "all" else None
     estimator.fit(problem.X, y, sample_weight=part.weight)
-    found = getattr(estimator, "path_", None)
-    every = [estimator.rules_] if found is None else list(found)
+    found = [estimator.rules_] if job.method in ONE_BY_ONE else estimator.path_
     # Those of a path do not say where they come from.
     about = estimator.rules_.about
-    every = [rules.with_about(**about).with_target(problem.target) for rules in every]
-    return _answers(problem, job, part, every)
+    found = [rules.with_about(**about).with_target(problem.target) for rules in found]
+    return _answers(problem, job, part, found)
 
 
 def _answers(

@@ -14,7 +14,7 @@ import numpy as np
 from clearwood._estimators import take_rows
 from clearwood.comparison.folds import Answer, Job, Problem, Reply
 from clearwood.comparison.frontier import FrontierPoint
-from clearwood.rules.scores import fidelity
+from clearwood.rules.scores import concordance, fidelity
 
 
 class HeldOut(NamedTuple):
@@ -174,7 +174,7 @@ def pairwise_agreement(said: Sequence[np.ndarray], task: str) -> list[float]:
     Returns
     -------
     list of float
-        As :func:`agreement` has it.
+        Share of equal classes, or Lin's concordance of values.
 
     Examples
     --------
@@ -183,18 +183,7 @@ def pairwise_agreement(said: Sequence[np.ndarray], task: str) -> list[float]:
     >>> pairwise_agreement([one, one, two], "regression")
     [1.0, -1.0, -1.0]
     """
-    return [agreement(a, b, task) for a, b in itertools.combinations(said, 2)]
-
-
-def agreement(one: np.ndarray, two: np.ndarray, task: str) -> float:
-    """Share of equal classes, or Lin's concordance of values."""
-    if task == "classification":
-        return float(np.mean(one == two))
-    difference = float(np.mean((one - two) ** 2))
-    if difference == 0.0:
-        return 1.0
-    apart = float(one.var() + two.var() + (one.mean() - two.mean()) ** 2)
-    return 1.0 - difference / apart if math.isfinite(apart) else math.nan
+    return [concordance(a, b, task) for a, b in itertools.combinations(said, 2)]
 
 
 def with_frontier(points: Sequence[FrontierPoint]) -> tuple[FrontierPoint, ...]:

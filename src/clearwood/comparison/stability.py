@@ -14,7 +14,7 @@ from clearwood._numeric import spawn_generators
 from clearwood._numeric.progress import progress
 from clearwood._validation import check_weight
 from clearwood.comparison.folds import bootstrap_weight
-from clearwood.comparison.scores import agreement, pairwise_agreement
+from clearwood.comparison.scores import pairwise_agreement
 from clearwood.ensembles.read import needs_fit
 from clearwood.exceptions import (
     InputError,
@@ -25,6 +25,7 @@ from clearwood.exceptions import (
 from clearwood.rules import RuleList, RuleSet
 from clearwood.rules.conditions import name_text
 from clearwood.rules.render import wrapped
+from clearwood.rules.scores import concordance
 
 BACK = 0.5
 """A rule came back if a line of the refit shares at least half of the rows of both."""
@@ -376,7 +377,7 @@ def _summary(
 ) -> Stability:
     said = rules.predict_encoded(encoded)
     pairs = pairwise_agreement([found.said for found in refits], rules.task)
-    own = [agreement(found.said, said, rules.task) for found in refits]
+    own = [concordance(found.said, said, rules.task) for found in refits]
     overlap = np.array([found.overlap for found in refits])
     lines = tuple(
         RuleStability(

@@ -10,6 +10,10 @@ import numpy as np
 
 from clearwood.exceptions import ModelFormatError
 
+MOST_TREES = 1_000_000
+MOST_NODES = 2**31 - 2
+MOST_CLASSES = 10_000
+MOST_UNNAMED_FEATURES = 200_000
 MOST_SET_ENTRIES = 2**25
 """Entries of the table of category sets: sets times categories, 32 MiB."""
 

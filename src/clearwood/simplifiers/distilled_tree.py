@@ -16,7 +16,7 @@ import numpy as np
 
 from clearwood.rules import BinSplit, Training, Tree, build_tree
 from clearwood.search.trees.grow import grow_trees
-from clearwood.search.trees.nodes import TREE_PENALTY, TreeNode, make_tree_problem
+from clearwood.search.trees.nodes import TREE_PENALTY, GrownNode, make_tree_problem
 from clearwood.simplifiers._common.base import CORE, ClassifiesByRules, PredictsByRules
 from clearwood.simplifiers._common.size_path import N_SYNTHETIC, TreesOnSizePath
 
@@ -70,7 +70,7 @@ class _DistilledTree(TreesOnSizePath):
         training: Training,
         settings: Sequence[TreeSettings],
         generator: np.random.Generator,
-    ) -> list[list[TreeNode]]:
+    ) -> list[list[GrownNode]]:
         problem = make_tree_problem(
             training.grid,
             training.loss,
@@ -80,8 +80,8 @@ class _DistilledTree(TreesOnSizePath):
         )
         return [grow_trees(problem, self.max_rules)]
 
-    def _print_tree(self, training: Training, tree: TreeNode) -> Tree:
-        def split(node: TreeNode) -> BinSplit | None:
+    def _print_tree(self, training: Training, tree: GrownNode) -> Tree:
+        def split(node: GrownNode) -> BinSplit | None:
             if node.goes_left is None:
                 return None
             left, right = node.children

@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from clearwood._documents import MOST_NODES, Place
+from clearwood._documents import Place
 from clearwood.ensembles.catboost.features import Questions
+from clearwood.ensembles.nodes import MOST_NODES
 
 MOST_SYMMETRIC_DEPTH = 24
 """More than CatBoost grows; a file must hold a value for every leaf anyway."""

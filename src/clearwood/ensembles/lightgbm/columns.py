@@ -13,7 +13,6 @@ from typing import NoReturn
 import numpy as np
 
 from clearwood._documents import (
-    MOST_UNNAMED_FEATURES,
     Place,
     first_repeated,
     parse_json,
@@ -24,7 +23,11 @@ from clearwood._documents import (
 )
 from clearwood._features import FeatureSpace, Lookup
 from clearwood.ensembles.lightgbm.text import Section
-from clearwood.ensembles.nodes import TreeNodes, fill_category_sets
+from clearwood.ensembles.nodes import (
+    MOST_UNNAMED_FEATURES,
+    TreeNodes,
+    fill_category_sets,
+)
 from clearwood.exceptions import ModelFormatError
 
 MOST_CATEGORIES = 2**19
@@ -218,14 +221,14 @@ def _names(header: Section) -> tuple[str, ...]:
 
 
 def _labels(column: Place) -> tuple[Hashable, ...]:
-    if not isinstance(column.value, list):
-        column.fail(shown(column.value), "an array")
-    for i, label in enumerate(column.value):
-        place = Place(label, f"{column.where}[{i}]")
-        if isinstance(label, str):
-            place.text()
-        elif not isinstance(label, bool | int | float) or label != label:
-            place.fail(shown(label), "a text or a number")
+    for label in column.entries():
+        if isinstance(label.value, str):
+            label.text()
+        elif (
+            not isinstance(label.value, bool | int | float)
+            or label.value != label.value
+        ):
+            label.fail(shown(label.value), "a text or a number")
     refuse_repeated(column.value, column, "the label")
     return tuple(column.value)
 

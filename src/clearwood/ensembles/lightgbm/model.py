@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from clearwood._documents import MOST_CLASSES, shown
+from clearwood._documents import shown
 from clearwood._features import printable
 from clearwood.ensembles.lightgbm.columns import Columns
 from clearwood.ensembles.lightgbm.objectives import (
@@ -28,7 +28,7 @@ from clearwood.ensembles.lightgbm.objectives import (
 )
 from clearwood.ensembles.lightgbm.text import Section, sections
 from clearwood.ensembles.lightgbm.trees import read_tree
-from clearwood.ensembles.nodes import TreeNodes, join_trees
+from clearwood.ensembles.nodes import MOST_CLASSES, TreeNodes, join_trees
 from clearwood.ensembles.tree_ensemble import TreeEnsemble
 from clearwood.exceptions import ModelError
 

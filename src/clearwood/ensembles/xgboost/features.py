@@ -7,14 +7,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from clearwood._documents import (
-    MOST_UNNAMED_FEATURES,
-    Place,
-    refuse_repeated,
-    shown,
-)
+from clearwood._documents import Place, refuse_repeated, shown
 from clearwood._features import FeatureSpace, Lookup
-from clearwood.ensembles.nodes import fill_category_sets
+from clearwood.ensembles.nodes import MOST_UNNAMED_FEATURES, fill_category_sets
 from clearwood.ensembles.xgboost.trees import ParsedTree
 
 # The categories of a feature in the order of their codes; None: not known.

@@ -6,8 +6,8 @@ from typing import NamedTuple, NoReturn
 
 import numpy as np
 
-from clearwood._documents import MOST_NODES, Place, shown
-from clearwood.ensembles.nodes import TreeNodes
+from clearwood._documents import Place, shown
+from clearwood.ensembles.nodes import MOST_NODES, TreeNodes
 
 DELETED = 2**31 - 1
 """What stands in place of the feature of a node that pruning took out of the tree."""

@@ -12,7 +12,7 @@ import numpy as np
 from clearwood.search.ascent import MOST_SWEEPS, SMALLEST_CHANGE
 from clearwood.search.trees.nodes import (
     Address,
-    TreeNode,
+    GrownNode,
     TreeProblem,
     at,
     inner_nodes,
@@ -28,7 +28,7 @@ MOST_ROUNDS = 2
 """Most passes over all sizes."""
 
 
-def grow_trees(problem: TreeProblem, max_leaves: int) -> list[TreeNode]:
+def grow_trees(problem: TreeProblem, max_leaves: int) -> list[GrownNode]:
     """Trees of 1, 2, ... leaves, each as good as the search finds.
 
     Parameters
@@ -38,7 +38,7 @@ def grow_trees(problem: TreeProblem, max_leaves: int) -> list[TreeNode]:
 
     Returns
     -------
-    list of TreeNode
+    list of GrownNode
         One per size; none beyond the size from which no split pays.
     """
     root = root_of(problem)
@@ -69,7 +69,7 @@ def grow_trees(problem: TreeProblem, max_leaves: int) -> list[TreeNode]:
     return paying
 
 
-def _keep(found: dict[int, TreeNode], tree: TreeNode) -> None:
+def _keep(found: dict[int, GrownNode], tree: GrownNode) -> None:
     """Keep a tree if it is the best of its size, without splits that say nothing."""
     tree = merged(tree)
     known = found.get(tree.n_leaves)
@@ -77,7 +77,7 @@ def _keep(found: dict[int, TreeNode], tree: TreeNode) -> None:
         found[tree.n_leaves] = tree
 
 
-def merged(tree: TreeNode) -> TreeNode:
+def merged(tree: GrownNode) -> GrownNode:
     """The tree without splits on both sides of which the same is said."""
     if not tree.children:
         return tree
@@ -88,7 +88,7 @@ def merged(tree: TreeNode) -> TreeNode:
     return tree if children == tree.children else tree.with_children(children)
 
 
-def improve(tree: TreeNode) -> TreeNode:
+def improve(tree: GrownNode) -> GrownNode:
     """Move splits, and leaves to other places, while the objective falls."""
     for _ in range(MOST_SWEEPS):
         before = tree.cost
@@ -102,7 +102,7 @@ def improve(tree: TreeNode) -> TreeNode:
     return tree
 
 
-def removals(tree: TreeNode) -> list[TreeNode]:
+def removals(tree: GrownNode) -> list[GrownNode]:
     """Trees with one leaf less, best first: a split gives way to one of its sides."""
     found = []
     for address, node in inner_nodes(tree):
@@ -110,15 +110,15 @@ def removals(tree: TreeNode) -> list[TreeNode]:
             # The other side is the leaf that goes.
             if node.children[1 - side].children or (side and node.n_leaves == 2):
                 continue
-            kept = TreeNode(tree.problem, node.rows, node.box).shaped_like(child)
+            kept = GrownNode(tree.problem, node.rows, node.box).shaped_like(child)
             found.append(with_node(tree, address, kept))
     return sorted((t for t in found if t.is_sound), key=lambda t: t.cost)
 
 
-def expansions(tree: TreeNode, most: int = 1) -> list[TreeNode]:
+def expansions(tree: GrownNode, most: int = 1) -> list[GrownNode]:
     """Trees with one leaf more, best first: a leaf is split."""
     found = []
-    todo: list[tuple[Address, TreeNode]] = [((), tree)]
+    todo: list[tuple[Address, GrownNode]] = [((), tree)]
     while todo:
         address, node = todo.pop()
         todo += [((*address, side), child) for side, child in enumerate(node.children)]
@@ -132,7 +132,7 @@ def expansions(tree: TreeNode, most: int = 1) -> list[TreeNode]:
     return [with_node(tree, address, new) for _, address, new in found[:most]]
 
 
-def transplanted(tree: TreeNode) -> TreeNode:
+def transplanted(tree: GrownNode) -> GrownNode:
     """Take a leaf away and split another one; the same tree where that does not pay."""
     best = tree
     for shorter in removals(tree)[:N_REMOVED]:

@@ -96,7 +96,7 @@ def make_tree_problem(
 
 
 @dataclass(frozen=True, eq=False)
-class TreeNode:
+class GrownNode:
     """A node of a tree with the rows that come to it; the root stands for the tree.
 
     Attributes
@@ -110,7 +110,7 @@ class TreeNode:
         The feature that is asked about; -1 in a leaf.
     goes_left : ndarray of bool of shape (number of bins of the feature,) or None
         Which of its bins go left; None in a leaf.
-    children : tuple of TreeNode
+    children : tuple of GrownNode
         Left and right, or none.
     """
 
@@ -119,7 +119,7 @@ class TreeNode:
     box: np.ndarray
     feature: int = -1
     goes_left: np.ndarray | None = None
-    children: tuple[TreeNode, ...] = ()
+    children: tuple[GrownNode, ...] = ()
 
     @cached_property
     def sums(self) -> np.ndarray:
@@ -179,7 +179,7 @@ class TreeNode:
         )  # fmt: skip
 
     @cached_property
-    def moved(self) -> TreeNode:
+    def moved(self) -> GrownNode:
         """The best split here, what is below being kept; see :func:`improve`."""
         return _moved(self)
 
@@ -192,16 +192,16 @@ class TreeNode:
         self,
         d: int,
         goes_left: np.ndarray,
-        shapes: tuple[TreeNode, ...] = (),
-    ) -> TreeNode:
+        shapes: tuple[GrownNode, ...] = (),
+    ) -> GrownNode:
         """Ask about a feature here; below, leaves, or splits like ``shapes``."""
         column = self.problem.grid.columns[d]
         sides = kernels.partition(column, self.rows, goes_left)
-        children: list[TreeNode] = []
+        children: list[GrownNode] = []
         for rows, bins in zip(sides, (goes_left, ~goes_left)):
             box = self.box.copy()
             box[self.part(d)] &= bins
-            child = TreeNode(self.problem, rows, box)
+            child = GrownNode(self.problem, rows, box)
             if shapes:
                 child = child.shaped_like(shapes[len(children)])
             children.append(child)
@@ -209,22 +209,22 @@ class TreeNode:
             self, feature=int(d), goes_left=goes_left, children=tuple(children)
         )
 
-    def with_children(self, children: tuple[TreeNode, ...]) -> TreeNode:
+    def with_children(self, children: tuple[GrownNode, ...]) -> GrownNode:
         """The same question with other nodes below."""
         return replace(self, children=children)
 
-    def shaped_like(self, shape: TreeNode) -> TreeNode:
+    def shaped_like(self, shape: GrownNode) -> GrownNode:
         """The same questions as in another tree, asked of the rows here."""
         if not shape.children:
             return self.leaf()
         assert shape.goes_left is not None
         return self.split(shape.feature, shape.goes_left, shape.children)
 
-    def leaf(self) -> TreeNode:
+    def leaf(self) -> GrownNode:
         """The node without what is below."""
-        return TreeNode(self.problem, self.rows, self.box) if self.children else self
+        return GrownNode(self.problem, self.rows, self.box) if self.children else self
 
-    def leaves(self) -> list[TreeNode]:
+    def leaves(self) -> list[GrownNode]:
         """The leaves from left to right."""
         if not self.children:
             return [self]
@@ -245,8 +245,8 @@ Address = tuple[int, ...]
 
 
 def inner_nodes(
-    tree: TreeNode, address: Address = ()
-) -> Iterator[tuple[Address, TreeNode]]:
+    tree: GrownNode, address: Address = ()
+) -> Iterator[tuple[Address, GrownNode]]:
     """The nodes that ask, parents first, and how to get there from the root."""
     if tree.children:
         yield address, tree
@@ -254,14 +254,14 @@ def inner_nodes(
             yield from inner_nodes(child, (*address, side))
 
 
-def at(tree: TreeNode, address: Address) -> TreeNode:
+def at(tree: GrownNode, address: Address) -> GrownNode:
     """The node at an address."""
     for side in address:
         tree = tree.children[side]
     return tree
 
 
-def with_node(tree: TreeNode, address: Address, node: TreeNode) -> TreeNode:
+def with_node(tree: GrownNode, address: Address, node: GrownNode) -> GrownNode:
     """The tree with another node at an address."""
     if not address:
         return node
@@ -273,18 +273,18 @@ def with_node(tree: TreeNode, address: Address, node: TreeNode) -> TreeNode:
     return tree.with_children(tuple(children))
 
 
-def root_of(problem: TreeProblem) -> TreeNode:
+def root_of(problem: TreeProblem) -> GrownNode:
     """The tree that is one leaf."""
     rows = np.arange(problem.grid.n_rows)
-    return TreeNode(problem, rows, whole_box(problem.grid))
+    return GrownNode(problem, rows, whole_box(problem.grid))
 
 
-def objective(tree: TreeNode) -> float:
+def objective(tree: GrownNode) -> float:
     """Loss and literals of a whole tree."""
     return tree.cost + tree.problem.constant
 
 
-def leaf_boxes(tree: TreeNode) -> tuple[np.ndarray, tuple[Any, ...]]:
+def leaf_boxes(tree: GrownNode) -> tuple[np.ndarray, tuple[Any, ...]]:
     """The leaves as boxes, and what they say, from left to right.
 
     Returns
@@ -296,13 +296,13 @@ def leaf_boxes(tree: TreeNode) -> tuple[np.ndarray, tuple[Any, ...]]:
     return np.array([leaf.box for leaf in leaves]), tuple(leaf.value for leaf in leaves)
 
 
-def as_list(tree: TreeNode) -> BoxList:
+def as_list(tree: GrownNode) -> BoxList:
     """The same as a list of boxes, the last leaf as ``otherwise``."""
     boxes, values = leaf_boxes(tree)
     return BoxList(boxes[:-1], values[:-1], values[-1], objective(tree))
 
 
-def _moved(node: TreeNode) -> TreeNode:
+def _moved(node: GrownNode) -> GrownNode:
     """The best split here, what is below being kept; the same node where it is best.
 
     Where the children are leaves, what they say is refitted with the split. Else each
@@ -332,10 +332,10 @@ def _moved(node: TreeNode) -> TreeNode:
     return best
 
 
-def _row_costs(tree: TreeNode, rows: np.ndarray) -> np.ndarray:
+def _row_costs(tree: GrownNode, rows: np.ndarray) -> np.ndarray:
     """What each row would cost in a tree that stays as it is."""
     problem = tree.problem
-    moved_in = TreeNode(problem, rows, tree.box).shaped_like(tree)
+    moved_in = GrownNode(problem, rows, tree.box).shaped_like(tree)
     costs = np.empty(problem.grid.n_rows)
     for old, new in zip(tree.leaves(), moved_in.leaves()):
         here = problem.stats[new.rows]

@@ -9,7 +9,7 @@ import numpy as np
 
 from clearwood.search.ascent import SMALLEST_CHANGE
 from clearwood.search.trees import _kernels as kernels
-from clearwood.search.trees.nodes import Address, TreeNode, at, with_node
+from clearwood.search.trees.nodes import Address, GrownNode, at, with_node
 
 MOST_AHEAD_ROWS = 2500
 """Rows on which first splits are compared; the best are compared again on all."""
@@ -28,7 +28,7 @@ Proposal = tuple[float, int, np.ndarray]
 """Gain, feature, and the bins that go left."""
 
 
-def grow(root: TreeNode, n_leaves: int, propose: Any) -> TreeNode:
+def grow(root: GrownNode, n_leaves: int, propose: Any) -> GrownNode:
     """Split the leaf with most to gain, again and again."""
     tree = root
     proposals: dict[Address, Proposal | None] = {(): propose(root)}
@@ -48,7 +48,7 @@ def _gain(proposal: Proposal | None) -> float:
     return -np.inf if proposal is None else proposal[0]
 
 
-def next_split(leaf: TreeNode) -> Proposal | None:
+def next_split(leaf: GrownNode) -> Proposal | None:
     """The split that lowers the loss most by itself."""
     losses, goes_left = leaf.best_splits
     if not np.isfinite(losses).any():
@@ -58,11 +58,11 @@ def next_split(leaf: TreeNode) -> Proposal | None:
     return gain, d, goes_left[leaf.part(d)]
 
 
-def _own_loss(leaf: TreeNode) -> float:
+def _own_loss(leaf: GrownNode) -> float:
     return float(kernels.leaf_loss(leaf.sums, leaf.problem.hard, leaf.problem.soft))
 
 
-def first_split(leaf: TreeNode) -> Proposal | None:
+def first_split(leaf: GrownNode) -> Proposal | None:
     """The split that lowers the loss most together with the best one on each side.
 
     Returns
@@ -90,7 +90,7 @@ def first_split(leaf: TreeNode) -> Proposal | None:
 
 
 def follow_up(
-    leaf: TreeNode, rows: np.ndarray, features: np.ndarray, masks: np.ndarray
+    leaf: GrownNode, rows: np.ndarray, features: np.ndarray, masks: np.ndarray
 ) -> np.ndarray:
     """Loss after each split, with none, the better one, and both of the follow-ups.
 
@@ -107,7 +107,7 @@ def follow_up(
     return scale * np.stack([left + right, one, left_split + right_split], axis=1)
 
 
-def first_splits(leaf: TreeNode) -> tuple[np.ndarray, np.ndarray]:
+def first_splits(leaf: GrownNode) -> tuple[np.ndarray, np.ndarray]:
     """Splits worth following up: the best of each feature, and evenly spread cuts.
 
     All cuts of all numeric features, where they are few.
@@ -135,7 +135,7 @@ def first_splits(leaf: TreeNode) -> tuple[np.ndarray, np.ndarray]:
     return features, masks
 
 
-def _spread_cuts(leaf: TreeNode, d: int, most: int) -> list[np.ndarray]:
+def _spread_cuts(leaf: GrownNode, d: int, most: int) -> list[np.ndarray]:
     """Cuts of a numeric feature: all if they are few, else with equal numbers between.
 
     Missing values, where there are some, are tried on both sides.
@@ -201,7 +201,7 @@ def best_subtrees(
     return tables[0]
 
 
-def prunings(tree: TreeNode, most: int) -> dict[int, TreeNode]:
+def prunings(tree: GrownNode, most: int) -> dict[int, GrownNode]:
     """The best pruning of every size that there is."""
     nodes, left, right = [tree], [-1], [-1]
     addresses: list[Address] = [()]
@@ -219,7 +219,7 @@ def prunings(tree: TreeNode, most: int) -> dict[int, TreeNode]:
     return found
 
 
-def _cut_at(node: TreeNode, leaves: set[Address], address: Address = ()) -> TreeNode:
+def _cut_at(node: GrownNode, leaves: set[Address], address: Address = ()) -> GrownNode:
     if address in leaves:
         return node.leaf()
     children = [

@@ -1,0 +1,135 @@
+"""Core parameters of lists, sums and trees: sizes, rows, labels, short numbers."""
+
+import numpy as np
+import pytest
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+
+import clearwood as cw
+from clearwood.exceptions import InputError
+
+METHODS = ("RuleList", "AdditiveRules", "DistilledTree", "BornAgainTree")
+OWN = {
+    "RuleList": {"tune": None, "n_synthetic": 200},
+    "AdditiveRules": {"tune": None, "n_synthetic": 200},
+    "DistilledTree": {"n_synthetic": 200},
+    "BornAgainTree": {"n_node_rows": 200},
+}
+
+
+@pytest.fixture(scope="module")
+def cases():
+    """A forest that was taught something else than the labels at hand."""
+    rng = np.random.default_rng(0)
+    X = rng.random((400, 3))
+    told = 3.0 * (X[:, 0] > 0.4) + (X[:, 1] > 0.6) - 4.0 * (X[:, 2] > 0.9)
+    y = 5.0 * (X[:, 1] > 0.6) + X[:, 0]
+    forest = RandomForestRegressor(10, max_depth=4, random_state=0).fit(X, told)
+    classes = np.where(told > 2, "high", "low")
+    labels = np.where(y > 3, "high", "low")
+    classifier = RandomForestClassifier(10, max_depth=4, random_state=0)
+    return {
+        "Regressor": (X, y, forest),
+        "Classifier": (X, labels, classifier.fit(X, classes)),
+    }
+
+
+def fitted(method, kind, case, **settings):
+    X, y, forest = case
+    quick = {"n_rules": 4, "max_rules": 4, "random_state": 0, **OWN[method]}
+    make = getattr(cw, f"{method}{kind}")
+    return make(forest, **{**quick, **settings}).fit(X, y)
+
+
+@pytest.mark.parametrize("kind", ["Classifier", "Regressor"])
+@pytest.mark.parametrize("method", METHODS)
+def test_rules_of_labels_say_what_the_labels_are(cases, method, kind):
+    X, y, forest = cases[kind]
+    own = {"n_synthetic": "auto"} if "n_synthetic" in OWN[method] else {}
+    found = fitted(method, kind, cases[kind], target="labels", round_cuts=False, **own)
+    of_model = fitted(method, kind, cases[kind])
+    assert found.rules_.about["target"] == "labels"
+    assert "target" not in of_model.rules_.about
+    assert found.settings_["synthetic"] is False
+    assert found.score(X, y) > 0.9 > of_model.score(X, y) + 0.2
+    if method == "AdditiveRules":
+        return
+    caught = found.rules_.apply(X)
+    for i, rule in enumerate(found.rules_):
+        rows = caught == i
+        if kind == "Regressor":
+            assert rule.prediction == pytest.approx(y[rows].mean(), rel=1e-12)
+        else:
+            share = (y[rows] == "high").mean()
+            assert rule.probabilities == pytest.approx((share, 1 - share))
+            # Agreement is with the model, precision with the labels.
+            told = (forest.predict(X[rows]) == rule.prediction).mean()
+            assert rule.agreement_caught == pytest.approx(told)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_labels_are_needed_where_rules_are_fitted_to_them(cases, method):
+    X, _, forest = cases["Regressor"]
+    make = getattr(cw, f"{method}Regressor")
+    with pytest.raises(InputError, match="target='labels' requires y"):
+        make(forest, target="labels").fit(X)
+
+
+def test_no_labels_are_known_of_synthetic_rows(cases):
+    with pytest.raises(InputError, match="n_synthetic=200 .* without labels"):
+        fitted("RuleList", "Regressor", cases["Regressor"], target="labels")
+
+
+@pytest.mark.parametrize("kind", ["Classifier", "Regressor"])
+@pytest.mark.parametrize("method", METHODS)
+def test_a_rule_catches_so_many_rows_at_least(cases, method, kind):
+    found = fitted(method, kind, cases[kind], min_rows=60)
+    fewest = [min(rule.caught for rule in rules) for rules in found.path_]
+    assert len(found.path_) > 1
+    assert min(fewest) >= 60
+    free = fitted(method, kind, cases[kind], n_rules=10, max_rules=10, min_rows=1)
+    assert min(rule.caught for rules in free.path_ for rule in rules) < 60
+    assert fitted(method, kind, cases[kind], min_rows=300).rules_.n_rules == 1
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_row_counts_as_often_as_it_weighs(cases, method):
+    X, y, forest = cases["Regressor"]
+    make = getattr(cw, f"{method}Regressor")
+    settings = {**OWN[method], "n_rules": 2, "max_rules": 2, "min_rows": 300}
+    estimator = make(forest, random_state=0, **settings)
+    assert estimator.fit(X, y).rules_.n_rules == 1
+    three = np.full(len(X), 3.0)
+    assert estimator.fit(X, y, sample_weight=three).rules_.n_rules == 2
+
+
+@pytest.mark.parametrize("kind", ["Classifier", "Regressor"])
+@pytest.mark.parametrize("method", METHODS)
+def test_cuts_are_those_of_the_ensemble_or_short(cases, method, kind):
+    exact = fitted(method, kind, cases[kind], round_cuts=False)
+    short = fitted(method, kind, cases[kind])
+    cuts = exact.bins_.cuts
+
+    def bounds(found):
+        both = {(c.feature, b) for r in found.rules_ for c in r.conditions
+                for b in (c.low, c.high) if np.isfinite(b)}  # fmt: skip
+        assert both
+        return both
+
+    assert all(bound in cuts[d] for d, bound in bounds(exact))
+    assert not any(bound in cuts[d] for d, bound in bounds(short))
+    digits = [max(len(f"{b:g}") for _, b in bounds(f)) for f in (short, exact)]
+    assert digits[0] < digits[1]
+    X = cases[kind][0]
+    if method != "BornAgainTree":
+        # On rows that both were fitted to, the cuts part alike.
+        np.testing.assert_array_equal(exact.rules_.matches(X), short.rules_.matches(X))
+    if kind == "Regressor":
+        told = [r.prediction for r in exact.rules_]
+        assert np.mean([len(repr(value)) for value in told]) > 12
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_more_lines_than_the_most_are_refused(cases, method):
+    words = "n_rules=7 is more than max_rules=4.*raise max_rules or lower n_rules"
+    with pytest.raises(InputError, match=words):
+        fitted(method, "Regressor", cases["Regressor"], n_rules=7)
