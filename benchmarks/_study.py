@@ -122,16 +122,19 @@ def warm_up():
             getattr(cw, f"RuleList{task}")(model, n_rules=3, tune=None).fit(X, y)
 
 
-def configured(make, model, **settings):
-    """An estimator; names with an underscore are constants of its class, which no user
-    has a reason to change but who compares methods."""
-    constants = {name: settings[name] for name in settings if name.startswith("_")}
-    estimator = make(
-        model, **{name: settings[name] for name in settings.keys() - constants.keys()}
-    )
-    for name, value in constants.items():
-        setattr(estimator, name, value)
-    return estimator
+def simplifier(name, is_class, model, **settings):
+    """An estimator of the library, by the first part of its name.
+
+    Settings that begin with an underscore are attributes of its class: what serves
+    nothing but comparisons with papers and programs is no parameter.
+    """
+    import clearwood as cw
+
+    make = getattr(cw, name + ("Classifier" if is_class else "Regressor"))
+    own = {key: settings.pop(key) for key in list(settings) if key.startswith("_")}
+    if own:
+        make = type(make.__name__, (make,), own)
+    return make(model, **settings)
 
 
 def seconds(function, least=3, enough=2.0):

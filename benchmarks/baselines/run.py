@@ -16,25 +16,30 @@ from benchmarks._data import is_classes, load, make_model
 from benchmarks._study import (
     Study,
     arguments,
-    configured,
     markdown_table,
     mean_and_sd,
     shown,
+    simplifier,
 )
 from benchmarks.baselines.speed import speed
-from clearwood.simplifiers.in_trees.algorithm import ARTICLE, R_PACKAGE, Procedure
+from clearwood.simplifiers.in_trees import algorithm as in_trees
 
 MOST_ROWS = 1000
 """Rows to train on, at most; half of a smaller set. The others are to test."""
 
-AS_PRINTED = {"max_rules": None, "target": "labels", "min_frequency": 0.01}
+ARTICLE = {
+    "max_rules": None,
+    "target": "labels",
+    "_procedure": in_trees.ARTICLE,
+    "min_frequency": 0.01,
+}
 
 METHODS = {
     "born-again": ("BornAgainTree", {"n_rules": 56, "max_rules": 56}, (10, 15, 56)),
     "in-trees": ("InTrees", {"max_rules": 36}, (10, 24, 36)),
-    "in-trees, article": ("InTrees", AS_PRINTED | {"_procedure": ARTICLE}, (None,)),
+    "in-trees, article": ("InTrees", ARTICLE, (None,)),
     "in-trees, R package": (
-        "InTrees", AS_PRINTED | {"_procedure": R_PACKAGE}, (None,),
+        "InTrees", {**ARTICLE, "_procedure": in_trees.R_PACKAGE}, (None,),
     ),
     "node-harvest": ("NodeHarvest", {"max_rules": 63}, (10, 11, 19, 31, 63)),
     "node-harvest, article": (
@@ -78,15 +83,15 @@ IN_TREES = {
     name: ("InTrees", {"max_rules": 20} | changed, SIZES)
     for name, changed in {
         "default": {},
-        "nodes leaves": {"_procedure": Procedure(nodes="leaves")},
+        "nodes leaves": {"_procedure": in_trees.Procedure(nodes="leaves")},
         "max_depth 4": {"max_depth": 4},
         "max_depth None": {"max_depth": None},
-        "decay relative": {"_procedure": Procedure(decay="relative")},
-        "decay None": {"_procedure": Procedure(decay=None)},
-        "max_decay .02": {"_procedure": Procedure(max_decay=0.02)},
-        "max_decay .1": {"_procedure": Procedure(max_decay=0.1)},
+        "decay relative": {"_procedure": in_trees.Procedure(decay="relative")},
+        "decay None": {"_procedure": in_trees.Procedure(decay=None)},
+        "max_decay .02": {"_procedure": in_trees.Procedure(max_decay=0.02)},
+        "max_decay .1": {"_procedure": in_trees.Procedure(max_decay=0.1)},
         "min_frequency .01": {"min_frequency": 0.01},
-        "select forest": {"_procedure": Procedure(select=True)},
+        "select forest": {"_procedure": in_trees.Procedure(select=True)},
     }.items()
 }
 HARVEST = {
@@ -132,7 +137,7 @@ is beaten by it, by more than .005."""
 
 SPEED_TEXT = """\
 `plain`: inTrees with one NumPy mask per literal (`tests/simplifiers/
-naive_in_trees.py`), on a part of the rules and counted up; smeared rows drawn until
+in_trees/naive.py`), on a part of the rules and counted up; smeared rows drawn until
 they fall into the leaf of a tree; Node Harvest's programme with every row as an
 equation. Both ways gave the same, which is checked. CPU seconds of one thread."""
 
@@ -177,14 +182,12 @@ def case_of(data, split):
 
 def scores(data, split, name, settings, sizes):
     """One fit, one row per size."""
-    import clearwood as cw
     from clearwood.simplifiers.node_harvest import programme as harvest
 
     X, y, X_test, y_test, forest = case_of(data, split)
     is_class, settings = is_classes(data), dict(settings)
     harvest.MOST_NODES = settings.pop("most", 1000)
-    make = getattr(cw, name + ("Classifier" if is_class else "Regressor"))
-    fit = configured(make, forest, random_state=split, **settings)
+    fit = simplifier(name, is_class, forest, random_state=split, **settings)
     begin, used = time.perf_counter(), time.process_time()
     fit.fit(X, y)
     taken = time.perf_counter() - begin, time.process_time() - used

@@ -166,7 +166,7 @@ def e_step(n_rows, n_statements):
 
     def bins():
         rows = with_log_joint(problem, start)
-        return [_kernels.responsibilities(block[3], penalty) for block in rows]
+        return [_kernels.responsibilities(part.log_joint, penalty) for part in rows]
 
     def make_dense():
         S, (_, y, _) = dense_statements(problem), problem.blocks.gather()
@@ -188,7 +188,7 @@ def m_step(n_rows, n_statements):
 
     X, _ = gaussian_rows(n_rows, SHAPES[n_statements][0], seed=1)
     problem = problem_of(forest_of(n_statements), X)
-    sizes = [len(block[2]) for block in problem.blocks]
+    sizes = [len(rows.weight) for rows in problem.blocks]
     beta = np.random.default_rng(0).dirichlet(np.ones(K), size=sum(sizes))
     parts = np.split(beta, np.cumsum(sizes)[:-1])
 

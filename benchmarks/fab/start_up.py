@@ -34,10 +34,8 @@ for n_rows in (60, 1500):
 begin = time.perf_counter()
 for make, forest, X, y in cases:
     for method in ("fab", "em"):
-        fab = make(
-            forest, n_restarts=1, max_iter=5, method=method, random_state=0
-        ).fit(X, y)
-        fab.predict(X), fab.predict_soft(X)
+        fab = make(forest, n_restarts=1, max_iter=5, method=method, random_state=0)
+        fab.fit(X, y).predict(X), fab.predict_soft(X)
 print(time.perf_counter() - begin)
 """
 

@@ -11,7 +11,7 @@ from functools import partial
 import numpy as np
 
 import clearwood as cw
-from benchmarks._study import configured
+from benchmarks._study import simplifier
 from benchmarks.few_rules.methods import tree_literals
 from clearwood.simplifiers.in_trees.algorithm import R_PACKAGE
 
@@ -25,8 +25,8 @@ FAB_PAPER = {
 IN_TREES_PAPER = {
     "max_rules": None,
     "target": "labels",
-    "min_frequency": 0.01,
     "_procedure": R_PACKAGE,
+    "min_frequency": 0.01,
 }
 SHORT = (3, 4, 5, 6, 8, 10)
 LONG = (*SHORT, 16, 24, 32, 48, 64, 96, 128)
@@ -34,10 +34,8 @@ LONG = (*SHORT, 16, 24, 32, 48, 64, 96, 128)
 
 def estimator(case, name, **settings):
     """An estimator of the library for the case's task."""
-    import clearwood as cw
-
-    make = getattr(cw, name + ("Classifier" if case.is_class else "Regressor"))
-    return configured(make, case.model, random_state=case.seed, **settings)
+    settings = {"random_state": case.seed, **settings}
+    return simplifier(name, case.is_class, case.model, **settings)
 
 
 def timed_fit(case, name, **settings):
