@@ -107,18 +107,19 @@ class _RuleList(RulesOnSizePath):
     def _find_rules(
         self, training: Training, generator: np.random.Generator
     ) -> dict[str, str]:
-        features = training.bins.features
+        # Per feature 1 where rules must rise, -1 where they must fall, else 0.
         self._signs = check_signs(
-            self.monotonic_cst, features, self._columns(), len(training.classes)
+            self.monotonic_cst,
+            training.bins.features,
+            self._columns(),
+            len(training.classes),
         )
-        rising, falling = self._signs == 1, self._signs == -1
-        return {
-            **super()._find_rules(training, generator),
-            **in_words(features, increasing=rising, decreasing=falling),
-        }
+        return super()._find_rules(training, generator)
 
     def _about(self) -> dict[str, str]:
-        return {"method": "list", "combine": self.combine}
+        rising, falling = self._signs == 1, self._signs == -1
+        limits = in_words(self.bins_.features, increasing=rising, decreasing=falling)
+        return {"method": "list", "combine": self.combine, **limits}
 
     def _settings(self, training: Training) -> list[ListSettings]:
         overlaps = {
@@ -161,21 +162,20 @@ class _RuleList(RulesOnSizePath):
             self.max_rules,
         )
         best: dict[int, BoxList] = {}
-        for found in [*lists, *(refine(problem, as_list(tree)) for tree in trees)]:
-            rival = best.get(len(found.boxes), found)
-            best[len(found.boxes)] = min(rival, found, key=lambda lst: lst.objective)
+        for lst in [*lists, *(refine(problem, as_list(tree)) for tree in trees)]:
+            rival = best.get(len(lst.boxes), lst)
+            best[len(lst.boxes)] = min(rival, lst, key=lambda boxes: boxes.objective)
         return [best[size] for size in sorted(best)]
 
     def _print(self, training: Training, path: Sequence[BoxList]) -> list[RuleSet]:
-        regions = [[training.region(box) for box in lst.boxes] for lst in path]
         return [
             build_rule_list(
-                [region for region in found if region is not None],
+                [r for box in lst.boxes if (r := training.region(box)) is not None],
                 training,
                 round_cuts=self.round_cuts,
                 signs=self._signs,
             )
-            for found in regions
+            for lst in path
         ]
 
 
