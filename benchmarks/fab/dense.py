@@ -1,7 +1,8 @@
 """FAB with dense matrices, to measure against: ``S`` is rows by statements, 0 or 1.
 
-The update order is that of ``fit_reference``. The formulas come in two forms: those
-of the authors' program (defragTrees), and the best that dense matrices can do.
+The update order is that of ``tests/simplifiers/fab/reference.py``. The formulas come in
+two forms: those of the authors' program (defragTrees), and the best that dense matrices
+can do.
 """
 
 from typing import NamedTuple

@@ -5,11 +5,9 @@ import math
 import numpy as np
 import pytest
 from scipy import integrate, stats
-from tests.metatree import naive
+from tests.conjugate import naive
 
-from clearwood.conjugate.leaf_model import log_gamma_rise
-from clearwood.exceptions import InputError
-from clearwood.metatree import (
+from clearwood.conjugate import (
     BernoulliBeta,
     CategoricalDirichlet,
     ExponentialGamma,
@@ -17,6 +15,8 @@ from clearwood.metatree import (
     NormalNormalGamma,
     PoissonGamma,
 )
+from clearwood.conjugate.leaf_model import log_gamma_rise
+from clearwood.exceptions import InputError
 
 WEIGHT = np.array([1.0, 2.0, 0.5, 1.0])
 PRECISION = ((2.0, 0.3), (0.3, 1.5))

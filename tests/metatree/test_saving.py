@@ -83,6 +83,42 @@ def test_damaged_files_are_refused_or_read(name, tmp_path):
     assert refused > 20
 
 
+def as_member(values, **how):
+    stream = io.BytesIO()
+    np.lib.format.write_array(stream, np.asarray(values), **how)
+    return stream.getvalue()
+
+
+HUGE = as_member([0.0]).replace(b"(1,), }" + b" " * 12, b"(1000000000000,), }")
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda part: as_member(np.full(np.load(io.BytesIO(part)).shape, np.nan)),
+         "cuts: hold NaN"),
+        (lambda part: part + b"x", "goes on behind the array"),
+        (lambda part: part[:-1], "not an array"),
+        (lambda part: HUGE, "not an array"),
+        (lambda part: as_member([{}], allow_pickle=True), "not an array"),
+        (lambda part: as_member([[1.0]]), "of the shape"),
+        (lambda part: as_member([1]), "found int64"),
+        (lambda part: b"PK" + part, "not an array"),
+    ],
+)  # fmt: skip
+def test_arrays_are_what_they_claim(change, words, tmp_path):
+    model, X, y = models()["labels"]
+    cw.save(model.fit(X, y), tmp_path / "model.cw")
+    with zipfile.ZipFile(tmp_path / "model.cw") as file:
+        parts = {member: file.read(member) for member in file.namelist()}
+    parts["cuts.npy"] = change(parts["cuts.npy"])
+    with zipfile.ZipFile(tmp_path / "other.cw", "w") as file:
+        for member, part in parts.items():
+            file.writestr(member, part)
+    with pytest.raises(ModelFormatError, match=words):
+        cw.load(tmp_path / "other.cw")
+
+
 def test_other_zips_are_refused(tmp_path):
     with zipfile.ZipFile(tmp_path / "a.zip", "w", zipfile.ZIP_DEFLATED) as file:
         file.writestr("model.json", "{}" + " " * 10_000)

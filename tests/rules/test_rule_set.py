@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from clearwood._features import FeatureSpace
-from clearwood.exceptions import InputError
+from clearwood.exceptions import InputError, ModelFormatError
 from clearwood.rules import (
     CategorySet,
     Interval,
@@ -257,6 +257,8 @@ def test_there_are_three_kinds_and_no_other():
     for rules in kinds:
         again = RuleSet.from_json(rules.to_json())
         assert type(again) is type(rules) and again == rules
+        with pytest.raises(ModelFormatError, match=f"a {type(rules).__name__}, no"):
+            kinds[kinds.index(rules) - 1].from_json(rules.to_json())
         assert type(pickle.loads(pickle.dumps(rules))) is type(rules)
         assert type(rules.with_target("z")) is type(rules)
         assert type(rules.described_on(pd.DataFrame(TABLE))) is type(rules)

@@ -61,6 +61,7 @@ def test_the_objective_never_rises(kind, seed):
     rng = np.random.default_rng(seed)
     problem = random_problem(rng, kind, n_rows=60)
     ascent = ListAscent(problem, random_list(rng, problem, 3))
+    ascent.refit()
     before = ascent.objective()
     for k in (0, 1, 2, 1, 0):
         ascent.improve(k)
@@ -131,6 +132,7 @@ def test_a_box_does_not_move_to_where_it_catches_too_few_rows():
     grid, problem = few_rows_between()
     both = np.array([up_to(4), up_to(6)])
     ascent = ListAscent(problem, BoxList(both, (0, 1), 2, np.inf))
+    ascent.refit()
     ascent.values[1] = 1
     ascent.improve(1)
     caught = ascent.member[1] & ~ascent.member[0]

@@ -156,6 +156,7 @@ def test_the_objective_never_rises_and_every_step_is_monotone(kind, seed, signs)
     boxes = opened_pool(problem.grid, problem.signs, pool_of(rng, problem))[:3]
     start = BoxList(boxes, (0,) * len(boxes), 0, np.inf)
     ascent = ListAscent(problem, start)
+    ascent.refit()
     before = ascent.objective()
     for k in [*range(len(boxes)), *range(len(boxes))]:
         ascent.improve(k)

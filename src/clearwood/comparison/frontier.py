@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from clearwood._html import significant_text
 from clearwood.exceptions import InputError
 from clearwood.rules import RuleSet
-from clearwood.rules.render import wrapped
+from clearwood.rules.rule import wrapped
 
 if TYPE_CHECKING:
     import pandas as pd

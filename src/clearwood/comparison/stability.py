@@ -24,7 +24,8 @@ from clearwood.exceptions import (
 )
 from clearwood.rules import RuleList, RuleSet
 from clearwood.rules.conditions import name_text
-from clearwood.rules.render import wrapped
+from clearwood.rules.rule import wrapped
+from clearwood.rules.rule_set import rules_of
 from clearwood.rules.scores import concordance
 
 BACK = 0.5
@@ -260,13 +261,8 @@ def stability(
 
 
 def _rules_of(estimator: Any) -> RuleSet:
-    rules = getattr(estimator, "rules_", None)
-    if rules is None and hasattr(estimator, "fit"):
-        raise InputError(
-            f"estimator is a {type(estimator).__name__} that is not fitted, or finds "
-            "no rules; call fit first."
-        )
-    if not isinstance(rules, RuleSet) or not hasattr(estimator, "ensemble_"):
+    rules = rules_of(estimator)
+    if not hasattr(estimator, "ensemble_"):
         raise InputError(
             f"estimator is a {type(estimator).__name__}; expected one that finds rules "
             "in an ensemble, such as RuleListClassifier, and that is fitted."

@@ -1,7 +1,13 @@
 """Meta-trees: the exact posterior over all prunings of a tree (Nakahara 2023).
 
-A ``Structure`` says what is asked where, a leaf model what a leaf says, and a
-``MetaTree`` learns rows and predicts with all prunings at once.
+The estimators ``MetaTreeClassifier``, ``MetaTreeRegressor``, ``MetaForestClassifier``
+and ``MetaForestRegressor`` do all of it; ``map_tree_`` of a fitted one is an
+``AnnotatedTree`` to read, and ``compare_scores`` sets the average beside single trees.
+
+By hand: a ``Structure`` says what is asked where (``given``, ``from_sklearn_tree``), a
+leaf model what a leaf says (``CategoricalDirichlet``, ``NormalNormalGamma``), and a
+``MetaTree`` learns rows and predicts with all prunings at once. ``exact_sum`` averages
+over the questions as well. Whoever reads the code begins in ``posterior/posterior.py``.
 """
 
 from clearwood.conjugate import (
@@ -42,41 +48,47 @@ from clearwood.metatree.reading.compare_scores import compare_scores
 from clearwood.metatree.reading.read_tree import read_tree
 
 __all__ = [
-    "AnnotatedTree",
-    "BernoulliBeta",
-    "BinCoder",
-    "CategoricalDirichlet",
-    "ExactSum",
-    "ExponentialGamma",
-    "LeafModel",
-    "LinearRegressionNormalGamma",
-    "MetaForestClassifier",
-    "MetaForestRegressor",
-    "MetaTree",
+    # What most people need
     "MetaTreeClassifier",
     "MetaTreeRegressor",
+    "MetaForestClassifier",
+    "MetaForestRegressor",
+    "AnnotatedTree",
+    "compare_scores",
+    # One tree by hand
+    "MetaTree",
+    "given",
+    "from_sklearn_tree",
     "NormalNormalGamma",
+    "CategoricalDirichlet",
+    "exact_sum",
+    # Further leaves
+    "LeafModel",
+    "BernoulliBeta",
     "PoissonGamma",
+    "ExponentialGamma",
+    "LinearRegressionNormalGamma",
+    # Structures and priors
+    "Structure",
+    "BinCoder",
+    "ValueCoder",
+    "from_ensemble_tree",
+    "grow_cart",
+    "constant_prior",
+    "search_corrected_prior",
+    # The posterior in parts
     "Posterior",
     "Predictive",
     "PrunedTree",
-    "Structure",
-    "TreeNode",
-    "TreeSampler",
-    "ValueCoder",
-    "compare_scores",
     "compute_posterior",
-    "constant_prior",
-    "exact_sum",
-    "from_ensemble_tree",
-    "from_sklearn_tree",
-    "given",
-    "grow_cart",
-    "map_tree",
     "predict_at",
-    "read_tree",
-    "sample_trees",
-    "search_corrected_prior",
-    "structure_of",
     "tree_weights",
+    "TreeNode",
+    "read_tree",
+    # All questions at all nodes
+    "ExactSum",
+    "TreeSampler",
+    "map_tree",
+    "sample_trees",
+    "structure_of",
 ]

@@ -148,17 +148,19 @@ def check_finite(encoded: np.ndarray, names: tuple[str, ...]) -> None:
         )
 
 
-class Rows(NamedTuple):
+class CodedRows(NamedTuple):
     """What meta-trees ask of rows: their codes, and the features of linear leaves."""
 
     codes: np.ndarray
     x: np.ndarray | None
 
 
-def rows_for(structure: Structure, leaf: LeafModel, encoded: np.ndarray) -> Rows:
+def rows_for(structure: Structure, leaf: LeafModel, encoded: np.ndarray) -> CodedRows:
     """Rows as a meta-tree wants them, from cells made numbers once."""
     coder = structure.coder
-    return Rows(coder.codes_of(encoded), columns_of_leaf(leaf, coder.features, encoded))
+    return CodedRows(
+        coder.codes_of(encoded), columns_of_leaf(leaf, coder.features, encoded)
+    )
 
 
 def columns_of_leaf(

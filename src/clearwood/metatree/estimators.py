@@ -23,10 +23,10 @@ from clearwood.metatree.baking.baking import (
 )
 from clearwood.metatree.baking.sklearn_trees import ensemble_to_sklearn
 from clearwood.metatree.base import (
+    CodedRows,
     LearnsByStatistics,
     LearnsClasses,
     LearnsValues,
-    Rows,
     check_finite,
     check_mergeable,
     columns_of_leaf,
@@ -127,7 +127,7 @@ class _MetaTree(ReadsTrees, LearnsByStatistics):
         target: np.ndarray,
         weight: np.ndarray,
         leaf: LeafModel,
-    ) -> tuple[MetaTree, Rows]:
+    ) -> tuple[MetaTree, CodedRows]:
         """A CART; where missing values go is learned from the rows as well."""
         check_finite(encoded, features.names)
         model = self._tree_class(
@@ -164,7 +164,7 @@ class _MetaTree(ReadsTrees, LearnsByStatistics):
         target: np.ndarray,
         weight: np.ndarray,
         leaf: LeafModel,
-    ) -> tuple[MetaTree, Rows]:
+    ) -> tuple[MetaTree, CodedRows]:
         """The most probable of all trees on features with few values."""
         n_values = count_values(encoded, features)
         result = exact_sum(
@@ -185,7 +185,7 @@ class _MetaTree(ReadsTrees, LearnsByStatistics):
         g = make_prior(self.prior, self.g, structure, True, lambda: left)
         return MetaTree(structure, leaf, g), rows_for(structure, leaf, encoded)
 
-    def _take(self, X: Any, leaf: LeafModel) -> tuple[MetaTree, Rows]:
+    def _take(self, X: Any, leaf: LeafModel) -> tuple[MetaTree, CodedRows]:
         """A structure that is there already."""
         structure, searched, tried = self.structure, False, None
         if not isinstance(structure, Structure):
@@ -202,7 +202,7 @@ class _MetaTree(ReadsTrees, LearnsByStatistics):
         g = make_prior(self.prior, self.g, structure, searched, count)
         return MetaTree(structure, leaf, g), rows
 
-    def _rows(self, X: Any) -> Rows:
+    def _rows(self, X: Any) -> CodedRows:
         tree = self.meta_tree_
         encoded = tree.structure.coder.features.encode(X)
         return rows_for(tree.structure, tree.model, encoded)

@@ -12,7 +12,7 @@ from clearwood._documents import Place, refuse_repeated, shown
 from clearwood._features import FeatureSpace
 from clearwood.conjugate import LeafModel
 from clearwood.conjugate.counts import Counts
-from clearwood.conjugate.kinds import KINDS as LEAF_KINDS
+from clearwood.conjugate.dispatch import KINDS as LEAF_KINDS
 from clearwood.ensembles import TreeEnsemble
 from clearwood.exceptions import InputError, ModelFormatError
 from clearwood.metatree.base import LearnsByStatistics

@@ -9,7 +9,7 @@ import numpy as np
 from clearwood._features import UNSEEN
 from clearwood.reporting.table import Table
 from clearwood.rules import Rule, RuleSet
-from clearwood.rules.render import prediction_text
+from clearwood.rules.rule import prediction_text
 
 MOST_ROWS = 10
 MOST_VALUES = 6

@@ -10,7 +10,7 @@ from clearwood._html import percent_text, significant_text
 from clearwood.reporting.history import LEFT, RIGHT, WIDTH, round_ticks, whole_ticks
 from clearwood.reporting.table import Table
 from clearwood.rules import RuleSet
-from clearwood.rules.displays.held_out import HeldOut, held_out_of
+from clearwood.rules.displays.held_out import HeldOutPath, held_out_of
 
 TOP, HEIGHT = 58.0, 190.0
 MOST_LINES = 60
@@ -64,7 +64,7 @@ def summarize_path(result: Any, table: Table | None) -> dict[str, Any] | None:
 
 
 def _line(
-    rules: RuleSet, table: Table | None, held_out: HeldOut | None, chosen: int
+    rules: RuleSet, table: Table | None, held_out: HeldOutPath | None, chosen: int
 ) -> dict[str, Any]:
     n = rules.n_rules
     line: dict[str, Any] = {
@@ -111,7 +111,7 @@ def _words(lines: Sequence[dict[str, Any]], chosen: int, is_class: bool) -> str:
 def _chart(
     sizes: list[int],
     measured: list[float | None],
-    held_out: HeldOut | None,
+    held_out: HeldOutPath | None,
     chosen: int,
 ) -> dict[str, Any]:
     """Points on the canvas, as text for SVG."""

@@ -14,8 +14,8 @@ from clearwood.rules.conditions import (
     Interval,
     region_conditions,
 )
-from clearwood.rules.kinds import RuleAverage, RuleList, RuleSum
 from clearwood.rules.rule import Rule
+from clearwood.rules.rule_kinds import RuleAverage, RuleList, RuleSum
 from clearwood.rules.rule_set import RuleSet
 from clearwood.rules.scores import RuleScores
 from clearwood.rules.training import Training

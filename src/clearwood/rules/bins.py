@@ -257,9 +257,8 @@ class FeatureBins:
             left = np.arange(self.n_bins[d]) <= place
             left[-1] = missing_left
             return left
-        start, stop = ensemble.category_offsets[ensemble.category_set[node] :][:2]
         left = np.zeros(self.n_bins[d], dtype=bool)
-        left[group] = ensemble.categories_left[start:stop]
+        left[group] = ensemble.goes_left(node)
         left[-2:] = missing_left, ensemble.unseen_left[node]
         return left
 

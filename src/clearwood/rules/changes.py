@@ -22,7 +22,7 @@ from clearwood.rules.conditions import (
     number_text,
     shortest_between,
 )
-from clearwood.rules.render import prediction_text
+from clearwood.rules.rule import prediction_text
 from clearwood.rules.rule_set import RuleSet
 
 MOST_CHANGES = 5

@@ -19,8 +19,7 @@ from clearwood.rules.conditions import (
     name_text,
     number_text,
 )
-from clearwood.rules.render import prediction_text, wrapped
-from clearwood.rules.rule import Rule
+from clearwood.rules.rule import Rule, prediction_text, wrapped
 from clearwood.rules.rule_set import RuleSet, rules_of
 
 TOGETHER = {

@@ -12,8 +12,7 @@ from clearwood._features import FeatureSpace
 from clearwood._validation import check_target, check_weight
 from clearwood.exceptions import InputError
 from clearwood.rules.exports.exportable import Exportable
-from clearwood.rules.render import prediction_text, wrapped
-from clearwood.rules.rule import Rule
+from clearwood.rules.rule import Rule, prediction_text, wrapped
 from clearwood.rules.scores import RuleScores, fidelity, prediction_error
 
 
@@ -263,7 +262,7 @@ class RuleSet(Exportable, ABC):
 
     @abstractmethod
     def text_lines(self) -> list[str]:
-        """The rules as plain text, in lines of any length."""
+        """What stands below the heading in text, in lines of any length."""
 
     def says(self, rule: Rule) -> str:
         """What a line predicts, or adds, in words."""
@@ -416,7 +415,8 @@ class RuleSet(Exportable, ABC):
         return replace(self, target=target)
 
     def __str__(self) -> str:
-        return "\n".join(wrapped(line) for line in self.text_lines())
+        lines = [self.heading] * bool(self.heading) + self.text_lines()
+        return "\n".join(map(wrapped, lines))
 
     def _repr_html_(self) -> str:
         from clearwood.rules.displays.html_table import rules_html

@@ -19,8 +19,8 @@ from clearwood._documents import Place, parse_json, read_bytes, refuse_repeated,
 from clearwood._features import LOOKUPS, FeatureSpace
 from clearwood.exceptions import InputError, ModelFormatError
 from clearwood.rules.conditions import CategorySet, Condition, Interval
-from clearwood.rules.kinds import KINDS
 from clearwood.rules.rule import Rule
+from clearwood.rules.rule_kinds import KINDS
 from clearwood.rules.rule_set import RuleSet
 
 FORMAT = "clearwood.rule_set"

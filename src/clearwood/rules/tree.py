@@ -20,9 +20,8 @@ from clearwood.rules.conditions import (
     matches_all,
     region_conditions,
 )
-from clearwood.rules.kinds import RuleList
-from clearwood.rules.render import TEXT_WIDTH, rule_says
-from clearwood.rules.rule import Rule
+from clearwood.rules.rule import TEXT_WIDTH, Rule, rule_says
+from clearwood.rules.rule_kinds import RuleList
 from clearwood.rules.training import Training
 
 
@@ -138,13 +137,12 @@ class Tree:
         )
 
     def __str__(self) -> str:
-        rules = self.to_rules()
         number = iter(range(1, self.n_leaves + 1))
         lines: list[str] = []
 
         def draw(node: Question | Rule, depth: int) -> None:
             if isinstance(node, Rule):
-                says = f"{next(number)}. then {rule_says(rules, node)}"
+                says = f"{next(number)}. then {rule_says(node)}"
                 lines.extend(_indented(says, depth))
                 return
             for condition, child in ((node.yes, node.if_yes), (node.no, node.if_no)):

@@ -81,7 +81,7 @@ def test_evidence(case):
 
 def test_predictions(case):
     result, listed = case
-    points = np.array(list(product(*(range(m) for m in result.problem.n_values))))
+    points = np.array(list(product(*(range(m) for m in result.levels.n_values))))
     leaf_model = result.leaf_model
     expected = [listed.average(leaf_model.mean, row) for row in points]
     np.testing.assert_allclose(result.predict(points), expected, rtol=EXACT)
@@ -96,13 +96,13 @@ def test_predictions(case):
 
 def test_weights_of_leaves_sum_to_one(case):
     result, _ = case
-    for _, _, weights in result.mixture(rows(20, result.problem.n_values)):
+    for _, _, weights in result.mixture(rows(20, result.levels.n_values)):
         np.testing.assert_allclose(weights.sum(axis=0), 1.0, rtol=EXACT)
 
 
 def test_features_used(case):
     result, listed = case
-    expected = listed.feature_used(len(result.problem.n_values))
+    expected = listed.feature_used(len(result.levels.n_values))
     np.testing.assert_allclose(result.feature_used(), expected, rtol=1e-11)
 
 
@@ -120,7 +120,7 @@ def test_map_tree(case):
 
 def test_shares_of_the_first_question(case):
     result, listed = case
-    expected = np.zeros(len(result.problem.n_values) + 1)
+    expected = np.zeros(len(result.levels.n_values) + 1)
     for tree, probability in zip(listed.trees, listed.posterior):
         expected[tree[0] if tree else -1] += probability
     np.testing.assert_allclose(question_shares(result, {}), expected, rtol=1e-11)
@@ -306,7 +306,7 @@ def test_structure_of_the_best_tree_routes_as_it_reads():
         codes, y, BernoulliBeta(), max_depth=2, n_values=(2, 3, 2), g=0.8
     )
     questions = map_tree(result).questions
-    structure = structure_of(questions, result.problem.n_values)
+    structure = structure_of(questions, result.levels.n_values)
     assert structure.feature.tolist() == breadth_first(questions)
     ends = structure.route(codes)
     for row, end in zip(codes, ends):

@@ -466,6 +466,13 @@ def test_rules_catch_as_many_rows_as_asked_for(cancer):
         assert len(rows) > 2 and rows[:-1].min() >= 60
         free = cw.InTreesClassifier(forest).fit(X, y, row_weight)
         assert np.bincount(free.rules_.apply(X), counts)[:-1].min() < 60
+    # A row of small weight is a row all the same.
+    halves = np.full(len(y), 0.5)
+    whole, half = (
+        cw.InTreesClassifier(forest, min_rows=60).fit(X, y, row_weight).rules_
+        for row_weight in (None, halves)
+    )
+    assert [r.conditions for r in whole] == [r.conditions for r in half]
 
 
 def test_lines_asked_for(cancer):

@@ -224,7 +224,10 @@ def _labels(column: Place) -> tuple[Hashable, ...]:
     for label in column.entries():
         if isinstance(label.value, str):
             label.text()
-        elif not isinstance(label.value, bool | int | float) or np.isnan(label.value):
+        elif (
+            not isinstance(label.value, bool | int | float)
+            or label.value != label.value
+        ):
             label.fail(shown(label.value), "a text or a number")
     refuse_repeated(column.value, column, "the label")
     return tuple(column.value)

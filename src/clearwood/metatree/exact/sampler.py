@@ -2,7 +2,7 @@
 
 A step takes a node of the current tree and grows everything below it anew. Each new
 node looks a few questions ahead: what it does is drawn from the exact posterior of the
-trees that end there (``exact_states``). A Metropolis-Hastings test then corrects for
+trees that end there (``states``). A Metropolis-Hastings test then corrects for
 what comes later. Where the look ahead reaches the largest depth nothing is left to
 correct, and the step is an exact draw of that part of the tree.
 
@@ -19,7 +19,7 @@ import numpy as np
 from clearwood.conjugate import LeafModel
 from clearwood.exceptions import InputError
 from clearwood.metatree.exact.states import (
-    Problem,
+    Levels,
     add_up,
     binomial_table,
     check_n_values,
@@ -286,8 +286,8 @@ class TreeSampler:
             self.leaf_model, columns, self.rows[here], n_values, binomial, start
         )
         log_leaf = [self.leaf_model.log_marginal(table) for table in stats]
-        problem = Problem(n_values, binomial, priors, start, log_leaf)
-        log_sum = add_up(problem)
+        levels = Levels(n_values, binomial, priors, start, log_leaf)
+        log_sum = add_up(levels)
 
         log_share = np.full((2, len(self.n_values) + 1), -np.inf)
         log_prior = log_share[1]

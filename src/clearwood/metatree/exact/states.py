@@ -1,6 +1,6 @@
 """The states of the exact sum: how many, what the rows say there, and the recursion.
 
-``_exact_kernels`` says how states are numbered.
+``_kernels`` says how states are numbered.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Prior(NamedTuple):
     ask: np.ndarray
 
 
-class Problem(NamedTuple):
+class Levels(NamedTuple):
     """What the recursion needs, level by level: the number of conditions.
 
     Attributes
@@ -204,7 +204,7 @@ def tabulate(
 
 
 def add_up(
-    problem: Problem, skipped: int = -1, log_void: np.ndarray | None = None
+    levels: Levels, skipped: int = -1, log_void: np.ndarray | None = None
 ) -> list[np.ndarray]:
     """Log evidence of all trees below every state, level by level.
 
@@ -213,12 +213,12 @@ def add_up(
     """
     log_sums: list[np.ndarray] = [np.empty((0, 1))]
     start_below = np.zeros(1, dtype=np.int64)
-    for size in range(len(problem.start) - 1, -1, -1):
-        prior, start = problem.priors[size], problem.start[size]
+    for size in range(len(levels.start) - 1, -1, -1):
+        prior, start = levels.priors[size], levels.start[size]
         log_sum = np.empty((start[-1], len(prior.stop)))
         void = np.zeros(len(prior.stop)) if log_void is None else log_void
         kernels.add_level(
-            problem.log_leaf[size], log_sums[-1], problem.n_values, problem.binomial,
+            levels.log_leaf[size], log_sums[-1], levels.n_values, levels.binomial,
             start, start_below, size, prior.stop, prior.ask, void, skipped, log_sum,
         )  # fmt: skip
         log_sums.append(log_sum)

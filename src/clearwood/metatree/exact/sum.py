@@ -21,7 +21,7 @@ from clearwood.conjugate import LeafModel
 from clearwood.exceptions import InputError
 from clearwood.metatree.exact import _kernels as kernels
 from clearwood.metatree.exact.states import (
-    Problem,
+    Levels,
     add_up,
     binomial_table,
     check_n_values,
@@ -115,8 +115,8 @@ def exact_sum(
     starts = first_states(n_values, binomial, len(priors))
     stats = tabulate(leaf_model, columns, rows, n_values, binomial, starts)
     log_leaf = [leaf_model.log_marginal(table) for table in stats]
-    problem = Problem(n_values, binomial, priors, starts, log_leaf)
-    return ExactSum(leaf_model, problem, stats, add_up(problem), g_at)
+    levels = Levels(n_values, binomial, priors, starts, log_leaf)
+    return ExactSum(leaf_model, levels, stats, add_up(levels), g_at)
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,7 +126,7 @@ class ExactSum:
     Attributes
     ----------
     leaf_model : LeafModel
-    problem : Problem
+    levels : Levels
         Prior and leaf evidence of every state.
     stats : list of ndarray
         Sufficient statistics of the states, level by level.
@@ -146,7 +146,7 @@ class ExactSum:
     """
 
     leaf_model: LeafModel
-    problem: Problem
+    levels: Levels
     stats: list[np.ndarray]
     log_sum: list[np.ndarray]
     g: np.ndarray
@@ -165,7 +165,7 @@ class ExactSum:
     def n_states(self) -> int:
         """Number of states that were summed over."""
         depth = len(self.g)
-        return count_states(self.problem.n_values, depth, repeats=self.repeats)
+        return count_states(self.levels.n_values, depth, repeats=self.repeats)
 
     def mixture(self, codes: np.ndarray) -> Iterator[tuple[slice, Any, Any]]:
         """Posterior over the leaf of each row, some rows at a time.
@@ -180,14 +180,14 @@ class ExactSum:
             Posterior probability that the row's leaf is this state; sums to one.
         """
         codes = np.asarray(codes)
-        check_n_values(codes, self.problem.n_values)
+        check_n_values(codes, self.levels.n_values)
         for begin in range(0, len(codes), CHUNK):
             rows = slice(begin, min(begin + CHUNK, len(codes)))
             columns = np.ascontiguousarray(codes[rows].T, dtype=np.int32)
             yield rows, *self._mixture(columns)
 
     def _mixture(self, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        p, n_rows = self.problem, columns.shape[1]
+        p, n_rows = self.levels, columns.shape[1]
         n_sets = [len(start) - 1 for start in p.start] + [0]
         ends = np.cumsum([0, *n_sets])
         offset = np.cumsum([0, *(len(log_leaf) for log_leaf in p.log_leaf)])
@@ -228,7 +228,7 @@ class ExactSum:
         """
         model, stats = self.leaf_model, np.concatenate(self.stats)
         codes = np.asarray(codes)
-        check_n_values(codes, self.problem.n_values)
+        check_n_values(codes, self.levels.n_values)
         if model.reads_features:
             z = model.columns(np.zeros(len(codes)), x)
             row, x = np.arange(len(codes)), z[:, None, :-1]
@@ -278,17 +278,17 @@ class ExactSum:
 
         Questions at nodes without rows count: they are part of the tree.
         """
-        n_values = self.problem.n_values
+        n_values = self.levels.n_values
         used = np.empty(len(n_values))
         for j in range(len(n_values)):
-            prior = self.problem.priors[0]
+            prior = self.levels.priors[0]
             void = np.zeros(len(prior.stop))
             others = np.delete(n_values, j)
             for r in range(1, len(void)):
                 ask = np.exp(prior.ask[r]) * np.exp(others * void[r - 1]).sum()
                 with np.errstate(divide="ignore"):  # every tree asks
                     void[r] = np.log(np.exp(prior.stop[r]) + ask)
-            without = add_up(self.problem, j, void)[0][0, -1]
+            without = add_up(self.levels, j, void)[0][0, -1]
             # Rounding must not make it negative.
             used[j] = max(0.0, -np.expm1(without - self.log_evidence))
         return used

@@ -64,7 +64,7 @@ def structure_of(
 def state_of(
     n_values: np.ndarray, start: np.ndarray, conditions: Mapping[int, int]
 ) -> int:
-    """Number of a state within its level; see ``_exact_kernels``."""
+    """Number of a state within its level; see ``_kernels``."""
     rank, cell, stride = 0, 0, 1
     for i, feature in enumerate(sorted(conditions)):
         rank += comb(feature, i + 1)
@@ -92,7 +92,7 @@ def question_shares(
     ndarray of shape (n_features + 1,)
         Probability to ask about each feature; the last one is that of a leaf.
     """
-    p, size = result.problem, len(conditions)
+    p, size = result.levels, len(conditions)
     column = 0
     if result.repeats:
         column = len(result.g) - size if n_left is None else n_left
@@ -130,8 +130,8 @@ def sample_trees(result: ExactSum, n: int, random_state: Any = None) -> list[Que
     """
     rng = as_generator(random_state)
     known: dict[Any, np.ndarray] = {}
-    n_values, max_depth = result.problem.n_values.tolist(), len(result.g)
-    void = [np.exp(prior) for prior in result.problem.priors[0]]
+    n_values, max_depth = result.levels.n_values.tolist(), len(result.g)
+    void = [np.exp(prior) for prior in result.levels.priors[0]]
 
     def draw(conditions: dict[int, int] | None, n_left: int) -> Questions:
         if conditions is None:  # a path that no row can take keeps its prior
@@ -182,7 +182,7 @@ def map_tree(result: ExactSum) -> BestTree:
     -------
     BestTree
     """
-    p, max_depth = result.problem, len(result.g)
+    p, max_depth = result.levels, len(result.g)
     n_values = p.n_values.tolist()
     tie = TIE * (1.0 + abs(result.log_evidence))
     void_best, void_size, void_choice = _best_void(result, tie)
@@ -223,7 +223,7 @@ def _best_void(
 
     Its log prior, its size, and the feature it asks about first (-1: none).
     """
-    prior, n_values = result.problem.priors[0], result.problem.n_values
+    prior, n_values = result.levels.priors[0], result.levels.n_values
     feature = int(n_values.argmin())
     m = int(n_values[feature])
     best, size = prior.stop.copy(), np.ones(len(prior.stop))

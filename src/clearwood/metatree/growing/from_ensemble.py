@@ -135,19 +135,13 @@ def _bins_of_nodes(ensemble: TreeEnsemble, nodes: np.ndarray) -> FeatureBins:
         category_splits=[
             (
                 int(ensemble.feature[node]),
-                frozenset(np.flatnonzero(_goes_left(ensemble, node)).tolist()),
+                frozenset(np.flatnonzero(ensemble.goes_left(node)).tolist()),
                 bool(ensemble.missing_left[node]),
                 bool(ensemble.unseen_left[node]),
             )
             for node in nodes[is_categorical]
         ],
     )
-
-
-def _goes_left(ensemble: TreeEnsemble, node: int) -> np.ndarray:
-    """Per category code, whether it goes left at a node."""
-    start, stop = ensemble.category_offsets[ensemble.category_set[node] :][:2]
-    return ensemble.categories_left[start:stop]
 
 
 def _codes_of_cuts(
@@ -188,7 +182,7 @@ def _category_table(ensemble: TreeEnsemble, node: int, bins: FeatureBins) -> np.
     table = np.zeros(int(bins.n_bins[d]), dtype=np.int32)
     if group is None:
         raise InputError(f"The bins hold no categories of feature {d}.")
-    table[group] = ~_goes_left(ensemble, node)
+    table[group] = ~ensemble.goes_left(node)
     table[-2] = not ensemble.missing_left[node]
     table[-1] = not ensemble.unseen_left[node]
     return table

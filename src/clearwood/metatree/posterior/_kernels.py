@@ -11,7 +11,7 @@ import math
 import numpy as np
 
 from clearwood._numeric import kernel
-from clearwood.conjugate.kinds import add_one, log_predictive
+from clearwood.conjugate.dispatch import add_one, log_predictive
 from clearwood.conjugate.moments import merge_moments
 
 # Bottom-up: Theorem 1

@@ -77,13 +77,8 @@ class MetaForest:
             parent, first_child, original = shape_of_tree(ensemble, nodes)
             # Where the nodes of the ensemble stand in the shape.
             self.place[nodes][original] = np.arange(len(parent), dtype=np.int32)
-            shape = BareTree(
-                parent,
-                first_child,
-                ensemble.feature[nodes][original],
-                original,
-                ensemble.n_features,
-            )
+            feature = ensemble.feature[nodes][original]
+            shape = BareTree(parent, first_child, feature, ensemble.n_features)
             return BareMetaTree(shape, model, prior(shape))
 
         self.bare: list[BareMetaTree] = each(enter, self.nodes_of, n_jobs)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from clearwood.conjugate import LeafModel
-from clearwood.conjugate.kinds import kind_of
+from clearwood.conjugate.dispatch import kind_of
 from clearwood.exceptions import InputError
 from clearwood.metatree.posterior import _kernels
 from clearwood.metatree.posterior.posterior import Posterior, compute_posterior

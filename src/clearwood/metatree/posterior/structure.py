@@ -236,7 +236,7 @@ class BareTree(TreeShape):
 
     Parameters
     ----------
-    parent, first_child, feature, original : ndarray of int32 of shape (n_nodes,)
+    parent, first_child, feature : ndarray of int32 of shape (n_nodes,)
         As in ``Structure``.
     n_features : int
         Number of features of a row.
@@ -245,7 +245,6 @@ class BareTree(TreeShape):
     parent: np.ndarray
     first_child: np.ndarray
     feature: np.ndarray
-    original: np.ndarray
     n_features: int
 
 

@@ -15,9 +15,14 @@ import numpy as np
 
 from clearwood._features import FeatureSpace
 from clearwood.rules.conditions import CategorySet, Condition
-from clearwood.rules.kinds import RuleList
-from clearwood.rules.render import prediction_text, rule_says, statistics_text, wrapped
-from clearwood.rules.rule import Rule
+from clearwood.rules.rule import (
+    Rule,
+    prediction_text,
+    rule_says,
+    statistics_text,
+    wrapped,
+)
+from clearwood.rules.rule_kinds import RuleList
 from clearwood.rules.tree import Question, Tree
 
 
@@ -247,7 +252,7 @@ def tree_text(tree: AnnotatedTree) -> str:
             number += not node.stopped
             # Rows that stop are told by the node at which they do.
             label = "-" if node.stopped else f"{number}."
-            lines.append(f"{space}  {label} then {rule_says(tree.rules, node.rule)}")
+            lines.append(f"{space}  {label} then {rule_says(node.rule)}")
     return "\n".join(wrapped(line) for line in [*lines, *notes(tree)])
 
 
@@ -335,7 +340,7 @@ def summarize_tree(tree: AnnotatedTree) -> dict[str, Any]:
                 "number": number if is_leaf else None,
                 "is_end": node.feature is None,
                 "says": said_text(node),
-                "known": ", ".join(statistics_text(tree.rules, node.rule)[1:]),
+                "known": ", ".join(statistics_text(node.rule)[1:]),
                 "rows": node.rule.support,
                 "share": node.rule.support / root if root else 0.0,
                 "reach": None if node.stopped else node.reach,

@@ -15,7 +15,7 @@ from clearwood.metatree.reading.display_layout import (
     SURE,
     VALUE,
     Line,
-    Place,
+    TreeLayout,
     lay_out,
     look_of_class,
 )
@@ -118,7 +118,7 @@ class MetaTreeDisplay:
         return self
 
 
-def _draw_links(ax: Any, place: Place) -> None:
+def _draw_links(ax: Any, place: TreeLayout) -> None:
     """Lines from every node down and over to its children."""
     for line in place.lines:
         if line.parent is None:
@@ -140,7 +140,11 @@ def _shade(p: float) -> tuple[float, float, float]:
 
 
 def _draw_line(
-    ax: Any, tree: AnnotatedTree, line: Line, place: Place, scale: tuple[float, ...]
+    ax: Any,
+    tree: AnnotatedTree,
+    line: Line,
+    place: TreeLayout,
+    scale: tuple[float, ...],
 ) -> None:
     node, size = line.node, place.size
     is_end = node.feature is None
@@ -163,7 +167,7 @@ def _bar(ax: Any, x: float, y: float, width: float, high: float, **look: Any) ->
     ax.add_patch(Rectangle((x, y - 0.5 * high), width, high, **look))
 
 
-def _draw_shares(ax: Any, line: Line, place: Place) -> None:
+def _draw_shares(ax: Any, line: Line, place: TreeLayout) -> None:
     """The class probabilities side by side."""
     left, right = place.shares
     x = left
@@ -186,7 +190,9 @@ def _scale_of(tree: AnnotatedTree) -> tuple[float, ...]:
     return (low, high) if low < high else (low - 0.5, high + 0.5)
 
 
-def _draw_value(ax: Any, line: Line, place: Place, scale: tuple[float, ...]) -> None:
+def _draw_value(
+    ax: Any, line: Line, place: TreeLayout, scale: tuple[float, ...]
+) -> None:
     """The value as a dot, the spread of the target to both sides."""
     (left, right), (low, high) = place.shares, scale
     rule = line.node.rule
@@ -201,7 +207,7 @@ def _draw_value(ax: Any, line: Line, place: Place, scale: tuple[float, ...]) -> 
     ax.plot([x], [line.y], marker="o", markersize=0.55 * place.size, color=VALUE)
 
 
-def _draw_sure(ax: Any, line: Line, place: Place) -> None:
+def _draw_sure(ax: Any, line: Line, place: TreeLayout) -> None:
     left, right = place.sure
     wide, high, node = 0.58 * (right - left), 0.75 * place.size, line.node
     _bar(ax, left, line.y, node.reach * wide, high, facecolor=PALE,
@@ -209,7 +215,7 @@ def _draw_sure(ax: Any, line: Line, place: Place) -> None:
     _bar(ax, left, line.y, node.leaf * wide, high, facecolor=SURE, linewidth=0)
 
 
-def _draw_foot(ax: Any, place: Place, scale: tuple[float, ...]) -> None:
+def _draw_foot(ax: Any, place: TreeLayout, scale: tuple[float, ...]) -> None:
     """The ends of the axis of values, and what colours mean."""
     size, (_, end) = place.size, place.rules
     texts = [

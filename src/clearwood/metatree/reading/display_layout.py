@@ -17,7 +17,7 @@ from clearwood.metatree.reading.annotated_tree import (
 )
 from clearwood.plotting.style import COLOURS, QUIET, colour, wrapped
 from clearwood.plotting.table import Legend, Text, block, legend_of, measures
-from clearwood.rules.render import prediction_text
+from clearwood.rules.rule import prediction_text
 
 SURE, PALE, VALUE = "#465264", "#E6EBF2", COLOURS[0]
 """Colours of probabilities of nodes, which are no class's, and of values."""
@@ -32,7 +32,7 @@ class Line(NamedTuple):
     y: float
 
 
-class Place(NamedTuple):
+class TreeLayout(NamedTuple):
     """Where all things stand, in points from the upper left corner."""
 
     size: float
@@ -46,7 +46,7 @@ class Place(NamedTuple):
     legend: Legend
 
 
-def lay_out(tree: AnnotatedTree, width: float, size: float) -> Place:
+def lay_out(tree: AnnotatedTree, width: float, size: float) -> TreeLayout:
     """The places of all lines for a width and a size of letters, in points."""
     sure = (width - 9.0 * size, width)
     rows = sure[0] - 1.4 * size
@@ -105,7 +105,7 @@ def lay_out(tree: AnnotatedTree, width: float, size: float) -> Place:
         for line in _cut(note, width, small):
             texts.append(Text(0.0, below, line, quiet=True, small=True))
             below += 1.2 * size
-    return Place(
+    return TreeLayout(
         size, width, below, shares, sure, (0.82 * 2.2 * size, y), lines,
         [*texts, *legend.texts], legend,
     )  # fmt: skip

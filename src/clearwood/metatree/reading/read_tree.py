@@ -199,24 +199,24 @@ class _Says:
         support = float(posterior.model.weight_of(stats))
         if not self.classes:
             value = short_value(float(said), self.step)
-            told: dict[str, Any] = {}
+            quality: dict[str, Any] = {}
             if posterior.model.n_columns == 1:
-                told = _moments(stats)
-            return Rule(conditions, value, (), support, support, **told)
+                quality = _moments(stats)
+            return Rule(conditions, value, (), support, support, **quality)
         best = int(said.argmax())
-        told = {}
+        quality = {}
         if support > 0:
             share = min(float(stats[best]) / support, 1.0)
             low, high = share_interval_of(share, support)
-            told = {"precision": share, "precision_caught": share}
-            told |= {"low": low, "high": high}
+            quality = {"precision": share, "precision_caught": share}
+            quality |= {"low": low, "high": high}
         return Rule(
             conditions,
             self.classes[best],
             tuple(said.tolist()),
             support,
             support,
-            **told,
+            **quality,
         )
 
 
@@ -226,7 +226,7 @@ def _moments(stats: np.ndarray) -> dict[str, float]:
     if weight <= 0:
         return {}
     variance = max(squares, 0.0) / weight
-    told = {"spread": math.sqrt(variance)}
+    quality = {"spread": math.sqrt(variance)}
     if weight > 1:
-        told["low"], told["high"] = mean_interval_of(mean, variance, weight)
-    return told
+        quality["low"], quality["high"] = mean_interval_of(mean, variance, weight)
+    return quality

@@ -13,8 +13,8 @@ from clearwood.rules.building.shorten import (
     short_value,
 )
 from clearwood.rules.conditions import Condition, matches_all
-from clearwood.rules.kinds import RuleAverage
 from clearwood.rules.rule import Rule
+from clearwood.rules.rule_kinds import RuleAverage
 from clearwood.rules.scores import variance
 from clearwood.rules.statistics import described
 from clearwood.rules.training import Training

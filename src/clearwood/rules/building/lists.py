@@ -19,8 +19,8 @@ from clearwood.rules.conditions import (
     Condition,
     matches_all,
 )
-from clearwood.rules.kinds import RuleList, RuleSum
 from clearwood.rules.rule import Rule, first_match
+from clearwood.rules.rule_kinds import RuleList, RuleSum
 from clearwood.rules.scores import fidelity, variance
 from clearwood.rules.statistics import Kind, described
 from clearwood.rules.training import Training

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 
-class HeldOut(NamedTuple):
+class HeldOutPath(NamedTuple):
     """Fidelity of lists of at most 1, 2, ... lines on rows held out in the fit.
 
     Attributes
@@ -20,7 +20,7 @@ class HeldOut(NamedTuple):
     standard_error: np.ndarray
 
 
-def held_out_of(estimator: Any) -> HeldOut | None:
+def held_out_of(estimator: Any) -> HeldOutPath | None:
     """What the fit measured on held-out rows with the settings that it chose."""
     results = getattr(estimator, "cv_results_", None)
     if not results:
@@ -32,4 +32,4 @@ def held_out_of(estimator: Any) -> HeldOut | None:
         for i in range(len(fidelity))
     ]
     chosen = fits.index(True)
-    return HeldOut(fidelity[chosen], error[chosen])
+    return HeldOutPath(fidelity[chosen], error[chosen])

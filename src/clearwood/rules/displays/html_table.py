@@ -7,9 +7,8 @@ from typing import Any
 
 from clearwood._features import printable
 from clearwood.rules.conditions import number_text
-from clearwood.rules.kinds import RuleAverage, RuleList, RuleSum
-from clearwood.rules.render import interval_text, prediction_text
-from clearwood.rules.rule import Rule
+from clearwood.rules.rule import Rule, interval_text, prediction_text
+from clearwood.rules.rule_kinds import RuleAverage, RuleList, RuleSum
 from clearwood.rules.rule_set import RuleSet
 
 CAPTIONS: dict[type[RuleSet], tuple[str, str]] = {

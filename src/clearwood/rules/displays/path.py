@@ -10,7 +10,7 @@ import numpy as np
 from clearwood.exceptions import InputError
 from clearwood.plotting.style import COLOURS, QUIET
 from clearwood.rules import RuleScores
-from clearwood.rules.displays.held_out import HeldOut, held_out_of
+from clearwood.rules.displays.held_out import HeldOutPath, held_out_of
 from clearwood.rules.scores import prediction_error
 
 # On white, so that no line runs through the words.
@@ -29,7 +29,7 @@ class PathDisplay:
     task : {"classification", "regression"}
     chosen : int
         Lines of the rule set that was chosen.
-    held_out : HeldOut or None, default=None
+    held_out : HeldOutPath or None, default=None
         Drawn as a band of one standard error to both sides.
     model_error : float, default=NaN
         Error of the model itself.
@@ -58,7 +58,7 @@ class PathDisplay:
         *,
         task: str,
         chosen: int,
-        held_out: HeldOut | None = None,
+        held_out: HeldOutPath | None = None,
         model_error: float = float("nan"),
     ) -> None:
         self.scores = scores

@@ -12,7 +12,7 @@ from clearwood.rules.displays.rule_columns import Column
 from clearwood.rules.displays.rule_lines import RuleLine
 
 
-class Place(NamedTuple):
+class Span(NamedTuple):
     """Where bars begin and end, and where the numbers beside them end."""
 
     left: float
@@ -20,7 +20,7 @@ class Place(NamedTuple):
     end: float
 
 
-class Table(NamedTuple):
+class TableLayout(NamedTuple):
     """A table laid out; all in points, and ``y`` grows downwards.
 
     Attributes
@@ -34,7 +34,7 @@ class Table(NamedTuple):
     rules : list of float
         Heights of the thin lines between the rows.
     texts : list of Text
-    places : list of Place
+    places : list of Span
         One per column.
     legend : Legend
     """
@@ -47,7 +47,7 @@ class Table(NamedTuple):
     middles: list[float]
     rules: list[float]
     texts: list[Text]
-    places: list[Place]
+    places: list[Span]
     legend: Legend
 
 
@@ -57,7 +57,7 @@ def lay_out(
     says: str,
     width: float,
     size: float,
-) -> Table:
+) -> TableLayout:
     """Find a place for everything.
 
     Parameters
@@ -74,7 +74,7 @@ def lay_out(
 
     Returns
     -------
-    Table
+    TableLayout
         As high as it must be.
     """
     measure, bold, _ = measures(size)
@@ -94,7 +94,7 @@ def lay_out(
     places, x = [], x_says + says_width + gap
     for needed, extra in zip(least, beside):
         right = x + factor * needed
-        places.append(Place(x, right, right + extra))
+        places.append(Span(x, right, right + extra))
         x = right + extra + gap
 
     titles = [wrapped(["if"], if_width, bold), wrapped([says], says_width, bold)]
@@ -142,7 +142,7 @@ def lay_out(
     handles = [handle for column in columns for handle in column.handles]
     legend = legend_of(handles, below, width, size)
     high = legend.end if handles else below - 0.5 * leading
-    return Table(
+    return TableLayout(
         width, high, size, top, y, middles, rules, [*texts, *legend.texts], places,
         legend,
     )  # fmt: skip

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from clearwood._files import write_text
+from clearwood.exceptions import ModelFormatError
 
 if TYPE_CHECKING:
     from clearwood.rules.rule_set import RuleSet
@@ -25,10 +26,13 @@ class Exportable:
 
     @classmethod
     def from_json(cls, text: str) -> RuleSet:
-        """Read what :meth:`to_json` wrote; anything else is a ModelFormatError."""
+        """Read what :meth:`to_json` wrote; anything else is a ModelFormatError.
+
+        ``RuleSet`` reads all kinds, each of these only its own.
+        """
         from clearwood.rules.serialise import rules_from_json
 
-        return rules_from_json(text)
+        return cls._of_this_kind(rules_from_json(text))
 
     def save(self: Any, path: str | Path, *, overwrite: bool = False) -> None:
         """Write the rules to a JSON file, whole or not at all."""
@@ -36,10 +40,19 @@ class Exportable:
 
     @classmethod
     def load(cls, path: str | Path) -> RuleSet:
-        """Read rules of any kind from a file that :meth:`save` wrote."""
+        """Read rules from a file that :meth:`save` wrote, as :meth:`from_json` does."""
         from clearwood.rules.serialise import read_rules
 
-        return read_rules(path)
+        return cls._of_this_kind(read_rules(path))
+
+    @classmethod
+    def _of_this_kind(cls, rules: RuleSet) -> RuleSet:
+        if not isinstance(rules, cls):
+            raise ModelFormatError(
+                f"This is a {type(rules).__name__}, no {cls.__name__}; RuleSet.load "
+                "and RuleSet.from_json read both."
+            )
+        return rules
 
     def to_sql(
         self: Any,

@@ -7,8 +7,8 @@ import re
 
 from clearwood._features import printable
 from clearwood.rules.conditions import name_text, number_text
-from clearwood.rules.kinds import RuleAverage, RuleList, RuleSum
 from clearwood.rules.rule import Rule
+from clearwood.rules.rule_kinds import RuleAverage, RuleList, RuleSum
 from clearwood.rules.rule_set import RuleSet
 
 # Without a package and in every font encoding; braces end a command.

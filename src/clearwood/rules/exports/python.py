@@ -21,8 +21,8 @@ from clearwood.rules.exports.questions import (
     questions_of,
 )
 from clearwood.rules.exports.totals import Factors, totals_of
-from clearwood.rules.kinds import RuleAverage, RuleList, RuleSum
 from clearwood.rules.rule import Rule
+from clearwood.rules.rule_kinds import RuleAverage, RuleList, RuleSum
 from clearwood.rules.rule_set import RuleSet
 
 CLASS, VALUE = "The class of a row.", "The value of a row."

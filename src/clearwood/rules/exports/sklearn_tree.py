@@ -26,7 +26,7 @@ from clearwood.rules.exports.questions import (
     finite_number,
     questions_of,
 )
-from clearwood.rules.kinds import RuleList
+from clearwood.rules.rule_kinds import RuleList
 from clearwood.rules.rule_set import RuleSet
 
 MOST_LEAVES = 10_000

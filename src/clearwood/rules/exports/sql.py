@@ -24,8 +24,8 @@ from clearwood.rules.exports.questions import (
     questions_of,
 )
 from clearwood.rules.exports.totals import Factors, totals_of
-from clearwood.rules.kinds import RuleAverage, RuleList, RuleSum
 from clearwood.rules.rule import Rule
+from clearwood.rules.rule_kinds import RuleAverage, RuleList, RuleSum
 from clearwood.rules.rule_set import RuleSet
 
 WORDS = {"and": "AND", "or": "OR", "==": "=", "!=": "<>"}

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from clearwood.rules.kinds import RuleAverage, RuleSum
 from clearwood.rules.rule import Rule
+from clearwood.rules.rule_kinds import RuleAverage, RuleSum
 from clearwood.rules.rule_set import RuleSet
 
 Factors = tuple[float, ...]

@@ -139,7 +139,6 @@ class ListAscent(BoxAscent):
     def __init__(self, problem: ListProblem, start: BoxList) -> None:
         super().__init__(problem, start.boxes, list(start.values))
         self.otherwise = start.otherwise
-        self.refit()
 
     def cost_of(self, k: int) -> _CostInList:
         """What box k costs, the others as they are."""

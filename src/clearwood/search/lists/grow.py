@@ -62,6 +62,7 @@ def _longer(problem: ListProblem, gains: ListGains, current: BoxList) -> list[Bo
     trials: dict[bytes, BoxList] = {}
     for box, position, value in gains.best(problem, current):
         ascent = ListAscent(problem, inserted(current, box, position, value))
+        ascent.refit()
         ascent.improve(position)
         # Many candidates end in the same place.
         trials.setdefault(ascent.boxes.tobytes(), ascent.result())
@@ -139,7 +140,9 @@ def _constant(problem: ListProblem) -> BoxList:
     everything = np.ones(problem.grid.n_rows, dtype=bool)
     none = np.zeros((0, len(problem.seen)), dtype=bool)
     value = problem.loss.best_value(everything)
-    return ListAscent(problem, BoxList(none, (), value, np.inf)).result()
+    ascent = ListAscent(problem, BoxList(none, (), value, np.inf))
+    ascent.refit()
+    return ascent.result()
 
 
 def inserted(lst: BoxList, box: np.ndarray, position: int, value: Any) -> BoxList:

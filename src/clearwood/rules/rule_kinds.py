@@ -11,7 +11,9 @@ from scipy.special import softmax
 
 from clearwood.exceptions import InputError
 from clearwood.rules.conditions import number_text
-from clearwood.rules.render import (
+from clearwood.rules.rule import (
+    Rule,
+    first_match,
     for_classes,
     prediction_text,
     rows_text,
@@ -19,7 +21,6 @@ from clearwood.rules.render import (
     signed_text,
     statistics_text,
 )
-from clearwood.rules.rule import Rule, first_match
 from clearwood.rules.rule_set import RuleSet
 
 LARGEST_ADDEND = 1e300
@@ -108,8 +109,8 @@ class RuleList(RuleSet):
         lines = []
         for number, rule in enumerate(self.rules, start=1):
             lines.append(f"{number}. if {rule.text(self.features)}")
-            lines.append(f"   then {rule_says(self, rule)}")
-        return [*lines, f"{self.n_rules}. otherwise {rule_says(self, self.otherwise)}"]
+            lines.append(f"   then {rule_says(rule)}")
+        return [*lines, f"{self.n_rules}. otherwise {rule_says(self.otherwise)}"]
 
 
 class _AllThatHold(RuleSet):
@@ -235,7 +236,7 @@ class RuleSum(_AllThatHold):
 
     def text_lines(self) -> list[str]:
         """A line for what is added, one for where."""
-        lines = [self.heading, f"   {self.says(self.otherwise)}  always"]
+        lines = [f"   {self.says(self.otherwise)}  always"]
         for number, rule in enumerate(self.rules, start=1):
             rows = "" if math.isnan(rule.support) else f"  ({rows_text(rule.support)})"
             lines.append(f"{number}. {self.says(rule)}")
@@ -345,7 +346,7 @@ class RuleAverage(_AllThatHold):
 
     def text_lines(self) -> list[str]:
         """What is asked, what is said, and its weight."""
-        lines = [self.heading]
+        lines = []
         for number, rule in enumerate(self.rules, start=1):
             lines.append(f"{number}. if {rule.text(self.features)}")
             lines.append(f"   {self._with_statistics(rule)}")
@@ -354,7 +355,7 @@ class RuleAverage(_AllThatHold):
         return [*lines, f"{self.n_rules}. {self.asks_nothing} {says}"]
 
     def _with_statistics(self, rule: Rule) -> str:
-        known = ", ".join(statistics_text(self, rule))
+        known = ", ".join(statistics_text(rule))
         return self.says_in_full(rule) + (f"  ({known})" if known else "")
 
     def says(self, rule: Rule) -> str:
