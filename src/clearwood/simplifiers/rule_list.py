@@ -161,21 +161,20 @@ class _RuleList(RulesOnSizePath):
             self.max_rules,
         )
         best: dict[int, BoxList] = {}
-        for found in [*lists, *(refine(problem, as_list(tree)) for tree in trees)]:
-            rival = best.get(len(found.boxes), found)
-            best[len(found.boxes)] = min(rival, found, key=lambda lst: lst.objective)
+        for lst in [*lists, *(refine(problem, as_list(tree)) for tree in trees)]:
+            rival = best.get(len(lst.boxes), lst)
+            best[len(lst.boxes)] = min(rival, lst, key=lambda boxes: boxes.objective)
         return [best[size] for size in sorted(best)]
 
     def _print(self, training: Training, path: Sequence[BoxList]) -> list[RuleSet]:
-        regions = [[training.region(box) for box in lst.boxes] for lst in path]
         return [
             build_rule_list(
-                [region for region in found if region is not None],
+                [r for box in lst.boxes if (r := training.region(box)) is not None],
                 training,
                 round_cuts=self.round_cuts,
                 signs=self._signs,
             )
-            for found in regions
+            for lst in path
         ]
 
 

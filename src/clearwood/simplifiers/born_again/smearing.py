@@ -101,10 +101,10 @@ def _draw(
     weight: np.ndarray, size: int | tuple[int, ...], generator: np.random.Generator
 ) -> np.ndarray:
     """Positions in proportion to their weights; none whose weight is zero."""
-    some = np.flatnonzero(weight)
-    if (weight[some] == weight[some[0]]).all():
-        return some[generator.integers(len(some), size=size)]
-    upto = np.cumsum(weight[some])
-    found = np.searchsorted(upto, generator.random(size) * upto[-1], side="right")
+    rows = np.flatnonzero(weight)
+    if (weight[rows] == weight[rows[0]]).all():
+        return rows[generator.integers(len(rows), size=size)]
+    upto = np.cumsum(weight[rows])
+    drawn = np.searchsorted(upto, generator.random(size) * upto[-1], side="right")
     # Rounding may take the product to the total.
-    return some[np.minimum(found, len(some) - 1)]
+    return rows[np.minimum(drawn, len(rows) - 1)]
