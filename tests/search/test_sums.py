@@ -383,3 +383,14 @@ def test_boxes_that_differ_by_a_few_rows_are_one():
     assert left(first) == left(second) == 1
     assert left(first, second) == 1
     assert left(outlier) <= 1  # it moves, or it goes
+
+
+def test_halving_the_penalty_lets_sums_grow_further(monkeypatch):
+    X = np.random.default_rng(1).integers(0, 10, (500, 4)).astype(np.uint8)
+    target = three_boxes(X) / three_boxes(X).std()
+    loss = SquaredSumLoss.of(target, np.ones(500))
+    _, path = grown(X, target, loss, 3, literal=0.15)
+    assert [len(one.boxes) for one in path] == [0, 1, 2, 3]
+    monkeypatch.setattr("clearwood.search.growth.N_HALVED", 0)
+    _, path = grown(X, target, loss, 3, literal=0.15)
+    assert [len(one.boxes) for one in path] == [0, 1, 2]
