@@ -107,18 +107,19 @@ class _RuleList(RulesOnSizePath):
     def _find_rules(
         self, training: Training, generator: np.random.Generator
     ) -> dict[str, str]:
-        features = training.bins.features
+        # Per feature 1 where rules must rise, -1 where they must fall, else 0.
         self._signs = check_signs(
-            self.monotonic_cst, features, self._columns(), len(training.classes)
+            self.monotonic_cst,
+            training.bins.features,
+            self._columns(),
+            len(training.classes),
         )
-        rising, falling = self._signs == 1, self._signs == -1
-        return {
-            **super()._find_rules(training, generator),
-            **in_words(features, increasing=rising, decreasing=falling),
-        }
+        return super()._find_rules(training, generator)
 
     def _about(self) -> dict[str, str]:
-        return {"method": "list", "combine": self.combine}
+        rising, falling = self._signs == 1, self._signs == -1
+        limits = in_words(self.bins_.features, increasing=rising, decreasing=falling)
+        return {"method": "list", "combine": self.combine, **limits}
 
     def _settings(self, training: Training) -> list[ListSettings]:
         overlaps = {
