@@ -159,7 +159,7 @@ class _FABRules(RulesFromEnsemble):
         self.selected_ = merits.index(max(merits))
         best = restarts[self.selected_]
         self.rules_, self._mixture = best.rules, best.mixture
-        self.history_ = best.fit.history
+        self.history_ = best.history
         self.n_iter_ = len(self.history_)
         self.restarts_ = [restart.summary() for restart in restarts]
         # Short values cost up to 0.00003 of R2; the split may be judged on a part.
@@ -173,7 +173,7 @@ class _FABRules(RulesFromEnsemble):
                 PoorFidelityWarning,
                 stacklevel=5,
             )
-        if not best.fit.converged:
+        if not best.converged:
             warnings.warn(
                 f"The best start did not converge in {self.max_iter} iterations; "
                 "raise max_iter or tol.",

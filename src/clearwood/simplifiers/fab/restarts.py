@@ -16,6 +16,7 @@ from clearwood.rules.scores import fidelity
 from clearwood.simplifiers.fab import _kernels
 from clearwood.simplifiers.fab.inference import (
     Fit,
+    Iteration,
     Mixture,
     MixtureProblem,
     Parameters,
@@ -28,21 +29,22 @@ START_PULL = 0.05
 
 
 class Restart(NamedTuple):
-    """One restart: its fit, its printed rules, and how good both are.
+    """What is left of one restart: its mixture, its rules, and how good both are.
 
     The fidelities are to what is taught, on the training rows.
     """
 
-    fit: Fit
     mixture: Mixture
     rules: RuleSet
     fidelity: float
     soft_fidelity: float
+    history: tuple[Iteration, ...]
+    converged: bool
 
     @property
     def bound(self) -> float:
         """The lower bound at the end."""
-        return self.fit.history[-1].bound
+        return self.history[-1].bound
 
     def merit(self, choose_by: str) -> tuple[float, ...]:
         """What the best restart has most of; among equals, fewer literals are better.
@@ -61,9 +63,9 @@ class Restart(NamedTuple):
         """What there is to know of a start that was not chosen."""
         return {
             "bound": self.bound,
-            "n_components": len(self.fit.components),
-            "n_iterations": len(self.fit.history),
-            "converged": self.fit.converged,
+            "n_components": self.history[-1].n_components,
+            "n_iterations": len(self.history),
+            "converged": self.converged,
             "fidelity": self.fidelity,
             "soft_fidelity": self.soft_fidelity,
         }
@@ -155,11 +157,12 @@ def run_restart(
     printed = np.array(said)[rules.apply_encoded(training.encoded)]
     task, weight = training.task, training.weight
     return Restart(
-        fit,
         mixture,
         rules,
         fidelity(taught, printed, task, weight),
         fidelity(taught, soft, task, weight),
+        fit.history,
+        fit.converged,
     )
 
 
