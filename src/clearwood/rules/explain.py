@@ -30,7 +30,7 @@ TOGETHER = {
 
 
 @dataclass(frozen=True)
-class Answer:
+class AnsweredLiteral:
     """One bound or category set of a rule, and how the row answers it.
 
     Attributes
@@ -79,17 +79,17 @@ class Tried:
         What it says, or adds, in words.
     holds : bool
         Whether the row satisfies all it asks.
-    answers : tuple of Answer
+    answers : tuple of AnsweredLiteral
         One per bound and category set; none for ``otherwise``.
     """
 
     number: int
     says: str
     holds: bool
-    answers: tuple[Answer, ...]
+    answers: tuple[AnsweredLiteral, ...]
 
     @property
-    def failed(self) -> tuple[Answer, ...]:
+    def failed(self) -> tuple[AnsweredLiteral, ...]:
         """The answers that do not fit."""
         return tuple(answer for answer in self.answers if not answer.holds)
 
@@ -337,7 +337,7 @@ def _answer(
     row: np.ndarray,
     texts: tuple[str, ...],
     steps: np.ndarray | None,
-) -> Answer:
+) -> AnsweredLiteral:
     d = literal.feature
     value = float(row[d])
     holds = bool(literal.matches(row[d : d + 1])[0])
@@ -348,7 +348,9 @@ def _answer(
             distance = abs(bound - value)
             standardised = None if steps is None else distance / float(steps[d])
     asked = literal.text(features)
-    return Answer(features.names[d], asked, texts[d], holds, distance, standardised)
+    return AnsweredLiteral(
+        features.names[d], asked, texts[d], holds, distance, standardised
+    )
 
 
 def _title(told: Explanation) -> str:
