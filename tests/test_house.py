@@ -9,6 +9,7 @@ import re
 import tomllib
 from collections import defaultdict
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -43,6 +44,7 @@ STANDARD_FILES = set(
 # Reading
 
 
+@cache
 def parsed(house: Path) -> dict[str, ast.Module]:
     """Syntax trees by the modules' names, ``room.file`` and ``room`` for a folder."""
     trees = {}

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from clearwood.comparison import Frontier, FrontierPoint
-from clearwood.comparison.folds import Answer, Job, Part, Problem, Reply
+from clearwood.comparison.folds import Job, Part, Problem, Reply, SizedAnswer
 from clearwood.comparison.frontier import measure_text
 from clearwood.comparison.scores import (
     HeldOut,
@@ -184,10 +184,10 @@ def judged(task, said, truth, taught, weight):
     labels = np.arange(6) if task == "classification" else np.zeros(0)
     problem = Problem(None, truth, weight, True, (), labels, parts)
     replies = {
-        Job("tree", (2,), k): Reply([Answer(2, 2, 1, said[f.told], c, 2 * c)], 1.0)
+        Job("tree", (2,), k): Reply([SizedAnswer(2, 2, 1, said[f.told], c, 2 * c)], 1.0)
         for k, (f, c) in enumerate(zip(folds, (0.25, 0.75)))
     }
-    replies[Job("tree", (2,), 2)] = Reply([Answer(2, 2, 1, np.zeros(0))], 3.0)
+    replies[Job("tree", (2,), 2)] = Reply([SizedAnswer(2, 2, 1, np.zeros(0))], 3.0)
     (found,) = points_of("tree", [(2,)], problem, held, replies)
     return found
 

@@ -11,11 +11,11 @@ import numpy as np
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from clearwood.comparison.folds import (
-    Answer,
     Job,
     Part,
     Problem,
     Reply,
+    SizedAnswer,
     few_sizes,
 )
 from clearwood.comparison.peers import PEERS, fit_peer
@@ -54,7 +54,7 @@ def groups_of(method: str, max_rules: int) -> list[tuple[int, ...]]:
     return [tuple(range(1, max_rules + 1))]
 
 
-def fit_job(problem: Problem, job: Job) -> list[Answer]:
+def fit_job(problem: Problem, job: Job) -> list[SizedAnswer]:
     """Do one job.
 
     Parameters
@@ -64,7 +64,7 @@ def fit_job(problem: Problem, job: Job) -> list[Answer]:
 
     Returns
     -------
-    list of Answer
+    list of SizedAnswer
         By growing size asked for.
     """
     part = problem.parts[job.part]
@@ -73,7 +73,7 @@ def fit_job(problem: Problem, job: Job) -> list[Answer]:
     return _fit_ours(problem, job, part)
 
 
-def _fit_ours(problem: Problem, job: Job, part: Part) -> list[Answer]:
+def _fit_ours(problem: Problem, job: Job, part: Part) -> list[SizedAnswer]:
     most = max(job.sizes)
     estimator = make_simplifier(
         problem.ensembles[part.ensemble],
@@ -96,7 +96,7 @@ def _fit_ours(problem: Problem, job: Job, part: Part) -> list[Answer]:
 
 def _answers(
     problem: Problem, job: Job, part: Part, found: Sequence[RuleSet]
-) -> list[Answer]:
+) -> list[SizedAnswer]:
     encoded = found[0].features.encode(problem.X)[part.told]
     weight = problem.weight[part.told]
     is_last = part.kind == "all"
@@ -110,7 +110,7 @@ def _answers(
             coverage = float(np.average(matches.any(axis=1), weights=weight))
             overlap = float(np.average(matches.sum(axis=1), weights=weight))
         answers.append(
-            Answer(
+            SizedAnswer(
                 asked,
                 rules.n_rules,
                 rules.n_literals,

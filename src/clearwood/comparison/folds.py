@@ -96,7 +96,7 @@ class Job(NamedTuple):
     part: int
 
 
-class Answer(NamedTuple):
+class SizedAnswer(NamedTuple):
     """What a method found for one size.
 
     Attributes
@@ -129,7 +129,7 @@ class Reply(NamedTuple):
 
     Attributes
     ----------
-    answers : list of Answer
+    answers : list of SizedAnswer
     seconds : float
         Of the fit.
     error : str
@@ -138,7 +138,7 @@ class Reply(NamedTuple):
         Kind and text of every warning.
     """
 
-    answers: list[Answer]
+    answers: list[SizedAnswer]
     seconds: float
     error: str = ""
     warnings: tuple[tuple[str, str], ...] = ()

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from clearwood.comparison.folds import Answer, Job, Part, Problem
+from clearwood.comparison.folds import Job, Part, Problem, SizedAnswer
 from clearwood.exceptions import InputError
 from clearwood.rules.conditions import name_text
 
@@ -58,7 +58,7 @@ class Found(NamedTuple):
     text: str
 
 
-def fit_peer(problem: Problem, job: Job, part: Part) -> list[Answer]:
+def fit_peer(problem: Problem, job: Job, part: Part) -> list[SizedAnswer]:
     """Do one job of a peer."""
     lesson = _make_lesson(problem, job, part)
     classes = problem.ensembles[part.ensemble].classes
@@ -81,7 +81,7 @@ def fit_peer(problem: Problem, job: Job, part: Part) -> list[Answer]:
             for position, label in enumerate([] if classes is None else classes):
                 text += f"\n  Class {position} is {name_text(str(label))}."
         answers.append(
-            Answer(found.asked, found.n_rules, found.n_literals, said, text=text)
+            SizedAnswer(found.asked, found.n_rules, found.n_literals, said, text=text)
         )
     return answers
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from clearwood._estimators import take_rows
-from clearwood.comparison.folds import Answer, Job, Problem, Reply
+from clearwood.comparison.folds import Job, Problem, Reply, SizedAnswer
 from clearwood.comparison.frontier import FrontierPoint
 from clearwood.rules.scores import concordance, fidelity
 
@@ -114,9 +114,9 @@ def points_of(
 
 def _point(
     method: str,
-    answer: Answer,
-    folds: list[list[Answer]],
-    refits: list[list[Answer]],
+    answer: SizedAnswer,
+    folds: list[list[SizedAnswer]],
+    refits: list[list[SizedAnswer]],
     problem: Problem,
     held: HeldOut,
     seconds: float,
@@ -156,7 +156,7 @@ def _point(
     )
 
 
-def _longest(answers: list[Answer], size: int) -> Answer | None:
+def _longest(answers: list[SizedAnswer], size: int) -> SizedAnswer | None:
     """The longest rules with so many lines at most, or so many asked for."""
     some = [answer for answer in answers if answer.asked <= size]
     return some[-1] if some else None
