@@ -31,9 +31,8 @@ def render(template: str, **data: Any) -> str:
     Examples
     --------
     >>> from clearwood._html import render
-    >>> rules = {"target": "<b>", "task": "regression", "combine": "first", "lines": []}
-    >>> "<b>" in render("rules/rule_set.html", rules=rules)
-    False
+    >>> render("_html/table.css", table="<b>", padding="0").splitlines()[0]
+    '.&lt;b&gt; { overflow-x: auto; color: inherit; }'
     """
     return _environment().get_template(template).render(**data)
 
