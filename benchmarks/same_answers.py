@@ -66,6 +66,14 @@ def digest(*parts):
     return found.hexdigest()[:16]
 
 
+def as_data(rules):
+    """The rules as JSON, without the notes on how they were made: parameters may have
+    other names."""
+    document = json.loads(rules.to_json())
+    document.pop("about")
+    return json.dumps(document)
+
+
 def model_of(X, y, is_class):
     """A forest where it can read the table, else gradient boosting."""
     from sklearn import ensemble
@@ -97,7 +105,7 @@ def answers(name, X, y, is_class):
     if hasattr(fitted, "predict_interval"):
         said.append(np.asarray(fitted.predict_interval(test)))
     rules = getattr(fitted, "rules_", None)
-    texts = [] if rules is None else [rules, rules.to_json()]
+    texts = [] if rules is None else [rules, as_data(rules)]
     path = [str(one) for one in getattr(fitted, "path_", ())]
     return {"predictions": digest(*said), "rules": digest(*texts, *path)}
 
