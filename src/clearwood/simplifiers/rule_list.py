@@ -1,10 +1,16 @@
-"""Short ordered lists of rules, fitted in bins to what an ensemble says.
+"""Short ordered lists of rules that say what an ensemble says.
 
-The ensemble says what training rows, and synthetic ones mixed of them, are. Boxes to
-choose from are the nodes of small randomised trees. A list grows box by box: every box
-at every position, then all its boxes moved until nothing improves. How much literals
-and overlap cost, and how long the list is, is chosen on held-out rows (``size_path``).
-What is printed is put in the data's own terms, rounded, and predicts as it stands.
+The ensemble answers for the training rows, and for synthetic ones mixed of them. A box
+is a set of allowed bins of every feature; the first box of a list that holds a row
+decides. The steps, in the order in which ``size_path`` calls them:
+
+1. ``_settings``: what literals and overlap may cost.
+2. ``_fit``: candidates are the nodes of small randomised trees. A list grows by the
+   candidate and the position that help most; then all its boxes are moved until
+   nothing improves.
+3. Settings and length are chosen on held-out rows (``size_path``), before rounding.
+4. ``_print``: boxes become conditions in the data's own terms, rounded. What is
+   printed is what predicts.
 """
 
 from __future__ import annotations
@@ -35,10 +41,11 @@ from clearwood.simplifiers._common.base import (
 from clearwood.simplifiers._common.size_path import N_SYNTHETIC, RulesOnSizePath
 
 LITERAL_PENALTIES = (0.002, 0.004)
-"""Penalties per literal, the default first."""
+"""Cost of a literal, in units of the mean loss (regret, or squares of the standardised
+target); the default first."""
 
 NEAR_DISJOINT = {"classification": 0.05, "regression": 0.01}
-"""Overlap penalty by task: a row in two boxes costs that much of its full loss."""
+"""Cost of a row in one box more than the first, in the same units, by task."""
 
 DISJOINT = 1e6
 """Overlap penalty at which no overlap pays."""
@@ -116,12 +123,8 @@ class _RuleList(RulesOnSizePath):
         )
         return super()._find_rules(training, generator)
 
-    def _about(self) -> dict[str, str]:
-        rising, falling = self._signs == 1, self._signs == -1
-        limits = in_words(self.bins_.features, increasing=rising, decreasing=falling)
-        return {"method": "list", "combine": self.combine, **limits}
-
     def _settings(self, training: Training) -> list[ListSettings]:
+        # What comes first is the default, taken where nothing is tuned.
         overlaps = {
             "near-disjoint": (NEAR_DISJOINT[training.task], 0.0),
             "first": (0.0,),
@@ -146,44 +149,56 @@ class _RuleList(RulesOnSizePath):
     def _grow(
         self, training: Training, candidates: np.ndarray, setting: ListSettings
     ) -> list[BoxList]:
-        """Lists that grow from one to the next."""
+        """The best list that was found of each size, the shortest first."""
         grid, loss, counts = training.grid, training.loss, training.counts
         penalties = Penalties(setting.literal_penalty, setting.overlap_penalty)
         signs = self._signs[training.asked]
         problem = make_problem(
             grid, loss, penalties, counts, signs, min_rows=self.min_rows
         )
+        # One line is `otherwise`.
         lists = grow_lists(problem, candidates, self.max_rules - 1)
-        if setting.overlap_penalty < DISJOINT or self._signs.any():
-            return lists
         # Boxes that may not meet soon block one another; the leaves of a tree do not.
+        # Trees know nothing of signs.
+        if self.combine != "disjoint" or self._signs.any():
+            return lists
         trees = grow_trees(
             make_tree_problem(grid, loss, counts, TREE_PENALTY, min_rows=self.min_rows),
             self.max_rules,
         )
-        best: dict[int, BoxList] = {}
-        for lst in [*lists, *(refine(problem, as_list(tree)) for tree in trees)]:
-            rival = best.get(len(lst.boxes), lst)
-            best[len(lst.boxes)] = min(rival, lst, key=lambda boxes: boxes.objective)
-        return [best[size] for size in sorted(best)]
+        by_size: dict[int, BoxList] = {}
+        for found in [*lists, *(refine(problem, as_list(tree)) for tree in trees)]:
+            size = len(found.boxes)
+            rivals = by_size.get(size, found), found
+            by_size[size] = min(rivals, key=lambda lst: lst.objective)
+        return [by_size[size] for size in sorted(by_size)]
 
     def _print(self, training: Training, path: Sequence[BoxList]) -> list[RuleSet]:
+        # A box in which no value is left has no region. What rules say is computed anew
+        # from the rows that each catches as it is printed.
+        regions = [[training.region(box) for box in lst.boxes] for lst in path]
         return [
             build_rule_list(
-                [r for box in lst.boxes if (r := training.region(box)) is not None],
+                [region for region in found if region is not None],
                 training,
                 round_cuts=self.round_cuts,
                 signs=self._signs,
             )
-            for lst in path
+            for found in regions
         ]
+
+    def _about(self) -> dict[str, str]:
+        rising, falling = self._signs == 1, self._signs == -1
+        limits = in_words(self.bins_.features, increasing=rising, decreasing=falling)
+        return {"method": "list", "combine": self.combine, **limits}
 
 
 class RuleListClassifier(ClassifiesByRules, _RuleList):
     """A short list of rules that says what an ensemble classifies as what.
 
     The list is fitted to the ensemble's class probabilities: every rule is moved
-    about in the data until the list is as seldom, and as little, wrong as it gets.
+    about in the data, one after the other, until no move makes the list less wrong, or
+    simpler at little cost.
 
     Parameters
     ----------
@@ -214,7 +229,8 @@ class RuleListClassifier(ClassifiesByRules, _RuleList):
         deviation.
     combine : {"near-disjoint", "first", "disjoint"}, default="near-disjoint"
         The first rule that a row satisfies decides. Whether rules may overlap: at a
-        cost, freely, or not at all on the training rows.
+        cost (of which ``tune`` also tries none), freely, or not at all on the training
+        rows.
     tune : "auto" or None, default="auto"
         With fewer than 2,000 rows, choose by fidelity on held-out rows (three folds)
         how much literals and overlap cost, and whether synthetic rows are used; None
@@ -279,7 +295,8 @@ class RuleListRegressor(PredictsByRules, _RuleList):
     """A short list of rules that says what an ensemble predicts where.
 
     The list is fitted to the ensemble's values: every rule is moved about in the
-    data until the squared differences are as small as they get. Parameters and
+    data, one after the other, until no move makes the squared differences smaller, or
+    the list simpler at little cost. Parameters and
     attributes are those of :class:`RuleListClassifier`, but for ``classes_``.
 
     Examples

@@ -263,7 +263,7 @@ def test_posterior_is_that_of_all_prunings(name, weighted):
     for found, (_, _, log_p) in zip(top, weighed):
         assert found.log_probability == pytest.approx(log_p - log_evidence, abs=1e-9)
         asks = np.isin(np.arange(STRUCTURE.n_nodes), found.inner)
-        assert posterior.log_probability(asks) == found.log_probability
+        assert posterior.pruned(asks).log_probability == found.log_probability
     best = posterior.map_tree()
     assert best.inner.tolist() == sorted(weighed[0][0]) == top[0].inner.tolist()
     assert best.leaves.tolist() == sorted(weighed[0][1])

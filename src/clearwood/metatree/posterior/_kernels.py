@@ -43,7 +43,7 @@ def logs_of_prior(g):
 
 
 @kernel
-def evidence_up(parent, first_child, log_stop, log_split, log_own):
+def evidence_up(parent, first_child, log_stop, log_split, log_stopped):
     """Evidence of every node from those of its children: (10) and (11).
 
     Parameters
@@ -53,7 +53,7 @@ def evidence_up(parent, first_child, log_stop, log_split, log_own):
         Log weight of the tree that stops at the node, its leaf's evidence included.
     log_split : ndarray of shape (n_nodes,)
         Log weight of asking on.
-    log_own : ndarray of shape (n_nodes,)
+    log_stopped : ndarray of shape (n_nodes,)
         Evidence of the rows that stop at an inner node: one more child.
 
     Returns
@@ -62,7 +62,7 @@ def evidence_up(parent, first_child, log_stop, log_split, log_own):
         Evidence, and log odds of asking on given the data (9).
     """
     n = parent.size
-    children = log_own.copy()
+    children = log_stopped.copy()
     log_q = np.empty(n)
     log_odds = np.empty(n)
     for node in range(n - 1, -1, -1):
@@ -119,7 +119,7 @@ def use_of_features(parent, first_child, feature, g, n_features):
 
 @kernel
 def best_below(parent, first_child, log_stop, log_split):
-    """Largest log weight of a subtree below every node, and whether it asks there."""
+    """Whether the subtree of the largest log weight below every node asks there."""
     n = parent.size
     children = np.zeros(n)
     asks = np.zeros(n, dtype=np.bool_)
@@ -247,7 +247,7 @@ def learn_in_turn(ends, z, parent, first_child, kind, prior, arrays):
             here = log_predictive(kind, total[node], prior, z[i])
             q = here
             if first_child[node] >= 0:
-                # (8), then (6), which adds q(child) / p(y | node) to the odds of g.
+                # (8), then (6): the odds of g times q(child) / p(y | node).
                 stop = here - softplus(log_odds[node])
                 q = logaddexp(stop, below - softplus(-log_odds[node]))
                 log_odds[node] += below - here

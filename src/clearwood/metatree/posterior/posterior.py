@@ -1,15 +1,21 @@
 """Theorem 1: the posterior over all prunings of T_max, and what follows from it.
 
-Symbols are the paper's: ``s`` is a node, ``g_s`` the prior probability that a tree
-that reaches it asks on there, ``p(y_s)`` the evidence of the rows below ``s`` where it
-is a leaf, and ``q_s`` their evidence averaged over all prunings. From the leaves up,
+Symbols are the paper's: ``s`` is a node, ``g_s`` the prior probability that a tree that
+has ``s`` asks on there (has it as an inner node), ``p(y_s)`` the evidence of the rows
+that pass through ``s`` where it is a leaf, and ``q_s`` their evidence averaged over all
+prunings. From the leaves up,
 
     q_s = p(y_s)                                          at leaves of T_max,
     q_s = (1 - g_s) p(y_s) + g_s prod_children q_child    elsewhere: (10) and (11),
 
 and given the rows a tree asks on at ``s`` with the probability (9)
 
-    g_s prod_children q_child / q_s.
+    g_s prod_children q_child / q_s
+
+(printed with the posterior ``g_s`` on the right; the prior is meant). Rows may stop at
+an inner node, which the paper has not (a category never seen, a missing value): they
+are one more child, a leaf, and their evidence one more factor of ``prod_children``.
+Nodes stand parents first. Proposition 1, row by row, is ``_kernels.learn_in_turn``.
 """
 
 from __future__ import annotations
@@ -28,7 +34,7 @@ from clearwood.metatree.posterior.structure import BareTree, Structure
 from clearwood.metatree.posterior.top_trees import best_trees
 
 TIE = 1e-12
-"""Log probabilities that differ by less, times their size, count as equal."""
+"""Rounding error of log probabilities, relative to the log evidence."""
 
 
 def compute_posterior(
@@ -38,7 +44,7 @@ def compute_posterior(
 
     Parameters
     ----------
-    structure : Structure
+    structure : Structure or BareTree
     model : LeafModel
     g : ndarray of shape (n_nodes,)
         Prior of (2), 0 at leaves of T_max.
@@ -53,15 +59,15 @@ def compute_posterior(
     total = add_below(model, own, structure.parent)
     log_marginal = model.log_marginal(total)
     # Rows that stop at an inner node are one more child of it, without questions.
-    inner, log_own = ~structure.is_leaf, np.zeros(len(own))
-    stopped = own[inner]
-    if stopped.any():
-        log_own[inner] = model.log_marginal(stopped)
+    inner = ~structure.is_leaf
+    log_stopped = np.zeros(len(own))
+    if own[inner].any():
+        log_stopped[inner] = model.log_marginal(own[inner])
     # q_s and the odds of asking on, from the leaves up: (9) to (11).
-    log_stop, log_split = _kernels.logs_of_prior(g)
+    log_not_g, log_g = _kernels.logs_of_prior(g)
     log_q, log_odds = _kernels.evidence_up(
         structure.parent, structure.first_child,
-        log_stop + log_marginal, log_split, log_own,
+        log_not_g + log_marginal, log_g, log_stopped,
     )  # fmt: skip
     return Posterior(structure, model, own, total, log_marginal, log_q, log_odds)
 
@@ -107,9 +113,9 @@ class Posterior:
     own, total : ndarray of shape (n_nodes, n_stats)
         Statistics of the rows that end at a node, and of all that pass through it.
     log_marginal : ndarray of shape (n_nodes,)
-        Evidence of a node's rows where the tree stops at it.
+        Log p(y_s).
     log_q : ndarray of shape (n_nodes,)
-        The same averaged over all trees: (10).
+        Log q_s: (10) and (11).
     log_odds : ndarray of shape (n_nodes,)
         ``log(g / (1 - g))`` of the posterior g of (9); -inf at leaves of T_max.
     """
@@ -123,7 +129,7 @@ class Posterior:
     log_odds: np.ndarray
 
     def copy(self) -> Posterior:
-        """The same on arrays of its own."""
+        """A copy that learning row by row may change in place."""
         names = ("own", "total", "log_marginal", "log_q", "log_odds")
         return replace(self, **{name: getattr(self, name).copy() for name in names})
 
@@ -141,8 +147,8 @@ class Posterior:
     def stop(self) -> np.ndarray:
         """Posterior probability that a tree that reaches the node stops there.
 
-        Not ``1 - g``, which is 0 where g is nearly 1: a row that is most improbable
-        below a node may owe all its density to such a small weight.
+        Not ``1 - g``, which rounds to 0 where g is nearly 1: where a row is far less
+        probable below the node than at it, even that weight matters.
         """
         return special.expit(-self.log_odds)
 
@@ -153,7 +159,7 @@ class Posterior:
 
     @cached_property
     def leaf(self) -> np.ndarray:
-        """Posterior probability that a tree has the node as a leaf."""
+        """Posterior probability that the node is a leaf of the tree: reach * stop."""
         return self.reach * self.stop
 
     @cached_property
@@ -165,32 +171,32 @@ class Posterior:
         )
 
     @cached_property
-    def _log_weights(self) -> tuple[np.ndarray, np.ndarray]:
-        """Logs of 1 - g and of g."""
+    def _log_stop_and_split(self) -> tuple[np.ndarray, np.ndarray]:
+        """Logs of the posterior 1 - g and of g; -inf where 0."""
         with np.errstate(divide="ignore"):
             return special.log_expit(-self.log_odds), special.log_expit(self.log_odds)
 
     @property
     def _tie(self) -> float:
-        """What a question costs beyond its probability, so that ties stay small."""
+        """Taken off per inner node: of equally probable trees the smallest wins."""
         return TIE * (1.0 + abs(self.log_evidence))
 
     def map_tree(self) -> PrunedTree:
         """The most probable tree; of equally probable ones the smallest.
 
         Trees count as equally probable where their log probabilities differ by less
-        than 1e-12 of the log evidence per question that one has more.
+        than ``1e-12 (1 + |log evidence|)`` per inner node that one has more.
 
         Returns
         -------
         PrunedTree
         """
         s = self.structure
-        log_stop, log_split = self._log_weights
+        log_stop, log_split = self._log_stop_and_split
         asks = _kernels.best_below(
             s.parent, s.first_child, log_stop, log_split - self._tie
         )
-        return self._tree(asks)
+        return self.pruned(asks)
 
     def top_trees(self, k: int) -> list[PrunedTree]:
         """The ``k`` most probable trees, best first; ties as in :meth:`map_tree`.
@@ -205,7 +211,7 @@ class Posterior:
         list of PrunedTree
         """
         s = self.structure
-        log_stop, log_split = self._log_weights
+        log_stop, log_split = self._log_stop_and_split
         found = best_trees(
             s.first_child, s.n_children, log_stop, log_split - self._tie, k
         )
@@ -213,7 +219,7 @@ class Posterior:
         for inner in found:
             asks = np.zeros(s.n_nodes, dtype=bool)
             asks[inner] = True
-            trees.append(self._tree(asks))
+            trees.append(self.pruned(asks))
         return trees
 
     def sample_trees(self, n: int, random_state: Any = None) -> np.ndarray:
@@ -234,38 +240,25 @@ class Posterior:
         _kernels.draw_down(self.structure.parent, asks)
         return asks
 
-    def log_probability(self, asks: np.ndarray) -> float:
-        """Log posterior probability of one tree: (5).
-
-        Parameters
-        ----------
-        asks : ndarray of bool of shape (n_nodes,)
-            Whether the tree asks on at the node; below a node where it does not,
-            entries are of no account.
-        """
-        return self.pruned(asks).log_probability
-
     def pruned(self, asks: np.ndarray) -> PrunedTree:
-        """The tree that asks at some nodes, such as a row of :meth:`sample_trees`.
+        """The tree that asks at some nodes, with its probability: (5).
 
         Parameters
         ----------
         asks : ndarray of bool of shape (n_nodes,)
-            As in :meth:`log_probability`.
+            Whether the tree asks on at the node, such as a row of :meth:`sample_trees`;
+            below a node where it does not, entries are of no account.
         """
-        return self._tree(np.asarray(asks, dtype=bool))
-
-    def _tree(self, asks: np.ndarray) -> PrunedTree:
         s = self.structure
-        inner = (asks & ~s.is_leaf)[None].copy()
-        _kernels.draw_down(s.parent, inner)
-        has = np.ones(s.n_nodes, dtype=bool)
-        has[1:] = inner[0, s.parent[1:]]
-        leaves = np.flatnonzero(has & ~inner[0])
-        nodes = np.flatnonzero(inner[0])
-        log_stop, log_split = self._log_weights
-        log_probability = float(log_split[nodes].sum() + log_stop[leaves].sum())
-        return PrunedTree(nodes, leaves, log_probability)
+        asks = np.asarray(asks, dtype=bool) & ~s.is_leaf
+        # One draw of as many as there are rows.
+        _kernels.draw_down(s.parent, asks[None])
+        exists = np.ones(s.n_nodes, dtype=bool)
+        exists[1:] = asks[s.parent[1:]]
+        inner, leaves = np.flatnonzero(asks), np.flatnonzero(exists & ~asks)
+        log_stop, log_split = self._log_stop_and_split
+        log_probability = float(log_split[inner].sum() + log_stop[leaves].sum())
+        return PrunedTree(inner, leaves, log_probability)
 
     def path_weights(self, ends: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """How the prediction for a row mixes the nodes on its way.
@@ -278,7 +271,7 @@ class Posterior:
         Returns
         -------
         nodes : ndarray of int32 of shape (n_ends, n_levels)
-            The way from the root; behind the end, the end again.
+            The way from the root; after the end, the end again.
         weight : ndarray of shape (n_ends, n_levels)
             Posterior probability that the tree stops at the node; at the end all
             that is left, and 0 behind it.

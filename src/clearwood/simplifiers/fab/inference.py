@@ -1,16 +1,17 @@
 """Factorized asymptotic Bayesian inference of few rules (Hara & Hayashi 2018).
 
-A row n has a target y and answers s to the L statements of the ensemble. Component k
-of a mixture of K gives every answer and the target independently of each other, with
-parameters Pi: p(y, s, k) = alpha_k p(y | phi_k) prod_l p(s_l | eta_kl). Rows belong to
-components with responsibilities beta_nk; N_k is their sum over rows, and omega the
-price of a component (eq. 12).
+A row n has a target y and answers s_l in {0, 1} to the L statements of the ensemble,
+such as ``x_d > b``. Component k of a mixture of K gives every answer and the target
+independently of each other, with parameters Pi: p(y, s, k) = alpha_k p(y | phi_k)
+prod_l p(s_l | eta_kl). Rows belong to components with responsibilities beta_nk; N_k is
+their sum over rows, and a component costs omega log(N_k + 1) in the bound (eq. 12).
 
 :func:`fit_mixture` is Algorithm 1: E-step, truncation, M-step, lower bound. Everything
 is computed on bins: the log-likelihood of a row's statements (eq. 6) is a sum over
 features of one table entry each, and the M-step's sums over statements are prefix sums
-of one histogram. With N rows and D features an iteration costs ``O(K (L + N D))``; the
-dense formulas cost ``O(K L N)``.
+of one histogram. With N rows and D features an iteration costs ``O(K (L + N D))``, the
+dense formulas ``O(K L N)``; each pass of eq. 13 adds ``O(K N)`` to both. The records of
+a fit come after the algorithm, then the steps in its order.
 """
 
 from __future__ import annotations
@@ -51,7 +52,8 @@ def fit_mixture(
     start : Parameters
         Pi at the start.
     counts : ndarray of shape (K,)
-        Sum over rows of q(u_k) at the start; of q, eq. 13 needs no more.
+        N_k at the start. Eq. 13 needs of the responsibilities before only these sums,
+        so they are not kept.
     max_iter : int
         Most iterations.
     tol : float
@@ -68,18 +70,18 @@ def fit_mixture(
     Fit
     """
     omega = problem.omega if truncate else 0.0
+    # Without omega eq. 13 does not ask for the counts: one pass is exact.
+    most_passes = max_passes if truncate else 1
     parameters, components = start, np.arange(len(start.share))
     history: list[Iteration] = []
     bound, converged = -np.inf, False
     while len(history) < max_iter and not converged:
         # E-step (eq. 13)
-        rows = with_log_joint(problem, parameters)
-        counts, n_passes = _e_step(
-            rows, counts, omega, inner_tol, max_passes if truncate else 1
-        )
-        # What follows needs of beta but these sums over rows.
+        scored = with_log_joint(problem, parameters)
+        counts, n_passes = _settle_counts(scored, counts, omega, inner_tol, most_passes)
+        # beta at these counts; all further steps need only sums of it over rows.
         penalty = omega / (counts + 1.0)
-        sums = Sums(*rows.map_sum(_sums, penalty, problem, parameters.output))
+        sums = Sums(*scored.map_sum(_sums, penalty, problem, parameters.output))
         # Region truncation
         if truncate:
             kept = sums.counts >= TRUNCATION_SHARE * problem.total_weight
@@ -183,6 +185,8 @@ class ScoredBlock(NamedTuple):
 class Sums(NamedTuple):
     """Sums over rows that determine the M-step and the lower bound.
 
+    The mass of a row in a component is its responsibility times its weight.
+
     Attributes
     ----------
     histogram : ndarray of shape (total number of bins, K)
@@ -192,7 +196,7 @@ class Sums(NamedTuple):
     entropy : ndarray of shape (K,)
         Of the responsibilities.
     target : ndarray of shape (n_sums, K)
-        What the output model asks for.
+        Of the targets: see ``statistics`` of the output model.
     """
 
     histogram: np.ndarray
@@ -253,18 +257,21 @@ def _with_log_joint(
     return ScoredBlock(*rows, log_joint)
 
 
-def _e_step(
-    rows: Blocks[ScoredBlock],
+def _settle_counts(
+    scored: Blocks[ScoredBlock],
     counts: np.ndarray,
     omega: float,
     inner_tol: float,
     max_passes: int,
 ) -> tuple[np.ndarray, int]:
-    """Repeat eq. 13 until the counts stand still; beta depends on them alone."""
+    """The counts N_k at which eq. 13 stands still, and the passes it took.
+
+    Besides the parameters, beta depends on them alone.
+    """
     for done in range(1, max_passes + 1):
-        before = counts
-        (counts,) = rows.map_sum(_counts, omega / (before + 1.0))
-        if np.all(np.abs(counts - before) <= inner_tol * (counts + 1.0)):
+        last = counts
+        (counts,) = scored.map_sum(_counts, omega / (last + 1.0))
+        if np.all(np.abs(counts - last) <= inner_tol * (counts + 1.0)):
             return counts, done
     return counts, max_passes
 
@@ -304,7 +311,7 @@ def sums_of_rows(
 def keep_components(
     kept: np.ndarray, sums: Sums, parameters: Parameters
 ) -> tuple[Sums, Parameters]:
-    """Drop the components that do not stay."""
+    """Region truncation: only the components marked in ``kept`` stay."""
     if kept.all():
         return sums, parameters
     output = parameters.output
@@ -336,7 +343,8 @@ def lower_bound(
 ) -> float:
     """Eq. 12 after an M-step; no row is looked at again.
 
-    ``before`` are the parameters around which ``sums.target`` was taken.
+    ``before`` are the parameters of the E-step: a Gaussian's ``sums.target`` are sums
+    of ``y - before.mean`` and its square.
     """
     statements = float((sums.histogram * statement_table(problem, parameters)).sum())
     output = problem.output.expected_log_density(
@@ -367,11 +375,15 @@ def make_problem(
 
 
 def merge_equal_rows(block: tuple[np.ndarray, np.ndarray, np.ndarray]) -> RowBlock:
-    """Rows of equal codes and target become one row with their summed weight."""
+    """Rows of equal codes and target become one row with their summed weight.
+
+    Rows without weight go.
+    """
     codes, target, weight = block
     n_rows = len(codes)
     values = np.ascontiguousarray(target).view(np.uint8).reshape(n_rows, -1)
     raw = np.hstack([codes.view(np.uint8).reshape(n_rows, -1), values])
+    # One record of bytes per row, so that whole rows are compared.
     rows = np.ascontiguousarray(raw).view([("row", "V", raw.shape[1])]).reshape(-1)
     _, first, inverse = np.unique(rows, return_index=True, return_inverse=True)
     merged = np.bincount(inverse.reshape(-1), weights=weight, minlength=len(first))
@@ -413,7 +425,7 @@ class Mixture(NamedTuple):
         )
 
     def predict(self, codes: np.ndarray) -> np.ndarray:
-        """What the component says that a row's statements make most probable (eq. 10).
+        """What the most probable component says, given a row's statements (eq. 10, 11).
 
         ``codes`` are bins of all features (n_rows, n_features).
         """
