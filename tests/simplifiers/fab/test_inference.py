@@ -195,3 +195,16 @@ def test_merge_keeps_the_total_weight_and_distinct_rows():
     merged = fab.merge_equal_rows((codes, target, weight))
     rows = {(*c, t): w for c, t, w in zip(merged[0].tolist(), *merged[1:])}
     assert rows == {(0, 1, 1.0): 3.0, (2, 1, 1.0): 0.5, (0, 1, 2.0): 4.0}
+
+
+def test_em_goes_on_without_a_component_that_no_row_belongs_to():
+    X, target, bins, output = regression(0)
+    problem = make_problem(bins.transform(X), target, np.ones(len(X)), bins, output)
+    start, counts = start_of(problem, 0)
+    mean = start.output.mean.copy()
+    mean[2] = 1e6
+    start = start._replace(output=start.output._replace(mean=mean))
+    fit = fit_mixture(problem, start, counts, truncate=False)
+    assert fit.components.tolist() == [0, 1, 3, 4, 5]
+    assert np.isfinite([step.bound for step in fit.history]).all()
+    assert fit.converged

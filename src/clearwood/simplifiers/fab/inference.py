@@ -27,7 +27,10 @@ from clearwood.simplifiers.fab import _kernels
 from clearwood.simplifiers.fab.outputs import Output
 
 TRUNCATION_SHARE = 1e-8
-"""A component with a smaller share of the rows is dropped (delta of Algorithm 1)."""
+"""A component with a smaller alpha is dropped (delta of Algorithm 1)."""
+
+SMALLEST = np.finfo(np.float64).tiny
+"""Mass below which a component's means are not numbers."""
 
 
 def fit_mixture(
@@ -43,7 +46,8 @@ def fit_mixture(
 ) -> Fit:
     """Algorithm 1 from one start; with ``truncate=False``, EM (appendix A).
 
-    EM has omega = 0, one pass of eq. 13, and keeps all its components.
+    EM has omega = 0, one pass of eq. 13, and keeps all its components that any row
+    belongs to.
 
     Parameters
     ----------
@@ -82,11 +86,11 @@ def fit_mixture(
         # beta at these counts; all further steps need only sums of it over rows.
         penalty = omega / (counts + 1.0)
         sums = Sums(*scored.map_sum(_sums, penalty, problem, parameters.output))
-        # Region truncation
-        if truncate:
-            kept = sums.counts >= TRUNCATION_SHARE * problem.total_weight
-            sums, parameters = keep_components(kept, sums, parameters)
-            components = components[kept]
+        # Region truncation; EM loses only what has no mass left to divide by
+        least = TRUNCATION_SHARE * problem.total_weight if truncate else SMALLEST
+        kept = sums.counts >= least
+        sums, parameters = keep_components(kept, sums, parameters)
+        components = components[kept]
         # M-step (eq. 14)
         before, parameters = parameters, m_step(problem, sums, parameters)
         counts = sums.counts
