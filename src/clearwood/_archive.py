@@ -20,6 +20,9 @@ from clearwood._files import write_bytes
 from clearwood.exceptions import InputError, ModelFormatError
 
 FORMAT = "clearwood.archive"
+OLDER = "clearwood.meta_tree"
+"""What the same files were called while meta-trees alone were written so."""
+
 VERSION = 1
 
 MOST_TEXT = 64 * 2**20
@@ -85,7 +88,8 @@ def read_archive(path: str | Path) -> tuple[Place, Callable[..., np.ndarray]]:
         raise ModelFormatError("model.json is too large.")
     document = parse_json(parts.pop("model.json", b""), "model.json")
     top = Place(document, "model.json")
-    if top["format"].text() != FORMAT or top["version"].integer() != VERSION:
+    is_ours = top["format"].text() in (FORMAT, OLDER)
+    if not is_ours or top["version"].integer() != VERSION:
         raise ModelFormatError(
             f"format: expected {FORMAT!r}, version {VERSION}; read the file with the "
             "version of Clearwood that wrote it."

@@ -3,11 +3,12 @@
 import io
 import zipfile
 from copy import copy
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.datasets import load_wine
+from sklearn.datasets import load_iris, load_wine
 from sklearn.ensemble import ExtraTreesRegressor, RandomForestClassifier
 
 import clearwood as cw
@@ -134,3 +135,10 @@ def test_other_zips_are_refused(tmp_path):
     (tmp_path / "b.zip").write_bytes(b"PK\x03\x04" + bytes(50))
     with pytest.raises(ModelFormatError, match="Not an archive"):
         cw.load(tmp_path / "b.zip")
+
+
+def test_files_from_when_only_meta_trees_were_archives_load():
+    X, y = load_iris(return_X_y=True)
+    old = cw.load(Path(__file__).parent / "files" / "meta_tree-before.zip")
+    new = cw.MetaTreeClassifier().fit(X[::3], y[::3])
+    np.testing.assert_array_equal(old.predict_proba(X), new.predict_proba(X))
