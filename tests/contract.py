@@ -83,7 +83,8 @@ def test_missing_values_and_categories_are_read(case):
         np.testing.assert_array_equal(says(found, table), says(found, X))
     # A ward that nobody has seen, and none at all.
     strange = pd.DataFrame({"age": [np.nan, 30.0, 70.0], "ward": ["west", None, None]})
-    assert np.isin(found.predict(strange), y).all() or not case.classifies
+    answers = found.predict(strange)
+    assert np.isin(answers, y).all() if case.classifies else np.isfinite(answers).all()
     if case in SIMPLIFIERS:
         text = str(found.rules_)
         assert "age <= 60" in text or "age > 60 or missing" in text

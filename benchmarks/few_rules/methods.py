@@ -92,7 +92,10 @@ def additive(case):
 @lru_cache(maxsize=len(SIZES))
 def _fab(key, size, rules):
     case = make_case(*key)
-    fab = estimator(case, "FABRules", max_rules=size, rules=rules)
+    fab = estimator(
+        case, "FABRules", max_rules=size, rules=rules,
+        min_rows=1 if rules == "regions" else 5,  # the paper's regions as they are
+    )  # fmt: skip
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # that the rules are poor is seen below
         return fab.fit(case.X, case.y)

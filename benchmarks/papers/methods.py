@@ -17,6 +17,7 @@ from clearwood.simplifiers.in_trees.algorithm import R_PACKAGE
 
 FAB_PAPER = {
     "rules": "regions",
+    "min_rows": 1,
     "target": "labels",
     "_choose_by": "soft",
     "max_rules": 11,

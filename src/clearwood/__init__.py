@@ -61,7 +61,8 @@ _HOME = {
     "stability": "comparison.stability",
 }
 _ROOMS = (
-    "datasets", "ensembles", "exceptions", "metatree", "reporting", "rules", "sampling",
+    "comparison", "conjugate", "datasets", "ensembles", "exceptions", "metatree",
+    "reporting", "rules", "sampling",
 )  # fmt: skip
 
 __all__ = sorted([*_HOME, *_ROOMS, "__version__"])

@@ -129,6 +129,11 @@ def _check_usage(files: tuple[str, ...], options: dict[str, Any]) -> None:
             raise click.UsageError(f"--{name} is for --method list.")
     if not re.fullmatch("auto|[1-9][0-9]*", options["n_rules"]):
         raise click.UsageError("--n-rules must be auto or a number from 1.")
+    if options["n_rules"] != "auto" and int(options["n_rules"]) > options["max_rules"]:
+        raise click.UsageError(
+            f"--n-rules {options['n_rules']} is more than --max-rules "
+            f"{options['max_rules']}, the most lines that are printed."
+        )
     both = set(names(options["increasing"])) & set(names(options["decreasing"]))
     if both:
         raise click.UsageError(

@@ -149,10 +149,6 @@ def ground(place: Place, places: Sequence[Place]) -> list[Place]:
     return polygon
 
 
-def _corners(polygon: list[Place]) -> str:
-    return " ".join(f"{x:.1f},{y:.1f}" for x, y in polygon)
-
-
 def _nearer(polygon: list[Place], place: Place, other: Place) -> list[Place]:
     """The part of a polygon on this side of the middle between two places."""
     along = (other[0] - place[0], other[1] - place[1])

@@ -107,7 +107,8 @@ class Explanation:
     rule : int or None
         Number of the rule that decides; None in a sum and in an average.
     tried : tuple of Tried
-        The rules up to the one that decides; in a sum or an average, all of them.
+        The rules up to the one that decides; in a sum or an average, all of them, but
+        for a last line without weight where a rule holds.
     totals : dict
         In a sum what the rules add up to, in an average what they say on average,
         for each class or for the target; else empty.
@@ -116,6 +117,8 @@ class Explanation:
         and averages only those that classify have any: every rule moves a value.
     combine : {"first", "sum", "average"}
         As in ``RuleSet``.
+    asks_nothing : {"otherwise", "always"}
+        When the last line has a say.
     """
 
     target: str
@@ -125,6 +128,7 @@ class Explanation:
     totals: dict[Any, float]
     changes: tuple[Change, ...]
     combine: str = "first"
+    asks_nothing: str = "otherwise"
 
     def __str__(self) -> str:
         return "\n".join(wrapped(line) for line in _lines(self))
@@ -299,6 +303,8 @@ def _explain_row(
         _tried(rules, number, rule, row, texts, steps)
         for number, rule in enumerate(rules, start=1)
     ]
+    if rules.otherwise.weight == 0 and any(one.holds for one in tried[:-1]):
+        del tried[-1]
     decides = rules.decides(encoded)
     rule = None if decides is None else int(decides[0]) + 1
     found = rules.comes_to(encoded).reshape(-1).tolist()
@@ -311,6 +317,7 @@ def _explain_row(
         dict(zip(rules.classes or (rules.target,), found)),
         smallest_changes(rules, row, texts, fixed, steps) if has_changes else (),
         rules.combine,
+        rules.asks_nothing,
     )
 
 
@@ -392,8 +399,9 @@ def _lines(told: Explanation) -> list[str]:
 
 
 def _sum_lines(told: Explanation) -> list[str]:
-    *rules, constant = told.tried
-    lines = [f"  {constant.says}  always"]
+    rules = [tried for tried in told.tried if tried.answers]
+    last = [tried for tried in told.tried if not tried.answers]
+    lines = [f"  {tried.says}  {told.asks_nothing}" for tried in last]
     for tried in rules:
         if tried.holds:
             lines.append(f"  {tried.says}  by rule {tried.number}")

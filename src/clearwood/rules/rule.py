@@ -53,7 +53,7 @@ class Rule:
         of the predicted class (Wilson). Regression: of the mean of the target
         (Student); NaN for one row. Of the true labels or values where they are
         known, else of what the teacher says. Weights count by the effective number
-        of rows. What a rule says may lie outside where it also learnt from made rows.
+        of rows. What a rule says may lie outside where it learnt from synthetic rows.
         The interval does not know that the rule was searched for on these rows, so
         there it is too narrow: see :meth:`RuleSet.described_on`.
     disagreement : float

@@ -225,6 +225,11 @@ def test_an_explanation_names_all_that_take_part():
         "      age > 10  (age is 5, off by 5)",
     ]
     assert told.rule is None and told.combine == "average"
+    # Without weight the last line speaks only where no other does.
+    assert "22" not in str(values(0.0).explain({"height": 6.0, "age": 5.0}))
+    nothing_holds = values(0.0).explain({"height": 1.0, "age": 5.0})
+    assert "  22 with weight 0  otherwise" in str(nothing_holds).splitlines()
+    assert "otherwise" in nothing_holds._repr_html_()
     told = classes().explain({"height": 6.0, "age": 5.0})
     assert "the largest weighted average (no 0.4667, yes 0.5333) of" in str(told)
     assert [change.prediction for change in told.changes] == ["no"]

@@ -52,6 +52,15 @@ def test_rules_explain_a_real_forest(cancer):
     assert fab.rules_.about["model"].endswith("RandomForestClassifier")
 
 
+def test_regions_of_few_rows_are_not_printed(cancer):
+    X, y, forest = cancer
+    every = quick(forest, rules="regions", min_rows=1).fit(X, y).rules_
+    least = int(min(rule.caught for rule in every.rules)) + 1
+    found = quick(forest, rules="regions", min_rows=least).fit(X, y).rules_
+    assert 1 < found.n_rules < every.n_rules
+    assert all(rule.caught >= least for rule in found.rules)
+
+
 def test_predict_is_the_printed_rules_and_not_the_soft_posterior(cancer):
     X, y, forest = cancer
     fab = quick(forest).fit(X, y)

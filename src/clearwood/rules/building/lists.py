@@ -19,7 +19,7 @@ from clearwood.rules.conditions import (
     Condition,
     matches_all,
 )
-from clearwood.rules.rule import Rule, first_match
+from clearwood.rules.rule import Rule
 from clearwood.rules.rule_kinds import RuleList, RuleSum
 from clearwood.rules.scores import fidelity, variance
 from clearwood.rules.statistics import Kind, described
@@ -31,14 +31,15 @@ def build_rule_set(
     training: Training,
     *,
     max_rules: int | None = None,
+    min_rows: float = 1,
     round_cuts: bool = True,
 ) -> RuleList:
     """Make an ordered list of rules of some regions.
 
     A rule says the mean of what it is taught on the region's rows (the most
     probable class). Rules stand by agreement with that, best first; a
-    region that holds no rows or all, or whose rows all belong to earlier rules, is
-    left out. Literals without which a rule holds the same rows are dropped.
+    region that holds no rows or all, or catches too few, is left out. Literals without
+    which a rule holds the same rows are dropped.
 
     Parameters
     ----------
@@ -48,6 +49,9 @@ def build_rule_set(
         Rows and what is said of them; without synthetic ones.
     max_rules : int, optional
         Most lines, ``otherwise`` included; it takes the rows of rules beyond.
+    min_rows : float, default=1
+        Fewest rows that a rule catches, each counted with its weight but no less than
+        once; with 1, all rules stay that some row reaches.
     round_cuts : bool, default=True
         Replace each bound by the shortest decimal that separates the same
         training values, and each predicted value by a short one within half a
@@ -70,7 +74,7 @@ def build_rule_set(
         _rule(pruned[i], held[i], training, round_cuts)
         for i in _in_printed_order(kept, held, training)
     ]
-    rules = _without_idle(rules, encoded)
+    rules = _with_rows(rules, training, min_rows)
     if max_rules is not None:
         rules = rules[: max_rules - 1]
     otherwise = _otherwise(rules, training, round_cuts)
@@ -232,13 +236,16 @@ def _in_printed_order(
     return sorted(kept, key=lambda i: (-found[i], -support[i], i))
 
 
-def _without_idle(rules: list[Rule], encoded: np.ndarray) -> list[Rule]:
-    """Leave out rules that catch no row first: nothing that is predicted changes."""
-    if not rules:
-        return rules
-    matches = np.array([rule.matches(encoded) for rule in rules]).T
-    busy = set(first_match(matches).tolist())
-    return [rule for i, rule in enumerate(rules) if i in busy]
+def _with_rows(rules: list[Rule], training: Training, min_rows: float) -> list[Rule]:
+    """Leave out rules that catch too few rows, which go on to the next."""
+    kept = []
+    free = np.ones(len(training), dtype=bool)
+    for rule in rules:
+        caught = free & rule.matches(training.encoded)
+        if training.counts[caught].sum() >= min_rows:
+            kept.append(rule)
+            free &= ~caught
+    return kept
 
 
 def _mean_taught(rows: np.ndarray, training: Training) -> np.ndarray:

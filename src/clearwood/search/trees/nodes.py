@@ -38,7 +38,7 @@ class TreeProblem(NamedTuple):
     stats : ndarray of shape (n_rows, n_scores + 3)
         Per row its scores, its weight, whether it counts as support, and one.
     hard, soft : float
-        What a leaf loses: see ``_tree_kernels.leaf_loss``.
+        What a leaf loses: see ``_kernels.leaf_loss``.
     constant : float
         What is lost besides.
     literal : float

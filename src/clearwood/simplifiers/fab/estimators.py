@@ -110,17 +110,13 @@ class _FABRules(RulesFromEnsemble):
             tol=self.tol * problem.total_weight,
             max_iter=self.max_iter,
         )
-        print_rules: Callable[..., RuleSet]
-        if self.rules == "refined":
-            print_rules = partial(
-                refined_rules, training=training, max_rules=most,
-                min_rows=self.min_rows, round_cuts=self.round_cuts,
-            )  # fmt: skip
-        else:
-            print_rules = partial(
-                region_rules, training=training, max_rules=most,
-                round_cuts=self.round_cuts,
-            )  # fmt: skip
+        print_rules: Callable[..., RuleSet] = partial(
+            refined_rules if self.rules == "refined" else region_rules,
+            training=training,
+            max_rules=most,
+            min_rows=self.min_rows,
+            round_cuts=self.round_cuts,
+        )
         # One component alone would hold every row and say what `otherwise` says.
         n_components = min(max(most - 1, 2), problem.n_rows)
         if most == 1 or len(problem.bins.used_features) == 0:
@@ -234,7 +230,7 @@ class FABRulesClassifier(ClassifiesByRules, _FABRules):
         Most lines printed, ``otherwise`` included.
     min_rows : int, default=5
         Fewest training rows that a rule catches, each counted with its weight but no
-        less than once. The regions of ``rules="regions"`` may hold fewer.
+        less than once.
     target : {"ensemble", "labels"}, default="ensemble"
         What the rules are fitted to: what the ensemble predicts (probabilities,
         or values), so that they explain the model; or the labels, as in the paper.

@@ -62,7 +62,12 @@ def component_boxes(
 
 
 def region_rules(
-    boxes: np.ndarray, training: Training, *, max_rules: int, round_cuts: bool = True
+    boxes: np.ndarray,
+    training: Training,
+    *,
+    max_rules: int,
+    min_rows: float = 5,
+    round_cuts: bool = True,
 ) -> RuleSet:
     """The boxes as they are, in the order of their agreement with the target.
 
@@ -73,6 +78,8 @@ def region_rules(
     training : Training
     max_rules : int
         Most lines, ``otherwise`` included.
+    min_rows : float, default=5
+        Fewest training rows that a rule catches.
     round_cuts : bool, default=True
         As in :func:`~clearwood.rules.build_rule_set`.
 
@@ -81,7 +88,11 @@ def region_rules(
     RuleSet
     """
     return build_rule_set(
-        _regions(boxes, training), training, max_rules=max_rules, round_cuts=round_cuts
+        _regions(boxes, training),
+        training,
+        max_rules=max_rules,
+        min_rows=min_rows,
+        round_cuts=round_cuts,
     )
 
 
@@ -99,10 +110,8 @@ def refined_rules(
 
     Parameters
     ----------
-    boxes, training, max_rules, round_cuts
+    boxes, training, max_rules, min_rows, round_cuts
         As in :func:`region_rules`.
-    min_rows : float, default=5
-        Fewest training rows that a rule catches.
 
     Returns
     -------
