@@ -452,6 +452,8 @@ def test_a_real_ctrl_c_ends_in_one_line(frame, tmp_path):
         stderr=subprocess.PIPE,
         text=True,
         bufsize=1,
+        # Whoever runs the tests in the background may have Ctrl-C ignored.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     # The first line comes when the table is read and the long work begins.
     first = running.stderr.readline()
