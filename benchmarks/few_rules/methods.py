@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from benchmarks._study import simplifier
 from benchmarks.few_rules.cases import make_case
 from clearwood.comparison import peers
 
@@ -61,10 +62,9 @@ def of_rules(case, rules):
 
 def estimator(case, name, **settings):
     """An estimator of the library for the case's task."""
-    import clearwood as cw
-
-    make = getattr(cw, name + ("Classifier" if case.is_class else "Regressor"))
-    return make(case.model, random_state=case.seed, **settings)
+    return simplifier(
+        name, case.is_class, case.model, random_state=case.seed, **settings
+    )
 
 
 def along_path(case, name, **settings):

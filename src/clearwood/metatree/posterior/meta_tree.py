@@ -24,16 +24,16 @@ class BareMetaTree:
     ----------
     structure : Structure or BareTree
     model : LeafModel
-    g : float or array-like
-        As in :class:`MetaTree`.
+    g : ndarray of shape (n_nodes,)
+        Prior of asking on, as the functions in ``prior`` give it.
     """
 
     structure: Any
 
-    def __init__(self, structure: Any, model: LeafModel, g: Any = 0.5) -> None:
+    def __init__(self, structure: Any, model: LeafModel, g: np.ndarray) -> None:
         self.structure = structure
         self.model = model
-        self.g = constant_prior(structure, g)
+        self.g = g
         self.own = model.no_rows(structure.n_nodes)
 
     @property
@@ -170,6 +170,9 @@ class MetaTree(BareMetaTree):
     """
 
     structure: Structure
+
+    def __init__(self, structure: Structure, model: LeafModel, g: Any = 0.5) -> None:
+        super().__init__(structure, model, constant_prior(structure, g))
 
     def _asks_as(self, other: BareMetaTree) -> bool:
         return self.structure.same_as(other.structure)

@@ -143,6 +143,11 @@ class RulesFromEnsemble(BaseEstimator):
             self.rules_ = self.rules_.with_target(str(target_name))
         return self
 
+    @property
+    def _most_rules(self) -> Any:
+        """Most lines: those asked for, or the cap; None where there is none."""
+        return self.max_rules if self.n_rules == "auto" else int(self.n_rules)
+
     def _check_sizes(self) -> None:
         if self.n_rules == "auto" or self.max_rules is None:
             return

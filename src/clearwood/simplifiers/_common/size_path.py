@@ -130,14 +130,14 @@ class RulesOnSizePath(RulesFromEnsemble):
     ) -> Any:
         """Settings and size, on held-out rows where there is a choice."""
         self.cv_results_ = None
-        n_rules = None if self.n_rules == "auto" else int(self.n_rules)
-        self.n_rules_ = self.max_rules if n_rules is None else n_rules
-        no_choice = len(settings) == 1 and n_rules is not None
+        self.n_rules_ = self._most_rules
+        is_free = self.n_rules == "auto"
+        no_choice = len(settings) == 1 and not is_free
         if no_choice or self.max_rules == 1 or len(training) < N_FOLDS:
             return settings[0]
         held_out = self._cross_validate(training, settings, seeds)
-        best = held_out.best_settings(n_rules)
-        if n_rules is None:
+        best = held_out.best_settings(None if is_free else self.n_rules_)
+        if is_free:
             self.n_rules_ = held_out.fewest_rules(best)
         self.cv_results_ = {
             name: [getattr(tried, name) for tried in settings]

@@ -101,7 +101,7 @@ class _FABRules(RulesFromEnsemble):
     def _find_rules(
         self, training: Training, generator: np.random.Generator
     ) -> dict[str, str]:
-        most = self.max_rules if self.n_rules == "auto" else int(self.n_rules)
+        most = self._most_rules
         problem = self._problem(training)
         fit = partial(
             fit_mixture,

@@ -74,7 +74,7 @@ class _InTrees(RulesFromEnsemble):
             self.ensemble_,
             training,
             self._procedure,
-            max_rules=self.max_rules if self.n_rules == "auto" else int(self.n_rules),
+            max_rules=self._most_rules,
             min_rows=self.min_rows,
             max_depth=self.max_depth,
             max_trees=self.max_trees,

@@ -77,7 +77,7 @@ class _NodeHarvest(RulesFromEnsemble):
         taught = training.taught[:, 1:] if is_binary else training.taught
         programme = make_programme(nodes.held, taught, training.weight)
         candidates = most_telling(programme)
-        most = self.max_rules if self.n_rules == "auto" else int(self.n_rules)
+        most = self._most_rules
         if most is None:
             path = [harvest(programme, candidates)]
         else:
