@@ -12,14 +12,6 @@ from clearwood.plotting.scale import Scale, log_ticks, scale_of
 matplotlib.use("agg")
 
 
-@pytest.fixture(autouse=True)
-def close_figures():
-    yield
-    import matplotlib.pyplot as plt
-
-    plt.close("all")
-
-
 def random_frontier(seed, n=60):
     """Sizes and errors of few values, so that many tie."""
     rng = np.random.default_rng(seed)

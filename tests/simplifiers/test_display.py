@@ -20,14 +20,6 @@ from clearwood.simplifiers.fab.display import FABPathDisplay
 matplotlib.use("agg")
 
 
-@pytest.fixture(autouse=True)
-def close_figures():
-    yield
-    import matplotlib.pyplot as plt
-
-    plt.close("all")
-
-
 def fit(task, n_features=2):
     rng = np.random.default_rng(0)
     X = pd.DataFrame(rng.uniform(size=(300, n_features)))

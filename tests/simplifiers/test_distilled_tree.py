@@ -92,7 +92,8 @@ def test_minus_infinity_is_a_value_like_any_other():
     X[:40, 0] = -np.inf
     y = np.where(X[:, 0] == -np.inf, 5.0, X[:, 1])
     model = HistGradientBoostingRegressor(max_iter=20, random_state=0).fit(X, y)
-    for found in (tree_of(model, n_rules=4), cw.RuleListRegressor(model, n_rules=4)):
+    rule_list = cw.RuleListRegressor(model, n_rules=4, random_state=0)
+    for found in (tree_of(model, n_rules=4), rule_list):
         rules = found.fit(X, y).rules_
         again = cw.RuleSet.from_json(rules.to_json())
         np.testing.assert_array_equal(again.predict(X), found.predict(X))

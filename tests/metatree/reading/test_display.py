@@ -15,12 +15,6 @@ matplotlib.use("agg")
 import matplotlib.pyplot as plt
 
 
-@pytest.fixture(autouse=True)
-def close():
-    yield
-    plt.close("all")
-
-
 def awkward():
     n = 4
     names = (LONG, UNBROKEN, "price in $", "$x^$_")

@@ -18,14 +18,6 @@ from clearwood.simplifiers import (
 matplotlib.use("agg")
 
 
-@pytest.fixture(autouse=True)
-def close_figures():
-    yield
-    import matplotlib.pyplot as plt
-
-    plt.close("all")
-
-
 @pytest.fixture(scope="module", params=["classification", "regression"])
 def fitted(request):
     rng = np.random.default_rng(0)

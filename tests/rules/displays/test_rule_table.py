@@ -28,14 +28,6 @@ TAUGHT = RNG.choice(["a", "b", "c"], size=200)
 Y = RNG.choice(["a", "b", "c"], size=200)
 
 
-@pytest.fixture(autouse=True)
-def close_figures():
-    yield
-    import matplotlib.pyplot as plt
-
-    plt.close("all")
-
-
 def numbers_list():
     rules = (
         Rule((Interval(0, low=0.5),), 3.0, (), 40.0, 40.0, 0.8, spread=0.5,
