@@ -4,6 +4,8 @@ import itertools
 
 import numpy as np
 
+from clearwood.search.trees._kernels import LOG_MEAN, LOG_VARIANCE
+
 
 def parts(grid):
     """Per feature its stretch of a box."""
@@ -118,10 +120,18 @@ def leaf_loss(problem, rows):
     scores, weight = problem.stats[rows, :-3], problem.stats[rows, -3]
     if len(rows) == 0:
         return 0.0
+    kind = problem.leaf.kind
+    if kind == LOG_VARIANCE:
+        # The variance of a mixture: of what rows say, and between them.
+        value, square = np.average(scores / weight[:, None], axis=0, weights=weight)
+        return weight.sum() * np.log(square - value**2)
+    if kind == LOG_MEAN:
+        shares = scores.sum(axis=0) / weight.sum()
+        return -sum(s @ np.log(shares[shares > 0]) for s in scores[:, shares > 0])
     hard = min(sum(line[c] for line in scores) for c in range(scores.shape[1]))
     means = scores.sum(axis=0) / weight.sum()
     soft = sum(w * ((s / w - means) ** 2).sum() for s, w in zip(scores, weight))
-    return problem.hard * hard + problem.soft * soft
+    return problem.leaf.hard * hard + problem.leaf.soft * soft
 
 
 def every_split(grid, d):

@@ -18,6 +18,7 @@ from clearwood.search import (
     refine,
 )
 from clearwood.search.grid import LEAST_ROWS
+from clearwood.search.trees._kernels import LOG_MEAN, LOG_VARIANCE, LeafLoss
 from clearwood.search.trees.grow import (
     expansions,
     grow_trees,
@@ -27,6 +28,9 @@ from clearwood.search.trees.grow import (
     transplanted,
 )
 from clearwood.search.trees.nodes import (
+    LEAST_COST,
+    SQUARED_ERROR,
+    TreeProblem,
     as_list,
     inner_nodes,
     leaf_boxes,
@@ -43,21 +47,43 @@ from clearwood.search.trees.splits import (
 )
 
 SEEDS = st.integers(0, 2**32 - 1)
-KINDS = st.sampled_from(["class", "two classes", "values"])
+KINDS = st.sampled_from(
+    ["class", "two classes", "values", "draws", "variances", "shares", "rates"]
+)
+EXACT_CATEGORIES = ("two classes", "values", "rates")
 
 
 def random_problem(rng, kind, n_rows=40, literal=0.0, with_category=True):
     """A small problem in which categories can be split exactly."""
-    with_category = with_category and kind != "class"
+    with_category = with_category and kind in EXACT_CATEGORIES
     grid = random_grid(rng, n_rows, with_category)
     weight = rng.uniform(0.5, 2.0, n_rows)
+    counts = (rng.random(n_rows) < 0.8).astype(float)
+    if kind in ("draws", "variances", "shares", "rates"):
+        return random_projection(rng, kind, grid, weight / weight.sum(), counts)
     loss = random_loss(rng, kind, n_rows)
     if kind == "two classes":
         loss = ClassLoss.of(rng.dirichlet(np.ones(2), n_rows), weight)
-    counts = (rng.random(n_rows) < 0.8).astype(float)
     problem = make_tree_problem(grid, loss, counts, literal)
     # With a soft part, two groups of categories need not stand in order.
-    return problem._replace(soft=0.0) if kind == "two classes" else problem
+    return problem._replace(leaf=LEAST_COST) if kind == "two classes" else problem
+
+
+def random_projection(rng, kind, grid, share, counts):
+    """A small problem of the kinds in which a tree follows a distribution."""
+    n_rows = len(share)
+    if kind == "draws":
+        scores, leaf = rng.normal(size=(n_rows, 3)), SQUARED_ERROR
+    elif kind == "variances":
+        mean, noise = rng.normal(size=n_rows), rng.gamma(1.0, size=n_rows)
+        scores, leaf = np.stack([mean, mean**2 + noise], axis=1), LeafLoss(LOG_VARIANCE)
+    elif kind == "shares":
+        scores, leaf = rng.dirichlet(np.ones(3), n_rows), LeafLoss(LOG_MEAN)
+        scores[0] = [1.0, 0.0, 0.0]
+    else:
+        scores, leaf = rng.gamma(1.0, size=(n_rows, 1)), LeafLoss(LOG_MEAN)
+        scores[0] = 0.0
+    return TreeProblem.of(grid, scores * share[:, None], share, counts, leaf)
 
 
 @given(SEEDS, KINDS)
@@ -195,7 +221,10 @@ def test_the_objective_is_what_rows_and_literals_say(kind, seed):
         assert objective(tree) == pytest.approx(total)
 
 
-@pytest.mark.parametrize("kind", ["class", "two classes", "values"])
+@pytest.mark.parametrize(
+    "kind",
+    ["class", "two classes", "values", "draws", "variances", "shares", "rates"],
+)
 @pytest.mark.parametrize("seed", range(4))
 def test_local_search_never_raises_the_objective(kind, seed):
     rng = np.random.default_rng(seed)

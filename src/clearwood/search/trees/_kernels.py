@@ -7,12 +7,35 @@ rows, so that all splits of a node can be judged by its histogram.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from clearwood._numeric import kernel
 
 N_EXTRA = 3
 """Columns after the scores: weight, support, number of rows."""
+
+SQUARES, LOG_VARIANCE, LOG_MEAN = 0, 1, 2
+
+
+class LeafLoss(NamedTuple):
+    """What a leaf loses, as a function of sums over its rows.
+
+    Attributes
+    ----------
+    kind : int
+        ``SQUARES``: ``hard`` times the least score (the cost of the class that costs
+        least) less ``soft`` times what the mean scores explain of their squares.
+        ``LOG_VARIANCE``: the weight times the log of the variance, of two scores, a
+        value and its square. ``LOG_MEAN``: less the scores times the logs of their
+        means: the cross-entropy of class probabilities, the deviance of a rate.
+    hard, soft : float
+    """
+
+    kind: int
+    hard: float = 0.0
+    soft: float = 0.0
 
 
 @kernel
@@ -56,40 +79,45 @@ def sum_rows(stats, rows):
 
 
 @kernel
-def leaf_loss(sums, hard, soft):
-    """What is lost in a leaf, but for a constant per row.
-
-    ``hard`` times the least score (the cost of the class that costs least) less
-    ``soft`` times what the mean scores explain of their squares.
-    """
+def leaf_loss(sums, leaf):
+    """What is lost in a leaf, but for a constant per row; see :class:`LeafLoss`."""
     n_scores = len(sums) - N_EXTRA
+    weight = sums[n_scores]
+    if weight <= 0.0:
+        return 0.0
+    if leaf.kind == LOG_VARIANCE:
+        mean = sums[0] / weight
+        return weight * np.log(sums[1] / weight - mean * mean)
+    lost = 0.0
+    if leaf.kind == LOG_MEAN:
+        for c in range(n_scores):
+            if sums[c] > 0.0:
+                lost -= sums[c] * np.log(sums[c] / weight)
+        return lost
     least, squares = sums[0], 0.0
     for c in range(n_scores):
         least = min(least, sums[c])
         squares += sums[c] * sums[c]
-    weight = sums[n_scores]
-    if weight <= 0.0:
-        return 0.0
-    return hard * least - soft * squares / weight
+    return leaf.hard * least - leaf.soft * squares / weight
 
 
 @kernel
-def in_order(sums, bins, score):
-    """Some bins of a category by how much one score stands out among the others."""
+def in_order(sums, bins, score, n_compared):
+    """Some bins of a category by how much one score stands out among the first few."""
     n_scores = sums.shape[1] - N_EXTRA
     key = np.empty(len(bins))
     for j in range(len(bins)):
         line = sums[bins[j]]
         others = 0.0
-        for c in range(n_scores):
+        for c in range(n_compared):
             others += line[c]
-        own = line[score] - (others - line[score]) / max(n_scores - 1, 1)
+        own = line[score] - (others - line[score]) / max(n_compared - 1, 1)
         key[j] = own / line[n_scores]
     return bins[np.argsort(key)]
 
 
 @kernel
-def prefix_split(sums, order, kept_right, hard, soft, least):
+def prefix_split(sums, order, kept_right, leaf, least):
     """The best cut in an order of bins: first bins left, all others right.
 
     Bins with rows that are not in the order are summed in ``kept_right``. Returns the
@@ -107,7 +135,7 @@ def prefix_split(sums, order, kept_right, hard, soft, least):
             left[c] += sums[order[j], c]
             right[c] -= sums[order[j], c]
         if left[support] >= least and right[support] >= least:
-            loss = leaf_loss(left, hard, soft) + leaf_loss(right, hard, soft)
+            loss = leaf_loss(left, leaf) + leaf_loss(right, leaf)
             if loss < best:
                 best, n_left = loss, j + 1
     return best, n_left
@@ -126,7 +154,7 @@ def left_is_larger(sums, order, n_left):
 
 
 @kernel
-def split_numeric(sums, hard, soft, least, goes_left):
+def split_numeric(sums, leaf, least, goes_left):
     """The best cut of a numeric feature, its missing values on the better side.
 
     Of cuts that part the rows alike, the middle one. Returns the loss; ``goes_left`` is
@@ -134,12 +162,12 @@ def split_numeric(sums, hard, soft, least, goes_left):
     """
     last, ones = len(sums) - 1, sums.shape[1] - 1
     filled = np.flatnonzero(sums[:last, ones] > 0.0)
-    best, n_left = prefix_split(sums, filled, sums[last], hard, soft, least)
+    best, n_left = prefix_split(sums, filled, sums[last], leaf, least)
     missing_left = False
     if sums[last, ones] > 0.0:
         # Missing values go left with the low ones: the same from the other end.
         other, n_other = prefix_split(
-            sums, filled[::-1].copy(), sums[last], hard, soft, least
+            sums, filled[::-1].copy(), sums[last], leaf, least
         )
         if other < best:
             best, n_left, missing_left = other, len(filled) - n_other, True
@@ -159,7 +187,7 @@ def split_numeric(sums, hard, soft, least, goes_left):
 
 
 @kernel
-def split_categories(sums, hard, soft, least, goes_left):
+def split_categories(sums, leaf, least, goes_left):
     """The best two groups of categories among those in order of some score.
 
     Bins without rows go with the larger group.
@@ -168,10 +196,12 @@ def split_categories(sums, hard, soft, least, goes_left):
     n_scores = sums.shape[1] - N_EXTRA
     filled = np.flatnonzero(sums[:, ones] > 0.0)
     nothing = np.zeros(sums.shape[1])
+    # Beside a value, its square says nothing of the order.
+    n_compared = 1 if leaf.kind == LOG_VARIANCE else n_scores
     best = np.inf
-    for score in range(n_scores if n_scores > 2 else 1):
-        order = in_order(sums, filled, score)
-        loss, n_left = prefix_split(sums, order, nothing, hard, soft, least)
+    for score in range(n_compared if n_compared > 2 else 1):
+        order = in_order(sums, filled, score, n_compared)
+        loss, n_left = prefix_split(sums, order, nothing, leaf, least)
         if loss < best:
             best = loss
             goes_left[:] = left_is_larger(sums, order, n_left)
@@ -181,7 +211,7 @@ def split_categories(sums, hard, soft, least, goes_left):
 
 
 @kernel
-def best_splits(sums, start, n_bins, is_category, hard, soft, least):
+def best_splits(sums, start, n_bins, is_category, leaf, least):
     """Per feature the least loss after one split, and which bins it sends left.
 
     Infinite where no split leaves ``least`` support on both sides.
@@ -191,16 +221,16 @@ def best_splits(sums, start, n_bins, is_category, hard, soft, least):
     for d in range(len(start)):
         part = slice(start[d], start[d] + n_bins[d])
         if is_category[d]:
-            losses[d] = split_categories(sums[part], hard, soft, least, goes_left[part])
+            losses[d] = split_categories(sums[part], leaf, least, goes_left[part])
         else:
-            losses[d] = split_numeric(sums[part], hard, soft, least, goes_left[part])
+            losses[d] = split_numeric(sums[part], leaf, least, goes_left[part])
     return losses, goes_left
 
 
 @kernel
 def look_ahead(
     columns, start, n_bins, is_category, rows, stats, sums, feature, goes_left,
-    hard, soft, least,
+    leaf, least,
 ):  # fmt: skip
     """What both sides of some splits lose, as leaves and after their best splits.
 
@@ -215,7 +245,8 @@ def look_ahead(
         The node's histogram.
     feature : ndarray of int64 of shape (n_splits,)
     goes_left : ndarray of bool of shape (n_splits, largest number of bins)
-    hard, soft, least : float
+    leaf : LeafLoss
+    least : float
 
     Returns
     -------
@@ -244,8 +275,8 @@ def look_ahead(
             whole = part[start[d] : start[d] + n_bins[d]].sum(axis=0)
             if whole[len(whole) - 2] < least:
                 break
-            leaf = leaf_loss(whole, hard, soft)
-            losses, _ = best_splits(part, start, n_bins, is_category, hard, soft, least)
-            found[j, side] = leaf
-            found[j, 2 + side] = min(leaf, losses.min())
+            alone = leaf_loss(whole, leaf)
+            losses, _ = best_splits(part, start, n_bins, is_category, leaf, least)
+            found[j, side] = alone
+            found[j, 2 + side] = min(alone, losses.min())
     return found

@@ -14,6 +14,13 @@ from clearwood.search.grid import LEAST_ROWS, Grid, n_literals, whole_box
 from clearwood.search.lists.ascent import BoxList
 from clearwood.search.losses import ClassLoss, Loss
 from clearwood.search.trees import _kernels as kernels
+from clearwood.search.trees._kernels import LeafLoss
+
+SQUARED_ERROR = LeafLoss(kernels.SQUARES, soft=1.0)
+"""A leaf says the mean of its rows, and loses their squared differences from it."""
+
+LEAST_COST = LeafLoss(kernels.SQUARES, hard=1.0)
+"""A leaf says what costs least."""
 
 SOFTNESS = 0.1
 """Weight of the squared error of the regrets beside the regret itself. It prefers, of
@@ -37,14 +44,12 @@ class TreeProblem(NamedTuple):
         Bins that hold rows.
     stats : ndarray of shape (n_rows, n_scores + 3)
         Per row its scores, its weight, whether it counts as support, and one.
-    hard, soft : float
-        What a leaf loses: see ``_kernels.leaf_loss``.
+    leaf : LeafLoss
+        What a leaf loses.
     constant : float
         What is lost besides.
     literal : float
         Penalty per literal of a leaf's box.
-    is_class : bool
-        Whether leaves say a class, or a value.
     min_rows : float
         Least support of a leaf.
     """
@@ -52,12 +57,33 @@ class TreeProblem(NamedTuple):
     grid: Grid
     seen: np.ndarray
     stats: np.ndarray
-    hard: float
-    soft: float
+    leaf: LeafLoss
     constant: float
     literal: float
-    is_class: bool
     min_rows: float
+
+    @property
+    def is_class(self) -> bool:
+        """Whether leaves say a class, the one whose score is least, or means."""
+        return self.leaf.hard > 0
+
+    @classmethod
+    def of(
+        cls,
+        grid: Grid,
+        scores: np.ndarray,
+        share: np.ndarray,
+        counts: np.ndarray,
+        leaf: LeafLoss,
+        literal: float = 0.0,
+        *,
+        min_rows: float = LEAST_ROWS,
+    ) -> TreeProblem:
+        """A problem of scores (n_rows, n_scores), each times its row's share."""
+        squares = (scores**2).sum(axis=1) / np.maximum(share, 1e-300)
+        stats = np.column_stack([scores, share, counts, np.ones(grid.n_rows)])
+        constant = leaf.soft * float(squares.sum())
+        return cls(grid, grid.seen(), stats, leaf, constant, literal, float(min_rows))
 
 
 def make_tree_problem(
@@ -81,18 +107,13 @@ def make_tree_problem(
     min_rows : float
         Least support of a leaf.
     """
-    is_class = isinstance(loss, ClassLoss)
     if isinstance(loss, ClassLoss):
-        scores, hard, soft = loss.costs.T, 1.0, SOFTNESS
+        scores, leaf = loss.costs.T, LeafLoss(kernels.SQUARES, 1.0, SOFTNESS)
     else:
-        scores, hard, soft = (loss.share * loss.target)[:, None], 0.0, 1.0
-    squares = (scores**2).sum(axis=1) / np.maximum(loss.share, 1e-300)
-    stats = np.column_stack([scores, loss.share, counts, np.ones(grid.n_rows)])
-    constant = soft * float(squares.sum())
-    return TreeProblem(
-        grid, grid.seen(), stats, hard, soft, constant, literal, is_class,
-        float(min_rows),
-    )  # fmt: skip
+        scores, leaf = (loss.share * loss.target)[:, None], SQUARED_ERROR
+    return TreeProblem.of(
+        grid, scores, loss.share, counts, leaf, literal, min_rows=min_rows
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,8 +150,8 @@ class GrownNode:
     @cached_property
     def leaf_cost(self) -> float:
         """Loss and literals, were it a leaf."""
-        grid, seen, _, hard, soft, _, literal = self.problem[:7]
-        loss = float(kernels.leaf_loss(self.sums, hard, soft))
+        grid, seen, _, leaf, _, literal = self.problem[:6]
+        loss = float(kernels.leaf_loss(self.sums, leaf))
         return loss + (literal * n_literals(grid, self.box, seen) if literal else 0.0)
 
     @cached_property
@@ -154,27 +175,28 @@ class GrownNode:
 
     @cached_property
     def value(self) -> Any:
-        """What is said here: a class, or a value."""
+        """What is said here: a class, or the mean of the scores."""
         scores = self.sums[: -kernels.N_EXTRA]
         if self.problem.is_class:
             return int(scores.argmin())
         weight = self.sums[-kernels.N_EXTRA]
-        return float(scores[0] / weight) if weight > 0 else 0.0
+        means = (scores / weight if weight > 0 else 0.0 * scores).tolist()
+        return means[0] if len(means) == 1 else tuple(means)
 
     @cached_property
     def best_splits(self) -> tuple[np.ndarray, np.ndarray]:
         """Per feature the least loss after one split, and the bins that go left."""
-        return self._splits_of(self.problem.stats, self.problem.hard, self.problem.soft)
+        return self._splits_of(self.problem.stats, self.problem.leaf)
 
     def _splits_of(
-        self, stats: np.ndarray, hard: float, soft: float
+        self, stats: np.ndarray, leaf: LeafLoss
     ) -> tuple[np.ndarray, np.ndarray]:
         grid = self.problem.grid
         sums = kernels.histogram(
             grid.columns, grid.start, len(self.box), self.rows, stats
         )
         return kernels.best_splits(
-            sums, grid.start, grid.n_bins, grid.is_category, hard, soft,
+            sums, grid.start, grid.n_bins, grid.is_category, leaf,
             self.problem.min_rows,
         )  # fmt: skip
 
@@ -316,7 +338,7 @@ def _moved(node: GrownNode) -> GrownNode:
         stats = np.ones((node.problem.grid.n_rows, 2 + kernels.N_EXTRA))
         stats[node.rows, :2] = costs.T
         stats[:, -2] = node.problem.stats[:, -2]
-        losses, goes_left = node._splits_of(stats, 1.0, 0.0)
+        losses, goes_left = node._splits_of(stats, LEAST_COST)
     best = node
     for d in np.argsort(losses, kind="stable")[:N_TRIED]:
         if not np.isfinite(losses[d]):
@@ -338,10 +360,24 @@ def _row_costs(tree: GrownNode, rows: np.ndarray) -> np.ndarray:
     moved_in = GrownNode(problem, rows, tree.box).shaped_like(tree)
     costs = np.empty(problem.grid.n_rows)
     for old, new in zip(tree.leaves(), moved_in.leaves()):
-        here = problem.stats[new.rows]
-        scores, weight = here[:, : -kernels.N_EXTRA], here[:, -kernels.N_EXTRA]
-        means = old.sums[: -kernels.N_EXTRA] / max(old.sums[-kernels.N_EXTRA], 1e-300)
-        soft = weight * (means @ means) - 2 * scores @ means
-        hard = scores[:, old.value] if problem.is_class else 0.0
-        costs[new.rows] = problem.hard * hard + problem.soft * soft
+        costs[new.rows] = _costs_in_leaf(problem, new.rows, old)
     return costs[rows]
+
+
+def _costs_in_leaf(
+    problem: TreeProblem, rows: np.ndarray, leaf: GrownNode
+) -> np.ndarray:
+    """What rows would cost in a leaf that says what it says."""
+    scores = problem.stats[rows, : -kernels.N_EXTRA]
+    weight = problem.stats[rows, -kernels.N_EXTRA]
+    means = leaf.sums[: -kernels.N_EXTRA] / max(leaf.sums[-kernels.N_EXTRA], 1e-300)
+    kind, hard, soft = problem.leaf
+    if kind == kernels.LOG_MEAN:
+        return weight * means.sum() - scores @ np.log(np.maximum(means, 1e-300))
+    if kind == kernels.LOG_VARIANCE:
+        variance = max(means[1] - means[0] ** 2, 1e-300)
+        squares = scores[:, 1] - 2 * means[0] * scores[:, 0] + weight * means[0] ** 2
+        return weight * np.log(variance) + squares / variance
+    squares = weight * (means @ means) - 2 * scores @ means
+    regret = scores[:, leaf.value] if problem.is_class else 0.0
+    return hard * regret + soft * squares

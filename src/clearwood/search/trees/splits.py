@@ -59,7 +59,7 @@ def next_split(leaf: GrownNode) -> Proposal | None:
 
 
 def _own_loss(leaf: GrownNode) -> float:
-    return float(kernels.leaf_loss(leaf.sums, leaf.problem.hard, leaf.problem.soft))
+    return float(kernels.leaf_loss(leaf.sums, leaf.problem.leaf))
 
 
 def first_split(leaf: GrownNode) -> Proposal | None:
@@ -96,12 +96,12 @@ def follow_up(
 
     On some of the rows: each stands for equally many.
     """
-    grid, _, stats, hard, soft = leaf.problem[:5]
+    grid, _, stats, leaf_loss = leaf.problem[:4]
     scale = len(leaf.rows) / len(rows)
     least = leaf.problem.min_rows / scale
     sums = kernels.histogram(grid.columns, grid.start, len(leaf.box), rows, stats)
     left, right, left_split, right_split = kernels.look_ahead(
-        *grid, rows, stats, sums, features, masks, hard, soft, least
+        *grid, rows, stats, sums, features, masks, leaf_loss, least
     ).T
     one = np.minimum(left_split + right, left + right_split)
     return scale * np.stack([left + right, one, left_split + right_split], axis=1)

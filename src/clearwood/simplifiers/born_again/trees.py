@@ -13,6 +13,7 @@ from clearwood.rules import BinSplit, Training, Tree, build_tree
 from clearwood.search import BoxList, Grid
 from clearwood.search.ascent import SMALLEST_CHANGE
 from clearwood.search.trees import _kernels as kernels
+from clearwood.search.trees.nodes import SQUARED_ERROR
 from clearwood.simplifiers._common.teacher import answers_of
 from clearwood.simplifiers.born_again.smearing import Inside, smear
 
@@ -286,14 +287,14 @@ class _NodeMaker:
             columns, grid.start, int(grid.n_bins.sum()), np.arange(len(stats)), stats
         )
         losses, goes_left = kernels.best_splits(
-            sums, grid.start, grid.n_bins, grid.is_category, 0.0, 1.0,
+            sums, grid.start, grid.n_bins, grid.is_category, SQUARED_ERROR,
             float(self.min_rows),
         )  # fmt: skip
         if not np.isfinite(losses).any():
             return None
         d = int(losses.argmin())
         mask = goes_left[grid.start[d] :][: grid.n_bins[d]]
-        gain = kernels.leaf_loss(stats.sum(axis=0), 0.0, 1.0) - losses[d]
+        gain = kernels.leaf_loss(stats.sum(axis=0), SQUARED_ERROR) - losses[d]
         values = encoded[:, self.training.asked[d]]
         is_left = mask[columns[d]]
         border = []
