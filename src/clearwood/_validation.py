@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from numbers import Integral
 from typing import Any
 
@@ -250,3 +250,62 @@ def _known(name: Any, columns: Sequence[str], parameter: str) -> str:
             f"{', '.join(map(repr, columns))}."
         )
     return str(name)
+
+
+def features_of(X: Any, counted: np.ndarray) -> FeatureSpace:
+    """Names of a table's columns, and the categories of those that hold labels.
+
+    Parameters
+    ----------
+    X : ndarray or frame of shape (n_rows, n_features)
+    counted : ndarray of bool of shape (n_rows,)
+        Rows whose categories count as seen.
+
+    Returns
+    -------
+    FeatureSpace
+
+    Raises
+    ------
+    InputError
+        A column holds dates. As labels every new one would be unknown.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"size": [1.5, 2.0], "hue": ["red", None]})
+    >>> features_of(frame, np.array([True, True])).categories
+    (None, ('red',))
+    """
+    if not is_frame(X):
+        return FeatureSpace.numeric(X.shape[1])
+    import narwhals as nw
+
+    frame = nw.from_native(X, eager_only=True)
+    columns = [frame.get_column(name) for name in X.columns]
+    dates = [column.name for column in columns if column.dtype.is_temporal()]
+    if dates:
+        raise InputError(
+            f"Column(s) {dates} hold dates or times, whose order trees cannot read; "
+            "turn them into numbers (days since a day, the month) or leave them out."
+        )
+    return FeatureSpace(
+        tuple(str(name) for name in X.columns),
+        tuple(
+            None
+            if column.dtype.is_numeric() or column.dtype == nw.Boolean
+            else _labels(column.to_list(), counted)
+            for column in columns
+        ),
+    )
+
+
+def _labels(cells: list[Any], counted: np.ndarray) -> tuple[Hashable, ...] | None:
+    """The distinct labels in order; None where all are numbers."""
+    labels = {
+        cell for cell, counts in zip(cells, counted) if counts and not is_missing(cell)
+    }
+    numbers = all(isinstance(cell, int | float) for cell in labels)
+    if labels and numbers:
+        return None
+    return tuple(sorted(labels, key=lambda label: (str(label), str(type(label)))))

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from clearwood._estimators import Interval, StrOptions
 from clearwood._features import FeatureSpace
 from clearwood._numeric import as_generator
+from clearwood._validation import features_of
 from clearwood.conjugate import LeafModel
 from clearwood.ensembles import TreeEnsemble
 from clearwood.exceptions import InputError
@@ -45,7 +46,7 @@ from clearwood.metatree.growing.missing import (
     branch_for_missing,
     send_missing_by_evidence,
 )
-from clearwood.metatree.posterior.coder import count_values, features_of
+from clearwood.metatree.posterior.coder import count_values
 from clearwood.metatree.posterior.meta_tree import MetaTree
 from clearwood.metatree.posterior.predictive import Predictive
 from clearwood.metatree.posterior.prior import effective_questions, make_prior

@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from clearwood._estimators import StrOptions
 from clearwood._features import is_frame
 from clearwood._numeric import as_generator
+from clearwood._validation import features_of
 from clearwood.ensembles import TreeEnsemble, read_ensemble
 from clearwood.ensembles.read import needs_fit
 from clearwood.exceptions import CollapsedWeightsWarning
@@ -31,7 +32,6 @@ from clearwood.metatree.base import (
 )
 from clearwood.metatree.defaults import SHARE_IN_FORESTS, make_leaf
 from clearwood.metatree.growing.from_ensemble import grow_ensemble
-from clearwood.metatree.posterior.coder import features_of
 from clearwood.metatree.posterior.forest import MetaForest
 from clearwood.metatree.posterior.meta_tree import MetaTree
 from clearwood.metatree.posterior.posterior import tree_weights

@@ -19,7 +19,7 @@ from clearwood.rules.rule_kinds import RuleAverage, RuleList, RuleSum
 from clearwood.rules.rule_set import RuleSet
 from clearwood.rules.scores import RuleScores
 from clearwood.rules.training import Training
-from clearwood.rules.tree import BinSplit, Question, Tree, build_tree
+from clearwood.rules.tree import BinSplit, Question, Tree, build_tree, print_tree
 
 __all__ = [
     "BinSplit",
@@ -42,6 +42,7 @@ __all__ = [
     "build_rule_set",
     "build_rule_sum",
     "build_tree",
+    "print_tree",
     "prune_by_coverage",
     "prune_by_prediction",
     "region_conditions",

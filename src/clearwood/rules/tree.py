@@ -23,6 +23,7 @@ from clearwood.rules.conditions import (
 from clearwood.rules.rule import TEXT_WIDTH, Rule, rule_says
 from clearwood.rules.rule_kinds import RuleList
 from clearwood.rules.training import Training
+from clearwood.search.trees.nodes import GrownNode
 
 
 @dataclass(frozen=True)
@@ -184,6 +185,22 @@ class BinSplit(NamedTuple):
     goes_left: np.ndarray
     left: BinSplit | None
     right: BinSplit | None
+
+
+def print_tree(tree: GrownNode, training: Training, *, round_cuts: bool = True) -> Tree:
+    """A tree that was grown on ``training.grid``, in the data's own terms.
+
+    Parameters are those of :func:`build_tree`.
+    """
+
+    def split(node: GrownNode) -> BinSplit | None:
+        if node.goes_left is None:
+            return None
+        left, right = node.children
+        feature = int(training.asked[node.feature])
+        return BinSplit(feature, node.goes_left, split(left), split(right))
+
+    return build_tree(split(tree), training, round_cuts=round_cuts)
 
 
 def build_tree(

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from clearwood.rules import BinSplit, Training, Tree, build_tree
+from clearwood.rules import Training, Tree, print_tree
 from clearwood.search.trees.grow import grow_trees
 from clearwood.search.trees.nodes import TREE_PENALTY, GrownNode, make_tree_problem
 from clearwood.simplifiers._common.base import CORE, ClassifiesByRules, PredictsByRules
@@ -81,14 +81,7 @@ class _DistilledTree(TreesOnSizePath):
         return [grow_trees(problem, self.max_rules)]
 
     def _print_tree(self, training: Training, tree: GrownNode) -> Tree:
-        def split(node: GrownNode) -> BinSplit | None:
-            if node.goes_left is None:
-                return None
-            left, right = node.children
-            feature = int(training.asked[node.feature])
-            return BinSplit(feature, node.goes_left, split(left), split(right))
-
-        return build_tree(split(tree), training, round_cuts=self.round_cuts)
+        return print_tree(tree, training, round_cuts=self.round_cuts)
 
 
 class DistilledTreeClassifier(ClassifiesByRules, _DistilledTree):

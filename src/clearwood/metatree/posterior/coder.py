@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from clearwood._features import FeatureSpace, is_frame, is_missing
+from clearwood._features import FeatureSpace
 from clearwood.exceptions import InputError
 from clearwood.rules.bins import FeatureBins
 
@@ -105,65 +104,6 @@ class ValueCoder:
 
 
 Coder = BinCoder | ValueCoder
-
-
-def features_of(X: Any, counted: np.ndarray) -> FeatureSpace:
-    """Names of a table's columns, and the categories of those that hold labels.
-
-    Parameters
-    ----------
-    X : ndarray or frame of shape (n_rows, n_features)
-    counted : ndarray of bool of shape (n_rows,)
-        Rows whose categories count as seen.
-
-    Returns
-    -------
-    FeatureSpace
-
-    Raises
-    ------
-    InputError
-        A column holds dates. As labels every new one would be unknown.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> frame = pd.DataFrame({"size": [1.5, 2.0], "hue": ["red", None]})
-    >>> features_of(frame, np.array([True, True])).categories
-    (None, ('red',))
-    """
-    if not is_frame(X):
-        return FeatureSpace.numeric(X.shape[1])
-    import narwhals as nw
-
-    frame = nw.from_native(X, eager_only=True)
-    columns = [frame.get_column(name) for name in X.columns]
-    dates = [column.name for column in columns if column.dtype.is_temporal()]
-    if dates:
-        raise InputError(
-            f"Column(s) {dates} hold dates or times, whose order trees cannot read; "
-            "turn them into numbers (days since a day, the month) or leave them out."
-        )
-    return FeatureSpace(
-        tuple(str(name) for name in X.columns),
-        tuple(
-            None
-            if column.dtype.is_numeric() or column.dtype == nw.Boolean
-            else _labels(column.to_list(), counted)
-            for column in columns
-        ),
-    )
-
-
-def _labels(cells: list[Any], counted: np.ndarray) -> tuple[Hashable, ...] | None:
-    """The distinct labels in order; None where all are numbers."""
-    labels = {
-        cell for cell, counts in zip(cells, counted) if counts and not is_missing(cell)
-    }
-    numbers = all(isinstance(cell, int | float) for cell in labels)
-    if labels and numbers:
-        return None
-    return tuple(sorted(labels, key=lambda label: (str(label), str(type(label)))))
 
 
 def count_values(encoded: np.ndarray, features: FeatureSpace) -> np.ndarray:

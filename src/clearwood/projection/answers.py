@@ -1,0 +1,173 @@
+"""What a reference model says of some rows, draw by draw."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.special import logsumexp, xlogy
+from scipy.stats import norm, poisson
+
+from clearwood.exceptions import InputError
+
+MOST_HELD = 2e8
+"""Most numbers of draws that are held at a time (1.6 GB)."""
+
+SMALLEST_VARIANCE = 1e-9
+"""Of an observation, in units of the variance of what the reference says."""
+
+
+class Answers(NamedTuple):
+    """Predictive distributions of some rows, one per posterior draw.
+
+    Attributes
+    ----------
+    draws : ndarray of shape (n_draws, n_rows) or (n_draws, n_rows, n_classes)
+        Means, rates or class probabilities.
+    noise : ndarray of shape (n_draws, n_rows) or None
+        Variance of an observation around the mean; None for rates and classes.
+    """
+
+    draws: np.ndarray
+    noise: np.ndarray | None
+
+    @property
+    def n_draws(self) -> int:
+        """Number of draws."""
+        return len(self.draws)
+
+    @property
+    def mean(self) -> np.ndarray:
+        """What all draws say together: (n_rows,) or (n_rows, n_classes)."""
+        return self.draws.mean(axis=0)
+
+    @property
+    def together(self) -> Answers:
+        """All draws as one: their mean, and all of the variance around it.
+
+        The variance is sigma_ij^2 of equation (8): the noise, and the spread of the
+        draws.
+        """
+        if self.noise is None:
+            return Answers(self.mean[None], None)
+        variance = self.noise.mean(axis=0) + self.draws.var(axis=0)
+        return Answers(self.mean[None], variance[None])
+
+    def take(self, rows: np.ndarray) -> Answers:
+        """The same of some of the rows."""
+        noise = None if self.noise is None else self.noise[:, rows]
+        return Answers(self.draws[:, rows], noise)
+
+    def draw(self, number: int) -> Answers:
+        """What one draw says."""
+        noise = None if self.noise is None else self.noise[[number]]
+        return Answers(self.draws[[number]], noise)
+
+    @property
+    def negative_entropy(self) -> np.ndarray:
+        """Expected log likelihood of what is said, under itself, per draw and row.
+
+        Less that of a proxy it is the Kullback-Leibler divergence from the reference
+        to the proxy. Rates leave out the log factorials, as those of a proxy do.
+        """
+        if self.noise is not None:
+            return -0.5 * np.log(2 * np.pi * self.noise) - 0.5
+        if self.draws.ndim == 3:
+            return xlogy(self.draws, self.draws).sum(axis=2)
+        return xlogy(self.draws, self.draws) - self.draws
+
+    def log_density(self, y: np.ndarray) -> np.ndarray:
+        """Log density of what was observed in each row, over all draws.
+
+        Parameters
+        ----------
+        y : ndarray of shape (n_rows,)
+            Values, counts, or positions of classes.
+        """
+        if self.noise is not None:
+            density = norm.logpdf(y, self.draws, np.sqrt(self.noise))
+        elif self.draws.ndim == 2:
+            density = poisson.logpmf(y, self.draws)
+        else:
+            said = self.draws[:, np.arange(len(y)), y]
+            # As good as never is not never.
+            density = np.log(np.maximum(said, np.finfo(float).eps))
+        return logsumexp(density, axis=0) - np.log(self.n_draws)
+
+    def quantile(self, share: float) -> np.ndarray:
+        """Quantiles of an observation in each row; of classes, of their probabilities.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,) or (n_rows, n_classes)
+        """
+        if self.draws.ndim == 3:
+            return np.quantile(self.draws, share, axis=0)
+        if self.noise is None:
+            return _quantile_of_counts(self.draws, share)
+        spread = np.sqrt(self.noise)
+        # A quantile of a mixture lies between those of its parts.
+        ends = norm.ppf(share, self.draws, spread)
+
+        def below(value: np.ndarray) -> np.ndarray:
+            return norm.cdf(value, self.draws, spread).mean(axis=0)
+
+        return _where_reached(below, share, ends.min(axis=0), ends.max(axis=0))
+
+
+def ask(reference: Any, X: Any) -> Answers:
+    """What all draws of a reference say of some rows.
+
+    Parameters
+    ----------
+    reference : Reference
+    X : array-like or frame of shape (n_rows, n_features)
+
+    Raises
+    ------
+    InputError
+        There are more draws and rows than fit in memory.
+    """
+    held = reference.n_draws * X.shape[0] * max(len(reference.classes or ()), 1)
+    if held > MOST_HELD:
+        raise InputError(
+            f"{reference.n_draws} draws of {X.shape[0]} rows are too many to hold; "
+            "project on some of the rows, or make the reference with fewer draws."
+        )
+    draws = np.asarray(reference.draws(X), dtype=np.float64)
+    if reference.task != "regression":
+        return Answers(draws, None)
+    noise = np.asarray(reference.noise_variance(X), dtype=np.float64)
+    # A reference that is sure of its values has no finite distance to a proxy.
+    least = SMALLEST_VARIANCE * (float(draws.var()) or 1.0)
+    return Answers(draws, np.maximum(noise, least))
+
+
+def _where_reached(
+    below: Callable[[np.ndarray], np.ndarray],
+    share: float,
+    low: np.ndarray,
+    high: np.ndarray,
+) -> np.ndarray:
+    """Where functions that rise reach a value, by bisection to the last bits."""
+    for _ in range(200):
+        middle = low + (high - low) / 2
+        if ((middle == low) | (middle == high)).all():
+            break
+        enough = below(middle) >= share
+        low, high = np.where(enough, low, middle), np.where(enough, middle, high)
+    return high
+
+
+def _quantile_of_counts(rates: np.ndarray, share: float) -> np.ndarray:
+    """Least counts whose probability, or less, reaches a share, per column."""
+    low = poisson.ppf(share, rates.min(axis=0)) - 1
+    high = poisson.ppf(share, rates.max(axis=0))
+    while (high - low > 1).any():
+        middle = np.floor((low + high) / 2)
+        enough = poisson.cdf(middle, rates).mean(axis=0) >= share
+        is_open = high - low > 1
+        low = np.where(is_open & ~enough, middle, low)
+        high = np.where(is_open & enough, middle, high)
+    return high

@@ -1,0 +1,111 @@
+"""What the leaves of a projected tree say: a distribution per posterior draw."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import xlogy
+
+from clearwood.projection.answers import SMALLEST_VARIANCE, Answers
+
+
+class Leaves(NamedTuple):
+    """Parameters of all leaves of one tree, eta in the paper, per posterior draw.
+
+    Attributes
+    ----------
+    share : ndarray of shape (n_leaves,)
+        Share of the rows' weight that is in each leaf.
+    means : ndarray of shape (n_draws, n_leaves) or (n_draws, n_leaves, n_classes)
+        The leaf's mean, rate or class probabilities.
+    variances : ndarray of shape (n_draws, n_leaves) or None
+        Variance of an observation around the mean.
+    """
+
+    share: np.ndarray
+    means: np.ndarray
+    variances: np.ndarray | None
+
+    @classmethod
+    def of(
+        cls, answers: Answers, leaf: np.ndarray, share: np.ndarray, family: str
+    ) -> Leaves:
+        """The parameters that maximise the expected log likelihood, equation (3).
+
+        Parameters
+        ----------
+        answers : Answers
+        leaf : ndarray of int of shape (n_rows,)
+            The leaf that holds each row; none is empty.
+        share : ndarray of shape (n_rows,)
+            Weights of the rows, of sum one.
+        family : {"mean", "mean_variance", "counts", "classes"}
+        """
+        inside = np.zeros((len(leaf), int(leaf.max()) + 1))
+        inside[np.arange(len(leaf)), leaf] = share
+        total = inside.sum(axis=0)
+        if answers.noise is None:
+            means = np.tensordot(answers.draws, inside, axes=(1, 0))
+            if means.ndim == 2:
+                return cls(total, means / total, None)
+            return cls(total, np.moveaxis(means, 1, 2) / total[:, None], None)
+        # Squares around one value for all rows, so that little cancels.
+        centre = answers.draws.mean()
+        values = answers.draws - centre
+        means = values @ inside / total
+        # What the reference does not know of a row, and what the leaf leaves out.
+        variances = (answers.noise + values**2) @ inside / total - means**2
+        if family != "mean_variance":
+            # One variance for the whole tree: sigma^2 in section 3.2.1.
+            variances = np.broadcast_to(variances @ total[:, None], means.shape)
+        least = SMALLEST_VARIANCE * max(float(values.mean(axis=0).var()), 1e-300)
+        return cls(total, centre + means, np.maximum(variances, least))
+
+    @property
+    def log_likelihood(self) -> float:
+        """Expected log likelihood per row under the reference, mean over the draws.
+
+        Equation (3), on the rows from which the parameters come; less a penalty it is
+        the utility (4). Log factorials of counts are left out.
+        """
+        if self.variances is not None:
+            per_leaf = -0.5 * np.log(2 * np.pi * self.variances) - 0.5
+        elif self.means.ndim == 3:
+            per_leaf = xlogy(self.means, self.means).sum(axis=2)
+        else:
+            per_leaf = xlogy(self.means, self.means) - self.means
+        return float((per_leaf @ self.share).mean())
+
+    def answers(self, leaf: np.ndarray) -> Answers:
+        """What the tree says of rows in some leaves, as a reference would."""
+        noise = None if self.variances is None else self.variances[:, leaf]
+        return Answers(self.means[:, leaf], noise)
+
+    @property
+    def epistemic(self) -> np.ndarray:
+        """Spread of the draws' means: standard deviation, per leaf (and class)."""
+        return self.means.std(axis=0)
+
+    @property
+    def aleatoric(self) -> np.ndarray | None:
+        """Standard deviation of an observation where the mean is known, per leaf."""
+        if self.variances is None:
+            return None
+        return np.sqrt(self.variances.mean(axis=0))
+
+
+def expected_log_likelihood(
+    leaves: Leaves, answers: Answers, leaf: np.ndarray
+) -> np.ndarray:
+    """Expected log likelihood of a tree under its reference, per draw and row.
+
+    Equation (3), on any rows. Log factorials of counts are left out.
+    """
+    said = leaves.answers(leaf)
+    if said.noise is not None:
+        squares = answers.noise + (answers.draws - said.draws) ** 2
+        return -0.5 * np.log(2 * np.pi * said.noise) - 0.5 * squares / said.noise
+    if said.draws.ndim == 3:
+        return xlogy(answers.draws, said.draws).sum(axis=2)
+    return xlogy(answers.draws, said.draws) - said.draws

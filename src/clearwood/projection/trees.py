@@ -1,0 +1,191 @@
+"""Growing and cutting back trees that say what a reference says.
+
+The paper's algorithm (sections 3.2 and 3.3), from :func:`project_trees` on: a tree is
+grown split by split, each the one that raises the expected log likelihood most, and
+pruned. The split that raises it most does so for what the reference says on average
+and, where every leaf has a variance of its own, how sure it is. Where the paper prunes
+by weakest links, which for the cost of equation (9) need not be nested, the best
+subtree of every size is found exactly; it may then be refined, its splits and leaves
+moved while the likelihood rises.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from clearwood._features import FeatureSpace
+from clearwood.projection.answers import SMALLEST_VARIANCE, Answers
+from clearwood.rules import FeatureBins
+from clearwood.search import Grid
+from clearwood.search.ascent import SMALLEST_CHANGE
+from clearwood.search.grid import contains
+from clearwood.search.trees._kernels import LOG_MEAN, LOG_VARIANCE, LeafLoss
+from clearwood.search.trees.grow import expansions, improve
+from clearwood.search.trees.nodes import (
+    SQUARED_ERROR,
+    GrownNode,
+    TreeProblem,
+    root_of,
+)
+from clearwood.search.trees.splits import grow, next_split, prunings
+
+GROWN = 4
+"""How many times the leaves of the largest tree are grown before it is cut back."""
+
+MOST_CUTS = 1000
+"""Most cuts of one feature; of features with more values, those at quantiles."""
+
+KEPT_SPREAD = 1 - 1e-9
+"""Share of the draws' variance that is kept where they are many."""
+
+
+def project_trees(
+    problem: TreeProblem, most_leaves: int, *, refine: bool
+) -> list[GrownNode]:
+    """Trees of 1, 2, ... leaves, each with the highest likelihood that is found.
+
+    Parameters
+    ----------
+    problem : TreeProblem
+        From :func:`projection_problem`.
+    most_leaves : int
+    refine : bool
+        Whether splits and leaves of each tree are moved while that helps.
+
+    Returns
+    -------
+    list of GrownNode
+        One per size; none beyond the size from which no split helps.
+    """
+    root = root_of(problem)
+    if most_leaves == 1 or not len(problem.grid.n_bins):
+        return [root]
+    # Section 3.2.1, and in place of 3.2.2 the best subtree of every size.
+    large = grow(root, GROWN * most_leaves, next_split)
+    cut_back = prunings(large, most_leaves)
+    if not refine:
+        return [tree for _, tree in sorted(cut_back.items())]
+    path = [root]
+    for size in range(2, most_leaves + 1):
+        starts = [cut_back[size]] if size in cut_back else []
+        tries = [improve(tree) for tree in starts + expansions(path[-1])]
+        better = min(tries, key=lambda tree: tree.cost, default=root)
+        if better.cost > path[-1].cost - SMALLEST_CHANGE:
+            break
+        path.append(better)
+    return path
+
+
+def projection_problem(
+    answers: Answers,
+    family: str,
+    grid: Grid,
+    weight: np.ndarray,
+    min_rows: int,
+) -> TreeProblem:
+    """What a tree is fitted to: its loss is less its expected log likelihood.
+
+    Per leaf, up to constants and for all draws together: the squares around the means
+    (one variance for the tree: maximal likelihood is least squares), the log of the
+    variance (one for each leaf), or the cross-entropy.
+
+    Parameters
+    ----------
+    answers : Answers
+        What the reference says; of several draws, one structure serves all.
+    family : {"mean", "mean_variance", "counts", "classes"}
+    grid : Grid
+    weight : ndarray of shape (n_rows,)
+    min_rows : int
+        Fewest rows of a leaf.
+    """
+    share = weight / weight.sum()
+    scores, leaf = _scores(answers, family, share)
+    # A row of weight 3 is three rows; small weights are rows all the same.
+    counts = np.maximum(weight, 1.0)
+    return TreeProblem.of(
+        grid, scores * share[:, None], share, counts, leaf, min_rows=min_rows
+    )
+
+
+def _scores(
+    answers: Answers, family: str, share: np.ndarray
+) -> tuple[np.ndarray, LeafLoss]:
+    """Numbers per row whose sums over a leaf say what it loses."""
+    draws = answers.draws
+    if family == "classes":
+        n_draws, n_rows, n_classes = draws.shape
+        by_row = draws.transpose(1, 0, 2).reshape(n_rows, n_draws * n_classes)
+        return by_row / n_draws, LeafLoss(LOG_MEAN)
+    centre = float(share @ answers.mean)
+    if family == "counts":
+        return draws.T / (centre * len(draws) or 1.0), LeafLoss(LOG_MEAN)
+    values = draws - centre
+    unit = np.sqrt(np.mean(values**2 @ share)) or 1.0
+    values = values / unit
+    if family == "mean":
+        return _rotated(values.T / np.sqrt(len(draws)), share), SQUARED_ERROR
+    assert answers.noise is not None
+    squares = values**2 + answers.noise / unit**2 + SMALLEST_VARIANCE
+    both = np.stack([values, squares], axis=2)
+    return both.transpose(1, 0, 2).reshape(len(share), -1), LeafLoss(LOG_VARIANCE)
+
+
+def _rotated(values: np.ndarray, share: np.ndarray) -> np.ndarray:
+    """Columns of draws, turned so that few of them hold all that differs.
+
+    Squared distances between rows stay the same, and with them what leaves lose.
+    """
+    if values.shape[1] < 2:
+        return values
+    spread, axes = np.linalg.eigh((values * share[:, None]).T @ values)
+    held = np.cumsum(spread[::-1]) / spread.sum()
+    n_kept = int(np.searchsorted(held, KEPT_SPREAD)) + 1
+    return values @ axes[:, ::-1][:, :n_kept]
+
+
+def leaves_of(tree: GrownNode, grid: Grid) -> np.ndarray:
+    """The leaf, from left to right, to which each row of a grid comes."""
+    boxes = np.array([leaf.box for leaf in tree.leaves()])
+    return contains(grid, boxes).argmax(axis=0)
+
+
+def value_bins(features: FeatureSpace, encoded: np.ndarray) -> FeatureBins:
+    """Bins between the values of a table, and one per category.
+
+    Parameters
+    ----------
+    features : FeatureSpace
+    encoded : ndarray of shape (n_rows, n_features)
+
+    Returns
+    -------
+    FeatureBins
+    """
+    feature, cuts, categories = [], [], []
+    for d, labels in enumerate(features.categories):
+        if labels is not None:
+            categories += [(d, {c}, True, True) for c in range(len(labels))]
+            continue
+        found = _cuts_between(encoded[:, d])
+        feature.append(np.full(len(found), d))
+        cuts.append(found)
+    return FeatureBins.from_splits(
+        features,
+        feature=np.concatenate([np.zeros(0, dtype=int), *feature]),
+        cut=np.concatenate([np.zeros(0), *cuts]),
+        category_splits=categories,
+    )
+
+
+def _cuts_between(column: np.ndarray) -> np.ndarray:
+    """The middles between neighbouring values, or some with equal numbers between."""
+    values, counts = np.unique(column[~np.isnan(column)], return_counts=True)
+    below = np.arange(len(values) - 1)
+    if len(below) > MOST_CUTS:
+        ranks = np.cumsum(counts) / counts.sum()
+        wanted = np.arange(1, MOST_CUTS + 1) / (MOST_CUTS + 1)
+        below = np.unique(np.searchsorted(ranks[:-1], wanted).clip(max=below[-1]))
+    low, high = values[below], values[below + 1]
+    middle = low / 2 + high / 2
+    return np.where((low <= middle) & (middle < high), middle, low)
