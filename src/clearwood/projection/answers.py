@@ -10,6 +10,7 @@ from scipy.special import logsumexp, xlogy
 from scipy.stats import norm, poisson
 
 from clearwood.exceptions import InputError
+from clearwood.references import Reference, reference
 
 MOST_HELD = 2e8
 """Most numbers of draws that are held at a time (1.6 GB)."""
@@ -116,12 +117,57 @@ class Answers(NamedTuple):
         return _where_reached(below, share, ends.min(axis=0), ends.max(axis=0))
 
 
-def ask(reference: Any, X: Any) -> Answers:
+def find_reference(
+    given: Any, X: Any, y: Any, task: str, generator: np.random.Generator
+) -> Reference:
+    """A reference as it is, or made of what was given and fitted to the rows.
+
+    Parameters
+    ----------
+    given : Reference, estimator, ... or None
+        What :func:`clearwood.reference` takes.
+    X, y
+        Rows, for one that is not fitted.
+    task : {"regression", "classification"}
+        What the proxy predicts.
+    generator : Generator
+
+    Raises
+    ------
+    InputError
+        The reference predicts something else.
+    """
+    # Drawn in any case, so that what follows does not depend on the kind.
+    seed = int(generator.integers(2**31))
+    is_made = isinstance(given, Reference)
+    found = given if is_made else reference(given, X, y, random_state=seed)
+    is_class = found.task == "classification"
+    if is_class != (task == "classification"):
+        raise InputError(
+            f"The reference ({found.description}) is for {found.task}, this proxy for "
+            f"{task}; use the {'classifier' if is_class else 'regressor'}."
+        )
+    return found
+
+
+def class_positions(classes: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Labels as positions in a reference's classes."""
+    unknown = np.setdiff1d(y, classes)
+    if len(unknown):
+        raise InputError(
+            f"y holds label(s) {unknown.tolist()} that the reference does not know; "
+            f"it knows {classes.tolist()}."
+        )
+    order = np.argsort(classes)
+    return order[np.searchsorted(classes, y, sorter=order)]
+
+
+def ask(source: Reference, X: Any) -> Answers:
     """What all draws of a reference say of some rows.
 
     Parameters
     ----------
-    reference : Reference
+    source : Reference
     X : array-like or frame of shape (n_rows, n_features)
 
     Raises
@@ -129,16 +175,16 @@ def ask(reference: Any, X: Any) -> Answers:
     InputError
         There are more draws and rows than fit in memory.
     """
-    held = reference.n_draws * X.shape[0] * max(len(reference.classes or ()), 1)
+    held = source.n_draws * X.shape[0] * max(len(source.classes or ()), 1)
     if held > MOST_HELD:
         raise InputError(
-            f"{reference.n_draws} draws of {X.shape[0]} rows are too many to hold; "
+            f"{source.n_draws} draws of {X.shape[0]} rows are too many to hold; "
             "project on some of the rows, or make the reference with fewer draws."
         )
-    draws = np.asarray(reference.draws(X), dtype=np.float64)
-    if reference.task != "regression":
+    draws = np.asarray(source.draws(X), dtype=np.float64)
+    if source.task != "regression":
         return Answers(draws, None)
-    noise = np.asarray(reference.noise_variance(X), dtype=np.float64)
+    noise = np.asarray(source.noise_variance(X), dtype=np.float64)
     # A reference that is sure of its values has no finite distance to a proxy.
     least = SMALLEST_VARIANCE * (float(draws.var()) or 1.0)
     return Answers(draws, np.maximum(noise, least))

@@ -1,0 +1,367 @@
+"""What projected trees share: the way from a reference to a tree, step by step."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from clearwood._estimators import Interval, StrOptions, fit_context, take_rows
+from clearwood._numeric import as_generator
+from clearwood._numeric.progress import progress
+from clearwood._validation import (
+    check_forbidden,
+    check_table,
+    check_target,
+    check_weight,
+    features_of,
+)
+from clearwood.exceptions import InputError
+from clearwood.projection.answers import (
+    Answers,
+    ask,
+    find_reference,
+)
+from clearwood.projection.leaves import Leaves, expected_log_likelihood
+from clearwood.projection.sizes import SizePath, folds_of, weighted_mean_and_error
+from clearwood.projection.trees import (
+    leaves_of,
+    project_trees,
+    projection_problem,
+    value_bins,
+)
+from clearwood.references import Reference
+from clearwood.rules import RuleList, Training, Tree, print_tree
+from clearwood.search import Grid
+from clearwood.search.trees.nodes import GrownNode
+
+N_FOLDS = 5
+"""Parts of the rows, each held out once, where the size is chosen (section 3.2.2)."""
+
+
+class ProjectedTree(BaseEstimator):
+    """What regressor and classifier share: the method."""
+
+    _task: str
+    reference: Any
+    max_leaf_nodes: int | str
+    alpha: float | None
+    most_leaf_nodes: int
+    draws: str
+    refine: bool
+    tolerance: float
+    min_rows: int
+    forbidden: Sequence[str | int]
+    round_cuts: bool
+    verbose: bool
+    random_state: Any
+
+    _parameter_constraints: dict[str, Any] = {
+        "reference": "no_validation",
+        "max_leaf_nodes": [
+            StrOptions({"auto"}),
+            Interval(Integral, 1, None, closed="left"),
+        ],
+        "alpha": [None, Interval(Real, 0, None, closed="left")],
+        "most_leaf_nodes": [Interval(Integral, 1, None, closed="left")],
+        "draws": [StrOptions({"mean", "shared", "each"})],
+        "refine": ["boolean"],
+        "tolerance": [Interval(Real, 0, None, closed="left")],
+        "min_rows": [Interval(Integral, 1, None, closed="left")],
+        "forbidden": "no_validation",
+        "round_cuts": ["boolean"],
+        "verbose": ["verbose"],
+        "random_state": "no_validation",
+    }
+
+    def _family(self, task: str) -> str:
+        """What a leaf says: the proxy's likelihood."""
+        raise NotImplementedError
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = isinstance(self.reference, Reference)
+        return tags
+
+    @fit_context(prefer_skip_nested_validation=False)
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
+        """Project the reference onto a tree.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+            Rows on which the tree shall say what the reference says: the reference's
+            training rows, or others like those that it will be asked about.
+        y : array-like of shape (n_samples,), optional
+            What was observed. A reference that is not fitted yet learns from it; a
+            fitted one is not changed, and ``y`` only tells how good the tree is, and
+            how large it should be.
+        sample_weight : array-like of shape (n_samples,), optional
+            How much each row counts: the neighbourhood pi of equation (1).
+
+        Returns
+        -------
+        self
+        """
+        if self.alpha is not None and self.max_leaf_nodes != "auto":
+            raise InputError(
+                f"alpha={self.alpha} chooses the size, but max_leaf_nodes="
+                f"{self.max_leaf_nodes} says it; give one of them."
+            )
+        X = check_table(self, X, reset=True)
+        weight = check_weight(sample_weight, X.shape[0])
+        target_name = getattr(y, "name", None)
+        if y is not None:
+            y = check_target(y, X.shape[0], numeric=self._task == "regression")
+        generator = as_generator(self.random_state)
+        self.reference_ = find_reference(self.reference, X, y, self._task, generator)
+        if self.reference_.classes is not None:
+            self.classes_ = np.asarray(self.reference_.classes)
+        counted = np.flatnonzero(weight > 0)
+        X, weight = take_rows(X, counted), weight[counted]
+        labels = None if y is None else self._positions(y[counted])
+        answers = ask(self.reference_, X)
+        training = self._training(X, labels, weight, answers)
+        path = self._project(answers, training.grid, weight)
+        self.size_path_ = self._judge(path, answers, X, labels, training, generator)
+        chosen = self._choose_size(path)
+        self.trees_ = tuple(
+            print_tree(tree, training, round_cuts=self.round_cuts) for tree in path
+        )
+        self.tree_ = self.trees_[chosen]
+        rules = self.tree_.to_rules().with_about(
+            model=self.reference_.description, method="projection"
+        )
+        self.rules_ = rules.with_target(str(target_name)) if target_name else rules
+        self.leaves_ = self._leaves(answers, training, self.rules_)
+        self.draw_trees_ = None
+        if self.draws == "each":
+            self.draw_trees_ = self._tree_per_draw(answers, training, path[chosen])
+        return self
+
+    def _positions(self, y: np.ndarray) -> np.ndarray:
+        """What was observed, as numbers."""
+        return y
+
+    def _training(
+        self,
+        X: Any,
+        labels: np.ndarray | None,
+        weight: np.ndarray,
+        answers: Answers,
+    ) -> Training:
+        """The rows, in bins of their values."""
+        features = features_of(X, np.ones(X.shape[0], dtype=bool))
+        encoded = features.encode(X)
+        classes = self.reference_.classes
+        said = answers.mean
+        return Training(
+            encoded,
+            said,
+            labels,
+            weight,
+            said if classes is None else said.argmax(axis=1),
+            value_bins(features, encoded),
+            () if classes is None else tuple(np.asarray(classes).tolist()),
+            check_forbidden(self.forbidden, features, features.names),
+        )
+
+    def _project(
+        self, answers: Answers, grid: Grid, weight: np.ndarray
+    ) -> list[GrownNode]:
+        """Trees of all sizes."""
+        family = self._family(self.reference_.task)
+        said = answers if self.draws == "shared" else answers.together
+        problem = projection_problem(said, family, grid, weight, self.min_rows)
+        return project_trees(problem, self._most_leaves, refine=self.refine)
+
+    @property
+    def _most_leaves(self) -> int:
+        if self.max_leaf_nodes == "auto":
+            return self.most_leaf_nodes
+        return int(self.max_leaf_nodes)
+
+    def _judge(
+        self,
+        path: list[GrownNode],
+        answers: Answers,
+        X: Any,
+        labels: np.ndarray | None,
+        training: Training,
+        generator: np.random.Generator,
+    ) -> SizePath:
+        """What each size says of the reference and, where it is free, of other rows."""
+        family = self._family(self.reference_.task)
+        said = answers if self.draws == "shared" else answers.together
+        share = training.weight / training.weight.sum()
+        likelihood = np.array(
+            [
+                Leaves.of(
+                    said, leaves_of(tree, training.grid), share, family
+                ).log_likelihood
+                for tree in path
+            ]
+        )
+        own = float((said.negative_entropy @ share).mean())
+        sizes = np.array([tree.n_leaves for tree in path])
+        free = self.max_leaf_nodes == "auto" and self.alpha is None
+        if not free or len(path) == 1:
+            return SizePath(sizes, likelihood, own - likelihood)
+        lost, judged_by = self._hold_out(X, labels, training, answers, generator)
+        mean, error = weighted_mean_and_error(lost[sizes - 1], training.weight)
+        return SizePath(
+            sizes, likelihood, own - likelihood, mean, error, judged_by, self.tolerance
+        )
+
+    def _hold_out(
+        self,
+        X: Any,
+        labels: np.ndarray | None,
+        training: Training,
+        answers: Answers,
+        generator: np.random.Generator,
+    ) -> tuple[np.ndarray, str]:
+        """How much worse than the reference trees are on rows they did not see.
+
+        The reference is fitted anew to the rows that are not held out, where it can
+        be: else it has seen all observations, and only how well the tree follows it is
+        judged.
+        """
+        by_labels = labels is not None and self.reference_.can_refit
+        fold = folds_of(len(training), N_FOLDS, generator)
+        lost = np.empty((self._most_leaves, len(training)))
+        family = self._family(self.reference_.task)
+        folds = progress(range(N_FOLDS), N_FOLDS, "held-out parts", self.verbose)
+        for held in (fold == number for number in folds):
+            rows, test = np.flatnonzero(~held), np.flatnonzero(held)
+            fitted, other = answers.take(rows), answers.take(test)
+            if by_labels:
+                refitted = self._refitted(X, labels, rows)
+                fitted, other = (ask(refitted, take_rows(X, r)) for r in (rows, test))
+            weight = training.weight[rows]
+            path = self._project(fitted, training.grid.take(rows), weight)
+            said = fitted if self.draws == "shared" else fitted.together
+            best = other.log_density(labels[test]) if by_labels else None
+            for tree in path:
+                leaf = leaves_of(tree, training.grid.take(rows))
+                leaves = Leaves.of(said, leaf, weight / weight.sum(), family)
+                there = leaves_of(tree, training.grid.take(test))
+                if by_labels:
+                    gap = best - leaves.answers(there).log_density(labels[test])
+                else:
+                    target = other if self.draws == "shared" else other.together
+                    gap = target.negative_entropy.mean(axis=0)
+                    gap = gap - expected_log_likelihood(leaves, target, there).mean(0)
+                # Where no larger tree is found, the largest stands for it.
+                lost[tree.n_leaves - 1 :, test] = gap
+        return lost, "labels" if by_labels else "reference"
+
+    def _refitted(self, X: Any, labels: Any, rows: np.ndarray) -> Reference:
+        y = labels[rows]
+        if self.reference_.classes is not None:
+            y = np.asarray(self.reference_.classes)[y]
+        return self.reference_.refit(take_rows(X, rows), y)
+
+    def _choose_size(self, path: list[GrownNode]) -> int:
+        """Position of the size that was asked for, or is chosen."""
+        sizes = [tree.n_leaves for tree in path]
+        if self.alpha is not None:
+            return sizes.index(self.size_path_.best_by_utility(self.alpha))
+        if self.size_path_.held_out is None:
+            return len(path) - 1
+        return sizes.index(self.size_path_.fewest_leaves())
+
+    def _leaves(self, answers: Answers, training: Training, rules: RuleList) -> Leaves:
+        leaf = rules.apply_encoded(training.encoded)
+        share = training.weight / training.weight.sum()
+        return Leaves.of(answers, leaf, share, self._family(self.reference_.task))
+
+    def _tree_per_draw(
+        self, answers: Answers, training: Training, tree: GrownNode
+    ) -> tuple[tuple[Tree, Leaves], ...]:
+        """Of each draw a tree of its own, as large as the one that is printed."""
+        found = []
+        numbers = progress(
+            range(answers.n_draws), answers.n_draws, "draws", self.verbose
+        )
+        family = self._family(self.reference_.task)
+        for number in numbers:
+            said = answers.draw(number)
+            problem = projection_problem(
+                said, family, training.grid, training.weight, self.min_rows
+            )
+            grown = project_trees(problem, tree.n_leaves, refine=self.refine)[-1]
+            printed = print_tree(grown, training, round_cuts=self.round_cuts)
+            leaves = self._leaves(said, training, printed.to_rules())
+            found.append((printed, leaves))
+        return tuple(found)
+
+    def predict(self, X: Any) -> np.ndarray:
+        """What the printed tree says.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        check_is_fitted(self, "rules_")
+        return self.rules_.predict(check_table(self, X, reset=False))
+
+    def predict_interval(self, X: Any, coverage: float = 0.9) -> np.ndarray:
+        """What the leaf says an observation, or a class's probability, lies between.
+
+        In regression the interval holds an observation: what the draws of the
+        reference disagree on and the noise that they see, with what the leaf leaves
+        out. For classes it holds each class's mean probability in the leaf, and has
+        no width where the reference has one draw.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+        coverage : float, default=0.9
+
+        Returns
+        -------
+        ndarray of shape (n_samples, 2) or (n_samples, n_classes, 2)
+            Lower and upper ends.
+        """
+        check_is_fitted(self, "rules_")
+        if not 0 < coverage < 1:
+            raise InputError(f"coverage is {coverage}, expected between 0 and 1.")
+        said = self._says(check_table(self, X, reset=False))
+        ends = [said.quantile(0.5 - coverage / 2), said.quantile(0.5 + coverage / 2)]
+        return np.stack(ends, axis=-1)
+
+    def _says(self, X: Any) -> Answers:
+        """The distributions that trees say of rows, draw by draw."""
+        encoded = self.rules_.features.encode(X)
+        if self.draw_trees_ is None:
+            return self.leaves_.answers(self.rules_.apply_encoded(encoded))
+        parts = [
+            leaves.answers(tree.to_rules().apply_encoded(encoded))
+            for tree, leaves in self.draw_trees_
+        ]
+        noise = [part.noise for part in parts if part.noise is not None]
+        draws = np.concatenate([part.draws for part in parts])
+        return Answers(draws, np.concatenate(noise) if noise else None)
+
+    def predict_draws(self, X: Any) -> np.ndarray:
+        """Means, rates or class probabilities of every posterior draw.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_draws, n_samples) or (n_draws, n_samples, n_classes)
+        """
+        check_is_fitted(self, "rules_")
+        return self._says(check_table(self, X, reset=False)).draws

@@ -1,0 +1,333 @@
+"""Linear and logistic models that say what a Bayesian reference model says.
+
+Each draw of the reference is projected by itself: the model whose expected log
+likelihood under the draw is highest (equation 3) is a least-squares fit to its means,
+or a logistic fit to its probabilities as soft labels. What the coefficients of the
+draws differ by is what the reference does not know.
+"""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.utils.validation import check_is_fitted
+
+from clearwood._estimators import Interval, StrOptions, fit_context, take_rows
+from clearwood._features import UNSEEN
+from clearwood._numeric import as_generator
+from clearwood._numeric.progress import progress
+from clearwood._validation import (
+    check_table,
+    check_target,
+    check_weight,
+    features_of,
+)
+from clearwood.exceptions import InputError
+from clearwood.projection.answers import (
+    Answers,
+    ask,
+    class_positions,
+    find_reference,
+)
+from clearwood.projection.terms import (
+    Terms,
+    fit_linear,
+    fit_logistic,
+    probabilities_of,
+)
+
+
+class _ProjectedLinear(BaseEstimator):
+    """What regression and classification share: the method."""
+
+    _task: str
+    coef_: np.ndarray
+    intercept_: np.ndarray
+
+    _parameter_constraints: dict[str, Any] = {
+        "reference": "no_validation",
+        "penalty": [StrOptions({"ridge", "lasso"})],
+        "strength": [Interval(Real, 0, None, closed="neither")],
+        "draws": [StrOptions({"mean", "each"})],
+        "verbose": ["verbose"],
+        "random_state": "no_validation",
+    }
+
+    def __init__(
+        self,
+        reference: Any = None,
+        *,
+        penalty: str = "ridge",
+        strength: float = 0.01,
+        draws: str = "each",
+        verbose: bool = False,
+        random_state: Any = None,
+    ) -> None:
+        self.reference = reference
+        self.penalty = penalty
+        self.strength = strength
+        self.draws = draws
+        self.verbose = verbose
+        self.random_state = random_state
+
+    def _project(
+        self, columns: np.ndarray, answers: Answers, weight: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Intercepts (n_draws, n_outputs), and coefficients beside them."""
+        raise NotImplementedError
+
+    @fit_context(prefer_skip_nested_validation=False)
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
+        """Project the reference onto a linear model.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+            Rows on which the model shall say what the reference says.
+        y : array-like of shape (n_samples,), optional
+            What was observed: only a reference that is not fitted yet learns from it.
+        sample_weight : array-like of shape (n_samples,), optional
+            How much each row counts: the neighbourhood pi of equation (1).
+
+        Returns
+        -------
+        self
+        """
+        X = check_table(self, X, reset=True)
+        weight = check_weight(sample_weight, X.shape[0])
+        if y is not None:
+            y = check_target(y, X.shape[0], numeric=self._task == "regression")
+        generator = as_generator(self.random_state)
+        found = find_reference(self.reference, X, y, self._task, generator)
+        if found.task == "counts":
+            raise InputError(
+                f"The reference ({found.description}) says rates of counts, of which "
+                "there is no linear proxy yet; project it onto a tree."
+            )
+        if found.classes is not None:
+            self.classes_ = np.asarray(found.classes)
+            if y is not None:
+                class_positions(self.classes_, y)
+        counted = np.flatnonzero(weight > 0)
+        X, weight = take_rows(X, counted), weight[counted]
+        features = features_of(X, np.ones(len(weight), dtype=bool))
+        encoded = features.encode(X)
+        answers = ask(found, X)
+        self.reference_ = found
+        self.terms_ = Terms.of(features, encoded, weight)
+        columns = self.terms_.of_rows(encoded)
+        intercept, coef = self._project(columns, answers.together, weight)
+        self.intercept_, self.coef_ = intercept[0], coef[0]
+        self.intercept_draws_, self.coef_draws_ = intercept, coef
+        if self.draws == "each":
+            parts = [answers.draw(number) for number in range(answers.n_draws)]
+            shown = progress(parts, len(parts), "draws", self.verbose)
+            fitted = [self._project(columns, part, weight) for part in shown]
+            self.intercept_draws_ = np.concatenate([part[0] for part in fitted])
+            self.coef_draws_ = np.concatenate([part[1] for part in fitted])
+        self._judge(columns, answers, weight)
+        return self
+
+    def _judge(self, columns: np.ndarray, answers: Answers, weight: np.ndarray) -> None:
+        """Set what there is to say of how near the proxy comes."""
+
+    def _scores(self, X: Any) -> np.ndarray:
+        check_is_fitted(self, "coef_")
+        encoded = self.terms_.features.encode(check_table(self, X, reset=False))
+        unknown = (encoded == UNSEEN) & np.isin(
+            np.arange(encoded.shape[1]), self.terms_.feature[self.terms_.category >= 0]
+        )
+        if unknown.any():
+            row, d = np.argwhere(unknown)[0]
+            raise InputError(
+                f"Feature {self.terms_.features.names[d]!r} holds a category in row "
+                f"{row} that fit did not see; a linear model has no coefficient for it."
+            )
+        return self.terms_.of_rows(encoded) @ self.coef_.T + self.intercept_
+
+    def summary(self, coverage: float = 0.9) -> str:
+        """Coefficients per standard deviation of each term, and what draws say.
+
+        Parameters
+        ----------
+        coverage : float, default=0.9
+            Of the interval that the draws of the reference give.
+
+        Returns
+        -------
+        str
+        """
+        check_is_fitted(self, "coef_")
+        ends = [0.5 - coverage / 2, 0.5 + coverage / 2]
+        low, high = np.quantile(self.coef_draws_, ends, axis=0)
+        lines = []
+        for output in range(len(self.coef_)):
+            if len(self.coef_) > 1:
+                lines.append(f"{self.classes_[output]}:")
+            order = np.argsort(-np.abs(self.coef_[output]), kind="stable")
+            for term in order:
+                lines.append(
+                    f"{self.coef_[output, term]:+10.4g}  "
+                    f"[{low[output, term]:.3g}, {high[output, term]:.3g}]  "
+                    f"{self.terms_.names[term]}"
+                )
+        return "\n".join(lines)
+
+
+class ProjectedLinearRegression(RegressorMixin, _ProjectedLinear):
+    """A linear model that says what a Bayesian reference model predicts.
+
+    Parameters
+    ----------
+    reference : Reference, estimator or None, default=None
+        As in :class:`ProjectedTreeRegressor`.
+    penalty : {"ridge", "lasso"}, default="ridge"
+        What coefficients cost, per standard deviation of their term: their squares,
+        or their sizes, which leaves some at zero.
+    strength : float, default=0.01
+        Factor of the penalty beside the squared error summed over rows, in units of
+        the variance of what the reference says.
+    draws : {"each", "mean"}, default="each"
+        Whether each posterior draw is projected, too.
+    verbose : bool, default=False
+        Show a progress bar on stderr.
+    random_state : int, Generator, RandomState or None, default=None
+        Seed of a reference that is fitted here.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (1, n_terms)
+        Change of what is said per standard deviation of each term.
+    intercept_ : ndarray of shape (1,)
+        What is said at the mean of all terms.
+    coef_draws_, intercept_draws_ : ndarray
+        The same per draw, (n_draws, 1, n_terms) and (n_draws, 1).
+    terms_ : Terms
+        Features, and one term per category but the first.
+    fidelity_ : float
+        Share of the variance of the reference's mean that the model follows.
+    reference_ : Reference
+        The reference as it was handed in, or made here.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.linear_model import BayesianRidge
+    >>> from clearwood import ProjectedLinearRegression, reference
+    >>> X = np.random.default_rng(0).normal(size=(50, 2))
+    >>> ref = reference(BayesianRidge().fit(X, X[:, 0]), random_state=0)
+    >>> model = ProjectedLinearRegression(ref).fit(X)
+    >>> bool(model.fidelity_ > 0.99)
+    True
+    """
+
+    _task = "regression"
+
+    def _project(
+        self, columns: np.ndarray, answers: Answers, weight: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        unit = float(answers.draws.std()) or 1.0
+        penalty = {self.penalty: self.strength}
+        intercept, coef = fit_linear(columns, answers.draws / unit, weight, **penalty)
+        return unit * intercept[:, None], unit * coef[:, None]
+
+    def _judge(self, columns: np.ndarray, answers: Answers, weight: np.ndarray) -> None:
+        said = columns @ self.coef_[0] + self.intercept_[0]
+        centre = np.average(answers.mean, weights=weight)
+        lost = weight @ (answers.mean - said) ** 2
+        spread = weight @ (answers.mean - centre) ** 2
+        self.fidelity_ = float(1 - lost / spread) if spread > 0 else 1.0
+
+    def predict(self, X: Any) -> np.ndarray:
+        """What the linear model says.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        return self._scores(X)[:, 0]
+
+
+class ProjectedLogisticRegression(ClassifierMixin, _ProjectedLinear):
+    """A logistic regression that says what a Bayesian reference model finds probable.
+
+    It is fitted to the reference's probabilities as soft labels. Parameters and
+    attributes are those of :class:`ProjectedLinearRegression`, with an output for two
+    classes and else one per class, but for what is said here.
+
+    Parameters
+    ----------
+    reference, penalty, draws, verbose, random_state
+        As in :class:`ProjectedLinearRegression`.
+    strength : float, default=0.01
+        Factor of the penalty beside the cross-entropy summed over rows.
+
+    Attributes
+    ----------
+    coef_, intercept_, coef_draws_, intercept_draws_, terms_, reference_
+        As in :class:`ProjectedLinearRegression`; log odds in place of values.
+    classes_ : ndarray of shape (n_classes,)
+        Class labels, in the reference's order.
+    divergence_ : float
+        Kullback-Leibler divergence from the reference, in nats per row.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from clearwood import ProjectedLogisticRegression
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = ProjectedLogisticRegression(draws="mean", random_state=0).fit(X, y)
+    >>> model.predict_proba(X[:2]).shape
+    (2, 3)
+    """
+
+    _task = "classification"
+
+    def _project(
+        self, columns: np.ndarray, answers: Answers, weight: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        penalty = {self.penalty: self.strength}
+        fitted = [
+            fit_logistic(columns, draw, weight, **penalty) for draw in answers.draws
+        ]
+        return np.array([f[0] for f in fitted]), np.array([f[1] for f in fitted])
+
+    def _judge(self, columns: np.ndarray, answers: Answers, weight: np.ndarray) -> None:
+        said = probabilities_of(columns @ self.coef_.T + self.intercept_)
+        own = answers.together
+        cross = -(own.draws[0] * np.log(np.maximum(said, 1e-300))).sum(axis=1)
+        gap = own.negative_entropy[0] + cross
+        self.divergence_ = float(np.average(gap, weights=weight))
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Class probabilities that the model says.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+        """
+        return probabilities_of(self._scores(X))
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The most probable class.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        return self.classes_[self.predict_proba(X).argmax(axis=1)]

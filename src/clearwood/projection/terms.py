@@ -1,0 +1,185 @@
+"""The columns of a linear model, and fitting it to what a reference says."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import sklearn
+from scipy.special import expit, softmax
+from sklearn.linear_model import Lasso, LogisticRegression
+
+from clearwood._features import FeatureSpace
+from clearwood.exceptions import InputError
+
+MOST_STEPS = 10_000
+"""Of the solvers."""
+
+SKLEARN = tuple(int(part) for part in sklearn.__version__.split(".")[:2])
+
+
+class Terms(NamedTuple):
+    """The columns of a linear model: features, and one per category.
+
+    Attributes
+    ----------
+    features : FeatureSpace
+    feature : ndarray of int of shape (n_terms,)
+        The feature that a term is made of.
+    category : ndarray of int of shape (n_terms,)
+        The category at which a term is 1, else 0; -1 for a feature as it is.
+    centre, unit : ndarray of shape (n_terms,)
+        Mean and standard deviation, by which penalties do not depend on units.
+    """
+
+    features: FeatureSpace
+    feature: np.ndarray
+    category: np.ndarray
+    centre: np.ndarray
+    unit: np.ndarray
+
+    @classmethod
+    def of(
+        cls, features: FeatureSpace, encoded: np.ndarray, weight: np.ndarray
+    ) -> Terms:
+        """The terms of a table; of a category, all but the first of its labels."""
+        pairs = [
+            (d, category)
+            for d, labels in enumerate(features.categories)
+            for category in ([-1] if labels is None else range(1, len(labels)))
+        ]
+        feature, category = np.array(pairs, dtype=int).reshape(-1, 2).T
+        n = len(pairs)
+        raw = cls(features, feature, category, np.zeros(n), np.ones(n)).of_rows(encoded)
+        share = weight / weight.sum()
+        centre = share @ raw
+        unit = np.sqrt(share @ (raw - centre) ** 2)
+        # A column that does not vary is left out: its coefficient would be anything.
+        varies = unit > 1e-12 * np.maximum(np.abs(centre), 1e-300)
+        return cls(
+            features, feature[varies], category[varies], centre[varies], unit[varies]
+        )
+
+    def of_rows(self, encoded: np.ndarray) -> np.ndarray:
+        """The standardised columns: (n_rows, n_terms)."""
+        column = encoded[:, self.feature]
+        is_category = self.category >= 0
+        missing = np.isnan(column) if len(encoded) else np.zeros((0, 0), dtype=bool)
+        if missing.any():
+            row, term = np.argwhere(missing)[0]
+            name = self.features.names[self.feature[term]]
+            raise InputError(
+                f"Feature {name!r} is missing in row {row}, which a linear model "
+                "cannot read; fill it in, or project onto a tree."
+            )
+        column = np.where(is_category, column == self.category, column)
+        return (column - self.centre) / self.unit
+
+    @property
+    def names(self) -> list[str]:
+        """What each term is called."""
+        return [
+            self.features.names[d]
+            if c < 0
+            else f"{self.features.names[d]}={(self.features.categories[d] or ())[c]}"
+            for d, c in zip(self.feature, self.category)
+        ]
+
+
+def fit_logistic(
+    columns: np.ndarray,
+    probabilities: np.ndarray,
+    weight: np.ndarray,
+    *,
+    ridge: float = 0.0,
+    lasso: float = 0.0,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Intercepts and coefficients with the least cross-entropy to soft labels.
+
+    The sum over rows of their weight times the cross-entropy, plus ``ridge`` / 2 times
+    the squares, or ``lasso`` times the sizes, of the coefficients. Intercepts are free.
+
+    Parameters
+    ----------
+    columns : ndarray of shape (n_rows, n_terms)
+    probabilities : ndarray of shape (n_rows, n_classes)
+    weight : ndarray of shape (n_rows,)
+    ridge, lasso : float
+        One of them is larger than zero.
+
+    Returns
+    -------
+    intercept : ndarray of shape (n_outputs,)
+        One output for two classes, else one per class.
+    coef : ndarray of shape (n_outputs, n_terms)
+    """
+    n_rows, n_classes = probabilities.shape
+    # A soft label is a row of each class, weighted by its probability.
+    rows = np.repeat(columns, n_classes, axis=0)
+    labels = np.tile(np.arange(n_classes), n_rows)
+    share = (weight[:, None] * probabilities).ravel()
+    kept = share > 0
+    settings: dict[str, Any] = {"solver": "lbfgs", "tol": 1e-10}
+    if lasso:
+        settings = {"solver": "saga", "tol": 1e-6, "l1_ratio": 1.0}
+        if SKLEARN < (1, 8):
+            settings["penalty"] = "elasticnet"
+    solver = LogisticRegression(
+        C=1.0 / (lasso or ridge), max_iter=MOST_STEPS, random_state=0, **settings
+    )
+    solver.fit(rows[kept], labels[kept], sample_weight=share[kept])
+    return solver.intercept_, solver.coef_
+
+
+def fit_linear(
+    columns: np.ndarray,
+    values: np.ndarray,
+    weight: np.ndarray,
+    *,
+    ridge: float = 0.0,
+    lasso: float = 0.0,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Intercepts and coefficients with the least squares, for several draws at once.
+
+    Half the weighted sum of squares, plus the penalty of :func:`fit_logistic`.
+
+    Parameters
+    ----------
+    columns : ndarray of shape (n_rows, n_terms)
+    values : ndarray of shape (n_draws, n_rows)
+    weight : ndarray of shape (n_rows,)
+    ridge, lasso : float
+
+    Returns
+    -------
+    intercept : ndarray of shape (n_draws,)
+    coef : ndarray of shape (n_draws, n_terms)
+    """
+    share = weight / weight.sum()
+    middle, centres = share @ columns, values @ share
+    columns, values = columns - middle, values - centres[:, None]
+    if lasso:
+        root = np.sqrt(weight)
+        solver = Lasso(
+            alpha=lasso / len(columns), fit_intercept=False, max_iter=MOST_STEPS
+        )
+        coef = np.array(
+            [
+                solver.fit(columns * root[:, None], draw * root).coef_.copy()
+                for draw in values
+            ]
+        )
+    else:
+        root = np.sqrt(weight)[:, None]
+        padded = np.vstack([columns * root, np.sqrt(ridge) * np.eye(columns.shape[1])])
+        target = np.vstack([values.T * root, np.zeros((columns.shape[1], len(values)))])
+        coef = np.linalg.lstsq(padded, target, rcond=None)[0].T
+    return centres - coef @ middle, coef
+
+
+def probabilities_of(scores: np.ndarray) -> np.ndarray:
+    """Class probabilities of log odds: one column for two classes, else one each."""
+    if scores.shape[1] == 1:
+        second = expit(scores[:, 0])
+        return np.stack([1 - second, second], axis=1)
+    return softmax(scores, axis=1)
