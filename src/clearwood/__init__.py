@@ -38,6 +38,11 @@ _HOME = {
     "NodeHarvestRegressor": "simplifiers",
     "PathDisplay": "rules.displays",
     "RegionsDisplay": "rules.displays",
+    "ProjectedLinearRegression": "projection",
+    "ProjectedLogisticRegression": "projection",
+    "ProjectedTreeClassifier": "projection",
+    "ProjectedTreeRegressor": "projection",
+    "Reference": "references",
     "Rule": "rules",
     "RuleAverage": "rules",
     "RuleList": "rules",
@@ -53,8 +58,10 @@ _HOME = {
     "check": "ensembles",
     "compare": "comparison",
     "explain": "rules.explain",
+    "explain_local": "projection",
     "load": "persistence",
     "read_ensemble": "ensembles",
+    "reference": "references",
     "report": "reporting",
     "save": "persistence",
     "simplify": "simplifiers",
@@ -62,7 +69,7 @@ _HOME = {
 }
 _ROOMS = (
     "comparison", "conjugate", "datasets", "ensembles", "exceptions", "metatree",
-    "reporting", "rules", "sampling",
+    "projection", "references", "reporting", "rules", "sampling",
 )  # fmt: skip
 
 __all__ = sorted([*_HOME, *_ROOMS, "__version__"])

@@ -12,7 +12,14 @@ from sklearn.base import _fit_context as fit_context
 from sklearn.utils import _safe_indexing as take_rows
 from sklearn.utils._param_validation import Interval, StrOptions
 
-__all__ = ["Interval", "StrOptions", "fit_context", "parameter_names", "take_rows"]
+__all__ = [
+    "Interval",
+    "StrOptions",
+    "fit_context",
+    "parameter_names",
+    "take_rows",
+    "target_scale",
+]
 
 
 def parameter_names(estimator_class: Any) -> set[str]:
@@ -25,3 +32,16 @@ def parameter_names(estimator_class: Any) -> set[str]:
     ['increasing', 'out_of_bounds', 'y_max', 'y_min']
     """
     return set(estimator_class._get_param_names())
+
+
+def target_scale(process: Any) -> tuple[float, float]:
+    """Mean and scale by which a fitted Gaussian process has standardised its target.
+
+    Examples
+    --------
+    >>> from sklearn.gaussian_process import GaussianProcessRegressor
+    >>> process = GaussianProcessRegressor(normalize_y=True).fit([[0], [1]], [2, 8])
+    >>> target_scale(process)
+    (5.0, 3.0)
+    """
+    return float(process._y_train_mean), float(process._y_train_std)

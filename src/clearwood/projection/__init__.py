@@ -4,5 +4,17 @@ from clearwood.projection.estimators import (
     ProjectedTreeClassifier,
     ProjectedTreeRegressor,
 )
+from clearwood.projection.local import LocalExplanation, explain_local
+from clearwood.projection.logistic import (
+    ProjectedLinearRegression,
+    ProjectedLogisticRegression,
+)
 
-__all__ = ["ProjectedTreeClassifier", "ProjectedTreeRegressor"]
+__all__ = [
+    "LocalExplanation",
+    "ProjectedLinearRegression",
+    "ProjectedLogisticRegression",
+    "ProjectedTreeClassifier",
+    "ProjectedTreeRegressor",
+    "explain_local",
+]

@@ -175,7 +175,8 @@ def ask(source: Reference, X: Any) -> Answers:
     InputError
         There are more draws and rows than fit in memory.
     """
-    held = source.n_draws * X.shape[0] * max(len(source.classes or ()), 1)
+    n_classes = 1 if source.classes is None else len(source.classes)
+    held = source.n_draws * X.shape[0] * n_classes
     if held > MOST_HELD:
         raise InputError(
             f"{source.n_draws} draws of {X.shape[0]} rows are too many to hold; "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from numbers import Integral, Real
 from typing import Any
 
@@ -231,36 +231,59 @@ class ProjectedTree(BaseEstimator):
         be: else it has seen all observations, and only how well the tree follows it is
         judged.
         """
-        by_labels = labels is not None and self.reference_.can_refit
         fold = folds_of(len(training), N_FOLDS, generator)
         lost = np.empty((self._most_leaves, len(training)))
-        family = self._family(self.reference_.task)
+        judged_by = "reference" if labels is None else "labels"
         folds = progress(range(N_FOLDS), N_FOLDS, "held-out parts", self.verbose)
-        for held in (fold == number for number in folds):
-            rows, test = np.flatnonzero(~held), np.flatnonzero(held)
+        for number in folds:
+            rows, test = np.flatnonzero(fold != number), np.flatnonzero(fold == number)
             fitted, other = answers.take(rows), answers.take(test)
-            if by_labels:
-                refitted = self._refitted(X, labels, rows)
-                fitted, other = (ask(refitted, take_rows(X, r)) for r in (rows, test))
-            weight = training.weight[rows]
-            path = self._project(fitted, training.grid.take(rows), weight)
-            said = fitted if self.draws == "shared" else fitted.together
-            best = other.log_density(labels[test]) if by_labels else None
-            for tree in path:
-                leaf = leaves_of(tree, training.grid.take(rows))
-                leaves = Leaves.of(said, leaf, weight / weight.sum(), family)
-                there = leaves_of(tree, training.grid.take(test))
-                if by_labels:
-                    gap = best - leaves.answers(there).log_density(labels[test])
+            truth = None
+            if labels is not None and judged_by == "labels":
+                try:
+                    refitted = self._refitted(X, labels, rows)
+                except InputError:
+                    # Draws that were handed in, for example.
+                    if number > 0:
+                        raise
+                    judged_by = "reference"
                 else:
-                    target = other if self.draws == "shared" else other.together
-                    gap = target.negative_entropy.mean(axis=0)
-                    gap = gap - expected_log_likelihood(leaves, target, there).mean(0)
+                    truth = labels[test]
+                    fitted = ask(refitted, take_rows(X, rows))
+                    other = ask(refitted, take_rows(X, test))
+            for size, gap in self._gaps(training, rows, test, fitted, other, truth):
                 # Where no larger tree is found, the largest stands for it.
-                lost[tree.n_leaves - 1 :, test] = gap
-        return lost, "labels" if by_labels else "reference"
+                lost[size - 1 :, test] = gap
+        return lost, judged_by
 
-    def _refitted(self, X: Any, labels: Any, rows: np.ndarray) -> Reference:
+    def _gaps(
+        self,
+        training: Training,
+        rows: np.ndarray,
+        test: np.ndarray,
+        fitted: Answers,
+        other: Answers,
+        truth: np.ndarray | None,
+    ) -> Iterator[tuple[int, np.ndarray]]:
+        """Per size, how much less likely held-out rows are than under the reference."""
+        family = self._family(self.reference_.task)
+        weight, grid = training.weight[rows], training.grid.take(rows)
+        path = self._project(fitted, grid, weight)
+        if self.draws != "shared":
+            fitted = fitted.together
+        target = other if self.draws == "shared" else other.together
+        for tree in path:
+            leaf = leaves_of(tree, grid)
+            leaves = Leaves.of(fitted, leaf, weight / weight.sum(), family)
+            there = leaves_of(tree, training.grid.take(test))
+            if truth is not None:
+                says = leaves.answers(there)
+                yield tree.n_leaves, other.log_density(truth) - says.log_density(truth)
+            else:
+                likely = expected_log_likelihood(leaves, target, there)
+                yield tree.n_leaves, (target.negative_entropy - likely).mean(axis=0)
+
+    def _refitted(self, X: Any, labels: np.ndarray, rows: np.ndarray) -> Reference:
         y = labels[rows]
         if self.reference_.classes is not None:
             y = np.asarray(self.reference_.classes)[y]

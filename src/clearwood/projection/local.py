@@ -1,0 +1,410 @@
+"""Why a reference says what it says of one row: a small proxy of its neighbourhood.
+
+Equation (1) with a neighbourhood around one row: the reference is asked about rows
+like it, and a small tree, or a linear model of few terms, is projected onto what it
+says there. LIME does the like for a prediction without uncertainty (section 3.4); here
+the whole is a function of the reference, the row and the settings, so that the same
+question always has the same answer, and what draws and sampling leave open stands
+beside it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from clearwood._features import FeatureSpace, is_frame
+from clearwood._validation import features_of
+from clearwood.exceptions import InputError
+from clearwood.projection.answers import Answers, ask
+from clearwood.projection.neighbours import Neighbourhood, decoded
+from clearwood.projection.terms import Terms, fit_linear
+from clearwood.projection.trees import (
+    project_trees,
+    projection_problem,
+    value_bins,
+)
+from clearwood.references import Reference
+from clearwood.rules import RuleList, Training, print_tree
+
+N_PARTS = 8
+"""Independent sets of neighbours, whose spread tells the Monte-Carlo error."""
+
+MOST_DRAWS = 100
+"""Most draws whose own proxies are found."""
+
+
+@dataclass(frozen=True, eq=False)
+class LocalExplanation:
+    """A small proxy of a reference around one row.
+
+    What is explained is a number: the predicted value, the rate, or the probability
+    of one class.
+
+    Attributes
+    ----------
+    what : str
+        What the number is.
+    said : float
+        What the reference says of the row.
+    spread : float
+        Standard deviation of its draws there.
+    proxy : float
+        What the proxy says of the row.
+    monte_carlo_error : float
+        Standard error of ``proxy``, had other neighbours been drawn and the same
+        questions been asked.
+    fidelity : float
+        Share of the variance of what the reference says of neighbours that the proxy
+        did not see which it follows; at most 1, and negative where a constant is
+        better.
+    rules : RuleList or None
+        The tree's leaves, where the proxy is a tree.
+    effects : tuple of (str, float, float)
+        Terms, where the proxy is linear: the change of the number per standard
+        deviation of the term among the neighbours, and its Monte-Carlo error.
+    selected : dict of str to float
+        Share of the posterior draws whose own proxy asks each feature; those above 0,
+        the most frequent first.
+    n_neighbours : int
+        Neighbours that the proxy was fitted to.
+    neighbours, answers : ndarray
+        These, encoded, and what the reference says of them, for pictures.
+    features : FeatureSpace
+    """
+
+    what: str
+    said: float
+    spread: float
+    proxy: float
+    monte_carlo_error: float
+    fidelity: float
+    rules: RuleList | None
+    effects: tuple[tuple[str, float, float], ...]
+    selected: dict[str, float]
+    n_neighbours: int
+    neighbours: np.ndarray
+    answers: np.ndarray
+    features: FeatureSpace
+
+    def __str__(self) -> str:
+        lines = [
+            f"{self.what}: the reference says {self.said:.4g} ± {self.spread:.2g}, "
+            f"the proxy {self.proxy:.4g} ± {self.monte_carlo_error:.2g}",
+            f"fidelity on other neighbours: {self.fidelity:.3f}",
+        ]
+        if self.rules is not None:
+            lines.append(str(self.rules))
+        lines += [
+            f"{effect:+10.4g} ± {error:.2g}  per standard deviation of {name}"
+            for name, effect, error in self.effects
+        ]
+        asked = [f"{name} {share:.0%}" for name, share in self.selected.items()]
+        return "\n".join([*lines, f"asked by the draws: {', '.join(asked) or 'none'}"])
+
+
+def explain_local(
+    reference: Reference,
+    x: Any,
+    rows: Any = None,
+    *,
+    proxy: str = "tree",
+    max_size: int = 4,
+    width: float = 0.5,
+    label: Any = None,
+    n_neighbours: int = 4096,
+    random_state: int = 0,
+) -> LocalExplanation:
+    """Explain what a reference says of one row by a small proxy around it.
+
+    Parameters
+    ----------
+    reference : Reference
+    x : array-like of shape (n_features,), row of a frame, or frame of one row
+        What is to be explained.
+    rows : array-like or frame of shape (n_rows, n_features), optional
+        Rows that say how features vary, with the columns of ``x``; by default those
+        that the reference was made with.
+    proxy : {"tree", "linear"}, default="tree"
+    max_size : int, default=4
+        Leaves of the tree, or terms of the linear model, at most.
+    width : float, default=0.5
+        How far neighbours are: standard deviation of each feature in units of that in
+        ``rows``, and the share of neighbours whose category is drawn anew. Whole
+        numbers stay whole, and values in the range of the rows.
+    label : optional
+        The class whose probability is explained; by default the one that the reference
+        finds most probable.
+    n_neighbours : int, default=4096
+        Rows that are asked about: a power of two, at least 64. As many others judge
+        the proxy.
+    random_state : int, default=0
+        Seed of the neighbours.
+
+    Returns
+    -------
+    LocalExplanation
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.linear_model import BayesianRidge
+    >>> from clearwood import explain_local, reference
+    >>> X = np.random.default_rng(0).normal(size=(100, 3))
+    >>> ref = reference(BayesianRidge().fit(X, 2 * X[:, 1]), random_state=0)
+    >>> found = explain_local(ref, X[0], X, proxy="linear", max_size=1)
+    >>> [name for name, _, _ in found.effects], found.fidelity > 0.99
+    (['x1'], True)
+    """
+    if proxy not in ("tree", "linear"):
+        raise InputError(f"proxy must be 'tree' or 'linear', found {proxy!r}.")
+    if n_neighbours < 64 or n_neighbours & (n_neighbours - 1):
+        raise InputError(
+            f"n_neighbours={n_neighbours} must be a power of two from 64 on."
+        )
+    if max_size < 1 or not width > 0:
+        raise InputError(
+            f"max_size={max_size} must be at least 1, and width={width} above 0."
+        )
+    rows = getattr(reference, "rows", None) if rows is None else rows
+    if rows is None:
+        raise InputError(
+            "It is not known how the features vary around the row: hand in rows, for "
+            "example the reference's training rows."
+        )
+    rows = rows if is_frame(rows) else np.asarray(rows)
+    features = features_of(rows, np.ones(len(rows), dtype=bool))
+    row = features.encode(_as_table(x, rows))
+    around = Neighbourhood.of(row[0], features.encode(rows), features, width)
+    part = n_neighbours // N_PARTS
+    seeds = np.random.default_rng(random_state).integers(2**31, size=2 * N_PARTS)
+    encoded = np.concatenate([row, *(around.sample(part, int(s)) for s in seeds)])
+    # The reference is asked once, so that it may be slow.
+    answers = ask(reference, decoded(encoded, features, rows))
+    answers, what = _numbers(answers, reference, label)
+    fitted, judged = np.split(np.arange(1, len(encoded)), 2)
+    make = _tree_around if proxy == "tree" else _line_around
+    found = make(encoded[fitted], answers.take(fitted), features, max_size)
+    values = answers.mean
+    apart = found.predict(encoded[judged]) - values[judged]
+    variance = float(values[judged].var())
+    per_part = np.split(np.arange(n_neighbours), N_PARTS)
+    again = [found.refitted(part) for part in per_part]
+    at_row = [float(other.predict(row)[0]) for other in again]
+    return LocalExplanation(
+        what=what,
+        said=float(values[0]),
+        spread=float(answers.draws[:, 0].std()),
+        proxy=float(found.predict(row)[0]),
+        monte_carlo_error=_error_of_mean(np.array(at_row)),
+        fidelity=1 - float((apart**2).mean()) / variance if variance > 0 else 1.0,
+        rules=found.rules,
+        effects=found.effects(again),
+        selected=found.selected(features),
+        n_neighbours=n_neighbours,
+        neighbours=encoded[fitted],
+        answers=values[fitted],
+        features=features,
+    )
+
+
+def _as_table(x: Any, rows: Any) -> Any:
+    """One row as a table like others."""
+    if is_frame(x) or np.ndim(x) == 2:
+        if x.shape[0] != 1:
+            raise InputError(f"x must be one row, found {x.shape[0]}.")
+        return x
+    if not is_frame(rows):
+        return np.asarray(x)[None]
+    import narwhals as nw
+
+    names = list(rows.columns)
+    cells = dict(zip(names, np.asarray(x, dtype=object)))
+    if hasattr(x, "keys"):
+        cells = {name: x[name] for name in names}
+    frame = nw.from_native(rows, eager_only=True)
+    columns = {}
+    for name in names:
+        series = frame.get_column(name)
+        made = nw.new_series(name, [cells[name]], backend=frame.implementation)
+        columns[name] = made.cast(series.dtype)
+    return nw.from_dict(columns, backend=frame.implementation).to_native()
+
+
+def _numbers(answers: Answers, reference: Reference, label: Any) -> tuple[Answers, str]:
+    """The one number that is explained, and what it is; the row stands first."""
+    if answers.draws.ndim == 2:
+        noise = np.zeros_like(answers.draws) if answers.noise is None else answers.noise
+        return Answers(answers.draws, noise), "predicted value"
+    classes = np.asarray(reference.classes).tolist()
+    if label is None:
+        label = classes[int(answers.mean[0].argmax())]
+    if label not in classes:
+        raise InputError(f"label={label!r} is none of the classes {classes}.")
+    share = answers.draws[:, :, classes.index(label)]
+    return Answers(share, np.zeros_like(share)), f"probability of {label}"
+
+
+@dataclass(frozen=True, eq=False)
+class _TreeAround:
+    """A small tree of a neighbourhood."""
+
+    rules: RuleList
+    leaf: np.ndarray
+    values: np.ndarray
+    asked: list[set[int]]
+    said: np.ndarray | None = None
+
+    def predict(self, encoded: np.ndarray) -> np.ndarray:
+        if self.said is None:
+            return np.asarray(self.rules.predict_encoded(encoded), dtype=np.float64)
+        return self.said[self.rules.apply_encoded(encoded)]
+
+    def refitted(self, part: np.ndarray) -> _TreeAround:
+        """The same leaves, saying the means of some of the rows."""
+        n = self.rules.n_rules
+        weight = np.bincount(self.leaf[part], minlength=n)
+        total = np.bincount(self.leaf[part], self.values[part], minlength=n)
+        overall = self.rules.predictions.astype(np.float64)
+        said = np.where(weight > 0, total / np.maximum(weight, 1), overall)
+        return _TreeAround(self.rules, self.leaf, self.values, self.asked, said)
+
+    def effects(self, again: list[Any]) -> tuple[tuple[str, float, float], ...]:
+        return ()
+
+    def selected(self, features: FeatureSpace) -> dict[str, float]:
+        return _shares(self.asked, features.names)
+
+
+def _tree_around(
+    encoded: np.ndarray, answers: Answers, features: FeatureSpace, max_size: int
+) -> _TreeAround:
+    values = answers.mean
+    n_rows = len(values)
+    training = Training(
+        encoded, values, None, np.ones(n_rows), values, value_bins(features, encoded)
+    )
+
+    def projected(said: Answers, *, refine: bool) -> Any:
+        problem = projection_problem(said, "mean", training.grid, training.weight, 5)
+        return project_trees(problem, max_size, refine=refine)[-1]
+
+    tree = projected(answers.together, refine=True)
+    rules = print_tree(tree, training).to_rules()
+    asked = []
+    for number in _spread_numbers(answers.n_draws):
+        own = projected(answers.draw(number), refine=False)
+        inner = [own]
+        features_asked = set()
+        while inner:
+            node = inner.pop()
+            if node.children:
+                features_asked.add(int(training.asked[node.feature]))
+                inner += node.children
+        asked.append(features_asked)
+    return _TreeAround(rules, rules.apply_encoded(encoded), values, asked)
+
+
+@dataclass(frozen=True, eq=False)
+class _LineAround:
+    """A linear model of few terms of a neighbourhood."""
+
+    terms: Terms
+    columns: np.ndarray
+    values: np.ndarray
+    intercept: float
+    coef: np.ndarray
+    asked: list[set[int]]
+    rules: None = None
+
+    def predict(self, encoded: np.ndarray) -> np.ndarray:
+        return self.intercept + self.terms.of_rows(encoded) @ self.coef
+
+    def refitted(self, part: np.ndarray) -> _LineAround:
+        """The same terms, fitted to some of the rows."""
+        chosen = np.flatnonzero(self.coef)
+        intercept, coef = _fit_terms(self.columns[part], self.values[part], chosen)
+        return _LineAround(
+            self.terms, self.columns, self.values, intercept, coef, self.asked
+        )
+
+    def effects(self, again: list[Any]) -> tuple[tuple[str, float, float], ...]:
+        order = np.argsort(-np.abs(self.coef), kind="stable")
+        errors = [
+            _error_of_mean(np.array([other.coef[term] for other in again]))
+            for term in order
+        ]
+        return tuple(
+            (self.terms.names[term], float(self.coef[term]), error)
+            for term, error in zip(order, errors)
+            if self.coef[term] != 0
+        )
+
+    def selected(self, features: FeatureSpace) -> dict[str, float]:
+        return _shares(self.asked, features.names)
+
+
+def _line_around(
+    encoded: np.ndarray, answers: Answers, features: FeatureSpace, max_size: int
+) -> _LineAround:
+    terms = Terms.of(features, encoded, np.ones(len(encoded)))
+    columns, values = terms.of_rows(encoded), answers.mean
+    chosen = _forward(columns, values, max_size)
+    asked = [
+        {int(terms.feature[t]) for t in _forward(columns, draw, max_size)}
+        for draw in answers.draws[_spread_numbers(answers.n_draws)]
+    ]
+    intercept, coef = _fit_terms(columns, values, chosen)
+    return _LineAround(terms, columns, values, intercept, coef, asked)
+
+
+def _forward(columns: np.ndarray, values: np.ndarray, most: int) -> np.ndarray:
+    """Terms that, one after the other, explain most of what is left."""
+    left = values - values.mean()
+    basis = columns - columns.mean(axis=0)
+    scale = float(left @ left)
+    chosen: list[int] = []
+    for _ in range(min(most, columns.shape[1])):
+        size = np.sqrt((basis**2).sum(axis=0))
+        free = size > 1e-9 * np.sqrt(len(values))
+        gain = np.where(free, (left @ basis / np.where(free, size, 1.0)) ** 2, 0.0)
+        gain[chosen] = 0.0
+        best = int(gain.argmax())
+        if gain[best] <= 1e-9 * scale:
+            break
+        chosen.append(best)
+        # What is left, and what the other terms say beside this one.
+        direction = basis[:, best] / size[best]
+        left = left - direction * (direction @ left)
+        basis = basis - np.outer(direction, direction @ basis)
+    return np.array(chosen, dtype=int)
+
+
+def _fit_terms(
+    columns: np.ndarray, values: np.ndarray, chosen: np.ndarray
+) -> tuple[float, np.ndarray]:
+    intercept, few = fit_linear(columns[:, chosen], values[None], np.ones(len(values)))
+    coef = np.zeros(columns.shape[1])
+    coef[chosen] = few[0]
+    return float(intercept[0]), coef
+
+
+def _spread_numbers(n_draws: int) -> np.ndarray:
+    """Numbers of the draws whose own proxies are found: all, or evenly spread."""
+    return np.unique(np.linspace(0, n_draws - 1, min(n_draws, MOST_DRAWS)).astype(int))
+
+
+def _shares(asked: list[set[int]], names: tuple[str, ...]) -> dict[str, float]:
+    """How often each feature is asked, the most frequent first."""
+    share = {
+        name: sum(d in a for a in asked) / len(asked) for d, name in enumerate(names)
+    }
+    order = sorted(share, key=lambda name: -share[name])
+    return {name: share[name] for name in order if share[name] > 0}
+
+
+def _error_of_mean(values: np.ndarray) -> float:
+    """Standard error of the mean of independent values."""
+    return float(values.std(ddof=1) / np.sqrt(len(values)))

@@ -1,0 +1,142 @@
+"""Rows like one row: the neighbourhood pi_x of equation (1)."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.special import ndtri
+from scipy.stats import qmc
+
+from clearwood._features import FeatureSpace
+from clearwood.exceptions import InputError
+
+
+class Neighbourhood(NamedTuple):
+    """How far each feature of one row is varied, as far as the data allow it.
+
+    Attributes
+    ----------
+    row : ndarray of shape (n_features,)
+        The row, encoded.
+    spread : ndarray of shape (n_features,)
+        Standard deviation of a numeric feature; of a category, how probable another
+        one is than the row's own.
+    low, high : ndarray of shape (n_features,)
+        Range of the data's values.
+    is_whole : ndarray of bool of shape (n_features,)
+        Numeric features that hold whole numbers only.
+    shares : tuple of (None or ndarray)
+        Per categorical feature how often each category occurs.
+    """
+
+    row: np.ndarray
+    spread: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    is_whole: np.ndarray
+    shares: tuple[np.ndarray | None, ...]
+
+    @classmethod
+    def of(
+        cls, row: np.ndarray, encoded: np.ndarray, features: FeatureSpace, width: float
+    ) -> Neighbourhood:
+        """The neighbourhood of a row among those of a table.
+
+        Parameters
+        ----------
+        row : ndarray of shape (n_features,)
+        encoded : ndarray of shape (n_rows, n_features)
+            Rows that say how features vary.
+        features : FeatureSpace
+        width : float
+            Standard deviation of the neighbours in units of that of the data; for
+            categories, the share of neighbours in which they are drawn anew.
+        """
+        is_category = np.array([c is not None for c in features.categories])
+        known = np.where(is_category[None] & (encoded < 0), np.nan, encoded)
+        if np.isnan(row).any() or np.isnan(known).all(axis=0).any():
+            d = int((np.isnan(row) | np.isnan(known).all(axis=0)).argmax())
+            raise InputError(
+                f"Feature {features.names[d]!r} is missing in the row that is to be "
+                "explained, or in all rows; neighbours need a value to start from."
+            )
+        shares = tuple(
+            np.bincount(column[~np.isnan(column)].astype(int), minlength=len(labels))
+            / max((~np.isnan(column)).sum(), 1)
+            if labels is not None
+            else None
+            for labels, column in zip(features.categories, known.T)
+        )
+        spread = np.where(
+            is_category, min(width, 1.0), width * np.nanstd(known, axis=0)
+        )
+        whole = ~is_category & (np.isnan(known) | (known == np.round(known))).all(
+            axis=0
+        )
+        return cls(
+            row,
+            spread,
+            np.minimum(np.nanmin(known, axis=0), row),
+            np.maximum(np.nanmax(known, axis=0), row),
+            whole,
+            shares,
+        )
+
+    def sample(self, n_rows: int, seed: int) -> np.ndarray:
+        """Neighbours at scrambled Sobol points: (n_rows, n_features), encoded.
+
+        ``n_rows`` is a power of two.
+        """
+        n = len(self.row)
+        sobol = qmc.Sobol(2 * n, rng=np.random.default_rng(seed))
+        points = sobol.random_base2(int(np.log2(n_rows)))
+        # Not 0 or 1, where normal numbers are infinite.
+        points = np.clip(points, 2.0**-40, 1 - 2.0**-40)
+        moved = self.row + self.spread * ndtri(points[:, :n])
+        moved = np.where(self.is_whole, np.round(moved), moved)
+        moved = np.clip(moved, self.low, self.high)
+        for d, share in enumerate(self.shares):
+            if share is not None:
+                drawn = np.searchsorted(np.cumsum(share), points[:, n + d])
+                anew = points[:, d] < self.spread[d]
+                moved[:, d] = np.where(
+                    anew, np.minimum(drawn, len(share) - 1), self.row[d]
+                )
+        return moved
+
+
+def decoded(encoded: np.ndarray, features: FeatureSpace, like: Any) -> Any:
+    """Encoded rows as the kind of table that they came from.
+
+    Parameters
+    ----------
+    encoded : ndarray of shape (n_rows, n_features)
+    features : FeatureSpace
+    like : array-like or frame
+        The table: a frame gives a frame of the same kind, with the same types.
+    """
+    if not hasattr(like, "columns"):
+        if all(labels is None for labels in features.categories):
+            return encoded
+        table = encoded.astype(object)
+        for d, labels in enumerate(features.categories):
+            if labels is not None:
+                table[:, d] = [labels[int(code)] for code in encoded[:, d]]
+        return table
+    import narwhals as nw
+
+    frame = nw.from_native(like, eager_only=True)
+    columns = {}
+    for d, (name, labels) in enumerate(zip(frame.columns, features.categories)):
+        series = frame.get_column(name)
+        cells: Any = encoded[:, d]
+        if labels is not None:
+            cells = [labels[int(code)] for code in encoded[:, d]]
+        made = nw.new_series(name, cells, backend=frame.implementation)
+        if labels is None and series.dtype.is_integer():
+            made = made.cast(series.dtype)
+        elif labels is not None:
+            made = made.cast(series.dtype)
+        columns[name] = made
+    return nw.from_dict(columns, backend=frame.implementation).to_native()

@@ -1,0 +1,232 @@
+"""Projected trees as people use them."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+import clearwood as cw
+from clearwood.exceptions import InputError
+from clearwood.projection.answers import Answers
+from clearwood.references import Reference
+
+
+class Drawn(Reference):
+    """Draws of a known function of the first two columns, and of its noise."""
+
+    def __init__(self, n_draws=30, task="regression", noise=0.25):
+        self.n_draws, self.task = n_draws, task
+        self.description = "known draws"
+        self.noise = noise
+        self.classes = np.array(["no", "yes"]) if task == "classification" else None
+        rng = np.random.default_rng(1)
+        self.shift = 0.3 * rng.normal(size=n_draws)
+        self.n_refits = 0
+
+    def draws(self, X):
+        X = np.asarray(X, dtype=float)
+        mean = np.where(X[:, 0] > 0, 2.0 * (X[:, 1] > 0.5), -1.0)
+        values = mean + self.shift[:, None] * (X[:, 0] > 0)
+        if self.task == "counts":
+            return np.exp(values)
+        if self.task == "classification":
+            yes = 1 / (1 + np.exp(-values))
+            return np.stack([1 - yes, yes], axis=2)
+        return values
+
+    def noise_variance(self, X):
+        return np.full((self.n_draws, len(X)), self.noise)
+
+    def refit(self, X, y):
+        self.n_refits += 1
+        return self
+
+
+@pytest.fixture(scope="module")
+def rows():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 4))
+    reference = Drawn()
+    y = reference.draws(X).mean(axis=0) + 0.5 * rng.normal(size=400)
+    return X, y
+
+
+def test_a_function_of_three_steps_is_found_with_its_uncertainty(rows):
+    X, y = rows
+    reference = Drawn()
+    tree = cw.ProjectedTreeRegressor(reference, random_state=0).fit(X, y)
+    assert tree.rules_.n_rules == 3
+    assert reference.n_refits == 5
+    assert tree.size_path_.judged_by == "labels"
+    said = reference.draws(X)
+    np.testing.assert_allclose(tree.predict(X), said.mean(axis=0), atol=0.02)
+    np.testing.assert_allclose(tree.predict_draws(X), said, atol=1e-12)
+    leaf = tree.rules_.apply_encoded(X)
+    np.testing.assert_allclose(
+        tree.leaves_.epistemic[leaf], said.std(axis=0), atol=1e-12
+    )
+    np.testing.assert_allclose(tree.leaves_.aleatoric, 0.5, rtol=1e-9)
+    # One variance serves rows of which the draws are sure and others.
+    assert 0 < tree.size_path_.divergence[-1] < 0.01
+
+
+def test_intervals_are_those_of_the_mixture_of_draws(rows):
+    X, y = rows
+    reference = Drawn(n_draws=3)
+    tree = cw.ProjectedTreeRegressor(reference, max_leaf_nodes=3).fit(X)
+    low, high = tree.predict_interval(X, coverage=0.8).T
+    means = tree.predict_draws(X)
+    for end, share in ((low, 0.1), (high, 0.9)):
+        below = stats.norm.cdf(end, means, 0.5).mean(axis=0)
+        np.testing.assert_allclose(below, share, atol=1e-9)
+    wide = tree.predict_interval(X, coverage=0.9)
+    assert (wide[:, 0] < low).all() and (high < wide[:, 1]).all()
+    with pytest.raises(InputError, match="coverage"):
+        tree.predict_interval(X, coverage=1.0)
+
+
+def test_new_rows_fall_into_the_interval_as_often_as_it_says():
+    """The reference here is the truth: one draw is what happens."""
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(2000, 4))
+    reference = Drawn(n_draws=400)
+    tree = cw.ProjectedTreeRegressor(reference, max_leaf_nodes=3).fit(X)
+    draws = reference.draws(X)
+    happens = draws[rng.integers(400, size=2000), np.arange(2000)]
+    y = happens + 0.5 * rng.normal(size=2000)
+    low, high = tree.predict_interval(X, coverage=0.9).T
+    inside = ((low <= y) & (y <= high)).mean()
+    assert abs(inside - 0.9) < 4 * np.sqrt(0.09 / 2000)
+
+
+@pytest.mark.parametrize("draws", ["mean", "shared", "each"])
+def test_all_ways_to_use_draws_agree_where_the_structure_is_one(rows, draws):
+    X, _ = rows
+    reference = Drawn()
+    tree = cw.ProjectedTreeRegressor(reference, max_leaf_nodes=3, draws=draws).fit(X)
+    np.testing.assert_allclose(tree.predict_draws(X), reference.draws(X), atol=1e-9)
+    if draws == "shared":
+        # Draw by draw nothing is left out: the tree is the reference.
+        assert tree.size_path_.divergence[-1] == pytest.approx(0, abs=1e-9)
+    assert (tree.draw_trees_ is not None) == (draws == "each")
+
+
+def test_draws_that_cancel_are_seen_by_the_shared_structure_only():
+    X = np.random.default_rng(0).normal(size=(300, 2))
+
+    class Opposed(Drawn):
+        def draws(self, X):
+            step = np.where(np.asarray(X)[:, 0] > 0, 1.0, -1.0)
+            small = 0.01 * (np.asarray(X)[:, 1] > 0)
+            return np.stack([step, -step]) + small
+
+    reference = Opposed(n_draws=2, noise=0.01)
+    mean = cw.ProjectedTreeRegressor(reference, max_leaf_nodes=2).fit(X)
+    shared = cw.ProjectedTreeRegressor(reference, max_leaf_nodes=2, draws="shared")
+    shared.fit(X)
+    assert mean.rules_.rules[0].conditions[0].feature == 1
+    assert shared.rules_.rules[0].conditions[0].feature == 0
+    assert shared.leaves_.epistemic.min() > 0.9 > mean.leaves_.epistemic.max()
+
+
+def test_counts_and_classes(rows):
+    X, _ = rows
+    counts = Drawn(task="counts")
+    tree = cw.ProjectedTreeRegressor(counts, random_state=0).fit(X)
+    assert tree.rules_.n_rules == 3
+    assert tree.size_path_.judged_by == "reference"
+    low, high = tree.predict_interval(X, 0.9).T
+    rates = tree.predict_draws(X)
+    for end, share in ((low, 0.05), (high, 0.95)):
+        reached = stats.poisson.cdf(end, rates).mean(axis=0)
+        before = stats.poisson.cdf(end - 1, rates).mean(axis=0)
+        assert ((before < share) & (share <= reached)).all()
+    shares = Drawn(task="classification")
+    tree = cw.ProjectedTreeClassifier(shares, max_leaf_nodes=3).fit(X)
+    mean = shares.draws(X).mean(axis=0)
+    np.testing.assert_allclose(tree.predict_proba(X), mean, atol=1e-9)
+    assert set(tree.predict(X)) == {"no", "yes"}
+    ends = tree.predict_interval(X, 0.5)
+    inside = np.quantile(shares.draws(X), [0.25, 0.75], axis=0)
+    np.testing.assert_allclose(np.moveaxis(ends, 2, 0), inside, atol=1e-9)
+
+
+def test_leaves_with_variances_of_their_own_follow_the_noise():
+    X = np.random.default_rng(0).normal(size=(300, 2))
+
+    class Noisy(Drawn):
+        def draws(self, X):
+            return np.zeros((self.n_draws, len(X)))
+
+        def noise_variance(self, X):
+            noise = np.where(np.asarray(X)[:, 1] > 0, 4.0, 0.25)
+            return np.tile(noise, (self.n_draws, 1))
+
+    tree = cw.ProjectedTreeRegressor(Noisy(2), family="mean_variance")
+    tree.set_params(max_leaf_nodes=2).fit(X)
+    assert sorted(tree.leaves_.aleatoric) == pytest.approx([0.5, 2.0])
+    plain = cw.ProjectedTreeRegressor(Noisy(2), max_leaf_nodes=2).fit(X)
+    assert plain.rules_.n_rules == 1
+
+
+def test_size_by_utility_and_what_excludes_each_other(rows):
+    X, y = rows
+    sizes = [
+        cw.ProjectedTreeRegressor(Drawn(), alpha=alpha).fit(X).rules_.n_rules
+        for alpha in (0.0, 0.05, 0.5, 10.0)
+    ]
+    assert sizes[0] == 3 and sizes[-1] == 1
+    assert sizes == sorted(sizes, reverse=True)
+    both = cw.ProjectedTreeRegressor(Drawn(), alpha=0.1, max_leaf_nodes=3)
+    with pytest.raises(InputError, match="give one of them"):
+        both.fit(X)
+
+
+def test_weights_are_the_neighbourhood(rows):
+    X, _ = rows
+    weight = (X[:, 0] > 0).astype(float)
+    tree = cw.ProjectedTreeRegressor(Drawn(), max_leaf_nodes=2)
+    tree.fit(X, sample_weight=weight)
+    assert tree.rules_.rules[0].conditions[0].feature == 1
+    twice = np.concatenate([X, X[:200]])
+    double = np.r_[np.full(200, 2.0), np.ones(200)]
+    by_weight = cw.ProjectedTreeRegressor(Drawn(), max_leaf_nodes=4)
+    by_weight.fit(X, sample_weight=double)
+    by_rows = cw.ProjectedTreeRegressor(Drawn(), max_leaf_nodes=4).fit(twice)
+    np.testing.assert_allclose(by_weight.predict(X), by_rows.predict(X), atol=1e-9)
+
+
+def test_categories_and_missing_values():
+    rng = np.random.default_rng(0)
+    hue = rng.choice(["red", "blue", "green"], 300)
+    X = pd.DataFrame({"hue": pd.Categorical(hue), "x": rng.normal(size=300)})
+    X.loc[:40, "x"] = np.nan
+
+    class OfHue(Reference):
+        task, n_draws, description = "regression", 1, "hue"
+
+        def draws(self, X):
+            gone = X["x"].isna().to_numpy()
+            return (5.0 * (X["hue"] == "blue").to_numpy() + 2.0 * gone)[None]
+
+    tree = cw.ProjectedTreeRegressor(OfHue(), max_leaf_nodes=4).fit(X)
+    np.testing.assert_allclose(tree.predict(X), OfHue().draws(X)[0], atol=0.05)
+    assert "missing" in str(tree.rules_) and "blue" in str(tree.rules_)
+
+
+def test_quantiles_of_mixtures_stay_between_those_of_their_parts():
+    said = Answers(np.array([[0.0], [10.0]]), np.array([[1.0], [4.0]]))
+    for share in (0.01, 0.5, 0.99):
+        value = said.quantile(share)[0]
+        below = stats.norm.cdf(value, [0, 10], [1, 2]).mean()
+        assert below == pytest.approx(share, abs=1e-12)
+
+
+def test_a_reference_for_another_task_is_refused(rows):
+    X, y = rows
+    with pytest.raises(InputError, match="classifier"):
+        cw.ProjectedTreeRegressor(Drawn(task="classification")).fit(X)
+    with pytest.raises(InputError, match="leave family"):
+        cw.ProjectedTreeRegressor(Drawn(task="counts"), family="mean").fit(X)
+    with pytest.raises(InputError, match="does not know"):
+        cw.ProjectedTreeClassifier(Drawn(task="classification")).fit(X, y > 0)

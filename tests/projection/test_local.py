@@ -1,0 +1,137 @@
+"""Explanations of single rows."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import clearwood as cw
+from clearwood._features import FeatureSpace
+from clearwood.exceptions import InputError
+from clearwood.projection.neighbours import Neighbourhood
+from clearwood.references import Reference
+
+
+class Plane(Reference):
+    """Straight planes, which differ in one slope; a category adds to them."""
+
+    task, n_draws, description = "regression", 20, "planes"
+
+    def draws(self, X):
+        slopes = np.linspace(1.0, 3.0, 20)[:, None]
+        plain = 2.0 * X["a"].to_numpy() - X["whole"].to_numpy()
+        return plain + slopes * (X["hue"] == "blue").to_numpy()
+
+
+@pytest.fixture(scope="module")
+def rows():
+    rng = np.random.default_rng(0)
+    return pd.DataFrame(
+        {
+            "a": rng.normal(size=200),
+            "whole": rng.integers(0, 10, 200),
+            "hue": pd.Categorical(rng.choice(["red", "blue"], 200)),
+            "none": rng.normal(size=200),
+        }
+    )
+
+
+def test_a_plane_is_explained_by_itself(rows):
+    found = cw.explain_local(Plane(), rows.iloc[3], rows, proxy="linear", max_size=3)
+    assert found.fidelity == pytest.approx(1, abs=1e-9)
+    assert found.proxy == pytest.approx(found.said, abs=1e-9)
+    assert found.monte_carlo_error < 1e-9
+    assert {name for name, _, _ in found.effects} == {"a", "whole", "hue=blue"} or {
+        name for name, _, _ in found.effects
+    } == {"a", "whole", "hue=red"}
+    assert found.selected == {"a": 1.0, "whole": 1.0, "hue": 1.0}
+    reference = Plane().draws(rows.iloc[[3]])[:, 0]
+    assert found.said == pytest.approx(reference.mean())
+    assert found.spread == pytest.approx(reference.std())
+
+
+@pytest.mark.parametrize("proxy", ["tree", "linear"])
+def test_the_same_question_has_the_same_answer(rows, proxy):
+    first = cw.explain_local(Plane(), rows.iloc[3], rows, proxy=proxy)
+    again = cw.explain_local(Plane(), rows.iloc[[3]], rows, proxy=proxy)
+    assert str(first) == str(again)
+    np.testing.assert_array_equal(first.neighbours, again.neighbours)
+    other = cw.explain_local(Plane(), rows.iloc[3], rows, proxy=proxy, random_state=1)
+    assert (first.neighbours != other.neighbours).any()
+    # The Monte-Carlo error says how far apart they are.
+    apart = abs(first.proxy - other.proxy)
+    if str(first.rules) == str(other.rules):
+        assert apart < 6 * np.hypot(first.monte_carlo_error, other.monte_carlo_error)
+
+
+def test_neighbours_are_rows_that_there_could_be(rows):
+    features = FeatureSpace(tuple(rows.columns), (None, None, ("blue", "red"), None))
+    encoded = features.encode(rows)
+    around = Neighbourhood.of(encoded[0], encoded, features, width=0.5)
+    near = around.sample(4096, seed=0)
+    assert set(near[:, 1]) <= set(range(10))
+    assert set(near[:, 2]) == {0.0, 1.0}
+    assert (near >= encoded.min(axis=0)).all() and (near <= encoded.max(axis=0)).all()
+    # A row in the middle, so that the range of the data cuts nothing off.
+    middle = np.array([0.0, 5.0, 1.0, 0.0])
+    near = Neighbourhood.of(middle, encoded, features, width=0.3).sample(8192, seed=1)
+    spread = encoded.std(axis=0)
+    for d in (0, 3):
+        assert near[:, d].mean() == pytest.approx(0, abs=0.01 * spread[d])
+        assert near[:, d].std() == pytest.approx(0.3 * spread[d], rel=0.02)
+    drawn_anew = 0.3 * (encoded[:, 2] == 0).mean()
+    assert (near[:, 2] == 0).mean() == pytest.approx(drawn_anew, abs=0.01)
+
+
+def test_a_step_is_found_where_it_is(rows):
+    class Step(Plane):
+        def draws(self, X):
+            return np.where(X["a"] > 0.25, 5.0, 1.0)[None].repeat(20, axis=0)
+
+    found = cw.explain_local(Step(), rows.iloc[0], rows, max_size=2)
+    condition = found.rules.rules[0].conditions[0]
+    bound = condition.high if np.isfinite(condition.high) else condition.low
+    assert condition.feature == 0 and abs(bound - 0.25) < 0.02
+    assert found.fidelity > 0.97
+
+
+def test_probabilities_of_one_class(rows):
+    class Yes(Plane):
+        task = "classification"
+        classes = np.array(["no", "yes"])
+
+        def draws(self, X):
+            yes = 1 / (1 + np.exp(-super().draws(X)))
+            return np.stack([1 - yes, yes], axis=2)
+
+    likely = cw.explain_local(Yes(), rows.iloc[0], rows)
+    assert likely.said >= 0.5
+    yes = cw.explain_local(Yes(), rows.iloc[0], rows, label="yes")
+    no = cw.explain_local(Yes(), rows.iloc[0], rows, label="no")
+    assert yes.said + no.said == pytest.approx(1)
+    with pytest.raises(InputError, match="none of the classes"):
+        cw.explain_local(Yes(), rows.iloc[0], rows, label="perhaps")
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"proxy": "forest"}, "proxy"),
+        ({"n_neighbours": 100}, "power of two"),
+        ({"max_size": 0}, "max_size"),
+        ({"width": 0.0}, "width"),
+    ],
+)
+def test_settings_are_checked(rows, settings, message):
+    with pytest.raises(InputError, match=message):
+        cw.explain_local(Plane(), rows.iloc[0], rows, **settings)
+
+
+def test_rows_and_values_are_needed(rows):
+    with pytest.raises(InputError, match="hand in rows"):
+        cw.explain_local(Plane(), rows.iloc[0])
+    gone = rows.iloc[0].copy()
+    gone["a"] = np.nan
+    with pytest.raises(InputError, match="'a' is missing"):
+        cw.explain_local(Plane(), gone, rows)
+    with pytest.raises(InputError, match="one row"):
+        cw.explain_local(Plane(), rows.iloc[:2], rows)
