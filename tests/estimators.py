@@ -162,7 +162,23 @@ LEARNERS = [
 ]
 """Those that are models themselves."""
 
-ESTIMATORS = [*SIMPLIFIERS, *LEARNERS]
+BOOSTING = {
+    "classification": HistGradientBoostingClassifier(max_iter=30, random_state=0),
+    "regression": HistGradientBoostingRegressor(max_iter=30, random_state=0),
+}
+
+PROJECTIONS = [
+    Case(make, {"reference": BOOSTING[task], **settings}, frozenset())
+    for make, task, settings in (
+        (cw.ProjectedTreeClassifier, "classification", {"max_leaf_nodes": 4}),
+        (cw.ProjectedTreeRegressor, "regression", {"max_leaf_nodes": 4}),
+        (cw.ProjectedLogisticRegression, "classification", {}),
+        (cw.ProjectedLinearRegression, "regression", {}),
+    )
+]
+"""Those that say what a reference model says."""
+
+ESTIMATORS = [*SIMPLIFIERS, *LEARNERS, *PROJECTIONS]
 
 
 @cache

@@ -14,6 +14,10 @@ HOMES = {
     "MetaForestRegressor": "clearwood.metatree.saving",
     "MetaTreeClassifier": "clearwood.metatree.saving",
     "MetaTreeRegressor": "clearwood.metatree.saving",
+    "ProjectedLinearRegression": "clearwood.projection.saving",
+    "ProjectedLogisticRegression": "clearwood.projection.saving",
+    "ProjectedTreeClassifier": "clearwood.projection.saving",
+    "ProjectedTreeRegressor": "clearwood.projection.saving",
 }
 """Per class that an archive may hold, the module that knows its parts.
 
@@ -28,9 +32,9 @@ def save(result: Any, path: str | Path, *, overwrite: bool = False) -> None:
 
     Parameters
     ----------
-    result : RuleSet, MetaTreeClassifier, MetaTreeRegressor or MetaForest...
-        Rules are written as JSON, fitted meta-trees as a zip of JSON and arrays. Of
-        other fitted estimators, save the ``rules_``.
+    result : RuleSet, MetaTree..., MetaForest... or Projected...
+        Rules are written as JSON, fitted meta-trees and projections as a zip of JSON
+        and arrays. Of other fitted estimators, save the ``rules_``.
     path : str or Path
         File to write.
     overwrite : bool, default=False

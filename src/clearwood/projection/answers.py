@@ -9,6 +9,9 @@ import numpy as np
 from scipy.special import logsumexp, xlogy
 from scipy.stats import norm, poisson
 
+from clearwood._estimators import take_rows
+from clearwood._validation import check_table, check_target, check_weight
+from clearwood.ensembles.read import needs_fit
 from clearwood.exceptions import InputError
 from clearwood.references import Reference, reference
 
@@ -117,6 +120,34 @@ class Answers(NamedTuple):
         return _where_reached(below, share, ends.min(axis=0), ends.max(axis=0))
 
 
+def rows_that_count(
+    estimator: Any, X: Any, y: Any, sample_weight: Any, task: str
+) -> tuple[Any, np.ndarray | None, np.ndarray]:
+    """Check what ``fit`` is given, and leave out rows whose weight is zero.
+
+    Parameters
+    ----------
+    estimator : BaseEstimator
+        Gets ``n_features_in_`` and, from a frame, ``feature_names_in_``.
+    X, y, sample_weight
+        As handed to ``fit``.
+    task : {"regression", "classification"}
+
+    Returns
+    -------
+    X : ndarray or frame
+    y : ndarray of shape (n_rows,) or None
+    weight : ndarray of shape (n_rows,)
+    """
+    X = check_table(estimator, X, reset=True)
+    weight = check_weight(sample_weight, X.shape[0])
+    if y is not None:
+        y = check_target(y, X.shape[0], numeric=task == "regression")
+    counted = np.flatnonzero(weight > 0)
+    y = None if y is None else y[counted]
+    return take_rows(X, counted), y, weight[counted]
+
+
 def find_reference(
     given: Any, X: Any, y: Any, task: str, generator: np.random.Generator
 ) -> Reference:
@@ -140,7 +171,14 @@ def find_reference(
     # Drawn in any case, so that what follows does not depend on the kind.
     seed = int(generator.integers(2**31))
     is_made = isinstance(given, Reference)
-    found = given if is_made else reference(given, X, y, random_state=seed)
+    if not is_made and y is None and needs_fit(given):
+        raise InputError(
+            "The reference is not fitted yet: this fit requires y to be passed, but "
+            "the target y is None. Hand in y, or a reference that is fitted."
+        )
+    # Models say themselves what they predict; of labels alone one can only guess.
+    known = {"task": task} if given is None else {}
+    found = given if is_made else reference(given, X, y, random_state=seed, **known)
     is_class = found.task == "classification"
     if is_class != (task == "classification"):
         raise InputError(

@@ -16,8 +16,6 @@ from clearwood._numeric.progress import progress
 from clearwood._validation import (
     check_forbidden,
     check_table,
-    check_target,
-    check_weight,
     features_of,
 )
 from clearwood.exceptions import InputError
@@ -25,6 +23,7 @@ from clearwood.projection.answers import (
     Answers,
     ask,
     find_reference,
+    rows_that_count,
 )
 from clearwood.projection.leaves import Leaves, expected_log_likelihood
 from clearwood.projection.sizes import SizePath, folds_of, weighted_mean_and_error
@@ -112,18 +111,13 @@ class ProjectedTree(BaseEstimator):
                 f"alpha={self.alpha} chooses the size, but max_leaf_nodes="
                 f"{self.max_leaf_nodes} says it; give one of them."
             )
-        X = check_table(self, X, reset=True)
-        weight = check_weight(sample_weight, X.shape[0])
         target_name = getattr(y, "name", None)
-        if y is not None:
-            y = check_target(y, X.shape[0], numeric=self._task == "regression")
+        X, y, weight = rows_that_count(self, X, y, sample_weight, self._task)
         generator = as_generator(self.random_state)
         self.reference_ = find_reference(self.reference, X, y, self._task, generator)
         if self.reference_.classes is not None:
             self.classes_ = np.asarray(self.reference_.classes)
-        counted = np.flatnonzero(weight > 0)
-        X, weight = take_rows(X, counted), weight[counted]
-        labels = None if y is None else self._positions(y[counted])
+        labels = None if y is None else self._positions(y)
         answers = ask(self.reference_, X)
         training = self._training(X, labels, weight, answers)
         path = self._project(answers, training.grid, weight)

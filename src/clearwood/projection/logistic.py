@@ -15,14 +15,12 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from clearwood._estimators import Interval, StrOptions, fit_context, take_rows
+from clearwood._estimators import Interval, StrOptions, fit_context
 from clearwood._features import UNSEEN
 from clearwood._numeric import as_generator
 from clearwood._numeric.progress import progress
 from clearwood._validation import (
     check_table,
-    check_target,
-    check_weight,
     features_of,
 )
 from clearwood.exceptions import InputError
@@ -31,6 +29,7 @@ from clearwood.projection.answers import (
     ask,
     class_positions,
     find_reference,
+    rows_that_count,
 )
 from clearwood.projection.terms import (
     Terms,
@@ -96,10 +95,7 @@ class _ProjectedLinear(BaseEstimator):
         -------
         self
         """
-        X = check_table(self, X, reset=True)
-        weight = check_weight(sample_weight, X.shape[0])
-        if y is not None:
-            y = check_target(y, X.shape[0], numeric=self._task == "regression")
+        X, y, weight = rows_that_count(self, X, y, sample_weight, self._task)
         generator = as_generator(self.random_state)
         found = find_reference(self.reference, X, y, self._task, generator)
         if found.task == "counts":
@@ -111,8 +107,6 @@ class _ProjectedLinear(BaseEstimator):
             self.classes_ = np.asarray(found.classes)
             if y is not None:
                 class_positions(self.classes_, y)
-        counted = np.flatnonzero(weight > 0)
-        X, weight = take_rows(X, counted), weight[counted]
         features = features_of(X, np.ones(len(weight), dtype=bool))
         encoded = features.encode(X)
         answers = ask(found, X)
@@ -330,4 +324,5 @@ class ProjectedLogisticRegression(ClassifierMixin, _ProjectedLinear):
         -------
         ndarray of shape (n_samples,)
         """
-        return self.classes_[self.predict_proba(X).argmax(axis=1)]
+        best = self.predict_proba(X).argmax(axis=1)
+        return self.classes_[best]

@@ -1,0 +1,171 @@
+"""Fitted projections in files, and back: what they say, without their reference."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from clearwood._documents import Place, refuse_repeated
+from clearwood.exceptions import InputError, ModelFormatError
+from clearwood.projection.base import ProjectedTree
+from clearwood.projection.estimators import (
+    ProjectedTreeClassifier,
+    ProjectedTreeRegressor,
+)
+from clearwood.projection.leaves import Leaves
+from clearwood.projection.logistic import (
+    ProjectedLinearRegression,
+    ProjectedLogisticRegression,
+)
+from clearwood.projection.terms import Terms
+from clearwood.rules import RuleList
+from clearwood.rules.serialise import (
+    feature_to_dict,
+    plain,
+    read_features,
+    rules_from_json,
+    rules_to_json,
+)
+
+KINDS: dict[str, Any] = {
+    kind.__name__: kind
+    for kind in (
+        ProjectedTreeClassifier,
+        ProjectedTreeRegressor,
+        ProjectedLinearRegression,
+        ProjectedLogisticRegression,
+    )
+}
+
+
+def to_archive(estimator: Any) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """What is kept of a fitted projection: all that it says of rows.
+
+    Parameters
+    ----------
+    estimator : ProjectedTreeClassifier, ProjectedTreeRegressor, ProjectedLinear...
+
+    Returns
+    -------
+    document : dict
+    arrays : dict of str to ndarray
+    """
+    kind = type(estimator).__name__
+    if KINDS.get(kind) is not type(estimator):
+        raise InputError(f"Cannot save a {kind}; expected one of {list(KINDS)}.")
+    check_is_fitted(estimator, "n_features_in_")
+    classes = getattr(estimator, "classes_", None)
+    names = getattr(estimator, "feature_names_in_", None)
+    document: dict[str, Any] = {
+        "classes": None if classes is None else [plain(c) for c in classes.tolist()],
+        "column_names": None if names is None else [str(name) for name in names],
+        "n_columns": estimator.n_features_in_,
+    }
+    if isinstance(estimator, ProjectedTree):
+        if estimator.draw_trees_ is not None:
+            raise InputError(
+                "A tree for every draw cannot be saved; save the rules_, or fit with "
+                "draws='shared', whose leaves hold all draws."
+            )
+        leaves = estimator.leaves_
+        document["rules"] = json.loads(rules_to_json(estimator.rules_))
+        arrays = {"share": leaves.share, "means": leaves.means}
+        if leaves.variances is not None:
+            arrays["variances"] = leaves.variances
+        document["has_variances"] = leaves.variances is not None
+        return document, arrays
+    terms = estimator.terms_
+    space = terms.features
+    document |= {
+        "named": space.named,
+        "float32": space.float32,
+        "features": [feature_to_dict(space, d) for d in range(space.n_features)],
+    }
+    return document, {
+        "feature": terms.feature,
+        "category": terms.category,
+        "centre": terms.centre,
+        "unit": terms.unit,
+        "intercept": estimator.intercept_draws_,
+        "coef": estimator.coef_draws_,
+        "mean_intercept": estimator.intercept_,
+        "mean_coef": estimator.coef_,
+    }
+
+
+def from_archive(top: Place, array: Callable[..., np.ndarray]) -> Any:
+    """Read what :func:`to_archive` kept; anything else is a ModelFormatError."""
+    kind = top["kind"].text()
+    classes = None if top["classes"].value is None else top["classes"].labels()
+    if (classes is None) == (kind.endswith(("Classifier", "LogisticRegression"))):
+        raise ModelFormatError("classes: do not fit the kind.")
+    estimator = KINDS[kind]()
+    estimator.n_features_in_ = top["n_columns"].integer()
+    if top["column_names"].value is not None:
+        names = [name.text() for name in top["column_names"].items()]
+        refuse_repeated(names, top["column_names"], "the name")
+        if len(names) != estimator.n_features_in_:
+            top["column_names"].fail(f"{len(names)} names", "one per column")
+        estimator.feature_names_in_ = np.array(names, dtype=object)
+    if classes is not None:
+        estimator.classes_ = np.array(classes)
+    read = _read_tree if issubclass(KINDS[kind], ProjectedTree) else _read_terms
+    read(estimator, top, array, classes)
+    return estimator
+
+
+def _read_tree(estimator: Any, top: Place, array: Any, classes: Any) -> None:
+    rules = rules_from_json(json.dumps(top["rules"].value))
+    if not isinstance(rules, RuleList) or rules.classes != tuple(classes or ()):
+        raise ModelFormatError("rules: do not fit the kind, or the classes.")
+    n = rules.n_rules
+    shape = (-1, n) if classes is None else (-1, n, len(classes))
+    means, share = array("means", "f", *shape), array("share", "f", n)
+    variances = None
+    if top["has_variances"].value:
+        variances = array("variances", "f", len(means), n)
+        if not (np.isfinite(variances) & (variances > 0)).all():
+            raise ModelFormatError("variances: expected numbers above 0.")
+    is_sound = np.isfinite(means).all() and len(means) > 0
+    if classes is not None or variances is None:
+        is_sound = is_sound and bool((means >= 0).all())
+    if not is_sound or not (np.isfinite(share) & (share >= 0)).all():
+        raise ModelFormatError("means, share: expected finite numbers, none below 0.")
+    estimator.rules_, estimator.draw_trees_ = rules, None
+    estimator.leaves_ = Leaves(share, means, variances)
+
+
+def _read_terms(estimator: Any, top: Place, array: Any, classes: Any) -> None:
+    features = read_features(top)
+    feature = array("feature", "i", -1)
+    n = len(feature)
+    category = array("category", "i", n)
+    sizes = np.array([len(labels or ()) for labels in features.categories])
+    is_known = (feature >= 0) & (feature < features.n_features)
+    if (
+        not is_known.all()
+        or not (
+            (category >= -1) & (category < np.maximum(sizes[feature], 0))
+            if n
+            else np.ones(0, dtype=bool)
+        ).all()
+    ):
+        raise ModelFormatError("feature, category: expected those of the model.")
+    outputs = 1 if classes is None or len(classes) == 2 else len(classes)
+    centre, unit = array("centre", "f", n), array("unit", "f", n)
+    numbers = {
+        "intercept_draws_": array("intercept", "f", -1, outputs),
+        "coef_draws_": array("coef", "f", -1, outputs, n),
+        "intercept_": array("mean_intercept", "f", outputs),
+        "coef_": array("mean_coef", "f", outputs, n),
+    }
+    is_finite = all(np.isfinite(values).all() for values in numbers.values())
+    if not is_finite or not (np.isfinite(centre) & (unit > 0)).all():
+        raise ModelFormatError("coefficients: expected finite numbers, units above 0.")
+    estimator.terms_ = Terms(features, feature, category, centre, unit)
+    for name, values in numbers.items():
+        setattr(estimator, name, values)
