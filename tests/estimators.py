@@ -167,11 +167,13 @@ BOOSTING = {
     "regression": HistGradientBoostingRegressor(max_iter=30, random_state=0),
 }
 
+SMALL = {"alpha": 0.001, "most_leaf_nodes": 4}
+
 PROJECTIONS = [
     Case(make, {"reference": BOOSTING[task], **settings}, frozenset())
     for make, task, settings in (
-        (cw.ProjectedTreeClassifier, "classification", {"max_leaf_nodes": 4}),
-        (cw.ProjectedTreeRegressor, "regression", {"max_leaf_nodes": 4}),
+        (cw.ProjectedTreeClassifier, "classification", SMALL),
+        (cw.ProjectedTreeRegressor, "regression", SMALL),
         (cw.ProjectedLogisticRegression, "classification", {}),
         (cw.ProjectedLinearRegression, "regression", {}),
     )

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import logsumexp, xlogy
 from scipy.stats import norm, poisson
+from sklearn.base import clone
 
 from clearwood._estimators import take_rows
 from clearwood._validation import check_table, check_target, check_weight
@@ -144,12 +145,21 @@ def rows_that_count(
     if y is not None:
         y = check_target(y, X.shape[0], numeric=task == "regression")
     counted = np.flatnonzero(weight > 0)
+    if len(counted) < 2:
+        raise InputError(
+            f"Found {len(counted)} sample(s) that count; a proxy needs two at least."
+        )
     y = None if y is None else y[counted]
     return take_rows(X, counted), y, weight[counted]
 
 
 def find_reference(
-    given: Any, X: Any, y: Any, task: str, generator: np.random.Generator
+    given: Any,
+    X: Any,
+    y: Any,
+    weight: np.ndarray,
+    task: str,
+    generator: np.random.Generator,
 ) -> Reference:
     """A reference as it is, or made of what was given and fitted to the rows.
 
@@ -157,8 +167,8 @@ def find_reference(
     ----------
     given : Reference, estimator, ... or None
         What :func:`clearwood.reference` takes.
-    X, y
-        Rows, for one that is not fitted.
+    X, y, weight
+        Rows and their weights, for one that is not fitted.
     task : {"regression", "classification"}
         What the proxy predicts.
     generator : Generator
@@ -176,6 +186,8 @@ def find_reference(
             "The reference is not fitted yet: this fit requires y to be passed, but "
             "the target y is None. Hand in y, or a reference that is fitted."
         )
+    if hasattr(given, "fit") and needs_fit(given) and (weight != 1).any():
+        given = clone(given).fit(X, y, sample_weight=weight)
     # Models say themselves what they predict; of labels alone one can only guess.
     known = {"task": task} if given is None else {}
     found = given if is_made else reference(given, X, y, random_state=seed, **known)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
+from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from clearwood._estimators import Interval, StrOptions, fit_context, take_rows
@@ -83,7 +84,10 @@ class ProjectedTree(BaseEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = isinstance(self.reference, Reference)
+        allows = self.reference is None or isinstance(self.reference, Reference)
+        if hasattr(self.reference, "__sklearn_tags__"):
+            allows = get_tags(self.reference).input_tags.allow_nan
+        tags.input_tags.allow_nan = allows
         return tags
 
     @fit_context(prefer_skip_nested_validation=False)
@@ -114,7 +118,9 @@ class ProjectedTree(BaseEstimator):
         target_name = getattr(y, "name", None)
         X, y, weight = rows_that_count(self, X, y, sample_weight, self._task)
         generator = as_generator(self.random_state)
-        self.reference_ = find_reference(self.reference, X, y, self._task, generator)
+        self.reference_ = find_reference(
+            self.reference, X, y, weight, self._task, generator
+        )
         if self.reference_.classes is not None:
             self.classes_ = np.asarray(self.reference_.classes)
         labels = None if y is None else self._positions(y)

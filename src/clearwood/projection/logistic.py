@@ -97,7 +97,7 @@ class _ProjectedLinear(BaseEstimator):
         """
         X, y, weight = rows_that_count(self, X, y, sample_weight, self._task)
         generator = as_generator(self.random_state)
-        found = find_reference(self.reference, X, y, self._task, generator)
+        found = find_reference(self.reference, X, y, weight, self._task, generator)
         if found.task == "counts":
             raise InputError(
                 f"The reference ({found.description}) says rates of counts, of which "

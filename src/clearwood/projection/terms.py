@@ -64,13 +64,12 @@ class Terms(NamedTuple):
         """The standardised columns: (n_rows, n_terms)."""
         column = encoded[:, self.feature]
         is_category = self.category >= 0
-        missing = np.isnan(column) if len(encoded) else np.zeros((0, 0), dtype=bool)
-        if missing.any():
-            row, term = np.argwhere(missing)[0]
+        if not np.isfinite(column).all():
+            row, term = np.argwhere(~np.isfinite(column))[0]
             name = self.features.names[self.feature[term]]
             raise InputError(
-                f"Feature {name!r} is missing in row {row}, which a linear model "
-                "cannot read; fill it in, or project onto a tree."
+                f"Feature {name!r} is missing (NaN) or infinite in row {row}, which a "
+                "linear model cannot read; fill it in, or project onto a tree."
             )
         column = np.where(is_category, column == self.category, column)
         return (column - self.centre) / self.unit
