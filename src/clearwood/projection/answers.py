@@ -189,7 +189,7 @@ def find_reference(
     if hasattr(given, "fit") and needs_fit(given) and (weight != 1).any():
         given = clone(given).fit(X, y, sample_weight=weight)
     # Models say themselves what they predict; of labels alone one can only guess.
-    known = {"task": task} if given is None else {}
+    known: dict[str, Any] = {"task": task} if given is None else {}
     found = given if is_made else reference(given, X, y, random_state=seed, **known)
     is_class = found.task == "classification"
     if is_class != (task == "classification"):

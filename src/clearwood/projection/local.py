@@ -70,8 +70,10 @@ class LocalExplanation:
         the most frequent first.
     n_neighbours : int
         Neighbours that the proxy was fitted to.
-    neighbours, answers : ndarray
-        These, encoded, and what the reference says of them, for pictures.
+    row, neighbours : ndarray
+        The row and its neighbours, encoded.
+    answers, proxy_answers : ndarray
+        What the reference, and the proxy, say of the neighbours, for pictures.
     features : FeatureSpace
     """
 
@@ -85,8 +87,10 @@ class LocalExplanation:
     effects: tuple[tuple[str, float, float], ...]
     selected: dict[str, float]
     n_neighbours: int
+    row: np.ndarray
     neighbours: np.ndarray
     answers: np.ndarray
+    proxy_answers: np.ndarray
     features: FeatureSpace
 
     def __str__(self) -> str:
@@ -204,8 +208,10 @@ def explain_local(
         effects=found.effects(again),
         selected=found.selected(features),
         n_neighbours=n_neighbours,
+        row=row[0],
         neighbours=encoded[fitted],
         answers=values[fitted],
+        proxy_answers=found.predict(encoded[fitted]),
         features=features,
     )
 
