@@ -14,6 +14,7 @@ _HOME = {
     "BornAgainTreeClassifier": "simplifiers",
     "BornAgainTreeRegressor": "simplifiers",
     "CategorySet": "rules",
+    "DifferenceDisplay": "projection.t_test_display",
     "DistilledTreeClassifier": "simplifiers",
     "DistilledTreeRegressor": "simplifiers",
     "Explanation": "rules.explain",
@@ -33,6 +34,7 @@ _HOME = {
     "MetaTreeClassifier": "metatree",
     "MetaTreeDisplay": "metatree.reading.display",
     "MetaTreeRegressor": "metatree",
+    "MethodComparison": "projection",
     "ModelCheck": "ensembles",
     "NodeHarvestClassifier": "simplifiers",
     "NodeHarvestRegressor": "simplifiers",
@@ -52,6 +54,7 @@ _HOME = {
     "TreeEnsemble": "ensembles",
     "check": "ensembles",
     "compare": "comparison",
+    "compare_methods": "projection",
     "explain": "rules.explain",
     "load": "persistence",
     "read_ensemble": "ensembles",
@@ -62,7 +65,7 @@ _HOME = {
 }
 _ROOMS = (
     "comparison", "conjugate", "datasets", "ensembles", "exceptions", "metatree",
-    "reporting", "rules", "sampling",
+    "projection", "reporting", "rules", "sampling",
 )  # fmt: skip
 
 __all__ = sorted([*_HOME, *_ROOMS, "__version__"])
