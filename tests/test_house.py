@@ -23,7 +23,7 @@ HOUSE = ROOT / "src" / "clearwood"
 FLOORS = (
     "exceptions plotting",  # and all private rooms: see floor_of
     "conjugate datasets ensembles rules sampling search",
-    "metatree simplifiers",
+    "metatree projection simplifiers",
     "comparison persistence",
     "reporting cli __main__",
 )

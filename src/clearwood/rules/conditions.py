@@ -241,6 +241,21 @@ def number_text(value: float) -> str:
     return text.removesuffix(".0")
 
 
+def probability_text(p: float) -> str:
+    """A probability in three decimals, never 0 or 1 where it is neither.
+
+    Examples
+    --------
+    >>> [probability_text(p) for p in (1.0, 0.99999, 0.5, 0.12345, 1e-9, 0.0)]
+    ['1', '>0.999', '0.5', '0.123', '<0.001', '0']
+    """
+    if 0.9995 <= p < 1.0:
+        return ">0.999"
+    if 0.0 < p < 0.0005:
+        return "<0.001"
+    return f"{round(p, 3):g}"
+
+
 def shortest_between(low: float, high: float, near: float) -> float:
     """The number with the fewest digits in ``low <= number < high``.
 

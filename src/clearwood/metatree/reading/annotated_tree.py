@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from clearwood._features import FeatureSpace
-from clearwood.rules.conditions import CategorySet, Condition
+from clearwood.rules.conditions import CategorySet, Condition, probability_text
 from clearwood.rules.rule import (
     Rule,
     prediction_text,
@@ -196,21 +196,6 @@ def _either(conditions: Sequence[Any]) -> Condition:
 
 
 # As text and as HTML
-
-
-def probability_text(p: float) -> str:
-    """A probability in three decimals, never 0 or 1 where it is neither.
-
-    Examples
-    --------
-    >>> [probability_text(p) for p in (1.0, 0.99999, 0.5, 0.12345, 1e-9, 0.0)]
-    ['1', '>0.999', '0.5', '0.123', '<0.001', '0']
-    """
-    if 0.9995 <= p < 1.0:
-        return ">0.999"
-    if 0.0 < p < 0.0005:
-        return "<0.001"
-    return f"{round(p, 3):g}"
 
 
 def small_text(log_p: float) -> str:

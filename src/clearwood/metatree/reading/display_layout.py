@@ -10,13 +10,13 @@ from clearwood.metatree.reading.annotated_tree import (
     AnnotatedTree,
     TreeNode,
     notes,
-    probability_text,
     said_text,
     shown_nodes,
     small_text,
 )
 from clearwood.plotting.style import COLOURS, QUIET, colour, wrapped
 from clearwood.plotting.table import Legend, Text, block, legend_of, measures
+from clearwood.rules.conditions import probability_text
 from clearwood.rules.rule import prediction_text
 
 SURE, PALE, VALUE = "#465264", "#E6EBF2", COLOURS[0]

@@ -1,0 +1,173 @@
+"""BEST: Student's t for scores, with unknown mean, spread and tails (Kruschke 2013).
+
+The posterior of the mean, or of the difference of two, is summed on a grid, in
+standardised units. It needs no sampler and is exact to about eight digits; to one in a
+hundred of its spread where most scores are equal, so that the least spread which the
+prior allows decides.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.interpolate import make_interp_spline
+from scipy.optimize import brentq
+from scipy.special import gammaln, logsumexp
+
+# Kruschke's priors, for scores of mean 0 and standard deviation 1:
+# mu ~ N(0, WIDE^2), sigma ~ U(NARROW, WIDE), nu - 1 ~ Exp(mean TAILS).
+NARROW, WIDE, TAILS = 1e-3, 1e3, 29.0
+
+STEP, N_TAILS, LARGEST_NU = 0.1, 48, 900.0
+"""Of the grid: in the stretched mean, and how many values of nu up to which."""
+
+
+class Curve(NamedTuple):
+    """A distribution of one number.
+
+    Attributes
+    ----------
+    mean, sd : float
+    below, above : callable
+        Probability of less, and of more, than a number.
+    quantile : callable
+        Of an array of probabilities.
+    density : callable
+        Of an array of numbers.
+    """
+
+    mean: float
+    sd: float
+    below: Callable[[Any], Any]
+    above: Callable[[Any], Any]
+    quantile: Callable[[Any], Any]
+    density: Callable[[Any], Any]
+
+
+def paired(z: np.ndarray) -> Curve:
+    """Mean of standardised differences that follow one Student's t."""
+    t, (nu, log_prior) = _stretched(len(z)), _tails()
+    centre = float(np.median(z))
+    log_joint = log_prior + _log_marginal(z, _means(t, centre), nu)
+    log_density = logsumexp(log_joint, axis=1)
+    return _on_grid(t, centre, np.exp(log_density - log_density.max()))
+
+
+def two_groups(z_a: np.ndarray, z_b: np.ndarray) -> Curve:
+    """Difference of the means of two groups that share nu alone."""
+    t, (nu, log_prior) = _stretched(min(len(z_a), len(z_b))), _tails()
+    centre_a, centre_b = float(np.median(z_a)), float(np.median(z_b))
+    mu_a, mu_b = _means(t, centre_a), _means(t, centre_b)
+    of_a, of_b = _log_marginal(z_a, mu_a, nu), _log_marginal(z_b, mu_b, nu)
+    # What the groups say of nu is in their highest values.
+    top = of_a.max(axis=0) + of_b.max(axis=0) + log_prior
+    of_a, of_b = of_a - of_a.max(axis=0), of_b - of_b.max(axis=0)
+    weight = np.exp(top - top.max()) * np.cosh(t)[:, None]
+    weight_a, weight_b = weight * np.exp(of_a), weight * np.exp(of_b)
+    log_a, log_b = make_interp_spline(t, of_a, k=5), make_interp_spline(t, of_b, k=5)
+
+    def density(d: float) -> float:
+        """Both means d apart, wherever they are: the convolution of the two.
+
+        Each grid is fine near its own centre only. So what lies nearer to one centre
+        is summed on its grid, with a smooth passage between.
+        """
+        at_a = np.exp(log_b(_places(mu_a - d, centre_b, t)))
+        at_b = np.exp(log_a(_places(mu_b + d, centre_a, t)))
+        share_a = _nearer(mu_a, centre_a, centre_b + d)
+        share_b = _nearer(mu_b, centre_b, centre_a - d)
+        found = share_a @ (weight_a * at_a) + share_b @ (weight_b * at_b)
+        return float(found.sum())
+
+    centre = centre_a - centre_b
+    return _on_grid(t, centre, np.array([density(d) for d in _means(t, centre)]))
+
+
+def _nearer(mu: np.ndarray, one: float, other: float) -> np.ndarray:
+    """Nearly 1 near one centre, nearly 0 near the other."""
+    here, there = (mu - one) ** 2 + NARROW**2, (mu - other) ** 2 + NARROW**2
+    return 1 / (1 + (here / there) ** 2)
+
+
+def _stretched(n: int) -> np.ndarray:
+    """Where the means stand: ``mu = centre + NARROW sinh(t)``.
+
+    So all scales are seen, from the least spread allowed to the tails of few scores:
+    those of n scores fall like mu^-(n - 1) at first, and in the end with the prior.
+    """
+    farthest = min(8 * WIDE, 1 + 2 * math.sqrt(math.expm1(90 / n)))
+    steps = math.ceil(math.asinh(farthest / NARROW) / STEP)
+    return STEP * np.arange(-steps, steps + 1)
+
+
+def _means(t: np.ndarray, centre: float) -> np.ndarray:
+    return centre + NARROW * np.sinh(t)
+
+
+def _places(mu: np.ndarray, centre: float, t: np.ndarray) -> np.ndarray:
+    """The inverse of :func:`_means`, within the grid."""
+    return np.clip(np.arcsinh((mu - centre) / NARROW), t[0], t[-1])
+
+
+def _tails() -> tuple[np.ndarray, np.ndarray]:
+    """Values of nu, and the logarithm of their prior times their share of the axis."""
+    nodes, share = np.polynomial.legendre.leggauss(N_TAILS)
+    log_nu = (nodes + 1) / 2 * math.log(LARGEST_NU)
+    nu = np.exp(log_nu)
+    return nu, np.log(share) + log_nu - (nu - 1) / TAILS
+
+
+def _log_marginal(z: np.ndarray, mu: np.ndarray, nu: np.ndarray) -> np.ndarray:
+    """Logarithm of p(z, mu | nu), sigma summed out, of shape (means, values of nu).
+
+    With s = sigma sqrt(nu) the logarithm of Student's density at one score is
+    c(nu) - log s - (nu + 1)/2 log(1 + (z - mu)^2 / s^2): the sum of the last term over
+    the scores, which costs most, is one table for all nu.
+    """
+    n, step = len(z), min(0.1, 0.5 / math.sqrt(len(z)))
+    log_low, log_high = math.log(NARROW), math.log(WIDE)
+    log_s = np.arange(log_low - step, log_high + 0.5 * math.log(LARGEST_NU), step)
+    total = np.zeros((len(mu), len(log_s)))
+    for value in z:
+        total += np.log1p(((value - mu)[:, None] * np.exp(-log_s)) ** 2)
+    result = np.empty((len(mu), len(nu)))
+    for k, value in enumerate(nu):
+        log_sigma = log_s - 0.5 * math.log(value)
+        # Of a step that the bounds of sigma cut, the part between them counts.
+        within = np.minimum(log_high - log_sigma, log_sigma - log_low) / step + 0.5
+        on = within > 0
+        part = np.log(np.minimum(within[on], 1.0)) + log_sigma[on] - n * log_s[on]
+        log_joint = part - (value + 1) / 2 * total[:, on]
+        result[:, k] = logsumexp(log_joint, axis=1)
+    constant = n * (gammaln((nu + 1) / 2) - gammaln(nu / 2))
+    return result + constant - 0.5 * (mu[:, None] / WIDE) ** 2
+
+
+def _on_grid(t: np.ndarray, centre: float, density: np.ndarray) -> Curve:
+    """A distribution of ``centre + NARROW sinh(t)`` from its density there."""
+    x, mass = _means(t, centre), density * np.cosh(t)
+    mass /= mass.sum()
+    mean = float(mass @ x)
+    spline = make_interp_spline(t, mass / STEP, k=5)
+    integral = spline.antiderivative()
+    whole = float(integral(t[-1]))
+
+    def below(x: Any) -> Any:
+        return np.clip(integral(_places(x, centre, t)) / whole, 0.0, 1.0)
+
+    @np.vectorize
+    def quantile(p: float) -> Any:
+        place = brentq(lambda u: integral(u) / whole - p, t[0], t[-1], xtol=1e-13)
+        return _means(place, centre)
+
+    def density_at(x: Any) -> Any:
+        u = _places(x, centre, t)
+        return np.maximum(spline(u), 0.0) / (whole * NARROW * np.cosh(u))
+
+    return Curve(
+        mean, math.sqrt(mass @ (x - mean) ** 2), below, lambda x: 1.0 - below(x),
+        quantile, density_at,
+    )  # fmt: skip

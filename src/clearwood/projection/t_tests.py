@@ -1,0 +1,375 @@
+"""Which of two methods is better, given scores of both? Three Bayesian t-tests.
+
+``correlated`` knows that the scores of one cross-validation share training rows, and
+has a closed form. ``paired`` and ``two_groups`` are BEST: Student's t with unknown
+tails, so that outliers count less; the posterior is summed on a grid, without a
+sampler. All of it happens in standardised units.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.optimize import minimize_scalar
+from scipy.special import gammaln, stdtr, stdtrit
+
+from clearwood.exceptions import InputError
+from clearwood.projection.best import Curve, paired, two_groups
+from clearwood.rules.conditions import number_text, probability_text
+from clearwood.rules.rule import wrapped
+
+if TYPE_CHECKING:
+    from clearwood.projection.t_test_display import DifferenceDisplay
+
+TESTS = ("correlated", "paired", "two_groups")
+FEWEST, MOST = 3, 500
+"""Scores of a method; of more, BEST would only be slow."""
+
+MASS = 0.95
+"""Of the interval of highest density."""
+
+
+@dataclass(frozen=True)
+class MethodComparison:
+    """What scores tell of two methods; see :func:`compare_methods`.
+
+    Attributes
+    ----------
+    test : {"correlated", "paired", "two_groups"}
+    n_scores : tuple of int
+        Scores of ``a`` and of ``b``.
+    difference, sd : float
+        Mean and standard deviation of the posterior of the mean of ``a`` minus that of
+        ``b``, in the scores' units. With three correlated pairs ``sd`` is infinite.
+    hdi : tuple of float
+        The shortest interval that holds 95 % of the posterior.
+    p_a_better, p_rope, p_b_better : float
+        Probabilities that ``a`` is better by more than ``rope``, that the difference is
+        no larger than ``rope``, and that ``b`` is better by more.
+    rope : float
+    greater_is_better : bool
+    test_share : float or None
+        In ``"correlated"``: the share of rows that each split tests on.
+    curve : tuple of ndarray
+        Differences and the density of each, for a picture; empty where ``sd`` is 0.
+    """
+
+    test: str
+    n_scores: tuple[int, int]
+    difference: float
+    sd: float
+    hdi: tuple[float, float]
+    p_a_better: float
+    p_rope: float
+    p_b_better: float
+    rope: float
+    greater_is_better: bool
+    test_share: float | None
+    curve: tuple[np.ndarray, np.ndarray] = field(repr=False, compare=False)
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """What was taken for granted, in sentences."""
+        n, m = self.n_scores
+        found = [
+            f"{'Higher' if self.greater_is_better else 'Lower'} scores are better."
+        ]
+        if self.test == "correlated":
+            folds = f", as in {n} folds" if self.test_share == 1 / n else ""
+            found.append(
+                f"The {n} pairs of scores are of splits that each test a share of "
+                f"{self.test_share:.3g} of the rows{folds}; differences correlate by "
+                "as much."
+            )
+        elif self.test == "paired":
+            found.append(
+                f"The {n} differences are independent and follow one Student's t."
+            )
+        else:
+            found.append(
+                f"The {n} and {m} scores are independent; each method's follow a "
+                "Student's t of its own mean and spread, with the same tails."
+            )
+        if self.sd == 0:
+            found.append("All differences are equal: that of the means is held certain.")
+        if self.rope == 0:
+            found.append("No difference is too small to matter (rope=0).")
+        return tuple(found)
+
+    def __str__(self) -> str:
+        rope = number_text(self.rope)
+        by = f" by more than {rope}" if self.rope else ""
+        same = f"they differ by {rope} at most" if self.rope else "they are equal"
+        a, b, neither = map(
+            probability_text, (self.p_a_better, self.p_b_better, self.p_rope)
+        )
+        sd = f"{self.sd:.3g}" if math.isfinite(self.sd) else "infinite"
+        lines = [
+            f"a is better{by} with probability {a}, b with {b}"
+            + (f"; {same} with {neither}" if self.rope or self.p_rope else ""),
+            f"mean of a minus mean of b: {self.difference:.4g}, standard deviation "
+            f"{sd}, 95 % between {self.hdi[0]:.4g} and {self.hdi[1]:.4g}",
+            "assumed: " + " ".join(self.assumptions),
+        ]
+        return "\n".join(wrapped(line) for line in lines)
+
+    def as_dict(self) -> dict[str, Any]:
+        """All but the curve as plain data for JSON; an infinite ``sd`` is None."""
+        told = asdict(self) | {"assumptions": self.assumptions}
+        del told["curve"]
+        return told | {"sd": self.sd if math.isfinite(self.sd) else None}
+
+    def plot(self, ax: Any = None) -> DifferenceDisplay:
+        """Draw the posterior of the difference: :class:`DifferenceDisplay`."""
+        from clearwood.projection.t_test_display import DifferenceDisplay
+
+        return DifferenceDisplay.from_comparison(self).plot(ax)
+
+
+def compare_methods(
+    scores_a: Any,
+    scores_b: Any,
+    *,
+    test: str = "correlated",
+    rope: float = 0.0,
+    greater_is_better: bool = True,
+    test_share: float | None = None,
+) -> MethodComparison:
+    """How probable it is that one of two methods is better.
+
+    A Bayesian t-test of the difference of mean scores. The answer is a probability
+    for each of three: ``a`` is better, ``b`` is better, they are practically the same.
+
+    Parameters
+    ----------
+    scores_a, scores_b : array-like of shape (n_scores,)
+        Scores or losses of both methods, at least three each. For ``"correlated"``
+        and ``"paired"`` those at the same position belong together: the same fold,
+        the same split, the same data set.
+    test : {"correlated", "paired", "two_groups"}, default="correlated"
+        ``"correlated"``: folds or random splits of one data set, which share training
+        rows (Nadeau and Bengio's correlation; Corani and Benavoli). ``"paired"``:
+        pairs that are independent of each other, such as those of several data sets.
+        ``"two_groups"``: two independent groups, of any sizes. The last two are
+        BEST (Kruschke 2013), in which outliers count less.
+    rope : float, default=0.0
+        Largest difference that does not matter in practice, in the scores' units.
+    greater_is_better : bool, default=True
+        False for losses and errors, of which less is better.
+    test_share : float, optional
+        For ``"correlated"``: rows tested over all rows in each split, such as 0.1 for
+        ten folds, however often repeated. By default the scores are taken for those
+        of one cross-validation: one over their number.
+
+    Returns
+    -------
+    MethodComparison
+
+    Raises
+    ------
+    InputError
+        Scores are not finite numbers, too few, or not in pairs.
+
+    Notes
+    -----
+    The priors of BEST are Kruschke's, vague in units of the standard deviation of all
+    scores (of all differences). Equal differences tell nothing of their spread; the
+    difference is then held certain, and the result says so.
+
+    Examples
+    --------
+    >>> a = [0.91, 0.88, 0.93, 0.90, 0.92, 0.89, 0.94, 0.90, 0.91, 0.93]
+    >>> b = [0.90, 0.88, 0.90, 0.89, 0.90, 0.90, 0.91, 0.88, 0.90, 0.91]
+    >>> found = compare_methods(a, b, rope=0.005)
+    >>> print(found)
+    a is better by more than 0.005 with probability 0.922, b with 0.005; they differ by
+         0.005 at most with 0.073
+    mean of a minus mean of b: 0.014, standard deviation 0.00659, 95 % between
+         0.0008526 and 0.02715
+    assumed: Higher scores are better. The 10 pairs of scores are of splits that each
+         test a share of 0.1 of the rows, as in 10 folds; differences correlate by as
+         much.
+    """
+    a, b = _scores(scores_a, "scores_a"), _scores(scores_b, "scores_b")
+    share = _check(test, len(a), len(b), rope, test_share)
+    # Powers of two scale without rounding: no unit is too large or too small.
+    unit = int(np.frexp(np.abs(np.concatenate([a, b])).max())[1])
+    a, b = np.ldexp(a, -unit), np.ldexp(b, -unit)
+    z, centre, spread = _standardised(
+        np.concatenate([a, b]) if test == "two_groups" else a - b
+    )
+    if test == "two_groups":
+        centre = 0.0  # It is that of both groups, which the difference has not.
+    if spread == 0.0:
+        posterior = certain()
+    elif test == "two_groups":
+        posterior = two_groups(z[: len(a)], z[len(a) :])
+    elif test == "paired":
+        posterior = paired(z)
+    else:
+        posterior = correlated(len(z), share)
+
+    scale = spread or 1.0
+
+    def in_units(x: float) -> float:
+        return _times_power(centre + scale * x, unit)
+
+    bound = _times_power(rope, -unit)
+    below = float(posterior.below((-bound - centre) / scale))
+    above = float(posterior.above((bound - centre) / scale))
+    low, high = shortest_interval(posterior)
+    return MethodComparison(
+        test=test,
+        n_scores=(len(a), len(b)),
+        difference=in_units(posterior.mean),
+        sd=_times_power(scale * posterior.sd, unit),
+        hdi=(in_units(low), in_units(high)),
+        p_a_better=above if greater_is_better else below,
+        p_rope=max(0.0, 1.0 - below - above),
+        p_b_better=below if greater_is_better else above,
+        rope=float(rope),
+        greater_is_better=bool(greater_is_better),
+        test_share=share if test == "correlated" else None,
+        curve=_points(posterior, centre, scale, unit),
+    )
+
+
+# Posteriors of the difference, in standardised units
+
+
+def certain() -> Curve:
+    """Zero, and nothing else."""
+    return Curve(
+        0.0, 0.0, lambda x: x > 0, lambda x: x < 0, np.zeros_like, np.zeros_like
+    )
+
+
+def correlated(n: int, share: float) -> Curve:
+    """Student's t for n differences, any two of which correlate by ``share``."""
+    df, scale = n - 1, math.sqrt(1 / n + share / (1 - share))
+    sd = scale * math.sqrt(df / (df - 2)) if df > 2 else math.inf
+    log_top = gammaln((df + 1) / 2) - gammaln(df / 2) - math.log(scale)
+
+    def density(x: Any) -> Any:
+        tail = -(df + 1) / 2 * np.log1p((x / scale) ** 2 / df)
+        return np.exp(log_top + tail) / math.sqrt(df * math.pi)
+
+    def below(x: Any) -> Any:
+        return stdtr(df, x / scale)
+
+    return Curve(
+        0.0, sd, below, lambda x: 1.0 - below(x),
+        lambda p: scale * stdtrit(df, p), density,
+    )  # fmt: skip
+
+
+def shortest_interval(curve: Curve) -> tuple[float, float]:
+    """The shortest interval that holds 95 % of a distribution with one peak.
+
+    Examples
+    --------
+    >>> low, high = shortest_interval(correlated(20, 0.0))
+    >>> round(low, 4), round(high, 4)
+    (-0.468, 0.468)
+    """
+
+    def length(p: float) -> float:
+        return float(curve.quantile(p + MASS) - curve.quantile(p))
+
+    left = minimize_scalar(
+        length, bounds=(0.0, 1.0 - MASS), method="bounded", options={"xatol": 1e-10}
+    ).x
+    return float(curve.quantile(left)), float(curve.quantile(left + MASS))
+
+
+def _points(
+    curve: Curve, centre: float, scale: float, unit: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Points of a curve for a picture, in the scores' units."""
+    if curve.sd == 0.0:
+        return np.zeros(0), np.zeros(0)
+    p = np.linspace(0.002, 0.998, 101)
+    peak = curve.quantile(p)
+    x = np.union1d(peak, np.linspace(peak[0], peak[-1], 201))
+    with np.errstate(over="ignore"):
+        return (
+            np.ldexp(centre + scale * x, unit),
+            np.ldexp(curve.density(x) / scale, -unit),
+        )
+
+
+# Numbers that come in
+
+
+def _times_power(x: float, exponent: int) -> float:
+    """A number times a power of two, infinite where it is too large for a float."""
+    with np.errstate(over="ignore"):
+        return float(np.ldexp(x, exponent))
+
+
+def _standardised(values: np.ndarray) -> tuple[np.ndarray, float, float]:
+    """Values of mean 0 and standard deviation 1, and both as they were."""
+    if (values == values[0]).all():
+        return np.zeros_like(values), float(values[0]), 0.0
+    centre = float(values.mean())
+    apart = values - centre
+    # Squares of the smallest numbers would be nought.
+    unit = int(np.frexp(np.abs(apart).max())[1])
+    spread = float(np.ldexp(np.ldexp(apart, -unit).std(ddof=1), unit))
+    return apart / spread, centre, spread
+
+
+def _scores(values: Any, name: str) -> np.ndarray:
+    try:
+        scores = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError(f"{name} must be numbers, one per run or fold.") from None
+    if scores.ndim != 1:
+        raise InputError(
+            f"{name} has {scores.ndim} dimension(s); expected a list of scores, one "
+            "per run or fold."
+        )
+    if not np.isfinite(scores).all():
+        k = int(np.argmin(np.isfinite(scores)))
+        raise InputError(
+            f"{name} holds {scores[k]} at position {k}; leave failed runs out, of both "
+            "methods where scores are in pairs."
+        )
+    if len(scores) < FEWEST:
+        raise InputError(
+            f"{name} holds {len(scores)} score(s), which tell too little of their "
+            f"spread; give {FEWEST} or more."
+        )
+    return scores
+
+
+def _check(test: str, n_a: int, n_b: int, rope: Any, test_share: Any) -> float:
+    """The share of rows tested, after all settings are seen to make sense."""
+    if test not in TESTS:
+        raise InputError(f"test must be one of {TESTS}, found {test!r}.")
+    if test != "two_groups" and n_a != n_b:
+        raise InputError(
+            f"scores_a holds {n_a} scores and scores_b {n_b}; {test!r} needs pairs. "
+            "For independent runs take test='two_groups'."
+        )
+    if test != "correlated" and max(n_a, n_b) > MOST:
+        raise InputError(
+            f"{test!r} takes {MOST} scores at most, found {max(n_a, n_b)}. Of so many "
+            "the mean is known well: take test='correlated' with test_share=0."
+        )
+    if not 0 <= rope < math.inf:
+        raise InputError(
+            f"rope is {rope!r}; expected the largest difference that does not matter, "
+            "0 or more."
+        )
+    if test_share is None:
+        return 1 / n_a
+    if test != "correlated" or not 0 <= test_share < 1:
+        raise InputError(
+            f"test_share is {test_share!r} with test={test!r}; expected the share of "
+            "rows that each split tests, from 0 to below 1, with test='correlated'."
+        )
+    return float(test_share)
