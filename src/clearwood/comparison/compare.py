@@ -43,7 +43,6 @@ from clearwood.comparison.scores import (
 from clearwood.ensembles.read import needs_fit
 from clearwood.exceptions import InputError, InterruptedFitWarning
 from clearwood.simplifiers import METHODS
-from clearwood.simplifiers._common.teacher import warn_of_unknown_categories
 
 
 def compare(
@@ -151,7 +150,7 @@ def compare(
     else:
         models = fitted_as_in(model, fitted, X, y)
     ensemble = models.ensembles[-1]
-    warn_of_unknown_categories(ensemble, ensemble.encode(X))
+    ensemble.encode(X)  # Said here once; warnings of the workers are not shown.
     problem = Problem(
         X,
         y,

@@ -97,7 +97,7 @@ class PathDisplay:
                 "keeps its rules of every size."
             )
         rules = estimator.rules_
-        n_rows = len(rules.features.encode(X))
+        n_rows = len(rules.encode(X))
         teacher = estimator.ensemble_ if teacher is None else teacher
         taught = rules.taught_by(teacher, X, n_rows)
         scores = [rules.evaluate(X, y, teacher=taught) for rules in path]

@@ -140,7 +140,7 @@ class RegionsDisplay:
         """
         rules = rules_of(estimator)
         pair = most_asked(rules) if features is None else two_features(rules, features)
-        points = rules.features.encode(X)[:, pair]
+        points = rules.encode(X)[:, pair]
         ensemble = getattr(estimator, "ensemble_", None)
         said = (ensemble or rules).predict(X)
         if y is not None:
