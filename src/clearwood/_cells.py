@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sized
 from decimal import Decimal
-from numbers import Number
+from numbers import Integral, Number
 from typing import Any, NoReturn
 
 import numpy as np
@@ -99,6 +99,7 @@ def shown(value: Any) -> str:
         text = repr(value.item() if isinstance(value, np.generic) else value)
     except ValueError:  # a whole number of more digits than Python writes
         return "a number of thousands of digits"
+    text = text.replace("\n", " ")
     return text if len(text) <= 40 else f"{text[:37]} ..."
 
 
@@ -195,17 +196,26 @@ def cell_text(cell: Any) -> str | None:
     return str(int(cell) if whole else cell)
 
 
-def integer_codes(values: np.ndarray, labels: tuple[Any, ...]) -> np.ndarray:
+def integer_codes(
+    values: np.ndarray, labels: tuple[Any, ...], cells: np.ndarray
+) -> np.ndarray:
     """Positions of the whole parts of the values among ascending whole numbers.
 
-    Numbers from 2**53 on are no codes of any library, and float64 cannot tell them
-    apart: they are unknown.
+    Parameters
+    ----------
+    values : ndarray of float64
+    labels : tuple of int
+    cells : ndarray
+        What the values were: whole numbers are compared as such.
     """
     known = np.array(labels, dtype=np.float64)
     whole = np.trunc(values)
     position = np.searchsorted(known, whole)
     found = np.append(known, np.nan)[position] == whole
-    codes = np.where(found & (whole >= 0) & (whole < EXACT), position, UNSEEN)
+    for i in np.flatnonzero(found & (whole >= EXACT)).tolist():
+        if isinstance(cells[i], Integral):
+            found[i] = int(cells[i]) == labels[position[i]]
+    codes = np.where(found & (whole >= 0), position, UNSEEN)
     return np.where(np.isnan(values), np.nan, codes)
 
 

@@ -243,9 +243,9 @@ class FeatureSpace:
             return values
         if self.float32:
             # To XGBoost -0.5 is no code, to LightGBM it is 0.
-            values = _cells.single(values)
+            column = values = _cells.single(values)
             values = np.where(values < 0, UNSEEN, values)
-        return _cells.integer_codes(values, labels)
+        return _cells.integer_codes(values, labels, column)
 
     def _is_at(self, values: np.ndarray, missing_at: float) -> np.ndarray:
         if self.float32:

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from clearwood.cli.errors import check_outputs, debug_option
+from clearwood.cli.errors import check_outputs, debug_option, plain_warnings, speaker
 
 
 @click.command(short_help="Apply rules from a file to a table.")
@@ -32,7 +32,8 @@ def predict(rules: str, data: str, out: str | None, force: bool, as_json: bool) 
 
     rule_set = RuleSet.load(rules)
     frame = read_table_of(rule_set.features, data)
-    records = _records(rule_set, frame)
+    with plain_warnings(speaker(False)):
+        records = _records(rule_set, frame)
     text = _as_json(records) if as_json else _as_csv(rule_set, records)
     if out:
         write_text(out, text, overwrite=force)

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from clearwood._features import warned_once
 from clearwood._numeric import as_generator
 from clearwood._validation import check_table, check_target, check_weight
 from clearwood.comparison.fits import groups_of
@@ -45,6 +46,7 @@ from clearwood.exceptions import InputError, InterruptedFitWarning
 from clearwood.simplifiers import METHODS
 
 
+@warned_once()
 def compare(
     model: Any,
     X: Any,

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from clearwood._features import warned_once
 from clearwood._numeric import spawn_generators
 from clearwood._numeric.progress import progress
 from clearwood._validation import check_weight
@@ -170,6 +171,7 @@ class Refit(NamedTuple):
     n_rules: int
 
 
+@warned_once()
 def stability(
     estimator: Any,
     X: Any,

@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from clearwood._estimators import fit_context
-from clearwood._features import FeatureSpace, is_frame
+from clearwood._features import FeatureSpace, is_frame, warned_once
 from clearwood._validation import check_table, check_target, check_weight
 from clearwood.conjugate import LeafModel
 from clearwood.ensembles.casts import FLOAT32_LIMIT
@@ -69,6 +69,7 @@ class LearnsByStatistics(BaseEstimator):
         """
         return self._fit(X, y, sample_weight, None)
 
+    @warned_once()
     def _fit(self, X: Any, y: Any, sample_weight: Any, classes: Any) -> Any:
         X, y, weight = self._check_rows(X, y, sample_weight, reset=True)
         self._find_classes(y, classes)

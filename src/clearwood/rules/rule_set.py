@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from clearwood._features import FeatureSpace
+from clearwood._features import FeatureSpace, warned_once
 from clearwood._validation import check_target, check_weight
 from clearwood.exceptions import InputError
 from clearwood.rules.exports.exportable import Exportable
@@ -292,6 +292,7 @@ class RuleSet(Exportable, ABC):
         """As :meth:`says`, with as much of it as a picture has room for."""
         return self.says(rule)
 
+    @warned_once()
     def evaluate(self, X: Any, y: Any = None, *, teacher: Any = None) -> RuleScores:
         """Score the printed rules.
 
@@ -330,6 +331,7 @@ class RuleSet(Exportable, ABC):
             n_literals=self.n_literals,
         )
 
+    @warned_once()
     def described_on(
         self,
         X: Any,

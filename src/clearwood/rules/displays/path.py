@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from clearwood._features import warned_once
 from clearwood.exceptions import InputError
 from clearwood.plotting.style import COLOURS, QUIET
 from clearwood.rules import RuleScores
@@ -68,6 +69,7 @@ class PathDisplay:
         self.model_error = model_error
 
     @classmethod
+    @warned_once()
     def from_estimator(
         cls, estimator: Any, X: Any, y: Any = None, *, teacher: Any = None
     ) -> PathDisplay:
