@@ -10,7 +10,6 @@ categories by their text (``lookup="hash"``): to it 1, 1.0, True and "1" are the
 from __future__ import annotations
 
 from collections.abc import Hashable, Sized
-from decimal import Decimal
 from numbers import Integral, Number
 from typing import Any, NoReturn
 
@@ -66,9 +65,11 @@ def frame_cells(series: Any) -> np.ndarray:
 def checked(column: np.ndarray, name: str) -> np.ndarray:
     """The same cells; refused if one is no single value, or a number beyond all."""
     cells = column.tolist()
-    doubtful = set(map(type, cells)) - PLAIN
-    for row, cell in enumerate(cells if doubtful else ()):
-        if type(cell) in doubtful and not _is_single(cell):
+    kinds = set(map(type, cells)) - PLAIN
+    many = {kind for kind in kinds if not _is_single(kind)}
+    exact = {kind for kind in kinds if issubclass(kind, Number)} - many
+    for row, cell in enumerate(cells if many or exact else ()):
+        if type(cell) in many or (type(cell) in exact and not _is_float(cell)):
             raise InputError(
                 f"Column {name!r} holds {shown(cell)} ({type(cell).__name__}) in row "
                 f"{row}; a cell must be one text or one number that float64 can hold. "
@@ -77,14 +78,17 @@ def checked(column: np.ndarray, name: str) -> np.ndarray:
     return column
 
 
-def _is_single(cell: Any) -> bool:
-    if isinstance(cell, Number | Decimal):
-        try:
-            float(cell)  # type: ignore[arg-type]
-        except (TypeError, ValueError, OverflowError):
-            return False
-    is_many = isinstance(cell, Sized) and not isinstance(cell, str | bytes)
-    return not is_many and type(cell).__hash__ is not None
+def _is_single(kind: type) -> bool:
+    is_many = issubclass(kind, Sized) and not issubclass(kind, str | bytes)
+    return not is_many and kind.__hash__ is not None
+
+
+def _is_float(cell: Any) -> bool:
+    try:
+        float(cell)
+    except (TypeError, ValueError, OverflowError):
+        return False
+    return True
 
 
 def shown(value: Any) -> str:
