@@ -22,7 +22,7 @@ class PoorFidelityWarning(UserWarning):
 
 
 class UnknownCategoriesWarning(UserWarning):
-    """No cell of a column is a category that the model knows."""
+    """No cell of a column, or hardly one, is a category that the model knows."""
 
 
 class InterruptedFitWarning(UserWarning):

@@ -57,7 +57,8 @@ class LearnsByStatistics(BaseEstimator):
         Parameters
         ----------
         X : array-like or frame of shape (n_samples, n_features)
-            Columns of labels are categories; cells may be empty.
+            Columns of texts, and those declared to be of categories (of numbers, too),
+            are categories; cells may be empty.
         y : array-like of shape (n_samples,)
             Labels or values.
         sample_weight : array-like of shape (n_samples,), optional
