@@ -15,8 +15,9 @@ from typing import Any
 import numpy as np
 
 from clearwood._cityhash import category_hash
-from clearwood._documents import Place, parse_json, read_bytes, refuse_repeated, shown
+from clearwood._documents import Place, parse_json, refuse_repeated, shown
 from clearwood._features import LOOKUPS, FeatureSpace
+from clearwood._files import read_bytes
 from clearwood.exceptions import InputError, ModelFormatError
 from clearwood.rules.conditions import CategorySet, Condition, Interval
 from clearwood.rules.rule import Rule
