@@ -1,4 +1,4 @@
-"""What is no plain file is refused; what is written is whole, and stays whose it was."""
+"""What is no plain file is refused; what is written is whole, and stays the owner's."""
 
 import os
 import stat

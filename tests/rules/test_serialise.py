@@ -13,7 +13,15 @@ from hypothesis import strategies as st
 from clearwood import load, save
 from clearwood._features import FeatureSpace
 from clearwood.exceptions import ClearwoodError, InputError, ModelFormatError
-from clearwood.rules import CategorySet, Interval, Rule, RuleList, RuleSet, RuleSum
+from clearwood.rules import (
+    CategorySet,
+    Interval,
+    Rule,
+    RuleList,
+    RuleSet,
+    RuleSum,
+    serialise,
+)
 from clearwood.rules.serialise import KIND_OF
 
 SCHEMA = json.loads(
@@ -146,6 +154,29 @@ def test_how_cells_are_read_survives():
         damaged["features"][d]["categories"] = labels
         with pytest.raises(ModelFormatError, match=rf"features.{d}..lookup: found"):
             RuleSet.from_json(json.dumps(damaged))
+
+
+def test_many_categories_and_conditions_are_read_in_time():
+    # To look for every label and name in a list of them would take an hour.
+    labels = tuple(f"c{i}" for i in range(200_000))
+    space = FeatureSpace(("ward", *map(str, range(20_000))), (labels, *[None] * 20_000))
+    sets = [CategorySet(0, tuple(range(first, 200_000, 2))) for first in (0, 1)]
+    bounds = tuple(Interval(d, low=0.5) for d in range(1, 20_001))
+    rules = RuleList(
+        (Rule((sets[0],), 1.0), Rule((sets[1], *bounds), 2.0)), Rule((), 0.0), space
+    )
+    assert RuleSet.from_json(rules.to_json()) == rules
+
+
+def test_small_values_that_would_fill_the_memory_are_refused(tmp_path):
+    path = tmp_path / "rules.json"
+    path.write_text(example().to_json()[:-3] + ',"more": [' + "{}," * 10**6 + "{}]}")
+    with pytest.raises(ModelFormatError, match="far more small values"):
+        load(path)
+    with path.open("wb") as file:
+        file.truncate(serialise.MOST_BYTES + 1)
+    with pytest.raises(ModelFormatError, match="bytes are more than the 67,108,864"):
+        load(path)
 
 
 def edited(path, value):

@@ -32,6 +32,7 @@ TOP = (
     "float32", "features", "combine", "rules", "otherwise", "about",
 )  # fmt: skip
 MOST_BYTES = 64 * 2**20
+Known = dict[str, tuple[int, dict[Any, int] | None]]
 STATISTICS = (
     "support",
     "caught",
@@ -164,17 +165,18 @@ def _read_document(data: bytes, name: str) -> RuleSet:
     kind = KIND_OF[combine]
     top.only(*TOP)
     features = read_features(top)
+    known = _known_features(features)
     classes = top["classes"].labels()
     task = "classification" if classes else "regression"
     if top["task"].text() != task or len(classes) == 1:
         top["task"].fail(f"{len(classes)} classes", "a task that agrees with them")
     about = {key: top["about"][key].text() for key in top["about"].keys()}
-    otherwise = _read_rule(top["otherwise"], features, classes, kind)
+    otherwise = _read_rule(top["otherwise"], known, classes, kind)
     if otherwise.conditions:
         top["otherwise"]["conditions"].fail("some", "none")
     rules = []
     for place in top["rules"].items():
-        rules.append(_read_rule(place, features, classes, kind))
+        rules.append(_read_rule(place, known, classes, kind))
         if not rules[-1].conditions:
             place["conditions"].fail("none", "at least one")
     target = top["target"].text()
@@ -227,18 +229,24 @@ def _fits(lookup: str, labels: tuple) -> bool:
     return True
 
 
-def _read_rule(
-    place: Place, features: FeatureSpace, classes: tuple, kind: type[RuleSet]
-) -> Rule:
+def _known_features(features: FeatureSpace) -> Known:
+    """By name, a feature's position and the codes of its categories, if any."""
+    codes: list[dict[Any, int] | None] = [
+        None if labels is None else {label: code for code, label in enumerate(labels)}
+        for labels in features.categories
+    ]
+    return {name: (d, codes[d]) for d, name in enumerate(features.names)}
+
+
+def _read_rule(place: Place, known: Known, classes: tuple, kind: type[RuleSet]) -> Rule:
     place.only(
         "conditions", "prediction", "probabilities", "scores", "instead", *STATISTICS,
         *["weight"] * kind.has_weights,
     )  # fmt: skip
-    conditions = tuple(
-        _read_condition(p, features) for p in place["conditions"].items()
-    )
-    asked = [features.names[condition.feature] for condition in conditions]
-    refuse_repeated(asked, place["conditions"], "the feature")
+    asked = place["conditions"].items()
+    conditions = tuple(_read_condition(p, known) for p in asked)
+    names = [p["feature"].text() for p in asked]
+    refuse_repeated(names, place["conditions"], "the feature")
     shares, scored = (classes, ()) if kind.lines_predict else ((), classes)
     scores = _read_per_class(place["scores"], scored)
     probabilities = _read_per_class(place["probabilities"], shares)
@@ -281,23 +289,22 @@ def _read_per_class(place: Place, classes: tuple) -> tuple[float, ...]:
     return tuple(place.numbers(length=len(classes)).tolist())
 
 
-def _read_condition(place: Place, features: FeatureSpace) -> Condition:
+def _read_condition(place: Place, known: Known) -> Condition:
     name = place["feature"].text()
-    if name not in features.names:
+    if name not in known:
         place["feature"].fail(shown(name), "a name that is in features")
-    feature = features.names.index(name)
-    labels = features.categories[feature]
+    feature, code = known[name]
     if "categories" in place:
         place.only("feature", "categories", "missing", "unseen")
         chosen = place["categories"].labels()
-        absent = [label for label in chosen if label not in (labels or ())]
-        if labels is None or absent:
-            found = f"{shown(str(absent or list(chosen)))}, which are not categories"
+        absent = [label for label in chosen if code is None or label not in code]
+        if code is None or absent:
+            found = f"{shown(str(absent))}, which are not categories"
             place["categories"].fail(found, f"some of {shown(name)}")
-        codes = tuple(sorted(labels.index(label) for label in chosen))
+        codes = tuple(sorted(code[label] for label in chosen))
         missing, unseen = place["missing"].flag(), place["unseen"].flag()
         return CategorySet(feature, codes, missing, unseen)
-    if labels is not None:
+    if code is not None:
         place.fail(f"no categories of {shown(name)}", "it needs a set of them")
     if "only_missing" in place:
         place.only("feature", "only_missing")
