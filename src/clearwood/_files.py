@@ -43,7 +43,12 @@ def _telling(verb: str, path: Any) -> Iterator[None]:
     except OSError as error:
         why = error.strerror or str(error)
         raise InputError(f"Cannot {verb} {str(path)!r}: {why}.") from None
-    except ValueError as error:  # a null character, or half of another one
+    except UnicodeEncodeError as error:
+        raise InputError(
+            f"Cannot {verb} {str(path)!r}: there is half a character in "
+            f"{error.object[:60]!r}; write that text in another way."
+        ) from None
+    except ValueError as error:  # a null character
         raise InputError(
             f"Cannot {verb} {str(path)!r}: no file can be called so ({error})."
         ) from None
@@ -221,7 +226,9 @@ def write_text(path: Any, text: str, *, overwrite: bool = False) -> None:
     InputError
         It may not be written, or could not be; what was there is there still.
     """
-    write_bytes(path, text.encode(), overwrite=overwrite)
+    with _telling("write", path):
+        content = text.encode()
+    write_bytes(path, content, overwrite=overwrite)
 
 
 def write_bytes(path: Any, content: bytes, *, overwrite: bool = False) -> None:

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from clearwood._features import FeatureSpace
+from clearwood._features import FeatureSpace, check_text
 from clearwood._validation import check_target, check_weight
 from clearwood.exceptions import InputError
 from clearwood.rules.exports.exportable import Exportable
@@ -81,6 +81,9 @@ class RuleSet(Exportable, ABC):
     def __post_init__(self) -> None:
         if self.otherwise.conditions:
             raise InputError("The rule `otherwise` must have no conditions.")
+        check_text((self.target,), "The target")
+        check_text(self.classes, "The class")
+        check_text((*self.about, *self.about.values()), "What the rules are about,")
         n_shares = len(self.classes) if self.lines_predict else 0
         n_scores = len(self.classes) - n_shares
         for number, rule in enumerate(self, start=1):
