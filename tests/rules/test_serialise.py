@@ -66,14 +66,14 @@ def rule_sets(draw):
                 said,
                 tuple(shares.tolist()),
                 support=3.0,
+                caught=2.0,
                 precision_caught=draw(st.sampled_from([0.25, float("nan")])),
                 disagreement=1.0,
-                instead=draw(st.sampled_from([None, *classes])),
+                instead=draw(st.sampled_from([None, *{*classes} - {said}])),
             )
         low, high = sorted([draw(NUMBER), draw(NUMBER)])
-        return Rule(
-            conditions, draw(NUMBER), agreement=draw(NUMBER), low=low, high=high
-        )
+        agreement = draw(st.floats(max_value=1.0, allow_infinity=False))
+        return Rule(conditions, draw(NUMBER), agreement=agreement, low=low, high=high)
 
     rules = []
     for _ in range(draw(st.integers(0, 3))):
@@ -231,7 +231,7 @@ def edited(path, value):
         (("rules", 0, "disagreement"), -5, "at least 0"),
         (("rules", 0, "instead"), "maybe",
          r"rules\[0\].instead: found 'maybe', which is no class"),
-        (("rules", 0, "low"), 2.0, r"rules\[0\].low: found 2.0, expected at most high"),
+        (("rules", 0, "low"), 0.9, r"rules\[0\].low: found 0.9, expected at most high"),
         (("rules", 0, "conditions", 0, "high"), 1.0, "not below"),
         (("rules", 0, "conditions", 0, "only_missing"), True, "not a field"),
         (("rules", 0, "conditions", 0),
@@ -318,4 +318,4 @@ def test_minus_infinity_as_the_only_number_survives():
     assert again == rules
     assert again.predict([[-np.inf], [-1e300], [np.nan]]).tolist() == [1.0, 0.0, 0.0]
     with pytest.raises(ModelFormatError, match="is not below high"):
-        RuleSet.from_json(text.replace('"low": null', '"low": 3.0'))
+        RuleSet.from_json(text.replace('"low": null', '"low": 3.0', 1))

@@ -20,7 +20,7 @@ from clearwood._features import LOOKUPS, FeatureSpace
 from clearwood._files import read_bytes
 from clearwood.exceptions import InputError, ModelFormatError
 from clearwood.rules.conditions import CategorySet, Condition, Interval
-from clearwood.rules.rule import Rule
+from clearwood.rules.rule import Rule, wrong_statistic
 from clearwood.rules.rule_kinds import KINDS
 from clearwood.rules.rule_set import RuleSet
 
@@ -91,7 +91,7 @@ def _rule_to_dict(rule: Rule, rule_set: RuleSet) -> dict[str, Any]:
         "probabilities": [float(p) for p in rule.probabilities],
         "scores": [float(s) for s in rule.scores],
         **({"weight": float(rule.weight)} if rule_set.has_weights else {}),
-        **{k: None if math.isnan(v) else float(v) for k, v in numbers.items()},
+        **{k: float(v) if math.isfinite(v) else None for k, v in numbers.items()},
         "instead": None if rule.instead is None else plain(rule.instead),
     }
 
@@ -265,15 +265,14 @@ def _read_rule(place: Place, known: Known, classes: tuple, kind: type[RuleSet]) 
         name: math.nan if place[name].value is None else place[name].number()
         for name in STATISTICS
     }
-    for name in ("support", "caught", "spread", "disagreement"):
-        if statistics[name] < 0:
-            place[name].fail(shown(statistics[name]), "at least 0")
-    if statistics["low"] > statistics["high"]:
-        place["low"].fail(shown(statistics["low"]), "at most high")
-    return Rule(
+    rule = Rule(
         conditions, prediction, probabilities, scores=scores, instead=instead,
         weight=place["weight"].number() if kind.has_weights else 1.0, **statistics,
     )  # fmt: skip
+    if wrong := wrong_statistic(rule, bool(classes), kind.lines_predict):
+        name, expected = wrong
+        place[name].fail(shown(place[name].value), expected)
+    return rule
 
 
 def _read_class(place: Place, classes: tuple) -> Any:
