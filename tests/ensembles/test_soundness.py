@@ -94,7 +94,11 @@ BROKEN_FIELDS = [
     ("category_offsets", [0, 2], "category_offsets: found .0, 2"),
     ("category_offsets", [1, 3], "category_offsets: found .1, 3"),
     ("category_offsets", [0, 4, 3], "category_offsets: found .0, 4, 3"),
-    ("category_offsets", [0, 2**62, -(2**63), 3], "category_offsets: found"),
+    (
+        "category_offsets",
+        [0, 2**62, -(2**63), -(2**62), 0, 3],
+        "category_offsets: found",
+    ),
     ("category_offsets", [], "category_offsets: found"),
     ("categories_left", [True, False], "category_offsets: found .0, 3"),
     ("base_score", [np.nan], "base_score: found .nan., expected one finite"),

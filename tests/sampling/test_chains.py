@@ -158,14 +158,20 @@ def test_files_that_are_no_checkpoints_are_refused(tmp_path):
     run(n_draws=5, checkpoint=path)
     whole = path.read_bytes()
     assert json.loads(whole)["schema"] == "clearwood.chains/2"
-    body = "[" * 100_000
-    digest = hashlib.sha256(body.encode()).hexdigest()
-    deep = f'{{"schema": "{SCHEMA}", "sha256": "{digest}",\n"content": {body}}}\n'
-    for case in (whole[: len(whole) // 2], b"[" * 100_000, b"", b"\x00\xff", b"{}",
-                 deep.encode()):  # fmt: skip
+
+    def signed(body):
+        digest = hashlib.sha256(body.encode()).hexdigest()
+        head = f'{{"schema": "{SCHEMA}", "sha256": "{digest}",'
+        return f'{head}\n"content": {body}}}\n'.encode()
+
+    cases = [whole[: len(whole) // 2], b"[" * 100_000, b"", b"\x00\xff", b"{}"]
+    for case in [*cases, signed("[" * 100_000), signed("[]"), signed("{")]:
         path.write_bytes(case)
         with pytest.raises(ModelFormatError, match=r"chains\.json.* delete it"):
             run(n_draws=5, checkpoint=path)
+    path.write_bytes(signed("[" + "{}," * 10**6 + "{}]"))
+    with pytest.raises(ModelFormatError, match="far more small values"):
+        run(n_draws=5, checkpoint=path)
     path.write_text('{"schema": "clearwood.chains/1", "plan": {}}')
     with pytest.raises(ModelFormatError, match="of an older version"):
         run(n_draws=5, checkpoint=path)
