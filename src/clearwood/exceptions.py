@@ -29,6 +29,10 @@ class InterruptedFitWarning(UserWarning):
     """A fit was stopped early and holds what was done until then."""
 
 
+class CheckpointWarning(UserWarning):
+    """A checkpoint could not be written; the run goes on without it."""
+
+
 class CollapsedWeightsWarning(UserWarning):
     """Weights leave a few trees of a forest in effect."""
 

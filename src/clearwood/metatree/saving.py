@@ -177,8 +177,12 @@ def from_archive(top: Place, array: Callable[..., np.ndarray]) -> Any:
         estimator.classes_ = np.array(classes)
         if not np.array_equal(np.unique(estimator.classes_), estimator.classes_):
             raise ModelFormatError("classes: expected labels of one type, in order.")
-    if not kind.startswith("MetaTree"):
-        estimator._refresh()
+    with np.errstate(all="ignore"):
+        if not kind.startswith("MetaTree"):
+            estimator._refresh()
+        known = np.isfinite(estimator.log_evidence_).all()
+    if not known:
+        raise ModelFormatError("leaf, own: numbers too large or small to learn from.")
     return estimator
 
 
