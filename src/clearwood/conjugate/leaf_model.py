@@ -38,6 +38,9 @@ class LeafModel:
     """Length of the mean where statistics are moments, None where they are sums."""
     n_stats: int
     """Length of the statistics."""
+    unit: float = 1.0
+    """In which kernels measure the target, a hyperparameter's: the same evidence, to
+    the last bit, whether the target and its prior are in metres or in kilometres."""
     _log_marginals: ClassVar[Callable[..., np.ndarray]]
     """Kernel from statistics, one row per set of rows, and ``prior`` to evidence."""
 
@@ -134,6 +137,14 @@ class LeafModel:
 
         Exactly 0 where there are no rows.
         """
+        return self.log_marginal_in_unit(stats) - self.log_of_unit(stats)
+
+    def log_of_unit(self, stats: np.ndarray) -> np.ndarray:
+        """What evidence in the leaf's own unit has more than in that of the data."""
+        return self.weight_of(stats) * math.log(self.unit)
+
+    def log_marginal_in_unit(self, stats: np.ndarray) -> np.ndarray:
+        """The same of the target measured in ``unit``: all that prunings differ in."""
         flat = np.ascontiguousarray(stats, dtype=np.float64).reshape(-1, self.n_stats)
         found = self._log_marginals(flat, self.prior)
         return found.reshape(np.shape(stats)[:-1])

@@ -19,10 +19,14 @@ from clearwood.conjugate.leaf_model import (
     LeafModel,
     check_left,
     log_gamma_rise,
+    refuse,
 )
 from clearwood.exceptions import InputError
 
 LOG_2PI = math.log(2.0 * math.pi)
+
+LARGEST = 1e130
+"""Of what moments are taken of, so that sums of squares are finite."""
 
 
 class MomentsLeaf(LeafModel):
@@ -30,6 +34,16 @@ class MomentsLeaf(LeafModel):
 
     discrete = False
     n_columns: int
+    beta: float
+
+    @property
+    def unit(self) -> float:
+        """The scale that the prior expects."""
+        return math.sqrt(self.beta)
+
+    def _check_support(self, values: np.ndarray) -> None:
+        bad = ~(np.abs(values) <= LARGEST)
+        refuse(self, values, bad, f"finite numbers up to {LARGEST:g}")
 
     def add_rows(
         self,
@@ -194,10 +208,13 @@ def remove_all_moments(own, other, d):
 
 
 @kernel
-def log_student(residual, a, b):
-    """Log density of Student's t with 2a degrees of freedom and squared scale b/a."""
+def log_student(residual, a, b, beta):
+    """Log density of Student's t with 2a degrees of freedom and squared scale b/a.
+
+    Of the residual in units of ``sqrt(beta)``.
+    """
     return (
-        log_gamma_rise(a, 0.5) - 0.5 * math.log(2.0 * math.pi * b)
+        log_gamma_rise(a, 0.5) - 0.5 * math.log(2.0 * math.pi * (b / beta))
         - (a + 0.5) * math.log1p(residual * residual / (2.0 * b))
     )  # fmt: skip
 

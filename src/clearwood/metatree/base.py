@@ -13,7 +13,6 @@ from clearwood._estimators import fit_context
 from clearwood._features import FeatureSpace, is_frame
 from clearwood._validation import check_table, check_target, check_weight
 from clearwood.conjugate import LeafModel
-from clearwood.ensembles.casts import FLOAT32_LIMIT
 from clearwood.exceptions import InputError
 from clearwood.metatree.posterior.predictive import Predictive
 from clearwood.metatree.posterior.structure import Structure
@@ -134,18 +133,6 @@ def _rows(X: Any, keep: np.ndarray) -> Any:
     import narwhals as nw
 
     return nw.from_native(X, eager_only=True).filter(keep.tolist()).to_native()
-
-
-def check_finite(encoded: np.ndarray, names: tuple[str, ...]) -> None:
-    """Refuse numbers that scikit-learn's trees cannot take as float32."""
-    too_large = np.abs(encoded) > FLOAT32_LIMIT
-    if too_large.any():
-        row, d = np.argwhere(too_large)[0]
-        raise InputError(
-            f"Feature {names[d]!r} holds {encoded[row, d]} in row {row}: infinity, or "
-            "too large for float32, in which scikit-learn grows trees. Replace it by "
-            "a finite number."
-        )
 
 
 class CodedRows(NamedTuple):

@@ -27,7 +27,6 @@ from clearwood.metatree.base import (
     LearnsByStatistics,
     LearnsClasses,
     LearnsValues,
-    check_finite,
     check_mergeable,
     columns_of_leaf,
     rows_for,
@@ -35,10 +34,10 @@ from clearwood.metatree.base import (
 from clearwood.metatree.defaults import make_leaf
 from clearwood.metatree.exact.sum import exact_sum
 from clearwood.metatree.exact.trees import map_tree, structure_of
+from clearwood.metatree.growing.cart import grow_ensemble
 from clearwood.metatree.growing.from_ensemble import (
     from_ensemble_tree,
     from_sklearn_tree,
-    grow_ensemble,
     stop_unseen,
 )
 from clearwood.metatree.growing.missing import (
@@ -129,7 +128,6 @@ class _MetaTree(ReadsTrees, LearnsByStatistics):
         leaf: LeafModel,
     ) -> tuple[MetaTree, CodedRows]:
         """A CART; where missing values go is learned from the rows as well."""
-        check_finite(encoded, features.names)
         model = self._tree_class(
             max_depth=self.max_depth,
             max_leaf_nodes=self.max_leaf_nodes,
@@ -140,7 +138,8 @@ class _MetaTree(ReadsTrees, LearnsByStatistics):
             ),
             random_state=int(as_generator(self.random_state).integers(2**31)),
         )
-        ensemble = grow_ensemble(encoded, features, target, weight, model)
+        classes = getattr(self, "classes_", None)
+        ensemble = grow_ensemble(encoded, features, target, weight, model, classes)
         structure = stop_unseen(from_ensemble_tree(ensemble))
         rows = rows_for(structure, leaf, encoded)
         if self.missing == "branch":

@@ -26,11 +26,10 @@ from clearwood.metatree.base import (
     LearnsByStatistics,
     LearnsClasses,
     LearnsValues,
-    check_finite,
     check_mergeable,
 )
 from clearwood.metatree.defaults import SHARE_IN_FORESTS, make_leaf
-from clearwood.metatree.growing.from_ensemble import grow_ensemble
+from clearwood.metatree.growing.cart import grow_ensemble, splits_by_order
 from clearwood.metatree.posterior.coder import features_of
 from clearwood.metatree.posterior.forest import MetaForest
 from clearwood.metatree.posterior.meta_tree import MetaTree
@@ -116,13 +115,15 @@ class _MetaForest(LearnsByStatistics):
         if model is None:
             seed = int(as_generator(self.random_state).integers(2**31))
             model = self._default(n_jobs=self.n_jobs, random_state=seed)
+        classes = getattr(self, "classes_", None)
         by_sklearn = type(model).__module__.startswith("sklearn.")
         features = features_of(X, weight > 0)
-        if by_sklearn and any(labels is not None for labels in features.categories):
+        with_labels = any(labels is not None for labels in features.categories)
+        if splits_by_order(model) or (by_sklearn and with_labels):
             encoded = features.encode(X)
-            check_finite(encoded, features.names)
-            return model, grow_ensemble(encoded, features, target, weight, model)
-        classes = getattr(self, "classes_", None)
+            return model, grow_ensemble(
+                encoded, features, target, weight, model, classes
+            )
         y = target if classes is None else classes[target]
         plain = bool((weight == 1).all())
         model.fit(X, y, **({} if plain else {"sample_weight": weight}))
@@ -143,7 +144,7 @@ class _MetaForest(LearnsByStatistics):
         n = len(posteriors)
         self.tree_weights_ = np.full(n, 1.0 / n)
         if self.weights == "evidence":
-            self.tree_weights_ = tree_weights(self.log_evidence_)
+            self.tree_weights_ = tree_weights([p.log_q[0] for p in posteriors])
             _warn_of_collapse(self.tree_weights_)
 
     def merge(self, other: Any) -> Any:

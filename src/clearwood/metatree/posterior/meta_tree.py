@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from copy import copy
 from typing import Any
 
@@ -276,7 +277,7 @@ class MetaTree(BareMetaTree):
         self._posterior = Posterior(s, model, *arrays)
         return _kernels.learn_in_turn(
             ends, z, s.parent, s.first_child, kind_of(model), model.prior, arrays
-        )
+        ) - math.log(model.unit)
 
     def _check_rows(
         self, ends: np.ndarray, y: Any, weight: Any
