@@ -37,7 +37,7 @@ class MomentsLeaf(LeafModel):
     beta: float
 
     @property
-    def unit(self) -> float:
+    def unit(self) -> float:  # type: ignore[override]
         """The scale that the prior expects."""
         return math.sqrt(self.beta)
 
