@@ -97,7 +97,7 @@ class _MetaForest(LearnsByStatistics):
         def count() -> int:
             return n_searchable(ensemble.encode(X), _max_features(model))
 
-        self._forest = MetaForest(
+        forest = MetaForest(
             ensemble,
             leaf,
             # "auto" is the constant prior here: the average over trees smooths, and
@@ -106,7 +106,7 @@ class _MetaForest(LearnsByStatistics):
             self.n_jobs,
         )
         self.estimator_, self.leaf_ = model, leaf
-        self._learn(X, target, weight)
+        self._put(forest.with_rows(X, target, weight, self.n_jobs))
 
     def _fit_estimator(
         self, X: Any, target: np.ndarray, weight: np.ndarray
@@ -130,22 +130,24 @@ class _MetaForest(LearnsByStatistics):
         return model, _read(model, X)
 
     def _learn(self, X: Any, target: np.ndarray, weight: np.ndarray) -> None:
-        self._forest.update(X, target, weight, self.n_jobs)
-        self._refresh()
+        self._put(self._forest.with_rows(X, target, weight, self.n_jobs))
 
     def _forget(self, X: Any, target: np.ndarray, weight: np.ndarray) -> None:
-        self._forest.unlearn(X, target, weight)
-        self._refresh()
+        self._put(self._forest.without_rows(X, target, weight))
 
-    def _refresh(self) -> None:
-        """What follows from the statistics; the rest follows when it is asked for."""
-        posteriors = self._forest.posteriors(self.n_jobs)
-        self.log_evidence_ = np.array([p.log_evidence for p in posteriors])
-        n = len(posteriors)
-        self.tree_weights_ = np.full(n, 1.0 / n)
+    def _put(self, forest: MetaForest) -> None:
+        """Take a forest in place of the one before, with what follows from it."""
+        posteriors = forest.posteriors(self.n_jobs)
+        weight = np.full(len(posteriors), 1.0 / len(posteriors))
         if self.weights == "evidence":
-            self.tree_weights_ = tree_weights([p.log_q[0] for p in posteriors])
-            _warn_of_collapse(self.tree_weights_)
+            weight = tree_weights([posterior.log_q[0] for posterior in posteriors])
+            _warn_of_collapse(weight)
+        # In one step: an interrupt leaves the old or the new.
+        self.__dict__.update(
+            _forest=forest,
+            log_evidence_=np.array([p.log_evidence for p in posteriors]),
+            tree_weights_=weight,
+        )
 
     def merge(self, other: Any) -> Any:
         """Add what another estimator has learned from other rows.
@@ -160,8 +162,7 @@ class _MetaForest(LearnsByStatistics):
         self
         """
         check_mergeable(self, other)
-        self._forest.merge(other._forest)
-        self._refresh()
+        self._put(self._forest.with_shard(other._forest))
         return self
 
     # Reading and predicting

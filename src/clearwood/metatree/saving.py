@@ -177,8 +177,6 @@ def from_archive(top: Place, array: Callable[..., np.ndarray]) -> Any:
         estimator.classes_ = np.array(classes)
         if not np.array_equal(np.unique(estimator.classes_), estimator.classes_):
             raise ModelFormatError("classes: expected labels of one type, in order.")
-    if not kind.startswith("MetaTree"):
-        estimator._refresh()
     return estimator
 
 
@@ -227,7 +225,8 @@ def _load_forest(
         raise ModelFormatError("g: leaves do not ask.")
     forest.restore(own, g)
     estimator = kind(ensemble, leaf=leaf, weights=weights)
-    estimator._forest, estimator.estimator_ = forest, ensemble
+    estimator.estimator_ = ensemble
+    estimator._put(forest)
     return estimator
 
 
