@@ -101,6 +101,10 @@ class PoissonGamma(_GammaRate):
     n_stats = 3
     _log_marginals = staticmethod(poisson_log_marginals)
 
+    @property
+    def _worth(self) -> np.ndarray:
+        return np.array([self.beta, self.alpha, np.inf])
+
     def _check_support(self, values: np.ndarray) -> None:
         bad = ~np.isfinite(values) | (values < 0) | (values != np.floor(values))
         refuse(self, values, bad, "whole numbers from 0 on")
@@ -207,6 +211,10 @@ class ExponentialGamma(_GammaRate):
     def unit(self) -> float:  # type: ignore[override]
         """The time that the prior counts as observed."""
         return self.beta
+
+    @property
+    def _worth(self) -> np.ndarray:
+        return self.prior
 
     def _check_support(self, values: np.ndarray) -> None:
         bad = ~np.isfinite(values) | (values < 0)

@@ -279,6 +279,13 @@ class LinearRegressionNormalGamma(MomentsLeaf):
             )
         return z
 
+    @property
+    def _worth(self) -> np.ndarray:
+        worth = super()._worth
+        i, j = np.tril_indices(self.n_columns)
+        worth[1 + self.n_columns :][i == j] = [*np.diag(self._matrix), 2.0 * self.beta]
+        return worth
+
     def _posterior(self, stats: np.ndarray) -> tuple[np.ndarray, ...]:
         p, shape = len(self.mu), stats.shape[:-1]
         flat = np.ascontiguousarray(stats.reshape(-1, self.n_stats))

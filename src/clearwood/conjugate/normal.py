@@ -45,7 +45,7 @@ def normal_log_marginals(stats, prior):
 def normal_log_predictive(stats, prior, z):
     """Log density of one more row, in units of sqrt(beta): Student's t."""
     m, kappa, a, b = normal_update(stats, prior)
-    return log_student(z[0] - m, a, b * (kappa + 1.0) / kappa, prior[3])
+    return log_student(z[0] - m, a, b + b / kappa, prior[3])
 
 
 @dataclass(frozen=True)
@@ -107,4 +107,4 @@ class NormalNormalGamma(MomentsLeaf):
     def student(self, stats: np.ndarray, x: Any = None) -> tuple[np.ndarray, ...]:
         """See ``MomentsLeaf``."""
         m, kappa, alpha, beta = self._posterior(stats)
-        return m, alpha, beta * (kappa + 1.0) / kappa
+        return m, alpha, beta + beta / kappa

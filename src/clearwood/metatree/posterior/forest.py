@@ -145,7 +145,7 @@ class MetaForest:
         gone = [np.zeros_like(tree.own) for tree in self.bare]
         self._teach(gone, X, y, weight)
         return self._with_statistics(
-            [self.model.remove(tree.own, rows) for tree, rows in zip(self.bare, gone)]
+            [tree.without(rows) for tree, rows in zip(self.bare, gone)]
         )
 
     def with_shard(self, other: MetaForest) -> MetaForest:
