@@ -373,7 +373,7 @@ def check_children(first: np.ndarray, widths: np.ndarray) -> np.ndarray:
             "entry per node, for one node at least."
         )
     for node in np.flatnonzero(widths):
-        stop = first[node] + widths[node]
+        stop = int(first[node]) + int(widths[node])
         if not node < first[node] or stop > n_nodes:
             raise InputError(
                 f"first_child of node {node} is {first[node]}; its {widths[node]} "
