@@ -13,8 +13,13 @@ from clearwood import (
     MetaTreeClassifier,
     MetaTreeRegressor,
 )
-from clearwood.exceptions import InputError
-from clearwood.metatree import ExponentialGamma, from_sklearn_tree, grow_cart
+from clearwood.exceptions import InputError, LostDigitsWarning
+from clearwood.metatree import (
+    ExponentialGamma,
+    LinearRegressionNormalGamma,
+    from_sklearn_tree,
+    grow_cart,
+)
 from clearwood.metatree.growing.cart import centre_and_unit, cuts_between
 
 FOREST = RandomForestRegressor(5, random_state=0)
@@ -219,3 +224,14 @@ def test_targets_without_squares_are_refused():
         MetaTreeRegressor().fit(X, [1e170, 2e170, 3e170, 4e170])
     equal = MetaTreeRegressor().fit(X, np.full(4, 1e12))
     assert (equal.predict(X) == 1e12).all()
+
+
+def test_lines_far_from_zero_are_told():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(90, 2))
+    tree = MetaTreeRegressor(
+        leaf=LinearRegressionNormalGamma((0.0,) * 3), max_depth=2, random_state=0
+    )
+    tree.fit(X + 1e3, X[:, 0])
+    with pytest.warns(LostDigitsWarning, match="Feature 'x1' lies so far from 0"):
+        tree.fit(X + [0.0, 1.7e9], X[:, 0])

@@ -182,8 +182,9 @@ class LinearRegressionNormalGamma(MomentsLeaf):
 
     ``y`` is normal with mean ``x' theta`` and precision ``tau``; ``theta`` given
     ``tau`` is normal with mean ``mu`` and precision ``tau Lambda``, and ``tau`` is
-    gamma. Add a column of ones to ``x`` for an intercept. Statistics are the weight,
-    the means of ``(x, y)``, and the lower triangle of their scatter about them.
+    gamma. Add a column of ones to ``x`` for an intercept. It is expected where all
+    features are 0, so centre those that never come near, such as years. Statistics are
+    the weight, the means of ``(x, y)``, and the lower triangle of their scatter.
 
     Parameters
     ----------

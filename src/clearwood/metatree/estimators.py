@@ -30,6 +30,7 @@ from clearwood.metatree.base import (
     check_mergeable,
     columns_of_leaf,
     rows_for,
+    warn_of_far_columns,
 )
 from clearwood.metatree.defaults import make_leaf
 from clearwood.metatree.exact.sum import exact_sum
@@ -116,6 +117,8 @@ class _MetaTree(ReadsTrees, LearnsByStatistics):
             tree, rows = make(features, encoded, target, weight, leaf)
         else:
             tree, rows = self._take(X, leaf)
+        if rows.x is not None:
+            warn_of_far_columns(rows.x, tree.structure.coder.features.names)
         tree.update(rows.codes, target, weight, rows.x)
         self.meta_tree_, self.leaf_ = tree, leaf
 
@@ -305,7 +308,8 @@ class MetaTreeClassifier(LearnsClasses, _MetaTree):
     Parameters
     ----------
     structure : "cart", "exact", Structure, fitted tree or TreeEnsemble, default="cart"
-        What is asked where. ``"cart"`` is grown by scikit-learn on the same rows.
+        What is asked where. ``"cart"`` is grown by scikit-learn on the same rows, in
+        whatever units they are.
         ``"exact"`` is, for features of few values (labels, or whole numbers from 0
         on), the most probable of all trees up to ``max_depth`` (4 if None); to average
         over all of them, see ``metatree.exact_sum``. A fitted tree, or an ensemble

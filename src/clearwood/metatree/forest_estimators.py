@@ -266,8 +266,9 @@ class MetaForestClassifier(LearnsClasses, _MetaForest):
         Whose trees are averaged over their prunings; what its own leaves say plays no
         part. A fitted one is used as it is and never refitted (wrap it in
         ``sklearn.frozen.FrozenEstimator`` where it must survive ``clone``); an
-        unfitted one is fitted on ``X, y``; None means a random forest of
-        scikit-learn. All rows of ``fit`` are learned by every tree.
+        unfitted one is fitted on ``X, y``, a random forest so that no units matter;
+        None means a random forest of scikit-learn. All rows of ``fit`` are learned by
+        every tree.
     weights : {"uniform", "evidence"}, default="uniform"
         How much a tree counts: the same, or by its posterior probability. On the rows
         that grew the trees the latter usually leaves one to three trees and predicts
