@@ -37,5 +37,9 @@ class CollapsedWeightsWarning(UserWarning):
     """Weights leave a few trees of a forest in effect."""
 
 
+class LostDigitsWarning(UserWarning):
+    """Numbers that were taken out were too large for what is left to be exact."""
+
+
 class PoorMixingWarning(UserWarning):
     """Chains of a sampler disagree, or are worth few independent draws."""
