@@ -8,8 +8,10 @@ estimator alone::
     pytest tests/contract.py tests/simplifiers/test_contract.py -k InTreesClassifier
 """
 
+import copy
 import pickle
 import re
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -18,10 +20,19 @@ import pytest
 from scipy.sparse import csr_array
 from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
-from tests.estimators import ESTIMATORS, SIMPLIFIERS, asked, each, same, says
+from tests.estimators import (
+    ESTIMATORS,
+    LEARNERS,
+    SIMPLIFIERS,
+    asked,
+    each,
+    same,
+    says,
+)
+from tests.interrupts import Broken, points, stopped_at
 
 import clearwood as cw
-from clearwood.exceptions import ClearwoodError, InputError
+from clearwood.exceptions import ClearwoodError, InputError, InterruptedFitWarning
 
 
 def test_every_public_estimator_has_a_row():
@@ -150,6 +161,65 @@ def test_a_fitted_ensemble_is_used_and_another_is_cloned(case):
     assert not hasattr(fresh, "estimators_")
     assert found.ensemble_.n_trees == 3
     same(case.made(cw.read_ensemble(forest)).fit(X, y), case.fitted(), X)
+
+
+# A fit that fails
+
+
+def state(found):
+    """All that an estimator holds, to the last bit."""
+    return pickle.dumps(vars(found))
+
+
+@each(ESTIMATORS)
+def test_a_fit_that_fails_leaves_the_estimator_as_it_was(case):
+    X, y = (part[:150] for part in case.data())
+    inner = case.unfitted()
+    given = pickle.dumps(inner)
+    found, fresh = (case.made(inner) for _ in range(2))
+    before = state(found.fit(X, y))
+    # Another width, and other labels.
+    other = X[["bmi", "age"]], (y + "er" if case.classifies else -y)
+    stops = points(lambda: fresh.fit(*other), 6)
+    for at, error in zip(stops, [KeyboardInterrupt, Broken] * 3):
+        with warnings.catch_warnings(record=True) as told, stopped_at(at, error):
+            warnings.simplefilter("always")
+            try:
+                found.fit(*other)
+            except error:
+                assert state(found) == before
+                continue
+        # It kept what was whole when it was stopped, and said so.
+        assert InterruptedFitWarning in [warning.category for warning in told]
+        assert vars(found).keys() == vars(fresh).keys()
+        assert found.score(*other) > 0
+        before = state(found.fit(X, y))
+    # One that goes through leaves nothing of the fit before it.
+    assert vars(found.fit(*other)).keys() == vars(fresh).keys()
+    same(found, fresh, other[0])
+    never = case.made(inner)
+    before = state(never)
+    with pytest.raises(Broken), stopped_at(stops[-1], Broken):
+        never.fit(*other)
+    assert state(never) == before
+    assert pickle.dumps(inner) == given
+
+
+@each(LEARNERS)
+@pytest.mark.parametrize("way", ["partial_fit", "unlearn", "merge"])
+def test_learning_that_fails_leaves_the_estimator_as_it_was(case, way):
+    X, y = (part[:150] for part in case.data())
+    found = case.made(case.forest()).fit(X, y)
+    before = state(found)
+    other, third = (copy.deepcopy(found) for _ in range(2))
+    given = (third,) if way == "merge" else (X[:40], y[:40])
+    stops = points(lambda: getattr(other, way)(*given), 9)
+    for at, error in zip(stops, [KeyboardInterrupt, Broken] * 5):
+        with pytest.raises(error), stopped_at(at, error):
+            getattr(found, way)(*given)
+        assert state(found) == before
+    getattr(found, way)(*given)
+    np.testing.assert_array_equal(says(found, X), says(other, X))
 
 
 # What is printed
