@@ -53,5 +53,8 @@ def test_errors_that_code_in_c_makes_of_ctrl_c_are_ctrl_c(module):
         boosted(X, y)
     assert calls[0] > 0
     for at in np.unique(np.linspace(1, calls[0], 5).astype(int)):
-        with pytest.raises(KeyboardInterrupt), stopped_at(at, KeyboardInterrupt, module):
+        with (
+            pytest.raises(KeyboardInterrupt),
+            stopped_at(at, KeyboardInterrupt, module),
+        ):
             boosted(X, y)
