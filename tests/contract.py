@@ -162,15 +162,6 @@ def test_kinds_of_tables_say_the_same(case, kind):
 
 
 @each(ESTIMATORS)
-def test_arrays_of_objects_say_the_same(case):
-    X, y = case.gaps()
-    cells = X.to_numpy(object)
-    found = case.made(case.gap_teacher()).fit(cells, y)
-    expected = says(fitted_to_gaps(case), X)
-    np.testing.assert_array_equal(says(found, cells), expected)
-
-
-@each(ESTIMATORS)
 @pytest.mark.parametrize("ids", IDS)
 def test_categories_are_the_same_in_any_spelling(case, ids):
     X, y = case.gaps()
