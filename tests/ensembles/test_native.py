@@ -1,4 +1,4 @@
-"""Fields that only the libraries' own loaders obey: whoever reads a file reads the same.
+"""Fields that the libraries' own loaders obey: what they and we read is the same.
 
 The libraries run in a process of their own, forked for every file: they may crash.
 """

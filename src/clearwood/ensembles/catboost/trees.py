@@ -81,8 +81,8 @@ class Forest:
             tree.refuse(
                 f"more than {self.most_nodes:,} nodes, which would take far more "
                 "memory than the file",
-                'Read the file as save_model(path, format="json") wrote it, with a line '
-                "per leaf, or fit fewer or shallower trees",
+                'Take the file as save_model(path, format="json") wrote it, with a '
+                "line per leaf, or fit fewer or shallower trees",
             )
         self.roots.append(start)
         inner = level < depth
