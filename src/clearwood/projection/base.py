@@ -11,13 +11,13 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
+from clearwood._columns import features_of
 from clearwood._estimators import Interval, StrOptions, fit_context, take_rows
 from clearwood._numeric import as_generator
 from clearwood._numeric.progress import progress
 from clearwood._validation import (
     check_forbidden,
     check_table,
-    features_of,
 )
 from clearwood.exceptions import InputError
 from clearwood.projection.answers import (
@@ -90,7 +90,7 @@ class ProjectedTree(BaseEstimator):
         tags.input_tags.allow_nan = allows
         return tags
 
-    @fit_context(prefer_skip_nested_validation=False)
+    @fit_context
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
         """Project the reference onto a tree.
 

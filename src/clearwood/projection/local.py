@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from clearwood._columns import features_of
 from clearwood._features import FeatureSpace, is_frame
-from clearwood._validation import features_of
 from clearwood.exceptions import InputError
 from clearwood.projection.answers import Answers, ask
 from clearwood.projection.neighbours import Neighbourhood, decoded

@@ -15,13 +15,13 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
+from clearwood._columns import features_of
 from clearwood._estimators import Interval, StrOptions, fit_context
 from clearwood._features import UNSEEN
 from clearwood._numeric import as_generator
 from clearwood._numeric.progress import progress
 from clearwood._validation import (
     check_table,
-    features_of,
 )
 from clearwood.exceptions import InputError
 from clearwood.projection.answers import (
@@ -78,7 +78,7 @@ class _ProjectedLinear(BaseEstimator):
         """Intercepts (n_draws, n_outputs), and coefficients beside them."""
         raise NotImplementedError
 
-    @fit_context(prefer_skip_nested_validation=False)
+    @fit_context
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
         """Project the reference onto a linear model.
 

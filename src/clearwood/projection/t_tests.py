@@ -94,7 +94,9 @@ class MethodComparison:
                 "Student's t of its own mean and spread, with the same tails."
             )
         if self.sd == 0:
-            found.append("All differences are equal: that of the means is held certain.")
+            found.append(
+                "All differences are equal: that of the means is held certain."
+            )
         if self.rope == 0:
             found.append("No difference is too small to matter (rope=0).")
         return tuple(found)
