@@ -52,7 +52,19 @@ def test_bar_dot_and_words_are_those_of_the_comparison():
     assert ends == {-0.02, 0.0, 0.02}
 
 
-def test_no_region_no_area():
+def test_areas_meet_at_the_ends_of_the_region():
+    parts = compare_methods(A, B, rope=0.02).plot().ax_.collections
+    left, middle, right = (area(part)[:, 0] for part in parts)
+    assert left.max() == middle.min() == -0.02 and middle.max() == right.min() == 0.02
+
+
+def test_no_region_no_area_unless_scores_are_equal():
+    _, words = compare_methods(A, A).plot().ax_.get_legend_handles_labels()
+    assert [word.split(":")[0] for word in words] == [
+        "b is better",
+        "equal",
+        "a is better",
+    ]
     ax = compare_methods(A, B).plot().ax_
     assert len(ax.collections) == 2
     assert {float(line.get_xdata()[0]) for line in ax.lines[3:]} == {0.0}

@@ -87,11 +87,8 @@ def test_best_is_what_plain_sums_say(seed):
     assert found.p_a_better == pytest.approx(above, abs=0.01)
 
 
-def test_few_scores_have_long_tails_that_are_summed_to_the_end():
-    """Of three scores the posterior falls so slowly that its spread is the prior's.
-
-    A group of one value nearly: the difference is then that of the other group alone.
-    """
+def test_groups_of_very_different_spreads_and_sizes():
+    """Each has a grid of its own; which comes first must not matter."""
     rng = np.random.default_rng(0)
     wide, narrow = rng.normal(size=4), 1e-9 * rng.normal(size=40)
     both = compare_methods(wide, narrow, test="two_groups")
@@ -102,7 +99,7 @@ def test_few_scores_have_long_tails_that_are_summed_to_the_end():
 
 
 @given(SEEDS, st.sampled_from(("correlated", *BEST)), st.integers(-900, 900))
-@settings(max_examples=15)
+@settings(max_examples=8)
 def test_units_and_order_do_not_matter(seed, test, power):
     rng = np.random.default_rng(seed)
     a, b = rng.normal(size=8), rng.normal(0.5, 2.0, size=8)
@@ -125,6 +122,9 @@ def test_units_and_order_do_not_matter(seed, test, power):
     )
     total = found.p_a_better + found.p_rope + found.p_b_better
     assert total == pytest.approx(1, abs=1e-12)
+    # The picture leaves 0.2 % out at either end.
+    x, density = compare_methods(40 * a, 40 * b, test=test).curve
+    assert np.trapezoid(density, x) == pytest.approx(0.996, abs=1e-3)
 
 
 @given(SEEDS)

@@ -99,6 +99,7 @@ def test_categories_are_alike_by_those_that_stay_on_their_side():
     two = stump(CategorySet(1, (2,)), CategorySet(1, (0, 1)))  # blue | red, tan
     # In alphabetical order: blue and red | tan, and blue | red and tan.
     assert tree_dissimilarity(one, two, X) == pytest.approx(1 / 3)
+    assert tree_dissimilarity(two, one, X) == pytest.approx(1 / 3)
     # Codes are each tree's own.
     other = FeatureSpace(("dose", "hue"), (None, ("red", "blue", "tan")))
     renamed = stump(CategorySet(1, (2,)), CategorySet(1, (0, 1)), other)

@@ -77,12 +77,14 @@ class MethodComparison:
         found = [
             f"{'Higher' if self.greater_is_better else 'Lower'} scores are better."
         ]
-        if self.test == "correlated":
+        if self.test_share == 0:
+            found.append(f"The {n} differences are independent and normal.")
+        elif self.test == "correlated":
             folds = f", as in {n} folds" if self.test_share == 1 / n else ""
             found.append(
                 f"The {n} pairs of scores are of splits that each test a share of "
-                f"{self.test_share:.3g} of the rows{folds}; differences correlate by "
-                "as much."
+                f"{self.test_share:.3g} of the rows{folds}; differences are normal and "
+                "correlate by as much."
             )
         elif self.test == "paired":
             found.append(
@@ -192,8 +194,8 @@ def compare_methods(
     mean of a minus mean of b: 0.014, standard deviation 0.00659, 95 % between
          0.0008526 and 0.02715
     assumed: Higher scores are better. The 10 pairs of scores are of splits that each
-         test a share of 0.1 of the rows, as in 10 folds; differences correlate by as
-         much.
+         test a share of 0.1 of the rows, as in 10 folds; differences are normal and
+         correlate by as much.
     """
     a, b = _scores(scores_a, "scores_a"), _scores(scores_b, "scores_b")
     share = _check(test, len(a), len(b), rope, test_share)
