@@ -11,6 +11,7 @@ __version__ = "0.1.0"
 _HOME = {
     "AdditiveRulesClassifier": "simplifiers",
     "AdditiveRulesRegressor": "simplifiers",
+    "BayesianBootstrapForest": "references",
     "BornAgainTreeClassifier": "simplifiers",
     "BornAgainTreeRegressor": "simplifiers",
     "CategorySet": "rules",
@@ -37,6 +38,7 @@ _HOME = {
     "NodeHarvestClassifier": "simplifiers",
     "NodeHarvestRegressor": "simplifiers",
     "PathDisplay": "rules.displays",
+    "Reference": "references",
     "RegionsDisplay": "rules.displays",
     "Rule": "rules",
     "RuleAverage": "rules",
@@ -55,6 +57,7 @@ _HOME = {
     "explain": "rules.explain",
     "load": "persistence",
     "read_ensemble": "ensembles",
+    "reference": "references",
     "report": "reporting",
     "save": "persistence",
     "simplify": "simplifiers",
@@ -62,7 +65,7 @@ _HOME = {
 }
 _ROOMS = (
     "comparison", "conjugate", "datasets", "ensembles", "exceptions", "metatree",
-    "reporting", "rules", "sampling",
+    "references", "reporting", "rules", "sampling",
 )  # fmt: skip
 
 __all__ = sorted([*_HOME, *_ROOMS, "__version__"])
