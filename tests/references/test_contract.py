@@ -140,7 +140,7 @@ def test_what_is_no_posterior_says_so(name):
 def test_a_reference_is_made_of_itself():
     reference = made("forest")
     assert cw.reference(reference) is reference
-    with pytest.raises(InputError, match="n_draws"):
+    with pytest.raises(InputError, match="no setting 'n_draws'"):
         cw.reference(reference, n_draws=3)
 
 

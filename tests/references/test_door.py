@@ -1,6 +1,7 @@
 """Which model becomes which reference, and what is said where it cannot."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.ensemble import HistGradientBoostingRegressor, RandomForestRegressor
@@ -119,11 +120,41 @@ def test_a_model_of_another_library_cannot_be_fitted_again():
         (lambda X, y: cw.reference(LinearRegression(), X, y, n_draws=9), "'n_draws'"),
         (lambda X, y: cw.reference(None, X, y, task="counts"), "task of a Bayesian"),
         (lambda X, y: cw.reference("brat", X, y), "brat"),
+        (lambda X, y: cw.reference(np.sin, X), "needs n_draws"),
+        (lambda X, y: cw.reference(Plain(), X, task="ordinal"), "task of this"),
+        (
+            lambda X, y: cw.reference(BayesianRidge(), X, y, task="counts"),
+            "is for regression, but task is 'counts'",
+        ),
     ],
 )
 def test_what_is_missing_is_asked_for(call, match):
     with pytest.raises(InputError, match=match):
         call(*values())
+
+
+@pytest.mark.parametrize(
+    "model",
+    [None, BayesianRidge(), LinearRegression(), lambda X, draw: np.asarray(X)[:, 0]],
+)
+def test_columns_without_names_go_by_position(model):
+    X, y = values()
+    numbered = X.set_axis(range(3), axis=1)
+    settings = {} if hasattr(model, "fit") else {"n_draws": 2}
+    reference = cw.reference(model, numbered, y, random_state=0, **settings)
+    np.testing.assert_allclose(reference.draws(numbered), reference.draws(X.to_numpy()))
+
+
+def test_lists_of_text_and_numbers_are_read():
+    reference = cw.reference([[1.0, 2.0]], [["a", 0.5], ["b", 0.25]])
+    assert reference.draws([["b", 0.25]]).tolist() == [[2.0]]
+
+    def function(X, draw):
+        return X["size"].to_numpy() + draw
+
+    X = pd.DataFrame({"hue": ["a", "b"], "size": [0.5, 0.25]})
+    reference = cw.reference(function, X, n_draws=1)
+    assert reference.draws([["b", 0.25]]).tolist() == [[0.25]]
 
 
 def test_what_is_no_model_is_refused():

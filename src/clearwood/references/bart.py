@@ -113,7 +113,7 @@ class BartReference(Reference):
     ) -> Any:
         stochtree = _import_stochtree()
         chain = {
-            "random_seed": seed,
+            "random_seed": seed % 2**30,
             "keep_every": self.settings["thin"],
             "outcome_model": stochtree.OutcomeModel(outcome, link),
             "sample_sigma2_global": link == "identity",

@@ -111,14 +111,8 @@ def reference(
         raise InputError(
             f"n_draws must be a whole number from 1 on, found {n_draws!r}."
         )
-    asked = {"n_draws": n_draws, "task": task}
-    settings |= {name: value for name, value in asked.items() if value is not None}
-    if isinstance(model, Reference):
-        if settings:
-            raise InputError(f"{model} is made already; leave out {sorted(settings)}.")
-        if X is not None:
-            check_laws(model, X)
-        return model
+    if n_draws is not None:
+        settings["n_draws"] = n_draws
     if model is not None and _is_unfitted(model):
         if X is None or y is None:
             raise InputError(
@@ -126,17 +120,25 @@ def reference(
             )
         model = clone(model).fit(X, y)
     kind, sources = _kind_of(model, X, y)
-    settings = _known_to(kind, settings, random_state)
+    settings = _known_to(kind, settings, {"task": task, "random_state": random_state})
     if kind in OF_MODEL.values() and sources[0] is not _last_step(sources[0]):
         settings["kind"], kind = kind, PipelineReference
     found = kind(*sources, **settings)
+    if task not in (None, "ordinal", found.task):
+        raise InputError(f"{found} is for {found.task}, but task is {task!r}.")
     if X is not None:
         check_laws(found, X)
     return found
 
 
+def _itself(reference: Reference) -> Reference:
+    return reference
+
+
 def _kind_of(model: Any, X: Any, y: Any) -> tuple[Any, tuple[Any, ...]]:
     """What makes the reference, and of what."""
+    if isinstance(model, Reference):
+        return _itself, (model,)
     if model is None:
         return BayesianBootstrapForest, (X, y)
     if isinstance(model, str) and model == "bart":
@@ -160,7 +162,8 @@ def _kind_of(model: Any, X: Any, y: Any) -> tuple[Any, tuple[Any, ...]]:
         return FunctionReference, (model, X)
     raise ModelError(
         f"Cannot make a reference of {type(model).__name__}; expected a model that "
-        'predicts, a function (X, draw), an array of draws, "bart" or None.'
+        'predicts, a function (X, draw), an array of draws, "bart", None or an object '
+        "of a subclass of Reference."
     )
 
 
@@ -182,17 +185,20 @@ def _last_step(model: Any) -> Any:
     return model[-1] if _is_a(model, "Pipeline") else model
 
 
-def _known_to(kind: Any, settings: dict[str, Any], random_state: Any) -> dict[str, Any]:
-    """The settings, if this kind of reference has them; the seed, if it draws."""
+def _known_to(
+    kind: Any, settings: dict[str, Any], common: dict[str, Any]
+) -> dict[str, Any]:
+    """The settings, if this kind of reference has them; of the common ones, its own."""
     parameters = inspect.signature(kind).parameters.values()
-    names = {p.name for p in parameters if p.kind is p.KEYWORD_ONLY}
+    own = {p.name: p.default for p in parameters if p.kind is p.KEYWORD_ONLY}
     open_ended = any(p.kind is p.VAR_KEYWORD for p in parameters)
-    unknown = sorted(set(settings) - names)
+    unknown = sorted(set(settings) - set(own))
     if unknown and not open_ended:
-        there = ", ".join(sorted(names)) or "none"
+        there = ", ".join(sorted(own)) or "none"
         raise InputError(
             f"{kind.__name__} has no setting {unknown[0]!r}; it has: {there}."
         )
-    if "random_state" in names:
-        settings = {**settings, "random_state": random_state}
-    return settings
+    for name, default in own.items():
+        if default is inspect.Parameter.empty and name not in settings:
+            raise InputError(f"{kind.__name__} needs {name}: hand in {name}=...")
+    return settings | {name: common[name] for name in common if name in own}

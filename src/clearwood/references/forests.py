@@ -27,7 +27,7 @@ from clearwood.references.tabular import (
     count_rows,
 )
 
-TREES_FOR_NOISE = 50
+TREES_FOR_NOISE = 25
 """Most trees that are grown in each fold to see how large the noise is."""
 
 

@@ -85,7 +85,7 @@ class GivenDraws(Reference):
         position: dict[tuple[Any, ...], int] = {}
         for i, cells in enumerate(self._cells(X)):
             first = position.setdefault(cells, i)
-            if (self._values[:, i] != self._values[:, first]).any():
+            if i != first and (self._values[:, i] != self._values[:, first]).any():
                 raise InputError(
                     f"Rows {first} and {i} hold the same, but their draws differ. Hand "
                     "in draws of the mean and noise_variance in place of draws of the "

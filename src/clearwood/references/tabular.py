@@ -46,15 +46,17 @@ def columns_of(X: Any) -> FeatureSpace:
 
 def columns_read_by(model: Any, X: Any = None) -> FeatureSpace | None:
     """The columns a fitted model reads: as it says, or else as in its rows."""
-    if hasattr(model, "features"):
-        return model.features
+    own = getattr(model, "features", None)
+    if isinstance(own, FeatureSpace):
+        return own
     width = getattr(model, "n_features_in_", None)
     if width is not None:
         return FeatureSpace.numeric(width, getattr(model, "feature_names_in_", None))
     if X is None:
         return None
-    names = [str(name) for name in X.columns] if is_frame(X) else None
-    return FeatureSpace.numeric(np.shape(X)[1], names)
+    names = list(X.columns) if is_frame(X) else []
+    named = names and all(isinstance(name, str) for name in names)
+    return FeatureSpace.numeric(np.shape(X)[1], names if named else None)
 
 
 def as_fitted(X: Any, features: FeatureSpace | None) -> Any:
@@ -78,6 +80,9 @@ def as_fitted(X: Any, features: FeatureSpace | None) -> Any:
         names = list(features.as_in(X).names)
         return nw.from_native(X, eager_only=True).select(names).to_native()
     table = np.asarray(X)
+    if table.dtype.kind == "U" and not hasattr(X, "dtype"):
+        # Of text and numbers in a list, all would have become text.
+        table = np.asarray(X, dtype=object)
     if table.ndim != 2 or table.shape[1] != features.n_features:
         raise InputError(
             f"X has shape {table.shape}, but the reference reads "
