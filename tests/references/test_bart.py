@@ -7,7 +7,7 @@ from sklearn.datasets import make_friedman1
 from tests.references.kinds import grades, species, values
 
 import clearwood as cw
-from clearwood.exceptions import InputError
+from clearwood.exceptions import InputError, ModelError
 from clearwood.references import BartReference
 
 
@@ -86,8 +86,19 @@ class TestWithStochtree:
         whole = BartReference(X, y, n_draws=20, n_trees=3, random_state=0)
         assert (whole.draws(X)[3::4] == thin.draws(X)).all()
         assert (whole.draws(X)[:5] == plain.draws(X)).all()
+        stumps = BartReference(
+            X, y, n_draws=5, n_trees=3, forest={"max_depth": 1}, random_state=0
+        )
+        assert max(len(set(d)) for d in stumps.draws(X)) <= 8
+        with pytest.raises(InputError, match="forest has no 'depth'; it has alpha"):
+            BartReference(X, y, forest={"depth": 1})
         levels = [np.mean([len(set(d)) for d in r.draws(X)]) for r in (plain, many)]
         assert levels[0] < 40 < levels[1]
+
+    def test_a_fitted_model_is_not_read(self):
+        model = pytest.importorskip("stochtree").BARTModel()
+        with pytest.raises(ModelError, match='hand in "bart"'):
+            cw.reference(model, *values())
 
     def test_empty_cells_are_refused(self):
         X, y = values()

@@ -8,7 +8,7 @@ from sklearn.ensemble import HistGradientBoostingRegressor, RandomForestRegresso
 from sklearn.frozen import FrozenEstimator
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.linear_model import BayesianRidge, LinearRegression
-from sklearn.model_selection import KFold
+from sklearn.model_selection import GridSearchCV, KFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
@@ -63,6 +63,10 @@ def test_a_fitted_model_is_used_as_it_is_and_an_unfitted_one_cloned():
     assert cw.reference(unfitted, X, y).model is not unfitted
     assert not hasattr(unfitted, "coef_")
     assert cw.reference(FrozenEstimator(fitted)).model is fitted
+    search = GridSearchCV(BayesianRidge(), {"lambda_1": [1e-6, 1e-3]}).fit(X, y)
+    found = cw.reference(search)
+    assert type(found) is LinearReference
+    assert found.refit(X, y).model.lambda_1 == search.best_params_["lambda_1"]
     inside = make_pipeline(StandardScaler(), BayesianRidge()).fit(X, y)
     assert type(cw.reference(FrozenEstimator(inside))) is PipelineReference
 

@@ -20,6 +20,9 @@ from clearwood.references.tabular import (
 GROW_FROM_ROOT = 10
 """Fast sweeps that grow all trees anew, from which the chain starts (XBART)."""
 
+FOREST = ("alpha", "beta", "min_samples_leaf", "max_depth", "sigma2_leaf_init")
+"""Settings of the prior over trees; stochtree ignores those that it does not know."""
+
 
 class BartReference(Reference):
     """Posterior draws of BART; needs the extra ``bart``.
@@ -45,6 +48,9 @@ class BartReference(Reference):
         Trees of each draw.
     thin : int, default=1
         Keep every so many draws of the chain.
+    forest : dict, optional
+        The prior over trees, in stochtree's words: ``alpha``, ``beta``,
+        ``min_samples_leaf``, ``max_depth`` and ``sigma2_leaf_init``.
     random_state : int, Generator, RandomState or None, default=None
         Seed.
 
@@ -67,16 +73,23 @@ class BartReference(Reference):
         task: str | None = None,
         n_trees: int = 200,
         thin: int = 1,
+        forest: dict[str, Any] | None = None,
         random_state: Any = None,
     ) -> None:
         choose_task(task, ("regression", "classification", "ordinal"), "BART")
         task, target = check_rows_of("BART", X, y, task)
+        unknown = sorted(set(forest or {}) - set(FOREST))
+        if unknown:
+            raise InputError(
+                f"forest has no {unknown[0]!r}; it has {', '.join(FOREST)}."
+            )
         seed = fixed_seed(random_state)
         self.settings: dict[str, Any] = {
             "n_draws": n_draws,
             "task": task,
             "n_trees": n_trees,
             "thin": thin,
+            "forest": forest,
             "random_state": seed,
         }
         self.task = "regression" if task == "regression" else "classification"
@@ -121,6 +134,7 @@ class BartReference(Reference):
         trees = {
             "num_trees": self.settings["n_trees"],
             "sample_sigma2_leaf": link != "cloglog",
+            **(self.settings["forest"] or {}),
         }
         model = stochtree.BARTModel()
         model.sample(

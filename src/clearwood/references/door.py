@@ -31,6 +31,9 @@ OF_MODEL: dict[str, Any] = {
 }
 """Classes of scikit-learn's that are more than their predictions."""
 
+WRAPPERS = {"BaseSearchCV": "best_estimator_", "FrozenEstimator": "estimator"}
+"""Classes of scikit-learn's around a model, and where they hold it."""
+
 ELSEWHERE: dict[tuple[str, str], Any] = {
     ("torch", "Module"): dropout_reference,
     ("arviz", "InferenceData"): arviz_reference,
@@ -149,9 +152,15 @@ def _kind_of(model: Any, X: Any, y: Any) -> tuple[Any, tuple[Any, ...]]:
         library = base.__module__.partition(".")[0]
         if (library, base.__name__) in ELSEWHERE:
             return ELSEWHERE[library, base.__name__], (model, X)
-    # What is frozen may be fitted again here: as another one, to other rows.
-    if _is_a(model, "FrozenEstimator"):
-        model = model.estimator
+    if type(model).__module__.startswith("stochtree"):
+        raise ModelError(
+            'Of BART hand in "bart", with X and y: so it can be fitted to folds, too. '
+            "n_trees, thin and forest set what BARTModel is told."
+        )
+    # Another one may be fitted to other rows, with the settings that were found.
+    for wrapper, inside in WRAPPERS.items():
+        if _is_a(model, wrapper):
+            model = getattr(model, inside)
     for name, kind in OF_MODEL.items():
         if _is_a(_last_step(model), name):
             return kind, (model, X, y)
