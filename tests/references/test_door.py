@@ -10,9 +10,9 @@ from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.linear_model import BayesianRidge, LinearRegression
 from sklearn.model_selection import GridSearchCV, KFold
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import LinearSVC
-from tests.references.kinds import species, values
+from tests.references.kinds import species, values, with_labels
 
 import clearwood as cw
 from clearwood.exceptions import InputError, ModelError
@@ -127,6 +127,10 @@ def test_a_model_of_another_library_cannot_be_fitted_again():
         (lambda X, y: cw.reference(np.sin, X), "needs n_draws"),
         (lambda X, y: cw.reference(Plain(), X, task="ordinal"), "task of this"),
         (
+            lambda X, y: cw.reference(RandomForestRegressor(2), X, y, task="ordinal"),
+            "is for regression, but task is 'ordinal'",
+        ),
+        (
             lambda X, y: cw.reference(BayesianRidge(), X, y, task="counts"),
             "is for regression, but task is 'counts'",
         ),
@@ -147,6 +151,14 @@ def test_columns_without_names_go_by_position(model):
     settings = {} if hasattr(model, "fit") else {"n_draws": 2}
     reference = cw.reference(model, numbered, y, random_state=0, **settings)
     np.testing.assert_allclose(reference.draws(numbered), reference.draws(X.to_numpy()))
+
+
+def test_steps_may_make_sparse_rows():
+    X, y = with_labels()
+    X = X.drop(columns="bmi")
+    model = make_pipeline(OneHotEncoder(), RandomForestRegressor(3)).fit(X, y)
+    reference = cw.reference(model, X, y)
+    np.testing.assert_allclose(reference.draws(X).mean(axis=0), model.predict(X))
 
 
 def test_lists_of_text_and_numbers_are_read():

@@ -19,6 +19,7 @@ from tests.references.kinds import values
 
 import clearwood as cw
 from clearwood.exceptions import InputError
+from clearwood.references import LinearReference
 
 MANY = 20_000
 ERRORS = 5
@@ -167,6 +168,19 @@ def test_linear_draws_follow_the_closed_form(model):
     sigma[np.ix_(kept, kept)] = model.sigma_
     error = np.sqrt((sigma[0, 0] * sigma[1, 1] + sigma[0, 1] ** 2) / MANY)
     assert abs(np.cov(slopes.T)[0, 1] - sigma[0, 1]) <= ERRORS * error
+
+
+def test_few_draws_vary_as_much_as_many_do():
+    """Although their mean is exact, which costs them one in three."""
+    X, y = values()
+    model, row = BayesianRidge().fit(X, y), X[:1]
+    spread = [
+        LinearReference(model, n_draws=3, random_state=seed).draws(row).var()
+        for seed in range(1000)
+    ]
+    exact = model.predict(row, return_std=True)[1] ** 2 - 1 / model.alpha_
+    # Each is a chi-squared of two degrees of freedom.
+    assert abs(np.mean(spread) - exact) < ERRORS * exact * np.sqrt(2 / 2 / 1000)
 
 
 def test_draws_of_a_linear_model_are_linear():

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 
 from clearwood._validation import check_target
 from clearwood.exceptions import InputError
@@ -110,7 +111,9 @@ class PipelineReference(ModelReference):
 
     def _before(self, X: Any) -> Any:
         rows = as_fitted(X, self.features)
-        return self.model[:-1].transform(rows) if len(self.model) > 1 else rows
+        if len(self.model) > 1:
+            rows = self.model[:-1].transform(rows)
+        return rows.toarray() if issparse(rows) else rows
 
     def draws(self, X: Any) -> np.ndarray:
         """What the last step's reference says; see :meth:`Reference.draws`."""
