@@ -178,7 +178,8 @@ def test_few_draws_vary_as_much_as_many_do():
         LinearReference(model, n_draws=3, random_state=seed).draws(row).var()
         for seed in range(1000)
     ]
-    exact = model.predict(row, return_std=True)[1] ** 2 - 1 / model.alpha_
+    away = row.to_numpy()[0] - model.X_offset_
+    exact = away @ model.sigma_ @ away
     # Each is a chi-squared of two degrees of freedom.
     assert abs(np.mean(spread) - exact) < ERRORS * exact * np.sqrt(2 / 2 / 1000)
 
