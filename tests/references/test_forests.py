@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from sklearn.datasets import make_friedman1
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+from sklearn.model_selection import KFold
 from tests.references.kinds import species, values
 
 import clearwood as cw
@@ -50,6 +51,22 @@ def test_what_is_predicted_varies_as_new_rows_do(seed):
     assert 0.7 < np.mean(variance + noise) / error < 1.4
     assert variance.min() > 0 and error < y.var() / 2
     assert (noise == noise[0]).all()
+
+
+def test_noise_of_the_bootstrap_is_of_smaller_forests_on_other_rows():
+    X, y = values()
+    settings = {"n_draws": 25, "min_samples_leaf": 3, "random_state": 4}
+    excess = []
+    for train, test in KFold(5, shuffle=True, random_state=4).split(X):
+        fold = BayesianBootstrapForest(
+            X.iloc[train], y[train], noise_variance=0, **settings
+        )
+        draws = fold.draws(X.iloc[test])
+        excess.append((y[test] - draws.mean(axis=0)) ** 2 - draws.var(axis=0))
+    forest = BayesianBootstrapForest(X, y, **settings)
+    expected = np.mean(np.concatenate(excess))
+    assert expected > 0
+    np.testing.assert_allclose(forest.noise_variance(X), expected)
 
 
 def test_draws_of_the_bootstrap_differ_more_where_there_are_fewer_rows():
