@@ -10,6 +10,7 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 from sklearn import get_config
 from sklearn.utils import _safe_indexing as take_rows
 from sklearn.utils._param_validation import Interval, StrOptions
@@ -90,4 +91,6 @@ def target_scale(process: Any) -> tuple[float, float]:
     >>> target_scale(process)
     (5.0, 3.0)
     """
-    return float(process._y_train_mean), float(process._y_train_std)
+    # With and without standardising they have other shapes.
+    mean, scale = process._y_train_mean, process._y_train_std
+    return float(np.squeeze(mean)), float(np.squeeze(scale))

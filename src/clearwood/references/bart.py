@@ -1,0 +1,209 @@
+"""Bayesian additive regression trees, as stochtree samples them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from clearwood._features import FeatureSpace
+from clearwood.exceptions import InputError
+from clearwood.references.base import Reference, fixed_seed
+from clearwood.references.checks import check_draws
+from clearwood.references.tabular import (
+    as_numbers,
+    check_rows_of,
+    choose_task,
+    columns_of,
+)
+
+GROW_FROM_ROOT = 10
+"""Fast sweeps that grow all trees anew, from which the chain starts (XBART)."""
+
+FOREST = ("alpha", "beta", "min_samples_leaf", "max_depth", "sigma2_leaf_init")
+"""Settings of the prior over trees; stochtree ignores those that it does not know."""
+
+
+class BartReference(Reference):
+    """Posterior draws of BART; needs the extra ``bart``.
+
+    The chain starts from 10 sweeps of grow-from-root. Two classes have a probit model,
+    more one each, against all others, whose probabilities are scaled to sum to one;
+    ordered classes have one model with a complementary log-log link.
+
+    Parameters
+    ----------
+    X : array-like or frame of shape (n_samples, n_features)
+        Training rows, without empty cells in columns of numbers. Columns of text and
+        categories are split by one category at a time.
+    y : array-like of shape (n_samples,)
+        Labels or values.
+    n_draws : int, default=500
+        Draws that are kept.
+    task : {"regression", "classification", "ordinal"}, optional
+        "ordinal": classes that have an order, which numbers have, and pandas' ordered
+        categories. By default labels are text, truth, and whole numbers of at most 20
+        values.
+    n_trees : int, default=200
+        Trees of each draw.
+    thin : int, default=1
+        Keep every so many draws of the chain.
+    forest : dict, optional
+        The prior over trees, in stochtree's words: ``alpha``, ``beta``,
+        ``min_samples_leaf``, ``max_depth`` and ``sigma2_leaf_init``.
+    random_state : int, Generator, RandomState or None, default=None
+        Seed.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> BartReference(X, y, n_draws=20, n_trees=10, random_state=0)
+    <BartReference: BART, 20 draws>
+    """
+
+    features: FeatureSpace
+
+    def __init__(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        n_draws: int = 500,
+        task: str | None = None,
+        n_trees: int = 200,
+        thin: int = 1,
+        forest: dict[str, Any] | None = None,
+        random_state: Any = None,
+    ) -> None:
+        choose_task(task, ("regression", "classification", "ordinal"), "BART")
+        task, target = check_rows_of("BART", X, y, task)
+        unknown = sorted(set(forest or {}) - set(FOREST))
+        if unknown:
+            raise InputError(
+                f"forest has no {unknown[0]!r}; it has {', '.join(FOREST)}."
+            )
+        seed = fixed_seed(random_state)
+        self.settings: dict[str, Any] = {
+            "n_draws": n_draws,
+            "task": task,
+            "n_trees": n_trees,
+            "thin": thin,
+            "forest": forest,
+            "random_state": seed,
+        }
+        self.task = "regression" if task == "regression" else "classification"
+        self.n_draws, self.description = n_draws, f"BART, {n_draws} draws"
+        self.features = columns_of(X)
+        rows = self._numbers(X)
+        if task == "regression":
+            self._models = [self._sample(rows, target, "continuous", "identity", seed)]
+            self.noise = self._models[0].global_var_samples
+            return
+        self.classes = _ordered(y) if task == "ordinal" else np.unique(target)
+        codes = np.argmax(target[:, None] == self.classes, axis=1)
+        if task == "ordinal":
+            self._models = [self._sample(rows, codes, "ordinal", "cloglog", seed)]
+            return
+        several = range(len(self.classes)) if len(self.classes) > 2 else [1]
+        self._models = [
+            self._sample(rows, (codes == k).astype(int), "binary", "probit", seed + k)
+            for k in several
+        ]
+
+    def _numbers(self, X: Any) -> np.ndarray:
+        rows = as_numbers(X, self.features)
+        if not np.isfinite(rows).all():
+            row = int(np.argwhere(~np.isfinite(rows))[0, 0])
+            raise InputError(
+                f"BART reads finite numbers, but row {row} of X holds an empty cell "
+                "or infinity; fill it in, or use a Bayesian bootstrap forest (None)."
+            )
+        return rows
+
+    def _sample(
+        self, rows: np.ndarray, target: np.ndarray, outcome: str, link: str, seed: int
+    ) -> Any:
+        stochtree = _import_stochtree()
+        chain = {
+            "random_seed": seed % 2**30,
+            "keep_every": self.settings["thin"],
+            "outcome_model": stochtree.OutcomeModel(outcome, link),
+            "sample_sigma2_global": link == "identity",
+        }
+        trees = {
+            "num_trees": self.settings["n_trees"],
+            "sample_sigma2_leaf": link != "cloglog",
+            **(self.settings["forest"] or {}),
+        }
+        model = stochtree.BARTModel()
+        model.sample(
+            rows,
+            target,
+            num_gfr=GROW_FROM_ROOT,
+            num_mcmc=self.n_draws,
+            general_params=chain,
+            mean_forest_params=trees,
+        )
+        return model
+
+    def draws(self, X: Any) -> np.ndarray:
+        """Means or probabilities; see :meth:`Reference.draws`."""
+        rows = self._numbers(X)
+        scale = "linear" if self.task == "regression" else "probability"
+        said = [m.predict(rows, terms="y_hat", scale=scale) for m in self._models]
+        if self.task == "regression":
+            draws = said[0].T
+        elif self.settings["task"] == "ordinal":
+            draws = said[0].transpose(2, 0, 1)
+        elif len(said) == 1:
+            draws = np.stack([1 - said[0].T, said[0].T], axis=2)
+        else:
+            # Far out in the tail all may be zero.
+            draws = np.stack([p.T for p in said], axis=2) + np.finfo(np.float64).tiny
+            draws /= draws.sum(axis=2, keepdims=True)
+        return check_draws(draws, self, len(rows))
+
+    def refit(self, X: Any, y: Any) -> BartReference:
+        """The same kind of model on other rows."""
+        return type(self)(X, y, **self.settings)
+
+    # stochtree's trees live in C++, and travel as text.
+
+    def __getstate__(self) -> dict[str, Any]:
+        texts = [model.to_json() for model in self._models]
+        return {**self.__dict__, "_models": texts}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._models = []
+        for text in state["_models"]:
+            model = _import_stochtree().BARTModel()
+            model.from_json(text)
+            self._models.append(model)
+
+
+def _ordered(y: Any) -> np.ndarray:
+    """Classes in their order, which numbers have and ordered categories state."""
+    dtype: Any = getattr(y, "dtype", None)
+    if getattr(dtype, "ordered", False):
+        labels = np.asarray(dtype.categories)
+        return labels[np.isin(labels, np.asarray(y))]
+    values = np.asarray(y)
+    if values.dtype.kind not in "iufb":
+        raise InputError(
+            "Which class comes before which? For task='ordinal', y holds numbers, or "
+            "is a pandas Series of ordered categories."
+        )
+    return np.unique(values)
+
+
+def _import_stochtree() -> Any:
+    try:
+        import stochtree
+    except ImportError:
+        raise InputError(
+            "BART needs stochtree; install clearwood[bart], or leave the model out "
+            "(None) for a Bayesian bootstrap forest."
+        ) from None
+    return stochtree

@@ -1,0 +1,259 @@
+"""What a reference has to be, and what all of them share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal
+
+import numpy as np
+
+from clearwood._estimators import take_rows
+from clearwood._features import FeatureSpace
+from clearwood._numeric import as_generator
+from clearwood.exceptions import InputError
+from clearwood.references.tabular import columns_read_by, count_rows, row_slices
+
+Task = Literal["regression", "classification", "counts"]
+
+BLOCK = 2**22
+"""Numbers that :meth:`Reference.mean_and_variance` holds of the draws at once."""
+
+
+class Reference:
+    """A model that is read through a smaller one: draws of what it predicts.
+
+    Draw ``l`` is the same function in every call, and says of a row what it says
+    whatever other rows are asked about. Make one of most models with
+    :func:`~clearwood.reference`; for any other, write a subclass that sets the
+    attributes and has ``draws``, and ``noise_variance`` and ``refit`` where it can.
+
+    Attributes
+    ----------
+    task : {"regression", "classification", "counts"}
+        What is drawn: means, class probabilities or rates.
+    classes : ndarray of shape (n_classes,) or None
+        Labels in the order of the probabilities.
+    n_draws : int
+        Number of draws; a reference with one is a teacher.
+    is_posterior : bool
+        Whether the draws are of a posterior distribution. Trees of a forest are not,
+        nor is a single model, and displays say so.
+    description : str
+        What is printed of it.
+    features : FeatureSpace or None
+        The columns it reads, where it knows them.
+    noise : float or ndarray of shape (n_draws,), default=0.0
+        In regression, the variance of the noise, where it is the same for all rows.
+
+    Examples
+    --------
+    Two straight lines, as good as each other:
+
+    >>> import numpy as np
+    >>> import clearwood as cw
+    >>> class TwoLines(cw.Reference):
+    ...     task = "regression"
+    ...     n_draws = 2
+    ...     description = "two lines"
+    ...     def draws(self, X):
+    ...         return np.array([1.0, 3.0])[:, None] * np.asarray(X)[:, 0]
+    >>> mean, variance, noise = TwoLines().mean_and_variance([[0.0], [5.0]])
+    >>> mean.tolist(), variance.tolist(), noise.tolist()
+    ([0.0, 10.0], [0.0, 25.0], [0.0, 0.0])
+    """
+
+    task: Task
+    n_draws: int
+    description: str
+    classes: np.ndarray | None = None
+    is_posterior: bool = True
+    features: FeatureSpace | None = None
+    noise: Any = 0.0
+
+    def draws(self, X: Any) -> np.ndarray:
+        """What every draw says of every row.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_draws, n_samples) or (n_draws, n_samples, n_classes)
+            Means or rates; or class probabilities.
+        """
+        raise NotImplementedError
+
+    def noise_variance(self, X: Any) -> np.ndarray:
+        """Variance of the target around what each draw says; regression only.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_draws, n_samples)
+            Zero where there is none, or none is known. Not to be written to.
+        """
+        return check_noise(self.noise, self.n_draws, count_rows(X))
+
+    def mean_and_variance(self, X: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Mean and variance over the draws, a block of rows at a time.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        mean : ndarray of shape (n_samples,) or (n_samples, n_classes)
+            Mean of the draws; for classes, of their probabilities.
+        variance : ndarray of the shape of ``mean``
+            Variance among the draws (over ``n_draws``, as they are all there is).
+        noise : ndarray of shape (n_samples,)
+            Mean of the noise variance. In regression ``variance + noise`` is the
+            variance of what the reference predicts.
+        """
+        n_outputs = 1 if self.classes is None else len(self.classes)
+        means, variances, noises = [], [], []
+        for rows in row_slices(count_rows(X), BLOCK // (self.n_draws * n_outputs)):
+            block = take_rows(X, rows)
+            draws = self.draws(block)
+            means.append(draws.mean(axis=0))
+            variances.append(draws.var(axis=0))
+            noises.append(self.noise_variance(block).mean(axis=0))
+        return np.concatenate(means), np.concatenate(variances), np.concatenate(noises)
+
+    def refit(self, X: Any, y: Any) -> Reference:
+        """The same kind of reference, fitted to other rows: folds, bootstraps.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+
+        Returns
+        -------
+        Reference
+            On the rows it was fitted to before, the same one.
+
+        Raises
+        ------
+        InputError
+            It is not known how to fit it.
+        """
+        raise InputError(
+            f"It is not known how to fit this reference ({self.description}) to other "
+            "rows. Hand in a model that can be fitted (a scikit-learn estimator, "
+            '"bart" or None), or a subclass of Reference with refit(X, y).'
+        )
+
+    def __sklearn_clone__(self) -> Reference:
+        # What is asked is never fitted again, nor changed, by who asks it.
+        return self
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {self.description}>"
+
+
+def check_noise(values: Any, n_draws: int, n_rows: int) -> np.ndarray:
+    """Noise variances: a number, one per draw, or one per draw and row.
+
+    Returns
+    -------
+    ndarray of shape (n_draws, n_rows)
+        Not to be written to.
+    """
+    noise = np.asarray(values, dtype=np.float64)
+    if noise.shape == (n_draws,):
+        noise = noise[:, None]
+    if noise.shape not in ((), (n_draws, 1), (n_draws, n_rows)):
+        raise InputError(
+            f"noise_variance has shape {noise.shape}; expected a number, ({n_draws},) "
+            f"with one per draw, or ({n_draws}, {n_rows}) with one per draw and row."
+        )
+    if not np.isfinite(noise).all() or (noise < 0).any():
+        raise InputError(
+            "noise_variance must be finite and not negative; it is a variance, the "
+            "square of a standard deviation."
+        )
+    return np.broadcast_to(noise, (n_draws, n_rows))
+
+
+# For references that stand on a fitted model
+
+
+class ModelReference(Reference):
+    """A reference made of a fitted estimator, its rows and some settings.
+
+    A subclass is made by ``(model, X, y, **settings)``, and calls :meth:`_keep`.
+    """
+
+    model: Any
+    features: Any
+    settings: dict[str, Any]
+
+    def _keep(self, model: Any, X: Any, **settings: Any) -> None:
+        self.model, self.settings = model, settings
+        self.features = columns_read_by(model, X)
+
+    def refit(self, X: Any, y: Any) -> Reference:
+        """The same, of a clone of the model fitted to other rows."""
+        from sklearn.base import clone
+
+        if not hasattr(self.model, "get_params"):
+            return super().refit(X, y)
+        make: Any = type(self)
+        return make(clone(self.model).fit(X, y), X, y, **self.settings)
+
+
+def fixed_seed(random_state: Any) -> int:
+    """A seed to be kept, so that a reference fitted again draws as before."""
+    generator = as_generator(random_state)
+    if isinstance(random_state, int | np.integer):
+        return int(random_state)
+    return int(generator.integers(2**31))
+
+
+def centred_normals(generator: np.random.Generator, shape: tuple[int, int]) -> Any:
+    """Standard normal numbers, one draw per column, whose mean over draws is zero.
+
+    So the mean over draws is exact. Their covariance still is, on average, the
+    identity: ``sum over draws / n_draws``. A single draw is the mean.
+    """
+    numbers = generator.standard_normal(shape)
+    n_draws = shape[1]
+    numbers -= numbers.mean(axis=1, keepdims=True)
+    return numbers * np.sqrt(n_draws / max(n_draws - 1, 1))
+
+
+def out_of_fold_noise(
+    fit: Callable[[Any, np.ndarray], Reference], X: Any, y: np.ndarray, seed: int
+) -> float:
+    """Noise variance that makes a reference's predictive variance right on new rows.
+
+    Parameters
+    ----------
+    fit : callable
+        Takes rows and targets, gives the reference fitted to them.
+    X, y
+        Training rows, split into five folds.
+    seed : int
+        Of the folds.
+
+    Returns
+    -------
+    float
+        The mean squared error out of fold, less the mean variance of the draws there,
+        which the reference predicts already; zero where these say more than that.
+    """
+    from sklearn.model_selection import KFold
+
+    excess = 0.0
+    folds = KFold(min(5, len(y)), shuffle=True, random_state=seed)
+    for train, test in folds.split(y):
+        fitted = fit(take_rows(X, train), y[train])
+        mean, variance, _ = fitted.mean_and_variance(take_rows(X, test))
+        excess += float(np.sum((y[test] - mean) ** 2 - variance))
+    return max(excess / len(y), 0.0)

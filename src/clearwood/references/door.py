@@ -1,0 +1,214 @@
+"""The door of this room: any model in, a reference out."""
+
+from __future__ import annotations
+
+import inspect
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from clearwood.ensembles.read import as_predictor, needs_fit
+from clearwood.exceptions import InputError, ModelError
+from clearwood.references.bart import BartReference
+from clearwood.references.base import Reference
+from clearwood.references.checks import check_laws
+from clearwood.references.forests import BayesianBootstrapForest, ForestReference
+from clearwood.references.functions import FunctionReference, dropout_reference
+from clearwood.references.gaussian import GaussianProcessReference, LinearReference
+from clearwood.references.given import GivenDraws, arviz_reference
+from clearwood.references.predictors import PipelineReference, PredictorReference
+
+OF_MODEL: dict[str, Any] = {
+    "GaussianProcessRegressor": GaussianProcessReference,
+    "BayesianRidge": LinearReference,
+    "ARDRegression": LinearReference,
+    "RandomForestClassifier": ForestReference,
+    "RandomForestRegressor": ForestReference,
+    "ExtraTreesClassifier": ForestReference,
+    "ExtraTreesRegressor": ForestReference,
+}
+"""Classes of scikit-learn's that are more than their predictions."""
+
+WRAPPERS = {"BaseSearchCV": "best_estimator_", "FrozenEstimator": "estimator"}
+"""Classes of scikit-learn's around a model, and where they hold it."""
+
+ELSEWHERE: dict[tuple[str, str], Any] = {
+    ("torch", "Module"): dropout_reference,
+    ("arviz", "InferenceData"): arviz_reference,
+    ("xarray", "DataTree"): arviz_reference,
+}
+"""Classes of other libraries, which need not be installed."""
+
+
+def reference(
+    model: Any,
+    X: Any = None,
+    y: Any = None,
+    *,
+    n_draws: int | None = None,
+    task: str | None = None,
+    random_state: Any = None,
+    **settings: Any,
+) -> Reference:
+    """Make a reference of a model: draws of what it predicts, by one contract.
+
+    Parameters
+    ----------
+    model : model, function, array of draws, "bart" or None
+        - None: a :class:`~clearwood.references.BayesianBootstrapForest`;
+        - "bart": :class:`~clearwood.references.BartReference`, of the extra ``bart``;
+        - scikit-learn's GaussianProcessRegressor, BayesianRidge and ARDRegression, also
+          last in a pipeline: draws of functions from their posterior;
+        - its random forests and extra trees: their trees, which are no posterior;
+        - a torch network with dropout:
+          :func:`~clearwood.references.dropout_reference`;
+        - ArviZ's InferenceData, or xarray's DataTree:
+          :func:`~clearwood.references.arviz_reference`;
+        - an array (n_draws, n_samples) or (n_draws, n_samples, n_classes): draws at the
+          rows X, :class:`~clearwood.references.GivenDraws`;
+        - any other model that predicts, or the path of a model file: one draw;
+        - a function (X, l): :class:`~clearwood.references.FunctionReference`;
+        - a :class:`~clearwood.Reference`: itself.
+
+        A scikit-learn estimator that is not fitted is cloned and fitted to X and y.
+    X : array-like or frame of shape (n_samples, n_features), optional
+        Rows to be fitted to; of a fitted model its training rows; of a function some
+        rows. The first of them are asked about, to see that the contract is kept.
+    y : array-like of shape (n_samples,), optional
+        Their targets, which tell the size of the noise where the model does not.
+    n_draws : int, optional
+        Number of draws. Trees of a forest and predictions of a model are all used.
+    task : {"regression", "classification", "ordinal", "counts"}, optional
+        For models that do not say it themselves.
+    random_state : int, Generator, RandomState or None, default=None
+        Seed, where anything is drawn.
+    **settings
+        Further parameters of that kind of reference: ``noise_variance``, ``classes``,
+        ``n_trees``, ...
+
+    Returns
+    -------
+    Reference
+
+    Raises
+    ------
+    InputError
+        Something is missing, a setting is unknown, or the model breaks the contract.
+    ModelError
+        The model is of a kind of which no reference can be made.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from sklearn.linear_model import BayesianRidge
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> ref = reference(BayesianRidge(), X, y, n_draws=100, random_state=0)
+    >>> ref
+    <LinearReference: BayesianRidge, 100 draws>
+    >>> ref.draws(X).shape
+    (100, 442)
+    """
+    if n_draws is not None and not (isinstance(n_draws, Integral) and n_draws > 0):
+        raise InputError(
+            f"n_draws must be a whole number from 1 on, found {n_draws!r}."
+        )
+    if n_draws is not None:
+        settings["n_draws"] = n_draws
+    if model is not None and _is_unfitted(model):
+        if X is None or y is None:
+            raise InputError(
+                f"{type(model).__name__} is not fitted: hand in X and y, too."
+            )
+        model = clone(model).fit(X, y)
+    kind, sources = _kind_of(model, X, y)
+    settings = _known_to(kind, settings, {"task": task, "random_state": random_state})
+    if kind in OF_MODEL.values() and sources[0] is not _last_step(sources[0]):
+        settings["kind"], kind = kind, PipelineReference
+    found = kind(*sources, **settings)
+    # Ordered classes are classes to everyone but BART, which has checked its task.
+    if task not in (None, found.task) and kind is not BartReference:
+        raise InputError(f"{found} is for {found.task}, but task is {task!r}.")
+    if X is not None:
+        check_laws(found, X)
+    return found
+
+
+def _itself(reference: Reference) -> Reference:
+    return reference
+
+
+def _kind_of(model: Any, X: Any, y: Any) -> tuple[Any, tuple[Any, ...]]:
+    """What makes the reference, and of what."""
+    if isinstance(model, Reference):
+        return _itself, (model,)
+    if model is None:
+        return BayesianBootstrapForest, (X, y)
+    if isinstance(model, str) and model == "bart":
+        return BartReference, (X, y)
+    if isinstance(model, np.ndarray | list | tuple):
+        return GivenDraws, (model, X)
+    for base in type(model).__mro__:
+        library = base.__module__.partition(".")[0]
+        if (library, base.__name__) in ELSEWHERE:
+            return ELSEWHERE[library, base.__name__], (model, X)
+    if type(model).__module__.startswith("stochtree"):
+        raise ModelError(
+            'Of BART hand in "bart", with X and y: so it can be fitted to folds, too. '
+            "n_trees, thin and forest set what BARTModel is told."
+        )
+    # Another one may be fitted to other rows, with the settings that were found.
+    for wrapper, inside in WRAPPERS.items():
+        if _is_a(model, wrapper):
+            model = getattr(model, inside)
+    for name, kind in OF_MODEL.items():
+        if _is_a(_last_step(model), name):
+            return kind, (model, X, y)
+    model = as_predictor(model)
+    if hasattr(model, "predict"):
+        return PredictorReference, (model, X, y)
+    if callable(model):
+        return FunctionReference, (model, X)
+    raise ModelError(
+        f"Cannot make a reference of {type(model).__name__}; expected a model that "
+        'predicts, a function (X, draw), an array of draws, "bart", None or an object '
+        "of a subclass of Reference."
+    )
+
+
+def _is_a(model: Any, name: str) -> bool:
+    return any(
+        base.__name__ == name and base.__module__.startswith("sklearn.")
+        for base in type(model).__mro__
+    )
+
+
+def _is_unfitted(model: Any) -> bool:
+    # To scikit-learn a Gaussian process is always fitted: it knows its prior.
+    last = _last_step(model)
+    only_prior = _is_a(last, "GaussianProcessRegressor") and not hasattr(last, "alpha_")
+    return only_prior or needs_fit(model)
+
+
+def _last_step(model: Any) -> Any:
+    return model[-1] if _is_a(model, "Pipeline") else model
+
+
+def _known_to(
+    kind: Any, settings: dict[str, Any], common: dict[str, Any]
+) -> dict[str, Any]:
+    """The settings, if this kind of reference has them; of the common ones, its own."""
+    parameters = inspect.signature(kind).parameters.values()
+    own = {p.name: p.default for p in parameters if p.kind is p.KEYWORD_ONLY}
+    open_ended = any(p.kind is p.VAR_KEYWORD for p in parameters)
+    unknown = sorted(set(settings) - set(own))
+    if unknown and not open_ended:
+        there = ", ".join(sorted(own)) or "none"
+        raise InputError(
+            f"{kind.__name__} has no setting {unknown[0]!r}; it has: {there}."
+        )
+    for name, default in own.items():
+        if default is inspect.Parameter.empty and name not in settings:
+            raise InputError(f"{kind.__name__} needs {name}: hand in {name}=...")
+    return settings | {name: common[name] for name in common if name in own}

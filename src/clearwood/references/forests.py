@@ -1,0 +1,213 @@
+"""Trees as draws: the Bayesian bootstrap, and forests that were fitted before."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+from sklearn.base import is_classifier
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+from clearwood._features import FeatureSpace
+from clearwood._numeric import spawn_generators
+from clearwood._validation import check_target
+from clearwood.exceptions import InputError
+from clearwood.references.base import (
+    ModelReference,
+    Reference,
+    fixed_seed,
+    out_of_fold_noise,
+)
+from clearwood.references.tabular import (
+    as_numbers,
+    check_rows_of,
+    choose_task,
+    columns_of,
+    count_rows,
+)
+
+TREES_FOR_NOISE = 25
+"""Most trees that are grown in each fold to see how large the noise is."""
+
+
+class BayesianBootstrapForest(Reference):
+    """Trees grown on Bayesian bootstraps of the rows.
+
+    If all that is known of where rows come from are the rows, its posterior gives them
+    weights from a flat Dirichlet distribution (Rubin, 1981); the tree that CART grows
+    on weighted rows is then a draw from the posterior of the tree that it would grow on
+    all rows there are (Taddy et al., 2015). Nothing else is drawn: trees see all
+    columns at every split.
+
+    Parameters
+    ----------
+    X : array-like or frame of shape (n_samples, n_features)
+        Training rows. Columns of text and categories are split by one category at a
+        time; cells may be empty.
+    y : array-like of shape (n_samples,)
+        Labels or values.
+    n_draws : int, default=200
+        Number of trees.
+    task : {"regression", "classification"}, optional
+        By default labels are text, truth, and whole numbers of at most 20 values.
+    min_samples_leaf : int, default=5
+        Fewest rows in a leaf.
+    noise_variance : float, optional
+        By default what is left of the squared error out of fold when the variance of
+        the trees there is taken off.
+    random_state : int, Generator, RandomState or None, default=None
+        Seed.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> forest = BayesianBootstrapForest(X, y, n_draws=20, random_state=0)
+    >>> forest.draws(X).shape
+    (20, 150, 3)
+    """
+
+    features: FeatureSpace
+
+    def __init__(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        n_draws: int = 200,
+        task: str | None = None,
+        min_samples_leaf: int = 5,
+        noise_variance: float | None = None,
+        random_state: Any = None,
+    ) -> None:
+        name = "a Bayesian bootstrap forest"
+        choose_task(task, ("regression", "classification"), name)
+        task, target = check_rows_of(name, X, y, task)
+        seed = fixed_seed(random_state)
+        self.task: Any = task
+        self.settings: dict[str, Any] = {
+            "n_draws": n_draws,
+            "task": task,
+            "min_samples_leaf": min_samples_leaf,
+            "noise_variance": noise_variance,
+            "random_state": seed,
+        }
+        self.n_draws = n_draws
+        self.description = f"Bayesian bootstrap forest, {n_draws} draws"
+        self.features = columns_of(X)
+        self._make: Any = DecisionTreeRegressor
+        if task == "classification":
+            self.classes, target = np.unique(target, return_inverse=True)
+            self._make = DecisionTreeClassifier
+        rows = as_numbers(X, self.features)
+        generators = spawn_generators(seed, n_draws)
+        self._trees = [self._grow(rows, target, g) for g in generators]
+        if noise_variance is None and task == "regression":
+            few = {**self.settings, "noise_variance": 0.0}
+            few["n_draws"] = min(n_draws, TREES_FOR_NOISE)
+            fit = partial(BayesianBootstrapForest, **few)
+            noise_variance = out_of_fold_noise(fit, X, target, seed)
+        self.noise = noise_variance or 0.0
+
+    def _grow(
+        self, rows: np.ndarray, target: np.ndarray, generator: np.random.Generator
+    ) -> Any:
+        # Exponential weights are a flat Dirichlet times a number that trees ignore.
+        weight = generator.standard_exponential(len(rows))
+        tree = self._make(
+            min_samples_leaf=self.settings["min_samples_leaf"],
+            random_state=int(generator.integers(2**31)),
+        )
+        return tree.fit(rows, target, sample_weight=weight)
+
+    def draws(self, X: Any) -> np.ndarray:
+        """What every tree says; see :meth:`Reference.draws`."""
+        return _draws_of_trees(self._trees, as_numbers(X, self.features))
+
+    def refit(self, X: Any, y: Any) -> BayesianBootstrapForest:
+        """The same kind of forest on other rows."""
+        return type(self)(X, y, **self.settings)
+
+
+class ForestReference(ModelReference):
+    """The trees of a fitted forest of scikit-learn's, one draw each.
+
+    They are not draws from a posterior: how far they lie apart is set by how the forest
+    makes them differ.
+
+    Parameters
+    ----------
+    model : fitted forest
+        Random forest or extra trees.
+    X, y : optional
+        In regression, the rows that it was fitted to, for the size of the noise: what
+        is left of the squared error out of bag when the variance of the trees there is
+        taken off. Without them the noise is not known, and zero.
+    noise_variance : float, optional
+        The noise variance in place of this.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from sklearn.ensemble import RandomForestRegressor
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> forest = RandomForestRegressor(20, random_state=0).fit(X, y)
+    >>> ForestReference(forest, X, y)
+    <ForestReference: RandomForestRegressor, 20 trees as draws (not a posterior)>
+    """
+
+    is_posterior = False
+
+    def __init__(
+        self,
+        model: Any,
+        X: Any = None,
+        y: Any = None,
+        *,
+        noise_variance: float | None = None,
+    ) -> None:
+        self._keep(model, X, noise_variance=noise_variance)
+        self.n_draws = len(model.estimators_)
+        self.description = (
+            f"{type(model).__name__}, {self.n_draws} trees as draws (not a posterior)"
+        )
+        if model.n_outputs_ > 1:
+            raise InputError(
+                f"The forest has {model.n_outputs_} targets; fit one for each, and "
+                "make a reference of one."
+            )
+        self.task = "classification" if is_classifier(model) else "regression"
+        if self.task == "classification":
+            self.classes = np.asarray(model.classes_)
+        elif noise_variance is None and y is not None:
+            noise_variance = self._noise_of(X, y)
+        self.noise = noise_variance or 0.0
+
+    def _noise_of(self, X: Any, y: Any) -> float:
+        target = check_target(y, count_rows(X), numeric=True)
+        if not self.model.bootstrap:
+            fit = ForestReference(self.model, noise_variance=0.0).refit
+            return out_of_fold_noise(fit, X, target, seed=0)
+        out = np.ones((self.n_draws, len(target)), dtype=bool)
+        for tree, rows in zip(out, self.model.estimators_samples_):
+            if rows.max() >= len(target):
+                raise InputError(
+                    f"X and y have {len(target)} rows, fewer than the forest was "
+                    "fitted to; hand in the rows that it was fitted to, or "
+                    "noise_variance."
+                )
+            tree[rows] = False
+        draws = np.where(out, self.draws(X), np.nan)[:, out.sum(axis=0) > 1]
+        errors = (target[out.sum(axis=0) > 1] - np.nanmean(draws, axis=0)) ** 2
+        return max(float(np.mean(errors - np.nanvar(draws, axis=0))), 0.0)
+
+    def draws(self, X: Any) -> np.ndarray:
+        """What every tree says; see :meth:`Reference.draws`."""
+        return _draws_of_trees(self.model.estimators_, self.features.encode(X))
+
+
+def _draws_of_trees(trees: list[Any], rows: np.ndarray) -> np.ndarray:
+    if is_classifier(trees[0]):
+        return np.stack([tree.predict_proba(rows) for tree in trees])
+    return np.stack([tree.predict(rows) for tree in trees])

@@ -1,0 +1,199 @@
+"""Any function of rows and the number of a draw; networks with dropout."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from clearwood.exceptions import InputError
+from clearwood.references.base import Reference, check_noise, fixed_seed
+from clearwood.references.checks import check_draws
+from clearwood.references.tabular import (
+    as_fitted,
+    columns_read_by,
+    count_rows,
+    task_with,
+)
+
+
+class FunctionReference(Reference):
+    """Draws that are computed by a function of the user's.
+
+    Parameters
+    ----------
+    function : callable
+        ``function(X, l)`` is what draw ``l``, from 0 on, says of the rows: means or
+        rates (n_samples,), or probabilities (n_samples, n_classes).
+    X : array-like or frame of shape (n_samples, n_features), optional
+        Rows like those it takes; the function gets all others in their form.
+    n_draws : int
+        Number of draws.
+    task : {"regression", "counts"}, default="regression"
+        What is drawn, where there are no classes.
+    classes : sequence, optional
+        Labels in the order of the probabilities.
+    noise_variance : float, array or callable, default=0.0
+        In regression: a number; one per draw; or ``noise_variance(X, l)``, which
+        gives one per row.
+    is_posterior : bool, default=True
+        Whether the draws are of a posterior; members of an ensemble are not.
+    description : str, default="function"
+        What is printed of it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> def wave(X, draw):
+    ...     phase = np.random.default_rng(draw).normal()
+    ...     return np.sin(X[:, 0] + phase)
+    >>> reference = FunctionReference(wave, n_draws=20, noise_variance=0.1)
+    >>> reference.draws(np.zeros((3, 1))).shape
+    (20, 3)
+    """
+
+    def __init__(
+        self,
+        function: Callable[[Any, int], Any],
+        X: Any = None,
+        *,
+        n_draws: int,
+        task: str | None = None,
+        classes: Sequence[Any] | None = None,
+        noise_variance: Any = 0.0,
+        is_posterior: bool = True,
+        description: str = "function",
+    ) -> None:
+        self.task, self.classes = task_with(classes, task)
+        self.function, self.noise = function, noise_variance
+        self.n_draws, self.is_posterior = n_draws, is_posterior
+        self.description = f"{description}, {n_draws} draws"
+        self.features = columns_read_by(None, X)
+
+    def draws(self, X: Any) -> np.ndarray:
+        """What the function says for every draw; see :meth:`Reference.draws`."""
+        rows = as_fitted(X, self.features)
+        values = [self.function(rows, draw) for draw in range(self.n_draws)]
+        return check_draws(values, self, count_rows(X))
+
+    def noise_variance(self, X: Any) -> np.ndarray:
+        """As given; see :meth:`Reference.noise_variance`."""
+        if not callable(self.noise):
+            return super().noise_variance(X)
+        rows = as_fitted(X, self.features)
+        noise = [self.noise(rows, draw) for draw in range(self.n_draws)]
+        return check_noise(noise, self.n_draws, count_rows(X))
+
+
+def dropout_reference(
+    network: Any,
+    X: Any = None,
+    *,
+    n_draws: int = 100,
+    random_state: Any = None,
+    **settings: Any,
+) -> FunctionReference:
+    """A torch network with dropout as draws: one set of masks per draw.
+
+    Parameters
+    ----------
+    network : torch.nn.Module
+        Takes a float tensor (n_samples, n_features) and gives values, or the logits
+        of ``classes``; one for two classes will do. It is copied.
+    X : array-like or frame of shape (n_samples, n_features), optional
+        Rows like those it takes.
+    n_draws : int, default=100
+        Number of draws.
+    random_state : int, Generator, RandomState or None, default=None
+        Seed of the masks.
+    **settings
+        Of :class:`FunctionReference`: ``classes``, ``noise_variance``, ``task``.
+
+    Returns
+    -------
+    FunctionReference
+
+    Examples
+    --------
+    >>> from torch import nn  # doctest: +SKIP
+    >>> network = nn.Sequential(
+    ...     nn.Linear(8, 32), nn.ReLU(), nn.Dropout(0.1), nn.Linear(32, 1)
+    ... )  # doctest: +SKIP
+    >>> dropout_reference(network, n_draws=200, noise_variance=0.3)  # doctest: +SKIP
+    <FunctionReference: network with dropout, 200 draws>
+    """
+    n_classes = len(settings["classes"]) if settings.get("classes") is not None else 0
+    function = MaskedNetwork(network, n_classes, fixed_seed(random_state))
+    settings.setdefault("description", "network with dropout")
+    return FunctionReference(function, X, n_draws=n_draws, **settings)
+
+
+class MaskedNetwork:
+    """A torch network whose dropout masks depend on the draw alone.
+
+    Rows share them, and so do all calls. Every entry of a hidden vector has its own
+    mask, every channel where the layer is for channels.
+
+    Parameters
+    ----------
+    network : torch.nn.Module
+    n_classes : int
+        Number of probabilities; 0 for values.
+    seed : int
+    """
+
+    def __init__(self, network: Any, n_classes: int, seed: int) -> None:
+        self.network = copy.deepcopy(network).eval()
+        self.n_classes, self.seed = n_classes, seed
+        kinds = ("Dropout", "Dropout1d", "Dropout2d", "Dropout3d")
+        layers = [(type(m).__name__, m) for m in self.network.modules()]
+        unknown = {name for name, _ in layers if "Dropout" in name} - set(kinds)
+        self.layers = [layer for name, layer in layers if name in kinds]
+        if unknown or not self.layers:
+            found = ", ".join(sorted(unknown)) or "none"
+            raise InputError(
+                f"The network needs layers of dropout, of kind {', '.join(kinds)}; "
+                f"found {found}. Hand in a function (X, draw) in its place."
+            )
+
+    def __call__(self, X: Any, draw: int) -> np.ndarray:
+        """What the network says under the masks of one draw."""
+        import torch
+
+        like = next(self.network.parameters())
+        rows = torch.as_tensor(np.array(X, dtype=np.float64)).to(like)
+        with torch.no_grad(), self._masked(draw):
+            out = self.network(rows).double()
+        if not self.n_classes:
+            return out.reshape(len(rows)).cpu().numpy()
+        out = out.reshape(len(rows), -1)
+        if self.n_classes == 2 and out.shape[1] == 1:
+            out = torch.cat([torch.zeros_like(out), out], dim=1)
+        return out.softmax(dim=1).cpu().numpy()
+
+    @contextmanager
+    def _masked(self, draw: int) -> Iterator[None]:
+        def mask(number: int) -> Callable[..., Any]:
+            def hook(layer: Any, inputs: Any, output: Any) -> Any:
+                shape = list(output.shape[1:])
+                if type(layer).__name__ != "Dropout":
+                    shape[1:] = [1] * len(shape[1:])
+                generator = np.random.default_rng([self.seed, draw, number])
+                keep = generator.random(shape) >= layer.p
+                scaled = keep / (1 - layer.p) if layer.p < 1 else keep
+                return output * output.new_tensor(scaled)
+
+            return hook
+
+        hooks = [
+            layer.register_forward_hook(mask(number))
+            for number, layer in enumerate(self.layers)
+        ]
+        try:
+            yield
+        finally:
+            for hook in hooks:
+                hook.remove()

@@ -1,0 +1,189 @@
+"""Gaussian processes and Bayesian linear models: draws of whole functions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import linalg
+from scipy.stats import qmc
+
+from clearwood._estimators import target_scale
+from clearwood._features import FeatureSpace
+from clearwood.exceptions import InputError
+from clearwood.references.base import ModelReference, centred_normals, fixed_seed
+
+LANDMARKS = 200
+"""Points beside the training rows at which functions are drawn."""
+
+SMALLEST_SHARE = 1e-10
+"""Of the largest prior variance in any direction: below this, none is drawn."""
+
+ROWS_AT_ONCE = 64
+"""Rows between which the kernel is computed to get its diagonal."""
+
+
+class _DrawnOnce(ModelReference):
+    """A posterior of functions, of which some are drawn when the reference is made."""
+
+    task = "regression"
+    features: FeatureSpace
+
+    def __init__(
+        self,
+        model: Any,
+        X: Any = None,
+        y: Any = None,
+        *,
+        n_draws: int = 500,
+        random_state: Any = None,
+    ) -> None:
+        seed = fixed_seed(random_state)
+        self._keep(model, X, n_draws=n_draws, random_state=seed)
+        self.n_draws = n_draws
+        self.description = f"{type(model).__name__}, {n_draws} draws"
+        self._draw(np.random.default_rng(seed))
+
+    def _draw(self, generator: np.random.Generator) -> None:
+        raise NotImplementedError
+
+
+class GaussianProcessReference(_DrawnOnce):
+    """Functions drawn from the posterior of scikit-learn's Gaussian process.
+
+    Functions are drawn together at landmarks, which are the training rows and points
+    that fill their box; between these, each goes where the process expects it to,
+    given its values there. So the mean of the draws is the exact mean, and their
+    covariance is exact among landmarks. What a function may still vary by at other
+    rows counts as noise, so that the variance of what is predicted is exact, too: far
+    from all landmarks little of it is left to the draws.
+
+    Parameters
+    ----------
+    model : GaussianProcessRegressor
+        Fitted, to one target. ``alpha`` and white noise in its kernel are the noise;
+        where ``alpha`` differs by row, new rows get its mean.
+    X, y : ignored
+    n_draws : int, default=500
+        Number of functions. A single one is the mean.
+    random_state : int, Generator, RandomState or None, default=None
+        Seed.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.gaussian_process import GaussianProcessRegressor
+    >>> X, y = np.linspace(0, 6, 20)[:, None], np.sin(np.linspace(0, 6, 20))
+    >>> process = GaussianProcessRegressor(alpha=0.01).fit(X, y)
+    >>> reference = GaussianProcessReference(process, random_state=0)
+    >>> mean, variance, noise = reference.mean_and_variance([[3.1]])
+    >>> bool(np.allclose(mean, process.predict([[3.1]])))
+    True
+    """
+
+    def _draw(self, generator: np.random.Generator) -> None:
+        """Coefficients of every draw in the kernel at the landmarks.
+
+        Matheron's rule: a draw from the prior, moved by what its noisy values at the
+        training rows miss, is one from the posterior.
+        """
+        model, train = self.model, self.model.X_train_
+        if np.ndim(model.alpha_) > 1:
+            raise InputError(
+                "The Gaussian process has several targets; fit one process for each, "
+                "and make a reference of one."
+            )
+        n = len(train)
+        self.landmarks = np.vstack([train, _fill_box(train, generator)])
+        # With the second argument given, kernels leave out white noise.
+        prior = model.kernel_(self.landmarks, self.landmarks)
+        values, vectors = linalg.eigh(prior)
+        # K_ZZ^(-1/2), without directions in which functions hardly differ: these would
+        # multiply rounding errors, and their variance joins the noise.
+        kept = values > SMALLEST_SHARE * values[-1]
+        self._root = vectors[:, kept] / np.sqrt(values[kept])
+        coefficients = self._root @ centred_normals(
+            generator, (int(kept.sum()), self.n_draws)
+        )
+        deviation = np.sqrt(model.alpha + self._white_noise(train))
+        noise = centred_normals(generator, (n, self.n_draws))
+        seen = prior[:n] @ coefficients + np.reshape(deviation, (n, 1)) * noise
+        missed = model.alpha_[:, None] - linalg.cho_solve((model.L_, True), seen)
+        coefficients[:n] += missed
+        self._coefficients = coefficients
+
+    def draws(self, X: Any) -> np.ndarray:
+        """Values of every function; see :meth:`Reference.draws`."""
+        shift, scale = target_scale(self.model)
+        kernel = self.model.kernel_(self.features.encode(X), self.landmarks)
+        return (shift + scale * (kernel @ self._coefficients)).T
+
+    def noise_variance(self, X: Any) -> np.ndarray:
+        """Noise, and what functions may vary by given their values at landmarks."""
+        rows, kernel = self.features.encode(X), self.model.kernel_
+        among = kernel(rows, self.landmarks) @ self._root
+        left = kernel.diag(rows) - self._white_noise(rows) - np.sum(among**2, axis=1)
+        noise = np.mean(self.model.alpha) + self._white_noise(rows)
+        scale = target_scale(self.model)[1]
+        total = scale**2 * (noise + np.maximum(left, 0.0))
+        return np.broadcast_to(total, (self.n_draws, len(rows)))
+
+    def _white_noise(self, rows: np.ndarray) -> np.ndarray:
+        """What the kernel says of a row and itself beyond a row and one equal to it."""
+        kernel = self.model.kernel_
+        smooth = [
+            np.diag(kernel(block, block.copy()))
+            for block in np.split(rows, range(ROWS_AT_ONCE, len(rows), ROWS_AT_ONCE))
+        ]
+        return np.maximum(kernel.diag(rows) - np.concatenate(smooth), 0.0)
+
+
+def _fill_box(rows: np.ndarray, generator: np.random.Generator) -> np.ndarray:
+    """Points spread evenly over the box around rows."""
+    points = qmc.Halton(rows.shape[1], rng=generator).random(LANDMARKS)
+    low, high = rows.min(axis=0), rows.max(axis=0)
+    return low + points * (high - low)
+
+
+class LinearReference(_DrawnOnce):
+    """Coefficients drawn from the posterior of a Bayesian linear regression.
+
+    Parameters
+    ----------
+    model : BayesianRidge or ARDRegression
+        Fitted. As in its own ``predict``, the intercept and the precisions are taken
+        as known.
+    X, y : ignored
+    n_draws : int, default=500
+        Number of draws. A single one is the mean.
+    random_state : int, Generator, RandomState or None, default=None
+        Seed.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.linear_model import BayesianRidge
+    >>> X = [[0.0], [1.0], [2.0], [3.0]]
+    >>> model = BayesianRidge().fit(X, [0.1, 0.9, 2.2, 2.9])
+    >>> reference = LinearReference(model, n_draws=4, random_state=0)
+    >>> bool(np.allclose(reference.draws(X).mean(axis=0), model.predict(X)))
+    True
+    """
+
+    def _draw(self, generator: np.random.Generator) -> None:
+        model, n_draws = self.model, self.n_draws
+        self.noise = 1 / model.alpha_
+        # ARDRegression prunes coefficients, and sigma_ is of those that it keeps.
+        limit = getattr(model, "threshold_lambda", np.inf)
+        kept = np.flatnonzero(np.broadcast_to(model.lambda_ < limit, model.coef_.shape))
+        values, vectors = np.linalg.eigh(model.sigma_)
+        root = vectors * np.sqrt(np.maximum(values, 0.0))
+        self._deviations = np.zeros((len(model.coef_), n_draws))
+        self._deviations[kept] = root @ centred_normals(generator, (len(kept), n_draws))
+
+    def draws(self, X: Any) -> np.ndarray:
+        """Values of every linear function; see :meth:`Reference.draws`."""
+        rows, model = self.features.encode(X), self.model
+        mean = rows @ model.coef_ + model.intercept_
+        # Planes turn about the mean of the training rows.
+        return (mean[:, None] + (rows - model.X_offset_) @ self._deviations).T

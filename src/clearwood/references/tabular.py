@@ -1,0 +1,168 @@
+"""Rows as each kind of reference takes them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from clearwood._features import FeatureSpace, is_frame, is_missing
+from clearwood._validation import check_target
+from clearwood.exceptions import InputError
+
+FEW_CLASSES = 20
+"""Whole numbers with no more distinct values than these are labels, if unsaid."""
+
+
+def count_rows(X: Any) -> int:
+    """Number of rows of a table."""
+    return X.shape[0] if hasattr(X, "shape") else len(X)
+
+
+def row_slices(n_rows: int, size: int) -> Iterator[slice]:
+    """Slices of so many rows; one, which is empty, where there are no rows."""
+    size = max(size, 1)
+    for start in range(0, max(n_rows, 1), size):
+        yield slice(start, min(start + size, n_rows))
+
+
+# Columns
+
+
+def columns_of(X: Any) -> FeatureSpace:
+    """Names of a table's columns, and the categories of those that are no numbers."""
+    if not is_frame(X):
+        return FeatureSpace.numeric(np.shape(X)[1])
+    import narwhals as nw
+
+    categories = []
+    for column in nw.from_native(X, eager_only=True).iter_columns():
+        number = column.dtype.is_numeric() or column.dtype == nw.Boolean
+        labels = {cell for cell in column.to_list() if not is_missing(cell)}
+        categories.append(None if number else tuple(sorted(labels, key=str)))
+    return FeatureSpace(tuple(str(name) for name in X.columns), tuple(categories))
+
+
+def columns_read_by(model: Any, X: Any = None) -> FeatureSpace | None:
+    """The columns a fitted model reads: as it says, or else as in its rows."""
+    own = getattr(model, "features", None)
+    if isinstance(own, FeatureSpace):
+        return own
+    width = getattr(model, "n_features_in_", None)
+    if width is not None:
+        return FeatureSpace.numeric(width, getattr(model, "feature_names_in_", None))
+    if X is None:
+        return None
+    names = list(X.columns) if is_frame(X) else []
+    named = names and all(isinstance(name, str) for name in names)
+    return FeatureSpace.numeric(np.shape(X)[1], names if named else None)
+
+
+def as_fitted(X: Any, features: FeatureSpace | None) -> Any:
+    """A table as a model was fitted to it: by name where it knows names, else numbers.
+
+    Parameters
+    ----------
+    X : array-like or frame of shape (n_rows, n_features)
+    features : FeatureSpace or None
+        What the model reads; None to leave the table as it is.
+
+    Returns
+    -------
+    ndarray or frame
+    """
+    if features is None:
+        return X
+    if is_frame(X) and features.named:
+        import narwhals as nw
+
+        names = list(features.as_in(X).names)
+        return nw.from_native(X, eager_only=True).select(names).to_native()
+    table = np.asarray(X)
+    if table.dtype.kind == "U" and not hasattr(X, "dtype"):
+        # Of text and numbers in a list, all would have become text.
+        table = np.asarray(X, dtype=object)
+    if table.ndim != 2 or table.shape[1] != features.n_features:
+        raise InputError(
+            f"X has shape {table.shape}, but the reference reads "
+            f"{features.n_features} features: {', '.join(features.names)}. Hand in "
+            "the columns it was made with."
+        )
+    if not features.named:
+        return table
+    import pandas as pd
+
+    return pd.DataFrame(table, columns=list(features.names)).infer_objects()
+
+
+def as_numbers(X: Any, features: FeatureSpace) -> np.ndarray:
+    """A table as numbers: categories become columns of 0 and 1.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"size": [1.5, 2.0], "hue": ["red", "blue"]})
+    >>> as_numbers(frame, columns_of(frame))
+    array([[1.5, 0. , 1. ],
+           [2. , 1. , 0. ]])
+    """
+    columns = []
+    for labels, column in zip(features.categories, features.encode(X).T):
+        codes = np.arange(1 if labels is None else len(labels))
+        columns.append(column[:, None] if labels is None else column[:, None] == codes)
+    return np.column_stack(columns).astype(np.float64)
+
+
+# Targets
+
+
+def check_rows_of(kind: str, X: Any, y: Any, task: str | None) -> tuple[str, Any]:
+    """The task, and a target that suits it, of rows that a reference is fitted to.
+
+    Parameters
+    ----------
+    kind : str
+        What is fitted, for messages.
+    X, y
+        Training rows and targets.
+    task : str or None
+        As asked for. If None it is what numbers are for: whole ones of few values,
+        truth and text are labels.
+
+    Returns
+    -------
+    task : str
+    target : ndarray of shape (n_rows,)
+    """
+    if X is None or y is None:
+        raise InputError(f"{kind} is fitted to rows: hand in X and y, too.")
+    if task is None:
+        task = "regression" if _are_values(y) else "classification"
+    target = check_target(y, count_rows(X), numeric=task in ("regression", "counts"))
+    if task not in ("regression", "counts") and len(np.unique(target)) < 2:
+        raise InputError(
+            f"y is {target.tolist()[0]!r} in every row, but {kind} is to tell two or "
+            "more classes apart."
+        )
+    return task, target
+
+
+def _are_values(y: Any) -> bool:
+    """Whether a target is numbers, not labels."""
+    values = np.asarray(y)
+    many = values.dtype.kind in "iu" and len(np.unique(values)) > FEW_CLASSES
+    return many or values.dtype.kind == "f"
+
+
+def task_with(classes: Any, task: str | None) -> tuple[Any, np.ndarray | None]:
+    """The task of what says means, rates or probabilities of classes; the classes."""
+    choices = ("regression", "counts") if classes is None else ("classification",)
+    choose_task(task, choices, "this reference")
+    return task or choices[0], None if classes is None else np.asarray(classes)
+
+
+def choose_task(task: str | None, choices: tuple[str, ...], kind: str) -> None:
+    """Refuse a task that a kind of reference does not have."""
+    if task is not None and task not in choices:
+        raise InputError(f"task of {kind} must be one of {choices}, found {task!r}.")

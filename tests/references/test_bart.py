@@ -1,0 +1,108 @@
+"""BART, against functions that are known."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import make_friedman1
+from tests.references.kinds import grades, species, values
+
+import clearwood as cw
+from clearwood.exceptions import InputError, ModelError
+from clearwood.references import BartReference
+
+
+def test_without_stochtree_one_is_told_what_to_do(monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "stochtree", None)
+    with pytest.raises(InputError, match=r"clearwood\[bart\]"):
+        cw.reference("bart", *values())
+
+
+class TestWithStochtree:
+    @pytest.fixture(autouse=True)
+    def _needs_it(self):
+        pytest.importorskip("stochtree", reason="needs stochtree (extra bart)")
+
+    def test_a_known_function_is_found(self):
+        """Friedman's first function: nearer than the noise, within its intervals."""
+        X, noisy = make_friedman1(400, noise=2.0, random_state=0)
+        f = make_friedman1(400, noise=0.0, random_state=0)[1]
+        reference = cw.reference("bart", X, noisy, n_draws=200, random_state=0)
+        draws, noise = reference.draws(X), reference.noise_variance(X)
+        # Fitted to 400 rows: the mean is off by 1.06 to 1.18 with 10 seeds.
+        assert np.sqrt(np.mean((draws.mean(axis=0) - f) ** 2)) < 1.4
+        low, high = np.quantile(draws, [0.025, 0.975], axis=0)
+        # Meant to be 95 %; shrinkage at the borders costs some.
+        assert np.mean((low < f) & (f < high)) > 0.8
+        assert 2.5 < noise.mean() < 5.5
+        assert (noise == noise[:, :1]).all() and noise[:, 0].std() > 0
+        assert draws.std(axis=0).min() > 0
+
+    def test_probabilities_of_two_classes_are_found(self):
+        rng = np.random.default_rng(0)
+        X = rng.uniform(-2, 2, size=(500, 2))
+        share = 1 / (1 + np.exp(-2 * X[:, 0]))
+        y = np.where(rng.random(500) < share, "yes", "no")
+        reference = cw.reference("bart", X, y, n_draws=100, random_state=0)
+        assert reference.classes.tolist() == ["no", "yes"]
+        mean, variance, _ = reference.mean_and_variance(X)
+        assert np.mean(np.abs(mean[:, 1] - share)) < 0.08
+        assert variance.min() > 0
+
+    def test_each_of_several_classes_is_told_apart(self):
+        X, y = species()
+        reference = cw.reference("bart", X, y, n_draws=50, n_trees=30, random_state=0)
+        mean = reference.mean_and_variance(X)[0]
+        assert np.mean(reference.classes[mean.argmax(axis=1)] == y) > 0.9
+
+    def test_ordered_classes_follow_their_order(self):
+        """Of a grade that rises with x, the middle one is in the middle."""
+        x = np.linspace(0, 3, 300)[:, None]
+        y = np.floor(np.clip(x[:, 0] + 0.3 * np.sin(40 * x[:, 0]), 0, 2.99))
+        reference = cw.reference("bart", x, y, task="ordinal", n_draws=50, n_trees=30)
+        assert reference.task == "classification"
+        mean = reference.mean_and_variance([[0.5], [1.5], [2.5]])[0]
+        assert mean.argmax(axis=1).tolist() == [0, 1, 2]
+        assert (np.diff(mean @ reference.classes) > 0).all()
+
+    def test_the_order_of_classes_is_stated(self):
+        X, y = grades()
+        words = pd.Series(np.array(["low", "middle", "high"])[y])
+        with pytest.raises(InputError, match="Which class comes before which"):
+            cw.reference("bart", X, words, task="ordinal", n_draws=2, n_trees=2)
+        order = pd.CategoricalDtype(["none", "low", "middle", "high"], ordered=True)
+        reference, numbers = (
+            cw.reference("bart", X, t, task="ordinal", n_draws=3, random_state=0)
+            for t in (words.astype(order), y)
+        )
+        assert reference.classes.tolist() == ["low", "middle", "high"]
+        assert (reference.draws(X) == numbers.draws(X)).all()
+
+    def test_settings_reach_the_sampler(self):
+        X, y = values()
+        plain = BartReference(X, y, n_draws=5, n_trees=3, random_state=0)
+        thin = BartReference(X, y, n_draws=5, n_trees=3, thin=4, random_state=0)
+        many = BartReference(X, y, n_draws=5, n_trees=30, random_state=0)
+        # One chain: every fourth draw of its 20 is kept.
+        whole = BartReference(X, y, n_draws=20, n_trees=3, random_state=0)
+        assert (whole.draws(X)[3::4] == thin.draws(X)).all()
+        assert (whole.draws(X)[:5] == plain.draws(X)).all()
+        stumps = BartReference(
+            X, y, n_draws=5, n_trees=3, forest={"max_depth": 1}, random_state=0
+        )
+        assert max(len(set(d)) for d in stumps.draws(X)) <= 8
+        with pytest.raises(InputError, match="forest has no 'depth'; it has alpha"):
+            BartReference(X, y, forest={"depth": 1})
+        levels = [np.mean([len(set(d)) for d in r.draws(X)]) for r in (plain, many)]
+        assert levels[0] < 40 < levels[1]
+
+    def test_a_fitted_model_is_not_read(self):
+        model = pytest.importorskip("stochtree").BARTModel()
+        with pytest.raises(ModelError, match='hand in "bart"'):
+            cw.reference(model, *values())
+
+    def test_empty_cells_are_refused(self):
+        X, y = values()
+        X = X.copy()
+        X.iloc[3, 0] = np.nan
+        with pytest.raises(InputError, match="row 3 of X holds an empty cell"):
+            cw.reference("bart", X, y)

@@ -1,0 +1,152 @@
+"""What every reference promises, of every kind."""
+
+import pickle
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator, clone
+from tests.references.kinds import KINDS, NAMES, made
+
+import clearwood as cw
+from clearwood.exceptions import InputError
+from clearwood.references import base
+
+every_kind = pytest.mark.parametrize("name", NAMES)
+
+ROUNDING = 1e-10
+"""Relative: matrix products of other shapes add in another order."""
+
+
+def rows_of(name):
+    return KINDS[name].rows()[0]
+
+
+def assert_same(one, two):
+    scale = max(np.abs(one).max(), 1.0)
+    np.testing.assert_allclose(one, two, rtol=ROUNDING, atol=ROUNDING * scale)
+
+
+@every_kind
+def test_it_says_what_its_task_says(name):
+    reference, X = made(name), rows_of(name)
+    draws, noise = reference.draws(X), reference.noise_variance(X)
+    assert draws.dtype == noise.dtype == np.float64
+    assert draws.shape[:2] == noise.shape == (reference.n_draws, len(X))
+    assert np.isfinite(draws).all()
+    assert np.isfinite(noise).all() and (noise >= 0).all()
+    if reference.task == "classification":
+        assert draws.shape[2:] == (len(reference.classes),)
+        assert (draws >= 0).all()
+        np.testing.assert_allclose(draws.sum(axis=2), 1, rtol=1e-12)
+    else:
+        assert draws.ndim == 2 and reference.classes is None
+    if reference.task == "counts":
+        assert (draws >= 0).all()
+    if reference.task != "regression":
+        assert not noise.any()
+
+
+@every_kind
+def test_draws_are_functions_of_a_row_alone(name):
+    reference, X = made(name), rows_of(name)
+    draws, noise = reference.draws(X), reference.noise_variance(X)
+    some = [5, 3, 3, 60]
+    assert_same(reference.draws(X.iloc[some]), draws[:, some])
+    assert_same(reference.noise_variance(X.iloc[some]), noise[:, some])
+    assert_same(reference.draws(X.iloc[[7]]), draws[:, [7]])
+
+
+@every_kind
+def test_moments_are_of_the_draws_in_blocks_of_any_size(name, monkeypatch):
+    reference, X = made(name), rows_of(name)
+    draws, noise = reference.draws(X), reference.noise_variance(X)
+    expected = draws.mean(axis=0), draws.var(axis=0), noise.mean(axis=0)
+    for block in (base.BLOCK, 100, 1):
+        monkeypatch.setattr(base, "BLOCK", block)
+        for one, two in zip(reference.mean_and_variance(X), expected):
+            assert_same(one, two)
+
+
+@every_kind
+def test_the_seed_decides(name):
+    kind, X = KINDS[name], rows_of(name)
+    again = kind.make(*kind.rows(), 0)
+    assert (again.draws(X) == made(name).draws(X)).all()
+    assert (again.noise_variance(X) == made(name).noise_variance(X)).all()
+    other = kind.make(*kind.rows(), 1)
+    assert (other.draws(X) != made(name).draws(X)).any() == kind.draws_at_random
+
+
+@every_kind
+def test_fitted_again_it_is_the_same_kind_on_other_rows(name):
+    reference, (X, y) = made(name), KINDS[name].rows()
+    if not KINDS[name].refits:
+        with pytest.raises(InputError, match="how to fit this reference"):
+            reference.refit(X, y)
+        return
+    same = reference.refit(X, y)
+    assert (same.draws(X) == reference.draws(X)).all()
+    assert (same.noise_variance(X) == reference.noise_variance(X)).all()
+    other = reference.refit(X[5:], y[5:])
+    assert type(other) is type(reference)
+    assert other.description == reference.description
+    assert (other.task, other.n_draws) == (reference.task, reference.n_draws)
+    assert (other.draws(X) != reference.draws(X)).any()
+
+
+@every_kind
+def test_it_can_be_sent_elsewhere(name):
+    X, sent = rows_of(name), pickle.loads(pickle.dumps(made(name)))
+    assert (sent.draws(X) == made(name).draws(X)).all()
+    assert (sent.noise_variance(X) == made(name).noise_variance(X)).all()
+
+
+class Reader(BaseEstimator):
+    def __init__(self, reference):
+        self.reference = reference
+
+
+@every_kind
+def test_clones_of_an_estimator_keep_it(name):
+    assert clone(Reader(made(name))).reference is made(name)
+
+
+@every_kind
+def test_columns_go_by_name(name):
+    if not KINDS[name].checks_columns:
+        return
+    reference, X = made(name), rows_of(name)
+    other = X[X.columns[::-1]].assign(more=1.0)
+    assert_same(reference.draws(other), reference.draws(X))
+    with pytest.raises(InputError, match="bmi|petal"):
+        reference.draws(X.drop(columns=X.columns[0]))
+    with pytest.raises(InputError, match="column|features"):
+        reference.draws(X.to_numpy()[:, 1:])
+
+
+@every_kind
+def test_arrays_go_by_position(name):
+    reference, X = made(name), rows_of(name)
+    assert_same(reference.draws(X.to_numpy()), reference.draws(X))
+
+
+@every_kind
+def test_what_is_no_posterior_says_so(name):
+    reference = made(name)
+    assert reference.description in repr(reference)
+    assert reference.is_posterior != ("not a posterior" in reference.description)
+
+
+def test_a_reference_is_made_of_itself():
+    reference = made("forest")
+    assert cw.reference(reference) is reference
+    with pytest.raises(InputError, match="no setting 'n_draws'"):
+        cw.reference(reference, n_draws=3)
+
+
+def test_foreign_frames_are_read():
+    polars = pytest.importorskip("polars")
+    X = rows_of("predictor")
+    frame = polars.DataFrame(X.to_dict(orient="list"))
+    for name in ("bayesian bootstrap", "ridge", "given", "function"):
+        assert_same(made(name).draws(frame), made(name).draws(X))

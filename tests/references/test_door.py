@@ -1,0 +1,178 @@
+"""Which model becomes which reference, and what is said where it cannot."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.ensemble import HistGradientBoostingRegressor, RandomForestRegressor
+from sklearn.frozen import FrozenEstimator
+from sklearn.gaussian_process import GaussianProcessRegressor
+from sklearn.linear_model import BayesianRidge, LinearRegression
+from sklearn.model_selection import GridSearchCV, KFold
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.svm import LinearSVC
+from tests.references.kinds import species, values, with_labels
+
+import clearwood as cw
+from clearwood.exceptions import InputError, ModelError
+from clearwood.references import (
+    BayesianBootstrapForest,
+    ForestReference,
+    GaussianProcessReference,
+    LinearReference,
+    PipelineReference,
+    PredictorReference,
+)
+
+
+class MyRidge(BayesianRidge):
+    """A subclass counts as its base."""
+
+
+class Plain:
+    """Not of scikit-learn: it only predicts."""
+
+    def predict(self, X):
+        return np.asarray(X)[:, 0]
+
+
+@pytest.mark.parametrize(
+    ("model", "kind"),
+    [
+        (None, BayesianBootstrapForest),
+        (MyRidge(), LinearReference),
+        (GaussianProcessRegressor(alpha=1.0, optimizer=None), GaussianProcessReference),
+        (make_pipeline(StandardScaler(), BayesianRidge()), PipelineReference),
+        (make_pipeline(BayesianRidge()), PipelineReference),
+        (RandomForestRegressor(3), ForestReference),
+        (LinearRegression(), PredictorReference),
+        (make_pipeline(StandardScaler(), LinearRegression()), PredictorReference),
+        (Plain(), PredictorReference),
+    ],
+)
+def test_the_kind_is_that_of_the_model(model, kind):
+    X, y = values()
+    assert type(cw.reference(model, X, y, random_state=0)) is kind
+
+
+def test_a_fitted_model_is_used_as_it_is_and_an_unfitted_one_cloned():
+    X, y = values()
+    fitted, unfitted = BayesianRidge().fit(X, y), BayesianRidge()
+    assert cw.reference(fitted).model is fitted
+    assert cw.reference(unfitted, X, y).model is not unfitted
+    assert not hasattr(unfitted, "coef_")
+    assert cw.reference(FrozenEstimator(fitted)).model is fitted
+    search = GridSearchCV(BayesianRidge(), {"lambda_1": [1e-6, 1e-3]}).fit(X, y)
+    found = cw.reference(search)
+    assert type(found) is LinearReference
+    assert found.refit(X, y).model.lambda_1 == search.best_params_["lambda_1"]
+    inside = make_pipeline(StandardScaler(), BayesianRidge()).fit(X, y)
+    assert type(cw.reference(FrozenEstimator(inside))) is PipelineReference
+
+
+def test_noise_of_a_predictor_is_its_error_on_rows_left_out():
+    X, y = values()
+    reference = cw.reference(LinearRegression(), X, y)
+    errors = []
+    for train, test in KFold(5, shuffle=True, random_state=0).split(X):
+        model = LinearRegression().fit(X.iloc[train], y[train])
+        errors.append((y[test] - model.predict(X.iloc[test])) ** 2)
+    assert reference.n_draws == 1
+    np.testing.assert_allclose(
+        reference.noise_variance(X), np.mean(np.concatenate(errors))
+    )
+    # Not of training rows, which an overfitted model leaves no error in.
+    forest = HistGradientBoostingRegressor(min_samples_leaf=1, random_state=0)
+    assert cw.reference(forest, X, y).noise_variance(X)[0, 0] > y.var() / 4
+
+
+def test_noise_may_be_told():
+    X, y = values()
+    fitted = LinearRegression().fit(X, y)
+    assert not cw.reference(fitted).noise_variance(X).any()
+    assert (cw.reference(fitted, X, y, noise_variance=4.0).noise_variance(X) == 4).all()
+    assert cw.reference(fitted, noise_variance=4.0).refit(X, y).noise == 4
+
+
+def test_a_classifier_has_to_say_how_sure_it_is():
+    X, y = species()
+    with pytest.raises(InputError, match="CalibratedClassifierCV"):
+        cw.reference(LinearSVC(), X, y)
+    reference = cw.reference(CalibratedClassifierCV(LinearSVC()), X, y)
+    assert reference.classes.tolist() == ["setosa", "versicolor", "virginica"]
+
+
+def test_a_model_of_another_library_cannot_be_fitted_again():
+    X, y = values()
+    with pytest.raises(InputError, match="how to fit this reference"):
+        cw.reference(Plain(), X).refit(X, y)
+
+
+@pytest.mark.parametrize(
+    ("call", "match"),
+    [
+        (lambda X, y: cw.reference(None, X), "hand in X and y"),
+        (lambda X, y: cw.reference("bart"), "hand in X and y"),
+        (lambda X, y: cw.reference(BayesianRidge(), X), "BayesianRidge is not fitted"),
+        (
+            lambda X, y: cw.reference(GaussianProcessRegressor()),
+            "GaussianProcessRegressor is not fitted",
+        ),
+        (lambda X, y: cw.reference(None, X, y, n_draws=0), "n_draws must be"),
+        (lambda X, y: cw.reference(None, X, y, depth=3), "no setting 'depth'; it has"),
+        (lambda X, y: cw.reference(LinearRegression(), X, y, n_draws=9), "'n_draws'"),
+        (lambda X, y: cw.reference(None, X, y, task="counts"), "task of a Bayesian"),
+        (lambda X, y: cw.reference("brat", X, y), "brat"),
+        (lambda X, y: cw.reference(np.sin, X), "needs n_draws"),
+        (lambda X, y: cw.reference(Plain(), X, task="ordinal"), "task of this"),
+        (
+            lambda X, y: cw.reference(RandomForestRegressor(2), X, y, task="ordinal"),
+            "is for regression, but task is 'ordinal'",
+        ),
+        (
+            lambda X, y: cw.reference(BayesianRidge(), X, y, task="counts"),
+            "is for regression, but task is 'counts'",
+        ),
+    ],
+)
+def test_what_is_missing_is_asked_for(call, match):
+    with pytest.raises(InputError, match=match):
+        call(*values())
+
+
+@pytest.mark.parametrize(
+    "model",
+    [None, BayesianRidge(), LinearRegression(), lambda X, draw: np.asarray(X)[:, 0]],
+)
+def test_columns_without_names_go_by_position(model):
+    X, y = values()
+    numbered = X.set_axis(range(3), axis=1)
+    settings = {} if hasattr(model, "fit") else {"n_draws": 2}
+    reference = cw.reference(model, numbered, y, random_state=0, **settings)
+    np.testing.assert_allclose(reference.draws(numbered), reference.draws(X.to_numpy()))
+
+
+def test_steps_may_make_sparse_rows():
+    X, y = with_labels()
+    X = X.drop(columns="bmi")
+    model = make_pipeline(OneHotEncoder(), RandomForestRegressor(3)).fit(X, y)
+    reference = cw.reference(model, X, y)
+    np.testing.assert_allclose(reference.draws(X).mean(axis=0), model.predict(X))
+
+
+def test_lists_of_text_and_numbers_are_read():
+    reference = cw.reference([[1.0, 2.0]], [["a", 0.5], ["b", 0.25]])
+    assert reference.draws([["b", 0.25]]).tolist() == [[2.0]]
+
+    def function(X, draw):
+        return X["size"].to_numpy() + draw
+
+    X = pd.DataFrame({"hue": ["a", "b"], "size": [0.5, 0.25]})
+    reference = cw.reference(function, X, n_draws=1)
+    assert reference.draws([["b", 0.25]]).tolist() == [[0.25]]
+
+
+def test_what_is_no_model_is_refused():
+    with pytest.raises(ModelError, match="Cannot make a reference of int"):
+        cw.reference(3)

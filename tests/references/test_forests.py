@@ -1,0 +1,170 @@
+"""The Bayesian bootstrap, and trees of fitted forests, against theory and by hand."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import make_friedman1
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+from sklearn.model_selection import KFold
+from tests.references.kinds import species, values
+
+import clearwood as cw
+from clearwood.exceptions import InputError
+from clearwood.references import BayesianBootstrapForest, ForestReference
+
+
+def test_a_root_alone_is_rubins_bayesian_bootstrap():
+    """Weighted means have the mean of the data, and its variance over n + 1."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(30, 2)), rng.gamma(1.0, size=30)
+    n_draws = 1000
+    forest = BayesianBootstrapForest(
+        X, y, n_draws=n_draws, min_samples_leaf=30, noise_variance=0, random_state=0
+    )
+    draws = forest.draws(X)
+    assert (draws == draws[:, :1]).all()
+    means, exact = draws[:, 0], y.var() / 31
+    # Five standard errors: of a mean, and of a variance of nearly normal draws.
+    assert abs(means.mean() - y.mean()) < 5 * np.sqrt(exact / n_draws)
+    assert abs(means.var() - exact) < 5 * exact * np.sqrt(3 / n_draws)
+
+
+def test_shares_of_classes_have_a_beta_posterior():
+    X, y = np.zeros((20, 1)), np.repeat(["no", "yes"], [14, 6])
+    forest = BayesianBootstrapForest(X, y, n_draws=1000, random_state=0)
+    yes = forest.draws(X[:1])[:, 0, 1]
+    # Beta(6, 14); the ordinary bootstrap has 21 values only, and nearly its variance.
+    assert len(np.unique(yes)) == 1000
+    exact = 0.3 * 0.7 / 21
+    assert abs(yes.mean() - 0.3) < 5 * np.sqrt(exact / 1000)
+    assert abs(yes.var() - exact) < 5 * exact * np.sqrt(3 / 1000)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_what_is_predicted_varies_as_new_rows_do(seed):
+    """Noise of the forest, and of its trees, add up to the error on new rows."""
+    X, y = make_friedman1(1000, noise=2.0, random_state=seed)
+    reference = cw.reference(None, X[:400], y[:400], n_draws=60, random_state=seed)
+    mean, variance, noise = reference.mean_and_variance(X[400:])
+    error = np.mean((y[400:] - mean) ** 2)
+    # The error of 600 rows is known to 6 %, its estimate from 400 rows to 7 %.
+    assert 0.7 < np.mean(variance + noise) / error < 1.4
+    assert variance.min() > 0 and error < y.var() / 2
+    assert (noise == noise[0]).all()
+
+
+def test_noise_of_the_bootstrap_is_of_smaller_forests_on_other_rows():
+    X, y = values()
+    settings = {"n_draws": 25, "min_samples_leaf": 3, "random_state": 4}
+    excess = []
+    for train, test in KFold(5, shuffle=True, random_state=4).split(X):
+        fold = BayesianBootstrapForest(
+            X.iloc[train], y[train], noise_variance=0, **settings
+        )
+        draws = fold.draws(X.iloc[test])
+        excess.append((y[test] - draws.mean(axis=0)) ** 2 - draws.var(axis=0))
+    forest = BayesianBootstrapForest(X, y, **settings)
+    expected = np.mean(np.concatenate(excess))
+    assert expected > 0
+    np.testing.assert_allclose(forest.noise_variance(X), expected)
+
+
+def test_draws_of_the_bootstrap_differ_more_where_there_are_fewer_rows():
+    X, y = make_friedman1(1200, random_state=0)
+    few, many = (
+        BayesianBootstrapForest(X[:n], y[:n], n_draws=30, noise_variance=0)
+        for n in (60, 1200)
+    )
+    spread = [r.mean_and_variance(X)[1].mean() for r in (few, many)]
+    assert spread[0] > 1.5 * spread[1]
+
+
+def test_labels_are_split_and_new_ones_are_none_of_them():
+    hue = np.tile(["red", "blue", "green"], 20)
+    X = pd.DataFrame({"hue": hue, "size": np.arange(60.0)})
+    y = np.where(hue == "blue", 5.0, 0.0)
+    reference = cw.reference(None, X, y, n_draws=10, random_state=0)
+    np.testing.assert_allclose(reference.draws(X), np.tile(y, (10, 1)), rtol=1e-12)
+    assert reference.noise_variance(X).max() < 1e-20
+    new = X.assign(hue="violet", size=np.nan)
+    assert (reference.draws(new) == 0).all()
+
+
+@pytest.mark.parametrize(
+    ("y", "task"),
+    [
+        ([0.5, 1.5] * 10, "regression"),
+        (list(range(20)), "classification"),
+        (list(range(21)), "regression"),
+        ([True, False] * 10, "classification"),
+        (["a", "b"] * 10, "classification"),
+    ],
+)
+def test_the_task_is_what_the_target_is_for(y, task):
+    X = np.arange(float(len(y)))[:, None]
+    assert BayesianBootstrapForest(X, y, n_draws=2).task == task
+
+
+def test_the_task_may_be_told():
+    X, y = np.eye(20), list(range(4)) * 5
+    numbers = BayesianBootstrapForest(X, y, n_draws=2, task="regression")
+    assert numbers.draws(X).shape == (2, 20)
+
+
+def test_one_class_is_refused():
+    with pytest.raises(InputError, match="'a' in every row"):
+        cw.reference(None, [[0.0], [1.0]], ["a", "a"])
+
+
+# Fitted forests
+
+
+def noise_by_hand(forest, X, y):
+    """Row by row: the squared error out of bag, less the variance of the trees."""
+    excess = []
+    for i in range(len(y)):
+        said = [
+            tree.predict(X[[i]])[0]
+            for tree, bag in zip(forest.estimators_, forest.estimators_samples_)
+            if i not in set(bag.tolist())
+        ]
+        if len(said) > 1:
+            excess.append((y[i] - np.mean(said)) ** 2 - np.var(said))
+    return max(np.mean(excess), 0.0)
+
+
+@pytest.mark.parametrize("settings", [{}, {"max_samples": 0.5}])
+def test_noise_of_a_forest_is_from_rows_out_of_bag(settings):
+    X, y = values()
+    forest = RandomForestRegressor(9, min_samples_leaf=5, random_state=0, **settings)
+    reference = cw.reference(forest, X, y)
+    expected = noise_by_hand(reference.model, X.to_numpy(), y)
+    assert expected > 0
+    np.testing.assert_allclose(reference.noise_variance(X), expected)
+    np.testing.assert_allclose(
+        reference.draws(X).mean(axis=0), reference.model.predict(X)
+    )
+
+
+def test_noise_of_a_forest_needs_its_own_rows():
+    X, y = values()
+    forest = RandomForestRegressor(5, random_state=0).fit(X, y)
+    assert not ForestReference(forest).noise_variance(X).any()
+    assert (ForestReference(forest, noise_variance=3.0).noise_variance(X) == 3).all()
+    with pytest.raises(InputError, match="rows that it was fitted to"):
+        cw.reference(forest, X[:40], y[:40])
+
+
+def test_classes_of_a_forest_keep_their_order():
+    X, y = species()
+    forest = RandomForestClassifier(7, random_state=0).fit(X, y)
+    mean, variance, noise = cw.reference(forest, X, y).mean_and_variance(X)
+    np.testing.assert_allclose(mean, forest.predict_proba(X), atol=1e-12)
+    assert mean.shape == variance.shape and noise.shape == (len(y),)
+
+
+def test_a_forest_of_several_targets_is_refused():
+    X, y = values()
+    forest = RandomForestRegressor(3).fit(X, np.column_stack([y, y]))
+    with pytest.raises(InputError, match="2 targets"):
+        cw.reference(forest)
