@@ -15,7 +15,7 @@ _HOME = {
     "BornAgainTreeClassifier": "simplifiers",
     "BornAgainTreeRegressor": "simplifiers",
     "CategorySet": "rules",
-    "DifferenceDisplay": "projection.t_test_display",
+    "DifferenceDisplay": "projection.judging.t_test_display",
     "DistilledTreeClassifier": "simplifiers",
     "DistilledTreeRegressor": "simplifiers",
     "Explanation": "rules.explain",

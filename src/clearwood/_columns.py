@@ -21,7 +21,7 @@ DATES = (
 NUMBERS = (Real, Decimal, np.bool_)
 
 
-def features_of(X: Any, counted: np.ndarray) -> FeatureSpace:
+def features_of(X: Any, counted: np.ndarray | None = None) -> FeatureSpace:
     """Names of a table's columns, and the categories of those that hold labels.
 
     A column holds labels where its type says so (the categories of pandas and polars,
@@ -29,9 +29,9 @@ def features_of(X: Any, counted: np.ndarray) -> FeatureSpace:
 
     Parameters
     ----------
-    X : ndarray or frame of shape (n_rows, n_features)
-    counted : ndarray of bool of shape (n_rows,)
-        Rows whose categories count as seen.
+    X : array-like or frame of shape (n_rows, n_features)
+    counted : ndarray of bool of shape (n_rows,), optional
+        Rows whose categories count as seen; by default all.
 
     Returns
     -------
@@ -47,12 +47,14 @@ def features_of(X: Any, counted: np.ndarray) -> FeatureSpace:
     --------
     >>> import pandas as pd
     >>> frame = pd.DataFrame({"size": [1.5, 2.0], "hue": ["red", None]})
-    >>> features_of(frame, np.array([True, True])).categories
+    >>> features_of(frame).categories
     (None, ('red',))
     """
     if not is_frame(X):
-        return FeatureSpace.numeric(X.shape[1])
+        return FeatureSpace.numeric(np.shape(X)[1])
     import narwhals as nw
+
+    counted = np.ones(X.shape[0], dtype=bool) if counted is None else counted
 
     frame = nw.from_native(X, eager_only=True)
     categories = []

@@ -4,16 +4,16 @@ from clearwood.projection.estimators import (
     ProjectedTreeClassifier,
     ProjectedTreeRegressor,
 )
-from clearwood.projection.local import LocalExplanation, explain_local
-from clearwood.projection.logistic import (
-    ProjectedLinearRegression,
-    ProjectedLogisticRegression,
-)
-from clearwood.projection.t_tests import MethodComparison, compare_methods
-from clearwood.projection.tree_stability import (
+from clearwood.projection.judging.t_tests import MethodComparison, compare_methods
+from clearwood.projection.judging.tree_stability import (
     TreeStability,
     tree_dissimilarity,
     tree_stability,
+)
+from clearwood.projection.local.explanation import LocalExplanation, explain_local
+from clearwood.projection.logistic import (
+    ProjectedLinearRegression,
+    ProjectedLogisticRegression,
 )
 
 __all__ = [

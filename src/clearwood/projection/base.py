@@ -155,7 +155,7 @@ class ProjectedTree(BaseEstimator):
         answers: Answers,
     ) -> Training:
         """The rows, in bins of their values."""
-        features = features_of(X, np.ones(X.shape[0], dtype=bool))
+        features = features_of(X)
         encoded = features.encode(X)
         classes = self.reference_.classes
         said = answers.mean

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from clearwood.exceptions import InputError
 from clearwood.plotting.style import COLOURS, QUIET, plain
 from clearwood.projection.base import ProjectedTree
-from clearwood.projection.local import LocalExplanation
+from clearwood.projection.local.explanation import LocalExplanation
 from clearwood.projection.sizes import SizePath
 
 COVERAGE = (0.9, 0.5)

@@ -107,7 +107,7 @@ class _ProjectedLinear(BaseEstimator):
             self.classes_ = np.asarray(found.classes)
             if y is not None:
                 class_positions(self.classes_, y)
-        features = features_of(X, np.ones(len(weight), dtype=bool))
+        features = features_of(X)
         encoded = features.encode(X)
         answers = ask(found, X)
         self.reference_ = found

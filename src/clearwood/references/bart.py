@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from clearwood._columns import features_of
 from clearwood._features import FeatureSpace
 from clearwood.exceptions import InputError
 from clearwood.references.base import Reference, fixed_seed
@@ -14,7 +15,6 @@ from clearwood.references.tabular import (
     as_numbers,
     check_rows_of,
     choose_task,
-    columns_of,
 )
 
 GROW_FROM_ROOT = 10
@@ -94,7 +94,7 @@ class BartReference(Reference):
         }
         self.task = "regression" if task == "regression" else "classification"
         self.n_draws, self.description = n_draws, f"BART, {n_draws} draws"
-        self.features = columns_of(X)
+        self.features = features_of(X)
         rows = self._numbers(X)
         if task == "regression":
             self._models = [self._sample(rows, target, "continuous", "identity", seed)]

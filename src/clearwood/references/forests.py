@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.base import is_classifier
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
+from clearwood._columns import features_of
 from clearwood._features import FeatureSpace
 from clearwood._numeric import spawn_generators
 from clearwood._validation import check_target
@@ -23,7 +24,6 @@ from clearwood.references.tabular import (
     as_numbers,
     check_rows_of,
     choose_task,
-    columns_of,
     count_rows,
 )
 
@@ -95,7 +95,7 @@ class BayesianBootstrapForest(Reference):
         }
         self.n_draws = n_draws
         self.description = f"Bayesian bootstrap forest, {n_draws} draws"
-        self.features = columns_of(X)
+        self.features = features_of(X)
         self._make: Any = DecisionTreeRegressor
         if task == "classification":
             self.classes, target = np.unique(target, return_inverse=True)

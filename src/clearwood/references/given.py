@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from clearwood._features import is_missing
+from clearwood._cells import is_missing
 from clearwood.exceptions import InputError
 from clearwood.references.base import Reference, check_noise
 from clearwood.references.checks import check_draws

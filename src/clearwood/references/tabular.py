@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from clearwood._features import FeatureSpace, is_frame, is_missing
+from clearwood._features import FeatureSpace, is_frame
 from clearwood._validation import check_target
 from clearwood.exceptions import InputError
 
@@ -28,20 +28,6 @@ def row_slices(n_rows: int, size: int) -> Iterator[slice]:
 
 
 # Columns
-
-
-def columns_of(X: Any) -> FeatureSpace:
-    """Names of a table's columns, and the categories of those that are no numbers."""
-    if not is_frame(X):
-        return FeatureSpace.numeric(np.shape(X)[1])
-    import narwhals as nw
-
-    categories = []
-    for column in nw.from_native(X, eager_only=True).iter_columns():
-        number = column.dtype.is_numeric() or column.dtype == nw.Boolean
-        labels = {cell for cell in column.to_list() if not is_missing(cell)}
-        categories.append(None if number else tuple(sorted(labels, key=str)))
-    return FeatureSpace(tuple(str(name) for name in X.columns), tuple(categories))
 
 
 def columns_read_by(model: Any, X: Any = None) -> FeatureSpace | None:
@@ -102,8 +88,9 @@ def as_numbers(X: Any, features: FeatureSpace) -> np.ndarray:
     Examples
     --------
     >>> import pandas as pd
+    >>> from clearwood._columns import features_of
     >>> frame = pd.DataFrame({"size": [1.5, 2.0], "hue": ["red", "blue"]})
-    >>> as_numbers(frame, columns_of(frame))
+    >>> as_numbers(frame, features_of(frame))
     array([[1.5, 0. , 1. ],
            [2. , 1. , 0. ]])
     """

@@ -13,13 +13,13 @@ from typing import Any
 
 import numpy as np
 
+from clearwood._columns import features_of
 from clearwood._features import FeatureSpace
 from clearwood._numeric import kernel
 from clearwood.ensembles import TreeEnsemble, read_ensemble
 from clearwood.ensembles.casts import float64_cut_of_float32_test
 from clearwood.exceptions import InputError
 from clearwood.metatree.growing.from_ensemble import from_ensemble_tree
-from clearwood._columns import features_of
 from clearwood.metatree.posterior.structure import Structure
 
 FAR = 2.0**10

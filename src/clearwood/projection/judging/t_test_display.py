@@ -10,7 +10,7 @@ from clearwood.plotting.style import COLOURS, QUIET
 from clearwood.rules.conditions import number_text, probability_text
 
 if TYPE_CHECKING:
-    from clearwood.projection.t_tests import MethodComparison
+    from clearwood.projection.judging.t_tests import MethodComparison
 
 SOLID = 0.55
 """How solid the areas are."""

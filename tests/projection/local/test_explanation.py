@@ -7,7 +7,7 @@ import pytest
 import clearwood as cw
 from clearwood._features import FeatureSpace
 from clearwood.exceptions import InputError
-from clearwood.projection.neighbours import Neighbourhood
+from clearwood.projection.local.neighbours import Neighbourhood
 from clearwood.references import Reference
 
 

@@ -17,12 +17,12 @@ from scipy.optimize import minimize_scalar
 from scipy.special import gammaln, stdtr, stdtrit
 
 from clearwood.exceptions import InputError
-from clearwood.projection.best import Curve, paired, two_groups
+from clearwood.projection.judging.best import Curve, paired, two_groups
 from clearwood.rules.conditions import number_text, probability_text
 from clearwood.rules.rule import wrapped
 
 if TYPE_CHECKING:
-    from clearwood.projection.t_test_display import DifferenceDisplay
+    from clearwood.projection.judging.t_test_display import DifferenceDisplay
 
 TESTS = ("correlated", "paired", "two_groups")
 FEWEST, MOST = 3, 500
@@ -128,7 +128,7 @@ class MethodComparison:
 
     def plot(self, ax: Any = None) -> DifferenceDisplay:
         """Draw the posterior of the difference: :class:`DifferenceDisplay`."""
-        from clearwood.projection.t_test_display import DifferenceDisplay
+        from clearwood.projection.judging.t_test_display import DifferenceDisplay
 
         return DifferenceDisplay.from_comparison(self).plot(ax)
 

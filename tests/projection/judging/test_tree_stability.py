@@ -14,7 +14,7 @@ from tests.projection import naive
 import clearwood as cw
 from clearwood.exceptions import InputError
 from clearwood.projection import tree_dissimilarity, tree_stability
-from clearwood.projection.tree_stability import compare_trees, place_questions
+from clearwood.projection.judging.tree_stability import compare_trees, place_questions
 from clearwood.rules import CategorySet, FeatureSpace, Interval, Question, Rule, Tree
 
 SEEDS = st.integers(0, 2**32 - 1)

@@ -19,7 +19,7 @@ from clearwood._columns import features_of
 from clearwood._features import FeatureSpace, is_frame
 from clearwood.exceptions import InputError
 from clearwood.projection.answers import Answers, ask
-from clearwood.projection.neighbours import Neighbourhood, decoded
+from clearwood.projection.local.neighbours import Neighbourhood, decoded
 from clearwood.projection.terms import Terms, fit_linear
 from clearwood.projection.trees import (
     project_trees,
@@ -179,7 +179,7 @@ def explain_local(
             "example the reference's training rows."
         )
     rows = rows if is_frame(rows) else np.asarray(rows)
-    features = features_of(rows, np.ones(len(rows), dtype=bool))
+    features = features_of(rows)
     row = features.encode(_as_table(x, rows))
     around = Neighbourhood.of(row[0], features.encode(rows), features, width)
     part = n_neighbours // N_PARTS

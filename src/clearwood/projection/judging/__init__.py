@@ -1,0 +1,1 @@
+"""Which of two methods is better, and how stable a tree is."""
