@@ -121,11 +121,11 @@ class GaussianProcessReference(_DrawnOnce):
     def noise_variance(self, X: Any) -> np.ndarray:
         """Noise, and what functions may vary by given their values at landmarks."""
         rows, kernel = self.features.encode(X), self.model.kernel_
-        among = kernel(rows, self.landmarks) @ self._root
-        left = kernel.diag(rows) - self._white_noise(rows) - np.sum(among**2, axis=1)
-        noise = np.mean(self.model.alpha) + self._white_noise(rows)
+        white = self._white_noise(rows)
+        drawn = np.sum((kernel(rows, self.landmarks) @ self._root) ** 2, axis=1)
+        left = np.maximum(kernel.diag(rows) - white - drawn, 0.0)
         scale = target_scale(self.model)[1]
-        total = scale**2 * (noise + np.maximum(left, 0.0))
+        total = scale**2 * (np.mean(self.model.alpha) + white + left)
         return np.broadcast_to(total, (self.n_draws, len(rows)))
 
     def _white_noise(self, rows: np.ndarray) -> np.ndarray:
