@@ -88,6 +88,9 @@ class FeatureSpace:
                 f"missing_at for {n} features; give one each per feature, or none."
             )
         check_distinct(self.names)
+        check_text(self.names, "The feature")
+        for name, labels in zip(self.names, self.categories):
+            check_text(labels or (), f"A category of {name!r},")
 
     @classmethod
     def numeric(
@@ -327,6 +330,35 @@ def check_distinct(names: Sequence[str]) -> None:
             f"Feature names must differ, found more than once: {twice}. "
             "Rename these columns."
         )
+
+
+def check_text(texts: Collection[Any], what: str) -> None:
+    r"""Refuse names and labels that no file can hold and no screen can show.
+
+    Halves of characters (lone surrogates) are what Python makes of bytes that are no
+    text. Refused where they come in, they need no care anywhere else.
+
+    Examples
+    --------
+    >>> check_text(["elm é", "a\udc80"], "The feature")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    clearwood.exceptions.InputError: The feature 'a\udc80' holds half a character ...
+    """
+    try:
+        "".join(text for text in texts if isinstance(text, str)).encode()
+    except UnicodeEncodeError:
+        broken = next(
+            text for text in texts if isinstance(text, str) and not _is_whole(text)
+        )
+        raise InputError(
+            f"{what} {broken!r} holds half a character (a lone surrogate), which "
+            "cannot be written. Read the data again in the right encoding, or rename "
+            "it."
+        ) from None
+
+
+def _is_whole(text: str) -> bool:
+    return not any("\ud800" <= letter <= "\udfff" for letter in text)
 
 
 def printable(text: str) -> str:

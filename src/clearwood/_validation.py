@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from clearwood._cells import EXACT, frame_cells, is_missing
-from clearwood._features import FeatureSpace, check_distinct, is_frame
+from clearwood._features import FeatureSpace, check_distinct, check_text, is_frame
 from clearwood.exceptions import InputError
 
 
@@ -39,7 +39,9 @@ def check_table(estimator: Any, X: Any, *, reset: bool) -> Any:
             estimator, X, reset=reset, dtype="numeric", ensure_all_finite=False
         )
         return _with_large_numbers(X, table)
-    check_distinct([str(name) for name in X.columns])
+    names = [str(name) for name in X.columns]
+    check_distinct(names)
+    check_text(names, "The column")
     validate_data(estimator, X, reset=reset, skip_check_array=True)
     if X.shape[0] == 0 or X.shape[1] == 0:
         raise InputError(
@@ -95,6 +97,7 @@ def check_target(
         raise InputError(f"Input {name} contains infinity; drop or correct these rows.")
     if not numeric:
         check_classification_targets(values)
+        check_text(set(cells), f"The label in {name}")
         return values
     if values.dtype.kind not in "fiub":
         try:

@@ -8,11 +8,11 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from clearwood._features import FeatureSpace, warned_once
+from clearwood._features import FeatureSpace, check_text, warned_once
 from clearwood._validation import check_target, check_weight
 from clearwood.exceptions import InputError
 from clearwood.rules.exports.exportable import Exportable
-from clearwood.rules.rule import Rule, prediction_text, wrapped
+from clearwood.rules.rule import Rule, check_rule, prediction_text, wrapped
 from clearwood.rules.scores import RuleScores, fidelity, prediction_error
 
 
@@ -81,31 +81,11 @@ class RuleSet(Exportable, ABC):
     def __post_init__(self) -> None:
         if self.otherwise.conditions:
             raise InputError("The rule `otherwise` must have no conditions.")
-        n_shares = len(self.classes) if self.lines_predict else 0
-        n_scores = len(self.classes) - n_shares
+        check_text((self.target,), "The target")
+        check_text(self.classes, "The class")
+        check_text((*self.about, *self.about.values()), "What the rules are about,")
         for number, rule in enumerate(self, start=1):
-            if len(rule.probabilities) != n_shares:
-                raise InputError(
-                    f"A rule has {len(rule.probabilities)} class probabilities; "
-                    f"here it must have {n_shares}, one per class that is told of by "
-                    "shares."
-                )
-            if len(rule.scores) != n_scores:
-                raise InputError(
-                    f"A rule has {len(rule.scores)} scores; here it must have "
-                    f"{n_scores}, one per class of a sum."
-                )
-            if rule.weight != 1.0 and not self.has_weights:
-                raise InputError(
-                    f"Rule {number} has the weight {rule.weight!r}; rules have weights "
-                    "only in a RuleAverage."
-                )
-            for condition in rule.conditions:
-                if not 0 <= condition.feature < self.features.n_features:
-                    raise InputError(
-                        f"A rule asks feature {condition.feature}, but there are "
-                        f"{self.features.n_features} features."
-                    )
+            check_rule(rule, number, self)
 
     @property
     def task(self) -> str:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from clearwood._cells import EXACT
-from clearwood._features import FeatureSpace
+from clearwood._features import FeatureSpace, check_text
 from clearwood.exceptions import InputError
 from clearwood.rules.exports.questions import (
     NumberQuestion,
@@ -412,13 +412,7 @@ def _kind(label: Any) -> str:
 
 
 def _check_text(text: str, what: str) -> None:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        raise InputError(
-            f"Cannot write SQL: {what} {text!r} holds half a character (a lone "
-            "surrogate); rename it."
-        ) from None
+    check_text((text,), f"Cannot write SQL: {what}")
     if "\0" in text:
         raise InputError(
             f"Cannot write SQL: {what} {text!r} holds a NUL character, which databases "
