@@ -22,7 +22,7 @@ class PoorFidelityWarning(UserWarning):
 
 
 class UnknownCategoriesWarning(UserWarning):
-    """No cell of a column is a category that the model knows."""
+    """No cell of a column, or hardly one, is a category that the model knows."""
 
 
 class InterruptedFitWarning(UserWarning):
@@ -35,6 +35,10 @@ class CheckpointWarning(UserWarning):
 
 class CollapsedWeightsWarning(UserWarning):
     """Weights leave a few trees of a forest in effect."""
+
+
+class LostDigitsWarning(UserWarning):
+    """Numbers that were taken out were too large for what is left to be exact."""
 
 
 class PoorMixingWarning(UserWarning):

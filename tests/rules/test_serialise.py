@@ -262,6 +262,7 @@ def test_what_is_no_rule_set_is_refused(text):
         RuleSet.from_json(text)
 
 
+@pytest.mark.filterwarnings("ignore::clearwood.exceptions.UnknownCategoriesWarning")
 def test_mutants_are_refused_or_sound():
     """Byte edits: a ModelFormatError, or a rule set that predicts; nothing else."""
     rng = np.random.default_rng(0)

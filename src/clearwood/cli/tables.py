@@ -61,7 +61,9 @@ def _read_table_of(features: FeatureSpace, path: str) -> pd.DataFrame:
         name, how = names[d], features.lookup[d]
         space = FeatureSpace((name,), (features.categories[d],), lookup=(how,))
         known, known_as_text = (
-            np.count_nonzero(space.encode(read[[name]]) >= 0) for read in (table, texts)
+            # Only a trial: of what is unknown, whoever predicts warns.
+            np.count_nonzero(space.encode(read[[name]], asked=()) >= 0)
+            for read in (table, texts)
         )
         if known_as_text > known:
             table[name] = texts[name]

@@ -178,8 +178,6 @@ def from_archive(top: Place, array: Callable[..., np.ndarray]) -> Any:
         if not np.array_equal(np.unique(estimator.classes_), estimator.classes_):
             raise ModelFormatError("classes: expected labels of one type, in order.")
     with np.errstate(all="ignore"):
-        if not kind.startswith("MetaTree"):
-            estimator._refresh()
         known = np.isfinite(estimator.log_evidence_).all()
     if not known:
         raise ModelFormatError("leaf, own: numbers too large or small to learn from.")
@@ -231,7 +229,8 @@ def _load_forest(
         raise ModelFormatError("g: leaves do not ask.")
     forest.restore(own, g)
     estimator = kind(ensemble, leaf=leaf, weights=weights)
-    estimator._forest, estimator.estimator_ = forest, ensemble
+    estimator.estimator_ = ensemble
+    estimator._put(forest)
     return estimator
 
 

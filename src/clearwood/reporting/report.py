@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from clearwood._features import check_text
+from clearwood._features import check_text, warned_once
 from clearwood._files import check_writable, write_text
 from clearwood._html import render
 from clearwood.comparison.frontier import Frontier
@@ -13,6 +13,7 @@ from clearwood.reporting.frontier import summarize_frontier
 from clearwood.reporting.summary import summarize
 
 
+@warned_once()
 def report(
     result: Any,
     path: Any,

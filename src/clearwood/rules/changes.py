@@ -13,11 +13,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from clearwood._features import FeatureSpace
+from clearwood._features import FeatureSpace, label_text
 from clearwood.rules.conditions import (
     Condition,
     Interval,
-    label_text,
     name_text,
     number_text,
     shortest_between,

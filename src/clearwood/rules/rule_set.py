@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from clearwood._features import FeatureSpace, check_text
+from clearwood._features import FeatureSpace, check_text, warned_once
 from clearwood._validation import check_target, check_weight
 from clearwood.exceptions import InputError
 from clearwood.rules.exports.exportable import Exportable
@@ -123,6 +123,22 @@ class RuleSet(Exportable, ABC):
     def __iter__(self):
         return iter((*self.rules, self.otherwise))
 
+    def encode(self, X: Any) -> np.ndarray:
+        """A table as the rules read it, see :meth:`FeatureSpace.encode`.
+
+        Warns of unknown categories in columns that the rules ask.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_features)
+        """
+        asked = {c.feature for rule in self.rules for c in rule.conditions}
+        return self.features.encode(X, asked)
+
     def matches(self, X: Any) -> np.ndarray:
         """Which rules each row satisfies.
 
@@ -135,7 +151,7 @@ class RuleSet(Exportable, ABC):
         ndarray of bool of shape (n_samples, n_rules - 1)
             One column per rule, without ``otherwise``.
         """
-        return self.matches_encoded(self.features.encode(X))
+        return self.matches_encoded(self.encode(X))
 
     def matches_encoded(self, encoded: np.ndarray) -> np.ndarray:
         """As :meth:`matches`, for a table that ``features.encode`` made."""
@@ -154,7 +170,7 @@ class RuleSet(Exportable, ABC):
         ndarray of int of shape (n_samples,)
             0 for the first rule; ``n_rules - 1`` for ``otherwise``.
         """
-        return self.apply_encoded(self.features.encode(X))
+        return self.apply_encoded(self.encode(X))
 
     @abstractmethod
     def apply_encoded(self, encoded: np.ndarray) -> np.ndarray:
@@ -178,7 +194,7 @@ class RuleSet(Exportable, ABC):
         ndarray of shape (n_samples,)
             Class labels, or values.
         """
-        return self.predict_encoded(self.features.encode(X))
+        return self.predict_encoded(self.encode(X))
 
     @abstractmethod
     def predict_encoded(self, encoded: np.ndarray) -> np.ndarray:
@@ -200,7 +216,7 @@ class RuleSet(Exportable, ABC):
         """
         if not self.classes:
             raise InputError("These rules predict a number; they have no classes.")
-        return self.probabilities_encoded(self.features.encode(X))
+        return self.probabilities_encoded(self.encode(X))
 
     @abstractmethod
     def probabilities_encoded(self, encoded: np.ndarray) -> np.ndarray:
@@ -256,6 +272,7 @@ class RuleSet(Exportable, ABC):
         """As :meth:`says`, with as much of it as a picture has room for."""
         return self.says(rule)
 
+    @warned_once()
     def evaluate(self, X: Any, y: Any = None, *, teacher: Any = None) -> RuleScores:
         """Score the printed rules.
 
@@ -273,7 +290,7 @@ class RuleSet(Exportable, ABC):
         -------
         RuleScores
         """
-        encoded = self.features.encode(X)
+        encoded = self.encode(X)
         if len(encoded) == 0:
             raise InputError("Cannot score rules on an empty table; give some rows.")
         matches = self.matches_encoded(encoded)
@@ -294,6 +311,7 @@ class RuleSet(Exportable, ABC):
             n_literals=self.n_literals,
         )
 
+    @warned_once()
     def described_on(
         self,
         X: Any,
@@ -339,7 +357,7 @@ class RuleSet(Exportable, ABC):
         """
         from clearwood.rules.statistics import described
 
-        encoded = self.features.encode(X)
+        encoded = self.encode(X)
         if len(encoded) == 0:
             raise InputError("X is empty: it has no rows to describe rules on.")
         taught = self.taught_by(teacher, X, len(encoded))

@@ -143,6 +143,8 @@ def share_interval(hits: np.ndarray, weight: np.ndarray) -> tuple[float, float]:
 
 def share_interval_of(share: float, n: float) -> tuple[float, float]:
     """Wilson's 95 % interval of a share among ``n`` rows."""
+    if n < 1e-100:  # Next to no row says nothing, and its inverse has no square.
+        return 0.0, 1.0
     z = NORMAL
     centre = (share + z * z / (2 * n)) / (1 + z * z / n)
     half = z / (1 + z * z / n) * math.sqrt(share * (1 - share) / n + (z / (2 * n)) ** 2)

@@ -51,6 +51,7 @@ def asked(rule_set, rows, dialect="standard", *, probabilities=False):
     return [row[-width:] for row in said]
 
 
+@pytest.mark.filterwarnings("ignore::clearwood.exceptions.UnknownCategoriesWarning")
 @settings(max_examples=150)
 @given(st.data())
 def test_sqlite_says_what_predict_says(data):
@@ -61,6 +62,7 @@ def test_sqlite_says_what_predict_says(data):
     assert said == rules.predict(rows).tolist()
 
 
+@pytest.mark.filterwarnings("ignore::clearwood.exceptions.UnknownCategoriesWarning")
 @settings(max_examples=80)
 @given(st.data())
 def test_probabilities(data):
@@ -72,6 +74,7 @@ def test_probabilities(data):
     np.testing.assert_allclose(shares, rules.predict_proba(rows), rtol=1e-12, atol=0)
 
 
+@pytest.mark.filterwarnings("ignore::clearwood.exceptions.UnknownCategoriesWarning")
 @settings(max_examples=60)
 @given(st.data())
 def test_without_a_table_it_is_an_expression(data):

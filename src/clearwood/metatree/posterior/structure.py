@@ -109,6 +109,11 @@ class Structure(TreeShape):
         """Number of features of a row."""
         return self.coder.features.n_features
 
+    @property
+    def asked(self) -> set[int]:
+        """The features that some node asks about."""
+        return set(np.unique(self.feature[~self.is_leaf]).tolist())
+
     @cached_property
     def routing(self) -> tuple[np.ndarray, np.ndarray, bool, int, int]:
         """What the kernel needs to send rows down; see ``make_ways``."""
