@@ -161,7 +161,7 @@ def _read_json(data: bytes, name: str) -> TreeEnsemble:
     if "learner" in keys:
         return _reader_of("xgboost").read_document(top)
     if "oblivious_trees" in keys or "trees" in keys:
-        return _reader_of("catboost").read_document(top)
+        return _reader_of("catboost").read_document(top, size=len(data))
     if "tree_info" in keys:
         raise ModelFormatError(
             f"{name}: this is LightGBM's JSON dump, which is made for display. Save "

@@ -52,8 +52,6 @@ class LearnsByStatistics(BaseEstimator):
     def _as_numbers(self, y: np.ndarray) -> np.ndarray:
         return y
 
-    # The parameters may hold fitted models, which keep their own settings.
-    @fit_context(prefer_skip_nested_validation=False)
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """Choose the structure, and learn all rows.
 
@@ -73,6 +71,7 @@ class LearnsByStatistics(BaseEstimator):
         """
         return self._fit(X, y, sample_weight, None)
 
+    @fit_context
     @warned_once()
     def _fit(self, X: Any, y: Any, sample_weight: Any, classes: Any) -> Any:
         X, y, weight = self._check_rows(X, y, sample_weight, reset=True)
@@ -267,7 +266,6 @@ class LearnsClasses(ClassifierMixin, LearnsByStatistics):
         """
         if self._is_fitted():
             return self._more(X, y, sample_weight)
-        self._validate_params()
         return self._fit(X, y, sample_weight, classes)
 
     def predict(self, X: Any) -> np.ndarray:
@@ -323,7 +321,6 @@ class LearnsValues(RegressorMixin, LearnsByStatistics):
         """
         if self._is_fitted():
             return self._more(X, y, sample_weight)
-        self._validate_params()
         return self._fit(X, y, sample_weight, None)
 
     def log_density(self, X: Any, y: Any) -> np.ndarray:

@@ -91,8 +91,7 @@ class RulesFromEnsemble(BaseEstimator):
             tags.input_tags.allow_nan = get_tags(inner).input_tags.allow_nan
         return tags
 
-    # A fitted ensemble in `estimator` keeps its own settings.
-    @fit_context(prefer_skip_nested_validation=False)
+    @fit_context
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
         """Find the rules.
 
