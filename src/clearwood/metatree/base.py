@@ -246,6 +246,7 @@ class LearnsClasses(ClassifierMixin, LearnsByStatistics):
             )
         return code
 
+    @fit_context(prefer_skip_nested_validation=False)
     def partial_fit(
         self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
     ) -> Any:
@@ -265,7 +266,6 @@ class LearnsClasses(ClassifierMixin, LearnsByStatistics):
         """
         if self._is_fitted():
             return self._more(X, y, sample_weight)
-        self._validate_params()
         return self._fit(X, y, sample_weight, classes)
 
     def predict(self, X: Any) -> np.ndarray:
@@ -304,6 +304,7 @@ class LearnsValues(RegressorMixin, LearnsByStatistics):
 
     _task = "regression"
 
+    @fit_context(prefer_skip_nested_validation=False)
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """Learn more rows; the first call chooses the structure, which then stays.
 
@@ -321,7 +322,6 @@ class LearnsValues(RegressorMixin, LearnsByStatistics):
         """
         if self._is_fitted():
             return self._more(X, y, sample_weight)
-        self._validate_params()
         return self._fit(X, y, sample_weight, None)
 
     def log_density(self, X: Any, y: Any) -> np.ndarray:
