@@ -22,11 +22,15 @@ class PoorFidelityWarning(UserWarning):
 
 
 class UnknownCategoriesWarning(UserWarning):
-    """No cell of a column is a category that the model knows."""
+    """No cell of a column, or hardly one, is a category that the model knows."""
 
 
 class InterruptedFitWarning(UserWarning):
     """A fit was stopped early and holds what was done until then."""
+
+
+class CheckpointWarning(UserWarning):
+    """A checkpoint could not be written; the run goes on without it."""
 
 
 class CollapsedWeightsWarning(UserWarning):

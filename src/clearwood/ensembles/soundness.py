@@ -103,8 +103,9 @@ def _check_shapes(e: FlatTrees) -> None:
 
 def _check_roots(e: FlatTrees) -> None:
     expected_first = e.n_trees == 0 or e.roots[0] == 0
-    # Compared, as differences of far numbers overflow.
-    in_order = np.all(e.roots[1:] > e.roots[:-1]) and np.all(e.roots < e.n_nodes)
+    # Compared, not subtracted: differences of hostile numbers would overflow.
+    rising = np.all(e.roots[1:] > e.roots[:-1])
+    in_order = rising and np.all(e.roots < e.n_nodes)
     if not expected_first or not in_order or (e.n_nodes > 0) != (e.n_trees > 0):
         refuse_damaged(
             "roots", f"{e.roots[:5].tolist()}...", "0, then rising positions of nodes"

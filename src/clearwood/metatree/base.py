@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from clearwood._estimators import fit_context
-from clearwood._features import FeatureSpace, is_frame
+from clearwood._features import FeatureSpace, is_frame, warned_once
 from clearwood._validation import check_table, check_target, check_weight
 from clearwood.conjugate import LeafModel
 from clearwood.exceptions import InputError, LostDigitsWarning
@@ -52,15 +52,14 @@ class LearnsByStatistics(BaseEstimator):
     def _as_numbers(self, y: np.ndarray) -> np.ndarray:
         return y
 
-    # The parameters may hold fitted models, which keep their own settings.
-    @fit_context(prefer_skip_nested_validation=False)
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """Choose the structure, and learn all rows.
 
         Parameters
         ----------
         X : array-like or frame of shape (n_samples, n_features)
-            Columns of labels are categories; cells may be empty.
+            Columns of texts, and those declared to be of categories (of numbers, too),
+            are categories; cells may be empty.
         y : array-like of shape (n_samples,)
             Labels or values.
         sample_weight : array-like of shape (n_samples,), optional
@@ -72,6 +71,8 @@ class LearnsByStatistics(BaseEstimator):
         """
         return self._fit(X, y, sample_weight, None)
 
+    @fit_context
+    @warned_once()
     def _fit(self, X: Any, y: Any, sample_weight: Any, classes: Any) -> Any:
         X, y, weight = self._check_rows(X, y, sample_weight, reset=True)
         self._find_classes(y, classes)

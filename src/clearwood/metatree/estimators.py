@@ -194,7 +194,7 @@ class _MetaTree(ReadsTrees, LearnsByStatistics):
             searched, tried = True, getattr(structure, "max_features_", None)
             structure = from_sklearn_tree(structure)
         structure = with_names(structure, X)
-        encoded = structure.coder.features.encode(X)
+        encoded = structure.coder.features.encode(X, structure.asked)
         rows = rows_for(structure, leaf, encoded)
 
         def count() -> np.ndarray:
@@ -206,8 +206,9 @@ class _MetaTree(ReadsTrees, LearnsByStatistics):
 
     def _rows(self, X: Any) -> CodedRows:
         tree = self.meta_tree_
-        encoded = tree.structure.coder.features.encode(X)
-        return rows_for(tree.structure, tree.model, encoded)
+        structure = tree.structure
+        encoded = structure.coder.features.encode(X, structure.asked)
+        return rows_for(structure, tree.model, encoded)
 
     def _learn(self, X: Any, target: np.ndarray, weight: np.ndarray) -> None:
         rows = self._rows(X)

@@ -177,6 +177,10 @@ def from_archive(top: Place, array: Callable[..., np.ndarray]) -> Any:
         estimator.classes_ = np.array(classes)
         if not np.array_equal(np.unique(estimator.classes_), estimator.classes_):
             raise ModelFormatError("classes: expected labels of one type, in order.")
+    with np.errstate(all="ignore"):
+        known = np.isfinite(estimator.log_evidence_).all()
+    if not known:
+        raise ModelFormatError("leaf, own: numbers too large or small to learn from.")
     return estimator
 
 

@@ -177,9 +177,8 @@ def mean_interval_of(mean: float, spread: float, n: float) -> tuple[float, float
     """Student's 95 % interval of a mean, from the variance of ``n > 1`` rows."""
     error = math.sqrt(spread / (n - 1))
     half = float(stdtrit(n - 1, (1 + LEVEL) / 2)) * error
-    if not math.isfinite(half):
-        return math.nan, math.nan
-    return mean - half, mean + half
+    low, high = mean - half, mean + half
+    return (low, high) if math.isfinite(high - low) else (math.nan, math.nan)
 
 
 def _effective_number(weight: np.ndarray) -> float:
