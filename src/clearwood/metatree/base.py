@@ -247,7 +247,6 @@ class LearnsClasses(ClassifierMixin, LearnsByStatistics):
             )
         return code
 
-    @fit_context(prefer_skip_nested_validation=False)
     def partial_fit(
         self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
     ) -> Any:
@@ -305,7 +304,6 @@ class LearnsValues(RegressorMixin, LearnsByStatistics):
 
     _task = "regression"
 
-    @fit_context(prefer_skip_nested_validation=False)
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """Learn more rows; the first call chooses the structure, which then stays.
 
