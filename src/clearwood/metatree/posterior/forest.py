@@ -148,8 +148,10 @@ class MetaForest:
         gone = np.zeros_like(own)
         self._teach(gone, X, y, weight)
         # Rows taken out one by one leave the rounding of the largest sums behind.
-        self._most = own if self._most is None else np.maximum(self._most, own)
-        return self._with_statistics(self.model.remove(own, gone, self._most))
+        most = own if self._most is None else np.maximum(self._most, own)
+        forest = self._with_statistics(self.model.remove(own, gone, most))
+        forest._most = most
+        return forest
 
     def with_shard(self, other: MetaForest) -> MetaForest:
         """The forest with what one on the same structures has learned."""

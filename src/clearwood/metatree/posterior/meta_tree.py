@@ -216,10 +216,8 @@ class MetaTree(BareMetaTree):
         gone = self.model.no_rows(self.structure.n_nodes)
         self.model.add_rows(gone, ends, *self._check_rows(ends, y, weight), x)
         # Rows taken out one by one leave the rounding of the largest sums behind.
-        self._most = (
-            self.own if self._most is None else np.maximum(self._most, self.own)
-        )
-        self.own = self.model.remove(self.own, gone, self._most)
+        most = self.own if self._most is None else np.maximum(self._most, self.own)
+        self.own, self._most = self.model.remove(self.own, gone, most), most
         return self
 
     def update_one(self, codes: Any, y: float, x: Any = None) -> float:
