@@ -216,6 +216,17 @@ def test_the_best_of_all_trees_in_other_units():
     )
 
 
+def test_powers_of_two_of_the_weights_grow_the_same_forest():
+    X, y, _ = table()
+    forest = MetaForestRegressor(FOREST)
+    cuts = [
+        forest.fit(X, y, sample_weight=np.full(len(y), w)).ensemble_.cut
+        for w in (2.0, 2.0**-1000, 2.0**300)
+    ]
+    np.testing.assert_array_equal(cuts[1], cuts[0])
+    np.testing.assert_array_equal(cuts[2], cuts[0])
+
+
 def test_targets_without_squares_are_refused():
     X = np.arange(4.0)[:, None]
     with pytest.raises(InputError, match="multiply y"):
