@@ -244,7 +244,12 @@ class RuleSet(Exportable, ABC):
     @property
     @abstractmethod
     def n_rows(self) -> float:
-        """Rows (or their weight) that the statistics are of; NaN where unknown."""
+        """Rows that the statistics are of; NaN where unknown."""
+
+    @property
+    @abstractmethod
+    def total_weight(self) -> float:
+        """The weight of these rows: their number, where no weights were given."""
 
     @property
     @abstractmethod

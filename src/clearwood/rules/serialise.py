@@ -43,6 +43,8 @@ STATISTICS = (
     "high",
     "disagreement",
 )
+ROWS = {"rows": "support", "rows_caught": "caught"}
+"""Numbers of rows, and the weight of the same rows."""
 
 
 def rules_to_json(rule_set: RuleSet) -> str:
@@ -90,8 +92,15 @@ def _rule_to_dict(rule: Rule, rule_set: RuleSet) -> dict[str, Any]:
         "scores": [float(s) for s in rule.scores],
         **({"weight": float(rule.weight)} if rule_set.has_weights else {}),
         **{k: None if math.isnan(v) else float(v) for k, v in numbers.items()},
+        # Where rows have weights; else their number is the weight.
+        **{k: getattr(rule, k) for k, v in ROWS.items() if _differs(rule, k, v)},
         "instead": None if rule.instead is None else plain(rule.instead),
     }
+
+
+def _differs(rule: Rule, rows: str, weight: str) -> bool:
+    known = not math.isnan(getattr(rule, weight))
+    return known and getattr(rule, rows) != getattr(rule, weight)
 
 
 def _condition_to_dict(condition: Condition, features: FeatureSpace) -> dict[str, Any]:
@@ -231,7 +240,7 @@ def _read_rule(
 ) -> Rule:
     place.only(
         "conditions", "prediction", "probabilities", "scores", "instead", *STATISTICS,
-        *["weight"] * kind.has_weights,
+        *ROWS, *["weight"] * kind.has_weights,
     )  # fmt: skip
     conditions = tuple(
         _read_condition(p, features) for p in place["conditions"].items()
@@ -256,8 +265,9 @@ def _read_rule(
         name: math.nan if place[name].value is None else place[name].number()
         for name in STATISTICS
     }
-    for name in ("support", "caught", "spread", "disagreement"):
-        if statistics[name] < 0:
+    statistics |= {name: place[name].number() for name in ROWS if name in place}
+    for name in ("support", "caught", "spread", "disagreement", *ROWS):
+        if statistics.get(name, 0.0) < 0:
             place[name].fail(shown(statistics[name]), "at least 0")
     if statistics["low"] > statistics["high"]:
         place["low"].fail(shown(statistics["low"]), "at most high")
