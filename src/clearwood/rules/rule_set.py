@@ -136,9 +136,7 @@ class RuleSet(Exportable, ABC):
         )
 
     def __hash__(self) -> int:
-        return hash(
-            (type(self), self.rules, self.otherwise, self.features, self.classes)
-        )
+        return hash((type(self), self.rules, self.otherwise, self.features))
 
     def __iter__(self):
         return iter((*self.rules, self.otherwise))
