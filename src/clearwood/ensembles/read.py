@@ -7,7 +7,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from clearwood._documents import Place, parse_json, read_bytes
+from clearwood._documents import Place, parse_json
+from clearwood._files import read_bytes
 from clearwood.ensembles.tree_ensemble import TreeEnsemble
 from clearwood.exceptions import ModelError, ModelFormatError
 

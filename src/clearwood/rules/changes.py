@@ -13,12 +13,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from clearwood._features import FeatureSpace
+from clearwood._features import FeatureSpace, label_text
 from clearwood.rules.conditions import (
     LARGEST,
     Condition,
     Interval,
-    label_text,
     name_text,
     number_text,
     shortest_between,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clearwood._features import UNSEEN, FeatureSpace
+from clearwood._features import UNSEEN, FeatureSpace, label_text
 
 if TYPE_CHECKING:
     from clearwood.rules.bins import FeatureBins
@@ -153,24 +153,6 @@ class CategorySet:
         if not others:
             return f"{name} is anything"
         return _one_of(name, "is not", "not in", others)
-
-
-def label_text(label: Any, lookup: str = "exact") -> str:
-    """A category as it is printed.
-
-    CatBoost takes the number 5 and the text "5" for the same category, so it is
-    printed bare; of some categories its models know nothing but a hash.
-
-    Examples
-    --------
-    >>> label_text("5"), label_text("5", "hash"), label_text(3510494104, "hash")
-    ("'5'", '5', 'hash 3510494104')
-    """
-    if lookup != "hash":
-        return repr(label)
-    if isinstance(label, int):
-        return f"hash {label}"
-    return label if re.fullmatch(r"-?[0-9]+", label, re.ASCII) else repr(label)
 
 
 def _one_of(name: str, is_one: str, is_in: str, choices: list[str]) -> str:

@@ -9,13 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from clearwood._features import UNSEEN, FeatureSpace, is_frame
+from clearwood._features import UNSEEN, FeatureSpace, is_frame, label_text
 from clearwood.exceptions import InputError
 from clearwood.rules.changes import Change, smallest_changes
 from clearwood.rules.conditions import (
     Condition,
     Interval,
-    label_text,
     name_text,
     number_text,
 )
@@ -195,7 +194,7 @@ def explain(
     """
     rules = rules_of(rules, "rules")
     table = _as_table(x)
-    encoded = rules.features.encode(table)
+    encoded = rules.encode(table)
     if len(encoded) == 0:
         raise InputError("Cannot explain an empty table; give one row at least.")
     columns = rules.features.columns(table)
