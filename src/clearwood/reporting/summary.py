@@ -178,7 +178,9 @@ def _facts(
         task = "regression"
     facts.append(("Task", task))
     if not math.isnan(rules.n_rows):
-        facts.append(("Rules learnt from", f"{rules.n_rows:,.6g} rows"))
+        weight = f", weight {rules.total_weight:,.6g}"
+        weighing = weight if rules.total_weight != rules.n_rows else ""
+        facts.append(("Rules learnt from", f"{rules.n_rows:,.0f} rows{weighing}"))
     return facts
 
 

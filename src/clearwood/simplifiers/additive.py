@@ -173,8 +173,7 @@ class AdditiveRulesClassifier(ClassifiesByRules, _AdditiveRules):
         Most lines printed, ``otherwise`` included (here the constant); ``path_`` holds
         the sums of all sizes.
     min_rows : int, default=5
-        Fewest training rows that a rule catches, each counted with its weight but no
-        less than once.
+        Fewest training rows that a rule catches, whatever they weigh.
     target : {"ensemble", "labels"}, default="ensemble"
         What the rules are fitted to: what the ensemble predicts (probabilities, or
         values), so that they explain the model; or the labels.

@@ -215,8 +215,7 @@ class RuleListClassifier(ClassifiesByRules, _RuleList):
         Most lines printed, ``otherwise`` included; ``path_`` holds the lists of all
         sizes.
     min_rows : int, default=5
-        Fewest training rows that a rule catches, each counted with its weight but no
-        less than once.
+        Fewest training rows that a rule catches, whatever they weigh.
     target : {"ensemble", "labels"}, default="ensemble"
         What the rules are fitted to: what the ensemble predicts (probabilities, or
         values), so that they explain the model; or the labels.

@@ -52,6 +52,8 @@ A method adds its own after ``round_cuts``; one that can do without a cap lets
 
 LARGEST_VALUE = 1e140
 """Sums of a billion squares of such values are still numbers."""
+LARGEST_WEIGHT = 1e100
+"""Its inverse is the smallest that the largest row weight may be."""
 
 
 class RulesFromEnsemble(BaseEstimator):
@@ -113,6 +115,7 @@ class RulesFromEnsemble(BaseEstimator):
         X = check_table(self, X, reset=True)
         n_samples, target_name = X.shape[0], getattr(y, "name", None)
         weight = check_weight(sample_weight, n_samples)
+        check_weight_size(weight)
         if y is not None:
             y = check_target(y, n_samples, numeric=self._task == "regression")
         # The ensemble's seed comes first, so that the search does not depend on it.
@@ -216,6 +219,17 @@ def check_range(values: np.ndarray, name: str) -> None:
         raise InputError(
             f"{name} lies between {low:.3g} and {high:.3g}, which cannot be squared in "
             "float64; fit the ensemble to a target in other units."
+        )
+
+
+def check_weight_size(weight: np.ndarray) -> None:
+    """Refuse weights whose sums, or products with squares, would be lost."""
+    largest = float(weight.max())
+    if not 1 / LARGEST_WEIGHT <= largest <= LARGEST_WEIGHT:
+        raise InputError(
+            f"The largest sample_weight is {largest:.3g}; expected one from "
+            f"{1 / LARGEST_WEIGHT:g} to {LARGEST_WEIGHT:g}. Multiply all weights by "
+            "one number."
         )
 
 

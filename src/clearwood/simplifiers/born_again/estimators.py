@@ -136,8 +136,7 @@ class BornAgainTreeClassifier(ClassifiesByRules, _BornAgainTree):
         Most lines printed, ``otherwise`` included: each is a leaf. ``path_`` holds the
         trees of all sizes.
     min_rows : int, default=5
-        Fewest training rows that a rule catches, each counted with its weight but no
-        less than once.
+        Fewest training rows that a rule catches, whatever they weigh.
     target : {"ensemble", "labels"}, default="ensemble"
         What the rules are fitted to: what the ensemble predicts (probabilities, or
         values), so that they explain the model; or the labels.

@@ -229,8 +229,7 @@ class FABRulesClassifier(ClassifiesByRules, _FABRules):
     max_rules : int, default=10
         Most lines printed, ``otherwise`` included.
     min_rows : int, default=5
-        Fewest training rows that a rule catches, each counted with its weight but no
-        less than once.
+        Fewest training rows that a rule catches, whatever they weigh.
     target : {"ensemble", "labels"}, default="ensemble"
         What the rules are fitted to: what the ensemble predicts (probabilities,
         or values), so that they explain the model; or the labels, as in the paper.

@@ -111,8 +111,7 @@ class InTreesClassifier(ClassifiesByRules, _InTrees):
     max_rules : int or None, default=10
         Most lines printed, ``otherwise`` included; None for as many as the list has.
     min_rows : int, default=1
-        Fewest training rows that a rule catches, each counted with its weight but no
-        less than once.
+        Fewest training rows that a rule catches, whatever they weigh.
     target : {"ensemble", "labels"}, default="ensemble"
         What the rules are fitted to: what the ensemble predicts (probabilities, or
         values), so that they explain the model; or the labels, as in the article.

@@ -139,8 +139,8 @@ class NodeHarvestClassifier(ClassifiesByRules, _NodeHarvest):
         nodes with weight: the solution of the programme as it is in the article,
         often dozens.
     min_rows : int, default=10
-        Fewest training rows that a rule catches, each counted with its weight but no
-        less than once: all that are in its node.
+        Fewest training rows that a rule catches, whatever they weigh: all that are in
+        its node.
     target : {"ensemble", "labels"}, default="ensemble"
         What the rules are fitted to: what the ensemble predicts (probabilities, or
         values), so that they explain the model; or the labels, as in the article.
