@@ -209,10 +209,10 @@ def test_predict_needs_the_columns_and_a_file_of_rules(table, frame, tmp_path):
 
 
 def test_files_are_checked_before_the_work(table, tmp_path, monkeypatch):
-    def fail(*_):
+    def fail(*_, **__):
         raise AssertionError("the table was read")
 
-    monkeypatch.setattr("clearwood.cli.tables.read_table", fail)
+    monkeypatch.setattr("clearwood.cli.tables.reading.read_table", fail)
     there = tmp_path / "there.json"
     there.write_text("mine")
     assert failed(simplify(table, "--out", there), "exists already", "--force")
@@ -395,18 +395,18 @@ def test_debug_shows_the_traceback(table):
 
 
 def test_what_nobody_foresaw_is_one_line_too(table, monkeypatch):
-    def fail(*_):
+    def fail(*_, **__):
         raise ZeroDivisionError("division\nby zero")
 
-    monkeypatch.setattr("clearwood.cli.tables.read_table", fail)
+    monkeypatch.setattr("clearwood.cli.tables.reading.read_table", fail)
     assert failed(simplify(table), "ZeroDivisionError: division by zero", "--debug")
 
 
 def test_an_interrupt_is_exit_130(table, monkeypatch):
-    def interrupt(*_):
+    def interrupt(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("clearwood.cli.tables.read_table", interrupt)
+    monkeypatch.setattr("clearwood.cli.tables.reading.read_table", interrupt)
     result = simplify(table)
     assert result.exit_code == 130
     assert result.stderr == "clearwood: interrupted\n"

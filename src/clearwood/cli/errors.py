@@ -82,9 +82,11 @@ def plain_warnings(
             yield found
         except InterruptedFitWarning:
             raise KeyboardInterrupt from None
+        finally:
+            # An error may follow from what was warned of.
+            for text in dict.fromkeys(" ".join(str(w.message).split()) for w in caught):
+                say(f"warning: {text}")
     found.interrupted = any(w.category is InterruptedFitWarning for w in caught)
-    for text in dict.fromkeys(" ".join(str(w.message).split()) for w in caught):
-        say(f"warning: {text}")
 
 
 def speaker(quiet: bool) -> Callable[[str], None]:

@@ -1,0 +1,196 @@
+"""What the cells of a column of text are: numbers, or not, or missing.
+
+An empty cell is missing, and so is what ``--na`` names. In a column of numbers (or of
+true and false) the words that usually stand for a missing one (NA, NaN, null, ...) are
+missing, too; in a column of text they are values. A column of numbers with a few cells
+of text is refused, and one that might be either is spoken of.
+"""
+
+from __future__ import annotations
+
+import shlex
+import warnings
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from clearwood._documents import plain_integer, plain_number
+from clearwood._features import printable
+from clearwood.cli.tables.csv_file import MOST_SHOWN, CsvFile, listed
+from clearwood.exceptions import InputError
+
+FEW_CODES = 20
+"""Texts beside at most so many different numbers may all be names of categories."""
+
+LONGEST = 60
+"""Letters of a cell that are shown, at most."""
+
+MISSING_WORDS = frozenset(
+    "na n/a nan -nan null none <na> #n/a #na 1.#ind -1.#ind 1.#qnan -1.#qnan".split()
+) | {"", "#n/a n/a"}
+"""In small letters, without blanks around."""
+
+TRUTH = {"true": True, "false": False}
+
+
+class Cells(NamedTuple):
+    """What the cells of a column of text are, one entry per row.
+
+    Attributes
+    ----------
+    numbers : ndarray
+        NaN where there is none.
+    is_text : ndarray of bool
+        Neither a number nor a word for a missing one.
+    """
+
+    numbers: np.ndarray
+    is_text: np.ndarray
+
+    @classmethod
+    def of(cls, column: pd.Series) -> Cells:
+        """Each different cell is looked at once."""
+        code, cells = pd.factorize(column.fillna("").astype(str))
+        numbers = np.array([_number(cell) for cell in cells], dtype=np.float64)
+        is_word = np.array([_is_word(cell) for cell in cells], dtype=bool)
+        return cls(numbers[code], (np.isnan(numbers) & ~is_word)[code])
+
+
+def as_it_reads(column: pd.Series, file: CsvFile) -> pd.Series:
+    """Numbers where all cells are; else text, unless numbers were meant."""
+    if not _is_text(column):
+        return column
+    cells = Cells.of(column)
+    is_number, is_text = ~np.isnan(cells.numbers), cells.is_text
+    if not is_number.any() or not is_text.any():
+        return numbers_of(column, file, only=False)
+    n_numbers, n_texts = is_number.sum(), is_text.sum()
+    different = len(np.unique(cells.numbers[is_number]))
+    odd = np.flatnonzero(is_text)
+    found = f"{_cells_text(column, odd)} in {file.lines(odd)}"
+    # Codes of categories are few, or there are as many that are no numbers.
+    if different > max(FEW_CODES, column[is_text].nunique()):
+        raise InputError(
+            f"{file.path!r}: column {column.name!r} holds numbers in {n_numbers:,} "
+            f"cells, but {found}. Correct what is wrong there; or say "
+            f"{_option('--na', column[odd[0]])} where such a cell is a missing one, "
+            f"{_option('--categories', column.name)} where the numbers are names of "
+            "categories."
+        )
+    if n_numbers > n_texts:
+        warnings.warn(
+            f"Column {column.name!r} is read as categories, though it holds numbers in "
+            f"{n_numbers:,} cells, because of {found}. Say "
+            f"{_option('--categories', column.name)} where that is right, "
+            f"{_option('--na', column[odd[0]])} where such a cell is a missing one.",
+            stacklevel=3,
+        )
+    return column
+
+
+def numbers_of(column: pd.Series, file: CsvFile, *, only: bool) -> pd.Series:
+    """A column of text as numbers, or true and false; as it is where it is neither.
+
+    With ``only``, what is neither a number nor missing is an error.
+    """
+    if not _is_text(column):
+        return column
+    cells = Cells.of(column)
+    odd, has_numbers = np.flatnonzero(cells.is_text), ~np.isnan(cells.numbers).all()
+    truth = column.astype(str).str.strip().str.lower().map(TRUTH)
+    if odd.size and not has_numbers and truth.iloc[odd].notna().all():
+        return truth
+    if odd.size and only:
+        raise InputError(
+            f"{file.path!r}: column {column.name!r} must hold numbers, but there is "
+            f"{_cells_text(column, odd)} in {file.lines(odd)}. Correct what is wrong "
+            f"there; or say {_option('--na', column[odd[0]])} where such a cell is a "
+            "missing one."
+        )
+    if odd.size or not (has_numbers or only):
+        return column
+    _warn_of_collapse(column, cells.numbers)
+    return pd.Series(cells.numbers, column.index, name=column.name)
+
+
+def value_by_cell(column: pd.Series) -> pd.Series:
+    """Every cell by itself: a whole number exactly, another one, a truth, or a text."""
+
+    def value(cell: str) -> Any:
+        text = cell.strip()
+        readings = (plain_integer(text), plain_number(text), TRUTH.get(text.lower()))
+        return next((found for found in readings if found is not None), cell)
+
+    known = {
+        cell: None if _is_word(cell) else value(cell)
+        for cell in column.dropna().unique()
+    }
+    values = [known.get(cell) for cell in column]
+    return pd.Series(values, column.index, dtype=object, name=column.name)
+
+
+def _is_text(column: pd.Series) -> bool:
+    """Whether it holds texts, or whole numbers too large for a column of numbers."""
+    types = pd.api.types
+    return not (
+        types.is_numeric_dtype(column)
+        or types.infer_dtype(column, skipna=True) == "boolean"
+    )
+
+
+def _number(cell: str) -> float:
+    """NaN where it is none."""
+    text = cell.strip()
+    if text.lstrip("+-").lower() in ("inf", "infinity"):
+        return -np.inf if text.startswith("-") else np.inf
+    number = plain_number(text)
+    return np.nan if number is None else number
+
+
+def _is_word(cell: str) -> bool:
+    return cell.strip().lower() in MISSING_WORDS
+
+
+def warn_of_words(frame: pd.DataFrame) -> None:
+    """Say so where a word for a missing value is a value, as it may not be meant."""
+    found: dict[str, list[str]] = {}
+    for name in frame:
+        if _is_text(frame[name]):
+            for cell in sorted(filter(_is_word, frame[name].dropna().unique())):
+                found.setdefault(cell, []).append(str(name))
+    for cell, names in found.items():
+        warnings.warn(
+            f"{cell!r} is a value like any other in columns of text; it is in "
+            f"{listed([repr(name) for name in names], len(names), 'column')}. Say "
+            f"{_option('--na', cell)} where it means that nothing is known.",
+            stacklevel=3,
+        )
+
+
+def _warn_of_collapse(column: pd.Series, numbers: np.ndarray) -> None:
+    """Say so where whole numbers are too long to be told apart as float64."""
+    whole = column[column.fillna("").astype(str).str.fullmatch(r"\s*[0-9]{16,}\s*")]
+    distinct = whole.astype(str).str.strip().str.lstrip("0").nunique()
+    if distinct > len(np.unique(numbers[whole.index])):
+        warnings.warn(
+            f"Column {column.name!r} holds whole numbers so long that some of them are "
+            f"the same number to a computer. Say "
+            f"{_option('--categories', column.name)} where they are names, as those of "
+            "persons or things.",
+            stacklevel=4,
+        )
+
+
+def _cells_text(column: pd.Series, rows: np.ndarray) -> str:
+    """Some cells as they are, each once."""
+    cells = column.iloc[rows].astype(str).unique()
+    shown = [repr(cell[:LONGEST]) for cell in cells[:MOST_SHOWN]]
+    return ", ".join(shown) + " and others" * (len(cells) > MOST_SHOWN)
+
+
+def _option(option: str, value: Any) -> str:
+    """An option as one may type it."""
+    text = str(value)
+    text = text if len(text) <= LONGEST else f"{text[:LONGEST]}..."
+    return f"{option} {shlex.quote(printable(text))}"
