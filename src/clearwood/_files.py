@@ -80,8 +80,10 @@ def write_bytes(path: Any, content: bytes, *, overwrite: bool = False) -> None:
             file.write(content)
         os.chmod(temporary, 0o666 & ~_umask())
         os.replace(temporary, target)
-    except BaseException:
+    except BaseException as error:
         os.unlink(temporary)
+        if isinstance(error, OSError):
+            error.filename = str(target)  # A full disk names no file.
         raise
 
 

@@ -266,7 +266,7 @@ def test_predict_does_not_write_over_what_it_reads(table, tmp_path, kept):
 
 
 def test_poor_rules_are_called_poor(table, monkeypatch):
-    where = "clearwood.simplifiers.fab.estimators.single_split_fidelity"
+    where = "clearwood.simplifiers._common.base.single_split_fidelity"
     monkeypatch.setattr(where, lambda *_: 2.0)
     with warnings.catch_warnings():
         warnings.simplefilter("default")

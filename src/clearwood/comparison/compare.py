@@ -43,6 +43,7 @@ from clearwood.comparison.scores import (
 from clearwood.ensembles.read import needs_fit
 from clearwood.exceptions import InputError, InterruptedFitWarning
 from clearwood.simplifiers import METHODS
+from clearwood.simplifiers._common.doubts import warn_of_class_order
 from clearwood.simplifiers._common.teacher import warn_of_unknown_categories
 
 
@@ -151,7 +152,10 @@ def compare(
     else:
         models = fitted_as_in(model, fitted, X, y)
     ensemble = models.ensembles[-1]
-    warn_of_unknown_categories(ensemble, ensemble.encode(X))
+    encoded = ensemble.encode(X)
+    warn_of_unknown_categories(ensemble, encoded)
+    if is_class and not refitted:
+        warn_of_class_order(ensemble, encoded, y, weight)
     problem = Problem(
         X,
         y,
