@@ -82,7 +82,7 @@ def write_bytes(path: Any, content: bytes, *, overwrite: bool = False) -> None:
         os.replace(temporary, target)
     except BaseException as error:
         os.unlink(temporary)
-        if isinstance(error, OSError):
+        if isinstance(error, OSError) and error.errno is not None:
             error.filename = str(target)  # A full disk names no file.
         raise
 

@@ -22,6 +22,9 @@ from clearwood.simplifiers._common.teacher import answers_of
 MARGIN = 0.005
 """Short values cost up to 0.00003 of R2, and the split may be judged on a part."""
 
+MOST_NAMED = 5
+"""Classes in a message, at most."""
+
 SURE = 3.0
 """So many standard deviations are no luck."""
 
@@ -85,11 +88,13 @@ def _left_out(
     rows = np.bincount(taught, training.counts, n_classes) if n_classes else np.zeros(0)
     absent = np.flatnonzero(rows >= min_rows)
     absent = absent[~np.isin(absent, said)]
-    return ", ".join(
+    named = [
         f"{prediction_text(training.classes[k])} (right for {rows[k]:,.6g} of "
         f"{rows.sum():,.6g} rows)"
-        for k in absent
-    )
+        for k in absent[:MOST_NAMED]
+    ]
+    more = [f"{len(absent) - len(named)} more"] * (len(absent) > len(named))
+    return ", ".join(named + more)
 
 
 def warn_of_class_order(
