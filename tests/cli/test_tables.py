@@ -93,6 +93,12 @@ def test_lines_are_those_of_an_editor(written):
     assert f"'?' in line {line}." in str(refused.value)
 
 
+def test_a_cell_may_be_too_long_to_count_lines(measured):
+    path = measured({60: "x" * 200_000, 70: "-"})
+    with pytest.raises(InputError, match="in data rows 61, 71"):
+        read_table(path)
+
+
 def test_codes_of_categories_may_be_numbers_and_texts(measured):
     codes = [1, 2, 3, 4] * 30
     path = measured(dict.fromkeys(range(0, 120, 9), "other"), codes)
@@ -202,7 +208,16 @@ def test_where_the_model_reads_numbers_a_text_is_named(written, tmp_path):
     assert frame["ward"].tolist() == ["1", "x", "1"]
     assert frame["note"].tolist() == ["5", "b", "7"]
     with pytest.raises(InputError, match="'note' must hold numbers.*'b' in line 3"):
-        read_table_of(space, path, missing=["?"], numbers=["note"])
+        read_table_of(space, path, missing=["?"], target="note", task="regression")
+
+
+def test_a_model_without_names_reads_what_is_not_the_target(written):
+    space = FeatureSpace(("x0", "x1"), (None, (1, 2)), named=False)
+    path = written("dose,y,ward\n1,a,2\nNA,b,1\n2,-,1\n")
+    frame = read_table_of(space, path, target="y")
+    np.testing.assert_array_equal(frame["dose"], [1.0, np.nan, 2.0])
+    assert frame["ward"].tolist() == [2, 1, 1]
+    assert frame["y"].tolist() == ["a", "b", "-"]
 
 
 def test_whole_numbers_that_name_categories_stay_exact(written):

@@ -83,7 +83,8 @@ def read_model_and_table(
             ensemble.features,
             data,
             missing=options["na"],
-            numbers=[target] if ensemble.task == "regression" else [],
+            target=target,
+            task=ensemble.task,
         )
     table = split_target(frame, target, ensemble.task)
     if options["classes"]:

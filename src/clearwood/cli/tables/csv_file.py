@@ -93,15 +93,18 @@ class CsvFile:
         text = io.StringIO(self.data.decode("utf-8-sig"), newline="")
         reader = csv.reader(text)
         row, start = -1, 1
-        for cells in reader:
-            # pandas, too, passes over lines without anything.
-            if len(cells) > 1 or "".join(cells).strip():
-                if row in wanted:
-                    shown.append(start)
-                row += 1
-            start = reader.line_num + 1
-            if len(shown) == len(wanted):
-                break
+        try:
+            for cells in reader:
+                # pandas, too, passes over lines without anything.
+                if len(cells) > 1 or "".join(cells).strip():
+                    if row in wanted:
+                        shown.append(start)
+                    row += 1
+                start = reader.line_num + 1
+                if len(shown) == len(wanted):
+                    break
+        except csv.Error:  # A cell of more letters than this reader takes.
+            return listed([row + 1 for row in rows], len(rows), "data row")
         return listed(shown, len(rows), "line")
 
 

@@ -70,7 +70,8 @@ def read_table_of(
     path: str,
     *,
     missing: Sequence[str] = (),
-    numbers: Sequence[str] = (),
+    target: str | None = None,
+    task: str = "classification",
 ) -> pd.DataFrame:
     """Read a file as a model, or its rules, read a table.
 
@@ -84,8 +85,10 @@ def read_table_of(
         As in :func:`read_table`.
     missing : sequence of str, default=()
         As in :func:`read_table`.
-    numbers : sequence of str, default=()
-        Further columns, which the model does not read, that must hold numbers.
+    target : str, optional
+        A column that the model does not read.
+    task : {"classification", "regression"}, default="classification"
+        Whether the target must hold numbers.
 
     Returns
     -------
@@ -95,7 +98,7 @@ def read_table_of(
         return read_parquet(path, missing)
     file = CsvFile.opened(path, missing)
     frame = file.read()
-    own = features.as_in(frame).names
+    own = features.as_in(frame.drop(columns=target or [], errors="ignore")).names
     doubtful = []
     for name, labels, how in zip(own, features.categories, features.lookup):
         if labels is not None and how != "integer":
@@ -103,7 +106,8 @@ def read_table_of(
         else:
             frame[name] = numbers_of(frame[name], file, only=labels is None)
     for name in frame.columns.difference(own, sort=False):
-        frame[name] = numbers_of(frame[name], file, only=name in numbers)
+        only = name == target and task == "regression"
+        frame[name] = numbers_of(frame[name], file, only=only)
     texts = file.read(as_text=[name for name, _, _ in doubtful]) if doubtful else frame
     for name, labels, how in doubtful:
         space = FeatureSpace((name,), (labels,), lookup=(how,))

@@ -88,6 +88,7 @@ class RulesFromEnsemble(BaseEstimator):
         "model best (compare)."
     )
     rules_: RuleSet
+    single_split_fidelity_: float
 
     @staticmethod
     def _default_estimator() -> Any:
