@@ -108,8 +108,19 @@ def test_codes_of_categories_may_be_numbers_and_texts(measured):
     # Whoever says that they are categories need not be told.
     pd.testing.assert_frame_equal(read_table(path, categories=["dose"]), frame)
     # Names of which a few look like numbers are names.
-    few = measured({row: f"B{row}" for row in range(60)})
-    assert read_table(few)["dose"].nunique() == 120
+    few = measured({row: f"B{row % 20}" for row in range(110)})
+    assert read_table(few)["dose"].dtype != float
+
+
+@pytest.mark.parametrize("odd", ['"1,5{}"', "{} mg", "2020-{}"])
+@pytest.mark.parametrize("n", [60, 120])
+def test_as_many_texts_as_rows_are_spoken_of(measured, odd, n):
+    path = measured({row: odd.format(row) for row in range(n)})
+    with pytest.warns(UserWarning, match="'dose' holds 120 different.*--drop dose"):
+        frame = read_table(path)
+    assert frame["dose"].nunique() == 120
+    read_table(path, categories=["dose"])
+    read_table(measured({row: odd.format(row % 60) for row in range(120)}))
 
 
 def test_numbers_may_be_declared_categories(written):

@@ -62,31 +62,46 @@ def as_it_reads(column: pd.Series, file: CsvFile) -> pd.Series:
     if not _is_text(column):
         return column
     cells = Cells.of(column)
-    is_number, is_text = ~np.isnan(cells.numbers), cells.is_text
-    if not is_number.any() or not is_text.any():
-        return numbers_of(column, file, only=False)
-    n_numbers, n_texts = is_number.sum(), is_text.sum()
-    different = len(np.unique(cells.numbers[is_number]))
-    odd = np.flatnonzero(is_text)
-    found = f"{_cells_text(column, odd)} in {file.lines(odd)}"
-    # Codes of categories are few, or there are as many that are no numbers.
-    if different > max(FEW_CODES, column[is_text].nunique()):
-        raise InputError(
-            f"{file.path!r}: column {column.name!r} holds numbers in {n_numbers:,} "
-            f"cells, but {found}. Correct what is wrong there; or say "
-            f"{_option('--na', column[odd[0]])} where such a cell is a missing one, "
-            f"{_option('--categories', column.name)} where the numbers are names of "
-            "categories."
-        )
-    if n_numbers > n_texts:
+    numbers = cells.numbers[~np.isnan(cells.numbers)]
+    if len(numbers) and cells.is_text.any():
+        _refuse_or_warn(column, numbers, np.flatnonzero(cells.is_text), file)
+    read = numbers_of(column, file, only=False)
+    n, different = column.count(), column.nunique()
+    if _is_text(read) and different > max(FEW_CODES, n / 2):
         warnings.warn(
-            f"Column {column.name!r} is read as categories, though it holds numbers in "
-            f"{n_numbers:,} cells, because of {found}. Say "
-            f"{_option('--categories', column.name)} where that is right, "
-            f"{_option('--na', column[odd[0]])} where such a cell is a missing one.",
+            f"Column {column.name!r} holds {different:,} different texts in {n:,} "
+            f"cells, such as {_cells_text(column.dropna().iloc[:3])}, each of them a "
+            "category. Write numbers plainly, as 1234.5, where they are numbers; leave "
+            f"the column out where they are names of rows "
+            f"({_option('--drop', column.name)}).",
             stacklevel=3,
         )
-    return column
+    return read
+
+
+def _refuse_or_warn(
+    column: pd.Series, numbers: np.ndarray, odd: np.ndarray, file: CsvFile
+) -> None:
+    """Some cells are numbers, and those in the rows ``odd`` are not."""
+    different = len(np.unique(numbers))
+    found = f"{_cells_text(column.iloc[odd])} in {file.lines(odd)}"
+    missing = _option("--na", column.iloc[odd[0]])
+    named = _option("--categories", column.name)
+    # Codes of categories are few, or there are as many that are no numbers.
+    if different > max(FEW_CODES, column.iloc[odd].nunique()):
+        raise InputError(
+            f"{file.path!r}: column {column.name!r} holds numbers in {len(numbers):,} "
+            f"cells, but {found}. Correct what is wrong there; or say {missing} where "
+            f"such a cell is a missing one, {named} where the numbers are names of "
+            "categories."
+        )
+    if len(numbers) > len(odd):
+        warnings.warn(
+            f"Column {column.name!r} is read as categories, though it holds numbers in "
+            f"{len(numbers):,} cells, because of {found}. Say {named} where that is "
+            f"right, {missing} where such a cell is a missing one.",
+            stacklevel=4,
+        )
 
 
 def numbers_of(column: pd.Series, file: CsvFile, *, only: bool) -> pd.Series:
@@ -104,9 +119,9 @@ def numbers_of(column: pd.Series, file: CsvFile, *, only: bool) -> pd.Series:
     if odd.size and only:
         raise InputError(
             f"{file.path!r}: column {column.name!r} must hold numbers, but there is "
-            f"{_cells_text(column, odd)} in {file.lines(odd)}. Correct what is wrong "
-            f"there; or say {_option('--na', column[odd[0]])} where such a cell is a "
-            "missing one."
+            f"{_cells_text(column.iloc[odd])} in {file.lines(odd)}. Correct what is "
+            f"wrong there; or say {_option('--na', column.iloc[odd[0]])} where such a "
+            "cell is a missing one."
         )
     if odd.size or not (has_numbers or only):
         return column
@@ -182,9 +197,9 @@ def _warn_of_collapse(column: pd.Series, numbers: np.ndarray) -> None:
         )
 
 
-def _cells_text(column: pd.Series, rows: np.ndarray) -> str:
+def _cells_text(column: pd.Series) -> str:
     """Some cells as they are, each once."""
-    cells = column.iloc[rows].astype(str).unique()
+    cells = column.astype(str).unique()
     shown = [repr(cell[:LONGEST]) for cell in cells[:MOST_SHOWN]]
     return ", ".join(shown) + " and others" * (len(cells) > MOST_SHOWN)
 
