@@ -289,3 +289,11 @@ def test_parquet_says_itself_what_is_missing(tmp_path):
 def test_lines_are_found_beyond_the_first_ones(written):
     file = CsvFile.opened(written("a\n" + "1\n" * 50), ())
     assert file.lines(np.array([0, 48])) == "lines 2, 50"
+
+
+def test_what_was_warned_of_is_said_before_an_error(written):
+    rows = "".join(f"{k % 3},{k / 7:.3f},{k % 2}\n" for k in range(40))
+    path = written(f"code,dose,y\nx,1,1\n1,?,0\n{rows}")
+    done = run("simplify", path, "--target", "y", "--train", "decision-tree")
+    assert failed(done, "'?' in line 3")
+    assert "warning: Column 'code' is read as categories" in done.stderr

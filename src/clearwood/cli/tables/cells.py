@@ -35,26 +35,42 @@ TRUTH = {"true": True, "false": False}
 
 
 class Cells(NamedTuple):
-    """What the cells of a column of text are, one entry per row.
+    """What the cells of a column are; each different one is looked at once.
 
     Attributes
     ----------
-    numbers : ndarray
-        NaN where there is none.
+    code : ndarray of int of shape (n_rows,)
+        Which of the different cells a row holds; -1 where it is empty.
+    texts : list of str
+        The different cells.
+    numbers : ndarray of float
+        Of the different cells; NaN where one is none.
     is_text : ndarray of bool
-        Neither a number nor a word for a missing one.
+        Which of them are neither numbers nor words for a missing one.
     """
 
+    code: np.ndarray
+    texts: list[str]
     numbers: np.ndarray
     is_text: np.ndarray
 
     @classmethod
     def of(cls, column: pd.Series) -> Cells:
-        """Each different cell is looked at once."""
-        code, cells = pd.factorize(column.fillna("").astype(str))
-        numbers = np.array([_number(cell) for cell in cells], dtype=np.float64)
-        is_word = np.array([_is_word(cell) for cell in cells], dtype=bool)
-        return cls(numbers[code], (np.isnan(numbers) & ~is_word)[code])
+        """Look at the cells of a column."""
+        code, different = pd.factorize(column)
+        texts = list(map(str, different))
+        numbers = np.array([_number(text) for text in texts], dtype=np.float64)
+        is_word = np.array([_is_word(text) for text in texts], dtype=bool)
+        return cls(code, texts, numbers, np.isnan(numbers) & ~is_word)
+
+    @property
+    def is_number(self) -> np.ndarray:
+        """Which of the different cells are numbers."""
+        return ~np.isnan(self.numbers)
+
+    def rows(self, which: np.ndarray) -> np.ndarray:
+        """The rows that hold some of the different cells."""
+        return np.flatnonzero(np.append(which, False)[self.code])
 
 
 def as_it_reads(column: pd.Series, file: CsvFile) -> pd.Series:
@@ -62,12 +78,11 @@ def as_it_reads(column: pd.Series, file: CsvFile) -> pd.Series:
     if not _is_text(column):
         return column
     cells = Cells.of(column)
-    numbers = cells.numbers[~np.isnan(cells.numbers)]
-    if len(numbers) and cells.is_text.any():
-        _refuse_or_warn(column, numbers, np.flatnonzero(cells.is_text), file)
-    read = numbers_of(column, file, only=False)
-    n, different = column.count(), column.nunique()
-    if _is_text(read) and different > max(FEW_CODES, n / 2):
+    if cells.is_number.any() and cells.is_text.any():
+        _refuse_or_warn(column, cells, file)
+    read = _read(column, cells)
+    n, different = column.count(), len(cells.texts)
+    if read is column and different > max(FEW_CODES, n / 2):
         warnings.warn(
             f"Column {column.name!r} holds {different:,} different texts in {n:,} "
             f"cells, such as {_cells_text(column.dropna().iloc[:3])}, each of them a "
@@ -79,26 +94,25 @@ def as_it_reads(column: pd.Series, file: CsvFile) -> pd.Series:
     return read
 
 
-def _refuse_or_warn(
-    column: pd.Series, numbers: np.ndarray, odd: np.ndarray, file: CsvFile
-) -> None:
-    """Some cells are numbers, and those in the rows ``odd`` are not."""
-    different = len(np.unique(numbers))
+def _refuse_or_warn(column: pd.Series, cells: Cells, file: CsvFile) -> None:
+    """Some cells are numbers, and some are not."""
+    rows, odd = cells.rows(cells.is_number), cells.rows(cells.is_text)
+    different = len(np.unique(cells.numbers[cells.is_number]))
     found = f"{_cells_text(column.iloc[odd])} in {file.lines(odd)}"
     missing = _option("--na", column.iloc[odd[0]])
     named = _option("--categories", column.name)
     # Codes of categories are few, or there are as many that are no numbers.
-    if different > max(FEW_CODES, column.iloc[odd].nunique()):
+    if different > max(FEW_CODES, cells.is_text.sum()):
         raise InputError(
-            f"{file.path!r}: column {column.name!r} holds numbers in {len(numbers):,} "
+            f"{file.path!r}: column {column.name!r} holds numbers in {len(rows):,} "
             f"cells, but {found}. Correct what is wrong there; or say {missing} where "
             f"such a cell is a missing one, {named} where the numbers are names of "
             "categories."
         )
-    if len(numbers) > len(odd):
+    if len(rows) > len(odd):
         warnings.warn(
             f"Column {column.name!r} is read as categories, though it holds numbers in "
-            f"{len(numbers):,} cells, because of {found}. Say {named} where that is "
+            f"{len(rows):,} cells, because of {found}. Say {named} where that is "
             f"right, {missing} where such a cell is a missing one.",
             stacklevel=4,
         )
@@ -112,21 +126,36 @@ def numbers_of(column: pd.Series, file: CsvFile, *, only: bool) -> pd.Series:
     if not _is_text(column):
         return column
     cells = Cells.of(column)
-    odd, has_numbers = np.flatnonzero(cells.is_text), ~np.isnan(cells.numbers).all()
-    truth = column.astype(str).str.strip().str.lower().map(TRUTH)
-    if odd.size and not has_numbers and truth.iloc[odd].notna().all():
-        return truth
-    if odd.size and only:
+    read = _read(column, cells)
+    if not only or read is not column:
+        return read
+    odd = cells.rows(cells.is_text)
+    if odd.size:
         raise InputError(
             f"{file.path!r}: column {column.name!r} must hold numbers, but there is "
             f"{_cells_text(column.iloc[odd])} in {file.lines(odd)}. Correct what is "
             f"wrong there; or say {_option('--na', column.iloc[odd[0]])} where such a "
             "cell is a missing one."
         )
-    if odd.size or not (has_numbers or only):
+    return pd.Series(np.nan, column.index, name=column.name)
+
+
+def _read(column: pd.Series, cells: Cells) -> pd.Series:
+    """Numbers, or true and false, where all cells that are not missing are such."""
+    values: Any = cells.numbers
+    if cells.is_number.any():
+        is_read = bool(not cells.is_text.any())
+    else:
+        truth = [TRUTH.get(text.strip().lower()) for text in cells.texts]
+        values = np.array(truth, dtype=object)
+        flags = values[cells.is_text].tolist()
+        is_read = len(flags) > 0 and None not in flags
+    if not is_read:
         return column
-    _warn_of_collapse(column, cells.numbers)
-    return pd.Series(cells.numbers, column.index, name=column.name)
+    _warn_of_collapse(column, cells)
+    # An empty cell is the last one.
+    values = np.append(values, np.nan)[cells.code]
+    return pd.Series(values, column.index, name=column.name)
 
 
 def value_by_cell(column: pd.Series) -> pd.Series:
@@ -183,11 +212,14 @@ def warn_of_words(frame: pd.DataFrame) -> None:
         )
 
 
-def _warn_of_collapse(column: pd.Series, numbers: np.ndarray) -> None:
+def _warn_of_collapse(column: pd.Series, cells: Cells) -> None:
     """Say so where whole numbers are too long to be told apart as float64."""
-    whole = column[column.fillna("").astype(str).str.fullmatch(r"\s*[0-9]{16,}\s*")]
-    distinct = whole.astype(str).str.strip().str.lstrip("0").nunique()
-    if distinct > len(np.unique(numbers[whole.index])):
+    whole = {
+        text.strip().lstrip("0"): number
+        for text, number in zip(cells.texts, cells.numbers.tolist())
+        if text.strip().isdecimal()
+    }
+    if len(set(whole.values())) < len(whole):
         warnings.warn(
             f"Column {column.name!r} holds whole numbers so long that some of them are "
             f"the same number to a computer. Say "
