@@ -8,8 +8,10 @@ estimator alone::
     pytest tests/contract.py tests/simplifiers/test_contract.py -k InTreesClassifier
 """
 
+import copy
 import pickle
 import re
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -18,10 +20,27 @@ import pytest
 from scipy.sparse import csr_array
 from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
-from tests.estimators import ESTIMATORS, SIMPLIFIERS, asked, each, same, says
+from tests.estimators import (
+    ESTIMATORS,
+    IDS,
+    KINDS,
+    LEARNERS,
+    SIMPLIFIERS,
+    asked,
+    each,
+    fitted_to_gaps,
+    same,
+    says,
+)
+from tests.interrupts import Broken, points, stopped_at
 
 import clearwood as cw
-from clearwood.exceptions import ClearwoodError, InputError
+from clearwood.exceptions import (
+    ClearwoodError,
+    InputError,
+    InterruptedFitWarning,
+    UnknownCategoriesWarning,
+)
 
 
 def test_every_public_estimator_has_a_row():
@@ -68,6 +87,106 @@ def test_arrays_and_frames_say_the_same(case, form):
     assert hasattr(other, "feature_names_in_") == (form is not np.asarray)
     if hasattr(pandas, "rules_"):
         assert pandas.rules_.features.names == tuple(X)
+
+
+# Units, order and spelling say nothing
+
+
+def catch_the_same(one, X, other, Z):
+    """The lines of two fits hold the same rows, each of its own table."""
+    if hasattr(one, "rules_"):
+        np.testing.assert_array_equal(one.rules_.matches(X), other.rules_.matches(Z))
+
+
+@each(ESTIMATORS)
+@pytest.mark.parametrize("rounds", [False, True], ids=["as they are", "rounded"])
+def test_powers_of_two_are_exact(case, rounds):
+    X, target = case.data()
+    settings = {} if rounds else case.exactly
+    x, y = (2.0**40, 2.0**-30) if rounds else (2.0**-30, 2.0**40)
+    scaled_target, y = (target, 1.0) if case.classifies else (target * y, y)
+    plain = case.made(case.teacher(), **settings).fit(X, target)
+    scaled = case.made(case.teacher(x=x, y=y), **settings).fit(X * x, scaled_target)
+    catch_the_same(scaled, X * x, plain, X)
+    # Short values are up to half a percent of the standard deviation away.
+    near = 0.01 * np.std(target) if rounds and not case.classifies else 0.0
+    assert np.abs(says(scaled, X * x) / y - says(plain, X)).max() <= near
+
+
+@each(ESTIMATORS)
+def test_offsets_cost_no_more_than_the_digits_of_the_data(case):
+    X, y = case.data()
+    plain = case.made(case.teacher(), **case.exactly).fit(X, y)
+    plus = 0.0 if case.classifies else 1e9
+    moved = case.made(case.teacher(plus_x=1e6, plus_y=plus), **case.exactly)
+    moved.fit(X + 1e6, y if case.classifies else y + plus)
+    # Equal trees may ask in another order, so that only what they say is the same.
+    error = says(moved, X + 1e6) - plus - says(plain, X)
+    assert np.abs(error).max() <= (0 if case.classifies else 1e-6 * np.std(y))
+
+
+@each(ESTIMATORS, keeps="shares")
+def test_weights_are_shares(case):
+    X, y = (part[:150] for part in case.data())
+    weight = 1.0 + np.arange(len(y)) % 3
+    plain, *others = (
+        case.made(case.teacher(), min_rows=1).fit(X, y, sample_weight=by * weight)
+        for by in (1.0, 2.0**-60, 2.0**60)
+    )
+    for other in others:
+        catch_the_same(other, X, plain, X)
+        np.testing.assert_array_equal(says(other, X), says(plain, X))
+
+
+@each(ESTIMATORS, keeps="order")
+def test_the_order_of_rows_says_nothing(case):
+    X, y = (part[:150] for part in case.data())
+    mixed = np.random.default_rng(0).permutation(len(y))
+    plain, other = (
+        case.made(case.teacher(), **case.exactly, **case.no_synthetic) for _ in range(2)
+    )
+    plain.fit(X, y)
+    other.fit(X.iloc[mixed], y.iloc[mixed])
+    # Of cuts that no row tells apart it may take others, so that rules may differ.
+    np.testing.assert_allclose(says(other, X), says(plain, X), rtol=1e-9)
+
+
+@each(ESTIMATORS)
+@pytest.mark.parametrize("kind", KINDS)
+def test_kinds_of_tables_say_the_same(case, kind):
+    X, y = case.gaps()
+    found = fitted_to_gaps(case)
+    np.testing.assert_array_equal(says(found, KINDS[kind](X)), says(found, X))
+    again = case.made(case.gap_teacher()).fit(KINDS[kind](X), y)
+    np.testing.assert_array_equal(says(again, X), says(found, X))
+
+
+@each(ESTIMATORS)
+@pytest.mark.parametrize("ids", IDS)
+def test_categories_are_the_same_in_any_spelling(case, ids):
+    X, y = case.gaps()
+    found = fitted_to_gaps(case)
+    labels = IDS[ids]
+    table = X.assign(ward=X["ward"].cat.rename_categories(labels))
+    again = case.made(case.gap_teacher(labels)).fit(table, y)
+    np.testing.assert_array_equal(says(again, table), says(found, X))
+    kind = type(labels[0])
+    plain = table.assign(ward=table["ward"].astype(kind))
+    for same_cells in (plain, plain.astype({"ward": object}), pl.from_pandas(plain)):
+        np.testing.assert_array_equal(says(again, same_cells), says(found, X))
+
+
+@each(ESTIMATORS)
+def test_a_column_of_unknown_categories_is_told(case):
+    X, y = case.gaps()
+    table = X.assign(ward=X["ward"].cat.rename_categories(IDS["digits"]))
+    found = case.made(case.gap_teacher(IDS["digits"])).fit(table, y)
+    numbers = table.astype({"ward": str}).astype({"ward": int})
+    with pytest.warns(UnknownCategoriesWarning, match="ward"):
+        found.predict(numbers)
+    if case in LEARNERS:
+        with pytest.warns(UnknownCategoriesWarning, match="ward"):
+            found.partial_fit(numbers, y)
 
 
 # Missing values, categories, and nothing to be told apart
@@ -152,6 +271,65 @@ def test_a_fitted_ensemble_is_used_and_another_is_cloned(case):
     same(case.made(cw.read_ensemble(forest)).fit(X, y), case.fitted(), X)
 
 
+# A fit that fails
+
+
+def state(found):
+    """All that an estimator holds, to the last bit."""
+    return pickle.dumps(vars(found))
+
+
+@each(ESTIMATORS)
+def test_a_fit_that_fails_leaves_the_estimator_as_it_was(case):
+    X, y = (part[:150] for part in case.data())
+    inner = case.unfitted()
+    given = pickle.dumps(inner)
+    found, fresh = (case.made(inner) for _ in range(2))
+    before = state(found.fit(X, y))
+    # Another width, and other labels.
+    other = X[["bmi", "age"]], (y + "er" if case.classifies else -y)
+    stops = points(lambda: fresh.fit(*other), 6)
+    for at, error in zip(stops, [KeyboardInterrupt, Broken] * 3):
+        with warnings.catch_warnings(record=True) as told, stopped_at(at, error):
+            warnings.simplefilter("always")
+            try:
+                found.fit(*other)
+            except error:
+                assert state(found) == before
+                continue
+        # It kept what was whole when it was stopped, and said so.
+        assert InterruptedFitWarning in [warning.category for warning in told]
+        assert vars(found).keys() == vars(fresh).keys()
+        assert found.score(*other) > 0
+        before = state(found.fit(X, y))
+    # One that goes through leaves nothing of the fit before it.
+    assert vars(found.fit(*other)).keys() == vars(fresh).keys()
+    same(found, fresh, other[0])
+    never = case.made(inner)
+    before = state(never)
+    with pytest.raises(Broken), stopped_at(stops[-1], Broken):
+        never.fit(*other)
+    assert state(never) == before
+    assert pickle.dumps(inner) == given
+
+
+@each(LEARNERS)
+@pytest.mark.parametrize("way", ["partial_fit", "unlearn", "merge"])
+def test_learning_that_fails_leaves_the_estimator_as_it_was(case, way):
+    X, y = (part[:150] for part in case.data())
+    found = case.made(case.forest()).fit(X, y)
+    before = state(found)
+    other, third = (copy.deepcopy(found) for _ in range(2))
+    given = (third,) if way == "merge" else (X[:40], y[:40])
+    stops = points(lambda: getattr(other, way)(*given), 9)
+    for at, error in zip(stops, [KeyboardInterrupt, Broken] * 5):
+        with pytest.raises(error), stopped_at(at, error):
+            getattr(found, way)(*given)
+        assert state(found) == before
+    getattr(found, way)(*given)
+    np.testing.assert_array_equal(says(found, X), says(other, X))
+
+
 # What is printed
 
 
@@ -199,6 +377,7 @@ WRONG_FITS = {
     "names twice": (lambda X, y: (pd.concat([X, X], axis=1), y, None), "'age'"),
     "sparse": (lambda X, y: (csr_array(X.to_numpy()), y, None), "[Ss]parse.*dense"),
     "text": (lambda X, y: (np.full((len(y), 4), "a"), y, None), "numeric.*Convert"),
+    "lists": (lambda X, y: (X.assign(bp=[[1]] * len(y)), y, None), "'bp' .* row 0;"),
 }
 
 
@@ -221,6 +400,7 @@ def test_wrong_queries_are_refused(case):
         (X.rename(columns={"bmi": "weight"}), "feature names.*weight"),
         (X.drop(columns="s5"), "feature names.*s5"),
         (X[:0], "0 sample"),
+        (X.assign(bmi=[(1, 2)] * len(X)), "Column 'bmi' holds .* row 0; a cell must"),
     ):
         with pytest.raises(ValueError, match=f"(?s){message}"):
             found.predict(query)

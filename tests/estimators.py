@@ -12,14 +12,19 @@ else is needed to have it tested. What one row says:
     Promises that only some make: "path" (``path_`` has the rules of all sizes),
     "choice" (``n_rules="auto"`` is chosen on held-out rows, see ``cv_results_``),
     "repeats" (a weight of three is the same as three equal rows: none are drawn, if
-    there are no synthetic ones).
+    there are no synthetic ones), "shares" (a factor on all weights changes nothing; to
+    FAB and to meta-trees they are numbers of rows, of which evidence depends),
+    "order" (the order of rows changes no answer, if there are no synthetic ones;
+    born-again trees draw some in every node, and FAB starts from rows that it draws).
 """
 
+from dataclasses import replace
 from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from sklearn.base import is_classifier
 from sklearn.datasets import load_diabetes
@@ -54,6 +59,11 @@ class Case(NamedTuple):
     def no_synthetic(self) -> dict[str, int]:
         """The setting that draws no synthetic rows before the fit, where there is."""
         return {"n_synthetic": 0} if "n_synthetic" in self.parameters else {}
+
+    @property
+    def exactly(self) -> dict[str, bool]:
+        """The setting that rounds nothing for people, where there is."""
+        return {"round_cuts": False} if "round_cuts" in self.parameters else {}
 
     @property
     def reads_ensembles(self) -> bool:
@@ -99,6 +109,26 @@ class Case(NamedTuple):
         make = RandomForestClassifier if self.classifies else RandomForestRegressor
         return make(3, max_depth=2, random_state=0, **settings)
 
+    def teacher(
+        self, x: float = 1.0, plus_x: float = 0.0, y: float = 1.0, plus_y: float = 0.0
+    ) -> cw.TreeEnsemble:
+        """The forest as it would be in other units of the data."""
+        forest = cw.read_ensemble(self.forest())
+        value = forest.value
+        if not self.classifies:
+            value = np.where(forest.feature[:, None] < 0, value * y + plus_y, 0.0)
+        return replace(forest, cut=forest.cut * x + plus_x, value=value)
+
+    def gap_teacher(self, wards: Any = None) -> Any:
+        """An ensemble of the data with gaps, under other names of the wards."""
+        if self in LEARNERS:
+            return None
+        ensemble = cw.read_ensemble(self.boosting())
+        if wards is None:
+            return ensemble
+        features = replace(ensemble.features, categories=(None, tuple(wards)))
+        return replace(ensemble, features=features)
+
     def reader(self) -> Any:
         """An ensemble for a table with gaps; learners fit one themselves."""
         return self.boosting() if self in SIMPLIFIERS else self.unfitted()
@@ -113,32 +143,32 @@ SIMPLIFIERS = [
             cw.RuleListClassifier,
             cw.RuleListRegressor,
             {"tune": None, "n_synthetic": 200},
-            "path choice",
+            "path choice shares order",
         ),
         (
             cw.DistilledTreeClassifier,
             cw.DistilledTreeRegressor,
             {"n_synthetic": 200},
-            "path choice repeats",
+            "path choice repeats shares order",
         ),
         (
             cw.BornAgainTreeClassifier,
             cw.BornAgainTreeRegressor,
             {"n_node_rows": 100},
-            "path choice",
+            "path choice shares",
         ),
         (
             cw.AdditiveRulesClassifier,
             cw.AdditiveRulesRegressor,
             {"tune": None, "n_synthetic": 200},
-            "path choice",
+            "path choice shares order",
         ),
-        (cw.InTreesClassifier, cw.InTreesRegressor, {}, "path repeats"),
+        (cw.InTreesClassifier, cw.InTreesRegressor, {}, "path repeats shares order"),
         (
             cw.NodeHarvestClassifier,
             cw.NodeHarvestRegressor,
             {"min_rows": 20},
-            "path repeats",
+            "path repeats shares order",
         ),
         (
             cw.FABRulesClassifier,
@@ -152,7 +182,7 @@ SIMPLIFIERS = [
 """Those that turn an ensemble into rules."""
 
 LEARNERS = [
-    Case(make, {}, frozenset({"repeats"}))
+    Case(make, {}, frozenset({"repeats", "order"}))
     for make in (
         cw.MetaTreeClassifier,
         cw.MetaTreeRegressor,
@@ -205,6 +235,35 @@ def fitted_boosting(classify: bool) -> Any:
 
 
 # For the promises
+
+KINDS = {
+    "nullable": lambda X: X.convert_dtypes(),
+    "text": lambda X: X.astype({"ward": str}),
+    "text object": lambda X: X.astype({"ward": object}),
+    "text nullable": lambda X: X.astype({"ward": "string"}),
+    "whole numbers": lambda X: X.astype({"age": "Int64"}),
+    "single precision": lambda X: X.astype({"age": "float32"}),
+    "objects": lambda X: X.astype(object),
+    "arrow": lambda X: X.convert_dtypes(dtype_backend="pyarrow"),
+    "polars": pl.from_pandas,
+    "polars text": lambda X: pl.from_pandas(X.astype({"ward": str})),
+}
+"""Spellings of the table with gaps that hold the same."""
+
+IDS = {
+    "digits": ["1", "2", "3"],
+    "numbers": [1, 2, 3],
+    "large numbers": [1_500_000_000_000_000_000 + 7 * i for i in range(3)],
+}
+"""Names of the three wards."""
+
+
+def fitted_to_gaps(case: Case) -> Any:
+    """An instance fitted to the data with gaps, which tests only read."""
+    name = f"{case.make.__name__} with gaps"
+    if name not in FITTED:
+        FITTED[name] = case.made(case.gap_teacher()).fit(*case.gaps())
+    return FITTED[name]
 
 
 def each(cases: list[Case], *, keeps: str | None = None) -> Any:

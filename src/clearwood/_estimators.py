@@ -1,18 +1,64 @@
-"""What the house uses of scikit-learn's private parts.
+"""What the house uses of scikit-learn's private parts, and what a fit leaves behind.
 
-They are imported here and nowhere else, so that a release of scikit-learn that moves
-them breaks this file alone.
+Those parts are imported here and nowhere else, so that a release of scikit-learn that
+moves them breaks this file alone.
 """
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from typing import Any
 
-from sklearn.base import _fit_context as fit_context
+from sklearn import get_config
 from sklearn.utils import _safe_indexing as take_rows
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from clearwood._numeric.kernel import interrupted
+
 __all__ = ["Interval", "StrOptions", "fit_context", "parameter_names", "take_rows"]
+
+
+def fit_context(fit: Callable[..., Any]) -> Callable[..., Any]:
+    """Check the parameters before a fit; take all back that a failed one has set.
+
+    An error or Ctrl-C leaves the estimator with the fit that it had before, or with
+    none, and never with a part of each. That holds as long as fits make new objects
+    and change none of an earlier fit.
+
+    Examples
+    --------
+    >>> from sklearn.base import BaseEstimator
+    >>> class Broken(BaseEstimator):
+    ...     _parameter_constraints = {}
+    ...     @fit_context
+    ...     def fit(self, X, y):
+    ...         self.classes_ = ["new"]
+    ...         raise KeyboardInterrupt
+    >>> broken = Broken()
+    >>> broken.classes_ = ["old"]
+    >>> try:
+    ...     broken.fit([[0.0]], [1.0])
+    ... except KeyboardInterrupt:
+    ...     print(broken.classes_)
+    ['old']
+    """
+
+    @functools.wraps(fit)
+    def fit_or_leave(self: Any, *args: Any, **kwargs: Any) -> Any:
+        before = vars(self).copy()
+        try:
+            if not get_config()["skip_parameter_validation"]:
+                self._validate_params()
+            return fit(self, *args, **kwargs)
+        except BaseException as error:
+            # One step, so that a second Ctrl-C finds nothing half done.
+            self.__dict__ = before
+            if interrupted(error):
+                raise KeyboardInterrupt from None
+            raise
+
+    return fit_or_leave
 
 
 def parameter_names(estimator_class: Any) -> set[str]:

@@ -6,6 +6,7 @@ import sys
 
 import numpy as np
 import pytest
+from tests.interrupts import stopped_at
 
 from clearwood._numeric import kernel
 
@@ -26,6 +27,20 @@ def test_divides_like_numpy():
         return 1.0 / x
 
     assert inverse(0.0) == np.inf
+
+
+def test_ctrl_c_is_itself_where_numba_runs_python():
+    @kernel
+    def both(x):
+        return x + 1.0, x - 1.0
+
+    x = np.arange(3.0)
+    both(x)
+    with (
+        pytest.raises(KeyboardInterrupt),
+        stopped_at(1, KeyboardInterrupt, "numba.core.serialize"),
+    ):
+        both(x)
 
 
 @pytest.mark.parametrize(

@@ -417,7 +417,9 @@ def test_a_full_disk_names_the_file(table, tmp_path):
     ).save(rules)
     done = command("predict", rules, table, "--out", out, most_bytes=1000)
     assert done.returncode == 1
-    assert done.stderr == f"clearwood: error: {out}: File too large\n"
+    assert (
+        done.stderr == f"clearwood: error: Cannot write {str(out)!r}: File too large.\n"
+    )
     assert not out.exists()
 
 

@@ -52,10 +52,35 @@ def kernel(function: Function) -> Function:
 
     @functools.wraps(function)
     def call(*args: Any) -> Any:
-        return compile_once()(*args)
+        try:
+            return compile_once()(*args)
+        except SystemError as error:
+            if interrupted(error):
+                raise KeyboardInterrupt from None
+            raise
 
     call.compile_once = compile_once  # type: ignore[attr-defined]
     return call  # type: ignore[return-value]
+
+
+def interrupted(error: BaseException | None) -> bool:
+    """Whether an error is what code in C has made of Ctrl-C.
+
+    Where such code calls a line of Python and Ctrl-C comes there, it raises an error of
+    its own, which only says "caused by KeyboardInterrupt".
+
+    Examples
+    --------
+    >>> error = ValueError("not a valid buffer")
+    >>> interrupted(error)
+    False
+    >>> error.__cause__ = KeyboardInterrupt()
+    >>> interrupted(error)
+    True
+    """
+    while error is not None and not isinstance(error, KeyboardInterrupt):
+        error = error.__cause__
+    return error is not None
 
 
 def _linked(function: Callable[..., Any]) -> Callable[..., Any]:

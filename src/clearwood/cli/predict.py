@@ -51,14 +51,15 @@ def predict(
 
 
 def _records(rule_set: Any, frame: Any) -> list[dict[str, Any]]:
-    encoded = rule_set.features.encode(frame)
+    encoded = rule_set.encode(frame)
     said = rule_set.predict_encoded(encoded).tolist()
     records = [
         {"prediction": value, **rules}
         for value, rules in zip(said, _rules_behind(rule_set, encoded))
     ]
     if rule_set.classes:
-        for record, shares in zip(records, rule_set.predict_proba(frame).tolist()):
+        probabilities = rule_set.probabilities_encoded(encoded).tolist()
+        for record, shares in zip(records, probabilities):
             record["probabilities"] = shares
     return [{"row": row, **record} for row, record in enumerate(records, start=1)]
 

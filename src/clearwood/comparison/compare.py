@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from clearwood._features import warned_once
 from clearwood._numeric import as_generator
 from clearwood._validation import check_table, check_target, check_weight
 from clearwood.comparison.fits import groups_of
@@ -44,9 +45,9 @@ from clearwood.ensembles.read import needs_fit
 from clearwood.exceptions import InputError, InterruptedFitWarning
 from clearwood.simplifiers import METHODS
 from clearwood.simplifiers._common.doubts import warn_of_class_order
-from clearwood.simplifiers._common.teacher import warn_of_unknown_categories
 
 
+@warned_once()
 def compare(
     model: Any,
     X: Any,
@@ -152,8 +153,8 @@ def compare(
     else:
         models = fitted_as_in(model, fitted, X, y)
     ensemble = models.ensembles[-1]
+    # Of unknown categories it is said here once; the workers' warnings are not shown.
     encoded = ensemble.encode(X)
-    warn_of_unknown_categories(ensemble, encoded)
     if is_class and not refitted:
         warn_of_class_order(ensemble, encoded, y, weight)
     problem = Problem(

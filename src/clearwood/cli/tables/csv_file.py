@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 from pandas.io.common import get_handle
 
+from clearwood._files import plain_file
 from clearwood.exceptions import InputError
 
 MOST_SHOWN = 5
@@ -39,13 +40,12 @@ class CsvFile:
     @classmethod
     def opened(cls, path: str, missing: Sequence[str]) -> CsvFile:
         """Read the file, refuse what is no CSV and columns that have one name."""
-        if Path(path).is_char_device() or Path(path).is_block_device():
-            raise InputError(f"Cannot read {path!r}: it is a device; name a file.")
-        try:
-            with get_handle(path, "rb", compression="infer", is_text=False) as opened:
-                data: Any = opened.handle.read()
-        except (OSError, EOFError) as error:
-            raise InputError(f"Cannot read {path!r}: {reason_of(error)}.") from None
+        with plain_file(path) as plain:
+            try:
+                with get_handle(plain, "rb", compression="infer", is_text=False) as raw:
+                    data: Any = raw.handle.read()
+            except (OSError, EOFError) as error:  # of what unpacks it, too
+                raise InputError(f"Cannot read {path!r}: {reason_of(error)}.") from None
         if b"\0" in data:
             line = data[: data.index(b"\0")].count(b"\n") + 1
             raise InputError(
@@ -139,12 +139,15 @@ def read_parquet(path: str, missing: Sequence[str]) -> pd.DataFrame:
             f"--na is for CSV; {path!r} is Parquet, which says itself what is missing."
         )
     try:
-        frame = pd.read_parquet(path)
+        with plain_file(path) as plain:
+            frame = pd.read_parquet(plain)
     except ImportError:
         raise InputError(
             f"Cannot read {path!r}: Parquet files need pyarrow. Install it "
             "(pip install 'clearwood[parquet]'), or save the table as CSV."
         ) from None
+    except InputError:
+        raise
     except (ValueError, OSError) as error:  # of pandas, and of pyarrow
         raise InputError(
             f"Cannot read {path!r} as a table: {reason_of(error)}."

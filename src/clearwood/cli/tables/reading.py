@@ -113,7 +113,8 @@ def read_table_of(
         space = FeatureSpace((name,), (labels,), lookup=(how,))
         values = value_by_cell(texts[name])
         known, known_as_text = (
-            np.count_nonzero(space.encode(column.to_frame()) >= 0)
+            # Only a trial: of what is unknown, whoever predicts warns.
+            np.count_nonzero(space.encode(column.to_frame(), asked=()) >= 0)
             for column in (values, texts[name])
         )
         frame[name] = texts[name] if known_as_text > known else values

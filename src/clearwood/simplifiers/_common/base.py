@@ -40,7 +40,6 @@ from clearwood.simplifiers._common.teacher import (
     answers_of,
     class_positions,
     get_teacher,
-    warn_of_unknown_categories,
 )
 
 CORE: dict[str, Any] = {
@@ -107,8 +106,7 @@ class RulesFromEnsemble(BaseEstimator):
             tags.input_tags.allow_nan = get_tags(inner).input_tags.allow_nan
         return tags
 
-    # A fitted ensemble in `estimator` keeps its own settings.
-    @fit_context(prefer_skip_nested_validation=False)
+    @fit_context
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
         """Find the rules.
 
@@ -205,7 +203,6 @@ class RulesFromEnsemble(BaseEstimator):
         classes = () if ensemble.classes is None else tuple(ensemble.classes.tolist())
         labels = None if y is None else class_positions(ensemble, y)
         encoded = ensemble.encode(X)
-        warn_of_unknown_categories(ensemble, encoded)
         taught = answers = answers_of(ensemble, encoded)
         if not classes:
             check_range(answers, "What the ensemble says")
