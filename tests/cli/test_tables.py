@@ -169,11 +169,11 @@ def test_the_command_and_python_say_the_same_of_a_word(written, tmp_path):
         FeatureSpace(("ward",), (("north", "NA"),)),
     )  # fmt: skip
     rules.save(tmp_path / "rules.json")
-    path = written(TEXTS)
+    path = written(TEXTS + 10 * "north,0\n")
     frame = pd.read_csv(path, keep_default_na=False)
     result = run("predict", tmp_path / "rules.json", path)
     said = [float(line.split(",")[1]) for line in result.stdout.splitlines()[1:]]
-    assert said == rules.predict(frame).tolist() == [0.0, 1.0, 0.0, 0.0, 0.0, 0.0]
+    assert said == rules.predict(frame).tolist() == [0.0, 1.0, *[0.0] * 14]
     # NA is a name that the rules know; null is not.
     assert "'null' is a value" in result.stderr
     assert "'NA' is a value" not in result.stderr
