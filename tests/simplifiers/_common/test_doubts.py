@@ -162,6 +162,8 @@ def test_a_class_that_no_rule_says_is_named():
     assert text == "No rule ever says rare (right for 8 of 108 rows). Try."
     # So few rows need no rule.
     assert doubts_about(rules, training, 0.5, 9, "Try.") == []
+    # Rules as good as the split are not called worse.
+    assert doubts_about(rules, training, 100 / 108, 9, "Try.") == []
     both = doubts_about(rules, training, 0.99, 5, "Try.")
     assert "(0.926) than one best split does (0.99)" in both[0] and len(both) == 2
 
