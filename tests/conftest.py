@@ -2,6 +2,7 @@
 
 import os
 import sys
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -65,6 +66,24 @@ def close_figures():
     yield
     if "matplotlib.pyplot" in sys.modules:
         sys.modules["matplotlib.pyplot"].close("all")
+
+
+@pytest.fixture
+def full_disk():
+    """A context in which no file can grow beyond some bytes, as on a full disk."""
+    resource = pytest.importorskip("resource")
+
+    @contextmanager
+    def limited(most=0):
+        before = resource.getrlimit(resource.RLIMIT_FSIZE)
+        # Python ignores the signal that would end it, so that the write fails.
+        resource.setrlimit(resource.RLIMIT_FSIZE, (most, before[1]))
+        try:
+            yield
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+    return limited
 
 
 @pytest.fixture(scope="session")

@@ -377,6 +377,7 @@ WRONG_FITS = {
     "names twice": (lambda X, y: (pd.concat([X, X], axis=1), y, None), "'age'"),
     "sparse": (lambda X, y: (csr_array(X.to_numpy()), y, None), "[Ss]parse.*dense"),
     "text": (lambda X, y: (np.full((len(y), 4), "a"), y, None), "numeric.*Convert"),
+    "lists": (lambda X, y: (X.assign(bp=[[1]] * len(y)), y, None), "'bp' .* row 0;"),
 }
 
 
@@ -399,6 +400,7 @@ def test_wrong_queries_are_refused(case):
         (X.rename(columns={"bmi": "weight"}), "feature names.*weight"),
         (X.drop(columns="s5"), "feature names.*s5"),
         (X[:0], "0 sample"),
+        (X.assign(bmi=[(1, 2)] * len(X)), "Column 'bmi' holds .* row 0; a cell must"),
     ):
         with pytest.raises(ValueError, match=f"(?s){message}"):
             found.predict(query)

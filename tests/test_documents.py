@@ -13,11 +13,10 @@ from clearwood._documents import (
     parse_json,
     plain_integer,
     plain_number,
-    read_bytes,
     refuse_repeated,
     shown,
 )
-from clearwood.exceptions import InputError, ModelFormatError
+from clearwood.exceptions import ModelFormatError
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
@@ -159,18 +158,3 @@ def test_what_occurs_twice_is_found_in_time():
     assert first_repeated(names[:-1]) is None
     with pytest.raises(ModelFormatError, match="found the name '7' twice"):
         refuse_repeated(names, Place(names, "f"), "the name")
-
-
-def test_files(tmp_path, monkeypatch):
-    with pytest.raises(InputError, match="Cannot read .*gone.json"):
-        read_bytes(tmp_path / "gone.json")
-    with pytest.raises(InputError, match="Cannot read"):
-        read_bytes(tmp_path)
-    with pytest.raises(InputError, match="it is a device"):
-        read_bytes("/dev/zero")
-    path = tmp_path / "model.json"
-    path.write_bytes(b"{}")
-    assert read_bytes(str(path)) == b"{}"
-    monkeypatch.setattr("clearwood._documents.MOST_BYTES", 1)
-    with pytest.raises(ModelFormatError, match="2 bytes are more than the 1"):
-        read_bytes(path)

@@ -1,19 +1,26 @@
 """One encoding for arrays, lists, pandas and polars."""
 
 import datetime
+from contextlib import chdir
 
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
 
+from clearwood import report
 from clearwood._cityhash import category_hash
-from clearwood._features import UNSEEN, FeatureSpace
+from clearwood._features import UNSEEN, FeatureSpace, check_text
+from clearwood._files import write_text
+from clearwood._validation import check_target
 from clearwood.exceptions import InputError
+from clearwood.rules import Rule, RuleList
+from clearwood.simplifiers import RuleListClassifier
 
 SPACE = FeatureSpace(
     ("dose", "hue", "flag"), (None, ("red", "blue"), (False, True)), named=True
 )
+RULES = RuleList((), Rule((), 1.0), FeatureSpace.numeric(1))
 EXPECTED = np.array(
     [[1.5, 0.0, 1.0], [np.nan, UNSEEN, 0.0], [3.0, np.nan, np.nan]], dtype=float
 )
@@ -203,3 +210,41 @@ def test_features_without_names_are_called_as_the_columns():
     assert space.as_in(np.ones((1, 2))) == space
     with pytest.raises(InputError, match="X has 1 features"):
         space.as_in(pd.DataFrame({"u": [1.0]}))
+
+
+HALF = "a\udc80"
+
+
+@pytest.mark.parametrize(
+    ("make", "what"),
+    [
+        (lambda: FeatureSpace((HALF,), (None,)), "feature"),
+        (lambda: FeatureSpace(("x",), ((1, "b", HALF),)), "A category of 'x',"),
+        (lambda: FeatureSpace.numeric(1).renamed([HALF]), "feature"),
+        (lambda: check_target([HALF, "b"], 2, numeric=False), "label in y"),
+        (lambda: check_target(np.array([HALF, "b"]), 2, numeric=False), "label in y"),
+        (lambda: RULES.with_target(HALF), "target"),
+        (lambda: RULES.with_about(model=HALF), "rules are about"),
+        (lambda: RULES.with_about(**{HALF: "x"}), "rules are about"),
+        (lambda: report(RULES, "page.html", title=HALF), "title"),
+        (lambda: write_text("rules.txt", HALF), r"Cannot write 'rules\.txt'"),
+        (lambda: write_text(f"\ud800{HALF}", "x"), "Cannot write"),
+    ],
+)
+def test_halves_of_characters_are_refused_where_they_come_in(make, what, tmp_path):
+    with chdir(tmp_path), pytest.raises(InputError, match=f"{what}.*half a char"):
+        make()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_names_of_estimators_are_refused_before_the_fit():
+    X = pd.DataFrame([[0.0], [1.0]] * 9, columns=pd.Index([HALF], dtype=object))
+    with pytest.raises(InputError, match="The column 'a.udc80' holds half"):
+        RuleListClassifier("no such model").fit(X, [0, 1] * 9)
+
+
+def test_a_letter_beyond_16_bits_is_a_whole_one():
+    check_text(["\U0001f333", "é"], "The feature")
+    with pytest.raises(InputError):
+        # Halves that would fit together are two letters to Python.
+        check_text(["\ud83d", "\udf33"], "The feature")

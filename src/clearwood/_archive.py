@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 
 from clearwood._documents import Place, parse_json
-from clearwood._files import write_bytes
-from clearwood.exceptions import InputError, ModelFormatError
+from clearwood._files import read_bytes, write_bytes
+from clearwood.exceptions import ModelFormatError
 
 FORMAT = "clearwood.archive"
 OLDER = "clearwood.meta_tree"
@@ -63,10 +63,7 @@ def read_archive(path: str | Path) -> tuple[Place, Callable[..., np.ndarray]]:
     The function takes the kind of the array (one of ``TYPES``) and its shape, where
     -1 stands for any length. Numbers may be anything, NaN too.
     """
-    try:
-        content = Path(path).read_bytes()
-    except OSError as error:
-        raise InputError(f"Cannot read {path}: {error.strerror}.") from None
+    content = read_bytes(path)
     try:
         file = zipfile.ZipFile(io.BytesIO(content))
         members = {info.filename: info for info in file.infolist()}

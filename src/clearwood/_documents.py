@@ -10,58 +10,21 @@ import json
 import math
 import re
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import Any, NoReturn
 
 import numpy as np
 
 from clearwood._documents_memory import check_memory
-from clearwood.exceptions import InputError, ModelFormatError
+from clearwood.exceptions import ModelFormatError
 
 REMEDY = "The model is damaged or was changed by hand; read it again or refit it."
 
-MOST_BYTES = 4 * 2**30
 INT64_LIMIT = 2**63 - 1
 
 INTEGER = re.compile(r"[+-]?[0-9]{1,19}", re.ASCII)
 NUMBER = re.compile(
     r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,6})?", re.ASCII
 )
-
-
-def read_bytes(path: str | Path, most: int | None = None) -> bytes:
-    """The content of a file that is not too large.
-
-    Parameters
-    ----------
-    path : str or Path
-    most : int, optional
-        Most bytes; ``MOST_BYTES`` if not given.
-
-    Returns
-    -------
-    bytes
-
-    Raises
-    ------
-    InputError
-        The file cannot be opened.
-    ModelFormatError
-        It is too large.
-    """
-    path = Path(path)
-    try:
-        if path.is_char_device() or path.is_block_device():
-            raise InputError(f"Cannot read {path}: it is a device; name a file.")
-        size, most = path.stat().st_size, most or MOST_BYTES
-        if size > most:
-            raise ModelFormatError(
-                f"{path}: {size:,} bytes are more than the {most:,} that can be read; "
-                "fit a smaller model."
-            )
-        return path.read_bytes()
-    except OSError as error:
-        raise InputError(f"Cannot read {path}: {error.strerror}.") from None
 
 
 def parse_json(data: bytes, name: str) -> Any:

@@ -8,18 +8,22 @@ that the model has never seen is ``UNSEEN``.
 
 from __future__ import annotations
 
+import re
+import sys
+import warnings
 from collections import Counter
-from collections.abc import Hashable, Sequence
+from collections.abc import Collection, Hashable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
-from typing import Any, Literal, NoReturn, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 
+from clearwood import _cells
+from clearwood._cells import UNSEEN
 from clearwood._cityhash import category_hash
-from clearwood.exceptions import InputError
-
-UNSEEN = -1.0
-"""Code of a category that the model has never seen."""
+from clearwood.exceptions import InputError, UnknownCategoriesWarning
 
 ZERO = float(np.float32(1e-35))
 """How near a number is to the one that counts as missing (LightGBM's zero)."""
@@ -43,14 +47,16 @@ class FeatureSpace:
         was fitted on data without column names; columns then go by position.
     lookup : tuple of {"exact", "integer", "hash"}, optional
         How a cell of a categorical feature finds its category: it equals the label
-        (the default), its whole part does, or CatBoost's hash of the text it is
-        written as does. With ``"hash"`` a label is the text, or the hash where the
-        model does not know the text; see :meth:`as_in`.
+        (the default; 1, 1.0 and True are equal, the text "1" is not), its whole part
+        does, or CatBoost's hash of the text it is written as does (to which 1, 1.0,
+        True and "1" are the same). With ``"hash"`` a label is the text, or the hash
+        where the model does not know the text; see :meth:`as_in`.
     missing_at : tuple of (None or float), optional
         A number that counts as missing in the feature, besides NaN.
     float32 : bool, default=False
-        Whether cells are cast to float32 before they are compared with the codes of
-        categories or with the number that counts as missing, as XGBoost does.
+        Whether the model casts cells to float32 before it compares them. Cuts account
+        for that; it matters for the codes of categories, for the number that counts
+        as missing, and for whole numbers beyond 2**53.
 
     Examples
     --------
@@ -82,6 +88,9 @@ class FeatureSpace:
                 f"missing_at for {n} features; give one each per feature, or none."
             )
         check_distinct(self.names)
+        check_text(self.names, "The feature")
+        for name, labels in zip(self.names, self.categories):
+            check_text(labels or (), f"A category of {name!r},")
 
     @classmethod
     def numeric(
@@ -134,7 +143,7 @@ class FeatureSpace:
         hashed = [d for d, lookup in enumerate(self.lookup) if lookup == "hash"]
         columns = self.columns(X) if hashed else []
         for d in hashed:
-            texts = {_cell_text(cell) for cell in columns[d].tolist()}
+            texts = {_cells.cell_text(cell) for cell in columns[d].tolist()}
             # In order, as two texts can have the same hash.
             known: dict[Any, str] = {
                 category_hash(text): text
@@ -170,14 +179,22 @@ class FeatureSpace:
             )
         return tuple(str(name) for name in found)
 
-    def encode(self, X: Any) -> np.ndarray:
+    def encode(self, X: Any, asked: Collection[int] | None = None) -> np.ndarray:
         """Turn a table into the float64 matrix that all rooms read.
+
+        Warns where no cell of a column is of a category that the model knows, or, of
+        five and more cells, most are of none: rows of one new category are ordinary,
+        a column in another spelling is not. Where a model names only the categories
+        that its splits ask for (``lookup`` other than "exact"), a hundred cells
+        without one of these are needed.
 
         Parameters
         ----------
         X : array-like or pandas or polars frame of shape (n_samples, n_features)
             A frame is read by column name where the model knows names (further
             columns are ignored), else by position.
+        asked : set of int, optional
+            Features that the model asks; of others no warning is due. All by default.
 
         Returns
         -------
@@ -194,13 +211,17 @@ class FeatureSpace:
         if isinstance(X, np.ndarray) and X.dtype.kind in "fiub" and X.ndim == 2:
             self._check_width(X.shape[1])
             if not self._reads_specially():
-                return np.ascontiguousarray(X, dtype=np.float64)
+                return _cells.as_float64(X, self.float32)
             columns = list(X.T)
         else:
             columns = self.columns(X)
         encoded = np.empty((len(columns[0]) if columns else 0, self.n_features))
         for d, column in enumerate(columns):
             encoded[:, d] = self.encode_column(column, d)
+        for d in range(self.n_features) if asked is None else sorted(asked):
+            by_label = self.categories[d] is not None
+            if by_label and _is_strange(encoded[:, d], self.lookup[d]):
+                self._warn_of_unknown(columns[d], encoded[:, d], d)
         return encoded
 
     def _reads_specially(self) -> bool:
@@ -213,44 +234,85 @@ class FeatureSpace:
         name, labels, lookup = self.names[d], self.categories[d], self.lookup[d]
         missing_at = self.missing_at[d]
         if labels is not None and lookup == "hash":
-            return _hash_codes(column, labels)
+            return _cells.hash_codes(column, labels)
         if labels is not None and lookup != "integer":
-            return _category_codes(column, labels)
+            return _cells.category_codes(column, labels)
         if labels is not None:
-            _refuse_text(column, name)
-        values = _numeric_column(column, name)
+            _cells.refuse_text(column, name)
+        values = _cells.numbers(column, name, self.float32)
         if missing_at is not None:
             values = np.where(self._is_at(values, missing_at), np.nan, values)
         if labels is None:
             return values
         if self.float32:
             # To XGBoost -0.5 is no code, to LightGBM it is 0.
-            values = _single(values)
+            column = values = _cells.single(values)
             values = np.where(values < 0, UNSEEN, values)
-        return _integer_codes(values, labels)
+        return _cells.integer_codes(values, labels, column)
 
     def _is_at(self, values: np.ndarray, missing_at: float) -> np.ndarray:
         if self.float32:
-            return _single(values) == _single(np.array(missing_at))
+            return _cells.single(values) == _cells.single(np.array(missing_at))
         with np.errstate(over="ignore"):
             return np.abs(values - missing_at) <= ZERO
 
     def columns(self, X: Any) -> list[np.ndarray]:
         """The cells of a table as they are, one array per feature."""
-        if not is_frame(X):
+        if is_frame(X):
+            return self._frame_columns(X)
+        if getattr(getattr(X, "dtype", None), "kind", "O") in "mM":
+            raise InputError(
+                "X holds dates or durations; turn them into numbers (days since a day)."
+            )
+        try:
             table = np.asarray(X, dtype=object)
-            if table.ndim != 2:
-                raise InputError(
-                    f"Expected a table of rows and columns, found {table.ndim} "
-                    "dimension(s); for one row use X.reshape(1, -1)."
-                )
-            self._check_width(table.shape[1])
-            return list(table.T)
+        except ValueError:  # rows of different lengths, with arrays in them
+            table = np.empty(0, dtype=object)
+        if table.ndim != 2:
+            raise InputError(
+                f"Expected a table of rows and columns, found {table.ndim} "
+                "dimension(s); for one row use X.reshape(1, -1)."
+            )
+        self._check_width(table.shape[1])
+        return [_cells.checked(*column) for column in zip(table.T, self.names)]
+
+    def _frame_columns(self, X: Any) -> list[np.ndarray]:
+        import narwhals as nw
+
+        names = self._names_in(X)
+        frame = nw.from_native(X, eager_only=True)
         position = {str(name): name for name in X.columns}
-        return [
-            _frame_column(X, position[name], lookup)
-            for name, lookup in zip(self._names_in(X), self.lookup)
-        ]
+        columns = []
+        for name, lookup in zip(names, self.lookup):
+            series = frame.get_column(position[name])
+            if lookup == "integer" and series.dtype in (nw.Categorical, nw.Enum):
+                # Which number a label had in the training data, the model does not say.
+                _cells.refuse_labels(next(iter(series.to_list()), None), name)
+            columns.append(_cells.frame_cells(series))
+        return columns
+
+    def _warn_of_unknown(self, column: np.ndarray, codes: np.ndarray, d: int) -> None:
+        name = self.names[d]
+        told = _TOLD.get()
+        if told is not None:
+            if name in told:
+                return
+            told.add(name)
+        unknown, n_cells = codes == UNSEEN, np.count_nonzero(~np.isnan(codes))
+        found = [_cells.shown(cell) for cell in dict.fromkeys(column[unknown].tolist())]
+        known = [label_text(x, self.lookup[d]) for x in self.categories[d] or ()]
+        rows = f"{np.count_nonzero(unknown)} of {n_cells} rows of {name!r} hold "
+        warnings.warn(
+            (
+                f"No row of {name!r} holds a category that the model knows"
+                if unknown.sum() == n_cells
+                else f"{rows}categories that the model does not know"
+            )
+            + f": found {_first(found)}; it knows {_first(known)}. Hand in the column "
+            "as it was when the model was fitted; the text '1' is not the number 1.",
+            UnknownCategoriesWarning,
+            stacklevel=_users_level(),
+        )
 
     def _check_width(self, width: int) -> None:
         if width != self.n_features:
@@ -270,6 +332,35 @@ def check_distinct(names: Sequence[str]) -> None:
         )
 
 
+def check_text(texts: Collection[Any], what: str) -> None:
+    r"""Refuse names and labels that no file can hold and no screen can show.
+
+    Halves of characters (lone surrogates) are what Python makes of bytes that are no
+    text. Refused where they come in, they need no care anywhere else.
+
+    Examples
+    --------
+    >>> check_text(["elm é", "a\udc80"], "The feature")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    clearwood.exceptions.InputError: The feature 'a\udc80' holds half a character ...
+    """
+    try:
+        "".join(text for text in texts if isinstance(text, str)).encode()
+    except UnicodeEncodeError:
+        broken = next(
+            text for text in texts if isinstance(text, str) and not _is_whole(text)
+        )
+        raise InputError(
+            f"{what} {broken!r} holds half a character (a lone surrogate), which "
+            "cannot be written. Read the data again in the right encoding, or rename "
+            "it."
+        ) from None
+
+
+def _is_whole(text: str) -> bool:
+    return not any("\ud800" <= letter <= "\udfff" for letter in text)
+
+
 def printable(text: str) -> str:
     r"""A name or label as it is; in quotes where a terminal would obey a part of it.
 
@@ -281,111 +372,67 @@ def printable(text: str) -> str:
     return text if text.isprintable() else repr(text)
 
 
+def label_text(label: Any, lookup: str = "exact") -> str:
+    """A category as it is printed.
+
+    CatBoost takes the number 5 and the text "5" for the same category, so it is
+    printed bare; of some categories its models know nothing but a hash.
+
+    Examples
+    --------
+    >>> label_text("5"), label_text("5", "hash"), label_text(3510494104, "hash")
+    ("'5'", '5', 'hash 3510494104')
+    """
+    if lookup != "hash":
+        return repr(label)
+    if isinstance(label, int):
+        return f"hash {label}"
+    return label if re.fullmatch(r"-?[0-9]+", label, re.ASCII) else repr(label)
+
+
 def is_frame(X: Any) -> bool:
     """Whether a table has named columns (pandas, polars)."""
     return hasattr(X, "columns") and hasattr(X, "shape")
 
 
-def _frame_column(frame: Any, name: Any, lookup: str) -> np.ndarray:
-    import narwhals as nw
+# Unknown categories
 
-    series = nw.from_native(frame, eager_only=True).get_column(name)
-    if lookup == "integer" and series.dtype in (nw.Categorical, nw.Enum):
-        # Which number a label had in the training data, the model does not say.
-        _refuse_labels(name, series.to_list()[:1])
-    as_number = series.dtype.is_numeric() or series.dtype == nw.Boolean
-    # The text of a cell knows whole numbers of all sizes, and false from 0.
-    if as_number and lookup != "hash":
-        # Nulls of nullable types become NaN; large integers lose nothing that a
-        # tree, which compares in floating point, could have seen.
-        return series.cast(nw.Float64).to_numpy()
-    return np.asarray(series.to_list(), dtype=object)
+_TOLD: ContextVar[set[str] | None] = ContextVar("told", default=None)
 
 
-def _numeric_column(column: np.ndarray, name: str) -> np.ndarray:
-    if column.dtype.kind in "fiub":
-        return column.astype(np.float64)
-    values = np.empty(len(column))
-    for i, value in enumerate(column):
-        try:
-            values[i] = np.nan if is_missing(value) else float(value)
-        except (TypeError, ValueError):
-            raise InputError(
-                f"Feature {name!r} is numeric in the model, but row {i} holds "
-                f"{value!r}; make the column numeric or leave the cell empty."
-            ) from None
-    return values
+@contextmanager
+def warned_once() -> Iterator[None]:
+    """Within one call warn only once of the unknown categories of a column.
 
-
-def _single(values: np.ndarray) -> np.ndarray:
-    """Rounded to float32, infinite where they are too large for it."""
-    with np.errstate(over="ignore"):
-        return values.astype(np.float32).astype(np.float64)
-
-
-def _category_codes(column: np.ndarray, labels: tuple[Hashable, ...]) -> np.ndarray:
-    code = {label: float(i) for i, label in enumerate(labels)}
-    return np.array(
-        [np.nan if is_missing(v) else code.get(v, UNSEEN) for v in column.tolist()],
-        dtype=np.float64,
-    )
-
-
-def _hash_codes(column: np.ndarray, labels: tuple[Any, ...]) -> np.ndarray:
-    code = {
-        category_hash(label) if isinstance(label, str) else label: float(i)
-        for i, label in enumerate(labels)
-    }
-    texts = [_cell_text(cell) for cell in column.tolist()]
-    known: dict[str | None, float] = {None: np.nan}
-    for text in set(texts):
-        if text is not None:
-            known[text] = code.get(category_hash(text), UNSEEN)
-    return np.array([known[text] for text in texts], dtype=np.float64)
-
-
-def _cell_text(cell: Any) -> str | None:
-    """As CatBoost writes a cell before it takes the hash: true is 1."""
-    if is_missing(cell):
-        return None
-    if isinstance(cell, bool | np.bool_):
-        return str(int(cell))
-    # A column of whole numbers may come as floats.
-    whole = isinstance(cell, float) and cell.is_integer()
-    return str(int(cell) if whole else cell)
-
-
-def _refuse_text(column: np.ndarray, name: str) -> None:
-    if column.dtype.kind not in "fiub":
-        text = next((cell for cell in column.tolist() if isinstance(cell, str)), None)
-        if text is not None:
-            _refuse_labels(name, text)
-
-
-def _refuse_labels(name: str, found: Any) -> NoReturn:
-    raise InputError(
-        f"The model knows the categories of {name!r} only as whole numbers, the data "
-        f"holds labels ({found!r}); hand in the codes that the model was fitted on "
-        "(in pandas: column.cat.codes, with the categories as they were then)."
-    )
-
-
-def _integer_codes(values: np.ndarray, labels: tuple[Any, ...]) -> np.ndarray:
-    """Positions of the whole parts of the values among ascending whole numbers."""
-    known = np.array(labels, dtype=np.float64)
-    whole = np.trunc(values)
-    position = np.searchsorted(known, whole)
-    found = np.append(known, np.nan)[position] == whole
-    codes = np.where(found & (whole >= 0), position, UNSEEN)
-    return np.where(np.isnan(values), np.nan, codes)
-
-
-def is_missing(value: Any) -> bool:
-    """Whether a cell is empty: None, NaN, NaT or pandas' NA."""
-    if value is None:
-        return True
-    # NaN, NaT and pandas' NA are the values that do not equal themselves.
+    For whatever reads a table more than once; also as a decorator.
+    """
+    if _TOLD.get() is not None:
+        yield
+        return
+    token = _TOLD.set(set())
     try:
-        return bool(value != value)
-    except TypeError:
-        return type(value).__name__ == "NAType"
+        yield
+    finally:
+        _TOLD.reset(token)
+
+
+def _is_strange(codes: np.ndarray, lookup: str) -> bool:
+    """Whether a column is spelled otherwise than in the fit, as it seems."""
+    n_unknown = int(np.count_nonzero(codes == UNSEEN))
+    n_known = int(np.count_nonzero(codes >= 0))
+    if not n_known:
+        return n_unknown >= (2 if lookup == "exact" else 100)
+    return lookup == "exact" and n_unknown > n_known and n_unknown + n_known >= 5
+
+
+def _first(texts: list[str]) -> str:
+    return f"{', '.join(texts[:5])}{' ...' if texts[5:] else ''}"
+
+
+def _users_level() -> int:
+    """The ``stacklevel`` of the line outside that called the library."""
+    frame, level = sys._getframe(1), 1
+    inside = ("clearwood", "contextlib", "sklearn", "joblib")
+    while frame.f_back and str(frame.f_globals.get("__name__")).split(".")[0] in inside:
+        frame, level = frame.f_back, level + 1
+    return level

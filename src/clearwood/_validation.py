@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from clearwood._features import FeatureSpace, check_distinct, is_frame, is_missing
+from clearwood._cells import EXACT, frame_cells, is_missing
+from clearwood._features import FeatureSpace, check_distinct, check_text, is_frame
 from clearwood.exceptions import InputError
 
 
@@ -34,17 +35,40 @@ def check_table(estimator: Any, X: Any, *, reset: bool) -> Any:
     from sklearn.utils.validation import validate_data
 
     if not is_frame(X):
-        return validate_data(
+        table = validate_data(
             estimator, X, reset=reset, dtype="numeric", ensure_all_finite=False
         )
-    check_distinct([str(name) for name in X.columns])
+        return _with_large_numbers(X, table)
+    names = [str(name) for name in X.columns]
+    check_distinct(names)
+    check_text(names, "The column")
     validate_data(estimator, X, reset=reset, skip_check_array=True)
     if X.shape[0] == 0 or X.shape[1] == 0:
         raise InputError(
             f"Found a table with {X.shape[0]} sample(s) and {X.shape[1]} "
             "feature(s); at least one of each is required."
         )
+    if reset:
+        import narwhals as nw
+
+        # What no model can read is refused before another library meets it.
+        for column in nw.from_native(X, eager_only=True).iter_columns():
+            frame_cells(column)
     return X
+
+
+def _with_large_numbers(X: Any, table: np.ndarray) -> np.ndarray:
+    """A checked table; as objects where whole numbers were lost in it to floats.
+
+    As numbers they are the same to a tree, as categories they are not.
+    """
+    if getattr(X, "dtype", None) not in (None, np.dtype(object)):
+        return table
+    large = np.isfinite(table) & (np.abs(table) >= EXACT)
+    if not large.any():
+        return table
+    given = np.asarray(X, dtype=object)
+    return given if (given[large] != table[large]).any() else table
 
 
 def check_target(
@@ -73,6 +97,7 @@ def check_target(
         raise InputError(f"Input {name} contains infinity; drop or correct these rows.")
     if not numeric:
         check_classification_targets(values)
+        check_text(set(cells), f"The label in {name}")
         return values
     if values.dtype.kind not in "fiub":
         try:

@@ -22,15 +22,23 @@ class PoorFidelityWarning(UserWarning):
 
 
 class UnknownCategoriesWarning(UserWarning):
-    """No cell of a column is a category that the model knows."""
+    """No cell of a column, or hardly one, is a category that the model knows."""
 
 
 class InterruptedFitWarning(UserWarning):
     """A fit was stopped early and holds what was done until then."""
 
 
+class CheckpointWarning(UserWarning):
+    """A checkpoint could not be written; the run goes on without it."""
+
+
 class CollapsedWeightsWarning(UserWarning):
     """Weights leave a few trees of a forest in effect."""
+
+
+class LostDigitsWarning(UserWarning):
+    """Numbers that were taken out were too large for what is left to be exact."""
 
 
 class PoorMixingWarning(UserWarning):

@@ -6,6 +6,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from clearwood._files import open_plain
 from clearwood.exceptions import InputError, ModelFormatError
 from clearwood.rules import RuleSet
 
@@ -65,10 +66,14 @@ def load(path: str | Path) -> Any:
 
     Raises
     ------
+    InputError
+        There is no plain file of that name: a folder, a pipe, a device, or nothing.
     ModelFormatError
         The file is neither a rule set nor a meta-tree; the message names the place.
     """
-    if not _is_zip(path):
+    with open_plain(path) as file:
+        is_zip = file.read(4) == b"PK\x03\x04"
+    if not is_zip:
         return RuleSet.load(path)
     from clearwood._archive import read_archive
 
@@ -80,11 +85,3 @@ def load(path: str | Path) -> Any:
         return import_module(HOMES[kind]).from_archive(top, array)
     except ModelFormatError as error:
         raise ModelFormatError(f"{path}: {error}") from None
-
-
-def _is_zip(path: str | Path) -> bool:
-    try:
-        with open(path, "rb") as file:
-            return file.read(4) == b"PK\x03\x04"
-    except OSError:
-        return False  # for the reader to say

@@ -169,8 +169,46 @@ def test_what_ended_a_worker_is_told(monkeypatch):
 
 def test_a_worker_that_cannot_start_is_one_error(monkeypatch):
     monkeypatch.setattr(pool, "PROGRAM", "import no_such_module")
-    with pytest.raises(ClearwoodError, match="cannot be started.*no_such_module"):
+    with pytest.raises(
+        ClearwoodError, match="No worker .* can start: .*no_such_module"
+    ):
         compared(["in-trees"])
+
+
+def test_a_worker_that_is_killed_while_it_starts_leaves_the_jobs_to_the_other(
+    monkeypatch,
+):
+    start, lost = pool.Worker.start, threading.Event()
+    starts = iter(range(9))
+
+    def killed_the_first_time(worker):
+        if next(starts) == 0:
+            worker.process.kill()
+            try:
+                start(worker)
+            finally:
+                lost.set()
+        assert lost.wait(60)
+        start(worker)
+
+    monkeypatch.setattr(pool.Worker, "start", killed_the_first_time)
+    found = compared(["in-trees", "tree"], n_jobs=2)
+    assert {p.method for p in found.points} == {"in-trees", "tree"}
+    assert found.failures == () and next(starts) == 2
+
+
+def test_workers_that_are_all_killed_while_they_start_are_one_error(monkeypatch):
+    start, starts = pool.Worker.start, iter(range(9))
+
+    def killed(worker):
+        next(starts)
+        worker.process.kill()
+        start(worker)
+
+    monkeypatch.setattr(pool.Worker, "start", killed)
+    with pytest.raises(ClearwoodError, match="can start: .* ended with signal 9"):
+        compared(["in-trees", "tree"], n_jobs=2)
+    assert next(starts) == 2
 
 
 HALF_AN_ANSWER = """

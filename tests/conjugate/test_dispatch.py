@@ -33,7 +33,7 @@ def test_rows_one_after_the_other(model, y):
     for i in range(len(y)):
         row = None if x is None else x[i]
         np.testing.assert_allclose(
-            log_predictive(kind, stats, model.prior, z[i]),
+            log_predictive(kind, stats, model.prior, z[i]) - np.log(model.unit),
             model.log_density(stats, y[i], row),
             rtol=1e-12,
         )

@@ -1,8 +1,14 @@
 import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from sklearn.tree import DecisionTreeRegressor
 from tests.ensembles import naive
 
+import clearwood as cw
+from clearwood.ensembles import read_ensemble
 from clearwood.ensembles.casts import FLOAT32_LIMIT, float64_cut_of_float32_test
 
 LARGEST = float(np.finfo(np.float32).max)
@@ -76,3 +82,51 @@ def test_limit_is_the_last_finite_cast():
     with np.errstate(over="ignore"):
         assert np.isfinite(np.float32(FLOAT32_LIMIT))
         assert np.isinf(np.float32(np.nextafter(FLOAT32_LIMIT, np.inf)))
+
+
+# Whole numbers beyond float64
+
+
+def xgboost_regressor():
+    xgboost = pytest.importorskip("xgboost")
+    return xgboost.XGBRegressor(
+        n_estimators=1, learning_rate=1, min_child_weight=0, base_score=0
+    )
+
+
+def catboost_regressor():
+    catboost = pytest.importorskip("catboost")
+    return catboost.CatBoostRegressor(
+        iterations=1, learning_rate=1, verbose=0, allow_writing_files=False
+    )
+
+
+MIDDLES = [2**60 + k * 2**36 for k in (1, 3)]
+"""Halfway between float32 numbers: 2**60, and two after it."""
+
+
+@pytest.mark.parametrize(
+    "make", [DecisionTreeRegressor, xgboost_regressor, catboost_regressor]
+)
+@pytest.mark.parametrize("form", [np.asarray, pd.DataFrame, pl.DataFrame])
+def test_whole_numbers_are_rounded_as_the_library_rounds_them(make, form):
+    ids = np.array([2**60, 2**60 + 2**37, 2**60 + 2**38]).repeat(20)[:, None]
+    y = np.repeat([0.0, 1.0, 2.0], 20)
+    names = {} if form is np.asarray else {"columns": ["id"]}
+    if form is pl.DataFrame:
+        names = {"schema": ["id"]}
+    model = make().fit(form(ids, **names), y)
+    near = np.array([m + by for m in MIDDLES for by in range(-300, 301)])[:, None]
+    table = form(near, **names)
+    expected = model.predict(table)
+    ensemble = read_ensemble(model)
+    assert len(np.unique(expected)) >= 2
+    np.testing.assert_allclose(ensemble.predict(table), expected, rtol=1e-6)
+    # Rules made of it say the same, and say it again from their file.
+    X = form(ids, **names)
+    found = cw.DistilledTreeRegressor(
+        ensemble, n_synthetic=0, round_cuts=False, random_state=0
+    ).fit(X)
+    again = cw.RuleSet.from_json(found.rules_.to_json())
+    for rules in (found, again):
+        np.testing.assert_allclose(rules.predict(table), expected, rtol=1e-6)

@@ -2,6 +2,7 @@
 
 import json
 import random
+import tracemalloc
 
 import pytest
 
@@ -91,3 +92,31 @@ def test_more_borders_or_categories_than_catboost_takes(key, most):
     }
     with pytest.raises(ModelFormatError, match=f"{key}: found {most + 1:,} .*at most"):
         read_document(json.dumps(document).encode(), "model.json")
+
+
+@pytest.mark.parametrize("leaf", ["0,", "0.25,", "\n             0,"])
+@pytest.mark.parametrize(("depth", "n_trees"), [(16, 3), (16, 14), (8, 3000)])
+def test_symmetric_trees_stay_within_ten_times_their_file(depth, n_trees, leaf):
+    column = {"feature_index": 0, "flat_feature_index": 0, "borders": [0.5]}
+    split = {"split_index": 0, "split_type": "FloatFeature", "float_feature_index": 0}
+    leaves = f"[{(leaf * 2**depth)[:-1]}]"
+    # CatBoost writes a weight beside each value.
+    weights = f', "leaf_weights": {leaves}' if leaf.startswith("\n") else ""
+    splits = json.dumps([split] * depth)
+    tree = f'{{"splits": {splits}, "leaf_values": {leaves}{weights}}}'
+    document = {
+        "model_info": {"params": {"loss_function": {"type": "RMSE"}}},
+        "features_info": {"float_features": [column]},
+        "oblivious_trees": ["TREES"],
+    }
+    data = json.dumps(document).replace('"TREES"', ",".join([tree] * n_trees)).encode()
+    tracemalloc.start()
+    try:
+        assert read_document(data, "model.json").n_trees == n_trees
+    except ModelFormatError as error:
+        # What CatBoost itself writes is always read.
+        assert "far more memory than the file" in str(error) and not weights
+    finally:
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+    assert peak < 64e6 + 9 * len(data)

@@ -1,6 +1,7 @@
 """Meta-trees in files."""
 
 import io
+import json
 import zipfile
 from copy import copy
 from pathlib import Path
@@ -84,6 +85,41 @@ def test_damaged_files_are_refused_or_read(name, tmp_path):
     assert refused > 20
 
 
+EXTREMES = (-(2**63), -(2**31), -2, -1, 0, 1, 2**31 - 1, 2**31, 2**63 - 1)
+
+
+@pytest.mark.parametrize("name", models())
+def test_indices_that_cannot_be_are_refused(name, tmp_path):
+    """Numbers at the ends of their types, whose sums and differences overflow."""
+    model, X, y = models()[name]
+    cw.save(model.fit(X, y), tmp_path / "model.cw")
+    with zipfile.ZipFile(tmp_path / "model.cw") as file:
+        parts = {member: file.read(member) for member in file.namelist()}
+    rng = np.random.default_rng(0)
+    for member in sorted(parts):
+        values = np.load(io.BytesIO(parts[member])) if member[-3:] == "npy" else None
+        if values is None or values.dtype.kind != "i" or not values.size:
+            continue
+        for extreme in EXTREMES:
+            for place in {0, len(values) - 1, int(rng.integers(len(values)))}:
+                damaged = values.copy()
+                damaged[place] = extreme
+                with zipfile.ZipFile(tmp_path / "damaged.cw", "w") as file:
+                    for other, part in parts.items():
+                        is_it = other == member
+                        file.writestr(other, as_member(damaged) if is_it else part)
+                try:
+                    found = cw.load(tmp_path / "damaged.cw")
+                    says(found, X[:3])
+                    found.bake()
+                    if hasattr(found, "rules_"):
+                        assert str(found.map_tree_)
+                except ClearwoodError:
+                    continue
+                # What was read all the same says nothing else of where rows go.
+                assert np.isfinite(found.log_evidence_).all()
+
+
 def as_member(values, **how):
     stream = io.BytesIO()
     np.lib.format.write_array(stream, np.asarray(values), **how)
@@ -118,6 +154,81 @@ def test_arrays_are_what_they_claim(change, words, tmp_path):
             file.writestr(member, part)
     with pytest.raises(ModelFormatError, match=words):
         cw.load(tmp_path / "other.cw")
+
+
+def rewritten(path, change):
+    """A file with its document and arrays changed; both are changed in place."""
+    with zipfile.ZipFile(path) as file:
+        parts = {member: file.read(member) for member in file.namelist()}
+    document = json.loads(parts.pop("model.json"))
+    arrays = {m.removesuffix(".npy"): np.load(io.BytesIO(p)) for m, p in parts.items()}
+    change(document, arrays)
+    with zipfile.ZipFile(path, "w") as file:
+        file.writestr("model.json", json.dumps(document))
+        for name, array in arrays.items():
+            file.writestr(f"{name}.npy", as_member(array))
+
+
+def set_entry(name, place, value):
+    return lambda document, arrays: arrays[name].put(place, value)
+
+
+def set_leaf(key, value):
+    return lambda document, arrays: document["leaf"].update({key: value})
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "words"),
+    [
+        ("forest", set_entry("roots", -1, -(2**31)), "roots: found"),
+        ("frame", set_entry("n_children", 0, 2**31 - 1), "children must come after"),
+        ("frame", set_entry("n_children", 0, -5), "children must come after"),
+        ("frame", set_leaf("m", 1e308), "too large or small"),
+        ("frame", set_leaf("beta", 5e-324), "too large or small"),
+        ("values", set_leaf("alpha", 1e308), "too large or small"),
+    ],
+)
+def test_numbers_that_would_overflow_are_refused(name, change, words, tmp_path):
+    model, X, y = models()[name]
+    cw.save(model.fit(X, y), tmp_path / "model.cw")
+    rewritten(tmp_path / "model.cw", change)
+    with pytest.raises(ModelFormatError, match=words):
+        cw.load(tmp_path / "model.cw")
+
+
+INTEGERS = (-(2**63), -(2**31), -2, -1, 0, 1, 2, 3, 2**31 - 1, 2**31, 2**63 - 1)
+FLOATS = (np.nan, np.inf, -1.0, 0.0, 0.5, 1.0, 1e308, -1e308, 1e139, 5e-324)
+CHOICES = {"i": INTEGERS, "f": FLOATS, "b": (True, False)}
+
+
+@pytest.mark.parametrize("name", models())
+def test_what_loads_can_be_used(name, tmp_path):
+    """One or two entries of an array become others; then load, predict, save, show."""
+    model, X, y = models()[name]
+    cw.save(model.fit(X, y), tmp_path / "sound.cw")
+    rng = np.random.default_rng(0)
+    path, n_loaded = tmp_path / "model.cw", 0
+
+    def change(document, arrays):
+        full = [key for key, array in arrays.items() if array.size]
+        for _ in range(rng.integers(1, 3)):
+            array = arrays[rng.choice(full)]
+            place = tuple(rng.integers(0, array.shape))
+            array[place] = rng.choice(CHOICES[array.dtype.kind])
+
+    for _ in range(60):
+        path.write_bytes((tmp_path / "sound.cw").read_bytes())
+        rewritten(path, change)
+        try:
+            found = cw.load(path)
+        except ModelFormatError:
+            continue
+        n_loaded += 1
+        assert np.isfinite(says(found, X[:3])).all()
+        cw.save(found, path, overwrite=True)
+        if hasattr(found, "meta_tree_"):
+            cw.report(found, tmp_path / "page.html", overwrite=True)
+    assert 0 < n_loaded < 60
 
 
 def test_other_zips_are_refused(tmp_path):

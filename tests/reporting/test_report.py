@@ -169,7 +169,7 @@ def test_a_failed_write_leaves_nothing_behind(tmp_path, monkeypatch):
         raise OSError("disk full")
 
     monkeypatch.setattr("os.replace", fail)
-    with pytest.raises(OSError, match="disk full"):
+    with pytest.raises(InputError, match=r"report\.html': disk full"):
         report(numbers_rules(), tmp_path / "report.html")
     assert list(tmp_path.iterdir()) == []
 

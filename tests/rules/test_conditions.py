@@ -1,8 +1,10 @@
 """What conditions hold, count and say."""
 
+import sys
+
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from clearwood._features import UNSEEN, FeatureSpace
@@ -155,14 +157,25 @@ def test_number_text_reads_back(value):
     assert float(number_text(value)) == value
 
 
-@given(NUMBERS, NUMBERS, st.floats(0, 1))
+ANY_FINITE = st.floats(allow_nan=False, allow_infinity=False)
+
+
+@given(ANY_FINITE, ANY_FINITE | st.none(), st.floats(0, 1))
+@example(1.7976931348623155e308, None, 1.0)
+@example(-sys.float_info.max, sys.float_info.max, 0.5)
+@example(0.0, 5e-324, 0.0)
+@example(-5e-324, 1e-320, 0.5)
+@example(1.7e308, 1.75e308, 0.5)
 def test_shortest_between_lies_between_and_is_short(a, b, share):
-    low, high = min(a, b), max(a, b)
-    assume(low < high)
-    near = min(max(low + share * (high - low), low), np.nextafter(high, low))
+    b = np.nextafter(a, np.inf) if b is None else b
+    low, high = float(min(a, b)), float(max(a, b))
+    assume(low < high < np.inf)
+    near = low * (1 - share) + high * share
+    near = float(min(max(near, low), np.nextafter(high, low)))
     found = shortest_between(low, high, near)
     assert low <= found < high
     assert significant_digits(found) <= significant_digits(near)
+    assert significant_digits(found) <= significant_digits(low)
     assert float(number_text(found)) == found
 
 

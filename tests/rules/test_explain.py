@@ -330,6 +330,7 @@ def naive_changes(rule_set, row, fixed, n_features):
                 yield chosen, changed
 
 
+@pytest.mark.filterwarnings("ignore::clearwood.exceptions.UnknownCategoriesWarning")
 @settings(max_examples=150)
 @given(problems())
 def test_changes_are_real_and_none_is_overlooked(problem):

@@ -1,5 +1,6 @@
 """Runs of chains: the same draws however they are made, stopped and resumed."""
 
+import hashlib
 import json
 import warnings
 
@@ -8,12 +9,15 @@ import pytest
 from tests.sampling.walks import Interrupted, Walk
 
 from clearwood.exceptions import (
+    CheckpointWarning,
     InputError,
     InterruptedFitWarning,
     ModelFormatError,
     PoorMixingWarning,
 )
+from clearwood.sampling import chains as chains_module
 from clearwood.sampling import run_chains, to_arviz
+from clearwood.sampling.checkpoint import SCHEMA, write_checkpoint
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore::clearwood.exceptions.PoorMixingWarning"
@@ -136,25 +140,99 @@ def damaged(content):
     yield content | {"chains": [chain | {"state": state}] * 3}
     yield content | {"chains": content["chains"][:1]}
     yield content | {"chains": 7}
-    yield content | {"schema": "other"}
     yield [content]
 
 
-def test_damaged_checkpoints_are_refused(tmp_path):
+def test_checkpoints_that_make_no_sense_are_refused(tmp_path):
+    """With a checksum that fits: nobody's accident, but not to be believed either."""
     path = tmp_path / "chains.json"
     run(n_draws=5, checkpoint=path)
-    text = path.read_text()
-    cases = [json.dumps(case) for case in damaged(json.loads(text))]
-    cases += [text[: len(text) // 2], "[" * 100_000, "", "\x00\xff"]
-    for case in cases:
-        path.write_text(case)
+    for case in damaged(json.loads(path.read_text())["content"]):
+        write_checkpoint(path, case)
+        with pytest.raises(ModelFormatError, match=r"chains\.json"):
+            run(n_draws=5, checkpoint=path)
+
+
+def test_files_that_are_no_checkpoints_are_refused(tmp_path):
+    path = tmp_path / "chains.json"
+    run(n_draws=5, checkpoint=path)
+    whole = path.read_bytes()
+    assert json.loads(whole)["schema"] == "clearwood.chains/2"
+
+    def signed(body):
+        digest = hashlib.sha256(body.encode()).hexdigest()
+        head = f'{{"schema": "{SCHEMA}", "sha256": "{digest}",'
+        return f'{head}\n"content": {body}}}\n'.encode()
+
+    cases = [whole[: len(whole) // 2], b"[" * 100_000, b"", b"\x00\xff", b"{}"]
+    for case in [*cases, signed("[" * 100_000), signed("[]"), signed("{")]:
+        path.write_bytes(case)
+        with pytest.raises(ModelFormatError, match=r"chains\.json.* delete it"):
+            run(n_draws=5, checkpoint=path)
+    path.write_bytes(signed("[" + "{}," * 10**6 + "{}]"))
+    with pytest.raises(ModelFormatError, match="far more small values"):
+        run(n_draws=5, checkpoint=path)
+    path.write_text('{"schema": "clearwood.chains/1", "plan": {}}')
+    with pytest.raises(ModelFormatError, match="of an older version"):
+        run(n_draws=5, checkpoint=path)
+
+
+def test_no_byte_of_a_checkpoint_can_change(tmp_path):
+    """Flipped bits in a draw, a state or a generator would go on to other draws."""
+    path = tmp_path / "chains.json"
+    run(n_draws=5, checkpoint=path)
+    whole = path.read_bytes()
+    rng = np.random.default_rng(0)
+    for place in [*range(120), *rng.integers(len(whole), size=400)]:
+        broken = bytearray(whole)
+        broken[place] ^= 1 << int(rng.integers(8))
+        path.write_bytes(broken)
         with pytest.raises(ModelFormatError, match=r"chains\.json"):
             run(n_draws=5, checkpoint=path)
 
 
 def test_a_folder_is_no_checkpoint(tmp_path):
-    with pytest.raises(InputError, match="Cannot read"):
+    with pytest.raises(InputError, match="it is a folder"):
         run(n_draws=5, checkpoint=tmp_path)
+    with pytest.raises(InputError, match="name too long"):
+        run(n_draws=5, checkpoint=tmp_path / ("x" * 300))
+
+
+def test_a_full_disk_costs_no_draws(tmp_path, full_disk):
+    path = tmp_path / "chains.json"
+    with full_disk(), pytest.warns(CheckpointWarning, match="No space|too large") as w:
+        assert_same(run(checkpoint=path), run())
+    assert "chains.json" in str(w[0].message) and "make room" in str(w[0].message)
+    assert list(tmp_path.iterdir()) == []
+    # The old file stays; once there is room, the run goes on from it.
+    run(n_draws=20, checkpoint=path)
+    before = path.read_bytes()
+    with full_disk(100), pytest.warns(CheckpointWarning):
+        assert_same(run(checkpoint=path), run())
+    assert path.read_bytes() == before
+    assert_same(run(checkpoint=path), run())
+    assert path.read_bytes() != before
+
+
+def test_the_next_save_tries_again(tmp_path, monkeypatch):
+    path, saves = tmp_path / "gone" / "chains.json", []
+    path.parent.mkdir()
+
+    def write(path, content):
+        saves.append(content)
+        if len(saves) == 1:
+            path.parent.rmdir()
+        elif len(saves) == 3:
+            path.parent.mkdir()
+        write_checkpoint(path, content)
+
+    monkeypatch.setattr(chains_module, "CHECKPOINT_SECONDS", -1.0)
+    monkeypatch.setattr(chains_module, "write_checkpoint", write)
+    with pytest.warns(CheckpointWarning, match="no folder") as warned:
+        assert_same(run(checkpoint=path), run())
+    assert [w.category for w in warned].count(CheckpointWarning) == 2
+    assert len(saves) > 50
+    assert_same(run(Interrupted(1), checkpoint=path), run())
 
 
 def test_parameters_are_checked():

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from clearwood.cli.errors import debug_option
+from clearwood.cli.errors import debug_option, plain_warnings, speaker
 
 
 @click.command(short_help="Say why rules from a file decide a row as they do.")
@@ -35,7 +35,8 @@ def explain(rules: str, data: str, row: int | None, fixed: str, as_json: bool) -
     first = 1 if row is None else row
     if row is not None:
         frame = frame.iloc[row - 1 : row]
-    told = explain_rows(rule_set, frame, fixed=_names(fixed))
+    with plain_warnings(speaker(False)):
+        told = explain_rows(rule_set, frame, fixed=_names(fixed))
     rows = list(enumerate(told if isinstance(told, list) else [told], start=first))
     if as_json:
         click.echo(_as_json(rows))

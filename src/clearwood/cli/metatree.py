@@ -63,7 +63,7 @@ def metatree(data: str, **options: Any) -> None:
     split, task = _read(data, options, say)
     with plain_warnings(say):
         fitted = _fit(split, task, options)
-    summary = _summarize(fitted, split, task, options)
+        summary = _summarize(fitted, split, task, options)
     with plain_warnings(say):
         write_rules(fitted, split, options, say)
     click.echo(json_text(summary) if options["as_json"] else _text(fitted, summary))

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from clearwood.cli.errors import check_outputs, debug_option
+from clearwood.cli.errors import check_outputs, debug_option, plain_warnings, speaker
 
 
 @click.command(short_help="Apply rules from a file to a table.")
@@ -32,7 +32,8 @@ def predict(rules: str, data: str, out: str | None, force: bool, as_json: bool) 
 
     rule_set = RuleSet.load(rules)
     frame = read_table_of(rule_set.features, data)
-    records = _records(rule_set, frame)
+    with plain_warnings(speaker(False)):
+        records = _records(rule_set, frame)
     text = _as_json(records) if as_json else _as_csv(rule_set, records)
     if out:
         write_text(out, text, overwrite=force)
@@ -41,14 +42,15 @@ def predict(rules: str, data: str, out: str | None, force: bool, as_json: bool) 
 
 
 def _records(rule_set: Any, frame: Any) -> list[dict[str, Any]]:
-    encoded = rule_set.features.encode(frame)
+    encoded = rule_set.encode(frame)
     said = rule_set.predict_encoded(encoded).tolist()
     records = [
         {"prediction": value, **rules}
         for value, rules in zip(said, _rules_behind(rule_set, encoded))
     ]
     if rule_set.classes:
-        for record, shares in zip(records, rule_set.predict_proba(frame).tolist()):
+        probabilities = rule_set.probabilities_encoded(encoded).tolist()
+        for record, shares in zip(records, probabilities):
             record["probabilities"] = shares
     return [{"row": row, **record} for row, record in enumerate(records, start=1)]
 

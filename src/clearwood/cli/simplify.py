@@ -110,7 +110,7 @@ def simplify(files: tuple[str, ...], **options: Any) -> None:
     model, split, task = prepare(*files, options=options, say=say)
     with plain_warnings(say):
         fitted = _explain(model, split, task, options)
-    summary = _summarize(fitted, split, task, options)
+        summary = _summarize(fitted, split, task, options)
     with plain_warnings(say):
         write_rules(fitted, split, options, say)
     click.echo(json_text(summary) if options["as_json"] else _text(fitted, summary))

@@ -5,13 +5,13 @@ from __future__ import annotations
 import csv
 from collections.abc import Mapping
 from pathlib import Path
-from tempfile import NamedTemporaryFile
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from clearwood._features import FeatureSpace
+from clearwood._files import plain_file
 from clearwood.exceptions import InputError
 
 FEW_CLASSES = 20
@@ -43,12 +43,11 @@ def read_table_of(features: FeatureSpace, path: str) -> pd.DataFrame:
     -------
     DataFrame
     """
-    if Path(path).is_fifo():
-        # What comes through a pipe is read once; below, the table is read twice.
-        with NamedTemporaryFile() as copy:
-            copy.write(Path(path).read_bytes())
-            copy.flush()
-            return read_table_of(features, copy.name)
+    with plain_file(path) as plain:
+        return _read_table_of(features, plain)
+
+
+def _read_table_of(features: FeatureSpace, path: str) -> pd.DataFrame:
     table = read_table(path)
     columns = zip(features.categories, features.lookup)
     doubtful = [
@@ -62,7 +61,9 @@ def read_table_of(features: FeatureSpace, path: str) -> pd.DataFrame:
         name, how = names[d], features.lookup[d]
         space = FeatureSpace((name,), (features.categories[d],), lookup=(how,))
         known, known_as_text = (
-            np.count_nonzero(space.encode(read[[name]]) >= 0) for read in (table, texts)
+            # Only a trial: of what is unknown, whoever predicts warns.
+            np.count_nonzero(space.encode(read[[name]], asked=()) >= 0)
+            for read in (table, texts)
         )
         if known_as_text > known:
             table[name] = texts[name]
@@ -83,6 +84,11 @@ def read_table(path: str, as_text: tuple[str, ...] = ()) -> pd.DataFrame:
     -------
     DataFrame
     """
+    with plain_file(path) as plain:
+        return _read_table(plain, as_text)
+
+
+def _read_table(path: str, as_text: tuple[str, ...]) -> pd.DataFrame:
     try:
         if Path(path).suffix.lower() in (".parquet", ".pq"):
             frame = pd.read_parquet(path)

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from clearwood._features import warned_once
 from clearwood._numeric import as_generator
 from clearwood._validation import check_table, check_target, check_weight
 from clearwood.comparison.fits import groups_of
@@ -43,9 +44,9 @@ from clearwood.comparison.scores import (
 from clearwood.ensembles.read import needs_fit
 from clearwood.exceptions import InputError, InterruptedFitWarning
 from clearwood.simplifiers import METHODS
-from clearwood.simplifiers._common.teacher import warn_of_unknown_categories
 
 
+@warned_once()
 def compare(
     model: Any,
     X: Any,
@@ -151,7 +152,7 @@ def compare(
     else:
         models = fitted_as_in(model, fitted, X, y)
     ensemble = models.ensembles[-1]
-    warn_of_unknown_categories(ensemble, ensemble.encode(X))
+    ensemble.encode(X)  # Said here once; warnings of the workers are not shown.
     problem = Problem(
         X,
         y,

@@ -150,18 +150,26 @@ class Outcome:
 class Board:
     """What is to be done, what is being done, and what was done."""
 
-    def __init__(self, jobs: Sequence[Job], time_limit: float | None) -> None:
+    def __init__(
+        self, jobs: Sequence[Job], time_limit: float | None, n_workers: int = 1
+    ) -> None:
         self.outcome = Outcome()
         self.error: BaseException | None = None
         self._time_limit = time_limit
         self._jobs = deque(jobs)
         self._n_left = len(jobs)
+        self._n_workers = n_workers
         self._spent = dict.fromkeys((job.method for job in jobs), 0.0)
         self._running: dict[Worker, tuple[Job, float | None]] = {}
         self._settled: SimpleQueue[int] = SimpleQueue()
         self._workers: set[Worker] = set()
         self._lock = RLock()
         self._is_over = False
+
+    def has_jobs(self) -> bool:
+        """Whether there is anything left to begin."""
+        with self._lock:
+            return bool(self._jobs) and not self._is_over
 
     def take(self) -> Job | None:
         """The next job, or None when there is none."""
@@ -251,6 +259,13 @@ class Board:
                 if spent[method] > self._time_limit:
                     self.give_up(method, f"stopped after {self._time_limit:.6g} s")
 
+    def lose(self, why: str) -> None:
+        """Note that a worker did not start; the others go on, if there are any."""
+        with self._lock:
+            self._n_workers -= 1
+            if self._jobs and not self._n_workers:
+                self.fail(ClearwoodError(f"No worker for the fits can start: {why}"))
+
     def fail(self, error: BaseException) -> None:
         """Note that no worker can go on; what is over anyway needs no reason."""
         with self._lock:
@@ -293,11 +308,11 @@ def run_jobs(
     Outcome
         When it is returned, or an error raised, all processes are gone.
     """
-    board = Board(jobs, time_limit)
+    n_workers = min(n_workers, len(jobs))
+    board = Board(jobs, time_limit, n_workers)
     sent = pickle.dumps(problem, protocol=pickle.HIGHEST_PROTOCOL)
     threads = [
-        Thread(target=_serve, args=(board, sent), daemon=True)
-        for _ in range(min(n_workers, len(jobs)))
+        Thread(target=_serve, args=(board, sent), daemon=True) for _ in range(n_workers)
     ]
     try:
         for thread in threads:
@@ -322,20 +337,20 @@ def _serve(board: Board, problem: bytes) -> None:
     """Hand one job after the other to a worker; get a new one where one is lost."""
     worker = None
     try:
-        while (job := board.take()) is not None:
+        while board.has_jobs():
             if worker is None:
                 worker = Worker(problem)
                 board.hire(worker)
                 worker.start()
-            if board.begin(worker, job) and not _do(board, worker, job):
+            # Only now, so that one that cannot start leaves all jobs to the others.
+            job = board.take()
+            if job and board.begin(worker, job) and not _do(board, worker, job):
                 board.dismiss(worker)
                 worker.close()
                 worker = None
     except EOFError:
-        # It could not even start: no other would do better.
         assert worker is not None
-        words = worker.last_words()
-        board.fail(ClearwoodError(f"A worker for the fits cannot be started: {words}"))
+        board.lose(worker.last_words())
     except BaseException as error:
         board.fail(error)
     finally:

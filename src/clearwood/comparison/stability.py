@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from clearwood._features import warned_once
 from clearwood._numeric import spawn_generators
 from clearwood._numeric.progress import progress
 from clearwood._validation import check_weight
@@ -170,6 +171,7 @@ class Refit(NamedTuple):
     n_rules: int
 
 
+@warned_once()
 def stability(
     estimator: Any,
     X: Any,
@@ -236,7 +238,7 @@ def stability(
     rules = _rules_of(estimator)
     if not isinstance(n_refits, Integral) or n_refits < 2:
         raise InputError(f"n_refits is {n_refits!r}; expected a number from 2.")
-    encoded = rules.features.encode(X)
+    encoded = rules.encode(X)
     if len(encoded) == 0:
         raise InputError("Cannot refit on an empty table; give the training rows.")
     given = check_weight(sample_weight, len(encoded))
@@ -330,7 +332,7 @@ def _run(
 
 def _compared(rules: RuleSet, encoded: np.ndarray, again: RuleSet, X: Any) -> Refit:
     # Its own encoding: an ensemble fitted again may know other categories.
-    table = again.features.encode(X)
+    table = again.encode(X)
     lines, held = list(again.rules), again.matches_encoded(table)
     if isinstance(again, RuleList):
         # A list may leave to `otherwise` what another has a rule for.

@@ -86,6 +86,10 @@ class Counts(LeafModel):
     _log_marginals = staticmethod(count_log_marginals)
 
     @property
+    def _worth(self) -> np.ndarray:
+        return self.prior
+
+    @property
     def n_stats(self) -> int:  # type: ignore[override]
         """Number of classes."""
         return len(self.prior)

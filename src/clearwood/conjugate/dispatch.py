@@ -60,7 +60,7 @@ def kind_of(model: LeafModel) -> int:
 
 @kernel
 def log_predictive(kind, stats, prior, z):
-    """Log density of one more row, given the rows in the statistics.
+    """Log density of one more row in the model's unit, given those in the statistics.
 
     Parameters
     ----------

@@ -101,6 +101,10 @@ class PoissonGamma(_GammaRate):
     n_stats = 3
     _log_marginals = staticmethod(poisson_log_marginals)
 
+    @property
+    def _worth(self) -> np.ndarray:
+        return np.array([self.beta, self.alpha, np.inf])
+
     def _check_support(self, values: np.ndarray) -> None:
         bad = ~np.isfinite(values) | (values < 0) | (values != np.floor(values))
         refuse(self, values, bad, "whole numbers from 0 on")
@@ -155,24 +159,22 @@ class PoissonGamma(_GammaRate):
 
 @kernel
 def exponential_log_marginals(stats, prior):
-    """Evidence of durations: a ratio of two gamma integrals."""
+    """Evidence of durations, in units of beta: a ratio of two gamma integrals."""
     found = np.zeros(stats.shape[0])
-    without = log_gamma_part(prior[0], prior[1])
+    without = log_gamma_part(prior[0], 1.0)
     for node in range(found.size):
         if stats[node, 0] > 0.0:
-            with_rows = log_gamma_part(
-                prior[0] + stats[node, 0], prior[1] + stats[node, 1]
-            )
-            found[node] = with_rows - without
+            beta = (prior[1] + stats[node, 1]) / prior[1]
+            found[node] = log_gamma_part(prior[0] + stats[node, 0], beta) - without
     return found
 
 
 @kernel
 def exponential_log_predictive(stats, prior, z):
-    """Log density of one more duration: Lomax."""
+    """Log density of one more duration, in units of beta: Lomax."""
     a = prior[0] + stats[0]
     b = prior[1] + stats[1]
-    return math.log(a / b) - (a + 1.0) * math.log1p(z[0] / b)
+    return math.log(a / (b / prior[1])) - (a + 1.0) * math.log1p(z[0] / b)
 
 
 @kernel
@@ -204,6 +206,15 @@ class ExponentialGamma(_GammaRate):
     discrete = False
     n_stats = 2
     _log_marginals = staticmethod(exponential_log_marginals)
+
+    @property
+    def unit(self) -> float:  # type: ignore[override]
+        """The time that the prior counts as observed."""
+        return self.beta
+
+    @property
+    def _worth(self) -> np.ndarray:
+        return self.prior
 
     def _check_support(self, values: np.ndarray) -> None:
         bad = ~np.isfinite(values) | (values < 0)

@@ -15,16 +15,24 @@ any order, batches and shards. Means and sums of squares follow Chan's rule.
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
 
 from clearwood._numeric import kernel
-from clearwood.exceptions import InputError
+from clearwood.exceptions import InputError, LostDigitsWarning
 
 SLACK = 1e-9
 """How far below zero rounding may take a weight, as a share of what it was."""
+
+EPS = float(np.finfo(np.float64).eps)
+MANY = 64.0
+"""Times that sums may have been rounded."""
+
+LOST = 1e-6
+"""Rounding error, as a share of a sum, that a person is told of."""
 
 
 class LeafModel:
@@ -38,6 +46,9 @@ class LeafModel:
     """Length of the mean where statistics are moments, None where they are sums."""
     n_stats: int
     """Length of the statistics."""
+    unit: float = 1.0
+    """In which kernels measure the target, a hyperparameter's: the same evidence, to
+    the last bit, whether the target and its prior are in metres or in kilometres."""
     _log_marginals: ClassVar[Callable[..., np.ndarray]]
     """Kernel from statistics, one row per set of rows, and ``prior`` to evidence."""
 
@@ -110,18 +121,54 @@ class LeafModel:
         """Add the statistics of other rows, in place."""
         own += other
 
-    def remove(self, own: np.ndarray, other: np.ndarray) -> np.ndarray:
+    def remove(
+        self, own: np.ndarray, other: np.ndarray, most: np.ndarray | None = None
+    ) -> np.ndarray:
         """Statistics without those of some of the rows.
+
+        Parameters
+        ----------
+        own, other : ndarray of shape (n, n_stats)
+        most : ndarray of shape (n, n_stats), optional
+            The largest that ``own`` ever was: rounding of these is in it.
 
         Raises
         ------
         InputError
             Those rows cannot have been among them.
         """
-        left = own - other
-        check_left(left, own)
-        left[self._is_nothing(left, own)] = 0.0
+        left, most = own - other, own if most is None else most
+        slack = SLACK * np.maximum(1.0, own) + MANY * EPS * most
+        check_left(left, slack)
+        nothing = self._is_nothing(left, own)
+        check_nothing(left[nothing], slack[nothing])
+        left[nothing] = 0.0
+        self._warn_of_lost_digits(left, most)
         return np.maximum(left, 0.0)
+
+    @property
+    def _worth(self) -> np.ndarray:
+        """What the prior has of each statistic, beside which rounding may be small.
+
+        Infinite where none is looked at.
+        """
+        raise NotImplementedError
+
+    def _warn_of_lost_digits(self, left: np.ndarray, most: np.ndarray) -> None:
+        """Say so where rounding of what was there is not small beside what is left."""
+        # Whole numbers are exact while they are small.
+        exact = (most == np.rint(most)) & (most < 1.0 / EPS)
+        rounding = np.where(exact, 0.0, EPS * most)
+        lost = rounding > LOST * (np.abs(left) + self._worth)
+        lost &= self.weight_of(left)[:, None] > 0
+        if lost.any():
+            warnings.warn(
+                f"What was taken out at node {int(np.argwhere(lost)[0, 0])} was so "
+                "large that what is left there has lost its digits; fit anew to the "
+                "rows that stay.",
+                LostDigitsWarning,
+                stacklevel=6,
+            )
 
     def _is_nothing(self, left: np.ndarray, own: np.ndarray) -> np.ndarray:
         """Where only rounding is left; one row of very many is a whole number."""
@@ -134,6 +181,14 @@ class LeafModel:
 
         Exactly 0 where there are no rows.
         """
+        return self.log_marginal_in_unit(stats) - self.log_of_unit(stats)
+
+    def log_of_unit(self, stats: np.ndarray) -> np.ndarray:
+        """What evidence in the leaf's own unit has more than in that of the data."""
+        return self.weight_of(stats) * math.log(self.unit)
+
+    def log_marginal_in_unit(self, stats: np.ndarray) -> np.ndarray:
+        """The same of the target measured in ``unit``: all that prunings differ in."""
         flat = np.ascontiguousarray(stats, dtype=np.float64).reshape(-1, self.n_stats)
         found = self._log_marginals(flat, self.prior)
         return found.reshape(np.shape(stats)[:-1])
@@ -202,14 +257,23 @@ def bisect_whole(reached: Any, low: np.ndarray, high: np.ndarray) -> np.ndarray:
     return high
 
 
-def check_left(left: np.ndarray, own: np.ndarray) -> None:
+def check_left(left: np.ndarray, slack: np.ndarray) -> None:
     """Raise where more was taken out of sums than was there."""
-    too_small = left < -SLACK * np.maximum(1.0, own)
+    too_small = left < -slack
     if too_small.any():
         node = int(np.argwhere(too_small)[0, 0])
         raise InputError(
             f"Node {node} would be left with less than no rows; take out only rows "
             "that were learned before, with the weights they had."
+        )
+
+
+def check_nothing(left: np.ndarray, slack: np.ndarray) -> None:
+    """Raise where all rows are gone, but not what they said."""
+    if (np.abs(left) > slack).any():
+        raise InputError(
+            "As many rows as were learned are taken out, but with other values; take "
+            "out only rows that were learned before, as they were learned."
         )
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from clearwood._numeric import kernel
 from clearwood.conjugate.leaf_model import check_positive, log_gamma_part
-from clearwood.conjugate.moments import MomentsLeaf, log_student
+from clearwood.conjugate.moments import LARGEST, MomentsLeaf, log_student
 from clearwood.exceptions import InputError
 
 
@@ -78,19 +78,20 @@ def linear_update_all(stats, prior, p):
 
 @kernel
 def linear_log_marginals(stats, prior):
-    """Evidence of the rows behind every row of moments."""
+    """Evidence of the rows behind every row of moments, in units of sqrt(beta)."""
     found = np.zeros(stats.shape[0])
     p = columns_of_prior(prior)
     mean = np.empty(p)
     factor = np.empty((p, p))
     nothing = np.zeros(stats.shape[1])
-    alpha, beta = linear_update(nothing, prior, mean, factor)
-    without = log_gamma_part(alpha, beta) - log_diagonal(factor)
+    alpha, _ = linear_update(nothing, prior, mean, factor)
+    without = log_gamma_part(alpha, 1.0) - log_diagonal(factor)
     for node in range(found.size):
         if stats[node, 0] > 0.0:
             alpha, beta = linear_update(stats[node], prior, mean, factor)
             found[node] = (
-                log_gamma_part(alpha, beta) - log_diagonal(factor) - without
+                log_gamma_part(alpha, beta / prior[1])
+                - log_diagonal(factor) - without
                 - 0.5 * stats[node, 0] * math.log(2.0 * math.pi)
             )  # fmt: skip
     return found
@@ -98,7 +99,7 @@ def linear_log_marginals(stats, prior):
 
 @kernel
 def linear_log_predictive(stats, prior, z):
-    """Log density of one more row: Student's t about the line."""
+    """Log density of one more row, in units of sqrt(beta): Student's t."""
     p = z.size - 1
     mean = np.empty(p)
     factor = np.empty((p, p))
@@ -106,7 +107,8 @@ def linear_log_predictive(stats, prior, z):
     residual = z[p]
     for j in range(p):
         residual -= z[j] * mean[j]
-    return log_student(residual, a, b * (1.0 + inverse_square(factor, z[:p])))
+    b *= 1.0 + inverse_square(factor, z[:p])
+    return log_student(residual, a, b, prior[1])
 
 
 @kernel
@@ -180,8 +182,9 @@ class LinearRegressionNormalGamma(MomentsLeaf):
 
     ``y`` is normal with mean ``x' theta`` and precision ``tau``; ``theta`` given
     ``tau`` is normal with mean ``mu`` and precision ``tau Lambda``, and ``tau`` is
-    gamma. Add a column of ones to ``x`` for an intercept. Statistics are the weight,
-    the means of ``(x, y)``, and the lower triangle of their scatter about them.
+    gamma. Add a column of ones to ``x`` for an intercept. It is expected where all
+    features are 0, so centre those that never come near, such as years. Statistics are
+    the weight, the means of ``(x, y)``, and the lower triangle of their scatter.
 
     Parameters
     ----------
@@ -271,9 +274,18 @@ class LinearRegressionNormalGamma(MomentsLeaf):
                 f"{found}; hand them in as x."
             )
         z = np.column_stack([np.asarray(x, dtype=np.float64), y])
-        if not np.isfinite(z).all():
-            raise InputError("x holds values that are missing or infinite.")
+        if not (np.abs(z) <= LARGEST).all():
+            raise InputError(
+                f"x holds values that are missing, or not finite and up to {LARGEST:g}."
+            )
         return z
+
+    @property
+    def _worth(self) -> np.ndarray:
+        worth = super()._worth
+        i, j = np.tril_indices(self.n_columns)
+        worth[1 + self.n_columns :][i == j] = [*np.diag(self._matrix), 2.0 * self.beta]
+        return worth
 
     def _posterior(self, stats: np.ndarray) -> tuple[np.ndarray, ...]:
         p, shape = len(self.mu), stats.shape[:-1]

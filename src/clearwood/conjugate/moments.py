@@ -15,14 +15,24 @@ from scipy import special
 
 from clearwood._numeric import kernel
 from clearwood.conjugate.leaf_model import (
+    EPS,
+    MANY,
     SLACK,
     LeafModel,
     check_left,
+    check_nothing,
     log_gamma_rise,
+    refuse,
 )
 from clearwood.exceptions import InputError
 
 LOG_2PI = math.log(2.0 * math.pi)
+
+OF_MEANS = 1e-12
+"""Share of the squares of means that rounding may bring into squares about them."""
+
+LARGEST = 1e130
+"""Of what moments are taken of, so that sums of squares are finite."""
 
 
 class MomentsLeaf(LeafModel):
@@ -30,6 +40,16 @@ class MomentsLeaf(LeafModel):
 
     discrete = False
     n_columns: int
+    beta: float
+
+    @property
+    def unit(self) -> float:  # type: ignore[override]
+        """The scale that the prior expects."""
+        return math.sqrt(self.beta)
+
+    def _check_support(self, values: np.ndarray) -> None:
+        bad = ~(np.abs(values) <= LARGEST)
+        refuse(self, values, bad, f"finite numbers up to {LARGEST:g}")
 
     def add_rows(
         self,
@@ -46,15 +66,31 @@ class MomentsLeaf(LeafModel):
         """See ``LeafModel``."""
         merge_all_moments(own, other, self.n_columns)
 
-    def remove(self, own: np.ndarray, other: np.ndarray) -> np.ndarray:
+    def remove(
+        self, own: np.ndarray, other: np.ndarray, most: np.ndarray | None = None
+    ) -> np.ndarray:
         """See ``LeafModel``."""
-        left = own.copy()
+        left, most = own.copy(), own if most is None else most
         remove_all_moments(left, other, self.n_columns)
         # Means may be negative; weights may not.
-        check_left(left[:, :1], own[:, :1])
-        left[self._is_nothing(left, own)] = 0.0
-        _check_squares(self.n_columns, own, other, left)
+        check_left(left[:, :1], SLACK * np.maximum(1.0, own[:, :1]))
+        nothing = self._is_nothing(left, own)
+        squares, slack = _squares(self.n_columns, own, other)
+        slack += SLACK * self._worth[squares] + MANY * EPS * most[:, squares]
+        gone = (own - other)[nothing]
+        moved = own[nothing, :1] * gone[:, 1 : 1 + self.n_columns] ** 2
+        check_nothing(np.abs(gone[:, squares]) + moved, slack[nothing])
+        left[nothing] = 0.0
+        _check_squares(left[:, squares], slack)
+        left[:, squares] = np.maximum(left[:, squares], 0.0)
+        self._warn_of_lost_digits(left, most)
         return left
+
+    @property
+    def _worth(self) -> np.ndarray:
+        worth = np.full(self.n_stats, np.inf)
+        worth[0], worth[-1] = 1.0, 2.0 * self.beta
+        return worth
 
     def student(self, stats: np.ndarray, x: Any = None) -> tuple[np.ndarray, ...]:
         """Of ``m + t sqrt(b / a)``: m, half the degrees of freedom a, and b."""
@@ -90,26 +126,30 @@ class MomentsLeaf(LeafModel):
         return m + special.stdtrit(2.0 * alpha, p) * np.sqrt(b / alpha)
 
 
-def _check_squares(
-    d: int, own: np.ndarray, other: np.ndarray, left: np.ndarray
-) -> None:
-    """Refuse sums of squares below zero; below by rounding, they become zero.
+def _squares(
+    d: int, own: np.ndarray, other: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Where the sums of squares stand, and what rounding may have done to them."""
+    place = np.cumsum(np.arange(1, d + 1)) + d
+    # A mean is good to a share of itself, which counts with every row.
+    mean = np.maximum(np.abs(own[:, 1 : 1 + d]), np.abs(other[:, 1 : 1 + d]))
+    size = own[:, place] + other[:, place] + OF_MEANS * own[:, :1] * mean**2
+    return place, SLACK * size
+
+
+def _check_squares(left: np.ndarray, slack: np.ndarray) -> None:
+    """Refuse sums of squares below zero by more than rounding.
 
     Rows with the right weights but other values leave them behind, and with them a
     distribution without a scale.
     """
-    place = np.cumsum(np.arange(1, d + 1)) + d
-    # Squares of what was there, about zero: rounding of a mean is a share of it.
-    before, gone = own[:, 1 : 1 + d], other[:, 1 : 1 + d]
-    size = own[:, place] + own[:, :1] * np.maximum(abs(before), abs(gone)) ** 2
-    impossible = left[:, place] < -SLACK * size
+    impossible = left < -slack
     if impossible.any():
         node = int(np.argwhere(impossible)[0, 0])
         raise InputError(
             f"The rows that end at node {node} would be left with a negative variance; "
             "take out only rows that were learned before, with the values they had."
         )
-    left[:, place] = np.maximum(left[:, place], 0.0)
 
 
 @kernel
@@ -194,10 +234,13 @@ def remove_all_moments(own, other, d):
 
 
 @kernel
-def log_student(residual, a, b):
-    """Log density of Student's t with 2a degrees of freedom and squared scale b/a."""
+def log_student(residual, a, b, beta):
+    """Log density of Student's t with 2a degrees of freedom and squared scale b/a.
+
+    Of the residual in units of ``sqrt(beta)``.
+    """
     return (
-        log_gamma_rise(a, 0.5) - 0.5 * math.log(2.0 * math.pi * b)
+        log_gamma_rise(a, 0.5) - 0.5 * math.log(2.0 * math.pi * (b / beta))
         - (a + 0.5) * math.log1p(residual * residual / (2.0 * b))
     )  # fmt: skip
 

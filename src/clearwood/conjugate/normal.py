@@ -27,14 +27,14 @@ def normal_update(stats, prior):
 
 @kernel
 def normal_log_marginals(stats, prior):
-    """Evidence of the rows behind every row of moments."""
+    """Evidence of the rows behind every row of moments, in units of sqrt(beta)."""
     found = np.zeros(stats.shape[0])
-    without = log_gamma_part(prior[2], prior[3])
+    without = log_gamma_part(prior[2], 1.0)
     for node in range(found.size):
         if stats[node, 0] > 0.0:
             _, kappa, alpha, beta = normal_update(stats[node], prior)
             found[node] = (
-                log_gamma_part(alpha, beta) - without
+                log_gamma_part(alpha, beta / prior[3]) - without
                 + 0.5 * math.log(prior[1] / kappa)
                 - 0.5 * stats[node, 0] * math.log(2.0 * math.pi)
             )  # fmt: skip
@@ -43,9 +43,9 @@ def normal_log_marginals(stats, prior):
 
 @kernel
 def normal_log_predictive(stats, prior, z):
-    """Log density of one more row: Student's t."""
+    """Log density of one more row, in units of sqrt(beta): Student's t."""
     m, kappa, a, b = normal_update(stats, prior)
-    return log_student(z[0] - m, a, b * (kappa + 1.0) / kappa)
+    return log_student(z[0] - m, a, b + b / kappa, prior[3])
 
 
 @dataclass(frozen=True)
@@ -107,4 +107,4 @@ class NormalNormalGamma(MomentsLeaf):
     def student(self, stats: np.ndarray, x: Any = None) -> tuple[np.ndarray, ...]:
         """See ``MomentsLeaf``."""
         m, kappa, alpha, beta = self._posterior(stats)
-        return m, alpha, beta * (kappa + 1.0) / kappa
+        return m, alpha, beta + beta / kappa

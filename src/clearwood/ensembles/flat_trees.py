@@ -166,7 +166,8 @@ class FlatTrees:
         InputError
             The columns do not fit, or hold NaN or infinity and the model takes none.
         """
-        encoded = self.features.encode(X)
+        asked = np.unique(self.feature[self.category_set >= 0]).tolist()
+        encoded = self.features.encode(X, asked)
         takes_missing = np.broadcast_to(self.allows_missing, self.n_features)
         self._refuse(
             encoded,

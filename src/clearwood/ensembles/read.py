@@ -7,7 +7,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from clearwood._documents import Place, parse_json, read_bytes
+from clearwood._documents import Place, parse_json
+from clearwood._files import read_bytes
 from clearwood.ensembles.tree_ensemble import TreeEnsemble
 from clearwood.exceptions import ModelError, ModelFormatError
 
@@ -160,7 +161,7 @@ def _read_json(data: bytes, name: str) -> TreeEnsemble:
     if "learner" in keys:
         return _reader_of("xgboost").read_document(top)
     if "oblivious_trees" in keys or "trees" in keys:
-        return _reader_of("catboost").read_document(top)
+        return _reader_of("catboost").read_document(top, size=len(data))
     if "tree_info" in keys:
         raise ModelFormatError(
             f"{name}: this is LightGBM's JSON dump, which is made for display. Save "

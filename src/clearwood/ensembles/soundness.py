@@ -103,7 +103,9 @@ def _check_shapes(e: FlatTrees) -> None:
 
 def _check_roots(e: FlatTrees) -> None:
     expected_first = e.n_trees == 0 or e.roots[0] == 0
-    in_order = np.all(np.diff(e.roots) > 0) and np.all(e.roots < e.n_nodes)
+    # Compared, not subtracted: differences of hostile numbers would overflow.
+    rising = np.all(e.roots[1:] > e.roots[:-1])
+    in_order = rising and np.all(e.roots < e.n_nodes)
     if not expected_first or not in_order or (e.n_nodes > 0) != (e.n_trees > 0):
         refuse_damaged(
             "roots", f"{e.roots[:5].tolist()}...", "0, then rising positions of nodes"
@@ -147,7 +149,7 @@ def _check_category_sets(e: FlatTrees) -> None:
     offsets = e.category_offsets
     n_sets = offsets.size - 1
     ends_fit = n_sets >= 0 and offsets[0] == 0 and offsets[-1] == e.categories_left.size
-    if not ends_fit or (np.diff(offsets) < 0).any():
+    if not ends_fit or (offsets[1:] < offsets[:-1]).any():
         expected = f"rising from 0 to {e.categories_left.size}, the table's end"
         refuse_damaged("category_offsets", f"{offsets[:5].tolist()}...", expected)
     _require(e, "category_set", e.category_set < n_sets, f"below {n_sets}")

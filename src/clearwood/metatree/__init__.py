@@ -27,10 +27,10 @@ from clearwood.metatree.forest_estimators import (
     MetaForestClassifier,
     MetaForestRegressor,
 )
+from clearwood.metatree.growing.cart import grow_cart
 from clearwood.metatree.growing.from_ensemble import (
     from_ensemble_tree,
     from_sklearn_tree,
-    grow_cart,
 )
 from clearwood.metatree.posterior.coder import BinCoder, ValueCoder
 from clearwood.metatree.posterior.meta_tree import MetaTree

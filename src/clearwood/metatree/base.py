@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import warnings
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,13 +11,15 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from clearwood._estimators import fit_context
-from clearwood._features import FeatureSpace, is_frame
+from clearwood._features import FeatureSpace, is_frame, warned_once
 from clearwood._validation import check_table, check_target, check_weight
 from clearwood.conjugate import LeafModel
-from clearwood.ensembles.casts import FLOAT32_LIMIT
-from clearwood.exceptions import InputError
+from clearwood.exceptions import InputError, LostDigitsWarning
 from clearwood.metatree.posterior.predictive import Predictive
 from clearwood.metatree.posterior.structure import Structure
+
+FAR = 1e6
+"""Times its spread that the mean of a feature of lines may lie from 0."""
 
 
 class LearnsByStatistics(BaseEstimator):
@@ -55,7 +58,8 @@ class LearnsByStatistics(BaseEstimator):
         Parameters
         ----------
         X : array-like or frame of shape (n_samples, n_features)
-            Columns of labels are categories; cells may be empty.
+            Columns of texts, and those declared to be of categories (of numbers, too),
+            are categories; cells may be empty.
         y : array-like of shape (n_samples,)
             Labels or values.
         sample_weight : array-like of shape (n_samples,), optional
@@ -68,6 +72,7 @@ class LearnsByStatistics(BaseEstimator):
         return self._fit(X, y, sample_weight, None)
 
     @fit_context
+    @warned_once()
     def _fit(self, X: Any, y: Any, sample_weight: Any, classes: Any) -> Any:
         X, y, weight = self._check_rows(X, y, sample_weight, reset=True)
         self._find_classes(y, classes)
@@ -87,9 +92,11 @@ class LearnsByStatistics(BaseEstimator):
     def unlearn(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """Take rows out again that were learned before.
 
-        Exact given the structure. The structure, and hyperparameters that were read
-        off the target, still know rows they were made from; fit anew to forget
-        these altogether.
+        Exact given the structure, up to rounding, which matters where they are far
+        larger than those that stay; a warning says so. The structure, and
+        hyperparameters that were read off the target, still know rows they were made
+        from; fit anew to forget these altogether. Rows that cannot have been learned
+        are refused, and nothing is changed then.
 
         Parameters
         ----------
@@ -135,18 +142,6 @@ def _rows(X: Any, keep: np.ndarray) -> Any:
     return nw.from_native(X, eager_only=True).filter(keep.tolist()).to_native()
 
 
-def check_finite(encoded: np.ndarray, names: tuple[str, ...]) -> None:
-    """Refuse numbers that scikit-learn's trees cannot take as float32."""
-    too_large = np.abs(encoded) > FLOAT32_LIMIT
-    if too_large.any():
-        row, d = np.argwhere(too_large)[0]
-        raise InputError(
-            f"Feature {names[d]!r} holds {encoded[row, d]} in row {row}: infinity, or "
-            "too large for float32, in which scikit-learn grows trees. Replace it by "
-            "a finite number."
-        )
-
-
 class CodedRows(NamedTuple):
     """What meta-trees ask of rows: their codes, and the features of linear leaves."""
 
@@ -184,6 +179,21 @@ def columns_of_leaf(
     if read == width + 1:
         encoded = np.column_stack([np.ones(len(encoded)), encoded])
     return encoded
+
+
+def warn_of_far_columns(x: np.ndarray, names: Sequence[str]) -> None:
+    """Say so where linear leaves, whose prior is about 0, cannot tell rows apart."""
+    mean, spread = np.abs(x.mean(axis=0)), x.std(axis=0)
+    far = (spread > 0) & (mean > FAR * spread)
+    if far.any():
+        # Behind a column of ones, if there is one.
+        name = [*names][int(far.argmax()) - (x.shape[1] - len(names))]
+        warnings.warn(
+            f"Feature {name!r} lies so far from 0, beside how much it varies, that "
+            "lines lose their digits; subtract its mean.",
+            LostDigitsWarning,
+            stacklevel=5,
+        )
 
 
 def check_mergeable(one: Any, other: Any) -> None:

@@ -23,6 +23,12 @@ SHAPE_OF_PRECISION = 1.5
 SHARE_OF_VARIANCE = 0.1
 """Prior mode of a leaf's variance, as a share of the target's."""
 
+LEAST_VARIANCE = 1e-280
+"""Of a target; the squares of what is smaller lose their digits."""
+
+ROUNDING = 2.0**-53
+"""By which float64 is wrong, as a share of the number."""
+
 SHARE_IN_FORESTS = 0.01
 """The same in a forest: its trees may be large, as the average over them smooths."""
 
@@ -80,14 +86,19 @@ def leaf_for_values(
     >>> leaf_for_values(np.array([1.0, 5.0]), np.ones(2))
     NormalNormalGamma(m=3.0, kappa=0.2, alpha=1.5, beta=1.0)
     """
-    mean = np.average(y, weights=weight)
-    variance = np.average((y - mean) ** 2, weights=weight)
-    # The same for equal values, which differ by rounding only.
-    least = (1e-9 * max(abs(mean), 1e-100)) ** 2
+    NormalNormalGamma().check_target(y)
+    # Relative to the largest, so that tiny weights do not vanish in products.
+    weight = weight / weight.max()
+    mean = float(np.average(y, weights=weight))
+    variance = float(np.average((y - mean) ** 2, weights=weight))
+    varies = bool(y.min() < y.max())
+    if varies and variance < LEAST_VARIANCE:
+        raise InputError(
+            f"y lies between {y.min()} and {y.max()}, too near each other for their "
+            "squares; multiply y by a large number."
+        )
     beta = (SHAPE_OF_PRECISION + 1.0) * share * variance
-    return NormalNormalGamma(
-        m=float(mean),
-        kappa=ROWS_OF_MEAN,
-        alpha=SHAPE_OF_PRECISION,
-        beta=float(max(beta, least)),
-    )
+    # Values that are equal, or differ by rounding only, have a scale as well.
+    least = ROUNDING if varies else 1e-9
+    beta = max(beta, (least * max(abs(mean), 1e-100)) ** 2)
+    return NormalNormalGamma(mean, ROWS_OF_MEAN, SHAPE_OF_PRECISION, beta)

@@ -27,18 +27,18 @@ from clearwood.metatree.base import (
     LearnsByStatistics,
     LearnsClasses,
     LearnsValues,
-    check_finite,
     check_mergeable,
     columns_of_leaf,
     rows_for,
+    warn_of_far_columns,
 )
 from clearwood.metatree.defaults import make_leaf
 from clearwood.metatree.exact.sum import exact_sum
 from clearwood.metatree.exact.trees import map_tree, structure_of
+from clearwood.metatree.growing.cart import grow_ensemble
 from clearwood.metatree.growing.from_ensemble import (
     from_ensemble_tree,
     from_sklearn_tree,
-    grow_ensemble,
     stop_unseen,
 )
 from clearwood.metatree.growing.missing import (
@@ -117,6 +117,8 @@ class _MetaTree(ReadsTrees, LearnsByStatistics):
             tree, rows = make(features, encoded, target, weight, leaf)
         else:
             tree, rows = self._take(X, leaf)
+        if rows.x is not None:
+            warn_of_far_columns(rows.x, tree.structure.coder.features.names)
         tree.update(rows.codes, target, weight, rows.x)
         self.meta_tree_, self.leaf_ = tree, leaf
 
@@ -129,7 +131,6 @@ class _MetaTree(ReadsTrees, LearnsByStatistics):
         leaf: LeafModel,
     ) -> tuple[MetaTree, CodedRows]:
         """A CART; where missing values go is learned from the rows as well."""
-        check_finite(encoded, features.names)
         model = self._tree_class(
             max_depth=self.max_depth,
             max_leaf_nodes=self.max_leaf_nodes,
@@ -140,7 +141,8 @@ class _MetaTree(ReadsTrees, LearnsByStatistics):
             ),
             random_state=int(as_generator(self.random_state).integers(2**31)),
         )
-        ensemble = grow_ensemble(encoded, features, target, weight, model)
+        classes = getattr(self, "classes_", None)
+        ensemble = grow_ensemble(encoded, features, target, weight, model, classes)
         structure = stop_unseen(from_ensemble_tree(ensemble))
         rows = rows_for(structure, leaf, encoded)
         if self.missing == "branch":
@@ -192,7 +194,7 @@ class _MetaTree(ReadsTrees, LearnsByStatistics):
             searched, tried = True, getattr(structure, "max_features_", None)
             structure = from_sklearn_tree(structure)
         structure = with_names(structure, X)
-        encoded = structure.coder.features.encode(X)
+        encoded = structure.coder.features.encode(X, structure.asked)
         rows = rows_for(structure, leaf, encoded)
 
         def count() -> np.ndarray:
@@ -204,8 +206,9 @@ class _MetaTree(ReadsTrees, LearnsByStatistics):
 
     def _rows(self, X: Any) -> CodedRows:
         tree = self.meta_tree_
-        encoded = tree.structure.coder.features.encode(X)
-        return rows_for(tree.structure, tree.model, encoded)
+        structure = tree.structure
+        encoded = structure.coder.features.encode(X, structure.asked)
+        return rows_for(structure, tree.model, encoded)
 
     def _learn(self, X: Any, target: np.ndarray, weight: np.ndarray) -> None:
         rows = self._rows(X)
@@ -306,7 +309,8 @@ class MetaTreeClassifier(LearnsClasses, _MetaTree):
     Parameters
     ----------
     structure : "cart", "exact", Structure, fitted tree or TreeEnsemble, default="cart"
-        What is asked where. ``"cart"`` is grown by scikit-learn on the same rows.
+        What is asked where. ``"cart"`` is grown by scikit-learn on the same rows, in
+        whatever units they are.
         ``"exact"`` is, for features of few values (labels, or whole numbers from 0
         on), the most probable of all trees up to ``max_depth`` (4 if None); to average
         over all of them, see ``metatree.exact_sum``. A fitted tree, or an ensemble

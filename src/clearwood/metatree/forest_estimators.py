@@ -26,11 +26,10 @@ from clearwood.metatree.base import (
     LearnsByStatistics,
     LearnsClasses,
     LearnsValues,
-    check_finite,
     check_mergeable,
 )
 from clearwood.metatree.defaults import SHARE_IN_FORESTS, make_leaf
-from clearwood.metatree.growing.from_ensemble import grow_ensemble
+from clearwood.metatree.growing.cart import grow_ensemble, splits_by_order
 from clearwood.metatree.posterior.coder import features_of
 from clearwood.metatree.posterior.forest import MetaForest
 from clearwood.metatree.posterior.meta_tree import MetaTree
@@ -98,7 +97,7 @@ class _MetaForest(LearnsByStatistics):
         def count() -> int:
             return n_searchable(ensemble.encode(X), _max_features(model))
 
-        self._forest = MetaForest(
+        forest = MetaForest(
             ensemble,
             leaf,
             # "auto" is the constant prior here: the average over trees smooths, and
@@ -107,7 +106,7 @@ class _MetaForest(LearnsByStatistics):
             self.n_jobs,
         )
         self.estimator_, self.leaf_ = model, leaf
-        self._learn(X, target, weight)
+        self._put(forest.with_rows(X, target, weight, self.n_jobs))
 
     def _fit_estimator(
         self, X: Any, target: np.ndarray, weight: np.ndarray
@@ -116,35 +115,39 @@ class _MetaForest(LearnsByStatistics):
         if model is None:
             seed = int(as_generator(self.random_state).integers(2**31))
             model = self._default(n_jobs=self.n_jobs, random_state=seed)
+        classes = getattr(self, "classes_", None)
         by_sklearn = type(model).__module__.startswith("sklearn.")
         features = features_of(X, weight > 0)
-        if by_sklearn and any(labels is not None for labels in features.categories):
+        with_labels = any(labels is not None for labels in features.categories)
+        if splits_by_order(model) or (by_sklearn and with_labels):
             encoded = features.encode(X)
-            check_finite(encoded, features.names)
-            return model, grow_ensemble(encoded, features, target, weight, model)
-        classes = getattr(self, "classes_", None)
+            return model, grow_ensemble(
+                encoded, features, target, weight, model, classes
+            )
         y = target if classes is None else classes[target]
         plain = bool((weight == 1).all())
         model.fit(X, y, **({} if plain else {"sample_weight": weight}))
         return model, _read(model, X)
 
     def _learn(self, X: Any, target: np.ndarray, weight: np.ndarray) -> None:
-        self._forest.update(X, target, weight, self.n_jobs)
-        self._refresh()
+        self._put(self._forest.with_rows(X, target, weight, self.n_jobs))
 
     def _forget(self, X: Any, target: np.ndarray, weight: np.ndarray) -> None:
-        self._forest.unlearn(X, target, weight)
-        self._refresh()
+        self._put(self._forest.without_rows(X, target, weight))
 
-    def _refresh(self) -> None:
-        """What follows from the statistics; the rest follows when it is asked for."""
-        posteriors = self._forest.posteriors(self.n_jobs)
-        self.log_evidence_ = np.array([p.log_evidence for p in posteriors])
-        n = len(posteriors)
-        self.tree_weights_ = np.full(n, 1.0 / n)
+    def _put(self, forest: MetaForest) -> None:
+        """Take a forest in place of the one before, with what follows from it."""
+        posteriors = forest.posteriors(self.n_jobs)
+        weight = np.full(len(posteriors), 1.0 / len(posteriors))
         if self.weights == "evidence":
-            self.tree_weights_ = tree_weights(self.log_evidence_)
-            _warn_of_collapse(self.tree_weights_)
+            weight = tree_weights([posterior.log_q[0] for posterior in posteriors])
+            _warn_of_collapse(weight)
+        # In one step: an interrupt leaves the old or the new.
+        self.__dict__.update(
+            _forest=forest,
+            log_evidence_=np.array([p.log_evidence for p in posteriors]),
+            tree_weights_=weight,
+        )
 
     def merge(self, other: Any) -> Any:
         """Add what another estimator has learned from other rows.
@@ -159,8 +162,7 @@ class _MetaForest(LearnsByStatistics):
         self
         """
         check_mergeable(self, other)
-        self._forest.merge(other._forest)
-        self._refresh()
+        self._put(self._forest.with_shard(other._forest))
         return self
 
     # Reading and predicting
@@ -264,8 +266,9 @@ class MetaForestClassifier(LearnsClasses, _MetaForest):
         Whose trees are averaged over their prunings; what its own leaves say plays no
         part. A fitted one is used as it is and never refitted (wrap it in
         ``sklearn.frozen.FrozenEstimator`` where it must survive ``clone``); an
-        unfitted one is fitted on ``X, y``; None means a random forest of
-        scikit-learn. All rows of ``fit`` are learned by every tree.
+        unfitted one is fitted on ``X, y``, a random forest so that no units matter;
+        None means a random forest of scikit-learn. All rows of ``fit`` are learned by
+        every tree.
     weights : {"uniform", "evidence"}, default="uniform"
         How much a tree counts: the same, or by its posterior probability. On the rows
         that grew the trees the latter usually leaves one to three trees and predicts

@@ -177,8 +177,10 @@ def from_archive(top: Place, array: Callable[..., np.ndarray]) -> Any:
         estimator.classes_ = np.array(classes)
         if not np.array_equal(np.unique(estimator.classes_), estimator.classes_):
             raise ModelFormatError("classes: expected labels of one type, in order.")
-    if not kind.startswith("MetaTree"):
-        estimator._refresh()
+    with np.errstate(all="ignore"):
+        known = np.isfinite(estimator.log_evidence_).all()
+    if not known:
+        raise ModelFormatError("leaf, own: numbers too large or small to learn from.")
     return estimator
 
 
@@ -227,7 +229,8 @@ def _load_forest(
         raise ModelFormatError("g: leaves do not ask.")
     forest.restore(own, g)
     estimator = kind(ensemble, leaf=leaf, weights=weights)
-    estimator._forest, estimator.estimator_ = forest, ensemble
+    estimator.estimator_ = ensemble
+    estimator._put(forest)
     return estimator
 
 

@@ -34,7 +34,7 @@ def summarize_failures(
         ``n_rows``, ``n_different``, whether the order is ``by_certainty``,
         and at most ten ``lines``.
     """
-    encoded = rules.features.encode(table.X)
+    encoded = rules.encode(table.X)
     predicted = rules.predict_encoded(encoded)
     gap = _disagreement(rules, table, taught, predicted)
     different = np.flatnonzero(gap > 0)

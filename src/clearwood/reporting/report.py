@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from clearwood._features import check_text, warned_once
 from clearwood._files import check_writable, write_text
 from clearwood._html import render
 from clearwood.comparison.frontier import Frontier
@@ -12,6 +13,7 @@ from clearwood.reporting.frontier import summarize_frontier
 from clearwood.reporting.summary import summarize
 
 
+@warned_once()
 def report(
     result: Any,
     path: Any,
@@ -70,6 +72,7 @@ def report(
     """
     # Before the summary, which may take long on many rows.
     check_writable(path, overwrite=overwrite)
+    check_text((title,), "The title")
     if isinstance(result, Frontier):
         if not (X is None and y is None and teacher is None):
             raise InputError(

@@ -21,7 +21,7 @@ class Table(NamedTuple):
 
 def table_of(rules: RuleSet, X: Any, y: Any, teacher: Any) -> Table:
     """Rows that are handed in, checked, and what a teacher says of them."""
-    n_rows = len(rules.features.encode(X))
+    n_rows = len(rules.encode(X))
     if n_rows == 0:
         raise InputError("X has no rows; give some, or leave X out.")
     taught = probabilities = None

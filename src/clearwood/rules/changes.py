@@ -7,17 +7,17 @@ of its category, so trying one value of each kind tries everything.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from clearwood._features import FeatureSpace
+from clearwood._features import FeatureSpace, label_text
 from clearwood.rules.conditions import (
+    LARGEST,
     Condition,
     Interval,
-    label_text,
     name_text,
     number_text,
     shortest_between,
@@ -281,7 +281,8 @@ def _plain_number(low: float, high: float, goes_up: bool) -> float:
     """
     if not goes_up and high < math.inf:
         return high
-    width = high - low if high < math.inf else max(abs(low), 1.0)
+    # Bounds may be so far apart that no float64 says how far.
+    width = min(high - low, LARGEST) if high < math.inf else max(abs(low), 1.0)
     first = low + 0.001 * width
     if not low < first < high:
         return math.nextafter(low, high)
@@ -299,7 +300,7 @@ def _cell_inside(
         away = max(abs(at) * 1e-6, 1e-30)
         cells += [at - away, at + away]
     for cell in cells:
-        code = _code(features, d, cell)
+        code = float(_codes(features, d, [cell])[0])
         if math.isfinite(cell) and low < code <= high:
             return cell, code
     return None
@@ -323,15 +324,16 @@ def _range_text(low: float, high: float, goes_up: bool, at: float | None) -> str
 def _category_options(
     features: FeatureSpace, d: int, value: float, asked: list[Condition]
 ) -> list[Option]:
-    def kind(code: float) -> tuple[bool, ...]:
-        return tuple(bool(c.matches(np.array([code]))[0]) for c in asked)
-
-    groups: dict[tuple[bool, ...], list[tuple[Any, float]]] = {}
-    for label in features.categories[d] or ():
-        code = _code(features, d, label)
+    labels = features.categories[d] or ()
+    # All at once: one after the other, each would be sought among all.
+    codes = np.append(_codes(features, d, labels), value)
+    answers = np.array([condition.matches(codes) for condition in asked])
+    *kinds, here = map(bytes, answers.T)
+    groups: dict[bytes, list[tuple[Any, float]]] = {}
+    for label, code, kind in zip(labels, codes.tolist(), kinds):
         # Of some categories only a hash is known, which no cell holds.
-        if code >= 0 and kind(code) != kind(value):
-            groups.setdefault(kind(code), []).append((label, code))
+        if code >= 0 and kind != here:
+            groups.setdefault(kind, []).append((label, code))
     options = []
     for members in groups.values():
         texts = [label_text(label, features.lookup[d]) for label, _ in members]
@@ -347,7 +349,7 @@ def _category_options(
     return options
 
 
-def _code(features: FeatureSpace, d: int, cell: Any) -> float:
-    column = np.empty(1, dtype=object)
-    column[0] = cell
-    return float(features.encode_column(column, d)[0])
+def _codes(features: FeatureSpace, d: int, cells: Sequence[Any]) -> np.ndarray:
+    column = np.empty(len(cells), dtype=object)
+    column[:] = cells
+    return features.encode_column(column, d)

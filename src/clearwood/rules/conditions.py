@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import math
 import re
+import sys
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clearwood._features import UNSEEN, FeatureSpace
+from clearwood._features import UNSEEN, FeatureSpace, label_text
 
 if TYPE_CHECKING:
     from clearwood.rules.bins import FeatureBins
+
+LARGEST = sys.float_info.max
 
 
 @dataclass(frozen=True)
@@ -140,33 +143,16 @@ class CategorySet:
         # A number that counts as missing never comes as the category that it names.
         codes = [code for code, label in enumerate(labels) if label != at]
         texts = {code: label_text(labels[code], lookup) for code in codes}
+        inside = frozenset(self.codes)
         if not self.unseen:
-            choices = [texts[code] for code in codes if code in self.codes]
+            choices = [texts[code] for code in codes if code in inside]
             return _one_of(name, "is", "in", choices + gone * self.missing)
         # What the model does not name has no end: only what is not in can be told.
-        others = [texts[code] for code in codes if code not in self.codes]
+        others = [texts[code] for code in codes if code not in inside]
         others += gone * (not self.missing)
         if not others:
             return f"{name} is anything"
         return _one_of(name, "is not", "not in", others)
-
-
-def label_text(label: Any, lookup: str = "exact") -> str:
-    """A category as it is printed.
-
-    CatBoost takes the number 5 and the text "5" for the same category, so it is
-    printed bare; of some categories its models know nothing but a hash.
-
-    Examples
-    --------
-    >>> label_text("5"), label_text("5", "hash"), label_text(3510494104, "hash")
-    ("'5'", '5', 'hash 3510494104')
-    """
-    if lookup != "hash":
-        return repr(label)
-    if isinstance(label, int):
-        return f"hash {label}"
-    return label if re.fullmatch(r"-?[0-9]+", label, re.ASCII) else repr(label)
 
 
 def _one_of(name: str, is_one: str, is_in: str, choices: list[str]) -> str:
@@ -200,9 +186,10 @@ def combine_literals(literals: Iterable[Any]) -> tuple[Condition, ...]:
                 known.missing and literal.missing,
             )
         else:
+            inside = frozenset(literal.codes)
             by_feature[literal.feature] = CategorySet(
                 known.feature,
-                tuple(code for code in known.codes if code in literal.codes),
+                tuple(code for code in known.codes if code in inside),
                 known.missing and literal.missing,
                 known.unseen and literal.unseen,
             )
@@ -255,20 +242,30 @@ def shortest_between(low: float, high: float, near: float) -> float:
     >>> shortest_between(1040.0, 1980.0, near=1230.0)
     1200.0
     """
+    low, high = max(low, -LARGEST), min(high, LARGEST)
     largest = max(abs(low), abs(high))
     digits_before = math.floor(math.log10(largest)) + 1 if largest > 0 else 0
     found: dict[float, int] = {}
-    for decimals in range(-digits_before, 18 - digits_before):
-        unit = 10.0**-decimals
-        steps = (round(near / unit), math.ceil(low / unit), math.ceil(high / unit) - 1)
+    for power in range(digits_before, digits_before - 18, -1):
+        steps = (
+            round(_in_units(near, power)),
+            math.ceil(_in_units(low, power)),
+            math.ceil(_in_units(high, power)) - 1,
+        )
         for step in steps:
             # float(text) is the number that a reader of the text means.
-            number = float(f"{step}e{-decimals}")
+            number = float(f"{step}e{power}")
             if low <= number < high and number not in found:
                 found[number] = len(str(abs(step)).rstrip("0"))
-        if found and unit <= abs(near):
+        if found and abs(_in_units(near, power)) >= 1:
             break
     return min(found, key=lambda c: (found[c], abs(c - near), c)) if found else near
+
+
+def _in_units(value: float, power: int) -> float:
+    """A number over a power of ten, which may itself be too large or small a number."""
+    within = min(max(power, -300), 300)
+    return value / 10.0**within / 10.0 ** (power - within)
 
 
 EVERYTHING = object()

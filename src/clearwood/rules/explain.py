@@ -9,13 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from clearwood._features import UNSEEN, FeatureSpace, is_frame
+from clearwood._features import UNSEEN, FeatureSpace, is_frame, label_text
 from clearwood.exceptions import InputError
 from clearwood.rules.changes import Change, smallest_changes
 from clearwood.rules.conditions import (
     Condition,
     Interval,
-    label_text,
     name_text,
     number_text,
 )
@@ -195,7 +194,7 @@ def explain(
     """
     rules = rules_of(rules, "rules")
     table = _as_table(x)
-    encoded = rules.features.encode(table)
+    encoded = rules.encode(table)
     if len(encoded) == 0:
         raise InputError("Cannot explain an empty table; give one row at least.")
     columns = rules.features.columns(table)
@@ -226,13 +225,14 @@ def _as_table(x: Any) -> Any:
 
 def _positions(features: FeatureSpace, names: Sequence[str]) -> frozenset[int]:
     names = [names] if isinstance(names, str) else list(names)
-    unknown = [name for name in names if name not in features.names]
+    position = {name: d for d, name in enumerate(features.names)}
+    unknown = [name for name in names if name not in position]
     if unknown:
         raise InputError(
             f"fixed names {unknown}, which the rules do not know; they know "
             f"{list(features.names)}."
         )
-    return frozenset(features.names.index(name) for name in names)
+    return frozenset(position[name] for name in names)
 
 
 def _steps(rules: RuleSet, scale: Any) -> np.ndarray:
@@ -351,7 +351,8 @@ def _answer(
     distance = standardised = None
     if isinstance(literal, Interval) and not holds and math.isfinite(value):
         bound = literal.low if value <= literal.low else literal.high
-        if math.isfinite(bound):
+        # Bound and value may be too far apart for a float64 to say how far.
+        if math.isfinite(bound - value):
             distance = abs(bound - value)
             standardised = None if steps is None else distance / float(steps[d])
     asked = literal.text(features)

@@ -6,12 +6,16 @@ import math
 import textwrap
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from clearwood._features import FeatureSpace, printable
+from clearwood.exceptions import InputError
 from clearwood.rules.conditions import Condition, matches_all, number_text
+
+if TYPE_CHECKING:
+    from clearwood.rules.rule_set import RuleSet
 
 TEXT_WIDTH = 88
 
@@ -110,6 +114,97 @@ class Rule:
     def text(self, features: FeatureSpace) -> str:
         """The conditions in words."""
         return " and ".join(c.text(features) for c in self.conditions) or "otherwise"
+
+
+ROUNDING = 1e-9
+"""By how much, of itself, a sum of weights may miss another."""
+
+
+def check_rule(rule: Rule, number: int, rules: RuleSet) -> None:
+    """Refuse a rule that cannot stand in a rule set of its kind."""
+    n_shares = len(rules.classes) if rules.lines_predict else 0
+    n_scores = len(rules.classes) - n_shares
+    if len(rule.probabilities) != n_shares:
+        raise InputError(
+            f"A rule has {len(rule.probabilities)} class probabilities; here it must "
+            f"have {n_shares}, one per class that is told of by shares."
+        )
+    if len(rule.scores) != n_scores:
+        raise InputError(
+            f"A rule has {len(rule.scores)} scores; here it must have {n_scores}, one "
+            "per class of a sum."
+        )
+    if rule.weight != 1.0 and not rules.has_weights:
+        raise InputError(
+            f"Rule {number} has the weight {rule.weight!r}; rules have weights only in "
+            "a RuleAverage."
+        )
+    for condition in rule.conditions:
+        if not 0 <= condition.feature < rules.features.n_features:
+            raise InputError(
+                f"A rule asks feature {condition.feature}, but there are "
+                f"{rules.features.n_features} features."
+            )
+    if wrong := wrong_statistic(rule, bool(rules.classes), rules.lines_predict):
+        name, expected = wrong
+        raise InputError(
+            f"Rule {number} has {getattr(rule, name)!r} as its {name}; expected "
+            f"{expected}."
+        )
+
+
+def wrong_statistic(rule: Rule, is_class: bool, judged: bool) -> tuple[str, str] | None:
+    """The first statistic that cannot be, next to the others, and what could.
+
+    Parameters
+    ----------
+    rule : Rule
+    is_class : bool
+        Whether it says a class.
+    judged : bool
+        Whether a rule by itself is right or wrong; in a sum it is not.
+
+    Examples
+    --------
+    >>> rule = Rule((), 1.0, support=3.0, caught=5.0)
+    >>> wrong_statistic(rule, is_class=False, judged=True)
+    ('caught', 'at most the support')
+    """
+    unused = ("spread",) if is_class else ("precision", "precision_caught", "instead")
+    for name in unused if judged else JUDGEMENTS:
+        value = getattr(rule, name)
+        if value is not None and value == value:
+            return name, "nothing, as there is none of it here"
+    for name in ("support", "caught", "spread", "disagreement"):
+        if getattr(rule, name) < 0:
+            return name, "at least 0"
+    for name in JUDGEMENTS[:6] if is_class else JUDGEMENTS[:2]:
+        if (is_class and getattr(rule, name) < 0) or _is_more(getattr(rule, name), 1.0):
+            return name, "a share, from 0 to 1" if is_class else "at most 1"
+    if _is_more(rule.caught, rule.support):
+        return "caught", "at most the support"
+    if is_class and _is_more(rule.disagreement, rule.caught):
+        return "disagreement", "at most what is caught"
+    if rule.low > rule.high:
+        return "low", "at most high"
+    if math.isnan(rule.low) != math.isnan(rule.high):
+        return "low", "a number where high is one"
+    says_otherwise = rule.disagreement > 0 and rule.instead != rule.prediction
+    if rule.instead is not None and not says_otherwise:
+        return "instead", "another class than the prediction, with a disagreement"
+    return None
+
+
+JUDGEMENTS = (
+    "agreement", "agreement_caught", "precision", "precision_caught", "low", "high",
+    "spread", "disagreement", "instead",
+)  # fmt: skip
+"""Statistics of rules that are right or wrong; of classes the first six are shares."""
+
+
+def _is_more(part: float, whole: float) -> bool:
+    """Whether what is known is more than all; or all is not known."""
+    return not math.isnan(part) and not part <= whole * (1 + ROUNDING)
 
 
 def first_match(matches: np.ndarray) -> np.ndarray:

@@ -8,11 +8,11 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from clearwood._features import FeatureSpace
+from clearwood._features import FeatureSpace, check_text, warned_once
 from clearwood._validation import check_target, check_weight
 from clearwood.exceptions import InputError
 from clearwood.rules.exports.exportable import Exportable
-from clearwood.rules.rule import Rule, prediction_text, wrapped
+from clearwood.rules.rule import Rule, check_rule, prediction_text, wrapped
 from clearwood.rules.scores import RuleScores, fidelity, prediction_error
 
 
@@ -81,31 +81,11 @@ class RuleSet(Exportable, ABC):
     def __post_init__(self) -> None:
         if self.otherwise.conditions:
             raise InputError("The rule `otherwise` must have no conditions.")
-        n_shares = len(self.classes) if self.lines_predict else 0
-        n_scores = len(self.classes) - n_shares
+        check_text((self.target,), "The target")
+        check_text(self.classes, "The class")
+        check_text((*self.about, *self.about.values()), "What the rules are about,")
         for number, rule in enumerate(self, start=1):
-            if len(rule.probabilities) != n_shares:
-                raise InputError(
-                    f"A rule has {len(rule.probabilities)} class probabilities; "
-                    f"here it must have {n_shares}, one per class that is told of by "
-                    "shares."
-                )
-            if len(rule.scores) != n_scores:
-                raise InputError(
-                    f"A rule has {len(rule.scores)} scores; here it must have "
-                    f"{n_scores}, one per class of a sum."
-                )
-            if rule.weight != 1.0 and not self.has_weights:
-                raise InputError(
-                    f"Rule {number} has the weight {rule.weight!r}; rules have weights "
-                    "only in a RuleAverage."
-                )
-            for condition in rule.conditions:
-                if not 0 <= condition.feature < self.features.n_features:
-                    raise InputError(
-                        f"A rule asks feature {condition.feature}, but there are "
-                        f"{self.features.n_features} features."
-                    )
+            check_rule(rule, number, self)
 
     @property
     def task(self) -> str:
@@ -143,6 +123,22 @@ class RuleSet(Exportable, ABC):
     def __iter__(self):
         return iter((*self.rules, self.otherwise))
 
+    def encode(self, X: Any) -> np.ndarray:
+        """A table as the rules read it, see :meth:`FeatureSpace.encode`.
+
+        Warns of unknown categories in columns that the rules ask.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_features)
+        """
+        asked = {c.feature for rule in self.rules for c in rule.conditions}
+        return self.features.encode(X, asked)
+
     def matches(self, X: Any) -> np.ndarray:
         """Which rules each row satisfies.
 
@@ -155,7 +151,7 @@ class RuleSet(Exportable, ABC):
         ndarray of bool of shape (n_samples, n_rules - 1)
             One column per rule, without ``otherwise``.
         """
-        return self.matches_encoded(self.features.encode(X))
+        return self.matches_encoded(self.encode(X))
 
     def matches_encoded(self, encoded: np.ndarray) -> np.ndarray:
         """As :meth:`matches`, for a table that ``features.encode`` made."""
@@ -174,7 +170,7 @@ class RuleSet(Exportable, ABC):
         ndarray of int of shape (n_samples,)
             0 for the first rule; ``n_rules - 1`` for ``otherwise``.
         """
-        return self.apply_encoded(self.features.encode(X))
+        return self.apply_encoded(self.encode(X))
 
     @abstractmethod
     def apply_encoded(self, encoded: np.ndarray) -> np.ndarray:
@@ -198,7 +194,7 @@ class RuleSet(Exportable, ABC):
         ndarray of shape (n_samples,)
             Class labels, or values.
         """
-        return self.predict_encoded(self.features.encode(X))
+        return self.predict_encoded(self.encode(X))
 
     @abstractmethod
     def predict_encoded(self, encoded: np.ndarray) -> np.ndarray:
@@ -220,7 +216,7 @@ class RuleSet(Exportable, ABC):
         """
         if not self.classes:
             raise InputError("These rules predict a number; they have no classes.")
-        return self.probabilities_encoded(self.features.encode(X))
+        return self.probabilities_encoded(self.encode(X))
 
     @abstractmethod
     def probabilities_encoded(self, encoded: np.ndarray) -> np.ndarray:
@@ -276,6 +272,7 @@ class RuleSet(Exportable, ABC):
         """As :meth:`says`, with as much of it as a picture has room for."""
         return self.says(rule)
 
+    @warned_once()
     def evaluate(self, X: Any, y: Any = None, *, teacher: Any = None) -> RuleScores:
         """Score the printed rules.
 
@@ -293,7 +290,7 @@ class RuleSet(Exportable, ABC):
         -------
         RuleScores
         """
-        encoded = self.features.encode(X)
+        encoded = self.encode(X)
         if len(encoded) == 0:
             raise InputError("Cannot score rules on an empty table; give some rows.")
         matches = self.matches_encoded(encoded)
@@ -314,6 +311,7 @@ class RuleSet(Exportable, ABC):
             n_literals=self.n_literals,
         )
 
+    @warned_once()
     def described_on(
         self,
         X: Any,
@@ -359,7 +357,7 @@ class RuleSet(Exportable, ABC):
         """
         from clearwood.rules.statistics import described
 
-        encoded = self.features.encode(X)
+        encoded = self.encode(X)
         if len(encoded) == 0:
             raise InputError("X is empty: it has no rows to describe rules on.")
         taught = self.taught_by(teacher, X, len(encoded))

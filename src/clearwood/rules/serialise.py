@@ -15,11 +15,12 @@ from typing import Any
 import numpy as np
 
 from clearwood._cityhash import category_hash
-from clearwood._documents import Place, parse_json, read_bytes, refuse_repeated, shown
+from clearwood._documents import Place, parse_json, refuse_repeated, shown
 from clearwood._features import LOOKUPS, FeatureSpace
+from clearwood._files import read_bytes
 from clearwood.exceptions import InputError, ModelFormatError
 from clearwood.rules.conditions import CategorySet, Condition, Interval
-from clearwood.rules.rule import Rule
+from clearwood.rules.rule import Rule, wrong_statistic
 from clearwood.rules.rule_kinds import KINDS
 from clearwood.rules.rule_set import RuleSet
 
@@ -31,6 +32,7 @@ TOP = (
     "float32", "features", "combine", "rules", "otherwise", "about",
 )  # fmt: skip
 MOST_BYTES = 64 * 2**20
+Known = dict[str, tuple[int, dict[Any, int] | None]]
 STATISTICS = (
     "support",
     "caught",
@@ -89,7 +91,7 @@ def _rule_to_dict(rule: Rule, rule_set: RuleSet) -> dict[str, Any]:
         "probabilities": [float(p) for p in rule.probabilities],
         "scores": [float(s) for s in rule.scores],
         **({"weight": float(rule.weight)} if rule_set.has_weights else {}),
-        **{k: None if math.isnan(v) else float(v) for k, v in numbers.items()},
+        **{k: float(v) if math.isfinite(v) else None for k, v in numbers.items()},
         "instead": None if rule.instead is None else plain(rule.instead),
     }
 
@@ -163,17 +165,18 @@ def _read_document(data: bytes, name: str) -> RuleSet:
     kind = KIND_OF[combine]
     top.only(*TOP)
     features = read_features(top)
+    known = _known_features(features)
     classes = top["classes"].labels()
     task = "classification" if classes else "regression"
     if top["task"].text() != task or len(classes) == 1:
         top["task"].fail(f"{len(classes)} classes", "a task that agrees with them")
     about = {key: top["about"][key].text() for key in top["about"].keys()}
-    otherwise = _read_rule(top["otherwise"], features, classes, kind)
+    otherwise = _read_rule(top["otherwise"], known, classes, kind)
     if otherwise.conditions:
         top["otherwise"]["conditions"].fail("some", "none")
     rules = []
     for place in top["rules"].items():
-        rules.append(_read_rule(place, features, classes, kind))
+        rules.append(_read_rule(place, known, classes, kind))
         if not rules[-1].conditions:
             place["conditions"].fail("none", "at least one")
     target = top["target"].text()
@@ -226,18 +229,24 @@ def _fits(lookup: str, labels: tuple) -> bool:
     return True
 
 
-def _read_rule(
-    place: Place, features: FeatureSpace, classes: tuple, kind: type[RuleSet]
-) -> Rule:
+def _known_features(features: FeatureSpace) -> Known:
+    """By name, a feature's position and the codes of its categories, if any."""
+    codes: list[dict[Any, int] | None] = [
+        None if labels is None else {label: code for code, label in enumerate(labels)}
+        for labels in features.categories
+    ]
+    return {name: (d, codes[d]) for d, name in enumerate(features.names)}
+
+
+def _read_rule(place: Place, known: Known, classes: tuple, kind: type[RuleSet]) -> Rule:
     place.only(
         "conditions", "prediction", "probabilities", "scores", "instead", *STATISTICS,
         *["weight"] * kind.has_weights,
     )  # fmt: skip
-    conditions = tuple(
-        _read_condition(p, features) for p in place["conditions"].items()
-    )
-    asked = [features.names[condition.feature] for condition in conditions]
-    refuse_repeated(asked, place["conditions"], "the feature")
+    asked = place["conditions"].items()
+    conditions = tuple(_read_condition(p, known) for p in asked)
+    names = [p["feature"].text() for p in asked]
+    refuse_repeated(names, place["conditions"], "the feature")
     shares, scored = (classes, ()) if kind.lines_predict else ((), classes)
     scores = _read_per_class(place["scores"], scored)
     probabilities = _read_per_class(place["probabilities"], shares)
@@ -256,15 +265,14 @@ def _read_rule(
         name: math.nan if place[name].value is None else place[name].number()
         for name in STATISTICS
     }
-    for name in ("support", "caught", "spread", "disagreement"):
-        if statistics[name] < 0:
-            place[name].fail(shown(statistics[name]), "at least 0")
-    if statistics["low"] > statistics["high"]:
-        place["low"].fail(shown(statistics["low"]), "at most high")
-    return Rule(
+    rule = Rule(
         conditions, prediction, probabilities, scores=scores, instead=instead,
         weight=place["weight"].number() if kind.has_weights else 1.0, **statistics,
     )  # fmt: skip
+    if wrong := wrong_statistic(rule, bool(classes), kind.lines_predict):
+        name, expected = wrong
+        place[name].fail(shown(place[name].value), expected)
+    return rule
 
 
 def _read_class(place: Place, classes: tuple) -> Any:
@@ -280,23 +288,22 @@ def _read_per_class(place: Place, classes: tuple) -> tuple[float, ...]:
     return tuple(place.numbers(length=len(classes)).tolist())
 
 
-def _read_condition(place: Place, features: FeatureSpace) -> Condition:
+def _read_condition(place: Place, known: Known) -> Condition:
     name = place["feature"].text()
-    if name not in features.names:
+    if name not in known:
         place["feature"].fail(shown(name), "a name that is in features")
-    feature = features.names.index(name)
-    labels = features.categories[feature]
+    feature, code = known[name]
     if "categories" in place:
         place.only("feature", "categories", "missing", "unseen")
         chosen = place["categories"].labels()
-        absent = [label for label in chosen if label not in (labels or ())]
-        if labels is None or absent:
-            found = f"{shown(str(absent or list(chosen)))}, which are not categories"
+        absent = [label for label in chosen if code is None or label not in code]
+        if code is None or absent:
+            found = f"{shown(str(absent))}, which are not categories"
             place["categories"].fail(found, f"some of {shown(name)}")
-        codes = tuple(sorted(labels.index(label) for label in chosen))
+        codes = tuple(sorted(code[label] for label in chosen))
         missing, unseen = place["missing"].flag(), place["unseen"].flag()
         return CategorySet(feature, codes, missing, unseen)
-    if labels is not None:
+    if code is not None:
         place.fail(f"no categories of {shown(name)}", "it needs a set of them")
     if "only_missing" in place:
         place.only("feature", "only_missing")

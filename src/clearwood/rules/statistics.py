@@ -143,6 +143,8 @@ def share_interval(hits: np.ndarray, weight: np.ndarray) -> tuple[float, float]:
 
 def share_interval_of(share: float, n: float) -> tuple[float, float]:
     """Wilson's 95 % interval of a share among ``n`` rows."""
+    if n < 1e-100:  # Next to no row says nothing, and its inverse has no square.
+        return 0.0, 1.0
     z = NORMAL
     centre = (share + z * z / (2 * n)) / (1 + z * z / n)
     half = z / (1 + z * z / n) * math.sqrt(share * (1 - share) / n + (z / (2 * n)) ** 2)
@@ -175,9 +177,8 @@ def mean_interval_of(mean: float, spread: float, n: float) -> tuple[float, float
     """Student's 95 % interval of a mean, from the variance of ``n > 1`` rows."""
     error = math.sqrt(spread / (n - 1))
     half = float(stdtrit(n - 1, (1 + LEVEL) / 2)) * error
-    if not math.isfinite(half):
-        return math.nan, math.nan
-    return mean - half, mean + half
+    low, high = mean - half, mean + half
+    return (low, high) if math.isfinite(high - low) else (math.nan, math.nan)
 
 
 def _effective_number(weight: np.ndarray) -> float:

@@ -99,7 +99,8 @@ class Tree:
         -------
         ndarray of int of shape (n_samples,)
         """
-        encoded = self.features.encode(X)
+        asked = {c.feature for leaf in self.leaves for c in leaf.conditions}
+        encoded = self.features.encode(X, asked)
         decided = np.full(len(encoded), self.n_leaves - 1)
         number = 0
         todo = [(self.root, np.arange(len(encoded)))]

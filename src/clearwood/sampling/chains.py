@@ -17,6 +17,7 @@ from clearwood._files import check_writable
 from clearwood._numeric import spawn_generators
 from clearwood._numeric.progress import progress as show_progress
 from clearwood.exceptions import (
+    CheckpointWarning,
     InputError,
     InterruptedFitWarning,
     ModelFormatError,
@@ -160,7 +161,8 @@ def run_chains(
         their time in compiled code.
     checkpoint : str or Path, optional
         A file that is written every half minute, at the end and at Ctrl-C. If it is
-        there already the run goes on from it, with the generators in it.
+        there already the run goes on from it, with the generators in it; a damaged one
+        is refused.
     progress : bool, default=False
         Whether to show on stderr how far the run has come.
 
@@ -175,6 +177,9 @@ def run_chains(
         Chains disagree (R-hat above 1.01) or are worth fewer than 100 draws each.
     InterruptedFitWarning
         The run was stopped by Ctrl-C.
+    CheckpointWarning
+        The checkpoint could not be written. The run goes on and tries again at the
+        next save; all draws are returned.
     """
     least = {"n_draws": 1, "n_warmup": 0, "n_chains": 1, "thin": 1}
     for name, value in zip(least, (n_draws, n_warmup, n_chains, thin)):
@@ -182,11 +187,11 @@ def run_chains(
             raise InputError(f"{name} is {value}; expected {least[name]} or more.")
     plan = Plan(sampler.fingerprint, n_chains, n_warmup, thin)
     path = None if checkpoint is None else Path(checkpoint)
+    if path is not None:
+        check_writable(path, overwrite=True)
     if path is not None and path.exists():
         running = _resume(path, plan, sampler)
     else:
-        if path is not None:
-            check_writable(path)
         running = [
             _Chain(generator, sampler.init(generator))
             for generator in spawn_generators(random_state, n_chains)
@@ -280,7 +285,10 @@ def _warn_if_poor(chains: Chains) -> None:
 
 
 def _save(path: Path, plan: Plan, running: list[_Chain]) -> None:
-    """Write where all chains stand; draws beyond that are made again."""
+    """Write where all chains stand; draws beyond that are made again.
+
+    A full disk is no reason to lose what is in memory.
+    """
     chains = []
     for chain in running:
         now = chain.now
@@ -292,7 +300,16 @@ def _save(path: Path, plan: Plan, running: list[_Chain]) -> None:
             "draws": {k: v[0] for k, v in _stack([chain.draws[:n]]).items()},
             "info": {k: v[0] for k, v in _stack([chain.info[:n]]).items()},
         })  # fmt: skip
-    write_checkpoint(path, {"plan": plan._asdict(), "chains": chains})
+    try:
+        write_checkpoint(path, {"plan": plan._asdict(), "chains": chains})
+    except InputError as error:
+        warnings.warn(
+            f"No checkpoint was written: {error} All draws stay in memory, the run "
+            "goes on, and its next save, at the latest at its end, tries again; make "
+            "room for the file until then. An earlier checkpoint is left as it is.",
+            CheckpointWarning,
+            stacklevel=3,
+        )
 
 
 def _resume(path: Path, plan: Plan, sampler: Sampler) -> list[_Chain]:

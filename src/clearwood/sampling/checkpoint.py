@@ -4,23 +4,36 @@ from __future__ import annotations
 
 import base64
 import binascii
+import hashlib
 import json
 import re
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
-from clearwood._files import write_text
-from clearwood.exceptions import InputError, ModelFormatError
+from clearwood._documents_memory import check_memory
+from clearwood._files import read_bytes, write_bytes
+from clearwood.exceptions import ModelFormatError
 
-SCHEMA = "clearwood.chains/1"
+SCHEMA = "clearwood.chains/2"
+OLDER = b'{"schema": "clearwood.chains/1",'
+"""How files began that have no checksum."""
+
+WHOLE = re.compile(
+    rb'\{"schema": "%s", "sha256": "([0-9a-f]{64})",\n"content": (.*)\}\n'
+    % re.escape(SCHEMA.encode()),
+    re.DOTALL,
+)
+"""A file: JSON, and as fixed as a checksum of the very bytes needs it."""
 
 
 def write_checkpoint(path: Path, content: dict[str, Any]) -> None:
     """Write JSON values and arrays; a reader sees the old file or this one."""
-    text = json.dumps({"schema": SCHEMA, **content}, default=_pack)
-    write_text(path, text, overwrite=True)
+    text = json.dumps(content, default=_pack)
+    digest = hashlib.sha256(text.encode()).hexdigest()
+    head = f'{{"schema": "{SCHEMA}", "sha256": "{digest}",\n"content": '
+    write_bytes(path, f"{head}{text}}}\n".encode(), overwrite=True)
 
 
 def read_checkpoint(path: Path) -> dict[str, Any]:
@@ -29,23 +42,34 @@ def read_checkpoint(path: Path) -> dict[str, Any]:
     Raises
     ------
     ModelFormatError
-        The file is no checkpoint, or damaged.
+        The file is no checkpoint, or any of its bytes is not as it was written:
+        chains that go on from other draws would say nothing of it.
     """
+    data = read_bytes(path)
+    parts = WHOLE.fullmatch(data)
+    if data.startswith(OLDER):
+        _refuse(path, "is of an older version, which nothing protects from damage")
+    if parts is None:
+        _refuse(path, f"is no whole checkpoint of the kind {SCHEMA!r}")
+    digest, body = parts.groups()
+    if hashlib.sha256(body).hexdigest() != digest.decode():
+        _refuse(path, "is damaged: its content does not fit its checksum")
     try:
-        content = json.loads(path.read_bytes(), object_hook=_unpack)
-    except OSError as error:
-        raise InputError(f"Cannot read {str(path)!r}: {error.strerror}.") from None
+        text = body.decode()
+        check_memory(body, text)
+        content = json.loads(text, object_hook=_unpack)
     except (ValueError, RecursionError) as error:
-        raise ModelFormatError(
-            f"{str(path)!r} is no checkpoint of chains ({error}); delete it to start "
-            "again, or choose another path."
-        ) from None
-    if not isinstance(content, dict) or content.get("schema") != SCHEMA:
-        raise ModelFormatError(
-            f"{str(path)!r} is no checkpoint of the kind {SCHEMA!r}; delete it to "
-            "start again, or choose another path."
-        )
+        _refuse(path, f"holds no chains ({error})")
+    if not isinstance(content, dict):
+        _refuse(path, "holds no chains")
     return content
+
+
+def _refuse(path: Path, why: str) -> NoReturn:
+    raise ModelFormatError(
+        f"The checkpoint {str(path)!r} {why}; delete it to start again, or choose "
+        "another path."
+    )
 
 
 def _pack(value: Any) -> Any:

@@ -450,7 +450,7 @@ DAMAGE = [
     ("symmetric", (TREES, 0, "leaf_values", 3), True, r"\[3\]: found True"),
     ("symmetric", (TREES, 0, "leaf_values", 3), 10**400, "too large numbers"),
     ("symmetric", (TREES, 0, "splits"), None, "8 entries, expected 1"),
-    ("symmetric", (TREES, 0, "splits"), [{}] * 25, "25 splits, expected at most 24"),
+    ("symmetric", (TREES, 0, "splits"), [{}] * 17, "of depth 17, expected at most 16"),
     ("symmetric", SPLIT, [], r"splits\[0\]: found an array"),
     ("symmetric", (*SPLIT, "split_index"), 10**6, "from 0 to"),
     ("symmetric", (*SPLIT, "split_index"), -1, "from 0 to"),

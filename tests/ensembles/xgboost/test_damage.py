@@ -182,6 +182,11 @@ def at(node, value):
         ),
         (
             "learner.attributes",
+            {"scikit_learn": '{"type": "XGBRanker"}'},
+            "cannot read an estimator of the type 'XGBRanker'",
+        ),
+        (
+            "learner.attributes",
             {
                 "scikit_learn": '{"_estimator_type": "classifier"}',
                 "best_iteration": "2",
@@ -289,7 +294,7 @@ def test_refuses_a_start_without_logarithm(base_score):
         read_edited(original, f"{PARAM}.base_score", base_score)
 
 
-ENC = f"{MODEL}.cats.enc"
+ENC, ORDER = f"{MODEL}.cats.enc", f"{MODEL}.cats.sorted_idx"
 
 
 @pytest.mark.parametrize(
@@ -315,10 +320,15 @@ ENC = f"{MODEL}.cats.enc"
         (f"{ENC}.0.offsets", [0, 2, 1, 3], "offsets out of order"),
         (f"{ENC}.0.offsets", [1, 2, 3], "offsets out of order"),
         (f"{ENC}.0.offsets", [0, 1, 2, 2**40], "offsets[3]: found"),
-        (f"{ENC}.0.offsets", [0, 1, 2], "a split of feature 0 by category 2"),
+        (f"{ENC}.0.offsets", [0, 1, 2], "sorted_idx: found 3 entries, expected 2"),
         (f"{ENC}.0.values", [97, 97, 99], "found the label 'a' twice"),
         (f"{ENC}.0.values", [97, 98, 1000], "values[2]: found 1000"),
         (f"{ENC}.0.values", "abc", "values: found 'abc'"),
+        (f"{ENC}.0.values", [98, 97, 99], "the labels of feature 0, expected the ord"),
+        (ORDER, [0, 2, 1], "sorted_idx: found another order than that of the labels"),
+        (ORDER, [0, 1, 99], "sorted_idx: found another order than that of the labels"),
+        (ORDER, [0, 1], "sorted_idx: found 2 entries, expected 3"),
+        (ORDER, GONE, "found no 'sorted_idx'"),
         ("learner.feature_types", ["q", "q"], "splits of the other kind on feature 0"),
         ("learner.feature_types", [], None),
     ],
@@ -517,3 +527,13 @@ def test_categories_that_would_fill_the_memory_are_refused():
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < 64 * 2**20 + 10 * len(data)
+
+
+def test_estimators_of_xgboost_1_1_name_their_class():
+    def saved_by(**told):
+        given = {"scikit_learn": json.dumps(told), "best_iteration": "0"}
+        return edited(PLAIN, "learner.attributes", given)
+
+    old = saved_by(type="XGBClassifier", n_estimators=2, missing=None)
+    assert_reads_as(json.dumps(old), saved_by(_estimator_type="classifier"))
+    assert read_document(json.dumps(old).encode(), "file").details["rounds"] == 1

@@ -81,6 +81,7 @@ def test_probabilities_are_averaged_and_the_largest_is_said():
     assert rules.predict(ROWS).tolist() == ["yes", "yes", "no", "no", "no"]
 
 
+@pytest.mark.filterwarnings("ignore::clearwood.exceptions.UnknownCategoriesWarning")
 @settings(max_examples=60)
 @given(st.data())
 def test_row_by_row_and_rule_by_rule_it_is_the_same(data):

@@ -29,6 +29,7 @@ def as_dicts(rule_set, rows):
         yield {k: v for k, v in pairs if v is not None or i % 2}
 
 
+@pytest.mark.filterwarnings("ignore::clearwood.exceptions.UnknownCategoriesWarning")
 @settings(max_examples=120)
 @given(st.data())
 def test_it_says_what_predict_says(data):

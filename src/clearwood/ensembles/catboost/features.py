@@ -202,7 +202,7 @@ def _feature_space(
         known = [f"x{c}" for c in range(len(names))]
     refuse_repeated(known, info, "the name")
     lookup: Any = tuple("exact" if known is None else "hash" for known in labels)
-    return FeatureSpace(tuple(known), tuple(labels), named, lookup)
+    return FeatureSpace(tuple(known), tuple(labels), named, lookup, float32=True)
 
 
 def _refuse_other_columns(info: Place, categorical: list[Place]) -> None:

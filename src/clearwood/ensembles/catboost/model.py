@@ -126,7 +126,9 @@ def _refuse_other_columns(model: Any, kind: str) -> None:
             )
 
 
-def read_document(top: Place, source: str | None = None) -> TreeEnsemble:
+def read_document(
+    top: Place, source: str | None = None, size: int | None = None
+) -> TreeEnsemble:
     """Read a model file in CatBoost's JSON.
 
     Parameters
@@ -135,6 +137,8 @@ def read_document(top: Place, source: str | None = None) -> TreeEnsemble:
         The whole document.
     source : str, optional
         What it was read from; by default a file, with CatBoost's version and the loss.
+    size : int, optional
+        Bytes of the file, to which the memory is bound that its trees take.
 
     Returns
     -------
@@ -170,7 +174,7 @@ def read_document(top: Place, source: str | None = None) -> TreeEnsemble:
     width = 1 if classes is None or link == "logistic" else len(classes)
     scale, bias = _scale_and_bias(top, width)
     features, questions = read_features(top["features_info"])
-    nodes = _nodes(top, Forest(width, questions))
+    nodes = _nodes(top, Forest(width, questions, size))
     details = {"library": "CatBoost", **_version(info), "objective": _written(loss)}
     return TreeEnsemble(
         features=features,

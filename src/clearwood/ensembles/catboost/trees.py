@@ -15,8 +15,12 @@ from clearwood._documents import Place
 from clearwood.ensembles.catboost.features import Questions
 from clearwood.ensembles.nodes import MOST_NODES
 
-MOST_SYMMETRIC_DEPTH = 24
-"""More than CatBoost grows; a file must hold a value for every leaf anyway."""
+MOST_SYMMETRIC_DEPTH = 16
+"""The deepest that CatBoost grows."""
+SPARE_MEMORY, MEMORY_PER_BYTE = 60e6, 9
+"""Bytes that nodes may take: so many, and so many per byte of the file."""
+NODE_MEMORY, VALUE_MEMORY = 100, 9
+"""Bytes that a node takes while a model is read, and each of its values."""
 
 
 class Forest:
@@ -31,11 +35,22 @@ class Forest:
         Values per leaf.
     questions : Questions
         What the splits can ask.
+    size : int, optional
+        Bytes of the file. A symmetric tree may be written in two characters per leaf:
+        then it is refused, before it takes fifty times its file in memory. CatBoost
+        writes two indented lines per leaf.
     """
 
-    def __init__(self, width: int, questions: Questions) -> None:
+    def __init__(
+        self, width: int, questions: Questions, size: int | None = None
+    ) -> None:
         self.width = width
         self.questions = questions
+        self.most_nodes = MOST_NODES
+        if size is not None:
+            most_memory = SPARE_MEMORY + MEMORY_PER_BYTE * size
+            node_memory = NODE_MEMORY + VALUE_MEMORY * width
+            self.most_nodes = min(MOST_NODES, int(most_memory / node_memory))
         self.roots = array("i")
         # Number of the question, -1 at leaves.
         self.asked = array("i")
@@ -56,13 +71,19 @@ class Forest:
         levels = [] if splits is None or splits.value is None else splits.items()
         depth = len(levels)
         if depth > MOST_SYMMETRIC_DEPTH:
-            tree["splits"].fail(f"{depth} splits", f"at most {MOST_SYMMETRIC_DEPTH}")
+            most = f"at most {MOST_SYMMETRIC_DEPTH}, the deepest that CatBoost grows"
+            tree["splits"].fail(f"a tree of depth {depth}", most)
         values = tree["leaf_values"].numbers(length=self.width << depth)
         asked = np.array([self.questions.number(split) for split in levels] + [-1])
         level, left, leaf_order = _template(depth)
         start = len(self.asked)
-        if start + level.size > MOST_NODES:
-            tree.fail(f"more than {MOST_NODES:,} nodes up to here", "fewer")
+        if start + level.size > self.most_nodes:
+            tree.refuse(
+                f"more than {self.most_nodes:,} nodes, which would take far more "
+                "memory than the file",
+                'Take the file as save_model(path, format="json") wrote it, with a '
+                "line per leaf, or fit fewer or shallower trees",
+            )
         self.roots.append(start)
         inner = level < depth
         value = np.zeros((level.size, self.width))

@@ -26,7 +26,7 @@ from clearwood.ensembles.lightgbm.objectives import (
     WHY_NOT_RANKING,
     meaning_of,
 )
-from clearwood.ensembles.lightgbm.text import Section, sections
+from clearwood.ensembles.lightgbm.text import Section, check_tree_sizes, sections
 from clearwood.ensembles.lightgbm.trees import read_tree
 from clearwood.ensembles.nodes import MOST_CLASSES, TreeNodes, join_trees
 from clearwood.ensembles.tree_ensemble import TreeEnsemble
@@ -179,6 +179,7 @@ def read_text(
             trees.append(read_tree(part, output, columns))
         else:
             rest = part
+    check_tree_sizes(header, data, len(trees))
     if not trees or len(trees) % n_outputs:
         found = f"{len(trees)} trees after it"
         expected = "as many, or a multiple" if trees else "at least one tree"

@@ -26,6 +26,7 @@ HEADER_KEYS = (
     "objective",
     "feature_names",
     "feature_infos",
+    "tree_sizes",
 )
 FLAGS = ("tree", "average_output")
 TREE_KEYS = (
@@ -211,6 +212,34 @@ def sections(data: bytes, name: str) -> Iterator[Section]:
         f"{name}: ends in {section.title}, before the line 'end of trees': it was cut "
         f"off. {REMEDY}"
     )
+
+
+def check_tree_sizes(header: Section, data: bytes, n_trees: int) -> None:
+    """Refuse a file of which LightGBM reads other trees than are written there.
+
+    It takes as many trees as the header names sizes, and finds each by the sizes of
+    those before it. Where it would find no tree, as in a file whose line ends were
+    changed on the way, it takes none of the file: nobody is told two things.
+
+    Parameters
+    ----------
+    header : Section
+    data : bytes
+        Content of the file.
+    n_trees : int
+        How many trees it holds.
+    """
+    if "tree_sizes" not in header:
+        return
+    sizes = header.integers("tree_sizes", n_trees, 0, len(data))
+    first = re.search(rb"^Tree=", data, re.MULTILINE)
+    starts = np.cumsum(sizes) - sizes + (first.start() if first else 0)
+    for i, start in enumerate(starts.tolist()):
+        # With the line end before it.
+        found = data[start - 1 : start + 20]
+        if found[1:].startswith(b"Tree=") and not re.match(rb"\nTree=%d\s" % i, found):
+            other = f"sizes that lead from tree {i} to another line 'Tree='"
+            header.fail("tree_sizes", other, "the bytes of every tree")
 
 
 def _lines(data: bytes, name: str) -> Iterator[tuple[int, str]]:

@@ -6,6 +6,7 @@ attributes wherever there are any; what is private says so where it is used.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -278,10 +279,11 @@ def _float32_ensemble(
         missing_as is not None and get_tags(missing_as).input_tags.allow_nan
     )
     names = getattr(model, "feature_names_in_", None)
+    features = FeatureSpace.numeric(model.n_features_in_, names)
     nodes = join_trees(trees)
     nodes["cut"] = float64_cut_of_float32_test(nodes["cut"])
     return TreeEnsemble(
-        features=FeatureSpace.numeric(model.n_features_in_, names),
+        features=replace(features, float32=True),
         **nodes,
         allows_missing=bool(allows_missing),
         allows_infinite=False,

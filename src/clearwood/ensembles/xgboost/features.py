@@ -151,16 +151,42 @@ def _notes(features: FeatureSpace) -> list[str]:
 
 def _labels(cats: Place | None, categorical: np.ndarray) -> list[Labels]:
     """Stored labels per feature; None where there are none to rely on."""
-    encodings = None if cats is None else cats["enc"]
-    if encodings is None or encodings.size() == 0:
+    if cats is None or cats["enc"].size() == 0:
         return [None] * categorical.size
+    encodings = cats["enc"]
     if encodings.size() != categorical.size:
         expected = f"{categorical.size:,}, one per feature"
         encodings.fail(f"{encodings.size():,} entries", expected)
-    return [
+    labels = [
         _labels_of_feature(entry) if is_categorical else None
         for entry, is_categorical in zip(encodings.entries(), categorical)
     ]
+    if any(labels):
+        _check_order(cats, labels)
+    return labels
+
+
+def _check_order(cats: Place, labels: list[Labels]) -> None:
+    """Refuse labels that XGBoost would take for others.
+
+    It looks them up by bisection in ``sorted_idx``, in which the codes of every
+    feature stand in the order of their labels, one feature after the other.
+    """
+    sizes = [_n_labels(entry) for entry in cats["enc"].entries()]
+    ends = np.cumsum([0, *sizes])
+    order = cats["sorted_idx"].integers(length=int(ends[-1]))
+    for d, known in enumerate(labels):
+        if known is not None:
+            found = order[ends[d] : ends[d + 1]].tolist()
+            if found != sorted(range(len(known)), key=known.__getitem__):
+                other = f"another order than that of the labels of feature {d}"
+                cats["sorted_idx"].fail(other, "the order of its labels")
+
+
+def _n_labels(entry: Place) -> int:
+    if "offsets" in entry:
+        return max(entry["offsets"].size() - 1, 0)
+    return entry["values"].size()
 
 
 def _labels_of_feature(entry: Place) -> Labels:

@@ -175,13 +175,22 @@ def read_document(top: Place) -> TreeEnsemble:
     saved_by = None if attributes is None else attributes.get("scikit_learn")
     if saved_by is None:
         return _ensemble(top, "booster")
-    kind = saved_by.parsed()["_estimator_type"]
-    if kind.text() not in ("classifier", "regressor"):
+    return _ensemble(top, _estimator_type(saved_by.parsed()))
+
+
+def _estimator_type(saved_by: Place) -> Predictor:
+    if "_estimator_type" not in saved_by and "type" in saved_by:
+        # XGBoost 1.0 and 1.1 write the name of the class.
+        kind, types = saved_by["type"], READERS
+    else:
+        kind, types = saved_by["_estimator_type"], {t: t for t in READERS.values()}
+    predictor = types.get(kind.text(), "booster")
+    if predictor == "booster":
         kind.refuse(
             f"an estimator of the type {shown(kind.value)}",
             "Save its booster: model.get_booster().save_model(path)",
         )
-    return _ensemble(top, kind.value)
+    return predictor
 
 
 # The document

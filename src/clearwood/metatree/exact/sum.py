@@ -114,7 +114,7 @@ def exact_sum(
     priors = make_priors(len(n_values), g_at, repeats=repeats)
     starts = first_states(n_values, binomial, len(priors))
     stats = tabulate(leaf_model, columns, rows, n_values, binomial, starts)
-    log_leaf = [leaf_model.log_marginal(table) for table in stats]
+    log_leaf = [leaf_model.log_marginal_in_unit(table) for table in stats]
     levels = Levels(n_values, binomial, priors, starts, log_leaf)
     return ExactSum(leaf_model, levels, stats, add_up(levels), g_at)
 
@@ -154,6 +154,11 @@ class ExactSum:
     @property
     def log_evidence(self) -> float:
         """Log probability of all targets given all features."""
+        return self.log_whole - float(self.leaf_model.log_of_unit(self.stats[0][0]))
+
+    @property
+    def log_whole(self) -> float:
+        """The same of targets in the leaf model's unit."""
         return float(self.log_sum[0][0, -1])
 
     @property
@@ -290,5 +295,5 @@ class ExactSum:
                     void[r] = np.log(np.exp(prior.stop[r]) + ask)
             without = add_up(self.levels, j, void)[0][0, -1]
             # Rounding must not make it negative.
-            used[j] = max(0.0, -np.expm1(without - self.log_evidence))
+            used[j] = max(0.0, -np.expm1(without - self.log_whole))
         return used

@@ -184,7 +184,7 @@ def map_tree(result: ExactSum) -> BestTree:
     """
     p, max_depth = result.levels, len(result.g)
     n_values = p.n_values.tolist()
-    tie = TIE * (1.0 + abs(result.log_evidence))
+    tie = TIE * (1.0 + abs(result.log_whole))
     void_best, void_size, void_choice = _best_void(result, tie)
     below = (np.empty((0, 1)), np.empty((0, 1)), np.zeros(1, dtype=np.int64))
     choices: list[np.ndarray] = []
@@ -212,7 +212,7 @@ def map_tree(result: ExactSum) -> BestTree:
         children = branch(conditions, feature, n_values[feature])
         return (feature, *(read(child, n_left - 1) for child in children))
 
-    log_probability = float(below[0][0, -1]) - result.log_evidence
+    log_probability = float(below[0][0, -1]) - result.log_whole
     return BestTree(read({}, max_depth), log_probability)
 
 

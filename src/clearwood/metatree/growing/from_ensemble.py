@@ -1,4 +1,4 @@
-"""Trees of ensembles and of scikit-learn as structures, and how these are grown."""
+"""Trees of ensembles and of scikit-learn as structures."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from clearwood._features import FeatureSpace
 from clearwood._numeric import kernel
 from clearwood.ensembles import TreeEnsemble, read_ensemble
 from clearwood.exceptions import InputError
@@ -210,125 +209,6 @@ def from_sklearn_tree(model: Any) -> Structure:
             "from_ensemble_tree(read_ensemble(model), tree)."
         )
     return from_ensemble_tree(ensemble)
-
-
-def grow_cart(
-    X: Any,
-    y: Any,
-    *,
-    task: str = "classification",
-    sample_weight: Any = None,
-    random_state: Any = None,
-    **settings: Any,
-) -> Structure:
-    """The structure of a CART that scikit-learn grows.
-
-    Parameters
-    ----------
-    X : array-like of shape (n_rows, n_features)
-    y : array-like of shape (n_rows,)
-    task : {"classification", "regression"}
-    sample_weight : array-like of shape (n_rows,), optional
-    random_state : int or RandomState, optional
-        Orders the features, which decides between equally good splits.
-    **settings
-        Of ``DecisionTreeClassifier`` or ``DecisionTreeRegressor``, as ``max_depth``.
-
-    Returns
-    -------
-    Structure
-    """
-    from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
-
-    kinds = {
-        "classification": DecisionTreeClassifier,
-        "regression": DecisionTreeRegressor,
-    }
-    if task not in kinds:
-        raise InputError(f"task must be one of {sorted(kinds)}, found {task!r}.")
-    model = kinds[task](random_state=random_state, **settings)
-    return from_sklearn_tree(model.fit(X, y, sample_weight=sample_weight))
-
-
-def grow_ensemble(
-    encoded: np.ndarray,
-    features: FeatureSpace,
-    target: np.ndarray,
-    weight: np.ndarray,
-    model: Any,
-) -> TreeEnsemble:
-    """Let scikit-learn grow trees, by category sets where features have categories.
-
-    Categories are put in the order of what the target says of them, which for one
-    question is as good as trying all sets for two classes and for squared error.
-
-    Parameters
-    ----------
-    encoded : ndarray of shape (n_rows, n_features)
-        Made by ``features.encode``.
-    features : FeatureSpace
-    target : ndarray of shape (n_rows,)
-        Class numbers, or values.
-    weight : ndarray of shape (n_rows,)
-    model : estimator
-        A tree or forest of scikit-learn's; it is fitted.
-
-    Returns
-    -------
-    TreeEnsemble
-        Missing values go where scikit-learn sends them.
-    """
-    columns, ranks = encoded.copy(), {}
-    values: np.ndarray = target[:, None].astype(np.float64)
-    if hasattr(model, "predict_proba"):
-        values = np.eye(int(target.max()) + 1)[target.astype(int)]
-    for d, labels in enumerate(features.categories):
-        if labels is None:
-            continue
-        known = ~np.isnan(encoded[:, d])
-        code = encoded[known, d].astype(int)
-        ranks[d] = _ranks(code, values[known], weight[known], len(labels))
-        columns[known, d] = ranks[d][code]
-    ensemble = read_ensemble(model.fit(columns, target, weight))
-    return _with_category_sets(ensemble, features, ranks)
-
-
-def _ranks(
-    code: np.ndarray, values: np.ndarray, weight: np.ndarray, n: int
-) -> np.ndarray:
-    """Rank of every category along the direction in which their means differ most."""
-    total = np.bincount(code, weight, minlength=n)
-    sums = [np.bincount(code, weight * value, minlength=n) for value in values.T]
-    mean = np.stack(sums, axis=1) / total[:, None]
-    gap = mean - np.average(mean, axis=0, weights=total) if n else mean
-    if values.shape[1] > 1 and n:
-        # Coppersmith, Hong and Hosking (1999): the first principal component.
-        direction = np.linalg.svd(np.sqrt(total)[:, None] * gap)[2][0]
-        # The larger part positive: the sign of a component means nothing.
-        gap = gap @ (direction * np.sign(direction[np.abs(direction).argmax()]))
-    rank = np.empty(n, dtype=int)
-    rank[np.argsort(gap.ravel(), kind="stable")] = np.arange(n)
-    return rank
-
-
-def _with_category_sets(
-    ensemble: TreeEnsemble, features: FeatureSpace, ranks: dict[int, np.ndarray]
-) -> TreeEnsemble:
-    """Cuts in the ranks of categories as sets of categories."""
-    by_set = np.isin(ensemble.feature, list(ranks))
-    nodes = np.flatnonzero(by_set)
-    number = np.full(ensemble.n_nodes, -1)
-    number[nodes] = np.arange(len(nodes))
-    sets = [ranks[ensemble.feature[s]] <= ensemble.cut[s] for s in nodes]
-    return replace(
-        ensemble,
-        features=features,
-        category_set=number,
-        category_offsets=np.cumsum([0, *map(len, sets)]),
-        categories_left=np.concatenate([np.zeros(0, dtype=bool), *sets]),
-        cut=np.where(by_set, np.nan, ensemble.cut),
-        unseen_left=np.zeros(ensemble.n_nodes, dtype=bool),
-    )
 
 
 def stop_unseen(structure: Structure) -> Structure:

@@ -180,7 +180,7 @@ class _Subtrees:
     def log_evidence(
         self, node: int, ends: np.ndarray, y: np.ndarray, weight: np.ndarray, x: Any
     ) -> float:
-        """With some more rows, that end at nodes below."""
+        """With some more rows, that end at nodes below; in the model's unit."""
         first = self.place[node]
         nodes = self.node_at[first : first + self.size[node]]
         s = self.structure
@@ -190,4 +190,4 @@ class _Subtrees:
         own = self.own[nodes]
         at = (self.place[ends] - first).astype(np.int32)
         self.model.add_rows(own, at, y, weight, x)
-        return compute_posterior(tree, self.model, self.g[nodes], own).log_evidence
+        return float(compute_posterior(tree, self.model, self.g[nodes], own).log_q[0])

@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Hashable
 from dataclasses import dataclass
+from decimal import Decimal
+from numbers import Real
 from typing import Any
 
 import numpy as np
 
-from clearwood._features import FeatureSpace, is_frame, is_missing
+from clearwood._cells import frame_cells, is_missing, shown
+from clearwood._features import FeatureSpace, is_frame
 from clearwood.exceptions import InputError
 from clearwood.rules.bins import FeatureBins
 
 MOST_VALUES = 256
 """Of one feature, where a node has one child per value."""
+
+DATES = (
+    *(datetime.date, datetime.time, datetime.timedelta),
+    *(np.datetime64, np.timedelta64),
+)
+NUMBERS = (Real, Decimal, np.bool_)
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,6 +120,9 @@ Coder = BinCoder | ValueCoder
 def features_of(X: Any, counted: np.ndarray) -> FeatureSpace:
     """Names of a table's columns, and the categories of those that hold labels.
 
+    A column holds labels where its type says so (the categories of pandas and polars,
+    whatever they are, whole numbers too), or where its cells are texts.
+
     Parameters
     ----------
     X : ndarray or frame of shape (n_rows, n_features)
@@ -123,7 +136,8 @@ def features_of(X: Any, counted: np.ndarray) -> FeatureSpace:
     Raises
     ------
     InputError
-        A column holds dates. As labels every new one would be unknown.
+        A column holds dates, or both texts and numbers. As labels every new one would
+        be unknown.
 
     Examples
     --------
@@ -137,32 +151,46 @@ def features_of(X: Any, counted: np.ndarray) -> FeatureSpace:
     import narwhals as nw
 
     frame = nw.from_native(X, eager_only=True)
-    columns = [frame.get_column(name) for name in X.columns]
-    dates = [column.name for column in columns if column.dtype.is_temporal()]
-    if dates:
+    categories = []
+    for name in X.columns:
+        column = frame.get_column(name)
+        cells = frame_cells(column)
+        declared = column.dtype in (nw.Categorical, nw.Enum)
+        by_label = declared or (cells.dtype == object and _are_texts(cells, str(name)))
+        categories.append(_labels(cells, counted) if by_label else None)
+    return FeatureSpace(tuple(str(name) for name in X.columns), tuple(categories))
+
+
+def _are_texts(cells: np.ndarray, name: str) -> bool:
+    """Whether objects are texts, or else numbers; all others are refused."""
+    first: dict[type, int] = {}
+    for row, cell in enumerate(cells):
+        if type(cell) not in first and not is_missing(cell):
+            first[type(cell)] = row
+    for kind, row in first.items():
+        if issubclass(kind, DATES):
+            raise InputError(
+                f"Column(s) {[name]} hold dates or times ({shown(cells[row])} in row "
+                f"{row}), whose order trees cannot read; turn them into numbers (days "
+                "since a day, the month) or leave them out."
+            )
+    numbers = {kind for kind in first if issubclass(kind, NUMBERS)}
+    others = [row for kind, row in first.items() if kind not in numbers]
+    texts = [row for row in others if isinstance(cells[row], str)]
+    if others and (numbers or len(texts) < len(others)):
         raise InputError(
-            f"Column(s) {dates} hold dates or times, whose order trees cannot read; "
-            "turn them into numbers (days since a day, the month) or leave them out."
+            f"Column {name!r} holds numbers and other cells, or neither numbers nor "
+            f"texts: {shown(cells[others[0]])} in row {others[0]}. Correct the cell, "
+            "or leave it empty; or declare the column to be one of categories (in "
+            "pandas: astype('category'))."
         )
-    return FeatureSpace(
-        tuple(str(name) for name in X.columns),
-        tuple(
-            None
-            if column.dtype.is_numeric() or column.dtype == nw.Boolean
-            else _labels(column.to_list(), counted)
-            for column in columns
-        ),
-    )
+    return not numbers
 
 
-def _labels(cells: list[Any], counted: np.ndarray) -> tuple[Hashable, ...] | None:
-    """The distinct labels in order; None where all are numbers."""
-    labels = {
-        cell for cell, counts in zip(cells, counted) if counts and not is_missing(cell)
-    }
-    numbers = all(isinstance(cell, int | float) for cell in labels)
-    if labels and numbers:
-        return None
+def _labels(cells: np.ndarray, counted: np.ndarray) -> tuple[Hashable, ...]:
+    """The distinct labels, in the order of the texts that they are written as."""
+    rows = zip(cells.tolist(), counted)
+    labels = {cell for cell, counts in rows if counts and not is_missing(cell)}
     return tuple(sorted(labels, key=lambda label: (str(label), str(type(label)))))
 
 

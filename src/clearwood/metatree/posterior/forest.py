@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -109,23 +110,25 @@ class MetaForest:
         """Node of every tree at which each row ends, (n_trees, n_rows)."""
         return self.place[self.ensemble.find_leaves(encoded)]
 
-    # Learning
+    # Learning makes another forest, so that one that fails leaves this as it was.
 
-    def update(
+    def with_rows(
         self, X: Any, y: np.ndarray, weight: np.ndarray, n_jobs: int | None = None
-    ) -> None:
-        """Learn rows."""
-        self._teach(self.bare, X, y, weight, n_jobs)
-        self.forget()
+    ) -> MetaForest:
+        """The forest after more rows."""
+        own = [tree.own.copy() for tree in self.bare]
+        self._teach(own, X, y, weight, n_jobs)
+        return self._with_statistics(own)
 
     def _teach(
         self,
-        trees: Sequence[BareMetaTree],
+        own: Sequence[np.ndarray],
         X: Any,
         y: np.ndarray,
         weight: np.ndarray,
         n_jobs: int | None = None,
     ) -> None:
+        """Add rows to the statistics of all trees, in place."""
         y = self.model.check_target(y)
         encoded = self.ensemble.encode(X)
         for start in range(0, len(encoded), BLOCK_ROWS):
@@ -133,21 +136,20 @@ class MetaForest:
             ends = self.ends(encoded[rows])
 
             def learn(t: int, rows: slice = rows, ends: np.ndarray = ends) -> None:
-                trees[t].add_rows(ends[t], y[rows], weight[rows])
+                self.model.add_rows(own[t], ends[t], y[rows], weight[rows])
 
             each(learn, range(len(ends)), n_jobs)
 
-    def unlearn(self, X: Any, y: np.ndarray, weight: np.ndarray) -> None:
-        """Take rows out again; where one tree cannot, all stay as they were."""
-        gone = [tree.blank() for tree in self.bare]
+    def without_rows(self, X: Any, y: np.ndarray, weight: np.ndarray) -> MetaForest:
+        """The forest before rows, refused where one of its trees cannot know them."""
+        gone = [np.zeros_like(tree.own) for tree in self.bare]
         self._teach(gone, X, y, weight)
-        left = [tree.without(rows) for tree, rows in zip(self.bare, gone)]
-        for tree, own in zip(self.bare, left):
-            tree.own = own
-        self.forget()
+        return self._with_statistics(
+            [tree.without(rows) for tree, rows in zip(self.bare, gone)]
+        )
 
-    def merge(self, other: MetaForest) -> None:
-        """Add what a forest on the same structures has learned."""
+    def with_shard(self, other: MetaForest) -> MetaForest:
+        """The forest with what one on the same structures has learned."""
         if len(self.bare) != len(other.bare):
             raise InputError(
                 f"Cannot merge forests of {len(self.bare)} and {len(other.bare)} trees."
@@ -157,11 +159,18 @@ class MetaForest:
                 "The trees of the two forests ask different questions; only shards of "
                 "one forest can be merged."
             )
-        for tree, its in zip(self.bare, other.bare):
+        pairs = list(zip(self.bare, other.bare))
+        for tree, its in pairs:
             tree.check_mergeable(its)
-        for tree, its in zip(self.bare, other.bare):
-            tree.merge(its)
-        self.forget()
+        return self._with_statistics([tree.with_shard(its) for tree, its in pairs])
+
+    def _with_statistics(self, own: Sequence[np.ndarray]) -> MetaForest:
+        forest = copy(self)
+        forest.bare = [copy(tree) for tree in self.bare]
+        for tree, stats in zip(forest.bare, own):
+            tree.own = stats
+        forest.forget()
+        return forest
 
     # What it knows
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from copy import copy
+import math
 from typing import Any
 
 import numpy as np
@@ -29,6 +29,10 @@ class BareMetaTree:
     """
 
     structure: Any
+    _own: np.ndarray
+    _posterior: Posterior | None
+    _handed_out: bool
+    _most: np.ndarray | None = None
 
     def __init__(self, structure: Any, model: LeafModel, g: np.ndarray) -> None:
         self.structure = structure
@@ -43,10 +47,9 @@ class BareMetaTree:
 
     @own.setter
     def own(self, own: np.ndarray) -> None:
-        self._own = own
-        self._posterior: Posterior | None = None
-        # Whether somebody else holds the posterior, so that it must not change.
-        self._handed_out = False
+        # In one step, so that an interrupt leaves the old or the new. Whether somebody
+        # else holds the posterior, so that it must not change, is kept beside it.
+        self.__dict__.update(_own=own, _posterior=None, _handed_out=False)
 
     @property
     def weight(self) -> float:
@@ -55,23 +58,13 @@ class BareMetaTree:
 
     # Learning
 
-    def add_rows(
+    def with_rows(
         self, ends: np.ndarray, y: np.ndarray, weight: np.ndarray, x: Any = None
-    ) -> None:
-        """Learn rows that are as ``model.add_rows`` wants them."""
-        own = self._own_to_change()
+    ) -> np.ndarray:
+        """Statistics with rows that are as ``model.add_rows`` wants them."""
+        own = self.own.copy()
         self.model.add_rows(own, ends, y, weight, x)
-        self.own = own
-
-    def blank(self) -> Any:
-        """The same tree, which knows no rows."""
-        tree = copy(self)
-        tree.own = self.model.no_rows(self.structure.n_nodes)
-        return tree
-
-    def without(self, other: BareMetaTree) -> np.ndarray:
-        """Statistics without those of another, refused where it knows other rows."""
-        return self.model.remove(self.own, other.own)
+        return own
 
     def merge(self, other: BareMetaTree) -> Any:
         """Add what another meta-tree on the same structure has learned.
@@ -87,10 +80,21 @@ class BareMetaTree:
             Itself.
         """
         self.check_mergeable(other)
-        own = self._own_to_change()
-        self.model.merge(own, other.own)
-        self.own = own
+        self.own = self.with_shard(other)
         return self
+
+    def with_shard(self, other: BareMetaTree) -> np.ndarray:
+        """Statistics with those of another."""
+        own = self.own.copy()
+        self.model.merge(own, other.own)
+        return own
+
+    def without(self, gone: np.ndarray) -> np.ndarray:
+        """Statistics without those of some rows, refused where it knows other rows."""
+        # Rows taken out one by one leave the rounding of the largest sums behind.
+        before = self.own if self._most is None else self._most
+        self._most = np.maximum(before, self.own)
+        return self.model.remove(self.own, gone, self._most)
 
     def check_mergeable(self, other: BareMetaTree) -> None:
         """Refuse another meta-tree that is no shard of the same model."""
@@ -115,10 +119,6 @@ class BareMetaTree:
     def _asks_as(self, other: BareMetaTree) -> bool:
         mine, its = self.structure, other.structure
         return np.array_equal(mine.first_child, its.first_child)
-
-    def _own_to_change(self) -> np.ndarray:
-        """The statistics, or a copy where somebody else holds them."""
-        return self.own.copy() if self._handed_out else self.own
 
     # What it knows
 
@@ -203,7 +203,7 @@ class MetaTree(BareMetaTree):
         self, ends: np.ndarray, y: Any, weight: Any = None, x: Any = None
     ) -> MetaTree:
         """Learn rows that end at known nodes; otherwise as :meth:`update`."""
-        self.add_rows(ends, *self._check_rows(ends, y, weight), x)
+        self.own = self.with_rows(ends, *self._check_rows(ends, y, weight), x)
         return self
 
     def unlearn(
@@ -229,7 +229,10 @@ class MetaTree(BareMetaTree):
         InputError
             The rows cannot have been learned; nothing is changed then.
         """
-        self.own = self.without(self.blank().update(codes, y, weight, x))
+        ends = self.structure.route(codes)
+        gone = self.model.no_rows(self.structure.n_nodes)
+        self.model.add_rows(gone, ends, *self._check_rows(ends, y, weight), x)
+        self.own = self.without(gone)
         return self
 
     def update_one(self, codes: Any, y: float, x: Any = None) -> float:
@@ -276,7 +279,7 @@ class MetaTree(BareMetaTree):
         self._posterior = Posterior(s, model, *arrays)
         return _kernels.learn_in_turn(
             ends, z, s.parent, s.first_child, kind_of(model), model.prior, arrays
-        )
+        ) - math.log(model.unit)
 
     def _check_rows(
         self, ends: np.ndarray, y: Any, weight: Any

@@ -57,12 +57,12 @@ def compute_posterior(
     """
     # p(y_s), from the statistics of all rows that pass through each node.
     total = add_below(model, own, structure.parent)
-    log_marginal = model.log_marginal(total)
+    log_marginal = model.log_marginal_in_unit(total)
     # Rows that stop at an inner node are one more child of it, without questions.
     inner = ~structure.is_leaf
     log_stopped = np.zeros(len(own))
     if own[inner].any():
-        log_stopped[inner] = model.log_marginal(own[inner])
+        log_stopped[inner] = model.log_marginal_in_unit(own[inner])
     # q_s and the odds of asking on, from the leaves up: (9) to (11).
     log_not_g, log_g = _kernels.logs_of_prior(g)
     log_q, log_odds = _kernels.evidence_up(
@@ -113,7 +113,7 @@ class Posterior:
     own, total : ndarray of shape (n_nodes, n_stats)
         Statistics of the rows that end at a node, and of all that pass through it.
     log_marginal : ndarray of shape (n_nodes,)
-        Log p(y_s).
+        Log p(y_s), of targets in the model's unit, as is
     log_q : ndarray of shape (n_nodes,)
         Log q_s: (10) and (11).
     log_odds : ndarray of shape (n_nodes,)
@@ -136,7 +136,7 @@ class Posterior:
     @property
     def log_evidence(self) -> float:
         """Log probability of all targets, every tree and parameter averaged out."""
-        return float(self.log_q[0])
+        return float(self.log_q[0] - self.model.log_of_unit(self.total[0]))
 
     @cached_property
     def g(self) -> np.ndarray:
@@ -179,7 +179,7 @@ class Posterior:
     @property
     def _tie(self) -> float:
         """Taken off per inner node: of equally probable trees the smallest wins."""
-        return TIE * (1.0 + abs(self.log_evidence))
+        return TIE * (1.0 + abs(self.log_q[0]))
 
     def map_tree(self) -> PrunedTree:
         """The most probable tree; of equally probable ones the smallest.

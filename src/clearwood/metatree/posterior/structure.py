@@ -109,6 +109,11 @@ class Structure(TreeShape):
         """Number of features of a row."""
         return self.coder.features.n_features
 
+    @property
+    def asked(self) -> set[int]:
+        """The features that some node asks about."""
+        return set(np.unique(self.feature[~self.is_leaf]).tolist())
+
     @cached_property
     def routing(self) -> tuple[np.ndarray, np.ndarray, bool, int, int]:
         """What the kernel needs to send rows down; see ``make_ways``."""
@@ -372,9 +377,11 @@ def check_children(first: np.ndarray, widths: np.ndarray) -> np.ndarray:
             f"first_child has the shape {first.shape}, expected ({n_nodes},): one "
             "entry per node, for one node at least."
         )
+    # Wider, as sums of hostile numbers would overflow.
+    first, widths = first.astype(np.int64), widths.astype(np.int64)
     for node in np.flatnonzero(widths):
         stop = first[node] + widths[node]
-        if not node < first[node] or stop > n_nodes:
+        if not node < first[node] < stop <= n_nodes:
             raise InputError(
                 f"first_child of node {node} is {first[node]}; its {widths[node]} "
                 f"children must come after it and end before {n_nodes}: all questions "

@@ -196,7 +196,8 @@ class _Says:
         """What a node says, with the statistics of its rows, or of those that stop."""
         posterior, said = self.posterior, self.said[node]
         stats = (posterior.own if stopped else posterior.total)[node]
-        support = float(posterior.model.weight_of(stats))
+        # Unlearning every row of a node may leave a rounding error below none.
+        support = max(float(posterior.model.weight_of(stats)), 0.0)
         if not self.classes:
             value = short_value(float(said), self.step)
             quality: dict[str, Any] = {}

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from clearwood._features import warned_once
 from clearwood.exceptions import InputError
 from clearwood.plotting.style import COLOURS, QUIET
 from clearwood.rules import RuleScores
@@ -68,6 +69,7 @@ class PathDisplay:
         self.model_error = model_error
 
     @classmethod
+    @warned_once()
     def from_estimator(
         cls, estimator: Any, X: Any, y: Any = None, *, teacher: Any = None
     ) -> PathDisplay:
@@ -97,7 +99,7 @@ class PathDisplay:
                 "keeps its rules of every size."
             )
         rules = estimator.rules_
-        n_rows = len(rules.features.encode(X))
+        n_rows = len(rules.encode(X))
         teacher = estimator.ensemble_ if teacher is None else teacher
         taught = rules.taught_by(teacher, X, n_rows)
         scores = [rules.evaluate(X, y, teacher=taught) for rules in path]

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from clearwood._features import printable
+from clearwood._features import printable, warned_once
 from clearwood.plotting.style import COLOURS, MARKERS, colour, plain, wrapped
 from clearwood.rules import RuleList, RuleSet, RuleSum
 from clearwood.rules.displays.region_cells import (
@@ -110,6 +110,7 @@ class RegionsDisplay:
         self.kind = kind
 
     @classmethod
+    @warned_once()
     def from_estimator(
         cls,
         estimator: Any,
@@ -140,7 +141,7 @@ class RegionsDisplay:
         """
         rules = rules_of(estimator)
         pair = most_asked(rules) if features is None else two_features(rules, features)
-        points = rules.features.encode(X)[:, pair]
+        points = rules.encode(X)[:, pair]
         ensemble = getattr(estimator, "ensemble_", None)
         said = (ensemble or rules).predict(X)
         if y is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from clearwood._features import warned_once
 from clearwood.exceptions import InputError
 from clearwood.plotting.style import QUIET
 from clearwood.plotting.table import FONT, closed, draw_rules, draw_texts, opened
@@ -87,6 +88,7 @@ class RulesDisplay:
         self.kind = kind
 
     @classmethod
+    @warned_once()
     def from_estimator(
         cls, estimator: Any, X: Any = None, y: Any = None, *, teacher: Any = None
     ) -> RulesDisplay:

@@ -185,11 +185,8 @@ def _label_question(condition: CategorySet, features: FeatureSpace) -> LabelQues
     d, name = condition.feature, features.names[condition.feature]
     labels = features.categories[d] or ()
     # What the model does not name has no end: only what is not in can be told.
-    codes = [
-        code
-        for code in range(len(labels))
-        if (code in condition.codes) != condition.unseen
-    ]
+    inside = frozenset(condition.codes)
+    codes = [c for c in range(len(labels)) if (c in inside) != condition.unseen]
     named = [plain_label(labels[code], f"the category of {name!r}") for code in codes]
     if features.lookup[d] == "hash" and not all(isinstance(x, str) for x in named):
         unknown = next(x for x in named if not isinstance(x, str))
@@ -209,11 +206,13 @@ def _pieces_of_codes(
     known = [_piece_of_code(float(label), float32) for label in labels]
     if not condition.unseen:
         return [known[c] for c in condition.codes if known[c][0] < known[c][1]]
-    pieces: list[Piece] = [(-math.inf, math.inf)]
-    for code, piece in enumerate(known):
-        if code not in condition.codes:
-            pieces = _without(pieces, piece)
-    return pieces
+    # Labels ascend, and with them the holes.
+    pieces, low, inside = [], -math.inf, frozenset(condition.codes)
+    for code, (start, end) in enumerate(known):
+        if code not in inside and start < end:
+            pieces.append((low, start))
+            low = end
+    return [p for p in (*pieces, (low, math.inf)) if p[0] < p[1]]
 
 
 def _piece_of_code(label: float, float32: bool) -> Piece:

@@ -13,7 +13,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from clearwood._features import FeatureSpace
+from clearwood._cells import EXACT
+from clearwood._features import FeatureSpace, check_text
 from clearwood.exceptions import InputError
 from clearwood.rules.exports.questions import (
     NumberQuestion,
@@ -44,8 +45,8 @@ class Dialect:
         Opens and closes a name.
     text : str
         What stands before a text in quotes.
-    text_type : str
-        The type of texts.
+    text_type, number_type : str
+        The types of texts, and of double precision numbers.
     exact_text : str
         Compares a text byte by byte where the database would not.
     backslashes : bool
@@ -61,6 +62,7 @@ class Dialect:
     quotes: str = '""'
     text: str = ""
     text_type: str = "VARCHAR"
+    number_type: str = "DOUBLE PRECISION"
     exact_text: str = "{}"
     backslashes: bool = False
     has_nan: bool = False
@@ -75,18 +77,20 @@ DIALECTS = {
         quotes="[]",
         text="N",
         text_type="NVARCHAR(4000)",
+        number_type="FLOAT(53)",
         exact_text="{} COLLATE Latin1_General_100_BIN2",
         has_true=False,
     ),
     "mysql": Dialect(
         quotes="``",
         text_type="CHAR",
+        number_type="DOUBLE",
         exact_text="CAST(CONVERT({} USING utf8mb4) AS BINARY)",
         backslashes=True,
     ),
     "postgresql": Dialect(has_nan=True, cast=True),
     # SQLite takes a name in double quotes that no column has for a text.
-    "sqlite": Dialect(quotes="``"),
+    "sqlite": Dialect(quotes="``", number_type="REAL"),
 }
 
 
@@ -281,7 +285,9 @@ class _Writer:
         if question.anything or question.nothing:
             asked = f"{cell} IS NOT NULL" if question.anything else "1 = 0"
         elif isinstance(question, NumberQuestion):
-            asked = bounds_text(question, cell, self.number, WORDS)
+            bounds = [bound for piece in question.pieces for bound in piece]
+            double = self.rounded(cell, bounds)
+            asked = bounds_text(question, double, self.number, WORDS)
         else:
             asked = self.is_one_of(cell, question.labels, d, question.inside)
         can_be_nan = self.dialect.has_nan and self.is_number(d)
@@ -297,6 +303,12 @@ class _Writer:
             return f"{asked} AND {cell} <> {NAN}"
         return asked
 
+    def rounded(self, cell: str, to: Sequence[float]) -> str:
+        """A cell as a double where doubles are not all whole numbers, as in predict."""
+        if not any(EXACT <= abs(number) < math.inf for number in to):
+            return cell
+        return f"CAST({cell} AS {self.dialect.number_type})"
+
     def is_one_of(self, cell: str, labels: Sequence[Any], d: int, inside: bool) -> str:
         """Whether a cell is one of some labels, or none of them."""
         known = self.features.categories[d] or ()
@@ -307,6 +319,8 @@ class _Writer:
             self.check_kinds(known, f"the categories of {self.features.names[d]!r}")
         if any(isinstance(label, str) for label in labels):
             cell = self.dialect.exact_text.format(cell)
+        elif all(isinstance(label, float) for label in known):
+            cell = self.rounded(cell, labels)
         texts = [self.label(label) for label in labels]
         if len(texts) == 1:
             return f"{cell} {'=' if inside else '<>'} {texts[0]}"
@@ -334,7 +348,11 @@ class _Writer:
         if isinstance(label, str):
             return self.text(label)
         if isinstance(label, bool):
-            return str(label).upper() if self.dialect.has_true else str(int(label))
+            if not self.dialect.has_true:
+                return str(int(label))
+            # SQLite takes the words for columns where there are columns of that name.
+            words = {"true", "false"} & {name.lower() for name in self.features.names}
+            return f"(1 = {int(label)})" if words else str(label).upper()
         if isinstance(label, float):
             return self.number(label)
         if abs(label) >= 2**63:
@@ -394,13 +412,7 @@ def _kind(label: Any) -> str:
 
 
 def _check_text(text: str, what: str) -> None:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        raise InputError(
-            f"Cannot write SQL: {what} {text!r} holds half a character (a lone "
-            "surrogate); rename it."
-        ) from None
+    check_text((text,), f"Cannot write SQL: {what}")
     if "\0" in text:
         raise InputError(
             f"Cannot write SQL: {what} {text!r} holds a NUL character, which databases "

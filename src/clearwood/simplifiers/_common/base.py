@@ -30,7 +30,6 @@ from clearwood.simplifiers._common.teacher import (
     answers_of,
     class_positions,
     get_teacher,
-    warn_of_unknown_categories,
 )
 
 CORE: dict[str, Any] = {
@@ -163,7 +162,6 @@ class RulesFromEnsemble(BaseEstimator):
         classes = () if ensemble.classes is None else tuple(ensemble.classes.tolist())
         labels = None if y is None else class_positions(ensemble, y)
         encoded = ensemble.encode(X)
-        warn_of_unknown_categories(ensemble, encoded)
         taught = answers = answers_of(ensemble, encoded)
         if not classes:
             check_range(answers, "What the ensemble says")

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import warnings
 from copy import deepcopy
 from typing import Any
 
 import numpy as np
 
-from clearwood._features import UNSEEN
 from clearwood.ensembles import TreeEnsemble, read_ensemble
 from clearwood.ensembles.read import needs_fit
-from clearwood.exceptions import InputError, UnknownCategoriesWarning
+from clearwood.exceptions import InputError
 from clearwood.rules import Training
-from clearwood.rules.conditions import label_text
 from clearwood.rules.scores import fidelity
 from clearwood.search.candidates import mean_ranks
 
@@ -108,26 +105,6 @@ def answers_of(ensemble: TreeEnsemble, encoded: np.ndarray) -> np.ndarray:
         even = np.full_like(answers, 1 / answers.shape[1])
         answers = np.divide(answers, total, out=even, where=total > 0)
     return np.ascontiguousarray(answers)
-
-
-def warn_of_unknown_categories(ensemble: TreeEnsemble, encoded: np.ndarray) -> None:
-    """Say so where a whole column holds other categories than the model knows.
-
-    Codes in place of labels, for example: every row would go the way of categories
-    never seen, and nothing else would tell.
-    """
-    space = ensemble.features
-    for d in np.unique(ensemble.feature[ensemble.category_set >= 0]):
-        column = encoded[:, d]
-        if (column == UNSEEN).any() and not (column >= 0).any():
-            labels = [label_text(x, space.lookup[d]) for x in space.categories[d] or ()]
-            warnings.warn(
-                f"No row of {space.names[d]!r} holds a category that the model names; "
-                f"it names {', '.join(labels[:5])}{' ...' if labels[5:] else ''}. Hand "
-                "in the column as it was when the model was fitted.",
-                UnknownCategoriesWarning,
-                stacklevel=4,
-            )
 
 
 def single_split_fidelity(training: Training, most_rows: int = 20_000) -> float:

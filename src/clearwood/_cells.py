@@ -1,0 +1,240 @@
+"""The cells of a column, and the number that a model reads in each.
+
+Every room reads cells by these functions. **Which cells are of one category?** Those
+that equal its label, as Python compares: 1, 1.0 and True are one category, the text
+"1" is another. Whole numbers are compared as such, however large; where a model knows
+its categories as floats only, cells are first rounded to floats, too. CatBoost knows
+categories by their text (``lookup="hash"``): to it 1, 1.0, True and "1" are the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sized
+from numbers import Integral, Number
+from typing import Any, NoReturn
+
+import numpy as np
+
+from clearwood._cityhash import category_hash
+from clearwood.exceptions import InputError
+
+UNSEEN = -1.0
+"""Code of a category that the model has never seen."""
+
+EXACT = 2.0**53
+"""From here on float64 takes some whole numbers for their neighbours."""
+
+PLAIN = {str, float, bool, type(None)}
+"""Types of cells that need no look at the value."""
+
+# Cells as they are
+
+
+def is_missing(value: Any) -> bool:
+    """Whether a cell is empty: None, NaN, NaT or pandas' NA."""
+    if value is None:
+        return True
+    # NaN, NaT and pandas' NA are the values that do not equal themselves.
+    try:
+        return bool(value != value)
+    except (TypeError, ValueError, ArithmeticError):
+        return type(value).__name__ == "NAType"
+
+
+def frame_cells(series: Any) -> np.ndarray:
+    """The cells of a column of a frame: as numbers of its own type, or as objects.
+
+    Parameters
+    ----------
+    series : narwhals Series
+    """
+    import narwhals as nw
+
+    if series.dtype.is_float():
+        return series.cast(nw.Float64).to_numpy()
+    if series.dtype.is_integer() or series.dtype == nw.Boolean:
+        if not series.null_count() and series.dtype not in (nw.Int128, nw.UInt128):
+            return series.to_numpy()
+        values = series.cast(nw.Float64).to_numpy()
+        if not (np.abs(values) >= EXACT).any():
+            return values
+    cells = series.to_list()
+    return checked(np.fromiter(cells, dtype=object, count=len(cells)), series.name)
+
+
+def checked(column: np.ndarray, name: str) -> np.ndarray:
+    """The same cells; refused if one is no single value, or a number beyond all."""
+    cells = column.tolist()
+    kinds = set(map(type, cells)) - PLAIN
+    many = {kind for kind in kinds if not _is_single(kind)}
+    exact = {kind for kind in kinds if issubclass(kind, Number)} - many
+    for row, cell in enumerate(cells if many or exact else ()):
+        if type(cell) in many or (type(cell) in exact and not _is_float(cell)):
+            raise InputError(
+                f"Column {name!r} holds {shown(cell)} ({type(cell).__name__}) in row "
+                f"{row}; a cell must be one text or one number that float64 can hold. "
+                "Correct it, leave it empty, or make several columns of it."
+            )
+    return column
+
+
+def _is_single(kind: type) -> bool:
+    is_many = issubclass(kind, Sized) and not issubclass(kind, str | bytes)
+    return not is_many and kind.__hash__ is not None
+
+
+def _is_float(cell: Any) -> bool:
+    try:
+        float(cell)
+    except (TypeError, ValueError, OverflowError):
+        return False
+    return True
+
+
+def shown(value: Any) -> str:
+    """A cell in a message, cut short.
+
+    Examples
+    --------
+    >>> shown(np.float64(2.0)), shown("a" * 100)
+    ('2.0', "'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa ...")
+    """
+    try:
+        text = repr(value.item() if isinstance(value, np.generic) else value)
+    except ValueError:  # a whole number of more digits than Python writes
+        return "a number of thousands of digits"
+    text = text.replace("\n", " ")
+    return text if len(text) <= 40 else f"{text[:37]} ..."
+
+
+# Numbers
+
+
+def numbers(column: np.ndarray, name: str, float32: bool = False) -> np.ndarray:
+    """Cells as float64, see :func:`as_float64`; anything else is refused."""
+    if column.dtype.kind in "fiub":
+        return as_float64(column, float32)
+    values = np.empty(len(column))
+    for i, value in enumerate(column.tolist()):
+        try:
+            values[i] = np.nan if is_missing(value) else float(value)
+        except (TypeError, ValueError, OverflowError):
+            raise InputError(
+                f"Feature {name!r} is numeric in the model, but row {i} holds "
+                f"{shown(value)}; make the column numeric or leave the cell empty."
+            ) from None
+    return values
+
+
+def as_float64(values: np.ndarray, float32: bool = False) -> np.ndarray:
+    """The nearest float64 of every number.
+
+    Parameters
+    ----------
+    values : ndarray of numbers
+    float32 : bool, default=False
+        The model casts to float32. Rounded first to float64, a whole number beyond
+        2**53 may come to lie halfway between two float32 numbers, and go to the wrong
+        one. It then becomes the float64 next to that, on its own side.
+
+    Examples
+    --------
+    >>> ids = np.array([2**60 + 2**36 + 1])
+    >>> [int(as_float64(ids, float32)[0]) - 2**60 - 2**36 for float32 in (False, True)]
+    [0, 256]
+    """
+    doubles = np.ascontiguousarray(values, dtype=np.float64)
+    if float32 and values.dtype.itemsize >= 8 and values.dtype != np.float64:
+        with np.errstate(over="ignore"):
+            once, twice = values.astype(np.float32), doubles.astype(np.float32)
+        wrong = once != twice
+        if wrong.any():
+            doubles[wrong] = np.nextafter(doubles[wrong], once[wrong])
+    return doubles
+
+
+def single(values: np.ndarray) -> np.ndarray:
+    """Rounded to float32, infinite where they are too large for it."""
+    with np.errstate(over="ignore"):
+        return values.astype(np.float32).astype(np.float64)
+
+
+# Categories
+
+
+def category_codes(column: np.ndarray, labels: tuple[Hashable, ...]) -> np.ndarray:
+    """Positions of cells among labels, NaN where empty, else ``UNSEEN``."""
+    if column.dtype.kind in "iu" and all(isinstance(x, float) for x in labels):
+        column = column.astype(np.float64)
+    code = {label: float(i) for i, label in enumerate(labels)}
+    cells = column.tolist()
+    known = {
+        cell: np.nan if is_missing(cell) else code.get(cell, UNSEEN)
+        for cell in set(cells)
+    }
+    return np.fromiter(map(known.__getitem__, cells), np.float64, len(cells))
+
+
+def hash_codes(column: np.ndarray, labels: tuple[Any, ...]) -> np.ndarray:
+    """As :func:`category_codes`, by the hash of the text of a cell."""
+    code = {
+        category_hash(label) if isinstance(label, str) else label: float(i)
+        for i, label in enumerate(labels)
+    }
+    texts = [cell_text(cell) for cell in column.tolist()]
+    known: dict[str | None, float] = {None: np.nan}
+    for text in set(texts):
+        if text is not None:
+            known[text] = code.get(category_hash(text), UNSEEN)
+    return np.array([known[text] for text in texts], dtype=np.float64)
+
+
+def cell_text(cell: Any) -> str | None:
+    """As CatBoost writes a cell before it takes the hash: true is 1."""
+    if is_missing(cell):
+        return None
+    if isinstance(cell, bool | np.bool_):
+        return str(int(cell))
+    # A column of whole numbers may come as floats.
+    whole = isinstance(cell, float) and cell.is_integer()
+    return str(int(cell) if whole else cell)
+
+
+def integer_codes(
+    values: np.ndarray, labels: tuple[Any, ...], cells: np.ndarray
+) -> np.ndarray:
+    """Positions of the whole parts of the values among ascending whole numbers.
+
+    Parameters
+    ----------
+    values : ndarray of float64
+    labels : tuple of int
+    cells : ndarray
+        What the values were: whole numbers are compared as such.
+    """
+    known = np.array(labels, dtype=np.float64)
+    whole = np.trunc(values)
+    position = np.searchsorted(known, whole)
+    found = np.append(known, np.nan)[position] == whole
+    for i in np.flatnonzero(found & (whole >= EXACT)).tolist():
+        if isinstance(cells[i], Integral):
+            found[i] = int(cells[i]) == labels[position[i]]
+    codes = np.where(found & (whole >= 0), position, UNSEEN)
+    return np.where(np.isnan(values), np.nan, codes)
+
+
+def refuse_text(column: np.ndarray, name: str) -> None:
+    """Refuse labels where a model knows whole numbers only."""
+    if column.dtype.kind not in "fiub":
+        text = next((cell for cell in column.tolist() if isinstance(cell, str)), None)
+        if text is not None:
+            refuse_labels(text, name)
+
+
+def refuse_labels(found: Any, name: str) -> NoReturn:
+    """Say that a model knows whole numbers only, and what to do."""
+    raise InputError(
+        f"The model knows the categories of {name!r} only as whole numbers, the data "
+        f"holds labels ({found!r}); hand in the codes that the model was fitted on "
+        "(in pandas: column.cat.codes, with the categories as they were then)."
+    )

@@ -1,0 +1,374 @@
+"""Trees that scikit-learn grows, in whatever units the data is.
+
+scikit-learn rounds numbers to float32, takes values closer than 1e-7 for one and nodes
+of a variance below 2e-16 for pure, and its sums of squares lose what is small beside
+the mean. But a CART depends on the order of values only: so it is grown on their ranks,
+and on a target about zero, and speaks of the data's own numbers afterwards.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from clearwood._features import FeatureSpace
+from clearwood._numeric import kernel
+from clearwood.ensembles import TreeEnsemble, read_ensemble
+from clearwood.ensembles.casts import float64_cut_of_float32_test
+from clearwood.exceptions import InputError
+from clearwood.metatree.growing.from_ensemble import from_ensemble_tree
+from clearwood.metatree.posterior.coder import features_of
+from clearwood.metatree.posterior.structure import Structure
+
+FAR = 2.0**10
+"""Targets this many times as large as they differ are centred first."""
+
+FINE = 2.0**40
+"""What the largest target becomes, so that no limit on variances decides anything."""
+
+MIDDLE = 64
+"""Powers of two up to which float32 has room enough on both sides."""
+
+OF_VARIANCE = ("min_impurity_decrease", "ccp_alpha")
+"""Parameters of scikit-learn that are in the target's units, squared."""
+
+
+def grow_cart(
+    X: Any,
+    y: Any,
+    *,
+    task: str = "classification",
+    sample_weight: Any = None,
+    random_state: Any = None,
+    **settings: Any,
+) -> Structure:
+    """The structure of a CART that scikit-learn grows.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_rows, n_features)
+    y : array-like of shape (n_rows,)
+    task : {"classification", "regression"}
+    sample_weight : array-like of shape (n_rows,), optional
+    random_state : int or RandomState, optional
+        Orders the features, which decides between equally good splits.
+    **settings
+        Of ``DecisionTreeClassifier`` or ``DecisionTreeRegressor``, as ``max_depth``.
+
+    Returns
+    -------
+    Structure
+    """
+    from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+    kinds = {
+        "classification": DecisionTreeClassifier,
+        "regression": DecisionTreeRegressor,
+    }
+    if task not in kinds:
+        raise InputError(f"task must be one of {sorted(kinds)}, found {task!r}.")
+    model = kinds[task](random_state=random_state, **settings)
+    classes = None
+    y = np.asarray(y)
+    if task == "classification":
+        classes, y = np.unique(y, return_inverse=True)
+    weight = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight)
+    features = features_of(np.asarray(X), weight > 0)
+    ensemble = grow_ensemble(features.encode(X), features, y, weight, model, classes)
+    return from_ensemble_tree(ensemble)
+
+
+def grow_ensemble(
+    encoded: np.ndarray,
+    features: FeatureSpace,
+    target: np.ndarray,
+    weight: np.ndarray,
+    model: Any,
+    classes: np.ndarray | None = None,
+) -> TreeEnsemble:
+    """Let scikit-learn grow trees, by category sets where features have categories.
+
+    Categories are put in the order of what the target says of them, which for one
+    question is as good as trying all sets for two classes and for squared error.
+
+    Parameters
+    ----------
+    encoded : ndarray of shape (n_rows, n_features)
+        Made by ``features.encode``.
+    features : FeatureSpace
+    target : ndarray of shape (n_rows,)
+        Class numbers, or values.
+    weight : ndarray of shape (n_rows,)
+    model : estimator
+        A tree or forest of scikit-learn's; it is fitted.
+    classes : ndarray, optional
+        Labels of the classes.
+
+    Returns
+    -------
+    TreeEnsemble
+        Missing values go where scikit-learn sends them.
+    """
+    check_finite(encoded, features.names)
+    columns, ranks = encoded.copy(), {}
+    values: np.ndarray = target[:, None].astype(np.float64)
+    if classes is not None:
+        values = np.eye(len(classes))[target.astype(int)]
+    for d, labels in enumerate(features.categories):
+        if labels is None:
+            continue
+        known = ~np.isnan(encoded[:, d])
+        code = encoded[known, d].astype(int)
+        ranks[d] = _ranks(code, values[known], weight[known], len(labels))
+        columns[known, d] = ranks[d][code]
+    # Bootstraps with weights draw other rows than those without.
+    weights = None if (weight == 1).all() and not ranks else weight
+    y = target if classes is None else classes[target]
+    if splits_by_order(model):
+        ensemble = _fit_on_ranks(columns, ranks, y, weights, model)
+    else:
+        ensemble = read_ensemble(model.fit(columns, y, weights))
+    if features.named:
+        model.feature_names_in_ = np.array(features.names, dtype=object)
+    return _with_category_sets(ensemble, features, ranks)
+
+
+def check_finite(encoded: np.ndarray, names: tuple[str, ...]) -> None:
+    """Refuse infinite numbers, between which there is no middle."""
+    infinite = np.isinf(encoded)
+    if infinite.any():
+        row, d = np.argwhere(infinite)[0]
+        raise InputError(
+            f"Feature {names[d]!r} holds {encoded[row, d]} in row {row}; trees are "
+            "grown on finite numbers. Replace it by one, or leave the cell empty."
+        )
+
+
+def splits_by_order(model: Any) -> bool:
+    """Whether the trees of a model depend on the order of values only.
+
+    Those of other models, such as extra trees, draw cuts between the least and the
+    largest value. And out-of-bag predictions would be in the units of the growing.
+
+    Examples
+    --------
+    >>> from sklearn.ensemble import ExtraTreesRegressor, RandomForestRegressor
+    >>> splits_by_order(RandomForestRegressor()), splits_by_order(ExtraTreesRegressor())
+    (True, False)
+    """
+    from sklearn import ensemble, tree
+
+    kinds = (
+        tree.DecisionTreeClassifier, tree.DecisionTreeRegressor,
+        ensemble.RandomForestClassifier, ensemble.RandomForestRegressor,
+    )  # fmt: skip
+    by_order = getattr(model, "splitter", "best") == "best"
+    return isinstance(model, kinds) and by_order and not getattr(model, "oob_score", 0)
+
+
+# Grown on ranks
+
+
+def _fit_on_ranks(
+    columns: np.ndarray,
+    ranked: Any,
+    y: np.ndarray,
+    weight: np.ndarray | None,
+    model: Any,
+) -> TreeEnsemble:
+    """Fit a model on ranks, then put the numbers back into its trees.
+
+    Parameters
+    ----------
+    columns : ndarray of shape (n_rows, n_features)
+        Changed in place.
+    ranked : container of int
+        Features that are ranks already, and stay so.
+    y, weight, model
+        As the model is fitted.
+    """
+    n, width = columns.shape
+    values: dict[int, np.ndarray] = {}
+    for d in range(width):
+        if d not in ranked:
+            known = ~np.isnan(columns[:, d])
+            values[d], rank = np.unique(columns[known, d], return_inverse=True)
+            columns[known, d] = rank
+    columns = columns.astype(np.float32)
+    centre, unit = 0.0, 1.0
+    if not hasattr(model, "predict_proba"):
+        centre, unit = centre_and_unit(y)
+        if model.criterion == "poisson":
+            centre = 0.0  # Counts stay counts.
+        y = (y - centre) / unit
+    if weight is not None:
+        # Squares of tiny weights vanish.
+        weight = weight / _power_of_two(weight.max())
+    settings = {name: getattr(model, name) for name in OF_VARIANCE}
+    model.set_params(**{name: value / unit**2 for name, value in settings.items()})
+    model.fit(columns, y, weight)
+    model.set_params(**settings)
+    trees = getattr(model, "estimators_", [model])
+    samples = getattr(model, "estimators_samples_", [np.arange(n)])
+    cuts = []
+    for tree, rows in zip(trees, samples):
+        nodes = tree.tree_
+        below, above = neighbours(
+            columns, rows, nodes.children_left, nodes.children_right, nodes.feature,
+            nodes.threshold, nodes.missing_go_to_left.astype(bool),
+        )  # fmt: skip
+        cut = np.full(nodes.node_count, np.nan)
+        # Where all that is parted is missing from the rest, no number is above.
+        asks = np.flatnonzero((below >= 0) & (above >= 0))
+        for d in np.intersect1d(nodes.feature[asks], list(values)):
+            at = asks[nodes.feature[asks] == d]
+            low, high = values[d][below[at]], values[d][above[at]]
+            nodes.threshold[at], cut[at] = cuts_between(low, high)
+        if unit != 1.0 or centre != 0.0:
+            nodes.value[:] = nodes.value * unit + centre
+            nodes.impurity[:] *= unit**2
+        cuts.append(cut)
+    ensemble = read_ensemble(model)
+    cut = np.concatenate(cuts)
+    return replace(
+        ensemble,
+        cut=np.where(np.isnan(cut), ensemble.cut, cut),
+        input_dtype="float64",
+    )
+
+
+def centre_and_unit(y: np.ndarray) -> tuple[float, float]:
+    """What is taken off a target, and by what the rest is divided; both are exact.
+
+    The centre is one of the values, and 0 where the others are not far from 0; the
+    unit is a power of two.
+
+    Examples
+    --------
+    >>> centre_and_unit(np.array([1.0, 5.0, 7.0]) + 2.0**30)[0] - 2.0**30
+    5.0
+    """
+    middle = np.partition(y, len(y) // 2)[len(y) // 2]
+    far = abs(middle) > FAR * np.median(np.abs(y - middle))
+    centre = float(middle) if far else 0.0
+    largest = float(np.abs(y - centre).max())
+    return centre, _power_of_two(largest) / FINE if largest else 1.0
+
+
+def _power_of_two(x: float) -> float:
+    """The next one above."""
+    return float(np.ldexp(1.0, np.frexp(x)[1]))
+
+
+@kernel
+def neighbours(columns, rows, left, right, feature, threshold, missing_left):
+    """The ranks next to the cut of every node, among the rows that come there.
+
+    Parameters
+    ----------
+    columns : ndarray of float32 of shape (n_rows, n_features)
+        Ranks, or NaN.
+    rows : ndarray of int
+        Those on which the tree was grown.
+    left, right, feature, threshold, missing_left : ndarray of shape (n_nodes,)
+
+    Returns
+    -------
+    below, above : ndarray of int of shape (n_nodes,)
+        -1 where there is none.
+    """
+    below = np.full(left.size, -1, dtype=np.int64)
+    above = np.full(left.size, -1, dtype=np.int64)
+    for i in range(rows.size):
+        node = 0
+        while left[node] >= 0:
+            rank = columns[rows[i], feature[node]]
+            if np.isnan(rank):
+                node = left[node] if missing_left[node] else right[node]
+            elif rank <= threshold[node]:
+                below[node] = max(below[node], np.int64(rank))
+                node = left[node]
+            else:
+                if above[node] < 0 or rank < above[node]:
+                    above[node] = np.int64(rank)
+                node = right[node]
+    return below, above
+
+
+def cuts_between(low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Halfway between numbers: scikit-learn's threshold, and the cut in float64.
+
+    Where float32 tells the two numbers from each other, the cut is where scikit-learn's
+    cast puts it, so that both say the same of all numbers. Far from the middle of its
+    range float32 is thought of on the scale of the larger number.
+
+    Parameters
+    ----------
+    low, high : ndarray of shape (n,)
+        The first below the second.
+
+    Examples
+    --------
+    >>> low, high = np.array([1.0, 1.7e9 + 1.0]), np.array([2.0, 1.7e9 + 2.0])
+    >>> [part.tolist() for part in cuts_between(low, high)]
+    [[1.5, 1700000001.5], [1.5000000596046448, 1700000001.5]]
+    """
+    exponent = np.frexp(np.maximum(np.abs(low), np.abs(high)))[1]
+    exponent[np.abs(exponent) < MIDDLE] = 0
+    low, high = np.ldexp(low, -exponent), np.ldexp(high, -exponent)
+    exact = _middle(low, high)
+    first, second = low.astype(np.float32), high.astype(np.float32)
+    single = _middle(first.astype(np.float64), second.astype(np.float64))
+    cast = float64_cut_of_float32_test(single)
+    as_cast = (first < second) & (low <= cast) & (cast < high)
+    threshold = np.where(as_cast, single, exact)
+    cut = np.where(as_cast, cast, exact)
+    return np.ldexp(threshold, exponent), np.ldexp(cut, exponent)
+
+
+def _middle(low: np.ndarray, high: np.ndarray) -> np.ndarray:
+    middle = low / 2 + high / 2
+    return np.where(middle < high, middle, low)
+
+
+# Grown on sets of categories
+
+
+def _ranks(
+    code: np.ndarray, values: np.ndarray, weight: np.ndarray, n: int
+) -> np.ndarray:
+    """Rank of every category along the direction in which their means differ most."""
+    total = np.bincount(code, weight, minlength=n)
+    sums = [np.bincount(code, weight * value, minlength=n) for value in values.T]
+    mean = np.stack(sums, axis=1) / total[:, None]
+    gap = mean - np.average(mean, axis=0, weights=total) if n else mean
+    if values.shape[1] > 1 and n:
+        # Coppersmith, Hong and Hosking (1999): the first principal component.
+        direction = np.linalg.svd(np.sqrt(total)[:, None] * gap)[2][0]
+        # The larger part positive: the sign of a component means nothing.
+        gap = gap @ (direction * np.sign(direction[np.abs(direction).argmax()]))
+    rank = np.empty(n, dtype=int)
+    rank[np.argsort(gap.ravel(), kind="stable")] = np.arange(n)
+    return rank
+
+
+def _with_category_sets(
+    ensemble: TreeEnsemble, features: FeatureSpace, ranks: dict[int, np.ndarray]
+) -> TreeEnsemble:
+    """Cuts in the ranks of categories as sets of categories."""
+    by_set = np.isin(ensemble.feature, list(ranks))
+    nodes = np.flatnonzero(by_set)
+    number = np.full(ensemble.n_nodes, -1)
+    number[nodes] = np.arange(len(nodes))
+    sets = [ranks[ensemble.feature[s]] <= ensemble.cut[s] for s in nodes]
+    return replace(
+        ensemble,
+        features=features,
+        category_set=number,
+        category_offsets=np.cumsum([0, *map(len, sets)]),
+        categories_left=np.concatenate([np.zeros(0, dtype=bool), *sets]),
+        cut=np.where(by_set, np.nan, ensemble.cut),
+        unseen_left=np.zeros(ensemble.n_nodes, dtype=bool),
+    )
