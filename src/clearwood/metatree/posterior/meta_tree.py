@@ -58,14 +58,6 @@ class BareMetaTree:
 
     # Learning
 
-    def with_rows(
-        self, ends: np.ndarray, y: np.ndarray, weight: np.ndarray, x: Any = None
-    ) -> np.ndarray:
-        """Statistics with rows that are as ``model.add_rows`` wants them."""
-        own = self.own.copy()
-        self.model.add_rows(own, ends, y, weight, x)
-        return own
-
     def merge(self, other: BareMetaTree) -> Any:
         """Add what another meta-tree on the same structure has learned.
 
@@ -80,21 +72,10 @@ class BareMetaTree:
             Itself.
         """
         self.check_mergeable(other)
-        self.own = self.with_shard(other)
-        return self
-
-    def with_shard(self, other: BareMetaTree) -> np.ndarray:
-        """Statistics with those of another."""
         own = self.own.copy()
         self.model.merge(own, other.own)
-        return own
-
-    def without(self, gone: np.ndarray) -> np.ndarray:
-        """Statistics without those of some rows, refused where it knows other rows."""
-        # Rows taken out one by one leave the rounding of the largest sums behind.
-        before = self.own if self._most is None else self._most
-        self._most = np.maximum(before, self.own)
-        return self.model.remove(self.own, gone, self._most)
+        self.own = own
+        return self
 
     def check_mergeable(self, other: BareMetaTree) -> None:
         """Refuse another meta-tree that is no shard of the same model."""
@@ -203,7 +184,9 @@ class MetaTree(BareMetaTree):
         self, ends: np.ndarray, y: Any, weight: Any = None, x: Any = None
     ) -> MetaTree:
         """Learn rows that end at known nodes; otherwise as :meth:`update`."""
-        self.own = self.with_rows(ends, *self._check_rows(ends, y, weight), x)
+        own = self.own.copy()
+        self.model.add_rows(own, ends, *self._check_rows(ends, y, weight), x)
+        self.own = own
         return self
 
     def unlearn(
@@ -232,7 +215,9 @@ class MetaTree(BareMetaTree):
         ends = self.structure.route(codes)
         gone = self.model.no_rows(self.structure.n_nodes)
         self.model.add_rows(gone, ends, *self._check_rows(ends, y, weight), x)
-        self.own = self.without(gone)
+        # Rows taken out one by one leave the rounding of the largest sums behind.
+        most = self.own if self._most is None else np.maximum(self._most, self.own)
+        self.own, self._most = self.model.remove(self.own, gone, most), most
         return self
 
     def update_one(self, codes: Any, y: float, x: Any = None) -> float:
