@@ -18,8 +18,6 @@ from clearwood.metatree import (
     LinearRegressionNormalGamma,
     PoissonGamma,
 )
-from clearwood.metatree.posterior import forest as forests
-from clearwood.metatree.posterior.posterior import Posterior
 
 LINE = LinearRegressionNormalGamma((0.0, 0.0, 0.0))
 CASES = {
@@ -169,31 +167,15 @@ def test_an_interrupt_leaves_all_as_it_was(monkeypatch, name, action, step):
     expected, evidence = answers(model, X), np.copy(model.log_evidence_)
     is_forest = "_forest" in vars(model)
     leaf = type(model.leaf_)
-    # In a forest as well when some trees are done, or all and their posteriors follow.
-    steps = [(step, 1), *is_forest * [(step, 3), ("log_marginal_in_unit", 3)]]
+    steps = [(step, 1)]
+    if is_forest:  # also when some trees are done, or all and their posteriors follow
+        steps += [("log_marginal_in_unit", 3)] + [(step, 3)] * (step == "add_rows")
     for method, call in steps:
         with monkeypatch.context() as patch, pytest.raises(Stop):
             patch.setattr(leaf, method, stops_at(getattr(leaf, method), call))
             getattr(model, action)(*([other] if action == "merge" else [X[:9], y[:9]]))
         np.testing.assert_array_equal(answers(model, X), expected)
         np.testing.assert_array_equal(model.log_evidence_, evidence)
-
-
-@pytest.mark.parametrize("action", ["partial_fit", "unlearn"])
-def test_an_interrupt_between_trees_leaves_all_as_it_was(monkeypatch, action):
-    model, X, y = fitted("forest")
-    expected, evidence = answers(model, X), model.log_evidence_
-    for name in ("ends", "_teach", "_with_statistics", "posteriors"):
-        stopped = stops_at(getattr(forests.MetaForest, name), 1)
-        with monkeypatch.context() as patch, pytest.raises(Stop):
-            patch.setattr(forests.MetaForest, name, stopped)
-            getattr(model, action)(X[:9], y[:9])
-        assert model.log_evidence_ is evidence
-        np.testing.assert_array_equal(answers(model, X), expected)
-    with monkeypatch.context() as patch, pytest.raises(Stop):
-        patch.setattr(Posterior, "log_evidence", property(stops_at(len, 1)))
-        getattr(model, action)(X[:9], y[:9])
-    np.testing.assert_array_equal(answers(model, X), expected)
 
 
 def test_rows_that_cannot_be_read_change_nothing():

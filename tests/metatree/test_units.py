@@ -50,7 +50,7 @@ def answers(estimator, X, y, X_new):
 
 @pytest.mark.filterwarnings("ignore:Weights by evidence")
 @pytest.mark.parametrize("estimator", REGRESSORS)
-@pytest.mark.parametrize("k", [-100, -27, 3, 100])
+@pytest.mark.parametrize("k", [-400, -27, 3, 400])
 def test_powers_of_two_of_the_target_change_nothing(estimator, k):
     X, y, X_new = table(digits=1)
     expected = answers(estimator, X, y, X_new)
@@ -72,7 +72,7 @@ def test_powers_of_two_of_the_target_change_nothing(estimator, k):
 
 
 @pytest.mark.filterwarnings("ignore:Weights by evidence")
-@pytest.mark.parametrize("k", [-149, -60, -5, 100])
+@pytest.mark.parametrize("k", [-500, -60, -5, 500])
 @pytest.mark.parametrize("classes", [False, True])
 def test_powers_of_two_of_the_features_change_nothing(classes, k):
     X, y, X_new = table()
@@ -214,6 +214,17 @@ def test_the_best_of_all_trees_in_other_units():
     np.testing.assert_array_equal(
         tree.fit(X, y * 2.0**70).predict(X), expected * 2.0**70
     )
+
+
+def test_powers_of_two_of_the_weights_grow_the_same_forest():
+    X, y, _ = table()
+    forest = MetaForestRegressor(FOREST)
+    cuts = [
+        forest.fit(X, y, sample_weight=np.full(len(y), w)).ensemble_.cut
+        for w in (2.0, 2.0**-1000, 2.0**300)
+    ]
+    np.testing.assert_array_equal(cuts[1], cuts[0])
+    np.testing.assert_array_equal(cuts[2], cuts[0])
 
 
 def test_targets_without_squares_are_refused():

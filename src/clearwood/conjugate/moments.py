@@ -77,11 +77,11 @@ class MomentsLeaf(LeafModel):
         nothing = self._is_nothing(left, own)
         squares, slack = _squares(self.n_columns, own, other)
         slack += SLACK * self._worth[squares] + MANY * EPS * most[:, squares]
+        left[nothing] = 0.0
+        _check_squares(left[:, squares], slack)
         gone = (own - other)[nothing]
         moved = own[nothing, :1] * gone[:, 1 : 1 + self.n_columns] ** 2
         check_nothing(np.abs(gone[:, squares]) + moved, slack[nothing])
-        left[nothing] = 0.0
-        _check_squares(left[:, squares], slack)
         left[:, squares] = np.maximum(left[:, squares], 0.0)
         self._warn_of_lost_digits(left, most)
         return left

@@ -192,7 +192,7 @@ def warn_of_far_columns(x: np.ndarray, names: Sequence[str]) -> None:
             f"Feature {name!r} lies so far from 0, beside how much it varies, that "
             "lines lose their digits; subtract its mean.",
             LostDigitsWarning,
-            stacklevel=5,
+            stacklevel=7,
         )
 
 

@@ -24,7 +24,7 @@ SHARE_OF_VARIANCE = 0.1
 """Prior mode of a leaf's variance, as a share of the target's."""
 
 LEAST_VARIANCE = 1e-280
-"""Of a target; the squares of what is smaller lose their digits."""
+"""Of a target; the squares of what is smaller lose their digits. 0 has this as well."""
 
 ROUNDING = 2.0**-53
 """By which float64 is wrong, as a share of the number."""
@@ -100,5 +100,5 @@ def leaf_for_values(
     beta = (SHAPE_OF_PRECISION + 1.0) * share * variance
     # Values that are equal, or differ by rounding only, have a scale as well.
     least = ROUNDING if varies else 1e-9
-    beta = max(beta, (least * max(abs(mean), 1e-100)) ** 2)
+    beta = max(beta, (least * mean) ** 2) or LEAST_VARIANCE
     return NormalNormalGamma(mean, ROWS_OF_MEAN, SHAPE_OF_PRECISION, beta)

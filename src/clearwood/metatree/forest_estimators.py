@@ -253,7 +253,7 @@ def _warn_of_collapse(weight: np.ndarray) -> None:
             "them best, which usually predict worse than all together; take "
             "weights='uniform'.",
             CollapsedWeightsWarning,
-            stacklevel=5,
+            stacklevel=8,
         )
 
 

@@ -83,6 +83,7 @@ class MetaForest:
             return BareMetaTree(shape, model, prior(shape))
 
         self.bare: list[BareMetaTree] = each(enter, self.nodes_of, n_jobs)
+        self._most: np.ndarray | None = None
         self.forget()
 
     def forget(self) -> None:
@@ -116,13 +117,13 @@ class MetaForest:
         self, X: Any, y: np.ndarray, weight: np.ndarray, n_jobs: int | None = None
     ) -> MetaForest:
         """The forest after more rows."""
-        own = [tree.own.copy() for tree in self.bare]
+        own = self.own
         self._teach(own, X, y, weight, n_jobs)
         return self._with_statistics(own)
 
     def _teach(
         self,
-        own: Sequence[np.ndarray],
+        own: np.ndarray,
         X: Any,
         y: np.ndarray,
         weight: np.ndarray,
@@ -136,17 +137,21 @@ class MetaForest:
             ends = self.ends(encoded[rows])
 
             def learn(t: int, rows: slice = rows, ends: np.ndarray = ends) -> None:
-                self.model.add_rows(own[t], ends[t], y[rows], weight[rows])
+                its = own[self.nodes_of[t]]
+                self.model.add_rows(its, ends[t], y[rows], weight[rows])
 
             each(learn, range(len(ends)), n_jobs)
 
     def without_rows(self, X: Any, y: np.ndarray, weight: np.ndarray) -> MetaForest:
         """The forest before rows, refused where one of its trees cannot know them."""
-        gone = [np.zeros_like(tree.own) for tree in self.bare]
+        own = self.own
+        gone = np.zeros_like(own)
         self._teach(gone, X, y, weight)
-        return self._with_statistics(
-            [tree.without(rows) for tree, rows in zip(self.bare, gone)]
-        )
+        # Rows taken out one by one leave the rounding of the largest sums behind.
+        most = own if self._most is None else np.maximum(self._most, own)
+        forest = self._with_statistics(self.model.remove(own, gone, most))
+        forest._most = most
+        return forest
 
     def with_shard(self, other: MetaForest) -> MetaForest:
         """The forest with what one on the same structures has learned."""
@@ -159,16 +164,17 @@ class MetaForest:
                 "The trees of the two forests ask different questions; only shards of "
                 "one forest can be merged."
             )
-        pairs = list(zip(self.bare, other.bare))
-        for tree, its in pairs:
+        for tree, its in zip(self.bare, other.bare):
             tree.check_mergeable(its)
-        return self._with_statistics([tree.with_shard(its) for tree, its in pairs])
+        own = self.own
+        self.model.merge(own, other.own)
+        return self._with_statistics(own)
 
-    def _with_statistics(self, own: Sequence[np.ndarray]) -> MetaForest:
+    def _with_statistics(self, own: np.ndarray) -> MetaForest:
         forest = copy(self)
         forest.bare = [copy(tree) for tree in self.bare]
-        for tree, stats in zip(forest.bare, own):
-            tree.own = stats
+        for tree, nodes in zip(forest.bare, self.nodes_of):
+            tree.own = own[nodes]
         forest.forget()
         return forest
 
