@@ -122,7 +122,8 @@ def test_offsets_cost_no_more_than_the_digits_of_the_data(case):
     moved.fit(X + 1e6, y if case.classifies else y + plus)
     # Equal trees may ask in another order, so that only what they say is the same.
     error = says(moved, X + 1e6) - plus - says(plain, X)
-    assert np.abs(error).max() <= (0 if case.classifies else 1e-6 * np.std(y))
+    least = case.solved_to if case.classifies else 1e-6 * np.std(y)
+    assert np.abs(error).max() <= least
 
 
 @each(ESTIMATORS, keeps="shares")
@@ -196,7 +197,7 @@ def test_a_column_of_unknown_categories_is_told(case):
 def test_missing_values_and_categories_are_read(case):
     X, y = case.gaps()
     found = case.made(case.reader()).fit(X, y)
-    assert found.score(X, y) > 0.9
+    assert found.score(X, y) > case.least_score
     text = X.astype({"ward": str})
     for table in (text, pl.from_pandas(X), pl.from_pandas(text)):
         np.testing.assert_array_equal(says(found, table), says(found, X))

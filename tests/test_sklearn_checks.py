@@ -7,14 +7,16 @@ from sklearn.ensemble import (
     HistGradientBoostingRegressor,
 )
 from sklearn.utils.estimator_checks import parametrize_with_checks
-from tests.estimators import ESTIMATORS, SIMPLIFIERS
+from tests.estimators import ESTIMATORS, PROJECTIONS, SIMPLIFIERS
 
 
 def quick(case):
     """A cheap instance; other than random forests, these take a weight for rows."""
+    boosting = HistGradientBoostingRegressor, HistGradientBoostingClassifier
     if case in SIMPLIFIERS:
-        boosting = HistGradientBoostingRegressor, HistGradientBoostingClassifier
         return case.made(boosting[case.classifies](max_iter=10))
+    if case in PROJECTIONS:
+        return case.made(reference=boosting[case.classifies](max_iter=30))
     trees = ExtraTreesRegressor, ExtraTreesClassifier
     return case.made(trees[case.classifies](n_estimators=3, random_state=0))
 

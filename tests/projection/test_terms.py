@@ -94,6 +94,15 @@ def test_terms_are_standardised_and_categories_are_compared_with_the_first():
     columns = terms.of_rows(encoded)
     np.testing.assert_allclose(weight @ columns, 0, atol=1e-12)
     np.testing.assert_allclose(weight @ columns**2 / 6, 1)
+    # What is missing, or nobody has seen, counts as the mean.
+    strange = np.array([[np.nan, -1.0, 7.0], [1.0, np.nan, 7.0]])
+    columns = terms.of_rows(strange)
+    assert (columns[0] == 0).all() and (columns[1, 1:] == 0).all()
     encoded[1, 0] = np.nan
-    with pytest.raises(InputError, match="'age' is missing.* in row 1"):
+    with_gap = Terms.of(space, encoded, weight)
+    assert with_gap.names == ["age", "age missing", "hue=blue", "hue=green"]
+    assert with_gap.of_rows(encoded)[1, 0] == 0
+    assert (with_gap.of_rows(encoded)[:, 1] > 0).tolist() == [False, True, False, False]
+    encoded[1, 0] = np.inf
+    with pytest.raises(InputError, match="'age' is infinite in row 1"):
         terms.of_rows(encoded)

@@ -9,6 +9,7 @@ import numpy as np
 from scipy.special import logsumexp, xlogy
 from scipy.stats import norm, poisson
 from sklearn.base import clone
+from sklearn.utils import get_tags
 
 from clearwood._estimators import take_rows
 from clearwood._validation import check_table, check_target, check_weight
@@ -151,6 +152,13 @@ def rows_that_count(
         )
     y = None if y is None else y[counted]
     return take_rows(X, counted), y, weight[counted]
+
+
+def reads_gaps(given: Any) -> bool:
+    """Whether what will be the reference reads missing values."""
+    if hasattr(given, "__sklearn_tags__"):
+        return bool(get_tags(given).input_tags.allow_nan)
+    return given is None or isinstance(given, Reference)
 
 
 def find_reference(

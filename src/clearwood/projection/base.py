@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from clearwood._columns import features_of
@@ -24,6 +23,7 @@ from clearwood.projection.answers import (
     Answers,
     ask,
     find_reference,
+    reads_gaps,
     rows_that_count,
 )
 from clearwood.projection.leaves import Leaves, expected_log_likelihood
@@ -84,10 +84,7 @@ class ProjectedTree(BaseEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        allows = self.reference is None or isinstance(self.reference, Reference)
-        if hasattr(self.reference, "__sklearn_tags__"):
-            allows = get_tags(self.reference).input_tags.allow_nan
-        tags.input_tags.allow_nan = allows
+        tags.input_tags.allow_nan = reads_gaps(self.reference)
         return tags
 
     @fit_context

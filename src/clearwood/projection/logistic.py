@@ -17,7 +17,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from clearwood._columns import features_of
 from clearwood._estimators import Interval, StrOptions, fit_context
-from clearwood._features import UNSEEN
 from clearwood._numeric import as_generator
 from clearwood._numeric.progress import progress
 from clearwood._validation import (
@@ -29,6 +28,7 @@ from clearwood.projection.answers import (
     ask,
     class_positions,
     find_reference,
+    reads_gaps,
     rows_that_count,
 )
 from clearwood.projection.terms import (
@@ -45,6 +45,11 @@ class _ProjectedLinear(BaseEstimator):
     _task: str
     coef_: np.ndarray
     intercept_: np.ndarray
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = reads_gaps(self.reference)
+        return tags
 
     _parameter_constraints: dict[str, Any] = {
         "reference": "no_validation",
@@ -131,15 +136,6 @@ class _ProjectedLinear(BaseEstimator):
     def _scores(self, X: Any) -> np.ndarray:
         check_is_fitted(self, "coef_")
         encoded = self.terms_.features.encode(check_table(self, X, reset=False))
-        unknown = (encoded == UNSEEN) & np.isin(
-            np.arange(encoded.shape[1]), self.terms_.feature[self.terms_.category >= 0]
-        )
-        if unknown.any():
-            row, d = np.argwhere(unknown)[0]
-            raise InputError(
-                f"Feature {self.terms_.features.names[d]!r} holds a category in row "
-                f"{row} that fit did not see; a linear model has no coefficient for it."
-            )
         return self.terms_.of_rows(encoded) @ self.coef_.T + self.intercept_
 
     def summary(self, coverage: float = 0.9) -> str:

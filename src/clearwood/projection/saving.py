@@ -21,7 +21,7 @@ from clearwood.projection.logistic import (
     ProjectedLinearRegression,
     ProjectedLogisticRegression,
 )
-from clearwood.projection.terms import Terms
+from clearwood.projection.terms import MISSING, Terms
 from clearwood.rules import RuleList
 from clearwood.rules.serialise import (
     feature_to_dict,
@@ -149,7 +149,7 @@ def _read_terms(estimator: Any, top: Place, array: Any, classes: Any) -> None:
     if (
         not is_known.all()
         or not (
-            (category >= -1) & (category < np.maximum(sizes[feature], 0))
+            (category >= MISSING) & (category < np.maximum(sizes[feature], 0))
             if n
             else np.ones(0, dtype=bool)
         ).all()

@@ -9,17 +9,19 @@ import sklearn
 from scipy.special import expit, softmax
 from sklearn.linear_model import Lasso, LogisticRegression
 
-from clearwood._features import FeatureSpace
+from clearwood._features import UNSEEN, FeatureSpace
 from clearwood.exceptions import InputError
 
 MOST_STEPS = 10_000
 """Of the solvers."""
 
+VALUE, MISSING = -1, -2
+
 SKLEARN = tuple(int(part) for part in sklearn.__version__.split(".")[:2])
 
 
 class Terms(NamedTuple):
-    """The columns of a linear model: features, and one per category.
+    """The columns of a linear model: features, one per category, and what is missing.
 
     Attributes
     ----------
@@ -27,9 +29,11 @@ class Terms(NamedTuple):
     feature : ndarray of int of shape (n_terms,)
         The feature that a term is made of.
     category : ndarray of int of shape (n_terms,)
-        The category at which a term is 1, else 0; -1 for a feature as it is.
+        The category at which a term is 1, else 0; ``VALUE`` for a feature as it is,
+        ``MISSING`` for 1 where it is missing.
     centre, unit : ndarray of shape (n_terms,)
-        Mean and standard deviation, by which penalties do not depend on units.
+        Mean and standard deviation where the feature is known, by which penalties do
+        not depend on units.
     """
 
     features: FeatureSpace
@@ -46,14 +50,16 @@ class Terms(NamedTuple):
         pairs = [
             (d, category)
             for d, labels in enumerate(features.categories)
-            for category in ([-1] if labels is None else range(1, len(labels)))
+            for category in ([VALUE] if labels is None else list(range(1, len(labels))))
+            + [MISSING]
         ]
         feature, category = np.array(pairs, dtype=int).reshape(-1, 2).T
-        n = len(pairs)
-        raw = cls(features, feature, category, np.zeros(n), np.ones(n)).of_rows(encoded)
-        share = weight / weight.sum()
-        centre = share @ raw
-        unit = np.sqrt(share @ (raw - centre) ** 2)
+        raw = _raw(encoded, features, feature, category)
+        share = np.where(np.isnan(raw), 0.0, weight[:, None])
+        share = share / np.maximum(share.sum(axis=0), 1e-300)
+        raw = np.where(np.isnan(raw), 0.0, raw)
+        centre = (share * raw).sum(axis=0)
+        unit = np.sqrt((share * (raw - centre) ** 2).sum(axis=0))
         # A column that does not vary is left out: its coefficient would be anything.
         varies = unit > 1e-12 * np.maximum(np.abs(centre), 1e-300)
         return cls(
@@ -61,28 +67,46 @@ class Terms(NamedTuple):
         )
 
     def of_rows(self, encoded: np.ndarray) -> np.ndarray:
-        """The standardised columns: (n_rows, n_terms)."""
-        column = encoded[:, self.feature]
-        is_category = self.category >= 0
-        if not np.isfinite(column).all():
-            row, term = np.argwhere(~np.isfinite(column))[0]
-            name = self.features.names[self.feature[term]]
-            raise InputError(
-                f"Feature {name!r} is missing (NaN) or infinite in row {row}, which a "
-                "linear model cannot read; fill it in, or project onto a tree."
-            )
-        column = np.where(is_category, column == self.category, column)
-        return (column - self.centre) / self.unit
+        """The standardised columns: (n_rows, n_terms).
+
+        A value that is missing, or a category that nobody has seen, counts as the
+        mean: as 0.
+        """
+        raw = _raw(encoded, self.features, self.feature, self.category)
+        return np.where(np.isnan(raw), 0.0, (raw - self.centre) / self.unit)
 
     @property
     def names(self) -> list[str]:
         """What each term is called."""
-        return [
-            self.features.names[d]
-            if c < 0
-            else f"{self.features.names[d]}={(self.features.categories[d] or ())[c]}"
-            for d, c in zip(self.feature, self.category)
-        ]
+        names = []
+        for d, category in zip(self.feature, self.category):
+            name, labels = self.features.names[d], self.features.categories[d]
+            if category == MISSING:
+                name = f"{name} missing"
+            elif labels is not None:
+                name = f"{name}={labels[category]}"
+            names.append(name)
+        return names
+
+
+def _raw(
+    encoded: np.ndarray,
+    features: FeatureSpace,
+    feature: np.ndarray,
+    category: np.ndarray,
+) -> np.ndarray:
+    """Columns in the data's units; NaN where the feature is not known."""
+    column = encoded[:, feature]
+    if np.isinf(column).any():
+        row, term = np.argwhere(np.isinf(column))[0]
+        raise InputError(
+            f"Feature {features.names[feature[term]]!r} is infinite in row {row}, "
+            "which a linear model cannot read; replace it, or project onto a tree."
+        )
+    missing = np.isnan(column)
+    known = np.where(category >= 0, column == category, column)
+    known = np.where(missing | ((category >= 0) & (column == UNSEEN)), np.nan, known)
+    return np.where(category == MISSING, missing, known)
 
 
 def fit_logistic(

@@ -101,8 +101,8 @@ def projection_problem(
     """
     share = weight / weight.sum()
     scores, leaf = _scores(answers, family, share)
-    # A row of weight 3 is three rows; small weights are rows all the same.
-    counts = np.maximum(weight, 1.0)
+    # A row is a row, whatever it weighs.
+    counts = np.ones(len(weight))
     return TreeProblem.of(
         grid, scores * share[:, None], share, counts, leaf, min_rows=min_rows
     )
