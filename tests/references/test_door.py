@@ -71,6 +71,16 @@ def test_a_fitted_model_is_used_as_it_is_and_an_unfitted_one_cloned():
     assert type(cw.reference(FrozenEstimator(inside))) is PipelineReference
 
 
+@pytest.mark.parametrize(
+    "model", [None, BayesianRidge(), make_pipeline(StandardScaler(), BayesianRidge())]
+)
+def test_a_seed_that_was_drawn_is_kept(model):
+    X, y = values()
+    one, other = (cw.reference(model, X, y, n_draws=3) for _ in range(2))
+    assert (one.draws(X) != other.draws(X)).any()
+    assert (one.refit(X, y).draws(X) == one.draws(X)).all()
+
+
 def test_noise_of_a_predictor_is_its_error_on_rows_left_out():
     X, y = values()
     reference = cw.reference(LinearRegression(), X, y)

@@ -123,7 +123,8 @@ def test_probabilities_of_single_precision_are_made_to_sum_to_one():
 @given(st.lists(st.integers(0, 3), min_size=1, max_size=12), st.data())
 def test_given_rows_are_found_by_what_they_hold(cells, data):
     """In any order and number, and equal ones too, as long as their draws agree."""
-    X = pd.DataFrame({"a": cells, "b": [str(c % 2) if c else None for c in cells]})
+    numbers = [np.nan if c == 3 else float(c) for c in cells]
+    X = pd.DataFrame({"a": numbers, "b": [str(c % 2) if c else None for c in cells]})
     draws = np.array([[c, 10.0 * c] for c in cells]).T
     reference = cw.reference(draws, X, noise_variance=draws)
     asked = data.draw(st.lists(st.sampled_from(range(len(cells))), max_size=9))
@@ -152,6 +153,8 @@ def test_draws_are_thinned_evenly_with_their_noise():
     reference = cw.reference(draws, X, n_draws=3, noise_variance=np.arange(11))
     assert reference.draws(X)[:, 0].tolist() == [0, 10, 20]
     assert reference.noise_variance(X)[:, 1].tolist() == [0, 5, 10]
+    with pytest.raises(InputError, match=r"expected a number, \(11,\) with one"):
+        cw.reference(draws, X, noise_variance=np.arange(10))
     with pytest.raises(InputError, match="there are 11 draws"):
         cw.reference(draws, X, n_draws=12)
 

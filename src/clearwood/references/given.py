@@ -59,7 +59,7 @@ class GivenDraws(Reference):
     ) -> None:
         if X is None:
             raise InputError("Draws say something of rows: hand in X, their rows, too.")
-        values, noise = np.asarray(values), np.asarray(noise_variance)
+        values = np.asarray(values)
         if values.ndim < 2 or not len(values):
             raise InputError(
                 f"Draws have shape {values.shape}; expected (n_draws, n_samples), or "
@@ -75,9 +75,7 @@ class GivenDraws(Reference):
         self.is_posterior = is_posterior
         self.description = f"{self.n_draws} draws at {n_rows} rows"
         self._values = check_draws(values[kept], self, n_rows)
-        self.noise = check_noise(
-            noise[kept] if noise.ndim else noise, len(kept), n_rows
-        )
+        self.noise = check_noise(noise_variance, len(values), n_rows)[kept]
         self.features = columns_read_by(None, X)
         self._position = self._positions_of(X)
 
