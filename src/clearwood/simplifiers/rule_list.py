@@ -261,6 +261,9 @@ class RuleListClassifier(ClassifiesByRules, _RuleList):
         The fitted ensemble as it was handed in, or fitted here.
     bins_ : FeatureBins
         The bins on which the rules were found.
+    single_split_fidelity_ : float
+        How far a tree of one split follows what the rules were fitted to, on the
+        training rows: what rules have to beat.
     path_ : tuple of RuleSet
         The lists of all sizes, from ``otherwise`` alone to the longest that pays.
     n_rules_ : int

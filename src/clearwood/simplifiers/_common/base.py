@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from numbers import Integral
 from typing import Any
 
@@ -24,8 +25,17 @@ from clearwood._validation import (
     check_weight,
 )
 from clearwood.ensembles import TreeEnsemble
-from clearwood.exceptions import InputError
+from clearwood.exceptions import (
+    ClassOrderWarning,
+    InputError,
+    PoorFidelityWarning,
+)
 from clearwood.rules import FeatureBins, RuleSet, Training
+from clearwood.simplifiers._common.doubts import (
+    class_order_doubt,
+    doubts_about,
+    single_split_fidelity,
+)
 from clearwood.simplifiers._common.teacher import (
     answers_of,
     class_positions,
@@ -74,7 +84,12 @@ class RulesFromEnsemble(BaseEstimator):
     verbose: bool
     random_state: Any
     statement_counts = "distinct"
+    _remedy = (
+        "Allow more lines (max_rules, --max-rules), or see which method follows the "
+        "model best (compare)."
+    )
     rules_: RuleSet
+    single_split_fidelity_: float
 
     @staticmethod
     def _default_estimator() -> Any:
@@ -139,10 +154,36 @@ class RulesFromEnsemble(BaseEstimator):
         about |= in_words(self.bins_.features, forbidden=training.forbidden)
         if self.target == "labels":
             about.setdefault("target", "labels")
+        doubts = self._doubts(training)
+        if doubts:
+            about["warning"] = " ".join(doubts)
         self.rules_ = self.rules_.with_about(model=self.ensemble_.source, **about)
         if target_name:
             self.rules_ = self.rules_.with_target(str(target_name))
         return self
+
+    def _doubts(self, training: Training) -> list[str]:
+        """Warn of what speaks against reading the rules as an explanation."""
+        self.single_split_fidelity_ = single_split_fidelity(training, self.min_rows)
+        order, poor = None, []
+        if training.classes and training.labels is not None:
+            order = class_order_doubt(
+                training.classes, training.labels, training.teacher, training.weight
+            )
+        # One line says one thing, as asked.
+        if self._most_rules != 1:
+            poor = doubts_about(
+                self.rules_,
+                training,
+                self.single_split_fidelity_,
+                self.min_rows,
+                self._remedy,
+            )
+        if order:
+            warnings.warn(order, ClassOrderWarning, stacklevel=4)
+        for text in poor:
+            warnings.warn(text, PoorFidelityWarning, stacklevel=4)
+        return [order, *poor] if order else poor
 
     @property
     def _most_rules(self) -> Any:

@@ -173,6 +173,9 @@ class BornAgainTreeClassifier(ClassifiesByRules, _BornAgainTree):
         The fitted ensemble as it was handed in, or fitted here.
     bins_ : FeatureBins
         The bins on which the rules were found.
+    single_split_fidelity_ : float
+        How far a tree of one split follows what the rules were fitted to, on the
+        training rows: what rules have to beat.
     tree_ : Tree
         The rules as a tree, which predicts the same.
     trees_ : tuple of Tree

@@ -148,6 +148,9 @@ class InTreesClassifier(ClassifiesByRules, _InTrees):
         The fitted ensemble as it was handed in, or fitted here.
     bins_ : FeatureBins
         The bins on which the rules were found.
+    single_split_fidelity_ : float
+        How far a tree of one split follows what the rules were fitted to, on the
+        training rows: what rules have to beat.
     extracted_ : ExtractedRules
         The distinct rules of the trees: ``prediction``, ``frequency``, ``error`` and
         ``length``, one entry each, and ``to_pandas()``.

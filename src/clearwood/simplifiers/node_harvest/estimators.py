@@ -170,6 +170,9 @@ class NodeHarvestClassifier(ClassifiesByRules, _NodeHarvest):
         The fitted ensemble as it was handed in, or fitted here.
     bins_ : FeatureBins
         The bins on which the rules were found.
+    single_split_fidelity_ : float
+        How far a tree of one split follows what the rules were fitted to, on the
+        training rows: what rules have to beat.
     path_ : tuple of RuleSet
         The averages of all sizes found, from the mean of all rows alone to
         ``rules_``; with ``max_rules=None`` that one only. Weights that add up to one
