@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clearwood._cells import EXACT, UNSEEN
+from clearwood._cells import EXACT, UNSEEN, is_missing
 from clearwood._features import FeatureSpace
 from clearwood.exceptions import InputError
 
@@ -141,6 +141,16 @@ def test_codes_are_compared_as_whole_numbers():
     for kind in ("rows", "pandas Int64", "polars", "polars UInt64"):
         found = space.encode(WITH_GAPS[kind](cells))[:, 0]
         np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("empty", [None, np.nan, pd.NaT, pd.NA, Decimal("NaN")])
+def test_empty_cells(empty):
+    assert is_missing(empty)
+
+
+@pytest.mark.parametrize("cell", [0, "", np.array([1, 2]), Decimal("sNaN")])
+def test_cells_that_are_not_empty(cell):
+    assert not is_missing(cell)
 
 
 # Cells that nothing can read

@@ -59,6 +59,12 @@ def test_what_has_no_end_is_refused_before_it_is_opened(read, tmp_path, monkeypa
     assert refused(read, tmp_path / ("x" * 5000), "name too long")
 
 
+def test_a_number_is_no_path():
+    # To the system it is a file that some other part of the program has open.
+    with pytest.raises(TypeError):
+        cw.load(0)
+
+
 def test_a_file_that_is_too_large_is_refused_before_it_is_read(tmp_path):
     path = tmp_path / "large.json"
     with path.open("wb") as file:

@@ -78,9 +78,10 @@ def open_plain(path: Any, most: int | None = None) -> BinaryIO:
         It is too large.
     """
     most = MOST_BYTES if most is None else most
+    file = Path(path)
     with _telling("read", path):
         # Before it is opened, which by itself would wait for a pipe's other end.
-        found = os.stat(path)
+        found = file.stat()
         if not stat.S_ISREG(found.st_mode):
             kind = KINDS.get(stat.S_IFMT(found.st_mode), "no plain file")
             raise InputError(f"Cannot read {str(path)!r}: it is {kind}; name a file.")
@@ -89,7 +90,7 @@ def open_plain(path: Any, most: int | None = None) -> BinaryIO:
                 f"{path}: {found.st_size:,} bytes are more than the {most:,} that can "
                 "be read; fit a smaller model."
             )
-        return open(path, "rb")
+        return file.open("rb")
 
 
 def read_bytes(path: Any, most: int | None = None) -> bytes:

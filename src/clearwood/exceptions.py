@@ -2,7 +2,29 @@
 
 
 class ClearwoodError(Exception):
-    """Base of every error that Clearwood raises on purpose."""
+    r"""Base of every error that Clearwood raises on purpose.
+
+    What a terminal would obey, in the name of a file for example, is written out.
+
+    Examples
+    --------
+    >>> print(ClearwoodError("Cannot read a\x1b[2Jb."))
+    Cannot read a\x1b[2Jb.
+    """
+
+    def __str__(self) -> str:
+        return safe_text(super().__str__())
+
+
+def safe_text(text: str) -> str:
+    r"""A message in which what a terminal would obey is written out.
+
+    Examples
+    --------
+    >>> print(safe_text("elm \x1b[2J"))
+    elm \x1b[2J
+    """
+    return "".join(c if c.isprintable() or c == "\n" else ascii(c)[1:-1] for c in text)
 
 
 class InputError(ClearwoodError, ValueError):
@@ -18,7 +40,11 @@ class ModelFormatError(ClearwoodError, ValueError):
 
 
 class PoorFidelityWarning(UserWarning):
-    """The rules follow their model less than one split would."""
+    """The rules follow their model less than one split would, or leave a class out."""
+
+
+class ClassOrderWarning(UserWarning):
+    """The model is mostly wrong, but mostly right with its classes in another order."""
 
 
 class UnknownCategoriesWarning(UserWarning):

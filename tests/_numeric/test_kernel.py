@@ -43,6 +43,29 @@ def test_ctrl_c_is_itself_where_numba_runs_python():
         both(x)
 
 
+FIRST_CALL = """
+from clearwood._numeric import kernel
+from tests.interrupts import stopped_at
+
+@kernel
+def half(x):
+    return x / 2
+
+try:
+    with stopped_at(500, KeyboardInterrupt, "numba"):
+        half(1.0)
+except KeyboardInterrupt:
+    print(half(1.0))
+"""
+
+
+def test_ctrl_c_in_the_first_call_does_not_spoil_the_next():
+    done = subprocess.run(
+        [sys.executable, "-c", FIRST_CALL], capture_output=True, text=True
+    )
+    assert done.stdout == "0.5\n", done.stderr
+
+
 @pytest.mark.parametrize(
     "module",
     ["clearwood", "clearwood._numeric", "clearwood.cli"],

@@ -1,4 +1,5 @@
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -13,7 +14,7 @@ from click.testing import CliRunner
 import clearwood
 from clearwood.cli import main
 from clearwood.cli.options import MODELS
-from clearwood.exceptions import InterruptedFitWarning
+from clearwood.exceptions import InputError, InterruptedFitWarning
 from clearwood.rules import FeatureSpace, Interval, Rule, RuleSet, RuleSum
 
 
@@ -209,10 +210,10 @@ def test_predict_needs_the_columns_and_a_file_of_rules(table, frame, tmp_path):
 
 
 def test_files_are_checked_before_the_work(table, tmp_path, monkeypatch):
-    def fail(*_):
+    def fail(*_, **__):
         raise AssertionError("the table was read")
 
-    monkeypatch.setattr("clearwood.cli.tables.read_table", fail)
+    monkeypatch.setattr("clearwood.cli.tables.reading.read_table", fail)
     there = tmp_path / "there.json"
     there.write_text("mine")
     assert failed(simplify(table, "--out", there), "exists already", "--force")
@@ -265,14 +266,17 @@ def test_predict_does_not_write_over_what_it_reads(table, tmp_path, kept):
     assert (table.read_bytes(), rules.read_bytes()) == before
 
 
-def test_poor_rules_are_called_poor(table, monkeypatch):
-    where = "clearwood.simplifiers.fab.estimators.single_split_fidelity"
+@pytest.mark.parametrize("method", ["fab", "list", "node-harvest"])
+def test_poor_rules_are_called_poor(table, tmp_path, monkeypatch, method):
+    where = "clearwood.simplifiers._common.base.single_split_fidelity"
     monkeypatch.setattr(where, lambda *_: 2.0)
+    page = tmp_path / "page.html"
     with warnings.catch_warnings():
         warnings.simplefilter("default")
-        done = simplify(table, "--method", "fab", "--restarts", 1)
-    assert "one best split" in done.stderr
-    assert "statement_counts" in done.stderr
+        done = simplify(table, "--method", method, "--report", page, "--max-rules", 3)
+    for said in (done.stderr, page.read_text(encoding="utf-8")):
+        assert "one best split" in said
+        assert ("--statement-counts all" if method == "fab" else "--max-rules") in said
 
 
 def test_bytes_that_are_no_text_are_refused(tmp_path):
@@ -395,18 +399,51 @@ def test_debug_shows_the_traceback(table):
 
 
 def test_what_nobody_foresaw_is_one_line_too(table, monkeypatch):
-    def fail(*_):
+    def fail(*_, **__):
         raise ZeroDivisionError("division\nby zero")
 
-    monkeypatch.setattr("clearwood.cli.tables.read_table", fail)
+    monkeypatch.setattr("clearwood.cli.tables.reading.read_table", fail)
     assert failed(simplify(table), "ZeroDivisionError: division by zero", "--debug")
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="limits are those of Unix")
+def test_a_full_disk_names_the_file(table, tmp_path):
+    """As a limit on the size of files, which fails in the same place."""
+    rules, out = tmp_path / "rules.json", tmp_path / "said.csv"
+    RuleSum(
+        (Rule((Interval(0, low=1.0),), 2.0),),
+        Rule((), 10.0),
+        FeatureSpace.numeric(1, ["dose"]),
+    ).save(rules)
+    done = command("predict", rules, table, "--out", out, most_bytes=1000)
+    assert done.returncode == 1
+    assert (
+        done.stderr == f"clearwood: error: Cannot write {str(out)!r}: File too large.\n"
+    )
+    assert not out.exists()
+
+
+def test_names_of_files_are_printed_safely(table, tmp_path):
+    name = "a\x1b[2Jb.json"
+    path = tmp_path / name
+    path.write_text("{}")
+    for done in (run("check", path), run("predict", path, table)):
+        assert done.exit_code == 1
+        assert "a\\x1b[2Jb.json" in done.output
+        assert "\x1b" not in done.output
+    wrote = simplify(table, "--out", tmp_path / f"x{name}", "--max-rules", 2)
+    assert wrote.exit_code == 0
+    assert "\x1b" not in wrote.stderr
+    with pytest.raises(InputError) as refused:
+        RuleSet.load(tmp_path / "absent" / name)
+    assert "\x1b" not in str(refused.value)
+
+
 def test_an_interrupt_is_exit_130(table, monkeypatch):
-    def interrupt(*_):
+    def interrupt(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("clearwood.cli.tables.read_table", interrupt)
+    monkeypatch.setattr("clearwood.cli.tables.reading.read_table", interrupt)
     result = simplify(table)
     assert result.exit_code == 130
     assert result.stderr == "clearwood: interrupted\n"
@@ -465,12 +502,19 @@ def test_a_real_ctrl_c_ends_in_one_line(frame, tmp_path):
     assert not out.exists()
 
 
-def command(*arguments):
+def command(*arguments, most_bytes=None):
+    def limited():
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_FSIZE, (most_bytes, most_bytes))
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+
     return subprocess.run(
         [sys.executable, "-m", "clearwood", *map(str, arguments)],
         capture_output=True,
         text=True,
         timeout=300,
+        preexec_fn=limited if most_bytes else None,
     )
 
 

@@ -239,3 +239,21 @@ def test_a_rule_list_of_a_model_file(xgboost_file, table, tmp_path):
     assert "then ill" in page.read_text(encoding="utf-8")
     wrong = run(*command, "--restarts", 3)
     assert wrong.exit_code == 2 and "--restarts is for --method fab" in wrong.stderr
+
+
+@pytest.mark.parametrize("verb", ["simplify", "compare"])
+def test_classes_in_the_wrong_order_are_spoken_of(xgboost_file, table, tmp_path, verb):
+    frame = pd.read_csv(table)
+    frame["ill"] = np.where(frame["ill"] == 1, "yes", "no")
+    frame.to_csv(table, index=False)
+    page = tmp_path / "page.html"
+    own = ("--methods", "tree", "--cv", 2, "--refits", 0) if verb == "compare" else ()
+    command = (verb, xgboost_file, table, "--target", "ill", "--max-rules", 2, *own)
+    wrong = run(*command, "--classes", "yes,no", "--report", page)
+    assert wrong.exit_code == 0, wrong.output
+    assert "but in 0.0% if its classes are, in this order, no, yes" in wrong.stderr
+    assert "say --classes no,yes" in wrong.stderr
+    if verb == "simplify":
+        assert "say --classes no,yes" in page.read_text(encoding="utf-8")
+    right = run(*command, "--classes", "no,yes")
+    assert "warning" not in right.stderr

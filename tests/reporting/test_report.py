@@ -3,8 +3,10 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
+from markupsafe import Markup
 from sklearn.ensemble import RandomForestClassifier
 from tests._html.hostile import HOSTILE, tags_of
+from tests.reporting.frontiers import small_frontier
 from tests.reporting.results import (
     ROWS,
     Result,
@@ -162,6 +164,25 @@ def test_an_existing_file_is_left_alone(tmp_path):
     report(numbers_rules(), path, overwrite=True)
     assert path.read_text() != "mine"
     assert [p.name for p in tmp_path.iterdir()] == ["report.html"]
+
+
+def test_a_title_is_text_whatever_it_claims_to_be(tmp_path):
+    title = Markup("<img src=x onerror=alert(1)>\x1b[2J")
+    for result in (classes_rules(), small_frontier()):
+        page = page_of(tmp_path, result, title=title)
+        assert "<img" not in page and "&lt;img src=x" in page
+        assert "\x1b" not in page
+
+
+def test_what_speaks_against_the_rules_stands_above_them(tmp_path):
+    rules = classes_rules()
+    assert 'class="warning"' not in page_of(tmp_path, rules)
+    doubted = rules.with_about(method="list", warning="No rule ever says <b>.")
+    page = page_of(tmp_path, doubted)
+    assert "No rule ever says &lt;b&gt;." in page
+    assert page.index('class="warning"') < page.index('id="rules"')
+    # Said once, not among the settings again.
+    assert page.count("No rule ever says") == 1 and "list" in page
 
 
 def test_a_failed_write_leaves_nothing_behind(tmp_path, monkeypatch):

@@ -419,3 +419,15 @@ def test_a_change_names_the_rule_that_decides_all_along():
     )
     text = str(rules.explain([36.9]))
     assert "above 37.5 (at most 40) would say ill (rule 1)" in text
+
+
+def test_values_too_far_apart_for_a_float64_have_no_distance():
+    rules = RuleList(
+        (Rule((Interval(0, high=-1.7e308),), 1.0), Rule((Interval(0, high=9.0),), 2.0)),
+        Rule((), 0.0),
+        FeatureSpace.numeric(1),
+    )
+    told = rules.explain([1.7e308])
+    assert "inf" not in str(told)
+    assert told.tried[0].failed[0].distance is None
+    assert told.tried[1].failed[0].distance == 1.7e308

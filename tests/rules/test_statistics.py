@@ -11,6 +11,8 @@ from tests._html.hostile import tags_of
 from clearwood._features import FeatureSpace
 from clearwood.exceptions import InputError
 from clearwood.rules import Interval, Rule, RuleList, RuleSet
+from clearwood.rules.displays.rule_lines import lines_of
+from clearwood.rules.rule import statistics_text
 from clearwood.rules.statistics import mean_interval, share_interval
 
 CLASSES = ("well", "ill", "dead")
@@ -118,6 +120,34 @@ def test_unequal_weights_count_as_fewer_rows():
     error = np.sqrt(np.average((values - mean) ** 2, weights=weight) / 2)
     half = stats.t(2).ppf(0.975) * error
     assert mean_interval(values, weight) == pytest.approx((mean - half, mean + half))
+
+
+def test_rows_are_counted_and_weighed():
+    X, weight = [[1.0], [2.0], [6.0], [7.0]], [10.0, 0.0, 2.5, 0.5]
+    rules = RuleList(
+        (Rule((Interval(0, high=6.5),), 1.0), Rule((Interval(0, low=5.0),), 2.0)),
+        Rule((), 3.0),
+        FeatureSpace.numeric(1),
+    ).described_on(X, sample_weight=weight)
+    # A row without weight is none.
+    first, second = rules.rules
+    assert (first.rows, first.rows_caught, first.support) == (2, 2, 12.5)
+    assert (second.rows, second.rows_caught) == (2, 1)
+    assert (second.support, second.caught) == (3.0, 0.5)
+    assert (rules.n_rows, rules.total_weight) == (3, 13.0)
+    assert str(rules) == (
+        "1. if x0 <= 6.5\n   then 1  (2 rows, weight 12.5)\n"
+        "2. if x0 > 5\n   then 2  (decides 1 of 2 rows, weight 0.5 of 3)\n"
+        "3. otherwise 3  (0 rows)"
+    )
+    assert ">weight 0.5 of 3</span>" in rules._repr_html_()
+    shares = [(line.caught, line.matching) for line in lines_of(rules)]
+    assert shares == [(2 / 3, 2 / 3), (1 / 3, 2 / 3), (0.0, 0.0)]
+
+
+def test_a_million_rows_are_told_to_the_row():
+    rule = Rule((), 0.0, support=1234567.0, caught=1234567.0)
+    assert statistics_text(rule)[0] == "1234567 rows"
 
 
 def test_few_rows():

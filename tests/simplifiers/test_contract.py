@@ -9,6 +9,10 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.ensemble import (
+    HistGradientBoostingClassifier,
+    HistGradientBoostingRegressor,
+)
 from sklearn.linear_model import LinearRegression
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from tests.estimators import SIMPLIFIERS, asked, each, same, says
@@ -108,6 +112,102 @@ def test_rules_count_the_rows_that_they_catch(case):
         ]
 
 
+def weighted(case, scale=1.0):
+    """Fitted with weights in 32nds, of which sums are exact; and which."""
+    X, y = case.data()
+    weight = scale * (1 + np.arange(len(y)) % 97) / 32
+    found = case.made(case.forest()).fit(X, y, sample_weight=weight)
+    return found, weight
+
+
+@each(SIMPLIFIERS)
+def test_rows_are_counted_and_their_weight_stands_beside(case):
+    X, _ = case.data()
+    found, weight = weighted(case)
+    rules = found.rules_
+    matches, part = rules.matches(X), rules.takes_part(rules.features.encode(X))
+    for i, rule in enumerate(rules):
+        if rule.conditions:
+            assert rule.rows == matches[:, i].sum()
+            assert rule.support == weight[matches[:, i]].sum()
+        assert rule.rows_caught == part[:, i].sum()
+        assert rule.caught == weight[part[:, i]].sum()
+    assert (rules.n_rows, rules.total_weight) == (len(X), weight.sum())
+    rule = rules.rules[0]
+    # It decides all that it holds; the others may not.
+    rows, weighing = f"{rule.rows} rows, ", f"weight {rule.support:.6g}"
+    assert rows + weighing in str(rules).replace("\n     ", " ")
+    assert f">{weighing}</span>" in rules._repr_html_()
+    assert f"& {rule.rows}, {weighing}" in rules.to_latex()
+    assert cw.RuleSet.from_json(rules.to_json()) == rules
+    without = json.loads(rules.to_json())
+    for line in (*without["rules"], without["otherwise"]):
+        del line["rows"], line["rows_caught"]
+    before = cw.RuleSet.from_json(json.dumps(without))
+    assert before.rules[0].rows == rule.support
+
+
+@each(SIMPLIFIERS)
+def test_rows_without_weights_are_their_own_weight(case):
+    for rule in case.fitted().rules_:
+        assert (rule.rows, rule.rows_caught) == (rule.support, rule.caught)
+    assert '"rows"' not in case.fitted().rules_.to_json()
+
+
+@each(SIMPLIFIERS)
+def test_the_unit_of_weights_does_not_matter(case):
+    if "FAB" in case.make.__name__:
+        pytest.skip("Its criterion asks how many rows the weights stand for.")
+    X, _ = case.data()
+    found = weighted(case)[0].rules_
+    for power in (-300, 1, 300):
+        other = weighted(case, 2.0**power)[0].rules_
+        assert [r.conditions for r in other] == [r.conditions for r in found]
+        assert other.rules[0].support == 2.0**power * found.rules[0].support
+        np.testing.assert_array_equal(other.predict(X), found.predict(X))
+
+
+@each(SIMPLIFIERS)
+@pytest.mark.parametrize("largest", [1e-150, 1e150])
+def test_weights_that_cannot_be_summed_are_refused(case, largest):
+    X, y = case.data()
+    with pytest.raises(InputError, match="largest sample_weight is 1e.150; expected"):
+        case.made(case.forest()).fit(X, y, sample_weight=np.full(len(y), largest))
+
+
+@each(SIMPLIFIERS)
+def test_min_rows_are_rows_whatever_they_weigh(case):
+    X, y = case.data()
+    least, weight = len(y) // 8, np.full(len(y), 1e3)
+    found = case.made(case.forest(), min_rows=least)
+    for rules in sizes(found.fit(X, y, sample_weight=weight)).values():
+        assert all(rule.rows_caught >= least for rule in rules.rules)
+
+
+# Of scikit-learn, which takes means of neighbours.
+@pytest.mark.filterwarnings("ignore:overflow encountered:RuntimeWarning")
+@each(SIMPLIFIERS)
+@pytest.mark.parametrize("largest", [1.7e308, 1e-310])
+def test_numbers_near_the_ends_of_float64(case, largest):
+    X, y = case.data()
+    # Numbers of both signs, whose means scikit-learn can take.
+    X = X - X.median()
+    X = X / np.abs(X).max() * largest
+    boosting = HistGradientBoostingRegressor, HistGradientBoostingClassifier
+    model = boosting[case.classifies](max_iter=10, random_state=0)
+    rules = case.made(model).fit(X, y).rules_
+    assert rules.n_rows == len(X) and len(set(rules.predict(X).tolist())) > 1
+    aloud = [read_aloud(json.loads(rules.to_json()), r) for r in X.to_dict("records")]
+    found = rules.predict_proba(X) if case.classifies else rules.predict(X)
+    np.testing.assert_allclose(found, aloud, rtol=1e-12)
+    told = rules.explain(X.iloc[0])
+    for change in told.changes:
+        changed = X.iloc[0].to_dict() | dict(zip(change.features, change.values))
+        assert rules.predict([list(changed.values())])[0] == change.prediction
+    for export in (str, cw.RuleSet.to_python, cw.RuleSet.to_sql, cw.RuleSet.to_latex):
+        assert export(rules)
+
+
 @each(SIMPLIFIERS)
 def test_progress_is_shown_where_it_is_asked_for(case, capsys):
     quiet = case.fitted(n_rules="auto")
@@ -182,6 +282,8 @@ def test_no_rule_catches_fewer_than_min_rows(case):
     assert case.fitted(min_rows=1000).rules_.n_rules == 1
 
 
+# As if the forest's two classes were in the wrong order.
+@pytest.mark.filterwarnings("ignore::clearwood.exceptions.ClassOrderWarning")
 @each(SIMPLIFIERS)
 def test_labels_are_followed_where_they_are_the_target(case):
     """A forest that is wrong about half of the rows, which its cuts tell apart."""

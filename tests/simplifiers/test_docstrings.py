@@ -18,8 +18,7 @@ CORE = {
     "boosting.",
     "n_rules": "Lines printed at most",
     "max_rules": "Most lines printed",
-    "min_rows": "Fewest training rows that a rule catches, each counted with its "
-    "weight but no less than once",
+    "min_rows": "Fewest training rows that a rule catches, whatever they weigh",
     "target": "What the rules are fitted to: what the ensemble predicts "
     "(probabilities, or values), so that they explain the model; or the labels",
     "forbidden": "Names, or positions among the columns, of features that no rule may "

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import importlib
 import threading
 import types
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -150,8 +152,9 @@ def _text(code: types.CodeType) -> str:
 
 
 def _compile(function: Callable[..., Any]) -> Callable[..., Any]:
-    import numba
-
+    # In a thread, where no Ctrl-C comes: Numba half loaded does not load again.
+    with ThreadPoolExecutor(1) as thread:
+        numba = thread.submit(importlib.import_module, "numba").result()
     options: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
     try:
         return numba.njit(cache=True, **options)(function)

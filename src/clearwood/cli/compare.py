@@ -59,6 +59,8 @@ from clearwood.simplifiers import METHODS
     help="Seconds for one method, after which it is stopped.",
 )
 @shared.drop
+@shared.categories
+@shared.na
 @shared.task
 @click.option(
     "--best",

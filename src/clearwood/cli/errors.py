@@ -11,6 +11,8 @@ from typing import Any
 
 import click
 
+from clearwood.exceptions import ClearwoodError, InterruptedFitWarning, safe_text
+
 FAILED, INTERRUPTED = 1, 130
 
 
@@ -46,13 +48,13 @@ def one_line(error: Exception) -> str:
     >>> one_line(ZeroDivisionError("division by zero"))
     'unexpected ZeroDivisionError: division by zero (--debug shows where)'
     """
-    from clearwood.exceptions import ClearwoodError
-
-    text = " ".join(str(error).split())
+    text = safe_text(" ".join(str(error).split()))
     if isinstance(error, ClearwoodError):
         return text
     if isinstance(error, OSError) and error.strerror:
-        return f"{error.filename}: {error.strerror}"
+        if error.filename is None:
+            return f"{error.strerror} (--debug shows where)"
+        return safe_text(f"{error.filename}: {error.strerror}")
     return f"unexpected {type(error).__name__}: {text} (--debug shows where)"
 
 
@@ -72,8 +74,6 @@ def plain_warnings(
     done: whoever stops a command wants no files from it. With ``ends=False`` the
     command goes on with what is done, and is told of it.
     """
-    from clearwood.exceptions import InterruptedFitWarning
-
     found = Caught()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("default")
@@ -82,9 +82,11 @@ def plain_warnings(
             yield found
         except InterruptedFitWarning:
             raise KeyboardInterrupt from None
+        finally:
+            # An error may follow from what was warned of.
+            for text in dict.fromkeys(" ".join(str(w.message).split()) for w in caught):
+                say(f"warning: {text}")
     found.interrupted = any(w.category is InterruptedFitWarning for w in caught)
-    for text in dict.fromkeys(" ".join(str(w.message).split()) for w in caught):
-        say(f"warning: {text}")
 
 
 def speaker(quiet: bool) -> Callable[[str], None]:
@@ -92,7 +94,7 @@ def speaker(quiet: bool) -> Callable[[str], None]:
 
     def say(text: str) -> None:
         if not quiet:
-            click.echo(f"clearwood: {text}", err=True)
+            click.echo(f"clearwood: {safe_text(text)}", err=True)
 
     return say
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from clearwood.cli import options as shared
 from clearwood.cli.errors import debug_option, plain_warnings, speaker
 
 
@@ -14,28 +15,36 @@ from clearwood.cli.errors import debug_option, plain_warnings, speaker
 @click.argument("data", type=click.Path(exists=True, dir_okay=False))
 @click.option("--row", type=click.IntRange(min=1), help="Only this row, from 1.")
 @click.option("--fixed", default="", help="Features that cannot change: age,sex.")
+@shared.na
 @click.option("--json", "as_json", is_flag=True, help="JSON instead of text.")
 @debug_option
-def explain(rules: str, data: str, row: int | None, fixed: str, as_json: bool) -> None:
+def explain(
+    rules: str,
+    data: str,
+    row: int | None,
+    fixed: str,
+    na: tuple[str, ...],
+    as_json: bool,
+) -> None:
     """Explain what the RULES of a file say of the rows of DATA (CSV or Parquet).
 
     For every row: the rule that decides and how the row meets it, the rules before it
     and the conditions that fail, and the smallest changes of one feature, or of two,
     with which the rules would say something else.
     """
-    from clearwood.cli.tables import read_table_of
+    from clearwood.cli.tables.reading import read_table_of
     from clearwood.exceptions import InputError
     from clearwood.rules import RuleSet
     from clearwood.rules.explain import explain as explain_rows
 
     rule_set = RuleSet.load(rules)
-    frame = read_table_of(rule_set.features, data)
-    if row is not None and row > len(frame):
-        raise InputError(f"--row is {row}, but {data} has {len(frame)} row(s).")
-    first = 1 if row is None else row
-    if row is not None:
-        frame = frame.iloc[row - 1 : row]
-    with plain_warnings(speaker(False)):
+    with plain_warnings(speaker(quiet=False)):
+        frame = read_table_of(rule_set.features, data, missing=na)
+        if row is not None and row > len(frame):
+            raise InputError(f"--row is {row}, but {data} has {len(frame)} row(s).")
+        first = 1 if row is None else row
+        if row is not None:
+            frame = frame.iloc[row - 1 : row]
         told = explain_rows(rule_set, frame, fixed=_names(fixed))
     rows = list(enumerate(told if isinstance(told, list) else [told], start=first))
     if as_json:

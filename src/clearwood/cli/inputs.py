@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from clearwood.cli import options as known
+from clearwood.cli.errors import plain_warnings
 
 
 def check_files(verb: str, files: tuple[str, ...], options: dict[str, Any]) -> None:
@@ -17,8 +18,11 @@ def check_files(verb: str, files: tuple[str, ...], options: dict[str, Any]) -> N
             "model.json data.csv', or one table and --train "
             f"{{{','.join(known.MODELS)}}}."
         )
-    if options["drop"] and not options["train"]:
-        raise click.UsageError("--drop is for --train; a model finds its own columns.")
+    for name in ("drop", "categories"):
+        if options[name] and not options["train"]:
+            raise click.UsageError(
+                f"--{name} is for --train; a model finds its own columns."
+            )
     if options["classes"] and options["train"]:
         raise click.UsageError("--classes names the classes of a model file.")
 
@@ -32,10 +36,17 @@ def read_training_table(
     -------
     Labelled
     """
-    from clearwood.cli.tables import drop_columns, read_table, split_target
+    from clearwood.cli.tables.reading import read_table
+    from clearwood.cli.tables.target import split_target
     from clearwood.cli.train import prepare
 
-    frame = drop_columns(read_table(data), known.names(options["drop"]))
+    with plain_warnings(say):
+        frame = read_table(
+            data,
+            drop=known.names(options["drop"]),
+            categories=known.names(options["categories"]),
+            missing=options["na"],
+        )
     table = split_target(frame, options["target"], options["task"])
     if options["task"] == "auto":
         other = {"classification": "regression", "regression": "classification"}
@@ -56,7 +67,8 @@ def read_model_and_table(
     ensemble : TreeEnsemble
     table : Labelled
     """
-    from clearwood.cli.tables import read_table_of, split_target
+    from clearwood.cli.tables.reading import read_table_of
+    from clearwood.cli.tables.target import split_target
     from clearwood.ensembles import read_ensemble
     from clearwood.exceptions import InputError
 
@@ -65,8 +77,16 @@ def read_model_and_table(
         raise InputError(f"{path} is for {ensemble.task}, not for {options['task']}.")
     for note in ensemble.notes:
         say(f"note: {note}")
-    frame = read_table_of(ensemble.features, data)
-    table = split_target(frame, options["target"], ensemble.task)
+    target = options["target"]
+    with plain_warnings(say):
+        frame = read_table_of(
+            ensemble.features,
+            data,
+            missing=options["na"],
+            target=target,
+            task=ensemble.task,
+        )
+    table = split_target(frame, target, ensemble.task)
     if options["classes"]:
         # As the table writes them: 1 where its labels are numbers, "1" where texts.
         written = {str(label): label for label in set(table.y.tolist())}

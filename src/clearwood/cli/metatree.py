@@ -17,6 +17,8 @@ from clearwood.cli.outputs import write_rules
 @shared.target
 @shared.task
 @shared.drop
+@shared.categories
+@shared.na
 @click.option(
     "--depth", type=click.IntRange(min=1), help="Most questions in a row; no limit."
 )

@@ -42,6 +42,18 @@ max_rules = click.option(
 drop = click.option(
     "--drop", help="Columns to leave out before training: --drop id,name"
 )
+na = click.option(
+    "--na",
+    multiple=True,
+    metavar="CELL",
+    help="Cells of a CSV file that are missing, besides empty ones; may be repeated: "
+    "--na NA --na -999. In columns of numbers NA, NaN, null, None and the like are "
+    "missing anyway; in columns of text they are values.",
+)
+categories = click.option(
+    "--categories",
+    help="Columns of categories, also where they hold numbers: --categories zip,code",
+)
 task = click.option(
     "--task",
     type=click.Choice(["auto", "classification", "regression"]),

@@ -6,17 +6,26 @@ from typing import Any
 
 import click
 
+from clearwood.cli import options as shared
 from clearwood.cli.errors import check_outputs, debug_option, plain_warnings, speaker
 
 
 @click.command(short_help="Apply rules from a file to a table.")
 @click.argument("rules", type=click.Path(exists=True, dir_okay=False))
 @click.argument("data", type=click.Path(exists=True, dir_okay=False))
+@shared.na
 @click.option("--out", type=click.Path(), help="Write to this CSV file.")
 @click.option("--force", is_flag=True, help="Overwrite a file that exists.")
 @click.option("--json", "as_json", is_flag=True, help="JSON instead of CSV.")
 @debug_option
-def predict(rules: str, data: str, out: str | None, force: bool, as_json: bool) -> None:
+def predict(
+    rules: str,
+    data: str,
+    na: tuple[str, ...],
+    out: str | None,
+    force: bool,
+    as_json: bool,
+) -> None:
     """Apply the RULES of a file to every row of DATA (CSV or Parquet).
 
     Each line of the result has the number of the data row, counted from 1, the
@@ -27,12 +36,12 @@ def predict(rules: str, data: str, out: str | None, force: bool, as_json: bool) 
     check_outputs([out], [rules, data], force)
 
     from clearwood._files import write_text
-    from clearwood.cli.tables import read_table_of
+    from clearwood.cli.tables.reading import read_table_of
     from clearwood.rules import RuleSet
 
     rule_set = RuleSet.load(rules)
-    frame = read_table_of(rule_set.features, data)
-    with plain_warnings(speaker(False)):
+    with plain_warnings(speaker(quiet=False)):
+        frame = read_table_of(rule_set.features, data, missing=na)
         records = _records(rule_set, frame)
     text = _as_json(records) if as_json else _as_csv(rule_set, records)
     if out:

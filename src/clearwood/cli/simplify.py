@@ -78,6 +78,8 @@ from clearwood.simplifiers import METHODS
     help="all: a question that many trees ask counts more.",
 )
 @shared.drop
+@shared.categories
+@shared.na
 @click.option("--forbid", help="Columns that no rule may ask: --forbid sex,age")
 @click.option(
     "--increasing",

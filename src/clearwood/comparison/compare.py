@@ -44,6 +44,7 @@ from clearwood.comparison.scores import (
 from clearwood.ensembles.read import needs_fit
 from clearwood.exceptions import InputError, InterruptedFitWarning
 from clearwood.simplifiers import METHODS
+from clearwood.simplifiers._common.doubts import warn_of_class_order
 
 
 @warned_once()
@@ -152,7 +153,10 @@ def compare(
     else:
         models = fitted_as_in(model, fitted, X, y)
     ensemble = models.ensembles[-1]
-    ensemble.encode(X)  # Said here once; warnings of the workers are not shown.
+    # Of unknown categories it is said here once; the workers' warnings are not shown.
+    encoded = ensemble.encode(X)
+    if is_class and not refitted:
+        warn_of_class_order(ensemble, encoded, y, weight)
     problem = Problem(
         X,
         y,

@@ -20,6 +20,7 @@ from clearwood.comparison.folds import (
 )
 from clearwood.comparison.peers import PEERS, fit_peer
 from clearwood.exceptions import (
+    ClassOrderWarning,
     ClearwoodError,
     PoorFidelityWarning,
     UnknownCategoriesWarning,
@@ -89,7 +90,8 @@ def _fit_ours(problem: Problem, job: Job, part: Part) -> list[SizedAnswer]:
     estimator.fit(problem.X, y, sample_weight=part.weight)
     found = [estimator.rules_] if job.method in ONE_BY_ONE else estimator.path_
     # Those of a path do not say where they come from.
-    about = estimator.rules_.about
+    about = {**estimator.rules_.about}
+    about.pop("warning", None)  # True of the largest.
     found = [rules.with_about(**about).with_target(problem.target) for rules in found]
     return _answers(problem, job, part, found)
 
@@ -177,6 +179,7 @@ def do_job(problem: Problem, job: Job) -> Reply:
         # are the same in all fits.
         warnings.simplefilter("ignore", PoorFidelityWarning)
         warnings.simplefilter("ignore", UnknownCategoriesWarning)
+        warnings.simplefilter("ignore", ClassOrderWarning)
         try:
             answers = fit_job(problem, job)
         except Exception as error:

@@ -18,6 +18,7 @@ from clearwood.comparison.folds import bootstrap_weight
 from clearwood.comparison.scores import pairwise_agreement
 from clearwood.ensembles.read import needs_fit
 from clearwood.exceptions import (
+    ClassOrderWarning,
     InputError,
     InterruptedFitWarning,
     PoorFidelityWarning,
@@ -313,6 +314,7 @@ def _run(
         # What is true of every sample was said when the rules were first found.
         warnings.simplefilter("ignore", PoorFidelityWarning)
         warnings.simplefilter("ignore", UnknownCategoriesWarning)
+        warnings.simplefilter("ignore", ClassOrderWarning)
         try:
             finished = parallel(delayed(refit)(g) for g in generators)
             for found in progress(finished, len(generators), "refits", verbose):

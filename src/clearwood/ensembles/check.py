@@ -71,10 +71,11 @@ class ModelCheck:
 
     def __str__(self) -> str:
         """Facts, one a line, and what is unusual."""
+        name = printable(self.name)
         if self.problem is not None:
-            return f"{self.name}: NOT SOUND\n{_wrapped(self.problem, '  ')}"
+            return f"{name}: NOT SOUND\n{_wrapped(self.problem, '  ')}"
         width = max(map(len, self.facts))
-        lines = [f"{self.name}: sound"]
+        lines = [f"{name}: sound"]
         lines += [f"  {key:{width}}  {_words(v)}" for key, v in self.facts.items()]
         lines += ["unusual:"] if self.notes else ["nothing unusual"]
         return "\n".join(lines + [_wrapped(note, "  - ") for note in self.notes])

@@ -81,6 +81,10 @@ def to_archive(
         features = tree.structure.coder.features
         arrays = structure_to_arrays(tree.structure)
         arrays |= {"own": tree.own, "g": tree.g}
+        # Without weights, statistics hold the number of rows.
+        weight = tree.model.weight_of(tree.own)
+        if tree.rows is not None and (weight != tree.rows).any():
+            document["has_rows"], arrays["rows"] = True, tree.rows
     else:
         forest = estimator._forest
         e, features = forest.ensemble, forest.ensemble.features
@@ -163,7 +167,9 @@ def from_archive(top: Place, array: Callable[..., np.ndarray]) -> Any:
     if not ((g >= 0) & (g <= 1)).all():
         raise ModelFormatError("g: expected probabilities.")
     if kind.startswith("MetaTree"):
-        estimator = _load_tree(KINDS[kind], features, leaf, own, g, array)
+        has_rows = "has_rows" in top and top["has_rows"].flag()
+        parts = features, leaf, own, g, array, has_rows
+        estimator = _load_tree(KINDS[kind], *parts)
     else:
         estimator = _load_forest(KINDS[kind], top, features, leaf, own, g, array)
     estimator.leaf_, estimator.n_features_in_ = leaf, features.n_features
@@ -185,14 +191,18 @@ def from_archive(top: Place, array: Callable[..., np.ndarray]) -> Any:
 
 
 def _load_tree(
-    kind: Any, features: Any, leaf: Any, own: Any, g: Any, array: Any
+    kind: Any, features: Any, leaf: Any, own: Any, g: Any, array: Any, has_rows: bool
 ) -> Any:
     structure = read_structure(features, array)
     if len(own) != structure.n_nodes or g[structure.is_leaf].any():
         raise ModelFormatError("own, g: do not fit the nodes.")
     estimator = kind(structure, leaf=leaf, g=g)
     estimator.meta_tree_ = MetaTree(structure, leaf, g)
-    estimator.meta_tree_.own = own
+    rows = array("rows", "i", len(own)) if has_rows else leaf.weight_of(own)
+    if (rows < 0).any():
+        raise ModelFormatError("rows: expected numbers of at least 0.")
+    counts = (rows == np.rint(rows)).all() and rows.max() <= 2**53
+    estimator.meta_tree_.put(own, rows.astype(np.int64) if counts else None)
     return estimator
 
 

@@ -44,7 +44,7 @@ def summarize_frontier(frontier: Frontier, *, title: str | None = None) -> dict:
     for number, point in enumerate(points):
         point["is_shown"] = number == shown
     return {
-        "title": title or f"How many rules for {printable(frontier.model)}?",
+        "title": printable(str(title or f"How many rules for {frontier.model}?")),
         "version": __version__,
         "is_class": frontier.task == "classification",
         "unit": _unit(frontier),

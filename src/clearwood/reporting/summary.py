@@ -85,10 +85,10 @@ def summarize(
     Returns
     -------
     dict
-        Keys ``title``, ``version``, ``target``, ``facts``, ``rules``, ``scores``,
-        ``failures``, ``path``, ``history``, ``settings``, and the name of every
-        family's section; ``scores`` and ``failures`` are None where no rows (or no
-        teacher) were given, the others where ``result`` holds none.
+        Keys ``title``, ``version``, ``target``, ``facts``, ``warning``, ``rules``,
+        ``scores``, ``failures``, ``path``, ``history``, ``settings``, and the name of
+        every family's section; ``scores`` and ``failures`` are None where no rows (or
+        no teacher) were given, the others where ``result`` holds none.
 
     Examples
     --------
@@ -120,10 +120,12 @@ def summarize(
     if table is not None and table.taught is not None:
         failures = summarize_failures(rules, table, table.taught)
     return {
-        "title": title or f"Rules for {printable(rules.target)}",
+        # As text, even where it claims to be HTML.
+        "title": printable(str(title or f"Rules for {rules.target}")),
         "version": __version__,
         "target": printable(rules.target),
         "facts": _facts(rules, teacher, ensemble),
+        "warning": rules.about.get("warning"),
         "rules": summarize_rules(rules),
         "last_line": IN_WORDS[type(rules)][0],
         "rows_note": IN_WORDS[type(rules)][1],
@@ -178,7 +180,9 @@ def _facts(
         task = "regression"
     facts.append(("Task", task))
     if not math.isnan(rules.n_rows):
-        facts.append(("Rules learnt from", f"{rules.n_rows:,.6g} rows"))
+        weight = f", weight {rules.total_weight:,.6g}"
+        weighing = weight if rules.total_weight != rules.n_rows else ""
+        facts.append(("Rules learnt from", f"{rules.n_rows:,.0f} rows{weighing}"))
     return facts
 
 
@@ -238,7 +242,8 @@ def _size(ensemble: TreeEnsemble | None, name: str) -> int | None:
 
 def _settings(result: Any, rules: RuleSet) -> list[tuple[str, str]]:
     if isinstance(result, RuleSet):
-        return [(name, str(rules.about[name])) for name in rules.about]
+        about = {k: str(v) for k, v in rules.about.items() if k != "warning"}
+        return list(about.items())
     settings = result.get_params(deep=False)
     return [(name, setting_text(settings[name])) for name in sorted(settings)]
 

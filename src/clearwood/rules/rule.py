@@ -34,9 +34,11 @@ class Rule:
         Class probabilities in the order of the rule set's ``classes``; empty in
         regression.
     support : float
-        Training rows (or their weight) that satisfy the conditions.
+        Weight of the training rows that satisfy the conditions: their number, where no
+        weights were given. All that follows is weighted too, but for ``rows`` and
+        ``rows_caught``.
     caught : float
-        Those of them that no earlier rule catches.
+        Weight of those of them that no earlier rule catches.
     agreement : float
         How far the teacher agrees on the rule's support. Classification: share
         of rows to which the teacher gives the same class. Regression: one minus
@@ -61,9 +63,9 @@ class Rule:
         The interval does not know that the rule was searched for on these rows, so
         there it is too narrow: see :meth:`RuleSet.described_on`.
     disagreement : float
-        Classification: rows (or their weight) among the caught to which the teacher
-        gives another class. Regression: root of the mean squared difference from
-        the teacher on the caught rows.
+        Classification: weight of the rows among the caught to which the teacher gives
+        another class. Regression: root of the mean squared difference from the
+        teacher on the caught rows.
     instead : a class label, or None
         The class that the teacher gives most often where it disagrees.
     scores : tuple of float
@@ -71,6 +73,9 @@ class Rule:
         class. ``prediction`` is the class that gains most.
     weight : float
         Only in an average: how much the rule counts there.
+    rows, rows_caught : float
+        Numbers of the rows of which ``support`` and ``caught`` are the weight; the same
+        where nothing else is said.
     """
 
     conditions: tuple[Condition, ...]
@@ -89,6 +94,14 @@ class Rule:
     instead: Any = None
     scores: tuple[float, ...] = ()
     weight: float = 1.0
+    rows: float = float("nan")
+    rows_caught: float = float("nan")
+
+    def __post_init__(self) -> None:
+        if math.isnan(self.rows):
+            object.__setattr__(self, "rows", self.support)
+        if math.isnan(self.rows_caught):
+            object.__setattr__(self, "rows_caught", self.caught)
 
     def _key(self) -> tuple[Any, ...]:
         # An unknown statistic equals itself, which NaN does not.
@@ -175,7 +188,7 @@ def wrong_statistic(rule: Rule, is_class: bool, judged: bool) -> tuple[str, str]
         value = getattr(rule, name)
         if value is not None and value == value:
             return name, "nothing, as there is none of it here"
-    for name in ("support", "caught", "spread", "disagreement"):
+    for name in ("support", "caught", "rows", "rows_caught", "spread", "disagreement"):
         if getattr(rule, name) < 0:
             return name, "at least 0"
     for name in JUDGEMENTS[:6] if is_class else JUDGEMENTS[:2]:
@@ -183,6 +196,8 @@ def wrong_statistic(rule: Rule, is_class: bool, judged: bool) -> tuple[str, str]
             return name, "a share, from 0 to 1" if is_class else "at most 1"
     if _is_more(rule.caught, rule.support):
         return "caught", "at most the support"
+    if _is_more(rule.rows_caught, rule.rows):
+        return "rows_caught", "at most the rows"
     if is_class and _is_more(rule.disagreement, rule.caught):
         return "disagreement", "at most what is caught"
     if rule.low > rule.high:
@@ -270,9 +285,7 @@ def statistics_text(rule: Rule) -> list[str]:
     """
     if math.isnan(rule.support):
         return []
-    parts = [rows_text(rule.support)]
-    if rule.caught < rule.support:
-        parts = [f"decides {rule.caught:.6g} of {parts[0]}"]
+    parts = [rows_text(rule)]
     is_class = bool(rule.probabilities)
     labels_known = not math.isnan(rule.precision_caught)
     named = {"agreement": rule.agreement_caught, "precision": rule.precision_caught}
@@ -294,6 +307,31 @@ def interval_text(rule: Rule) -> str:
     return "" if math.isnan(rule.low) else f"[{rule.low:.3g}, {rule.high:.3g}]"
 
 
-def rows_text(rows: float) -> str:
-    """A number of rows, or their weight."""
-    return "1 row" if rows == 1 else f"{rows:.6g} rows"
+def rows_text(rule: Rule) -> str:
+    """How many rows satisfy a rule and how many it decides; and their weight.
+
+    Examples
+    --------
+    >>> rows_text(Rule((), 0.0, support=3.0, caught=3.0))
+    '3 rows'
+    >>> rows_text(Rule((), 0.0, support=5.0, caught=2.5, rows=2, rows_caught=1))
+    'decides 1 of 2 rows, weight 2.5 of 5'
+    """
+    rows, weight = count_text(rule.rows), weight_text(rule)
+    rows += " row" if rule.rows == 1 else " rows"
+    if rule.rows_caught < rule.rows:
+        rows = f"decides {count_text(rule.rows_caught)} of {rows}"
+    return f"{rows}, {weight}" if weight else rows
+
+
+def weight_text(rule: Rule) -> str:
+    """The weight of a rule's rows; empty where they weigh one each."""
+    if (rule.support, rule.caught) == (rule.rows, rule.rows_caught):
+        return ""
+    part = f"{rule.caught:.6g} of " if rule.rows_caught < rule.rows else ""
+    return f"weight {part}{rule.support:.6g}"
+
+
+def count_text(rows: float) -> str:
+    """A number of rows; files of before may hold a weight that is no whole number."""
+    return f"{rows:.0f}" if float(rows).is_integer() else f"{rows:.6g}"

@@ -92,6 +92,11 @@ class RuleList(RuleSet):
     @property
     def n_rows(self) -> float:
         """Rows that the statistics are of: each is decided by one line."""
+        return sum(rule.rows_caught for rule in self)
+
+    @property
+    def total_weight(self) -> float:
+        """Their weight."""
         return sum(rule.caught for rule in self)
 
     @property
@@ -129,6 +134,11 @@ class _AllThatHold(RuleSet):
     @property
     def n_rows(self) -> float:
         """Rows that the statistics are of: the last line holds in all of them."""
+        return self.otherwise.rows
+
+    @property
+    def total_weight(self) -> float:
+        """Their weight."""
         return self.otherwise.support
 
     def _added_up(self, encoded: np.ndarray, parts: np.ndarray) -> np.ndarray:
@@ -238,7 +248,7 @@ class RuleSum(_AllThatHold):
         """A line for what is added, one for where."""
         lines = [f"   {self.says(self.otherwise)}  always"]
         for number, rule in enumerate(self.rules, start=1):
-            rows = "" if math.isnan(rule.support) else f"  ({rows_text(rule.support)})"
+            rows = "" if math.isnan(rule.support) else f"  ({rows_text(rule)})"
             lines.append(f"{number}. {self.says(rule)}")
             lines.append(f"      if {rule.text(self.features)}{rows}")
         return lines

@@ -116,9 +116,7 @@ class RuleSet(Exportable, ABC):
         )
 
     def __hash__(self) -> int:
-        return hash(
-            (type(self), self.rules, self.otherwise, self.features, self.classes)
-        )
+        return hash((type(self), self.rules, self.otherwise, self.features))
 
     def __iter__(self):
         return iter((*self.rules, self.otherwise))
@@ -240,7 +238,12 @@ class RuleSet(Exportable, ABC):
     @property
     @abstractmethod
     def n_rows(self) -> float:
-        """Rows (or their weight) that the statistics are of; NaN where unknown."""
+        """Rows that the statistics are of; NaN where unknown."""
+
+    @property
+    @abstractmethod
+    def total_weight(self) -> float:
+        """The weight of these rows: their number, where no weights were given."""
 
     @property
     @abstractmethod

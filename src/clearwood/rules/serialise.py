@@ -45,6 +45,8 @@ STATISTICS = (
     "high",
     "disagreement",
 )
+ROWS = {"rows": "support", "rows_caught": "caught"}
+"""Numbers of rows, and the weight of the same rows."""
 
 
 def rules_to_json(rule_set: RuleSet) -> str:
@@ -92,8 +94,15 @@ def _rule_to_dict(rule: Rule, rule_set: RuleSet) -> dict[str, Any]:
         "scores": [float(s) for s in rule.scores],
         **({"weight": float(rule.weight)} if rule_set.has_weights else {}),
         **{k: float(v) if math.isfinite(v) else None for k, v in numbers.items()},
+        # Where rows have weights; else their number is the weight.
+        **{k: getattr(rule, k) for k, v in ROWS.items() if _differs(rule, k, v)},
         "instead": None if rule.instead is None else plain(rule.instead),
     }
+
+
+def _differs(rule: Rule, rows: str, weight: str) -> bool:
+    known = math.isfinite(getattr(rule, weight))
+    return known and getattr(rule, rows) != getattr(rule, weight)
 
 
 def _condition_to_dict(condition: Condition, features: FeatureSpace) -> dict[str, Any]:
@@ -241,7 +250,7 @@ def _known_features(features: FeatureSpace) -> Known:
 def _read_rule(place: Place, known: Known, classes: tuple, kind: type[RuleSet]) -> Rule:
     place.only(
         "conditions", "prediction", "probabilities", "scores", "instead", *STATISTICS,
-        *["weight"] * kind.has_weights,
+        *ROWS, *["weight"] * kind.has_weights,
     )  # fmt: skip
     asked = place["conditions"].items()
     conditions = tuple(_read_condition(p, known) for p in asked)
@@ -265,6 +274,7 @@ def _read_rule(place: Place, known: Known, classes: tuple, kind: type[RuleSet]) 
         name: math.nan if place[name].value is None else place[name].number()
         for name in STATISTICS
     }
+    statistics |= {name: place[name].number() for name in ROWS if name in place}
     rule = Rule(
         conditions, prediction, probabilities, scores=scores, instead=instead,
         weight=place["weight"].number() if kind.has_weights else 1.0, **statistics,

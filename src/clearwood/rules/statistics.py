@@ -50,11 +50,15 @@ def described(
     caught = rule_set.takes_part(encoded)
     # The last line has no conditions of its own.
     held = np.hstack([matches, caught[:, -1:]])
+    # A row without weight is none.
+    counts = weight > 0
     lines = []
     for i, rule in enumerate(rule_set):
         told = {
             "support": float(weight[held[:, i]].sum()),
             "caught": float(weight[caught[:, i]].sum()),
+            "rows": int(counts[held[:, i]].sum()),
+            "rows_caught": int(counts[caught[:, i]].sum()),
             **UNKNOWN,
         }
         if rule_set.lines_predict:

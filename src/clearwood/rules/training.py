@@ -101,10 +101,10 @@ class Training:
     def counts(self) -> np.ndarray:
         """How much each row counts towards the fewest that a rule must catch.
 
-        A row of weight 3 is three rows; small weights are rows all the same. Synthetic
-        rows do not count.
+        One, whatever its weight: a single row of a large weight is no evidence for a
+        rule. Synthetic rows do not count.
         """
-        return self.is_real * np.maximum(self.weight, 1.0)
+        return self.is_real.astype(np.float64)
 
     @cached_property
     def codes(self) -> np.ndarray:

@@ -173,8 +173,7 @@ class AdditiveRulesClassifier(ClassifiesByRules, _AdditiveRules):
         Most lines printed, ``otherwise`` included (here the constant); ``path_`` holds
         the sums of all sizes.
     min_rows : int, default=5
-        Fewest training rows that a rule catches, each counted with its weight but no
-        less than once.
+        Fewest training rows that a rule catches, whatever they weigh.
     target : {"ensemble", "labels"}, default="ensemble"
         What the rules are fitted to: what the ensemble predicts (probabilities, or
         values), so that they explain the model; or the labels.
@@ -210,6 +209,9 @@ class AdditiveRulesClassifier(ClassifiesByRules, _AdditiveRules):
         The fitted ensemble as it was handed in, or fitted here.
     bins_ : FeatureBins
         The bins on which the rules were found.
+    single_split_fidelity_ : float
+        How far a tree of one split follows what the rules were fitted to, on the
+        training rows: what rules have to beat.
     path_ : tuple of RuleSet
         The sums of all sizes, from the constant alone to the longest that pays.
     n_rules_ : int

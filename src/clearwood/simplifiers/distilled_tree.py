@@ -114,8 +114,7 @@ class DistilledTreeClassifier(ClassifiesByRules, _DistilledTree):
         Most lines printed, ``otherwise`` included: each is a leaf. ``path_`` holds the
         trees of all sizes.
     min_rows : int, default=5
-        Fewest training rows that a rule catches, each counted with its weight but no
-        less than once.
+        Fewest training rows that a rule catches, whatever they weigh.
     target : {"ensemble", "labels"}, default="ensemble"
         What the rules are fitted to: what the ensemble predicts (probabilities, or
         values), so that they explain the model; or the labels.
@@ -147,6 +146,9 @@ class DistilledTreeClassifier(ClassifiesByRules, _DistilledTree):
         The fitted ensemble as it was handed in, or fitted here.
     bins_ : FeatureBins
         The bins on which the rules were found.
+    single_split_fidelity_ : float
+        How far a tree of one split follows what the rules were fitted to, on the
+        training rows: what rules have to beat.
     tree_ : Tree
         The rules as a tree, which predicts the same.
     trees_ : tuple of Tree

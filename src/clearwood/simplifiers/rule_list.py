@@ -215,8 +215,7 @@ class RuleListClassifier(ClassifiesByRules, _RuleList):
         Most lines printed, ``otherwise`` included; ``path_`` holds the lists of all
         sizes.
     min_rows : int, default=5
-        Fewest training rows that a rule catches, each counted with its weight but no
-        less than once.
+        Fewest training rows that a rule catches, whatever they weigh.
     target : {"ensemble", "labels"}, default="ensemble"
         What the rules are fitted to: what the ensemble predicts (probabilities, or
         values), so that they explain the model; or the labels.
@@ -262,6 +261,9 @@ class RuleListClassifier(ClassifiesByRules, _RuleList):
         The fitted ensemble as it was handed in, or fitted here.
     bins_ : FeatureBins
         The bins on which the rules were found.
+    single_split_fidelity_ : float
+        How far a tree of one split follows what the rules were fitted to, on the
+        training rows: what rules have to beat.
     path_ : tuple of RuleSet
         The lists of all sizes, from ``otherwise`` alone to the longest that pays.
     n_rules_ : int

@@ -124,6 +124,7 @@ def test_numpy_codes_with_gaps(seed, missing):
     assert ensemble.features.categories[3] == (100.0, 101.0, 102.0)
 
 
+@pytest.mark.filterwarnings("ignore::clearwood.exceptions.UnknownCategoriesWarning")
 def test_categories_of_plain_text_columns_with_none():
     # To scikit-learn None is a category here; to us it is a missing value.
     data, target = table(1)

@@ -187,6 +187,7 @@ def test_labels_are_found_by_name(labels):
     assert_raw(ensemble, X.astype({"kind": object}), native)
 
 
+@pytest.mark.filterwarnings("ignore::clearwood.exceptions.UnknownCategoriesWarning")
 def test_an_unknown_label_goes_left_as_an_unnamed_category_does():
     X, y = frame(["oak", "ash", "fir"])
     ensemble = read_ensemble(categorical_model(X, y))

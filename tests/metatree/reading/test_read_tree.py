@@ -18,6 +18,7 @@ from tests.metatree.reading.cases import (
     values,
 )
 
+import clearwood as cw
 from clearwood import FeatureSpace, RuleSet
 from clearwood.exceptions import InputError
 from clearwood.metatree import (
@@ -330,3 +331,32 @@ def test_html_and_text_hold_the_same_numbers(case):
     for reached in re.findall(r"\[reached ([^,]*),", str(reader.map_tree_)):
         assert reached.replace("<", "&lt;").replace(">", "&gt;") in html
     assert json.loads(reader.rules_.to_json())
+
+
+def test_rows_are_counted_whatever_they_weigh(tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 2))
+    y = np.where(X[:, 0] > 0, "a", "b")
+    weight = rng.choice([0.0, 0.5, 28.0], 60)
+    n = int((weight > 0).sum())
+    model = cw.MetaTreeClassifier(random_state=0).fit(X, y, weight)
+    parts = model.rules_.takes_part(model.rules_.features.encode(X))
+    for rule, part in zip(model.rules_, parts.T):
+        assert rule.rows == rule.rows_caught == part[weight > 0].sum()
+        assert rule.support == weight[part].sum()
+    first = model.rules_.rules[0]
+    words = f"({first.rows:.0f} rows, weight {first.support:g}, precision"
+    assert words in str(model.map_tree_) and words in str(model.rules_)
+    assert f">weight {first.support:g}</span>" in model.map_tree_._repr_html_()
+    cw.save(model, tmp_path / "model.zip")
+    assert cw.load(tmp_path / "model.zip").rules_ == model.rules_
+    before, quarter = str(model.rules_), {"sample_weight": np.full(9, 0.25)}
+    assert model.partial_fit(X[:9], y[:9], **quarter).rules_.n_rows == n + 9
+    assert str(model.unlearn(X[:9], y[:9], **quarter).rules_) == before
+    tree = model.meta_tree_
+    shard = cw.MetaTreeClassifier(tree.structure, leaf=model.leaf_, g=tree.g)
+    shard.fit(X, y)
+    assert shard.rules_.n_rows == shard.rules_.total_weight == 60
+    assert model.merge(shard).rules_.n_rows == n + 60
+    tree.update_stream(tree.structure.encode(X[:5]), [0] * 5)
+    assert tree.rows.sum() == n + 65

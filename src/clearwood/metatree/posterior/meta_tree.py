@@ -33,6 +33,8 @@ class BareMetaTree:
     _posterior: Posterior | None
     _handed_out: bool
     _most: np.ndarray | None = None
+    rows: np.ndarray | None = None
+    """Numbers of the rows that end at each node; None where only weights are known."""
 
     def __init__(self, structure: Any, model: LeafModel, g: np.ndarray) -> None:
         self.structure = structure
@@ -47,9 +49,13 @@ class BareMetaTree:
 
     @own.setter
     def own(self, own: np.ndarray) -> None:
+        self.put(own)
+
+    def put(self, own: np.ndarray, rows: np.ndarray | None = None) -> None:
+        """Take over statistics, and numbers of rows where they are known."""
         # In one step, so that an interrupt leaves the old or the new. Whether somebody
         # else holds the posterior, so that it must not change, is kept beside it.
-        self.__dict__.update(_own=own, _posterior=None, _handed_out=False)
+        self.__dict__.update(_own=own, rows=rows, _posterior=None, _handed_out=False)
 
     @property
     def weight(self) -> float:
@@ -72,9 +78,12 @@ class BareMetaTree:
             Itself.
         """
         self.check_mergeable(other)
+        rows = None
+        if self.rows is not None and other.rows is not None:
+            rows = self.rows + other.rows
         own = self.own.copy()
         self.model.merge(own, other.own)
-        self.own = own
+        self.put(own, rows)
         return self
 
     def check_mergeable(self, other: BareMetaTree) -> None:
@@ -154,6 +163,7 @@ class MetaTree(BareMetaTree):
 
     def __init__(self, structure: Structure, model: LeafModel, g: Any = 0.5) -> None:
         super().__init__(structure, model, constant_prior(structure, g))
+        self.rows = np.zeros(structure.n_nodes, np.int64)
 
     def _asks_as(self, other: BareMetaTree) -> bool:
         return self.structure.same_as(other.structure)
@@ -184,10 +194,18 @@ class MetaTree(BareMetaTree):
         self, ends: np.ndarray, y: Any, weight: Any = None, x: Any = None
     ) -> MetaTree:
         """Learn rows that end at known nodes; otherwise as :meth:`update`."""
+        y, weight = self._check_rows(ends, y, weight)
+        rows = self._counted(self.rows, ends, weight)
         own = self.own.copy()
-        self.model.add_rows(own, ends, *self._check_rows(ends, y, weight), x)
-        self.own = own
+        self.model.add_rows(own, ends, y, weight, x)
+        self.put(own, rows)
         return self
+
+    def _counted(self, rows: Any, ends: np.ndarray, weight: np.ndarray) -> Any:
+        """Numbers of rows with those that end at some nodes and have weight."""
+        ends = ends[np.broadcast_to(weight > 0, ends.shape)]
+        more = np.bincount(ends, minlength=self.structure.n_nodes)
+        return None if rows is None else rows + more
 
     def unlearn(
         self, codes: Any, y: Any, weight: Any = None, x: Any = None
@@ -214,10 +232,16 @@ class MetaTree(BareMetaTree):
         """
         ends = self.structure.route(codes)
         gone = self.model.no_rows(self.structure.n_nodes)
-        self.model.add_rows(gone, ends, *self._check_rows(ends, y, weight), x)
+        y, weight = self._check_rows(ends, y, weight)
+        self.model.add_rows(gone, ends, y, weight, x)
+        rows = None
+        if self.rows is not None:
+            rows = np.maximum(self.rows - self._counted(0, ends, weight), 0)
         # Rows taken out one by one leave the rounding of the largest sums behind.
         most = self.own if self._most is None else np.maximum(self._most, self.own)
-        self.own, self._most = self.model.remove(self.own, gone, most), most
+        own = self.model.remove(self.own, gone, most)
+        self._most = most
+        self.put(own, rows)
         return self
 
     def update_one(self, codes: Any, y: float, x: Any = None) -> float:
@@ -260,7 +284,7 @@ class MetaTree(BareMetaTree):
             now = now.copy()
         arrays = (now.own, now.total, now.log_marginal, now.log_q, now.log_odds)
         # Without what it has computed from its arrays, as these change now.
-        self.own = now.own
+        self.put(now.own, self._counted(self.rows, ends, np.ones(1)))
         self._posterior = Posterior(s, model, *arrays)
         return _kernels.learn_in_turn(
             ends, z, s.parent, s.first_child, kind_of(model), model.prior, arrays

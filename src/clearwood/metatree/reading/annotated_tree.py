@@ -20,6 +20,7 @@ from clearwood.rules.rule import (
     prediction_text,
     rule_says,
     statistics_text,
+    weight_text,
     wrapped,
 )
 from clearwood.rules.rule_kinds import RuleList
@@ -328,7 +329,7 @@ def notes(tree: AnnotatedTree) -> list[str]:
 
 def summarize_tree(tree: AnnotatedTree) -> dict[str, Any]:
     """All that the HTML table shows, as plain data."""
-    root = tree.nodes[0].rule.support
+    root = tree.nodes[0].rule.rows
     number, lines = 0, []
     for node, condition in shown_nodes(tree):
         is_leaf = node.feature is None and not node.stopped
@@ -341,8 +342,9 @@ def summarize_tree(tree: AnnotatedTree) -> dict[str, Any]:
                 "is_end": node.feature is None,
                 "says": said_text(node),
                 "known": ", ".join(statistics_text(node.rule)[1:]),
-                "rows": node.rule.support,
-                "share": node.rule.support / root if root else 0.0,
+                "rows": node.rule.rows,
+                "weight": weight_text(node.rule),
+                "share": node.rule.rows / root if root else 0.0,
                 "reach": None if node.stopped else node.reach,
                 "reach_text": probability_text(node.reach),
                 "leaf": None if node.stopped else node.leaf,

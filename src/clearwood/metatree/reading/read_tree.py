@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from clearwood.exceptions import InputError
+from clearwood.metatree.posterior._kernels import sum_up
 from clearwood.metatree.posterior.meta_tree import MetaTree
-from clearwood.metatree.posterior.posterior import Posterior, PrunedTree
+from clearwood.metatree.posterior.posterior import PrunedTree
 from clearwood.metatree.reading.annotated_tree import AnnotatedTree, TreeNode
 from clearwood.metatree.reading.branches import (
     STOP,
@@ -77,7 +78,7 @@ class ReadsTrees:
 
     def _read(self, trees: Sequence[PrunedTree]) -> list[AnnotatedTree]:
         classes = tuple(np.asarray(getattr(self, "classes_", ())).tolist())
-        says = _Says(self.meta_tree_.posterior(), classes)
+        says = _Says(self.meta_tree_, classes)
         return [_read_tree(says, tree, self.target_name) for tree in trees]
 
 
@@ -123,7 +124,7 @@ def read_tree(
     """
     posterior = meta_tree.posterior()
     tree = posterior.map_tree() if tree is None else tree
-    return _read_tree(_Says(posterior, tuple(classes)), tree, target)
+    return _read_tree(_Says(meta_tree, tuple(classes)), tree, target)
 
 
 def _read_tree(says: _Says, tree: PrunedTree, target: str) -> AnnotatedTree:
@@ -173,7 +174,8 @@ def _read_tree(says: _Says, tree: PrunedTree, target: str) -> AnnotatedTree:
 class _Says:
     """What nodes say, and how good that is on the rows that they have learned."""
 
-    def __init__(self, posterior: Posterior, classes: tuple[Any, ...]) -> None:
+    def __init__(self, meta_tree: MetaTree, classes: tuple[Any, ...]) -> None:
+        posterior = meta_tree.posterior()
         model = posterior.model
         if model.reads_features:
             raise InputError(
@@ -181,7 +183,13 @@ class _Says:
                 "be read as rules; take NormalNormalGamma for leaves that say one."
             )
         self.posterior, self.classes = posterior, classes
-        total = posterior.total
+        total, own = posterior.total, meta_tree.rows
+        # Where the number of rows is not known, the weight stands for it.
+        self.own_rows = model.weight_of(posterior.own) if own is None else own
+        self.rows = model.weight_of(total)
+        if own is not None:
+            counts = own[:, None].astype(np.float64)
+            self.rows = sum_up(counts, posterior.structure.parent)[:, 0]
         if classes:
             self.said = model.probabilities(total)  # type: ignore[attr-defined]
         else:
@@ -198,12 +206,14 @@ class _Says:
         stats = (posterior.own if stopped else posterior.total)[node]
         # Unlearning every row of a node may leave a rounding error below none.
         support = max(float(posterior.model.weight_of(stats)), 0.0)
+        rows = max(float((self.own_rows if stopped else self.rows)[node]), 0.0)
+        counted: dict[str, Any] = {"rows": rows, "rows_caught": rows}
         if not self.classes:
             value = short_value(float(said), self.step)
             quality: dict[str, Any] = {}
             if posterior.model.n_columns == 1:
                 quality = _moments(stats)
-            return Rule(conditions, value, (), support, support, **quality)
+            return Rule(conditions, value, (), support, support, **quality, **counted)
         best = int(said.argmax())
         quality = {}
         if support > 0:
@@ -218,6 +228,7 @@ class _Says:
             support,
             support,
             **quality,
+            **counted,
         )
 
 

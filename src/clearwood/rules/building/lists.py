@@ -50,8 +50,8 @@ def build_rule_set(
     max_rules : int, optional
         Most lines, ``otherwise`` included; it takes the rows of rules beyond.
     min_rows : float, default=1
-        Fewest rows that a rule catches, each counted with its weight but no less than
-        once; with 1, all rules stay that some row reaches.
+        Fewest rows that a rule catches, whatever they weigh; with 1, all rules stay
+        that some row reaches.
     round_cuts : bool, default=True
         Replace each bound by the shortest decimal that separates the same
         training values, and each predicted value by a short one within half a

@@ -7,7 +7,7 @@ from typing import Any
 
 from clearwood._features import printable
 from clearwood.rules.conditions import number_text
-from clearwood.rules.rule import Rule, interval_text, prediction_text
+from clearwood.rules.rule import Rule, interval_text, prediction_text, weight_text
 from clearwood.rules.rule_kinds import RuleAverage, RuleList, RuleSum
 from clearwood.rules.rule_set import RuleSet
 
@@ -71,9 +71,10 @@ def summarize_rules(rules: RuleSet) -> dict[str, Any]:
                 "conditions": [c.text(rules.features) for c in rule.conditions],
                 "prediction": rules.says(rule),
                 "weight": number_text(rule.weight),
-                "support": _or_none(rule.support),
-                "caught": _or_none(rule.caught),
-                "share": _share(rule.caught, rules.n_rows),
+                "rows": _or_none(rule.rows),
+                "rows_caught": _or_none(rule.rows_caught),
+                "weight_of_rows": weight_text(rule),
+                "share": _share(rule.rows_caught, rules.n_rows),
                 "agreement": _or_none(rule.agreement),
                 "agreement_caught": _or_none(rule.agreement_caught),
                 "precision": _or_none(rule.precision),
@@ -134,7 +135,7 @@ def line_bars(rules: RuleSet) -> list[dict[str, Any]]:
     most = max(rule.weight for rule in shown) or 1.0
     return [
         {
-            "matching": _share(rule.support, rules.n_rows),
+            "matching": _share(rule.rows, rules.n_rows),
             "value": value,
             "added": length,
             **({"weighed": rule.weight / most} if rules.has_weights else {}),

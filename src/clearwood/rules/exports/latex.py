@@ -69,14 +69,16 @@ def rules_to_latex(rule_set: RuleSet) -> str:
 def _cells(rule_set: RuleSet, rule: Rule) -> list[str]:
     asked = " and ".join(c.text(rule_set.features) for c in rule.conditions)
     says = latex_text(rule_set.says(rule))
-    rows, agreement = rule.support, rule.agreement
+    rows, weight, agreement = rule.rows, rule.support, rule.agreement
     if isinstance(rule_set, RuleList):
-        rows, agreement = rule.caught, rule.agreement_caught
+        rows, weight = rule.rows_caught, rule.caught
+        agreement = rule.agreement_caught
         says = says if rule_set.classes else f"${says}$"
     cells = [_conditions(asked) or rule_set.asks_nothing, says]
     if rule_set.has_weights:
         cells.append(number_text(rule.weight))
-    cells.append(_number(rows))
+    weighing = f", weight {_number(weight)}" if weight != rows else ""
+    cells.append(_number(rows) + weighing if rows == rows else "")
     if rule_set.lines_predict:
         cells.append(_number(agreement))
     return cells

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from numbers import Integral
 from typing import Any
 
@@ -24,8 +25,17 @@ from clearwood._validation import (
     check_weight,
 )
 from clearwood.ensembles import TreeEnsemble
-from clearwood.exceptions import InputError
+from clearwood.exceptions import (
+    ClassOrderWarning,
+    InputError,
+    PoorFidelityWarning,
+)
 from clearwood.rules import FeatureBins, RuleSet, Training
+from clearwood.simplifiers._common.doubts import (
+    class_order_doubt,
+    doubts_about,
+    single_split_fidelity,
+)
 from clearwood.simplifiers._common.teacher import (
     answers_of,
     class_positions,
@@ -52,6 +62,8 @@ A method adds its own after ``round_cuts``; one that can do without a cap lets
 
 LARGEST_VALUE = 1e140
 """Sums of a billion squares of such values are still numbers."""
+LARGEST_WEIGHT = 1e100
+"""Its inverse is the smallest that the largest row weight may be."""
 
 
 class RulesFromEnsemble(BaseEstimator):
@@ -72,7 +84,12 @@ class RulesFromEnsemble(BaseEstimator):
     verbose: bool
     random_state: Any
     statement_counts = "distinct"
+    _remedy = (
+        "Allow more lines (max_rules, --max-rules), or see which method follows the "
+        "model best (compare)."
+    )
     rules_: RuleSet
+    single_split_fidelity_: float
 
     @staticmethod
     def _default_estimator() -> Any:
@@ -113,6 +130,7 @@ class RulesFromEnsemble(BaseEstimator):
         X = check_table(self, X, reset=True)
         n_samples, target_name = X.shape[0], getattr(y, "name", None)
         weight = check_weight(sample_weight, n_samples)
+        check_weight_size(weight)
         if y is not None:
             y = check_target(y, n_samples, numeric=self._task == "regression")
         # The ensemble's seed comes first, so that the search does not depend on it.
@@ -136,10 +154,36 @@ class RulesFromEnsemble(BaseEstimator):
         about |= in_words(self.bins_.features, forbidden=training.forbidden)
         if self.target == "labels":
             about.setdefault("target", "labels")
+        doubts = self._doubts(training)
+        if doubts:
+            about["warning"] = " ".join(doubts)
         self.rules_ = self.rules_.with_about(model=self.ensemble_.source, **about)
         if target_name:
             self.rules_ = self.rules_.with_target(str(target_name))
         return self
+
+    def _doubts(self, training: Training) -> list[str]:
+        """Warn of what speaks against reading the rules as an explanation."""
+        self.single_split_fidelity_ = single_split_fidelity(training, self.min_rows)
+        order, poor = None, []
+        if training.classes and training.labels is not None:
+            order = class_order_doubt(
+                training.classes, training.labels, training.teacher, training.weight
+            )
+        # One line says one thing, as asked.
+        if self._most_rules != 1:
+            poor = doubts_about(
+                self.rules_,
+                training,
+                self.single_split_fidelity_,
+                self.min_rows,
+                self._remedy,
+            )
+        if order:
+            warnings.warn(order, ClassOrderWarning, stacklevel=4)
+        for text in poor:
+            warnings.warn(text, PoorFidelityWarning, stacklevel=4)
+        return [order, *poor] if order else poor
 
     @property
     def _most_rules(self) -> Any:
@@ -216,6 +260,17 @@ def check_range(values: np.ndarray, name: str) -> None:
         raise InputError(
             f"{name} lies between {low:.3g} and {high:.3g}, which cannot be squared in "
             "float64; fit the ensemble to a target in other units."
+        )
+
+
+def check_weight_size(weight: np.ndarray) -> None:
+    """Refuse weights whose sums, or products with squares, would be lost."""
+    largest = float(weight.max())
+    if not 1 / LARGEST_WEIGHT <= largest <= LARGEST_WEIGHT:
+        raise InputError(
+            f"The largest sample_weight is {largest:.3g}; expected one from "
+            f"{1 / LARGEST_WEIGHT:g} to {LARGEST_WEIGHT:g}. Multiply all weights by "
+            "one number."
         )
 
 

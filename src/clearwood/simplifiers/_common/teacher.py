@@ -10,9 +10,6 @@ import numpy as np
 from clearwood.ensembles import TreeEnsemble, read_ensemble
 from clearwood.ensembles.read import needs_fit
 from clearwood.exceptions import InputError
-from clearwood.rules import Training
-from clearwood.rules.scores import fidelity
-from clearwood.search.candidates import mean_ranks
 
 
 def get_teacher(
@@ -105,30 +102,3 @@ def answers_of(ensemble: TreeEnsemble, encoded: np.ndarray) -> np.ndarray:
         even = np.full_like(answers, 1 / answers.shape[1])
         answers = np.divide(answers, total, out=even, where=total > 0)
     return np.ascontiguousarray(answers)
-
-
-def single_split_fidelity(training: Training, most_rows: int = 20_000) -> float:
-    """How far a tree of one split follows what the rules are fitted to.
-
-    The split is one of the ensemble's cuts that rules may use, or a set of categories.
-    Judged on the rows it is grown on, like the rules; of very many rows, on a random
-    part.
-    """
-    from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
-
-    rows = np.arange(len(training))
-    if len(rows) > most_rows:
-        rows = np.random.default_rng(0).choice(rows, most_rows, replace=False)
-    codes, taught = training.codes[rows], training.taught[rows]
-    weight = training.weight[rows]
-    scores = taught[:, 0] if training.classes else taught
-    columns = codes.astype(np.float32)
-    for d in np.flatnonzero(training.bins.is_category):
-        ranks = mean_ranks(codes[:, d], scores, weight, int(training.bins.n_bins[d]))
-        columns[:, d] = ranks[codes[:, d]]
-    columns[:, training.forbidden] = 0.0
-    make: Any = DecisionTreeRegressor
-    if training.classes:
-        taught, make = taught.argmax(axis=1), DecisionTreeClassifier
-    stump = make(max_depth=1, random_state=0).fit(columns, taught, sample_weight=weight)
-    return fidelity(taught, stump.predict(columns), training.task, weight)

@@ -14,7 +14,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from clearwood._estimators import Interval, StrOptions
 from clearwood._validation import check_table
-from clearwood.exceptions import PoorFidelityWarning
 from clearwood.rules import RuleSet, Training
 from clearwood.rules.building.lists import build_rule_set
 from clearwood.simplifiers._common.base import (
@@ -23,7 +22,6 @@ from clearwood.simplifiers._common.base import (
     PredictsByRules,
     RulesFromEnsemble,
 )
-from clearwood.simplifiers._common.teacher import single_split_fidelity
 from clearwood.simplifiers.fab.inference import (
     Mixture,
     MixtureProblem,
@@ -46,6 +44,10 @@ class _FABRules(RulesFromEnsemble):
     max_rules: int
     selected_: int | None
     _mixture: Mixture | None
+    _remedy = (
+        "Try statement_counts='all', statement_weight=0.1 or n_restarts=100 "
+        "(--statement-counts all, --restarts 100)."
+    )
     _choose_by = "rules"  # Or "soft", as in the paper, or "bound": see Restart.merit.
 
     _parameter_constraints: dict[str, Any] = {
@@ -122,7 +124,6 @@ class _FABRules(RulesFromEnsemble):
         if most == 1 or len(problem.bins.used_features) == 0:
             n_components = 0
         self.n_start_components_ = n_components
-        self.single_split_fidelity_ = single_split_fidelity(training)
         if n_components:
             restarts = run_restarts(
                 problem, training, n_components, fit, print_rules,
@@ -158,17 +159,6 @@ class _FABRules(RulesFromEnsemble):
         self.history_ = best.history
         self.n_iter_ = len(self.history_)
         self.restarts_ = [restart.summary() for restart in restarts]
-        # Short values cost up to 0.00003 of R2; the split may be judged on a part.
-        if best.fidelity < self.single_split_fidelity_ - 0.005:
-            warnings.warn(
-                f"These rules agree with what they were fitted to less "
-                f"({best.fidelity:.3g}) than one best split does "
-                f"({self.single_split_fidelity_:.3g}): do not read them as an "
-                "explanation. Try statement_counts='all', statement_weight=0.1 or "
-                "n_restarts=100.",
-                PoorFidelityWarning,
-                stacklevel=5,
-            )
         if not best.converged:
             warnings.warn(
                 f"The best start did not converge in {self.max_iter} iterations; "
@@ -229,8 +219,7 @@ class FABRulesClassifier(ClassifiesByRules, _FABRules):
     max_rules : int, default=10
         Most lines printed, ``otherwise`` included.
     min_rows : int, default=5
-        Fewest training rows that a rule catches, each counted with its weight but no
-        less than once.
+        Fewest training rows that a rule catches, whatever they weigh.
     target : {"ensemble", "labels"}, default="ensemble"
         What the rules are fitted to: what the ensemble predicts (probabilities,
         or values), so that they explain the model; or the labels, as in the paper.

@@ -111,8 +111,7 @@ class InTreesClassifier(ClassifiesByRules, _InTrees):
     max_rules : int or None, default=10
         Most lines printed, ``otherwise`` included; None for as many as the list has.
     min_rows : int, default=1
-        Fewest training rows that a rule catches, each counted with its weight but no
-        less than once.
+        Fewest training rows that a rule catches, whatever they weigh.
     target : {"ensemble", "labels"}, default="ensemble"
         What the rules are fitted to: what the ensemble predicts (probabilities, or
         values), so that they explain the model; or the labels, as in the article.
@@ -149,6 +148,9 @@ class InTreesClassifier(ClassifiesByRules, _InTrees):
         The fitted ensemble as it was handed in, or fitted here.
     bins_ : FeatureBins
         The bins on which the rules were found.
+    single_split_fidelity_ : float
+        How far a tree of one split follows what the rules were fitted to, on the
+        training rows: what rules have to beat.
     extracted_ : ExtractedRules
         The distinct rules of the trees: ``prediction``, ``frequency``, ``error`` and
         ``length``, one entry each, and ``to_pandas()``.

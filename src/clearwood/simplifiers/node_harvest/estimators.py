@@ -139,8 +139,8 @@ class NodeHarvestClassifier(ClassifiesByRules, _NodeHarvest):
         nodes with weight: the solution of the programme as it is in the article,
         often dozens.
     min_rows : int, default=10
-        Fewest training rows that a rule catches, each counted with its weight but no
-        less than once: all that are in its node.
+        Fewest training rows that a rule catches, whatever they weigh: all that are in
+        its node.
     target : {"ensemble", "labels"}, default="ensemble"
         What the rules are fitted to: what the ensemble predicts (probabilities, or
         values), so that they explain the model; or the labels, as in the article.
@@ -170,6 +170,9 @@ class NodeHarvestClassifier(ClassifiesByRules, _NodeHarvest):
         The fitted ensemble as it was handed in, or fitted here.
     bins_ : FeatureBins
         The bins on which the rules were found.
+    single_split_fidelity_ : float
+        How far a tree of one split follows what the rules were fitted to, on the
+        training rows: what rules have to beat.
     path_ : tuple of RuleSet
         The averages of all sizes found, from the mean of all rows alone to
         ``rules_``; with ``max_rules=None`` that one only. Weights that add up to one

@@ -1,0 +1,1 @@
+"""Tables from files: what cells say, and what kind of target a column is."""

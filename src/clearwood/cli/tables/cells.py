@@ -1,0 +1,243 @@
+"""What the cells of a column of text are: numbers, or not, or missing.
+
+An empty cell is missing, and so is what ``--na`` names. In a column of numbers (or of
+true and false) the words that usually stand for a missing one (NA, NaN, null, ...) are
+missing, too; in a column of text they are values. A column of numbers with a few cells
+of text is refused, and one that might be either is spoken of.
+"""
+
+from __future__ import annotations
+
+import shlex
+import warnings
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from clearwood._documents import plain_integer, plain_number
+from clearwood._features import printable
+from clearwood.cli.tables.csv_file import MOST_SHOWN, CsvFile, listed
+from clearwood.exceptions import InputError
+
+FEW_CODES = 20
+"""Texts beside at most so many different numbers may all be names of categories."""
+
+LONGEST = 60
+"""Letters of a cell that are shown, at most."""
+
+MISSING_WORDS = frozenset(
+    "na n/a nan -nan null none <na> #n/a #na 1.#ind -1.#ind 1.#qnan -1.#qnan".split()
+) | {"", "#n/a n/a"}
+"""In small letters, without blanks around."""
+
+TRUTH = {"true": True, "false": False}
+
+
+class Cells(NamedTuple):
+    """What the cells of a column are; each different one is looked at once.
+
+    Attributes
+    ----------
+    code : ndarray of int of shape (n_rows,)
+        Which of the different cells a row holds; -1 where it is empty.
+    texts : list of str
+        The different cells.
+    numbers : ndarray of float
+        Of the different cells; NaN where one is none.
+    is_text : ndarray of bool
+        Which of them are neither numbers nor words for a missing one.
+    """
+
+    code: np.ndarray
+    texts: list[str]
+    numbers: np.ndarray
+    is_text: np.ndarray
+
+    @classmethod
+    def of(cls, column: pd.Series) -> Cells:
+        """Look at the cells of a column."""
+        code, different = pd.factorize(column)
+        texts = list(map(str, different))
+        numbers = np.array([_number(text) for text in texts], dtype=np.float64)
+        is_word = np.array([_is_word(text) for text in texts], dtype=bool)
+        return cls(code, texts, numbers, np.isnan(numbers) & ~is_word)
+
+    @property
+    def is_number(self) -> np.ndarray:
+        """Which of the different cells are numbers."""
+        return ~np.isnan(self.numbers)
+
+    def rows(self, which: np.ndarray) -> np.ndarray:
+        """The rows that hold some of the different cells."""
+        return np.flatnonzero(np.append(which, False)[self.code])
+
+
+def as_it_reads(column: pd.Series, file: CsvFile) -> pd.Series:
+    """Numbers where all cells are; else text, unless numbers were meant."""
+    if not _is_text(column):
+        return column
+    cells = Cells.of(column)
+    if cells.is_number.any() and cells.is_text.any():
+        _refuse_or_warn(column, cells, file)
+    read = _read(column, cells)
+    n, different = column.count(), len(cells.texts)
+    if read is column and different > max(FEW_CODES, n / 2):
+        warnings.warn(
+            f"Column {column.name!r} holds {different:,} different texts in {n:,} "
+            f"cells, such as {_cells_text(column.dropna().iloc[:3])}, each of them a "
+            "category. Write numbers plainly, as 1234.5, where they are numbers; leave "
+            f"the column out where they are names of rows "
+            f"({_option('--drop', column.name)}).",
+            stacklevel=3,
+        )
+    return read
+
+
+def _refuse_or_warn(column: pd.Series, cells: Cells, file: CsvFile) -> None:
+    """Some cells are numbers, and some are not."""
+    rows, odd = cells.rows(cells.is_number), cells.rows(cells.is_text)
+    different = len(np.unique(cells.numbers[cells.is_number]))
+    found = f"{_cells_text(column.iloc[odd])} in {file.lines(odd)}"
+    missing = _option("--na", column.iloc[odd[0]])
+    named = _option("--categories", column.name)
+    # Codes of categories are few, or there are as many that are no numbers.
+    if different > max(FEW_CODES, cells.is_text.sum()):
+        raise InputError(
+            f"{file.path!r}: column {column.name!r} holds numbers in {len(rows):,} "
+            f"cells, but {found}. Correct what is wrong there; or say {missing} where "
+            f"such a cell is a missing one, {named} where the numbers are names of "
+            "categories."
+        )
+    if len(rows) > len(odd):
+        warnings.warn(
+            f"Column {column.name!r} is read as categories, though it holds numbers in "
+            f"{len(rows):,} cells, because of {found}. Say {named} where that is "
+            f"right, {missing} where such a cell is a missing one.",
+            stacklevel=4,
+        )
+
+
+def numbers_of(column: pd.Series, file: CsvFile, *, only: bool) -> pd.Series:
+    """A column of text as numbers, or true and false; as it is where it is neither.
+
+    With ``only``, what is neither a number nor missing is an error.
+    """
+    if not _is_text(column):
+        return column
+    cells = Cells.of(column)
+    read = _read(column, cells)
+    if not only or read is not column:
+        return read
+    odd = cells.rows(cells.is_text)
+    if odd.size:
+        raise InputError(
+            f"{file.path!r}: column {column.name!r} must hold numbers, but there is "
+            f"{_cells_text(column.iloc[odd])} in {file.lines(odd)}. Correct what is "
+            f"wrong there; or say {_option('--na', column.iloc[odd[0]])} where such a "
+            "cell is a missing one."
+        )
+    return pd.Series(np.nan, column.index, name=column.name)
+
+
+def _read(column: pd.Series, cells: Cells) -> pd.Series:
+    """Numbers, or true and false, where all cells that are not missing are such."""
+    values: Any = cells.numbers
+    if cells.is_number.any():
+        is_read = bool(not cells.is_text.any())
+    else:
+        truth = [TRUTH.get(text.strip().lower()) for text in cells.texts]
+        values = np.array(truth, dtype=object)
+        flags = values[cells.is_text].tolist()
+        is_read = len(flags) > 0 and None not in flags
+    if not is_read:
+        return column
+    _warn_of_collapse(column, cells)
+    # An empty cell is the last one.
+    values = np.append(values, np.nan)[cells.code]
+    return pd.Series(values, column.index, name=column.name)
+
+
+def value_by_cell(column: pd.Series) -> pd.Series:
+    """Every cell by itself: a whole number exactly, another one, a truth, or a text."""
+
+    def value(cell: str) -> Any:
+        text = cell.strip()
+        readings = (plain_integer(text), plain_number(text), TRUTH.get(text.lower()))
+        return next((found for found in readings if found is not None), cell)
+
+    known = {
+        cell: None if _is_word(cell) else value(cell)
+        for cell in column.dropna().unique()
+    }
+    values = [known.get(cell) for cell in column]
+    return pd.Series(values, column.index, dtype=object, name=column.name)
+
+
+def _is_text(column: pd.Series) -> bool:
+    """Whether it holds texts, or whole numbers too large for a column of numbers."""
+    types = pd.api.types
+    return not (
+        types.is_numeric_dtype(column)
+        or types.infer_dtype(column, skipna=True) == "boolean"
+    )
+
+
+def _number(cell: str) -> float:
+    """NaN where it is none."""
+    text = cell.strip()
+    if text.lstrip("+-").lower() in ("inf", "infinity"):
+        return -np.inf if text.startswith("-") else np.inf
+    number = plain_number(text)
+    return np.nan if number is None else number
+
+
+def _is_word(cell: str) -> bool:
+    return cell.strip().lower() in MISSING_WORDS
+
+
+def warn_of_words(frame: pd.DataFrame) -> None:
+    """Say so where a word for a missing value is a value, as it may not be meant."""
+    found: dict[str, list[str]] = {}
+    for name in frame:
+        if _is_text(frame[name]):
+            for cell in sorted(filter(_is_word, frame[name].dropna().unique())):
+                found.setdefault(cell, []).append(str(name))
+    for cell, names in found.items():
+        warnings.warn(
+            f"{cell!r} is a value like any other in columns of text; it is in "
+            f"{listed([repr(name) for name in names], len(names), 'column')}. Say "
+            f"{_option('--na', cell)} where it means that nothing is known.",
+            stacklevel=3,
+        )
+
+
+def _warn_of_collapse(column: pd.Series, cells: Cells) -> None:
+    """Say so where whole numbers are too long to be told apart as float64."""
+    whole = {
+        text.strip().lstrip("0"): number
+        for text, number in zip(cells.texts, cells.numbers.tolist())
+        if text.strip().isdecimal()
+    }
+    if len(set(whole.values())) < len(whole):
+        warnings.warn(
+            f"Column {column.name!r} holds whole numbers so long that some of them are "
+            f"the same number to a computer. Say "
+            f"{_option('--categories', column.name)} where they are names, as those of "
+            "persons or things.",
+            stacklevel=4,
+        )
+
+
+def _cells_text(column: pd.Series) -> str:
+    """Some cells as they are, each once."""
+    cells = column.astype(str).unique()
+    shown = [repr(cell[:LONGEST]) for cell in cells[:MOST_SHOWN]]
+    return ", ".join(shown) + " and others" * (len(cells) > MOST_SHOWN)
+
+
+def _option(option: str, value: Any) -> str:
+    """An option as one may type it."""
+    text = str(value)
+    text = text if len(text) <= LONGEST else f"{text[:LONGEST]}..."
+    return f"{option} {shlex.quote(printable(text))}"

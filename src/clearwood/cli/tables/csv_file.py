@@ -1,0 +1,156 @@
+"""Files of tables: CSV in memory, and Parquet."""
+
+from __future__ import annotations
+
+import csv
+import io
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from pandas.io.common import get_handle
+
+from clearwood._files import plain_file
+from clearwood.exceptions import InputError
+
+MOST_SHOWN = 5
+"""So many cells, or lines, are shown in a message."""
+
+
+@dataclass(frozen=True)
+class CsvFile:
+    """A CSV file in memory: a pipe can be read only once.
+
+    Attributes
+    ----------
+    path : str
+    data : bytes
+    missing : tuple of str
+        Cells that are missing, besides empty ones.
+    """
+
+    path: str
+    data: bytes
+    missing: tuple[str, ...]
+
+    @classmethod
+    def opened(cls, path: str, missing: Sequence[str]) -> CsvFile:
+        """Read the file, refuse what is no CSV and columns that have one name."""
+        with plain_file(path) as plain:
+            try:
+                with get_handle(plain, "rb", compression="infer", is_text=False) as raw:
+                    data: Any = raw.handle.read()
+            except (OSError, EOFError) as error:  # of what unpacks it, too
+                raise InputError(f"Cannot read {path!r}: {reason_of(error)}.") from None
+        if b"\0" in data:
+            line = data[: data.index(b"\0")].count(b"\n") + 1
+            raise InputError(
+                f"Cannot read {path!r} as a table: there is a NUL byte in line {line}. "
+                "The file is damaged, or text in UTF-16; save it as CSV in UTF-8."
+            )
+        file = cls(path, data, tuple(missing))
+        header = file._parsed(header=None, nrows=1, dtype=str, keep_default_na=False)
+        names = pd.Series(header.iloc[0])
+        twice = sorted(set(names[names.duplicated() & (names != "")]))
+        # pandas would rename the second "age" to "age.1" without a word.
+        if twice:
+            raise InputError(
+                f"{path!r} has more than one column named {twice}; rename them, so "
+                "that the rules can say which one they mean."
+            )
+        return file
+
+    def read(self, as_text: Sequence[str] = ()) -> pd.DataFrame:
+        """The table as pandas reads it, but for what is missing."""
+        return self._parsed(
+            dtype=dict.fromkeys(as_text, str),
+            keep_default_na=False,
+            na_values=["", *self.missing],
+            low_memory=False,
+        )
+
+    def _parsed(self, **settings: Any) -> pd.DataFrame:
+        try:
+            with warnings.catch_warnings():
+                # Rows with more cells than names would lose the last ones.
+                warnings.simplefilter("error", pd.errors.ParserWarning)
+                frame = pd.read_csv(io.BytesIO(self.data), index_col=False, **settings)
+        except (ValueError, pd.errors.ParserWarning) as error:
+            raise InputError(
+                f"Cannot read {self.path!r} as a table: {reason_of(error)}. Expected "
+                "CSV with one header line, or Parquet."
+            ) from None
+        frame.columns = [str(name) for name in frame.columns]
+        return frame
+
+    def lines(self, rows: np.ndarray) -> str:
+        """Where some rows of the table are, as an editor counts lines."""
+        shown, wanted = [], set(rows[:MOST_SHOWN].tolist())
+        text = io.StringIO(self.data.decode("utf-8-sig"), newline="")
+        reader = csv.reader(text)
+        row, start = -1, 1
+        try:
+            for cells in reader:
+                # pandas, too, passes over lines without anything.
+                if len(cells) > 1 or "".join(cells).strip():
+                    if row in wanted:
+                        shown.append(start)
+                    row += 1
+                start = reader.line_num + 1
+                if len(shown) == len(wanted):
+                    break
+        except csv.Error:  # A cell of more letters than this reader takes.
+            return listed([row + 1 for row in rows], len(rows), "data row")
+        return listed(shown, len(rows), "line")
+
+
+def listed(shown: Sequence[Any], n: int, what: str) -> str:
+    """How many there are of something, the first of them by name or number.
+
+    Examples
+    --------
+    >>> listed([7], 1, "line"), listed([7, 9], 4, "line")
+    ('line 7', 'lines 7, 9 and 2 more')
+    """
+    few = list(map(str, shown[:MOST_SHOWN]))
+    more = f" and {n - len(few):,} more" if n > len(few) else ""
+    return f"{what}{'s' * (n != 1)} {', '.join(few)}{more}"
+
+
+def reason_of(error: Exception) -> str:
+    """Why a file cannot be read, in one line."""
+    strerror = error.strerror if isinstance(error, OSError) else None
+    return strerror or " ".join(str(error).split()).rstrip(".")
+
+
+def is_parquet(path: str) -> bool:
+    """Whether a file is Parquet, by its name."""
+    return Path(path).suffix.lower() in (".parquet", ".pq")
+
+
+def read_parquet(path: str, missing: Sequence[str]) -> pd.DataFrame:
+    """The table of a file, which says of every column what it holds."""
+    if missing:
+        raise InputError(
+            f"--na is for CSV; {path!r} is Parquet, which says itself what is missing."
+        )
+    try:
+        with plain_file(path) as plain:
+            frame = pd.read_parquet(plain)
+    except ImportError:
+        raise InputError(
+            f"Cannot read {path!r}: Parquet files need pyarrow. Install it "
+            "(pip install 'clearwood[parquet]'), or save the table as CSV."
+        ) from None
+    except InputError:
+        raise
+    except (ValueError, OSError) as error:  # of pandas, and of pyarrow
+        raise InputError(
+            f"Cannot read {path!r} as a table: {reason_of(error)}."
+        ) from None
+    frame.columns = [str(name) for name in frame.columns]
+    return frame

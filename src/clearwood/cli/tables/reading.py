@@ -1,0 +1,131 @@
+"""Tables as a learner, or a model that is there already, reads them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+from clearwood._features import FeatureSpace
+from clearwood.cli.tables.cells import (
+    as_it_reads,
+    numbers_of,
+    value_by_cell,
+    warn_of_words,
+)
+from clearwood.cli.tables.csv_file import CsvFile, is_parquet, read_parquet
+from clearwood.exceptions import InputError
+
+
+def read_table(
+    path: str,
+    *,
+    drop: Sequence[str] = (),
+    categories: Sequence[str] = (),
+    missing: Sequence[str] = (),
+) -> pd.DataFrame:
+    """Read a CSV or Parquet file.
+
+    Parameters
+    ----------
+    path : str
+        Parquet where the name ends in ``.parquet`` or ``.pq``, else CSV.
+    drop : sequence of str, default=()
+        Columns to leave out.
+    categories : sequence of str, default=()
+        Columns of categories, also where all that they hold looks like numbers.
+    missing : sequence of str, default=()
+        Cells that are missing, besides empty ones.
+
+    Returns
+    -------
+    DataFrame
+
+    Raises
+    ------
+    InputError
+        It is no table, or a column of numbers holds something else.
+    """
+    if is_parquet(path):
+        frame = read_parquet(path, missing)
+        _check_known(frame, drop, "--drop")
+        _check_known(frame, categories, "--categories")
+        return frame.drop(columns=list(drop)).astype(
+            dict.fromkeys(categories, "category")
+        )
+    file = CsvFile.opened(path, missing)
+    frame = file.read(as_text=categories)
+    _check_known(frame, drop, "--drop")
+    _check_known(frame, categories, "--categories")
+    frame = frame.drop(columns=list(drop))
+    for name in frame.columns.difference(categories, sort=False):
+        frame[name] = as_it_reads(frame[name], file)
+    warn_of_words(frame.drop(columns=list(categories), errors="ignore"))
+    return frame
+
+
+def read_table_of(
+    features: FeatureSpace,
+    path: str,
+    *,
+    missing: Sequence[str] = (),
+    target: str | None = None,
+    task: str = "classification",
+) -> pd.DataFrame:
+    """Read a file as a model, or its rules, read a table.
+
+    A category is a text or a number: whether "01" is 1, whether "True" is true, only
+    the model knows. A column is read as the one of which the model knows more cells.
+
+    Parameters
+    ----------
+    features : FeatureSpace
+    path : str
+        As in :func:`read_table`.
+    missing : sequence of str, default=()
+        As in :func:`read_table`.
+    target : str, optional
+        A column that the model does not read.
+    task : {"classification", "regression"}, default="classification"
+        Whether the target must hold numbers.
+
+    Returns
+    -------
+    DataFrame
+    """
+    if is_parquet(path):
+        return read_parquet(path, missing)
+    file = CsvFile.opened(path, missing)
+    frame = file.read()
+    own = features.as_in(frame.drop(columns=target or [], errors="ignore")).names
+    doubtful = []
+    for name, labels, how in zip(own, features.categories, features.lookup):
+        if labels is not None and how != "integer":
+            doubtful.append((name, labels, how))
+        else:
+            frame[name] = numbers_of(frame[name], file, only=labels is None)
+    for name in frame.columns.difference(own, sort=False):
+        only = name == target and task == "regression"
+        frame[name] = numbers_of(frame[name], file, only=only)
+    texts = file.read(as_text=[name for name, _, _ in doubtful]) if doubtful else frame
+    for name, labels, how in doubtful:
+        space = FeatureSpace((name,), (labels,), lookup=(how,))
+        values = value_by_cell(texts[name])
+        known, known_as_text = (
+            # Only a trial: of what is unknown, whoever predicts warns.
+            np.count_nonzero(space.encode(column.to_frame(), asked=()) >= 0)
+            for column in (values, texts[name])
+        )
+        frame[name] = texts[name] if known_as_text > known else values
+        warn_of_words(texts[[name]][~texts[name].isin(labels)])
+    return frame
+
+
+def _check_known(frame: pd.DataFrame, names: Sequence[str], option: str) -> None:
+    unknown = [name for name in names if name not in frame.columns]
+    if unknown:
+        raise InputError(
+            f"{option} names {unknown}, which the table does not have; it has "
+            f"{list(frame.columns)}."
+        )

@@ -1,0 +1,190 @@
+"""What speaks against reading rules as an explanation, in words.
+
+Whatever the method, rules may leave out what their model says, and a model may be read
+with its classes in the wrong order. Both are seen on the rows of the fit.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from clearwood.ensembles import TreeEnsemble
+from clearwood.exceptions import ClassOrderWarning
+from clearwood.rules import RuleSet, Training
+from clearwood.rules.rule import prediction_text
+from clearwood.rules.scores import fidelity
+from clearwood.search.candidates import mean_ranks
+from clearwood.simplifiers._common.teacher import answers_of
+
+MARGIN = 0.005
+"""Short values cost up to 0.00003 of R2, and the split may be judged on a part."""
+
+MOST_NAMED = 5
+"""Classes in a message, at most."""
+
+SURE = 3.0
+"""So many standard deviations are no luck."""
+
+
+def doubts_about(
+    rules: RuleSet, training: Training, best_split: float, min_rows: int, remedy: str
+) -> list[str]:
+    """What rules leave out of what they were fitted to.
+
+    Parameters
+    ----------
+    rules : RuleSet
+        Of more than one line, had more paid.
+    training : Training
+        The rows they were fitted to, without synthetic ones.
+    best_split : float
+        See :func:`single_split_fidelity`.
+    min_rows : int
+        A class of fewer rows needs no rule.
+    remedy : str
+        What to try.
+
+    Returns
+    -------
+    list of str
+        Sentences; none where there is nothing to say.
+    """
+    said = rules.predict_encoded(training.encoded)
+    taught = training.taught
+    if training.classes:
+        position = {label: i for i, label in enumerate(training.classes)}
+        said = np.array([position[label] for label in said.tolist()])
+        taught = taught.argmax(axis=1)
+    if (taught == taught[0]).all():
+        return []
+    if (said == said[0]).all():
+        one = rules.predict_encoded(training.encoded[:1]).tolist()[0]
+        return [
+            f"These rules say {prediction_text(one)} of every row, which what they "
+            f"were fitted to does not: they explain nothing. {remedy}"
+        ]
+    found = []
+    reached = fidelity(taught, said, training.task, training.weight)
+    if reached < best_split - MARGIN:
+        found.append(
+            "These rules agree with what they were fitted to less "
+            f"({reached:.3g}) than one best split does ({best_split:.3g}): do not "
+            f"read them as an explanation. {remedy}"
+        )
+    left_out = _left_out(training, said, taught, min_rows)
+    if left_out:
+        found.append(f"No rule ever says {left_out}. {remedy}")
+    return found
+
+
+def _left_out(
+    training: Training, said: np.ndarray, taught: np.ndarray, min_rows: int
+) -> str:
+    """Classes of which rules could speak, and do not."""
+    n_classes = len(training.classes)
+    rows = np.bincount(taught, training.counts, n_classes) if n_classes else np.zeros(0)
+    absent = np.flatnonzero(rows >= min_rows)
+    absent = absent[~np.isin(absent, said)]
+    named = [
+        f"{prediction_text(training.classes[k])} (right for {rows[k]:,.6g} of "
+        f"{rows.sum():,.6g} rows)"
+        for k in absent[:MOST_NAMED]
+    ]
+    more = [f"{len(absent) - len(named)} more"] * (len(absent) > len(named))
+    return ", ".join(named + more)
+
+
+def warn_of_class_order(
+    ensemble: TreeEnsemble, encoded: np.ndarray, y: np.ndarray, weight: np.ndarray
+) -> None:
+    """As :func:`class_order_doubt`, of a model and true labels of some rows."""
+    classes = tuple(np.asarray(ensemble.classes).tolist())
+    position = {label: i for i, label in enumerate(classes)}
+    truth = np.array([position.get(label, -1) for label in y.tolist()])
+    said = answers_of(ensemble, encoded).argmax(axis=1)
+    doubt = class_order_doubt(classes, truth, said, weight)
+    if doubt:
+        warnings.warn(doubt, ClassOrderWarning, stacklevel=3)
+
+
+def class_order_doubt(
+    classes: tuple[Any, ...], truth: np.ndarray, said: np.ndarray, weight: np.ndarray
+) -> str | None:
+    """What speaks for a model's classes being in another order, or None.
+
+    Parameters
+    ----------
+    classes : tuple
+        The model's, in its own order.
+    truth, said : ndarray of int of shape (n_rows,)
+        Positions in ``classes``; a true one of -1 is none of them.
+    weight : ndarray of shape (n_rows,)
+
+    Examples
+    --------
+    >>> said = np.repeat([0, 1], 10)
+    >>> class_order_doubt(("no", "yes"), said, said, np.ones(20))
+    >>> print(class_order_doubt(("no", "yes"), 1 - said, said, np.ones(20)))
+    The model is wrong in 100.0% of the rows, but in 0.0% if its classes are, in this \
+order, yes, no: hand in read_ensemble(model).with_classes(['yes', 'no']), or say \
+--classes yes,no.
+    """
+    from scipy.optimize import linear_sum_assignment
+
+    known, n_classes = truth >= 0, len(classes)
+    if not known.any():
+        return None
+    truth, said, weight = truth[known], said[known], weight[known]
+    cell, share = truth * n_classes + said, weight / weight.sum()
+    joint = np.bincount(cell, share, n_classes**2).reshape(n_classes, n_classes)
+    right, best = np.trace(joint), joint[linear_sum_assignment(-joint)].sum()
+    effective = 1.0 / (share**2).sum()
+    is_luck = best - right < SURE * np.sqrt((best + right) / effective)
+    if is_luck or 1.0 - best > (1.0 - right) / 2:
+        return None
+    labels = [classes[i] for i in linear_sum_assignment(-joint.T)[1]]
+    names = list(map(prediction_text, labels))
+    return (
+        f"The model is wrong in {100 * (1 - right):.1f}% of the rows, but in "
+        f"{100 * abs(1 - best):.1f}% if its classes are, in this order, "
+        f"{', '.join(names)}: hand in read_ensemble(model).with_classes({labels}), or "
+        f"say --classes {','.join(names)}."
+    )
+
+
+def single_split_fidelity(
+    training: Training, min_rows: int, most_rows: int = 20_000
+) -> float:
+    """How far a tree of one split follows what the rules are fitted to.
+
+    The split is one of the ensemble's cuts that rules may use, or a set of categories.
+    Judged on the rows it is grown on, like the rules; of very many rows, on a random
+    part.
+    """
+    from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+    rows = np.arange(len(training))
+    if len(rows) > most_rows:
+        rows = np.random.default_rng(0).choice(rows, most_rows, replace=False)
+    # In units in which scikit-learn sees a difference.
+    taught, weight = training.standardised[rows], training.weight[rows]
+    weight = weight / weight.max()
+    scores = taught[:, 0] if training.classes else taught
+    columns = training.codes[np.ix_(rows, training.asked)].astype(np.float32)
+    for column, d in zip(columns.T, training.asked):
+        if training.bins.is_category[d]:
+            codes = column.astype(np.int64)
+            ranks = mean_ranks(codes, scores, weight, int(training.bins.n_bins[d]))
+            column[:] = ranks[codes]
+    make: Any = DecisionTreeRegressor
+    if training.classes:
+        taught, make = taught.argmax(axis=1), DecisionTreeClassifier
+    if not columns.size:
+        columns = np.zeros((len(rows), 1), dtype=np.float32)
+    least = min(min_rows, len(rows))
+    stump = make(max_depth=1, min_samples_leaf=least, random_state=0)
+    stump.fit(columns, taught, sample_weight=weight)
+    return fidelity(taught, stump.predict(columns), training.task, weight)

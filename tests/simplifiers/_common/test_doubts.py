@@ -1,0 +1,213 @@
+"""What speaks against reading rules as an explanation is said, whatever the method."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.ensemble import RandomForestClassifier
+from tests.estimators import SIMPLIFIERS, each
+
+import clearwood as cw
+from clearwood.exceptions import ClassOrderWarning, PoorFidelityWarning
+from clearwood.reporting.summary import summarize
+from clearwood.rules import (
+    FeatureBins,
+    FeatureSpace,
+    Interval,
+    Rule,
+    RuleList,
+    Training,
+)
+from clearwood.simplifiers._common import base
+from clearwood.simplifiers._common.doubts import (
+    class_order_doubt,
+    doubts_about,
+    single_split_fidelity,
+)
+
+CLASSIFIERS = [case for case in SIMPLIFIERS if case.classifies]
+
+
+def told_by(make, X, y):
+    """An estimator, and what its fit warned of."""
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        found = make.fit(X, y)
+    # They point to the line that called fit.
+    assert {w.filename for w in told} <= {__file__}
+    kinds = sorted({w.category for w in told}, key=str)
+    return found, {
+        kind: " ".join(str(w.message) for w in told if w.category is kind)
+        for kind in kinds
+    }
+
+
+@each(SIMPLIFIERS)
+def test_rules_worse_than_one_split_are_called_so(case, monkeypatch):
+    X, y = case.data()
+    monkeypatch.setattr(base, "single_split_fidelity", lambda *_: 2.0)
+    found, told = told_by(case.made(case.forest()), X, y)
+    text = told[PoorFidelityWarning]
+    assert "less" in text and "than one best split does (2)" in text
+    assert found.rules_.about["warning"] == text
+    assert summarize(found)["warning"] == text
+    again = cw.RuleSet.from_json(found.rules_.to_json())
+    assert summarize(again)["warning"] == text
+    assert text not in str(summarize(again)["settings"])
+    # One line is what was asked for.
+    _, told = told_by(case.made(case.forest(), n_rules=1), X, y)
+    assert told == {}
+
+
+@each(SIMPLIFIERS)
+def test_rules_that_say_one_thing_are_called_so(case):
+    X, y = case.data()
+    _, told = told_by(case.made(case.forest(), forbidden=list(X)), X, y)
+    assert "of every row" in told[PoorFidelityWarning]
+    flat = case.unfitted(min_samples_leaf=len(y)).fit(X, y)
+    _, told = told_by(case.made(flat), X, y)
+    assert told == {}
+
+
+@each(SIMPLIFIERS)
+def test_good_rules_are_not_doubted(case):
+    X, y = case.gaps()
+    found, told = told_by(case.made(case.reader()), X, y)
+    assert told == {}
+    assert "warning" not in found.rules_.about
+    assert summarize(found)["warning"] is None
+
+
+@each(CLASSIFIERS)
+def test_classes_in_the_wrong_order_are_called_so(case):
+    X, y = case.data()
+    ensemble = cw.read_ensemble(case.forest())
+    wrong = ensemble.with_classes(np.roll(ensemble.classes, 1).tolist())
+    found, told = told_by(case.made(wrong), X, y)
+    text = told[ClassOrderWarning]
+    assert f"--classes {','.join(ensemble.classes)}." in text
+    assert text in found.rules_.about["warning"]
+    # Without labels nobody can know.
+    assert ClassOrderWarning not in told_by(case.made(wrong), X, None)[1]
+
+
+# Order of classes
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 7])
+def test_the_order_that_is_right_is_named(n_classes):
+    rng = np.random.default_rng(n_classes)
+    truth = rng.integers(n_classes, size=500)
+    order = np.roll(np.arange(n_classes), 1)
+    # The model knows class k as what is order[k] in truth, and errs in a tenth.
+    said = np.where(rng.random(500) < 0.9, np.argsort(order)[truth], truth)
+    names = tuple(f"c{k}" for k in range(n_classes))
+    text = class_order_doubt(names, truth, said, np.ones(500))
+    assert f"--classes {','.join(names[k] for k in order)}." in text
+    # Unknown labels count for nothing, and weights count.
+    mixed = np.where(np.arange(500) < 100, -1, truth)
+    assert class_order_doubt(names, mixed, said, np.ones(500)) is not None
+    alike = np.where(np.arange(500) < 100, truth, said)
+    weight = np.where(np.arange(500) < 100, 1.0, 1e-6)
+    assert class_order_doubt(names, truth, alike, weight) is None
+
+
+def test_a_poor_model_is_no_disorder():
+    """Among so many models that guess, chance alone would call some upside down."""
+    rng = np.random.default_rng(0)
+    for n_rows, n_classes in ((6, 2), (30, 2), (200, 2), (200, 5)):
+        names = tuple(range(n_classes))
+        for _ in range(300):
+            truth, said = rng.integers(n_classes, size=(2, n_rows))
+            assert class_order_doubt(names, truth, said, np.ones(n_rows)) is None
+    # Nor is one that says one class of all rows.
+    truth = np.arange(100) % 2
+    assert class_order_doubt((0, 1), truth, np.zeros(100, int), np.ones(100)) is None
+
+
+def test_compare_doubts_the_order_of_a_model(cancer):
+    X, y, forest = cancer
+    ensemble = cw.read_ensemble(forest)
+    wrong = ensemble.with_classes(ensemble.classes.tolist()[::-1])
+    quick = {"methods": ["tree"], "cv": 2, "n_refits": 0, "max_rules": 2}
+    with pytest.warns(ClassOrderWarning, match="with_classes"):
+        cw.compare(wrong, X, y, **quick, random_state=0)
+
+
+# What is left out
+
+
+def training_of(taught, values, classes=(), weight=None):
+    space = FeatureSpace.numeric(1)
+    cuts = np.unique(values)[:-1] + 0.5
+    bins = FeatureBins.from_splits(space, feature=[0] * len(cuts), cut=cuts)
+    said = taught.argmax(axis=1) if classes else taught
+    weight = np.ones(len(values)) if weight is None else weight
+    rows = np.asarray(values, dtype=float)[:, None]
+    return Training(rows, taught, None, weight, said, bins, classes)
+
+
+def test_a_class_that_no_rule_says_is_named():
+    names = ("no", "rare", "yes")
+    kinds = np.repeat([0, 1, 2], [60, 8, 40])
+    training = training_of(np.eye(3)[kinds], np.arange(108), names)
+    rules = RuleList(
+        (Rule((Interval(0, low=64.5),), "yes", (0.0, 0.1, 0.9)),),
+        Rule((), "no", (0.9, 0.1, 0.0)),
+        FeatureSpace.numeric(1),
+        names,
+    )
+    (text,) = doubts_about(rules, training, 0.5, 5, "Try.")
+    assert text == "No rule ever says rare (right for 8 of 108 rows). Try."
+    # So few rows need no rule.
+    assert doubts_about(rules, training, 0.5, 9, "Try.") == []
+    # Rules as good as the split are not called worse.
+    assert doubts_about(rules, training, 100 / 108, 9, "Try.") == []
+    both = doubts_about(rules, training, 0.99, 5, "Try.")
+    assert "(0.926) than one best split does (0.99)" in both[0] and len(both) == 2
+
+
+# One split
+
+
+def naive_split(training, min_rows):
+    """The least squares of all cuts of all features, one after the other."""
+    taught, weight = training.taught, training.weight
+    best = 0.0
+    total = np.average(
+        (taught - np.average(taught, weights=weight)) ** 2, weights=weight
+    )
+    for column in training.encoded.T:
+        for cut in np.unique(column)[:-1]:
+            low = column <= cut
+            if min(low.sum(), (~low).sum()) < min_rows:
+                continue
+            said = np.where(
+                low,
+                np.average(taught[low], weights=weight[low]),
+                np.average(taught[~low], weights=weight[~low]),
+            )
+            lost = np.average((taught - said) ** 2, weights=weight)
+            best = max(best, 1.0 - lost / total)
+    return best
+
+
+@pytest.mark.parametrize("min_rows", [1, 10])
+@pytest.mark.parametrize("unit", [1.0, 1e-9, 1e9])
+def test_the_best_split_is_the_best_of_all(min_rows, unit):
+    rng = np.random.default_rng(0)
+    for _ in range(5):
+        values = rng.integers(20, size=60)
+        taught = unit * (rng.normal(size=60) + (values > 17))
+        training = training_of(taught, values, weight=1e-6 + rng.random(60))
+        assert single_split_fidelity(training, min_rows) == pytest.approx(
+            naive_split(training, min_rows)
+        )
+
+
+def test_a_fit_says_nothing_of_the_best_split_of_so_few_rows():
+    X = pd.DataFrame({"x": [0.0, 1.0, 2.0]})
+    forest = RandomForestClassifier(3, random_state=0).fit(X, ["a", "b", "b"])
+    found = cw.DistilledTreeClassifier(forest, random_state=0).fit(X)
+    assert 0.0 <= found.single_split_fidelity_ <= 1.0
