@@ -311,7 +311,7 @@ class FeatureSpace:
             + f": found {_first(found)}; it knows {_first(known)}. Hand in the column "
             "as it was when the model was fitted; the text '1' is not the number 1.",
             UnknownCategoriesWarning,
-            stacklevel=_users_level(),
+            stacklevel=users_level(),
         )
 
     def _check_width(self, width: int) -> None:
@@ -429,7 +429,7 @@ def _first(texts: list[str]) -> str:
     return f"{', '.join(texts[:5])}{' ...' if texts[5:] else ''}"
 
 
-def _users_level() -> int:
+def users_level() -> int:
     """The ``stacklevel`` of the line outside that called the library."""
     frame, level = sys._getframe(1), 1
     inside = ("clearwood", "contextlib", "sklearn", "joblib")

@@ -218,7 +218,8 @@ def test_the_best_of_all_trees_in_other_units():
 
 def test_powers_of_two_of_the_weights_grow_the_same_forest():
     X, y, _ = table()
-    forest = MetaForestRegressor(FOREST)
+    every_row = RandomForestRegressor(2, bootstrap=False, random_state=0)
+    forest = MetaForestRegressor(every_row)
     cuts = [
         forest.fit(X, y, sample_weight=np.full(len(y), w)).ensemble_.cut
         for w in (2.0, 2.0**-1000, 2.0**300)

@@ -21,6 +21,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from clearwood._features import users_level
 from clearwood._numeric import kernel
 from clearwood.exceptions import InputError, LostDigitsWarning
 
@@ -167,7 +168,7 @@ class LeafModel:
                 "large that what is left there has lost its digits; fit anew to the "
                 "rows that stay.",
                 LostDigitsWarning,
-                stacklevel=6,
+                stacklevel=users_level(),
             )
 
     def _is_nothing(self, left: np.ndarray, own: np.ndarray) -> np.ndarray:

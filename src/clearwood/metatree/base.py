@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from clearwood._estimators import fit_context
-from clearwood._features import FeatureSpace, is_frame, warned_once
+from clearwood._features import FeatureSpace, is_frame, users_level, warned_once
 from clearwood._validation import check_table, check_target, check_weight
 from clearwood.conjugate import LeafModel
 from clearwood.exceptions import InputError, LostDigitsWarning
@@ -192,7 +192,7 @@ def warn_of_far_columns(x: np.ndarray, names: Sequence[str]) -> None:
             f"Feature {name!r} lies so far from 0, beside how much it varies, that "
             "lines lose their digits; subtract its mean.",
             LostDigitsWarning,
-            stacklevel=7,
+            stacklevel=users_level(),
         )
 
 

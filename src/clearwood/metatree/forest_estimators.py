@@ -15,7 +15,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from clearwood._estimators import StrOptions
-from clearwood._features import is_frame
+from clearwood._features import is_frame, users_level
 from clearwood._numeric import as_generator
 from clearwood.ensembles import TreeEnsemble, read_ensemble
 from clearwood.ensembles.read import needs_fit
@@ -253,7 +253,7 @@ def _warn_of_collapse(weight: np.ndarray) -> None:
             "them best, which usually predict worse than all together; take "
             "weights='uniform'.",
             CollapsedWeightsWarning,
-            stacklevel=8,
+            stacklevel=users_level(),
         )
 
 

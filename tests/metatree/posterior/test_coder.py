@@ -31,6 +31,8 @@ def objects(*cells):
         # Declared labels are labels, numbers too,
         (pd.Categorical([2, 1, None]), (1, 2)),
         (pd.Categorical([0.5, 1.5]), (0.5, 1.5)),
+        # in the order of texts, so that either spelling grows the same tree,
+        (pd.Categorical([9, 10, 2]), (10, 2, 9)),
         (pd.Categorical([True, False]), (False, True)),
         (pd.Categorical(IDS[:2]), tuple(IDS[:2].tolist())),
         (pl.DataFrame({"c": pl.Series(["b", "a"], dtype=pl.Categorical)}), ("a", "b")),

@@ -53,6 +53,8 @@ class MetaForest:
         Threads; nothing depends on their number.
     """
 
+    _most: np.ndarray | None = None
+
     def __init__(
         self,
         ensemble: TreeEnsemble,
@@ -83,7 +85,6 @@ class MetaForest:
             return BareMetaTree(shape, model, prior(shape))
 
         self.bare: list[BareMetaTree] = each(enter, self.nodes_of, n_jobs)
-        self._most: np.ndarray | None = None
         self.forget()
 
     def forget(self) -> None:

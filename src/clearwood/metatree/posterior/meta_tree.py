@@ -51,11 +51,18 @@ class BareMetaTree:
     def own(self, own: np.ndarray) -> None:
         self.put(own)
 
-    def put(self, own: np.ndarray, rows: np.ndarray | None = None) -> None:
-        """Take over statistics, and numbers of rows where they are known."""
+    def put(
+        self,
+        own: np.ndarray,
+        rows: np.ndarray | None = None,
+        most: np.ndarray | None = None,
+    ) -> None:
+        """Take over statistics, numbers of rows where known, and what was the most."""
         # In one step, so that an interrupt leaves the old or the new. Whether somebody
         # else holds the posterior, so that it must not change, is kept beside it.
-        self.__dict__.update(_own=own, rows=rows, _posterior=None, _handed_out=False)
+        most = self._most if most is None else most
+        new = {"_own": own, "rows": rows, "_most": most}
+        self.__dict__.update(new, _posterior=None, _handed_out=False)
 
     @property
     def weight(self) -> float:
@@ -240,8 +247,7 @@ class MetaTree(BareMetaTree):
         # Rows taken out one by one leave the rounding of the largest sums behind.
         most = self.own if self._most is None else np.maximum(self._most, self.own)
         own = self.model.remove(self.own, gone, most)
-        self._most = most
-        self.put(own, rows)
+        self.put(own, rows, most)
         return self
 
     def update_one(self, codes: Any, y: float, x: Any = None) -> float:

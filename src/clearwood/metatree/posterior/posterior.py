@@ -113,9 +113,9 @@ class Posterior:
     own, total : ndarray of shape (n_nodes, n_stats)
         Statistics of the rows that end at a node, and of all that pass through it.
     log_marginal : ndarray of shape (n_nodes,)
-        Log p(y_s), of targets in the model's unit, as is
+        Log p(y_s), of the target measured in the model's ``unit``.
     log_q : ndarray of shape (n_nodes,)
-        Log q_s: (10) and (11).
+        Log q_s: (10) and (11), likewise.
     log_odds : ndarray of shape (n_nodes,)
         ``log(g / (1 - g))`` of the posterior g of (9); -inf at leaves of T_max.
     """
