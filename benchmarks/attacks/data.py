@@ -39,12 +39,10 @@ CELLS = {
 }
 
 TABLES = {
-    "a dash": ("-", 70, ()),
-    "a null character": ("\0", 70, ()),
-    "a number above 2**64": (str(2**64 + 2), 70, ()),
-    "the word NA": ("NA", 70, ()),
-    "a number with a unit": ("1.5 kg", 3, ()),
-    "a comma for the point": ('"1,5"', 3, ()),
+    "a dash": ("-", 70),
+    "a null character": ("\0", 70),
+    "a number with a unit": ("1.5 kg", 3),
+    "a comma for the point": ('"1,5"', 3),
 }
 
 
@@ -65,7 +63,7 @@ def attacks(count):
         Attack("unknown categories", "a warning", bind(of_all, unknown)),
         Attack("odd cells", named, bind(of_all, odd_cells)),
         Attack("random tables", named, bind(of_all, random_tables, count)),
-        Attack("a CSV file's bad cells", "an error, or a warning", bad_cells),
+        Attack("a CSV file's bad cells", "their line is told", bad_cells),
         Attack("--classes in the wrong order", "a warning", classes_in_wrong_order),
     ]
 
@@ -291,16 +289,16 @@ def bad_cells():
     """One cell in a column of 120 numbers."""
     rng, silent = np.random.default_rng(0), []
     with tempfile.TemporaryDirectory() as folder:
-        for name, (cell, row, options) in TABLES.items():
+        for name, (cell, row) in TABLES.items():
             a = rng.normal(size=120)
             lines = [f"{x},{x * 0.5 + 1},{int(x > 0)}" for x in a]
             lines[row] = f"{cell},{a[row] * 0.5 + 1},{int(a[row] > 0)}"
             path = Path(folder) / "bad.csv"
             path.write_text("\n".join(["a,b,y", *lines]) + "\n", encoding="utf-8")
             train = ("--target", "y", "--train", "decision-tree", "--max-rules", 3)
-            done = command("simplify", path, *train, *options)
+            done = command("simplify", path, *train)
             held(done.returncode in (0, 1), f"{name}: {done.stderr[-200:]}")
-            if "'a'" not in done.stderr and "column a" not in done.stderr:
+            if f"line {row + 2}" not in done.stderr:
                 silent.append(name)
     return held(not silent, f"silent: {', '.join(silent) or 'none'}")
 
