@@ -34,7 +34,7 @@ def refused(do, path, match):
 
 
 def read_table(path):
-    from clearwood.cli.tables import read_table
+    from clearwood.cli.tables.reading import read_table
 
     return read_table(str(path))
 

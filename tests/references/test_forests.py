@@ -79,6 +79,9 @@ def test_draws_of_the_bootstrap_differ_more_where_there_are_fewer_rows():
     assert spread[0] > 1.5 * spread[1]
 
 
+@pytest.mark.filterwarnings(
+    "ignore:No row:clearwood.exceptions.UnknownCategoriesWarning"
+)
 def test_labels_are_split_and_new_ones_are_none_of_them():
     hue = np.tile(["red", "blue", "green"], 20)
     X = pd.DataFrame({"hue": hue, "size": np.arange(60.0)})

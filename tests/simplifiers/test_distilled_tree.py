@@ -71,6 +71,9 @@ def test_simplify_by_trees(cancer, diabetes):
 @pytest.mark.parametrize(
     "make", [cw.DistilledTreeClassifier, cw.BornAgainTreeClassifier]
 )
+@pytest.mark.filterwarnings(
+    "ignore:No row:clearwood.exceptions.UnknownCategoriesWarning"
+)
 def test_trees_ask_of_categories_and_missing_values_as_their_rules_do(make):
     X, y = people()
     model = HistGradientBoostingClassifier(random_state=0).fit(X, y)

@@ -9,8 +9,8 @@ import polars as pl
 import pytest
 
 import clearwood as cw
+from clearwood._columns import features_of
 from clearwood.exceptions import InputError
-from clearwood.metatree.posterior.coder import features_of
 
 DAY = datetime.date(2020, 1, 2)
 IDS = 1_500_000_000_000_000_000 + 7 * np.arange(6)

@@ -92,14 +92,17 @@ def test_a_rule_catches_so_many_rows_at_least(cases, method, kind):
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_a_row_counts_as_often_as_it_weighs(cases, method):
+def test_a_row_is_a_row_whatever_it_weighs(cases, method):
     X, y, forest = cases["Regressor"]
     make = getattr(cw, f"{method}Regressor")
     settings = {**OWN[method], "n_rules": 2, "max_rules": 2, "min_rows": 300}
     estimator = make(forest, random_state=0, **settings)
     assert estimator.fit(X, y).rules_.n_rules == 1
     three = np.full(len(X), 3.0)
-    assert estimator.fit(X, y, sample_weight=three).rules_.n_rules == 2
+    assert estimator.fit(X, y, sample_weight=three).rules_.n_rules == 1
+    few = np.full(len(X), 0.1)
+    estimator.set_params(min_rows=100)
+    assert estimator.fit(X, y, sample_weight=few).rules_.n_rules == 2
 
 
 @pytest.mark.parametrize("kind", ["Classifier", "Regressor"])

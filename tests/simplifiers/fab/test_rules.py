@@ -98,7 +98,7 @@ def test_a_constant_ensemble_has_one_line():
     assert fab.set_params(max_rules=2).fit(X).rules_.n_rules == 2
 
 
-def test_a_row_of_weight_three_is_three_rows():
+def test_a_row_is_a_row_whatever_it_weighs():
     bins = grid_bins()
     few = np.array([0.05, 0.05, 0.95, 0.95, 0.5, 0.5, 0.5])
     X = np.stack([few, few], axis=1)
@@ -112,4 +112,5 @@ def test_a_row_of_weight_three_is_three_rows():
         return refined([box(bins, 9, 10)], training, max_rules=3).n_rules
 
     assert lines(1.0, 1) == 1
-    assert lines(3.0, 1) == lines(1.0, 3) == 2
+    assert lines(3.0, 1) == 1
+    assert lines(0.1, 3) == lines(1.0, 3) == 2
