@@ -5,6 +5,7 @@ methods are gone through because some of them read a table more than once.
 """
 
 import warnings
+from copy import deepcopy
 from pathlib import Path
 
 import numpy as np
@@ -163,7 +164,9 @@ def test_rules_say_it_once_and_point_at_the_user(rules, call):
 @pytest.mark.parametrize("kind", ["tree", "forest"])
 @pytest.mark.parametrize("call", [*CALLS, *OF_LEARNERS])
 def test_learners_say_it_once_and_point_at_the_user(request, kind, call):
-    learner, do = request.getfixturevalue(kind), (CALLS | OF_LEARNERS)[call]
+    learner, do = deepcopy(request.getfixturevalue(kind)), (CALLS | OF_LEARNERS)[call]
+    if call == "unlearn":
+        told(OF_LEARNERS["partial_fit"], learner, AS_NUMBERS)
     (warning,) = told(do, learner, AS_NUMBERS)
     assert "No row of 'ward'" in str(warning.message)
     assert Path(warning.filename) == Path(__file__)

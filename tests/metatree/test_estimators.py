@@ -20,6 +20,7 @@ from clearwood import (
     MetaTreeRegressor,
     exceptions,
 )
+from clearwood.exceptions import InputError
 from clearwood.metatree import (
     BernoulliBeta,
     CategoricalDirichlet,
@@ -484,3 +485,12 @@ def test_dates_are_no_labels(kind):
     days = pd.DataFrame({"day": pd.date_range("2020-01-01", periods=20), "size": 1.0})
     with pytest.raises(exceptions.InputError, match=r"\['day'\] hold dates"):
         kind().fit(days, np.arange(20) > 9)
+
+
+def test_later_classes_are_those_of_the_first_fit():
+    X, y = np.arange(20.0)[:, None], np.repeat(["a", "b"], 10)
+    tree = MetaTreeClassifier(random_state=0).partial_fit(X, y, classes=["a", "b"])
+    learned = tree.partial_fit(X, y, ["b", "a"]).meta_tree_.weight
+    with pytest.raises(InputError, match="sample_weight="):
+        tree.partial_fit(X, y, np.ones(20))
+    assert tree.meta_tree_.weight == learned == 40.0

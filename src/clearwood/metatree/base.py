@@ -257,16 +257,22 @@ class LearnsClasses(ClassifierMixin, LearnsByStatistics):
         X : array-like or frame of shape (n_samples, n_features)
         y : array-like of shape (n_samples,)
         classes : array-like of shape (n_classes,), optional
-            All classes there will be; only the first call looks at them.
+            All classes there will be, in the first call; the same, or none, later.
         sample_weight : array-like of shape (n_samples,), optional
 
         Returns
         -------
         self
         """
-        if self._is_fitted():
-            return self._more(X, y, sample_weight)
-        return self._fit(X, y, sample_weight, classes)
+        if not self._is_fitted():
+            return self._fit(X, y, sample_weight, classes)
+        known = self.classes_ if classes is None else np.unique(np.asarray(classes))
+        if not np.array_equal(known, self.classes_):
+            raise InputError(
+                f"classes are not those of the first fit, {self.classes_.tolist()}; "
+                "leave them out. Weights of rows are given by name: sample_weight=..."
+            )
+        return self._more(X, y, sample_weight)
 
     def predict(self, X: Any) -> np.ndarray:
         """The most probable class.
