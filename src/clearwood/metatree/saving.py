@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from clearwood._documents import Place, refuse_repeated, shown
+from clearwood._documents import Place, shown
 from clearwood._features import FeatureSpace
 from clearwood.conjugate import LeafModel
 from clearwood.conjugate.counts import Counts
@@ -26,7 +26,12 @@ from clearwood.metatree.posterior.forest import QUESTIONS, MetaForest
 from clearwood.metatree.posterior.meta_tree import MetaTree
 from clearwood.metatree.posterior.structure import Structure, check_children
 from clearwood.rules.bins import FeatureBins
-from clearwood.rules.serialise import feature_to_dict, plain, read_features
+from clearwood.rules.serialise import (
+    columns_to_dict,
+    feature_to_dict,
+    read_columns,
+    read_features,
+)
 
 KINDS: dict[str, Any] = {
     kind.__name__: kind
@@ -70,11 +75,9 @@ def to_archive(
     if KINDS.get(kind) is not type(estimator):
         raise InputError(f"Cannot save a {kind}; expected one of {list(KINDS)}.")
     check_is_fitted(estimator)
-    names = getattr(estimator, "feature_names_in_", None)
     document: dict[str, Any] = {
         "leaf": leaf_to_dict(estimator.leaf_),
-        "classes": labels_to_list(getattr(estimator, "classes_", None)),
-        "column_names": None if names is None else [str(name) for name in names],
+        **columns_to_dict(estimator),
     }
     if isinstance(estimator, MetaTreeClassifier | MetaTreeRegressor):
         tree = estimator.meta_tree_
@@ -115,11 +118,6 @@ def leaf_to_dict(leaf: LeafModel) -> dict[str, Any]:
     if LEAVES.get(type(leaf).__name__) is not type(leaf):
         raise InputError(f"Cannot save leaves of your own kind, {leaf!r}.")
     return {"kind": type(leaf).__name__, **asdict(leaf)}  # type: ignore[call-overload]
-
-
-def labels_to_list(classes: np.ndarray | None) -> list[Any] | None:
-    """Class labels, for the document."""
-    return None if classes is None else [plain(label) for label in classes.tolist()]
 
 
 def structure_to_arrays(structure: Structure) -> dict[str, np.ndarray]:
@@ -172,15 +170,9 @@ def from_archive(top: Place, array: Callable[..., np.ndarray]) -> Any:
         estimator = _load_tree(KINDS[kind], *parts)
     else:
         estimator = _load_forest(KINDS[kind], top, features, leaf, own, g, array)
-    estimator.leaf_, estimator.n_features_in_ = leaf, features.n_features
-    if top["column_names"].value is not None:
-        names = [name.text() for name in top["column_names"].items()]
-        refuse_repeated(names, top["column_names"], "the name")
-        if len(names) != features.n_features:
-            top["column_names"].fail(f"{len(names)} names", "one per feature")
-        estimator.feature_names_in_ = np.array(names, dtype=object)
+    estimator.leaf_ = leaf
+    read_columns(estimator, top, features.n_features)
     if classes is not None:
-        estimator.classes_ = np.array(classes)
         if not np.array_equal(np.unique(estimator.classes_), estimator.classes_):
             raise ModelFormatError("classes: expected labels of one type, in order.")
     with np.errstate(all="ignore"):

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from clearwood._documents import Place, refuse_repeated
+from clearwood._documents import Place
 from clearwood.exceptions import InputError, ModelFormatError
 from clearwood.projection.base import ProjectedTree
 from clearwood.projection.estimators import (
@@ -24,8 +24,9 @@ from clearwood.projection.logistic import (
 from clearwood.projection.terms import MISSING, Terms
 from clearwood.rules import RuleList
 from clearwood.rules.serialise import (
+    columns_to_dict,
     feature_to_dict,
-    plain,
+    read_columns,
     read_features,
     rules_from_json,
     rules_to_json,
@@ -58,13 +59,7 @@ def to_archive(estimator: Any) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     if KINDS.get(kind) is not type(estimator):
         raise InputError(f"Cannot save a {kind}; expected one of {list(KINDS)}.")
     check_is_fitted(estimator, "n_features_in_")
-    classes = getattr(estimator, "classes_", None)
-    names = getattr(estimator, "feature_names_in_", None)
-    document: dict[str, Any] = {
-        "classes": None if classes is None else [plain(c) for c in classes.tolist()],
-        "column_names": None if names is None else [str(name) for name in names],
-        "n_columns": estimator.n_features_in_,
-    }
+    document = columns_to_dict(estimator)
     if isinstance(estimator, ProjectedTree):
         if estimator.draw_trees_ is not None:
             raise InputError(
@@ -104,15 +99,6 @@ def from_archive(top: Place, array: Callable[..., np.ndarray]) -> Any:
     if (classes is None) == (kind.endswith(("Classifier", "LogisticRegression"))):
         raise ModelFormatError("classes: do not fit the kind.")
     estimator = KINDS[kind]()
-    estimator.n_features_in_ = top["n_columns"].integer()
-    if top["column_names"].value is not None:
-        names = [name.text() for name in top["column_names"].items()]
-        refuse_repeated(names, top["column_names"], "the name")
-        if len(names) != estimator.n_features_in_:
-            top["column_names"].fail(f"{len(names)} names", "one per column")
-        estimator.feature_names_in_ = np.array(names, dtype=object)
-    if classes is not None:
-        estimator.classes_ = np.array(classes)
     read = _read_tree if issubclass(KINDS[kind], ProjectedTree) else _read_terms
     read(estimator, top, array, classes)
     return estimator
@@ -135,6 +121,7 @@ def _read_tree(estimator: Any, top: Place, array: Any, classes: Any) -> None:
         is_sound = is_sound and bool((means >= 0).all())
     if not is_sound or not (np.isfinite(share) & (share >= 0)).all():
         raise ModelFormatError("means, share: expected finite numbers, none below 0.")
+    read_columns(estimator, top, rules.features.n_features)
     estimator.rules_, estimator.draw_trees_ = rules, None
     estimator.leaves_ = Leaves(share, means, variances)
 
@@ -157,15 +144,18 @@ def _read_terms(estimator: Any, top: Place, array: Any, classes: Any) -> None:
         raise ModelFormatError("feature, category: expected those of the model.")
     outputs = 1 if classes is None or len(classes) == 2 else len(classes)
     centre, unit = array("centre", "f", n), array("unit", "f", n)
+    intercepts = array("intercept", "f", -1, outputs)
     numbers = {
-        "intercept_draws_": array("intercept", "f", -1, outputs),
-        "coef_draws_": array("coef", "f", -1, outputs, n),
+        "intercept_draws_": intercepts,
+        "coef_draws_": array("coef", "f", len(intercepts), outputs, n),
         "intercept_": array("mean_intercept", "f", outputs),
         "coef_": array("mean_coef", "f", outputs, n),
     }
     is_finite = all(np.isfinite(values).all() for values in numbers.values())
-    if not is_finite or not (np.isfinite(centre) & (unit > 0)).all():
+    is_scale = np.isfinite(centre) & np.isfinite(unit) & (unit > 0)
+    if not is_finite or not is_scale.all() or not len(intercepts):
         raise ModelFormatError("coefficients: expected finite numbers, units above 0.")
+    read_columns(estimator, top, features.n_features)
     estimator.terms_ = Terms(features, feature, category, centre, unit)
     for name, values in numbers.items():
         setattr(estimator, name, values)

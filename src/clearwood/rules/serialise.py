@@ -72,6 +72,16 @@ def rules_to_json(rule_set: RuleSet) -> str:
     return json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
 
+def columns_to_dict(estimator: Any) -> dict[str, Any]:
+    """Classes and column names of a fitted estimator, for an archive."""
+    classes = getattr(estimator, "classes_", None)
+    names = getattr(estimator, "feature_names_in_", None)
+    return {
+        "classes": None if classes is None else [plain(c) for c in classes.tolist()],
+        "column_names": None if names is None else [str(name) for name in names],
+    }
+
+
 def feature_to_dict(features: FeatureSpace, d: int) -> dict[str, Any]:
     """One feature as the format writes it."""
     labels = features.categories[d]
@@ -193,6 +203,19 @@ def _read_document(data: bytes, name: str) -> RuleSet:
         return kind(tuple(rules), otherwise, features, classes, target, about)
     except InputError as error:
         raise ModelFormatError(f"{name}: rules: {error}") from None
+
+
+def read_columns(estimator: Any, top: Place, n_columns: int) -> None:
+    """Give an estimator what :func:`columns_to_dict` kept of one."""
+    estimator.n_features_in_ = n_columns
+    if top["classes"].value is not None:
+        estimator.classes_ = np.array(top["classes"].labels())
+    if top["column_names"].value is not None:
+        names = [name.text() for name in top["column_names"].items()]
+        refuse_repeated(names, top["column_names"], "the name")
+        if len(names) != n_columns:
+            top["column_names"].fail(f"{len(names)} names", "one per feature")
+        estimator.feature_names_in_ = np.array(names, dtype=object)
 
 
 def read_features(top: Place) -> FeatureSpace:
