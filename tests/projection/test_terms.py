@@ -106,3 +106,25 @@ def test_terms_are_standardised_and_categories_are_compared_with_the_first():
     encoded[1, 0] = np.inf
     with pytest.raises(InputError, match="'age' is infinite in row 1"):
         terms.of_rows(encoded)
+
+
+def test_without_terms_the_shares_are_all_there_is_to_say():
+    shares = np.array([[0.2, 0.5, 0.3], [0.4, 0.1, 0.5]])
+    weight, none = np.array([1.0, 3.0]), np.zeros((2, 0))
+    for part in (shares, shares[:, :2] / shares[:, :2].sum(axis=1, keepdims=True)):
+        intercept, coef = fit_logistic(none, part, weight, ridge=0.1)
+        said = probabilities_of(none @ coef.T + intercept)
+        np.testing.assert_allclose(said[0], np.average(part, axis=0, weights=weight))
+    for lasso in (0.0, 0.1):
+        intercept, coef = fit_linear(none, shares.T, weight, ridge=0.1, lasso=lasso)
+        np.testing.assert_allclose(intercept, weight @ shares / 4)
+        assert coef.shape == (3, 0)
+
+
+@pytest.mark.parametrize("by", [1e-310, 5e-324, 2.0**-900, 1e300])
+def test_terms_near_the_ends_of_float64_have_a_unit(by):
+    values = np.array([[1.0], [2.0], [4.0], [8.0]]) * by
+    terms = Terms.of(FeatureSpace.numeric(1), values, np.ones(4))
+    columns = terms.of_rows(values)[:, 0]
+    assert columns.mean() == pytest.approx(0, abs=1e-6 if by > 1e-320 else 1)
+    assert 0.5 < columns.std() < 2

@@ -17,6 +17,8 @@ MOST_STEPS = 10_000
 
 VALUE, MISSING = -1, -2
 
+EPS = float(np.finfo(float).eps)
+
 SKLEARN = tuple(int(part) for part in sklearn.__version__.split(".")[:2])
 
 
@@ -59,9 +61,13 @@ class Terms(NamedTuple):
         share = share / np.maximum(share.sum(axis=0), 1e-300)
         raw = np.where(np.isnan(raw), 0.0, raw)
         centre = (share * raw).sum(axis=0)
-        unit = np.sqrt((share * (raw - centre) ** 2).sum(axis=0))
+        apart = raw - centre
+        # A power of two, so that squares neither vanish nor overflow.
+        _, power = np.frexp(np.abs(apart).max(axis=0))
+        apart = np.ldexp(apart, -power)
+        unit = np.ldexp(np.sqrt((share * apart**2).sum(axis=0)), power)
         # A column that does not vary is left out: its coefficient would be anything.
-        varies = unit > 1e-12 * np.maximum(np.abs(centre), 1e-300)
+        varies = unit > 1e-12 * np.abs(centre)
         return cls(
             features, feature[varies], category[varies], centre[varies], unit[varies]
         )
@@ -137,6 +143,11 @@ def fit_logistic(
     coef : ndarray of shape (n_outputs, n_terms)
     """
     n_rows, n_classes = probabilities.shape
+    if not columns.shape[1]:
+        shares = np.average(probabilities, axis=0, weights=weight)
+        logs = np.log(np.maximum(shares, EPS))
+        odds = logs[1:] - logs[0] if n_classes == 2 else logs - logs.mean()
+        return odds, np.zeros((len(odds), 0))
     # A soft label is a row of each class, weighted by its probability.
     rows = np.repeat(columns, n_classes, axis=0)
     labels = np.tile(np.arange(n_classes), n_rows)
@@ -181,7 +192,9 @@ def fit_linear(
     share = weight / weight.sum()
     middle, centres = share @ columns, values @ share
     columns, values = columns - middle, values - centres[:, None]
-    if lasso:
+    if not columns.shape[1]:
+        coef = np.zeros((len(values), 0))
+    elif lasso:
         root = np.sqrt(weight)
         solver = Lasso(
             alpha=lasso / len(columns), fit_intercept=False, max_iter=MOST_STEPS
