@@ -4,10 +4,13 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
+from sklearn.neighbors import KNeighborsRegressor
+from sklearn.tree import DecisionTreeRegressor
 
 import clearwood as cw
 from clearwood.exceptions import InputError
 from clearwood.projection.answers import Answers
+from clearwood.projection.sizes import folds_of
 from clearwood.references import Reference
 
 
@@ -230,3 +233,82 @@ def test_a_reference_for_another_task_is_refused(rows):
         cw.ProjectedTreeRegressor(Drawn(task="counts"), family="mean").fit(X)
     with pytest.raises(InputError, match="does not know"):
         cw.ProjectedTreeClassifier(Drawn(task="classification")).fit(X, y > 0)
+
+
+@pytest.mark.parametrize("family", ["mean", "mean_variance"])
+def test_the_shared_structure_serves_all_draws(family):
+    """Nine draws of ten step at x0, the first one at x2."""
+    X = np.random.default_rng(0).normal(size=(300, 3))
+
+    class Nine(Drawn):
+        def draws(self, X):
+            X = np.asarray(X)
+            others = np.tile(np.sign(X[:, 0]), (9, 1))
+            return np.concatenate([np.sign(X[:, 2])[None], others])
+
+    tree = cw.ProjectedTreeRegressor(
+        Nine(10, noise=0.1), draws="shared", family=family, max_leaf_nodes=2
+    ).fit(X)
+    assert tree.rules_.rules[0].conditions[0].feature == 0
+
+
+def test_a_teacher_that_is_sure_is_followed_without_labels():
+    X = np.random.default_rng(0).uniform(-1, 1, (300, 2))
+
+    class Sure(Drawn):
+        def draws(self, X):
+            X = np.asarray(X)
+            yes = (X[:, 0] > 0) ^ (X[:, 1] > 0)
+            return np.stack([~yes, yes], axis=1)[None].astype(float)
+
+    tree = cw.ProjectedTreeClassifier(Sure(1, "classification"), random_state=0).fit(X)
+    assert np.isfinite(tree.size_path_.held_out).all()
+    assert tree.rules_.n_rules == 4
+    y = np.where((X[:, 0] > 0) ^ (X[:, 1] > 0), "yes", "no")
+    assert tree.score(X, y) > 0.98
+
+
+def test_a_class_of_one_row_is_no_stumbling_block():
+    X = np.random.default_rng(0).normal(size=(150, 2))
+    y = np.where(X[:, 0] > 0, "a", "b")
+    y[0] = "rare"
+    reference = cw.reference(None, X, y, n_draws=10, random_state=0)
+    tree = cw.ProjectedTreeClassifier(reference, most_leaf_nodes=4, random_state=0)
+    tree.fit(X, y)
+    assert tree.size_path_.judged_by == "labels"
+    assert tree.classes_.tolist() == ["a", "b", "rare"]
+    assert tree.score(X, y) > 0.9
+    logistic = cw.ProjectedLogisticRegression(reference).fit(X)
+    assert logistic.coef_draws_.shape == (10, 3, 2)
+    assert logistic.predict_proba(X).sum(axis=1) == pytest.approx(1)
+
+
+def test_folds_spread_every_class():
+    labels = np.repeat([0, 1, 2], [90, 7, 5])
+    fold = folds_of(102, 5, np.random.default_rng(0), labels)
+    counts = np.array([np.bincount(labels[fold == k], minlength=3) for k in range(5)])
+    assert (counts.max(axis=0) - counts.min(axis=0) <= 1).all()
+    assert counts[:, 2].tolist() == [1] * 5
+    with pytest.raises(InputError, match="max_leaf_nodes a number"):
+        folds_of(4, 5, np.random.default_rng(0))
+
+
+def test_weights_reach_the_reference_that_is_fitted_here():
+    X, y = np.zeros((40, 1)), np.repeat([0.0, 1.0], 20)
+    weight = np.repeat([1.0, 3.0], 20)
+    for given in (None, DecisionTreeRegressor()):
+        tree = cw.ProjectedTreeRegressor(given, max_leaf_nodes=1, random_state=0)
+        said = tree.fit(X, y, sample_weight=weight).predict(X)
+        assert said == pytest.approx(0.75, abs=0.03)
+    with pytest.raises(InputError, match="cannot be fitted to rows with weights"):
+        cw.ProjectedTreeRegressor(KNeighborsRegressor()).fit(X, y, weight)
+
+
+def test_a_summary_says_what_draws_leave_open(rows):
+    X, _ = rows
+    each = cw.ProjectedLinearRegression(Drawn()).fit(X)
+    assert "[" in each.summary()
+    mean = cw.ProjectedLinearRegression(Drawn(), draws="mean").fit(X)
+    assert "[" not in mean.summary() and "x0" in mean.summary()
+    with pytest.raises(InputError, match="coverage"):
+        each.summary(coverage=2)

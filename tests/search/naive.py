@@ -123,8 +123,9 @@ def leaf_loss(problem, rows):
     kind = problem.leaf.kind
     if kind == LOG_VARIANCE:
         # The variance of a mixture: of what rows say, and between them.
-        value, square = np.average(scores / weight[:, None], axis=0, weights=weight)
-        return weight.sum() * np.log(square - value**2)
+        mean = np.average(scores / weight[:, None], axis=0, weights=weight)
+        pairs = mean.reshape(-1, 2)
+        return sum(weight.sum() * np.log(square - value**2) for value, square in pairs)
     if kind == LOG_MEAN:
         shares = scores.sum(axis=0) / weight.sum()
         return -sum(s @ np.log(shares[shares > 0]) for s in scores[:, shares > 0])

@@ -75,8 +75,9 @@ def random_projection(rng, kind, grid, share, counts):
     if kind == "draws":
         scores, leaf = rng.normal(size=(n_rows, 3)), SQUARED_ERROR
     elif kind == "variances":
-        mean, noise = rng.normal(size=n_rows), rng.gamma(1.0, size=n_rows)
-        scores, leaf = np.stack([mean, mean**2 + noise], axis=1), LeafLoss(LOG_VARIANCE)
+        mean, noise = rng.normal(size=(n_rows, 2)), rng.gamma(1.0, size=(n_rows, 2))
+        both = np.stack([mean, mean**2 + noise], axis=2)
+        scores, leaf = both.reshape(n_rows, 4), LeafLoss(LOG_VARIANCE)
     elif kind == "shares":
         scores, leaf = rng.dirichlet(np.ones(3), n_rows), LeafLoss(LOG_MEAN)
         scores[0] = [1.0, 0.0, 0.0]

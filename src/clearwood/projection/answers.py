@@ -10,6 +10,7 @@ from scipy.special import logsumexp, xlogy
 from scipy.stats import norm, poisson
 from sklearn.base import clone
 from sklearn.utils import get_tags
+from sklearn.utils.validation import has_fit_parameter
 
 from clearwood._estimators import take_rows
 from clearwood._validation import check_table, check_target, check_weight
@@ -19,6 +20,9 @@ from clearwood.references import Reference, reference
 
 MOST_HELD = 2e8
 """Most numbers of draws that are held at a time (1.6 GB)."""
+
+EPS = float(np.finfo(float).eps)
+"""The least probability, where somebody has to be surprised by less than infinity."""
 
 SMALLEST_VARIANCE = 1e-9
 """Of an observation, in units of the variance of what the reference says."""
@@ -94,11 +98,11 @@ class Answers(NamedTuple):
         if self.noise is not None:
             density = norm.logpdf(y, self.draws, np.sqrt(self.noise))
         elif self.draws.ndim == 2:
-            density = poisson.logpmf(y, self.draws)
+            density = poisson.logpmf(y, np.maximum(self.draws, EPS))
         else:
             said = self.draws[:, np.arange(len(y)), y]
             # As good as never is not never.
-            density = np.log(np.maximum(said, np.finfo(float).eps))
+            density = np.log(np.maximum(said, EPS))
         return logsumexp(density, axis=0) - np.log(self.n_draws)
 
     def quantile(self, share: float) -> np.ndarray:
@@ -188,17 +192,10 @@ def find_reference(
     """
     # Drawn in any case, so that what follows does not depend on the kind.
     seed = int(generator.integers(2**31))
-    is_made = isinstance(given, Reference)
-    if not is_made and y is None and needs_fit(given):
-        raise InputError(
-            "The reference is not fitted yet: this fit requires y to be passed, but "
-            "the target y is None. Hand in y, or a reference that is fitted."
-        )
-    if hasattr(given, "fit") and needs_fit(given) and (weight != 1).any():
-        given = clone(given).fit(X, y, sample_weight=weight)
-    # Models say themselves what they predict; of labels alone one can only guess.
-    known: dict[str, Any] = {"task": task} if given is None else {}
-    found = given if is_made else reference(given, X, y, random_state=seed, **known)
+    if isinstance(given, Reference):
+        found = given
+    else:
+        found = _fitted_here(given, X, y, weight, task, seed)
     is_class = found.task == "classification"
     if is_class != (task == "classification"):
         raise InputError(
@@ -206,6 +203,31 @@ def find_reference(
             f"{task}; use the {'classifier' if is_class else 'regressor'}."
         )
     return found
+
+
+def _fitted_here(
+    given: Any, X: Any, y: Any, weight: np.ndarray, task: str, seed: int
+) -> Reference:
+    """A reference of what is not one yet."""
+    is_named = given is None or isinstance(given, str) and given == "bart"
+    if y is None and (is_named or needs_fit(given)):
+        raise InputError(
+            "The reference is not fitted yet: this fit requires y to be passed, but "
+            "the target y is None. Hand in y, or a reference that is fitted."
+        )
+    # Models say themselves what they predict; of labels alone one can only guess.
+    known: dict[str, Any] = {"task": task} if is_named else {}
+    if (weight != 1).any() and (is_named or needs_fit(given)):
+        if given is None:
+            known["sample_weight"] = weight
+        elif hasattr(given, "fit") and has_fit_parameter(given, "sample_weight"):
+            given = clone(given).fit(X, y, sample_weight=weight)
+        else:
+            raise InputError(
+                f"{given!r} cannot be fitted to rows with weights. Hand in a reference "
+                "that is fitted; weights then say how much a row counts for the proxy."
+            )
+    return reference(given, X, y, random_state=seed, **known)
 
 
 def class_positions(classes: np.ndarray, y: np.ndarray) -> np.ndarray:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import xlogy
 
-from clearwood.projection.answers import SMALLEST_VARIANCE, Answers
+from clearwood.projection.answers import EPS, SMALLEST_VARIANCE, Answers
 
 
 class Leaves(NamedTuple):
@@ -103,9 +103,11 @@ def expected_log_likelihood(
     Equation (3), on any rows. Log factorials of counts are left out.
     """
     said = leaves.answers(leaf)
+    # What a leaf never says may happen elsewhere; it is not impossible.
+    likely = np.maximum(said.draws, EPS)
     if said.noise is not None:
         squares = answers.noise + (answers.draws - said.draws) ** 2
         return -0.5 * np.log(2 * np.pi * said.noise) - 0.5 * squares / said.noise
     if said.draws.ndim == 3:
-        return xlogy(answers.draws, said.draws).sum(axis=2)
-    return xlogy(answers.draws, said.draws) - said.draws
+        return xlogy(answers.draws, likely).sum(axis=2)
+    return xlogy(answers.draws, likely) - said.draws

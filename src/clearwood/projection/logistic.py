@@ -151,7 +151,10 @@ class _ProjectedLinear(BaseEstimator):
         str
         """
         check_is_fitted(self, "coef_")
+        if not 0 < coverage < 1:
+            raise InputError(f"coverage is {coverage}, expected between 0 and 1.")
         ends = [0.5 - coverage / 2, 0.5 + coverage / 2]
+        # One draw, or their mean, leaves nothing open.
         low, high = np.quantile(self.coef_draws_, ends, axis=0)
         lines = []
         for output in range(len(self.coef_)):
@@ -161,10 +164,14 @@ class _ProjectedLinear(BaseEstimator):
             for term in order:
                 lines.append(
                     f"{self.coef_[output, term]:+10.4g}  "
-                    f"[{low[output, term]:.3g}, {high[output, term]:.3g}]  "
+                    f"{_interval(low[output, term], high[output, term])}"
                     f"{self.terms_.names[term]}"
                 )
         return "\n".join(lines)
+
+
+def _interval(low: float, high: float) -> str:
+    return f"[{low:.3g}, {high:.3g}]  " if low < high else ""
 
 
 class ProjectedLinearRegression(RegressorMixin, _ProjectedLinear):

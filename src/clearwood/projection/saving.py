@@ -133,14 +133,8 @@ def _read_terms(estimator: Any, top: Place, array: Any, classes: Any) -> None:
     category = array("category", "i", n)
     sizes = np.array([len(labels or ()) for labels in features.categories])
     is_known = (feature >= 0) & (feature < features.n_features)
-    if (
-        not is_known.all()
-        or not (
-            (category >= MISSING) & (category < np.maximum(sizes[feature], 0))
-            if n
-            else np.ones(0, dtype=bool)
-        ).all()
-    ):
+    is_term = is_known & (category >= MISSING)
+    if not is_term.all() or not (category < sizes[feature]).all():
         raise ModelFormatError("feature, category: expected those of the model.")
     outputs = 1 if classes is None or len(classes) == 2 else len(classes)
     centre, unit = array("centre", "f", n), array("unit", "f", n)

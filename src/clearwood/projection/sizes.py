@@ -23,8 +23,9 @@ class SizePath:
         Expected log likelihood under the reference on the training rows; with
         ``alpha`` times the size taken off, the utility of equations (8) and (11).
     divergence : ndarray of shape (n_sizes,)
-        Kullback-Leibler divergence from the reference on the training rows; infinite
-        where the reference is sure of its values.
+        Kullback-Leibler divergence from the reference on the training rows. A
+        reference without noise counts as having a billionth of its variance: compare
+        sizes, but do not read the number.
     held_out : ndarray of shape (n_sizes,) or None
         How much less likely, or how much farther from the reference, held-out rows
         are than under the reference itself; None where nothing was held out.
@@ -83,14 +84,24 @@ class SizePath:
         return "\n".join([f"{head}  held out ({self.judged_by})", *rows])
 
 
-def folds_of(n_rows: int, n_folds: int, generator: np.random.Generator) -> np.ndarray:
-    """The fold that holds out each row."""
+def folds_of(
+    n_rows: int,
+    n_folds: int,
+    generator: np.random.Generator,
+    labels: np.ndarray | None = None,
+) -> np.ndarray:
+    """The fold that holds out each row; those of one label are spread over all."""
     if n_rows < n_folds:
         raise InputError(
             f"The size of the tree is chosen by holding out each of {n_folds} parts of "
             f"the rows, but there are {n_rows}; give max_leaf_nodes a number."
         )
-    return generator.permutation(np.arange(n_rows) % n_folds)
+    order = generator.permutation(n_rows)
+    if labels is not None:
+        order = order[np.argsort(labels[order], kind="stable")]
+    fold = np.empty(n_rows, dtype=int)
+    fold[order] = np.arange(n_rows) % n_folds
+    return fold
 
 
 def weighted_mean_and_error(

@@ -148,11 +148,12 @@ def fit_logistic(
         logs = np.log(np.maximum(shares, EPS))
         odds = logs[1:] - logs[0] if n_classes == 2 else logs - logs.mean()
         return odds, np.zeros((len(odds), 0))
-    # A soft label is a row of each class, weighted by its probability.
+    # A soft label is a row of each class, weighted by its probability; a class that is
+    # never said stays one of the model's.
+    probabilities = np.maximum(probabilities, EPS)
     rows = np.repeat(columns, n_classes, axis=0)
     labels = np.tile(np.arange(n_classes), n_rows)
     share = (weight[:, None] * probabilities).ravel()
-    kept = share > 0
     settings: dict[str, Any] = {"solver": "lbfgs", "tol": 1e-10}
     if lasso:
         settings = {"solver": "saga", "tol": 1e-6, "l1_ratio": 1.0}
@@ -161,7 +162,7 @@ def fit_logistic(
     solver = LogisticRegression(
         C=1.0 / (lasso or ridge), max_iter=MOST_STEPS, random_state=0, **settings
     )
-    solver.fit(rows[kept], labels[kept], sample_weight=share[kept])
+    solver.fit(rows, labels, sample_weight=share)
     return solver.intercept_, solver.coef_
 
 

@@ -85,9 +85,10 @@ def projection_problem(
 ) -> TreeProblem:
     """What a tree is fitted to: its loss is less its expected log likelihood.
 
-    Per leaf, up to constants and for all draws together: the squares around the means
-    (one variance for the tree: maximal likelihood is least squares), the log of the
-    variance (one for each leaf), or the cross-entropy.
+    Per leaf, up to constants: the squares around the means (with one variance for the
+    tree, maximal likelihood is least squares), the log of the variance (one for each
+    leaf), or the cross-entropy. Of several draws these are added up; squares then count
+    as if all draws had one variance, though leaves say one for each.
 
     Parameters
     ----------

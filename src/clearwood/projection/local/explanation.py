@@ -172,7 +172,7 @@ def explain_local(
         raise InputError(
             f"max_size={max_size} must be at least 1, and width={width} above 0."
         )
-    rows = getattr(reference, "rows", None) if rows is None else rows
+    rows = reference.rows if rows is None else rows
     if rows is None:
         raise InputError(
             "It is not known how the features vary around the row: hand in rows, for "

@@ -27,9 +27,10 @@ class LeafLoss(NamedTuple):
     kind : int
         ``SQUARES``: ``hard`` times the least score (the cost of the class that costs
         least) less ``soft`` times what the mean scores explain of their squares.
-        ``LOG_VARIANCE``: the weight times the log of the variance, of two scores, a
-        value and its square. ``LOG_MEAN``: less the scores times the logs of their
-        means: the cross-entropy of class probabilities, the deviance of a rate.
+        ``LOG_VARIANCE``: the weight times the log of the variance, summed over pairs
+        of scores, a value and its square. ``LOG_MEAN``: less the scores times the logs
+        of their means: the cross-entropy of class probabilities, the deviance of a
+        rate.
     hard, soft : float
     """
 
@@ -85,10 +86,12 @@ def leaf_loss(sums, leaf):
     weight = sums[n_scores]
     if weight <= 0.0:
         return 0.0
-    if leaf.kind == LOG_VARIANCE:
-        mean = sums[0] / weight
-        return weight * np.log(sums[1] / weight - mean * mean)
     lost = 0.0
+    if leaf.kind == LOG_VARIANCE:
+        for c in range(0, n_scores, 2):
+            mean = sums[c] / weight
+            lost += weight * np.log(sums[c + 1] / weight - mean * mean)
+        return lost
     if leaf.kind == LOG_MEAN:
         for c in range(n_scores):
             if sums[c] > 0.0:

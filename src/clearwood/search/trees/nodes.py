@@ -375,9 +375,10 @@ def _costs_in_leaf(
     if kind == kernels.LOG_MEAN:
         return weight * means.sum() - scores @ np.log(np.maximum(means, 1e-300))
     if kind == kernels.LOG_VARIANCE:
-        variance = max(means[1] - means[0] ** 2, 1e-300)
-        squares = scores[:, 1] - 2 * means[0] * scores[:, 0] + weight * means[0] ** 2
-        return weight * np.log(variance) + squares / variance
+        value, mean = scores[:, ::2], means[::2]
+        variance = np.maximum(means[1::2] - mean**2, 1e-300)
+        squares = scores[:, 1::2] - 2 * mean * value + weight[:, None] * mean**2
+        return weight * np.log(variance).sum() + (squares / variance).sum(axis=1)
     squares = weight * (means @ means) - 2 * scores @ means
     regret = scores[:, leaf.value] if problem.is_class else 0.0
     return hard * regret + soft * squares
