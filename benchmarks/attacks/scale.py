@@ -19,8 +19,9 @@ from benchmarks.attacks.judge import Attack, growth, held, study
 from clearwood.rules import CategorySet, Interval, Rule, RuleList
 
 MOST_GROWTH = 4.0
-"""How many times more than in proportion the time may grow between the sizes, eight
-times apart: what is quadratic grows eight times, and what leaves the caches two or three.
+"""How many times more than in proportion the time may grow between the sizes, which
+are eight times apart: what is quadratic grows eight times more, what leaves the caches
+two or three times.
 """
 
 

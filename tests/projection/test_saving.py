@@ -37,6 +37,12 @@ def test_all_that_is_said_is_kept(kind, tmp_path):
     cw.save(found, tmp_path / "kept.zip")
     again = cw.load(tmp_path / "kept.zip")
     np.testing.assert_array_equal(again.predict(X), found.predict(X))
+    kept = {"max_leaf_nodes", "min_rows", "draws", "penalty"}
+    settings = found.get_params()
+    shared = {name: settings[name] for name in kept & set(settings)}
+    assert shared.items() <= again.get_params().items()
+    with pytest.raises(InputError, match="was not saved"):
+        again.fit(X)
     if kind in ("linear", "logistic"):
         assert again.summary() == found.summary()
         return

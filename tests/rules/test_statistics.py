@@ -12,7 +12,7 @@ from clearwood._features import FeatureSpace
 from clearwood.exceptions import InputError
 from clearwood.rules import Interval, Rule, RuleList, RuleSet
 from clearwood.rules.displays.rule_lines import lines_of
-from clearwood.rules.rule import statistics_text
+from clearwood.rules.rule import interval_text, statistics_text
 from clearwood.rules.statistics import mean_interval, share_interval
 
 CLASSES = ("well", "ill", "dead")
@@ -207,3 +207,21 @@ def test_wrong_rows_are_refused():
         LIST.described_on(X, TRUTH, sample_weight=np.zeros(10))
     with pytest.raises(InputError, match="No label of the teacher"):
         LIST.described_on(pd.DataFrame(X), teacher=np.zeros(10, dtype=int))
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "text"),
+    [
+        (0.94812, 0.9941, "[0.948, 0.994]"),
+        (143.2, 179.4, "[143, 179]"),
+        (2004.31, 2009.62, "[2004.3, 2009.6]"),
+        (2006.431, 2006.862, "[2006.43, 2006.86]"),
+        (10000251.3, 10000262.9, "[10000251, 10000263]"),
+        (1.7e9 + 12.25, 1.7e9 + 38.5, "[1700000012, 1700000038]"),
+        (5.0, 5.0, "[5, 5]"),
+        (-0.00012, 0.00034, "[-0.00012, 0.00034]"),
+    ],
+)
+def test_the_ends_of_an_interval_are_told_apart(low, high, text):
+    rule = Rule((), 1.0, support=9, caught=9, low=low, high=high)
+    assert interval_text(rule) == text

@@ -170,11 +170,16 @@ class TreeEnsemble(FlatTrees):
         >>> read_ensemble(tree).with_classes(["no", "yes"]).predict([[0.7]])
         array(['yes'], dtype='<U3')
         """
-        known = () if self.classes is None else self.classes
+        known = [] if self.classes is None else self.classes.tolist()
+        if self.classes is None:
+            raise InputError(
+                f"Found the classes {list(classes)}, but the model says values; leave "
+                "them out."
+            )
         if len(set(classes)) != len(known) or len(classes) != len(known):
             raise InputError(
                 f"Found the classes {list(classes)}, expected {len(known)} different "
-                f"labels, in the order of the model's {list(known)}."
+                f"labels, in the order of the model's {known}."
             )
         return replace(self, classes=np.array(classes))
 

@@ -92,7 +92,7 @@ class SizePathDisplay:
                 label=f"{words[path.judged_by]} ± standard error",
             )  # fmt: skip
             ax.axhline(path.tolerance, color=QUIET, linestyle=":", label="tolerance")
-        ax.axvline(self.chosen, color=QUIET, linewidth=0.8)
+        ax.axvline(self.chosen, color=QUIET, linewidth=0.8, label="the tree printed")
         ax.set(xlabel="leaves", ylabel="nats per row")
         ax.xaxis.set_major_locator(MaxNLocator(integer=True))
         ax.legend(fontsize=9, frameon=False)
@@ -195,7 +195,7 @@ class LeavesDisplay:
 
         n = len(self.labels)
         if ax is None:
-            _, ax = plt.subplots(figsize=(7.2, 1.2 + 0.5 * n), layout="constrained")
+            _, ax = plt.subplots(figsize=(7.2, 1.8 + 0.5 * n), layout="constrained")
         places = np.arange(n)[::-1]
         if np.isfinite(self.outer).all():
             ax.hlines(
@@ -203,17 +203,17 @@ class LeavesDisplay:
                 label=f"an observation, {COVERAGE[0]:.0%}",
             )  # fmt: skip
         ax.hlines(
-            places, *self.inner, color=COLOURS[1], linewidth=5,
+            places, *self.inner, color=COLOURS[1], linewidth=6,
             label=f"its mean, {COVERAGE[0]:.0%} of the draws",
         )  # fmt: skip
-        ax.plot(self.middle, places, "o", color="black", markersize=5, label="mean")
+        ax.plot(self.middle, places, "o", color="black", markersize=3, label="mean")
         lines = [plain(textwrap.fill(label, 42)) for label in self.labels]
         ax.set_yticks(places, lines, fontsize=9)
         ax.set_ylim(-0.7, n - 0.3)
         ax.set_xlabel(plain(self.what))
         ax.legend(
-            fontsize=8, frameon=False, ncols=3, loc="lower center",
-            bbox_to_anchor=(0.5, 1.0),
+            fontsize=8, frameon=False, loc="lower right",
+            bbox_to_anchor=(1.0, 1.0),
         )  # fmt: skip
         self.ax_, self.figure_ = ax, ax.figure
         return self

@@ -22,6 +22,7 @@ from clearwood.projection.logistic import (
     ProjectedLogisticRegression,
 )
 from clearwood.projection.terms import MISSING, Terms
+from clearwood.references import Reference
 from clearwood.rules import RuleList
 from clearwood.rules.serialise import (
     columns_to_dict,
@@ -43,6 +44,36 @@ KINDS: dict[str, Any] = {
 }
 
 
+SETTINGS = (
+    "max_leaf_nodes", "alpha", "most_leaf_nodes", "family", "draws", "refine",
+    "tolerance", "min_rows", "round_cuts", "penalty", "strength",
+)  # fmt: skip
+"""Parameters that are kept, for people to read."""
+
+
+class NotSaved(Reference):
+    """Stands for a reference that is not in the file of what was made of it.
+
+    Parameters
+    ----------
+    description : str
+        What the reference was.
+    """
+
+    task = "regression"
+    n_draws = 1
+
+    def __init__(self, description: str) -> None:
+        self.description = description
+
+    def draws(self, X: Any) -> np.ndarray:
+        """Refuse: files hold what a proxy says, not its reference."""
+        raise InputError(
+            f"The reference ({self.description}) was not saved with its proxy; to fit "
+            "again, set one: set_params(reference=...)."
+        )
+
+
 def to_archive(estimator: Any) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """What is kept of a fitted projection: all that it says of rows.
 
@@ -60,6 +91,11 @@ def to_archive(estimator: Any) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         raise InputError(f"Cannot save a {kind}; expected one of {list(KINDS)}.")
     check_is_fitted(estimator, "n_features_in_")
     document = columns_to_dict(estimator)
+    settings = estimator.get_params()
+    document["settings"] = {
+        name: settings[name] for name in SETTINGS if name in settings
+    }
+    document["reference"] = getattr(estimator.reference_, "description", "")
     if isinstance(estimator, ProjectedTree):
         if estimator.draw_trees_ is not None:
             raise InputError(
@@ -98,10 +134,24 @@ def from_archive(top: Place, array: Callable[..., np.ndarray]) -> Any:
     classes = None if top["classes"].value is None else top["classes"].labels()
     if (classes is None) == (kind.endswith(("Classifier", "LogisticRegression"))):
         raise ModelFormatError("classes: do not fit the kind.")
-    estimator = KINDS[kind]()
+    estimator = KINDS[kind](reference=NotSaved(top["reference"].text()))
+    estimator.reference_ = estimator.reference
+    _set_settings(estimator, top["settings"].value)
     read = _read_tree if issubclass(KINDS[kind], ProjectedTree) else _read_terms
     read(estimator, top, array, classes)
     return estimator
+
+
+def _set_settings(estimator: Any, settings: Any) -> None:
+    """Give an estimator the parameters that it was saved with."""
+    names = set(estimator.get_params())
+    if not isinstance(settings, dict) or not set(settings) <= names & set(SETTINGS):
+        raise ModelFormatError("settings: expected parameters of the estimator.")
+    estimator.set_params(**settings)
+    try:
+        estimator._validate_params()
+    except ValueError as error:
+        raise ModelFormatError(f"settings: {error}") from None
 
 
 def _read_tree(estimator: Any, top: Place, array: Any, classes: Any) -> None:

@@ -304,7 +304,15 @@ def statistics_text(rule: Rule) -> list[str]:
 
 def interval_text(rule: Rule) -> str:
     """The 95 % interval of a rule; empty where there is none."""
-    return "" if math.isnan(rule.low) else f"[{rule.low:.3g}, {rule.high:.3g}]"
+    if math.isnan(rule.low):
+        return ""
+    # Far from 0 three digits would make both ends the same.
+    width, size = rule.high - rule.low, max(abs(rule.low), abs(rule.high))
+    far = 0 < width < size / 100
+    digits = min(2 + math.ceil(math.log10(size / width)), 15) if far else 3
+    low, high = (float(f"{end:.{digits}g}") for end in (rule.low, rule.high))
+    form = ".15g" if far else ".3g"
+    return f"[{low:{form}}, {high:{form}}]"
 
 
 def rows_text(rule: Rule) -> str:

@@ -250,3 +250,14 @@ FINE = [0.1, 0.4, 0.2]
 def test_what_cannot_be_used_is_refused(a, b, settings, told):
     with pytest.raises(InputError, match=told):
         compare_methods(a, b, **settings)
+
+
+def test_what_differs_in_the_last_digit_only_is_equal():
+    found = compare_methods([0.1, 0.2, 0.3], [0.2, 0.3, 0.4])
+    assert found.sd == 0 and found.p_b_better == 1
+    assert "All differences are equal" in str(found)
+
+
+def test_which_way_is_better_is_yes_or_no():
+    with pytest.raises(InputError, match="greater_is_better must be True or False"):
+        compare_methods([0.1, 0.2, 0.4], [0.2, 0.3, 0.4], greater_is_better="lower")

@@ -129,9 +129,34 @@ def test_settings_are_checked(rows, settings, message):
 def test_rows_and_values_are_needed(rows):
     with pytest.raises(InputError, match="hand in rows"):
         cw.explain_local(Plane(), rows.iloc[0])
-    gone = rows.iloc[0].copy()
-    gone["a"] = np.nan
-    with pytest.raises(InputError, match="'a' is missing"):
-        cw.explain_local(Plane(), gone, rows)
     with pytest.raises(InputError, match="one row"):
         cw.explain_local(Plane(), rows.iloc[:2], rows)
+
+
+def test_rows_come_in_any_form_and_with_gaps(rows):
+    whole = cw.explain_local(Plane(), rows.iloc[3], rows)
+    named = cw.explain_local(Plane(), rows.iloc[3].to_dict(), rows)
+    assert str(named) == str(whole)
+    with pytest.raises(InputError, match="holds 2 cells"):
+        cw.explain_local(Plane(), [1.0, 2], rows)
+    with pytest.raises(InputError, match="cw.reference"):
+        cw.explain_local(lambda X: X, rows.iloc[3], rows)
+    strange = rows.iloc[3].copy()
+    strange["hue"] = "violet"
+    with pytest.raises(InputError, match="'hue'.*category that no other row has"):
+        cw.explain_local(Plane(), strange, rows)
+
+    class WithGaps(Plane):
+        def draws(self, X):
+            return super().draws(X.fillna({"a": 7.0}))
+
+    gap = rows.iloc[3].copy()
+    gap["a"] = np.nan
+    found = cw.explain_local(WithGaps(), gap, rows, proxy="linear", max_size=2)
+    assert np.isnan(found.neighbours[:, 0]).all()
+    assert "a" not in found.selected and found.fidelity > 0.99
+
+
+def test_an_explanation_does_not_count_neighbours_as_rows(rows):
+    text = str(cw.explain_local(Plane(), rows.iloc[3], rows, n_neighbours=512))
+    assert " rows" not in text and "1. if " in text

@@ -197,6 +197,10 @@ def compare_methods(
          test a share of 0.1 of the rows, as in 10 folds; differences are normal and
          correlate by as much.
     """
+    if not isinstance(greater_is_better, bool | np.bool_):
+        raise InputError(
+            f"greater_is_better must be True or False, found {greater_is_better!r}."
+        )
     a, b = _scores(scores_a, "scores_a"), _scores(scores_b, "scores_b")
     share = _check(test, len(a), len(b), rope, test_share)
     # Powers of two scale without rounding: no unit is too large or too small.
@@ -316,9 +320,10 @@ def _times_power(x: float, exponent: int) -> float:
 
 def _standardised(values: np.ndarray) -> tuple[np.ndarray, float, float]:
     """Values of mean 0 and standard deviation 1, and both as they were."""
-    if (values == values[0]).all():
-        return np.zeros_like(values), float(values[0]), 0.0
     centre = float(values.mean())
+    # The scores are below 1: what differs in their last digits is equal.
+    if np.ptp(values) <= 8 * np.finfo(float).eps:
+        return np.zeros_like(values), centre, 0.0
     apart = values - centre
     # Squares of the smallest numbers would be nought.
     unit = int(np.frexp(np.abs(apart).max())[1])

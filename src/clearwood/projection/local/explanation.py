@@ -100,13 +100,22 @@ class LocalExplanation:
             f"fidelity on other neighbours: {self.fidelity:.3f}",
         ]
         if self.rules is not None:
-            lines.append(str(self.rules))
+            lines += _without_rows(self.rules)
         lines += [
             f"{effect:+10.4g} ± {error:.2g}  per standard deviation of {name}"
             for name, effect, error in self.effects
         ]
         asked = [f"{name} {share:.0%}" for name, share in self.selected.items()]
         return "\n".join([*lines, f"asked by the draws: {', '.join(asked) or 'none'}"])
+
+
+def _without_rows(rules: RuleList) -> list[str]:
+    """The rules alone: how many neighbours were made says nothing of the data."""
+    texts = [
+        f"{i}. if {rule.text(rules.features)} then {rule.prediction:.4g}"
+        for i, rule in enumerate(rules.rules, start=1)
+    ]
+    return [*texts, f"{rules.n_rules}. otherwise {rules.otherwise.prediction:.4g}"]
 
 
 def explain_local(
@@ -162,6 +171,11 @@ def explain_local(
     >>> [name for name, _, _ in found.effects], found.fidelity > 0.99
     (['x1'], True)
     """
+    if not isinstance(reference, Reference):
+        raise InputError(
+            f"Found a {type(reference).__name__}, expected a reference; make one of "
+            "it: cw.reference(model, X, y)."
+        )
     if proxy not in ("tree", "linear"):
         raise InputError(f"proxy must be 'tree' or 'linear', found {proxy!r}.")
     if n_neighbours < 64 or n_neighbours & (n_neighbours - 1):
@@ -218,7 +232,7 @@ def explain_local(
 
 def _as_table(x: Any, rows: Any) -> Any:
     """One row as a table like others."""
-    if is_frame(x) or np.ndim(x) == 2:
+    if is_frame(x) or (not hasattr(x, "keys") and np.ndim(x) == 2):
         if x.shape[0] != 1:
             raise InputError(f"x must be one row, found {x.shape[0]}.")
         return x
@@ -227,9 +241,13 @@ def _as_table(x: Any, rows: Any) -> Any:
     import narwhals as nw
 
     names = list(rows.columns)
-    cells = dict(zip(names, np.asarray(x, dtype=object)))
-    if hasattr(x, "keys"):
-        cells = {name: x[name] for name in names}
+    by_name = hasattr(x, "keys")
+    fits = set(names) <= set(x.keys()) if by_name else len(x) == len(names)
+    if not fits:
+        raise InputError(
+            f"x holds {len(x)} cells, expected one for each of the columns {names}."
+        )
+    cells = {n: x[n] for n in names} if by_name else dict(zip(names, x))
     frame = nw.from_native(rows, eager_only=True)
     columns = {}
     for name in names:

@@ -55,12 +55,16 @@ class Neighbourhood(NamedTuple):
         """
         is_category = np.array([c is not None for c in features.categories])
         known = np.where(is_category[None] & (encoded < 0), np.nan, encoded)
-        if np.isnan(row).any() or np.isnan(known).all(axis=0).any():
-            d = int((np.isnan(row) | np.isnan(known).all(axis=0)).argmax())
+        strange = is_category & (row < 0)
+        if strange.any():
+            d = int(strange.argmax())
             raise InputError(
-                f"Feature {features.names[d]!r} is missing in the row that is to be "
-                "explained, or in all rows; neighbours need a value to start from."
+                f"Feature {features.names[d]!r} of the row that is to be explained "
+                "holds a category that no other row has; hand in rows that have it."
             )
+        # What is missing stays missing, and what no row knows does not vary.
+        known = np.where(np.isnan(known).all(axis=0), row, known)
+        known = np.where(np.isnan(known).all(axis=0), 0.0, known)
         shares = tuple(
             np.bincount(column[~np.isnan(column)].astype(int), minlength=len(labels))
             / max((~np.isnan(column)).sum(), 1)
@@ -77,8 +81,8 @@ class Neighbourhood(NamedTuple):
         return cls(
             row,
             spread,
-            np.minimum(np.nanmin(known, axis=0), row),
-            np.maximum(np.nanmax(known, axis=0), row),
+            np.fmin(np.nanmin(known, axis=0), row),
+            np.fmax(np.nanmax(known, axis=0), row),
             whole,
             shares,
         )
@@ -103,7 +107,7 @@ class Neighbourhood(NamedTuple):
                 moved[:, d] = np.where(
                     anew, np.minimum(drawn, len(share) - 1), self.row[d]
                 )
-        return moved
+        return np.where(np.isnan(self.row), np.nan, moved)
 
 
 def decoded(encoded: np.ndarray, features: FeatureSpace, like: Any) -> Any:
@@ -122,7 +126,7 @@ def decoded(encoded: np.ndarray, features: FeatureSpace, like: Any) -> Any:
         table = encoded.astype(object)
         for d, labels in enumerate(features.categories):
             if labels is not None:
-                table[:, d] = [labels[int(code)] for code in encoded[:, d]]
+                table[:, d] = [_label(labels, code) for code in encoded[:, d]]
         return table
     import narwhals as nw
 
@@ -132,11 +136,16 @@ def decoded(encoded: np.ndarray, features: FeatureSpace, like: Any) -> Any:
         series = frame.get_column(name)
         cells: Any = encoded[:, d]
         if labels is not None:
-            cells = [labels[int(code)] for code in encoded[:, d]]
+            cells = [_label(labels, code) for code in encoded[:, d]]
         made = nw.new_series(name, cells, backend=frame.implementation)
-        if labels is None and series.dtype.is_integer():
+        whole = labels is None and series.dtype.is_integer()
+        if whole and np.isfinite(encoded[:, d]).all():
             made = made.cast(series.dtype)
         elif labels is not None:
             made = made.cast(series.dtype)
         columns[name] = made
     return nw.from_dict(columns, backend=frame.implementation).to_native()
+
+
+def _label(labels: tuple[Any, ...], code: float) -> Any:
+    return None if np.isnan(code) else labels[int(code)]
