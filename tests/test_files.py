@@ -141,6 +141,26 @@ def test_a_file_stays_its_owners(tmp_path):
     assert mode(path) == 0o640
 
 
+@pytest.mark.skipif(getattr(os, "geteuid", int)() != 0, reason="only root may")
+@pytest.mark.skipif(not hasattr(os, "geteuid"), reason="no owners here")
+@pytest.mark.parametrize(
+    "before, after", [(0o660, 0o600), (0o2664, 0o644), (0o644, 0o644), (0o604, 0o604)]
+)
+def test_a_strangers_group_gets_nothing_of_what_another_had(
+    tmp_path, monkeypatch, before, after
+):
+    def refuse(*_):
+        raise PermissionError
+
+    path = tmp_path / "rules.json"
+    RULES.save(path)
+    os.chown(path, -1, 65533)
+    path.chmod(before)
+    monkeypatch.setattr(os, "chown", refuse)
+    RULES.save(path, overwrite=True)
+    assert mode(path) == after
+
+
 @posix
 def test_links_stay_and_what_they_point_to_is_written(tmp_path):
     (tmp_path / "folder").mkdir()

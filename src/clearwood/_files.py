@@ -211,7 +211,8 @@ def write_text(path: Any, text: str, *, overwrite: bool = False) -> None:
     """Write a text file so that a reader sees the old file or the new one.
 
     A file that is replaced keeps its permissions, and its owner where that is allowed;
-    of a link, the file that it points to is written.
+    where its group cannot be kept, another group may do no more than everybody. Of a
+    link, the file that it points to is written.
 
     Parameters
     ----------
@@ -269,4 +270,9 @@ def _give_to_owner_of(old: os.stat_result, path: Path) -> None:
             os.chown(path, -1, old.st_gid)
         with suppress(OSError):
             os.chown(path, old.st_uid, -1)
-    os.chmod(path, stat.S_IMODE(old.st_mode))
+    mode = stat.S_IMODE(old.st_mode)
+    if os.stat(path).st_gid != old.st_gid:
+        # What one group was allowed is not meant for another.
+        of_all = (mode & stat.S_IRWXO) << 3
+        mode &= ~(stat.S_IRWXG | stat.S_ISGID) | of_all
+    os.chmod(path, mode)

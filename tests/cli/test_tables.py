@@ -93,6 +93,21 @@ def test_lines_are_those_of_an_editor(written):
     assert f"'?' in line {line}." in str(refused.value)
 
 
+@pytest.mark.parametrize(
+    "start, line",
+    [('a\n""\n1\n', 4), ('a\n" "\n1\n', 4), ("a\n \t\n1\n", 4), ("a\n\f\n1\n", 4)],
+)
+def test_an_empty_cell_in_quotes_is_a_row_and_a_blank_line_is_none(
+    written, start, line
+):
+    path = written(start + "x\n" + "".join(f"{k}\n" for k in range(2, 40)))
+    with pytest.raises(InputError, match=rf"'x' in line {line}\."):
+        read_table(path)
+    file = CsvFile.opened(path, ())
+    row = file.read()["a"].tolist().index("x")
+    assert file.lines(np.array([row, row + 37])) == f"lines {line}, {line + 37}"
+
+
 def test_a_cell_may_be_too_long_to_count_lines(measured):
     path = measured({60: "x" * 200_000, 70: "-"})
     with pytest.raises(InputError, match="in data rows 61, 71"):

@@ -13,6 +13,7 @@ from clearwood import (
     MetaTreeClassifier,
     MetaTreeRegressor,
 )
+from clearwood._features import FeatureSpace
 from clearwood.exceptions import InputError, LostDigitsWarning
 from clearwood.metatree import (
     ExponentialGamma,
@@ -20,7 +21,11 @@ from clearwood.metatree import (
     from_sklearn_tree,
     grow_cart,
 )
-from clearwood.metatree.growing.cart import centre_and_unit, cuts_between
+from clearwood.metatree.growing.cart import (
+    centre_and_unit,
+    cuts_between,
+    grow_ensemble,
+)
 
 FOREST = RandomForestRegressor(5, random_state=0)
 REGRESSORS = [
@@ -147,6 +152,62 @@ def test_a_fitted_forest_speaks_of_the_data():
     drawn = MetaForestRegressor(ExtraTreesRegressor(3, random_state=0)).fit(X, y)
     itself = ExtraTreesRegressor(3, random_state=0).fit(X, y)
     np.testing.assert_array_equal(drawn.estimator_.predict(X), itself.predict(X))
+
+
+@pytest.mark.filterwarnings("ignore:.*friedman_mse:FutureWarning")
+@pytest.mark.parametrize(
+    "limit", [{"ccp_alpha": 0.02}, {"min_impurity_decrease": 0.02}]
+)
+@pytest.mark.parametrize(
+    "criterion", ["squared_error", "friedman_mse", "absolute_error", "poisson"]
+)
+@pytest.mark.parametrize("unit", [1.0, 2.0**-20, 2.0**30])
+def test_limits_are_in_the_units_of_the_criterion(criterion, limit, unit):
+    X, y, _ = table()
+    X, y = np.nan_to_num(X), (y - y.min()) * unit
+    power = 2 if criterion in ("squared_error", "friedman_mse") else 1
+    limit = {name: value * unit**power for name, value in limit.items()}
+    itself = RandomForestRegressor(
+        5, criterion=criterion, max_leaf_nodes=8, random_state=0, **limit
+    )
+    found = MetaForestRegressor(itself).fit(X, y).estimator_
+    itself.fit(X, y)
+    assert max(tree.tree_.node_count for tree in itself) > 1
+    for one, other in zip(found, itself):
+        assert one.tree_.node_count == other.tree_.node_count
+        np.testing.assert_allclose(one.tree_.impurity, other.tree_.impurity, 1e-6)
+        assert one.get_params() == other.get_params()
+
+
+@pytest.mark.parametrize("kind", [DecisionTreeRegressor, RandomForestRegressor])
+@pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt])
+def test_a_failed_fit_leaves_the_parameters(kind, error, monkeypatch):
+    def fail(*_):
+        raise error
+
+    X, y, _ = table()
+    model = kind(ccp_alpha=0.1, min_impurity_decrease=0.2)
+    expected = model.get_params()
+    monkeypatch.setattr(kind, "fit", fail)
+    with pytest.raises(error):
+        grow_ensemble(X, FeatureSpace.numeric(3), y, np.ones(len(y)), model)
+    assert model.get_params() == expected
+
+
+@pytest.mark.parametrize("unit", [2.0**-1070, 2.0**-540, 1e-160, 1e160, 2.0**1000])
+def test_units_of_which_there_is_no_square(unit):
+    X, y, _ = table()
+    y = np.round(4 * y) * unit  # few digits: the smallest numbers have no more
+
+    def grown(y, **limits):
+        settings = {"max_depth": 4, "random_state": 0, **limits}
+        return grow_cart(X, y, task="regression", **settings)
+
+    found, expected = grown(y), grown(y / unit)
+    assert found.same_as(expected)
+    # Above all that can be gained, or below.
+    limited = grown(y, ccp_alpha=1e-300)
+    assert len(limited.feature) == (1 if unit < 1 else len(expected.feature))
 
 
 @pytest.mark.parametrize("task", ["classification", "regression"])

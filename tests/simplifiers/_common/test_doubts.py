@@ -1,5 +1,6 @@
 """What speaks against reading rules as an explanation is said, whatever the method."""
 
+import shlex
 import warnings
 
 import numpy as np
@@ -111,6 +112,20 @@ def test_the_order_that_is_right_is_named(n_classes):
     alike = np.where(np.arange(500) < 100, truth, said)
     weight = np.where(np.arange(500) < 100, 1.0, 1e-6)
     assert class_order_doubt(names, truth, alike, weight) is None
+
+
+def test_the_option_can_be_typed_or_is_not_named():
+    said = np.repeat([0, 1], 10)
+
+    def doubt(*labels):
+        return class_order_doubt(labels, 1 - said, said, np.ones(20))
+
+    assert shlex.split(doubt("its", "$(ls)"))[-2:] == ["--classes", "$(ls),its."]
+    assert doubt("a b", "c").endswith("or say --classes 'c,a b'.")
+    assert shlex.split(doubt("no\x1b[2J", "yes"))[-1].startswith("yes,'no\\x1b")
+    # The command takes these apart in another way.
+    assert doubt("a,b", "c").endswith("with_classes(['c', 'a,b']).")
+    assert doubt(" a", "c").endswith("with_classes(['c', ' a']).")
 
 
 def test_a_poor_model_is_no_disorder():

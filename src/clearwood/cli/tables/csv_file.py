@@ -90,13 +90,13 @@ class CsvFile:
     def lines(self, rows: np.ndarray) -> str:
         """Where some rows of the table are, as an editor counts lines."""
         shown, wanted = [], set(rows[:MOST_SHOWN].tolist())
-        text = io.StringIO(self.data.decode("utf-8-sig"), newline="")
+        text = list(io.StringIO(self.data.decode("utf-8-sig"), newline=""))
         reader = csv.reader(text)
         row, start = -1, 1
         try:
-            for cells in reader:
-                # pandas, too, passes over lines without anything.
-                if len(cells) > 1 or "".join(cells).strip():
+            for _ in reader:
+                # pandas, too, passes over blank lines, but not over a lone '""'.
+                if text[start - 1].strip(" \t\r\n"):
                     if row in wanted:
                         shown.append(start)
                     row += 1

@@ -8,6 +8,8 @@ and on a target about zero, and speaks of the data's own numbers afterwards.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -31,8 +33,11 @@ FINE = 2.0**40
 MIDDLE = 64
 """Powers of two up to which float32 has room enough on both sides."""
 
-OF_VARIANCE = ("min_impurity_decrease", "ccp_alpha")
-"""Parameters of scikit-learn that are in the target's units, squared."""
+OF_IMPURITY = ("min_impurity_decrease", "ccp_alpha")
+"""Parameters of scikit-learn that are in the units of impurities."""
+
+SQUARED = ("squared_error", "friedman_mse")
+"""Criteria whose impurities are in the target's units, squared; of others, as it is."""
 
 
 def grow_cart(
@@ -197,19 +202,19 @@ def _fit_on_ranks(
             values[d], rank = np.unique(columns[known, d], return_inverse=True)
             columns[known, d] = rank
     columns = columns.astype(np.float32)
-    centre, unit = 0.0, 1.0
+    centre, unit, power = 0.0, 1.0, 0
     if not hasattr(model, "predict_proba"):
         centre, unit = centre_and_unit(y)
         if model.criterion == "poisson":
             centre = 0.0  # Counts stay counts.
         y = (y - centre) / unit
+        power = 2 if model.criterion in SQUARED else 1
     if weight is not None:
         # Squares of tiny weights vanish.
         weight = weight / _power_of_two(weight.max())
-    settings = {name: getattr(model, name) for name in OF_VARIANCE}
-    model.set_params(**{name: value / unit**2 for name, value in settings.items()})
-    model.fit(columns, y, weight)
-    model.set_params(**settings)
+    exponent = int(np.frexp(unit)[1]) - 1
+    with _limits_scaled(model, -exponent, power):
+        model.fit(columns, y, weight)
     trees = getattr(model, "estimators_", [model])
     samples = getattr(model, "estimators_samples_", [np.arange(n)])
     cuts = []
@@ -228,7 +233,7 @@ def _fit_on_ranks(
             nodes.threshold[at], cut[at] = cuts_between(low, high)
         if unit != 1.0 or centre != 0.0:
             nodes.value[:] = nodes.value * unit + centre
-            nodes.impurity[:] *= unit**2
+            nodes.impurity[:] = _scaled(nodes.impurity, exponent, power)
         cuts.append(cut)
     ensemble = read_ensemble(model)
     cut = np.concatenate(cuts)
@@ -254,7 +259,36 @@ def centre_and_unit(y: np.ndarray) -> tuple[float, float]:
     far = abs(middle) > FAR * np.median(np.abs(y - middle))
     centre = float(middle) if far else 0.0
     largest = float(np.abs(y - centre).max())
-    return centre, _power_of_two(largest) / FINE if largest else 1.0
+    tiny = np.finfo(np.float64).smallest_subnormal
+    return centre, _power_of_two(max(largest / FINE, tiny)) if largest else 1.0
+
+
+@contextmanager
+def _limits_scaled(model: Any, exponent: int, power: int) -> Iterator[None]:
+    """Limits in the units of the growing, and in those of the data whatever happens."""
+    settings = {name: getattr(model, name) for name in OF_IMPURITY}
+    scaled = {
+        name: float(_scaled(1.0 * value, exponent, power))
+        for name, value in settings.items()
+    }
+    try:
+        yield model.set_params(**scaled)
+    finally:
+        for fitted in (model, *getattr(model, "estimators_", ())):
+            fitted.set_params(**settings)
+
+
+def _scaled(impurity: Any, exponent: int, power: int) -> Any:
+    """Impurities in another unit, at most the largest number.
+
+    The square of a unit may vanish where what it scales does not.
+    """
+    for _ in range(power):
+        with np.errstate(over="ignore", under="ignore"):
+            impurity = np.ldexp(impurity, exponent)
+        # scikit-learn takes no infinite limits.
+        impurity = np.minimum(impurity, np.finfo(np.float64).max)
+    return impurity
 
 
 def _power_of_two(x: float) -> float:

@@ -6,6 +6,7 @@ with its classes in the wrong order. Both are seen on the rows of the fit.
 
 from __future__ import annotations
 
+import shlex
 import warnings
 from typing import Any
 
@@ -147,11 +148,15 @@ order, yes, no: hand in read_ensemble(model).with_classes(['yes', 'no']), or say
         return None
     labels = [classes[i] for i in linear_sum_assignment(-joint.T)[1]]
     names = list(map(prediction_text, labels))
+    text, option = ",".join(names), ""
+    # The command parts what it is given at every comma, and drops spaces around.
+    if [name.strip() for name in text.split(",")] == names:
+        option = f", or say --classes {shlex.quote(text)}"
     return (
         f"The model is wrong in {100 * (1 - right):.1f}% of the rows, but in "
         f"{100 * abs(1 - best):.1f}% if its classes are, in this order, "
-        f"{', '.join(names)}: hand in read_ensemble(model).with_classes({labels}), or "
-        f"say --classes {','.join(names)}."
+        f"{', '.join(names)}: hand in read_ensemble(model).with_classes({labels})"
+        f"{option}."
     )
 
 
