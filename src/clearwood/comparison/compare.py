@@ -156,7 +156,7 @@ def compare(
     # Of unknown categories it is said here once; the workers' warnings are not shown.
     encoded = ensemble.encode(X)
     if is_class and not refitted:
-        warn_of_class_order(ensemble, encoded, y, weight)
+        warn_of_class_order(ensemble, encoded, y)
     problem = Problem(
         X,
         y,

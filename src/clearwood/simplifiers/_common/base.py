@@ -168,7 +168,7 @@ class RulesFromEnsemble(BaseEstimator):
         order, poor = None, []
         if training.classes and training.labels is not None:
             order = class_order_doubt(
-                training.classes, training.labels, training.teacher, training.weight
+                training.classes, training.labels, training.teacher
             )
         # One line says one thing, as asked.
         if self._most_rules != 1:

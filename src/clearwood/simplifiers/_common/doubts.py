@@ -99,22 +99,24 @@ def _left_out(
 
 
 def warn_of_class_order(
-    ensemble: TreeEnsemble, encoded: np.ndarray, y: np.ndarray, weight: np.ndarray
+    ensemble: TreeEnsemble, encoded: np.ndarray, y: np.ndarray
 ) -> None:
     """As :func:`class_order_doubt`, of a model and true labels of some rows."""
     classes = tuple(np.asarray(ensemble.classes).tolist())
     position = {label: i for i, label in enumerate(classes)}
     truth = np.array([position.get(label, -1) for label in y.tolist()])
     said = answers_of(ensemble, encoded).argmax(axis=1)
-    doubt = class_order_doubt(classes, truth, said, weight)
+    doubt = class_order_doubt(classes, truth, said)
     if doubt:
         warnings.warn(doubt, ClassOrderWarning, stacklevel=3)
 
 
 def class_order_doubt(
-    classes: tuple[Any, ...], truth: np.ndarray, said: np.ndarray, weight: np.ndarray
+    classes: tuple[Any, ...], truth: np.ndarray, said: np.ndarray
 ) -> str | None:
     """What speaks for a model's classes being in another order, or None.
+
+    Rows count alike, whatever they weigh: the order of classes is the same for all.
 
     Parameters
     ----------
@@ -122,13 +124,12 @@ def class_order_doubt(
         The model's, in its own order.
     truth, said : ndarray of int of shape (n_rows,)
         Positions in ``classes``; a true one of -1 is none of them.
-    weight : ndarray of shape (n_rows,)
 
     Examples
     --------
     >>> said = np.repeat([0, 1], 10)
-    >>> class_order_doubt(("no", "yes"), said, said, np.ones(20))
-    >>> print(class_order_doubt(("no", "yes"), 1 - said, said, np.ones(20)))
+    >>> class_order_doubt(("no", "yes"), said, said)
+    >>> print(class_order_doubt(("no", "yes"), 1 - said, said))
     The model is wrong in 100.0% of the rows, but in 0.0% if its classes are, in this \
 order, yes, no: hand in read_ensemble(model).with_classes(['yes', 'no']), or say \
 --classes yes,no.
@@ -138,12 +139,11 @@ order, yes, no: hand in read_ensemble(model).with_classes(['yes', 'no']), or say
     known, n_classes = truth >= 0, len(classes)
     if not known.any():
         return None
-    truth, said, weight = truth[known], said[known], weight[known]
-    cell, share = truth * n_classes + said, weight / weight.sum()
-    joint = np.bincount(cell, share, n_classes**2).reshape(n_classes, n_classes)
+    cell, n_rows = truth[known] * n_classes + said[known], int(known.sum())
+    joint = np.bincount(cell, minlength=n_classes**2) / n_rows
+    joint = joint.reshape(n_classes, n_classes)
     right, best = np.trace(joint), joint[linear_sum_assignment(-joint)].sum()
-    effective = 1.0 / (share**2).sum()
-    is_luck = best - right < SURE * np.sqrt((best + right) / effective)
+    is_luck = best - right < SURE * np.sqrt((best + right) / n_rows)
     if is_luck or 1.0 - best > (1.0 - right) / 2:
         return None
     labels = [classes[i] for i in linear_sum_assignment(-joint.T)[1]]
