@@ -12,6 +12,9 @@ from clearwood._cells import EXACT, frame_cells, is_missing
 from clearwood._features import FeatureSpace, check_distinct, check_text, is_frame
 from clearwood.exceptions import InputError
 
+FEW_CLASSES = 20
+"""Whole numbers with no more distinct values than these are labels, if unsaid."""
+
 
 def check_table(estimator: Any, X: Any, *, reset: bool) -> Any:
     """Check a table for an estimator; set or compare its columns.

@@ -77,6 +77,29 @@ class TestWithStochtree:
         assert reference.classes.tolist() == ["low", "middle", "high"]
         assert (reference.draws(X) == numbers.draws(X)).all()
 
+    def test_labels_alone_are_fitted_again_in_the_order_that_was_stated(self):
+        X, y = grades()
+        words = np.array(["low", "middle", "high"])[y]
+        order = pd.CategoricalDtype(["low", "middle", "high"], ordered=True)
+        stated = pd.Series(words).astype(order)
+        settings = {"task": "ordinal", "n_draws": 3, "n_trees": 3, "random_state": 0}
+        reference = cw.reference("bart", X, stated, **settings)
+        again = reference.refit(X, words)
+        assert again.classes.tolist() == ["low", "middle", "high"]
+        assert (again.draws(X) == reference.draws(X)).all()
+        told = cw.reference(
+            "bart", X, words, classes=list(order.categories), **settings
+        )
+        assert (told.draws(X) == reference.draws(X)).all()
+        some = words != "middle"
+        fold = reference.refit(X[some], words[some])
+        assert fold.classes.tolist() == ["low", "middle", "high"]
+        assert (fold.draws(X)[..., 1] == 0).all()
+        with pytest.raises(InputError, match="y holds 'none', which is none of"):
+            reference.refit(X, np.where(some, words, "none"))
+        with pytest.raises(InputError, match="task='ordinal' alone"):
+            cw.reference("bart", X, words, classes=["low", "middle", "high"])
+
     def test_settings_reach_the_sampler(self):
         X, y = values()
         plain = BartReference(X, y, n_draws=5, n_trees=3, random_state=0)

@@ -80,6 +80,7 @@ def test_the_seed_decides(name):
 @every_kind
 def test_fitted_again_it_is_the_same_kind_on_other_rows(name):
     reference, (X, y) = made(name), KINDS[name].rows()
+    assert reference.can_refit == KINDS[name].refits
     if not KINDS[name].refits:
         with pytest.raises(InputError, match="how to fit this reference"):
             reference.refit(X, y)
@@ -92,6 +93,68 @@ def test_fitted_again_it_is_the_same_kind_on_other_rows(name):
     assert other.description == reference.description
     assert (other.task, other.n_draws) == (reference.task, reference.n_draws)
     assert (other.draws(X) != reference.draws(X)).any()
+
+
+@every_kind
+def test_it_knows_the_rows_it_was_made_with(name):
+    X, y = KINDS[name].rows()
+    reference = KINDS[name].make(X, y, 0)
+    assert reference.rows is X
+    cw.reference(reference, X[:5])
+    assert reference.rows is X
+    assert pickle.loads(pickle.dumps(reference)).rows.equals(X)
+    if KINDS[name].refits:
+        half = X[::2]
+        assert reference.refit(half, y[::2]).rows is half
+        assert reference.rows is X
+
+
+OF_CLASSES = [p for p in NAMES if "class" in p.values[0] and KINDS[p.values[0]].refits]
+
+
+@pytest.mark.parametrize("name", OF_CLASSES)
+def test_classes_that_a_fold_lacks_keep_their_place(name):
+    reference, (X, y) = made(name), KINDS[name].rows()
+    classes = reference.classes
+    if len(classes) > 2:
+        kept = y != classes[1]
+        fold = reference.refit(X[kept], y[kept])
+        draws = fold.draws(X)
+        assert fold.classes.tolist() == classes.tolist()
+        assert draws.shape == (reference.n_draws, len(X), len(classes))
+        assert (draws[..., 1] == 0).all()
+        mean = draws.mean(axis=0)[kept]
+        # As it is without the place: nearer to what is true than halves are.
+        assert np.mean(mean[np.arange(kept.sum()), codes_of(y[kept], classes)]) > 0.55
+        again = pickle.loads(pickle.dumps(fold)).refit(X, y)
+        assert (again.draws(X) == reference.draws(X)).all()
+    only = y == classes[-1]
+    sure = reference.refit(X[only], y[only])
+    assert sure.can_refit and sure.n_draws == reference.n_draws
+    draws, noise = sure.draws(X), sure.noise_variance(X)
+    assert draws.shape == (reference.n_draws, len(X), len(classes))
+    assert (draws[..., -1] == 1).all() and (draws[..., :-1] == 0).all()
+    assert not noise.any()
+    with pytest.raises(InputError, match="but y has"):
+        reference.refit(X, y[only])
+
+
+def codes_of(y, classes):
+    return np.argmax(y[:, None] == classes, axis=1)
+
+
+def test_classes_that_are_new_are_no_classes_that_are_lacking():
+    X, y = KINDS["forest, classes"].rows()
+    other = made("forest, classes").refit(X, np.where(y == "setosa", "new", y))
+    assert other.classes.tolist() == ["new", "versicolor", "virginica"]
+
+
+def test_a_way_of_their_own_makes_subclasses_refit():
+    class Own(cw.Reference):
+        def refit(self, X, y):
+            return self
+
+    assert Own().can_refit and not cw.Reference().can_refit
 
 
 @every_kind

@@ -117,6 +117,7 @@ def test_a_model_of_another_library_cannot_be_fitted_again():
     X, y = values()
     with pytest.raises(InputError, match="how to fit this reference"):
         cw.reference(Plain(), X).refit(X, y)
+    assert not cw.reference(Plain(), X).can_refit
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,9 @@ import pandas as pd
 import pytest
 from sklearn.datasets import make_friedman1
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+from sklearn.linear_model import Ridge
 from sklearn.model_selection import KFold
+from sklearn.pipeline import make_pipeline
 from tests.references.kinds import species, values
 
 import clearwood as cw
@@ -27,6 +29,83 @@ def test_a_root_alone_is_rubins_bayesian_bootstrap():
     # Five standard errors: of a mean, and of a variance of nearly normal draws.
     assert abs(means.mean() - y.mean()) < 5 * np.sqrt(exact / n_draws)
     assert abs(means.var() - exact) < 5 * exact * np.sqrt(3 / n_draws)
+
+
+def test_counts_of_rows_are_those_of_the_dirichlet_distribution():
+    """Means have the mean of the counted rows, and its variance over their sum + 1."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(30, 2)), rng.gamma(1.0, size=30)
+    counts = rng.choice([0.5, 1.0, 6.0], size=30)
+    n_draws = 1000
+    settings = {"min_samples_leaf": 30, "noise_variance": 0, "random_state": 0}
+    forest = cw.reference(None, X, y, sample_weight=counts, n_draws=n_draws, **settings)
+    means, mean = forest.draws(X)[:, 0], np.average(y, weights=counts)
+    exact = np.average((y - mean) ** 2, weights=counts) / (counts.sum() + 1)
+    assert abs(means.mean() - mean) < 5 * np.sqrt(exact / n_draws)
+    assert abs(means.var() - exact) < 5 * exact * np.sqrt(3 / n_draws)
+
+
+def test_counts_of_one_are_none_and_of_zero_leave_rows_out():
+    X, y = values()
+    settings = {"n_draws": 5, "random_state": 0}
+    plain = cw.reference(None, X, y, **settings)
+    ones = cw.reference(None, X, y, sample_weight=np.ones(len(y)), **settings)
+    assert (ones.draws(X) == plain.draws(X)).all() and ones.noise == plain.noise
+    zeros = np.arange(len(y)) % 3 == 0
+    some = cw.reference(None, X, y, sample_weight=~zeros, **settings)
+    without = cw.reference(None, X[~zeros], y[~zeros], **settings)
+    assert (some.draws(X) == without.draws(X)).all() and some.noise == without.noise
+    # Folds are of other rows, and have no counts.
+    heavy = cw.reference(None, X, y, sample_weight=np.arange(len(y)), **settings)
+    assert (heavy.draws(X) != plain.draws(X)).any()
+    assert (heavy.refit(X, y).draws(X) == plain.draws(X)).all()
+    # A list keeps its numbers' type, of which the task depends.
+    numbers = BayesianBootstrapForest(
+        [[0.0], [1.0], [2.0]], [0, 1, 2], n_draws=2, sample_weight=[0, 2, 2]
+    )
+    assert numbers.classes.tolist() == [1, 2]
+
+
+def test_counts_that_leave_nothing_to_tell_apart_are_refused():
+    X, y = [[0.0], [1.0], [2.0]], ["a", "b", "b"]
+    with pytest.raises(InputError, match="'b' in every row"):
+        cw.reference(None, X, y, sample_weight=[0, 1, 1])
+    with pytest.raises(InputError, match="sums to 1e-08, less than one row"):
+        cw.reference(None, X, y, sample_weight=[0, 5e-9, 5e-9])
+    with pytest.raises(InputError, match="not negative"):
+        cw.reference(None, X, y, sample_weight=[0, -1, 1])
+
+
+@pytest.mark.filterwarnings("ignore:overflow encountered in cast")
+@pytest.mark.parametrize("cell", [np.inf, -np.inf, 1e39])
+@pytest.mark.parametrize(
+    "model",
+    [None, RandomForestRegressor(2), make_pipeline(RandomForestRegressor(2))],
+)
+def test_rows_that_hold_infinity_are_named(model, cell):
+    X, y = values()
+    bad = X.copy()
+    bad.iloc[3, 1] = cell
+    reference = cw.reference(model, X, y, random_state=0)
+    with pytest.raises(InputError, match="row 1 of X holds infinity.*correct"):
+        reference.draws(bad[2:])
+    for make in (reference.refit, lambda X, y: cw.reference(model, X, y)):
+        with pytest.raises(InputError, match="row 3 of X holds infinity.*correct"):
+            make(bad, y)
+
+
+def test_infinity_is_named_to_other_models_that_are_fitted():
+    X, y = values()
+    bad = X.copy()
+    bad.iloc[3, 1] = np.inf
+    with pytest.raises(InputError, match="Ridge reads finite numbers, but row 3 of X"):
+        cw.reference(Ridge(), bad, y)
+
+
+def test_empty_cells_may_stay():
+    X, y = values()
+    X = X.mask(X > X.quantile(0.9))
+    assert np.isfinite(cw.reference(None, X, y, n_draws=3).draws(X)).all()
 
 
 def test_shares_of_classes_have_a_beta_posterior():

@@ -13,6 +13,7 @@ from clearwood.references.base import Reference, fixed_seed
 from clearwood.references.checks import check_draws
 from clearwood.references.tabular import (
     as_numbers,
+    check_cells,
     check_rows_of,
     choose_task,
 )
@@ -51,6 +52,8 @@ class BartReference(Reference):
     forest : dict, optional
         The prior over trees, in stochtree's words: ``alpha``, ``beta``,
         ``min_samples_leaf``, ``max_depth`` and ``sigma2_leaf_init``.
+    classes : sequence, optional
+        The order of ordinal classes, in place of the one that y states.
     random_state : int, Generator, RandomState or None, default=None
         Seed.
 
@@ -74,6 +77,7 @@ class BartReference(Reference):
         n_trees: int = 200,
         thin: int = 1,
         forest: dict[str, Any] | None = None,
+        classes: Any = None,
         random_state: Any = None,
     ) -> None:
         choose_task(task, ("regression", "classification", "ordinal"), "BART")
@@ -83,6 +87,9 @@ class BartReference(Reference):
             raise InputError(
                 f"forest has no {unknown[0]!r}; it has {', '.join(FOREST)}."
             )
+        if classes is not None and task != "ordinal":
+            raise InputError("classes are an order, which task='ordinal' alone has.")
+        order = _order_of(y, target, classes) if task == "ordinal" else None
         seed = fixed_seed(random_state)
         self.settings: dict[str, Any] = {
             "n_draws": n_draws,
@@ -90,6 +97,8 @@ class BartReference(Reference):
             "n_trees": n_trees,
             "thin": thin,
             "forest": forest,
+            # Labels alone, as folds hand them in, do not state an order.
+            "classes": order,
             "random_state": seed,
         }
         self.task = "regression" if task == "regression" else "classification"
@@ -100,7 +109,9 @@ class BartReference(Reference):
             self._models = [self._sample(rows, target, "continuous", "identity", seed)]
             self.noise = self._models[0].global_var_samples
             return
-        self.classes = _ordered(y) if task == "ordinal" else np.unique(target)
+        self.classes = np.unique(target)
+        if order is not None:
+            self.classes = order[np.isin(order, target)]
         codes = np.argmax(target[:, None] == self.classes, axis=1)
         if task == "ordinal":
             self._models = [self._sample(rows, codes, "ordinal", "cloglog", seed)]
@@ -113,13 +124,8 @@ class BartReference(Reference):
 
     def _numbers(self, X: Any) -> np.ndarray:
         rows = as_numbers(X, self.features)
-        if not np.isfinite(rows).all():
-            row = int(np.argwhere(~np.isfinite(rows))[0, 0])
-            raise InputError(
-                f"BART reads finite numbers, but row {row} of X holds an empty cell "
-                "or infinity; fill it in, or use a Bayesian bootstrap forest (None)."
-            )
-        return rows
+        largest = float(np.finfo(np.float64).max)
+        return check_cells(rows, "BART", largest=largest, may_be_empty=False)
 
     def _sample(
         self, rows: np.ndarray, target: np.ndarray, outcome: str, link: str, seed: int
@@ -164,8 +170,7 @@ class BartReference(Reference):
             draws /= draws.sum(axis=2, keepdims=True)
         return check_draws(draws, self, len(rows))
 
-    def refit(self, X: Any, y: Any) -> BartReference:
-        """The same kind of model on other rows."""
+    def _fit_again(self, X: Any, y: Any) -> BartReference:
         return type(self)(X, y, **self.settings)
 
     # stochtree's trees live in C++, and travel as text.
@@ -183,19 +188,26 @@ class BartReference(Reference):
             self._models.append(model)
 
 
-def _ordered(y: Any) -> np.ndarray:
-    """Classes in their order, which numbers have and ordered categories state."""
+def _order_of(y: Any, target: np.ndarray, classes: Any) -> np.ndarray | None:
+    """Labels in the order that is stated; None of numbers, which have their own."""
     dtype: Any = getattr(y, "dtype", None)
-    if getattr(dtype, "ordered", False):
-        labels = np.asarray(dtype.categories)
-        return labels[np.isin(labels, np.asarray(y))]
-    values = np.asarray(y)
-    if values.dtype.kind not in "iufb":
+    if classes is None and getattr(dtype, "ordered", False):
+        classes = dtype.categories
+    if classes is not None:
+        order = np.asarray(classes)
+        unknown = target[~np.isin(target, order)].tolist()
+        if unknown:
+            raise InputError(
+                f"y holds {unknown[0]!r}, which is none of the classes in their order: "
+                f"{', '.join(map(repr, order.tolist()))}."
+            )
+        return order
+    if target.dtype.kind not in "iufb":
         raise InputError(
             "Which class comes before which? For task='ordinal', y holds numbers, or "
-            "is a pandas Series of ordered categories."
+            "is a pandas Series of ordered categories; or hand in classes, in order."
         )
-    return np.unique(values)
+    return None
 
 
 def _import_stochtree() -> Any:

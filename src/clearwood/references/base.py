@@ -7,11 +7,20 @@ from typing import Any, Literal
 
 import numpy as np
 
+from clearwood._columns import features_of
 from clearwood._estimators import take_rows
 from clearwood._features import FeatureSpace
 from clearwood._numeric import as_generator
+from clearwood._validation import check_target
 from clearwood.exceptions import InputError
-from clearwood.references.tabular import columns_read_by, count_rows, row_slices
+from clearwood.references.tabular import (
+    FLOAT32,
+    as_numbers,
+    check_cells,
+    columns_read_by,
+    count_rows,
+    row_slices,
+)
 
 Task = Literal["regression", "classification", "counts"]
 
@@ -44,6 +53,10 @@ class Reference:
         The columns it reads, where it knows them.
     noise : float or ndarray of shape (n_draws,), default=0.0
         In regression, the variance of the noise, where it is the same for all rows.
+    rows : array-like, frame or None
+        The rows it was made with, where known: what was handed in, not a copy.
+    can_refit : bool
+        Whether it is known how to fit it to other rows; else :meth:`refit` raises.
 
     Examples
     --------
@@ -69,6 +82,15 @@ class Reference:
     is_posterior: bool = True
     features: FeatureSpace | None = None
     noise: Any = 0.0
+    rows: Any = None
+
+    @property
+    def can_refit(self) -> bool:
+        """Whether it is known how to fit it to other rows."""
+        own = type(self)
+        return own.refit is not Reference.refit or (
+            own._fit_again is not Reference._fit_again
+        )
 
     def draws(self, X: Any) -> np.ndarray:
         """What every draw says of every row.
@@ -136,18 +158,29 @@ class Reference:
         Returns
         -------
         Reference
-            On the rows it was fitted to before, the same one.
+            On the rows it was fitted to before, the same one. Classes that these rows
+            lack keep their place, with probability 0; where all rows are of one class,
+            that has probability 1.
 
         Raises
         ------
         InputError
             It is not known how to fit it.
         """
-        raise InputError(
-            f"It is not known how to fit this reference ({self.description}) to other "
-            "rows. Hand in a model that can be fitted (a scikit-learn estimator, "
-            '"bart" or None), or a subclass of Reference with refit(X, y).'
-        )
+        if not self.can_refit:
+            raise InputError(
+                f"It is not known how to fit this reference ({self.description}) to "
+                "other rows. Hand in a model that can be fitted (a scikit-learn "
+                'estimator, "bart" or None), or a subclass of Reference with '
+                "refit(X, y)."
+            )
+        found = self._fit_again(X, y) if self.classes is None else _in_all(self, X, y)
+        found.rows = X
+        return found
+
+    def _fit_again(self, X: Any, y: Any) -> Reference:
+        """What :meth:`refit` calls; of labels, two or more classes of any number."""
+        raise NotImplementedError
 
     def __sklearn_clone__(self) -> Reference:
         # What is asked is never fitted again, nor changed, by who asks it.
@@ -181,6 +214,56 @@ def check_noise(values: Any, n_draws: int, n_rows: int) -> np.ndarray:
     return np.broadcast_to(noise, (n_draws, n_rows))
 
 
+# Rows that lack some of the classes
+
+
+def _in_all(reference: Reference, X: Any, y: Any) -> Reference:
+    """A reference fitted again, that answers in the order of all its classes before."""
+    classes: Any = reference.classes
+    labels = check_target(y, count_rows(X), numeric=False)
+    seen = np.isin(classes, labels)
+    known = np.isin(labels, classes).all()
+    if known and seen.sum() == 1:
+        return _SomeClasses(reference, None, seen)
+    found: Any = reference._fit_again(X, y)
+    lacks = known and not seen.all() and np.array_equal(found.classes, classes[seen])
+    return _SomeClasses(reference, found, seen) if lacks else found
+
+
+class _SomeClasses(Reference):
+    """A reference fitted to rows of some classes, which answers in the order of all.
+
+    Parameters
+    ----------
+    whole : Reference
+        Of all classes, which was fitted again.
+    fitted : Reference or None
+        To the rows; None where they are of one class, of which there is no doubt.
+    seen : ndarray of bool of shape (n_classes,)
+        Classes of ``whole`` that the rows hold.
+    """
+
+    task = "classification"
+
+    def __init__(
+        self, whole: Reference, fitted: Reference | None, seen: np.ndarray
+    ) -> None:
+        like = fitted or whole
+        self.whole, self.fitted, self.seen = whole, fitted, seen
+        self.classes, self.features = whole.classes, like.features
+        self.n_draws, self.is_posterior = like.n_draws, like.is_posterior
+        self.description = like.description
+
+    def draws(self, X: Any) -> np.ndarray:
+        """Of classes that are not seen 0; see :meth:`Reference.draws`."""
+        draws = np.zeros((self.n_draws, count_rows(X), len(self.seen)))
+        draws[..., self.seen] = 1.0 if self.fitted is None else self.fitted.draws(X)
+        return draws
+
+    def _fit_again(self, X: Any, y: Any) -> Reference:
+        return self.whole.refit(X, y)
+
+
 # For references that stand on a fitted model
 
 
@@ -198,14 +281,29 @@ class ModelReference(Reference):
         self.model, self.settings = model, settings
         self.features = columns_read_by(model, X)
 
-    def refit(self, X: Any, y: Any) -> Reference:
-        """The same, of a clone of the model fitted to other rows."""
-        from sklearn.base import clone
+    @property
+    def can_refit(self) -> bool:
+        """Whether the model can be cloned, or the subclass has a way of its own."""
+        own = type(self).refit is not Reference.refit
+        return own or hasattr(self.model, "get_params")
 
-        if not hasattr(self.model, "get_params"):
-            return super().refit(X, y)
+    def _fit_again(self, X: Any, y: Any) -> Reference:
         make: Any = type(self)
-        return make(clone(self.model).fit(X, y), X, y, **self.settings)
+        return make(fitted_clone(self.model, X, y), X, y, **self.settings)
+
+
+def fitted_clone(model: Any, X: Any, y: Any) -> Any:
+    """A clone of an estimator, fitted; where it is infinity that fails, it says so."""
+    from sklearn.base import clone
+
+    try:
+        return clone(model).fit(X, y)
+    except ValueError as error:
+        # Asked afterwards, as some models do read infinity.
+        if "infinity" in str(error):
+            rows = as_numbers(X, features_of(X))
+            check_cells(rows, type(model).__name__, largest=FLOAT32)
+        raise
 
 
 def fixed_seed(random_state: Any) -> int:

@@ -7,12 +7,11 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 
 from clearwood.ensembles.read import as_predictor, needs_fit
 from clearwood.exceptions import InputError, ModelError
 from clearwood.references.bart import BartReference
-from clearwood.references.base import Reference
+from clearwood.references.base import Reference, fitted_clone
 from clearwood.references.checks import check_laws
 from clearwood.references.forests import BayesianBootstrapForest, ForestReference
 from clearwood.references.functions import FunctionReference, dropout_reference
@@ -121,7 +120,7 @@ def reference(
             raise InputError(
                 f"{type(model).__name__} is not fitted: hand in X and y, too."
             )
-        model = clone(model).fit(X, y)
+        model = fitted_clone(model, X, y)
     kind, sources = _kind_of(model, X, y)
     settings = _known_to(kind, settings, {"task": task, "random_state": random_state})
     if kind in OF_MODEL.values() and sources[0] is not _last_step(sources[0]):
@@ -132,6 +131,8 @@ def reference(
         raise InputError(f"{found} is for {found.task}, but task is {task!r}.")
     if X is not None:
         check_laws(found, X)
+        # One that was made before keeps the rows it was made with.
+        found.rows = X if found.rows is None else found.rows
     return found
 
 

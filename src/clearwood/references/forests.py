@@ -10,9 +10,10 @@ from sklearn.base import is_classifier
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from clearwood._columns import features_of
+from clearwood._estimators import take_rows
 from clearwood._features import FeatureSpace
 from clearwood._numeric import spawn_generators
-from clearwood._validation import check_target
+from clearwood._validation import check_target, check_weight
 from clearwood.exceptions import InputError
 from clearwood.references.base import (
     ModelReference,
@@ -21,7 +22,9 @@ from clearwood.references.base import (
     out_of_fold_noise,
 )
 from clearwood.references.tabular import (
+    FLOAT32,
     as_numbers,
+    check_cells,
     check_rows_of,
     choose_task,
     count_rows,
@@ -55,7 +58,11 @@ class BayesianBootstrapForest(Reference):
         Fewest rows in a leaf.
     noise_variance : float, optional
         By default what is left of the squared error out of fold when the variance of
-        the trees there is taken off.
+        the trees there is taken off; there every row counts once.
+    sample_weight : array-like of shape (n_samples,), optional
+        How many rows each row stands for, as parameters of the Dirichlet distribution;
+        rows of weight 0 are left out. The noise out of fold ignores these counts, and a
+        forest that is fitted again to other rows has none.
     random_state : int, Generator, RandomState or None, default=None
         Seed.
 
@@ -79,11 +86,17 @@ class BayesianBootstrapForest(Reference):
         task: str | None = None,
         min_samples_leaf: int = 5,
         noise_variance: float | None = None,
+        sample_weight: Any = None,
         random_state: Any = None,
     ) -> None:
         name = "a Bayesian bootstrap forest"
         choose_task(task, ("regression", "classification"), name)
         task, target = check_rows_of(name, X, y, task)
+        weight = _counts(sample_weight, len(target))
+        if not weight.all():
+            counted = np.flatnonzero(weight)
+            X, weight = take_rows(X, counted), weight[counted]
+            task, target = check_rows_of(name, X, target[counted], task)
         seed = fixed_seed(random_state)
         self.task: Any = task
         self.settings: dict[str, Any] = {
@@ -100,9 +113,9 @@ class BayesianBootstrapForest(Reference):
         if task == "classification":
             self.classes, target = np.unique(target, return_inverse=True)
             self._make = DecisionTreeClassifier
-        rows = as_numbers(X, self.features)
+        rows = self._numbers(X)
         generators = spawn_generators(seed, n_draws)
-        self._trees = [self._grow(rows, target, g) for g in generators]
+        self._trees = [self._grow(rows, target, weight, g) for g in generators]
         if noise_variance is None and task == "regression":
             few = {**self.settings, "noise_variance": 0.0}
             few["n_draws"] = min(n_draws, TREES_FOR_NOISE)
@@ -110,11 +123,20 @@ class BayesianBootstrapForest(Reference):
             noise_variance = out_of_fold_noise(fit, X, target, seed)
         self.noise = noise_variance or 0.0
 
+    def _numbers(self, X: Any) -> np.ndarray:
+        rows = as_numbers(X, self.features)
+        return check_cells(rows, "A Bayesian bootstrap forest", largest=FLOAT32)
+
     def _grow(
-        self, rows: np.ndarray, target: np.ndarray, generator: np.random.Generator
+        self,
+        rows: np.ndarray,
+        target: np.ndarray,
+        counts: np.ndarray,
+        generator: np.random.Generator,
     ) -> Any:
-        # Exponential weights are a flat Dirichlet times a number that trees ignore.
-        weight = generator.standard_exponential(len(rows))
+        # Gamma weights are Dirichlet's times a number that trees ignore; of counts of
+        # one they are exponential, and the Dirichlet distribution is flat.
+        weight = generator.standard_gamma(counts)
         tree = self._make(
             min_samples_leaf=self.settings["min_samples_leaf"],
             random_state=int(generator.integers(2**31)),
@@ -123,11 +145,22 @@ class BayesianBootstrapForest(Reference):
 
     def draws(self, X: Any) -> np.ndarray:
         """What every tree says; see :meth:`Reference.draws`."""
-        return _draws_of_trees(self._trees, as_numbers(X, self.features))
+        return _draws_of_trees(self._trees, self._numbers(X))
 
-    def refit(self, X: Any, y: Any) -> BayesianBootstrapForest:
-        """The same kind of forest on other rows."""
+    def _fit_again(self, X: Any, y: Any) -> BayesianBootstrapForest:
         return type(self)(X, y, **self.settings)
+
+
+def _counts(sample_weight: Any, n_rows: int) -> np.ndarray:
+    """How many rows each stands for."""
+    counts = check_weight(sample_weight, n_rows)
+    # Far below one row, all gamma weights of a tree would be zero in floats.
+    if counts.sum() < 1:
+        raise InputError(
+            f"sample_weight sums to {counts.sum():g}, less than one row; give how many "
+            "rows each row stands for, such as weights whose mean is 1."
+        )
+    return counts
 
 
 class ForestReference(ModelReference):
@@ -204,7 +237,10 @@ class ForestReference(ModelReference):
 
     def draws(self, X: Any) -> np.ndarray:
         """What every tree says; see :meth:`Reference.draws`."""
-        return _draws_of_trees(self.model.estimators_, self.features.encode(X))
+        rows = check_cells(
+            self.features.encode(X), type(self.model).__name__, largest=FLOAT32
+        )
+        return _draws_of_trees(self.model.estimators_, rows)
 
 
 def _draws_of_trees(trees: list[Any], rows: np.ndarray) -> np.ndarray:

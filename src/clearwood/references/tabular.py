@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from clearwood._features import FeatureSpace, is_frame
-from clearwood._validation import check_target
+from clearwood._validation import FEW_CLASSES, check_target
 from clearwood.exceptions import InputError
 
-FEW_CLASSES = 20
-"""Whole numbers with no more distinct values than these are labels, if unsaid."""
+FLOAT32 = float(np.finfo(np.float32).max)
+"""The largest number that trees of scikit-learn read."""
 
 
 def count_rows(X: Any) -> int:
@@ -99,6 +99,43 @@ def as_numbers(X: Any, features: FeatureSpace) -> np.ndarray:
         codes = np.arange(1 if labels is None else len(labels))
         columns.append(column[:, None] if labels is None else column[:, None] == codes)
     return np.column_stack(columns).astype(np.float64)
+
+
+def check_cells(
+    rows: np.ndarray, kind: str, *, largest: float, may_be_empty: bool = True
+) -> np.ndarray:
+    """The rows, if a kind of model can read all that their cells hold.
+
+    Parameters
+    ----------
+    rows : ndarray of float of shape (n_rows, n_columns)
+    kind : str
+        What is to read them, for messages.
+    largest : float
+        Largest number that it reads.
+    may_be_empty : bool, default=True
+        Whether it reads empty cells.
+
+    Raises
+    ------
+    InputError
+        The first row that it cannot read, and a remedy.
+    """
+    # Of empty cells no comparison is true.
+    bad = np.abs(rows) > largest
+    found = "infinity or a number near it; correct this row or leave it out."
+    if not may_be_empty:
+        bad |= np.isnan(rows)
+        found = (
+            "an empty cell or infinity; fill it in, or use a Bayesian bootstrap "
+            "forest (None), which reads empty cells."
+        )
+    if bad.any():
+        row = int(bad.any(axis=1).argmax())
+        raise InputError(
+            f"{kind} reads finite numbers, but row {row} of X holds {found}"
+        )
+    return rows
 
 
 # Targets

@@ -7,10 +7,8 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from clearwood._validation import FEW_CLASSES
 from clearwood.exceptions import InputError
-
-FEW_CLASSES = 20
-"""An integer target with at most so many distinct values is taken for classes."""
 
 
 class Labelled(NamedTuple):
