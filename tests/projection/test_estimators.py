@@ -270,7 +270,7 @@ def test_a_teacher_that_is_sure_is_followed_without_labels():
 
 def test_a_class_of_one_row_is_no_stumbling_block():
     X = np.random.default_rng(0).normal(size=(150, 2))
-    y = np.where(X[:, 0] > 0, "a", "b")
+    y = np.where(X[:, 0] > 0, "a", "b").astype(object)
     y[0] = "rare"
     reference = cw.reference(None, X, y, n_draws=10, random_state=0)
     tree = cw.ProjectedTreeClassifier(reference, most_leaf_nodes=4, random_state=0)
@@ -312,3 +312,14 @@ def test_a_summary_says_what_draws_leave_open(rows):
     assert "[" not in mean.summary() and "x0" in mean.summary()
     with pytest.raises(InputError, match="coverage"):
         each.summary(coverage=2)
+
+
+def test_values_without_variances_are_refused(rows):
+    X, _ = rows
+
+    class Tiny(Drawn):
+        def draws(self, X):
+            return super().draws(X) * 1e-200
+
+    with pytest.raises(InputError, match="other units"):
+        cw.ProjectedTreeRegressor(Tiny()).fit(X)

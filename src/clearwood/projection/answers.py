@@ -24,6 +24,9 @@ MOST_HELD = 2e8
 EPS = float(np.finfo(float).eps)
 """The least probability, where somebody has to be surprised by less than infinity."""
 
+LARGEST_VALUE = 1e140
+"""Sums of a billion squares of such values are still numbers."""
+
 SMALLEST_VARIANCE = 1e-9
 """Of an observation, in units of the variance of what the reference says."""
 
@@ -265,6 +268,12 @@ def ask(source: Reference, X: Any) -> Answers:
     draws = np.asarray(source.draws(X), dtype=np.float64)
     if source.task != "regression":
         return Answers(draws, None)
+    low, high = float(draws.min()), float(draws.max())
+    if high - low > LARGEST_VALUE or 0 < high - low < 1 / LARGEST_VALUE:
+        raise InputError(
+            f"The reference says values between {low:.3g} and {high:.3g}, of which "
+            "there are no variances in float64; fit it to a target in other units."
+        )
     noise = np.asarray(source.noise_variance(X), dtype=np.float64)
     # A reference that is sure of its values has no finite distance to a proxy.
     least = SMALLEST_VARIANCE * (float(draws.var()) or 1.0)

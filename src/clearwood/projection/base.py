@@ -266,6 +266,7 @@ class ProjectedTree(BaseEstimator):
         for tree in path:
             leaf = leaves_of(tree, grid)
             leaves = Leaves.of(fitted, leaf, weight / weight.sum(), family)
+            leaves = leaves.softened(len(rows))
             there = leaves_of(tree, training.grid.take(test))
             if truth is not None:
                 says = leaves.answers(there)

@@ -58,13 +58,16 @@ class NotSaved(Reference):
     ----------
     description : str
         What the reference was.
+    classes : sequence, optional
+        Those of a classifier.
     """
 
-    task = "regression"
     n_draws = 1
 
-    def __init__(self, description: str) -> None:
+    def __init__(self, description: str, classes: Any = None) -> None:
         self.description = description
+        self.task = "regression" if classes is None else "classification"
+        self.classes = None if classes is None else np.array(classes)
 
     def draws(self, X: Any) -> np.ndarray:
         """Refuse: files hold what a proxy says, not its reference."""
@@ -134,7 +137,7 @@ def from_archive(top: Place, array: Callable[..., np.ndarray]) -> Any:
     classes = None if top["classes"].value is None else top["classes"].labels()
     if (classes is None) == (kind.endswith(("Classifier", "LogisticRegression"))):
         raise ModelFormatError("classes: do not fit the kind.")
-    estimator = KINDS[kind](reference=NotSaved(top["reference"].text()))
+    estimator = KINDS[kind](reference=NotSaved(top["reference"].text(), classes))
     estimator.reference_ = estimator.reference
     _set_settings(estimator, top["settings"].value)
     read = _read_tree if issubclass(KINDS[kind], ProjectedTree) else _read_terms

@@ -113,19 +113,23 @@ class BayesianBootstrapForest(Reference):
         if task == "classification":
             self.classes, target = np.unique(target, return_inverse=True)
             self._make = DecisionTreeClassifier
-        rows = self._numbers(X)
+        rows = check_cells(
+            as_numbers(X, self.features), name.capitalize(), largest=FLOAT32
+        )
+        # scikit-learn grows trees in float32, and sees no gain below an absolute limit.
+        self._columns = _centre_and_unit(rows)
+        rows, values = _scaled(rows, self._columns), target
+        if task == "regression":
+            self._target = _centre_and_unit(target)
+            values = _scaled(target, self._target)
         generators = spawn_generators(seed, n_draws)
-        self._trees = [self._grow(rows, target, weight, g) for g in generators]
+        self._trees = [self._grow(rows, values, weight, g) for g in generators]
         if noise_variance is None and task == "regression":
             few = {**self.settings, "noise_variance": 0.0}
             few["n_draws"] = min(n_draws, TREES_FOR_NOISE)
             fit = partial(BayesianBootstrapForest, **few)
             noise_variance = out_of_fold_noise(fit, X, target, seed)
         self.noise = noise_variance or 0.0
-
-    def _numbers(self, X: Any) -> np.ndarray:
-        rows = as_numbers(X, self.features)
-        return check_cells(rows, "A Bayesian bootstrap forest", largest=FLOAT32)
 
     def _grow(
         self,
@@ -145,10 +149,36 @@ class BayesianBootstrapForest(Reference):
 
     def draws(self, X: Any) -> np.ndarray:
         """What every tree says; see :meth:`Reference.draws`."""
-        return _draws_of_trees(self._trees, self._numbers(X))
+        rows = check_cells(
+            as_numbers(X, self.features), "A Bayesian bootstrap forest", largest=FLOAT32
+        )
+        said = _draws_of_trees(self._trees, _scaled(rows, self._columns))
+        return said if self.classes is not None else _unscaled(said, self._target)
 
     def _fit_again(self, X: Any, y: Any) -> BayesianBootstrapForest:
         return type(self)(X, y, **self.settings)
+
+
+def _centre_and_unit(values: np.ndarray) -> Any:
+    """Per column the mean, and a power of two beyond all distances from it."""
+    known = np.where(np.isnan(values), 0.0, 1.0)
+    # Shares first: a sum of large numbers may overflow.
+    share = known / np.maximum(known.sum(axis=0), 1.0)
+    centre = (np.where(known > 0, values, 0.0) * share).sum(axis=0)
+    apart = np.where(known > 0, np.abs(values / 2 - centre / 2), 0.0).max(axis=0)
+    return centre, np.where(apart > 0, np.frexp(apart)[1] + 1, 0)
+
+
+def _scaled(values: np.ndarray, by: Any) -> np.ndarray:
+    centre, power = by
+    scaled = np.ldexp(values / 2 - centre / 2, 1 - power)
+    # Beyond all that was learned from is beyond all cuts.
+    return np.clip(scaled, -2.0, 2.0)
+
+
+def _unscaled(values: np.ndarray, by: Any) -> np.ndarray:
+    centre, power = by
+    return centre + np.ldexp(values, power)
 
 
 def _counts(sample_weight: Any, n_rows: int) -> np.ndarray:
