@@ -15,6 +15,9 @@ from clearwood.exceptions import InputError
 FEW_CLASSES = 20
 """Whole numbers with no more distinct values than these are labels, if unsaid."""
 
+LARGEST_VALUE = 1e140
+"""Sums of a billion squares of such values are still numbers."""
+
 
 def check_table(estimator: Any, X: Any, *, reset: bool) -> Any:
     """Check a table for an estimator; set or compare its columns.
@@ -278,3 +281,54 @@ def _known(name: Any, columns: Sequence[str], parameter: str) -> str:
             f"{', '.join(map(repr, columns))}."
         )
     return str(name)
+
+
+def check_range(values: np.ndarray, name: str) -> None:
+    """Refuse values whose squares, or those of their differences, are not numbers."""
+    low, high = float(values.min()), float(values.max())
+    size = max(abs(low), abs(high), high - low)
+    if size > LARGEST_VALUE or 0 < high - low < 1 / LARGEST_VALUE:
+        raise InputError(
+            f"{name} lies between {low:.3g} and {high:.3g}, which cannot be squared in "
+            "float64; fit the model to a target in other units."
+        )
+
+
+def label_positions(
+    y: np.ndarray, classes: np.ndarray, knower: str, remedy: str = ""
+) -> np.ndarray:
+    """Labels as positions in classes, which stand in any order.
+
+    Parameters
+    ----------
+    y : ndarray of shape (n_samples,)
+    classes : ndarray of shape (n_classes,)
+    knower, remedy : str
+        Whose classes these are, and what helps where a label is none of them.
+
+    Examples
+    --------
+    >>> label_positions(np.array(["b", "a"]), np.array(["b", "c", "a"]), "model")
+    array([0, 2])
+    """
+    unknown = np.setdiff1d(y, classes)
+    if len(unknown):
+        raise InputError(
+            f"y holds label(s) {unknown.tolist()} that the {knower} does not know; it "
+            f"knows {classes.tolist()}.{remedy}"
+        )
+    order = np.argsort(classes)
+    return order[np.searchsorted(classes, y, sorter=order)]
+
+
+def interval_ends(coverage: float) -> tuple[float, float]:
+    """The probabilities at both ends of an interval in the middle.
+
+    Examples
+    --------
+    >>> interval_ends(0.5)
+    (0.25, 0.75)
+    """
+    if not 0 < coverage < 1:
+        raise InputError(f"coverage is {coverage}, expected between 0 and 1.")
+    return 0.5 - coverage / 2, 0.5 + coverage / 2

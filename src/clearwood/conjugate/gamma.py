@@ -15,10 +15,9 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-from clearwood._numeric import kernel
+from clearwood._numeric import bisect_whole, kernel
 from clearwood.conjugate.leaf_model import (
     LeafModel,
-    bisect_whole,
     check_positive,
     log_gamma_part,
     log_gamma_rise,

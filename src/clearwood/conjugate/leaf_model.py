@@ -234,30 +234,6 @@ def check_positive(model: LeafModel, **numbers: float) -> None:
             )
 
 
-def bisect_whole(reached: Any, low: np.ndarray, high: np.ndarray) -> np.ndarray:
-    """The smallest whole numbers at which something is reached that then stays so.
-
-    Parameters
-    ----------
-    reached : callable
-        From an array of whole numbers to booleans; true at ``high``.
-    low, high : ndarray
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> bisect_whole(lambda y: y * y >= 50, np.zeros(1), np.full(1, 64.0))
-    array([8.])
-    """
-    while (low < high).any():
-        middle = np.floor(low + 0.5 * (high - low))
-        there = reached(middle)
-        open_ = low < high
-        high = np.where(open_ & there, middle, high)
-        low = np.where(open_ & ~there, middle + 1.0, low)
-    return high
-
-
 def check_left(left: np.ndarray, slack: np.ndarray) -> None:
     """Raise where more was taken out of sums than was there."""
     too_small = left < -slack

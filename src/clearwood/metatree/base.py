@@ -12,7 +12,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from clearwood._estimators import fit_context
 from clearwood._features import FeatureSpace, is_frame, users_level, warned_once
-from clearwood._validation import check_table, check_target, check_weight
+from clearwood._validation import (
+    check_table,
+    check_target,
+    check_weight,
+    interval_ends,
+)
 from clearwood.conjugate import LeafModel
 from clearwood.exceptions import InputError, LostDigitsWarning
 from clearwood.metatree.posterior.predictive import Predictive
@@ -375,6 +380,4 @@ class LearnsValues(RegressorMixin, LearnsByStatistics):
         ndarray of shape (n_samples, 2)
             Lower and upper ends.
         """
-        if not 0 < coverage < 1:
-            raise InputError(f"coverage is {coverage}, expected between 0 and 1.")
-        return self.predict_quantile(X, [0.5 - coverage / 2, 0.5 + coverage / 2])
+        return self.predict_quantile(X, interval_ends(coverage))

@@ -28,7 +28,7 @@ from clearwood.metatree.posterior.structure import Structure, check_children
 from clearwood.rules.bins import FeatureBins
 from clearwood.rules.serialise import (
     columns_to_dict,
-    feature_to_dict,
+    features_to_dict,
     read_columns,
     read_features,
 )
@@ -102,15 +102,6 @@ def to_archive(
         }
     document |= features_to_dict(features)
     return document, arrays
-
-
-def features_to_dict(features: FeatureSpace) -> dict[str, Any]:
-    """Names and categories, for the document."""
-    return {
-        "named": features.named,
-        "float32": features.float32,
-        "features": [feature_to_dict(features, d) for d in range(features.n_features)],
-    }
 
 
 def leaf_to_dict(leaf: LeafModel) -> dict[str, Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,7 +12,13 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import has_fit_parameter
 
 from clearwood._estimators import take_rows
-from clearwood._validation import check_table, check_target, check_weight
+from clearwood._numeric import bisect, bisect_whole
+from clearwood._validation import (
+    check_range,
+    check_table,
+    check_target,
+    check_weight,
+)
 from clearwood.ensembles.read import needs_fit
 from clearwood.exceptions import InputError
 from clearwood.references import Reference, reference
@@ -23,9 +28,6 @@ MOST_HELD = 2e8
 
 EPS = float(np.finfo(float).eps)
 """The least probability, where somebody has to be surprised by less than infinity."""
-
-LARGEST_VALUE = 1e140
-"""Sums of a billion squares of such values are still numbers."""
 
 SMALLEST_VARIANCE = 1e-9
 """Of an observation, in units of the variance of what the reference says."""
@@ -118,15 +120,19 @@ class Answers(NamedTuple):
         if self.draws.ndim == 3:
             return np.quantile(self.draws, share, axis=0)
         if self.noise is None:
-            return _quantile_of_counts(self.draws, share)
+            return bisect_whole(
+                lambda y: poisson.cdf(y, self.draws).mean(axis=0) >= share,
+                poisson.ppf(share, self.draws.min(axis=0)),
+                poisson.ppf(share, self.draws.max(axis=0)),
+            )
         spread = np.sqrt(self.noise)
         # A quantile of a mixture lies between those of its parts.
         ends = norm.ppf(share, self.draws, spread)
-
-        def below(value: np.ndarray) -> np.ndarray:
-            return norm.cdf(value, self.draws, spread).mean(axis=0)
-
-        return _where_reached(below, share, ends.min(axis=0), ends.max(axis=0))
+        return bisect(
+            lambda y: norm.cdf(y, self.draws, spread).mean(axis=0) >= share,
+            ends.min(axis=0),
+            ends.max(axis=0),
+        )
 
 
 def rows_that_count(
@@ -233,18 +239,6 @@ def _fitted_here(
     return reference(given, X, y, random_state=seed, **known)
 
 
-def class_positions(classes: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Labels as positions in a reference's classes."""
-    unknown = np.setdiff1d(y, classes)
-    if len(unknown):
-        raise InputError(
-            f"y holds label(s) {unknown.tolist()} that the reference does not know; "
-            f"it knows {classes.tolist()}."
-        )
-    order = np.argsort(classes)
-    return order[np.searchsorted(classes, y, sorter=order)]
-
-
 def ask(source: Reference, X: Any) -> Answers:
     """What all draws of a reference say of some rows.
 
@@ -268,42 +262,8 @@ def ask(source: Reference, X: Any) -> Answers:
     draws = np.asarray(source.draws(X), dtype=np.float64)
     if source.task != "regression":
         return Answers(draws, None)
-    low, high = float(draws.min()), float(draws.max())
-    if high - low > LARGEST_VALUE or 0 < high - low < 1 / LARGEST_VALUE:
-        raise InputError(
-            f"The reference says values between {low:.3g} and {high:.3g}, of which "
-            "there are no variances in float64; fit it to a target in other units."
-        )
+    check_range(draws, "What the reference says")
     noise = np.asarray(source.noise_variance(X), dtype=np.float64)
     # A reference that is sure of its values has no finite distance to a proxy.
     least = SMALLEST_VARIANCE * (float(draws.var()) or 1.0)
     return Answers(draws, np.maximum(noise, least))
-
-
-def _where_reached(
-    below: Callable[[np.ndarray], np.ndarray],
-    share: float,
-    low: np.ndarray,
-    high: np.ndarray,
-) -> np.ndarray:
-    """Where functions that rise reach a value, by bisection to the last bits."""
-    for _ in range(200):
-        middle = low + (high - low) / 2
-        if ((middle == low) | (middle == high)).all():
-            break
-        enough = below(middle) >= share
-        low, high = np.where(enough, low, middle), np.where(enough, middle, high)
-    return high
-
-
-def _quantile_of_counts(rates: np.ndarray, share: float) -> np.ndarray:
-    """Least counts whose probability, or less, reaches a share, per column."""
-    low = poisson.ppf(share, rates.min(axis=0)) - 1
-    high = poisson.ppf(share, rates.max(axis=0))
-    while (high - low > 1).any():
-        middle = np.floor((low + high) / 2)
-        enough = poisson.cdf(middle, rates).mean(axis=0) >= share
-        is_open = high - low > 1
-        low = np.where(is_open & ~enough, middle, low)
-        high = np.where(is_open & enough, middle, high)
-    return high

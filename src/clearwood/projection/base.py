@@ -12,12 +12,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from clearwood._columns import features_of
 from clearwood._estimators import Interval, StrOptions, fit_context, take_rows
-from clearwood._numeric import as_generator
+from clearwood._numeric import as_generator, weighted_mean_and_error
 from clearwood._numeric.progress import progress
-from clearwood._validation import (
-    check_forbidden,
-    check_table,
-)
+from clearwood._validation import check_forbidden, check_table, interval_ends
 from clearwood.exceptions import InputError
 from clearwood.projection.answers import (
     Answers,
@@ -27,7 +24,7 @@ from clearwood.projection.answers import (
     rows_that_count,
 )
 from clearwood.projection.leaves import Leaves, expected_log_likelihood
-from clearwood.projection.sizes import SizePath, folds_of, weighted_mean_and_error
+from clearwood.projection.sizes import SizePath, folds_of
 from clearwood.projection.trees import (
     leaves_of,
     project_trees,
@@ -78,7 +75,7 @@ class ProjectedTree(BaseEstimator):
         "random_state": "no_validation",
     }
 
-    def _family(self, task: str) -> str:
+    def _family(self) -> str:
         """What a leaf says: the proxy's likelihood."""
         raise NotImplementedError
 
@@ -123,7 +120,7 @@ class ProjectedTree(BaseEstimator):
         labels = None if y is None else self._positions(y)
         answers = ask(self.reference_, X)
         training = self._training(X, labels, weight, answers)
-        path = self._project(answers, training.grid, weight)
+        path = self._project(self._followed(answers), training.grid, weight)
         self.size_path_ = self._judge(path, answers, X, labels, training, generator)
         chosen = self._choose_size(path)
         self.trees_ = tuple(
@@ -167,13 +164,15 @@ class ProjectedTree(BaseEstimator):
             check_forbidden(self.forbidden, features, features.names),
         )
 
+    def _followed(self, answers: Answers) -> Answers:
+        """What the structure is fitted to: all draws, or these as one."""
+        return answers if self.draws == "shared" else answers.together
+
     def _project(
-        self, answers: Answers, grid: Grid, weight: np.ndarray
+        self, said: Answers, grid: Grid, weight: np.ndarray
     ) -> list[GrownNode]:
         """Trees of all sizes."""
-        family = self._family(self.reference_.task)
-        said = answers if self.draws == "shared" else answers.together
-        problem = projection_problem(said, family, grid, weight, self.min_rows)
+        problem = projection_problem(said, self._family(), grid, weight, self.min_rows)
         return project_trees(problem, self._most_leaves, refine=self.refine)
 
     @property
@@ -192,16 +191,11 @@ class ProjectedTree(BaseEstimator):
         generator: np.random.Generator,
     ) -> SizePath:
         """What each size says of the reference and, where it is free, of other rows."""
-        family = self._family(self.reference_.task)
-        said = answers if self.draws == "shared" else answers.together
+        said, family = self._followed(answers), self._family()
         share = training.weight / training.weight.sum()
+        leaves = (leaves_of(tree, training.grid) for tree in path)
         likelihood = np.array(
-            [
-                Leaves.of(
-                    said, leaves_of(tree, training.grid), share, family
-                ).log_likelihood
-                for tree in path
-            ]
+            [Leaves.of(said, leaf, share, family).log_likelihood for leaf in leaves]
         )
         own = float((said.negative_entropy @ share).mean())
         sizes = np.array([tree.n_leaves for tree in path])
@@ -257,17 +251,13 @@ class ProjectedTree(BaseEstimator):
         truth: np.ndarray | None,
     ) -> Iterator[tuple[int, np.ndarray]]:
         """Per size, how much less likely held-out rows are than under the reference."""
-        family = self._family(self.reference_.task)
         weight, grid = training.weight[rows], training.grid.take(rows)
-        path = self._project(fitted, grid, weight)
-        if self.draws != "shared":
-            fitted = fitted.together
-        target = other if self.draws == "shared" else other.together
-        for tree in path:
-            leaf = leaves_of(tree, grid)
-            leaves = Leaves.of(fitted, leaf, weight / weight.sum(), family)
+        share, held_out = weight / weight.sum(), training.grid.take(test)
+        said, target = self._followed(fitted), self._followed(other)
+        for tree in self._project(said, grid, weight):
+            leaves = Leaves.of(said, leaves_of(tree, grid), share, self._family())
             leaves = leaves.softened(len(rows))
-            there = leaves_of(tree, training.grid.take(test))
+            there = leaves_of(tree, held_out)
             if truth is not None:
                 says = leaves.answers(there)
                 yield tree.n_leaves, other.log_density(truth) - says.log_density(truth)
@@ -293,7 +283,7 @@ class ProjectedTree(BaseEstimator):
     def _leaves(self, answers: Answers, training: Training, rules: RuleList) -> Leaves:
         leaf = rules.apply_encoded(training.encoded)
         share = training.weight / training.weight.sum()
-        return Leaves.of(answers, leaf, share, self._family(self.reference_.task))
+        return Leaves.of(answers, leaf, share, self._family())
 
     def _tree_per_draw(
         self, answers: Answers, training: Training, tree: GrownNode
@@ -303,11 +293,10 @@ class ProjectedTree(BaseEstimator):
         numbers = progress(
             range(answers.n_draws), answers.n_draws, "draws", self.verbose
         )
-        family = self._family(self.reference_.task)
         for number in numbers:
             said = answers.draw(number)
             problem = projection_problem(
-                said, family, training.grid, training.weight, self.min_rows
+                said, self._family(), training.grid, training.weight, self.min_rows
             )
             grown = project_trees(problem, tree.n_leaves, refine=self.refine)[-1]
             printed = print_tree(grown, training, round_cuts=self.round_cuts)
@@ -348,11 +337,9 @@ class ProjectedTree(BaseEstimator):
             Lower and upper ends.
         """
         check_is_fitted(self, "rules_")
-        if not 0 < coverage < 1:
-            raise InputError(f"coverage is {coverage}, expected between 0 and 1.")
+        ends = interval_ends(coverage)
         said = self._says(check_table(self, X, reset=False))
-        ends = [said.quantile(0.5 - coverage / 2), said.quantile(0.5 + coverage / 2)]
-        return np.stack(ends, axis=-1)
+        return np.stack([said.quantile(end) for end in ends], axis=-1)
 
     def _says(self, X: Any) -> Answers:
         """The distributions that trees say of rows, draw by draw."""

@@ -10,9 +10,8 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from clearwood._estimators import StrOptions
-from clearwood._validation import check_table
+from clearwood._validation import check_table, label_positions
 from clearwood.exceptions import InputError
-from clearwood.projection.answers import class_positions
 from clearwood.projection.base import ProjectedTree
 
 
@@ -140,8 +139,8 @@ class ProjectedTreeRegressor(RegressorMixin, ProjectedTree):
         self.verbose = verbose
         self.random_state = random_state
 
-    def _family(self, task: str) -> str:
-        if task != "counts":
+    def _family(self) -> str:
+        if self.reference_.task != "counts":
             return "mean" if self.family == "auto" else self.family
         if self.family != "auto":
             raise InputError(
@@ -213,11 +212,11 @@ min_rows, forbidden, round_cuts, verbose, random_state
         self.verbose = verbose
         self.random_state = random_state
 
-    def _family(self, task: str) -> str:
+    def _family(self) -> str:
         return "classes"
 
     def _positions(self, y: np.ndarray) -> np.ndarray:
-        return class_positions(self.classes_, y)
+        return label_positions(y, self.classes_, "reference")
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Class probabilities that the printed tree says.

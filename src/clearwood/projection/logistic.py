@@ -19,14 +19,11 @@ from clearwood._columns import features_of
 from clearwood._estimators import Interval, StrOptions, fit_context
 from clearwood._numeric import as_generator
 from clearwood._numeric.progress import progress
-from clearwood._validation import (
-    check_table,
-)
+from clearwood._validation import check_table, interval_ends, label_positions
 from clearwood.exceptions import InputError
 from clearwood.projection.answers import (
     Answers,
     ask,
-    class_positions,
     find_reference,
     reads_gaps,
     rows_that_count,
@@ -111,7 +108,7 @@ class _ProjectedLinear(BaseEstimator):
         if found.classes is not None:
             self.classes_ = np.asarray(found.classes)
             if y is not None:
-                class_positions(self.classes_, y)
+                label_positions(y, self.classes_, "reference")
         features = features_of(X)
         encoded = features.encode(X)
         answers = ask(found, X)
@@ -151,9 +148,7 @@ class _ProjectedLinear(BaseEstimator):
         str
         """
         check_is_fitted(self, "coef_")
-        if not 0 < coverage < 1:
-            raise InputError(f"coverage is {coverage}, expected between 0 and 1.")
-        ends = [0.5 - coverage / 2, 0.5 + coverage / 2]
+        ends = interval_ends(coverage)
         # One draw, or their mean, leaves nothing open.
         low, high = np.quantile(self.coef_draws_, ends, axis=0)
         lines = []

@@ -26,7 +26,7 @@ from clearwood.references import Reference
 from clearwood.rules import RuleList
 from clearwood.rules.serialise import (
     columns_to_dict,
-    feature_to_dict,
+    features_to_dict,
     read_columns,
     read_features,
     rules_from_json,
@@ -113,12 +113,7 @@ def to_archive(estimator: Any) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         document["has_variances"] = leaves.variances is not None
         return document, arrays
     terms = estimator.terms_
-    space = terms.features
-    document |= {
-        "named": space.named,
-        "float32": space.float32,
-        "features": [feature_to_dict(space, d) for d in range(space.n_features)],
-    }
+    document |= features_to_dict(terms.features)
     return document, {
         "feature": terms.feature,
         "category": terms.category,

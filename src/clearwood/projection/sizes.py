@@ -102,13 +102,3 @@ def folds_of(
     fold = np.empty(n_rows, dtype=int)
     fold[order] = np.arange(n_rows) % n_folds
     return fold
-
-
-def weighted_mean_and_error(
-    losses: np.ndarray, weight: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Means over rows (the last axis), and their standard errors."""
-    share = weight / weight.sum()
-    mean = losses @ share
-    error = np.sqrt(((losses - mean[..., None]) ** 2) @ share**2)
-    return mean, error

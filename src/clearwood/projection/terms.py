@@ -11,13 +11,12 @@ from sklearn.linear_model import Lasso, LogisticRegression
 
 from clearwood._features import UNSEEN, FeatureSpace
 from clearwood.exceptions import InputError
+from clearwood.projection.answers import EPS
 
 MOST_STEPS = 10_000
 """Of the solvers."""
 
 VALUE, MISSING = -1, -2
-
-EPS = float(np.finfo(float).eps)
 
 SKLEARN = tuple(int(part) for part in sklearn.__version__.split(".")[:2])
 

@@ -53,7 +53,6 @@ def rules_to_json(rule_set: RuleSet) -> str:
     """A rule set as JSON text."""
     from clearwood import __version__
 
-    features = rule_set.features
     document = {
         "format": FORMAT,
         "version": VERSION,
@@ -61,9 +60,7 @@ def rules_to_json(rule_set: RuleSet) -> str:
         "task": rule_set.task,
         "target": rule_set.target,
         "classes": [plain(label) for label in rule_set.classes],
-        "named": features.named,
-        "float32": features.float32,
-        "features": [feature_to_dict(features, d) for d in range(features.n_features)],
+        **features_to_dict(rule_set.features),
         "combine": rule_set.combine,
         "rules": [_rule_to_dict(rule, rule_set) for rule in rule_set.rules],
         "otherwise": _rule_to_dict(rule_set.otherwise, rule_set),
@@ -82,7 +79,16 @@ def columns_to_dict(estimator: Any) -> dict[str, Any]:
     }
 
 
-def feature_to_dict(features: FeatureSpace, d: int) -> dict[str, Any]:
+def features_to_dict(features: FeatureSpace) -> dict[str, Any]:
+    """Names and categories, as :func:`read_features` takes them."""
+    return {
+        "named": features.named,
+        "float32": features.float32,
+        "features": [_feature_to_dict(features, d) for d in range(features.n_features)],
+    }
+
+
+def _feature_to_dict(features: FeatureSpace, d: int) -> dict[str, Any]:
     """One feature as the format writes it."""
     labels = features.categories[d]
     return {

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from scipy import special
 
+from clearwood._numeric import bisect, bisect_whole
 from clearwood.conjugate import LeafModel
 from clearwood.conjugate.counts import Counts
-from clearwood.conjugate.leaf_model import bisect_whole
 from clearwood.conjugate.moments import MomentsLeaf
 from clearwood.exceptions import InputError
 from clearwood.metatree.posterior import _mixture_kernels
@@ -130,26 +129,12 @@ class Predictive:
             part = self.model.cdf(self.stats, y[:, None], self.x)
             return _mix(self.weight, part) >= p
 
-        return (bisect_whole if self.model.discrete else _bisect)(reached, low, high)
+        return (bisect_whole if self.model.discrete else bisect)(reached, low, high)
 
 
 def _mix(weight: np.ndarray, parts: np.ndarray) -> np.ndarray:
     """Weighted sums along the ways; what has no weight may be infinite."""
     return (weight * np.where(weight > 0, parts, 0.0)).sum(axis=1)
-
-
-def _bisect(
-    reached: Callable[[np.ndarray], np.ndarray], low: np.ndarray, high: np.ndarray
-) -> np.ndarray:
-    """The smallest numbers at which something is reached, to the last bit."""
-    while True:
-        middle = low + 0.5 * (high - low)
-        open_ = (low < middle) & (middle < high)
-        if not open_.any():
-            return high
-        there = reached(middle)
-        high = np.where(open_ & there, middle, high)
-        low = np.where(open_ & ~there, middle, low)
 
 
 def predict_at(posterior: Posterior, ends: np.ndarray, x: Any = None) -> Predictive:

@@ -18,6 +18,7 @@ import numpy as np
 
 from clearwood._numeric import spawn_generators
 from clearwood.exceptions import InputError
+from clearwood.references.tabular import count_rows
 from clearwood.rules import CategorySet, Interval, Rule, Tree
 from clearwood.rules.rule import wrapped
 
@@ -128,7 +129,7 @@ def tree_stability(
 
     if not isinstance(n_refits, Integral) or n_refits < 2:
         raise InputError(f"n_refits is {n_refits!r}; expected a number from 2.")
-    n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
+    n_rows = count_rows(X)
     if n_rows == 0:
         raise InputError("X has no rows; give those that the trees are fitted to.")
 

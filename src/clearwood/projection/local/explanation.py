@@ -28,6 +28,7 @@ from clearwood.projection.trees import (
 )
 from clearwood.references import Reference
 from clearwood.rules import RuleList, Training, print_tree
+from clearwood.search.trees.nodes import inner_nodes
 
 N_PARTS = 8
 """Independent sets of neighbours, whose spread tells the Monte-Carlo error."""
@@ -68,10 +69,8 @@ class LocalExplanation:
     selected : dict of str to float
         Share of the posterior draws whose own proxy asks each feature; those above 0,
         the most frequent first.
-    n_neighbours : int
-        Neighbours that the proxy was fitted to.
     row, neighbours : ndarray
-        The row and its neighbours, encoded.
+        The row, and the neighbours that the proxy was fitted to, encoded.
     answers, proxy_answers : ndarray
         What the reference, and the proxy, say of the neighbours, for pictures.
     features : FeatureSpace
@@ -86,12 +85,16 @@ class LocalExplanation:
     rules: RuleList | None
     effects: tuple[tuple[str, float, float], ...]
     selected: dict[str, float]
-    n_neighbours: int
     row: np.ndarray
     neighbours: np.ndarray
     answers: np.ndarray
     proxy_answers: np.ndarray
     features: FeatureSpace
+
+    @property
+    def n_neighbours(self) -> int:
+        """Neighbours that the proxy was fitted to."""
+        return len(self.neighbours)
 
     def __str__(self) -> str:
         lines = [
@@ -171,21 +174,7 @@ def explain_local(
     >>> [name for name, _, _ in found.effects], found.fidelity > 0.99
     (['x1'], True)
     """
-    if not isinstance(reference, Reference):
-        raise InputError(
-            f"Found a {type(reference).__name__}, expected a reference; make one of "
-            "it: cw.reference(model, X, y)."
-        )
-    if proxy not in ("tree", "linear"):
-        raise InputError(f"proxy must be 'tree' or 'linear', found {proxy!r}.")
-    if n_neighbours < 64 or n_neighbours & (n_neighbours - 1):
-        raise InputError(
-            f"n_neighbours={n_neighbours} must be a power of two from 64 on."
-        )
-    if max_size < 1 or not width > 0:
-        raise InputError(
-            f"max_size={max_size} must be at least 1, and width={width} above 0."
-        )
+    _check_settings(reference, proxy, max_size, width, n_neighbours)
     rows = reference.rows if rows is None else rows
     if rows is None:
         raise InputError(
@@ -220,14 +209,33 @@ def explain_local(
         fidelity=1 - float((apart**2).mean()) / variance if variance > 0 else 1.0,
         rules=found.rules,
         effects=found.effects(again),
-        selected=found.selected(features),
-        n_neighbours=n_neighbours,
+        selected=_shares(found.asked, features.names),
         row=row[0],
         neighbours=encoded[fitted],
         answers=values[fitted],
         proxy_answers=found.predict(encoded[fitted]),
         features=features,
     )
+
+
+def _check_settings(
+    reference: Any, proxy: str, max_size: int, width: float, n_neighbours: int
+) -> None:
+    if not isinstance(reference, Reference):
+        raise InputError(
+            f"Found a {type(reference).__name__}, expected a reference; make one of "
+            "it: cw.reference(model, X, y)."
+        )
+    if proxy not in ("tree", "linear"):
+        raise InputError(f"proxy must be 'tree' or 'linear', found {proxy!r}.")
+    if n_neighbours < 64 or n_neighbours & (n_neighbours - 1):
+        raise InputError(
+            f"n_neighbours={n_neighbours} must be a power of two from 64 on."
+        )
+    if max_size < 1 or not width > 0:
+        raise InputError(
+            f"max_size={max_size} must be at least 1, and width={width} above 0."
+        )
 
 
 def _as_table(x: Any, rows: Any) -> Any:
@@ -298,9 +306,6 @@ class _TreeAround:
     def effects(self, again: list[Any]) -> tuple[tuple[str, float, float], ...]:
         return ()
 
-    def selected(self, features: FeatureSpace) -> dict[str, float]:
-        return _shares(self.asked, features.names)
-
 
 def _tree_around(
     encoded: np.ndarray, answers: Answers, features: FeatureSpace, max_size: int
@@ -320,14 +325,7 @@ def _tree_around(
     asked = []
     for number in _spread_numbers(answers.n_draws):
         own = projected(answers.draw(number), refine=False)
-        inner = [own]
-        features_asked = set()
-        while inner:
-            node = inner.pop()
-            if node.children:
-                features_asked.add(int(training.asked[node.feature]))
-                inner += node.children
-        asked.append(features_asked)
+        asked.append({int(training.asked[n.feature]) for _, n in inner_nodes(own)})
     return _TreeAround(rules, rules.apply_encoded(encoded), values, asked)
 
 
@@ -365,9 +363,6 @@ class _LineAround:
             for term, error in zip(order, errors)
             if self.coef[term] != 0
         )
-
-    def selected(self, features: FeatureSpace) -> dict[str, float]:
-        return _shares(self.asked, features.names)
 
 
 def _line_around(

@@ -20,6 +20,7 @@ from clearwood._features import FeatureSpace
 from clearwood._numeric import as_generator
 from clearwood._validation import (
     check_forbidden,
+    check_range,
     check_table,
     check_target,
     check_weight,
@@ -60,8 +61,6 @@ A method adds its own after ``round_cuts``; one that can do without a cap lets
 ``max_rules`` be None, too.
 """
 
-LARGEST_VALUE = 1e140
-"""Sums of a billion squares of such values are still numbers."""
 LARGEST_WEIGHT = 1e100
 """Its inverse is the smallest that the largest row weight may be."""
 
@@ -250,17 +249,6 @@ class RulesFromEnsemble(BaseEstimator):
         """
         check_is_fitted(self, "rules_")
         return self.rules_.predict(check_table(self, X, reset=False))
-
-
-def check_range(values: np.ndarray, name: str) -> None:
-    """Refuse values whose squares, or those of their differences, are not numbers."""
-    low, high = float(values.min()), float(values.max())
-    size = max(abs(low), abs(high), high - low)
-    if size > LARGEST_VALUE or 0 < high - low < 1 / LARGEST_VALUE:
-        raise InputError(
-            f"{name} lies between {low:.3g} and {high:.3g}, which cannot be squared in "
-            "float64; fit the ensemble to a target in other units."
-        )
 
 
 def check_weight_size(weight: np.ndarray) -> None:

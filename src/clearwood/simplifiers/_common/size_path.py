@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from clearwood._estimators import Interval, StrOptions
+from clearwood._numeric import weighted_mean_and_error
 from clearwood._numeric.progress import progress
 from clearwood.exceptions import InputError
 from clearwood.rules import RuleSet, Training, Tree
@@ -179,10 +180,8 @@ class RulesOnSizePath(RulesFromEnsemble):
         for part, (held, _, group) in zip(parts, pieces):
             for i, lines in zip(group, part):
                 losses[i][:, held] = lines
-        share = training.weight / training.weight.sum()
-        mean = losses @ share
-        variance = ((losses - mean[:, :, None]) ** 2) @ share**2
-        return HeldOutFidelity(1.0 - mean, np.sqrt(variance))
+        mean, error = weighted_mean_and_error(losses, training.weight)
+        return HeldOutFidelity(1.0 - mean, error)
 
     def _held_out_losses(
         self,

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from clearwood._validation import label_positions
 from clearwood.ensembles import TreeEnsemble, read_ensemble
 from clearwood.ensembles.read import needs_fit
 from clearwood.exceptions import InputError
@@ -74,20 +75,16 @@ def get_teacher(
 
 def class_positions(ensemble: TreeEnsemble, y: np.ndarray) -> np.ndarray:
     """Labels as positions in the ensemble's classes; values as they are."""
-    known = ensemble.classes
-    if known is None:
+    if ensemble.classes is None:
         return y
-    unknown = np.setdiff1d(y, known)
-    if len(unknown):
-        raise InputError(
-            f"y holds label(s) {unknown.tolist()} that the ensemble does not "
-            f"know; it knows {known.tolist()}. If these are the same classes "
-            "under other names, say so in the order of its own: "
-            "ensemble.with_classes(labels), or --classes on the command line."
-        )
     # CatBoost keeps classes in the order of class_names, whatever that is.
-    order = np.argsort(known)
-    return order[np.searchsorted(known, y, sorter=order)]
+    return label_positions(
+        y,
+        ensemble.classes,
+        "ensemble",
+        " If these are the same classes under other names, say so in the order of its "
+        "own: ensemble.with_classes(labels), or --classes on the command line.",
+    )
 
 
 def answers_of(ensemble: TreeEnsemble, encoded: np.ndarray) -> np.ndarray:
