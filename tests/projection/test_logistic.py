@@ -3,6 +3,7 @@
 import re
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import clearwood as cw
@@ -104,3 +105,15 @@ def test_a_summary_has_the_largest_effects_first_with_the_interval_of_the_draws(
         )
         assert value == pytest.approx(model.coef_[0, term], rel=1e-3)
         assert ends == pytest.approx([low[term], high[term]], rel=1e-2)
+
+
+def test_each_category_has_an_effect_of_its_own():
+    """The one in the middle stands out, so their order says nothing."""
+    hues = pd.Categorical(["a", "b", "c", "b"] * 20)
+    X = pd.DataFrame({"hue": hues, "x": np.linspace(0, 1, 80)})
+    reference = Slopes()
+    reference.draws = lambda X: 3.0 * (X["hue"] == "b").to_numpy()[None].repeat(3, 0)
+    model = cw.ProjectedLinearRegression(reference, strength=1e-9).fit(X)
+    assert model.fidelity_ == pytest.approx(1)
+    steps = dict(zip(model.terms_.names, model.coef_[0] / model.terms_.unit))
+    assert steps == pytest.approx({"hue=b": 3.0, "hue=c": 0.0, "x": 0.0}, abs=1e-6)
