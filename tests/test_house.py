@@ -42,7 +42,8 @@ OPEN_THEMSELVES = {
 
 STANDARD_FILES = set(
     "__init__ _kernels base estimators display section saving "  # in every family
-    "models monotone nodes scores statistics trees".split()  # the same on two floors
+    # the same on two floors
+    "lists models monotone nodes scores statistics trees".split()
 )
 """Names of files that several rooms have, because they hold the same thing there."""
 
