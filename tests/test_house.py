@@ -41,7 +41,8 @@ OPEN_THEMSELVES = {
 """Modules that open files, and which."""
 
 STANDARD_FILES = set(
-    "__init__ _kernels base estimators display section saving "  # in every family
+    # in every family
+    "__init__ _kernels base doubts estimators display section saving "
     # the same on two floors
     "lists models monotone nodes scores statistics trees".split()
 )

@@ -29,6 +29,7 @@ from clearwood.projection.answers import (
     reads_gaps,
     rows_that_count,
 )
+from clearwood.projection.doubts import share_followed, warn_of_doubts
 from clearwood.projection.leaves import Leaves, expected_log_likelihood
 from clearwood.projection.sizes import SizePath, folds_of
 from clearwood.projection.trees import leaves_of, value_bins
@@ -140,7 +141,22 @@ class ProjectedRules(BaseEstimator):
         )
         self.rules_ = rules.with_target(str(target_name)) if target_name else rules
         self.leaves_ = self._leaves(answers, training, self.rules_)
+        said, proxy = answers.mean, self._said_by_rules(training.encoded)
+        self.fidelity_ = share_followed(said, proxy, weight)
+        # One line says one thing, as asked.
+        if self._most_lines > 1:
+            doubts = warn_of_doubts(
+                self.fidelity_, said, proxy, labels, training.classes, self.min_rows,
+                f"Allow more ({' or '.join(self._sizes)}), or let less be lost "
+                "(tolerance, alpha).",
+            )  # fmt: skip
+            if doubts:
+                self.rules_ = self.rules_.with_about(warning=doubts)
         return self
+
+    def _said_by_rules(self, encoded: np.ndarray) -> np.ndarray:
+        """What the printed rules say of rows: values or rates, or probabilities."""
+        raise NotImplementedError
 
     def _check_sizes(self) -> None:
         asked = getattr(self, self._sizes[0])
@@ -373,12 +389,16 @@ class ProjectedValues(RegressorMixin):
 
     _task = "regression"
     reference_: Reference
+    rules_: RuleList
 
     def _family(self) -> str:
         return "counts" if self.reference_.task == "counts" else "mean"
 
     def _positions(self, y: np.ndarray) -> np.ndarray:
         return y
+
+    def _said_by_rules(self, encoded: np.ndarray) -> np.ndarray:
+        return self.rules_.predict_encoded(encoded)
 
 
 class ProjectedClasses(ClassifierMixin):
@@ -393,6 +413,9 @@ class ProjectedClasses(ClassifierMixin):
 
     def _positions(self, y: np.ndarray) -> np.ndarray:
         return label_positions(y, self.classes_, "reference")
+
+    def _said_by_rules(self, encoded: np.ndarray) -> np.ndarray:
+        return self.rules_.probabilities_encoded(encoded)
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Class probabilities of the printed rule that decides each row.

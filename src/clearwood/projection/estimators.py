@@ -166,6 +166,9 @@ class ProjectedTreeRegressor(ProjectedValues, ProjectedTree):
         What each size says of the reference and of held-out rows; print it.
     alpha_ : float or None
         What a leaf costs, where that chose the size.
+    fidelity_ : float
+        How far the rules follow what the reference says of one row and not of
+        another, on the mean of its draws: R2, of classes the same of divergences.
     draw_trees_ : tuple of (Tree, Leaves), or None
         The trees of the draws, with ``draws="each"``.
     reference_ : Reference
@@ -255,7 +258,8 @@ min_rows, forbidden, round_cuts, verbose, random_state
 
     Attributes
     ----------
-    rules_, tree_, trees_, leaves_, size_path_, alpha_, draw_trees_, reference_
+    rules_, tree_, trees_, leaves_, size_path_, alpha_, fidelity_, draw_trees_, \
+reference_
         As in :class:`ProjectedTreeRegressor`.
     classes_ : ndarray of shape (n_classes,)
         Class labels, in the reference's order.

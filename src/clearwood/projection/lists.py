@@ -199,7 +199,7 @@ class ProjectedRuleListRegressor(ProjectedValues, _ProjectedRuleList):
         The lists of all sizes.
     leaves_ : Leaves
         What each line says, draw by draw, as of the leaves of a tree.
-    size_path_, alpha_, reference_
+    size_path_, alpha_, fidelity_, reference_
         As in :class:`ProjectedTreeRegressor`.
 
     Examples
