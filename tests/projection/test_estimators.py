@@ -347,11 +347,13 @@ def test_a_summary_says_in_what_unit_coefficients_are():
     expected = {"hue=green": 0.0, "hue=red": 5.0, "x": 3.0}
     assert per_unit == pytest.approx(expected, abs=1e-5)
     ill = np.where(y > 2, "ill", "well")
-    two = cw.ProjectedLogisticRegression(random_state=0).fit(X[["x"]], ill)
+    few = cw.reference(None, X[["x"]], ill, n_draws=5, random_state=0)
+    two = cw.ProjectedLogisticRegression(few).fit(X[["x"]])
     text = " ".join(two.summary(0.5).split())
     assert "log odds of well against ill per standard deviation" in text
     assert "category" not in text and "the middle 50% of the draws" in text
-    three = cw.ProjectedLogisticRegression(random_state=0).fit(X[["x"]], hue)
+    few = cw.reference(None, X[["x"]], hue, n_draws=2, random_state=0)
+    three = cw.ProjectedLogisticRegression(few).fit(X[["x"]])
     assert "each class's log probability" in " ".join(three.summary().split())
 
 
