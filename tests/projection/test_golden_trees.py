@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+from tests.projection.naive import weakest_links
 
 from clearwood._features import FeatureSpace
 from clearwood.projection.answers import Answers
@@ -269,3 +270,29 @@ def test_one_alpha_stands_for_each_size_that_is_best_somewhere(sizes_of_eq_9):
     assert best == [1, 2, 3, 4, 5, 7, 8, 9, 10, 11]
     for alpha in np.geomspace(1e-4, 10, 50):
         assert sizes.best_by_utility(alpha) != 6
+
+
+@pytest.mark.parametrize("noise", [1e-4, 0.5])
+@pytest.mark.parametrize("seed", range(2))
+def test_weakest_links_find_the_same_trees_that_are_best_at_some_alpha(seed, noise):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(120, 3)).round(2)
+    mean = np.sin(2 * X[:, 0]) + (X[:, 1] > 0) * X[:, 2] + 0.3 * rng.normal(size=120)
+    answers = Answers(mean[None], np.full((1, 120), noise))
+    grid, weight = grid_of(X), np.ones(120)
+    problem = projection_problem(answers, "mean", grid, weight, 5)
+    tree = grow(root_of(problem), 16, next_split)
+
+    def cost(tree):
+        # Equation (9) but for a constant: less twice the log likelihood.
+        return -2 * likelihood(tree, answers, grid, weight, "mean")[1]
+
+    steps, alphas = weakest_links(tree, cost)
+    assert (np.diff(alphas) < 0).any()
+    best = []
+    for trees in (steps[::-1], list(prunings(tree, 16).values())):
+        said = np.array([-0.5 * cost(tree) for tree in trees])
+        size = np.array([tree.n_leaves for tree in trees])
+        low, high = SizePath(size, said, said).alpha_ranges.T
+        best.append([leaf_positions(trees[i]) for i in np.flatnonzero(low <= high)])
+    assert best[0] == best[1]
