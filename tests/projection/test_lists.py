@@ -126,6 +126,8 @@ def test_a_price_or_the_papers_choice_of_one(rows):
     assert (
         chosen.rules_.n_rules == 3 == chosen.size_path_.best_by_utility(chosen.alpha_)
     )
+    # A third line would help, but two are asked for.
+    assert made(Drawn(), n_rules=2, random_state=0).fit(X).rules_.n_rules == 2
     with pytest.raises(InputError, match="alpha='cv'.*n_rules=3"):
         made(Drawn(), alpha="cv", n_rules=3).fit(X)
     with pytest.raises(InputError, match="more than max_rules"):
