@@ -36,6 +36,8 @@ def test_lines_carry_what_the_draws_say(rows):
         found.leaves_.epistemic[line], said.std(axis=0), atol=1e-12
     )
     np.testing.assert_allclose(found.leaves_.aleatoric, 0.5, rtol=1e-9)
+    scores = found.rules_.evaluate(X, teacher=reference)
+    assert found.fidelity_ == pytest.approx(scores.fidelity, rel=1e-12)
     low, high = found.predict_interval(X, 0.9).T
     assert ((low < y) & (y < high)).mean() == pytest.approx(0.9, abs=0.05)
     assert [rules.n_rules for rules in found.path_][:3] == [1, 2, 3]
