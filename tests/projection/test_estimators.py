@@ -268,6 +268,14 @@ def test_a_teacher_that_is_sure_is_followed_without_labels():
     assert tree.score(X, y) > 0.98
 
 
+def test_labels_do_not_judge_where_the_reference_has_seen_all_of_them(rows):
+    class Fixed(Drawn):
+        can_refit = False
+
+    tree = cw.ProjectedTreeRegressor(Fixed(2), most_leaf_nodes=3, random_state=0)
+    assert tree.fit(*rows).size_path_.judged_by == "reference"
+
+
 def test_a_class_of_one_row_is_no_stumbling_block():
     X = np.random.default_rng(0).normal(size=(150, 2))
     y = np.where(X[:, 0] > 0, "a", "b").astype(object)
