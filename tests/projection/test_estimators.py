@@ -354,6 +354,7 @@ def test_a_summary_says_in_what_unit_coefficients_are():
     per_unit = dict(zip(values.terms_.names, values.coef_[0] / values.terms_.unit))
     expected = {"hue=green": 0.0, "hue=red": 5.0, "x": 3.0}
     assert per_unit == pytest.approx(expected, abs=1e-5)
+    np.testing.assert_allclose(values.predict(X), y, atol=1e-5)
     ill = np.where(y > 2, "ill", "well")
     few = cw.reference(None, X[["x"]], ill, n_draws=5, random_state=0)
     two = cw.ProjectedLogisticRegression(few).fit(X[["x"]])
