@@ -23,7 +23,7 @@ def fitted(kind):
         reference = cw.reference(None, X, y, n_draws=5, random_state=0)
         return cw.ProjectedLogisticRegression(reference).fit(X), X
     if kind == "list":
-        made = cw.ProjectedRuleListRegressor(Drawn(), alpha=0.01, random_state=0)
+        made = cw.ProjectedRuleListRegressor(Drawn(), n_rules=3, random_state=0)
         return made.fit(X), X
     if kind == "linear":
         return cw.ProjectedLinearRegression(Drawn(n_draws=4)).fit(X), X

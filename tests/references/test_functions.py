@@ -100,7 +100,7 @@ def test_a_draw_has_to_be_one_function(way):
         (lambda n: np.tile([1.5, -0.5], (n, 1)), {"classes": [0, 1]}, "down to -0.5"),
         (lambda n: np.ones((n, 3)) / 3, {"classes": [0, 1]}, r"shape \(2, 6, 3\)"),
         (lambda n: np.ones(n), {"classes": [0, 1], "task": "counts"}, "task"),
-        (lambda n: np.ones((n, 2)) / 2, {"classes": [1, 1]}, "different labels"),
+        (lambda n: np.ones((n, 2)) / 2, {"classes": [1, 2, 1]}, "different labels"),
     ],
 )
 def test_what_comes_back_is_checked(returns, settings, match):
