@@ -268,6 +268,14 @@ def test_a_teacher_that_is_sure_is_followed_without_labels():
     assert tree.score(X, y) > 0.98
 
 
+def test_labels_do_not_judge_where_the_reference_has_seen_all_of_them(rows):
+    class Fixed(Drawn):
+        can_refit = False
+
+    tree = cw.ProjectedTreeRegressor(Fixed(2), most_leaf_nodes=3, random_state=0)
+    assert tree.fit(*rows).size_path_.judged_by == "reference"
+
+
 def test_a_class_of_one_row_is_no_stumbling_block():
     X = np.random.default_rng(0).normal(size=(150, 2))
     y = np.where(X[:, 0] > 0, "a", "b").astype(object)
@@ -323,3 +331,107 @@ def test_values_without_variances_are_refused(rows):
 
     with pytest.raises(InputError, match="other units"):
         cw.ProjectedTreeRegressor(Tiny()).fit(X)
+
+
+def test_a_summary_says_in_what_unit_coefficients_are():
+    rng = np.random.default_rng(0)
+    hue = pd.Categorical(rng.choice(["red", "blue", "green"], 300))
+    X = pd.DataFrame({"hue": hue, "x": rng.normal(size=300)})
+
+    class OfHue(Reference):
+        task, n_draws, description = "regression", 1, "hue"
+
+        def draws(self, X):
+            red = (X["hue"] == "red").to_numpy()
+            return (5.0 * red + 3.0 * X["x"].to_numpy())[None]
+
+    y = OfHue().draws(X)[0]
+    values = cw.ProjectedLinearRegression(OfHue(), strength=1e-9).fit(X)
+    text = " ".join(values.summary().split())
+    assert text.startswith("Change of what is said per standard deviation of a term")
+    assert "compares it with the one that has no term: hue with blue." in text
+    assert f"at their means it is {y.mean():.4g}." in text
+    per_unit = dict(zip(values.terms_.names, values.coef_[0] / values.terms_.unit))
+    expected = {"hue=green": 0.0, "hue=red": 5.0, "x": 3.0}
+    assert per_unit == pytest.approx(expected, abs=1e-5)
+    np.testing.assert_allclose(values.predict(X), y, atol=1e-5)
+    ill = np.where(y > 2, "ill", "well")
+    few = cw.reference(None, X[["x"]], ill, n_draws=5, random_state=0)
+    two = cw.ProjectedLogisticRegression(few).fit(X[["x"]])
+    text = " ".join(two.summary(0.5).split())
+    assert "log odds of well against ill per standard deviation" in text
+    assert "category" not in text and "the middle 50% of the draws" in text
+    few = cw.reference(None, X[["x"]], hue, n_draws=2, random_state=0)
+    three = cw.ProjectedLogisticRegression(few).fit(X[["x"]])
+    assert "each class's log probability" in " ".join(three.summary().split())
+
+
+def test_weights_count_for_proxies_and_judging_but_not_where_references_are_refitted():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(size=(200, 1))
+    y = 1.0 * (X[:, 0] > 0.5) + 0.1 * rng.normal(size=200)
+    weight = np.where(X[:, 0] > 0.5, 3.0, 1e-6)
+
+    class Fitted(Drawn):
+        def __init__(self):
+            super().__init__(2)
+            self.fitted_to = []
+
+        def draws(self, X):
+            return np.tile(np.asarray(X)[:, 0] > 0.5, (2, 1)).astype(float)
+
+        def refit(self, X, y):
+            self.fitted_to.append(len(y))
+            return self
+
+    every, some = Fitted(), Fitted()
+    tree = cw.ProjectedTreeRegressor(every, random_state=0).fit(X, y)
+    assert tree.rules_.n_rules == 2
+    # Where hardly anything counts but one side of the step, one leaf says it all.
+    tree.set_params(reference=some).fit(X, y, sample_weight=weight)
+    assert tree.rules_.n_rules == 1
+    assert tree.size_path_.held_out[0] == pytest.approx(0, abs=0.05)
+    assert every.fitted_to == some.fitted_to == [160] * 5
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_sizes_and_the_papers_alpha_are_judged_on_rows_held_out(seed):
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(size=(80, 2))
+    y = X.sum(axis=1) + 0.3 * rng.normal(size=80)
+    tree = cw.ProjectedTreeRegressor(alpha="cv", most_leaf_nodes=8, random_state=0)
+    kept = []
+
+    def remember(*given):
+        for part in type(tree)._held_out(tree, *given):
+            kept.append(part)
+            yield part
+
+    tree._held_out = remember
+    teacher = DecisionTreeRegressor(min_samples_leaf=4, random_state=0)
+    weight = rng.choice([0.2, 1.0, 5.0], 80)
+    tree.set_params(reference=cw.reference(teacher, X, y)).fit(X, y, weight)
+    path = tree.size_path_
+    for size, mean in zip(path.size, path.held_out):
+        lost = sum(weight[t] @ gaps[sizes.size <= size][-1] for t, sizes, gaps in kept)
+        assert mean == pytest.approx(lost / weight.sum())
+    lost_at = []
+    for alpha in path.alphas:
+        lost = 0.0
+        for test, sizes, gaps in kept:
+            utility = sizes.log_likelihood - alpha * sizes.size
+            lost += weight[test] @ gaps[utility.argmax()]
+        lost_at.append(lost)
+    assert len(kept) == 5 and len(lost_at) > 3
+    assert tree.alpha_ == path.alphas[int(np.argmin(lost_at))]
+    assert tree.rules_.n_rules == path.best_by_utility(tree.alpha_)
+
+
+def test_alpha_is_a_number_or_cv(rows):
+    X, y = rows
+    both = cw.ProjectedTreeRegressor(Drawn(), alpha="cv", max_leaf_nodes=3)
+    with pytest.raises(InputError, match="give one of them"):
+        both.fit(X, y)
+    assert cw.ProjectedTreeRegressor(Drawn(), alpha=0.1).fit(X).alpha_ == 0.1
+    with pytest.raises(ValueError, match="alpha"):
+        cw.ProjectedTreeRegressor(Drawn(), alpha="aic").fit(X)

@@ -17,20 +17,20 @@ def path_of(lost, error, tolerance=0.05):
     )  # fmt: skip
 
 
-def test_the_fewest_leaves_that_are_as_good_as_the_reference():
+def test_the_fewest_lines_that_are_as_good_as_the_reference():
     lost = [0.9, 0.2, 0.06, 0.04, 0.01, -0.01]
-    assert path_of(lost, 0.0).fewest_leaves() == 4
-    assert path_of(lost, 0.02).fewest_leaves() == 3
-    assert path_of(lost, 0.0, tolerance=0.0).fewest_leaves() == 6
-    assert path_of(lost, 0.0, tolerance=0.5).fewest_leaves() == 2
+    assert path_of(lost, 0.0).fewest_lines() == 4
+    assert path_of(lost, 0.02).fewest_lines() == 3
+    assert path_of(lost, 0.0, tolerance=0.0).fewest_lines() == 6
+    assert path_of(lost, 0.0, tolerance=0.5).fewest_lines() == 2
 
 
 def test_where_none_is_the_fewest_within_one_standard_error_of_the_best():
     lost = [2.0, 0.65, 0.56, 0.5, 0.58]
-    assert path_of(lost, 0.0).fewest_leaves() == 4
-    assert path_of(lost, 0.1).fewest_leaves() == 3
+    assert path_of(lost, 0.0).fewest_lines() == 4
+    assert path_of(lost, 0.1).fewest_lines() == 3
     # The error that counts is the best one's.
-    assert path_of(lost, [0.01, 0.01, 0.01, 0.2, 0.01]).fewest_leaves() == 2
+    assert path_of(lost, [0.01, 0.01, 0.01, 0.2, 0.01]).fewest_lines() == 2
 
 
 def test_the_utility_counts_nats_per_leaf():
@@ -69,7 +69,7 @@ def test_sizes_end_where_they_are_told_and_the_smallest_that_is_enough_is_printe
     assert tree.size_path_.size.tolist() == [1, 2, 3, 4, 5]
     tree = cw.ProjectedTreeRegressor(steps(3), most_leaf_nodes=9, random_state=0)
     tree.set_params(tolerance=3.0, min_rows=1).fit(X)
-    chosen = tree.size_path_.fewest_leaves()
+    chosen = tree.size_path_.fewest_lines()
     assert chosen == tree.rules_.n_rules < tree.size_path_.size[-1]
 
 

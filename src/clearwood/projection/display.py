@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from clearwood.exceptions import InputError
 from clearwood.plotting.style import COLOURS, QUIET, plain
-from clearwood.projection.base import ProjectedTree
+from clearwood.projection.base import ProjectedRules
 from clearwood.projection.local.explanation import LocalExplanation
 from clearwood.projection.sizes import SizePath
 
@@ -48,7 +48,7 @@ class SizePathDisplay:
         self.chosen = chosen
 
     @classmethod
-    def from_estimator(cls, estimator: ProjectedTree) -> SizePathDisplay:
+    def from_estimator(cls, estimator: ProjectedRules) -> SizePathDisplay:
         """Of a fitted ProjectedTreeRegressor or ProjectedTreeClassifier."""
         check_is_fitted(estimator, "size_path_")
         return cls(estimator.size_path_, chosen=estimator.rules_.n_rules)
@@ -136,7 +136,7 @@ class LeavesDisplay:
 
     @classmethod
     def from_estimator(
-        cls, estimator: ProjectedTree, label: Any = None
+        cls, estimator: ProjectedRules, label: Any = None
     ) -> LeavesDisplay:
         """Of a fitted ProjectedTreeRegressor or ProjectedTreeClassifier.
 
