@@ -27,6 +27,8 @@ Task = Literal["regression", "classification", "counts"]
 BLOCK = 2**22
 """Numbers that :meth:`Reference.mean_and_variance` holds of the draws at once."""
 
+_SAYS = {"regression": "values", "counts": "rates"}
+
 
 class Reference:
     """A model that is read through a smaller one: draws of what it predicts.
@@ -147,8 +149,44 @@ class Reference:
             noises.append(self.noise_variance(block).mean(axis=0))
         return np.concatenate(means), np.concatenate(variances), np.concatenate(noises)
 
+    def predict(self, X: Any) -> np.ndarray:
+        """What all draws say together, so that a reference is a teacher, too.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Their mean; of classes, the one that is most probable on average.
+        """
+        mean = self.mean_and_variance(X)[0]
+        return mean if self.classes is None else self.classes[mean.argmax(axis=1)]
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Mean of the draws' class probabilities, in the order of ``classes``.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+        """
+        if self.classes is None:
+            raise InputError(
+                f"This reference ({self.description}) says {_SAYS[self.task]}, no "
+                "probabilities of classes; call predict."
+            )
+        return self.mean_and_variance(X)[0]
+
     def refit(self, X: Any, y: Any) -> Reference:
         """The same kind of reference, fitted to other rows: folds, bootstraps.
+
+        All these rows count alike. ``sample_weight`` in the fit of a proxy says how
+        much a row counts for the proxy, and for judging it.
 
         Parameters
         ----------
