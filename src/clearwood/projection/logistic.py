@@ -135,6 +135,10 @@ class _ProjectedLinear(BaseEstimator):
         encoded = self.terms_.features.encode(check_table(self, X, reset=False))
         return self.terms_.of_rows(encoded) @ self.coef_.T + self.intercept_
 
+    def _says(self, X: Any) -> Answers | None:
+        """Distributions of observations: of these, coefficients say nothing."""
+        return None
+
     def summary(self, coverage: float = 0.9) -> str:
         """Coefficients per standard deviation of each term, and what draws say.
 
