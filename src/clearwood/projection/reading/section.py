@@ -24,8 +24,8 @@ from clearwood.rules.rule import prediction_text
 
 ENDS = (0.05, 0.95)
 """Of the intervals that are shown."""
-MOST_CLASSES = 3
-"""Of a leaf, whose probabilities are shown."""
+MOST_CLASSES, HARDLY = 3, 0.005
+"""Of a leaf, whose probabilities are shown, and what is too small to show."""
 
 NAMES = {
     "error": ("Wrong class (error)", "percent"),
@@ -268,7 +268,9 @@ def _says(said: Answers, rules: RuleSet, i: int) -> list[dict[str, Any]]:
     """Of a value one line; of classes one each, the most probable first."""
     draws = said.draws[:, i]
     if rules.classes:
-        shown = np.argsort(-draws.mean(axis=0), kind="stable")[:MOST_CLASSES]
+        mean = draws.mean(axis=0)
+        order = np.argsort(-mean, kind="stable")[:MOST_CLASSES]
+        shown = [k for k in order.tolist() if mean[k] >= min(HARDLY, mean.max())]
         if draws.shape[1] == 2:
             return [{"label": "", **_spread(draws[:, 1], percent_text)}]
         return [
@@ -276,7 +278,7 @@ def _says(said: Answers, rules: RuleSet, i: int) -> list[dict[str, Any]]:
                 "label": prediction_text(rules.classes[k]),
                 **_spread(draws[:, k], percent_text),
             }
-            for k in shown.tolist()
+            for k in shown
         ]
     one = Answers(draws[:, None], None if said.noise is None else said.noise[:, [i]])
     low, high = (float(one.quantile(end)[0]) for end in ENDS)
