@@ -33,8 +33,8 @@ def report(
     ----------
     result : fitted estimator, RuleSet or Frontier
         What to report: the ``rules_`` that FABRulesClassifier, RuleListRegressor or any
-        other of these methods found, the coefficients of a projected linear model, or
-        what ``compare`` found, which needs no rows.
+        other of these methods found, or the coefficients of a projected linear model;
+        or, without rows, what ``explain_local`` or ``compare`` found.
     path : str or Path
         The HTML file to write.
     X : array-like or frame of shape (n_samples, n_features), optional

@@ -80,7 +80,12 @@ PROJECTED_LINES = Family(
     "coefficients", "A linear model", "clearwood.projection.reading.coefficients",
     "projection/reading/coefficients.html", has_rules=False,
 )  # fmt: skip
+LOCAL = Family(
+    "around", "One row", "clearwood.projection.reading.around",
+    "projection/reading/around.html", has_rules=False,
+)  # fmt: skip
 FAMILIES = {
+    "LocalExplanation": LOCAL,
     "MetaTreeClassifier": META_TREES,
     "MetaTreeRegressor": META_TREES,
     "ProjectedTreeClassifier": PROJECTED_TREES,
@@ -186,7 +191,7 @@ def _summarize_alone(
             f"A {type(result).__name__} knows its reference; leave teacher out."
         )
     shown = import_module(family.home).section(result, X, y)
-    settings = result.get_params(deep=False)
+    settings = getattr(result, "get_params", _no_params)(deep=False)
     return {
         "title": printable(str(title or shown["title"])),
         "version": __version__,
@@ -194,6 +199,10 @@ def _summarize_alone(
         family.name: shown,
         "settings": [(name, setting_text(settings[name])) for name in sorted(settings)],
     }
+
+
+def _no_params(deep: bool) -> dict[str, Any]:
+    return {}
 
 
 def _family_section(

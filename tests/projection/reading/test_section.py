@@ -245,3 +245,33 @@ def test_hostile_names_stay_text_on_the_page(rows, tmp_path):
         plain = page(kind, ["a", "b", "c"], ["x", "y"])
         for i in range(0, len(hostile) - 5, 40):
             assert page(kind, hostile[i : i + 3], hostile[i + 3 : i + 5]) == plain
+
+
+@pytest.mark.parametrize("proxy", ["tree", "linear"])
+def test_an_explanation_of_one_row_has_a_page(values, rows, tmp_path, proxy):
+    names = [*HOSTILE[:2], "bmi"]
+    frame, row = rows[0].set_axis(names, axis=1), 3
+    ref = cw.reference(BayesianRidge(), frame, rows[1], n_draws=5, random_state=0)
+    found = cw.explain_local(
+        ref, frame.iloc[row], proxy=proxy, max_size=2, n_neighbours=64
+    )
+    page = summarize(found)["around"]
+    told = {line["name"]: line for line in page["asked"]}
+    assert set(told) == set(found.selected)
+    for name, line in told.items():
+        assert float(line["value"]) == frame[name].iloc[row]
+        assert float(line["share"].rstrip("%")) == pytest.approx(
+            100 * found.selected[name], rel=0.01
+        )
+    if proxy == "tree":
+        (here,) = [line for line in page["lines"] if line["is_here"]]
+        assert float(here["says"]) == pytest.approx(found.proxy, rel=0.01)
+    else:
+        assert len(page["effects"]) == len(found.effects) == 2
+    trust = f"follows {100 * found.fidelity:.3g}% of what"
+    assert trust in dict(page["facts"])["How far to trust it"]
+    cw.report(found, tmp_path / "page.html")
+    text = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert not {"img", "script"} & {tag for tag, _ in tags_of(text)}
+    with pytest.raises(InputError, match="neighbours of its own"):
+        summarize(found, X=frame)
