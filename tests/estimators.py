@@ -202,12 +202,15 @@ LEARNERS = [
 LABELS = cw.MetaTreeClassifier(random_state=0)
 VALUES = cw.MetaTreeRegressor(random_state=0)
 SMALL = {"alpha": 0.001, "most_leaf_nodes": 4}
+LINES = {"alpha": 0.001, "max_rules": 3}
 
 PROJECTIONS = [
     Case(make, {"reference": teacher, **settings}, frozenset({"order"}), *numbers)
     for make, teacher, settings, *numbers in (
         (cw.ProjectedTreeClassifier, LABELS, SMALL, 0.9),
         (cw.ProjectedTreeRegressor, VALUES, SMALL, 0.9),
+        (cw.ProjectedRuleListClassifier, LABELS, LINES, 0.9),
+        (cw.ProjectedRuleListRegressor, VALUES, LINES, 0.9),
         (cw.ProjectedLogisticRegression, LABELS, {}, 0.75, 1e-9),
         (cw.ProjectedLinearRegression, VALUES, {}, 0.4),
     )

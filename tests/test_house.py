@@ -41,8 +41,10 @@ OPEN_THEMSELVES = {
 """Modules that open files, and which."""
 
 STANDARD_FILES = set(
-    "__init__ _kernels base estimators display section saving "  # in every family
-    "models monotone nodes scores statistics trees".split()  # the same on two floors
+    # in every family
+    "__init__ _kernels base doubts estimators display section saving "
+    # the same on two floors
+    "lists models monotone nodes scores statistics trees".split()
 )
 """Names of files that several rooms have, because they hold the same thing there."""
 

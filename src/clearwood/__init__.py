@@ -45,6 +45,8 @@ _HOME = {
     "PathDisplay": "rules.displays",
     "ProjectedLinearRegression": "projection",
     "ProjectedLogisticRegression": "projection",
+    "ProjectedRuleListClassifier": "projection",
+    "ProjectedRuleListRegressor": "projection",
     "ProjectedTreeClassifier": "projection",
     "ProjectedTreeRegressor": "projection",
     "Reference": "references",

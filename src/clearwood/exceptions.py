@@ -40,7 +40,7 @@ class ModelFormatError(ClearwoodError, ValueError):
 
 
 class PoorFidelityWarning(UserWarning):
-    """The rules follow their model less than one split would, or leave a class out."""
+    """Rules or a proxy follow their model hardly, or leave a class out."""
 
 
 class ClassOrderWarning(UserWarning):

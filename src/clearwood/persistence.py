@@ -17,6 +17,8 @@ HOMES = {
     "MetaTreeRegressor": "clearwood.metatree.saving",
     "ProjectedLinearRegression": "clearwood.projection.saving",
     "ProjectedLogisticRegression": "clearwood.projection.saving",
+    "ProjectedRuleListClassifier": "clearwood.projection.saving",
+    "ProjectedRuleListRegressor": "clearwood.projection.saving",
     "ProjectedTreeClassifier": "clearwood.projection.saving",
     "ProjectedTreeRegressor": "clearwood.projection.saving",
 }

@@ -71,6 +71,18 @@ def test_json_is_the_same_again_and_holds_the_size_path(table):
     assert 0 < found["scores"]["reference"]["rmse"]
 
 
+def test_a_list_comes_out(table, frame, tmp_path):
+    page = tmp_path / "page.html"
+    result = run(
+        table, "--target", "cost", "--drop", "state,age", "--n-draws", 10,
+        "--proxy", "list", "--size", 3, "--report", page,
+    )  # fmt: skip
+    assert result.exit_code == 0, result.stderr
+    assert "Mean cost in each line:" in result.stdout and "  list " in result.stdout
+    text = page.read_text(encoding="utf-8")
+    assert "What each line says" in text and "leaf" not in text
+
+
 def test_coefficients_come_out_of_a_linear_proxy(table, tmp_path):
     page = tmp_path / "page.html"
     result = run(
@@ -132,7 +144,9 @@ def test_without_the_extra_there_is_a_remedy(table, monkeypatch):
     [
         (["--size", "0"], "--size must be"),
         (["--size", "3", "--alpha", "1"], "use one"),
-        (["--proxy", "linear", "--size", "3"], "--size is for --proxy tree"),
+        (["--alpha", "-1"], "--alpha must be"),
+        (["--alpha", "free"], "--alpha must be"),
+        (["--proxy", "linear", "--size", "3"], "--size is for --proxy tree or list"),
         (["--proxy", "linear", "--out", "x.json"], "no rules to write"),
         (["--reference", "random-forest", "--n-draws", "9"], "--n-draws is for"),
     ],

@@ -1,10 +1,12 @@
-"""Slow, plain twins: BEST as Kruschke writes it, on even grids; eq. 12 by recursion."""
+"""Slow, plain twins: BEST as Kruschke writes it, on even grids; eq. 12 by recursion;
+pruning by weakest links, section 3.2.2."""
 
 import numpy as np
 from scipy import stats
 from scipy.special import gammaln
 
 from clearwood.rules import Rule
+from clearwood.search.trees.nodes import inner_nodes, with_node
 
 NU = np.geomspace(1.0, 900.0, 41)
 
@@ -98,3 +100,16 @@ def sides(node):
     if node.yes.high < np.inf:
         return node.yes.high, node.if_yes, node.if_no
     return node.no.high, node.if_no, node.if_yes
+
+
+def weakest_links(tree, cost):
+    """The trees of all steps, and the alpha of equation (9) of each step."""
+    steps, alphas = [tree], []
+    while steps[-1].children:
+        now = steps[-1]
+        tries = [with_node(now, at, node.leaf()) for at, node in inner_nodes(now)]
+        rises = [(cost(t) - cost(now)) / (now.n_leaves - t.n_leaves) for t in tries]
+        weakest = rises.index(min(rises))
+        steps.append(tries[weakest])
+        alphas.append(rises[weakest])
+    return steps, alphas

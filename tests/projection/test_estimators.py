@@ -323,3 +323,97 @@ def test_values_without_variances_are_refused(rows):
 
     with pytest.raises(InputError, match="other units"):
         cw.ProjectedTreeRegressor(Tiny()).fit(X)
+
+
+def test_a_summary_says_in_what_unit_coefficients_are():
+    rng = np.random.default_rng(0)
+    hue = pd.Categorical(rng.choice(["red", "blue", "green"], 300))
+    X = pd.DataFrame({"hue": hue, "x": rng.normal(size=300)})
+
+    class OfHue(Reference):
+        task, n_draws, description = "regression", 1, "hue"
+
+        def draws(self, X):
+            red = (X["hue"] == "red").to_numpy()
+            return (5.0 * red + 3.0 * X["x"].to_numpy())[None]
+
+    y = OfHue().draws(X)[0]
+    values = cw.ProjectedLinearRegression(OfHue(), strength=1e-9).fit(X)
+    text = " ".join(values.summary().split())
+    assert text.startswith("Change of what is said per standard deviation of a term")
+    assert "compares it with the one that has no term: hue with blue." in text
+    assert f"at their means it is {y.mean():.4g}." in text
+    per_unit = dict(zip(values.terms_.names, values.coef_[0] / values.terms_.unit))
+    expected = {"hue=green": 0.0, "hue=red": 5.0, "x": 3.0}
+    assert per_unit == pytest.approx(expected, abs=1e-5)
+    ill = np.where(y > 2, "ill", "well")
+    few = cw.reference(None, X[["x"]], ill, n_draws=5, random_state=0)
+    two = cw.ProjectedLogisticRegression(few).fit(X[["x"]])
+    text = " ".join(two.summary(0.5).split())
+    assert "log odds of well against ill per standard deviation" in text
+    assert "category" not in text and "the middle 50% of the draws" in text
+    few = cw.reference(None, X[["x"]], hue, n_draws=2, random_state=0)
+    three = cw.ProjectedLogisticRegression(few).fit(X[["x"]])
+    assert "each class's log probability" in " ".join(three.summary().split())
+
+
+def test_weights_count_for_proxies_and_judging_but_not_where_references_are_refitted():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(size=(200, 1))
+    y = 1.0 * (X[:, 0] > 0.5) + 0.1 * rng.normal(size=200)
+    weight = np.where(X[:, 0] > 0.5, 3.0, 1e-6)
+
+    class Fitted(Drawn):
+        def __init__(self):
+            super().__init__(2)
+            self.fitted_to = []
+
+        def draws(self, X):
+            return np.tile(np.asarray(X)[:, 0] > 0.5, (2, 1)).astype(float)
+
+        def refit(self, X, y):
+            self.fitted_to.append(len(y))
+            return self
+
+    every, some = Fitted(), Fitted()
+    tree = cw.ProjectedTreeRegressor(every, random_state=0).fit(X, y)
+    assert tree.rules_.n_rules == 2
+    # Where hardly anything counts but one side of the step, one leaf says it all.
+    tree.set_params(reference=some).fit(X, y, sample_weight=weight)
+    assert tree.rules_.n_rules == 1
+    assert tree.size_path_.held_out[0] == pytest.approx(0, abs=0.05)
+    assert every.fitted_to == some.fitted_to == [160] * 5
+
+
+def test_the_papers_alpha_is_the_one_that_loses_least_on_rows_held_out(rows):
+    X, y = rows
+    tree = cw.ProjectedTreeRegressor(alpha="cv", most_leaf_nodes=8, random_state=0)
+    kept = []
+
+    def remember(*given):
+        for test, sizes, gaps in type(tree)._held_out(tree, *given):
+            kept.append((test, sizes, gaps))
+            yield test, sizes, gaps
+
+    tree._held_out = remember
+    reference = cw.reference(None, X, y, n_draws=10, random_state=0)
+    tree.set_params(reference=reference).fit(X, y)
+    found = []
+    for alpha in tree.size_path_.alphas:
+        lost = 0.0
+        for _, sizes, gaps in kept:
+            utility = [
+                likely - alpha * size
+                for likely, size in zip(sizes.log_likelihood, sizes.size)
+            ]
+            lost += gaps[int(np.argmax(utility))].sum()
+        found.append(lost)
+    assert len(kept) == 5 and len(found) > 3
+    assert tree.alpha_ == tree.size_path_.alphas[int(np.argmin(found))]
+    assert tree.rules_.n_rules == tree.size_path_.best_by_utility(tree.alpha_)
+    both = cw.ProjectedTreeRegressor(Drawn(), alpha="cv", max_leaf_nodes=3)
+    with pytest.raises(InputError, match="give one of them"):
+        both.fit(X, y)
+    assert cw.ProjectedTreeRegressor(Drawn(), alpha=0.1).fit(X).alpha_ == 0.1
+    with pytest.raises(ValueError, match="alpha"):
+        cw.ProjectedTreeRegressor(Drawn(), alpha="aic").fit(X)

@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+from tests.projection.naive import weakest_links
 
 from clearwood._features import FeatureSpace
 from clearwood.projection.answers import Answers
@@ -229,3 +230,69 @@ def test_refinement_finds_the_best_tree_where_greedy_growth_does_not(facts):
         squares = 20 * (leaves.variances[0, 0] - 1.0)
         assert squares <= case["greedy"]["sse"] + 1e-9
     assert squares < 0.5 * case["greedy"]["sse"]
+
+
+@pytest.fixture(scope="module")
+def sizes_of_eq_9(facts):
+    """The best subtree of every size, and the paper's steps of pruning."""
+    case, answers, grid, tree, weight = regression(facts, "regression_tree")
+    path = prunings(tree, 20)
+    likelihoods = [
+        likelihood(path[size], answers, grid, weight, "mean")[1] for size in path
+    ]
+    sizes = SizePath(np.array(list(path)), np.array(likelihoods), np.zeros(1))
+    steps = case["cost_complexity_log_eq9"]["steps"]
+    for step in steps:
+        assert leaf_positions(path[step["size"]]) == sorted(step["leaves"])
+    return sizes, {step["size"]: step["alpha"] for step in steps[1:]}
+
+
+def test_alphas_at_which_the_paper_prunes(sizes_of_eq_9):
+    sizes, prunes = sizes_of_eq_9
+    low, high = 2 * sizes.alpha_ranges.T
+    for size, alpha in prunes.items():
+        # From one leaf more; out of order is the step from six leaves to five.
+        if size + 1 not in (6, 7):
+            assert high[size] == pytest.approx(alpha, rel=1e-9)
+        if size not in (5, 6):
+            assert low[size - 1] == pytest.approx(alpha, rel=1e-9)
+    assert prunes[5] < prunes[6]
+    assert high[5] == pytest.approx(prunes[5]) and low[5] == pytest.approx(prunes[6])
+    # So six leaves are best at no alpha: seven are, until five are.
+    between = (prunes[5] + prunes[6]) / 2
+    assert high[6] == pytest.approx(between) and low[4] == pytest.approx(between)
+    assert low[-1] == 0 and high[0] == np.inf
+
+
+def test_one_alpha_stands_for_each_size_that_is_best_somewhere(sizes_of_eq_9):
+    sizes, _ = sizes_of_eq_9
+    best = [sizes.best_by_utility(alpha) for alpha in sizes.alphas]
+    assert best == [1, 2, 3, 4, 5, 7, 8, 9, 10, 11]
+    for alpha in np.geomspace(1e-4, 10, 50):
+        assert sizes.best_by_utility(alpha) != 6
+
+
+@pytest.mark.parametrize("noise", [1e-4, 0.5])
+@pytest.mark.parametrize("seed", range(2))
+def test_weakest_links_find_the_same_trees_that_are_best_at_some_alpha(seed, noise):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(120, 3)).round(2)
+    mean = np.sin(2 * X[:, 0]) + (X[:, 1] > 0) * X[:, 2] + 0.3 * rng.normal(size=120)
+    answers = Answers(mean[None], np.full((1, 120), noise))
+    grid, weight = grid_of(X), np.ones(120)
+    problem = projection_problem(answers, "mean", grid, weight, 5)
+    tree = grow(root_of(problem), 16, next_split)
+
+    def cost(tree):
+        # Equation (9) but for a constant: less twice the log likelihood.
+        return -2 * likelihood(tree, answers, grid, weight, "mean")[1]
+
+    steps, alphas = weakest_links(tree, cost)
+    assert (np.diff(alphas) < 0).any()
+    best = []
+    for trees in (steps[::-1], list(prunings(tree, 16).values())):
+        said = np.array([-0.5 * cost(tree) for tree in trees])
+        size = np.array([tree.n_leaves for tree in trees])
+        low, high = SizePath(size, said, said).alpha_ranges.T
+        best.append([leaf_positions(trees[i]) for i in np.flatnonzero(low <= high)])
+    assert best[0] == best[1]

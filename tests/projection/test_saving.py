@@ -22,6 +22,9 @@ def fitted(kind):
         X, y = load_iris(return_X_y=True, as_frame=True)
         reference = cw.reference(None, X, y, n_draws=5, random_state=0)
         return cw.ProjectedLogisticRegression(reference).fit(X), X
+    if kind == "list":
+        made = cw.ProjectedRuleListRegressor(Drawn(), alpha=0.01, random_state=0)
+        return made.fit(X), X
     if kind == "linear":
         return cw.ProjectedLinearRegression(Drawn(n_draws=4)).fit(X), X
     reference = Drawn(task="counts" if kind == "counts" else "regression")
@@ -31,13 +34,13 @@ def fitted(kind):
 KINDS = ["values", "counts", "classes", "linear", "logistic"]
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", [*KINDS, "list"])
 def test_all_that_is_said_is_kept(kind, tmp_path):
     found, X = fitted(kind)
     cw.save(found, tmp_path / "kept.zip")
     again = cw.load(tmp_path / "kept.zip")
     np.testing.assert_array_equal(again.predict(X), found.predict(X))
-    kept = {"max_leaf_nodes", "min_rows", "draws", "penalty"}
+    kept = {"max_leaf_nodes", "n_rules", "alpha", "min_rows", "draws", "penalty"}
     settings = found.get_params()
     shared = {name: settings[name] for name in kept & set(settings)}
     assert shared.items() <= again.get_params().items()

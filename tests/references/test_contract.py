@@ -213,3 +213,17 @@ def test_foreign_frames_are_read():
     frame = polars.DataFrame(X.to_dict(orient="list"))
     for name in ("bayesian bootstrap", "ridge", "given", "function"):
         assert_same(made(name).draws(frame), made(name).draws(X))
+
+
+@every_kind
+def test_it_predicts_what_its_draws_say_on_average(name):
+    reference, X = made(name), rows_of(name)
+    mean = reference.draws(X).mean(axis=0)
+    if reference.classes is None:
+        assert_same(reference.predict(X), mean)
+        with pytest.raises(InputError, match="no probabilities of classes"):
+            reference.predict_proba(X)
+        return
+    assert_same(reference.predict_proba(X), mean)
+    best = reference.classes[mean.argmax(axis=1)]
+    assert (reference.predict(X) == best).all()

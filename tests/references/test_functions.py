@@ -100,6 +100,7 @@ def test_a_draw_has_to_be_one_function(way):
         (lambda n: np.tile([1.5, -0.5], (n, 1)), {"classes": [0, 1]}, "down to -0.5"),
         (lambda n: np.ones((n, 3)) / 3, {"classes": [0, 1]}, r"shape \(2, 6, 3\)"),
         (lambda n: np.ones(n), {"classes": [0, 1], "task": "counts"}, "task"),
+        (lambda n: np.ones((n, 2)) / 2, {"classes": [1, 1]}, "different labels"),
     ],
 )
 def test_what_comes_back_is_checked(returns, settings, match):
@@ -162,7 +163,8 @@ def test_draws_are_thinned_evenly_with_their_noise():
 @pytest.mark.parametrize(
     ("draws", "X", "match"),
     [([[1.0, 2.0]], None, "hand in X"), ([1.0, 2.0], [[0.0], [1.0]], "have shape"),
-     ([[1.0]], [[0.0], [1.0]], r"expected finite means, of shape \(1, 2\)")],
+     ([[1.0]], [[0.0], [1.0]], r"expected finite means, of shape \(1, 2\)"),
+     ([[1.0] * 3] * 2, [[0.0], [1.0]], r"one line per row of X.*swapaxes")],
 )  # fmt: skip
 def test_draws_of_another_form_are_refused(draws, X, match):
     with pytest.raises(InputError, match=match):

@@ -2,7 +2,14 @@
 
 import numpy as np
 
-from clearwood.search import ClassLoss, Grid, Penalties, SquaredLoss, make_problem
+from clearwood.search import (
+    ClassLoss,
+    Grid,
+    LogLoss,
+    Penalties,
+    SquaredLoss,
+    make_problem,
+)
 
 
 def random_grid(rng, n_rows=40, with_category=True):
@@ -33,6 +40,8 @@ def random_loss(rng, kind, n_rows):
     weight = rng.uniform(0.5, 2.0, n_rows)
     if kind == "class":
         return ClassLoss.of(rng.dirichlet(np.ones(3), n_rows), weight)
+    if kind == "chances":
+        return LogLoss.of(rng.dirichlet(np.ones(3), n_rows), weight)
     return SquaredLoss.of(rng.normal(size=n_rows), weight)
 
 

@@ -9,6 +9,7 @@ from clearwood.search import (
     BoxList,
     ClassLoss,
     Grid,
+    LogLoss,
     Penalties,
     SquaredLoss,
     candidate_boxes,
@@ -21,7 +22,7 @@ from clearwood.search.grid import LEAST_ROWS
 from clearwood.search.lists.ascent import ListAscent
 from clearwood.search.lists.grow import ListGains, inserted
 
-KINDS = ("class", "values")
+KINDS = ("class", "values", "chances")
 
 
 def random_list(rng, problem, n_boxes):
@@ -29,6 +30,8 @@ def random_list(rng, problem, n_boxes):
     values = rng.integers(0, 3, n_boxes + 1).tolist()
     if isinstance(problem.loss, SquaredLoss):
         values = rng.normal(size=n_boxes + 1).tolist()
+    if isinstance(problem.loss, LogLoss):
+        values = rng.dirichlet(np.ones(3), n_boxes + 1).tolist()
     return BoxList(boxes, tuple(values[:-1]), values[-1], np.inf)
 
 
@@ -202,8 +205,19 @@ def test_losses_are_plain_sums(loss):
         found = ClassLoss.of(p, weight)
         np.testing.assert_allclose(found.rows(2), share * (p.max(axis=1) - p[:, 2]))
         assert found.best_value(rows) == (share[rows] @ p[rows]).argmax()
+        said = 1
+    elif loss == "chances":
+        p, said = rng.dirichlet(np.ones(3), 30), [0.2, 0.5, 0.3]
+        found = LogLoss.of(p, weight)
+        entropy = [1 - sum(p[i] * np.log(said)) for i in range(30)]
+        np.testing.assert_allclose(found.rows(said), share * entropy)
+        mean = np.average(p[rows], weights=weight[rows], axis=0)
+        assert found.best_value(rows) == pytest.approx(mean.tolist())
+        # What was never so may be rare, but is not impossible.
+        never = LogLoss.of(np.eye(2)[[0] * 30], weight).best_value(rows)
+        assert never == pytest.approx([1.0, 0.001])
     else:
-        t = rng.normal(size=30)
+        said, t = 1, rng.normal(size=30)
         found = SquaredLoss.of(t, weight)
         np.testing.assert_allclose(found.rows(0.5), share * (t - 0.5) ** 2)
         mean = np.average(t[rows], weights=weight[rows])
@@ -211,7 +225,7 @@ def test_losses_are_plain_sums(loss):
     part = found.take(np.flatnonzero(rows))
     assert part.share.sum() == pytest.approx(1)
     np.testing.assert_allclose(
-        part.rows(1), found.rows(1)[rows] / found.share[rows].sum()
+        part.rows(said), found.rows(said)[rows] / found.share[rows].sum()
     )
 
 

@@ -34,31 +34,32 @@ REFERENCES = ("forest", "bart", "gp", "ridge")
 )
 @click.option(
     "--proxy",
-    type=click.Choice(["tree", "linear"]),
+    type=click.Choice(["tree", "list", "linear"]),
     default="tree",
     show_default=True,
-    help="What it is read through: leaves, or coefficients.",
+    help="What it is read through: leaves, the first rule that fits, or coefficients.",
 )
 @click.option(
     "--size",
     default="auto",
     show_default=True,
     metavar="auto|NUMBER",
-    help="auto: the fewest leaves that predict as well; or so many at most (tree).",
+    help="auto: the fewest leaves, or lines, that predict as well; or so many at most.",
 )
 @click.option(
     "--alpha",
-    type=click.FloatRange(min=0),
-    help="In place of --size: what a leaf costs, in nats per row (tree).",
+    metavar="cv|NUMBER",
+    help="In place of --size: what a leaf, or line, costs in nats per row; cv: what is "
+    "best on rows held out in turn.",
 )
 @click.option(
     "--min-rows",
     type=click.IntRange(min=1),
     default=5,
     show_default=True,
-    help="Fewest rows of a leaf (tree).",
+    help="Fewest rows of a leaf, or line.",
 )
-@click.option("--forbid", help="Columns that no leaf may ask: --forbid sex,age (tree)")
+@click.option("--forbid", help="Columns that no rule may ask: --forbid sex,age")
 @shared.drop
 @shared.categories
 @shared.na
@@ -72,7 +73,7 @@ REFERENCES = ("forest", "bart", "gp", "ridge")
 @shared.quiet
 @debug_option
 def project(data: str, **options: Any) -> None:
-    """Fit a reference model, and read it through a small tree or a linear model.
+    """Fit a reference model, and read it through a small proxy.
 
     DATA is a table (CSV or Parquet). The reference is fitted for accuracy alone; the
     proxy is the small model that says most nearly what it says, and how sure it is of
@@ -95,15 +96,17 @@ def _check_usage(options: dict[str, Any]) -> None:
     from click.core import ParameterSource
 
     given = click.get_current_context().get_parameter_source
-    is_tree = options["proxy"] == "tree"
+    is_linear = options["proxy"] == "linear"
     for name in ("size", "alpha", "min_rows", "forbid", "out"):
-        if not is_tree and given(name) is not ParameterSource.DEFAULT:
+        if is_linear and given(name) is not ParameterSource.DEFAULT:
             why = "; a linear model has no rules to write" * (name == "out")
             option = name.replace("_", "-")
-            raise click.UsageError(f"--{option} is for --proxy tree{why}.")
+            raise click.UsageError(f"--{option} is for --proxy tree or list{why}.")
     size = options["size"]
     if size != "auto" and not (size.isdecimal() and int(size) > 0):
         raise click.UsageError("--size must be auto or a number from 1.")
+    if options["alpha"] not in (None, "cv") and not _is_price(options["alpha"]):
+        raise click.UsageError("--alpha must be cv or a number from 0.")
     if size != "auto" and options["alpha"] is not None:
         raise click.UsageError("--alpha chooses the size that --size gives; use one.")
     if options["n_draws"] and options["reference"] not in REFERENCES:
@@ -111,6 +114,13 @@ def _check_usage(options: dict[str, Any]) -> None:
             f"--n-draws is for --reference {', '.join(REFERENCES)}; "
             f"{options['reference']} has as many as it has trees, or one."
         )
+
+
+def _is_price(text: str) -> bool:
+    try:
+        return 0 <= float(text) < float("inf")
+    except ValueError:
+        return False
 
 
 def _read(data: str, options: dict[str, Any], say: Any) -> tuple[Any, str]:
@@ -188,16 +198,25 @@ def _fit(split: Any, task: str, options: dict[str, Any]) -> Any:
             cw.ProjectedLogisticRegression if is_class else cw.ProjectedLinearRegression
         )
         return kind(reference, **shown).fit(split.X, split.y)
-    kind = cw.ProjectedTreeClassifier if is_class else cw.ProjectedTreeRegressor
-    size = options["size"]
-    fitted = kind(
-        reference,
-        max_leaf_nodes=size if size == "auto" else int(size),
-        alpha=options["alpha"],
-        min_rows=options["min_rows"],
-        forbidden=names(options["forbid"]),
-        **shown,
-    ).fit(split.X, split.y)
+    size, alpha = options["size"], options["alpha"]
+    shown |= {
+        "alpha": alpha if alpha in (None, "cv") else float(alpha),
+        "min_rows": options["min_rows"],
+        "forbidden": names(options["forbid"]),
+    }
+    number = size if size == "auto" else int(size)
+    if options["proxy"] == "list":
+        kind = (
+            cw.ProjectedRuleListClassifier
+            if is_class
+            else cw.ProjectedRuleListRegressor
+        )
+        if size != "auto":
+            shown["max_rules"] = number
+        fitted = kind(reference, n_rules=number, **shown).fit(split.X, split.y)
+    else:
+        kind = cw.ProjectedTreeClassifier if is_class else cw.ProjectedTreeRegressor
+        fitted = kind(reference, max_leaf_nodes=number, **shown).fit(split.X, split.y)
     # The estimator sees values without a name; the file knows what they are called.
     fitted.rules_ = fitted.rules_.with_target(options["target"])
     return fitted
@@ -291,9 +310,9 @@ def _leaves(leaves: Any) -> dict[str, Any]:
 
 def _text(fitted: Any, summary: dict[str, Any]) -> str:
     scores, source = summary["scores"], summary["reference"]
-    is_tree = summary["proxy"] == "tree"
-    said = _tree_lines(fitted) if is_tree else [fitted.summary()]
-    name = "tree" if is_tree else "linear model"
+    is_linear = summary["proxy"] == "linear"
+    said = [fitted.summary()] if is_linear else _rule_lines(fitted)
+    name = "linear model" if is_linear else summary["proxy"]
     lines = [
         f"Reference: {source['description']}",
         "",
@@ -307,7 +326,7 @@ def _text(fitted: Any, summary: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def _tree_lines(fitted: Any) -> list[str]:
+def _rule_lines(fitted: Any) -> list[str]:
     """The rules, how sure the reference is of each, and why they are so many."""
     import textwrap
 
@@ -315,12 +334,12 @@ def _tree_lines(fitted: Any) -> list[str]:
 
     found = summarize_leaves(fitted.leaves_, fitted.rules_)
     many = len(fitted.leaves_.means) > 1
-    lines = [str(fitted.rules_), "", f"{found['what']} in each leaf:"]
+    lines = [str(fitted.rules_), "", f"{found['what']} in each {fitted._words.line}:"]
     for leaf in found["lines"]:
         lines += [
             f"  {leaf['number']}. {_sure_text(said, many)}" for said in leaf["says"]
         ]
-    words = how_judged(fitted.size_path_, fitted.rules_.n_rules)
+    words = how_judged(fitted)
     return [*lines, "", *textwrap.wrap(words, 88)]
 
 

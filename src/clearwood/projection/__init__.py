@@ -10,6 +10,10 @@ from clearwood.projection.judging.tree_stability import (
     tree_dissimilarity,
     tree_stability,
 )
+from clearwood.projection.lists import (
+    ProjectedRuleListClassifier,
+    ProjectedRuleListRegressor,
+)
 from clearwood.projection.local.explanation import LocalExplanation, explain_local
 from clearwood.projection.logistic import (
     ProjectedLinearRegression,
@@ -21,6 +25,8 @@ __all__ = [
     "MethodComparison",
     "ProjectedLinearRegression",
     "ProjectedLogisticRegression",
+    "ProjectedRuleListClassifier",
+    "ProjectedRuleListRegressor",
     "ProjectedTreeClassifier",
     "ProjectedTreeRegressor",
     "TreeStability",

@@ -1,20 +1,26 @@
-"""What projected trees share: the way from a reference to a tree, step by step."""
+"""What projected trees and lists share: from a reference to lines, step by step."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from clearwood._columns import features_of
 from clearwood._estimators import Interval, StrOptions, fit_context, take_rows
 from clearwood._numeric import as_generator, weighted_mean_and_error
 from clearwood._numeric.progress import progress
-from clearwood._validation import check_forbidden, check_table, interval_ends
+from clearwood._validation import (
+    check_forbidden,
+    check_table,
+    interval_ends,
+    label_positions,
+)
 from clearwood.exceptions import InputError
 from clearwood.projection.answers import (
     Answers,
@@ -23,33 +29,33 @@ from clearwood.projection.answers import (
     reads_gaps,
     rows_that_count,
 )
+from clearwood.projection.doubts import share_followed, warn_of_doubts
 from clearwood.projection.leaves import Leaves, expected_log_likelihood
-from clearwood.projection.sizes import SizePath, folds_of
-from clearwood.projection.trees import (
-    leaves_of,
-    project_trees,
-    projection_problem,
-    value_bins,
-)
+from clearwood.projection.sizes import SizePath, Words, folds_of
+from clearwood.projection.trees import leaves_of, value_bins
 from clearwood.references import Reference
-from clearwood.rules import RuleList, Training, Tree, print_tree
+from clearwood.rules import RuleList, Training
 from clearwood.search import Grid
-from clearwood.search.trees.nodes import GrownNode
 
 N_FOLDS = 5
 """Parts of the rows, each held out once, where the size is chosen (section 3.2.2)."""
 
 
-class ProjectedTree(BaseEstimator):
-    """What regressor and classifier share: the method."""
+class ProjectedRules(BaseEstimator):
+    """What regressors and classifiers share: the method.
+
+    A subclass finds trees, or lists, of all sizes in ``_project`` and prints them in
+    ``_print``; each has ``boxes``, one less than lines: the first that a row is in is
+    its line, or the last line where it is in none.
+    """
 
     _task: str
+    _sizes: tuple[str, str]
+    """Names of the parameters for the size asked for, and the largest one to try."""
+    _words: Words
+
     reference: Any
-    max_leaf_nodes: int | str
-    alpha: float | None
-    most_leaf_nodes: int
-    draws: str
-    refine: bool
+    alpha: float | str | None
     tolerance: float
     min_rows: int
     forbidden: Sequence[str | int]
@@ -59,14 +65,7 @@ class ProjectedTree(BaseEstimator):
 
     _parameter_constraints: dict[str, Any] = {
         "reference": "no_validation",
-        "max_leaf_nodes": [
-            StrOptions({"auto"}),
-            Interval(Integral, 1, None, closed="left"),
-        ],
-        "alpha": [None, Interval(Real, 0, None, closed="left")],
-        "most_leaf_nodes": [Interval(Integral, 1, None, closed="left")],
-        "draws": [StrOptions({"mean", "shared", "each"})],
-        "refine": ["boolean"],
+        "alpha": [None, StrOptions({"cv"}), Interval(Real, 0, None, closed="left")],
         "tolerance": [Interval(Real, 0, None, closed="left")],
         "min_rows": [Interval(Integral, 1, None, closed="left")],
         "forbidden": "no_validation",
@@ -76,7 +75,23 @@ class ProjectedTree(BaseEstimator):
     }
 
     def _family(self) -> str:
-        """What a leaf says: the proxy's likelihood."""
+        """What a line says: the proxy's likelihood."""
+        raise NotImplementedError
+
+    def _project(
+        self,
+        said: Answers,
+        grid: Grid,
+        weight: np.ndarray,
+        generator: np.random.Generator,
+    ) -> Sequence[Any]:
+        """Trees or lists of all sizes, the smallest first."""
+        raise NotImplementedError
+
+    def _print(
+        self, path: Sequence[Any], chosen: int, answers: Answers, training: Training
+    ) -> RuleList:
+        """Keep those of all sizes; the rules of the one that is chosen."""
         raise NotImplementedError
 
     def __sklearn_tags__(self) -> Any:
@@ -86,29 +101,28 @@ class ProjectedTree(BaseEstimator):
 
     @fit_context
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
-        """Project the reference onto a tree.
+        """Project the reference.
 
         Parameters
         ----------
         X : array-like or frame of shape (n_samples, n_features)
-            Rows on which the tree shall say what the reference says: the reference's
+            Rows on which the proxy shall say what the reference says: the reference's
             training rows, or others like those that it will be asked about.
         y : array-like of shape (n_samples,), optional
             What was observed. A reference that is not fitted yet learns from it; a
-            fitted one is not changed, and ``y`` only tells how good the tree is, and
+            fitted one is not changed, and ``y`` only tells how good the proxy is, and
             how large it should be.
         sample_weight : array-like of shape (n_samples,), optional
-            How much each row counts: the neighbourhood pi of equation (1).
+            How much each row counts for the proxy, and where its size is judged: the
+            neighbourhood pi of equation (1). A reference that is fitted here learns
+            with them, too; where it is fitted anew to judge sizes, its rows count
+            alike.
 
         Returns
         -------
         self
         """
-        if self.alpha is not None and self.max_leaf_nodes != "auto":
-            raise InputError(
-                f"alpha={self.alpha} chooses the size, but max_leaf_nodes="
-                f"{self.max_leaf_nodes} says it; give one of them."
-            )
+        self._check_sizes()
         target_name = getattr(y, "name", None)
         X, y, weight = rows_that_count(self, X, y, sample_weight, self._task)
         generator = as_generator(self.random_state)
@@ -120,26 +134,47 @@ class ProjectedTree(BaseEstimator):
         labels = None if y is None else self._positions(y)
         answers = ask(self.reference_, X)
         training = self._training(X, labels, weight, answers)
-        path = self._project(self._followed(answers), training.grid, weight)
+        path = self._project(self._followed(answers), training.grid, weight, generator)
         self.size_path_ = self._judge(path, answers, X, labels, training, generator)
-        chosen = self._choose_size(path)
-        self.trees_ = tuple(
-            print_tree(tree, training, round_cuts=self.round_cuts) for tree in path
-        )
-        self.tree_ = self.trees_[chosen]
-        rules = self.tree_.to_rules().with_about(
+        chosen = [len(found.boxes) + 1 for found in path].index(self._choose_size())
+        rules = self._print(path, chosen, answers, training).with_about(
             model=self.reference_.description, method="projection"
         )
         self.rules_ = rules.with_target(str(target_name)) if target_name else rules
         self.leaves_ = self._leaves(answers, training, self.rules_)
-        self.draw_trees_ = None
-        if self.draws == "each":
-            self.draw_trees_ = self._tree_per_draw(answers, training, path[chosen])
+        said, proxy = answers.mean, self._said_by_rules(training.encoded)
+        self.fidelity_ = share_followed(said, proxy, weight)
+        # One line says one thing, as asked.
+        if self._most_lines > 1:
+            doubts = warn_of_doubts(
+                self.fidelity_, said, proxy, labels, training.classes, self.min_rows,
+                f"Allow more ({' or '.join(self._sizes)}), or let less be lost "
+                "(tolerance, alpha).",
+            )  # fmt: skip
+            if doubts:
+                self.rules_ = self.rules_.with_about(warning=doubts)
         return self
+
+    def _said_by_rules(self, encoded: np.ndarray) -> np.ndarray:
+        """What the printed rules say of rows: values or rates, or probabilities."""
+        raise NotImplementedError
+
+    def _check_sizes(self) -> None:
+        asked = getattr(self, self._sizes[0])
+        if self.alpha is not None and asked != "auto":
+            raise InputError(
+                f"alpha={self.alpha!r} chooses the size, but {self._sizes[0]}={asked} "
+                "says it; give one of them."
+            )
+
+    @property
+    def _most_lines(self) -> int:
+        asked, most = (getattr(self, name) for name in self._sizes)
+        return int(most if asked == "auto" else asked)
 
     def _positions(self, y: np.ndarray) -> np.ndarray:
         """What was observed, as numbers."""
-        return y
+        raise NotImplementedError
 
     def _training(
         self,
@@ -165,105 +200,114 @@ class ProjectedTree(BaseEstimator):
         )
 
     def _followed(self, answers: Answers) -> Answers:
-        """What the structure is fitted to: all draws, or these as one."""
-        return answers if self.draws == "shared" else answers.together
-
-    def _project(
-        self, said: Answers, grid: Grid, weight: np.ndarray
-    ) -> list[GrownNode]:
-        """Trees of all sizes."""
-        problem = projection_problem(said, self._family(), grid, weight, self.min_rows)
-        return project_trees(problem, self._most_leaves, refine=self.refine)
-
-    @property
-    def _most_leaves(self) -> int:
-        if self.max_leaf_nodes == "auto":
-            return self.most_leaf_nodes
-        return int(self.max_leaf_nodes)
+        """What the structure is fitted to: all draws as one."""
+        return answers.together
 
     def _judge(
         self,
-        path: list[GrownNode],
+        path: Sequence[Any],
         answers: Answers,
         X: Any,
         labels: np.ndarray | None,
         training: Training,
         generator: np.random.Generator,
     ) -> SizePath:
-        """What each size says of the reference and, where it is free, of other rows."""
-        said, family = self._followed(answers), self._family()
-        share = training.weight / training.weight.sum()
-        leaves = (leaves_of(tree, training.grid) for tree in path)
-        likelihood = np.array(
-            [Leaves.of(said, leaf, share, family).log_likelihood for leaf in leaves]
-        )
-        own = float((said.negative_entropy @ share).mean())
-        sizes = np.array([tree.n_leaves for tree in path])
-        free = self.max_leaf_nodes == "auto" and self.alpha is None
-        if not free or len(path) == 1:
-            return SizePath(sizes, likelihood, own - likelihood)
-        lost, judged_by = self._hold_out(X, labels, training, answers, generator)
-        mean, error = weighted_mean_and_error(lost[sizes - 1], training.weight)
-        return SizePath(
-            sizes, likelihood, own - likelihood, mean, error, judged_by, self.tolerance
+        """What each size says of the reference and, where it is free, of other rows.
+
+        Of these, too, what ``alpha`` shall be, where that is asked for (section 3.2.2).
+        """
+        weight = training.weight
+        _, sizes = self._described(path, self._followed(answers), training.grid, weight)
+        self.alpha_ = None if isinstance(self.alpha, str) else self.alpha
+        is_free = getattr(self, self._sizes[0]) == "auto" and self.alpha_ is None
+        if not is_free or len(path) == 1:
+            return sizes
+        alphas = sizes.alphas
+        lost = np.empty((len(path), len(training)))
+        lost_at = np.empty((len(alphas), len(training)))
+        parts = self._held_out(X, labels, training, answers, generator)
+        for test, others, gaps in parts:
+            lost[:, test] = gaps[others.up_to(sizes.size)]
+            lost_at[:, test] = gaps[others.best_at(alphas)]
+        if self.alpha == "cv":
+            mean, _ = weighted_mean_and_error(lost_at, weight)
+            self.alpha_ = float(alphas[mean.argmin()])
+        mean, error = weighted_mean_and_error(lost, weight)
+        return replace(
+            sizes,
+            held_out=mean,
+            standard_error=error,
+            judged_by="labels" if self._asks_labels(labels) else "reference",
+            tolerance=self.tolerance,
         )
 
-    def _hold_out(
+    def _described(
+        self, path: Sequence[Any], said: Answers, grid: Grid, weight: np.ndarray
+    ) -> tuple[list[Leaves], SizePath]:
+        """What lines of all sizes say, and how likely it is, on their own rows."""
+        share, family = weight / weight.sum(), self._family()
+        leaves = [
+            Leaves.of(said, leaves_of(found, grid), share, family) for found in path
+        ]
+        likelihood = np.array([lines.log_likelihood for lines in leaves])
+        own = float((said.negative_entropy @ share).mean())
+        sizes = np.array([len(found.boxes) + 1 for found in path])
+        return leaves, SizePath(sizes, likelihood, own - likelihood)
+
+    def _asks_labels(self, labels: np.ndarray | None) -> bool:
+        """Whether held-out observations judge, and not what the reference says.
+
+        A reference that cannot be fitted anew has seen all observations: then only how
+        well the proxy follows it is judged.
+        """
+        return labels is not None and self.reference_.can_refit
+
+    def _held_out(
         self,
         X: Any,
         labels: np.ndarray | None,
         training: Training,
         answers: Answers,
         generator: np.random.Generator,
-    ) -> tuple[np.ndarray, str]:
-        """How much worse than the reference trees are on rows they did not see.
-
-        The reference is fitted anew to the rows that are not held out, where it can
-        be: else it has seen all observations, and only how well the tree follows it is
-        judged.
-        """
+    ) -> Iterator[tuple[np.ndarray, SizePath, np.ndarray]]:
+        """Of every fold its rows, the sizes found on all others, and their gaps."""
         is_class = self.reference_.classes is not None
         fold = folds_of(len(training), N_FOLDS, generator, labels if is_class else None)
-        lost = np.empty((self._most_leaves, len(training)))
-        by_labels = labels is not None and self.reference_.can_refit
         folds = progress(range(N_FOLDS), N_FOLDS, "held-out parts", self.verbose)
         for number in folds:
             rows, test = np.flatnonzero(fold != number), np.flatnonzero(fold == number)
             fitted, other = answers.take(rows), answers.take(test)
             truth = None
-            if labels is not None and by_labels:
+            if labels is not None and self._asks_labels(labels):
                 refitted = self._refitted(X, labels, rows)
                 fitted = ask(refitted, take_rows(X, rows))
                 other = ask(refitted, take_rows(X, test))
                 truth = labels[test]
-            for size, gap in self._gaps(training, rows, test, fitted, other, truth):
-                # Where no larger tree is found, the largest stands for it.
-                lost[size - 1 :, test] = gap
-        return lost, "labels" if by_labels else "reference"
+            weight, grid = training.weight[rows], training.grid.take(rows)
+            said = self._followed(fitted)
+            path = self._project(said, grid, weight, generator)
+            leaves, sizes = self._described(path, said, grid, weight)
+            there = training.grid.take(test)
+            gaps = np.empty((len(path), len(test)))
+            for gap, found, lines in zip(gaps, path, leaves):
+                lines = lines.softened(len(rows))
+                gap[:] = self._gap(lines, leaves_of(found, there), other, truth)
+            yield test, sizes, gaps
 
-    def _gaps(
+    def _gap(
         self,
-        training: Training,
-        rows: np.ndarray,
-        test: np.ndarray,
-        fitted: Answers,
+        leaves: Leaves,
+        leaf: np.ndarray,
         other: Answers,
         truth: np.ndarray | None,
-    ) -> Iterator[tuple[int, np.ndarray]]:
-        """Per size, how much less likely held-out rows are than under the reference."""
-        weight, grid = training.weight[rows], training.grid.take(rows)
-        share, held_out = weight / weight.sum(), training.grid.take(test)
-        said, target = self._followed(fitted), self._followed(other)
-        for tree in self._project(said, grid, weight):
-            leaves = Leaves.of(said, leaves_of(tree, grid), share, self._family())
-            leaves = leaves.softened(len(rows))
-            there = leaves_of(tree, held_out)
-            if truth is not None:
-                says = leaves.answers(there)
-                yield tree.n_leaves, other.log_density(truth) - says.log_density(truth)
-            else:
-                likely = expected_log_likelihood(leaves, target, there)
-                yield tree.n_leaves, (target.negative_entropy - likely).mean(axis=0)
+    ) -> np.ndarray:
+        """How much less likely held-out rows are than under the reference."""
+        if truth is not None:
+            says = leaves.answers(leaf)
+            return other.log_density(truth) - says.log_density(truth)
+        target = self._followed(other)
+        likely = expected_log_likelihood(leaves, target, leaf)
+        return (target.negative_entropy - likely).mean(axis=0)
 
     def _refitted(self, X: Any, labels: np.ndarray, rows: np.ndarray) -> Reference:
         y = labels[rows]
@@ -271,41 +315,21 @@ class ProjectedTree(BaseEstimator):
             y = np.asarray(self.reference_.classes)[y]
         return self.reference_.refit(take_rows(X, rows), y)
 
-    def _choose_size(self, path: list[GrownNode]) -> int:
-        """Position of the size that was asked for, or is chosen."""
-        sizes = [tree.n_leaves for tree in path]
-        if self.alpha is not None:
-            return sizes.index(self.size_path_.best_by_utility(self.alpha))
+    def _choose_size(self) -> int:
+        """The size that was asked for, or is chosen."""
+        if self.alpha_ is not None:
+            return self.size_path_.best_by_utility(self.alpha_)
         if self.size_path_.held_out is None:
-            return len(path) - 1
-        return sizes.index(self.size_path_.fewest_leaves())
+            return int(self.size_path_.size[-1])
+        return self.size_path_.fewest_lines()
 
     def _leaves(self, answers: Answers, training: Training, rules: RuleList) -> Leaves:
         leaf = rules.apply_encoded(training.encoded)
         share = training.weight / training.weight.sum()
         return Leaves.of(answers, leaf, share, self._family())
 
-    def _tree_per_draw(
-        self, answers: Answers, training: Training, tree: GrownNode
-    ) -> tuple[tuple[Tree, Leaves], ...]:
-        """Of each draw a tree of its own, as large as the one that is printed."""
-        found = []
-        numbers = progress(
-            range(answers.n_draws), answers.n_draws, "draws", self.verbose
-        )
-        for number in numbers:
-            said = answers.draw(number)
-            problem = projection_problem(
-                said, self._family(), training.grid, training.weight, self.min_rows
-            )
-            grown = project_trees(problem, tree.n_leaves, refine=self.refine)[-1]
-            printed = print_tree(grown, training, round_cuts=self.round_cuts)
-            leaves = self._leaves(said, training, printed.to_rules())
-            found.append((printed, leaves))
-        return tuple(found)
-
     def predict(self, X: Any) -> np.ndarray:
-        """What the printed tree says.
+        """What the printed rules say.
 
         Parameters
         ----------
@@ -319,11 +343,11 @@ class ProjectedTree(BaseEstimator):
         return self.rules_.predict(check_table(self, X, reset=False))
 
     def predict_interval(self, X: Any, coverage: float = 0.9) -> np.ndarray:
-        """What the leaf says an observation, or a class's probability, lies between.
+        """What a line says an observation, or a class's probability, lies between.
 
         In regression the interval holds an observation: what the draws of the
-        reference disagree on and the noise that they see, with what the leaf leaves
-        out. For classes it holds each class's mean probability in the leaf, and has
+        reference disagree on and the noise that they see, with what the line leaves
+        out. For classes it holds each class's mean probability in the line, and has
         no width where the reference has one draw.
 
         Parameters
@@ -342,17 +366,9 @@ class ProjectedTree(BaseEstimator):
         return np.stack([said.quantile(end) for end in ends], axis=-1)
 
     def _says(self, X: Any) -> Answers:
-        """The distributions that trees say of rows, draw by draw."""
+        """The distributions that lines say of rows, draw by draw."""
         encoded = self.rules_.features.encode(X)
-        if self.draw_trees_ is None:
-            return self.leaves_.answers(self.rules_.apply_encoded(encoded))
-        parts = [
-            leaves.answers(tree.to_rules().apply_encoded(encoded))
-            for tree, leaves in self.draw_trees_
-        ]
-        noise = [part.noise for part in parts if part.noise is not None]
-        draws = np.concatenate([part.draws for part in parts])
-        return Answers(draws, np.concatenate(noise) if noise else None)
+        return self.leaves_.answers(self.rules_.apply_encoded(encoded))
 
     def predict_draws(self, X: Any) -> np.ndarray:
         """Means, rates or class probabilities of every posterior draw.
@@ -367,3 +383,51 @@ class ProjectedTree(BaseEstimator):
         """
         check_is_fitted(self, "rules_")
         return self._says(check_table(self, X, reset=False)).draws
+
+
+class ProjectedValues(RegressorMixin):
+    """Lines that say a mean or a rate."""
+
+    _task = "regression"
+    reference_: Reference
+    rules_: RuleList
+
+    def _family(self) -> str:
+        return "counts" if self.reference_.task == "counts" else "mean"
+
+    def _positions(self, y: np.ndarray) -> np.ndarray:
+        return y
+
+    def _said_by_rules(self, encoded: np.ndarray) -> np.ndarray:
+        return self.rules_.predict_encoded(encoded)
+
+
+class ProjectedClasses(ClassifierMixin):
+    """Lines that say probabilities of classes."""
+
+    _task = "classification"
+    rules_: RuleList
+    classes_: np.ndarray
+
+    def _family(self) -> str:
+        return "classes"
+
+    def _positions(self, y: np.ndarray) -> np.ndarray:
+        return label_positions(y, self.classes_, "reference")
+
+    def _said_by_rules(self, encoded: np.ndarray) -> np.ndarray:
+        return self.rules_.probabilities_encoded(encoded)
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Class probabilities of the printed rule that decides each row.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+        """
+        check_is_fitted(self, "rules_")
+        return self.rules_.predict_proba(check_table(self, X, reset=False))

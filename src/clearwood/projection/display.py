@@ -10,10 +10,12 @@ from sklearn.utils.validation import check_is_fitted
 from clearwood._html import significant_text
 from clearwood.exceptions import InputError
 from clearwood.plotting.style import COLOURS, QUIET, plain, wrapped
-from clearwood.projection.base import ProjectedTree
+from clearwood.projection.base import ProjectedRules
 from clearwood.projection.local.explanation import LocalExplanation
-from clearwood.projection.sizes import SizePath
+from clearwood.projection.sizes import SizePath, Words
 from clearwood.rules.conditions import probability_text
+
+TREE = Words("tree", "leaf", "leaves")
 
 COVERAGE = 0.9
 """Of the bars of a leaf."""
@@ -32,7 +34,9 @@ class SizePathDisplay:
     ----------
     path : SizePath
     chosen : int
-        Leaves of the tree that is printed.
+        Leaves of the tree, or lines of the list, that is printed.
+    words : Words
+        What these are called.
 
     Attributes
     ----------
@@ -49,15 +53,18 @@ class SizePathDisplay:
     'leaves'
     """
 
-    def __init__(self, path: SizePath, *, chosen: int) -> None:
-        self.path = path
-        self.chosen = chosen
+    def __init__(self, path: SizePath, *, chosen: int, words: Words = TREE) -> None:
+        self.path, self.chosen, self.words = path, chosen, words
 
     @classmethod
-    def from_estimator(cls, estimator: ProjectedTree) -> SizePathDisplay:
+    def from_estimator(cls, estimator: ProjectedRules) -> SizePathDisplay:
         """Of a fitted ProjectedTreeRegressor or ProjectedTreeClassifier."""
         check_is_fitted(estimator, "size_path_")
-        return cls(estimator.size_path_, chosen=estimator.rules_.n_rules)
+        return cls(
+            estimator.size_path_,
+            chosen=estimator.rules_.n_rules,
+            words=estimator._words,
+        )
 
     def plot(self, ax: Any = None) -> SizePathDisplay:
         """Draw.
@@ -84,7 +91,7 @@ class SizePathDisplay:
             label="training rows: divergence from the reference",
         )  # fmt: skip
         if path.held_out is not None and path.standard_error is not None:
-            words = {
+            what = {
                 "labels": "held-out rows: loss in predicting what was observed",
                 "reference": "held-out rows: divergence from the reference",
             }
@@ -95,16 +102,18 @@ class SizePathDisplay:
             )  # fmt: skip
             ax.plot(
                 path.size, path.held_out, "s-", color=COLOURS[1], markersize=4,
-                label=f"{words[path.judged_by]}\n(shaded: ± a standard error)",
+                label=f"{what[path.judged_by]}\n(shaded: ± a standard error)",
             )  # fmt: skip
             ax.axhline(
                 path.tolerance, color=QUIET, linestyle=":",
                 label=f"a loss of {path.tolerance:g}, which is tolerated",
             )  # fmt: skip
-        n = self.chosen
-        leaves = f"{n} {'leaf' if n == 1 else 'leaves'}"
-        ax.axvline(n, color=QUIET, linewidth=0.8, label=f"the tree printed, {leaves}")
-        ax.set(xlabel="leaves", ylabel="worse than the reference (nats per row)")
+        words = self.words
+        ax.axvline(
+            self.chosen, color=QUIET, linewidth=0.8,
+            label=f"the {words.proxy} printed, {words.so_many(self.chosen)}",
+        )  # fmt: skip
+        ax.set(xlabel=words.lines, ylabel="worse than the reference (nats per row)")
         ax.xaxis.set_major_locator(MaxNLocator(integer=True))
         ax.legend(fontsize=8, facecolor="white", edgecolor="none", framealpha=1.0)
         self.ax_, self.figure_ = ax, ax.figure
@@ -152,7 +161,7 @@ class LeavesDisplay:
 
     @classmethod
     def from_estimator(
-        cls, estimator: ProjectedTree, label: Any = None
+        cls, estimator: ProjectedRules, label: Any = None
     ) -> LeavesDisplay:
         """Of a fitted ProjectedTreeRegressor or ProjectedTreeClassifier.
 

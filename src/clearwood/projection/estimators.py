@@ -3,19 +3,107 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from numbers import Integral
 from typing import Any
 
 import numpy as np
-from sklearn.base import ClassifierMixin, RegressorMixin
-from sklearn.utils.validation import check_is_fitted
 
-from clearwood._estimators import StrOptions
-from clearwood._validation import check_table, label_positions
+from clearwood._estimators import Interval, StrOptions
+from clearwood._numeric.progress import progress
 from clearwood.exceptions import InputError
-from clearwood.projection.base import ProjectedTree
+from clearwood.projection.answers import Answers
+from clearwood.projection.base import (
+    ProjectedClasses,
+    ProjectedRules,
+    ProjectedValues,
+)
+from clearwood.projection.leaves import Leaves
+from clearwood.projection.sizes import Words
+from clearwood.projection.trees import project_trees, projection_problem
+from clearwood.rules import RuleList, Training, Tree, print_tree
+from clearwood.search import Grid
+from clearwood.search.trees.nodes import GrownNode
 
 
-class ProjectedTreeRegressor(RegressorMixin, ProjectedTree):
+class ProjectedTree(ProjectedRules):
+    """What regressor and classifier share."""
+
+    _sizes = "max_leaf_nodes", "most_leaf_nodes"
+    _words = Words("tree", "leaf", "leaves")
+    draws: str
+    refine: bool
+    draw_trees_: tuple[tuple[Tree, Leaves], ...] | None = None
+
+    _parameter_constraints: dict[str, Any] = {
+        **ProjectedRules._parameter_constraints,
+        "max_leaf_nodes": [
+            StrOptions({"auto"}),
+            Interval(Integral, 1, None, closed="left"),
+        ],
+        "most_leaf_nodes": [Interval(Integral, 1, None, closed="left")],
+        "draws": [StrOptions({"mean", "shared", "each"})],
+        "refine": ["boolean"],
+    }
+
+    def _followed(self, answers: Answers) -> Answers:
+        return answers if self.draws == "shared" else super()._followed(answers)
+
+    def _project(
+        self,
+        said: Answers,
+        grid: Grid,
+        weight: np.ndarray,
+        generator: np.random.Generator,
+    ) -> list[GrownNode]:
+        problem = projection_problem(said, self._family(), grid, weight, self.min_rows)
+        return project_trees(problem, self._most_lines, refine=self.refine)
+
+    def _print(
+        self, path: Sequence[Any], chosen: int, answers: Answers, training: Training
+    ) -> RuleList:
+        self.trees_ = tuple(
+            print_tree(tree, training, round_cuts=self.round_cuts) for tree in path
+        )
+        self.tree_ = self.trees_[chosen]
+        self.draw_trees_ = None
+        if self.draws == "each":
+            size = path[chosen].n_leaves
+            self.draw_trees_ = self._tree_per_draw(answers, training, size)
+        return self.tree_.to_rules()
+
+    def _tree_per_draw(
+        self, answers: Answers, training: Training, size: int
+    ) -> tuple[tuple[Tree, Leaves], ...]:
+        """Of each draw a tree of its own, as large as the one that is printed."""
+        found = []
+        numbers = progress(
+            range(answers.n_draws), answers.n_draws, "draws", self.verbose
+        )
+        for number in numbers:
+            said = answers.draw(number)
+            problem = projection_problem(
+                said, self._family(), training.grid, training.weight, self.min_rows
+            )
+            grown = project_trees(problem, size, refine=self.refine)[-1]
+            printed = print_tree(grown, training, round_cuts=self.round_cuts)
+            leaves = self._leaves(said, training, printed.to_rules())
+            found.append((printed, leaves))
+        return tuple(found)
+
+    def _says(self, X: Any) -> Answers:
+        if self.draw_trees_ is None:
+            return super()._says(X)
+        encoded = self.rules_.features.encode(X)
+        parts = [
+            leaves.answers(tree.to_rules().apply_encoded(encoded))
+            for tree, leaves in self.draw_trees_
+        ]
+        noise = [part.noise for part in parts if part.noise is not None]
+        draws = np.concatenate([part.draws for part in parts])
+        return Answers(draws, np.concatenate(noise) if noise else None)
+
+
+class ProjectedTreeRegressor(ProjectedValues, ProjectedTree):
     """A small tree that says what a Bayesian reference model predicts.
 
     The reference is fitted for accuracy alone; of all small trees, the one is printed
@@ -34,10 +122,11 @@ class ProjectedTreeRegressor(RegressorMixin, ProjectedTree):
         which held-out rows are as likely as under the reference fitted without them,
         up to ``tolerance`` and one standard error; where no size is, the fewest within
         one standard error of the best.
-    alpha : float, optional
+    alpha : float or "cv", optional
         What a leaf costs, in nats per row: the tree of highest utility, equation (8),
-        is taken. Half of the paper's alpha of equation (9). Not together with a number
-        of leaves.
+        is taken. Half of the paper's alpha of equation (9). "cv" is the paper's
+        choice: the alpha whose trees say best what is held out (five parts). Not
+        together with a number of leaves.
     most_leaf_nodes : int, default=20
         Largest tree of the size path, where the size is chosen.
     family : {"auto", "mean", "mean_variance"}, default="auto"
@@ -77,6 +166,11 @@ class ProjectedTreeRegressor(RegressorMixin, ProjectedTree):
         what the draws disagree on, ``aleatoric`` what an observation differs by.
     size_path_ : SizePath
         What each size says of the reference and of held-out rows; print it.
+    alpha_ : float or None
+        What a leaf costs, where that chose the size.
+    fidelity_ : float
+        How far the rules follow what the reference says of one row and not of
+        another, on the mean of its draws: R2, of classes the same of divergences.
     draw_trees_ : tuple of (Tree, Leaves), or None
         The trees of the draws, with ``draws="each"``.
     reference_ : Reference
@@ -102,7 +196,6 @@ class ProjectedTreeRegressor(RegressorMixin, ProjectedTree):
     (1, 2)
     """
 
-    _task = "regression"
     _parameter_constraints: dict[str, Any] = {
         **ProjectedTree._parameter_constraints,
         "family": [StrOptions({"auto", "mean", "mean_variance"})],
@@ -113,7 +206,7 @@ class ProjectedTreeRegressor(RegressorMixin, ProjectedTree):
         reference: Any = None,
         *,
         max_leaf_nodes: int | str = "auto",
-        alpha: float | None = None,
+        alpha: float | str | None = None,
         most_leaf_nodes: int = 20,
         family: str = "auto",
         draws: str = "mean",
@@ -140,18 +233,19 @@ class ProjectedTreeRegressor(RegressorMixin, ProjectedTree):
         self.random_state = random_state
 
     def _family(self) -> str:
-        if self.reference_.task != "counts":
-            return "mean" if self.family == "auto" else self.family
+        family = super()._family()
+        if family != "counts":
+            return family if self.family == "auto" else self.family
         if self.family != "auto":
             raise InputError(
                 f"family={self.family!r} has variances, but the reference "
                 f"({self.reference_.description}) says rates of counts; leave family "
                 "at 'auto'."
             )
-        return "counts"
+        return family
 
 
-class ProjectedTreeClassifier(ClassifierMixin, ProjectedTree):
+class ProjectedTreeClassifier(ProjectedClasses, ProjectedTree):
     """A small tree that says what a Bayesian reference model finds how probable.
 
     Leaves say class probabilities, nearest to the reference's in Kullback-Leibler
@@ -166,7 +260,8 @@ min_rows, forbidden, round_cuts, verbose, random_state
 
     Attributes
     ----------
-    rules_, tree_, trees_, leaves_, size_path_, draw_trees_, reference_
+    rules_, tree_, trees_, leaves_, size_path_, alpha_, fidelity_, draw_trees_, \
+reference_
         As in :class:`ProjectedTreeRegressor`.
     classes_ : ndarray of shape (n_classes,)
         Class labels, in the reference's order.
@@ -181,14 +276,12 @@ min_rows, forbidden, round_cuts, verbose, random_state
     ((1, 3), True)
     """
 
-    _task = "classification"
-
     def __init__(
         self,
         reference: Any = None,
         *,
         max_leaf_nodes: int | str = "auto",
-        alpha: float | None = None,
+        alpha: float | str | None = None,
         most_leaf_nodes: int = 20,
         draws: str = "mean",
         refine: bool = True,
@@ -211,23 +304,3 @@ min_rows, forbidden, round_cuts, verbose, random_state
         self.round_cuts = round_cuts
         self.verbose = verbose
         self.random_state = random_state
-
-    def _family(self) -> str:
-        return "classes"
-
-    def _positions(self, y: np.ndarray) -> np.ndarray:
-        return label_positions(y, self.classes_, "reference")
-
-    def predict_proba(self, X: Any) -> np.ndarray:
-        """Class probabilities that the printed tree says.
-
-        Parameters
-        ----------
-        X : array-like or frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_classes)
-        """
-        check_is_fitted(self, "rules_")
-        return self.rules_.predict_proba(check_table(self, X, reset=False))

@@ -8,6 +8,7 @@ draws differ by is what the reference does not know.
 
 from __future__ import annotations
 
+import textwrap
 from numbers import Real
 from typing import Any
 
@@ -28,12 +29,15 @@ from clearwood.projection.answers import (
     reads_gaps,
     rows_that_count,
 )
+from clearwood.projection.doubts import distance, share_followed, warn_of_doubts
 from clearwood.projection.terms import (
     Terms,
     fit_linear,
     fit_logistic,
     probabilities_of,
 )
+from clearwood.rules.rule import TEXT_WIDTH, prediction_text
+from clearwood.search.grid import LEAST_ROWS
 
 
 class _ProjectedLinear(BaseEstimator):
@@ -105,10 +109,12 @@ class _ProjectedLinear(BaseEstimator):
                 f"The reference ({found.description}) says rates of counts, of which "
                 "there is no linear proxy yet; project it onto a tree."
             )
+        labels, classes = None, ()
         if found.classes is not None:
             self.classes_ = np.asarray(found.classes)
+            classes = self.classes_.tolist()
             if y is not None:
-                label_positions(y, self.classes_, "reference")
+                labels = label_positions(y, self.classes_, "reference")
         features = features_of(X)
         encoded = features.encode(X)
         answers = ask(found, X)
@@ -124,23 +130,37 @@ class _ProjectedLinear(BaseEstimator):
             fitted = [self._project(columns, part, weight) for part in shown]
             self.intercept_draws_ = np.concatenate([part[0] for part in fitted])
             self.coef_draws_ = np.concatenate([part[1] for part in fitted])
-        self._judge(columns, answers, weight)
+        said, proxy = answers.mean, self._said(columns)
+        self._judge(said, proxy, weight)
+        self.fidelity_ = share_followed(said, proxy, weight)
+        warn_of_doubts(
+            self.fidelity_, said, proxy, labels, classes, LEAST_ROWS,
+            "Project onto a tree (ProjectedTreeRegressor, ProjectedTreeClassifier), or "
+            "lower strength.",
+        )  # fmt: skip
         return self
 
-    def _judge(self, columns: np.ndarray, answers: Answers, weight: np.ndarray) -> None:
-        """Set what there is to say of how near the proxy comes."""
+    def _said(self, columns: np.ndarray) -> np.ndarray:
+        """What the model says of rows: values, or probabilities."""
+        raise NotImplementedError
 
-    def _scores(self, X: Any) -> np.ndarray:
+    def _judge(self, said: np.ndarray, proxy: np.ndarray, weight: np.ndarray) -> None:
+        """Set what else there is to say of how near the proxy comes."""
+
+    def _said_of(self, X: Any) -> np.ndarray:
         check_is_fitted(self, "coef_")
         encoded = self.terms_.features.encode(check_table(self, X, reset=False))
-        return self.terms_.of_rows(encoded) @ self.coef_.T + self.intercept_
+        return self._said(self.terms_.of_rows(encoded))
+
+    def _scores(self, columns: np.ndarray) -> np.ndarray:
+        return columns @ self.coef_.T + self.intercept_
 
     def _says(self, X: Any) -> Answers | None:
         """Distributions of observations: of these, coefficients say nothing."""
         return None
 
     def summary(self, coverage: float = 0.9) -> str:
-        """Coefficients per standard deviation of each term, and what draws say.
+        """Coefficients, in what unit they are, and what the draws say of them.
 
         Parameters
         ----------
@@ -155,10 +175,12 @@ class _ProjectedLinear(BaseEstimator):
         ends = interval_ends(coverage)
         # One draw, or their mean, leaves nothing open.
         low, high = np.quantile(self.coef_draws_, ends, axis=0)
-        lines = []
+        lines = [textwrap.fill(line, TEXT_WIDTH) for line in self._units()]
+        if (low < high).any():
+            lines.append(f"In brackets: the middle {coverage:.0%} of the draws.")
         for output in range(len(self.coef_)):
             if len(self.coef_) > 1:
-                lines.append(f"{self.classes_[output]}:")
+                lines.append(f"{prediction_text(self.classes_[output])}:")
             order = np.argsort(-np.abs(self.coef_[output]), kind="stable")
             for term in order:
                 lines.append(
@@ -167,6 +189,27 @@ class _ProjectedLinear(BaseEstimator):
                     f"{self.terms_.names[term]}"
                 )
         return "\n".join(lines)
+
+    def _units(self) -> list[str]:
+        """What coefficients are, in sentences."""
+        lines = [
+            f"Change of {self._what()} per standard deviation of a term, the others as "
+            "they are; divided by that (terms_.unit) it is per unit. With all terms at "
+            "their means it is "
+            f"{', '.join(f'{value:.4g}' for value in self.intercept_)}."
+        ]
+        first = self.terms_.first_categories
+        if first:
+            beside = ", ".join(f"{name} with {label}" for name, label in first.items())
+            lines.append(
+                "The term of a category is 1 in its rows and 0 in others, and compares "
+                f"it with the one that has no term: {beside}."
+            )
+        return lines
+
+    def _what(self) -> str:
+        """What a coefficient changes."""
+        raise NotImplementedError
 
 
 def _interval(low: float, high: float) -> str:
@@ -230,12 +273,11 @@ class ProjectedLinearRegression(RegressorMixin, _ProjectedLinear):
         intercept, coef = fit_linear(columns, answers.draws / unit, weight, **penalty)
         return unit * intercept[:, None], unit * coef[:, None]
 
-    def _judge(self, columns: np.ndarray, answers: Answers, weight: np.ndarray) -> None:
-        said = columns @ self.coef_[0] + self.intercept_[0]
-        centre = np.average(answers.mean, weights=weight)
-        lost = weight @ (answers.mean - said) ** 2
-        spread = weight @ (answers.mean - centre) ** 2
-        self.fidelity_ = float(1 - lost / spread) if spread > 0 else 1.0
+    def _said(self, columns: np.ndarray) -> np.ndarray:
+        return self._scores(columns)[:, 0]
+
+    def _what(self) -> str:
+        return "what is said"
 
     def predict(self, X: Any) -> np.ndarray:
         """What the linear model says.
@@ -248,7 +290,7 @@ class ProjectedLinearRegression(RegressorMixin, _ProjectedLinear):
         -------
         ndarray of shape (n_samples,)
         """
-        return self._scores(X)[:, 0]
+        return self._said_of(X)
 
 
 class ProjectedLogisticRegression(ClassifierMixin, _ProjectedLinear):
@@ -273,6 +315,8 @@ class ProjectedLogisticRegression(ClassifierMixin, _ProjectedLinear):
         Class labels, in the reference's order.
     divergence_ : float
         Kullback-Leibler divergence from the reference, in nats per row.
+    fidelity_ : float
+        By what share that is less than the divergence of a constant.
 
     Examples
     --------
@@ -295,12 +339,17 @@ class ProjectedLogisticRegression(ClassifierMixin, _ProjectedLinear):
         ]
         return np.array([f[0] for f in fitted]), np.array([f[1] for f in fitted])
 
-    def _judge(self, columns: np.ndarray, answers: Answers, weight: np.ndarray) -> None:
-        said = probabilities_of(columns @ self.coef_.T + self.intercept_)
-        own = answers.together
-        cross = -(own.draws[0] * np.log(np.maximum(said, 1e-300))).sum(axis=1)
-        gap = own.negative_entropy[0] + cross
-        self.divergence_ = float(np.average(gap, weights=weight))
+    def _said(self, columns: np.ndarray) -> np.ndarray:
+        return probabilities_of(self._scores(columns))
+
+    def _what(self) -> str:
+        if len(self.classes_) > 2:
+            return "each class's log probability, but for what all of them share,"
+        first, second = map(prediction_text, self.classes_)
+        return f"the log odds of {second} against {first}"
+
+    def _judge(self, said: np.ndarray, proxy: np.ndarray, weight: np.ndarray) -> None:
+        self.divergence_ = distance(said, proxy, weight)
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Class probabilities that the model says.
@@ -313,7 +362,7 @@ class ProjectedLogisticRegression(ClassifierMixin, _ProjectedLinear):
         -------
         ndarray of shape (n_samples, n_classes)
         """
-        return probabilities_of(self._scores(X))
+        return self._said_of(X)
 
     def predict(self, X: Any) -> np.ndarray:
         """The most probable class.

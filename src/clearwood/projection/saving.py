@@ -11,12 +11,16 @@ from sklearn.utils.validation import check_is_fitted
 
 from clearwood._documents import Place
 from clearwood.exceptions import InputError, ModelFormatError
-from clearwood.projection.base import ProjectedTree
+from clearwood.projection.base import ProjectedRules
 from clearwood.projection.estimators import (
     ProjectedTreeClassifier,
     ProjectedTreeRegressor,
 )
 from clearwood.projection.leaves import Leaves
+from clearwood.projection.lists import (
+    ProjectedRuleListClassifier,
+    ProjectedRuleListRegressor,
+)
 from clearwood.projection.logistic import (
     ProjectedLinearRegression,
     ProjectedLogisticRegression,
@@ -36,6 +40,8 @@ from clearwood.rules.serialise import (
 KINDS: dict[str, Any] = {
     kind.__name__: kind
     for kind in (
+        ProjectedRuleListClassifier,
+        ProjectedRuleListRegressor,
         ProjectedTreeClassifier,
         ProjectedTreeRegressor,
         ProjectedLinearRegression,
@@ -46,7 +52,8 @@ KINDS: dict[str, Any] = {
 
 SETTINGS = (
     "max_leaf_nodes", "alpha", "most_leaf_nodes", "family", "draws", "refine",
-    "tolerance", "min_rows", "round_cuts", "penalty", "strength",
+    "n_rules", "max_rules", "tolerance", "min_rows", "round_cuts", "penalty",
+    "strength",
 )  # fmt: skip
 """Parameters that are kept, for people to read."""
 
@@ -86,7 +93,7 @@ def to_archive(estimator: Any) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
 
     Parameters
     ----------
-    estimator : ProjectedTreeClassifier, ProjectedTreeRegressor, ProjectedLinear...
+    estimator : ProjectedTree..., ProjectedRuleList... or ProjectedLinear...
 
     Returns
     -------
@@ -104,8 +111,8 @@ def to_archive(estimator: Any) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     }
     document["reference"] = getattr(estimator.reference_, "description", "")
     document["is_posterior"] = bool(getattr(estimator.reference_, "is_posterior", True))
-    if isinstance(estimator, ProjectedTree):
-        if estimator.draw_trees_ is not None:
+    if isinstance(estimator, ProjectedRules):
+        if getattr(estimator, "draw_trees_", None) is not None:
             raise InputError(
                 "A tree for every draw cannot be saved; save the rules_, or fit with "
                 "draws='shared', whose leaves hold all draws."
@@ -144,7 +151,7 @@ def from_archive(top: Place, array: Callable[..., np.ndarray]) -> Any:
     estimator = KINDS[kind](reference=read)
     estimator.reference_ = estimator.reference
     _set_settings(estimator, top["settings"].value)
-    fill = _read_tree if issubclass(KINDS[kind], ProjectedTree) else _read_terms
+    fill = _read_rules if issubclass(KINDS[kind], ProjectedRules) else _read_terms
     fill(estimator, top, array, classes)
     return estimator
 
@@ -161,7 +168,7 @@ def _set_settings(estimator: Any, settings: Any) -> None:
         raise ModelFormatError(f"settings: {error}") from None
 
 
-def _read_tree(estimator: Any, top: Place, array: Any, classes: Any) -> None:
+def _read_rules(estimator: Any, top: Place, array: Any, classes: Any) -> None:
     rules = rules_from_json(json.dumps(top["rules"].value))
     if not isinstance(rules, RuleList) or rules.classes != tuple(classes or ()):
         raise ModelFormatError("rules: do not fit the kind, or the classes.")
@@ -179,7 +186,7 @@ def _read_tree(estimator: Any, top: Place, array: Any, classes: Any) -> None:
     if not is_sound or not (np.isfinite(share) & (share >= 0)).all():
         raise ModelFormatError("means, share: expected finite numbers, none below 0.")
     read_columns(estimator, top, rules.features.n_features)
-    estimator.rules_, estimator.draw_trees_ = rules, None
+    estimator.rules_ = rules
     estimator.leaves_ = Leaves(share, means, variances)
 
 

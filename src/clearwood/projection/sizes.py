@@ -1,24 +1,43 @@
-"""How large a projected tree should be: what each leaf more brings."""
+"""How large a projected tree or list should be: what each line more brings."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from clearwood.exceptions import InputError
 
 
+class Words(NamedTuple):
+    """What a proxy, and one or more of its parts, are called.
+
+    Examples
+    --------
+    >>> Words("tree", "leaf", "leaves").so_many(1)
+    '1 leaf'
+    """
+
+    proxy: str
+    line: str
+    lines: str
+
+    def so_many(self, n: int) -> str:
+        """So many of them."""
+        return f"{n} {self.line if n == 1 else self.lines}"
+
+
 @dataclass(frozen=True, eq=False)
 class SizePath:
-    """What trees of 1, 2, ... leaves say of the reference, and of held-out rows.
+    """What trees of 1, 2, ... leaves, or lists of lines, say of the reference.
 
     All in nats per row; of draws, on average.
 
     Attributes
     ----------
     size : ndarray of int of shape (n_sizes,)
-        Leaves of the tree.
+        Leaves of the tree, or lines of the list.
     log_likelihood : ndarray of shape (n_sizes,)
         Expected log likelihood under the reference on the training rows; with
         ``alpha`` times the size taken off, the utility of equations (8) and (11).
@@ -34,7 +53,7 @@ class SizePath:
     judged_by : {"labels", "reference", "nothing"}
         What was held out: observations, or what the reference says of other rows.
     tolerance : float
-        What a smaller tree may lose.
+        What a smaller one may lose.
     """
 
     size: np.ndarray
@@ -51,9 +70,41 @@ class SizePath:
 
     def best_by_utility(self, alpha: float) -> int:
         """The size of highest utility; of equals, the smallest."""
-        return int(self.size[self.utility(alpha).argmax()])
+        return int(self.size[self.best_at(np.array([alpha]))[0]])
 
-    def fewest_leaves(self) -> int:
+    def best_at(self, alphas: np.ndarray) -> np.ndarray:
+        """Position of the size of highest utility at each alpha."""
+        prices = np.multiply.outer(alphas, self.size)
+        return (self.log_likelihood - prices).argmax(axis=1)
+
+    def up_to(self, size: np.ndarray) -> np.ndarray:
+        """Position of the largest that is no larger than each of some sizes."""
+        return np.searchsorted(self.size, size, side="right") - 1
+
+    @property
+    def alpha_ranges(self) -> np.ndarray:
+        """The alphas from which and up to which each size is best: (n_sizes, 2).
+
+        The upper end is half of the alpha at which equation (9) prunes it. Where the
+        paper's weakest links come with alphas out of order, they leave trees behind
+        that are best at no alpha: the lower end is then above the upper one.
+        """
+        more = self.size[:, None] - self.size
+        gain = self.log_likelihood[:, None] - self.log_likelihood
+        price = gain / np.where(more == 0, 1, more)
+        low = np.where(more < 0, price, 0.0).max(axis=1)
+        high = np.where(more > 0, price, np.inf).min(axis=1)
+        return np.stack([low, high], axis=1)
+
+    @property
+    def alphas(self) -> np.ndarray:
+        """One alpha for each size that is best at some: the mean of the ends' logs."""
+        low, high = self.alpha_ranges.T
+        # Of the smallest size, which is best however much a line costs.
+        high = np.where(np.isinf(high), 4 * low, high)
+        return np.sqrt(low * high)[low <= high]
+
+    def fewest_lines(self) -> int:
         """The smallest size that is as good as the reference, or as the best.
 
         As good as the reference is within ``tolerance`` of it, a standard error of
@@ -68,7 +119,7 @@ class SizePath:
         return int(self.size[enough.argmax()])
 
     def __str__(self) -> str:
-        head = "leaves  log likelihood  from the reference"
+        head = "  size  log likelihood  from the reference"
         rows = [
             f"{size:6d}  {likelihood:14.4g}  {gap:18.4g}"
             for size, likelihood, gap in zip(
@@ -93,8 +144,8 @@ def folds_of(
     """The fold that holds out each row; those of one label are spread over all."""
     if n_rows < n_folds:
         raise InputError(
-            f"The size of the tree is chosen by holding out each of {n_folds} parts of "
-            f"the rows, but there are {n_rows}; give max_leaf_nodes a number."
+            f"The size is chosen by holding out each of {n_folds} parts of the rows, "
+            f"but there are {n_rows}; give max_leaf_nodes a number (of lists, n_rules)."
         )
     order = generator.permutation(n_rows)
     if labels is not None:

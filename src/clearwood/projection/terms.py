@@ -81,6 +81,15 @@ class Terms(NamedTuple):
         return np.where(np.isnan(raw), 0.0, (raw - self.centre) / self.unit)
 
     @property
+    def first_categories(self) -> dict[str, Any]:
+        """By the names of features: the category that has no term, beside others."""
+        known = self.features
+        return {
+            known.names[d]: known.categories[d][0]
+            for d in np.unique(self.feature[self.category >= 0])
+        }
+
+    @property
     def names(self) -> list[str]:
         """What each term is called."""
         names = []

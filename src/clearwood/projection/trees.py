@@ -16,9 +16,10 @@ import numpy as np
 from clearwood._features import FeatureSpace
 from clearwood.projection.answers import SMALLEST_VARIANCE, Answers
 from clearwood.rules import FeatureBins
-from clearwood.search import Grid
+from clearwood.search import BoxList, Grid
 from clearwood.search.ascent import SMALLEST_CHANGE
 from clearwood.search.grid import contains
+from clearwood.search.lists.ascent import first_box
 from clearwood.search.trees._kernels import LOG_MEAN, LOG_VARIANCE, LeafLoss
 from clearwood.search.trees.grow import expansions, improve
 from clearwood.search.trees.nodes import (
@@ -101,7 +102,7 @@ def projection_problem(
         Fewest rows of a leaf.
     """
     share = weight / weight.sum()
-    scores, leaf = _scores(answers, family, share)
+    scores, leaf = scores_of(answers, family, share)
     # A row is a row, whatever it weighs.
     counts = np.ones(len(weight))
     return TreeProblem.of(
@@ -109,7 +110,7 @@ def projection_problem(
     )
 
 
-def _scores(
+def scores_of(
     answers: Answers, family: str, share: np.ndarray
 ) -> tuple[np.ndarray, LeafLoss]:
     """Numbers per row whose sums over a leaf say what it loses."""
@@ -145,10 +146,9 @@ def _rotated(values: np.ndarray, share: np.ndarray) -> np.ndarray:
     return values @ axes[:, ::-1][:, :n_kept]
 
 
-def leaves_of(tree: GrownNode, grid: Grid) -> np.ndarray:
-    """The leaf, from left to right, to which each row of a grid comes."""
-    boxes = np.array([leaf.box for leaf in tree.leaves()])
-    return contains(grid, boxes).argmax(axis=0)
+def leaves_of(found: GrownNode | BoxList, grid: Grid) -> np.ndarray:
+    """The leaf, from left to right, or the line to which each row of a grid comes."""
+    return first_box(contains(grid, found.boxes))
 
 
 def value_bins(features: FeatureSpace, encoded: np.ndarray) -> FeatureBins:

@@ -66,6 +66,11 @@ class GivenDraws(Reference):
                 "(n_draws, n_samples, n_classes) and classes."
             )
         n_rows, self.n_draws = count_rows(X), n_draws or len(values)
+        if values.shape[1] != n_rows == len(values):
+            raise InputError(
+                f"Draws have shape {values.shape}, one line per row of X; expected one "
+                "line per draw: hand in numpy.swapaxes(draws, 0, 1)."
+            )
         if self.n_draws > len(values):
             raise InputError(
                 f"n_draws is {n_draws}, but there are {len(values)} draws."

@@ -183,7 +183,15 @@ def task_with(classes: Any, task: str | None) -> tuple[Any, np.ndarray | None]:
     """The task of what says means, rates or probabilities of classes; the classes."""
     choices = ("regression", "counts") if classes is None else ("classification",)
     choose_task(task, choices, "this reference")
-    return task or choices[0], None if classes is None else np.asarray(classes)
+    if classes is None:
+        return task or choices[0], None
+    labels = np.asarray(classes)
+    if labels.ndim != 1 or len(set(labels.tolist())) < max(len(labels), 2):
+        raise InputError(
+            f"classes are {labels.tolist()}; expected two or more different labels, in "
+            "the order of the probabilities."
+        )
+    return task or choices[0], labels
 
 
 def choose_task(task: str | None, choices: tuple[str, ...], kind: str) -> None:

@@ -72,7 +72,7 @@ META_TREES = Family(
     "trees", "All prunings", "clearwood.metatree.reading.section",
     "metatree/reading/section.html",
 )  # fmt: skip
-PROJECTED_TREES = Family(
+PROJECTED_RULES = Family(
     "projection", "How sure it is", "clearwood.projection.reading.section",
     "projection/reading/section.html", on_rows=True,
 )  # fmt: skip
@@ -88,8 +88,10 @@ FAMILIES = {
     "LocalExplanation": LOCAL,
     "MetaTreeClassifier": META_TREES,
     "MetaTreeRegressor": META_TREES,
-    "ProjectedTreeClassifier": PROJECTED_TREES,
-    "ProjectedTreeRegressor": PROJECTED_TREES,
+    "ProjectedRuleListClassifier": PROJECTED_RULES,
+    "ProjectedRuleListRegressor": PROJECTED_RULES,
+    "ProjectedTreeClassifier": PROJECTED_RULES,
+    "ProjectedTreeRegressor": PROJECTED_RULES,
     "ProjectedLinearRegression": PROJECTED_LINES,
     "ProjectedLogisticRegression": PROJECTED_LINES,
 }

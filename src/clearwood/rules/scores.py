@@ -3,10 +3,19 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
+
+from clearwood.rules.rule import prediction_text
+
+MOST_NAMED = 5
+"""Classes in a message, at most."""
+
+SURE = 3.0
+"""So many standard deviations are no luck."""
 
 
 @dataclass(frozen=True)
@@ -132,3 +141,84 @@ def variance(values: np.ndarray, weight: np.ndarray | None = None) -> float:
         return 0.0
     centre = np.average(values, weights=weight)
     return float(np.average((values - centre) ** 2, weights=weight))
+
+
+# What speaks against what is said of classes, in words
+
+
+def never_said(
+    classes: Sequence[Any], said: np.ndarray, rows: np.ndarray, min_rows: float
+) -> str:
+    """Classes that are right for enough rows, and said of none.
+
+    Parameters
+    ----------
+    classes : sequence
+    said : ndarray of int of shape (n_samples,)
+        Positions in ``classes``.
+    rows : ndarray of shape (n_classes,)
+        For how many rows each class is right.
+    min_rows : float
+        A class of fewer rows needs no rule.
+
+    Examples
+    --------
+    >>> never_said(["no", "rare", "yes"], np.array([0, 2, 2]), np.array([60, 8, 40]), 5)
+    'rare (right for 8 of 108 rows)'
+    """
+    absent = np.setdiff1d(np.flatnonzero(rows >= min_rows), said)
+    named = [
+        f"{prediction_text(classes[k])} (right for {rows[k]:,.6g} of "
+        f"{rows.sum():,.6g} rows)"
+        for k in absent[:MOST_NAMED]
+    ]
+    more = [f"{len(absent) - len(named)} more"] * (len(absent) > len(named))
+    return ", ".join(named + more)
+
+
+def likelier_order(
+    classes: Sequence[Any], truth: np.ndarray, said: np.ndarray
+) -> tuple[list[Any], str] | None:
+    """Another order of a model's classes in which it is right, where it is wrong.
+
+    Rows count alike, whatever they weigh: the order of classes is the same for all.
+
+    Parameters
+    ----------
+    classes : sequence
+        The model's, in its own order.
+    truth, said : ndarray of int of shape (n_rows,)
+        Positions in ``classes``; a true one of -1 is none of them.
+
+    Returns
+    -------
+    labels : list
+        The classes in the other order.
+    text : str
+        What speaks for it. In place of both None where nothing does.
+
+    Examples
+    --------
+    >>> said = np.repeat([0, 1], 10)
+    >>> likelier_order(("no", "yes"), said, said)
+    >>> likelier_order(("no", "yes"), 1 - said, said)[0]
+    ['yes', 'no']
+    """
+    from scipy.optimize import linear_sum_assignment
+
+    known, n_classes = truth >= 0, len(classes)
+    if not known.any():
+        return None
+    cell, n_rows = truth[known] * n_classes + said[known], int(known.sum())
+    joint = np.bincount(cell, minlength=n_classes**2) / n_rows
+    joint = joint.reshape(n_classes, n_classes)
+    right, best = np.trace(joint), joint[linear_sum_assignment(-joint)].sum()
+    is_luck = best - right < SURE * np.sqrt((best + right) / n_rows)
+    if is_luck or 1.0 - best > (1.0 - right) / 2:
+        return None
+    labels = [classes[i] for i in linear_sum_assignment(-joint.T)[1]]
+    return labels, (
+        f"The model is wrong in {100 * (1 - right):.1f}% of the rows, but in "
+        f"{100 * abs(1 - best):.1f}% if its classes are, in this order, "
+        f"{', '.join(map(prediction_text, labels))}"
+    )

@@ -21,7 +21,7 @@ from clearwood.search.lists.ascent import (
     refine,
 )
 from clearwood.search.lists.grow import grow_lists
-from clearwood.search.losses import ClassLoss, SquaredLoss
+from clearwood.search.losses import ClassLoss, LogLoss, SquaredLoss
 from clearwood.search.sums.ascent import (
     BoxSum,
     SumProblem,
@@ -38,6 +38,7 @@ __all__ = [
     "ClassSumLoss",
     "Grid",
     "ListProblem",
+    "LogLoss",
     "Penalties",
     "SquaredLoss",
     "SquaredSumLoss",

@@ -9,6 +9,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+LEAST_SAID = 1e-3
+"""Least probability or rate of a box while it is moved: what no row of it was may be
+so in the next one."""
+
 Range = tuple[np.ndarray, np.ndarray] | None
 """Bounds on what may be said; None where there are none."""
 
@@ -193,3 +197,68 @@ class SquaredLoss:
 
 Loss = ClassLoss | SquaredLoss
 """A ``ClassLoss`` or a ``SquaredLoss``."""
+
+
+@dataclass(frozen=True, eq=False)
+class LogLoss:
+    """Cross-entropy to probabilities of classes, or the deviance of rates.
+
+    What is said is a list: a probability per class, or one rate. It has no order, so
+    that it serves lists without signs only. Make one with :meth:`of`.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n_rows, n_scores)
+        The probabilities or rates that are taught; none is negative.
+    share : ndarray of shape (n_rows,)
+        Weights, of sum one.
+
+    Examples
+    --------
+    >>> loss = LogLoss.of(np.array([[0.9, 0.1], [0.5, 0.5]]), np.ones(2))
+    >>> loss.best_value(np.array([True, True]))
+    [0.7, 0.3]
+    """
+
+    scores: np.ndarray
+    share: np.ndarray
+
+    @classmethod
+    def of(cls, scores: np.ndarray, weight: np.ndarray) -> LogLoss:
+        """Loss of probabilities or rates with weights of any sum."""
+        return cls(scores, weight / weight.sum())
+
+    def rows(self, value: list[float]) -> np.ndarray:
+        """What it costs to say ``value`` on each row."""
+        return self.share * (sum(value) - self.scores @ np.log(value))
+
+    def best_value(self, rows: np.ndarray) -> list[float]:
+        """The means of some rows (a mask); of all, where they have no weight."""
+        share = self.share * rows
+        total = share.sum()
+        means = (share @ self.scores) / total if total > 0 else self.share @ self.scores
+        return np.maximum(means, LEAST_SAID).tolist()
+
+    def values_to_try(
+        self, value: list[float], now: np.ndarray, rows: np.ndarray
+    ) -> list[list[float]]:
+        """The value that is; it is refitted with the box."""
+        return [value]
+
+    def gain_columns(self, rows: np.ndarray, now: np.ndarray) -> np.ndarray:
+        """Columns whose sums over a set of rows ``best_of`` understands."""
+        share = self.share * rows
+        return np.column_stack([now * rows, share[:, None] * self.scores, share])
+
+    def best_of(
+        self, sums: np.ndarray, between: Range = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Least change of the loss, and with what value, per line of sums."""
+        now, scores, share = sums[..., 0], sums[..., 1:-1], sums[..., -1:]
+        value = np.maximum(scores / np.maximum(share, 1e-300), LEAST_SAID)
+        lost = share * value - scores * np.log(value)
+        return lost.sum(axis=-1) - now, value
+
+    def take(self, rows: np.ndarray) -> LogLoss:
+        """The loss on some of the rows."""
+        return LogLoss.of(self.scores[rows], self.share[rows])

@@ -142,6 +142,28 @@ def test_the_size_is_explained(values, labels):
     assert "nothing was held out" in section(labels)["judged"]
 
 
+def test_an_alpha_that_was_judged_is_explained(rows):
+    X, y = rows
+    ref = cw.reference(BayesianRidge(), X, y, n_draws=5, random_state=0)
+    tree = cw.ProjectedTreeRegressor(
+        ref, alpha="cv", most_leaf_nodes=3, random_state=0
+    ).fit(X, y)
+    assert f"{tree.alpha_:.3g} nats per row" in section(tree)["judged"]
+    fixed = cw.ProjectedTreeRegressor(ref, alpha=0.1, most_leaf_nodes=3).fit(X, y)
+    assert "follows from the settings" in section(fixed)["judged"]
+
+
+def test_lists_have_lines(rows):
+    X, y = rows
+    ref = cw.reference(BayesianRidge(), X, y, n_draws=5, random_state=0)
+    found = cw.ProjectedRuleListRegressor(ref, n_rules=3, random_state=0).fit(X, y)
+    page = summarize(found, X=X, y=y)["projection"]
+    assert page["words"].lines == "lines" and page["proxy"] == "List"
+    errors = [np.sqrt(((one.predict(X) - y) ** 2).mean()) for one in found.path_]
+    told = [float(line["cells"][0]) for line in page["chart"]["lines"]["rows"]]
+    assert told == pytest.approx(errors, rel=0.006)
+
+
 def test_the_page_is_about_the_reference_and_the_rows_handed_in(values, rows):
     X, y = new(rows)
     page = summarize(values, X=X, y=y)
@@ -206,7 +228,7 @@ def test_coefficients_are_told_per_deviation_and_per_unit(line):
     odds = float(told["age"]["odds"].removeprefix("× ").replace(",", ""))
     change = model.coef_[0, t] / model.terms_.unit[t]
     assert odds == pytest.approx(np.exp(change), rel=0.01)
-    assert told["hue=red"]["unit"] == "where it is so"
+    assert told["hue=red"]["unit"] == "against blue"
     assert found["label"] == "the log odds of True"
 
 

@@ -15,7 +15,7 @@ from clearwood.projection.reading.section import (
     score_lines,
     why_not_asked,
 )
-from clearwood.projection.terms import VALUE, Terms
+from clearwood.projection.terms import MISSING, VALUE, Terms
 from clearwood.rules.rule import prediction_text
 
 MOST_TERMS = 40
@@ -70,15 +70,15 @@ def _training(result: Any) -> str:
     """How near it is on the rows of the fit, said to be so."""
     r2 = getattr(result, "fidelity_", None)
     divergence = getattr(result, "divergence_", None)
-    if r2 is not None:
-        return (
-            f"On its training rows it follows {percent_text(r2)} of the variance of "
-            "what the reference says."
-        )
     if divergence is not None:
         return (
             f"On its training rows it is {significant_text(divergence)} nats per row "
             "from the reference’s probabilities (Kullback-Leibler divergence)."
+        )
+    if r2 is not None:
+        return (
+            f"On its training rows it follows {percent_text(r2)} of the variance of "
+            "what the reference says."
         )
     return ""
 
@@ -109,7 +109,7 @@ def _lines(
                 "change": _signed(float(coef[t])),
                 "interval": f"{_signed(float(low[t]))} to {_signed(float(high[t]))}",
                 "step": step,
-                "unit": "for one more" if is_value else "where it is so",
+                "unit": _unit(terms, t),
                 "per_unit": _signed(per_unit),
                 "odds": _odds(per_unit) if is_logistic else "",
             }
@@ -119,6 +119,19 @@ def _lines(
         "n_hidden": len(order) - len(lines),
         "n_zero": len(coef) - len(order),
     }
+
+
+def _unit(terms: Terms, t: int) -> str:
+    """What a change per unit is a change by."""
+    category, name = terms.category[t], terms.features.names[terms.feature[t]]
+    if category == VALUE:
+        return "for one more"
+    first = terms.first_categories.get(name)
+    return (
+        "where it is missing"
+        if category == MISSING
+        else f"against {printable(str(first))}"
+    )
 
 
 def _signed(value: float) -> str:

@@ -1,4 +1,4 @@
-"""What a report says of a projected tree, as plain data."""
+"""What a report says of a projected tree, or list of rules, as plain data."""
 
 from __future__ import annotations
 
@@ -12,12 +12,7 @@ from clearwood.exceptions import InputError
 from clearwood.projection.answers import Answers, ask
 from clearwood.projection.leaves import Leaves
 from clearwood.projection.reading.scores import as_table, compare_with_reference
-from clearwood.projection.reading.size_chart import (
-    leaves_text,
-    panel_of_rows,
-    size_chart,
-)
-from clearwood.projection.sizes import SizePath
+from clearwood.projection.reading.size_chart import panel_of_rows, size_chart
 from clearwood.references import Reference
 from clearwood.rules import RuleSet
 from clearwood.rules.rule import prediction_text
@@ -61,12 +56,11 @@ def why_not_asked(result: Any, X: Any) -> str:
 
 
 def section(result: Any, X: Any = None, y: Any = None) -> dict[str, Any]:
-    """The reference, the nearness of the tree, its size, and what its leaves say.
+    """The reference, how near the proxy is to it, its size, and what its lines say.
 
     Parameters
     ----------
-    result : ProjectedTreeClassifier or ProjectedTreeRegressor
-        Fitted.
+    result : fitted ProjectedTree... or ProjectedRuleList...
     X : array-like or frame of shape (n_samples, n_features), optional
     y : array-like of shape (n_samples,), optional
         Rows on which to judge it; with them, no number of the page is of training rows.
@@ -86,12 +80,13 @@ def section(result: Any, X: Any = None, y: Any = None) -> dict[str, Any]:
             taught = None if refused else result.reference_.predict(as_table(X))
             on_rows = panel_of_rows(result, X, y, taught)
         n_rows = None if X is None else len(rules.encode(X))
-        chart = size_chart(path, rules.n_rules, on_rows, n_rows)
+        chart = size_chart(path, rules.n_rules, result._words, on_rows, n_rows)
     return {
-        "proxy": "Tree",
+        "proxy": result._words.proxy.capitalize(),
+        "words": result._words,
         "facts": reference_facts(result.reference_, n_draws),
         "refused": refused,
-        "judged": "" if path is None else how_judged(path, rules.n_rules),
+        "judged": "" if path is None else how_judged(result),
         "scores": None if X is None or refused else score_lines(result, X, y),
         "chart": chart,
         "many_draws": n_draws > 1,
@@ -119,32 +114,43 @@ def reference_facts(reference: Reference, n_draws: int) -> list[tuple[str, str]]
     return [("Reference model", reference.description), ("Its predictions", words)]
 
 
-def how_judged(path: SizePath, chosen: int) -> str:
-    """How the size of the tree came about."""
-    if path.held_out is None or path.standard_error is None:
+def how_judged(result: Any) -> str:
+    """How the size of a tree, or list, came about."""
+    path, words, alpha = result.size_path_, result._words, result.alpha_
+    chosen = result.rules_.n_rules
+    if path.held_out is None:
         return (
-            f"Its size, {leaves_text(chosen)}, follows from the settings; nothing was "
+            f"Its size, {words.so_many(chosen)}, follows from the settings; nothing was "
             "held out to choose it."
         )
     rows = (
-        "Each fifth of the training rows was held out in turn; reference and trees "
-        "were fitted anew without it, and judged by how probable each of them found "
-        "what was observed there."
+        "Each fifth of the training rows was held out in turn; reference and "
+        f"{words.proxy}s were fitted anew without it, and judged by how probable each "
+        "of them found what was observed there."
         if path.judged_by == "labels"
-        else "Each fifth of the training rows was held out in turn; trees were fitted "
-        "without it, and judged by how near they come to what the reference says "
-        "there. The reference itself was fitted once, and may have seen these rows."
+        else f"Each fifth of the training rows was held out in turn; {words.proxy}s "
+        "were fitted without it, and judged by how near they come to what the "
+        "reference says there. The reference itself was fitted once, and may have seen "
+        "these rows."
     )
     at = path.size.tolist().index(chosen)
     lost, error = float(path.held_out[at]), float(path.standard_error[at])
-    is_near = lost - error <= path.tolerance
-    why = (
-        f"This is the smallest tree that loses at most {path.tolerance:g} nats per row "
-        "against the reference, one standard error granted"
-        if is_near
-        else f"No tree came as near to the reference as asked for ({path.tolerance:g} "
-        "nats per row); this is the smallest within one standard error of the best"
-    )
+    if alpha is not None:
+        why = (
+            f"A {words.line} costs what makes the {words.proxy}s that are chosen by it "
+            f"lose least there, {significant_text(alpha)} nats per row; this one loses"
+        )
+    elif lost - error <= path.tolerance:
+        why = (
+            f"This is the smallest {words.proxy} that loses at most {path.tolerance:g} "
+            "nats per row against the reference, one standard error granted"
+        )
+    else:
+        why = (
+            f"No {words.proxy} came as near to the reference as asked for "
+            f"({path.tolerance:g} nats per row); this is the smallest within one "
+            "standard error of the best"
+        )
     return f"{rows} {why}: {significant_text(lost, 2)} ± {significant_text(error, 2)}."
 
 
@@ -169,9 +175,9 @@ def score_lines(result: Any, X: Any, y: Any) -> dict[str, Any]:
 
 def _leaf_words(result: Any, X: Any, y: Any) -> list[tuple[str, str]]:
     """What the columns mean, one after the other."""
-    leaves, reference = result.leaves_, result.reference_
+    leaves, reference, line = result.leaves_, result.reference_, result._words.line
     many, is_class = len(leaves.means) > 1, leaves.means.ndim == 3
-    words = [("", "The leaves are the rules above.")]
+    words = [("", f"The {result._words.lines} are the rules above.")]
     if is_class:
         interval = "The reference does not say how sure it is of these probabilities."
         if many:
@@ -186,7 +192,7 @@ def _leaf_words(result: Any, X: Any, y: Any) -> list[tuple[str, str]]:
             (
                 "Not known",
                 "by how much the draws of the reference differ about the mean of the "
-                f"leaf (standard deviation){less}.",
+                f"{line} (standard deviation){less}.",
             )
         )
     if leaves.variances is not None:
@@ -194,20 +200,20 @@ def _leaf_words(result: Any, X: Any, y: Any) -> list[tuple[str, str]]:
             (
                 "Chance",
                 "by how much single cases differ from that mean, were it known "
-                "(standard deviation): noise, and what the leaf does not tell apart. "
-                "More data would not make it smaller.",
+                f"(standard deviation): noise, and what the {line} does not tell "
+                "apart. More data would not make it smaller.",
             )
         )
     if not is_class:
         words.append(
             (
                 "90 % interval of a case",
-                "if the reference is right, nine in ten new cases of the leaf are "
+                f"if the reference is right, nine in ten new cases of the {line} are "
                 "inside; it holds both.",
             )
         )
     if X is None:
-        words.append(("Training rows", "the leaf’s share of their weight."))
+        words.append(("Training rows", f"the {line}’s share of their weight."))
     else:
         seen = ", and what was observed there," * (y is not None)
         words.append(

@@ -9,7 +9,7 @@ import numpy as np
 
 from clearwood._html import percent_text, significant_text
 from clearwood._html.chart import LEFT, RIGHT, WIDTH, round_ticks, whole_ticks
-from clearwood.projection.sizes import SizePath
+from clearwood.projection.sizes import SizePath, Words
 from clearwood.rules.scores import prediction_error
 
 TOP, HEIGHT, BETWEEN = 34.0, 150.0, 62.0
@@ -40,7 +40,7 @@ class Panel(NamedTuple):
 
 
 def size_chart(
-    path: SizePath, chosen: int, on_rows: Panel | None, n_rows: int | None
+    path: SizePath, chosen: int, words: Words, on_rows: Panel | None, n_rows: int | None
 ) -> dict[str, Any] | None:
     """What was lost at each size in the fit, and how good each is on rows handed in.
 
@@ -48,7 +48,9 @@ def size_chart(
     ----------
     path : SizePath
     chosen : int
-        Leaves of the tree that is printed.
+        Leaves of the tree, or lines of the list, that is printed.
+    words : Words
+        What these are called.
     on_rows : Panel or None
         What :func:`panel_of_rows` measured.
     n_rows : int or None
@@ -87,8 +89,9 @@ def size_chart(
         "mark": float(x[sizes.tolist().index(chosen)]),
         "chosen": chosen,
         "sizes": whole_ticks(most),
+        "unit": words.lines,
         "panels": [_drawn(panel, top, x) for panel, top in zip(panels, tops)],
-        "words": " ".join(_words(panel, sizes, chosen) for panel in panels),
+        "words": " ".join(_in_words(panel, sizes, chosen, words) for panel in panels),
         "lines": _lines(panels, sizes, chosen),
     }
 
@@ -96,11 +99,11 @@ def size_chart(
 def panel_of_rows(
     result: Any, X: Any, y: np.ndarray | None, taught: np.ndarray | None
 ) -> Panel | None:
-    """How far trees of all sizes are from what was observed, or from the reference.
+    """How far proxies of all sizes are from what was observed, or from the reference.
 
     Parameters
     ----------
-    result : fitted ProjectedTree
+    result : fitted ProjectedTree... or ProjectedRuleList...
     X : array-like or frame
     y : ndarray of shape (n_rows,) or None
     taught : ndarray of shape (n_rows,) or None
@@ -125,7 +128,8 @@ def panel_of_rows(
         (False, True): f"root mean squared error, in units of {result.rules_.target}",
         (False, False): "root mean squared difference from the reference",
     }[is_class, y is not None]
-    values = np.array([error(tree.predict(X)) for tree in result.trees_])
+    of_all_sizes = getattr(result, "trees_", None) or result.path_
+    values = np.array([error(proxy.predict(X)) for proxy in of_all_sizes])
     return Panel(f"Rows handed in: {what}", "first", values, None, marks, is_class)
 
 
@@ -161,21 +165,16 @@ def _drawn(panel: Panel, top: float, x: np.ndarray) -> dict[str, Any]:
     }
 
 
-def _words(panel: Panel, sizes: np.ndarray, chosen: int) -> str:
+def _in_words(panel: Panel, sizes: np.ndarray, chosen: int, words: Words) -> str:
     """A panel for those who do not see it."""
     shown = percent_text if panel.percent else significant_text
     at = panel.values[sizes.tolist().index(chosen)]
     first, last = panel.values[[0, -1]]
     return (
-        f"{panel.name}: {shown(float(first))} with {leaves_text(int(sizes[0]))}, "
+        f"{panel.name}: {shown(float(first))} with {words.so_many(int(sizes[0]))}, "
         f"{shown(float(at))} with the {chosen} chosen, {shown(float(last))} with "
-        f"{leaves_text(int(sizes[-1]))}."
+        f"{words.so_many(int(sizes[-1]))}."
     )
-
-
-def leaves_text(n: int) -> str:
-    """So many leaves, in words."""
-    return f"{n} {'leaf' if n == 1 else 'leaves'}"
 
 
 def _lines(panels: list[Panel], sizes: np.ndarray, chosen: int) -> dict[str, Any]:

@@ -9,7 +9,7 @@ import numpy as np
 from clearwood._numeric import pool_values
 from clearwood.search.ascent import BoxAscent
 from clearwood.search.grid import LEAST_ROWS, Grid, contains
-from clearwood.search.losses import Loss
+from clearwood.search.losses import LogLoss, Loss
 from clearwood.search.monotone import bounds_of, kind_of, opened, value_range
 
 
@@ -37,7 +37,7 @@ class ListProblem(NamedTuple):
     grid : Grid
     seen : ndarray of bool of shape (total number of bins,)
         Bins that hold rows.
-    loss : ClassLoss or SquaredLoss
+    loss : ClassLoss, SquaredLoss or LogLoss
     penalties : Penalties
     counts : ndarray of float64 of shape (n_rows,)
         How much a row counts towards ``min_rows``: 0 for a synthetic one.
@@ -50,7 +50,7 @@ class ListProblem(NamedTuple):
 
     grid: Grid
     seen: np.ndarray
-    loss: Loss
+    loss: Loss | LogLoss
     penalties: Penalties
     counts: np.ndarray
     min_rows: float
@@ -73,8 +73,8 @@ class BoxList(NamedTuple):
     ----------
     boxes : ndarray of bool of shape (n_boxes, total number of bins)
     values : tuple
-        What each box says: a class, or a standardised value.
-    otherwise : int or float
+        What each box says: a class, a standardised value, or a list of probabilities.
+    otherwise : int, float or list of float
         What is said of a row that is in no box.
     objective : float
         Loss and penalties on the rows it was fitted to.
@@ -93,7 +93,7 @@ class BoxList(NamedTuple):
 
 def make_problem(
     grid: Grid,
-    loss: Loss,
+    loss: Loss | LogLoss,
     penalties: Penalties,
     counts: np.ndarray,
     signs: np.ndarray | None = None,
@@ -176,7 +176,8 @@ class ListAscent(BoxAscent):
         """The best values for the boxes as they are."""
         first = first_box(self.member)
         if self.problem.signs is not None:
-            loss, lines = self.problem.loss, range(len(self.values) + 1)
+            lines = range(len(self.values) + 1)
+            loss: Any = self.problem.loss
             means, shares = zip(*(loss.mean(first == k) for k in lines))
             pooled = pool_values(means, shares, [*self._kinds(), 0])
             *self.values, self.otherwise = map(loss.value_of, pooled)

@@ -87,7 +87,7 @@ class ListGains(Candidates):
         change, value = self.changes(problem, current)
         position, least = change.argmin(axis=1), change.min(axis=1)
         return [
-            (self.boxes[b], int(position[b]), value[b, position[b]].item())
+            (self.boxes[b], int(position[b]), value[b, position[b]].tolist())
             for b in np.argsort(least, kind="stable")[:N_SCREENED]
             if np.isfinite(least[b])
         ]

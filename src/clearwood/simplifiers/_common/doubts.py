@@ -16,18 +16,12 @@ from clearwood.ensembles import TreeEnsemble
 from clearwood.exceptions import ClassOrderWarning
 from clearwood.rules import RuleSet, Training
 from clearwood.rules.rule import prediction_text
-from clearwood.rules.scores import fidelity
+from clearwood.rules.scores import fidelity, likelier_order, never_said
 from clearwood.search.candidates import mean_ranks
 from clearwood.simplifiers._common.teacher import answers_of
 
 MARGIN = 0.005
 """Short values cost up to 0.00003 of R2, and the split may be judged on a part."""
-
-MOST_NAMED = 5
-"""Classes in a message, at most."""
-
-SURE = 3.0
-"""So many standard deviations are no luck."""
 
 
 def doubts_about(
@@ -75,27 +69,12 @@ def doubts_about(
             f"({reached:.3g}) than one best split does ({best_split:.3g}): do not "
             f"read them as an explanation. {remedy}"
         )
-    left_out = _left_out(training, said, taught, min_rows)
-    if left_out:
-        found.append(f"No rule ever says {left_out}. {remedy}")
+    if training.classes:
+        rows = np.bincount(taught, training.counts, len(training.classes))
+        left_out = never_said(training.classes, said, rows, min_rows)
+        if left_out:
+            found.append(f"No rule ever says {left_out}. {remedy}")
     return found
-
-
-def _left_out(
-    training: Training, said: np.ndarray, taught: np.ndarray, min_rows: int
-) -> str:
-    """Classes of which rules could speak, and do not."""
-    n_classes = len(training.classes)
-    rows = np.bincount(taught, training.counts, n_classes) if n_classes else np.zeros(0)
-    absent = np.flatnonzero(rows >= min_rows)
-    absent = absent[~np.isin(absent, said)]
-    named = [
-        f"{prediction_text(training.classes[k])} (right for {rows[k]:,.6g} of "
-        f"{rows.sum():,.6g} rows)"
-        for k in absent[:MOST_NAMED]
-    ]
-    more = [f"{len(absent) - len(named)} more"] * (len(absent) > len(named))
-    return ", ".join(named + more)
 
 
 def warn_of_class_order(
@@ -116,14 +95,10 @@ def class_order_doubt(
 ) -> str | None:
     """What speaks for a model's classes being in another order, or None.
 
-    Rows count alike, whatever they weigh: the order of classes is the same for all.
-
     Parameters
     ----------
-    classes : tuple
-        The model's, in its own order.
-    truth, said : ndarray of int of shape (n_rows,)
-        Positions in ``classes``; a true one of -1 is none of them.
+    classes, truth, said
+        As in :func:`~clearwood.rules.scores.likelier_order`.
 
     Examples
     --------
@@ -134,30 +109,16 @@ def class_order_doubt(
 order, yes, no: hand in read_ensemble(model).with_classes(['yes', 'no']), or say \
 --classes yes,no.
     """
-    from scipy.optimize import linear_sum_assignment
-
-    known, n_classes = truth >= 0, len(classes)
-    if not known.any():
+    found = likelier_order(classes, truth, said)
+    if found is None:
         return None
-    cell, n_rows = truth[known] * n_classes + said[known], int(known.sum())
-    joint = np.bincount(cell, minlength=n_classes**2) / n_rows
-    joint = joint.reshape(n_classes, n_classes)
-    right, best = np.trace(joint), joint[linear_sum_assignment(-joint)].sum()
-    is_luck = best - right < SURE * np.sqrt((best + right) / n_rows)
-    if is_luck or 1.0 - best > (1.0 - right) / 2:
-        return None
-    labels = [classes[i] for i in linear_sum_assignment(-joint.T)[1]]
-    names = list(map(prediction_text, labels))
-    text, option = ",".join(names), ""
+    labels, text = found
+    names, option = list(map(prediction_text, labels)), ""
     # The command parts what it is given at every comma, and drops spaces around.
-    if [name.strip() for name in text.split(",")] == names:
-        option = f", or say --classes {shlex.quote(text)}"
-    return (
-        f"The model is wrong in {100 * (1 - right):.1f}% of the rows, but in "
-        f"{100 * abs(1 - best):.1f}% if its classes are, in this order, "
-        f"{', '.join(names)}: hand in read_ensemble(model).with_classes({labels})"
-        f"{option}."
-    )
+    joined = ",".join(names)
+    if [name.strip() for name in joined.split(",")] == names:
+        option = f", or say --classes {shlex.quote(joined)}"
+    return f"{text}: hand in read_ensemble(model).with_classes({labels}){option}."
 
 
 def single_split_fidelity(

@@ -1,0 +1,99 @@
+"""What speaks against reading a proxy as an explanation of its reference, in words."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from scipy.special import xlogy
+
+from clearwood.exceptions import ClassOrderWarning, PoorFidelityWarning
+from clearwood.rules.scores import likelier_order, never_said
+
+LEAST_FOLLOWED = 0.1
+"""A constant follows nothing."""
+
+ROUNDING = {1: 1e-14, 2: 1e-6}
+"""Relative differences of values, and of probabilities, whose squares and divergences
+are what rounding makes of nothing."""
+
+
+def distance(said: np.ndarray, proxy: np.ndarray, weight: np.ndarray) -> float:
+    """From what a reference says of rows, on the mean of its draws, to a proxy of it.
+
+    Of values and rates the mean square, of probabilities the Kullback-Leibler
+    divergence.
+    """
+    if said.ndim == 1:
+        return float(np.average((said - proxy) ** 2, weights=weight))
+    logs = xlogy(said, said) - xlogy(said, np.maximum(proxy, 1e-300))
+    return float(np.average(logs.sum(axis=1), weights=weight))
+
+
+def share_followed(said: np.ndarray, proxy: np.ndarray, weight: np.ndarray) -> float:
+    """How far a proxy follows what the reference says of one row and not of another.
+
+    Of values and rates it is R2; of probabilities the same of divergences. One, where
+    the reference says the same of all rows.
+
+    Examples
+    --------
+    >>> said = np.array([1.0, 2.0, 6.0])
+    >>> share_followed(said, np.full(3, 3.0), np.ones(3))
+    0.0
+    """
+    if np.ptp(said, axis=0).max() <= ROUNDING[said.ndim] * np.abs(said).max():
+        return 1.0
+    constant = np.broadcast_to(np.average(said, axis=0, weights=weight), said.shape)
+    return 1.0 - distance(said, proxy, weight) / distance(said, constant, weight)
+
+
+def warn_of_doubts(
+    followed: float,
+    said: np.ndarray,
+    proxy: np.ndarray,
+    labels: np.ndarray | None,
+    classes: Sequence[Any],
+    min_rows: int,
+    remedy: str,
+) -> str:
+    """Warn, from a fit, of what speaks against the proxy; the same as one text.
+
+    Parameters
+    ----------
+    followed : float
+        See :func:`share_followed`.
+    said, proxy : ndarray of shape (n_rows,) or (n_rows, n_classes)
+        What reference and proxy say of the rows of the fit.
+    labels : ndarray of int of shape (n_rows,) or None
+        True positions in ``classes``, where known.
+    classes : sequence
+        Empty in regression.
+    min_rows : int
+        A class of fewer rows may be left out.
+    remedy : str
+        What to try.
+    """
+    poor, order = [], None
+    if followed < LEAST_FOLLOWED:
+        poor.append(
+            f"The proxy follows {max(followed, 0.0):.1%} of what the reference says of "
+            "some rows and not of others, which is hardly more than a constant does: "
+            f"do not read it as an explanation. {remedy}"
+        )
+    if len(classes):
+        taught, told = said.argmax(axis=1), proxy.argmax(axis=1)
+        rows = np.bincount(taught, minlength=len(classes))
+        left_out = never_said(classes, told, rows, min_rows)
+        if left_out and not poor:
+            poor.append(f"The proxy never says {left_out}. {remedy}")
+        if labels is not None:
+            order = likelier_order(classes, labels, taught)
+    for text in poor:
+        warnings.warn(text, PoorFidelityWarning, stacklevel=4)
+    if order is not None:
+        poor.append(f"{order[1]}: give the reference its classes in this order.")
+        warnings.warn(poor[-1], ClassOrderWarning, stacklevel=4)
+    return " ".join(poor)

@@ -1,0 +1,241 @@
+"""Short ordered lists of rules that say what a Bayesian reference model says.
+
+The first rule that a row satisfies decides, and says what the reference says of such
+rows, draw by draw. From :func:`project_lists` on: boxes to choose from are the nodes of
+small randomised trees; a list grows by the box and the position with which it is most
+likely, and then all its boxes are moved while the likelihood rises.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+
+from clearwood._estimators import Interval, StrOptions
+from clearwood.exceptions import InputError
+from clearwood.projection.answers import Answers
+from clearwood.projection.base import (
+    ProjectedClasses,
+    ProjectedRules,
+    ProjectedValues,
+)
+from clearwood.projection.sizes import Words
+from clearwood.projection.trees import leaves_of, scores_of
+from clearwood.rules import RuleList, Training, build_rule_list
+from clearwood.search import (
+    BoxList,
+    Grid,
+    LogLoss,
+    Penalties,
+    SquaredLoss,
+    candidate_boxes,
+    grow_lists,
+    make_problem,
+)
+
+PENALTIES = Penalties(literal=0.002, overlap=0.01)
+"""What literals and overlap cost beside the variance of what the reference says that is
+left, or beside nats per row: so little that they decide between lists as good."""
+
+
+def project_lists(
+    said: Answers,
+    family: str,
+    grid: Grid,
+    weight: np.ndarray,
+    most_lines: int,
+    min_rows: int,
+    generator: np.random.Generator,
+) -> list[BoxList]:
+    """Lists of 1, 2, ... lines, each with the highest likelihood that is found.
+
+    Parameters
+    ----------
+    said : Answers
+        What the reference says, as one draw.
+    family : {"mean", "counts", "classes"}
+    grid : Grid
+    weight : ndarray of shape (n_rows,)
+    most_lines : int
+    min_rows : int
+        Fewest rows that a line decides.
+    generator : Generator
+
+    Returns
+    -------
+    list of BoxList
+        Longer from one to the next.
+    """
+    scores, _ = scores_of(said, family, weight / weight.sum())
+    # With one variance for all lines, maximal likelihood is least squares.
+    loss: SquaredLoss | LogLoss = SquaredLoss.of(scores[:, 0], weight)
+    if family != "mean":
+        loss = LogLoss.of(scores, weight)
+    counts = np.ones(grid.n_rows)
+    problem = make_problem(grid, loss, PENALTIES, counts, min_rows=min_rows)
+    boxes = np.zeros((0, int(grid.n_bins.sum())), dtype=bool)
+    if most_lines > 1 and len(grid.n_bins):
+        boxes = candidate_boxes(grid, scores, weight, generator)
+    lists = grow_lists(problem, boxes, most_lines - 1)
+    by_size = {len(lst.boxes): lst for lst in map(_ends_with_rows(grid), lists)}
+    return [by_size[size] for size in sorted(by_size)]
+
+
+def _ends_with_rows(grid: Grid) -> Any:
+    """The same list whose last box is ``otherwise``, where nothing is left to it."""
+
+    def ended(lst: BoxList) -> BoxList:
+        if (leaves_of(lst, grid) == len(lst.boxes)).any():
+            return lst
+        return BoxList(lst.boxes[:-1], lst.values[:-1], lst.values[-1], lst.objective)
+
+    return ended
+
+
+class _ProjectedRuleList(ProjectedRules):
+    """What regressor and classifier share."""
+
+    _sizes = "n_rules", "max_rules"
+    _words = Words("list", "line", "lines")
+    _parameter_constraints: dict[str, Any] = {
+        **ProjectedRules._parameter_constraints,
+        "n_rules": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left")],
+        "max_rules": [Interval(Integral, 1, None, closed="left")],
+    }
+
+    def __init__(
+        self,
+        reference: Any = None,
+        *,
+        n_rules: int | str = "auto",
+        max_rules: int = 10,
+        alpha: float | str | None = None,
+        tolerance: float = 0.05,
+        min_rows: int = 5,
+        forbidden: Sequence[str | int] = (),
+        round_cuts: bool = True,
+        verbose: bool = False,
+        random_state: Any = None,
+    ) -> None:
+        self.reference = reference
+        self.n_rules = n_rules
+        self.max_rules = max_rules
+        self.alpha = alpha
+        self.tolerance = tolerance
+        self.min_rows = min_rows
+        self.forbidden = forbidden
+        self.round_cuts = round_cuts
+        self.verbose = verbose
+        self.random_state = random_state
+
+    def _check_sizes(self) -> None:
+        super()._check_sizes()
+        if self._most_lines > self.max_rules:
+            raise InputError(
+                f"n_rules={self.n_rules} is more than max_rules={self.max_rules}, the "
+                "most lines that are printed; raise max_rules or lower n_rules."
+            )
+
+    def _project(
+        self,
+        said: Answers,
+        grid: Grid,
+        weight: np.ndarray,
+        generator: np.random.Generator,
+    ) -> list[BoxList]:
+        most, least = self._most_lines, self.min_rows
+        return project_lists(said, self._family(), grid, weight, most, least, generator)
+
+    def _print(
+        self, path: Sequence[Any], chosen: int, answers: Answers, training: Training
+    ) -> RuleList:
+        regions = [[training.region(box) for box in lst.boxes] for lst in path]
+        self.path_ = tuple(
+            build_rule_list(
+                [region for region in found if region is not None],
+                training,
+                round_cuts=self.round_cuts,
+            )
+            for found in regions
+        )
+        return self.path_[chosen]
+
+
+class ProjectedRuleListRegressor(ProjectedValues, _ProjectedRuleList):
+    """A short list of rules that says what a Bayesian reference model predicts.
+
+    As :class:`ProjectedTreeRegressor`, with an ordered list in place of a tree: the
+    first rule that a row satisfies decides. A list says the exceptions first and the
+    rest in one line, for which a tree may need many leaves. It is fitted to what all
+    draws say together; its lines keep what each of them says.
+
+    Parameters
+    ----------
+    reference : Reference, estimator or None, default=None
+        As in :class:`ProjectedTreeRegressor`.
+    n_rules : int or "auto", default="auto"
+        Lines printed at most, ``otherwise`` included; fewer where more do not pay.
+        "auto" takes the fewest with which held-out rows are as likely as under the
+        reference fitted without them, up to ``tolerance`` and one standard error;
+        where no size is, the fewest within one standard error of the best.
+    max_rules : int, default=10
+        Most lines, where the size is chosen.
+    alpha : float or "cv", optional
+        What a line costs, in nats per row, as in :class:`ProjectedTreeRegressor`.
+    tolerance : float, default=0.05
+        Nats per held-out row that a shorter list may lose against the reference.
+    min_rows : int, default=5
+        Fewest training rows that a line decides.
+    forbidden, round_cuts, verbose, random_state
+        As in :class:`ProjectedTreeRegressor`; the seed is also that of the boxes among
+        which lists choose.
+
+    Attributes
+    ----------
+    rules_ : RuleList
+        The printed rules; ``predict`` is what they say.
+    path_ : tuple of RuleList
+        The lists of all sizes.
+    leaves_ : Leaves
+        What each line says, draw by draw, as of the leaves of a tree.
+    size_path_, alpha_, fidelity_, reference_
+        As in :class:`ProjectedTreeRegressor`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.linear_model import BayesianRidge
+    >>> from clearwood import ProjectedRuleListRegressor, reference
+    >>> X = np.arange(40.0)[:, None] / 40
+    >>> y = X[:, 0] + np.sin(np.arange(40.0)) / 10
+    >>> ref = reference(BayesianRidge().fit(X, y), random_state=0)
+    >>> found = ProjectedRuleListRegressor(ref, n_rules=3, random_state=0).fit(X, y)
+    >>> found.rules_.n_rules, found.predict_interval(X[:1]).shape
+    (3, (1, 2))
+    """
+
+
+class ProjectedRuleListClassifier(ProjectedClasses, _ProjectedRuleList):
+    """A short list of rules that says what a Bayesian reference model finds probable.
+
+    Lines say class probabilities, nearest to the reference's in Kullback-Leibler
+    divergence. Parameters and attributes are those of
+    :class:`ProjectedRuleListRegressor`.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        Class labels, in the reference's order.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from clearwood import ProjectedRuleListClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> found = ProjectedRuleListClassifier(n_rules=3, random_state=0).fit(X, y)
+    >>> found.predict_proba(X[:1]).shape, found.score(X, y) > 0.9
+    ((1, 3), True)
+    """
