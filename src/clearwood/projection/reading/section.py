@@ -120,8 +120,8 @@ def how_judged(result: Any) -> str:
     chosen = result.rules_.n_rules
     if path.held_out is None:
         return (
-            f"Its size, {words.so_many(chosen)}, follows from the settings; nothing was "
-            "held out to choose it."
+            f"Its size, {words.so_many(chosen)}, follows from the settings; nothing "
+            "was held out to choose it."
         )
     rows = (
         "Each fifth of the training rows was held out in turn; reference and "
