@@ -81,6 +81,13 @@ def test_scores_of_classes_are_those_by_hand(labels, rows):
     assert set(compare_with_reference(labels, X)["fidelity"]) == set(found["fidelity"])
 
 
+def test_a_label_never_seen_costs_much_but_not_everything(labels, rows):
+    X, _ = new(rows, "labels")
+    found = compare_with_reference(labels, X[:2], ["never", "never"])
+    assert found["proxy"]["error"] == 1
+    assert 30 < found["proxy"]["log_loss"] < 40
+
+
 def test_who_knows_no_noise_has_no_interval(rows):
     X, y = rows[0], rows[1]
     ref = GivenDraws(np.stack([y, y + 1]), X)
@@ -194,12 +201,15 @@ def test_a_reference_that_cannot_be_asked_is_said_to_be_so(rows, tmp_path):
     assert "was not saved" in (tmp_path / "page.html").read_text(encoding="utf-8")
 
 
-def test_what_is_no_posterior_is_not_called_one(rows):
+def test_what_is_no_posterior_is_not_called_one(rows, tmp_path):
     X, y = rows[0], np.where(rows[1] > 2, "ill", "well")
     forest = RandomForestClassifier(10, random_state=0).fit(X, y)
     tree = cw.ProjectedTreeClassifier(cw.reference(forest, X, y), max_leaf_nodes=2)
     facts = dict(section(tree.fit(X, y))["facts"])
     assert "not draws from a posterior" in facts["Its predictions"]
+    # Nor when it comes from a file.
+    cw.save(tree, tmp_path / "tree.zip")
+    assert dict(section(cw.load(tmp_path / "tree.zip"))["facts"]) == facts
 
 
 @pytest.fixture(scope="module")

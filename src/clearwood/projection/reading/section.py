@@ -209,7 +209,7 @@ def _leaf_words(result: Any, X: Any, y: Any) -> list[tuple[str, str]]:
             (
                 "90 % interval of a case",
                 f"if the reference is right, nine in ten new cases of the {line} are "
-                "inside; it holds both.",
+                f"inside{'; it holds both' * (many and leaves.variances is not None)}.",
             )
         )
     if X is None:

@@ -168,13 +168,13 @@ def _drawn(panel: Panel, top: float, x: np.ndarray) -> dict[str, Any]:
 def _in_words(panel: Panel, sizes: np.ndarray, chosen: int, words: Words) -> str:
     """A panel for those who do not see it."""
     shown = percent_text if panel.percent else significant_text
-    at = panel.values[sizes.tolist().index(chosen)]
-    first, last = panel.values[[0, -1]]
-    return (
-        f"{panel.name}: {shown(float(first))} with {words.so_many(int(sizes[0]))}, "
-        f"{shown(float(at))} with the {chosen} chosen, {shown(float(last))} with "
-        f"{words.so_many(int(sizes[-1]))}."
-    )
+    ends = {int(sizes[0]): panel.values[0], int(sizes[-1]): panel.values[-1]}
+    named = ends | {chosen: panel.values[sizes.tolist().index(chosen)]}
+    parts = [
+        f"{shown(float(named[n]))} with {words.so_many(n)}{' (chosen)' * (n == chosen)}"
+        for n in sorted(named)
+    ]
+    return f"{panel.name}: {', '.join(parts)}."
 
 
 def _lines(panels: list[Panel], sizes: np.ndarray, chosen: int) -> dict[str, Any]:
