@@ -137,8 +137,8 @@ def how_judged(result: Any) -> str:
     lost, error = float(path.held_out[at]), float(path.standard_error[at])
     if alpha is not None:
         why = (
-            f"A {words.line} costs what makes the {words.proxy}s that are chosen by it "
-            f"lose least there, {significant_text(alpha)} nats per row; this one loses"
+            f"The cost of a {words.line}, {significant_text(alpha)} nats per row, is "
+            f"the one whose {words.proxy}s lose least there; this one loses"
         )
     elif lost - error <= path.tolerance:
         why = (
