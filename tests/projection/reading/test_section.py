@@ -1,5 +1,7 @@
 """What pages say of projections: every number by hand, on the rows handed in."""
 
+import copy
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -12,6 +14,7 @@ from clearwood.exceptions import InputError
 from clearwood.projection.reading.coefficients import section as linear_section
 from clearwood.projection.reading.scores import compare_with_reference
 from clearwood.projection.reading.section import section, teacher_of
+from clearwood.projection.sizes import SizePath
 from clearwood.references import GivenDraws
 from clearwood.reporting import summarize
 
@@ -21,7 +24,8 @@ def rows():
     rng = np.random.default_rng(0)
     X = pd.DataFrame(rng.uniform(size=(160, 3)), columns=["dose", "age", "bmi"])
     y = 3 * (X["dose"] > 0.5) + X["age"] + rng.normal(size=160) / 4
-    return X, y.to_numpy()
+    # In other units, so that a variance is no standard deviation.
+    return X, 3 * y.to_numpy()
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +38,7 @@ def values(rows):
 
 @pytest.fixture(scope="module")
 def labels(rows):
-    X, y = rows[0], np.where(rows[1] > 2, "ill", "well")
+    X, y = rows[0], np.where(rows[1] > 6, "ill", "well")
     ref = cw.reference(None, X[:110], y[:110], n_draws=30, random_state=0)
     tree = cw.ProjectedTreeClassifier(ref, max_leaf_nodes=3)
     return tree.fit(X[:110], y[:110])
@@ -42,7 +46,7 @@ def labels(rows):
 
 def new(rows, of=None):
     X, y = rows[0][110:], rows[1][110:]
-    return X, (y if of is None else np.where(y > 2, "ill", "well"))
+    return X, (y if of is None else np.where(y > 6, "ill", "well"))
 
 
 def test_scores_of_values_are_those_by_hand(values, rows):
@@ -149,6 +153,22 @@ def test_the_size_is_explained(values, labels):
     assert "nothing was held out" in section(labels)["judged"]
 
 
+@pytest.mark.parametrize(
+    ("lost", "judged_by", "words"),
+    [
+        (0.06, "labels", "loses at most 0.05 nats per row"),
+        (0.08, "labels", "No tree came as near"),
+        (0.06, "reference", "may have seen these rows"),
+    ],
+)
+def test_a_standard_error_is_granted(values, lost, judged_by, words):
+    size = np.array([1, values.rules_.n_rules])
+    gaps, errors = np.array([0.5, lost]), np.array([0.1, 0.02])
+    other = copy.copy(values)
+    other.size_path_ = SizePath(size, -gaps, gaps, gaps, errors, judged_by, 0.05)
+    assert words in section(other)["judged"]
+
+
 def test_an_alpha_that_was_judged_is_explained(rows):
     X, y = rows
     ref = cw.reference(BayesianRidge(), X, y, n_draws=5, random_state=0)
@@ -202,7 +222,7 @@ def test_a_reference_that_cannot_be_asked_is_said_to_be_so(rows, tmp_path):
 
 
 def test_what_is_no_posterior_is_not_called_one(rows, tmp_path):
-    X, y = rows[0], np.where(rows[1] > 2, "ill", "well")
+    X, y = rows[0], np.where(rows[1] > 6, "ill", "well")
     forest = RandomForestClassifier(10, random_state=0).fit(X, y)
     tree = cw.ProjectedTreeClassifier(cw.reference(forest, X, y), max_leaf_nodes=2)
     facts = dict(section(tree.fit(X, y))["facts"])
@@ -217,8 +237,8 @@ def line(rows):
     X, y = rows[0].copy(), rows[1]
     X["hue"] = np.where(np.arange(len(X)) % 3 == 0, "red", "blue")
     frame = X.astype({"hue": "category"})
-    ref = cw.reference(None, frame, y > 2, n_draws=20, random_state=0)
-    return cw.ProjectedLogisticRegression(ref).fit(frame, y > 2), frame, y > 2
+    ref = cw.reference(None, frame, y > 6, n_draws=20, random_state=0)
+    return cw.ProjectedLogisticRegression(ref).fit(frame, y > 6), frame, y > 6
 
 
 def test_coefficients_are_told_per_deviation_and_per_unit(line):
@@ -263,7 +283,7 @@ def test_hostile_names_stay_text_on_the_page(rows, tmp_path):
 
     def page(kind, names, labels):
         frame = X.set_axis(names, axis=1)
-        y_named = pd.Series(np.where(y > 2, labels[0], labels[1]), name=names[0])
+        y_named = pd.Series(np.where(y > 6, labels[0], labels[1]), name=names[0])
         model = kinds[kind].set_params(
             reference=cw.reference(None, frame, y_named, n_draws=3, random_state=0)
         )
