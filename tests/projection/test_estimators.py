@@ -268,6 +268,14 @@ def test_a_teacher_that_is_sure_is_followed_without_labels():
     assert tree.score(X, y) > 0.98
 
 
+def test_labels_do_not_judge_where_the_reference_has_seen_all_of_them(rows):
+    class Fixed(Drawn):
+        can_refit = False
+
+    tree = cw.ProjectedTreeRegressor(Fixed(2), most_leaf_nodes=3, random_state=0)
+    assert tree.fit(*rows).size_path_.judged_by == "reference"
+
+
 def test_a_class_of_one_row_is_no_stumbling_block():
     X = np.random.default_rng(0).normal(size=(150, 2))
     y = np.where(X[:, 0] > 0, "a", "b").astype(object)
@@ -385,32 +393,41 @@ def test_weights_count_for_proxies_and_judging_but_not_where_references_are_refi
     assert every.fitted_to == some.fitted_to == [160] * 5
 
 
-def test_the_papers_alpha_is_the_one_that_loses_least_on_rows_held_out(rows):
-    X, y = rows
+@pytest.mark.parametrize("seed", [1, 2])
+def test_sizes_and_the_papers_alpha_are_judged_on_rows_held_out(seed):
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(size=(80, 2))
+    y = X.sum(axis=1) + 0.3 * rng.normal(size=80)
     tree = cw.ProjectedTreeRegressor(alpha="cv", most_leaf_nodes=8, random_state=0)
     kept = []
 
     def remember(*given):
-        for test, sizes, gaps in type(tree)._held_out(tree, *given):
-            kept.append((test, sizes, gaps))
-            yield test, sizes, gaps
+        for part in type(tree)._held_out(tree, *given):
+            kept.append(part)
+            yield part
 
     tree._held_out = remember
-    reference = cw.reference(None, X, y, n_draws=10, random_state=0)
-    tree.set_params(reference=reference).fit(X, y)
-    found = []
-    for alpha in tree.size_path_.alphas:
+    teacher = DecisionTreeRegressor(min_samples_leaf=4, random_state=0)
+    weight = rng.choice([0.2, 1.0, 5.0], 80)
+    tree.set_params(reference=cw.reference(teacher, X, y)).fit(X, y, weight)
+    path = tree.size_path_
+    for size, mean in zip(path.size, path.held_out):
+        lost = sum(weight[t] @ gaps[sizes.size <= size][-1] for t, sizes, gaps in kept)
+        assert mean == pytest.approx(lost / weight.sum())
+    lost_at = []
+    for alpha in path.alphas:
         lost = 0.0
-        for _, sizes, gaps in kept:
-            utility = [
-                likely - alpha * size
-                for likely, size in zip(sizes.log_likelihood, sizes.size)
-            ]
-            lost += gaps[int(np.argmax(utility))].sum()
-        found.append(lost)
-    assert len(kept) == 5 and len(found) > 3
-    assert tree.alpha_ == tree.size_path_.alphas[int(np.argmin(found))]
-    assert tree.rules_.n_rules == tree.size_path_.best_by_utility(tree.alpha_)
+        for test, sizes, gaps in kept:
+            utility = sizes.log_likelihood - alpha * sizes.size
+            lost += weight[test] @ gaps[utility.argmax()]
+        lost_at.append(lost)
+    assert len(kept) == 5 and len(lost_at) > 3
+    assert tree.alpha_ == path.alphas[int(np.argmin(lost_at))]
+    assert tree.rules_.n_rules == path.best_by_utility(tree.alpha_)
+
+
+def test_alpha_is_a_number_or_cv(rows):
+    X, y = rows
     both = cw.ProjectedTreeRegressor(Drawn(), alpha="cv", max_leaf_nodes=3)
     with pytest.raises(InputError, match="give one of them"):
         both.fit(X, y)

@@ -36,6 +36,8 @@ def test_lines_carry_what_the_draws_say(rows):
         found.leaves_.epistemic[line], said.std(axis=0), atol=1e-12
     )
     np.testing.assert_allclose(found.leaves_.aleatoric, 0.5, rtol=1e-9)
+    scores = found.rules_.evaluate(X, teacher=reference)
+    assert found.fidelity_ == pytest.approx(scores.fidelity, rel=1e-12)
     low, high = found.predict_interval(X, 0.9).T
     assert ((low < y) & (y < high)).mean() == pytest.approx(0.9, abs=0.05)
     assert [rules.n_rules for rules in found.path_][:3] == [1, 2, 3]
@@ -126,6 +128,8 @@ def test_a_price_or_the_papers_choice_of_one(rows):
     assert (
         chosen.rules_.n_rules == 3 == chosen.size_path_.best_by_utility(chosen.alpha_)
     )
+    # A third line would help, but two are asked for.
+    assert made(Drawn(), n_rules=2, random_state=0).fit(X).rules_.n_rules == 2
     with pytest.raises(InputError, match="alpha='cv'.*n_rules=3"):
         made(Drawn(), alpha="cv", n_rules=3).fit(X)
     with pytest.raises(InputError, match="more than max_rules"):
