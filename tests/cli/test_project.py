@@ -7,6 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 from clearwood.cli import main
+from clearwood.cli.train import hold_out
 from clearwood.rules import RuleSet
 
 
@@ -54,7 +55,7 @@ def test_tree_scores_and_files_come_out(table, frame, tmp_path):
     assert "The reference, and how sure it is" in page.read_text(encoding="utf-8")
 
 
-def test_json_is_the_same_again_and_holds_the_size_path(table):
+def test_json_is_the_same_again_and_holds_the_size_path(table, frame):
     command = (
         table, "--target", "cost", "--drop", "state,hue,age", "--reference", "ridge",
         "--n-draws", 20, "--alpha", 0.05, "--json", "--quiet", "--seed", 4,
@@ -68,7 +69,11 @@ def test_json_is_the_same_again_and_holds_the_size_path(table):
     assert found["size_path"]["judged_by"] == "nothing"
     assert rules.n_rules in found["size_path"]["size"]
     assert len(found["leaves"]["mean"]) == rules.n_rules
-    assert 0 < found["scores"]["reference"]["rmse"]
+    # The scores are of the rows held out, as others would hold them out.
+    kept = hold_out(frame[["dose"]], frame["cost"].to_numpy(), "regression", 0.25, 4)
+    gap = rules.predict(kept.X_test) - kept.y_test
+    rmse = float(np.sqrt((gap**2).mean()))
+    assert found["scores"]["proxy"]["rmse"] == pytest.approx(rmse)
 
 
 def test_a_list_comes_out(table, frame, tmp_path):
