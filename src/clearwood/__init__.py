@@ -64,6 +64,7 @@ _HOME = {
     "Stability": "comparison.stability",
     "Tree": "rules",
     "TreeEnsemble": "ensembles",
+    "TreeStabilityDisplay": "projection.judging.stability_display",
     "check": "ensembles",
     "compare": "comparison",
     "compare_methods": "projection",

@@ -16,9 +16,10 @@ from tests.reporting.results import (
     numbers_rules,
 )
 
+from clearwood._html.chart import round_ticks
 from clearwood.exceptions import InputError
 from clearwood.reporting import report, summarize
-from clearwood.reporting.history import round_ticks, summarize_history
+from clearwood.reporting.history import summarize_history
 from clearwood.rules import FeatureSpace, Interval, Rule, RuleList, RuleSum
 from clearwood.simplifiers import FABRulesClassifier, FABRulesRegressor
 

@@ -40,7 +40,7 @@ class Split(NamedTuple):
     y_test: np.ndarray
 
 
-def prepare(X: pd.DataFrame, name: str) -> pd.DataFrame:
+def prepare(X: pd.DataFrame, name: str, option: str = "--train") -> pd.DataFrame:
     """Make every column one that the ensemble reads, or say which it cannot read.
 
     Parameters
@@ -48,6 +48,8 @@ def prepare(X: pd.DataFrame, name: str) -> pd.DataFrame:
     X : DataFrame
     name : str
         Key of ``MODELS``.
+    option : str
+        Where it was named, for messages.
 
     Returns
     -------
@@ -65,7 +67,7 @@ def prepare(X: pd.DataFrame, name: str) -> pd.DataFrame:
     if text and name != READS_TEXT:
         raise InputError(
             f"Column(s) {text} hold text, which {name} cannot read; use "
-            f"--train {READS_TEXT}, turn them into numbers or leave them out."
+            f"{option} {READS_TEXT}, turn them into numbers or leave them out."
         )
     many = [c for c in text if X[c].nunique() > MOST_CATEGORIES]
     if many:
@@ -81,7 +83,7 @@ def prepare(X: pd.DataFrame, name: str) -> pd.DataFrame:
     if gaps and name == "gradient-boosting":
         raise InputError(
             f"Column(s) {gaps} have missing values, which {name} cannot read; use "
-            f"--train {READS_TEXT} or random-forest, or fill them in."
+            f"{option} {READS_TEXT} or random-forest, or fill them in."
         )
     _refuse_infinite(X)
     return X.astype(dict.fromkeys(text, "category"))

@@ -31,7 +31,7 @@ from clearwood.projection.answers import (
 )
 from clearwood.projection.doubts import share_followed, warn_of_doubts
 from clearwood.projection.leaves import Leaves, expected_log_likelihood
-from clearwood.projection.sizes import SizePath, folds_of
+from clearwood.projection.sizes import SizePath, Words, folds_of
 from clearwood.projection.trees import leaves_of, value_bins
 from clearwood.references import Reference
 from clearwood.rules import RuleList, Training
@@ -52,6 +52,7 @@ class ProjectedRules(BaseEstimator):
     _task: str
     _sizes: tuple[str, str]
     """Names of the parameters for the size asked for, and the largest one to try."""
+    _words: Words
 
     reference: Any
     alpha: float | str | None

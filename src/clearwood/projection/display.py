@@ -7,26 +7,36 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from clearwood._html import significant_text
 from clearwood.exceptions import InputError
-from clearwood.plotting.style import COLOURS, QUIET, plain
+from clearwood.plotting.style import COLOURS, QUIET, plain, wrapped
 from clearwood.projection.base import ProjectedRules
 from clearwood.projection.local.explanation import LocalExplanation
-from clearwood.projection.sizes import SizePath
+from clearwood.projection.sizes import SizePath, Words
+from clearwood.rules.conditions import probability_text
 
-COVERAGE = (0.9, 0.5)
-"""Of the wide and the thick bar of a leaf."""
+TREE = Words("tree", "leaf", "leaves")
+
+COVERAGE = 0.9
+"""Of the bars of a leaf."""
+
+MOST_WHOLE = 12
+"""Whole numbers of a feature that are drawn side by side."""
 
 
 class SizePathDisplay:
     """How far trees of all sizes are from their reference, and from held-out rows.
 
-    Make one with :meth:`from_estimator`.
+    Make one with :meth:`from_estimator`. To lose 0.05 nats per row is to find what
+    happens about 5 % less probable.
 
     Parameters
     ----------
     path : SizePath
     chosen : int
-        Leaves of the tree that is printed.
+        Leaves of the tree, or lines of the list, that is printed.
+    words : Words
+        What these are called.
 
     Attributes
     ----------
@@ -43,15 +53,18 @@ class SizePathDisplay:
     'leaves'
     """
 
-    def __init__(self, path: SizePath, *, chosen: int) -> None:
-        self.path = path
-        self.chosen = chosen
+    def __init__(self, path: SizePath, *, chosen: int, words: Words = TREE) -> None:
+        self.path, self.chosen, self.words = path, chosen, words
 
     @classmethod
     def from_estimator(cls, estimator: ProjectedRules) -> SizePathDisplay:
         """Of a fitted ProjectedTreeRegressor or ProjectedTreeClassifier."""
         check_is_fitted(estimator, "size_path_")
-        return cls(estimator.size_path_, chosen=estimator.rules_.n_rules)
+        return cls(
+            estimator.size_path_,
+            chosen=estimator.rules_.n_rules,
+            words=estimator._words,
+        )
 
     def plot(self, ax: Any = None) -> SizePathDisplay:
         """Draw.
@@ -72,15 +85,15 @@ class SizePathDisplay:
         if ax is None:
             _, ax = plt.subplots(figsize=(6.4, 4.0), layout="constrained")
         path = self.path
-        ax.axhline(0.0, color=QUIET, linestyle="--", label="the reference")
+        ax.axhline(0.0, color=QUIET, linestyle="--", label="as good as the reference")
         ax.plot(
             path.size, path.divergence, "o-", color=COLOURS[0], markersize=4,
-            label="divergence on training rows",
+            label="training rows: divergence from the reference",
         )  # fmt: skip
         if path.held_out is not None and path.standard_error is not None:
-            words = {
-                "labels": "lost on held-out labels",
-                "reference": "divergence on held-out rows",
+            what = {
+                "labels": "held-out rows: loss in predicting what was observed",
+                "reference": "held-out rows: divergence from the reference",
             }
             ax.fill_between(
                 path.size, path.held_out - path.standard_error,
@@ -89,13 +102,20 @@ class SizePathDisplay:
             )  # fmt: skip
             ax.plot(
                 path.size, path.held_out, "s-", color=COLOURS[1], markersize=4,
-                label=f"{words[path.judged_by]} ± standard error",
+                label=f"{what[path.judged_by]}\n(shaded: ± a standard error)",
             )  # fmt: skip
-            ax.axhline(path.tolerance, color=QUIET, linestyle=":", label="tolerance")
-        ax.axvline(self.chosen, color=QUIET, linewidth=0.8, label="the tree printed")
-        ax.set(xlabel="leaves", ylabel="nats per row")
+            ax.axhline(
+                path.tolerance, color=QUIET, linestyle=":",
+                label=f"a loss of {path.tolerance:g}, which is tolerated",
+            )  # fmt: skip
+        words = self.words
+        ax.axvline(
+            self.chosen, color=QUIET, linewidth=0.8,
+            label=f"the {words.proxy} printed, {words.so_many(self.chosen)}",
+        )  # fmt: skip
+        ax.set(xlabel=words.lines, ylabel="worse than the reference (nats per row)")
         ax.xaxis.set_major_locator(MaxNLocator(integer=True))
-        ax.legend(fontsize=9, frameon=False)
+        ax.legend(fontsize=8, facecolor="white", edgecolor="none", framealpha=1.0)
         self.ax_, self.figure_ = ax, ax.figure
         return self
 
@@ -116,6 +136,9 @@ class LeavesDisplay:
         of an observation; the latter NaN for classes.
     what : str
         Name of the axis.
+    draws : str or None
+        What the inner interval is of, in words; None where there is one draw, and
+        nothing is known of how sure the reference is.
 
     Attributes
     ----------
@@ -130,9 +153,11 @@ class LeavesDisplay:
         inner: np.ndarray,
         outer: np.ndarray,
         what: str,
+        draws: str | None = "draws of the reference",
     ) -> None:
         self.labels, self.middle = labels, middle
-        self.inner, self.outer, self.what = inner, outer, what
+        self.inner, self.outer = inner, outer
+        self.what, self.draws = what, draws
 
     @classmethod
     def from_estimator(
@@ -159,7 +184,11 @@ class LeavesDisplay:
         check_is_fitted(estimator, "leaves_")
         rules, leaves = estimator.rules_, estimator.leaves_
         texts = [rule.text(rules.features) for rule in rules.rules] + ["otherwise"]
-        outer_ends = [0.5 - COVERAGE[0] / 2, 0.5 + COVERAGE[0] / 2]
+        labels = [
+            f"{i}. {text} ({100 * share:.0f} % of the training rows)"
+            for i, (text, share) in enumerate(zip(texts, leaves.share), start=1)
+        ]
+        outer_ends = [0.5 - COVERAGE / 2, 0.5 + COVERAGE / 2]
         means, outer = leaves.means, None
         what = rules.target
         if means.ndim == 3:
@@ -174,7 +203,11 @@ class LeavesDisplay:
         inner = np.quantile(means, outer_ends, axis=0)
         if outer is None:
             outer = np.full(inner.shape, np.nan)
-        return cls(texts, means.mean(axis=0), inner, outer, what)
+        draws = "draws of the reference"
+        if not estimator.reference_.is_posterior:
+            draws += ", which are no posterior"
+        told = draws if len(means) > 1 else None
+        return cls(labels, means.mean(axis=0), inner, outer, what, told)
 
     def plot(self, ax: Any = None) -> LeavesDisplay:
         """Draw.
@@ -189,34 +222,55 @@ class LeavesDisplay:
         LeavesDisplay
             Itself, with ``ax_`` and ``figure_``.
         """
-        import textwrap
-
         import matplotlib.pyplot as plt
 
         n = len(self.labels)
+        lines = [_in_lines(label) for label in self.labels]
         if ax is None:
-            _, ax = plt.subplots(figsize=(7.2, 1.8 + 0.5 * n), layout="constrained")
-        places = np.arange(n)[::-1]
-        if np.isfinite(self.outer).all():
+            height = 1.2 + 0.15 * sum(line.count("\n") + 2.0 for line in lines)
+            _, ax = plt.subplots(figsize=(7.2, height), layout="constrained")
+        places, share = np.arange(n)[::-1], f"{100 * COVERAGE:g} %"
+        has_cases = bool(np.isfinite(self.outer).all())
+        if has_cases:
             ax.hlines(
                 places, *self.outer, color=COLOURS[0], linewidth=1.5,
-                label=f"an observation, {COVERAGE[0]:.0%}",
+                label=f"{share} of new cases",
             )  # fmt: skip
-        ax.hlines(
-            places, *self.inner, color=COLOURS[1], linewidth=6,
-            label=f"its mean, {COVERAGE[0]:.0%} of the draws",
+        else:  # Of probabilities, the whole range is of use.
+            ax.set_xlim(-0.05, 1.05)
+        if self.draws is not None:
+            ax.hlines(
+                places, *self.inner, color=COLOURS[1], linewidth=6,
+                label=f"{share} of the {self.draws}",
+            )  # fmt: skip
+        ax.plot(
+            self.middle, places, "o", color="black", markersize=4,
+            label="what the leaf says",
         )  # fmt: skip
-        ax.plot(self.middle, places, "o", color="black", markersize=3, label="mean")
-        lines = [plain(textwrap.fill(label, 42)) for label in self.labels]
-        ax.set_yticks(places, lines, fontsize=9)
+        number = significant_text if has_cases else probability_text
+        for value, place in zip(self.middle.tolist(), places):
+            ax.annotate(
+                number(value), (value, place), xytext=(0, 6), ha="center",
+                textcoords="offset points", fontsize=8,
+            )  # fmt: skip
+        ax.set_yticks(places, lines, fontsize=8)
         ax.set_ylim(-0.7, n - 0.3)
         ax.set_xlabel(plain(self.what))
         ax.legend(
-            fontsize=8, frameon=False, loc="lower right",
+            fontsize=8, frameon=False, loc="lower right", ncols=3,
             bbox_to_anchor=(1.0, 1.0),
         )  # fmt: skip
         self.ax_, self.figure_ = ax, ax.figure
         return self
+
+
+def _in_lines(label: str) -> str:
+    """A leaf in words, a condition not parted where lines can end between them."""
+    *first, last = label.split(" and ")
+    pieces = [*(f"{piece} and" for piece in first), *last.rsplit(" (", 1)[:1]]
+    share = last.rsplit(" (", 1)[1:]
+    lines = wrapped([*pieces, *(f"({text}" for text in share)], 40, len)
+    return plain("\n".join(lines))
 
 
 class LocalDisplay:
@@ -279,9 +333,10 @@ class LocalDisplay:
             _, ax = plt.subplots(figsize=(6.4, 4.0), layout="constrained")
         found = self.explanation
         d = found.features.names.index(self.feature)
-        at = found.neighbours[:, d]
-        labels = found.features.categories[d]
-        places = at if labels is None else at + np.linspace(-0.2, 0.2, len(at))
+        at, labels = found.neighbours[:, d], found.features.categories[d]
+        # Where few values are possible, those of one value stand side by side.
+        whole = labels is not None or _few_whole(at)
+        places = at + np.linspace(-0.2, 0.2, len(at)) if whole else at
         look: dict[str, Any] = {"markersize": 2.5, "alpha": 0.5, "linestyle": ""}
         ax.plot(
             places, found.answers, marker="o", color=COLOURS[0],
@@ -291,14 +346,29 @@ class LocalDisplay:
             places, found.proxy_answers, marker="s", color=COLOURS[1],
             label="proxy, of the same", **look,
         )  # fmt: skip
+        here: dict[str, Any] = {"markeredgecolor": "black", "capsize": 3, "zorder": 3}
         ax.errorbar(
             [found.row[d]], [found.said], yerr=[found.spread], fmt="D", color="black",
-            capsize=3, label="reference here ± sd of its draws",
+            label="reference, of this row ± sd of its draws", **here,
+        )  # fmt: skip
+        ax.errorbar(
+            [found.row[d]], [found.proxy], yerr=[found.monte_carlo_error], fmt="s",
+            color=COLOURS[1], label="proxy, of this row", **here,
         )  # fmt: skip
         if labels is not None:
             ax.set_xticks(range(len(labels)), [plain(str(label)) for label in labels])
+        elif whole:
+            ax.set_xticks(np.unique(at[np.isfinite(at)]))
         ax.set(xlabel=plain(self.feature), ylabel=plain(found.what))
-        ax.set_title(f"fidelity on other neighbours {found.fidelity:.2f}", fontsize=10)
-        ax.legend(fontsize=8, frameon=False)
+        ax.legend(
+            title=f"fidelity on other neighbours {found.fidelity:.2f} (1 is perfect)",
+            title_fontsize=9, fontsize=8, frameon=False, ncols=2, loc="lower left",
+            bbox_to_anchor=(0.0, 1.0), alignment="left", markerscale=1.2,
+        )  # fmt: skip
         self.ax_, self.figure_ = ax, ax.figure
         return self
+
+
+def _few_whole(values: np.ndarray) -> bool:
+    found = np.unique(values[np.isfinite(values)])
+    return len(found) <= MOST_WHOLE and bool((found == np.round(found)).all())

@@ -18,6 +18,7 @@ from clearwood.projection.base import (
     ProjectedValues,
 )
 from clearwood.projection.leaves import Leaves
+from clearwood.projection.sizes import Words
 from clearwood.projection.trees import project_trees, projection_problem
 from clearwood.rules import RuleList, Training, Tree, print_tree
 from clearwood.search import Grid
@@ -28,6 +29,7 @@ class ProjectedTree(ProjectedRules):
     """What regressor and classifier share."""
 
     _sizes = "max_leaf_nodes", "most_leaf_nodes"
+    _words = Words("tree", "leaf", "leaves")
     draws: str
     refine: bool
     draw_trees_: tuple[tuple[Tree, Leaves], ...] | None = None

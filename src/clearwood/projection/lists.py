@@ -22,6 +22,7 @@ from clearwood.projection.base import (
     ProjectedRules,
     ProjectedValues,
 )
+from clearwood.projection.sizes import Words
 from clearwood.projection.trees import leaves_of, scores_of
 from clearwood.rules import RuleList, Training, build_rule_list
 from clearwood.search import (
@@ -98,6 +99,7 @@ class _ProjectedRuleList(ProjectedRules):
     """What regressor and classifier share."""
 
     _sizes = "n_rules", "max_rules"
+    _words = Words("list", "line", "lines")
     _parameter_constraints: dict[str, Any] = {
         **ProjectedRules._parameter_constraints,
         "n_rules": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left")],

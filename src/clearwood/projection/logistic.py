@@ -155,6 +155,10 @@ class _ProjectedLinear(BaseEstimator):
     def _scores(self, columns: np.ndarray) -> np.ndarray:
         return columns @ self.coef_.T + self.intercept_
 
+    def _says(self, X: Any) -> Answers | None:
+        """Distributions of observations: of these, coefficients say nothing."""
+        return None
+
     def summary(self, coverage: float = 0.9) -> str:
         """Coefficients, in what unit they are, and what the draws say of them.
 

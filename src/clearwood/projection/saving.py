@@ -67,12 +67,16 @@ class NotSaved(Reference):
         What the reference was.
     classes : sequence, optional
         Those of a classifier.
+    is_posterior : bool, default=True
+        Whether its draws were of a posterior.
     """
 
     n_draws = 1
 
-    def __init__(self, description: str, classes: Any = None) -> None:
-        self.description = description
+    def __init__(
+        self, description: str, classes: Any = None, is_posterior: bool = True
+    ) -> None:
+        self.description, self.is_posterior = description, is_posterior
         self.task = "regression" if classes is None else "classification"
         self.classes = None if classes is None else np.array(classes)
 
@@ -106,6 +110,7 @@ def to_archive(estimator: Any) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         name: settings[name] for name in SETTINGS if name in settings
     }
     document["reference"] = getattr(estimator.reference_, "description", "")
+    document["is_posterior"] = bool(getattr(estimator.reference_, "is_posterior", True))
     if isinstance(estimator, ProjectedRules):
         if getattr(estimator, "draw_trees_", None) is not None:
             raise InputError(
@@ -139,11 +144,15 @@ def from_archive(top: Place, array: Callable[..., np.ndarray]) -> Any:
     classes = None if top["classes"].value is None else top["classes"].labels()
     if (classes is None) == (kind.endswith(("Classifier", "LogisticRegression"))):
         raise ModelFormatError("classes: do not fit the kind.")
-    estimator = KINDS[kind](reference=NotSaved(top["reference"].text(), classes))
+    is_posterior = top["is_posterior"].value
+    if not isinstance(is_posterior, bool):
+        raise ModelFormatError("is_posterior: expected true or false.")
+    read = NotSaved(top["reference"].text(), classes, is_posterior)
+    estimator = KINDS[kind](reference=read)
     estimator.reference_ = estimator.reference
     _set_settings(estimator, top["settings"].value)
-    read = _read_rules if issubclass(KINDS[kind], ProjectedRules) else _read_terms
-    read(estimator, top, array, classes)
+    fill = _read_rules if issubclass(KINDS[kind], ProjectedRules) else _read_terms
+    fill(estimator, top, array, classes)
     return estimator
 
 

@@ -3,10 +3,29 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from clearwood.exceptions import InputError
+
+
+class Words(NamedTuple):
+    """What a proxy, and one or more of its parts, are called.
+
+    Examples
+    --------
+    >>> Words("tree", "leaf", "leaves").so_many(1)
+    '1 leaf'
+    """
+
+    proxy: str
+    line: str
+    lines: str
+
+    def so_many(self, n: int) -> str:
+        """So many of them."""
+        return f"{n} {self.line if n == 1 else self.lines}"
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 
 from clearwood._features import printable
 from clearwood._html import percent_text, significant_text
+from clearwood._html.chart import round_ticks
 from clearwood.comparison.display import FrontierDisplay, has_bar, marker
 from clearwood.comparison.frontier import Frontier, FrontierPoint
 from clearwood.plotting.scale import Scale, log_ticks
 from clearwood.plotting.style import COLOURS
-from clearwood.reporting.history import round_ticks
 
 REACH, CORNERS = 28.0, 16
 """How far from a point a click may be, and corners of its ground where it is alone."""

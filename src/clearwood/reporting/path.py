@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from clearwood._html import percent_text, significant_text
-from clearwood.reporting.history import LEFT, RIGHT, WIDTH, round_ticks, whole_ticks
+from clearwood._html.chart import LEFT, RIGHT, WIDTH, round_ticks, whole_ticks
 from clearwood.reporting.table import Table
 from clearwood.rules import RuleSet
 from clearwood.rules.displays.held_out import HeldOutPath, held_out_of

@@ -31,9 +31,10 @@ def report(
 
     Parameters
     ----------
-    result : fitted estimator with ``rules_``, RuleSet or Frontier
-        What to report: what FABRulesClassifier, RuleListRegressor or any other of
-        these methods found, or what ``compare`` did, which needs no rows.
+    result : fitted estimator, RuleSet or Frontier
+        What to report: the ``rules_`` that FABRulesClassifier, RuleListRegressor or any
+        other of these methods found, or the coefficients of a projected linear model;
+        or, without rows, what ``explain_local`` or ``compare`` found.
     path : str or Path
         The HTML file to write.
     X : array-like or frame of shape (n_samples, n_features), optional
@@ -43,7 +44,7 @@ def report(
         True labels or values of these rows.
     teacher : model, path or array-like of shape (n_samples,), optional
         The model that the rules speak for, or its predictions for ``X``. By
-        default the ensemble that ``result`` was fitted to.
+        default the ensemble, or the reference, that ``result`` was fitted to.
     title : str, optional
         Title of the page.
     overwrite : bool, default=False
@@ -83,5 +84,7 @@ def report(
         )
     else:
         summary = summarize(result, X=X, y=y, teacher=teacher, title=title)
-        page = render("reporting/report.html", **summary)
+        alone = summary["family"] is not None and not summary["family"].has_rules
+        template = "reporting/section.html" if alone else "reporting/report.html"
+        page = render(template, **summary)
     write_text(path, page, overwrite=overwrite)

@@ -27,13 +27,16 @@ LONGEST = 300
 IN_WORDS: dict[type[RuleSet], tuple[str, str]] = {
     RuleList: (
         "“otherwise”",
-        "training rows that the rule decides; below it and in grey, all that satisfy "
+        "{} that the rule decides; below it and in grey, all that satisfy "
         "it where earlier rules take some of them",
     ),
-    RuleSum: ("the constant", "training rows that satisfy the rule"),
-    RuleAverage: ("the last line", "training rows that satisfy the rule"),
+    RuleSum: ("the constant", "{} that satisfy the rule"),
+    RuleAverage: ("the last line", "{} that satisfy the rule"),
 }
 """What the line without conditions is called, and what the number of rows means."""
+
+TRAINING, HANDED_IN = "training rows", "rows handed in for this report"
+"""What the statistics of rules are of."""
 
 
 class Family(NamedTuple):
@@ -46,22 +49,52 @@ class Family(NamedTuple):
     name, title : str
         Of the section: for links and its template, and for readers.
     home : str
-        Module with ``section(result, X, y)``, which gives what the template shows.
+        Module with ``section(result, X, y)``, which gives what the template shows, and
+        ``teacher_of(result, X)``: what the rules speak for, where it can say it of
+        these rows.
     template : str
         Shows what is under ``name`` in the summary.
+    on_rows : bool
+        Whether the statistics of the rules are of the rows handed in, if there are any.
+    has_rules : bool
+        Whether there are rules; else the section is the page.
     """
 
     name: str
     title: str
     home: str
     template: str
+    on_rows: bool = False
+    has_rules: bool = True
 
 
 META_TREES = Family(
     "trees", "All prunings", "clearwood.metatree.reading.section",
     "metatree/reading/section.html",
 )  # fmt: skip
-FAMILIES = {"MetaTreeClassifier": META_TREES, "MetaTreeRegressor": META_TREES}
+PROJECTED_RULES = Family(
+    "projection", "How sure it is", "clearwood.projection.reading.section",
+    "projection/reading/section.html", on_rows=True,
+)  # fmt: skip
+PROJECTED_LINES = Family(
+    "coefficients", "A linear model", "clearwood.projection.reading.coefficients",
+    "projection/reading/coefficients.html", has_rules=False,
+)  # fmt: skip
+LOCAL = Family(
+    "around", "One row", "clearwood.projection.reading.around",
+    "projection/reading/around.html", has_rules=False,
+)  # fmt: skip
+FAMILIES = {
+    "LocalExplanation": LOCAL,
+    "MetaTreeClassifier": META_TREES,
+    "MetaTreeRegressor": META_TREES,
+    "ProjectedRuleListClassifier": PROJECTED_RULES,
+    "ProjectedRuleListRegressor": PROJECTED_RULES,
+    "ProjectedTreeClassifier": PROJECTED_RULES,
+    "ProjectedTreeRegressor": PROJECTED_RULES,
+    "ProjectedLinearRegression": PROJECTED_LINES,
+    "ProjectedLogisticRegression": PROJECTED_LINES,
+}
 """By the name of a class; one that inherits from it has the same."""
 
 
@@ -104,21 +137,29 @@ def summarize(
     """
     from clearwood import __version__
 
-    rules = rules_of(result, "result")
     if X is None and y is not None:
         raise InputError("y was given without X; give the rows that it belongs to.")
     family = next(
         (FAMILIES[k.__name__] for k in type(result).__mro__ if k.__name__ in FAMILIES),
         None,
     )
-    if teacher is None:
-        teacher = getattr(result, "ensemble_", result if family else None)
+    if family is not None and not family.has_rules:
+        return _summarize_alone(family, result, X, y, teacher, title)
+    rules = rules_of(result, "result")
+    if teacher is None and family is not None:
+        teacher = import_module(family.home).teacher_of(result, X)
+    elif teacher is None:
+        teacher = getattr(result, "ensemble_", None)
     teacher = as_predictor(teacher)
     ensemble = _ensemble_of(teacher)
     table = None if X is None else table_of(rules, X, y, teacher)
     failures = None
     if table is not None and table.taught is not None:
         failures = summarize_failures(rules, table, table.taught)
+    shown, counted = rules, TRAINING
+    if table is not None and family is not None and family.on_rows:
+        shown = rules.described_on(table.X, table.y, teacher=table.taught)
+        counted = HANDED_IN
     return {
         # As text, even where it claims to be HTML.
         "title": printable(str(title or f"Rules for {rules.target}")),
@@ -126,9 +167,10 @@ def summarize(
         "target": printable(rules.target),
         "facts": _facts(rules, teacher, ensemble),
         "warning": rules.about.get("warning"),
-        "rules": summarize_rules(rules),
+        "rules": summarize_rules(shown),
         "last_line": IN_WORDS[type(rules)][0],
-        "rows_note": IN_WORDS[type(rules)][1],
+        "counted": counted,
+        "rows_note": IN_WORDS[type(rules)][1].format(counted),
         "family": family,
         **_family_section(family, result, X, y),
         "scores": None if table is None else _scores(rules, table, ensemble),
@@ -140,11 +182,37 @@ def summarize(
     }
 
 
+def _summarize_alone(
+    family: Family, result: Any, X: Any, y: Any, teacher: Any, title: str | None
+) -> dict[str, Any]:
+    """What a page shows of a result without rules."""
+    from clearwood import __version__
+
+    if teacher is not None:
+        raise InputError(
+            f"A {type(result).__name__} knows its reference; leave teacher out."
+        )
+    shown = import_module(family.home).section(result, X, y)
+    settings = getattr(result, "get_params", _no_params)(deep=False)
+    return {
+        "title": printable(str(title or shown["title"])),
+        "version": __version__,
+        "family": family,
+        family.name: shown,
+        "settings": [(name, setting_text(settings[name])) for name in sorted(settings)],
+    }
+
+
+def _no_params(deep: bool) -> dict[str, Any]:
+    return {}
+
+
 def _family_section(
     family: Family | None, result: Any, X: Any, y: Any
 ) -> dict[str, Any]:
     """What the templates of all families read: None but for the one of this result."""
-    sections: dict[str, Any] = dict.fromkeys(known.name for known in FAMILIES.values())
+    with_rules = [known for known in FAMILIES.values() if known.has_rules]
+    sections: dict[str, Any] = dict.fromkeys(known.name for known in with_rules)
     if family is not None:
         sections[family.name] = import_module(family.home).section(result, X, y)
     return sections
@@ -167,7 +235,9 @@ def _facts(
             ("Its size", f"{ensemble.n_trees:,} trees, {ensemble.n_leaves:,} leaves"),
         ]
     elif hasattr(teacher, "predict"):
-        facts = [("Model", type(teacher).__name__)]
+        # A reference says more of itself than what it is made by.
+        name = getattr(teacher, "description", type(teacher).__name__)
+        facts = [("Model", printable(str(name)))]
     else:
         facts = []
     names = rules.features.names

@@ -134,5 +134,5 @@ class DifferenceDisplay:
         ax.plot([found.difference], [low], "o", color="black", markersize=7)
         ax.annotate(
             "95 %", (found.hdi[1], low), xytext=(7, 0), textcoords="offset points",
-            va="center", fontsize=8,
+            va="center", fontsize=8, bbox={"fc": "white", "ec": "none", "pad": 1},
         )  # fmt: skip

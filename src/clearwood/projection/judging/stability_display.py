@@ -1,0 +1,96 @@
+"""How much trees change with the sample, as a picture."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from clearwood.plotting.style import MARKERS, colour, plain
+from clearwood.projection.judging.tree_stability import TreeStability
+
+MEASURES = {
+    "other questions\n(dissimilarity)": lambda s: np.array(s.dissimilarity),
+    "other groups of rows\n(1 − adjusted Rand index)": lambda s: (
+        1 - np.array(s.adjusted_rand)
+    ),
+    "other features\n(share not in both)": lambda s: 1 - np.array(s.shared_features),
+}
+"""What is drawn, from 0, where both trees are one."""
+
+
+class TreeStabilityDisplay:
+    """How unlike trees of bootstrap samples are, in one row per measure.
+
+    A dot is a pair of trees, a large marker the mean of all pairs; to the left is more
+    stable. How far predictions differ has the target's units, and stands in the
+    legend.
+
+    Parameters
+    ----------
+    found : dict of str to TreeStability
+        What :func:`~clearwood.projection.tree_stability` found of each method.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+    figure_ : matplotlib Figure
+
+    Examples
+    --------
+    >>> import matplotlib; matplotlib.use("agg")
+    >>> from clearwood.projection import TreeStability
+    >>> found = TreeStability((3, 3), (0.2,), (0.4,), (1.5,), (0.9,), (1.0,))
+    >>> display = TreeStabilityDisplay({"projected tree": found}).plot()
+    >>> display.ax_.get_legend_handles_labels()[1]
+    ['projected tree: predictions differ by 1.5 (RMS)']
+    """
+
+    def __init__(self, found: dict[str, TreeStability]) -> None:
+        self.found = found
+
+    def plot(self, ax: Any = None) -> TreeStabilityDisplay:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            A new figure by default.
+
+        Returns
+        -------
+        TreeStabilityDisplay
+            Itself, with ``ax_`` and ``figure_``.
+        """
+        import matplotlib.pyplot as plt
+
+        n = len(self.found)
+        if ax is None:
+            height = 1.4 + len(MEASURES) * (0.3 + 0.3 * n)
+            _, ax = plt.subplots(figsize=(7.2, height), layout="constrained")
+        places = np.arange(len(MEASURES))[::-1]
+        for i, (name, found) in enumerate(self.found.items()):
+            ink, shape = colour(i), MARKERS[i % len(MARKERS)]
+            middle = places + 0.6 * ((n - 1) / 2 - i) / n
+            values = [measure(found) for measure in MEASURES.values()]
+            for at, pairs in zip(middle, values):
+                # Beside each other, so that equal pairs are seen.
+                beside = np.linspace(-0.18, 0.18, len(pairs)) / n
+                ax.plot(pairs, at + beside, ".", color=ink, alpha=0.35, markersize=5)
+            differ = np.mean(found.prediction_rms)
+            ax.plot(
+                [pairs.mean() for pairs in values], middle, shape, color=ink,
+                markeredgecolor="black", markersize=8, linestyle="",
+                label=plain(f"{name}: predictions differ by {differ:.3g} (RMS)"),
+            )  # fmt: skip
+        ax.set_yticks(places, list(MEASURES), fontsize=9)
+        ax.set_ylim(-0.6, len(MEASURES) - 0.4)
+        low, high = ax.get_xlim()
+        ax.set_xlim(min(-0.03, low), max(1.03, high))
+        ax.set_xlabel("0: both trees are alike; 1: nothing is")
+        ax.grid(axis="x", alpha=0.3)
+        ax.legend(
+            fontsize=8, frameon=False, loc="lower right", bbox_to_anchor=(1.0, 1.0)
+        )
+        self.ax_, self.figure_ = ax, ax.figure
+        return self

@@ -1,0 +1,1 @@
+"""What people read of projections: scores beside the reference's, sections of pages."""

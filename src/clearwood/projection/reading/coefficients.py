@@ -1,0 +1,143 @@
+"""What a report says of a projected linear model, as plain data."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from clearwood._features import printable
+from clearwood._html import percent_text, significant_text
+from clearwood.projection.reading.section import (
+    ENDS,
+    reference_facts,
+    score_lines,
+    why_not_asked,
+)
+from clearwood.projection.terms import MISSING, VALUE, Terms
+from clearwood.rules.rule import prediction_text
+
+MOST_TERMS = 40
+
+
+def section(result: Any, X: Any = None, y: Any = None) -> dict[str, Any]:
+    """The reference, the nearness of the model, and its coefficients.
+
+    Parameters
+    ----------
+    result : ProjectedLinearRegression or ProjectedLogisticRegression
+        Fitted.
+    X : array-like or frame of shape (n_samples, n_features), optional
+    y : array-like of shape (n_samples,), optional
+        Rows on which to judge it.
+
+    Returns
+    -------
+    dict
+    """
+    classes = getattr(result, "classes_", None)
+    refused = why_not_asked(result, X)
+    # Of a file the coefficients know the draws; with draws="mean" the reference does.
+    n_projected = len(result.coef_draws_)
+    n_draws = max(n_projected, result.reference_.n_draws)
+    return {
+        "title": "A linear model in place of its reference",
+        "proxy": "Linear model",
+        "facts": reference_facts(result.reference_, n_draws),
+        "refused": refused,
+        "training": _training(result) if X is None else "",
+        "scores": None if X is None or refused else score_lines(result, X, y),
+        "is_logistic": classes is not None,
+        "many_draws": n_projected > 1,
+        "outputs": [
+            {
+                "label": _label(classes, output, len(result.coef_)),
+                "at_mean": significant_text(float(result.intercept_[output])),
+                **_lines(
+                    result.terms_,
+                    result.coef_[output],
+                    result.coef_draws_[:, output],
+                    classes is not None,
+                ),
+            }
+            for output in range(len(result.coef_))
+        ],
+    }
+
+
+def _training(result: Any) -> str:
+    """How near it is on the rows of the fit, said to be so."""
+    r2 = getattr(result, "fidelity_", None)
+    divergence = getattr(result, "divergence_", None)
+    if divergence is not None:
+        return (
+            f"On its training rows it is {significant_text(divergence)} nats per row "
+            "from the reference’s probabilities (Kullback-Leibler divergence)."
+        )
+    if r2 is not None:
+        return (
+            f"On its training rows it follows {percent_text(r2)} of the variance of "
+            "what the reference says."
+        )
+    return ""
+
+
+def _label(classes: Any, output: int, n_outputs: int) -> str:
+    """What goes up with a coefficient."""
+    if classes is None:
+        return "the target"
+    label = prediction_text(classes[1 if n_outputs == 1 else output])
+    return f"the log odds of {label}" if n_outputs == 1 else f"the score of {label}"
+
+
+def _lines(
+    terms: Terms, coef: np.ndarray, draws: np.ndarray, is_logistic: bool
+) -> dict[str, Any]:
+    """A line per term, the largest change first."""
+    low, high = np.quantile(draws, ENDS, axis=0)
+    names = terms.names
+    order = [t for t in np.argsort(-np.abs(coef), kind="stable") if coef[t] != 0]
+    lines = []
+    for t in order[:MOST_TERMS]:
+        is_value = terms.category[t] == VALUE
+        per_unit = float(coef[t] / terms.unit[t])
+        step = significant_text(float(terms.unit[t])) if is_value else ""
+        lines.append(
+            {
+                "name": printable(names[t]),
+                "change": _signed(float(coef[t])),
+                "interval": f"{_signed(float(low[t]))} to {_signed(float(high[t]))}",
+                "step": step,
+                "unit": _unit(terms, t),
+                "per_unit": _signed(per_unit),
+                "odds": _odds(per_unit) if is_logistic else "",
+            }
+        )
+    return {
+        "lines": lines,
+        "n_hidden": len(order) - len(lines),
+        "n_zero": len(coef) - len(order),
+    }
+
+
+def _unit(terms: Terms, t: int) -> str:
+    """What a change per unit is a change by."""
+    category, name = terms.category[t], terms.features.names[terms.feature[t]]
+    if category == VALUE:
+        return "for one more"
+    first = terms.first_categories.get(name)
+    return (
+        "where it is missing"
+        if category == MISSING
+        else f"against {printable(str(first))}"
+    )
+
+
+def _signed(value: float) -> str:
+    return f"{'−' if value < 0 else '+'}{significant_text(abs(value))}"
+
+
+def _odds(change: float) -> str:
+    """By what odds are multiplied."""
+    return f"× {significant_text(math.exp(change))}" if abs(change) < 20 else ""

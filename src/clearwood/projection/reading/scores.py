@@ -1,0 +1,134 @@
+"""A proxy beside its reference, on rows that are handed in."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from scipy.special import xlogy
+
+from clearwood._validation import check_target
+from clearwood.exceptions import InputError
+from clearwood.projection.answers import Answers, ask
+from clearwood.references import Reference
+from clearwood.rules.scores import fidelity
+
+COVERAGE = 0.9
+"""Of the intervals that are judged."""
+LEAST = 1e-15
+"""Smallest probability that a score looks at, as a label may be new."""
+
+
+def compare_with_reference(
+    estimator: Any, X: Any, y: Any = None
+) -> dict[str, dict[str, float]]:
+    """Scores of a proxy and of its reference, and how near one is to the other.
+
+    Parameters
+    ----------
+    estimator : fitted ProjectedTree..., ProjectedLinear... or ProjectedLogistic...
+    X : array-like or frame of shape (n_samples, n_features)
+    y : array-like of shape (n_samples,), optional
+        What was observed; without it there are no scores, but the fidelity.
+
+    Returns
+    -------
+    dict of str to dict of str to float
+        ``"reference"`` and ``"proxy"``, each with ``error`` and ``log_loss`` for
+        classes; else with ``rmse`` and, where it says how observations spread,
+        ``log_loss``, and ``coverage`` and mean ``width`` of 90 % intervals.
+        ``"fidelity"`` of the proxy to the reference: ``same_class`` and the mean
+        Kullback-Leibler ``divergence`` in nats; else ``r2`` and ``rms_difference``.
+
+    Raises
+    ------
+    InputError
+        The reference cannot be asked about these rows.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from clearwood import ProjectedTreeClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> tree = ProjectedTreeClassifier(max_leaf_nodes=3, random_state=0).fit(X, y)
+    >>> scores = compare_with_reference(tree, X, y)
+    >>> scores["proxy"]["error"] < 0.1, scores["fidelity"]["same_class"] > 0.9
+    (True, True)
+    """
+    reference, X = estimator.reference_, as_table(X)
+    said = ask(reference, X)
+    both = {"reference": {}, "proxy": {}, "fidelity": _near(estimator, X, said)}
+    if y is not None:
+        both["reference"] = reference_scores(reference, said, X, y)
+        both["proxy"] = proxy_scores(estimator, X, y)
+    return both
+
+
+def as_table(X: Any) -> Any:
+    """Rows as they are, if they have a shape; lists as an array."""
+    table = X if hasattr(X, "shape") else np.asarray(X)
+    if table.shape[0] == 0:
+        raise InputError("X has no rows; give some, or leave X out.")
+    return table
+
+
+def reference_scores(
+    reference: Reference, said: Answers, X: Any, y: Any
+) -> dict[str, float]:
+    """How near a reference comes to what was observed in rows."""
+    if reference.classes is not None:
+        return _class_scores(said.mean, reference.classes, y)
+    # One that knows no noise does not say how observations spread.
+    spreads = reference.task == "counts" or reference.noise_variance(X).any()
+    return _value_scores(said.mean, said if spreads else None, y)
+
+
+def proxy_scores(estimator: Any, X: Any, y: Any) -> dict[str, float]:
+    """How near a proxy comes to what was observed in rows."""
+    if estimator.reference_.classes is not None:
+        return _class_scores(estimator.predict_proba(X), estimator.classes_, y)
+    return _value_scores(estimator.predict(X), estimator._says(X), y)
+
+
+def _class_scores(p: np.ndarray, classes: np.ndarray, y: Any) -> dict[str, float]:
+    y = check_target(y, len(p), numeric=False)
+    place = {label: k for k, label in enumerate(classes.tolist())}
+    truth = np.array([place.get(label, -1) for label in y.tolist()])
+    true_p = np.where(truth < 0, 0.0, p[np.arange(len(y)), truth])
+    return {
+        "error": float((p.argmax(axis=1) != truth).mean()),
+        "log_loss": float(-np.log(np.maximum(true_p, LEAST)).mean()),
+    }
+
+
+def _value_scores(
+    predicted: np.ndarray, said: Answers | None, y: Any
+) -> dict[str, float]:
+    y = check_target(y, len(predicted), numeric=True)
+    scores = {"rmse": float(np.sqrt(((predicted - y) ** 2).mean()))}
+    if said is None:
+        return scores
+    low, high = (said.quantile(0.5 + end * COVERAGE / 2) for end in (-1, 1))
+    density = np.maximum(said.log_density(y), math.log(LEAST))
+    return scores | {
+        "log_loss": float(-density.mean()),
+        "coverage": float(((low <= y) & (y <= high)).mean()),
+        "width": float((high - low).mean()),
+    }
+
+
+def _near(estimator: Any, X: Any, said: Answers) -> dict[str, float]:
+    if estimator.reference_.classes is None:
+        predicted = estimator.predict(X)
+        gap = ((predicted - said.mean) ** 2).mean()
+        return {
+            "r2": fidelity(said.mean, predicted, "regression"),
+            "rms_difference": float(np.sqrt(gap)),
+        }
+    p, q = said.mean, estimator.predict_proba(X)
+    gaps = xlogy(p, p) - xlogy(p, np.maximum(q, LEAST))
+    return {
+        "same_class": float((p.argmax(axis=1) == q.argmax(axis=1)).mean()),
+        "divergence": float(gaps.sum(axis=1).mean()),
+    }

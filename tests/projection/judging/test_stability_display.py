@@ -1,0 +1,42 @@
+import matplotlib
+import numpy as np
+import pytest
+
+from clearwood import TreeStabilityDisplay
+from clearwood.projection import TreeStability
+
+matplotlib.use("agg")
+
+
+def found(shift=0.0):
+    pairs = np.array([0.1, 0.3, 0.2])
+    return TreeStability(
+        (3, 4, 4),
+        tuple(pairs + shift),
+        tuple(pairs + 0.5),
+        (1.0, 2.0, 3.0),
+        tuple(0.9 - pairs),
+        tuple(1.0 - pairs - shift),
+    )
+
+
+def test_every_pair_and_the_means_stand_at_their_measures():
+    display = TreeStabilityDisplay({"a": found(), "b": found(0.4)}).plot()
+    ax = display.ax_
+    means = {line.get_label(): line for line in ax.lines if "RMS" in line.get_label()}
+    assert set(means) == {f"{name}: predictions differ by 2 (RMS)" for name in "ab"}
+    told = [np.asarray(line.get_xdata()) for line in means.values()]
+    assert told[0] == pytest.approx([0.2, 0.3, 0.2])
+    assert told[1] == pytest.approx([0.6, 0.3, 0.6])
+    dots = [line for line in ax.lines if line.get_label() not in means]
+    assert len(dots) == 6 and all(len(line.get_xdata()) == 3 for line in dots)
+    # Top to bottom as they are named, and methods apart.
+    heights = [np.asarray(line.get_ydata()) for line in means.values()]
+    assert (np.diff(heights[0]) < 0).all() and (heights[0] > heights[1]).all()
+    low, high = ax.get_xlim()
+    assert low < 0 and high > 1
+
+
+def test_an_axes_of_yours_is_drawn_on():
+    ax = matplotlib.figure.Figure().subplots()
+    assert TreeStabilityDisplay({"$a$": found()}).plot(ax).ax_ is ax

@@ -1,0 +1,329 @@
+"""What pages say of projections: every number by hand, on the rows handed in."""
+
+import copy
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import BayesianRidge
+from tests._html.hostile import HOSTILE, tags_of
+
+import clearwood as cw
+from clearwood.exceptions import InputError
+from clearwood.projection.reading.coefficients import section as linear_section
+from clearwood.projection.reading.scores import compare_with_reference
+from clearwood.projection.reading.section import section, teacher_of
+from clearwood.projection.sizes import SizePath
+from clearwood.references import GivenDraws
+from clearwood.reporting import summarize
+
+
+@pytest.fixture(scope="module")
+def rows():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.uniform(size=(160, 3)), columns=["dose", "age", "bmi"])
+    y = 3 * (X["dose"] > 0.5) + X["age"] + rng.normal(size=160) / 4
+    # In other units, so that a variance is no standard deviation.
+    return X, 3 * y.to_numpy()
+
+
+@pytest.fixture(scope="module")
+def values(rows):
+    X, y = rows
+    ref = cw.reference(BayesianRidge(), X[:110], y[:110], n_draws=30, random_state=0)
+    tree = cw.ProjectedTreeRegressor(ref, most_leaf_nodes=4, random_state=0)
+    return tree.fit(X[:110], pd.Series(y[:110], name="pain"))
+
+
+@pytest.fixture(scope="module")
+def labels(rows):
+    X, y = rows[0], np.where(rows[1] > 6, "ill", "well")
+    ref = cw.reference(None, X[:110], y[:110], n_draws=30, random_state=0)
+    tree = cw.ProjectedTreeClassifier(ref, max_leaf_nodes=3)
+    return tree.fit(X[:110], y[:110])
+
+
+def new(rows, of=None):
+    X, y = rows[0][110:], rows[1][110:]
+    return X, (y if of is None else np.where(y > 6, "ill", "well"))
+
+
+def test_scores_of_values_are_those_by_hand(values, rows):
+    X, y = new(rows)
+    found = compare_with_reference(values, X, y)
+    said = values.reference_.predict(X)
+    rmse = {"reference": said - y, "proxy": values.predict(X) - y}
+    for name, gap in rmse.items():
+        assert found[name]["rmse"] == pytest.approx(np.sqrt((gap**2).mean()))
+    low, high = values.predict_interval(X).T
+    assert found["proxy"]["coverage"] == np.mean((low <= y) & (y <= high))
+    assert found["proxy"]["width"] == pytest.approx((high - low).mean())
+    mean, variance, noise = values.reference_.mean_and_variance(X)
+    # Of a linear model draws are normal: the mixture is so, too, but for 30 draws.
+    together = variance + noise
+    density = -0.5 * np.log(2 * np.pi * together) - (y - mean) ** 2 / 2 / together
+    assert found["reference"]["log_loss"] == pytest.approx(-density.mean(), abs=0.02)
+    r2 = 1 - ((values.predict(X) - said) ** 2).mean() / said.var()
+    assert found["fidelity"]["r2"] == pytest.approx(r2)
+
+
+def test_scores_of_classes_are_those_by_hand(labels, rows):
+    X, y = new(rows, "labels")
+    found = compare_with_reference(labels, X, y)
+    p, q = labels.reference_.predict_proba(X), labels.predict_proba(X)
+    for name, probabilities in {"reference": p, "proxy": q}.items():
+        # What was held to be impossible costs much, but not everything.
+        known = np.clip(probabilities, 1e-15, 1.0)
+        told = -np.log(known[np.arange(len(y)), (y == "well").astype(int)]).mean()
+        assert found[name]["log_loss"] == pytest.approx(told)
+        wrong = labels.classes_[probabilities.argmax(axis=1)] != y
+        assert found[name]["error"] == wrong.mean()
+    q = np.maximum(q, 1e-15)
+    divergence = (p * np.log(np.where(p > 0, p, q) / q)).sum(axis=1).mean()
+    assert found["fidelity"]["divergence"] == pytest.approx(divergence)
+    assert set(compare_with_reference(labels, X)["fidelity"]) == set(found["fidelity"])
+
+
+def test_a_label_never_seen_costs_much_but_not_everything(labels, rows):
+    X, _ = new(rows, "labels")
+    found = compare_with_reference(labels, X[:2], ["never", "never"])
+    assert found["proxy"]["error"] == 1
+    assert 30 < found["proxy"]["log_loss"] < 40
+
+
+def test_who_knows_no_noise_has_no_interval(rows):
+    X, y = rows[0], rows[1]
+    ref = GivenDraws(np.stack([y, y + 1]), X)
+    tree = cw.ProjectedTreeRegressor(ref, max_leaf_nodes=2).fit(X)
+    found = compare_with_reference(tree, X, y)
+    assert set(found["reference"]) == {"rmse"}
+    assert "coverage" in found["proxy"]
+
+
+def test_leaves_count_the_rows_handed_in(values, rows):
+    X, y = new(rows)
+    lines = section(values, X, y)["leaves"]["lines"]
+    leaf = values.rules_.apply(X)
+    for i, line in enumerate(lines):
+        here = leaf == i
+        assert line["rows"].split()[0] == str(here.sum())
+        if here.any():
+            assert float(line["observed"]) == pytest.approx(y[here].mean(), rel=0.01)
+        low, high = line["says"][0]["observation"].split(" to ")
+        ends = values.predict_interval(X[here].iloc[:1])[0]
+        assert (float(low), float(high)) == pytest.approx(tuple(ends), rel=0.01)
+        not_known = float(line["says"][0]["not_known"])
+        assert not_known == pytest.approx(values.leaves_.epistemic[i], rel=0.06)
+        chance = float(line["says"][0]["chance"])
+        assert chance == pytest.approx(values.leaves_.aleatoric[i], rel=0.06)
+
+
+def test_without_rows_numbers_are_said_to_be_of_training_rows(values):
+    found = section(values)
+    assert found["scores"] is None
+    assert found["leaves"]["counted"] == "Training rows"
+    shares = [float(line["rows"].rstrip("%")) for line in found["leaves"]["lines"]]
+    assert sum(shares) == pytest.approx(100, abs=1)
+    assert "observed" not in " ".join(words for _, words in found["leaves"]["words"])
+
+
+def test_the_size_path_is_drawn_with_the_reference(values, rows):
+    X, y = new(rows)
+    chart = section(values, X, y)["chart"]
+    assert chart["chosen"] == values.rules_.n_rules
+    held_out, on_rows = chart["panels"]
+    assert held_out["band"] and held_out["name"].startswith("Held out in the fit")
+    assert [name for _, name in on_rows["marks"]] == ["the reference"]
+    errors = [np.sqrt(((tree.predict(X) - y) ** 2).mean()) for tree in values.trees_]
+    told = [float(line["cells"][1]) for line in chart["lines"]["rows"]]
+    assert told == pytest.approx(errors, rel=0.006)
+    # Down is better: the larger tree is drawn below the constant.
+    heights = [height for _, height in on_rows["dots"]]
+    assert np.argsort(heights)[::-1].tolist() == np.argsort(errors).tolist()
+
+
+def test_the_size_is_explained(values, labels):
+    path = values.size_path_
+    at = path.size.tolist().index(values.rules_.n_rules)
+    near = path.held_out[at] - path.standard_error[at] <= path.tolerance
+    words = section(values)["judged"]
+    assert ("smallest tree that loses at most" in words) == near
+    assert "fitted anew without it" in words
+    assert "nothing was held out" in section(labels)["judged"]
+
+
+@pytest.mark.parametrize(
+    ("lost", "judged_by", "words"),
+    [
+        (0.06, "labels", "loses at most 0.05 nats per row"),
+        (0.08, "labels", "No tree came as near"),
+        (0.06, "reference", "may have seen these rows"),
+    ],
+)
+def test_a_standard_error_is_granted(values, lost, judged_by, words):
+    size = np.array([1, values.rules_.n_rules])
+    gaps, errors = np.array([0.5, lost]), np.array([0.1, 0.02])
+    other = copy.copy(values)
+    other.size_path_ = SizePath(size, -gaps, gaps, gaps, errors, judged_by, 0.05)
+    assert words in section(other)["judged"]
+
+
+def test_an_alpha_that_was_judged_is_explained(rows):
+    X, y = rows
+    ref = cw.reference(BayesianRidge(), X, y, n_draws=5, random_state=0)
+    tree = cw.ProjectedTreeRegressor(
+        ref, alpha="cv", most_leaf_nodes=3, random_state=0
+    ).fit(X, y)
+    assert f"{tree.alpha_:.3g} nats per row" in section(tree)["judged"]
+    fixed = cw.ProjectedTreeRegressor(ref, alpha=0.1, most_leaf_nodes=3).fit(X, y)
+    assert "follows from the settings" in section(fixed)["judged"]
+
+
+def test_lists_have_lines(rows):
+    X, y = rows
+    ref = cw.reference(BayesianRidge(), X, y, n_draws=5, random_state=0)
+    found = cw.ProjectedRuleListRegressor(ref, n_rules=3, random_state=0).fit(X, y)
+    page = summarize(found, X=X, y=y)["projection"]
+    assert page["words"].lines == "lines" and page["proxy"] == "List"
+    errors = [np.sqrt(((one.predict(X) - y) ** 2).mean()) for one in found.path_]
+    told = [float(line["cells"][0]) for line in page["chart"]["lines"]["rows"]]
+    assert told == pytest.approx(errors, rel=0.006)
+
+
+def test_the_page_is_about_the_reference_and_the_rows_handed_in(values, rows):
+    X, y = new(rows)
+    page = summarize(values, X=X, y=y)
+    assert dict(page["facts"])["Model"] == "BayesianRidge, 30 draws"
+    lines = {line["name"]: line for line in page["scores"]["lines"]}
+    reference = compare_with_reference(values, X, y)["reference"]["rmse"]
+    line = lines["Its square root, in units of the target"]
+    assert line["model"] == pytest.approx(reference)
+    assert sum(line["rows_caught"] for line in page["rules"]["lines"]) == len(X)
+    assert page["counted"] == "rows handed in for this report"
+    assert summarize(values)["counted"] == "training rows"
+
+
+def test_a_reference_that_cannot_be_asked_is_said_to_be_so(rows, tmp_path):
+    X, y = rows
+    ref = GivenDraws(np.stack([y, y + 1]), X)
+    tree = cw.ProjectedTreeRegressor(ref, max_leaf_nodes=2).fit(X[:110])
+    other = X[110:] + 1
+    assert teacher_of(tree, other) is None
+    found = section(tree, other, y[110:])
+    assert "none of the" in found["refused"] and found["scores"] is None
+    # Its error is known all the same.
+    assert len(found["chart"]["panels"]) == 1
+    assert found["chart"]["panels"][0]["marks"] == []
+    cw.save(tree, tmp_path / "tree.zip")
+    again = cw.load(tmp_path / "tree.zip")
+    cw.report(again, tmp_path / "page.html", X=other, y=y[110:])
+    assert "was not saved" in (tmp_path / "page.html").read_text(encoding="utf-8")
+
+
+def test_what_is_no_posterior_is_not_called_one(rows, tmp_path):
+    X, y = rows[0], np.where(rows[1] > 6, "ill", "well")
+    forest = RandomForestClassifier(10, random_state=0).fit(X, y)
+    tree = cw.ProjectedTreeClassifier(cw.reference(forest, X, y), max_leaf_nodes=2)
+    facts = dict(section(tree.fit(X, y))["facts"])
+    assert "not draws from a posterior" in facts["Its predictions"]
+    # Nor when it comes from a file.
+    cw.save(tree, tmp_path / "tree.zip")
+    assert dict(section(cw.load(tmp_path / "tree.zip"))["facts"]) == facts
+
+
+@pytest.fixture(scope="module")
+def line(rows):
+    X, y = rows[0].copy(), rows[1]
+    X["hue"] = np.where(np.arange(len(X)) % 3 == 0, "red", "blue")
+    frame = X.astype({"hue": "category"})
+    ref = cw.reference(None, frame, y > 6, n_draws=20, random_state=0)
+    return cw.ProjectedLogisticRegression(ref).fit(frame, y > 6), frame, y > 6
+
+
+def test_coefficients_are_told_per_deviation_and_per_unit(line):
+    model, _, _ = line
+    found = linear_section(model)["outputs"][0]
+    told = {line["name"]: line for line in found["lines"]}
+    t = model.terms_.names.index("dose")
+    unit = model.terms_.unit[t]
+
+    def number(text):
+        return float(text.replace("−", "-").split()[0])
+
+    assert number(told["dose"]["change"]) == pytest.approx(model.coef_[0, t], rel=0.01)
+    per_unit = model.coef_[0, t] / unit
+    assert number(told["dose"]["per_unit"]) == pytest.approx(per_unit, rel=0.01)
+    t = model.terms_.names.index("age")
+    odds = float(told["age"]["odds"].removeprefix("× ").replace(",", ""))
+    change = model.coef_[0, t] / model.terms_.unit[t]
+    assert odds == pytest.approx(np.exp(change), rel=0.01)
+    assert told["hue=red"]["unit"] == "against blue"
+    assert found["label"] == "the log odds of True"
+
+
+def test_a_linear_model_has_a_page(line, tmp_path):
+    model, X, y = line
+    cw.report(model, tmp_path / "with.html", X=X, y=y)
+    cw.report(model, tmp_path / "without.html", title="<b>mine")
+    text = (tmp_path / "with.html").read_text(encoding="utf-8")
+    assert "Same class as the reference" in text and "training rows" not in text
+    text = (tmp_path / "without.html").read_text(encoding="utf-8")
+    assert "On its training rows" in text and "&lt;b&gt;mine" in text
+    with pytest.raises(InputError, match="leave teacher out"):
+        cw.report(model, tmp_path / "other.html", teacher=[1], X=X)
+
+
+def test_hostile_names_stay_text_on_the_page(rows, tmp_path):
+    X, y = rows[0][:60], rows[1][:60]
+    kinds = {
+        "tree": cw.ProjectedTreeClassifier(None, max_leaf_nodes=3, random_state=0),
+        "line": cw.ProjectedLogisticRegression(None, draws="mean", random_state=0),
+    }
+
+    def page(kind, names, labels):
+        frame = X.set_axis(names, axis=1)
+        y_named = pd.Series(np.where(y > 6, labels[0], labels[1]), name=names[0])
+        model = kinds[kind].set_params(
+            reference=cw.reference(None, frame, y_named, n_draws=3, random_state=0)
+        )
+        model.fit(frame, y_named)
+        path = tmp_path / "page.html"
+        cw.report(model, path, X=frame, y=y_named, overwrite=True)
+        return tags_of(path.read_text(encoding="utf-8"))
+
+    hostile = sorted(HOSTILE)
+    for kind in kinds:
+        plain = page(kind, ["a", "b", "c"], ["x", "y"])
+        for i in range(0, len(hostile) - 5, 40):
+            assert page(kind, hostile[i : i + 3], hostile[i + 3 : i + 5]) == plain
+
+
+@pytest.mark.parametrize("proxy", ["tree", "linear"])
+def test_an_explanation_of_one_row_has_a_page(values, rows, tmp_path, proxy):
+    names = [*HOSTILE[:2], "bmi"]
+    frame, row = rows[0].set_axis(names, axis=1), 3
+    ref = cw.reference(BayesianRidge(), frame, rows[1], n_draws=5, random_state=0)
+    found = cw.explain_local(
+        ref, frame.iloc[row], proxy=proxy, max_size=2, n_neighbours=64
+    )
+    page = summarize(found)["around"]
+    told = {line["name"]: line for line in page["asked"]}
+    assert set(told) == set(found.selected)
+    for name, line in told.items():
+        assert float(line["value"]) == frame[name].iloc[row]
+        assert float(line["share"].rstrip("%")) == pytest.approx(
+            100 * found.selected[name], rel=0.01
+        )
+    if proxy == "tree":
+        (here,) = [line for line in page["lines"] if line["is_here"]]
+        assert float(here["says"]) == pytest.approx(found.proxy, rel=0.01)
+    else:
+        assert len(page["effects"]) == len(found.effects) == 2
+    trust = f"follows {100 * found.fidelity:.3g}% of what"
+    assert trust in dict(page["facts"])["How far to trust it"]
+    cw.report(found, tmp_path / "page.html")
+    text = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert not {"img", "script"} & {tag for tag, _ in tags_of(text)}
+    with pytest.raises(InputError, match="neighbours of its own"):
+        summarize(found, X=frame)
