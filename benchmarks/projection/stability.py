@@ -128,6 +128,14 @@ METHODS = {
 }
 
 
+def _steadier(frame, kind):
+    """In how many of the cases projected trees differ less than CART, as text."""
+    values = frame.pivot(index=["set", "leaves"], columns="method", values=kind)
+    ours = values.drop(columns="tuned CART")
+    less = ours.lt(values["tuned CART"], axis=0)
+    return f"{int(less.to_numpy().sum())} of {less.size}"
+
+
 def write_tables(study):
     frame = study.frame()
     lines = [
@@ -135,6 +143,7 @@ def write_tables(study):
         + [f"{row[kind]:.2f} ± {row[f'{kind}_sd']:.2f}" for kind in MEASURES]
         for _, row in frame.iterrows()
     ]
+    steadier = [_steadier(frame, kind) for kind in ("dissimilarity", "prediction_rms")]
     printed = [[name, *values] for name, values in PRINTED.items()]
     study.write_markdown(
         "How much trees change with the sample",
@@ -147,7 +156,9 @@ def write_tables(study):
         "number that there is.",
         "Equation 12 as printed is above 0 for equal trees (1 over their leaves); "
         "corrected it is 0. Lower is steadier for the first three measures, higher for "
-        "the last two. Predictions are in standard deviations of the target.",
+        "the last two. Predictions are in standard deviations of the target. Projected "
+        f"trees ask steadier questions than CART (corrected) in {steadier[0]} lines, "
+        f"and predict more steadily in {steadier[1]}.",
         markdown_table(
             [
                 "set",
