@@ -18,7 +18,13 @@ from clearwood.search import (
     refine,
 )
 from clearwood.search.grid import LEAST_ROWS
-from clearwood.search.trees._kernels import LOG_MEAN, LOG_VARIANCE, LeafLoss
+from clearwood.search.trees._kernels import (
+    LOG_MEAN,
+    LOG_VARIANCE,
+    LeafLoss,
+    best_splits,
+    histogram,
+)
 from clearwood.search.trees.grow import (
     expansions,
     grow_trees,
@@ -114,6 +120,22 @@ def test_the_best_split_is_the_best_of_all(seed, kind):
         unknown = mask if problem.grid.is_category[d] else mask[-1:]
         counted = rows if problem.grid.is_category[d] else rows[-1:]
         assert (unknown[counted == 0] == larger).all()
+
+
+@pytest.mark.parametrize("n_rows", [12, 60])
+def test_a_feature_at_a_time_is_as_all_at_once(n_rows):
+    rng = np.random.default_rng(0)
+    codes = rng.integers(0, 30, (n_rows, 3)).astype(np.uint8)
+    grid = numeric_grid(codes, 30)
+    scores = rng.normal(size=(n_rows, 2)) / n_rows
+    share = np.full(n_rows, 1 / n_rows)
+    problem = TreeProblem.of(grid, scores, share, np.ones(n_rows), SQUARED_ERROR)
+    root = root_of(problem)
+    rows, stats = root.rows, problem.stats
+    sums = histogram(grid.columns, grid.start, len(root.box), rows, stats)
+    losses, goes_left = best_splits(sums, *grid[1:], SQUARED_ERROR, LEAST_ROWS)
+    np.testing.assert_array_equal(root.best_splits[0], losses)
+    np.testing.assert_array_equal(root.best_splits[1], goes_left)
 
 
 def test_of_equal_cuts_the_middle_one_is_taken():

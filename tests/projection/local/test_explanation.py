@@ -157,6 +157,18 @@ def test_rows_come_in_any_form_and_with_gaps(rows):
     assert "a" not in found.selected and found.fidelity > 0.99
 
 
+def test_a_missing_category_stays_missing(rows):
+    class Unknown(Plane):
+        def draws(self, X):
+            assert X["hue"].isna().all()
+            return super().draws(X)
+
+    row = rows.iloc[3].copy()
+    row["hue"] = None
+    found = cw.explain_local(Unknown(), row, rows, max_size=2, n_neighbours=64)
+    assert np.isnan(found.neighbours[:, 2]).all()
+
+
 def test_an_explanation_does_not_count_neighbours_as_rows(rows):
     text = str(cw.explain_local(Plane(), rows.iloc[3], rows, n_neighbours=512))
     assert " rows" not in text and "1. if " in text

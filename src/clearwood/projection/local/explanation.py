@@ -370,28 +370,34 @@ def _line_around(
 ) -> _LineAround:
     terms = Terms.of(features, encoded, np.ones(len(encoded)))
     columns, values = terms.of_rows(encoded), answers.mean
-    chosen = _forward(columns, values, max_size)
-    asked = [
-        {int(terms.feature[t]) for t in _forward(columns, draw, max_size)}
-        for draw in answers.draws[_spread_numbers(answers.n_draws)]
-    ]
+    draws = answers.draws[_spread_numbers(answers.n_draws)]
+    # Lengths and products are all that counts, and stay in fewer rows.
+    turn, few_rows = np.linalg.qr(columns - columns.mean(axis=0))
+
+    def chosen_for(said: np.ndarray) -> np.ndarray:
+        apart = said - said.mean()
+        return _forward(few_rows, apart @ turn, float(apart @ apart), max_size)
+
+    chosen = chosen_for(values)
+    asked = [{int(terms.feature[t]) for t in chosen_for(draw)} for draw in draws]
     intercept, coef = _fit_terms(columns, values, chosen)
     return _LineAround(terms, columns, values, intercept, coef, asked)
 
 
-def _forward(columns: np.ndarray, values: np.ndarray, most: int) -> np.ndarray:
-    """Terms that, one after the other, explain most of what is left."""
-    left = values - values.mean()
-    basis = columns - columns.mean(axis=0)
-    scale = float(left @ left)
+def _forward(
+    columns: np.ndarray, values: np.ndarray, squares: float, most: int
+) -> np.ndarray:
+    """Terms that, one after the other, explain most of what is left of the squares."""
+    left, basis = values, columns
+    longest = np.sqrt((columns**2).sum(axis=0).max(initial=0.0))
     chosen: list[int] = []
     for _ in range(min(most, columns.shape[1])):
         size = np.sqrt((basis**2).sum(axis=0))
-        free = size > 1e-9 * np.sqrt(len(values))
+        free = size > 1e-9 * longest
         gain = np.where(free, (left @ basis / np.where(free, size, 1.0)) ** 2, 0.0)
         gain[chosen] = 0.0
         best = int(gain.argmax())
-        if gain[best] <= 1e-9 * scale:
+        if gain[best] <= 1e-9 * squares:
             break
         chosen.append(best)
         # What is left, and what the other terms say beside this one.

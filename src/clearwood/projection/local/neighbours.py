@@ -126,7 +126,7 @@ def decoded(encoded: np.ndarray, features: FeatureSpace, like: Any) -> Any:
         table = encoded.astype(object)
         for d, labels in enumerate(features.categories):
             if labels is not None:
-                table[:, d] = [_label(labels, code) for code in encoded[:, d]]
+                table[:, d] = _labels(labels, encoded[:, d])
         return table
     import narwhals as nw
 
@@ -136,7 +136,7 @@ def decoded(encoded: np.ndarray, features: FeatureSpace, like: Any) -> Any:
         series = frame.get_column(name)
         cells: Any = encoded[:, d]
         if labels is not None:
-            cells = [_label(labels, code) for code in encoded[:, d]]
+            cells = _labels(labels, encoded[:, d])
         made = nw.new_series(name, cells, backend=frame.implementation)
         whole = labels is None and series.dtype.is_integer()
         if whole and np.isfinite(encoded[:, d]).all():
@@ -147,5 +147,8 @@ def decoded(encoded: np.ndarray, features: FeatureSpace, like: Any) -> Any:
     return nw.from_dict(columns, backend=frame.implementation).to_native()
 
 
-def _label(labels: tuple[Any, ...], code: float) -> Any:
-    return None if np.isnan(code) else labels[int(code)]
+def _labels(labels: tuple[Any, ...], codes: np.ndarray) -> list[Any]:
+    # What is missing comes after the last label.
+    places = np.where(np.isnan(codes), len(labels), codes).astype(int)
+    cells = (*labels, None)
+    return [cells[place] for place in places.tolist()]

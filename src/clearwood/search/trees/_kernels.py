@@ -127,6 +127,8 @@ def prefix_split(sums, order, kept_right, leaf, least):
     loss and how many bins go left.
     """
     n_columns = sums.shape[1]
+    if leaf.kind == SQUARES and leaf.hard == 0.0:
+        return prefix_split_of_squares(sums, order, kept_right, leaf.soft, least)
     support = n_columns - 2
     left, right = np.zeros(n_columns), kept_right.copy()
     for b in order:
@@ -139,6 +141,42 @@ def prefix_split(sums, order, kept_right, leaf, least):
             right[c] -= sums[order[j], c]
         if left[support] >= least and right[support] >= least:
             loss = leaf_loss(left, leaf) + leaf_loss(right, leaf)
+            if loss < best:
+                best, n_left = loss, j + 1
+    return best, n_left
+
+
+@kernel
+def prefix_split_of_squares(sums, order, kept_right, soft, least):
+    """The same where squares are all that counts, bit for bit, in less time."""
+    n_scores = sums.shape[1] - N_EXTRA
+    left, right = np.zeros(n_scores), kept_right[:n_scores].copy()
+    weight, support = 0.0, 0.0
+    their_weight, their_support = kept_right[n_scores], kept_right[n_scores + 1]
+    for b in order:
+        for c in range(n_scores):
+            right[c] += sums[b, c]
+        their_weight += sums[b, n_scores]
+        their_support += sums[b, n_scores + 1]
+    best, n_left = np.inf, 0
+    for j in range(len(order)):
+        line = sums[order[j]]
+        weight += line[n_scores]
+        their_weight -= line[n_scores]
+        support += line[n_scores + 1]
+        their_support -= line[n_scores + 1]
+        squares, their_squares = 0.0, 0.0
+        for c in range(n_scores):
+            left[c] += line[c]
+            right[c] -= line[c]
+            squares += left[c] * left[c]
+            their_squares += right[c] * right[c]
+        if support >= least and their_support >= least:
+            loss = 0.0
+            if weight > 0.0:
+                loss -= soft * squares / weight
+            if their_weight > 0.0:
+                loss -= soft * their_squares / their_weight
             if loss < best:
                 best, n_left = loss, j + 1
     return best, n_left
@@ -214,6 +252,14 @@ def split_categories(sums, leaf, least, goes_left):
 
 
 @kernel
+def split_feature(sums, is_category, leaf, least, goes_left):
+    """The best split by one feature, of either kind."""
+    if is_category:
+        return split_categories(sums, leaf, least, goes_left)
+    return split_numeric(sums, leaf, least, goes_left)
+
+
+@kernel
 def best_splits(sums, start, n_bins, is_category, leaf, least):
     """Per feature the least loss after one split, and which bins it sends left.
 
@@ -223,10 +269,38 @@ def best_splits(sums, start, n_bins, is_category, leaf, least):
     goes_left = np.zeros(len(sums), dtype=np.bool_)
     for d in range(len(start)):
         part = slice(start[d], start[d] + n_bins[d])
-        if is_category[d]:
-            losses[d] = split_categories(sums[part], leaf, least, goes_left[part])
-        else:
-            losses[d] = split_numeric(sums[part], leaf, least, goes_left[part])
+        losses[d] = split_feature(
+            sums[part], is_category[d], leaf, least, goes_left[part]
+        )
+    return losses, goes_left
+
+
+@kernel
+def best_splits_of_rows(columns, start, n_bins, is_category, rows, stats, leaf, least):
+    """The same for some rows, a feature at a time.
+
+    With hundreds of scores the histogram of all features is larger than any cache.
+    """
+    n_columns = stats.shape[1]
+    losses = np.empty(len(start))
+    goes_left = np.zeros(n_bins.sum(), dtype=np.bool_)
+    sums = np.zeros((n_bins.max(), n_columns))
+    here = stats[rows]
+    for d in range(len(start)):
+        column, part = columns[d], sums[: n_bins[d]]
+        for j in range(len(rows)):
+            line = part[column[rows[j]]]
+            for c in range(n_columns):
+                line[c] += here[j, c]
+        mask = goes_left[start[d] : start[d] + n_bins[d]]
+        losses[d] = split_feature(part, is_category[d], leaf, least, mask)
+        if len(rows) > n_bins[d]:
+            part[:] = 0.0
+            continue
+        for i in rows:
+            line = part[column[i]]
+            for c in range(n_columns):
+                line[c] = 0.0
     return losses, goes_left
 
 

@@ -192,13 +192,9 @@ class GrownNode:
         self, stats: np.ndarray, leaf: LeafLoss
     ) -> tuple[np.ndarray, np.ndarray]:
         grid = self.problem.grid
-        sums = kernels.histogram(
-            grid.columns, grid.start, len(self.box), self.rows, stats
+        return kernels.best_splits_of_rows(
+            *grid, self.rows, stats, leaf, self.problem.min_rows
         )
-        return kernels.best_splits(
-            sums, grid.start, grid.n_bins, grid.is_category, leaf,
-            self.problem.min_rows,
-        )  # fmt: skip
 
     @cached_property
     def moved(self) -> GrownNode:
