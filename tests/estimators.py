@@ -214,6 +214,9 @@ PROJECTIONS = [
 ]
 """Those that say what a reference model says."""
 
+TRANSFORMERS = [cw.MDLPDiscretizer, cw.BinaryBinner]
+"""Those that predict nothing; scikit-learn checks them, and tests of their own."""
+
 ESTIMATORS = [*SIMPLIFIERS, *LEARNERS, *PROJECTIONS]
 
 
