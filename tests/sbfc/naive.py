@@ -1,0 +1,81 @@
+"""Slow and obviously right: scores by counting, determinants by fractions."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+
+
+def bd_score(child, parents, levels, alpha, weight):
+    """Log evidence of a column, a Dirichlet for every cell of its parents (2.3.1).
+
+    ``levels`` are the numbers of levels of the child and of its parents.
+    """
+    v, w = levels[0], math.prod(levels[1:])
+    total = 0.0
+    for cell in {tuple(row) for row in np.stack([*parents, 0 * child], 1).tolist()}:
+        here = np.ones(len(child), bool)
+        for parent, value in zip(parents, cell):
+            here &= parent == value
+        count = [weight[here & (child == k)].sum() for k in range(v)]
+        total += math.lgamma(alpha / w) - math.lgamma(alpha / w + sum(count))
+        for n in count:
+            total += math.lgamma(alpha / (w * v) + n) - math.lgamma(alpha / (w * v))
+    return total
+
+
+def score_table(table, group, alpha):
+    """Scores of features (row) given parents (column); alone on the diagonal."""
+    codes, levels, y, n_classes, weight, _ = table
+    weight = np.ones(len(y)) if weight is None else weight
+    d = len(levels)
+    found = np.empty((d, d))
+    for j in range(d):
+        for p in range(d):
+            parents, sizes = ([], []) if j == p else ([codes[:, p]], [levels[p]])
+            if group == 1:
+                parents, sizes = [*parents, y], [*sizes, n_classes]
+            sizes = [levels[j], *sizes]
+            found[j, p] = bd_score(codes[:, j], parents, sizes, alpha, weight)
+    return found
+
+
+def determinant(matrix):
+    """Exact, of whole numbers or fractions."""
+    matrix, product = [[Fraction(x) for x in row] for row in matrix], Fraction(1)
+    for k in range(len(matrix)):
+        product *= matrix[k][k]
+        for i in range(k + 1, len(matrix)):
+            share = matrix[i][k] / matrix[k][k]
+            for j in range(k, len(matrix)):
+                matrix[i][j] -= share * matrix[k][j]
+    return product
+
+
+def sum_of_forests(weight):
+    """Of all rooted forests: det(I + Laplacian) of whole weights."""
+    d = len(weight)
+    total = [sum(weight[i][j] for j in range(d) if j != i) for i in range(d)]
+    return determinant([
+        [1 + total[i] if i == j else -weight[i][j] for j in range(d)] for i in range(d)
+    ])  # fmt: skip
+
+
+def edge_probability(weight, i, j):
+    """Share of the forests that have an edge."""
+    without = [list(row) for row in weight]
+    without[i][j] = without[j][i] = 0
+    return 1 - sum_of_forests(without) / sum_of_forests(weight)
+
+
+def log_joint(scores, penalty, signal):
+    """Log posterior of a set of signal features, up to a constant; plain floats."""
+    total = 0.0
+    for group, members in enumerate((~signal, signal)):
+        log_weight = scores.gains(group)[np.ix_(members, members)] - penalty.edge[group]
+        weight = np.exp(log_weight)
+        total += (scores.alone[group] - penalty.node[group])[members].sum()
+        if members.any():
+            matrix = np.diag(1 + weight.sum(axis=1)) - weight
+            total += np.linalg.slogdet(matrix)[1]
+    return total
