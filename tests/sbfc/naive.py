@@ -1,5 +1,6 @@
 """Slow and obviously right: scores by counting, determinants by fractions."""
 
+import itertools
 import math
 from fractions import Fraction
 
@@ -79,3 +80,58 @@ def log_joint(scores, penalty, signal):
             matrix = np.diag(1 + weight.sum(axis=1)) - weight
             total += np.linalg.slogdet(matrix)[1]
     return total
+
+
+def rooted_forests(d):
+    """Parents (-1: none) of all rooted forests of d nodes, one in each row."""
+    every = np.array(list(itertools.product(range(-1, d), repeat=d)))
+    above = every.copy()
+    for _ in range(d):
+        far = np.take_along_axis(every, np.maximum(above, 0), axis=1)
+        above = np.where(above < 0, -1, far)
+    return every[(above < 0).all(axis=1)]
+
+
+def forest_log_weights(forests, log_weight):
+    """Sums of the edges' log weights, for parents as rows."""
+    child = np.arange(forests.shape[1])
+    found = log_weight[child, np.maximum(forests, 0)]
+    return np.where(forests < 0, 0.0, found).sum(axis=1)
+
+
+def tree_sizes(parent):
+    """Number of nodes in the tree of every root."""
+    roots = list(range(len(parent)))
+    for i in roots:
+        while parent[roots[i]] >= 0:
+            roots[i] = parent[roots[i]]
+    return [roots.count(r) for r in sorted(set(roots))]
+
+
+def graphs(d):
+    """Signal groups and parents of all graphs, one in each row."""
+    signals, parents = [], []
+    for parent in rooted_forests(d):
+        child = np.flatnonzero(parent >= 0)
+        for signal in itertools.product([False, True], repeat=d):
+            signal = np.array(signal)
+            if (signal[child] == signal[parent[child]]).all():
+                signals.append(signal)
+                parents.append(parent)
+    return np.array(signals), np.array(parents)
+
+
+def graph_log_posteriors(signals, parents, scores, penalty, target="rooted"):
+    """Of all graphs, one after the other, by the formulas of 2.3.1."""
+    found = []
+    for signal, parent in zip(signals.astype(int), parents):
+        total = 0.0
+        for j, p in enumerate(parent):
+            group = signal[j]
+            total += scores.alone[group, j] - penalty.node[group]
+            if p >= 0:
+                total += scores.gains(group)[j, p] - penalty.edge[group]
+        if target == "undirected":
+            total -= sum(math.log(size) for size in tree_sizes(parent))
+        found.append(total)
+    return np.array(found)
