@@ -8,10 +8,13 @@ from clearwood.discretize.cuts import (
     halving_cut,
     mdlp_decisions,
 )
+from clearwood.discretize.levels import UNSEEN_LEVEL, LevelCoder
 
 __all__ = [
+    "UNSEEN_LEVEL",
     "BinaryBinner",
     "Decision",
+    "LevelCoder",
     "MDLPDiscretizer",
     "bin_positions",
     "bin_texts",

@@ -15,6 +15,7 @@ from clearwood._features import is_frame
 from clearwood._validation import check_table, check_target, check_weight
 from clearwood.discretize.cuts import (
     Decision,
+    accepted,
     bin_positions,
     bin_texts,
     halving_cut,
@@ -167,15 +168,11 @@ class MDLPDiscretizer(_Binner):
             None if x is None else mdlp_decisions(x, label, weight, len(classes))
             for _, x in columns
         ]
-        self._keep([name for name, _ in columns], list(map(accepted, self.decisions_)))
+        self._keep(
+            [name for name, _ in columns],
+            [None if one is None else accepted(one) for one in self.decisions_],
+        )
         return self
-
-
-def accepted(decisions: list[Decision] | None) -> np.ndarray | None:
-    """The cuts that were worth it, rising."""
-    if decisions is None:
-        return None
-    return np.sort([one.cut for one in decisions if one.accepted])
 
 
 class BinaryBinner(_Binner):

@@ -91,6 +91,11 @@ def mdlp_decisions(
     return decisions
 
 
+def accepted(decisions: list[Decision]) -> np.ndarray:
+    """The cuts that were worth it, rising."""
+    return np.sort(np.array([one.cut for one in decisions if one.accepted]))
+
+
 def _gain_and_threshold(counts: np.ndarray) -> tuple[float, float]:
     """Gain of a cut, and the least one that pays (their criterion MDLPC)."""
     part, whole = counts.sum(axis=1), counts.sum(axis=0)
