@@ -68,9 +68,9 @@ class SignalSampler:
     Attributes
     ----------
     dropped : float
-        Largest total weight of the edges that a feature has lost, all others in its
-        group. The log odds of a feature are right to within twice this, and mostly to
-        far less.
+        Largest total weight of the edges of one feature that are left out, in either
+        group. They could add at most twice this to its log odds, were all the others in
+        that group; most are not, so what they do is far less.
 
     Examples
     --------
