@@ -1,0 +1,277 @@
+"""Draws of the set of signal features, with all forests summed out.
+
+Given the set, the sum over forests is a determinant; edges too weak to matter are left
+out, and it falls into factors, one for each component of features that the others tie
+together. A move changes few of them. They are summed anew, in logs and without a
+subtraction, so that no rounding piles up and weights of any size will do.
+
+A step is a sweep: Gibbs moves of every feature, and then of every cluster of features
+whose edges are strong, from one group to the other. So a cluster of correlated noise,
+which no single feature can leave, moves at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from clearwood.sampling import fingerprint_of
+from clearwood.sbfc._sweep_kernels import add_edge_probabilities, sweep
+from clearwood.sbfc.scores import NOISE, SIGNAL, Edges, Penalty, Scores, strong_edges
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+BOUNDS = (1e-6, 1e-5, 1e-4, 1e-3)
+"""Weights below which edges may be left out. The first is taken that leaves components
+of the size below; beyond ``MANY`` features only the last one."""
+
+MOST_TIED = 64
+"""Features that a component should have at most, and a cluster has."""
+
+MANY = 2000
+
+
+class State(NamedTuple):
+    """A set of signal features.
+
+    Attributes
+    ----------
+    signal : ndarray of bool of shape (d,)
+    log_joint : float
+        Log posterior of the set, up to a constant: that of ``ExactPosterior``.
+    """
+
+    signal: np.ndarray
+    log_joint: float
+
+
+class Info(NamedTuple):
+    """What a sweep did: features that changed sides."""
+
+    changed: int
+
+
+class SignalSampler:
+    """A Markov chain on sets of signal features, for ``sampling.run_chains``.
+
+    Parameters
+    ----------
+    scores : Scores
+    penalty : Penalty
+    forest_starts : bool, default=True
+        Whether half of the chains start from the groups that suit the trees of the
+        maximum spanning forest. All others start from a random share of the features.
+
+    Attributes
+    ----------
+    dropped : float
+        Largest total weight of the edges of one feature that are left out, in either
+        group. They could add at most twice this to its log odds, were all the others in
+        that group; most are not, so what they do is far less.
+
+    Examples
+    --------
+    >>> from clearwood.sampling import run_chains
+    >>> from clearwood.sbfc.scores import CodedTable, score
+    >>> rng = np.random.default_rng(0)
+    >>> codes = rng.integers(2, size=(100, 30), dtype=np.uint8)
+    >>> y = (codes[:, 3] ^ (rng.random(100) < 0.2)).astype(int)
+    >>> table = CodedTable(codes, np.full(30, 2), y, 2, None, n_columns=30)
+    >>> penalty = Penalty.of("thesis", 4.0, 1.0, n_columns=30, n_classes=2)
+    >>> sampler = SignalSampler(score(table), penalty)
+    >>> chains = run_chains(sampler, n_draws=400, n_warmup=50, random_state=0)
+    >>> found = sampler.average(chains.draws["signal"])
+    >>> int(found.signal_probability.argmax())
+    3
+    """
+
+    def __init__(
+        self, scores: Scores, penalty: Penalty, *, forest_starts: bool = True
+    ) -> None:
+        bounds = BOUNDS if scores.table.n_features <= MANY else BOUNDS[-1:]
+        edges = strong_edges(scores, penalty, float(np.log(bounds[0])))
+        layers = [_thinned(part, bounds) for part in edges]
+        self.dropped = max(float(part.dropped.max(initial=0.0)) for part in layers)
+        self.forest_starts = forest_starts
+        self._own = (scores.alone - np.array(penalty.node)[:, None]).ravel()
+        noise, signal = (part.log_weight for part in layers)
+        self._graph = (
+            np.concatenate([noise.indptr[:-1], noise.nnz + signal.indptr]),
+            np.concatenate([noise.indices, noise.shape[0] + signal.indices]),
+            np.concatenate([noise.data, signal.data]),
+        )
+        clusters = _clusters(noise, signal)
+        self._blocks = _concatenated([[j] for j in range(noise.shape[0])] + clusters)
+        self._forest = self._forest_start(noise, signal, clusters)
+        self.fingerprint = fingerprint_of(
+            self._own, *self._graph, *self._blocks, forest_starts
+        )
+
+    # The contract
+
+    def init(self, rng: np.random.Generator) -> State:
+        """Groups of the spanning forest, or at random; see ``forest_starts``."""
+        share = rng.random()
+        if self.forest_starts and rng.random() < 0.5:
+            return self.state_of(self._forest)
+        return self.state_of(rng.random(len(self._forest)) < share)
+
+    def state_of(self, signal: np.ndarray) -> State:
+        """The state that a set is."""
+        never = np.empty(0)
+        log_joint, _ = sweep(
+            _active(signal), self._own, self._graph, self._blocks, never
+        )
+        return State(signal, log_joint)
+
+    def step(self, rng: np.random.Generator, state: State) -> tuple[State, Info]:
+        """One sweep over all features and all clusters."""
+        active, d = _active(state.signal), len(state.signal)
+        draws = rng.random(len(self._blocks[0]) - 1)
+        log_joint, _ = sweep(active, self._own, self._graph, self._blocks, draws)
+        signal = active[d:].copy()
+        return State(signal, log_joint), Info(int((signal != state.signal).sum()))
+
+    def record(self, state: State) -> dict[str, Any]:
+        """Log posterior, number of signal features, and the features."""
+        return {
+            "log_joint": state.log_joint,
+            "n_signal": float(state.signal.sum()),
+            "signal": state.signal,
+        }
+
+    # Reading draws
+
+    def average(self, sets: np.ndarray) -> Averages:
+        """Probabilities of features and edges, better than their shares in the draws.
+
+        Every set gives the probability of each feature given all others, and of each
+        edge given the groups (Rao-Blackwell).
+
+        Parameters
+        ----------
+        sets : ndarray of bool of shape (..., d)
+            ``draws["signal"]`` of some chains.
+        """
+        from scipy.sparse import csr_array
+
+        d = sets.shape[-1]
+        distinct, count = np.unique(sets.reshape(-1, d), axis=0, return_counts=True)
+        signal_probability = np.zeros(d)
+        edges = np.zeros(len(self._graph[1]))
+        never = np.full(d, np.nan)
+        for signal, share in zip(distinct, count / count.sum()):
+            active = _active(signal)
+            _, p = sweep(active, self._own, self._graph, self._blocks, never)
+            signal_probability += share * np.where(signal, 1.0 - p, p)
+            add_edge_probabilities(active, self._graph, share, edges)
+        first, neighbour, _ = self._graph
+        n_noise = first[d]
+        in_noise, in_signal = (
+            csr_array((edges[part], neighbour[part] - start, row), shape=(d, d))
+            for part, start, row in (
+                (slice(n_noise), 0, first[: d + 1]),
+                (slice(n_noise, None), d, first[d:] - n_noise),
+            )
+        )
+        in_signal.eliminate_zeros()
+        both = in_noise + in_signal
+        both.eliminate_zeros()
+        return Averages(signal_probability, both, in_signal)
+
+    def _forest_start(
+        self, noise: csr_array, signal: csr_array, clusters: list[list[int]]
+    ) -> np.ndarray:
+        """Every cluster in the group where its best forest has the larger weight."""
+        own = self._own.reshape(2, -1)
+        start = own[SIGNAL] > own[NOISE]
+        trees = [_spanning_forest(layer) for layer in (noise, signal)]
+        inside = np.zeros(len(start), dtype=bool)
+        for cluster in clusters:  # those within others come before them
+            inside[cluster] = True
+            gain = [
+                own[group, cluster].sum()
+                + tree.data[inside[tree.row] & inside[tree.col]].sum()
+                for group, tree in enumerate(trees)
+            ]
+            inside[cluster] = False
+            start[cluster] = gain[SIGNAL] > gain[NOISE]
+        return start
+
+
+class Averages(NamedTuple):
+    """What draws of sets say; as in ``ExactPosterior``."""
+
+    signal_probability: np.ndarray
+    edge_probability: csr_array
+    edge_in_signal: csr_array
+
+
+def _active(signal: np.ndarray) -> np.ndarray:
+    """The nodes of both layers that are there."""
+    return np.concatenate([~signal, signal])
+
+
+def _thinned(edges: Edges, bounds: tuple[float, ...]) -> Edges:
+    """Without the weakest edges: so many that components are small."""
+    from scipy.sparse.csgraph import connected_components
+
+    for bound in bounds:
+        weak = edges.log_weight.data <= np.log(bound)
+        kept = edges.log_weight.tocoo()
+        lost = np.bincount(
+            kept.row[weak], np.exp(kept.data[weak]), minlength=kept.shape[0]
+        )
+        ends = (kept.row[~weak], kept.col[~weak])
+        thinned = _csr(kept.data[~weak], ends, kept.shape[0])
+        found = Edges(thinned, edges.dropped + lost)
+        there = _csr(np.ones(len(ends[0])), ends, kept.shape[0])
+        _, component = connected_components(there, directed=False)
+        if np.bincount(component).max(initial=0) <= MOST_TIED:
+            break
+    return found
+
+
+def _csr(values: np.ndarray, ends: Iterable[np.ndarray], d: int) -> csr_array:
+    from scipy.sparse import coo_array
+
+    return coo_array((values, tuple(ends)), shape=(d, d)).tocsr()
+
+
+def _spanning_forest(layer: csr_array) -> Any:
+    """Edges of the maximum spanning forest of those that are worth having."""
+    from scipy.sparse.csgraph import minimum_spanning_tree
+
+    edges = layer.tocoo()
+    good = edges.data > 0.0
+    ends = edges.row[good], edges.col[good]
+    return -minimum_spanning_tree(_csr(-edges.data[good], ends, edges.shape[0])).tocoo()
+
+
+def _clusters(noise: csr_array, signal: csr_array) -> list[list[int]]:
+    """Features that edges of falling weight, in either group, tie together."""
+    trees = [_spanning_forest(layer) for layer in (noise, signal)]
+    row, column, weight = (
+        np.concatenate([getattr(tree, name) for tree in trees])
+        for name in ("row", "col", "data")
+    )
+    member = [[j] for j in range(noise.shape[0])]
+    found = []
+    for e in np.argsort(-weight, kind="stable"):
+        one, other = member[row[e]], member[column[e]]
+        if one is other or len(one) + len(other) > MOST_TIED:
+            continue
+        both = one + other
+        found.append(both)
+        for j in both:
+            member[j] = both
+    return found
+
+
+def _concatenated(blocks: list[list[int]]) -> tuple[np.ndarray, np.ndarray]:
+    """Where each block begins, and all blocks."""
+    first = np.cumsum([0] + [len(block) for block in blocks])
+    return first, np.array([j for block in blocks for j in block], dtype=np.int64)
