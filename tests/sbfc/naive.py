@@ -1,7 +1,8 @@
-"""Slow and obviously right: scores by counting."""
+"""Slow and obviously right: scores by counting, graphs listed, determinants."""
 
 import itertools
 import math
+from fractions import Fraction
 
 import numpy as np
 
@@ -93,3 +94,49 @@ def graph_log_posteriors(signals, parents, scores, penalty, target="rooted"):
             total -= sum(math.log(size) for size in tree_sizes(parent))
         found.append(total)
     return np.array(found)
+
+
+def depth(parent, j):
+    """Number of edges between a node and its root."""
+    return 0 if parent[j] < 0 else 1 + depth(parent, parent[j])
+
+
+def determinant(matrix):
+    """Exact, of whole numbers or fractions."""
+    matrix, product = [[Fraction(x) for x in row] for row in matrix], Fraction(1)
+    for k in range(len(matrix)):
+        product *= matrix[k][k]
+        for i in range(k + 1, len(matrix)):
+            share = matrix[i][k] / matrix[k][k]
+            for j in range(k, len(matrix)):
+                matrix[i][j] -= share * matrix[k][j]
+    return product
+
+
+def sum_of_forests(weight):
+    """Of all rooted forests: det(I + Laplacian) of whole weights."""
+    d = len(weight)
+    total = [sum(weight[i][j] for j in range(d) if j != i) for i in range(d)]
+    return determinant([
+        [1 + total[i] if i == j else -weight[i][j] for j in range(d)] for i in range(d)
+    ])  # fmt: skip
+
+
+def edge_probability(weight, i, j):
+    """Share of the forests that have an edge."""
+    without = [list(row) for row in weight]
+    without[i][j] = without[j][i] = 0
+    return 1 - sum_of_forests(without) / sum_of_forests(weight)
+
+
+def log_joint(scores, penalty, signal):
+    """Log posterior of a set of signal features, up to a constant; plain floats."""
+    total = 0.0
+    for group, members in enumerate((~signal, signal)):
+        log_weight = scores.gains(group)[np.ix_(members, members)] - penalty.edge[group]
+        weight = np.exp(log_weight)
+        total += (scores.alone[group] - penalty.node[group])[members].sum()
+        if members.any():
+            matrix = np.diag(1 + weight.sum(axis=1)) - weight
+            total += np.linalg.slogdet(matrix)[1]
+    return total

@@ -31,3 +31,9 @@ def random_table(levels, n, n_classes=2, seed=0, weight=None):
         other = y if j % 3 == 0 or j == 0 else codes[:, j - 1]
         codes[:, j] = np.where(rng.random(n) < 0.5, other, rng.integers(v, size=n)) % v
     return CodedTable(codes, np.array(levels), y, n_classes, weight, len(levels))
+
+
+def corral(shared_data):
+    """The six features of corral, with all their graphs."""
+    path = shared_data("golden/sbfc_corral.json")
+    return json.loads(path.read_text(encoding="utf-8"))["corral6"]

@@ -49,7 +49,9 @@ def drawn_parents(log_weight, n, seed=0):
 
 def test_sizes_of_trees_and_edges():
     graph = FeatureForest([0, 1, 0, 1, 0], [2, -1, 4, -1, -1])
-    assert graph.tree_sizes.tolist() == [1, 1, 3] == sorted(naive.tree_sizes(graph.parent))
+    assert (
+        graph.tree_sizes.tolist() == [1, 1, 3] == sorted(naive.tree_sizes(graph.parent))
+    )
     assert graph.edges.tolist() == [[0, 2], [2, 4]]
     assert json.loads(json.dumps(graph.to_dict()))["signal"] == [1, 3]
     assert str(graph).splitlines() == [
@@ -234,9 +236,7 @@ def test_graphs_keep_their_groups_and_repeat_with_their_seed():
     graphs = draw_graphs(signals, edges, 3)
     again = draw_graphs(signals, edges, np.random.default_rng(3))
     np.testing.assert_array_equal([g.signal for g in graphs], signals)
-    np.testing.assert_array_equal(
-        [g.parent for g in graphs], [g.parent for g in again]
-    )
+    np.testing.assert_array_equal([g.parent for g in graphs], [g.parent for g in again])
     assert sum(len(g.edges) for g in graphs) > 50
 
 
