@@ -101,6 +101,32 @@ def depth(parent, j):
     return 0 if parent[j] < 0 else 1 + depth(parent, parent[j])
 
 
+def log_joint_of_rows(graph, table, rows, smoothing, alpha):
+    """Log P(class, row) of rows in a graph, by the counts of 2.3.4."""
+    codes, levels, y, n_classes, weight, _ = table
+    weight = np.ones(len(y)) if weight is None else weight
+    n_all, found = weight.sum(), np.empty((len(rows), n_classes))
+    for i, row in enumerate(rows):
+        for c in range(n_classes):
+            of_class = y == c
+            n_class = weight[of_class].sum()
+            share = n_class / n_all
+            if smoothing == "dirichlet":
+                share = (n_class + alpha / n_classes) / (n_all + alpha)
+            found[i, c] = math.log(share)
+            for j in np.flatnonzero(graph.signal):
+                here, cells, p = of_class, n_classes, graph.parent[j]
+                if p >= 0:
+                    here, cells = here & (codes[:, p] == row[p]), cells * levels[p]
+                level = codes[:, j] == row[j]
+                more, all_more = weight[level].sum() / n_all, 1.0
+                if smoothing == "dirichlet":
+                    more, all_more = alpha / (cells * levels[j]), alpha / cells
+                both = weight[here & level].sum() + more
+                found[i, c] += math.log(both / (weight[here].sum() + all_more))
+    return found
+
+
 def determinant(matrix):
     """Exact, of whole numbers or fractions."""
     matrix, product = [[Fraction(x) for x in row] for row in matrix], Fraction(1)
