@@ -56,8 +56,8 @@ def same(draws, exact, smallest=1e-3):
 @pytest.mark.parametrize("place", range(3))
 def test_golden_posteriors(place, target):
     case, scores, cost = golden_problem(place)
-    sampler = OriginalSampler(scores, cost, target=target, thin=3)
-    chains = run_chains(sampler, n_draws=4000, n_warmup=50, random_state=place)
+    sampler = OriginalSampler(scores, cost, target=target, thin=8)
+    chains = run_chains(sampler, n_draws=1200, n_warmup=50, random_state=place)
     same(chains.draws["signal"], np.array(case[target]["signal_probability"]))
     edge = np.array(case[target]["edge_probability"])
     same(joined(chains.draws["parent"]), edge + edge.T)
@@ -70,7 +70,7 @@ def test_every_graph_comes_as_often_as_it_should(target):
     log_each = naive.graph_log_posteriors(signals, parents, scores, LIVELY, target)
     each = np.exp(log_each - logsumexp(log_each))
     sampler = OriginalSampler(scores, LIVELY, target=target, thin=2)
-    draws = run_chains(sampler, n_draws=4000, n_warmup=20, random_state=1).draws
+    draws = run_chains(sampler, n_draws=2500, n_warmup=20, random_state=1).draws
     drawn = np.concatenate([draws["signal"], draws["parent"]], axis=2)
     listed = np.hstack([signals, parents])
     same((drawn[:, :, None] == listed).all(axis=3), each, smallest=0)
@@ -81,8 +81,8 @@ def test_more_trees_than_are_switched_at_once(monkeypatch):
     table = random_table((2, 3, 2, 2, 3, 2, 2), 40, n_classes=3)
     scores, cost = score(table), Penalty((1.5, 1.0), (0.0, 0.5))
     exact = exact_posterior(scores, cost)
-    sampler = OriginalSampler(scores, cost, thin=6)
-    chains = run_chains(sampler, n_draws=2000, n_warmup=50, random_state=0)
+    sampler = OriginalSampler(scores, cost, thin=10)
+    chains = run_chains(sampler, n_draws=1000, n_warmup=50, random_state=0)
     same(chains.draws["signal"], exact.signal_probability)
     edge = exact.edge_probability.toarray()
     same(joined(chains.draws["parent"]), np.maximum(edge, edge.T))
@@ -219,6 +219,6 @@ def test_one_feature():
                        None, 1)  # fmt: skip
     chains = run_chains(
         OriginalSampler(score(table), Penalty((0.0, 0.0), (0.0, 0.0)), thin=1),
-        n_draws=2000, n_warmup=0, random_state=0,
+        n_draws=500, n_warmup=0, random_state=0,
     )  # fmt: skip
     same(chains.draws["signal"], np.array([0.5]))

@@ -270,27 +270,35 @@ def draw_forest(inside, first, second, log_weight, log_bound, rng):
         kept[n_kept], n_kept = e, n_kept + 1
     parent = np.full(inside.size, -1, np.int32)
     tree, kept = tree[:n_tree], kept[:n_kept]
-    # Leaves of the heaviest forest first: that adds few edges.
-    _, order = breadth_first(inside.size, first[tree], second[tree])
-    joined = np.zeros(inside.size, np.bool_)
-    joined[first[tree]] = True
-    joined[second[tree]] = True
-    nodes = order[::-1][joined[order[::-1]]]
-    place = np.full(inside.size, -1)
-    place[nodes] = np.arange(nodes.size)
-    start = np.zeros(nodes.size + 1, np.int64)
-    low, high = place[first[kept]], place[second[kept]]
-    for e in range(kept.size):
-        if low[e] > high[e]:
-            low[e], high[e] = high[e], low[e]
-        start[low[e] + 1] += 1
-    by_low = np.argsort(low, kind="mergesort")
+    # Leaves of the heaviest forest first: that adds few edges. Its roots come last, and
+    # nodes without an edge do not come at all.
+    above, order = breadth_first(inside.size, first[tree], second[tree])
+    below = np.zeros(inside.size, np.bool_)
+    for v in range(inside.size):
+        if above[v] >= 0:
+            below[above[v]] = True
+    nodes, place = np.empty(inside.size, np.int64), np.empty(inside.size, np.int64)
+    n = 0
+    for v in order[::-1]:
+        if above[v] >= 0 or below[v]:
+            nodes[n], place[v], n = v, n, n + 1
+    start = np.zeros(n + 2, np.int64)
+    for e in kept:
+        start[min(place[first[e]], place[second[e]]) + 2] += 1
+    start = np.cumsum(start)
+    ends, weight = np.empty(n_kept, np.int64), np.empty(n_kept)
+    for e in kept:
+        low, high = place[first[e]], place[second[e]]
+        if low > high:
+            low, high = high, low
+        ends[start[low + 1]], weight[start[low + 1]] = high, log_weight[e]
+        start[low + 1] += 1
     column, end, now, given, total, owner, head, following = eliminate(
-        np.cumsum(start), high[by_low], log_weight[kept][by_low]
+        start[: n + 1], ends, weight
     )
     drawn = put_back(column, end, now, given, total, owner, head, following, rng)
-    for v in range(nodes.size):
-        if drawn[v] < nodes.size:
+    for v in range(n):
+        if drawn[v] < n:
             parent[nodes[v]] = nodes[drawn[v]]
     return parent
 

@@ -18,8 +18,9 @@ from clearwood._numeric import kernel
 
 
 @kernel
-def weight_of(start, end, log_weight, j, u):
+def weight_of(edges, j, u):
     """Log weight of an edge; minus infinity for one that was left out."""
+    start, end, log_weight = edges
     place = start[j] + np.searchsorted(end[start[j] : start[j + 1]], u)
     if place < start[j + 1] and end[place] == u:
         return log_weight[place]
@@ -128,8 +129,56 @@ def choose(log_share, n, rng):
 
 
 @kernel
+def parents_for(
+    j, nodes, up, size, signal, alone, edge, edges, undirected, log_share, target
+):  # fmt: skip
+    """All places for a subtree that was taken off; return their number.
+
+    ``nodes`` are those of the subtree, j first. Targets are parents, or -1 and -2 for
+    none in the noise and in the signal; shares are log weights of the whole graph.
+    """
+    below = np.zeros(signal.size, np.bool_)
+    below[nodes] = True
+    n, n_options = nodes.size, 0
+    for group in range(2):
+        own = 0.0
+        for u in nodes:
+            own += alone[group, u] + edge[group, u]
+        log_share[n_options], target[n_options] = own, -1 - group
+        n_options += 1
+        start, end, weight = edges[group]
+        for e in range(start[j], start[j + 1]):
+            u = end[e]
+            if signal[u] != group or below[u]:
+                continue
+            log_share[n_options], target[n_options] = own + weight[e], u
+            if undirected:  # 1 / (n + other), where two trees had 1 / n and 1 / other
+                other = size[root_of(up, u)]
+                log_share[n_options] += math.log(n * other / (n + other))
+            n_options += 1
+    return n_options
+
+
+@kernel
+def read_forest(parent, edges, up, down, before, after, roots, place, size, edge):
+    """Fill the arrays of a forest from its parents; return the number of roots."""
+    n_roots = 0
+    for j in range(parent.size):
+        if parent[j] < 0:
+            roots[n_roots], place[j], n_roots = j, n_roots, n_roots + 1
+            continue
+        hang(up, down, before, after, j, parent[j])
+        for group in range(2):
+            edge[group, j] = weight_of(edges[group], j, parent[j])
+    nodes = np.empty(parent.size, np.int64)
+    for i in range(n_roots):
+        size[roots[i]] = subtree(down, after, roots[i], nodes)
+    return n_roots
+
+
+@kernel
 def make_moves(
-    signal, parent, alone, noise_edges, signal_edges, n_moves, most, undirected, rng
+    signal, parent, alone, edges, n_moves, most, undirected, rng
 ):  # fmt: skip
     """Switch some trees, then reassign a subtree of a tree that was pivoted; repeat.
 
@@ -139,8 +188,9 @@ def make_moves(
         The graph; both are overwritten.
     alone : ndarray of shape (2, d)
         Log weight of each node in the noise and in the signal.
-    noise_edges, signal_edges : tuple of ndarray
-        Starts of the rows, columns and log weights of a sparse table, rows sorted.
+    edges : tuple of two tuples
+        Of noise and signal: starts of the rows, columns and log weights of a sparse
+        table, rows sorted.
     n_moves, most : int
         Repetitions, and trees that each of them tries to switch.
     undirected : bool
@@ -150,81 +200,54 @@ def make_moves(
     Returns
     -------
     switched, reassigned : float
-        Shares of the trees proposed that have switched, and of moves that have changed
-        the graph.
+        Shares of the trees proposed that have switched, and of moves that have given a
+        subtree another parent or group.
     log_weight : float
         Of the graph.
     """
     d = signal.size
-    edges = (noise_edges, signal_edges)
-    up = np.full(d, -1)
-    down, before, after = up.copy(), up.copy(), up.copy()
+    up, down = np.full(d, -1), np.full(d, -1)
+    before, after = np.full(d, -1), np.full(d, -1)
     roots, place, size = np.empty(d, np.int64), np.empty(d, np.int64), np.ones(d)
     edge = np.zeros((2, d))
-    nodes, below = np.empty(d, np.int64), np.zeros(d, np.bool_)
+    n_roots = read_forest(
+        parent, edges, up, down, before, after, roots, place, size, edge
+    )
+    found = np.empty(d, np.int64)
     log_share, target = np.empty(d + 2), np.empty(d + 2, np.int64)
-    n_roots = 0
-    for j in range(d):
-        if parent[j] < 0:
-            roots[n_roots], place[j], n_roots = j, n_roots, n_roots + 1
-            continue
-        hang(up, down, before, after, j, parent[j])
-        for group in range(2):
-            start, end, weight = edges[group]
-            edge[group, j] = weight_of(start, end, weight, j, parent[j])
-    for root in roots[:n_roots]:
-        size[root] = subtree(down, after, root, nodes)
-
     switched = reassigned = 0.0
     for _ in range(n_moves):
         switched += switch_trees(
             signal, down, after, roots, n_roots, place, alone, edge, most, rng
         )
         j = int(rng.random() * d)
-        n = subtree(down, after, root_of(up, j), nodes)
-        new_root = nodes[int(rng.random() * n)]
+        n = subtree(down, after, root_of(up, j), found)
+        new_root = found[int(rng.random() * n)]
         pivot(up, down, before, after, roots, place, size, edge, new_root)
 
-        # Detach: from here on j is a root, and its old parent a candidate as others.
+        nodes = found[: subtree(down, after, j, found)]
         old, old_group = up[j], signal[j]
-        n = subtree(down, after, j, nodes)
         if old >= 0:
-            size[root_of(up, j)] -= n
+            size[root_of(up, j)] -= nodes.size
             take_off(up, down, before, after, j)
-            roots[n_roots], place[j], n_roots = j, n_roots, n_roots + 1
             edge[0, j] = edge[1, j] = 0.0
-        size[j] = n
-        below[nodes[:n]] = True
-        n_options = 0
-        for group in range(2):
-            own = 0.0
-            for u in nodes[:n]:
-                own += alone[group, u] + edge[group, u]
-            log_share[n_options], target[n_options] = own, -1 - group
-            n_options += 1
-            start, end, weight = edges[group]
-            for e in range(start[j], start[j + 1]):
-                u = end[e]
-                if signal[u] != group or below[u]:
-                    continue
-                log_share[n_options], target[n_options] = own + weight[e], u
-                if undirected:
-                    other = size[root_of(up, u)]
-                    log_share[n_options] += math.log(n * other / (n + other))
-                n_options += 1
-        below[nodes[:n]] = False
+            roots[n_roots], place[j], n_roots = j, n_roots, n_roots + 1
+        size[j] = nodes.size
+        n_options = parents_for(
+            j, nodes, up, size, signal, alone, edge, edges, undirected, log_share,
+            target,
+        )  # fmt: skip
         new = target[choose(log_share, n_options, rng)]
-        signal[nodes[:n]] = -1 - new if new < 0 else signal[new]
+        signal[nodes] = new == -2 if new < 0 else signal[new]
         if new >= 0:
-            size[root_of(up, new)] += n
+            size[root_of(up, new)] += nodes.size
             hang(up, down, before, after, j, new)
             for group in range(2):
-                start, end, weight = edges[group]
-                edge[group, j] = weight_of(start, end, weight, j, new)
+                edge[group, j] = weight_of(edges[group], j, new)
             n_roots -= 1
             last = roots[n_roots]
             roots[place[j]], place[last] = last, place[j]
-        reassigned += new != old if new >= 0 or old >= 0 else signal[j] != old_group
+        reassigned += max(new, -1) != old or signal[j] != old_group
 
     log_weight = 0.0
     for j in range(d):

@@ -13,7 +13,7 @@ import numpy as np
 from clearwood.sampling import fingerprint_of
 from clearwood.sbfc._move_kernels import make_moves
 from clearwood.sbfc.graphs import FeatureForest, check_target, weakest_edge
-from clearwood.sbfc.scores import NOISE, SIGNAL, Penalty, Scores, strong_edges
+from clearwood.sbfc.scores import Penalty, Scores, strong_edges
 
 TREES_SWITCHED = 10
 """Trees that each iteration proposes to switch: the thesis' k."""
@@ -92,10 +92,10 @@ class OriginalSampler:
         self.thin = thin
         self.alone = scores.alone - np.array(penalty.node)[:, None]
         bound = weakest_edge(scores.alone.shape[1])
-        self.edges = [
+        self.edges = tuple(
             sorted_rows(part.log_weight)
             for part in strong_edges(scores, penalty, bound)
-        ]
+        )
         flat = [values for part in self.edges for values in part]
         self.fingerprint = fingerprint_of(self.alone, *flat, target, thin)
 
@@ -134,7 +134,7 @@ class OriginalSampler:
     ) -> tuple[GraphState, MovesInfo]:
         signal, parent = signal.astype(np.bool_), parent.astype(np.int32)
         switched, reassigned, log_weight = make_moves(
-            signal, parent, self.alone, self.edges[NOISE], self.edges[SIGNAL],
+            signal, parent, self.alone, self.edges,
             n_moves, TREES_SWITCHED, self.undirected, rng,
         )  # fmt: skip
         return GraphState(signal, parent, log_weight), MovesInfo(switched, reassigned)
