@@ -21,7 +21,7 @@ from clearwood.sbfc._forest_kernels import (
     draw_forest,
     other_ways,
 )
-from clearwood.sbfc.scores import NOISE, SIGNAL
+from clearwood.sbfc.scores import MOST_KEPT, NOISE, SIGNAL
 
 if TYPE_CHECKING:
     from clearwood.sbfc.scores import Edges, Penalty, Scores
@@ -31,6 +31,9 @@ TARGETS = ("rooted", "undirected")
 
 NEGLIGIBLE = 1e-4
 """Edges that so small a part of the random forests have are left out."""
+
+WEAKEST_OF_MANY = -16.0
+"""Where the bound would keep edges by the hundred million."""
 
 ROWS_AT_A_TIME = 256
 """Rows of the table of gains that are looked at together."""
@@ -186,17 +189,19 @@ def log_posterior(
 
 
 def weakest_edge(n_features: int) -> float:
-    """A log weight below which edges may be left out, all of them at once.
+    """A log weight below which edges may be left out.
 
     An edge is in a random forest at most as often as twice its weight, so fewer than
-    one graph of 10,000 has one of them.
+    one graph of 10,000 has any that was left out. This holds for up to 2,000 features;
+    with more of them each such edge is in fewer than one graph of four million.
 
     Examples
     --------
     >>> round(weakest_edge(1000), 1)
     -23.0
     """
-    return math.log(NEGLIGIBLE / (n_features * max(n_features - 1, 1)))
+    bound = math.log(NEGLIGIBLE / (n_features * max(n_features - 1, 1)))
+    return bound if n_features <= MOST_KEPT else max(bound, WEAKEST_OF_MANY)
 
 
 def best_graph(signal: np.ndarray, edges: tuple[Edges, Edges]) -> FeatureForest:
