@@ -60,6 +60,7 @@ _HOME = {
     "RuleSet": "rules",
     "RuleSum": "rules",
     "RulesDisplay": "rules.displays",
+    "SelectiveBayesianForestClassifier": "sbfc",
     "SizePathDisplay": "projection.display",
     "Stability": "comparison.stability",
     "Tree": "rules",
@@ -79,7 +80,7 @@ _HOME = {
 }
 _ROOMS = (
     "comparison", "conjugate", "datasets", "discretize", "ensembles", "exceptions",
-    "metatree", "projection", "references", "reporting", "rules", "sampling",
+    "metatree", "projection", "references", "reporting", "rules", "sampling", "sbfc",
 )  # fmt: skip
 
 __all__ = sorted([*_HOME, *_ROOMS, "__version__"])
