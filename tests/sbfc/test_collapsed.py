@@ -9,6 +9,7 @@ from tests.sampling import geweke
 from tests.sbfc import naive
 from tests.sbfc.tables import copies, random_table
 
+from clearwood.exceptions import InputError
 from clearwood.sampling import run_chains
 from clearwood.sbfc import collapsed
 from clearwood.sbfc._sweep_kernels import most_gained, most_gained_by_one
@@ -178,6 +179,19 @@ def test_edges_left_out_change_little(monkeypatch, bound):
     for signal, wanted in zip(exact.sets[::10], log_joint[::10]):
         found = sampler.state_of(signal).log_joint
         assert wanted - 2 * total < found < wanted + EXACT
+
+
+@pytest.mark.parametrize("many", [3, 2000])
+def test_giant_components_are_refused(monkeypatch, many):
+    monkeypatch.setattr(collapsed, "MANY", many)
+    monkeypatch.setattr(collapsed, "MOST_TOGETHER", 5)
+    scores, penalty = score(copies(6, 150)), Penalty.of("thesis", 4.0, 1.0, 8, 2)
+    with pytest.raises(InputError, match="more than 5 features together"):
+        SignalSampler(scores, penalty)
+    monkeypatch.setattr(collapsed, "MOST_TOGETHER", 8)
+    state = SignalSampler(scores, penalty).state_of(np.ones(8, bool))
+    wanted = naive.log_joint(scores, penalty, state.signal)
+    assert state.log_joint == pytest.approx(wanted, abs=0.01)
 
 
 def test_checkpoints_go_on_to_the_same_bits(tmp_path, mixed):

@@ -19,7 +19,15 @@ import numpy as np
 
 from clearwood.sampling import fingerprint_of
 from clearwood.sbfc._sweep_kernels import add_edge_probabilities, sweep
-from clearwood.sbfc.scores import NOISE, SIGNAL, Edges, Penalty, Scores, strong_edges
+from clearwood.sbfc.scores import (
+    NOISE,
+    SIGNAL,
+    Edges,
+    Penalty,
+    Scores,
+    refuse_ties,
+    strong_edges,
+)
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -32,6 +40,9 @@ MOST_TIED = 64
 """Features that a component should have at most, and a cluster has."""
 
 MANY = 2000
+
+MOST_TOGETHER = 128
+"""Features of a component above which a step would take too long."""
 
 
 class State(NamedTuple):
@@ -65,6 +76,11 @@ class SignalSampler:
         Whether half of the chains start from the groups that suit the trees of the
         maximum spanning forest. All others start from a random share of the features.
 
+    Raises
+    ------
+    InputError
+        Strong edges tie more than 128 features together.
+
     Attributes
     ----------
     dropped : float
@@ -91,8 +107,10 @@ class SignalSampler:
     def __init__(
         self, scores: Scores, penalty: Penalty, *, forest_starts: bool = True
     ) -> None:
-        bounds = BOUNDS if scores.table.n_features <= MANY else BOUNDS[-1:]
-        edges = strong_edges(scores, penalty, float(np.log(bounds[0])))
+        many = scores.table.n_features > MANY
+        bounds = BOUNDS[-1:] if many else BOUNDS
+        most = MOST_TOGETHER if many else None
+        edges = strong_edges(scores, penalty, float(np.log(bounds[0])), most)
         layers = [_thinned(part, bounds) for part in edges]
         self.dropped = max(float(part.dropped.max(initial=0.0)) for part in layers)
         self.forest_starts = forest_starts
@@ -159,7 +177,14 @@ class SignalSampler:
         from scipy.sparse import csr_array
 
         d = sets.shape[-1]
-        distinct, count = np.unique(sets.reshape(-1, d), axis=0, return_counts=True)
+        # Where features without an edge are says nothing of any other.
+        degree = np.diff(self._graph[0])
+        tied = np.flatnonzero(degree[:d] + degree[d:])
+        some, count = np.unique(
+            sets.reshape(-1, d)[:, tied], axis=0, return_counts=True
+        )
+        distinct = np.zeros((len(some), d), dtype=bool)
+        distinct[:, tied] = some
         signal_probability = np.zeros(d)
         edges = np.zeros(len(self._graph[1]))
         never = np.full(d, np.nan)
@@ -230,8 +255,11 @@ def _thinned(edges: Edges, bounds: tuple[float, ...]) -> Edges:
         found = Edges(thinned, edges.dropped + lost)
         there = _csr(np.ones(len(ends[0])), ends, kept.shape[0])
         _, component = connected_components(there, directed=False)
-        if np.bincount(component).max(initial=0) <= MOST_TIED:
+        largest = np.bincount(component).max(initial=0)
+        if largest <= MOST_TIED:
             break
+    if largest > MOST_TOGETHER:
+        refuse_ties(MOST_TOGETHER)
     return found
 
 
