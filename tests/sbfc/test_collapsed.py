@@ -13,7 +13,7 @@ from clearwood.exceptions import InputError
 from clearwood.sampling import run_chains
 from clearwood.sbfc import collapsed
 from clearwood.sbfc._sweep_kernels import most_gained, most_gained_by_one
-from clearwood.sbfc.collapsed import SignalSampler, State, _active
+from clearwood.sbfc.collapsed import SignalSampler, SignalState, _active
 from clearwood.sbfc.exact import exact_posterior
 from clearwood.sbfc.scores import CodedTable, Penalty, score
 
@@ -112,7 +112,7 @@ def test_a_step_leaves_the_exact_posterior_as_it_is(mixed, all_edges):
     starts = rng.choice(len(exact.sets), size=n, p=exact.set_probability)
     count = np.zeros(64)
     for k in starts:
-        state, _ = sampler.step(rng, State(exact.sets[k], 0.0))
+        state, _ = sampler.step(rng, SignalState(exact.sets[k], 0.0))
         count[state.signal @ 2 ** np.arange(6)] += 1
     wanted = np.zeros(64)
     wanted[number] = n * exact.set_probability
@@ -189,9 +189,9 @@ def test_giant_components_are_refused(monkeypatch, many):
     with pytest.raises(InputError, match="more than 5 features together"):
         SignalSampler(scores, penalty)
     monkeypatch.setattr(collapsed, "MOST_TOGETHER", 8)
-    state = SignalSampler(scores, penalty).state_of(np.ones(8, bool))
-    wanted = naive.log_joint(scores, penalty, state.signal)
-    assert state.log_joint == pytest.approx(wanted, abs=0.01)
+    exact, sampler = exact_posterior(scores, penalty), SignalSampler(scores, penalty)
+    wanted = np.log(exact.set_probability[0]) + exact.log_evidence
+    assert sampler.state_of(exact.sets[0]).log_joint == pytest.approx(wanted, abs=0.01)
 
 
 def test_checkpoints_go_on_to_the_same_bits(tmp_path, mixed):

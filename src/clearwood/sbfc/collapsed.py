@@ -45,7 +45,7 @@ MOST_TOGETHER = 128
 """Features of a component above which a step would take too long."""
 
 
-class State(NamedTuple):
+class SignalState(NamedTuple):
     """A set of signal features.
 
     Attributes
@@ -59,7 +59,7 @@ class State(NamedTuple):
     log_joint: float
 
 
-class Info(NamedTuple):
+class SignalInfo(NamedTuple):
     """What a sweep did: features that changed sides."""
 
     changed: int
@@ -130,30 +130,34 @@ class SignalSampler:
 
     # The contract
 
-    def init(self, rng: np.random.Generator) -> State:
+    def init(self, rng: np.random.Generator) -> SignalState:
         """Groups of the spanning forest, or at random; see ``forest_starts``."""
         share = rng.random()
         if self.forest_starts and rng.random() < 0.5:
             return self.state_of(self._forest)
         return self.state_of(rng.random(len(self._forest)) < share)
 
-    def state_of(self, signal: np.ndarray) -> State:
+    def state_of(self, signal: np.ndarray) -> SignalState:
         """The state that a set is."""
         never = np.empty(0)
         log_joint, _ = sweep(
             _active(signal), self._own, self._graph, self._blocks, never
         )
-        return State(signal, log_joint)
+        return SignalState(signal, log_joint)
 
-    def step(self, rng: np.random.Generator, state: State) -> tuple[State, Info]:
+    def step(
+        self, rng: np.random.Generator, state: SignalState
+    ) -> tuple[SignalState, SignalInfo]:
         """One sweep over all features and all clusters."""
         active, d = _active(state.signal), len(state.signal)
         draws = rng.random(len(self._blocks[0]) - 1)
         log_joint, _ = sweep(active, self._own, self._graph, self._blocks, draws)
         signal = active[d:].copy()
-        return State(signal, log_joint), Info(int((signal != state.signal).sum()))
+        return SignalState(signal, log_joint), SignalInfo(
+            int((signal != state.signal).sum())
+        )
 
-    def record(self, state: State) -> dict[str, Any]:
+    def record(self, state: SignalState) -> dict[str, Any]:
         """Log posterior, number of signal features, and the features."""
         return {
             "log_joint": state.log_joint,
