@@ -15,7 +15,7 @@ from clearwood.sbfc import collapsed
 from clearwood.sbfc._sweep_kernels import most_gained, most_gained_by_one
 from clearwood.sbfc.collapsed import SignalSampler, SignalState, _active
 from clearwood.sbfc.exact import exact_posterior
-from clearwood.sbfc.scores import CodedTable, Penalty, score
+from clearwood.sbfc.scores import CodedTable, Penalty, score, strong_edges
 
 EXACT = 1e-9
 
@@ -47,6 +47,15 @@ def test_log_joints_are_those_of_plain_determinants(mixed, all_edges):
     for signal in some_sets(6):
         wanted = naive.log_joint(*mixed, signal)
         assert sampler.state_of(signal).log_joint == pytest.approx(wanted, abs=EXACT)
+
+
+def test_edges_found_before_are_used(mixed, monkeypatch):
+    found = strong_edges(*mixed, np.log(1e-8))
+    sampler = SignalSampler(*mixed)
+    monkeypatch.delattr(collapsed, "strong_edges")
+    again = SignalSampler(*mixed, edges=found)
+    assert again.fingerprint == sampler.fingerprint
+    assert again.dropped == pytest.approx(sampler.dropped)
 
 
 def test_a_sweep_keeps_its_log_joint(mixed, all_edges):

@@ -72,6 +72,9 @@ class SignalSampler:
     ----------
     scores : Scores
     penalty : Penalty
+    edges : tuple of Edges, optional
+        What ``strong_edges`` has found with a bound of log 1e-6 or less (log 1e-3 or
+        less for more than 2,000 features), where it is there already.
     forest_starts : bool, default=True
         Whether half of the chains start from the groups that suit the trees of the
         maximum spanning forest. All others start from a random share of the features.
@@ -105,12 +108,18 @@ class SignalSampler:
     """
 
     def __init__(
-        self, scores: Scores, penalty: Penalty, *, forest_starts: bool = True
+        self,
+        scores: Scores,
+        penalty: Penalty,
+        *,
+        edges: tuple[Edges, Edges] | None = None,
+        forest_starts: bool = True,
     ) -> None:
         many = scores.table.n_features > MANY
         bounds = BOUNDS[-1:] if many else BOUNDS
-        most = MOST_TOGETHER if many else None
-        edges = strong_edges(scores, penalty, float(np.log(bounds[0])), most)
+        if edges is None:
+            most = MOST_TOGETHER if many else None
+            edges = strong_edges(scores, penalty, float(np.log(bounds[0])), most)
         layers = [_thinned(part, bounds) for part in edges]
         self.dropped = max(float(part.dropped.max(initial=0.0)) for part in layers)
         self.forest_starts = forest_starts
