@@ -9,12 +9,13 @@ from tests.sampling import geweke
 from tests.sbfc import naive
 from tests.sbfc.tables import copies, random_table
 
+from clearwood.exceptions import InputError
 from clearwood.sampling import run_chains
 from clearwood.sbfc import collapsed
 from clearwood.sbfc._sweep_kernels import most_gained, most_gained_by_one
-from clearwood.sbfc.collapsed import SignalSampler, State, _active
+from clearwood.sbfc.collapsed import SignalSampler, SignalState, _active
 from clearwood.sbfc.exact import exact_posterior
-from clearwood.sbfc.scores import CodedTable, Penalty, score
+from clearwood.sbfc.scores import CodedTable, Penalty, score, strong_edges
 
 EXACT = 1e-9
 
@@ -46,6 +47,15 @@ def test_log_joints_are_those_of_plain_determinants(mixed, all_edges):
     for signal in some_sets(6):
         wanted = naive.log_joint(*mixed, signal)
         assert sampler.state_of(signal).log_joint == pytest.approx(wanted, abs=EXACT)
+
+
+def test_edges_found_before_are_used(mixed, monkeypatch):
+    found = strong_edges(*mixed, np.log(1e-8))
+    sampler = SignalSampler(*mixed)
+    monkeypatch.delattr(collapsed, "strong_edges")
+    again = SignalSampler(*mixed, edges=found)
+    assert again.fingerprint == sampler.fingerprint
+    assert again.dropped == pytest.approx(sampler.dropped)
 
 
 def test_a_sweep_keeps_its_log_joint(mixed, all_edges):
@@ -111,7 +121,7 @@ def test_a_step_leaves_the_exact_posterior_as_it_is(mixed, all_edges):
     starts = rng.choice(len(exact.sets), size=n, p=exact.set_probability)
     count = np.zeros(64)
     for k in starts:
-        state, _ = sampler.step(rng, State(exact.sets[k], 0.0))
+        state, _ = sampler.step(rng, SignalState(exact.sets[k], 0.0))
         count[state.signal @ 2 ** np.arange(6)] += 1
     wanted = np.zeros(64)
     wanted[number] = n * exact.set_probability
@@ -178,6 +188,19 @@ def test_edges_left_out_change_little(monkeypatch, bound):
     for signal, wanted in zip(exact.sets[::10], log_joint[::10]):
         found = sampler.state_of(signal).log_joint
         assert wanted - 2 * total < found < wanted + EXACT
+
+
+@pytest.mark.parametrize("many", [3, 2000])
+def test_giant_components_are_refused(monkeypatch, many):
+    monkeypatch.setattr(collapsed, "MANY", many)
+    monkeypatch.setattr(collapsed, "MOST_TOGETHER", 5)
+    scores, penalty = score(copies(6, 150)), Penalty.of("thesis", 4.0, 1.0, 8, 2)
+    with pytest.raises(InputError, match="more than 5 features together"):
+        SignalSampler(scores, penalty)
+    monkeypatch.setattr(collapsed, "MOST_TOGETHER", 8)
+    exact, sampler = exact_posterior(scores, penalty), SignalSampler(scores, penalty)
+    wanted = np.log(exact.set_probability[0]) + exact.log_evidence
+    assert sampler.state_of(exact.sets[0]).log_joint == pytest.approx(wanted, abs=0.01)
 
 
 def test_checkpoints_go_on_to_the_same_bits(tmp_path, mixed):

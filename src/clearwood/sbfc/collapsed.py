@@ -19,7 +19,15 @@ import numpy as np
 
 from clearwood.sampling import fingerprint_of
 from clearwood.sbfc._sweep_kernels import add_edge_probabilities, sweep
-from clearwood.sbfc.scores import NOISE, SIGNAL, Edges, Penalty, Scores, strong_edges
+from clearwood.sbfc.scores import (
+    NOISE,
+    SIGNAL,
+    Edges,
+    Penalty,
+    Scores,
+    refuse_ties,
+    strong_edges,
+)
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -33,8 +41,11 @@ MOST_TIED = 64
 
 MANY = 2000
 
+MOST_TOGETHER = 128
+"""Features of a component above which a step would take too long."""
 
-class State(NamedTuple):
+
+class SignalState(NamedTuple):
     """A set of signal features.
 
     Attributes
@@ -48,7 +59,7 @@ class State(NamedTuple):
     log_joint: float
 
 
-class Info(NamedTuple):
+class SignalInfo(NamedTuple):
     """What a sweep did: features that changed sides."""
 
     changed: int
@@ -61,9 +72,17 @@ class SignalSampler:
     ----------
     scores : Scores
     penalty : Penalty
+    edges : tuple of Edges, optional
+        What ``strong_edges`` has found with a bound of log 1e-6 or less (log 1e-3 or
+        less for more than 2,000 features), where it is there already.
     forest_starts : bool, default=True
         Whether half of the chains start from the groups that suit the trees of the
         maximum spanning forest. All others start from a random share of the features.
+
+    Raises
+    ------
+    InputError
+        Strong edges tie more than 128 features together.
 
     Attributes
     ----------
@@ -89,10 +108,18 @@ class SignalSampler:
     """
 
     def __init__(
-        self, scores: Scores, penalty: Penalty, *, forest_starts: bool = True
+        self,
+        scores: Scores,
+        penalty: Penalty,
+        *,
+        edges: tuple[Edges, Edges] | None = None,
+        forest_starts: bool = True,
     ) -> None:
-        bounds = BOUNDS if scores.table.n_features <= MANY else BOUNDS[-1:]
-        edges = strong_edges(scores, penalty, float(np.log(bounds[0])))
+        many = scores.table.n_features > MANY
+        bounds = BOUNDS[-1:] if many else BOUNDS
+        if edges is None:
+            most = MOST_TOGETHER if many else None
+            edges = strong_edges(scores, penalty, float(np.log(bounds[0])), most)
         layers = [_thinned(part, bounds) for part in edges]
         self.dropped = max(float(part.dropped.max(initial=0.0)) for part in layers)
         self.forest_starts = forest_starts
@@ -112,30 +139,34 @@ class SignalSampler:
 
     # The contract
 
-    def init(self, rng: np.random.Generator) -> State:
+    def init(self, rng: np.random.Generator) -> SignalState:
         """Groups of the spanning forest, or at random; see ``forest_starts``."""
         share = rng.random()
         if self.forest_starts and rng.random() < 0.5:
             return self.state_of(self._forest)
         return self.state_of(rng.random(len(self._forest)) < share)
 
-    def state_of(self, signal: np.ndarray) -> State:
+    def state_of(self, signal: np.ndarray) -> SignalState:
         """The state that a set is."""
         never = np.empty(0)
         log_joint, _ = sweep(
             _active(signal), self._own, self._graph, self._blocks, never
         )
-        return State(signal, log_joint)
+        return SignalState(signal, log_joint)
 
-    def step(self, rng: np.random.Generator, state: State) -> tuple[State, Info]:
+    def step(
+        self, rng: np.random.Generator, state: SignalState
+    ) -> tuple[SignalState, SignalInfo]:
         """One sweep over all features and all clusters."""
         active, d = _active(state.signal), len(state.signal)
         draws = rng.random(len(self._blocks[0]) - 1)
         log_joint, _ = sweep(active, self._own, self._graph, self._blocks, draws)
         signal = active[d:].copy()
-        return State(signal, log_joint), Info(int((signal != state.signal).sum()))
+        return SignalState(signal, log_joint), SignalInfo(
+            int((signal != state.signal).sum())
+        )
 
-    def record(self, state: State) -> dict[str, Any]:
+    def record(self, state: SignalState) -> dict[str, Any]:
         """Log posterior, number of signal features, and the features."""
         return {
             "log_joint": state.log_joint,
@@ -159,7 +190,14 @@ class SignalSampler:
         from scipy.sparse import csr_array
 
         d = sets.shape[-1]
-        distinct, count = np.unique(sets.reshape(-1, d), axis=0, return_counts=True)
+        # Where features without an edge are says nothing of any other.
+        degree = np.diff(self._graph[0])
+        tied = np.flatnonzero(degree[:d] + degree[d:])
+        some, count = np.unique(
+            sets.reshape(-1, d)[:, tied], axis=0, return_counts=True
+        )
+        distinct = np.zeros((len(some), d), dtype=bool)
+        distinct[:, tied] = some
         signal_probability = np.zeros(d)
         edges = np.zeros(len(self._graph[1]))
         never = np.full(d, np.nan)
@@ -230,8 +268,11 @@ def _thinned(edges: Edges, bounds: tuple[float, ...]) -> Edges:
         found = Edges(thinned, edges.dropped + lost)
         there = _csr(np.ones(len(ends[0])), ends, kept.shape[0])
         _, component = connected_components(there, directed=False)
-        if np.bincount(component).max(initial=0) <= MOST_TIED:
+        largest = np.bincount(component).max(initial=0)
+        if largest <= MOST_TIED:
             break
+    if largest > MOST_TOGETHER:
+        refuse_ties(MOST_TOGETHER)
     return found
 
 
