@@ -213,6 +213,19 @@ def test_many_nodes_by_the_matrix_tree_theorem(share):
     assert (np.abs(found - probability) < 4.5 * error).all()
 
 
+def test_edges_that_may_be_left_out_are_rare_in_all():
+    for d in (2, 10, 2000):
+        total = d * (d - 1) / 2 * np.exp(weakest_edge(d))
+        assert total == pytest.approx(0.5e-4)
+    assert weakest_edge(1) < -9
+    assert weakest_edge(2001) == weakest_edge(10_000) == -16.0
+
+
+def test_no_draws():
+    edges = as_edges(random_weights(3, 0))
+    assert draw_graphs([], (edges, edges), 0) == []
+
+
 def test_strong_edges_apart_from_those_that_do_not_matter():
     """Weights e^700 apart: a forest holds the strong ones and no others."""
     d = 60

@@ -227,7 +227,7 @@ def best_graph(signal: np.ndarray, edges: tuple[Edges, Edges]) -> FeatureForest:
     signal = np.asarray(signal, dtype=bool)
     chosen = []
     for inside, part in zip((~signal, signal), edges):
-        first, second, log_weight = _heaviest_first(part)
+        first, second, log_weight = _heaviest_first(part, inside)
         way = other_ways(inside, first, second, log_weight)
         of_forest = (way == NO_WAY) & (log_weight > 0.0)
         chosen.append((first[of_forest], second[of_forest]))
@@ -263,22 +263,26 @@ def draw_graphs(
       x1, x2
     """
     rng = as_generator(random_state)
-    sorted_edges = [_heaviest_first(part) for part in edges]
+    d = edges[SIGNAL].log_weight.shape[0]
+    every = np.array(list(signals), dtype=bool).reshape(-1, d)
+    times = every.sum(axis=0)
+    # Sorted once for all draws, without those that none of them can have.
+    noise_part = _heaviest_first(edges[NOISE], times < len(every))
+    signal_part = _heaviest_first(edges[SIGNAL], times > 0)
     graphs = []
-    for signal in signals:
-        parent = np.full(len(signal), -1, np.int32)
-        bound = weakest_edge(len(signal))
-        for inside, part in zip((~signal, signal), sorted_edges):
-            drawn = draw_forest(inside, *part, bound, rng)
-            parent[inside] = drawn[inside]
-        graphs.append(FeatureForest(signal, parent))
+    for signal in every:
+        of_noise = draw_forest(~signal, *noise_part, weakest_edge(d), rng)
+        of_signal = draw_forest(signal, *signal_part, weakest_edge(d), rng)
+        graphs.append(FeatureForest(signal, np.where(signal, of_signal, of_noise)))
     return graphs
 
 
-def _heaviest_first(edges: Edges) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Every edge once: its ends and its log weight."""
+def _heaviest_first(
+    edges: Edges, nodes: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Edges between some nodes, each of them once: its ends and its log weight."""
     both = edges.log_weight.tocoo()
-    once = both.row < both.col
+    once = (both.row < both.col) & nodes[both.row] & nodes[both.col]
     first, second, log_weight = both.row[once], both.col[once], both.data[once]
     order = np.lexsort((second, first, -log_weight))
     return (

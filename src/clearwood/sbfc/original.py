@@ -93,7 +93,7 @@ class OriginalSampler:
         self.alone = scores.alone - np.array(penalty.node)[:, None]
         bound = weakest_edge(scores.alone.shape[1])
         self.edges = tuple(
-            sorted_rows(part.log_weight)
+            _sorted_rows(part.log_weight)
             for part in strong_edges(scores, penalty, bound)
         )
         flat = [values for part in self.edges for values in part]
@@ -140,7 +140,7 @@ class OriginalSampler:
         return GraphState(signal, parent, log_weight), MovesInfo(switched, reassigned)
 
 
-def sorted_rows(table: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _sorted_rows(table: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """A sparse table as starts of rows, columns in order, and values."""
     table = table.copy()
     table.sort_indices()
