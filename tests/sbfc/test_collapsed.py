@@ -4,6 +4,7 @@ from functools import cache
 
 import numpy as np
 import pytest
+from scipy.sparse import coo_array
 from scipy.stats import chi2
 from tests.sampling import geweke
 from tests.sbfc import naive
@@ -156,6 +157,18 @@ def test_a_cluster_of_noise_changes_sides_at_once():
     assert chains.diagnose()["n_signal"].rhat < 1.01
     found = sampler.average(chains.draws["signal"]).signal_probability
     np.testing.assert_allclose(found, exact.signal_probability, rtol=0, atol=0.06)
+
+
+def test_branches_of_a_forest():
+    # 0 - 1 - 2 - 3 with 4 at 2, and 5 - 6.
+    edges = np.array([(0, 1), (1, 2), (2, 3), (4, 2), (6, 5)]).T
+    tree = coo_array((np.ones(5), tuple(edges)), shape=(8, 8))
+    found = {tuple(sorted(block)) for block in collapsed._branches(tree)}
+    sides = {(0,), (0, 1), (3,), (4,)} | ({(5,)} if (5,) in found else {(6,)})
+    assert found == sides | {tuple(sorted(ends)) for ends in edges.T.tolist()}
+    every = collapsed._blocks([tree, tree], [[0, 1], [3, 1, 2]])
+    assert [len(block) for block in every[:8]] == [1] * 8
+    assert every[8:] == [[0, 1], [1, 2], [1, 2, 3], [2, 3], [2, 4], [5, 6]]
 
 
 def test_huge_weights():
