@@ -77,6 +77,13 @@ def test_no_forest(signal, parent, message):
         FeatureForest(signal, parent)
 
 
+def test_many_features_without_an_edge_are_counted():
+    lines = str(FeatureForest(np.zeros(1025), np.full(1025, -1))).splitlines()
+    assert lines[0] == "noise"
+    assert lines[1].startswith("  x0, x1, ")
+    assert lines[1].endswith(", x19, 1,005 more")
+
+
 def test_a_long_chain_is_a_forest():
     graph = FeatureForest(np.zeros(1000), np.arange(1000) - 1)
     assert graph.tree_sizes.tolist() == [1000]

@@ -121,13 +121,13 @@ def test_geweke():
     group = signals.astype(int)
     log_prior = -np.take(cost.node, group).sum(1)
     log_prior -= (np.take(cost.edge, group) * (parents >= 0)).sum(1)
-    chosen = rng.choice(len(signals), 2000, p=np.exp(log_prior - logsumexp(log_prior)))
+    chosen = rng.choice(len(signals), 1500, p=np.exp(log_prior - logsumexp(log_prior)))
     independent = np.array([
         quantities(signals[i], parents[i], draw_rows(signals[i], parents[i]))
         for i in chosen
     ], dtype=float)  # fmt: skip
     graph, chain = (signals[chosen[0]], parents[chosen[0]]), []
-    for _ in range(2000):
+    for _ in range(1500):
         codes = draw_rows(*graph)
         sampler = OriginalSampler(score(table_of(codes), alpha), cost, thin=1)
         state, _ = sampler.step(rng, GraphState(*graph, 0.0))
