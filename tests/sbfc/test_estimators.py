@@ -85,17 +85,19 @@ def test_chains_find_what_the_sum_finds(sampler, corral, exact):
     assert (np.abs(away) <= 5 * np.hypot(*parts) + 1e-3).all()
 
 
-def test_undirected_graphs_are_drawn_once_per_tree(corral):
-    X, y = corral
-    by_sum = Forest(target="undirected", n_graphs=2000, random_state=0)
-    by_sum.fit(X[:, 2:6], y)
-    edges = np.zeros((4, 4))
-    for graph in by_sum.graphs_:
+@pytest.mark.parametrize("target", ["rooted", "undirected"])
+def test_graphs_have_edges_as_often_as_they_should(target):
+    X, y = golden_table(GOLDEN["enumerated"][0])
+    found = Forest(target=target, n_graphs=3000, random_state=0).fit(X, y)
+    edges = np.zeros(found.edge_probability_.shape)
+    for graph in found.graphs_:
         child, parent = graph.edges.T
-        edges[child, parent] += 1 / 2000
-    p = by_sum.edge_probability_.toarray()
-    error = 4 * np.sqrt(p * (1 - p) / 2000) + 1e-9
+        edges[child, parent] += 1 / 3000
+    p = found.edge_probability_.toarray()
+    error = 4 * np.sqrt(p * (1 - p) / 3000)
     assert (np.abs(edges + edges.T - p) <= error).all()
+    other = Forest(target={"rooted": "undirected"}.get(target, "rooted")).fit(X, y)
+    assert (np.abs(other.edge_probability_.toarray() - p) > 2 * error).any()
 
 
 def test_constant_columns_are_set_aside_but_counted(corral, exact):
