@@ -230,8 +230,9 @@ def test_forest_starts_are_near_the_best_set():
     exact, sampler = exact_posterior(scores, penalty), SignalSampler(scores, penalty)
     best = np.log(exact.set_probability[0]) + exact.log_evidence
     starts = [sampler.init(np.random.default_rng(k)).log_joint for k in range(20)]
-    assert max(starts) > best - 1
-    assert 5 < len(set(starts)) < 15  # half of them at random
+    found, count = np.unique(starts, return_counts=True)
+    assert 5 < len(found) < 15  # half of them at random
+    assert found[count.argmax()] > best - 1
     sampler = SignalSampler(scores, penalty, forest_starts=False)
     starts = [sampler.init(np.random.default_rng(k)).log_joint for k in range(20)]
     assert len(set(starts)) > 15
