@@ -37,3 +37,16 @@ def corral(shared_data):
     """The six features of corral, with all their graphs."""
     path = shared_data("golden/sbfc_corral.json")
     return json.loads(path.read_text(encoding="utf-8"))["corral6"]
+
+
+def copies(n_copies, n, seed=0, noise=0.05):
+    """A table whose first features are nearly one, next to one that is the class."""
+    rng = np.random.default_rng(seed)
+    y, base = rng.integers(2, size=n), rng.integers(2, size=n)
+    codes = np.empty((n, n_copies + 2), np.uint8)
+    for j in range(n_copies):
+        codes[:, j] = base ^ (rng.random(n) < noise)
+    codes[:, -2] = y ^ (rng.random(n) < 0.3)
+    codes[:, -1] = rng.integers(2, size=n)
+    d = codes.shape[1]
+    return CodedTable(codes, np.full(d, 2), y, 2, None, d)

@@ -1,4 +1,4 @@
-"""The hot loops of this room."""
+"""The hot loops of this room: scores, and sums over forests."""
 
 from __future__ import annotations
 
