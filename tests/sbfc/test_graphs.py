@@ -233,6 +233,24 @@ def test_no_draws():
     assert draw_graphs([], (edges, edges), 0) == []
 
 
+def test_far_more_edges_come_in_than_there_were():
+    """More than there is room for at first."""
+    d = 150
+    log_weight = random_weights(d, 2, centre=3.0)
+    away = np.random.default_rng(1).random((d, d)) > 0.02
+    log_weight[away & away.T] = -np.inf
+    given = dense_upper(log_weight)
+    column, *_, total, _, _, _ = eliminate(*given)
+    assert column[-1] > 4 * (len(given[1]) + d)
+    weight = np.exp(log_weight)
+    laplacian = np.diag(1.0 + weight.sum(axis=1)) - weight
+    assert total.sum() == pytest.approx(np.linalg.slogdet(laplacian)[1], rel=1e-12)
+    # Drawn with the leaves first: still whole forests, each with a root.
+    for parent in drawn_parents(log_weight, 5):
+        child = np.flatnonzero(parent >= 0)
+        assert np.isfinite(log_weight[child, parent[child]]).all()
+
+
 def test_strong_edges_apart_from_those_that_do_not_matter():
     """Weights e^700 apart: a forest holds the strong ones and no others."""
     d = 60

@@ -81,6 +81,19 @@ def test_every_graph_comes_as_often_as_it_should(target):
     same((drawn[:, :, None] == listed).all(axis=3), each)
 
 
+@pytest.mark.parametrize("target", TARGETS)
+def test_trees_that_never_break_have_any_root(target):
+    """As their edges weigh e^60 and more: only pivots lead from root to root."""
+    d = 5
+    scores = score(random_table((2,) * d, 30))
+    sampler = OriginalSampler(
+        scores, Penalty((-60.0, -60.0), (0.0, 0.0)), target=target, thin=5
+    )
+    draws = run_chains(sampler, n_draws=500, n_warmup=50, random_state=0).draws
+    assert ((draws["parent"] >= 0).sum(axis=2) == d - 1).all()
+    same(draws["parent"] < 0, np.full(d, 1 / d))
+
+
 def test_more_trees_than_are_switched_at_once(monkeypatch):
     monkeypatch.setattr(original, "TREES_SWITCHED", 2)
     table = random_table((2, 3, 2, 2, 3, 2, 2), 40, n_classes=3)
