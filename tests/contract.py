@@ -26,6 +26,7 @@ from tests.estimators import (
     KINDS,
     LEARNERS,
     SIMPLIFIERS,
+    TRANSFORMERS,
     asked,
     each,
     fitted_to_gaps,
@@ -46,7 +47,7 @@ from clearwood.exceptions import (
 def test_every_public_estimator_has_a_row():
     public = {getattr(cw, name) for name in cw.__all__}
     estimators = {kind for kind in public if hasattr(kind, "fit")}
-    rows = [case.make for case in ESTIMATORS]
+    rows = [*(case.make for case in ESTIMATORS), *TRANSFORMERS]
     assert len(set(rows)) == len(rows)
     assert set(rows) == estimators
 

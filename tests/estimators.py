@@ -217,7 +217,19 @@ PROJECTIONS = [
 ]
 """Those that say what a reference model says."""
 
-ESTIMATORS = [*SIMPLIFIERS, *LEARNERS, *PROJECTIONS]
+GRAPHS = [
+    Case(
+        cw.SelectiveBayesianForestClassifier,
+        {"n_graphs": 50},
+        frozenset({"repeats", "order"}),
+    )
+]
+"""Those that say how features depend on each other."""
+
+TRANSFORMERS = [cw.MDLPDiscretizer, cw.BinaryBinner]
+"""Those that predict nothing; scikit-learn checks them, and tests of their own."""
+
+ESTIMATORS = [*SIMPLIFIERS, *LEARNERS, *PROJECTIONS, *GRAPHS]
 
 
 @cache

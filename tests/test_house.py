@@ -22,14 +22,18 @@ HOUSE = ROOT / "src" / "clearwood"
 
 FLOORS = (
     "exceptions plotting",  # and all private rooms: see floor_of
-    "conjugate datasets ensembles references rules sampling search",
-    "metatree projection simplifiers",
+    "conjugate datasets discretize ensembles references rules sampling search",
+    "metatree projection sbfc simplifiers",
     "comparison persistence",
     "reporting cli __main__",
 )
 """Rooms from the ground up: each may import from the floors below its own."""
 
-BESIDE = {"references": {"ensembles"}, "rules": {"ensembles", "search"}}
+BESIDE = {
+    "discretize": {"rules"},
+    "references": {"ensembles"},
+    "rules": {"ensembles", "search"},
+}
 """What a room may import on its own floor; on the ground and on top, anything."""
 
 MOST_FILES, MOST_LINES = 14, 450

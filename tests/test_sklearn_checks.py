@@ -7,7 +7,7 @@ from sklearn.ensemble import (
     HistGradientBoostingRegressor,
 )
 from sklearn.utils.estimator_checks import parametrize_with_checks
-from tests.estimators import ESTIMATORS, PROJECTIONS, SIMPLIFIERS
+from tests.estimators import ESTIMATORS, PROJECTIONS, SIMPLIFIERS, TRANSFORMERS
 
 
 def quick(case):
@@ -21,6 +21,6 @@ def quick(case):
     return case.made(trees[case.classifies](n_estimators=3, random_state=0))
 
 
-@parametrize_with_checks([quick(case) for case in ESTIMATORS])
+@parametrize_with_checks([*map(quick, ESTIMATORS), *(make() for make in TRANSFORMERS)])
 def test_conformance(estimator, check):
     check(estimator)

@@ -12,6 +12,7 @@ _HOME = {
     "AdditiveRulesClassifier": "simplifiers",
     "AdditiveRulesRegressor": "simplifiers",
     "BayesianBootstrapForest": "references",
+    "BinaryBinner": "discretize",
     "BornAgainTreeClassifier": "simplifiers",
     "BornAgainTreeRegressor": "simplifiers",
     "CategorySet": "rules",
@@ -33,6 +34,7 @@ _HOME = {
     "LeavesDisplay": "projection.display",
     "LocalDisplay": "projection.display",
     "LocalExplanation": "projection",
+    "MDLPDiscretizer": "discretize",
     "MetaForestClassifier": "metatree",
     "MetaForestRegressor": "metatree",
     "MetaTreeClassifier": "metatree",
@@ -60,6 +62,7 @@ _HOME = {
     "RuleSet": "rules",
     "RuleSum": "rules",
     "RulesDisplay": "rules.displays",
+    "SelectiveBayesianForestClassifier": "sbfc",
     "SizePathDisplay": "projection.display",
     "Stability": "comparison.stability",
     "Tree": "rules",
@@ -79,8 +82,8 @@ _HOME = {
     "stability": "comparison.stability",
 }
 _ROOMS = (
-    "comparison", "conjugate", "datasets", "ensembles", "exceptions", "metatree",
-    "projection", "references", "reporting", "rules", "sampling",
+    "comparison", "conjugate", "datasets", "discretize", "ensembles", "exceptions",
+    "metatree", "projection", "references", "reporting", "rules", "sampling", "sbfc",
 )  # fmt: skip
 
 __all__ = sorted([*_HOME, *_ROOMS, "__version__"])

@@ -21,6 +21,7 @@ HOMES = {
     "ProjectedRuleListRegressor": "clearwood.projection.saving",
     "ProjectedTreeClassifier": "clearwood.projection.saving",
     "ProjectedTreeRegressor": "clearwood.projection.saving",
+    "SelectiveBayesianForestClassifier": "clearwood.sbfc.saving",
 }
 """Per class that an archive may hold, the module that knows its parts.
 
@@ -35,8 +36,8 @@ def save(result: Any, path: str | Path, *, overwrite: bool = False) -> None:
 
     Parameters
     ----------
-    result : RuleSet, MetaTree..., MetaForest... or Projected...
-        Rules are written as JSON, fitted meta-trees and projections as a zip of JSON
+    result : RuleSet, MetaTree..., MetaForest..., Projected... or SelectiveBayesian...
+        Rules are written as JSON, fitted estimators of these families as a zip of JSON
         and arrays. Of other fitted estimators, save the ``rules_``.
     path : str or Path
         File to write.

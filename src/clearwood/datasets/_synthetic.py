@@ -155,11 +155,7 @@ def _points(
     n_samples: int, random_state: RandomState
 ) -> tuple[FloatArray, np.random.Generator]:
     """Points on the unit square, and the generator for the noise to come."""
-    if not _is_integer(n_samples) or n_samples < 1:
-        raise InputError(
-            f"n_samples is {n_samples!r}; pass the number of rows to make, "
-            "an integer of at least 1."
-        )
+    check_count(n_samples, "n_samples", "rows", 1)
     rng = as_generator(random_state)
     return rng.uniform(size=(n_samples, 2)), rng
 
@@ -171,6 +167,15 @@ def _flip(
 ) -> IntArray:
     flipped = rng.uniform(size=len(labels)) < probability
     return (labels ^ flipped).astype(np.int64)
+
+
+def check_count(value: int, name: str, what: str, least: int) -> None:
+    """Refuse what is no number of things to make."""
+    if not _is_integer(value) or value < least:
+        raise InputError(
+            f"{name} is {value!r}; pass the number of {what} to make, an integer of at "
+            f"least {least}."
+        )
 
 
 def _check_flip_probability(noise: float) -> None:

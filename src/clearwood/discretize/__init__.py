@@ -1,0 +1,23 @@
+"""Numbers into few bins, as transformers: MDLP of Fayyad and Irani, and halves."""
+
+from clearwood.discretize.binners import BinaryBinner, MDLPDiscretizer
+from clearwood.discretize.cuts import (
+    Decision,
+    bin_positions,
+    bin_texts,
+    halving_cut,
+    mdlp_decisions,
+)
+from clearwood.discretize.levels import UNSEEN_LEVEL, LevelCoder
+
+__all__ = [
+    "UNSEEN_LEVEL",
+    "BinaryBinner",
+    "Decision",
+    "LevelCoder",
+    "MDLPDiscretizer",
+    "bin_positions",
+    "bin_texts",
+    "halving_cut",
+    "mdlp_decisions",
+]

@@ -1,0 +1,210 @@
+"""Where to cut a column of numbers, and what the parts are called."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from clearwood._features import FeatureSpace
+from clearwood.discretize import _kernels
+from clearwood.rules.conditions import Interval
+
+
+class Decision(NamedTuple):
+    """The best cut of an interval, and whether it is worth it.
+
+    Attributes
+    ----------
+    n : float
+        Weight of the rows in the interval: their number, without weights.
+    cut : float
+        Values up to it go left.
+    gain : float
+        By how much the cut lowers the entropy of the classes, in bits per row.
+    threshold : float
+        What the cut costs, in bits per row.
+    """
+
+    n: float
+    cut: float
+    gain: float
+    threshold: float
+
+    @property
+    def accepted(self) -> bool:
+        """Whether the gain is worth the cost."""
+        return self.gain > self.threshold
+
+
+def mdlp_decisions(
+    values: np.ndarray, label: np.ndarray, weight: np.ndarray, n_classes: int
+) -> list[Decision]:
+    """Cut a column as long as its classes are described shorter with the cut.
+
+    Parameters
+    ----------
+    values : ndarray of float64 of shape (n_rows,)
+        Rows with NaN say nothing.
+    label : ndarray of integers of shape (n_rows,)
+        Classes, from 0 on.
+    weight : ndarray of float64 of shape (n_rows,)
+        How many rows each row stands for. Those of weight 0 say nothing.
+    n_classes : int
+
+    Returns
+    -------
+    list of Decision
+        Each interval before its parts, the left part before the right one. Those that
+        were accepted hold the cuts.
+
+    References
+    ----------
+    Fayyad and Irani, "Multi-interval discretization of continuous-valued attributes
+    for classification learning", IJCAI 1993, section 3.
+
+    Examples
+    --------
+    >>> values, label = np.arange(20.0), np.arange(20) >= 12
+    >>> for one in mdlp_decisions(values, label.astype(int), np.ones(20), 2):
+    ...     print(one.n, one.cut, one.accepted)
+    20.0 11.5 True
+    12.0 0.5 False
+    8.0 12.5 False
+    """
+    order = _order(values, weight)
+    values, weight = values[order], weight[order]
+    label = label[order].astype(np.int32)
+    change = _changes(values, label)
+    decisions = []
+    todo = [(0, len(values))]
+    while todo:
+        start, stop = todo.pop()
+        at, counts = _kernels.best_cut(label, weight, change, start, stop, n_classes)
+        if at < 0:
+            continue
+        cut = between(values[at - 1], values[at])
+        decision = Decision(float(counts.sum()), cut, *_gain_and_threshold(counts))
+        decisions.append(decision)
+        if decision.accepted:
+            todo += [(at, stop), (start, at)]
+    return decisions
+
+
+def accepted(decisions: list[Decision]) -> np.ndarray:
+    """The cuts that were worth it, rising."""
+    return np.sort(np.array([one.cut for one in decisions if one.accepted]))
+
+
+def _gain_and_threshold(counts: np.ndarray) -> tuple[float, float]:
+    """Gain of a cut, and the least one that pays (their criterion MDLPC)."""
+    part, whole = counts.sum(axis=1), counts.sum(axis=0)
+    n = part.sum()
+    entropy, entropies = _entropy(whole), [_entropy(row) for row in counts]
+    gain = entropy - np.dot(part, entropies) / n
+    k, ks = np.count_nonzero(whole), np.count_nonzero(counts, axis=1)
+    # log2(3^k - 2), which does not overflow for hundreds of classes.
+    delta = k * np.log2(3) + np.log2(1 - 2 * 3.0**-k)
+    delta -= k * entropy - np.dot(ks, entropies)
+    return float(gain), float((np.log2(max(n - 1, 1.0)) + delta) / n)
+
+
+def _entropy(counts: np.ndarray) -> float:
+    """In bits."""
+    share = counts[counts > 0] / counts.sum()
+    return float(-(share * np.log2(share)).sum()) + 0.0
+
+
+def halving_cut(values: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    """The cut whose two sides are most nearly equal in weight.
+
+    Wherever values differ there is one, which a cut at the median does not promise.
+
+    Parameters
+    ----------
+    values : ndarray of float64 of shape (n_rows,)
+        Rows with NaN say nothing.
+    weight : ndarray of float64 of shape (n_rows,)
+
+    Returns
+    -------
+    ndarray of shape (0,) or (1,)
+        The lower one of two equally good cuts; none where all values are equal.
+
+    Examples
+    --------
+    >>> halving_cut(np.array([1.0, 2.0, 3.0, 4.0]), np.ones(4))
+    array([2.5])
+    >>> halving_cut(np.array([0.0, 0.0, 0.0, 1.0]), np.ones(4))
+    array([0.5])
+    """
+    order = _order(values, weight)
+    values, below = values[order], np.cumsum(weight[order])
+    ends = np.flatnonzero(values[1:] > values[:-1])
+    if not len(ends):
+        return np.zeros(0)
+    uneven = np.abs(2 * below[ends] - below[-1])
+    # Weights that are not whole leave remainders in the sums.
+    at = int(ends[np.argmax(uneven <= uneven.min() + 1e-12 * below[-1])])
+    return np.array([between(values[at], values[at + 1])])
+
+
+def _order(values: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    """Positions of the rows that count, in the order of their values."""
+    rows = np.flatnonzero(~np.isnan(values) & (weight > 0))
+    return rows[np.argsort(values[rows])]
+
+
+def _changes(values: np.ndarray, label: np.ndarray) -> np.ndarray:
+    """What changes from each row to the next, as the kernel wants it."""
+    change = np.zeros(len(values), dtype=np.uint8)
+    if len(values) < 2:
+        return change
+    starts = np.flatnonzero(np.r_[True, values[1:] > values[:-1]])
+    low, high = (f.reduceat(label, starts) for f in (np.minimum, np.maximum))
+    pure = (low == high)[1:] & (low == high)[:-1] & (low[1:] == low[:-1])
+    kinds = np.where(pure, _kernels.WITHIN_CLASS, _kernels.BOUNDARY)
+    change[starts[1:] - 1] = kinds
+    return change
+
+
+def between(low: float, high: float) -> float:
+    """A number from which one value lies left and the next one right.
+
+    Half way, if there are numbers in between; ``low`` itself where there are not, and
+    where one of them is infinite.
+
+    Examples
+    --------
+    >>> between(5.5, 5.6), between(1.0, np.inf), between(-np.inf, np.inf)
+    (5.55, 1.0, -inf)
+    """
+    with np.errstate(invalid="ignore"):
+        middle = low / 2 + high / 2
+    return float(middle if low <= middle < high else low)
+
+
+def bin_positions(values: np.ndarray, cuts: np.ndarray) -> np.ndarray:
+    """Positions of the bins that values lie in, from 0 on; NaN stays NaN.
+
+    Examples
+    --------
+    >>> bin_positions(np.array([25.0, 60.0, 61.0, np.nan]), np.array([30.5, 60.0]))
+    array([ 0.,  1.,  2., nan])
+    """
+    found = np.searchsorted(cuts, values, side="left").astype(np.float64)
+    found[np.isnan(values)] = np.nan
+    return found
+
+
+def bin_texts(cuts: np.ndarray, name: str) -> tuple[str, ...]:
+    """The bins of a column in words.
+
+    Examples
+    --------
+    >>> bin_texts(np.array([30.5, 60.0]), "age")
+    ('age <= 30.5', '30.5 < age <= 60', 'age > 60')
+    """
+    features = FeatureSpace.numeric(1, [name])
+    ends = [-np.inf, *cuts.tolist(), np.inf]
+    return tuple(Interval(0, a, b).text(features) for a, b in zip(ends, ends[1:]))

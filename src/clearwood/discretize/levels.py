@@ -1,0 +1,138 @@
+"""Tables in which every column has a few levels, for models of counts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from clearwood._columns import features_of
+from clearwood._features import FeatureSpace
+from clearwood.discretize.cuts import (
+    accepted,
+    between,
+    bin_positions,
+    bin_texts,
+    mdlp_decisions,
+)
+from clearwood.rules.conditions import name_text
+
+UNSEEN_LEVEL = -1
+"""Code of a cell that is of no level: its like was not there in the fit."""
+
+FEW_VALUES = 5
+"""A number that has no more values than these is not cut, but has a level for each: it
+may be a code, and matter only together with another column, which MDLP cannot see."""
+
+
+@dataclass(frozen=True, eq=False)
+class LevelCoder:
+    """From tables to levels, as they were in the table of the fit.
+
+    A number becomes its bin by MDLP, or itself where it has at most five values; a
+    category is itself. A missing value is a level of its own,
+    the last one, where any row of the fit was missing.
+
+    Attributes
+    ----------
+    features : FeatureSpace
+    cuts : tuple of (ndarray or None)
+        Per numeric column its cuts; None for one of categories.
+    has_values, has_missing : ndarray of bool of shape (n_features,)
+        Whether there were any values in the fit, and whether any were missing.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> X = pd.DataFrame({"age": range(35, 55), "hue": ["red", None] * 10})
+    >>> coder = LevelCoder.fit(X, (X["age"] > 45).to_numpy(int), np.ones(20), 2)
+    >>> coder.names_of(0), coder.names_of(1)
+    (('age <= 45.5', 'age > 45.5'), ("hue is 'red'", 'hue is missing'))
+    >>> coder.codes(pd.DataFrame({"age": [50, None], "hue": ["blue", None]}))
+    array([[ 1, -1],
+           [-1,  1]], dtype=int32)
+    """
+
+    features: FeatureSpace
+    cuts: tuple[np.ndarray | None, ...]
+    has_values: np.ndarray
+    has_missing: np.ndarray
+
+    @classmethod
+    def fit(
+        cls, X: Any, label: np.ndarray, weight: np.ndarray, n_classes: int
+    ) -> LevelCoder:
+        """Find the levels of a table.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_rows, n_features)
+        label : ndarray of integers of shape (n_rows,)
+            Classes, from 0 on.
+        weight : ndarray of shape (n_rows,)
+            Rows of weight 0 say nothing.
+        n_classes : int
+        """
+        counted = weight > 0
+        features = features_of(X, counted)
+        encoded = features.encode(X)
+        cuts = [
+            _cuts(column, label, weight, n_classes) if labels is None else None
+            for column, labels in zip(encoded.T, features.categories)
+        ]
+        missing = np.isnan(encoded[counted])
+        return cls(features, tuple(cuts), ~missing.all(axis=0), missing.any(axis=0))
+
+    @property
+    def n_levels(self) -> np.ndarray:
+        """Number of levels of every column: 1 for those that are constant."""
+        parts = [
+            len(labels or ()) if cuts is None else len(cuts) + 1
+            for cuts, labels in zip(self.cuts, self.features.categories)
+        ]
+        return np.where(self.has_values, parts, 0) + self.has_missing
+
+    def codes(self, X: Any) -> np.ndarray:
+        """Levels of the cells of a table, ``UNSEEN_LEVEL`` where they are of none.
+
+        Returns
+        -------
+        ndarray of int32 of shape (n_rows, n_features)
+        """
+        encoded = self.features.encode(X)
+        codes = np.empty(encoded.shape, dtype=np.int32)
+        for d, (column, cuts, last) in enumerate(
+            zip(encoded.T, self.cuts, self.n_levels - 1)
+        ):
+            level = column if cuts is None else bin_positions(column, cuts)
+            if not self.has_values[d]:
+                level = np.where(np.isnan(column), column, UNSEEN_LEVEL)
+            missing = last if self.has_missing[d] else UNSEEN_LEVEL
+            codes[:, d] = np.where(np.isnan(column), missing, level)
+        return codes
+
+    def names_of(self, d: int) -> tuple[str, ...]:
+        """The levels of a column in words."""
+        name, labels, cuts = (
+            self.features.names[d],
+            self.features.categories[d],
+            self.cuts[d],
+        )
+        texts: tuple[str, ...] = ()
+        if cuts is not None and self.has_values[d]:
+            texts = bin_texts(cuts, name)
+        elif labels is not None:
+            texts = tuple(f"{name_text(name)} is {label!r}" for label in labels)
+        return (
+            (*texts, f"{name_text(name)} is missing") if self.has_missing[d] else texts
+        )
+
+
+def _cuts(
+    column: np.ndarray, label: np.ndarray, weight: np.ndarray, n_classes: int
+) -> np.ndarray:
+    values = np.unique(column[(weight > 0) & ~np.isnan(column)])
+    if len(values) <= FEW_VALUES:
+        return np.array([between(*pair) for pair in zip(values, values[1:])])
+    return accepted(mdlp_decisions(column, label, weight, n_classes))

@@ -1,0 +1,349 @@
+"""Draws of the set of signal features, with all forests summed out.
+
+Given the set, the sum over forests is a determinant; edges too weak to matter are left
+out, and it falls into factors, one for each component of features that the others tie
+together. A move changes few of them. They are summed anew, in logs and without a
+subtraction, so that no rounding piles up and weights of any size will do.
+
+A step is a sweep: Gibbs moves of every feature from one group to the other, and then of
+features together: clusters that strong edges tie, branches of the best forest of either
+group. So correlated noise, which no single feature can leave, moves at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from clearwood.sampling import fingerprint_of
+from clearwood.sbfc._sweep_kernels import add_edge_probabilities, sweep
+from clearwood.sbfc.scores import (
+    NOISE,
+    SIGNAL,
+    Edges,
+    Penalty,
+    Scores,
+    refuse_ties,
+    strong_edges,
+)
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+BOUNDS = (1e-6, 1e-5, 1e-4, 1e-3)
+"""Weights below which edges may be left out. The first is taken that leaves components
+of the size below; beyond ``MANY`` features only the last one."""
+
+MOST_TIED = 64
+"""Features that a component should have at most, and a cluster has."""
+
+MANY = 2000
+
+MOST_TOGETHER = 128
+"""Features of a component above which a step would take too long."""
+
+
+class SignalState(NamedTuple):
+    """A set of signal features.
+
+    Attributes
+    ----------
+    signal : ndarray of bool of shape (d,)
+    log_joint : float
+        Log posterior of the set, up to a constant: that of ``ExactPosterior``.
+    """
+
+    signal: np.ndarray
+    log_joint: float
+
+
+class SignalInfo(NamedTuple):
+    """What a sweep did: features that changed sides."""
+
+    changed: int
+
+
+class SignalSampler:
+    """A Markov chain on sets of signal features, for ``sampling.run_chains``.
+
+    Parameters
+    ----------
+    scores : Scores
+    penalty : Penalty
+    edges : tuple of Edges, optional
+        What ``strong_edges`` has found with a bound of log 1e-6 or less (log 1e-3 or
+        less for more than 2,000 features), where it is there already.
+    forest_starts : bool, default=True
+        Whether half of the chains start from the groups that suit the trees of the
+        maximum spanning forest. All others start from a random share of the features.
+
+    Raises
+    ------
+    InputError
+        Strong edges tie more than 128 features together.
+
+    Attributes
+    ----------
+    dropped : float
+        Largest total weight of the edges of one feature that are left out, in either
+        group. They could add at most twice this to its log odds, were all the others in
+        that group; most are not, so what they do is far less.
+
+    Examples
+    --------
+    >>> from clearwood.sampling import run_chains
+    >>> from clearwood.sbfc.scores import CodedTable, score
+    >>> rng = np.random.default_rng(0)
+    >>> codes = rng.integers(2, size=(100, 30), dtype=np.uint8)
+    >>> y = (codes[:, 3] ^ (rng.random(100) < 0.2)).astype(int)
+    >>> table = CodedTable(codes, np.full(30, 2), y, 2, None, n_columns=30)
+    >>> penalty = Penalty.of("thesis", 4.0, 1.0, n_columns=30, n_classes=2)
+    >>> sampler = SignalSampler(score(table), penalty)
+    >>> chains = run_chains(sampler, n_draws=400, n_warmup=50, random_state=0)
+    >>> found = sampler.average(chains.draws["signal"])
+    >>> int(found.signal_probability.argmax())
+    3
+    """
+
+    def __init__(
+        self,
+        scores: Scores,
+        penalty: Penalty,
+        *,
+        edges: tuple[Edges, Edges] | None = None,
+        forest_starts: bool = True,
+    ) -> None:
+        many = scores.table.n_features > MANY
+        bounds = BOUNDS[-1:] if many else BOUNDS
+        if edges is None:
+            most = MOST_TOGETHER if many else None
+            edges = strong_edges(scores, penalty, float(np.log(bounds[0])), most)
+        layers = [_thinned(part, bounds) for part in edges]
+        self.dropped = max(float(part.dropped.max(initial=0.0)) for part in layers)
+        self.forest_starts = forest_starts
+        self._own = (scores.alone - np.array(penalty.node)[:, None]).ravel()
+        noise, signal = (part.log_weight for part in layers)
+        self._graph = (
+            np.concatenate([noise.indptr[:-1], noise.nnz + signal.indptr]),
+            np.concatenate([noise.indices, noise.shape[0] + signal.indices]),
+            np.concatenate([noise.data, signal.data]),
+        )
+        trees = [_spanning_forest(layer) for layer in (noise, signal)]
+        clusters = _clusters(trees)
+        self._blocks = _concatenated(_blocks(trees, clusters))
+        self._forest = self._forest_start(trees, clusters)
+        self.fingerprint = fingerprint_of(
+            self._own, *self._graph, *self._blocks, forest_starts
+        )
+
+    # The contract
+
+    def init(self, rng: np.random.Generator) -> SignalState:
+        """Groups of the spanning forest, or at random; see ``forest_starts``."""
+        share = rng.random()
+        if self.forest_starts and rng.random() < 0.5:
+            return self.state_of(self._forest)
+        return self.state_of(rng.random(len(self._forest)) < share)
+
+    def state_of(self, signal: np.ndarray) -> SignalState:
+        """The state that a set is."""
+        never = np.empty(0)
+        log_joint, _ = sweep(
+            _active(signal), self._own, self._graph, self._blocks, never
+        )
+        return SignalState(signal, log_joint)
+
+    def step(
+        self, rng: np.random.Generator, state: SignalState
+    ) -> tuple[SignalState, SignalInfo]:
+        """One sweep over all features and all clusters."""
+        active, d = _active(state.signal), len(state.signal)
+        draws = rng.random(len(self._blocks[0]) - 1)
+        log_joint, _ = sweep(active, self._own, self._graph, self._blocks, draws)
+        signal = active[d:].copy()
+        return SignalState(signal, log_joint), SignalInfo(
+            int((signal != state.signal).sum())
+        )
+
+    def record(self, state: SignalState) -> dict[str, Any]:
+        """Log posterior, number of signal features, and the features."""
+        return {
+            "log_joint": state.log_joint,
+            "n_signal": float(state.signal.sum()),
+            "signal": state.signal,
+        }
+
+    # Reading draws
+
+    def average(self, sets: np.ndarray) -> Averages:
+        """Probabilities of features and edges, better than their shares in the draws.
+
+        Every set gives the probability of each feature given all others, and of each
+        edge given the groups (Rao-Blackwell).
+
+        Parameters
+        ----------
+        sets : ndarray of bool of shape (..., d)
+            ``draws["signal"]`` of some chains.
+        """
+        from scipy.sparse import csr_array
+
+        d = sets.shape[-1]
+        # Where features without an edge are says nothing of any other.
+        degree = np.diff(self._graph[0])
+        tied = np.flatnonzero(degree[:d] + degree[d:])
+        some, count = np.unique(
+            sets.reshape(-1, d)[:, tied], axis=0, return_counts=True
+        )
+        distinct = np.zeros((len(some), d), dtype=bool)
+        distinct[:, tied] = some
+        signal_probability = np.zeros(d)
+        edges = np.zeros(len(self._graph[1]))
+        never = np.full(d, np.nan)
+        for signal, share in zip(distinct, count / count.sum()):
+            active = _active(signal)
+            _, p = sweep(active, self._own, self._graph, self._blocks, never)
+            signal_probability += share * np.where(signal, 1.0 - p, p)
+            add_edge_probabilities(active, self._graph, share, edges)
+        first, neighbour, _ = self._graph
+        n_noise = first[d]
+        in_noise, in_signal = (
+            csr_array((edges[part], neighbour[part] - start, row), shape=(d, d))
+            for part, start, row in (
+                (slice(n_noise), 0, first[: d + 1]),
+                (slice(n_noise, None), d, first[d:] - n_noise),
+            )
+        )
+        in_signal.eliminate_zeros()
+        both = in_noise + in_signal
+        both.eliminate_zeros()
+        return Averages(signal_probability, both, in_signal)
+
+    def _forest_start(self, trees: list[Any], clusters: list[list[int]]) -> np.ndarray:
+        """Every cluster in the group where its best forest has the larger weight."""
+        own = self._own.reshape(2, -1)
+        start = own[SIGNAL] > own[NOISE]
+        inside = np.zeros(len(start), dtype=bool)
+        for cluster in clusters:  # those within others come before them
+            inside[cluster] = True
+            gain = [
+                own[group, cluster].sum()
+                + tree.data[inside[tree.row] & inside[tree.col]].sum()
+                for group, tree in enumerate(trees)
+            ]
+            inside[cluster] = False
+            start[cluster] = gain[SIGNAL] > gain[NOISE]
+        return start
+
+
+class Averages(NamedTuple):
+    """What draws of sets say; as in ``ExactPosterior``."""
+
+    signal_probability: np.ndarray
+    edge_probability: csr_array
+    edge_in_signal: csr_array
+
+
+def _active(signal: np.ndarray) -> np.ndarray:
+    """The nodes of both layers that are there."""
+    return np.concatenate([~signal, signal])
+
+
+def _thinned(edges: Edges, bounds: tuple[float, ...]) -> Edges:
+    """Without the weakest edges: so many that components are small."""
+    from scipy.sparse.csgraph import connected_components
+
+    for bound in bounds:
+        weak = edges.log_weight.data <= np.log(bound)
+        kept = edges.log_weight.tocoo()
+        lost = np.bincount(
+            kept.row[weak], np.exp(kept.data[weak]), minlength=kept.shape[0]
+        )
+        ends = (kept.row[~weak], kept.col[~weak])
+        thinned = _csr(kept.data[~weak], ends, kept.shape[0])
+        found = Edges(thinned, edges.dropped + lost)
+        there = _csr(np.ones(len(ends[0])), ends, kept.shape[0])
+        _, component = connected_components(there, directed=False)
+        largest = np.bincount(component).max(initial=0)
+        if largest <= MOST_TIED:
+            break
+    if largest > MOST_TOGETHER:
+        refuse_ties(MOST_TOGETHER)
+    return found
+
+
+def _csr(values: np.ndarray, ends: Iterable[np.ndarray], d: int) -> csr_array:
+    from scipy.sparse import coo_array
+
+    return coo_array((values, tuple(ends)), shape=(d, d)).tocsr()
+
+
+def _spanning_forest(layer: csr_array) -> Any:
+    """Edges of the maximum spanning forest of those that are worth having."""
+    from scipy.sparse.csgraph import minimum_spanning_tree
+
+    edges = layer.tocoo()
+    good = edges.data > 0.0
+    ends = edges.row[good], edges.col[good]
+    return -minimum_spanning_tree(_csr(-edges.data[good], ends, edges.shape[0])).tocoo()
+
+
+def _clusters(trees: list[Any]) -> list[list[int]]:
+    """Features that edges of falling weight, in either group, tie together."""
+    row, column, weight = (
+        np.concatenate([getattr(tree, name) for tree in trees])
+        for name in ("row", "col", "data")
+    )
+    member = [[j] for j in range(trees[0].shape[0])]
+    found = []
+    for e in np.argsort(-weight, kind="stable"):
+        one, other = member[row[e]], member[column[e]]
+        if one is other or len(one) + len(other) > MOST_TIED:
+            continue
+        both = one + other
+        found.append(both)
+        for j in both:
+            member[j] = both
+    return found
+
+
+def _branches(tree: Any) -> Iterator[list[int]]:
+    """What every edge of a forest cuts off, the smaller side, and its two ends."""
+    near: dict[int, list[int]] = {}
+    for i, j in zip(tree.row.tolist(), tree.col.tolist()):
+        near.setdefault(i, []).append(j)
+        near.setdefault(j, []).append(i)
+    parent: dict[int, int] = {}
+    for root in near:
+        if root in parent:
+            continue
+        parent[root], order = root, [root]
+        for v in order:
+            children = [u for u in near[v] if u != parent[v]]
+            parent.update(dict.fromkeys(children, v))
+            order += children
+        below = {v: [v] for v in order}
+        for v in order[:0:-1]:
+            below[parent[v]] += below[v]
+            inside = set(below[v])
+            yield [parent[v], v]
+            if 2 * len(inside) <= len(order):
+                yield below[v]
+            else:
+                yield [u for u in order if u not in inside]
+
+
+def _blocks(trees: list[Any], clusters: list[list[int]]) -> list[list[int]]:
+    """All that moves at once: features, clusters, and parts of the best forests."""
+    parts = clusters + [block for tree in trees for block in _branches(tree)]
+    distinct = {tuple(sorted(block)) for block in parts}
+    several = sorted(block for block in distinct if len(block) > 1)
+    return [[j] for j in range(trees[0].shape[0])] + [list(b) for b in several]
+
+
+def _concatenated(blocks: list[list[int]]) -> tuple[np.ndarray, np.ndarray]:
+    """Where each block begins, and all blocks."""
+    first = np.cumsum([0] + [len(block) for block in blocks])
+    return first, np.array([j for block in blocks for j in block], dtype=np.int64)

@@ -1,0 +1,377 @@
+"""The scikit-learn face: from a table to graphs, and from graphs to predictions."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
+
+from clearwood._estimators import Interval, StrOptions, fit_context, take_rows
+from clearwood._features import warned_once
+from clearwood._numeric import spawn_generators
+from clearwood._validation import check_table, check_target, check_weight
+from clearwood.discretize import LevelCoder
+from clearwood.exceptions import InputError
+from clearwood.sampling import Chains, Diagnosis, Sampler, run_chains
+from clearwood.sampling.diagnostics import diagnose
+from clearwood.sbfc.graphs import FeatureForest
+from clearwood.sbfc.prediction import Averaged, average_graphs
+from clearwood.sbfc.samplers import (
+    GraphPosterior,
+    GraphProblem,
+    find_posterior,
+    posterior_of_nothing,
+)
+from clearwood.sbfc.scores import CodedTable, Penalty, score
+
+N_CHAINS, WARMUP = 4, 100
+"""Markov chains, and draws at the beginning of each that are not kept."""
+
+
+class SelectiveBayesianForestClassifier(ClassifierMixin, BaseEstimator):
+    """Which features tell the class, and how they depend on each other.
+
+    Features are split into signal, which depends on the class, and noise, which does
+    not; in each of the two groups they form a forest of trees. The posterior
+    probability of such graphs chooses features, finds interactions and classifies, all
+    at once (Krakovna, 2016). For up to 16 features all graphs are summed over; beyond,
+    Markov chains draw the groups, with all forests summed out.
+
+    Numbers are binned inside (`MDLPDiscretizer`), but those of at most five values have
+    a level for each; texts and declared categories are levels as they are. A missing
+    value is a level of its own where any was missing in the fit. Features that come out
+    with a single level are set aside, and never signal.
+
+    Parameters
+    ----------
+    sampler : {"auto", "exact", "collapsed", "original"}, default="auto"
+        ``"exact"`` sums over all graphs (at most 16 features that vary, 5 with
+        ``target="undirected"``), ``"collapsed"`` draws groups of features, and
+        ``"original"`` draws graphs by the moves of the thesis. ``"auto"`` is exact
+        where that can be; else collapsed; else, for undirected trees, and where strong
+        edges tie too many features together to sum over their forests, original.
+    prior : {"thesis", "balanced"}, default="thesis"
+        In the thesis an edge between signal features costs less than one between noise
+        features, by the number of classes. That lifts clusters of correlated noise
+        into the signal where there are many features; ``"balanced"`` does not.
+    alpha : float, default=5.0
+        Pseudo-counts that every feature has in all, before any row is seen.
+    lambda_x, lambda_y : float, default=4.0, 1.0
+        What an edge, and a signal feature, costs a priori: in units of the log of the
+        number of columns, the last one over the number of classes.
+    target : {"rooted", "undirected"}, default="rooted"
+        Whether a tree of s features counts s times, once for every root, as in the
+        thesis; or once.
+    smoothing : {"thesis", "dirichlet"}, default="thesis"
+        Probabilities in predictions. ``"thesis"``: counts, and one row more that is
+        spread as the feature is in all rows; ``"dirichlet"``: posterior means under
+        the prior of the scores.
+    n_graphs : int, default=500
+        Graphs that are drawn for predictions.
+    n_draws : int, default=500
+        Draws of each of four chains, after a warm-up of 100; none in exact mode.
+    checkpoint : str or Path, default=None
+        File from which chains go on, if it is there; see `clearwood.sampling`.
+    n_jobs : int, default=None
+        Chains at a time. The result does not depend on it.
+    verbose : bool, default=False
+        Show on stderr how far the chains have come.
+    random_state : int, Generator, RandomState or None, default=None
+        Seed of the chains and of the graphs.
+
+    Attributes
+    ----------
+    signal_probability_ : ndarray of shape (n_features,)
+        Posterior probability that a feature is signal.
+    edge_probability_ : csr_array of shape (n_features, n_features)
+        Posterior probability of an edge between two features; symmetric.
+    log_evidence_ : float or None
+        Log of the sum over all graphs of prior times likelihood, without the constants
+        of the prior and of the classes. None where that sum is not known: there are
+        chains.
+    graphs_ : list of FeatureForest
+        Graphs drawn from the posterior.
+    best_graph_ : FeatureForest
+        The most probable graph; of those in sight, where there are chains.
+    best_log_posterior_ : float
+        Its log probability, up to the constants that ``log_evidence_`` lacks.
+    chains_ : Chains or None
+        The draws; ``sampling.to_arviz`` takes them. None in exact mode.
+    levels_ : LevelCoder
+        Which cell is of which level, and what levels are called.
+    classes_ : ndarray
+        Class labels.
+
+    References
+    ----------
+    Krakovna, "Building Interpretable Models: From Bayesian Networks to Neural
+    Networks", Harvard 2016, chapters 2 and 3.
+
+    Examples
+    --------
+    >>> from clearwood.datasets import make_corral
+    >>> X, y = make_corral(n_noise=4, random_state=0)
+    >>> forest = SelectiveBayesianForestClassifier(random_state=0).fit(X, y)
+    >>> sorted(name for name, p in forest.feature_ranking() if p > 0.5)
+    ['x0', 'x1', 'x2', 'x3', 'x5']
+    """
+
+    _parameter_constraints: dict[str, Any] = {
+        "sampler": [StrOptions({"auto", "exact", "collapsed", "original"})],
+        "prior": [StrOptions({"thesis", "balanced"})],
+        "alpha": [Interval(Real, 0, None, closed="neither")],
+        "lambda_x": [Interval(Real, 0, None, closed="left")],
+        "lambda_y": [Interval(Real, 0, None, closed="left")],
+        "target": [StrOptions({"rooted", "undirected"})],
+        "smoothing": [StrOptions({"thesis", "dirichlet"})],
+        "n_graphs": [Interval(Integral, 1, None, closed="left")],
+        "n_draws": [Interval(Integral, 1, None, closed="left")],
+        "checkpoint": [None, str, Path],
+        "n_jobs": [None, Integral],
+        "verbose": ["verbose"],
+        "random_state": "no_validation",
+    }
+
+    def __init__(
+        self,
+        sampler: str = "auto",
+        *,
+        prior: str = "thesis",
+        alpha: float = 5.0,
+        lambda_x: float = 4.0,
+        lambda_y: float = 1.0,
+        target: str = "rooted",
+        smoothing: str = "thesis",
+        n_graphs: int = 500,
+        n_draws: int = 500,
+        checkpoint: str | Path | None = None,
+        n_jobs: int | None = None,
+        verbose: bool = False,
+        random_state: Any = None,
+    ) -> None:
+        self.sampler = sampler
+        self.prior = prior
+        self.alpha = alpha
+        self.lambda_x = lambda_x
+        self.lambda_y = lambda_y
+        self.target = target
+        self.smoothing = smoothing
+        self.n_graphs = n_graphs
+        self.n_draws = n_draws
+        self.checkpoint = checkpoint
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.random_state = random_state
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+    # Fitting
+
+    @fit_context
+    @warned_once()
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None
+    ) -> SelectiveBayesianForestClassifier:
+        """Find the posterior of the graphs, and draw some.
+
+        Ctrl-C ends the chains early: what they have drawn by then is used.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+            Columns of texts, and those declared to be of categories (of numbers, too),
+            are categories; cells may be empty.
+        y : array-like of shape (n_samples,)
+            Class labels.
+        sample_weight : array-like of shape (n_samples,), optional
+            How many rows each one stands for.
+
+        Returns
+        -------
+        self
+        """
+        table, varies = self._read(X, y, sample_weight)
+        penalty = Penalty.of(
+            self.prior, self.lambda_x, self.lambda_y, table.n_columns, table.n_classes
+        )
+        chains_seed, graphs_seed = spawn_generators(self.random_state, 2)
+
+        def run(sampler: Sampler) -> Chains:
+            return run_chains(
+                sampler,
+                self.n_draws,
+                n_warmup=WARMUP,
+                n_chains=N_CHAINS,
+                random_state=chains_seed,
+                n_jobs=self.n_jobs,
+                checkpoint=self.checkpoint,
+                progress=bool(self.verbose),
+            )
+
+        if len(varies):
+            problem = GraphProblem.of(score(table, self.alpha), penalty, self.target)
+            found = find_posterior(
+                self.sampler, problem, self.n_graphs, run, graphs_seed
+            )
+        else:
+            found = posterior_of_nothing(self.n_graphs)
+        self._keep(found, varies)
+        self._average = average_graphs(found.graphs, table, self.smoothing, self.alpha)
+        return self
+
+    def _read(
+        self, X: Any, y: Any, sample_weight: Any
+    ) -> tuple[CodedTable, np.ndarray]:
+        """Levels of the columns that vary, and which these are."""
+        if y is None:
+            raise InputError(
+                f"{type(self).__name__} requires y to be passed, but the target y is "
+                "None; give one label per row."
+            )
+        X = check_table(self, X, reset=True)
+        y = check_target(y, X.shape[0], numeric=False)
+        weight = check_weight(sample_weight, X.shape[0])
+        # A row that does not count is as good as none.
+        counted = np.flatnonzero(weight > 0)
+        if len(counted) < len(weight):
+            X, y, weight = take_rows(X, counted), y[counted], weight[counted]
+        self.classes_, label = np.unique(y, return_inverse=True)
+        n_classes = len(self.classes_)
+        self.levels_ = LevelCoder.fit(X, label, weight, n_classes)
+        n_levels = self.levels_.n_levels
+        varies = np.flatnonzero(n_levels > 1)
+        kind = np.min_scalar_type(int(n_levels.max()))
+        table = CodedTable(
+            codes=self.levels_.codes(X)[:, varies].astype(kind),
+            levels=n_levels[varies],
+            y=label,
+            n_classes=n_classes,
+            weight=None if (weight == 1).all() else weight,
+            n_columns=len(n_levels),
+        )
+        return table, varies
+
+    def _keep(self, found: GraphPosterior, varies: np.ndarray) -> None:
+        """What was found of the features that vary, for all columns."""
+        from scipy.sparse import coo_array
+
+        d = len(self.levels_.n_levels)
+        self.signal_probability_ = np.zeros(d)
+        self.signal_probability_[varies] = found.signal_probability
+        edges = found.edge_probability.tocoo()
+        ends = varies[edges.row], varies[edges.col]
+        self.edge_probability_ = coo_array((edges.data, ends), shape=(d, d)).tocsr()
+        self.log_evidence_ = found.log_evidence
+        self.graphs_ = [_widened(graph, varies, d) for graph in found.graphs]
+        self.best_graph_ = _widened(found.best, varies, d)
+        self.best_log_posterior_ = found.best_log_posterior
+        self.chains_ = found.chains
+
+    # Reading
+
+    def feature_ranking(self) -> list[tuple[str, float]]:
+        """All features with their signal probability, the most probable first.
+
+        Returns
+        -------
+        list of (str, float)
+            Features that are equally probable stay in the order of the columns.
+        """
+        check_is_fitted(self)
+        order = np.argsort(-self.signal_probability_, kind="stable")
+        names, p = self.levels_.features.names, self.signal_probability_
+        return [(names[j], float(p[j])) for j in order]
+
+    def diagnose(self) -> dict[str, Diagnosis]:
+        """Whether the chains agree, and what they are worth.
+
+        Returns
+        -------
+        dict of str to Diagnosis
+            R-hat, effective sample size and standard error of the log posterior, of
+            the number of signal features, and, by their names, of the features that
+            are signal in some draws only. In exact mode there is nothing to say.
+        """
+        check_is_fitted(self)
+        if self.chains_ is None:
+            return {}
+        found = self.chains_.diagnose()
+        names = self.levels_.features.names
+        signal = self.chains_.draws["signal"]
+        changes = np.flatnonzero(signal.any(axis=(0, 1)) & ~signal.all(axis=(0, 1)))
+        varies = np.flatnonzero(self.levels_.n_levels > 1)
+        for j in changes:
+            found[names[varies[j]]] = diagnose(signal[..., j].astype(np.float64))
+        return found
+
+    # Predicting
+
+    @warned_once()
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Probability of every class: the average over the graphs drawn.
+
+        Cells of no level of the fit, missing ones among them, say nothing: their
+        feature is summed out, exactly.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+        """
+        return self._averaged(X).probability
+
+    @warned_once()
+    def predict_proba_error(self, X: Any) -> np.ndarray:
+        """Standard errors of `predict_proba`, as it averages over finitely many graphs.
+
+        More graphs, ``n_graphs``, make them smaller. Means of batches of graphs, which
+        may come from a chain, tell them; so with one graph they are NaN.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+        """
+        return self._averaged(X).error
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The most probable class.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        best = self.predict_proba(X).argmax(axis=1)
+        return self.classes_[best]
+
+    def _averaged(self, X: Any) -> Averaged:
+        check_is_fitted(self)
+        X = check_table(self, X, reset=False)
+        varies = self.levels_.n_levels > 1
+        return self._average.predict(self.levels_.codes(X)[:, varies])
+
+
+def _widened(graph: FeatureForest, varies: np.ndarray, d: int) -> FeatureForest:
+    """A graph of some columns as one of all."""
+    signal, parent = np.zeros(d, dtype=bool), np.full(d, -1)
+    signal[varies] = graph.signal
+    child = graph.parent >= 0
+    parent[varies[child]] = varies[graph.parent[child]]
+    return FeatureForest(signal, parent)

@@ -1,0 +1,167 @@
+"""The exact posterior of few features: a sum over all sets of signal features.
+
+Given the set, the sum over all forests is a determinant (matrix-tree theorem).
+"""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from clearwood.exceptions import InputError
+from clearwood.sbfc._kernels import edges_of_sets, log_sums_of_sets
+from clearwood.sbfc.scores import NOISE, SIGNAL, Penalty, Scores
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+MOST_FEATURES = {"rooted": 16, "undirected": 5}
+"""Beyond, the sets (or forests) are too many."""
+
+LEAST = 1e-20
+"""Sets less probable than this, beside the best one, are left out."""
+
+
+class ExactPosterior(NamedTuple):
+    """What the data say of the graph.
+
+    Attributes
+    ----------
+    log_evidence : float
+        Without that of the classes, and without the prior's constant.
+    signal_probability : ndarray of shape (d,)
+    edge_probability : csr_array of shape (d, d)
+        Of an edge in either group; both ways.
+    edge_in_signal : csr_array of shape (d, d)
+        Of an edge between two signal features.
+    sets : ndarray of bool of shape (n_sets, d)
+        Signal features, the most probable set first.
+    set_probability : ndarray of shape (n_sets,)
+    """
+
+    log_evidence: float
+    signal_probability: np.ndarray
+    edge_probability: csr_array
+    edge_in_signal: csr_array
+    sets: np.ndarray
+    set_probability: np.ndarray
+
+
+def exact_posterior(
+    scores: Scores, penalty: Penalty, target: str = "rooted"
+) -> ExactPosterior:
+    """Sum over all graphs.
+
+    Parameters
+    ----------
+    scores : Scores
+        Of at most 16 features.
+    penalty : Penalty
+    target : {"rooted", "undirected"}
+        Whether a tree of s nodes counts s times, as in the thesis, or once; the latter
+        for at most 5 features, as it has no determinant.
+
+    Examples
+    --------
+    >>> from clearwood.sbfc.scores import CodedTable, score
+    >>> codes = np.array([[0, 0, 1, 1] * 9, [0, 1] * 18], dtype=np.uint8).T
+    >>> levels, y = np.array([2, 2]), codes[:, 0].astype(int)
+    >>> table = CodedTable(codes, levels, y, 2, None, n_columns=2)
+    >>> penalty = Penalty.of("thesis", 4.0, 1.0, n_columns=2, n_classes=2)
+    >>> exact_posterior(score(table), penalty).signal_probability.round(3)
+    array([1.  , 0.21])
+    """
+    from scipy.sparse import csr_array
+
+    d = scores.table.n_features
+    if d > MOST_FEATURES[target]:
+        raise InputError(
+            f"There are {d} features; all graphs can be summed over for at most "
+            f"{MOST_FEATURES[target]} (target={target!r}). Use the sampler "
+            f"{'collapsed' if target == 'rooted' else 'original'!r}."
+        )
+    log_weight = [scores.gains(g) - penalty.edge[g] for g in (NOISE, SIGNAL)]
+    alone = scores.alone - np.array(penalty.node)[:, None]
+    log_sums, edges = SUMS[target]
+    everything = 2**d - 1
+    numbers = np.arange(everything + 1)
+    inside = (numbers[:, None] >> np.arange(d) & 1).astype(bool)
+    log_joint = np.where(inside, alone[SIGNAL], alone[NOISE]).sum(axis=1)
+    # The complement of a set has the other bits: the list in reverse.
+    log_joint += log_sums(log_weight[NOISE])[::-1] + log_sums(log_weight[SIGNAL])
+
+    order = np.argsort(-log_joint, kind="stable")
+    share = np.exp(log_joint[order] - log_joint[order[0]])
+    n_sets = int((share > LEAST).sum())
+    order, probability = order[:n_sets], share[:n_sets] / share[:n_sets].sum()
+    in_noise = edges(log_weight[NOISE], everything - order, probability)
+    in_signal = edges(log_weight[SIGNAL], order, probability)
+    return ExactPosterior(
+        log_evidence=float(log_joint[order[0]] + np.log(share.sum())),
+        signal_probability=probability @ inside[order],
+        edge_probability=csr_array(_both_ways(in_noise + in_signal)),
+        edge_in_signal=csr_array(_both_ways(in_signal)),
+        sets=inside[order],
+        set_probability=probability,
+    )
+
+
+def _both_ways(lower: np.ndarray) -> np.ndarray:
+    return lower + lower.T
+
+
+# Trees that count once: no determinant, so forest by forest
+
+
+def _forests(d: int) -> tuple[np.ndarray, np.ndarray]:
+    """All forests on d nodes, as masks of the edges below the diagonal; these edges."""
+    pairs = list(zip(*np.tril_indices(d, -1)))
+    found = []
+    for size in range(d):
+        for chosen in combinations(range(len(pairs)), size):
+            tree = list(range(d))
+            for k in chosen:
+                i, j = (tree[node] for node in pairs[k])
+                if i == j:
+                    break
+                tree = [j if t == i else t for t in tree]
+            else:
+                found.append(np.isin(np.arange(len(pairs)), chosen))
+    return np.array(found).reshape(-1, len(pairs)), np.array(pairs).reshape(-1, 2)
+
+
+def _log_weights(log_weight: np.ndarray, number: int) -> np.ndarray:
+    """Of every forest, minus infinity where an edge leaves the set."""
+    forests, pairs = _forests(len(log_weight))
+    inside = (number >> pairs & 1).all(axis=1)
+    values = np.where(inside, log_weight[pairs[:, 0], pairs[:, 1]], -np.inf)
+    return np.where(forests, values, 0.0).sum(axis=1)
+
+
+def _log_sums_once(log_weight: np.ndarray) -> np.ndarray:
+    from scipy.special import logsumexp
+
+    numbers = range(2 ** len(log_weight))
+    return np.array([logsumexp(_log_weights(log_weight, k)) for k in numbers])
+
+
+def _edges_once(
+    log_weight: np.ndarray, numbers: np.ndarray, probability: np.ndarray
+) -> np.ndarray:
+    from scipy.special import softmax
+
+    forests, pairs = _forests(len(log_weight))
+    found = np.zeros_like(log_weight)
+    for number, p in zip(numbers.tolist(), probability):
+        share = softmax(_log_weights(log_weight, number))
+        found[pairs[:, 0], pairs[:, 1]] += p * (share @ forests)
+    return found
+
+
+SUMS = {
+    "rooted": (log_sums_of_sets, edges_of_sets),
+    "undirected": (_log_sums_once, _edges_once),
+}
+"""How to sum over the forests of every set, and to average their edges."""

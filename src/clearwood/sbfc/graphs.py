@@ -1,0 +1,300 @@
+"""Feature graphs: the record, the best one of a signal group, and random ones.
+
+Given the groups, rooted forests come with the product of their edges' weights, so that
+they are drawn exactly, by elimination, and the best is a maximum spanning forest.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from clearwood._numeric import as_generator
+from clearwood.exceptions import InputError
+from clearwood.sbfc._forest_kernels import (
+    NO_WAY,
+    breadth_first,
+    draw_forest,
+    other_ways,
+)
+from clearwood.sbfc.scores import MOST_KEPT, NOISE, SIGNAL
+
+if TYPE_CHECKING:
+    from clearwood.sbfc.scores import Edges, Penalty, Scores
+
+TARGETS = ("rooted", "undirected")
+"""A tree of s features counts s times, once for every root; or once."""
+
+NEGLIGIBLE = 1e-4
+"""Edges that so small a part of the random forests have are left out."""
+
+WEAKEST_OF_MANY = -16.0
+"""Where the bound would keep edges by the hundred million."""
+
+MOST_NAMED = 20
+"""Features without an edge that are named in each group."""
+
+ROWS_AT_A_TIME = 256
+"""Rows of the table of gains that are looked at together."""
+
+
+@dataclass(frozen=True, eq=False)
+class FeatureForest:
+    """Features in two groups, each a forest of trees.
+
+    Attributes
+    ----------
+    signal : ndarray of bool of shape (d,)
+        Whether the class is a parent of a feature.
+    parent : ndarray of int32 of shape (d,)
+        The feature that is the other parent, of the same group; -1 for roots.
+
+    Examples
+    --------
+    >>> graph = FeatureForest([True, False, True, False], [-1, -1, 0, -1])
+    >>> print(graph.describe(["age", "hair", "pulse", "eyes"]))
+    signal
+      age
+        pulse
+    noise
+      hair, eyes
+    """
+
+    signal: np.ndarray
+    parent: np.ndarray
+
+    def __post_init__(self) -> None:
+        for name, kind in (("signal", np.bool_), ("parent", np.int32)):
+            values = np.array(getattr(self, name), dtype=kind)
+            values.setflags(write=False)
+            object.__setattr__(self, name, values)
+        wrong = self._what_is_wrong()
+        if wrong:
+            raise InputError(f"No forest of features: {wrong}.")
+
+    def _what_is_wrong(self) -> str:
+        d, parent = len(self.signal), self.parent
+        if self.signal.ndim != 1 or parent.shape != (d,):
+            return f"shapes {self.signal.shape} and {parent.shape}, expected two lists"
+        child = np.flatnonzero(parent != -1)
+        outside = child[(parent[child] < 0) | (parent[child] >= d)]
+        if len(outside):
+            return f"the parent of feature {outside[0]} is {parent[outside[0]]}"
+        split = child[self.signal[child] != self.signal[parent[child]]]
+        if len(split):
+            return f"feature {split[0]} and its parent are in different groups"
+        above = parent.copy()
+        for _ in range(d.bit_length()):  # twice as far up every time
+            above = np.where(above < 0, -1, above[above])
+        return "features are their own ancestors" if (above >= 0).any() else ""
+
+    def __str__(self) -> str:
+        return self.describe()
+
+    @property
+    def edges(self) -> np.ndarray:
+        """Child and parent of every edge: an array of shape (n_edges, 2)."""
+        child = np.flatnonzero(self.parent >= 0)
+        return np.column_stack([child, self.parent[child]])
+
+    @property
+    def tree_sizes(self) -> np.ndarray:
+        """Number of features in every tree, in the order of the roots."""
+        root, above = np.arange(len(self.parent)), self.parent
+        while (above >= 0).any():
+            root = np.where(above >= 0, above, root)
+            above = self.parent[root]
+        return np.bincount(root, minlength=len(root))[self.parent < 0]
+
+    def describe(self, names: Sequence[str] | None = None) -> str:
+        """The trees as indented text, the first features without an edge on one line.
+
+        Parameters
+        ----------
+        names : sequence of str, optional
+            Of the features; by default x0, x1, ...
+        """
+        called = [f"x{j}" for j in range(len(self.parent))] if names is None else names
+        children: dict[int, list[int]] = {}
+        for child, parent in self.edges.tolist():
+            children.setdefault(parent, []).append(child)
+        lines = []
+        for title, group in (("signal", self.signal), ("noise", ~self.signal)):
+            roots = np.flatnonzero(group & (self.parent < 0)).tolist()
+            if roots:
+                lines.append(title)
+            below = [(j, 1) for j in reversed(roots) if j in children]
+            while below:
+                j, depth = below.pop()
+                lines.append("  " * depth + str(called[j]))
+                below += [(c, depth + 1) for c in reversed(children.get(j, []))]
+            alone = [str(called[j]) for j in roots if j not in children]
+            if len(alone) > MOST_NAMED:
+                alone[MOST_NAMED:] = [f"{len(alone) - MOST_NAMED:,} more"]
+            if alone:
+                lines.append("  " + ", ".join(alone))
+        return "\n".join(lines)
+
+    def to_dict(self) -> dict[str, Any]:
+        """What JSON can hold.
+
+        Examples
+        --------
+        >>> FeatureForest([True, True, False], [-1, 0, -1]).to_dict()
+        {'n_features': 3, 'signal': [0, 1], 'edges': [[1, 0]]}
+        """
+        return {
+            "n_features": len(self.signal),
+            "signal": np.flatnonzero(self.signal).tolist(),
+            "edges": self.edges.tolist(),
+        }
+
+
+def check_target(target: str) -> str:
+    """Refuse what is no target."""
+    if target not in TARGETS:
+        raise InputError(f"target is {target!r}; expected one of {TARGETS}.")
+    return target
+
+
+def log_posterior(
+    graph: FeatureForest, scores: Scores, penalty: Penalty, target: str = "rooted"
+) -> float:
+    """Log prior and log likelihood of a graph (2.3.1), without their constants.
+
+    These are P(y) and what makes the prior sum to 1. With ``target="undirected"`` a
+    tree of s features has 1 / s of its weight at each of its roots.
+
+    Examples
+    --------
+    >>> from clearwood.sbfc.scores import CodedTable, Penalty, score
+    >>> codes = np.array([[0, 0], [0, 0], [1, 1], [1, 1]], dtype=np.uint8)
+    >>> table = CodedTable(codes, np.array([2, 2]), codes[:, 0], 2, None, 2)
+    >>> cost = Penalty.of("thesis", 4.0, 1.0, n_columns=2, n_classes=2)
+    >>> graph = FeatureForest([True, True], [-1, 0])
+    >>> round(log_posterior(graph, score(table), cost), 3)
+    -6.387
+    """
+    group, (child, parent) = graph.signal.astype(int), graph.edges.T
+    d = len(group)
+    total = scores.alone[group, np.arange(d)].sum() - np.take(penalty.node, group).sum()
+    for of in (NOISE, SIGNAL):
+        here = np.flatnonzero(group[child] == of)
+        for i in range(0, len(here), ROWS_AT_A_TIME):
+            some = here[i : i + ROWS_AT_A_TIME]
+            gain = scores.gains(of, child[some])[np.arange(len(some)), parent[some]]
+            total += (gain - penalty.edge[of]).sum()
+    if check_target(target) == "undirected":
+        total -= np.log(graph.tree_sizes).sum()
+    return float(total)
+
+
+def weakest_edge(n_features: int) -> float:
+    """A log weight below which edges may be left out.
+
+    An edge is in a random forest at most as often as twice its weight, so fewer than
+    one graph of 10,000 has any that was left out. This holds for up to 2,000 features;
+    with more of them each such edge is in fewer than one graph of four million.
+
+    Examples
+    --------
+    >>> round(weakest_edge(1000), 1)
+    -23.0
+    """
+    bound = math.log(NEGLIGIBLE / (n_features * max(n_features - 1, 1)))
+    return bound if n_features <= MOST_KEPT else max(bound, WEAKEST_OF_MANY)
+
+
+def best_graph(signal: np.ndarray, edges: tuple[Edges, Edges]) -> FeatureForest:
+    """The most likely graph with given groups; trees start at their first features.
+
+    Parameters
+    ----------
+    signal : ndarray of bool of shape (d,)
+    edges : tuple of Edges
+        Of the noise and of the signal, at least all those of positive log weight, from
+        ``scores.strong_edges``.
+
+    Examples
+    --------
+    >>> from clearwood.sbfc.scores import CodedTable, Penalty, score, strong_edges
+    >>> codes = np.repeat([[0, 0], [1, 1]], 50, axis=0).astype(np.uint8)
+    >>> table = CodedTable(codes, np.array([2, 2]), codes[:, 0], 2, None, 2)
+    >>> cost = Penalty.of("thesis", 4.0, 1.0, n_columns=2, n_classes=2)
+    >>> edges = strong_edges(score(table), cost, bound=0.0)
+    >>> best_graph(np.array([False, False]), edges).parent.tolist()
+    [-1, 0]
+    """
+    signal = np.asarray(signal, dtype=bool)
+    chosen = []
+    for inside, part in zip((~signal, signal), edges):
+        first, second, log_weight = _heaviest_first(part, inside)
+        way = other_ways(inside, first, second, log_weight)
+        of_forest = (way == NO_WAY) & (log_weight > 0.0)
+        chosen.append((first[of_forest], second[of_forest]))
+    first, second = (np.concatenate(ends) for ends in zip(*chosen))
+    parent, _ = breadth_first(len(signal), first, second)
+    return FeatureForest(signal, parent)
+
+
+def draw_graphs(
+    signals: Iterable[np.ndarray], edges: tuple[Edges, Edges], random_state: Any = None
+) -> list[FeatureForest]:
+    """A random graph for each of some signal groups, of the rooted target.
+
+    The time grows with the edges that matter, and with the cube of the number of
+    features that many strong ways tie together: a second for some hundreds of these.
+
+    Parameters
+    ----------
+    signals : iterable of ndarray of bool of shape (d,)
+    edges : tuple of Edges
+        Of the noise and of the signal, from ``scores.strong_edges`` with the bound
+        ``weakest_edge(d)``.
+    random_state : int, Generator, RandomState or None
+
+    Examples
+    --------
+    >>> from clearwood.sbfc.scores import CodedTable, Penalty, score, strong_edges
+    >>> codes = np.random.default_rng(0).integers(2, size=(50, 3), dtype=np.uint8)
+    >>> table = CodedTable(codes, np.array([2, 2, 2]), codes[:, 0], 2, None, 3)
+    >>> cost = Penalty.of("thesis", 4.0, 1.0, n_columns=3, n_classes=2)
+    >>> edges = strong_edges(score(table), cost, weakest_edge(3))
+    >>> print(draw_graphs([np.array([True, False, False])], edges, 0)[0])
+    signal
+      x0
+    noise
+      x1, x2
+    """
+    rng = as_generator(random_state)
+    d = edges[SIGNAL].log_weight.shape[0]
+    every = np.array(list(signals), dtype=bool).reshape(-1, d)
+    times = every.sum(axis=0)
+    # Sorted once for all draws, without those that none of them can have.
+    noise_part = _heaviest_first(edges[NOISE], times < len(every))
+    signal_part = _heaviest_first(edges[SIGNAL], times > 0)
+    graphs = []
+    for signal in every:
+        of_noise = draw_forest(~signal, *noise_part, weakest_edge(d), rng)
+        of_signal = draw_forest(signal, *signal_part, weakest_edge(d), rng)
+        graphs.append(FeatureForest(signal, np.where(signal, of_signal, of_noise)))
+    return graphs
+
+
+def _heaviest_first(
+    edges: Edges, nodes: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Edges between some nodes, each of them once: its ends and its log weight."""
+    both = edges.log_weight.tocoo()
+    once = (both.row < both.col) & nodes[both.row] & nodes[both.col]
+    first, second, log_weight = both.row[once], both.col[once], both.data[once]
+    order = np.lexsort((second, first, -log_weight))
+    return (
+        first[order].astype(np.int64),
+        second[order].astype(np.int64),
+        log_weight[order],
+    )

@@ -1,0 +1,147 @@
+"""Chains of graphs by the moves of the thesis (2.3.2).
+
+They change graphs one by one, where sums over all forests are not wanted: for other
+targets, and to see what the thesis has seen.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from clearwood.sampling import fingerprint_of
+from clearwood.sbfc._move_kernels import make_moves
+from clearwood.sbfc.graphs import FeatureForest, check_target, weakest_edge
+from clearwood.sbfc.scores import Penalty, Scores, strong_edges
+
+TREES_SWITCHED = 10
+"""Trees that each iteration proposes to switch: the thesis' k."""
+
+
+class GraphState(NamedTuple):
+    """A graph.
+
+    Attributes
+    ----------
+    signal : ndarray of bool of shape (d,)
+    parent : ndarray of int32 of shape (d,)
+    log_posterior : float
+        Log prior and log likelihood, without their constants.
+    """
+
+    signal: np.ndarray
+    parent: np.ndarray
+    log_posterior: float
+
+
+class MovesInfo(NamedTuple):
+    """What the iterations of a step did.
+
+    Attributes
+    ----------
+    switched : float
+        Share of the trees proposed that went to the other group.
+    reassigned : float
+        Share of the iterations that gave a subtree another parent or group.
+    """
+
+    switched: float
+    reassigned: float
+
+
+class OriginalSampler:
+    """A Markov chain on graphs, for ``clearwood.sampling.run_chains``.
+
+    An iteration proposes the other group for ten trees (Switch Trees), then gives the
+    subtree of a random feature a new parent or none, by its exact conditional (Reassign
+    Subtree), in a tree whose root was drawn anew (Pivot Trees).
+
+    Parameters
+    ----------
+    scores : Scores
+    penalty : Penalty
+        The prior.
+    target : {"rooted", "undirected"}, default="rooted"
+        Whether a tree of s features counts s times, as in the thesis, or once.
+    thin : int, default=50
+        Iterations of a step, as far apart as the graphs that the thesis keeps.
+
+    Examples
+    --------
+    >>> from clearwood.sampling import run_chains
+    >>> from clearwood.sbfc.scores import CodedTable, score
+    >>> codes = np.random.default_rng(0).integers(2, size=(100, 5)).astype(np.uint8)
+    >>> table = CodedTable(codes, np.full(5, 2), codes[:, 3], 2, None, 5)
+    >>> cost = Penalty.of("thesis", 4.0, 1.0, n_columns=5, n_classes=2)
+    >>> sampler = OriginalSampler(score(table), cost)
+    >>> chains = run_chains(sampler, n_draws=500, n_warmup=20, random_state=0)
+    >>> float(chains.draws["signal"].mean(axis=(0, 1))[3])
+    1.0
+    """
+
+    def __init__(
+        self,
+        scores: Scores,
+        penalty: Penalty,
+        *,
+        target: str = "rooted",
+        thin: int = 50,
+    ) -> None:
+        self.undirected = check_target(target) == "undirected"
+        self.thin = thin
+        self.alone = scores.alone - np.array(penalty.node)[:, None]
+        bound = weakest_edge(scores.alone.shape[1])
+        self.edges = tuple(
+            _sorted_rows(part.log_weight)
+            for part in strong_edges(scores, penalty, bound)
+        )
+        flat = [values for part in self.edges for values in part]
+        self.fingerprint = fingerprint_of(self.alone, *flat, target, thin)
+
+    def init(self, rng: np.random.Generator) -> GraphState:
+        """No edges, and any share of the features in the signal: far apart."""
+        signal = rng.random(self.alone.shape[1]) < rng.random()
+        return self.state_of(FeatureForest(signal, np.full(len(signal), -1)))
+
+    def state_of(self, graph: FeatureForest) -> GraphState:
+        """The state that a graph is."""
+        return self._moved(graph.signal, graph.parent, 0, np.random.default_rng(0))[0]
+
+    def step(
+        self, rng: np.random.Generator, state: GraphState
+    ) -> tuple[GraphState, MovesInfo]:
+        """Some iterations."""
+        return self._moved(state.signal, state.parent, self.thin, rng)
+
+    def record(self, state: GraphState) -> dict[str, Any]:
+        """The graph, its log posterior and its number of signal features."""
+        # A checkpoint may hold what is no forest; here that shows before a step.
+        FeatureForest(state.signal, state.parent)
+        return {
+            "log_posterior": state.log_posterior,
+            "n_signal": float(state.signal.sum()),
+            "signal": state.signal,
+            "parent": state.parent,
+        }
+
+    def _moved(
+        self,
+        signal: np.ndarray,
+        parent: np.ndarray,
+        n_moves: int,
+        rng: np.random.Generator,
+    ) -> tuple[GraphState, MovesInfo]:
+        signal, parent = signal.astype(np.bool_), parent.astype(np.int32)
+        switched, reassigned, log_weight = make_moves(
+            signal, parent, self.alone, self.edges,
+            n_moves, TREES_SWITCHED, self.undirected, rng,
+        )  # fmt: skip
+        return GraphState(signal, parent, log_weight), MovesInfo(switched, reassigned)
+
+
+def _sorted_rows(table: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """A sparse table as starts of rows, columns in order, and values."""
+    table = table.copy()
+    table.sort_indices()
+    return table.indptr.astype(np.int64), table.indices.astype(np.int64), table.data

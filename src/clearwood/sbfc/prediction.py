@@ -1,0 +1,226 @@
+"""Classes predicted by the average over graphs (2.3.4)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from clearwood.exceptions import InputError
+from clearwood.sbfc._forest_kernels import average_probabilities
+from clearwood.sbfc.graphs import FeatureForest
+from clearwood.sbfc.scores import CodedTable
+
+SMOOTHINGS = ("thesis", "dirichlet")
+
+BATCHES = 20
+"""Batches of graphs; what their means differ by is the error of the average."""
+
+
+class Averaged(NamedTuple):
+    """Class probabilities of rows.
+
+    Attributes
+    ----------
+    probability : ndarray of shape (n, n_classes)
+    error : ndarray of shape (n, n_classes)
+        Monte Carlo standard error: how far the average over all graphs may be away.
+        Batches of graphs that follow one another tell it, so that they may come from a
+        chain. NaN with one graph.
+    """
+
+    probability: np.ndarray
+    error: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class GraphAverage:
+    """What is needed of graphs and of the rows in training to predict classes.
+
+    Attributes
+    ----------
+    log_class : ndarray of shape (n_classes,)
+        Log probability of every class.
+    feature : ndarray of int of shape (n_used,)
+        Features that are signal in any graph; all below count by these.
+    levels : ndarray of int of shape (n_used,)
+        Numbers of levels.
+    known : ndarray of bool of shape (levels.sum(),)
+        Levels that rows in training have, feature after feature.
+    child, parent : ndarray of int of shape (n_conditionals,)
+        Features of the distinct conditional distributions; parent -1 for none.
+    start : ndarray of int of shape (n_conditionals,)
+        Where the cells of each begin: level of the child by level of the parent.
+    log_table : ndarray of shape (n_cells, n_classes)
+        Log probability of the child's level, given the parent's and the class.
+    graph_start : ndarray of int of shape (n_graphs + 1,)
+        Where the conditionals of each distinct graph begin.
+    entry, above : ndarray of int
+        Conditionals of the graphs, children before their parents, and at which place of
+        its graph that of the parent stands (-1: none).
+    draws : ndarray of int of shape (n_draws,)
+        The distinct graphs in the order in which they were drawn.
+    """
+
+    log_class: np.ndarray
+    feature: np.ndarray
+    levels: np.ndarray
+    known: np.ndarray
+    child: np.ndarray
+    parent: np.ndarray
+    start: np.ndarray
+    log_table: np.ndarray
+    graph_start: np.ndarray
+    entry: np.ndarray
+    above: np.ndarray
+    draws: np.ndarray
+
+    def predict(self, codes: np.ndarray) -> Averaged:
+        """Average the class probabilities under each graph, each draw counting once.
+
+        Levels that no row in training has, and negative codes, say that the value is
+        not known: it is summed out exactly, over the tree that the feature is in. (That
+        a value was missing may be a level of its own, if it was in training.)
+
+        Parameters
+        ----------
+        codes : ndarray of int of shape (n, d)
+            Levels of all features, as in training.
+        """
+        used = codes[:, self.feature].astype(np.int64)
+        inside = (used >= 0) & (used < self.levels)
+        place = np.cumsum(self.levels) - self.levels
+        used[~inside] = 0
+        used[~(inside & self.known[place + used])] = -1
+        return Averaged(
+            *average_probabilities(
+                used, self.log_class, self.levels, self.child, self.parent, self.start,
+                self.log_table, self.graph_start, self.entry, self.above, self.draws,
+                min(BATCHES, len(self.draws)),
+            )
+        )  # fmt: skip
+
+
+def average_graphs(
+    graphs: Sequence[FeatureForest],
+    table: CodedTable,
+    smoothing: str = "thesis",
+    alpha: float = 5.0,
+) -> GraphAverage:
+    """Put together what graphs, drawn from their posterior, predict.
+
+    Only the signal matters. Equal graphs, and equal conditional distributions in
+    different graphs, are kept once.
+
+    Parameters
+    ----------
+    graphs : sequence of FeatureForest
+        As drawn, not weighted: a graph that is twice as likely comes twice as often.
+    table : CodedTable
+        The rows in training.
+    smoothing : {"thesis", "dirichlet"}, default="thesis"
+        Counts with the overall shares of the child's levels added as one row for each
+        level of the parent, or posterior means under the prior of the scores.
+    alpha : float, default=5.0
+        Pseudo-count of that prior.
+
+    Examples
+    --------
+    >>> codes = np.array([[0], [0], [1], [1]], dtype=np.uint8)
+    >>> table = CodedTable(codes, np.array([2]), np.array([0, 0, 0, 1]), 2, None, 1)
+    >>> average = average_graphs([FeatureForest([True], [-1])], table)
+    >>> average.predict(np.array([[0], [1], [-1]])).probability.round(2).tolist()
+    [[0.88, 0.12], [0.6, 0.4], [0.75, 0.25]]
+    """
+    if smoothing not in SMOOTHINGS:
+        raise InputError(f"smoothing is {smoothing!r}; expected one of {SMOOTHINGS}.")
+    if not graphs:
+        raise InputError("There are no graphs to average; draw one or more.")
+    distinct: dict[bytes, int] = {}
+    draws, different = [], []
+    for graph in graphs:
+        # The parents of noise say nothing here.
+        key = np.where(graph.signal, graph.parent, -2).tobytes()
+        if key not in distinct:
+            distinct[key] = len(distinct)
+            different.append(graph)
+        draws.append(distinct[key])
+    feature = np.flatnonzero(np.any([graph.signal for graph in different], axis=0))
+    conditionals: dict[tuple[int, int], int] = {}
+    entry, above, graph_start = [], [], [0]
+    for graph in different:
+        nodes = _deepest_first(graph)
+        place = {int(j): i for i, j in enumerate(nodes)} | {-1: -1}
+        for j in nodes.tolist():
+            pair = j, int(graph.parent[j])
+            entry.append(conditionals.setdefault(pair, len(conditionals)))
+            above.append(place[pair[1]])
+        graph_start.append(len(entry))
+    tables = [_log_conditional(table, *pair, smoothing, alpha) for pair in conditionals]
+    sizes = np.array([len(part) for part in tables], dtype=np.int64)
+    position = np.full(table.n_features + 1, -1)  # the last one: of no parent
+    position[feature] = np.arange(len(feature))
+    ends = np.array(list(conditionals), dtype=np.int64).reshape(-1, 2)
+    return GraphAverage(
+        log_class=_log_class(table, smoothing, alpha),
+        feature=feature,
+        levels=table.levels[feature].astype(np.int64),
+        known=np.concatenate([np.empty(0), *(_counts(table, j) for j in feature)]) > 0,
+        child=position[ends[:, 0]],
+        parent=position[ends[:, 1]],
+        start=np.cumsum(sizes) - sizes,
+        log_table=np.concatenate([np.empty((0, table.n_classes)), *tables]),
+        graph_start=np.array(graph_start),
+        entry=np.array(entry, dtype=np.int64),
+        above=np.array(above, dtype=np.int64),
+        draws=np.array(draws),
+    )
+
+
+def _deepest_first(graph: FeatureForest) -> np.ndarray:
+    """Signal features, children before their parents."""
+    nodes = np.flatnonzero(graph.signal)
+    depth, above = np.zeros(len(nodes), dtype=int), graph.parent[nodes]
+    while (above >= 0).any():
+        depth += above >= 0
+        above = np.where(above >= 0, graph.parent[above], -1)
+    return nodes[np.argsort(-depth, kind="stable")]
+
+
+def _log_class(table: CodedTable, smoothing: str, alpha: float) -> np.ndarray:
+    count = np.bincount(table.y, table.weight, table.n_classes).astype(float)
+    if smoothing == "dirichlet":
+        count += alpha / table.n_classes
+    with np.errstate(divide="ignore"):  # a class of no row
+        return np.log(count / count.sum())
+
+
+def _log_conditional(
+    table: CodedTable, child: int, parent: int, smoothing: str, alpha: float
+) -> np.ndarray:
+    """Log P(child | parent, class): levels of child and parent (rows), classes."""
+    levels, y = table.levels, table.y
+    v, width = int(levels[child]), 1 if parent < 0 else int(levels[parent])
+    cell = table.codes[:, child].astype(np.intp) * width
+    if parent >= 0:
+        cell += table.codes[:, parent]
+    size = v * width * table.n_classes
+    count = np.bincount(cell * table.n_classes + y, table.weight, size)
+    count = count.reshape(v, width, table.n_classes)
+    if smoothing == "thesis":  # one row more, spread as the child is overall
+        share = _counts(table, child)
+        more = (share / share.sum())[:, None, None]
+    else:
+        more = np.full((v, 1, 1), alpha / (v * width * table.n_classes))
+    with np.errstate(divide="ignore"):  # a level of no row
+        found = np.log((count + more) / (count.sum(axis=0) + more.sum()))
+    return found.reshape(v * width, table.n_classes)
+
+
+def _counts(table: CodedTable, feature: Any) -> np.ndarray:
+    """Weight of the rows with each level."""
+    return np.bincount(
+        table.codes[:, feature], table.weight, int(table.levels[feature])
+    )

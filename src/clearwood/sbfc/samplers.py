@@ -1,0 +1,264 @@
+"""Three ways to the posterior of graphs: sum over all, draw groups, draw graphs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from clearwood.exceptions import InputError
+from clearwood.sampling import Chains, Sampler
+from clearwood.sbfc.collapsed import SignalSampler
+from clearwood.sbfc.exact import MOST_FEATURES, exact_posterior
+from clearwood.sbfc.graphs import (
+    FeatureForest,
+    best_graph,
+    draw_graphs,
+    weakest_edge,
+)
+from clearwood.sbfc.original import OriginalSampler
+from clearwood.sbfc.scores import (
+    NOISE,
+    SIGNAL,
+    Edges,
+    Penalty,
+    Scores,
+    strong_edges,
+)
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+MOST_COMPARED = 1000
+"""Sets of signal features for which the best graph is looked for, where chains have
+drawn the sets."""
+
+
+class GraphPosterior(NamedTuple):
+    """What the data say of the graph.
+
+    Attributes
+    ----------
+    signal_probability : ndarray of shape (d,)
+    edge_probability : csr_array of shape (d, d)
+    log_evidence : float or None
+    graphs : list of FeatureForest
+        Draws.
+    best : FeatureForest
+    best_log_posterior : float
+    chains : Chains or None
+    """
+
+    signal_probability: np.ndarray
+    edge_probability: csr_array
+    log_evidence: float | None
+    graphs: list[FeatureForest]
+    best: FeatureForest
+    best_log_posterior: float
+    chains: Chains | None
+
+
+Run = Callable[[Sampler], Chains]
+"""How chains are run, once there is a sampler."""
+
+
+class GraphProblem(NamedTuple):
+    """What every way starts from.
+
+    Attributes
+    ----------
+    scores : Scores
+    penalty : Penalty
+    edges : tuple of Edges
+        Of the noise and of the signal, all that matter.
+    target : {"rooted", "undirected"}
+    """
+
+    scores: Scores
+    penalty: Penalty
+    edges: tuple[Edges, Edges]
+    target: str
+
+    @classmethod
+    def of(cls, scores: Scores, penalty: Penalty, target: str) -> GraphProblem:
+        """With the edges that are worth a look."""
+        bound = weakest_edge(scores.table.n_features)
+        return cls(scores, penalty, strong_edges(scores, penalty, bound), target)
+
+
+def choose_sampler(sampler: str, problem: GraphProblem) -> str:
+    """What ``"auto"`` means, and whether what is asked for can be done.
+
+    Exact where there are few features; else collapsed, unless strong edges tie too many
+    features together, or trees count once, which no determinant can do; else original.
+    """
+    target, d = problem.target, problem.scores.table.n_features
+    if sampler == "collapsed" and target == "undirected":
+        raise InputError(
+            "sampler='collapsed' sums over forests by a determinant, which counts a "
+            "tree once for each of its roots; take target='rooted', or "
+            "sampler='original'."
+        )
+    if sampler != "auto":
+        return sampler
+    if d <= MOST_FEATURES[target]:
+        return "exact"
+    if target == "rooted":
+        try:
+            SignalSampler(problem.scores, problem.penalty, edges=problem.edges)
+        except InputError:  # too many features tied together
+            return "original"
+        return "collapsed"
+    return "original"
+
+
+def find_posterior(
+    sampler: str,
+    problem: GraphProblem,
+    n_graphs: int,
+    run: Run,
+    rng: np.random.Generator,
+) -> GraphPosterior:
+    """The posterior of graphs, one way or another.
+
+    Parameters
+    ----------
+    sampler : {"auto", "exact", "collapsed", "original"}
+    problem : GraphProblem
+    n_graphs : int
+        Number of graphs to draw.
+    run : callable
+        From a sampler to its chains.
+    rng : Generator
+        For the graphs.
+    """
+    return WAYS[choose_sampler(sampler, problem)](problem, n_graphs, run, rng)
+
+
+def _by_sum(
+    problem: GraphProblem, n_graphs: int, run: Run, rng: np.random.Generator
+) -> GraphPosterior:
+    """All graphs."""
+    every = exact_posterior(problem.scores, problem.penalty, problem.target)
+    number = rng.choice(len(every.sets), size=n_graphs, p=every.set_probability)
+    log_share = every.log_evidence + np.log(every.set_probability)
+    return GraphPosterior(
+        every.signal_probability,
+        every.edge_probability,
+        every.log_evidence,
+        _draw(problem, every.sets[number], rng),
+        *_best(problem, every.sets, log_share),
+        chains=None,
+    )
+
+
+def _by_groups(
+    problem: GraphProblem, n_graphs: int, run: Run, rng: np.random.Generator
+) -> GraphPosterior:
+    """Chains of groups, with all forests summed out."""
+    sampler = SignalSampler(problem.scores, problem.penalty, edges=problem.edges)
+    chains = run(sampler)
+    average = sampler.average(chains.draws["signal"])
+    sets, log_joint = (_flat(chains.draws[name]) for name in ("signal", "log_joint"))
+    _, first = np.unique(sets, axis=0, return_index=True)
+    likeliest = first[np.argsort(-log_joint[first], kind="stable")]
+    return GraphPosterior(
+        average.signal_probability,
+        average.edge_probability,
+        None,
+        _draw(problem, sets[_spread(len(sets), n_graphs)], rng),
+        *_best(problem, sets[likeliest], log_joint[likeliest]),
+        chains=chains,
+    )
+
+
+def _by_moves(
+    problem: GraphProblem, n_graphs: int, run: Run, rng: np.random.Generator
+) -> GraphPosterior:
+    """Chains of graphs, as in the thesis."""
+    from scipy.sparse import coo_array
+
+    sampler = OriginalSampler(problem.scores, problem.penalty, target=problem.target)
+    chains = run(sampler)
+    signals, parents = (_flat(chains.draws[name]) for name in ("signal", "parent"))
+    row, child = np.nonzero(parents >= 0)
+    parent = parents[row, child]
+    ends = np.concatenate([child, parent]), np.concatenate([parent, child])
+    share = np.full(len(ends[0]), 1 / len(signals))
+    likeliest = int(_flat(chains.draws["log_posterior"]).argmax())
+    return GraphPosterior(
+        signals.mean(axis=0),
+        coo_array((share, ends), shape=(signals.shape[1],) * 2).tocsr(),
+        None,
+        [
+            FeatureForest(signals[i], parents[i])
+            for i in _spread(len(signals), n_graphs)
+        ],
+        *_best(problem, signals[[likeliest]], np.array([np.inf])),
+        chains=chains,
+    )
+
+
+WAYS = {"exact": _by_sum, "collapsed": _by_groups, "original": _by_moves}
+
+
+def posterior_of_nothing(n_graphs: int) -> GraphPosterior:
+    """The same where no feature varies: there is one graph."""
+    from scipy.sparse import csr_array
+
+    graph = FeatureForest(np.zeros(0, dtype=bool), np.zeros(0, dtype=np.int32))
+    return GraphPosterior(
+        np.zeros(0), csr_array((0, 0)), 0.0, [graph] * n_graphs, graph, 0.0, None
+    )
+
+
+def _draw(
+    problem: GraphProblem, sets: np.ndarray, rng: np.random.Generator
+) -> list[FeatureForest]:
+    """A random graph for each of some sets of signal features."""
+    if problem.target == "rooted":
+        return draw_graphs(sets, problem.edges, rng)
+    # Of the rooted forests that are s times the same tree, one in s is kept.
+    found: dict[int, FeatureForest] = {}
+    while len(found) < len(sets):
+        left = [i for i in range(len(sets)) if i not in found]
+        for i, graph in zip(left, draw_graphs(sets[left], problem.edges, rng)):
+            if rng.random() * graph.tree_sizes.prod() < 1:
+                found[i] = graph
+    return [found[i] for i in range(len(sets))]
+
+
+def _best(
+    problem: GraphProblem, sets: np.ndarray, log_share: np.ndarray
+) -> tuple[FeatureForest, float]:
+    """The most probable graph of some sets, which come the most probable first.
+
+    No graph is more probable than all graphs of its set together, so that the search
+    ends with the first set that is less so than the best graph until then.
+    """
+    penalty = np.array(problem.penalty.node)[:, None]
+    alone = problem.scores.alone - penalty
+    best, height = best_graph(sets[0], problem.edges), -np.inf
+    for signal, most in zip(sets[:MOST_COMPARED], log_share):
+        if most < height:
+            break
+        graph = best_graph(signal, problem.edges)
+        total = np.where(signal, alone[SIGNAL], alone[NOISE]).sum()
+        child, parent = graph.edges.T
+        for inside, part in zip((~signal, signal), problem.edges):
+            own = inside[child]
+            total += part.log_weight[child[own], parent[own]].sum()
+        if total > height:
+            best, height = graph, float(total)
+    return best, height
+
+
+def _flat(draws: np.ndarray) -> np.ndarray:
+    """The draws of all chains, one chain after the other."""
+    return draws.reshape(-1, *draws.shape[2:])
+
+
+def _spread(n_draws: int, n_wanted: int) -> np.ndarray:
+    """Positions of draws, evenly apart; all, some more than once, if they are few."""
+    return np.arange(n_wanted) * n_draws // n_wanted

@@ -1,0 +1,229 @@
+"""Fitted forest classifiers in files, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import fields
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from clearwood._documents import Place
+from clearwood._features import FeatureSpace
+from clearwood.discretize import LevelCoder
+from clearwood.exceptions import InputError, ModelFormatError
+from clearwood.rules.serialise import (
+    columns_to_dict,
+    features_to_dict,
+    read_columns,
+    read_features,
+)
+from clearwood.sbfc.estimators import SelectiveBayesianForestClassifier
+from clearwood.sbfc.graphs import FeatureForest
+from clearwood.sbfc.prediction import GraphAverage
+
+FLOATS, FLAGS = {"log_class", "log_table"}, {"known"}
+"""Arrays of a ``GraphAverage`` that hold no whole numbers."""
+
+
+# Writing
+
+
+def to_archive(
+    estimator: SelectiveBayesianForestClassifier,
+) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """What is kept of a fitted classifier: all but the draws of its chains.
+
+    Returns
+    -------
+    document : dict
+    arrays : dict of str to ndarray
+    """
+    if type(estimator) is not SelectiveBayesianForestClassifier:
+        raise InputError(f"Cannot save a {type(estimator).__name__}.")
+    check_is_fitted(estimator)
+    coder, edges = estimator.levels_, estimator.edge_probability_.tocoo()
+    cuts = [own for own in coder.cuts if own is not None]
+    graphs = [estimator.best_graph_, *estimator.graphs_]
+    document = {
+        **columns_to_dict(estimator),
+        **features_to_dict(coder.features),
+        "log_evidence": estimator.log_evidence_,
+        "best_log_posterior": estimator.best_log_posterior_,
+    }
+    ends = [graph.edges for graph in graphs]
+    arrays = {
+        "n_cuts": np.array([len(own) for own in cuts], dtype=np.int64),
+        "cuts": np.concatenate([np.zeros(0), *cuts]),
+        "has_values": coder.has_values,
+        "has_missing": coder.has_missing,
+        "signal_probability": estimator.signal_probability_,
+        "edge_ends": np.column_stack([edges.row, edges.col]),
+        "edge_probability": edges.data,
+        "signals": np.array([graph.signal for graph in graphs]),
+        "graph_edges": np.concatenate(ends),
+        "n_graph_edges": np.array([len(part) for part in ends]),
+    }
+    average = estimator._average
+    arrays |= {f"average_{f.name}": getattr(average, f.name) for f in fields(average)}
+    return document, arrays
+
+
+# Reading
+
+
+def from_archive(top: Place, array: Callable[..., np.ndarray]) -> Any:
+    """Read what :func:`to_archive` kept; anything else is a ModelFormatError."""
+    features = read_features(top)
+    d = features.n_features
+    coder = _read_levels(features, array)
+    estimator = SelectiveBayesianForestClassifier()
+    if top["classes"].value is None:
+        raise ModelFormatError("classes: missing.")
+    read_columns(estimator, top, d)
+    classes = estimator.classes_
+    if not np.array_equal(np.unique(classes), classes):
+        raise ModelFormatError("classes: expected labels of one type, in order.")
+    estimator.levels_ = coder
+    evidence = top["log_evidence"]
+    estimator.log_evidence_ = None if evidence.value is None else evidence.number()
+    estimator.best_log_posterior_ = top["best_log_posterior"].number()
+    estimator.signal_probability_ = _probabilities(array, "signal_probability", d)
+    estimator.edge_probability_ = _read_edges(d, array)
+    estimator.best_graph_, *estimator.graphs_ = _read_graphs(d, array)
+    estimator.chains_ = None
+    estimator._average = _read_average(coder, len(classes), array)
+    return estimator
+
+
+def _read_levels(features: FeatureSpace, array: Callable[..., Any]) -> LevelCoder:
+    numeric = [labels is None for labels in features.categories]
+    n_cuts, cuts = array("n_cuts", "i", sum(numeric)), array("cuts", "f", -1)
+    each = iter(_parts(cuts, n_cuts, "cuts"))
+    own = tuple(next(each) if is_number else None for is_number in numeric)
+    for d, mine in enumerate(own):
+        if mine is not None and not (mine[1:] > mine[:-1]).all():
+            raise ModelFormatError(f"cuts of feature {d}: expected rising numbers.")
+    if np.isnan(cuts).any():
+        raise ModelFormatError("cuts: hold NaN.")
+    has = [array(name, "b", len(numeric)) for name in ("has_values", "has_missing")]
+    if not (has[0] | has[1]).all():
+        raise ModelFormatError("has_values, has_missing: columns without a level.")
+    return LevelCoder(features, own, *has)
+
+
+def _parts(values: np.ndarray, sizes: np.ndarray, name: str) -> list[np.ndarray]:
+    """Arrays of given sizes, one after the other."""
+    in_range = (sizes >= 0) & (sizes <= len(values))
+    if not in_range.all() or int(sizes.sum()) != len(values):
+        raise ModelFormatError(f"{name}: do not fit their numbers.")
+    return np.split(values, np.cumsum(sizes)[:-1]) if len(sizes) else []
+
+
+def _probabilities(array: Callable[..., Any], name: str, n: int) -> np.ndarray:
+    values = array(name, "f", n)
+    if not ((values >= 0) & (values <= 1 + 1e-9)).all():
+        raise ModelFormatError(f"{name}: expected probabilities.")
+    return values
+
+
+def _ends(array: Callable[..., Any], name: str, d: int) -> np.ndarray:
+    """Pairs of features."""
+    ends = array(name, "i", -1, 2)
+    if not ((ends >= 0) & (ends < d)).all():
+        raise ModelFormatError(f"{name}: expected features.")
+    return ends
+
+
+def _read_edges(d: int, array: Callable[..., Any]) -> Any:
+    from scipy.sparse import coo_array
+
+    ends = _ends(array, "edge_ends", d)
+    values = _probabilities(array, "edge_probability", len(ends))
+    return coo_array((values, tuple(ends.T)), shape=(d, d)).tocsr()
+
+
+def _read_graphs(d: int, array: Callable[..., Any]) -> list[FeatureForest]:
+    signals, ends = array("signals", "b", -1, d), _ends(array, "graph_edges", d)
+    sizes = array("n_graph_edges", "i", len(signals))
+    graphs = []
+    for signal, edges in zip(signals, _parts(ends, sizes, "graph_edges")):
+        parent = np.full(d, -1)
+        parent[edges[:, 0]] = edges[:, 1]
+        try:
+            graphs.append(FeatureForest(signal, parent))
+        except InputError as error:
+            raise ModelFormatError(f"graph_edges: {error}") from None
+    if len(graphs) < 2:
+        raise ModelFormatError("signals: expected two graphs or more.")
+    return graphs
+
+
+def _read_average(
+    coder: LevelCoder, n_classes: int, array: Callable[..., Any]
+) -> GraphAverage:
+    """The tables that predict, and who asks which of them."""
+    parts = {}
+    for field in fields(GraphAverage):
+        name = field.name
+        kind = "f" if name in FLOATS else "b" if name in FLAGS else "i"
+        shape = (-1, n_classes) if name == "log_table" else (-1,)
+        parts[name] = array(f"average_{name}", kind, *shape)
+    a = GraphAverage(**parts)
+    levels = coder.n_levels[coder.n_levels > 1]
+    n_used, n_pairs, n_entries = len(a.feature), len(a.child), len(a.entry)
+    lengths = {
+        "log_class": n_classes,
+        "levels": n_used,
+        "parent": n_pairs,
+        "start": n_pairs,
+        "above": n_entries,
+    }
+    for name, length in lengths.items():
+        if len(parts[name]) != length:
+            raise ModelFormatError(f"average_{name}: expected {length} numbers.")
+    if not len(a.draws) or len(a.graph_start) < 2:
+        raise ModelFormatError("average_draws, average_graph_start: no graph.")
+    ranges = {
+        "feature": (0, len(levels)),
+        "child": (0, n_used),
+        "parent": (-1, n_used),
+        "entry": (0, n_pairs),
+        "draws": (0, len(a.graph_start) - 1),
+        "graph_start": (0, n_entries + 1),
+        "log_class": (-np.inf, 1e-9),
+        "log_table": (-np.inf, 1e-9),
+    }
+    for name, (low, end) in ranges.items():
+        if not ((parts[name] >= low) & (parts[name] < end)).all():
+            raise ModelFormatError(f"average_{name}: out of range.")
+    if not np.array_equal(a.levels, levels[a.feature]):
+        raise ModelFormatError("average_levels: not those of the features.")
+    if len(a.known) != a.levels.sum():
+        raise ModelFormatError("average_known: expected one for each level.")
+    width = np.where(a.parent < 0, 1, np.append(a.levels, 1)[a.parent])
+    sizes = a.levels[a.child] * width
+    if not np.array_equal(a.start, np.cumsum(sizes) - sizes):
+        raise ModelFormatError("average_start: does not fit the features.")
+    if len(a.log_table) != sizes.sum():
+        raise ModelFormatError("average_log_table: does not fit the features.")
+    graph_size = np.diff(a.graph_start)
+    if (a.graph_start[[0, -1]] != [0, n_entries]).any() or (graph_size < 0).any():
+        raise ModelFormatError("average_graph_start: does not fit the entries.")
+    _check_ways_up(a)
+    return a
+
+
+def _check_ways_up(a: GraphAverage) -> None:
+    """In every graph the parent's table comes later, and is of the parent."""
+    size = np.diff(a.graph_start)
+    first = np.repeat(a.graph_start[:-1], size)
+    place = np.arange(len(a.entry)) - first
+    child, parent = a.child[a.entry], a.parent[a.entry]
+    inner = parent >= 0
+    later = (a.above > place) & (a.above < np.repeat(size, size))
+    if not np.where(inner, later, a.above == -1).all():
+        raise ModelFormatError("average_above: children do not come first.")
+    if not (child[(first + a.above)[inner]] == parent[inner]).all():
+        raise ModelFormatError("average_above: not the parent.")

@@ -1,0 +1,86 @@
+"""Sums over all graphs, beside lists of all graphs and exact determinants."""
+
+import math
+
+import numpy as np
+import pytest
+from tests.sbfc import naive
+from tests.sbfc.tables import as_table, corral, golden_cases, random_table
+
+from clearwood.exceptions import InputError
+from clearwood.sbfc import _kernels
+from clearwood.sbfc.exact import exact_posterior
+from clearwood.sbfc.scores import Penalty, score
+
+# Golden probabilities of edges have 12 digits.
+EXACT, DIGITS = 1e-9, 1e-12
+
+
+def agrees(case, target):
+    penalty = Penalty.of(
+        "thesis", case["lambda_x"], case["lambda_y"], case["d"], case["classes"]
+    )
+    found = exact_posterior(score(as_table(case), case["alpha"]), penalty, target)
+    wanted = case[target]
+    evidence = case[f"log_evidence_unnormalised_{target}"]
+    assert found.log_evidence == pytest.approx(evidence, abs=EXACT)
+    for name, edges in {
+        "edge_probability": found.edge_probability,
+        "edge_probability_in_signal": found.edge_in_signal,
+    }.items():
+        both = np.array(wanted[name]) + np.transpose(wanted[name])
+        np.testing.assert_allclose(edges.toarray(), both, rtol=0, atol=DIGITS)
+    np.testing.assert_allclose(
+        found.signal_probability, wanted["signal_probability"], rtol=0, atol=DIGITS
+    )
+    assert found.set_probability.sum() == pytest.approx(1.0, abs=DIGITS)
+    assert (np.diff(found.set_probability) <= 0).all()
+
+
+@pytest.mark.parametrize("target", ["rooted", "undirected"])
+@pytest.mark.parametrize("case", golden_cases(), ids=lambda case: case["name"])
+def test_golden_posteriors(case, target):
+    agrees(case, target)
+
+
+def test_golden_posterior_of_corral(shared_data):
+    agrees(corral(shared_data), "rooted")
+
+
+def test_sets_have_the_log_joint_of_plain_determinants():
+    scores = score(random_table((2, 3, 2, 4, 2, 2), 50, n_classes=3))
+    penalty = Penalty((0.5, 0.2), (0.0, 0.7))
+    found = exact_posterior(scores, penalty)
+    for signal, p in zip(found.sets[:20], found.set_probability):
+        wanted = naive.log_joint(scores, penalty, signal) - found.log_evidence
+        assert math.log(p) == pytest.approx(wanted, abs=EXACT)
+
+
+@pytest.mark.parametrize("most", [3, 60, 1900])
+@pytest.mark.parametrize("seed", range(3))
+def test_sums_of_huge_weights(most, seed):
+    rng = np.random.default_rng(seed)
+    exponent = np.tril(rng.integers(-most if most < 60 else 0, most, size=(5, 5)), -1)
+    # Two features that are all but one, and one with hardly an edge.
+    exponent[1, 0] = most
+    weight = [[naive.Fraction(0)] * 5 for _ in range(5)]
+    for i in range(5):
+        for j in range(i):
+            weight[i][j] = weight[j][i] = naive.Fraction(2) ** int(exponent[i, j])
+    log_weight = exponent * math.log(2.0)
+    graph = _kernels.with_ground(log_weight, np.arange(5))
+    total = naive.sum_of_forests(weight)
+    wanted = math.log(total.numerator) - math.log(total.denominator)
+    assert _kernels.log_sum_of_forests(graph.copy()) == pytest.approx(wanted, rel=1e-13)
+    edges = _kernels.edge_probabilities(graph)
+    for i in range(5):
+        for j in range(i):
+            p = float(naive.edge_probability(weight, i, j))
+            assert edges[i + 1, j + 1] == pytest.approx(p, abs=DIGITS)
+
+
+@pytest.mark.parametrize("target", ["rooted", "undirected"])
+def test_too_many_features_are_refused(target):
+    scores = score(random_table((2,) * 17, 5))
+    with pytest.raises(InputError, match="17 features"):
+        exact_posterior(scores, Penalty.of("thesis", 4.0, 1.0, 17, 2), target)
