@@ -254,16 +254,18 @@ class ProjectedTree(BaseEstimator):
         weight, grid = training.weight[rows], training.grid.take(rows)
         share, held_out = weight / weight.sum(), training.grid.take(test)
         said, target = self._followed(fitted), self._followed(other)
+        # What the reference says is the same for trees of all sizes.
+        own = target.negative_entropy if truth is None else other.log_density(truth)
         for tree in self._project(said, grid, weight):
             leaves = Leaves.of(said, leaves_of(tree, grid), share, self._family())
             leaves = leaves.softened(len(rows))
             there = leaves_of(tree, held_out)
             if truth is not None:
                 says = leaves.answers(there)
-                yield tree.n_leaves, other.log_density(truth) - says.log_density(truth)
+                yield tree.n_leaves, own - says.log_density(truth)
             else:
                 likely = expected_log_likelihood(leaves, target, there)
-                yield tree.n_leaves, (target.negative_entropy - likely).mean(axis=0)
+                yield tree.n_leaves, (own - likely).mean(axis=0)
 
     def _refitted(self, X: Any, labels: np.ndarray, rows: np.ndarray) -> Reference:
         y = labels[rows]

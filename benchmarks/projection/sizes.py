@@ -1,0 +1,69 @@
+"""How good is the size that a projected tree chooses by itself?
+
+Usage: python -m benchmarks.projection.sizes [--quick] [--fresh] [--tables]
+
+Trees of BART with ``max_leaf_nodes="auto"``: what was found on held-out rows of the
+training set at every size, what was chosen, and how good all sizes are on test rows.
+"""
+
+from functools import partial
+
+import numpy as np
+
+from benchmarks._study import Study, arguments
+from benchmarks.projection.cases import SIZES, VALUES, bart, make_case, projected
+from benchmarks.projection.methods import measures, of_trees, says
+from benchmarks.projection.tables import write_sizes
+
+SETS = (*VALUES, "heart", "breast", "pima")
+N_RUNS = 10
+
+
+def main():
+    options = arguments(__doc__, tables="only the page, from the rows there are")
+    study = Study("projection_sizes", ["data", "run"], options)
+    if not options.tables:
+        study.run(
+            {
+                (name, run): partial(scores, name, run)
+                for run in range(1 if options.quick else N_RUNS)
+                for name in SETS
+            },
+            warm=partial(scores, "heart", 0),
+        )
+    write_sizes(study)
+
+
+def scores(name, run):
+    """Rows of what was held out, and of the first measure on test rows."""
+    case = make_case(name, run)
+    reference, _ = bart(case)
+    tree = projected(case, reference, max_leaf_nodes="auto")
+    path = tree.size_path_
+    measure, score = next(iter(measures(case).items()))
+    said = of_trees(case, tree.trees_).by_size
+    by_size = {
+        "held_out": path.held_out,
+        "standard_error": path.standard_error,
+        measure: [score(case.y_test, said[k]) for k in path.size],
+    }
+    common = {
+        "chosen": tree.tree_.n_leaves,
+        "reference": score(case.y_test, says(case, reference).own),
+    }
+    most = max(SIZES)
+    return [
+        {"measure": what}
+        | common
+        | {str(k): float(v) for k, v in enumerate(_filled(values, most), 1)}
+        for what, values in by_size.items()
+    ]
+
+
+def _filled(values, most):
+    """The largest tree stands for those that are not there."""
+    return np.pad(np.asarray(values), (0, most - len(values)), mode="edge")
+
+
+if __name__ == "__main__":
+    main()

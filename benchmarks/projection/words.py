@@ -1,0 +1,3 @@
+"""What the pages say beside their tables."""
+
+PRIOR = EFFECT = CLASSES = SIZES_CHOSEN = "..."
