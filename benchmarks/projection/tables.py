@@ -231,7 +231,7 @@ def chosen_numbers(frame):
     """How often the tuned BART had how many trees."""
     rows = frame[frame["method"] == "bart_tuned"]
     counts = rows.groupby("data", sort=False)["lines"].value_counts().unstack()
-    counts = counts.fillna(0).astype(int)
+    counts = counts.fillna(0).astype(int).sort_index(axis=1)
     return markdown_table(
         ["trees of the tuned BART, runs", *map(str, counts.columns)],
         [[name, *line.tolist()] for name, line in counts.iterrows()],
