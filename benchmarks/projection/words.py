@@ -1,76 +1,84 @@
 """What the pages say beside their tables."""
 
 PRIOR = """\
-Three quarters of the rows are trained on, one quarter is tested on; all methods have the
-same splits. The reference is BART as `stochtree` samples it: 200 trees, 500 draws, the
-library's defaults. Missing numbers (horsepower of six cars) are the median.
+Three quarters of the rows are trained on, one quarter is tested on; all methods have
+the same splits. The reference is BART as `stochtree` samples it: 200 trees, 500
+draws, the library's defaults. Missing numbers (horsepower of six cars) are the
+median.
 
-- `projected, plain`: `ProjectedTreeRegressor(refine=False)`: grown as in the paper, and
-  cut back to the best subtree of every size. `projected, refined`: the default.
-- `CART, tuned`: scikit-learn's tree of K leaves, fitted to the observations (the paper's
-  interpretability prior); the fewest rows of a leaf (1, 2, 5, 10, 20 or 30) chosen by five
-  folds, for every K. `at most K leaves`: the number of leaves up to K as well. `as it
-  comes`: not tuned.
-- `observations, refined`: the search of the refined tree, fitted to the observations. What
-  it lacks is the reference alone.
-- `born-again tree` and `Node Harvest`: ours, of a random forest of 100 trees. In table 2
-  they choose their sizes themselves: the tree by held-out rows, up to 64 leaves; Node
-  Harvest keeps all nodes with weight and is fitted to the observations, as in its article.
+- `projected, plain`: `ProjectedTreeRegressor(refine=False)`: grown as in the paper,
+  and cut back to the best subtree of every size. `projected, refined`: the default.
+- `CART, tuned`: scikit-learn's tree of K leaves, fitted to the observations (the
+  paper's interpretability prior); the fewest rows of a leaf (1, 2, 5, 10, 20 or 30)
+  chosen by five folds, for every K. `at most K leaves`: the number of leaves up to K
+  as well. `as it comes`: not tuned.
+- `observations, refined`: the search of the refined tree, fitted to the
+  observations. What it lacks is the reference alone.
+- `born-again tree` and `Node Harvest`: ours, of a random forest of 100 trees. In
+  table 2 they choose their sizes themselves: the tree by held-out rows, up to 64
+  leaves; Node Harvest keeps all nodes with weight and is fitted to the observations,
+  as in its article.
 
-A gain is positive where the projected tree is better. "Same" are differences of at most
-1 % of the rival's RMSE. The paired test (BEST) takes the runs for independent, which they
-are not, as they share rows: it is too sure. The correlated one knows it, and answers for
-another split of the same data: it is the one to go by. The paper has the first kind, for
-two groups that are not even paired.
+A gain is positive where the projected tree is better. "Same" are differences of at
+most 1 % of the rival's RMSE. The paired test (BEST) takes the runs for independent,
+which they are not, as they share rows: it is too sure. The correlated one knows it,
+and answers for another split of the same data: it is the one to go by. The paper has
+the first kind, for two groups that are not even paired.
 
 ## In words
 
-- **The gain is real on all four sets, and it is 3 to 5 % of the RMSE.** Against the tuned
-  CART, mean over all sizes: body fat 0.28, baseball 38, auto mpg 0.11, auto risk 0.03. At
-  20 leaves body fat 0.32, baseball 57, auto mpg 0.14, auto risk 0.05. The paired test is sure
-  of all four; the correlated one gives a gain of more than 1 % a probability of 0.95, 0.85,
-  0.76 and 0.74, and only for body fat does its interval leave out zero.
-- **Trees of two and three leaves are equally good**, wherever they come from, as the paper
-  says; the gain comes from about five leaves on. There the CARTs begin to fit noise; the
-  projected trees do not, up to 20 leaves.
-- **An untuned CART exaggerates the gain**: against CART as it comes it is 0.48 in place
-  of 0.28 on body fat, 56 in place of 38 on baseball, 0.29 in place of 0.11 on auto mpg.
-- **It is the reference, not the search.** The same search on the observations is worse
-  than the tuned CART on body fat and baseball: what searches better also fits noise
-  better. Refining helps where the target is a reference: on auto mpg (0.065) and a little
-  on auto risk (0.017) and baseball (5), not on body fat. Of the plain tree's gains on auto
-  risk nothing is left that one could be sure of.
-- **Born-again trees of the same size are as good on baseball and auto risk**, and a little
-  worse on body fat (0.09) and auto mpg (0.11). What their default size lacks in table 2 is
-  leaves: they stop at 8 to 17. On auto risk the forest is the better teacher: BART itself
-  is worse than the forest there.
-- **Node Harvest has the lowest RMSE of table 2 on three of four sets**, with 36 to 155
-  nodes, several of which hold for every row. With as few nodes as a tree has leaves it is
-  worse than all trees up to seven, and on auto risk better from eight on. The paper has
-  the projected tree ahead of it on auto risk and auto mpg; here it is the other way round.
-- The paper's own RMSEs are about within one standard deviation of ours wherever they can
-  be read, but for its born-again trees of baseball: 1020, where ours have 754."""
+- **The gain is real on all four sets, and it is 3 to 5 % of the RMSE.** Against the
+  tuned CART, mean over all sizes: body fat 0.28, baseball 38, auto mpg 0.11, auto
+  risk 0.03. At 20 leaves body fat 0.32, baseball 57, auto mpg 0.14, auto risk 0.05.
+  The paired test is sure of all four; the correlated one gives a gain of more than 1
+  % a probability of 0.95, 0.85, 0.76 and 0.74, and only for body fat does its
+  interval leave out zero.
+- **Trees of two and three leaves are equally good**, wherever they come from, as the
+  paper says; the gain comes from about five leaves on. There the CARTs begin to fit
+  noise; the projected trees do not, up to 20 leaves.
+- **An untuned CART exaggerates the gain**: against CART as it comes it is 0.48 in
+  place of 0.28 on body fat, 56 in place of 38 on baseball, 0.29 in place of 0.11 on
+  auto mpg.
+- **It is the reference, not the search.** The same search on the observations is
+  worse than the tuned CART on body fat and baseball: what searches better also fits
+  noise better. Refining helps where the target is a reference: on auto mpg (0.065)
+  and a little on auto risk (0.017) and baseball (5), not on body fat. Of the plain
+  tree's gains on auto risk nothing is left that one could be sure of.
+- **Born-again trees of the same size are as good on baseball and auto risk**, and a
+  little worse on body fat (0.09) and auto mpg (0.11). What their default size lacks
+  in table 2 is leaves: they stop at 8 to 17. On auto risk the forest is the better
+  teacher: BART itself is worse than the forest there.
+- **Node Harvest has the lowest RMSE of table 2 on three of four sets**, with 36 to
+  155 nodes, several of which hold for every row. With as few nodes as a tree has
+  leaves it is worse than all trees up to seven, and on auto risk better from eight
+  on. The paper has the projected tree ahead of it on auto risk and auto mpg; here it
+  is the other way round.
+- The paper's own RMSEs are about within one standard deviation of ours wherever they
+  can be read, but for its born-again trees of baseball: 1020, where ours have 754."""
 
 EFFECT = """\
-Splits, sizes and refined trees as in `projection_prior.md`. BART, tuned: 10, 20, 50, 100 or
-200 trees, whichever predicts best a quarter of the training rows that is held out, then
-fitted to all of these. Gaussian process: Matern 5/2 and noise on standardised columns, by
-maximal likelihood. Bayesian bootstrap forest: what the library takes where no reference is
-given. "Itself" is the RMSE of the reference, which the picture has as a dotted line.
+Splits, sizes and refined trees as in `projection_prior.md`. BART, tuned: 10, 20, 50,
+100 or 200 trees, whichever predicts best a quarter of the training rows that is held
+out, then fitted to all of these. Gaussian process: Matern 5/2 and noise on
+standardised columns, by maximal likelihood. Bayesian bootstrap forest: what the
+library takes where no reference is given. "Itself" is the RMSE of the reference,
+which the picture has as a dotted line.
 
-- **A better reference makes a better tree**, as the paper's figure 3 has it: the Gaussian
-  process on body fat, BART and the forest on baseball; the BART of three trees is the
-  worst reference on all three sets and has the worst trees, but on baseball, where the
-  Gaussian process has worse ones from eleven leaves on though it predicts better itself. A
-  good reference that is smooth is not always one that few steps can follow.
-- **The default reference needs no extra and no tuning, and holds its own**: trees of the
-  Bayesian bootstrap forest are as good as those of BART on baseball and body fat (a
-  difference of less than 1 % with probability 0.87 and 0.68 by the paired test), and if
-  anything better on auto risk.
-- **Tuning the number of trees on a quarter of so few rows does not pay**: the BART of 200
-  trees has 4.57, 710 and 0.730 on the same splits, the tuned one 4.64, 728 and 0.754.
-- That the tree predicts better than its reference, which the paper saw for the Gaussian
-  process on one set, is seen here only for the BART of three trees on baseball, by less
-  than 1 %."""
+- **A better reference makes a better tree**, as the paper's figure 3 has it: the
+  Gaussian process on body fat, BART and the forest on baseball; the BART of three
+  trees is the worst reference on all three sets and has the worst trees, but on
+  baseball, where the Gaussian process has worse ones from eleven leaves on though it
+  predicts better itself. A good reference that is smooth is not always one that few
+  steps can follow.
+- **The default reference needs no extra and no tuning, and holds its own**: trees of
+  the Bayesian bootstrap forest are as good as those of BART on baseball and body fat
+  (a difference of less than 1 % with probability 0.87 and 0.68 by the paired test),
+  and if anything better on auto risk.
+- **Tuning the number of trees on a quarter of so few rows does not pay**: the BART
+  of 200 trees has 4.57, 710 and 0.730 on the same splits, the tuned one 4.64, 728
+  and 0.754.
+- That the tree predicts better than its reference, which the paper saw for the
+  Gaussian process on one set, is seen here only for the BART of three trees on
+  baseball, by less than 1 %."""
 
 CLASSES = SIZES_CHOSEN = "..."
