@@ -10,13 +10,14 @@ from functools import partial
 
 import numpy as np
 
+import clearwood as cw
 from benchmarks._study import Study, arguments
-from benchmarks.projection.cases import SIZES, VALUES, bart, make_case, projected
+from benchmarks.projection.cases import SIZES, VALUES, bart, make_case
 from benchmarks.projection.methods import measures, of_trees, says
 from benchmarks.projection.tables import write_sizes
 
 SETS = (*VALUES, "heart", "breast", "pima")
-N_RUNS = 10
+N_RUNS = 20
 
 
 def main():
@@ -34,17 +35,29 @@ def main():
     write_sizes(study)
 
 
+class Watched:
+    """Keeps what is lost on every row that is held out."""
+
+    def _hold_out(self, *given):
+        self.lost_, judged_by = super()._hold_out(*given)
+        return self.lost_, judged_by
+
+
 def scores(name, run):
     """Rows of what was held out, and of the first measure on test rows."""
     case = make_case(name, run)
     reference, _ = bart(case)
-    tree = projected(case, reference, max_leaf_nodes="auto")
+    make = cw.ProjectedTreeClassifier if case.is_class else cw.ProjectedTreeRegressor
+    make = type(make.__name__, (Watched, make), {})
+    tree = make(reference, random_state=case.seed).fit(case.X, case.y)
     path = tree.size_path_
     measure, score = next(iter(measures(case).items()))
     said = of_trees(case, tree.trees_).by_size
+    apart = tree.lost_[path.size - 1] - tree.lost_[path.held_out.argmin()]
     by_size = {
         "held_out": path.held_out,
         "standard_error": path.standard_error,
+        "error_to_best": apart.std(axis=1, ddof=1) / np.sqrt(len(case.y)),
         measure: [score(case.y_test, said[k]) for k in path.size],
     }
     common = {

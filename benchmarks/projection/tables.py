@@ -322,7 +322,7 @@ def write_sizes(study):
             measure: rows_.set_index("run")[columns].to_numpy(float)
             for measure, rows_ in part.groupby("measure")
         }
-        held, error = what.pop("held_out"), what.pop("standard_error")
+        found = [what.pop(key) for key in HELD_OUT]
         ((measure, test),) = what.items()
         own = part[part["measure"] == measure]
         digits = digits_of(measure, test.mean())
@@ -342,7 +342,7 @@ def write_sizes(study):
         )
         cells = []
         for rule in RULES.values():
-            sizes = np.array([rule(h, e) for h, e in zip(held, error)])
+            sizes = np.array([rule(*of_run) for of_run in zip(*found)])
             score = test[runs, sizes - 1].mean()
             cells.append(f"{score:.{digits}f} ({sizes.mean():.1f})")
         others.append([f"{name}, {measure}", *cells])
@@ -359,18 +359,26 @@ def write_sizes(study):
     )
 
 
+HELD_OUT = ("held_out", "standard_error", "error_to_best")
+"""What a rule knows of every size: the loss against the reference, its error, and the
+error of the loss against the best size."""
+
+
 def _near_reference(tolerance, n_errors):
-    def rule(held, error):
+    def rule(held, error, to_best):
         enough = held - n_errors * error <= tolerance
-        return int(enough.argmax()) + 1 if enough.any() else _near_best(1)(held, error)
+        if not enough.any():
+            return _near_best(1)(held, error, to_best)
+        return int(enough.argmax()) + 1
 
     return rule
 
 
-def _near_best(n_errors):
-    def rule(held, error):
+def _near_best(n_errors, paired=False):
+    def rule(held, error, to_best):
         best = held.argmin()
-        return int((held <= held[best] + n_errors * error[best]).argmax()) + 1
+        granted = to_best if paired else error[best]
+        return int((held <= held[best] + n_errors * granted).argmax()) + 1
 
     return rule
 
@@ -380,7 +388,8 @@ RULES = {
     "tolerance 0.02": _near_reference(0.02, 1),
     "tolerance 0.05, no error granted": _near_reference(0.05, 0),
     "within one error of the best": _near_best(1),
-    "within half an error of the best": _near_best(0.5),
+    "the same, error of the difference of sizes": _near_best(1, paired=True),
+    "half of that error": _near_best(0.5, paired=True),
     "the best": _near_best(0),
 }
-"""Ways to choose a size from what is held out and its standard error."""
+"""Ways to choose a size from what is held out."""
