@@ -73,6 +73,8 @@ def figure_4(study, measure):
         part = frame[frame["data"] == name]
         shown = []
         for method, (label, colour, line, marker) in LINES.items():
+            if method == RIVAL and measure == "accuracy":
+                method = "cart_tuned_accuracy"
             mean = scores_of(part, name, method, measure).mean()
             shown.append(mean.to_numpy())
             ax.plot(
