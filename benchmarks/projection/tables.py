@@ -364,17 +364,17 @@ HELD_OUT = ("held_out", "standard_error", "error_to_best")
 error of the loss against the best size."""
 
 
-def _near_reference(tolerance, n_errors):
+def _near_reference(tolerance, n_errors, otherwise):
     def rule(held, error, to_best):
         enough = held - n_errors * error <= tolerance
         if not enough.any():
-            return _near_best(1)(held, error, to_best)
+            return otherwise(held, error, to_best)
         return int(enough.argmax()) + 1
 
     return rule
 
 
-def _near_best(n_errors, paired=False):
+def _near_best(n_errors, paired=True):
     def rule(held, error, to_best):
         best = held.argmin()
         granted = to_best if paired else error[best]
@@ -384,12 +384,14 @@ def _near_best(n_errors, paired=False):
 
 
 RULES = {
-    "as it is": _near_reference(0.05, 1),
-    "tolerance 0.02": _near_reference(0.02, 1),
-    "tolerance 0.05, no error granted": _near_reference(0.05, 0),
-    "within one error of the best": _near_best(1),
-    "the same, error of the difference of sizes": _near_best(1, paired=True),
-    "half of that error": _near_best(0.5, paired=True),
+    "as it is": _near_reference(0.05, 1, _near_best(1)),
+    "error of the best in place of that of the difference": _near_reference(
+        0.05, 1, _near_best(1, paired=False)
+    ),
+    "tolerance 0.02": _near_reference(0.02, 1, _near_best(1)),
+    "tolerance 0.05, no error granted": _near_reference(0.05, 0, _near_best(1)),
+    "near the best, by one error": _near_best(1),
+    "by half an error": _near_best(0.5),
     "the best": _near_best(0),
 }
 """Ways to choose a size from what is held out."""

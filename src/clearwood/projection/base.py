@@ -203,10 +203,13 @@ class ProjectedTree(BaseEstimator):
         if not free or len(path) == 1:
             return SizePath(sizes, likelihood, own - likelihood)
         lost, judged_by = self._hold_out(X, labels, training, answers, generator)
-        mean, error = weighted_mean_and_error(lost[sizes - 1], training.weight)
+        lost, weight = lost[sizes - 1], training.weight
+        mean, error = weighted_mean_and_error(lost, weight)
+        _, to_best = weighted_mean_and_error(lost - lost[mean.argmin()], weight)
         return SizePath(
-            sizes, likelihood, own - likelihood, mean, error, judged_by, self.tolerance
-        )
+            sizes, likelihood, own - likelihood, mean, error, to_best, judged_by,
+            self.tolerance,
+        )  # fmt: skip
 
     def _hold_out(
         self,
