@@ -34,7 +34,7 @@ def main():
         study.run(
             {
                 (name, run): partial(scores, name, run)
-                for run in range(2 if options.quick else N_RUNS)
+                for run in range(3 if options.quick else N_RUNS)
                 for name in SETS
             },
             warm=partial(scores, SETS[0], 0),

@@ -36,7 +36,7 @@ def run_all(name, sets, options):
         study.run(
             {
                 (data, run): partial(scores, data, run)
-                for run in range(2 if options.quick else N_RUNS)
+                for run in range(3 if options.quick else N_RUNS)
                 for data in sets
                 if data in only
             },
