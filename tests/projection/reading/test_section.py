@@ -92,6 +92,18 @@ def test_a_label_never_seen_costs_much_but_not_everything(labels, rows):
     assert 30 < found["proxy"]["log_loss"] < 40
 
 
+def test_a_unit_moves_the_log_loss_by_its_logarithm(values, rows):
+    X, y = new(rows)
+
+    def proxy_scores(unit):
+        ref = GivenDraws(unit * values.reference_.draws(X), X, noise_variance=unit**2)
+        tree = cw.ProjectedTreeRegressor(ref, max_leaf_nodes=2).fit(X)
+        return compare_with_reference(tree, X, unit * y)["proxy"]
+
+    gap = proxy_scores(2.0**70)["log_loss"] - proxy_scores(1.0)["log_loss"]
+    assert gap == pytest.approx(70 * np.log(2))
+
+
 def test_who_knows_no_noise_has_no_interval(rows):
     X, y = rows[0], rows[1]
     ref = GivenDraws(np.stack([y, y + 1]), X)
