@@ -196,7 +196,10 @@ def test_lists_have_lines(rows):
     X, y = rows
     ref = cw.reference(BayesianRidge(), X, y, n_draws=5, random_state=0)
     found = cw.ProjectedRuleListRegressor(ref, n_rules=3, random_state=0).fit(X, y)
-    page = summarize(found, X=X, y=y)["projection"]
+    summary = summarize(found, X=X, y=y)
+    # Sizes stand on the page once, beside the reference.
+    assert summary["path"] is None
+    page = summary["projection"]
     assert page["words"].lines == "lines" and page["proxy"] == "List"
     errors = [np.sqrt(((one.predict(X) - y) ** 2).mean()) for one in found.path_]
     told = [float(line["cells"][0]) for line in page["chart"]["lines"]["rows"]]
