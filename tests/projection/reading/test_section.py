@@ -247,6 +247,16 @@ def test_what_is_no_posterior_is_not_called_one(rows, tmp_path):
     assert dict(section(cw.load(tmp_path / "tree.zip"))["facts"]) == facts
 
 
+def test_a_file_knows_how_many_draws_a_single_line_stands_for(rows, tmp_path):
+    X, y = rows
+    ref = cw.reference(BayesianRidge(), X, y, n_draws=5, random_state=0)
+    model = cw.ProjectedLinearRegression(ref, draws="mean").fit(X)
+    cw.save(model, tmp_path / "line.zip")
+    facts = linear_section(cw.load(tmp_path / "line.zip"))["facts"]
+    assert facts == linear_section(model)["facts"]
+    assert dict(facts)["Its predictions"].startswith("5 draws")
+
+
 @pytest.fixture(scope="module")
 def line(rows):
     X, y = rows[0].copy(), rows[1]
