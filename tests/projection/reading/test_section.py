@@ -352,3 +352,22 @@ def test_an_explanation_of_one_row_has_a_page(values, rows, tmp_path, proxy):
     assert not {"img", "script"} & {tag for tag, _ in tags_of(text)}
     with pytest.raises(InputError, match="neighbours of its own"):
         summarize(found, X=frame)
+
+
+def test_an_explanation_of_one_prediction_does_not_say_how_sure_it_is(rows, tmp_path):
+    X, _ = rows
+    teacher = cw.reference(lambda X, draw: 2 * np.asarray(X)[:, 0], X, n_draws=1)
+    found = cw.explain_local(teacher, X.iloc[0], n_neighbours=64)
+    assert f"says {found.said:.4g}, the proxy" in str(found)
+    cw.report(found, tmp_path / "page.html")
+    text = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "it does not say how sure it is" in text and "draws" not in text
+    trees = cw.reference(
+        lambda X, draw: (2 + draw) * np.asarray(X)[:, 0], X, n_draws=2,
+        is_posterior=False,
+    )  # fmt: skip
+    found = cw.explain_local(trees, X.iloc[0], n_neighbours=64)
+    assert (
+        "not draws from a posterior"
+        in dict(summarize(found)["around"]["facts"])["The reference says"]
+    )
