@@ -149,3 +149,24 @@ def test_parts_of_the_rows_hold_all_classes_alike():
     assert path.size.tolist() == [1, 2, 3]
     assert path.held_out[2] == pytest.approx(path.held_out[1], rel=1e-12)
     assert path.held_out[1] < path.held_out[0]
+
+
+def test_a_label_out_of_line_does_not_hide_what_the_others_say():
+    """The reference finds two labels of a hundred impossible: one leaf is too few."""
+
+    class Sure(Drawn):
+        def draws(self, X):
+            return np.eye(2)[(np.asarray(X)[:, 0] > 0.5).astype(int)][None]
+
+        def refit(self, X, y):
+            return self
+
+    X = np.linspace(0, 1, 100)[:, None]
+    y = np.where(X[:, 0] > 0.5, "yes", "no")
+    y[[10, 70]] = y[[70, 10]]
+    tree = cw.ProjectedTreeClassifier(Sure(1, "classification"), random_state=0)
+    path = tree.fit(X, y).size_path_
+    assert path.judged_by == "labels" and tree.rules_.n_rules == 2
+    # A fair coin against 2 labels of 100 that were 1 in 162, and the others.
+    seen = 0.02 * np.log(0.5 / 81) + 0.98 * np.log(80.5 / 81)
+    assert path.held_out[0] == pytest.approx(seen - np.log(0.5), abs=0.03)

@@ -67,16 +67,21 @@ class NotSaved(Reference):
         What the reference was.
     classes : sequence, optional
         Those of a classifier.
+    n_draws : int, default=1
+        How many draws it had.
     is_posterior : bool, default=True
-        Whether its draws were of a posterior.
+        Whether they were of a posterior.
     """
 
-    n_draws = 1
-
     def __init__(
-        self, description: str, classes: Any = None, is_posterior: bool = True
+        self,
+        description: str,
+        classes: Any = None,
+        n_draws: int = 1,
+        is_posterior: bool = True,
     ) -> None:
-        self.description, self.is_posterior = description, is_posterior
+        self.description = description
+        self.n_draws, self.is_posterior = n_draws, is_posterior
         self.task = "regression" if classes is None else "classification"
         self.classes = None if classes is None else np.array(classes)
 
@@ -109,8 +114,10 @@ def to_archive(estimator: Any) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     document["settings"] = {
         name: settings[name] for name in SETTINGS if name in settings
     }
-    document["reference"] = getattr(estimator.reference_, "description", "")
-    document["is_posterior"] = bool(getattr(estimator.reference_, "is_posterior", True))
+    reference = estimator.reference_
+    document["reference"] = reference.description
+    document["n_draws"] = int(reference.n_draws)
+    document["is_posterior"] = bool(reference.is_posterior)
     if isinstance(estimator, ProjectedRules):
         if getattr(estimator, "draw_trees_", None) is not None:
             raise InputError(
@@ -144,10 +151,8 @@ def from_archive(top: Place, array: Callable[..., np.ndarray]) -> Any:
     classes = None if top["classes"].value is None else top["classes"].labels()
     if (classes is None) == (kind.endswith(("Classifier", "LogisticRegression"))):
         raise ModelFormatError("classes: do not fit the kind.")
-    is_posterior = top["is_posterior"].value
-    if not isinstance(is_posterior, bool):
-        raise ModelFormatError("is_posterior: expected true or false.")
-    read = NotSaved(top["reference"].text(), classes, is_posterior)
+    n_draws, is_posterior = top["n_draws"].integer(low=1), top["is_posterior"].flag()
+    read = NotSaved(top["reference"].text(), classes, n_draws, is_posterior)
     estimator = KINDS[kind](reference=read)
     estimator.reference_ = estimator.reference
     _set_settings(estimator, top["settings"].value)

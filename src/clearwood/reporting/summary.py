@@ -175,7 +175,8 @@ def summarize(
         **_family_section(family, result, X, y),
         "scores": None if table is None else _scores(rules, table, ensemble),
         "failures": failures,
-        "path": summarize_path(result, table),
+        # A family tells of its sizes itself.
+        "path": None if family is not None else summarize_path(result, table),
         "history": summarize_history(getattr(result, "history_", ())),
         "started": getattr(result, "n_start_components_", 0),
         "settings": _settings(result, rules),

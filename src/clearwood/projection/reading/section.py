@@ -70,7 +70,6 @@ def section(result: Any, X: Any = None, y: Any = None) -> dict[str, Any]:
     dict
     """
     rules, path = result.rules_, getattr(result, "size_path_", None)
-    n_draws = len(result.leaves_.means)
     chart = on_rows = None
     if y is not None:
         y = rules.check_truth(y, len(rules.encode(X)), "y")
@@ -84,19 +83,20 @@ def section(result: Any, X: Any = None, y: Any = None) -> dict[str, Any]:
     return {
         "proxy": result._words.proxy.capitalize(),
         "words": result._words,
-        "facts": reference_facts(result.reference_, n_draws),
+        "facts": reference_facts(result.reference_),
         "refused": refused,
         "judged": "" if path is None else how_judged(result),
         "scores": None if X is None or refused else score_lines(result, X, y),
         "chart": chart,
-        "many_draws": n_draws > 1,
+        "many_draws": len(result.leaves_.means) > 1,
         "leaves": summarize_leaves(result.leaves_, rules, X, y)
         | {"words": _leaf_words(result, X, y)},
     }
 
 
-def reference_facts(reference: Reference, n_draws: int) -> list[tuple[str, str]]:
+def reference_facts(reference: Reference) -> list[tuple[str, str]]:
     """What is read, for people who have never heard of posterior draws."""
+    n_draws = reference.n_draws
     if n_draws == 1:
         words = "one: what it predicts. It does not say how sure it is of that."
     elif reference.is_posterior:
