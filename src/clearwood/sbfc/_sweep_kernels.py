@@ -17,8 +17,9 @@ NEVER = 1e-15
 
 
 @kernel
-def collect_component(start, active, first, neighbour, seen, stamp, members, n):
+def collect_component(start, active, graph, seen, stamp, members, n):
     """Write the active nodes tied to a node behind the n members there are."""
+    first, neighbour, _ = graph
     seen[start] = stamp
     members[n] = start
     done, end = n, n + 1
@@ -35,29 +36,28 @@ def collect_component(start, active, first, neighbour, seen, stamp, members, n):
 
 
 @kernel
-def component_graph(members, active, first, neighbour, log_weight, place):
+def component_graph(members, active, graph, place):
     """Log weights within a component, with the ground; see ``with_ground``."""
+    first, neighbour, log_weight = graph
     m = members.size
-    graph = np.full((m + 1, m + 1), -np.inf)
+    found = np.full((m + 1, m + 1), -np.inf)
     for i in range(m):
         place[members[i]] = i + 1
-        graph[i + 1, 0] = 0.0
+        found[i + 1, 0] = 0.0
     for i in range(m):
         v = members[i]
         for e in range(first[v], first[v + 1]):
             if active[neighbour[e]] and place[neighbour[e]] <= i:
-                graph[i + 1, place[neighbour[e]]] = log_weight[e]
-    return graph
+                found[i + 1, place[neighbour[e]]] = log_weight[e]
+    return found
 
 
 @kernel
-def component_sum(members, active, first, neighbour, log_weight, place):
+def component_sum(members, active, graph, place):
     """Log sum over the forests of a component."""
     if members.size == 1:
         return 0.0
-    return log_sum_of_forests(
-        component_graph(members, active, first, neighbour, log_weight, place)
-    )
+    return log_sum_of_forests(component_graph(members, active, graph, place))
 
 
 @kernel
@@ -125,6 +125,72 @@ def most_gained(features, active, own, graph, inside, place):
 
 
 @kernel
+def label_components(active, own, graph, seen, members, place, label, value):
+    """Name every component after its first node; returns the log joint."""
+    log_joint = 0.0
+    for v in range(active.size):
+        if not active[v]:
+            continue
+        log_joint += own[v]
+        if label[v] < 0:
+            m = collect_component(v, active, graph, seen, 1, members, 0)
+            value[v] = component_sum(members[:m], active, graph, place)
+            log_joint += value[v]
+            for u in members[:m]:
+                label[u] = v
+    return log_joint
+
+
+@kernel
+def value_before(features, active, own, graph, label, value, counted, stamp):
+    """Log weight of all that a move of a block changes."""
+    first, neighbour, _ = graph
+    d = active.size // 2
+    total = 0.0
+    for j in features:
+        old, new = (j, j + d) if active[j] else (j + d, j)
+        total += own[old]
+        if counted[label[old]] != stamp:
+            counted[label[old]] = stamp
+            total += value[label[old]]
+        for e in range(first[new], first[new + 1]):
+            u = neighbour[e]
+            if active[u] and counted[label[u]] != stamp:
+                counted[label[u]] = stamp
+                total += value[label[u]]
+    return total
+
+
+@kernel
+def components_after(features, active, graph, seen, stamp, members, ends):
+    """Write down the components that a move has made or changed; their number."""
+    first, neighbour, _ = graph
+    d = active.size // 2
+    n_found = 0
+    ends[0] = 0
+    for j in features:
+        new, old = (j, j + d) if active[j] else (j + d, j)
+        begin, end = first[old], first[old + 1]
+        # The node where it is now, and whatever was tied to it where it was.
+        for e in range(begin - 1, end):
+            u = new if e < begin else neighbour[e]
+            if active[u] and seen[u] != stamp:
+                ends[n_found + 1] = collect_component(
+                    u, active, graph, seen, stamp, members, ends[n_found]
+                )
+                n_found += 1
+    return n_found
+
+
+@kernel
+def change_sides(features, active):
+    """Move a block to the other group, in place."""
+    d = active.size // 2
+    for j in features:
+        active[j], active[j + d] = active[j + d], active[j]
+
+
+@kernel
 def sweep(active, own, graph, blocks, draws):
     """Move every block of features to the other group, or leave it, in turn.
 
@@ -152,33 +218,16 @@ def sweep(active, own, graph, blocks, draws):
         Probability to move, given where all others were at that turn; or a bound of it,
         where that settled that the block stays.
     """
-    first, neighbour, log_weight = graph
-    block_first, block_features = blocks
     n = active.size
-    d = n // 2
     label, value = np.full(n, -1), np.zeros(n)
     seen, counted = np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.int64)
     place, members = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
-    ends = np.empty(n + 1, dtype=np.int64)
-    inside = np.zeros(n, dtype=np.bool_)
-    log_joint = 0.0
-    for v in range(n):
-        if active[v]:
-            log_joint += own[v]
-            if label[v] < 0:
-                m = collect_component(v, active, first, neighbour, seen, 1, members, 0)
-                value[v] = component_sum(
-                    members[:m], active, first, neighbour, log_weight, place
-                )
-                log_joint += value[v]
-                for u in members[:m]:
-                    label[u] = v
-
+    inside, ends = np.zeros(n, dtype=np.bool_), np.empty(n + 1, dtype=np.int64)
+    log_joint = label_components(active, own, graph, seen, members, place, label, value)
     p = np.empty(draws.size)
     for b in range(draws.size):
-        stamp = b + 2
-        features = block_features[block_first[b] : block_first[b + 1]]
-        exact = False
+        features = blocks[1][blocks[0][b] : blocks[0][b + 1]]
+        stamp, exact = b + 2, False
         if features.size == 1:
             most, exact = most_gained_by_one(features[0], active, own, graph)
         else:
@@ -186,38 +235,16 @@ def sweep(active, own, graph, blocks, draws):
         p[b] = 1.0 / (1.0 + np.exp(-most))
         if draws[b] >= p[b] or p[b] < NEVER or (exact and np.isnan(draws[b])):
             continue
-        gain = 0.0
-        for j in features:
-            old, new = (j, j + d) if active[j] else (j + d, j)
-            gain += own[new] - own[old]
-            if counted[label[old]] != stamp:
-                counted[label[old]] = stamp
-                gain -= value[label[old]]
-            for e in range(first[new], first[new + 1]):
-                u = neighbour[e]
-                if active[u] and counted[label[u]] != stamp:
-                    counted[label[u]] = stamp
-                    gain -= value[label[u]]
-        for j in features:
-            active[j], active[j + d] = active[j + d], active[j]
-        n_found = 0
-        ends[0] = 0
-        for j in features:
-            new, old = (j, j + d) if active[j] else (j + d, j)
-            begin, end = first[old], first[old + 1]
-            # The node where it is now, and whatever was tied to it where it was.
-            for e in range(begin - 1, end):
-                u = new if e < begin else neighbour[e]
-                if active[u] and seen[u] != stamp:
-                    ends[n_found + 1] = collect_component(
-                        u, active, first, neighbour, seen, stamp, members, ends[n_found]
-                    )
-                    n_found += 1
+        gain = -value_before(features, active, own, graph, label, value, counted, stamp)
+        change_sides(features, active)
+        n_found = components_after(features, active, graph, seen, stamp, members, ends)
         values = np.empty(n_found)
         for c in range(n_found):
             part = members[ends[c] : ends[c + 1]]
-            values[c] = component_sum(part, active, first, neighbour, log_weight, place)
+            values[c] = component_sum(part, active, graph, place)
             gain += values[c]
+        for j in features:
+            gain += own[j if active[j] else j + n // 2]
         p[b] = 1.0 / (1.0 + np.exp(-gain))
         if draws[b] < p[b]:
             log_joint += gain
@@ -227,28 +254,25 @@ def sweep(active, own, graph, blocks, draws):
                 for u in part:
                     label[u] = part[0]
         else:
-            for j in features:
-                active[j], active[j + d] = active[j + d], active[j]
+            change_sides(features, active)
     return log_joint, p
 
 
 @kernel
 def add_edge_probabilities(active, graph, share, total):
     """Add to every edge ``share`` times its probability, given the groups."""
-    first, neighbour, log_weight = graph
+    first, neighbour, _ = graph
     n = active.size
     seen = np.zeros(n, dtype=np.int64)
     place, members = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
     for v in range(n):
         if not active[v] or seen[v]:
             continue
-        m = collect_component(v, active, first, neighbour, seen, 1, members, 0)
+        m = collect_component(v, active, graph, seen, 1, members, 0)
         if m == 1:
             continue
         part = members[:m]
-        found = edge_probabilities(
-            component_graph(part, active, first, neighbour, log_weight, place)
-        )
+        found = edge_probabilities(component_graph(part, active, graph, place))
         for u in part:
             for e in range(first[u], first[u + 1]):
                 if active[neighbour[e]]:

@@ -5,14 +5,14 @@ out, and it falls into factors, one for each component of features that the othe
 together. A move changes few of them. They are summed anew, in logs and without a
 subtraction, so that no rounding piles up and weights of any size will do.
 
-A step is a sweep: Gibbs moves of every feature, and then of every cluster of features
-whose edges are strong, from one group to the other. So a cluster of correlated noise,
-which no single feature can leave, moves at once.
+A step is a sweep: Gibbs moves of every feature from one group to the other, and then of
+features together: clusters that strong edges tie, branches of the best forest of either
+group. So correlated noise, which no single feature can leave, moves at once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -130,9 +130,10 @@ class SignalSampler:
             np.concatenate([noise.indices, noise.shape[0] + signal.indices]),
             np.concatenate([noise.data, signal.data]),
         )
-        clusters = _clusters(noise, signal)
-        self._blocks = _concatenated([[j] for j in range(noise.shape[0])] + clusters)
-        self._forest = self._forest_start(noise, signal, clusters)
+        trees = [_spanning_forest(layer) for layer in (noise, signal)]
+        clusters = _clusters(trees)
+        self._blocks = _concatenated(_blocks(trees, clusters))
+        self._forest = self._forest_start(trees, clusters)
         self.fingerprint = fingerprint_of(
             self._own, *self._graph, *self._blocks, forest_starts
         )
@@ -220,13 +221,10 @@ class SignalSampler:
         both.eliminate_zeros()
         return Averages(signal_probability, both, in_signal)
 
-    def _forest_start(
-        self, noise: csr_array, signal: csr_array, clusters: list[list[int]]
-    ) -> np.ndarray:
+    def _forest_start(self, trees: list[Any], clusters: list[list[int]]) -> np.ndarray:
         """Every cluster in the group where its best forest has the larger weight."""
         own = self._own.reshape(2, -1)
         start = own[SIGNAL] > own[NOISE]
-        trees = [_spanning_forest(layer) for layer in (noise, signal)]
         inside = np.zeros(len(start), dtype=bool)
         for cluster in clusters:  # those within others come before them
             inside[cluster] = True
@@ -292,14 +290,13 @@ def _spanning_forest(layer: csr_array) -> Any:
     return -minimum_spanning_tree(_csr(-edges.data[good], ends, edges.shape[0])).tocoo()
 
 
-def _clusters(noise: csr_array, signal: csr_array) -> list[list[int]]:
+def _clusters(trees: list[Any]) -> list[list[int]]:
     """Features that edges of falling weight, in either group, tie together."""
-    trees = [_spanning_forest(layer) for layer in (noise, signal)]
     row, column, weight = (
         np.concatenate([getattr(tree, name) for tree in trees])
         for name in ("row", "col", "data")
     )
-    member = [[j] for j in range(noise.shape[0])]
+    member = [[j] for j in range(trees[0].shape[0])]
     found = []
     for e in np.argsort(-weight, kind="stable"):
         one, other = member[row[e]], member[column[e]]
@@ -310,6 +307,40 @@ def _clusters(noise: csr_array, signal: csr_array) -> list[list[int]]:
         for j in both:
             member[j] = both
     return found
+
+
+def _branches(tree: Any) -> Iterator[list[int]]:
+    """What every edge of a forest cuts off, the smaller side, and its two ends."""
+    near: dict[int, list[int]] = {}
+    for i, j in zip(tree.row.tolist(), tree.col.tolist()):
+        near.setdefault(i, []).append(j)
+        near.setdefault(j, []).append(i)
+    parent: dict[int, int] = {}
+    for root in near:
+        if root in parent:
+            continue
+        parent[root], order = root, [root]
+        for v in order:
+            children = [u for u in near[v] if u != parent[v]]
+            parent.update(dict.fromkeys(children, v))
+            order += children
+        below = {v: [v] for v in order}
+        for v in order[:0:-1]:
+            below[parent[v]] += below[v]
+            inside = set(below[v])
+            yield [parent[v], v]
+            if 2 * len(inside) <= len(order):
+                yield below[v]
+            else:
+                yield [u for u in order if u not in inside]
+
+
+def _blocks(trees: list[Any], clusters: list[list[int]]) -> list[list[int]]:
+    """All that moves at once: features, clusters, and parts of the best forests."""
+    parts = clusters + [block for tree in trees for block in _branches(tree)]
+    distinct = {tuple(sorted(block)) for block in parts}
+    several = sorted(block for block in distinct if len(block) > 1)
+    return [[j] for j in range(trees[0].shape[0])] + [list(b) for b in several]
 
 
 def _concatenated(blocks: list[list[int]]) -> tuple[np.ndarray, np.ndarray]:

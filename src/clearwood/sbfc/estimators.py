@@ -52,7 +52,8 @@ class SelectiveBayesianForestClassifier(ClassifierMixin, BaseEstimator):
         ``"exact"`` sums over all graphs (at most 16 features that vary, 5 with
         ``target="undirected"``), ``"collapsed"`` draws groups of features, and
         ``"original"`` draws graphs by the moves of the thesis. ``"auto"`` is exact
-        where that can be, else collapsed, or original for undirected graphs.
+        where that can be; else collapsed; else, for undirected trees, and where strong
+        edges tie too many features together to sum over their forests, original.
     prior : {"thesis", "balanced"}, default="thesis"
         In the thesis an edge between signal features costs less than one between noise
         features, by the number of classes. That lifts clusters of correlated noise

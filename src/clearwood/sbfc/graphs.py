@@ -35,6 +35,9 @@ NEGLIGIBLE = 1e-4
 WEAKEST_OF_MANY = -16.0
 """Where the bound would keep edges by the hundred million."""
 
+MOST_NAMED = 20
+"""Features without an edge that are named in each group."""
+
 ROWS_AT_A_TIME = 256
 """Rows of the table of gains that are looked at together."""
 
@@ -108,7 +111,7 @@ class FeatureForest:
         return np.bincount(root, minlength=len(root))[self.parent < 0]
 
     def describe(self, names: Sequence[str] | None = None) -> str:
-        """The trees as indented text, features without an edge on one line.
+        """The trees as indented text, the first features without an edge on one line.
 
         Parameters
         ----------
@@ -130,6 +133,8 @@ class FeatureForest:
                 lines.append("  " * depth + str(called[j]))
                 below += [(c, depth + 1) for c in reversed(children.get(j, []))]
             alone = [str(called[j]) for j in roots if j not in children]
+            if len(alone) > MOST_NAMED:
+                alone[MOST_NAMED:] = [f"{len(alone) - MOST_NAMED:,} more"]
             if alone:
                 lines.append("  " + ", ".join(alone))
         return "\n".join(lines)
@@ -240,6 +245,9 @@ def draw_graphs(
     signals: Iterable[np.ndarray], edges: tuple[Edges, Edges], random_state: Any = None
 ) -> list[FeatureForest]:
     """A random graph for each of some signal groups, of the rooted target.
+
+    The time grows with the edges that matter, and with the cube of the number of
+    features that many strong ways tie together: a second for some hundreds of these.
 
     Parameters
     ----------

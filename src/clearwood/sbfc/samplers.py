@@ -63,27 +63,6 @@ Run = Callable[[Sampler], Chains]
 """How chains are run, once there is a sampler."""
 
 
-def choose_sampler(sampler: str, target: str, n_features: int) -> str:
-    """What ``"auto"`` means, and whether what is asked for can be done.
-
-    Examples
-    --------
-    >>> choose_sampler("auto", "rooted", 13), choose_sampler("auto", "rooted", 100)
-    ('exact', 'collapsed')
-    """
-    if sampler == "collapsed" and target == "undirected":
-        raise InputError(
-            "sampler='collapsed' sums over forests by a determinant, which counts a "
-            "tree once for each of its roots; take target='rooted', or "
-            "sampler='original'."
-        )
-    if sampler != "auto":
-        return sampler
-    if n_features <= MOST_FEATURES[target]:
-        return "exact"
-    return "collapsed" if target == "rooted" else "original"
-
-
 class GraphProblem(NamedTuple):
     """What every way starts from.
 
@@ -108,6 +87,32 @@ class GraphProblem(NamedTuple):
         return cls(scores, penalty, strong_edges(scores, penalty, bound), target)
 
 
+def choose_sampler(sampler: str, problem: GraphProblem) -> str:
+    """What ``"auto"`` means, and whether what is asked for can be done.
+
+    Exact where there are few features; else collapsed, unless strong edges tie too many
+    features together, or trees count once, which no determinant can do; else original.
+    """
+    target, d = problem.target, problem.scores.table.n_features
+    if sampler == "collapsed" and target == "undirected":
+        raise InputError(
+            "sampler='collapsed' sums over forests by a determinant, which counts a "
+            "tree once for each of its roots; take target='rooted', or "
+            "sampler='original'."
+        )
+    if sampler != "auto":
+        return sampler
+    if d <= MOST_FEATURES[target]:
+        return "exact"
+    if target == "rooted":
+        try:
+            SignalSampler(problem.scores, problem.penalty, edges=problem.edges)
+        except InputError:  # too many features tied together
+            return "original"
+        return "collapsed"
+    return "original"
+
+
 def find_posterior(
     sampler: str,
     problem: GraphProblem,
@@ -128,9 +133,7 @@ def find_posterior(
     rng : Generator
         For the graphs.
     """
-    n_features = problem.scores.table.n_features
-    chosen = choose_sampler(sampler, problem.target, n_features)
-    return WAYS[chosen](problem, n_graphs, run, rng)
+    return WAYS[choose_sampler(sampler, problem)](problem, n_graphs, run, rng)
 
 
 def _by_sum(
@@ -154,7 +157,7 @@ def _by_groups(
     problem: GraphProblem, n_graphs: int, run: Run, rng: np.random.Generator
 ) -> GraphPosterior:
     """Chains of groups, with all forests summed out."""
-    sampler = SignalSampler(problem.scores, problem.penalty)
+    sampler = SignalSampler(problem.scores, problem.penalty, edges=problem.edges)
     chains = run(sampler)
     average = sampler.average(chains.draws["signal"])
     sets, log_joint = (_flat(chains.draws[name]) for name in ("signal", "log_joint"))

@@ -173,37 +173,44 @@ def _read_average(
     a = GraphAverage(**parts)
     levels = coder.n_levels[coder.n_levels > 1]
     n_used, n_pairs, n_entries = len(a.feature), len(a.child), len(a.entry)
-    inside = {
-        "feature": (a.feature, 0, len(levels)),
-        "child": (a.child, 0, n_used),
-        "parent": (a.parent, -1, n_used),
-        "entry": (a.entry, 0, n_pairs),
-        "draws": (a.draws, 0, len(a.graph_start) - 1),
-        "graph_start": (a.graph_start, 0, n_entries + 1),
+    lengths = {
+        "log_class": n_classes,
+        "levels": n_used,
+        "parent": n_pairs,
+        "start": n_pairs,
+        "above": n_entries,
     }
-    for name, (values, low, end) in inside.items():
-        if not ((values >= low) & (values < end)).all():
+    for name, length in lengths.items():
+        if len(parts[name]) != length:
+            raise ModelFormatError(f"average_{name}: expected {length} numbers.")
+    if not len(a.draws) or len(a.graph_start) < 2:
+        raise ModelFormatError("average_draws, average_graph_start: no graph.")
+    ranges = {
+        "feature": (0, len(levels)),
+        "child": (0, n_used),
+        "parent": (-1, n_used),
+        "entry": (0, n_pairs),
+        "draws": (0, len(a.graph_start) - 1),
+        "graph_start": (0, n_entries + 1),
+        "log_class": (-np.inf, 1e-9),
+        "log_table": (-np.inf, 1e-9),
+    }
+    for name, (low, end) in ranges.items():
+        if not ((parts[name] >= low) & (parts[name] < end)).all():
             raise ModelFormatError(f"average_{name}: out of range.")
+    if not np.array_equal(a.levels, levels[a.feature]):
+        raise ModelFormatError("average_levels: not those of the features.")
+    if len(a.known) != a.levels.sum():
+        raise ModelFormatError("average_known: expected one for each level.")
     width = np.where(a.parent < 0, 1, np.append(a.levels, 1)[a.parent])
-    sizes = a.levels[a.child] * width if len(a.levels) == n_used else None
-    sound = {
-        "levels": sizes is not None and np.array_equal(a.levels, levels[a.feature]),
-        "known": len(a.known) == a.levels.sum(),
-        "parent": len(a.parent) == n_pairs,
-        "log_class": len(a.log_class) == n_classes and (a.log_class <= 0).all(),
-        "log_table": (a.log_table <= 1e-9).all(),
-        "draws": len(a.draws) > 0,
-        "graph_start": a.graph_start[[0, -1]].tolist() == [0, n_entries]
-        and (np.diff(a.graph_start) >= 0).all(),
-        "above": len(a.above) == n_entries,
-    }
-    for name, is_sound in sound.items():
-        if not is_sound:
-            raise ModelFormatError(f"average_{name}: does not fit.")
-    assert sizes is not None
-    ends = np.cumsum(sizes)
-    if not np.array_equal(a.start, ends - sizes) or sizes.sum() != len(a.log_table):
-        raise ModelFormatError("average_start: does not fit the tables.")
+    sizes = a.levels[a.child] * width
+    if not np.array_equal(a.start, np.cumsum(sizes) - sizes):
+        raise ModelFormatError("average_start: does not fit the features.")
+    if len(a.log_table) != sizes.sum():
+        raise ModelFormatError("average_log_table: does not fit the features.")
+    graph_size = np.diff(a.graph_start)
+    if (a.graph_start[[0, -1]] != [0, n_entries]).any() or (graph_size < 0).any():
+        raise ModelFormatError("average_graph_start: does not fit the entries.")
     _check_ways_up(a)
     return a
 
