@@ -122,15 +122,16 @@ def _shown_part(
     order = sorted(range(d), key=lambda j: (j not in named, -signal[j], -strongest[j]))
     shown = [j for j in order if j in named or strongest[j] > 0][:MOST_SHOWN]
     inside = set(shown)
-    kept = [
-        Edge(*sorted(edge[:2], key=lambda j: (-signal[j], j)), edge.probability)
-        for edge in edges
-        if inside.issuperset(edge[:2])
-    ]
+    kept = []
+    for *ends, p in edges:
+        if inside.issuperset(ends):
+            first, second = sorted(ends, key=lambda j: (-signal[j], j))
+            kept.append(Edge(first, second, p))
     kept.sort(key=lambda edge: (-edge.probability, edge))
     notes = [said, *_left_out(names, signal, shown, len(edges) - len(kept))]
     if inside - named:
-        notes.append(f"Without a name: signal with less than {NAMED_FROM:g}.")
+        less = f"signal with less than {NAMED_FROM:g}" if is_average else "noise"
+        notes.append(f"Without a name: {less}.")
     return FeatureGraph(
         names, signal, tuple(shown), named & inside, tuple(kept), is_average,
         tuple(notes),

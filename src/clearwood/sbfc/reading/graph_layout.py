@@ -195,7 +195,8 @@ def _place_tree(
         wide[level] = max(wide[level], sizes[shown[node]][0])
     left = [sum(wide[:level]) + level * ACROSS * size for level in range(len(wide))]
     # Room of a node with all that is below it, from the leaves up.
-    gap, room = DOWN * size, {}
+    gap = DOWN * size
+    room: dict[int, float] = {}
     for node in reversed(children):
         below = children[node]
         inner = sum(room[k] for k in below) + gap * max(len(below) - 1, 0)

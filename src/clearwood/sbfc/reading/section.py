@@ -9,7 +9,6 @@ import numpy as np
 
 from clearwood._features import printable
 from clearwood._validation import check_target
-from clearwood.exceptions import InputError
 from clearwood.rules.conditions import probability_text
 from clearwood.sampling.chains import GOOD_ESS, GOOD_RHAT
 from clearwood.sampling.diagnostics import Diagnosis, diagnose
@@ -229,8 +228,6 @@ def score_classes(
         probability, None where it is not known, and ``n_rows``.
     """
     p = estimator.predict_proba(X)
-    if not len(p):
-        raise InputError("X has no rows; give some, or leave X out.")
     place = {label: k for k, label in enumerate(estimator.classes_.tolist())}
     given = check_target(y, len(p), numeric=False).tolist()
     truth = np.array([place.get(label, -1) for label in given])
