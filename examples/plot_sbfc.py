@@ -8,8 +8,9 @@ probability for every feature and for every two of them.
 """
 
 # %%
-# Forty features: the first three depend on each other in one class, the next four in the
-# other, three more in both, and thirty say nothing (section 3.2.1 of Krakovna's thesis).
+# Forty features: the first three depend on each other in one class, the next four in
+# the other, three more in both, and thirty say nothing (section 3.2.1 of the thesis of
+# Krakovna).
 import clearwood as cw
 from clearwood.datasets import make_cluster_classes
 

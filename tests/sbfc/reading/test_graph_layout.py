@@ -31,7 +31,8 @@ def graphs(draw):
 @given(graphs(), st.floats(120, 900), st.floats(6, 14), st.booleans())
 @settings(max_examples=30, deadline=None)
 def test_boxes_do_not_touch_and_curves_join_them(graph, width, size, with_numbers):
-    place = lay_out_graph(graph, width, size, letters, with_numbers=with_numbers)
+    graph = graph._replace(with_numbers=with_numbers)
+    place = lay_out_graph(graph, width, size, letters)
     boxes = {box.feature: box for box in place.boxes}
     assert sorted(boxes) == sorted(graph.shown)
     assert len(place.boxes) == len(boxes)
@@ -66,15 +67,11 @@ def test_what_matters_is_shown_and_the_rest_is_counted():
     cluster = set(range(90, 96))
     assert cluster <= set(graph.shown)
     assert not cluster & graph.named
-    assert graph.named == {
-        j for j in range(100) if many().signal_probability_[j] >= 0.1
-    }
+    assert graph.named == set(np.flatnonzero(graph.signal >= 0.1).tolist())
     hidden = 100 - len(graph.shown)
     assert any(f"{hidden} more features" in note for note in graph.notes)
-    most = max(
-        many().signal_probability_[j] for j in range(100) if j not in graph.shown
-    )
-    assert any(f"at most {most:.3g}" in note for note in graph.notes)
+    most = max(p for j, p in enumerate(graph.signal) if j not in graph.shown)
+    assert any(f"at most {round(most, 3):g}" in note for note in graph.notes)
 
 
 def test_few_features_are_all_named():
@@ -91,7 +88,7 @@ def test_no_more_than_can_be_read():
     assert {j for e in graph.edges for j in e[:2]} <= set(graph.shown)
     assert any("edges of theirs" in note for note in graph.notes)
     # A chain of 150 is rooted in its middle: half as many columns.
-    place = lay_out_graph(graph, 800.0, 9.0, letters, with_numbers=False)
+    place = lay_out_graph(graph, 800.0, 9.0, letters)
     assert len({round(box.x - box.width / 2, 6) for box in place.boxes}) == 76
 
 
@@ -107,7 +104,8 @@ def test_a_picture_is_held_together_by_its_most_probable_edges():
 @pytest.mark.parametrize("name", ["max_heart_rate", "a_ b", "__", " ", "x" * 300])
 def test_names_are_written_as_they_are_or_cut(name):
     graph = average_graph(stand_in([name], [1.0], {}), 0.1)
-    (box,) = lay_out_graph(graph, 800, 10.0, letters, with_numbers=False).boxes
+    graph = graph._replace(with_numbers=False)
+    (box,) = lay_out_graph(graph, 800, 10.0, letters).boxes
     shown = "".join(box.lines)
     if shown.endswith("…"):
         assert name.startswith(shown[:-1])

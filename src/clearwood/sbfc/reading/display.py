@@ -133,9 +133,7 @@ class FeatureGraphDisplay:
         return self
 
     def _lay_out(self, width: float, size: float) -> GraphLayout:
-        found = lay_out_graph(
-            self.graph, width, size, text_width, with_numbers=self.graph.is_average
-        )
+        found = lay_out_graph(self.graph, width, size, text_width)
         lines = _note_lines(self.graph.notes, found.width, found.size)
         below = NOTE * found.size * (len(lines) + 1)
         return found._replace(height=found.height + below)

@@ -46,8 +46,8 @@ class FeatureGraph(NamedTuple):
         Those of them whose names are written out.
     edges : tuple of Edge
         Those in the picture, the most probable first.
-    is_average : bool
-        Whether of a posterior, not a single graph.
+    with_numbers : bool
+        Whether probabilities are written out: not of a single graph.
     notes : tuple of str
         What shades and lines mean, and what is not shown.
     """
@@ -57,7 +57,7 @@ class FeatureGraph(NamedTuple):
     shown: tuple[int, ...]
     named: frozenset[int]
     edges: tuple[Edge, ...]
-    is_average: bool
+    with_numbers: bool
     notes: tuple[str, ...]
 
 
@@ -109,7 +109,7 @@ def _shown_part(
     names: tuple[str, ...],
     signal: np.ndarray,
     edges: list[Edge],
-    is_average: bool,
+    with_numbers: bool,
     said: str,
 ) -> FeatureGraph:
     d = len(names)
@@ -130,10 +130,10 @@ def _shown_part(
     kept.sort(key=lambda edge: (-edge.probability, edge))
     notes = [said, *_left_out(names, signal, shown, len(edges) - len(kept))]
     if inside - named:
-        less = f"signal with less than {NAMED_FROM:g}" if is_average else "noise"
+        less = f"signal with less than {NAMED_FROM:g}" if with_numbers else "noise"
         notes.append(f"Without a name: {less}.")
     return FeatureGraph(
-        names, signal, tuple(shown), named & inside, tuple(kept), is_average,
+        names, signal, tuple(shown), named & inside, tuple(kept), with_numbers,
         tuple(notes),
     )  # fmt: skip
 

@@ -32,7 +32,7 @@ SHRINK, SMALLEST = 0.95, 0.55
 """From one size of letters to the next, where a tree is too wide, and where to stop."""
 
 
-class Box(NamedTuple):
+class FeatureBox(NamedTuple):
     """A feature: its middle, its size, and what is written in it."""
 
     feature: int
@@ -58,7 +58,7 @@ class GraphLayout(NamedTuple):
     size: float
     width: float
     height: float
-    boxes: tuple[Box, ...]
+    boxes: tuple[FeatureBox, ...]
     links: tuple[Link, ...]
 
 
@@ -67,8 +67,6 @@ def lay_out_graph(
     width: float,
     size: float,
     measure_of: Callable[[float], Measure],
-    *,
-    with_numbers: bool,
 ) -> GraphLayout:
     """Places of features and edges; letters shrink where a tree is wider than all.
 
@@ -79,12 +77,10 @@ def lay_out_graph(
         Of the picture and of its letters.
     measure_of : callable
         From a size of letters to what measures texts.
-    with_numbers : bool
-        Whether the probability of being signal stands below a name.
     """
     least = SMALLEST * size
     while True:
-        sizes = _box_sizes(graph, size, measure_of(size), with_numbers)
+        sizes = _box_sizes(graph, size, measure_of(size))
         trees = _place_trees(graph, sizes, size)
         widest = max((tree.width for tree in trees), default=0.0)
         if widest <= width or size <= least:
@@ -99,7 +95,7 @@ def lay_out_graph(
 
 
 def _box_sizes(
-    graph: FeatureGraph, size: float, measure: Measure, with_numbers: bool
+    graph: FeatureGraph, size: float, measure: Measure
 ) -> dict[int, tuple[float, float, tuple[str, ...]]]:
     """Width, height and lines of every feature."""
     found: dict[int, tuple[float, float, tuple[str, ...]]] = {}
@@ -108,7 +104,7 @@ def _box_sizes(
             found[j] = DOT * size, DOT * size, ()
             continue
         lines = _name_lines(graph.names[j], WIDEST * size, measure)
-        if with_numbers:
+        if graph.with_numbers:
             lines.append(probability_text(float(graph.signal[j])))
         wide = max(measure(line) for line in lines)
         high = LEADING * size * len(lines)
@@ -130,7 +126,7 @@ def _name_lines(name: str, width: float, measure: Measure) -> list[str]:
 
 
 class _Tree(NamedTuple):
-    boxes: list[Box]
+    boxes: list[FeatureBox]
     width: float
     height: float
 
@@ -207,7 +203,7 @@ def _place_tree(
         width, height, lines = sizes[shown[node]]
         y = top[node] + room[node] / 2
         x = left[depth[node]] + width / 2
-        boxes.append(Box(shown[node], x, y, width, height, lines))
+        boxes.append(FeatureBox(shown[node], x, y, width, height, lines))
         inner = sum(room[k] for k in below) + gap * max(len(below) - 1, 0)
         under = y - inner / 2
         for k in below:
@@ -218,7 +214,7 @@ def _place_tree(
 
 def _on_shelves(
     trees: list[_Tree], width: float, size: float
-) -> tuple[list[Box], float]:
+) -> tuple[list[FeatureBox], float]:
     """Trees in rows; those of several features first, then features by themselves."""
     gap, boxes = BETWEEN * size, []
     x = y = high = 0.0
@@ -233,7 +229,9 @@ def _on_shelves(
 # Edges
 
 
-def _links(graph: FeatureGraph, boxes: dict[int, Box], size: float) -> tuple[Link, ...]:
+def _links(
+    graph: FeatureGraph, boxes: dict[int, FeatureBox], size: float
+) -> tuple[Link, ...]:
     found = []
     for first, second, p in graph.edges:
         a, b = sorted(

@@ -20,7 +20,7 @@ from clearwood.sbfc.reading.feature_graph import (
     average_graph,
     check_classifier,
 )
-from clearwood.sbfc.reading.graph_layout import Box, Measure, lay_out_graph
+from clearwood.sbfc.reading.graph_layout import FeatureBox, Measure, lay_out_graph
 
 WIDTH, LETTERS = 860.0, 13.0
 """Of the graph and its letters, in pixels of a wide screen."""
@@ -69,7 +69,7 @@ def section(result: Any, X: Any = None, y: Any = None) -> dict[str, Any]:
 
 def _picture(graph: FeatureGraph, number: dict[int, int]) -> dict[str, Any]:
     """Boxes and curves as text for SVG."""
-    place = lay_out_graph(graph, WIDTH, LETTERS, _letters_of, with_numbers=True)
+    place = lay_out_graph(graph, WIDTH, LETTERS, _letters_of)
     beside: dict[int, list[int]] = {j: [] for j in graph.shown}
     for edge in graph.edges:
         beside[edge.first].append(edge.second)
@@ -101,7 +101,7 @@ def _picture(graph: FeatureGraph, number: dict[int, int]) -> dict[str, Any]:
 
 def _box(
     graph: FeatureGraph,
-    box: Box,
+    box: FeatureBox,
     number: dict[int, int],
     beside: list[int],
     size: float,
