@@ -7,15 +7,15 @@ help appears at once.
 import click
 
 from clearwood import __version__
-from clearwood.cli.check import check
-from clearwood.cli.compare import compare
-from clearwood.cli.explain import explain
-from clearwood.cli.export import export
-from clearwood.cli.metatree import metatree
-from clearwood.cli.predict import predict
-from clearwood.cli.project import project
-from clearwood.cli.sbfc import sbfc
-from clearwood.cli.simplify import simplify
+from clearwood.cli.verbs.check import check
+from clearwood.cli.verbs.compare import compare
+from clearwood.cli.verbs.explain import explain
+from clearwood.cli.verbs.export import export
+from clearwood.cli.verbs.metatree import metatree
+from clearwood.cli.verbs.predict import predict
+from clearwood.cli.verbs.project import project
+from clearwood.cli.verbs.sbfc import sbfc
+from clearwood.cli.verbs.simplify import simplify
 
 __all__ = ["main"]
 

@@ -177,7 +177,9 @@ def test_a_standard_error_is_granted(values, lost, judged_by, words):
     size = np.array([1, values.rules_.n_rules])
     gaps, errors = np.array([0.5, lost]), np.array([0.1, 0.02])
     other = copy.copy(values)
-    other.size_path_ = SizePath(size, -gaps, gaps, gaps, errors, judged_by, 0.05)
+    other.size_path_ = SizePath(
+        size, -gaps, gaps, gaps, errors, errors, judged_by, 0.05
+    )
     assert words in section(other)["judged"]
 
 

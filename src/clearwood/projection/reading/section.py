@@ -148,8 +148,8 @@ def how_judged(result: Any) -> str:
     else:
         why = (
             f"No {words.proxy} came as near to the reference as asked for "
-            f"({path.tolerance:g} nats per row); this is the smallest within one "
-            "standard error of the best"
+            f"({path.tolerance:g} nats per row); this is the smallest that is worse "
+            "than the best by no more than a standard error of their difference"
         )
     return f"{rows} {why}: {significant_text(lost, 2)} ± {significant_text(error, 2)}."
 
