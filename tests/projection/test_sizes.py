@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.tree import DecisionTreeClassifier
 from tests.projection.test_estimators import Drawn
 
 import clearwood as cw
@@ -132,3 +133,15 @@ def test_parts_of_the_rows_hold_all_classes_alike():
     assert path.size.tolist() == [1, 2, 3]
     assert path.held_out[2] == pytest.approx(path.held_out[1], rel=1e-12)
     assert path.held_out[1] < path.held_out[0]
+
+
+def test_one_sure_mistake_of_the_reference_does_not_choose_the_size():
+    """A tree that is sure of every row is wrong where labels were flipped."""
+    X = np.linspace(-1, 1, 120)[:, None]
+    y = np.where(X[:, 0] > 0, "up", "down")
+    y[[20, 100]] = ["up", "down"]
+    sure = DecisionTreeClassifier(random_state=0)
+    tree = cw.ProjectedTreeClassifier(sure, most_leaf_nodes=4, random_state=0)
+    assert tree.fit(X, y).rules_.n_rules > 1
+    # Counted as 36 nats, each such row would make a constant the better model.
+    assert tree.size_path_.held_out[0] > 0

@@ -281,7 +281,7 @@ class ProjectedRules(BaseEstimator):
             if labels is not None and self._asks_labels(labels):
                 refitted = self._refitted(X, labels, rows)
                 fitted = ask(refitted, take_rows(X, rows))
-                other = ask(refitted, take_rows(X, test))
+                other = ask(refitted, take_rows(X, test)).softened(len(rows))
                 truth = labels[test]
             weight, grid = training.weight[rows], training.grid.take(rows)
             said = self._followed(fitted)
