@@ -31,6 +31,7 @@ from clearwood.projection.answers import (
 )
 from clearwood.projection.doubts import distance, share_followed, warn_of_doubts
 from clearwood.projection.terms import (
+    MISSING,
     Terms,
     fit_linear,
     fit_logistic,
@@ -204,6 +205,11 @@ class _ProjectedLinear(BaseEstimator):
             lines.append(
                 "The term of a category is 1 in its rows and 0 in others, and compares "
                 f"it with the one that has no term: {beside}."
+            )
+        if (self.terms_.category == MISSING).any():
+            lines.append(
+                "Where a feature is missing its other terms count as their means: its "
+                "term 'missing' compares these rows with the mean of all others."
             )
         return lines
 
