@@ -98,8 +98,9 @@ class LocalExplanation:
 
     def __str__(self) -> str:
         lines = [
-            f"{self.what}: the reference says {self.said:.4g} ± {self.spread:.2g}, "
-            f"the proxy {self.proxy:.4g} ± {self.monte_carlo_error:.2g}",
+            f"{self.what}: the reference says {self.said:.4g} (draws ± "
+            f"{self.spread:.2g}), the proxy {self.proxy:.4g} (other neighbours ± "
+            f"{self.monte_carlo_error:.2g})",
             f"fidelity on other neighbours: {self.fidelity:.3f}",
         ]
         if self.rules is not None:
