@@ -357,6 +357,9 @@ def test_a_summary_says_in_what_unit_coefficients_are():
     np.testing.assert_allclose(values.predict(X), y, atol=1e-5)
     assert "missing" not in text
     # The rows without a hue say what others say on the mean, were they not red.
+    names = {"red": "red", "blue": "b\nx", "green": "g\nh"}
+    odd = cw.ProjectedLinearRegression(OfHue()).fit(X.assign(hue=X["hue"].map(names)))
+    assert "with 'b\\nx'" in odd.summary() and "hue=g\n" not in odd.summary()
     gaps = X.assign(hue=X["hue"].mask(np.arange(300) < 100))
     values = cw.ProjectedLinearRegression(OfHue(), strength=1e-9).fit(gaps)
     assert "compares these rows with the mean of all others" in " ".join(
