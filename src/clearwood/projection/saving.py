@@ -53,7 +53,7 @@ KINDS: dict[str, Any] = {
 SETTINGS = (
     "max_leaf_nodes", "alpha", "most_leaf_nodes", "family", "draws", "refine",
     "n_rules", "max_rules", "tolerance", "min_rows", "round_cuts", "penalty",
-    "strength",
+    "strength", "forbidden",
 )  # fmt: skip
 """Parameters that are kept, for people to read."""
 
@@ -110,10 +110,7 @@ def to_archive(estimator: Any) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         raise InputError(f"Cannot save a {kind}; expected one of {list(KINDS)}.")
     check_is_fitted(estimator, "n_features_in_")
     document = columns_to_dict(estimator)
-    settings = estimator.get_params()
-    document["settings"] = {
-        name: settings[name] for name in SETTINGS if name in settings
-    }
+    document["settings"] = _settings_of(estimator)
     reference = estimator.reference_
     document["reference"] = reference.description
     document["n_draws"] = int(reference.n_draws)
@@ -145,6 +142,17 @@ def to_archive(estimator: Any) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     }
 
 
+def _settings_of(estimator: Any) -> dict[str, Any]:
+    settings = estimator.get_params()
+    kept = {name: settings[name] for name in SETTINGS if name in settings}
+    if "forbidden" in kept:
+        kept["forbidden"] = [
+            column if isinstance(column, str) else int(column)
+            for column in kept["forbidden"]
+        ]
+    return kept
+
+
 def from_archive(top: Place, array: Callable[..., np.ndarray]) -> Any:
     """Read what :func:`to_archive` kept; anything else is a ModelFormatError."""
     kind = top["kind"].text()
@@ -166,6 +174,11 @@ def _set_settings(estimator: Any, settings: Any) -> None:
     names = set(estimator.get_params())
     if not isinstance(settings, dict) or not set(settings) <= names & set(SETTINGS):
         raise ModelFormatError("settings: expected parameters of the estimator.")
+    forbidden = settings.get("forbidden", [])
+    if not isinstance(forbidden, list) or not all(
+        type(column) in (str, int) for column in forbidden
+    ):
+        raise ModelFormatError("settings: forbidden: expected a list of columns.")
     estimator.set_params(**settings)
     try:
         estimator._validate_params()

@@ -131,6 +131,20 @@ def test_leaves_count_the_rows_handed_in(values, rows):
         assert chance == pytest.approx(values.leaves_.aleatoric[i], rel=0.06)
 
 
+def test_intervals_of_one_width_are_not_said_to_hold_of_every_leaf(values, rows):
+    def words(tree):
+        return dict(section(tree)["leaves"]["words"])["90 % interval of a case"]
+
+    assert "new cases of all leaves together" in words(values)
+    X, y = rows
+    each = cw.ProjectedTreeRegressor(
+        values.reference_, family="mean_variance", max_leaf_nodes=2
+    )
+    assert "new cases of the leaf are inside" in words(each.fit(X, y))
+    one = cw.ProjectedTreeRegressor(values.reference_, max_leaf_nodes=1)
+    assert "new cases of the leaf are inside" in words(one.fit(X, y))
+
+
 def test_without_rows_numbers_are_said_to_be_of_training_rows(values):
     found = section(values)
     assert found["scores"] is None

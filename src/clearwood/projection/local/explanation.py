@@ -104,10 +104,10 @@ class LocalExplanation:
 
     def __str__(self) -> str:
         # A single draw does not say how sure it is.
-        sure = f" ± {self.spread:.2g}" if self.n_draws > 1 else ""
+        sure = f" (draws ± {self.spread:.2g})" if self.n_draws > 1 else ""
         lines = [
-            f"{self.what}: the reference says {self.said:.4g}{sure}, "
-            f"the proxy {self.proxy:.4g} ± {self.monte_carlo_error:.2g}",
+            f"{self.what}: the reference says {self.said:.4g}{sure}, the proxy "
+            f"{self.proxy:.4g} (other neighbours ± {self.monte_carlo_error:.2g})",
             f"fidelity on other neighbours: {self.fidelity:.3f}",
         ]
         if self.rules is not None:

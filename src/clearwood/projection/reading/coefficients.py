@@ -125,7 +125,7 @@ def _unit(terms: Terms, t: int) -> str:
         return "for one more"
     first = terms.first_categories.get(name)
     return (
-        "where it is missing"
+        "where it is missing, against the mean elsewhere"
         if category == MISSING
         else f"against {printable(str(first))}"
     )

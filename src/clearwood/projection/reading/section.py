@@ -13,6 +13,7 @@ from clearwood.projection.answers import Answers, ask
 from clearwood.projection.leaves import Leaves
 from clearwood.projection.reading.scores import as_table, compare_with_reference
 from clearwood.projection.reading.size_chart import panel_of_rows, size_chart
+from clearwood.projection.sizes import Words
 from clearwood.references import Reference
 from clearwood.rules import RuleSet
 from clearwood.rules.rule import prediction_text
@@ -208,8 +209,9 @@ def _leaf_words(result: Any, X: Any, y: Any) -> list[tuple[str, str]]:
         words.append(
             (
                 "90 % interval of a case",
-                f"if the reference is right, nine in ten new cases of the {line} are "
-                f"inside{'; it holds both' * (many and leaves.variances is not None)}.",
+                "if the reference is right, nine in ten new cases "
+                f"{_of_which_line(leaves, result._words)} are inside"
+                f"{'; it holds both' * (many and leaves.variances is not None)}.",
             )
         )
     if X is None:
@@ -220,6 +222,22 @@ def _leaf_words(result: Any, X: Any, y: Any) -> list[tuple[str, str]]:
             ("Rows", f"those handed in for this report{seen} not training rows.")
         )
     return words
+
+
+def have_one_variance(leaves: Leaves) -> bool:
+    """Whether 90 % are of all lines together, and of one may be more or fewer."""
+    if leaves.variances is None or len(leaves.share) == 1:
+        return False
+    return bool((leaves.variances == leaves.variances[:, :1]).all())
+
+
+def _of_which_line(leaves: Leaves, words: Words) -> str:
+    if not have_one_variance(leaves):
+        return f"of the {words.line}"
+    return (
+        f"of all {words.lines} together (of one it may be more or fewer: all have one "
+        "“chance”)"
+    )
 
 
 def summarize_leaves(
