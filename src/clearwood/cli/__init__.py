@@ -13,6 +13,7 @@ from clearwood.cli.explain import explain
 from clearwood.cli.export import export
 from clearwood.cli.metatree import metatree
 from clearwood.cli.predict import predict
+from clearwood.cli.sbfc import sbfc
 from clearwood.cli.simplify import simplify
 
 __all__ = ["main"]
@@ -29,6 +30,7 @@ Explain the model you have, or train one and read what it learnt:
   clearwood simplify data.csv --target y --train random-forest --out rules.json
   clearwood compare model.ubj data.csv --target y --report compare.html
   clearwood metatree data.csv --target y --report report.html
+  clearwood sbfc data.csv --target y --report graph.html
   clearwood predict rules.json new.csv
   clearwood export rules.json --to sql --table visits
   clearwood explain rules.json new.csv --row 1
@@ -45,6 +47,7 @@ main.add_command(check)
 main.add_command(simplify)
 main.add_command(compare)
 main.add_command(metatree)
+main.add_command(sbfc)
 main.add_command(predict)
 main.add_command(export)
 main.add_command(explain)

@@ -26,14 +26,16 @@ def report(
 ) -> None:
     """Write one page about some rules: what they say, how good, where they fail.
 
-    Of a comparison: every point on a chart, and the rules of the one that is chosen.
+    Of a comparison: every point on a chart, and the rules of the one that is chosen. Of
+    a forest of features: their graph, in which each can be pointed at.
     The page needs no network and no script. The same input gives the same bytes.
 
     Parameters
     ----------
     result : fitted estimator with ``rules_``, RuleSet or Frontier
         What to report: what FABRulesClassifier, RuleListRegressor or any other of
-        these methods found, or what ``compare`` did, which needs no rows.
+        these methods found, or what ``compare`` did, which needs no rows. Or a fitted
+        SelectiveBayesianForestClassifier, which has no rules and no teacher.
     path : str or Path
         The HTML file to write.
     X : array-like or frame of shape (n_samples, n_features), optional
@@ -83,5 +85,7 @@ def report(
         )
     else:
         summary = summarize(result, X=X, y=y, teacher=teacher, title=title)
-        page = render("reporting/report.html", **summary)
+        family = summary["family"]
+        alone = family is not None and not family.has_rules
+        page = render(f"reporting/{'family' if alone else 'report'}.html", **summary)
     write_text(path, page, overwrite=overwrite)

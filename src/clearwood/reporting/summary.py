@@ -37,9 +37,10 @@ IN_WORDS: dict[type[RuleSet], tuple[str, str]] = {
 
 
 class Family(NamedTuple):
-    """What results of a family have on their page, beside rules.
+    """What results of a family have on their page.
 
-    The rules are of one of many models, and speak for the result as a whole.
+    Beside rules, which are of one of many models and speak for the result as a whole;
+    or alone, where a family has no rules.
 
     Attributes
     ----------
@@ -49,19 +50,41 @@ class Family(NamedTuple):
         Module with ``section(result, X, y)``, which gives what the template shows.
     template : str
         Shows what is under ``name`` in the summary.
+    lead : str
+        What the page is about, where a family has no rules.
+    parts : tuple of (str, str)
+        There, the parts of the section for links: their identifiers and names.
     """
 
     name: str
     title: str
     home: str
     template: str
+    lead: str = ""
+    parts: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def has_rules(self) -> bool:
+        """Whether the section stands beside rules."""
+        return not self.parts
 
 
 META_TREES = Family(
     "trees", "All prunings", "clearwood.metatree.reading.section",
     "metatree/reading/section.html",
 )  # fmt: skip
-FAMILIES = {"MetaTreeClassifier": META_TREES, "MetaTreeRegressor": META_TREES}
+FEATURE_GRAPHS = Family(
+    "graph", "Feature graph", "clearwood.sbfc.reading.section",
+    "sbfc/reading/section.html",
+    "Which features tell the class, and which of them depend on each other.",
+    (("graph", "Feature graph"), ("ranking", "Features"),
+     ("scores", "How good predictions are"), ("sampling", "How it was found")),
+)  # fmt: skip
+FAMILIES = {
+    "MetaTreeClassifier": META_TREES,
+    "MetaTreeRegressor": META_TREES,
+    "SelectiveBayesianForestClassifier": FEATURE_GRAPHS,
+}
 """By the name of a class; one that inherits from it has the same."""
 
 
@@ -77,7 +100,7 @@ def summarize(
 
     Parameters
     ----------
-    result : fitted estimator with ``rules_``, or RuleSet
+    result : fitted estimator with ``rules_``, RuleSet, or of a family without rules
         What to report.
     X, y, teacher, title
         As in :func:`report`.
@@ -88,7 +111,8 @@ def summarize(
         Keys ``title``, ``version``, ``target``, ``facts``, ``warning``, ``rules``,
         ``scores``, ``failures``, ``path``, ``history``, ``settings``, and the name of
         every family's section; ``scores`` and ``failures`` are None where no rows (or
-        no teacher) were given, the others where ``result`` holds none.
+        no teacher) were given, the others where ``result`` holds none. Without rules:
+        ``title``, ``version``, ``settings`` and the section.
 
     Examples
     --------
@@ -104,13 +128,12 @@ def summarize(
     """
     from clearwood import __version__
 
-    rules = rules_of(result, "result")
     if X is None and y is not None:
         raise InputError("y was given without X; give the rows that it belongs to.")
-    family = next(
-        (FAMILIES[k.__name__] for k in type(result).__mro__ if k.__name__ in FAMILIES),
-        None,
-    )
+    family = family_of(result)
+    if family is not None and not family.has_rules:
+        return _without_rules(family, result, X, y, teacher, title)
+    rules = rules_of(result, "result")
     if teacher is None:
         teacher = getattr(result, "ensemble_", result if family else None)
     teacher = as_predictor(teacher)
@@ -136,7 +159,31 @@ def summarize(
         "path": summarize_path(result, table),
         "history": summarize_history(getattr(result, "history_", ())),
         "started": getattr(result, "n_start_components_", 0),
-        "settings": _settings(result, rules),
+        "settings": _settings(result),
+    }
+
+
+def family_of(result: Any) -> Family | None:
+    """The family whose section the page of a result has."""
+    names = (kind.__name__ for kind in type(result).__mro__)
+    return next((FAMILIES[name] for name in names if name in FAMILIES), None)
+
+
+def _without_rules(
+    family: Family, result: Any, X: Any, y: Any, teacher: Any, title: str | None
+) -> dict[str, Any]:
+    from clearwood import __version__
+
+    if teacher is not None:
+        raise InputError(
+            f"A {type(result).__name__} speaks for itself alone; leave teacher out."
+        )
+    return {
+        "title": printable(str(title or family.title)),
+        "version": __version__,
+        "family": family,
+        **_family_section(family, result, X, y),
+        "settings": _settings(result),
     }
 
 
@@ -240,9 +287,9 @@ def _size(ensemble: TreeEnsemble | None, name: str) -> int | None:
     return None if ensemble is None else getattr(ensemble, name)
 
 
-def _settings(result: Any, rules: RuleSet) -> list[tuple[str, str]]:
+def _settings(result: Any) -> list[tuple[str, str]]:
     if isinstance(result, RuleSet):
-        about = {k: str(v) for k, v in rules.about.items() if k != "warning"}
+        about = {k: str(v) for k, v in result.about.items() if k != "warning"}
         return list(about.items())
     settings = result.get_params(deep=False)
     return [(name, setting_text(settings[name])) for name in sorted(settings)]
