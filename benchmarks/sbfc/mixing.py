@@ -15,6 +15,7 @@ from benchmarks._data import SHARED
 from benchmarks._study import Study, arguments, markdown_table
 from benchmarks.sbfc.cases import problem_of
 
+PARTS = ("corral-100", "madelon", "arcene, MDLP", "arcene, halves")
 WARMUP, CHAINS = 100, 4
 TRUE = (
     29, 49, 65, 106, 129, 154, 242, 282, 319, 337, 339, 379, 434, 443, 452, 454, 456,
@@ -28,7 +29,22 @@ LONG = 20_000
 LIKELIEST = 100
 """Sets of a chain in which the best graph is looked for."""
 
-IN_WORDS = ""
+IN_WORDS = """\
+- **corral-100**: 500 draws of each of four chains give signal probabilities to about \
+1e-6 or better; as many of the thesis' moves, which take longer, to 4e-3. The goal was \
+1e-3.
+- **madelon**: every run, none of which has seen the spanning forest, finds the graph \
+of -588,872.70 in every chain and all 20 features with probability 1; R-hat is below \
+1.01. The R package's two seeds ended at -589,027 and -588,906. Chains of moves \
+find the same features, and one of them the same graph, but their log posteriors do \
+not agree.
+- **arcene** ties too many features together for sums over forests, so that there is \
+nothing but the moves; 30,000 of them for each chain are not enough. Chains end in \
+graphs whose log posteriors differ by hundreds (binned by MDLP) or thousands (in \
+halves), some features are signal in one chain and noise in another, and `fit` warns \
+of it. More draws, in proportion to the features, or sums over forests of many \
+features would be needed.
+"""
 
 NOTES = """\
 Four chains, 100 steps of warm-up. A draw of *collapsed* is a sweep over all features \
@@ -54,7 +70,7 @@ def main():
             cases["madelon", prior, "collapsed", 500, seed] = chains_of
         cases["madelon", prior, "original", 500, 0] = chains_of
     if not options.quick:
-        for part in ("arcene, MDLP", "arcene, halves"):
+        for part in PARTS[2:]:
             for prior in ("thesis", "balanced"):
                 cases[part, prior, "original", 500, 0] = chains_of
     study.run(
@@ -200,7 +216,8 @@ def write_tables(study):
     frame = study.frame()
     frame["draws"] = frame["draws"].astype(int)
     parts = [NOTES, "## In words", IN_WORDS]
-    for part, own in frame.groupby("part", sort=False):
+    for part in [name for name in PARTS if name in set(frame.part)]:
+        own = frame[frame.part == part]
         parts += [f"## {part}", table_of(own, part)]
     study.write_markdown("Chains of Bayesian forests: do they agree?", *parts)
 
@@ -214,7 +231,9 @@ def table_of(frame, part):
                 *key,
                 len(own),
                 *(f"{own[c].max():.4f}" for c in ("rhat_log", "rhat_n_signal")),
-                f"{own.rhat_feature.max():.3f}",
+                f"{own.rhat_feature.max():.3f}"
+                if own.rhat_feature.max() < 100
+                else "> 100",
                 f"{own.ess_log.min():,.0f}",
                 f"{own.apart.max():.3f}",
                 f"{own.best_worst_chain.min():,.2f}",

@@ -40,14 +40,6 @@ def main():
     n_all = (500, 2000) if options.quick else (500, 2000, 10_000, 50_000)
     for data in MAKERS:
         cases["moves", data, "thesis", 500, 1000] = moves
-    for prior in PRIORS:
-        for data in MAKERS:
-            cases["fit", data, prior, 500, 1000] = fit
-            if not options.quick:
-                cases["fit", data, prior, 500, 10_000] = fit
-        if not options.quick:
-            for data in ("arcene, MDLP", "arcene, halves"):
-                cases["fit", data, prior, 200, 10_000] = fit
     for d in (50, 100, 200):
         cases["plain scores", "cluster", "thesis", 500, d] = scores
         cases["plain sweep", "cluster", "thesis", 500, d] = sweeps
@@ -55,6 +47,15 @@ def main():
         cases["growth", "cluster", "balanced", 500, d] = growth
     for n in n_all:
         cases["growth", "cluster", "balanced", n, 100] = growth
+    for prior in PRIORS:
+        for data in MAKERS:
+            cases["fit", data, prior, 500, 1000] = fit
+            if not options.quick:
+                cases["fit", data, prior, 500, 10_000] = fit
+    if not options.quick:
+        for data in ("arcene, MDLP", "arcene, halves"):
+            for prior in PRIORS:
+                cases["fit", data, prior, 200, 10_000] = fit
     cases = {key: partial(f, *key[1:]) for key, f in cases.items()}
     study.run(cases, warm=lambda: [moves("cluster", "thesis", 100, 20),
                                    growth("cluster", "balanced", 100, 20)])  # fmt: skip
