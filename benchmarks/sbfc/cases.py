@@ -37,6 +37,7 @@ SETTINGS = {
     "thesis": {"prior": "thesis"},
     "balanced": {"prior": "balanced"},
     "balanced, lambda_x = 2": {"prior": "balanced", "lambda_x": 2.0},
+    "balanced, lambda_y = 2": {"prior": "balanced", "lambda_y": 2.0},
     "thesis, Dirichlet means": {"prior": "thesis", "smoothing": "dirichlet"},
     "thesis, lambda_y = 2": {"prior": "thesis", "lambda_y": 2.0},
 }

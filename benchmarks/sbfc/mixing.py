@@ -76,7 +76,7 @@ def main():
     study.run(
         {key: partial(function, *key) for key, function in cases.items()},
         warm=lambda: [
-            corral("corral-100", "thesis", sampler, 20, 0)
+            corral("corral-100", "balanced", sampler, 20, 0)
             for sampler in ("original", "collapsed")
         ],
     )
