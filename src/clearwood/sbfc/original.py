@@ -13,7 +13,7 @@ import numpy as np
 from clearwood.sampling import fingerprint_of
 from clearwood.sbfc._move_kernels import make_moves
 from clearwood.sbfc.graphs import FeatureForest, check_target, weakest_edge
-from clearwood.sbfc.scores import Penalty, Scores, strong_edges
+from clearwood.sbfc.scores import Edges, Penalty, Scores, strong_edges
 
 TREES_SWITCHED = 10
 """Trees that each iteration proposes to switch: the thesis' k."""
@@ -64,6 +64,9 @@ class OriginalSampler:
         The prior.
     target : {"rooted", "undirected"}, default="rooted"
         Whether a tree of s features counts s times, as in the thesis, or once.
+    edges : tuple of Edges, optional
+        What ``strong_edges`` has found with the bound of ``weakest_edge`` or less,
+        where it is there already.
     thin : int, default=50
         Iterations of a step, as far apart as the graphs that the thesis keeps.
 
@@ -86,16 +89,16 @@ class OriginalSampler:
         penalty: Penalty,
         *,
         target: str = "rooted",
+        edges: tuple[Edges, Edges] | None = None,
         thin: int = 50,
     ) -> None:
         self.undirected = check_target(target) == "undirected"
         self.thin = thin
         self.alone = scores.alone - np.array(penalty.node)[:, None]
-        bound = weakest_edge(scores.alone.shape[1])
-        self.edges = tuple(
-            _sorted_rows(part.log_weight)
-            for part in strong_edges(scores, penalty, bound)
-        )
+        if edges is None:
+            bound = weakest_edge(scores.alone.shape[1])
+            edges = strong_edges(scores, penalty, bound)
+        self.edges = tuple(_sorted_rows(part.log_weight) for part in edges)
         flat = [values for part in self.edges for values in part]
         self.fingerprint = fingerprint_of(self.alone, *flat, target, thin)
 
@@ -142,6 +145,6 @@ class OriginalSampler:
 
 def _sorted_rows(table: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """A sparse table as starts of rows, columns in order, and values."""
-    table = table.copy()
-    table.sort_indices()
+    if not table.has_sorted_indices:
+        table = table.sorted_indices()
     return table.indptr.astype(np.int64), table.indices.astype(np.int64), table.data

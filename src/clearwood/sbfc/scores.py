@@ -212,7 +212,9 @@ def strong_edges(
             inside = log_weight[:, : part.stop - part.start]
             inside[np.tri(len(inside), dtype=bool)] = -np.inf
             i, j = np.nonzero(log_weight > bound)
-            kept[group].append((log_weight[i, j], i + part.start, j + rest.start))
+            # There may be millions of edges; numbers of features are small.
+            ends = (i + part.start).astype(np.int32), (j + rest.start).astype(np.int32)
+            kept[group].append((log_weight[i, j], *ends))
             n_kept[group] += len(i)
             # No component of m features has more than m (m - 1) / 2 edges.
             if most_tied is not None and n_kept[group] > d * (most_tied - 1) / 2:
@@ -224,6 +226,7 @@ def strong_edges(
     edges = []
     for group in (NOISE, SIGNAL):
         value, i, j = (np.concatenate(parts) for parts in zip(*kept[group]))
+        kept[group].clear()
         both = (np.concatenate([i, j]), np.concatenate([j, i]))
         matrix = coo_array((np.tile(value, 2), both), shape=(d, d)).tocsr()
         edges.append(Edges(matrix, dropped[group]))

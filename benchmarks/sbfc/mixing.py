@@ -1,0 +1,262 @@
+"""Do the chains find the posterior, and agree, where it cannot be summed?
+
+Usage: python -m benchmarks.sbfc.mixing [--quick] [--fresh]
+"""
+
+import time
+import warnings
+from functools import lru_cache, partial
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from benchmarks._data import SHARED
+from benchmarks._study import Study, arguments, markdown_table
+from benchmarks.sbfc.cases import problem_of
+
+PARTS = ("corral-100", "madelon", "arcene, MDLP", "arcene, halves")
+WARMUP, CHAINS = 100, 4
+TRUE = (
+    29, 49, 65, 106, 129, 154, 242, 282, 319, 337, 339, 379, 434, 443, 452, 454, 456,
+    473, 476, 494,
+)  # fmt: skip
+"""The features that make madelon's classes; the first column is number 1."""
+BEST = -588_872.71
+"""Log posterior of madelon to reach; the R package ended at -589,027 and
+-588,906."""
+LONG = 20_000
+LIKELIEST = 100
+"""Sets of a chain in which the best graph is looked for."""
+
+IN_WORDS = """\
+- **corral-100**: 500 draws of each of four chains give signal probabilities to about \
+1e-6 or better; as many of the thesis' moves, which take longer, to 4e-3. The goal was \
+1e-3.
+- **madelon**: every run, none of which has seen the spanning forest, finds the graph \
+of -588,872.70 in every chain and all 20 features with probability 1; R-hat is below \
+1.01. The R package's two seeds ended at -589,027 and -588,906. Chains of moves \
+find the same features, and one of them the same graph, but their log posteriors do \
+not agree.
+- **arcene** ties too many features together for sums over forests, so that there is \
+nothing but the moves; 30,000 of them for each chain are not enough. Chains end in \
+graphs whose log posteriors differ by hundreds (binned by MDLP) or thousands (in \
+halves), some features are signal in one chain and noise in another, and `fit` warns \
+of it. More draws, in proportion to the features, or sums over forests of many \
+features would be needed.
+"""
+
+NOTES = """\
+Four chains, 100 steps of warm-up. A draw of *collapsed* is a sweep over all features \
+and clusters with forests summed out; all its chains here start from random sets of \
+features, none from the spanning forest. A draw of *original* is 50 iterations of the \
+thesis' moves. R-hat is split and rank-normalised, over all four chains; of features \
+it is the largest. *Probabilities apart* is the largest difference of a signal \
+probability between two chains. Seconds are CPU time, scores of pairs included. Log \
+posteriors lack the constants of the prior and of the classes."""
+
+
+def main():
+    options = arguments(__doc__)
+    study = Study("sbfc_mixing", ["part", "prior", "sampler", "draws", "seed"], options)
+    cases = {}
+    for prior in ("thesis", "balanced"):
+        for seed in range(2 if options.quick else 5):
+            for draws in (500, 2000):
+                cases["corral-100", prior, "collapsed", draws, seed] = corral
+            cases["corral-100", prior, "original", 500, seed] = corral
+    for prior in ("thesis", "balanced"):
+        for seed in range(1 if options.quick else 3):
+            cases["madelon", prior, "collapsed", 500, seed] = chains_of
+        cases["madelon", prior, "original", 500, 0] = chains_of
+    if not options.quick:
+        for part in PARTS[2:]:
+            for prior in ("thesis", "balanced"):
+                cases[part, prior, "original", 500, 0] = chains_of
+    study.run(
+        {key: partial(function, *key) for key, function in cases.items()},
+        warm=lambda: [
+            corral("corral-100", "balanced", sampler, 20, 0)
+            for sampler in ("original", "collapsed")
+        ],
+    )
+    write_tables(study)
+
+
+@lru_cache(maxsize=1)
+def problem(part, prior):
+    """The data of a part, and the CPU seconds that scores of pairs took."""
+    X, y = data_of(part)
+    begin = time.process_time()
+    found = problem_of(X, y, prior)
+    return found, time.process_time() - begin
+
+
+def data_of(part):
+    from clearwood.discretize import BinaryBinner, MDLPDiscretizer
+
+    file = {"corral-100": "corral_augmented_1000", "madelon": "madelon_sbfc"}
+    frame = pd.read_csv(SHARED / "uci" / f"{file.get(part, 'arcene')}.csv.gz")
+    y = frame.pop("target").to_numpy()
+    X = frame.to_numpy()
+    if part == "corral-100":
+        return X[:, :100], y
+    if part == "madelon":
+        split = pd.read_csv(SHARED / "uci" / "splits.csv.gz")
+        rows = split.row[(split.dataset == part) & (split.part == "train")]
+        return X[rows], y[rows]
+    binner = MDLPDiscretizer() if part.endswith("MDLP") else BinaryBinner()
+    return binner.fit_transform(X, y), y
+
+
+class Drawn(NamedTuple):
+    """Chains, signal probabilities, and CPU seconds."""
+
+    chains: Any
+    signal: np.ndarray
+    seconds: float
+
+
+def drawn(part, prior, sampler, draws, seed):
+    """Chains of a case."""
+    from clearwood.sampling import run_chains
+    from clearwood.sbfc.collapsed import SignalSampler
+    from clearwood.sbfc.original import OriginalSampler
+
+    given, taken = problem(part, prior)
+    begin = time.process_time()
+    if sampler == "original":
+        made = OriginalSampler(given.scores, given.penalty, edges=given.edges)
+    else:
+        made = SignalSampler(
+            given.scores, given.penalty, edges=given.edges, forest_starts=False
+        )
+    chains = run_chains(
+        made, draws, n_warmup=WARMUP, n_chains=CHAINS, random_state=seed
+    )
+    sets = chains.draws["signal"]
+    signal = (
+        sets.mean(axis=(0, 1))
+        if sampler == "original"
+        else made.average(sets).signal_probability
+    )
+    return Drawn(chains, signal, taken + time.process_time() - begin)
+
+
+@lru_cache(maxsize=2)
+def long_run(prior):
+    """Signal probabilities of corral-100, by four long chains of another seed."""
+    return drawn("corral-100", prior, "collapsed", LONG, 12345).signal
+
+
+def corral(part, prior, sampler, draws, seed):
+    """The same as of other parts, and the distance to the long run."""
+    (row,) = chains_of(part, prior, sampler, draws, seed)
+    exact = long_run(prior)
+    found = drawn(part, prior, sampler, draws, seed).signal
+    return [row | {"rmse": float(np.sqrt(((found - exact) ** 2).mean()))}]
+
+
+def chains_of(part, prior, sampler, draws, seed):
+    """How well chains agree, and the best graph that they have met."""
+    from clearwood.sampling.diagnostics import diagnose
+
+    found = drawn(part, prior, sampler, draws, seed)
+    log = found.chains.draws.get("log_joint", found.chains.draws.get("log_posterior"))
+    sets = found.chains.draws["signal"]
+    varied = np.flatnonzero(sets.any(axis=(0, 1)) & ~sets.all(axis=(0, 1)))
+    share = sets.mean(axis=1)
+    rhat = [diagnose(sets[..., j].astype(float)).rhat for j in varied]
+    best = best_of_chains(part, prior, sampler, found.chains)
+    return [
+        {
+            "rhat_log": diagnose(log).rhat,
+            "rhat_n_signal": diagnose(found.chains.draws["n_signal"]).rhat,
+            "rhat_feature": float(np.nanmax(rhat, initial=1.0)),
+            "ess_log": diagnose(log).ess,
+            "apart": float((share.max(axis=0) - share.min(axis=0)).max()),
+            # More digits than other numbers have in a file.
+            "best_worst_chain": f"{min(best):.2f}",
+            "best": f"{max(best):.2f}",
+            "n_signal": float(found.signal.sum()),
+            "true_least": least_of_true(part, found.signal),
+            "seconds": found.seconds,
+            "rmse": np.nan,
+        }
+    ]
+
+
+def least_of_true(part, signal):
+    """Least probability of madelon's true features."""
+    if part != "madelon":
+        return np.nan
+    X, _ = data_of(part)
+    varies = np.flatnonzero(X.min(axis=0) != X.max(axis=0))
+    return float(signal[np.isin(varies + 1, TRUE)].min())
+
+
+def best_of_chains(part, prior, sampler, chains):
+    """Log posterior of the best graph in sight of each chain: of its likeliest sets
+    the best forests, or the best that it has drawn."""
+    from clearwood.sbfc.graphs import best_graph, log_posterior
+
+    if sampler == "original":
+        return chains.draws["log_posterior"].max(axis=1).tolist()
+    given, _ = problem(part, prior)
+    found = []
+    for sets, log in zip(chains.draws["signal"], chains.draws["log_joint"]):
+        distinct, first = np.unique(sets, axis=0, return_index=True)
+        likeliest = distinct[np.argsort(-log[first])[:LIKELIEST]]
+        graphs = [best_graph(signal, given.edges) for signal in likeliest]
+        found.append(max(log_posterior(g, given.scores, given.penalty) for g in graphs))
+    return found
+
+
+def write_tables(study):
+    frame = study.frame()
+    frame["draws"] = frame["draws"].astype(int)
+    parts = [NOTES, "## In words", IN_WORDS]
+    for part in [name for name in PARTS if name in set(frame.part)]:
+        own = frame[frame.part == part]
+        parts += [f"## {part}", table_of(own, part)]
+    study.write_markdown("Chains of Bayesian forests: do they agree?", *parts)
+
+
+def table_of(frame, part):
+    """One line per prior, sampler and length; the worst of all seeds."""
+    rows = []
+    for key, own in frame.groupby(["prior", "sampler", "draws"], sort=False):
+        rows.append(
+            [
+                *key,
+                len(own),
+                *(f"{own[c].max():.4f}" for c in ("rhat_log", "rhat_n_signal")),
+                f"{own.rhat_feature.max():.3f}"
+                if own.rhat_feature.max() < 100
+                else "> 100",
+                f"{own.ess_log.min():,.0f}",
+                f"{own.apart.max():.3f}",
+                f"{own.best_worst_chain.min():,.2f}",
+                f"{own.best.max():,.2f}",
+                f"{own.n_signal.mean():.1f}",
+                f"{own.seconds.mean():.2f}",
+            ]
+        )
+        if part == "madelon":
+            rows[-1].append(f"{own.true_least.min():.6f}")
+        if part == "corral-100":
+            rows[-1].append(f"{own.rmse.mean():.1e} ({own.rmse.max():.1e})")
+    head = ["prior", "sampler", "draws", "runs", "R-hat, log", "R-hat, size",
+            "R-hat, features", "ESS, log", "probabilities apart",
+            "best graph, worst chain", "best graph", "signal features",
+            "seconds"]  # fmt: skip
+    if part == "madelon":
+        head.append("least probability of the 20")
+    if part == "corral-100":
+        head.append("RMSE: mean (largest)")
+    return markdown_table(head, rows)
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")
+    main()
