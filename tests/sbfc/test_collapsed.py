@@ -14,8 +14,9 @@ from clearwood.exceptions import InputError
 from clearwood.sampling import run_chains
 from clearwood.sbfc import collapsed
 from clearwood.sbfc._sweep_kernels import most_gained, most_gained_by_one
-from clearwood.sbfc.collapsed import SignalSampler, SignalState, _active
+from clearwood.sbfc.collapsed import SignalSampler, SignalState
 from clearwood.sbfc.exact import exact_posterior
+from clearwood.sbfc.graphs import active_nodes
 from clearwood.sbfc.scores import CodedTable, Penalty, score, strong_edges
 
 EXACT = 1e-9
@@ -106,7 +107,7 @@ def test_no_move_gains_more_than_its_bound(all_edges):
             flipped[block] ^= True
             there = sampler.state_of(flipped).log_joint
             gain = there - sampler.state_of(signal).log_joint
-            given = (_active(signal), sampler._own, sampler._graph)
+            given = (active_nodes(signal), sampler._own, sampler._graph)
             inside, place = np.zeros(2 * d, bool), np.zeros(2 * d, np.int64)
             assert most_gained(block, *given, inside, place) >= gain - EXACT
             if size == 1:
@@ -203,9 +204,7 @@ def test_edges_left_out_change_little(monkeypatch, bound):
         assert wanted - 2 * total < found < wanted + EXACT
 
 
-@pytest.mark.parametrize("many", [3, 2000])
-def test_giant_components_are_refused(monkeypatch, many):
-    monkeypatch.setattr(collapsed, "MANY", many)
+def test_giant_components_are_refused(monkeypatch):
     monkeypatch.setattr(collapsed, "MOST_TOGETHER", 5)
     scores, penalty = score(copies(6, 150)), Penalty.of("thesis", 4.0, 1.0, 8, 2)
     with pytest.raises(InputError, match="more than 5 features together"):

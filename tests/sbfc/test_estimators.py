@@ -110,7 +110,7 @@ def test_constant_columns_are_set_aside_but_counted(corral, exact):
     assert all(graph.parent[0] == -1 for graph in found.graphs_)
     assert {int(p) for graph in found.graphs_ for p in graph.parent} <= {*range(-1, 11)}
     # As if the prior had been told that there are two columns more.
-    table, varies = Forest()._read(X, y, None)
+    table = Forest()._read(X, y, None)
     scores = score(table)
     penalty = Penalty.of("thesis", 4.0, 1.0, len(wide[0]), 2)
     narrow = cw.sbfc.FeatureForest(
@@ -207,7 +207,8 @@ def test_a_table_saved_and_loaded_reads_the_same(tmp_path):
         }
     )
     y = np.where(age + 20 * (X["ward"] == "north") > 60, "ill", "well")
-    found = Forest(n_graphs=30, random_state=0).fit(X, y)
+    settings = {"prior": "balanced", "n_graphs": np.int64(30)}
+    found = Forest(random_state=0, **settings).fit(X, y)
     cw.save(found, tmp_path / "forest.cw")
     again = cw.load(tmp_path / "forest.cw")
     np.testing.assert_array_equal(again.predict_proba(X), found.predict_proba(X))
@@ -217,3 +218,7 @@ def test_a_table_saved_and_loaded_reads_the_same(tmp_path):
     assert len(again.graphs_) == 30
     assert again.log_evidence_ == found.log_evidence_
     assert again.levels_.names_of(0) == found.levels_.names_of(0)
+    assert again.sampler_ == found.sampler_ == "exact"
+    assert again.dropped_ == found.dropped_ == 0
+    assert again.get_params()["prior"] == "balanced"
+    assert again.get_params()["n_graphs"] == 30

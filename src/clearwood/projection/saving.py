@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from clearwood._documents import Place
+from clearwood._estimators import set_read_settings
 from clearwood.exceptions import InputError, ModelFormatError
 from clearwood.projection.base import ProjectedRules
 from clearwood.projection.estimators import (
@@ -150,22 +151,10 @@ def from_archive(top: Place, array: Callable[..., np.ndarray]) -> Any:
     read = NotSaved(top["reference"].text(), classes, is_posterior)
     estimator = KINDS[kind](reference=read)
     estimator.reference_ = estimator.reference
-    _set_settings(estimator, top["settings"].value)
+    set_read_settings(estimator, top["settings"].value, SETTINGS)
     fill = _read_rules if issubclass(KINDS[kind], ProjectedRules) else _read_terms
     fill(estimator, top, array, classes)
     return estimator
-
-
-def _set_settings(estimator: Any, settings: Any) -> None:
-    """Give an estimator the parameters that it was saved with."""
-    names = set(estimator.get_params())
-    if not isinstance(settings, dict) or not set(settings) <= names & set(SETTINGS):
-        raise ModelFormatError("settings: expected parameters of the estimator.")
-    estimator.set_params(**settings)
-    try:
-        estimator._validate_params()
-    except ValueError as error:
-        raise ModelFormatError(f"settings: {error}") from None
 
 
 def _read_rules(estimator: Any, top: Place, array: Any, classes: Any) -> None:

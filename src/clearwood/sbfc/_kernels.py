@@ -136,6 +136,26 @@ def log_sum_of_forests(graph):
 
 
 @kernel
+def eliminate_all(graph):
+    """Take out all nodes, and keep what is left each time; the graph is used up.
+
+    Row k of the graph stays as it was when node k went.
+
+    Returns
+    -------
+    left : ndarray of shape (n, n, n)
+        Log weights (below the diagonal) without node k and all after it.
+    log_total : ndarray of shape (n,)
+    """
+    n = graph.shape[0]
+    left, log_total = np.empty((n, n, n)), np.empty(n)
+    for k in range(n - 1, 0, -1):
+        log_total[k] = eliminate_last(graph, k)
+        left[k, :k, :k] = graph[:k, :k]
+    return left, log_total
+
+
+@kernel
 def edge_probabilities(graph):
     """Probability of every edge in a forest drawn by weight; the graph is used up.
 
@@ -144,10 +164,7 @@ def edge_probabilities(graph):
     that node has on average ``1 + t`` edges.
     """
     n = graph.shape[0]
-    before, log_total = np.empty((n, n, n)), np.empty(n)
-    for k in range(n - 1, 0, -1):
-        log_total[k] = eliminate_last(graph, k)
-        before[k, :k, :k] = graph[:k, :k]  # now without k
+    left, log_total = eliminate_all(graph)
     found = np.zeros((n, n))
     ends = np.empty(n)
     for k in range(1, n):
@@ -158,7 +175,7 @@ def edge_probabilities(graph):
                 through = row[i] + row[j] - log_total[k]
                 if found[i, j] == 0.0 or through < NOTHING:
                     continue
-                moved = found[i, j] * np.exp(min(through - before[k, i, j], 0.0))
+                moved = found[i, j] * np.exp(min(through - left[k, i, j], 0.0))
                 found[i, j] -= moved
                 ends[i] += moved
                 ends[j] += moved
@@ -166,6 +183,46 @@ def edge_probabilities(graph):
         for i in range(k):
             found[k, i] = max(np.exp(row[i] - log_total[k]) * rest + ends[i], 0.0)
     return found
+
+
+@kernel
+def draw_tree(graph, rng):
+    """Parents of all nodes in a random forest, drawn by weight; roots have parent 0.
+
+    The same way back. The edges of the tree that came through node k are cut, and that
+    node is tied to each part by one edge. The graph is used up.
+    """
+    n = graph.shape[0]
+    left, log_total = eliminate_all(graph)
+    parent, top = np.full(n, -1), np.empty(n, np.int64)
+    for k in range(1, n):
+        row = graph[k]
+        for i in range(1, k):
+            p = parent[i]
+            through = row[i] + row[p] - log_total[k]
+            if rng.random() < np.exp(through - left[k, max(i, p), min(i, p)]):
+                parent[i] = -1
+        heaviest, total = np.full(k, -np.inf), np.zeros(k)
+        for i in range(k):
+            top[i] = i
+            while parent[top[i]] >= 0:
+                top[i] = parent[top[i]]
+            heaviest[top[i]] = max(heaviest[top[i]], row[i])
+        chosen = np.full(k, -1)
+        for i in range(k):
+            share = np.exp(row[i] - heaviest[top[i]])
+            total[top[i]] += share
+            if rng.random() * total[top[i]] < share:
+                chosen[top[i]] = i
+        parent[k] = chosen[0]
+        for t in range(1, k):
+            # The part now hangs at the node chosen: turn the way to its top round.
+            above, u = k, chosen[t]
+            while u >= 0:
+                higher = parent[u]
+                parent[u] = above
+                above, u = u, higher
+    return parent
 
 
 # All sets

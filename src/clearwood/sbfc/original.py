@@ -12,8 +12,8 @@ import numpy as np
 
 from clearwood.sampling import fingerprint_of
 from clearwood.sbfc._move_kernels import make_moves
-from clearwood.sbfc.graphs import FeatureForest, check_target, weakest_edge
-from clearwood.sbfc.scores import Penalty, Scores, strong_edges
+from clearwood.sbfc.graphs import FeatureForest, weakest_edge
+from clearwood.sbfc.scores import Edges, Penalty, Scores, strong_edges
 
 TREES_SWITCHED = 10
 """Trees that each iteration proposes to switch: the thesis' k."""
@@ -62,6 +62,9 @@ class OriginalSampler:
     scores : Scores
     penalty : Penalty
         The prior.
+    edges : tuple of Edges, optional
+        What ``strong_edges`` has found with the bound ``weakest_edge(d)``, where it is
+        there already.
     target : {"rooted", "undirected"}, default="rooted"
         Whether a tree of s features counts s times, as in the thesis, or once.
     thin : int, default=50
@@ -85,17 +88,16 @@ class OriginalSampler:
         scores: Scores,
         penalty: Penalty,
         *,
+        edges: tuple[Edges, Edges] | None = None,
         target: str = "rooted",
         thin: int = 50,
     ) -> None:
-        self.undirected = check_target(target) == "undirected"
+        self.undirected = target == "undirected"
         self.thin = thin
         self.alone = scores.alone - np.array(penalty.node)[:, None]
-        bound = weakest_edge(scores.alone.shape[1])
-        self.edges = tuple(
-            _sorted_rows(part.log_weight)
-            for part in strong_edges(scores, penalty, bound)
-        )
+        if edges is None:
+            edges = strong_edges(scores, penalty, weakest_edge(self.alone.shape[1]))
+        self.edges = tuple(_sorted_rows(part.log_weight) for part in edges)
         flat = [values for part in self.edges for values in part]
         self.fingerprint = fingerprint_of(self.alone, *flat, target, thin)
 
