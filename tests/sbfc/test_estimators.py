@@ -151,7 +151,7 @@ def test_many_noise_features_do_not_hide_the_clusters():
     assert max(d.rhat for d in found.diagnose().values()) < 1.1
 
 
-def test_what_cannot_be_is_refused(corral):
+def test_what_cannot_be_is_refused(corral, monkeypatch):
     X, y = corral
     for settings, message in (
         ({"sampler": "collapsed", "target": "undirected"}, "target='rooted', or"),
@@ -159,6 +159,12 @@ def test_what_cannot_be_is_refused(corral):
     ):
         with pytest.raises(InputError, match=message):
             Forest(**settings).fit(X, y)
+    with pytest.raises(InputError, match="sums to 1.28e\\+17.*Divide"):
+        Forest().fit(X, y, np.full(len(X), 1e15))
+    ids = pd.DataFrame({"a": np.arange(128).astype(str), "b": X[:, 0]})
+    monkeypatch.setattr(estimators, "MOST_PAIRS", 128 * 128)
+    with pytest.raises(InputError, match="'a' has 128 levels.*leave it out"):
+        Forest().fit(ids, y)
     wide = np.column_stack([X, X])
     with pytest.raises(InputError, match="at most 16"):
         Forest("exact").fit(wide, y)

@@ -186,14 +186,13 @@ def edge_probabilities(graph):
 
 
 @kernel
-def draw_tree(graph, rng):
+def draw_tree(graph, left, log_total, rng):
     """Parents of all nodes in a random forest, drawn by weight; roots have parent 0.
 
-    The same way back. The edges of the tree that came through node k are cut, and that
-    node is tied to each part by one edge. The graph is used up.
+    The same way back, from what ``eliminate_all`` has left. The edges of the tree that
+    came through node k are cut, and that node is tied to each part by one edge.
     """
     n = graph.shape[0]
-    left, log_total = eliminate_all(graph)
     parent, top = np.full(n, -1), np.empty(n, np.int64)
     for k in range(1, n):
         row = graph[k]

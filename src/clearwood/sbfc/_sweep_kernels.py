@@ -13,6 +13,7 @@ from clearwood._numeric import kernel
 from clearwood.sbfc._kernels import (
     draw_tree,
     edge_probabilities,
+    eliminate_all,
     log_sum_of_forests,
 )
 
@@ -285,13 +286,13 @@ def add_edge_probabilities(active, graph, share, total):
 
 
 @kernel
-def draw_parents(active, graph, rng):
-    """Parents of all features, -1 for roots, in a random forest, given the groups."""
+def draw_parents(active, graph, n_draws, rng):
+    """Parents of all features, -1 for roots, in random forests, given the groups."""
     n = active.size
     d = n // 2
     seen = np.zeros(n, dtype=np.int64)
     place, members = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
-    parent = np.full(d, -1, dtype=np.int32)
+    parents = np.full((n_draws, d), -1, dtype=np.int32)
     for v in range(n):
         if not active[v] or seen[v]:
             continue
@@ -299,8 +300,11 @@ def draw_parents(active, graph, rng):
         if m == 1:
             continue
         part = members[:m]
-        found = draw_tree(component_graph(part, active, graph, place), rng)
-        for i in range(m):
-            if found[i + 1] > 0:
-                parent[part[i] % d] = part[found[i + 1] - 1] % d
-    return parent
+        own = component_graph(part, active, graph, place)
+        left, log_total = eliminate_all(own)
+        for draw in range(n_draws):
+            found = draw_tree(own, left, log_total, rng)
+            for i in range(m):
+                if found[i + 1] > 0:
+                    parents[draw, part[i] % d] = part[found[i + 1] - 1] % d
+    return parents

@@ -211,18 +211,10 @@ class SignalSampler:
             signal_probability += share * np.where(signal, 1.0 - p, p)
             add_edge_probabilities(active, self._graph, share, edges)
         first, neighbour, _ = self._graph
-        n_noise = first[d]
-        in_noise, in_signal = (
-            csr_array((edges[part], neighbour[part] - start, row), shape=(d, d))
-            for part, start, row in (
-                (slice(n_noise), 0, first[: d + 1]),
-                (slice(n_noise, None), d, first[d:] - n_noise),
-            )
-        )
-        in_signal.eliminate_zeros()
-        both = in_noise + in_signal
-        both.eliminate_zeros()
-        return Averages(signal_probability, both, in_signal)
+        both_ways = csr_array((edges, neighbour % d, first), shape=(2 * d, d))
+        edge_probability = both_ways[:d] + both_ways[d:]
+        edge_probability.eliminate_zeros()
+        return Averages(signal_probability, edge_probability)
 
     def _forest_start(self, trees: list[Any], clusters: list[list[int]]) -> np.ndarray:
         """Every cluster in the group where its best forest has the larger weight."""
@@ -246,7 +238,6 @@ class Averages(NamedTuple):
 
     signal_probability: np.ndarray
     edge_probability: csr_array
-    edge_in_signal: csr_array
 
 
 def _thinned(edges: Edges, bounds: tuple[float, ...]) -> Edges:

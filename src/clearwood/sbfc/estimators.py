@@ -31,6 +31,12 @@ from clearwood.sbfc.scores import CodedTable, Penalty, score
 N_CHAINS, WARMUP = 4, 100
 """Markov chains, and draws at the beginning of each that are not kept."""
 
+MOST_WEIGHT = 1e12
+"""Of all rows: log gammas of larger numbers are not known to within some hundredths."""
+
+MOST_PAIRS = 2**27
+"""Counts at a time of a feature's levels, with those of all features and the class."""
+
 
 class SelectiveBayesianForestClassifier(ClassifierMixin, BaseEstimator):
     """Which features tell the class, and how they depend on each other.
@@ -248,6 +254,12 @@ class SelectiveBayesianForestClassifier(ClassifierMixin, BaseEstimator):
         X = check_table(self, X, reset=True)
         y = check_target(y, X.shape[0], numeric=False)
         weight = check_weight(sample_weight, X.shape[0])
+        if weight.sum() > MOST_WEIGHT:
+            raise InputError(
+                f"sample_weight sums to {weight.sum():.3g}; scores of so many rows are "
+                f"not exact. Divide the weights, so that they sum to {MOST_WEIGHT:.0e} "
+                "or less."
+            )
         # A row that does not count is as good as none.
         counted = np.flatnonzero(weight > 0)
         if len(counted) < len(weight):
@@ -256,6 +268,13 @@ class SelectiveBayesianForestClassifier(ClassifierMixin, BaseEstimator):
         n_classes = len(self.classes_)
         self.levels_ = LevelCoder.fit(X, label, weight, n_classes)
         n_levels = self.levels_.n_levels
+        widest = int(n_levels.argmax())
+        if n_levels[widest] * n_levels.sum() * n_classes > MOST_PAIRS:
+            raise InputError(
+                f"Column {self.levels_.features.names[widest]!r} has "
+                f"{n_levels[widest]:,} levels, too many to count with those of all "
+                "columns; leave it out if it names rows, or put rare levels together."
+            )
         kind = np.min_scalar_type(int(n_levels.max()))
         return CodedTable(
             codes=self.levels_.codes(X).astype(kind),

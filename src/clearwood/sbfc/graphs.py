@@ -306,7 +306,10 @@ def draw_graphs(
       x1, x2
     """
     rng, graph = as_generator(random_state), both_layers(edges)
-    return [
-        FeatureForest(signal, draw_parents(active_nodes(signal), graph, rng))
-        for signal in signals
-    ]
+    every = np.array(list(signals), dtype=bool).reshape(-1, len(edges[NOISE].dropped))
+    distinct, which = np.unique(every, axis=0, return_inverse=True)
+    parents = np.empty(every.shape, dtype=np.int32)
+    for i, signal in enumerate(distinct):
+        here = which == i
+        parents[here] = draw_parents(active_nodes(signal), graph, here.sum(), rng)
+    return [FeatureForest(*one) for one in zip(every, parents)]
