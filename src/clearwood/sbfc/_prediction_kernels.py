@@ -10,16 +10,6 @@ from clearwood._numeric import kernel
 
 
 @kernel
-def log_add(a, b):
-    """``log(exp(a) + exp(b))``."""
-    if a < b:
-        a, b = b, a
-    gap = b - a
-    # Below -40 nothing is left of it; this is not a number only for two zeros.
-    return a + math.log1p(math.exp(gap)) if gap > -40.0 else a
-
-
-@kernel
 def log_of_class(
     codes, y, levels, child, parent, start, log_table, entry, above, belief
 ):  # fmt: skip
@@ -46,7 +36,7 @@ def log_of_class(
             message = -math.inf
             for x in range(low, high):
                 cell = start[k] + x * width + m
-                message = log_add(message, log_table[cell, y] + belief[e, x])
+                message = np.logaddexp(message, log_table[cell, y] + belief[e, x])
             if p >= 0:
                 belief[above[e], m] += message
             else:

@@ -40,12 +40,10 @@ if TYPE_CHECKING:
 
 BOUNDS = (1e-6, 1e-5, 1e-4, 1e-3)
 """Weights below which edges may be left out. The first is taken that leaves components
-of the size below; beyond ``MANY`` features only the last one."""
+of the size below; where not all gains are kept only the last one."""
 
 MOST_TIED = 64
 """Features that a component should have at most, and a cluster has."""
-
-MANY = 2000
 
 MOST_TOGETHER = 128
 """Features of a component above which a step would take too long."""
@@ -123,7 +121,7 @@ class SignalSampler:
         edges: tuple[Edges, Edges] | None = None,
         forest_starts: bool = True,
     ) -> None:
-        bounds = BOUNDS[-1:] if scores.table.n_features > MANY else BOUNDS
+        bounds = BOUNDS[-1:] if scores.kept is None else BOUNDS
         if edges is None:
             edges = strong_edges(scores, penalty, float(np.log(bounds[0])))
         layers = _thinned(edges[NOISE], bounds), _thinned(edges[SIGNAL], bounds)
