@@ -186,41 +186,47 @@ def edge_probabilities(graph):
 
 
 @kernel
+def choose(log_share, n, rng):
+    """One of some places, as likely as its share."""
+    top = log_share[:n].max()
+    total = 0.0
+    for i in range(n):
+        total += np.exp(log_share[i] - top)
+    left = rng.random() * total
+    chosen = 0
+    for i in range(n):
+        if log_share[i] > -np.inf:
+            chosen = i
+            left -= np.exp(log_share[i] - top)
+            if left < 0.0:
+                break
+    return chosen
+
+
+@kernel
 def draw_tree(graph, left, log_total, rng):
     """Parents of all nodes in a random forest, drawn by weight; roots have parent 0.
 
-    The same way back, from what ``eliminate_all`` has left. The edges of the tree that
-    came through node k are cut, and that node is tied to each part by one edge.
+    The same way back, from what ``eliminate_all`` has left. An edge of the tree that
+    came through node k is cut, and its lower end hung at k: these ends are by their
+    weights already, whatever else the tree is. Then k is hung at one of the nodes that
+    are still tied to the ground.
     """
     n = graph.shape[0]
-    parent, top = np.full(n, -1), np.empty(n, np.int64)
+    parent, log_share = np.zeros(n, np.int64), np.empty(n)
     for k in range(1, n):
         row = graph[k]
         for i in range(1, k):
             p = parent[i]
             through = row[i] + row[p] - log_total[k]
             if rng.random() < np.exp(through - left[k, max(i, p), min(i, p)]):
-                parent[i] = -1
-        heaviest, total = np.full(k, -np.inf), np.zeros(k)
+                parent[i] = k
         for i in range(k):
-            top[i] = i
-            while parent[top[i]] >= 0:
-                top[i] = parent[top[i]]
-            heaviest[top[i]] = max(heaviest[top[i]], row[i])
-        chosen = np.full(k, -1)
-        for i in range(k):
-            share = np.exp(row[i] - heaviest[top[i]])
-            total[top[i]] += share
-            if rng.random() * total[top[i]] < share:
-                chosen[top[i]] = i
-        parent[k] = chosen[0]
-        for t in range(1, k):
-            # The part now hangs at the node chosen: turn the way to its top round.
-            above, u = k, chosen[t]
-            while u >= 0:
-                higher = parent[u]
-                parent[u] = above
-                above, u = u, higher
+            top = i
+            while 0 < top < k:
+                top = parent[top]
+            log_share[i] = row[i] if top == 0 else -np.inf
+        parent[k] = choose(log_share, k, rng)
     return parent
 
 
