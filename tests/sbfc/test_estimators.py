@@ -10,7 +10,7 @@ import pytest
 import clearwood as cw
 from clearwood.datasets import make_cluster_classes, make_corral
 from clearwood.exceptions import InputError, InterruptedFitWarning
-from clearwood.sbfc import estimators
+from clearwood.sbfc import collapsed, estimators
 from clearwood.sbfc.graphs import log_posterior
 from clearwood.sbfc.scores import Penalty, score
 
@@ -168,6 +168,23 @@ def test_what_cannot_be_is_refused(corral, monkeypatch):
     wide = np.column_stack([X, X])
     with pytest.raises(InputError, match="at most 16"):
         Forest("exact").fit(wide, y)
+
+
+@pytest.mark.filterwarnings("ignore::clearwood.exceptions.PoorMixingWarning")
+def test_auto_takes_what_can_be_done(corral, exact, monkeypatch):
+    X, y = corral
+    few = {"n_draws": 5, "n_graphs": 5, "random_state": 0}
+    wide = np.column_stack([X, X])
+    assert exact.sampler_ == "exact"
+    assert Forest(target="undirected", **few).fit(X, y).sampler_ == "original"
+    found = Forest(**few).fit(wide, y)
+    assert found.sampler_ == "collapsed"
+    monkeypatch.setattr(collapsed, "BOUNDS", (0.01,))
+    assert exact.dropped_ == 0 < Forest(**few).fit(wide, y).dropped_ < 0.2
+    monkeypatch.setattr(collapsed, "MOST_TOGETHER", 1)
+    assert Forest(**few).fit(wide, y).sampler_ == "original"
+    with pytest.raises(InputError, match="more than 1 features together"):
+        Forest("collapsed", **few).fit(wide, y)
 
 
 @pytest.mark.filterwarnings("ignore::clearwood.exceptions.PoorMixingWarning")
