@@ -274,12 +274,8 @@ def fitted_boosting(classify: bool) -> Any:
 # For the promises
 
 KINDS = {
-    "nullable": lambda X: X.convert_dtypes(),
-    "text": lambda X: X.astype({"ward": str}),
-    "text object": lambda X: X.astype({"ward": object}),
-    "text nullable": lambda X: X.astype({"ward": "string"}),
-    "whole numbers": lambda X: X.astype({"age": "Int64"}),
-    "single precision": lambda X: X.astype({"age": "float32"}),
+    "text, single precision": lambda X: X.astype({"ward": str, "age": "float32"}),
+    "text nullable, whole": lambda X: X.astype({"ward": "string", "age": "Int64"}),
     "objects": lambda X: X.astype(object),
     "arrow": lambda X: X.convert_dtypes(dtype_backend="pyarrow"),
     "polars": pl.from_pandas,
@@ -293,6 +289,16 @@ IDS = {
     "large numbers": [1_500_000_000_000_000_000 + 7 * i for i in range(3)],
 }
 """Names of the three wards."""
+
+
+def fitted_exactly(case: Case) -> Any:
+    """An instance that rounds nothing, which tests only read."""
+    if not case.exactly:
+        return case.fitted()
+    name = f"{case.make.__name__} exactly"
+    if name not in FITTED:
+        FITTED[name] = case.fitted(**case.exactly)
+    return FITTED[name]
 
 
 def fitted_to_gaps(case: Case) -> Any:

@@ -16,7 +16,7 @@ def quick(case):
     if case in SIMPLIFIERS:
         return case.made(boosting[case.classifies](max_iter=10))
     if case in PROJECTIONS:
-        return case.made(reference=boosting[case.classifies](max_iter=30))
+        return case.made(reference=boosting[case.classifies](max_iter=20))
     trees = ExtraTreesRegressor, ExtraTreesClassifier
     return case.made(trees[case.classifies](n_estimators=3, random_state=0))
 

@@ -9,9 +9,11 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 from sklearn.ensemble import RandomForestClassifier
+from tests.comparison.stand_in import Here
 
 import clearwood as cw
 from clearwood.cli import main, options
+from clearwood.comparison import processes
 from clearwood.comparison.peers import PEERS
 from clearwood.exceptions import InterruptedFitWarning
 from clearwood.rules import RuleSet
@@ -39,9 +41,10 @@ def frontier(table):
     X = pd.read_csv(table)
     y = X.pop("state")
     model = RandomForestClassifier(5, random_state=0)
-    return cw.compare(
-        model, X, y, methods="tree", cv=2, n_refits=0, max_rules=3, random_state=0
-    )
+    quick = {"methods": "tree", "cv": 2, "n_refits": 0, "max_rules": 3}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(processes, "Worker", Here)
+        return cw.compare(model, X, y, **quick, random_state=0)
 
 
 def test_the_names_are_those_of_the_library():

@@ -16,8 +16,10 @@ from sklearn.ensemble import (
     RandomForestRegressor,
 )
 from sklearn.exceptions import ConvergenceWarning
+from tests.comparison.stand_in import Here
 
 import clearwood as cw
+from clearwood.comparison import processes
 from clearwood.comparison.fits import do_job
 from clearwood.comparison.folds import Job, Reply, deal_folds, make_parts
 from clearwood.comparison.scores import warnings_in_words
@@ -44,6 +46,11 @@ def without_time(found):
 def forest():
     X, y = sample()
     return RandomForestClassifier(8, max_depth=3, random_state=0).fit(X, y)
+
+
+@pytest.fixture
+def in_this_process(monkeypatch):
+    monkeypatch.setattr(processes, "Worker", Here)
 
 
 @pytest.fixture(scope="module")
@@ -106,11 +113,15 @@ def test_points_say_their_true_size_and_come_once(found):
 
 
 def test_the_same_seed_gives_the_same_whatever_runs_beside_it(found, forest):
-    X, y = sample()
     settings = {"n_refits": 3, "methods": ["tree", "em", "in-trees"]}
-    side_by_side = compare(forest, X, y, n_jobs=3, **settings)
+    side_by_side = compare(forest, *sample(), n_jobs=2, **settings)
     assert without_time(side_by_side) == without_time(found)
-    # And whatever the other methods are, in whatever order and form the data come.
+
+
+def test_neither_other_methods_nor_the_form_of_the_data_count(
+    found, forest, in_this_process
+):
+    X, y = sample()
     alone = compare(cw.read_ensemble(forest), pl.from_pandas(X), y.tolist(), n_refits=3)
     tree = replace(found, points=[p for p in found.points if p.method == "tree"])
     assert [replace(p, on_frontier=False) for p in map(untimed, alone.points)] == [
@@ -122,7 +133,7 @@ def untimed(point):
     return replace(point, seconds=0.0, rules=None)
 
 
-def test_an_unfitted_model_never_sees_the_held_out_rows():
+def test_an_unfitted_model_never_sees_the_held_out_rows(in_this_process):
     """Labels are noise: only who saw them gets them right."""
     rng = np.random.default_rng(0)
     X, y = rng.uniform(size=(120, 4)), rng.integers(2, size=120)
@@ -135,7 +146,7 @@ def test_an_unfitted_model_never_sees_the_held_out_rows():
     assert without_time(other) != without_time(fresh)
 
 
-def test_categories_missing_values_weights_and_a_rare_class():
+def test_categories_missing_values_weights_and_a_rare_class(in_this_process):
     X, y = sample(60)
     X["hue"] = pd.Categorical(np.where(y == "ill", "red", "blue"))
     X.loc[3, "dose"] = np.nan
@@ -159,7 +170,7 @@ def test_categories_missing_values_weights_and_a_rare_class():
     ]
 
 
-def test_numbers_a_constant_target_and_a_model_file(tmp_path):
+def test_numbers_a_constant_target_and_a_model_file(in_this_process, tmp_path):
     X, _ = sample(20)
     y = pd.Series(np.arange(20.0), name="level")
     model = RandomForestRegressor(3, random_state=0).fit(X, y * 0 + 7.0)

@@ -82,6 +82,9 @@ def test_what_a_leaf_never_says_is_not_impossible():
     # As if each leaf had one row more, of all classes alike: 3.5 of 4 rows.
     soft = leaves.softened(3)
     assert soft.means[0, 0].tolist() == pytest.approx([3.5 / 4, 0.5 / 4])
+    # And a reference by as little.
+    assert seen.softened(3).draws[0, 0].tolist() == pytest.approx([3.5 / 4, 0.5 / 4])
+    assert MIXTURE.softened(3) is MIXTURE
 
 
 def test_the_spread_of_observations_is_that_of_the_mean_variance():

@@ -355,6 +355,19 @@ def test_a_summary_says_in_what_unit_coefficients_are():
     expected = {"hue=green": 0.0, "hue=red": 5.0, "x": 3.0}
     assert per_unit == pytest.approx(expected, abs=1e-5)
     np.testing.assert_allclose(values.predict(X), y, atol=1e-5)
+    assert "missing" not in text
+    # The rows without a hue say what others say on the mean, were they not red.
+    names = {"red": "red", "blue": "b\nx", "green": "g\nh"}
+    odd = cw.ProjectedLinearRegression(OfHue()).fit(X.assign(hue=X["hue"].map(names)))
+    assert "with 'b\\nx'" in odd.summary() and "hue=g\n" not in odd.summary()
+    gaps = X.assign(hue=X["hue"].mask(np.arange(300) < 100))
+    values = cw.ProjectedLinearRegression(OfHue(), strength=1e-9).fit(gaps)
+    assert "compares these rows with the mean of all others" in " ".join(
+        values.summary().split()
+    )
+    per_unit = dict(zip(values.terms_.names, values.coef_[0] / values.terms_.unit))
+    shares = (gaps["hue"][100:] == "red").mean()
+    assert per_unit["hue missing"] == pytest.approx(-5.0 * shares, abs=1e-5)
     ill = np.where(y > 2, "ill", "well")
     few = cw.reference(None, X[["x"]], ill, n_draws=5, random_state=0)
     two = cw.ProjectedLogisticRegression(few).fit(X[["x"]])

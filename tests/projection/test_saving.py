@@ -5,6 +5,7 @@ import json
 import zipfile
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.datasets import load_iris
 from tests.projection.test_estimators import Drawn
@@ -52,6 +53,24 @@ def test_all_that_is_said_is_kept(kind, tmp_path):
     np.testing.assert_array_equal(again.predict_draws(X), found.predict_draws(X))
     np.testing.assert_array_equal(again.predict_interval(X), found.predict_interval(X))
     assert str(again.rules_) == str(found.rules_)
+
+
+def test_what_may_not_be_asked_is_kept(tmp_path):
+    X = pd.DataFrame(np.random.default_rng(0).normal(size=(60, 2)), columns=["a", "b"])
+    few = cw.ProjectedTreeRegressor(Drawn(), max_leaf_nodes=2, forbidden=["b"]).fit(X)
+    cw.save(few, tmp_path / "kept.zip")
+    assert cw.load(tmp_path / "kept.zip").forbidden == ["b"]
+    few.set_params(forbidden=(np.int64(1),))
+    cw.save(few, tmp_path / "again.zip")
+    assert cw.load(tmp_path / "again.zip").forbidden == [1]
+    with zipfile.ZipFile(tmp_path / "kept.zip") as file:
+        parts = {member: file.read(member) for member in file.namelist()}
+    parts["model.json"] = parts["model.json"].replace(b'["b"]', b'[["b"]]')
+    with zipfile.ZipFile(tmp_path / "wrong.zip", "w") as file:
+        for member, part in parts.items():
+            file.writestr(member, part)
+    with pytest.raises(ModelFormatError, match="forbidden"):
+        cw.load(tmp_path / "wrong.zip")
 
 
 def test_a_tree_for_every_draw_is_not_saved_as_if_it_were_one(tmp_path):

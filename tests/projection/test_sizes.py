@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.linear_model import BayesianRidge
 from tests.projection.test_estimators import Drawn
 
 import clearwood as cw
@@ -9,12 +10,10 @@ from clearwood.projection.sizes import SizePath, folds_of
 from clearwood.references import Reference
 
 
-def path_of(lost, error, tolerance=0.05):
-    sizes = np.arange(1, len(lost) + 1)
-    return SizePath(
-        sizes, -np.array(lost), np.array(lost), np.array(lost),
-        np.broadcast_to(error, len(lost)), "labels", tolerance,
-    )  # fmt: skip
+def path_of(lost, error, to_best=0.0, tolerance=0.05):
+    sizes, lost = np.arange(1, len(lost) + 1), np.array(lost)
+    errors = (np.broadcast_to(e, len(lost)) for e in (error, to_best))
+    return SizePath(sizes, -lost, lost, lost, *errors, "labels", tolerance)
 
 
 def test_the_fewest_lines_that_are_as_good_as_the_reference():
@@ -25,12 +24,30 @@ def test_the_fewest_lines_that_are_as_good_as_the_reference():
     assert path_of(lost, 0.0, tolerance=0.5).fewest_lines() == 2
 
 
-def test_where_none_is_the_fewest_within_one_standard_error_of_the_best():
-    lost = [2.0, 0.65, 0.56, 0.5, 0.58]
-    assert path_of(lost, 0.0).fewest_lines() == 4
-    assert path_of(lost, 0.1).fewest_lines() == 3
-    # The error that counts is the best one's.
-    assert path_of(lost, [0.01, 0.01, 0.01, 0.2, 0.01]).fewest_lines() == 2
+def test_where_no_size_is_good_enough_sizes_are_compared_with_each_other():
+    # The error of any size is large, as the reference differs from all trees alike.
+    lost = [0.9, 0.5, 0.41, 0.4, 0.45]
+    assert path_of(lost, 0.2, [0.1, 0.05, 0.02, 0.0, 0.01]).fewest_lines() == 3
+    assert path_of(lost, 0.2, 0.0).fewest_lines() == 4
+
+
+def test_the_error_to_the_best_size_is_that_of_the_difference_row_by_row():
+    seen = []
+
+    class Watched(cw.ProjectedTreeRegressor):
+        def _held_out(self, *given):
+            for test, sizes, gaps in super()._held_out(*given):
+                seen.append(gaps[sizes.up_to(np.arange(1, 6))])
+                yield test, sizes, gaps
+
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 2))
+    y = X[:, 0] + rng.normal(size=80) / 2
+    tree = Watched(BayesianRidge(), most_leaf_nodes=5, random_state=0).fit(X, y)
+    path, lost = tree.size_path_, np.concatenate(seen, axis=1)
+    apart = lost - lost[path.held_out.argmin()]
+    assert path.error_to_best == pytest.approx(apart.std(axis=1) / np.sqrt(80))
+    assert path.error_to_best.min() == 0 < path.error_to_best[0]
 
 
 def test_the_utility_counts_nats_per_leaf():
@@ -132,3 +149,24 @@ def test_parts_of_the_rows_hold_all_classes_alike():
     assert path.size.tolist() == [1, 2, 3]
     assert path.held_out[2] == pytest.approx(path.held_out[1], rel=1e-12)
     assert path.held_out[1] < path.held_out[0]
+
+
+def test_a_label_out_of_line_does_not_hide_what_the_others_say():
+    """The reference finds two labels of a hundred impossible: one leaf is too few."""
+
+    class Sure(Drawn):
+        def draws(self, X):
+            return np.eye(2)[(np.asarray(X)[:, 0] > 0.5).astype(int)][None]
+
+        def refit(self, X, y):
+            return self
+
+    X = np.linspace(0, 1, 100)[:, None]
+    y = np.where(X[:, 0] > 0.5, "yes", "no")
+    y[[10, 70]] = y[[70, 10]]
+    tree = cw.ProjectedTreeClassifier(Sure(1, "classification"), random_state=0)
+    path = tree.fit(X, y).size_path_
+    assert path.judged_by == "labels" and tree.rules_.n_rules == 2
+    # A fair coin against 2 labels of 100 that were 1 in 162, and the others.
+    seen = 0.02 * np.log(0.5 / 81) + 0.98 * np.log(80.5 / 81)
+    assert path.held_out[0] == pytest.approx(seen - np.log(0.5), abs=0.03)

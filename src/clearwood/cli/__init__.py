@@ -7,14 +7,15 @@ help appears at once.
 import click
 
 from clearwood import __version__
-from clearwood.cli.check import check
-from clearwood.cli.compare import compare
-from clearwood.cli.explain import explain
-from clearwood.cli.export import export
-from clearwood.cli.metatree import metatree
-from clearwood.cli.predict import predict
-from clearwood.cli.project import project
-from clearwood.cli.simplify import simplify
+from clearwood.cli.verbs.check import check
+from clearwood.cli.verbs.compare import compare
+from clearwood.cli.verbs.explain import explain
+from clearwood.cli.verbs.export import export
+from clearwood.cli.verbs.metatree import metatree
+from clearwood.cli.verbs.predict import predict
+from clearwood.cli.verbs.project import project
+from clearwood.cli.verbs.sbfc import sbfc
+from clearwood.cli.verbs.simplify import simplify
 
 __all__ = ["main"]
 
@@ -31,6 +32,7 @@ Explain the model you have, or train one and read what it learnt:
   clearwood compare model.ubj data.csv --target y --report compare.html
   clearwood metatree data.csv --target y --report report.html
   clearwood project data.csv --target y --reference bart --report report.html
+  clearwood sbfc data.csv --target y --report graph.html
   clearwood predict rules.json new.csv
   clearwood export rules.json --to sql --table visits
   clearwood explain rules.json new.csv --row 1
@@ -48,6 +50,7 @@ main.add_command(simplify)
 main.add_command(compare)
 main.add_command(metatree)
 main.add_command(project)
+main.add_command(sbfc)
 main.add_command(predict)
 main.add_command(export)
 main.add_command(explain)

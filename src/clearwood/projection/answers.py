@@ -79,6 +79,17 @@ class Answers(NamedTuple):
         noise = None if self.noise is None else self.noise[[number]]
         return Answers(self.draws[[number]], noise)
 
+    def softened(self, n_rows: int) -> Answers:
+        """With probabilities as if one row more than these were of all classes alike.
+
+        What no row was is rare, but not impossible: else one label out of line would
+        cost more than all that is to be judged.
+        """
+        if self.draws.ndim != 3:
+            return self
+        even = 1 / self.draws.shape[2]
+        return self._replace(draws=(n_rows * self.draws + even) / (n_rows + 1))
+
     @property
     def negative_entropy(self) -> np.ndarray:
         """Expected log likelihood of what is said, under itself, per draw and row.

@@ -233,10 +233,12 @@ class ProjectedRules(BaseEstimator):
             mean, _ = weighted_mean_and_error(lost_at, weight)
             self.alpha_ = float(alphas[mean.argmin()])
         mean, error = weighted_mean_and_error(lost, weight)
+        _, to_best = weighted_mean_and_error(lost - lost[mean.argmin()], weight)
         return replace(
             sizes,
             held_out=mean,
             standard_error=error,
+            error_to_best=to_best,
             judged_by="labels" if self._asks_labels(labels) else "reference",
             tolerance=self.tolerance,
         )
@@ -281,33 +283,35 @@ class ProjectedRules(BaseEstimator):
             if labels is not None and self._asks_labels(labels):
                 refitted = self._refitted(X, labels, rows)
                 fitted = ask(refitted, take_rows(X, rows))
-                other = ask(refitted, take_rows(X, test))
+                # As the lines below, so that both are judged alike.
+                other = ask(refitted, take_rows(X, test)).softened(len(rows))
                 truth = labels[test]
             weight, grid = training.weight[rows], training.grid.take(rows)
             said = self._followed(fitted)
             path = self._project(said, grid, weight, generator)
             leaves, sizes = self._described(path, said, grid, weight)
-            there = training.grid.take(test)
-            gaps = np.empty((len(path), len(test)))
-            for gap, found, lines in zip(gaps, path, leaves):
-                lines = lines.softened(len(rows))
-                gap[:] = self._gap(lines, leaves_of(found, there), other, truth)
-            yield test, sizes, gaps
+            there = [leaves_of(found, training.grid.take(test)) for found in path]
+            soft = [lines.softened(len(rows)) for lines in leaves]
+            yield test, sizes, self._gaps(soft, there, other, truth)
 
-    def _gap(
+    def _gaps(
         self,
-        leaves: Leaves,
-        leaf: np.ndarray,
+        leaves: list[Leaves],
+        there: list[np.ndarray],
         other: Answers,
         truth: np.ndarray | None,
     ) -> np.ndarray:
-        """How much less likely held-out rows are than under the reference."""
+        """Per size, how much less likely held-out rows are than under the reference."""
         if truth is not None:
-            says = leaves.answers(leaf)
-            return other.log_density(truth) - says.log_density(truth)
+            own = other.log_density(truth)
+            pairs = zip(leaves, there)
+            likely = [lines.answers(at).log_density(truth) for lines, at in pairs]
+            return own - np.array(likely)
         target = self._followed(other)
-        likely = expected_log_likelihood(leaves, target, leaf)
-        return (target.negative_entropy - likely).mean(axis=0)
+        own = target.negative_entropy
+        pairs = zip(leaves, there)
+        likely = [expected_log_likelihood(lines, target, at) for lines, at in pairs]
+        return (own - np.array(likely)).mean(axis=1)
 
     def _refitted(self, X: Any, labels: np.ndarray, rows: np.ndarray) -> Reference:
         y = labels[rows]

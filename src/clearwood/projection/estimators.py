@@ -120,8 +120,9 @@ class ProjectedTreeRegressor(ProjectedValues, ProjectedTree):
     max_leaf_nodes : int or "auto", default="auto"
         Leaves at most; fewer where more do not help. "auto" takes the fewest with
         which held-out rows are as likely as under the reference fitted without them,
-        up to ``tolerance`` and one standard error; where no size is, the fewest within
-        one standard error of the best.
+        up to ``tolerance`` and one standard error; where no size is, the fewest that
+        are worse than the best size by no more than a standard error of the two's
+        difference.
     alpha : float or "cv", optional
         What a leaf costs, in nats per row: the tree of highest utility, equation (8),
         is taken. Half of the paper's alpha of equation (9). "cv" is the paper's

@@ -180,7 +180,8 @@ class ProjectedRuleListRegressor(ProjectedValues, _ProjectedRuleList):
         Lines printed at most, ``otherwise`` included; fewer where more do not pay.
         "auto" takes the fewest with which held-out rows are as likely as under the
         reference fitted without them, up to ``tolerance`` and one standard error;
-        where no size is, the fewest within one standard error of the best.
+        where no size is, the fewest that are worse than the best size by no more than
+        a standard error of the two's difference.
     max_rules : int, default=10
         Most lines, where the size is chosen.
     alpha : float or "cv", optional

@@ -18,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from clearwood._columns import features_of
 from clearwood._estimators import Interval, StrOptions, fit_context
+from clearwood._features import printable
 from clearwood._numeric import as_generator
 from clearwood._numeric.progress import progress
 from clearwood._validation import check_table, interval_ends, label_positions
@@ -31,6 +32,7 @@ from clearwood.projection.answers import (
 )
 from clearwood.projection.doubts import distance, share_followed, warn_of_doubts
 from clearwood.projection.terms import (
+    MISSING,
     Terms,
     fit_linear,
     fit_logistic,
@@ -186,7 +188,7 @@ class _ProjectedLinear(BaseEstimator):
                 lines.append(
                     f"{self.coef_[output, term]:+10.4g}  "
                     f"{_interval(low[output, term], high[output, term])}"
-                    f"{self.terms_.names[term]}"
+                    f"{printable(self.terms_.names[term])}"
                 )
         return "\n".join(lines)
 
@@ -200,10 +202,18 @@ class _ProjectedLinear(BaseEstimator):
         ]
         first = self.terms_.first_categories
         if first:
-            beside = ", ".join(f"{name} with {label}" for name, label in first.items())
+            beside = ", ".join(
+                f"{printable(name)} with {prediction_text(label)}"
+                for name, label in first.items()
+            )
             lines.append(
                 "The term of a category is 1 in its rows and 0 in others, and compares "
                 f"it with the one that has no term: {beside}."
+            )
+        if (self.terms_.category == MISSING).any():
+            lines.append(
+                "Where a feature is missing its other terms count as their means: its "
+                "term 'missing' compares these rows with the mean of all others."
             )
         return lines
 

@@ -54,7 +54,7 @@ KINDS: dict[str, Any] = {
 SETTINGS = (
     "max_leaf_nodes", "alpha", "most_leaf_nodes", "family", "draws", "refine",
     "n_rules", "max_rules", "tolerance", "min_rows", "round_cuts", "penalty",
-    "strength",
+    "strength", "forbidden",
 )  # fmt: skip
 """Parameters that are kept, for people to read."""
 
@@ -68,16 +68,21 @@ class NotSaved(Reference):
         What the reference was.
     classes : sequence, optional
         Those of a classifier.
+    n_draws : int, default=1
+        How many draws it had.
     is_posterior : bool, default=True
-        Whether its draws were of a posterior.
+        Whether they were of a posterior.
     """
 
-    n_draws = 1
-
     def __init__(
-        self, description: str, classes: Any = None, is_posterior: bool = True
+        self,
+        description: str,
+        classes: Any = None,
+        n_draws: int = 1,
+        is_posterior: bool = True,
     ) -> None:
-        self.description, self.is_posterior = description, is_posterior
+        self.description = description
+        self.n_draws, self.is_posterior = n_draws, is_posterior
         self.task = "regression" if classes is None else "classification"
         self.classes = None if classes is None else np.array(classes)
 
@@ -106,12 +111,11 @@ def to_archive(estimator: Any) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         raise InputError(f"Cannot save a {kind}; expected one of {list(KINDS)}.")
     check_is_fitted(estimator, "n_features_in_")
     document = columns_to_dict(estimator)
-    settings = estimator.get_params()
-    document["settings"] = {
-        name: settings[name] for name in SETTINGS if name in settings
-    }
-    document["reference"] = getattr(estimator.reference_, "description", "")
-    document["is_posterior"] = bool(getattr(estimator.reference_, "is_posterior", True))
+    document["settings"] = _settings_of(estimator)
+    reference = estimator.reference_
+    document["reference"] = reference.description
+    document["n_draws"] = int(reference.n_draws)
+    document["is_posterior"] = bool(reference.is_posterior)
     if isinstance(estimator, ProjectedRules):
         if getattr(estimator, "draw_trees_", None) is not None:
             raise InputError(
@@ -139,22 +143,41 @@ def to_archive(estimator: Any) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     }
 
 
+def _settings_of(estimator: Any) -> dict[str, Any]:
+    settings = estimator.get_params()
+    kept = {name: settings[name] for name in SETTINGS if name in settings}
+    if "forbidden" in kept:
+        kept["forbidden"] = [
+            column if isinstance(column, str) else int(column)
+            for column in kept["forbidden"]
+        ]
+    return kept
+
+
 def from_archive(top: Place, array: Callable[..., np.ndarray]) -> Any:
     """Read what :func:`to_archive` kept; anything else is a ModelFormatError."""
     kind = top["kind"].text()
     classes = None if top["classes"].value is None else top["classes"].labels()
     if (classes is None) == (kind.endswith(("Classifier", "LogisticRegression"))):
         raise ModelFormatError("classes: do not fit the kind.")
-    is_posterior = top["is_posterior"].value
-    if not isinstance(is_posterior, bool):
-        raise ModelFormatError("is_posterior: expected true or false.")
-    read = NotSaved(top["reference"].text(), classes, is_posterior)
+    n_draws, is_posterior = top["n_draws"].integer(low=1), top["is_posterior"].flag()
+    read = NotSaved(top["reference"].text(), classes, n_draws, is_posterior)
     estimator = KINDS[kind](reference=read)
     estimator.reference_ = estimator.reference
-    set_read_settings(estimator, top["settings"].value, SETTINGS)
+    _set_settings(estimator, top["settings"].value)
     fill = _read_rules if issubclass(KINDS[kind], ProjectedRules) else _read_terms
     fill(estimator, top, array, classes)
     return estimator
+
+
+def _set_settings(estimator: Any, settings: Any) -> None:
+    """Give an estimator the parameters that it was saved with."""
+    forbidden = settings.get("forbidden", []) if isinstance(settings, dict) else []
+    if not isinstance(forbidden, list) or not all(
+        type(column) in (str, int) for column in forbidden
+    ):
+        raise ModelFormatError("settings: forbidden: expected a list of columns.")
+    set_read_settings(estimator, settings, SETTINGS)
 
 
 def _read_rules(estimator: Any, top: Place, array: Any, classes: Any) -> None:

@@ -50,6 +50,9 @@ class SizePath:
         are than under the reference itself; None where nothing was held out.
     standard_error : ndarray of shape (n_sizes,) or None
         Of ``held_out``.
+    error_to_best : ndarray of shape (n_sizes,) or None
+        Of ``held_out`` less that of the best size. Trees of one path err on the same
+        rows, so it is much smaller.
     judged_by : {"labels", "reference", "nothing"}
         What was held out: observations, or what the reference says of other rows.
     tolerance : float
@@ -61,6 +64,7 @@ class SizePath:
     divergence: np.ndarray
     held_out: np.ndarray | None = None
     standard_error: np.ndarray | None = None
+    error_to_best: np.ndarray | None = None
     judged_by: str = "nothing"
     tolerance: float = 0.0
 
@@ -108,14 +112,14 @@ class SizePath:
         """The smallest size that is as good as the reference, or as the best.
 
         As good as the reference is within ``tolerance`` of it, a standard error of
-        that difference granted. Where no size is, the smallest within one standard
-        error of the best.
+        that difference granted. Where no size is, the smallest that is worse than the
+        best by no more than a standard error of the difference between these two.
         """
         assert self.held_out is not None and self.standard_error is not None
         enough = self.held_out - self.standard_error <= self.tolerance
         if not enough.any():
-            best = int(self.held_out.argmin())
-            enough = self.held_out <= self.held_out[best] + self.standard_error[best]
+            assert self.error_to_best is not None
+            enough = self.held_out - self.error_to_best <= self.held_out.min()
         return int(self.size[enough.argmax()])
 
     def __str__(self) -> str:

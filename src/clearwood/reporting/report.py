@@ -26,15 +26,17 @@ def report(
 ) -> None:
     """Write one page about some rules: what they say, how good, where they fail.
 
-    Of a comparison: every point on a chart, and the rules of the one that is chosen.
+    Of a comparison: every point on a chart, and the rules of the one that is chosen. Of
+    a forest of features: their graph, in which each can be pointed at.
     The page needs no network and no script. The same input gives the same bytes.
 
     Parameters
     ----------
     result : fitted estimator, RuleSet or Frontier
         What to report: the ``rules_`` that FABRulesClassifier, RuleListRegressor or any
-        other of these methods found, or the coefficients of a projected linear model;
-        or, without rows, what ``explain_local`` or ``compare`` found.
+        other of these methods found; the coefficients of a projected linear model; the
+        graphs of a SelectiveBayesianForestClassifier; or, without rows, what
+        ``explain_local`` or ``compare`` found.
     path : str or Path
         The HTML file to write.
     X : array-like or frame of shape (n_samples, n_features), optional
@@ -84,7 +86,7 @@ def report(
         )
     else:
         summary = summarize(result, X=X, y=y, teacher=teacher, title=title)
-        alone = summary["family"] is not None and not summary["family"].has_rules
-        template = "reporting/section.html" if alone else "reporting/report.html"
-        page = render(template, **summary)
+        family = summary["family"]
+        alone = family is not None and not family.has_rules
+        page = render(f"reporting/{'section' if alone else 'report'}.html", **summary)
     write_text(path, page, overwrite=overwrite)

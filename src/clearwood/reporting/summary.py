@@ -40,9 +40,10 @@ TRAINING, HANDED_IN = "training rows", "rows handed in for this report"
 
 
 class Family(NamedTuple):
-    """What results of a family have on their page, beside rules.
+    """What results of a family have on their page.
 
-    The rules are of one of many models, and speak for the result as a whole.
+    Beside rules, which are of one of many models and speak for the result as a whole;
+    or alone, where a family has no rules.
 
     Attributes
     ----------
@@ -58,6 +59,10 @@ class Family(NamedTuple):
         Whether the statistics of the rules are of the rows handed in, if there are any.
     has_rules : bool
         Whether there are rules; else the section is the page.
+    lead : str
+        What the page is about, where a family has no rules.
+    parts : tuple of (str, str)
+        There, the parts of the section for links: their identifiers and names.
     """
 
     name: str
@@ -66,6 +71,8 @@ class Family(NamedTuple):
     template: str
     on_rows: bool = False
     has_rules: bool = True
+    lead: str = ""
+    parts: tuple[tuple[str, str], ...] = ()
 
 
 META_TREES = Family(
@@ -84,6 +91,14 @@ LOCAL = Family(
     "around", "One row", "clearwood.projection.reading.around",
     "projection/reading/around.html", has_rules=False,
 )  # fmt: skip
+FEATURE_GRAPHS = Family(
+    "graph", "Feature graph", "clearwood.sbfc.reading.section",
+    "sbfc/reading/section.html",
+    has_rules=False,
+    lead="Which features tell the class, and which of them depend on each other.",
+    parts=(("graph", "Feature graph"), ("ranking", "Features"),
+           ("scores", "How good predictions are"), ("sampling", "How it was found")),
+)  # fmt: skip
 FAMILIES = {
     "LocalExplanation": LOCAL,
     "MetaTreeClassifier": META_TREES,
@@ -94,6 +109,7 @@ FAMILIES = {
     "ProjectedTreeRegressor": PROJECTED_RULES,
     "ProjectedLinearRegression": PROJECTED_LINES,
     "ProjectedLogisticRegression": PROJECTED_LINES,
+    "SelectiveBayesianForestClassifier": FEATURE_GRAPHS,
 }
 """By the name of a class; one that inherits from it has the same."""
 
@@ -110,7 +126,7 @@ def summarize(
 
     Parameters
     ----------
-    result : fitted estimator with ``rules_``, or RuleSet
+    result : fitted estimator with ``rules_``, RuleSet, or of a family without rules
         What to report.
     X, y, teacher, title
         As in :func:`report`.
@@ -121,7 +137,8 @@ def summarize(
         Keys ``title``, ``version``, ``target``, ``facts``, ``warning``, ``rules``,
         ``scores``, ``failures``, ``path``, ``history``, ``settings``, and the name of
         every family's section; ``scores`` and ``failures`` are None where no rows (or
-        no teacher) were given, the others where ``result`` holds none.
+        no teacher) were given, the others where ``result`` holds none. Without rules:
+        ``title``, ``version``, ``settings`` and the section.
 
     Examples
     --------
@@ -139,10 +156,7 @@ def summarize(
 
     if X is None and y is not None:
         raise InputError("y was given without X; give the rows that it belongs to.")
-    family = next(
-        (FAMILIES[k.__name__] for k in type(result).__mro__ if k.__name__ in FAMILIES),
-        None,
-    )
+    family = family_of(result)
     if family is not None and not family.has_rules:
         return _summarize_alone(family, result, X, y, teacher, title)
     rules = rules_of(result, "result")
@@ -175,11 +189,18 @@ def summarize(
         **_family_section(family, result, X, y),
         "scores": None if table is None else _scores(rules, table, ensemble),
         "failures": failures,
-        "path": summarize_path(result, table),
+        # A family tells of its sizes itself.
+        "path": None if family is not None else summarize_path(result, table),
         "history": summarize_history(getattr(result, "history_", ())),
         "started": getattr(result, "n_start_components_", 0),
-        "settings": _settings(result, rules),
+        "settings": _settings(result),
     }
+
+
+def family_of(result: Any) -> Family | None:
+    """The family whose section the page of a result has."""
+    names = (kind.__name__ for kind in type(result).__mro__)
+    return next((FAMILIES[name] for name in names if name in FAMILIES), None)
 
 
 def _summarize_alone(
@@ -190,16 +211,15 @@ def _summarize_alone(
 
     if teacher is not None:
         raise InputError(
-            f"A {type(result).__name__} knows its reference; leave teacher out."
+            f"A {type(result).__name__} speaks for itself alone; leave teacher out."
         )
     shown = import_module(family.home).section(result, X, y)
-    settings = getattr(result, "get_params", _no_params)(deep=False)
     return {
-        "title": printable(str(title or shown["title"])),
+        "title": printable(str(title or shown.get("title", family.title))),
         "version": __version__,
         "family": family,
         family.name: shown,
-        "settings": [(name, setting_text(settings[name])) for name in sorted(settings)],
+        "settings": _settings(result),
     }
 
 
@@ -310,11 +330,11 @@ def _size(ensemble: TreeEnsemble | None, name: str) -> int | None:
     return None if ensemble is None else getattr(ensemble, name)
 
 
-def _settings(result: Any, rules: RuleSet) -> list[tuple[str, str]]:
+def _settings(result: Any) -> list[tuple[str, str]]:
     if isinstance(result, RuleSet):
-        about = {k: str(v) for k, v in rules.about.items() if k != "warning"}
+        about = {k: str(v) for k, v in result.about.items() if k != "warning"}
         return list(about.items())
-    settings = result.get_params(deep=False)
+    settings = getattr(result, "get_params", _no_params)(deep=False)
     return [(name, setting_text(settings[name])) for name in sorted(settings)]
 
 

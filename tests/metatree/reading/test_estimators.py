@@ -39,24 +39,32 @@ def strange(X):
     return rows
 
 
-def fits():
-    X, y = mixed()
-    label = np.array(["low", "middle", "high"])[np.digitize(y, [2, 4])]
-    weight = np.random.default_rng(1).uniform(0.2, 3, len(y))
-    for missing in ("evidence", "branch"):
-        settings = {"missing": missing, "max_depth": 4, "random_state": 0}
-        yield missing, MetaTreeClassifier(**settings).fit(X, label), X
-        yield f"{missing} values", MetaTreeRegressor(**settings).fit(X, y), X
-        weighted = MetaTreeClassifier(**settings, g=0.9)
-        yield f"{missing} weights", weighted.fit(X, label, weight), X
-    yes = pd.DataFrame({"a": X["old"], "b": X["grade"] > 1, "c": X["dose"] > 0.5})
-    exact = MetaTreeClassifier("exact", max_depth=3, random_state=0)
-    yield "exact", exact.fit(yes.astype(int), label), yes.astype(int)
+KINDS = [
+    *(
+        f"{missing}{of}"
+        for missing in ("evidence", "branch")
+        for of in ("", " values", " weights")
+    ),
+    "exact",
+]
 
 
-@pytest.fixture(params=list(fits()), ids=lambda found: found[0], scope="module")
+@pytest.fixture(params=KINDS, scope="module")
 def fitted(request):
-    return request.param[1:]
+    X, y = mixed()
+    missing, _, of = request.param.partition(" ")
+    label = np.array(["low", "middle", "high"])[np.digitize(y, [2, 4])]
+    if missing == "exact":
+        yes = {"a": X["old"], "b": X["grade"] > 1, "c": X["dose"] > 0.5}
+        X = pd.DataFrame(yes).astype(int)
+        return MetaTreeClassifier("exact", max_depth=3, random_state=0).fit(X, label), X
+    settings = {"missing": missing, "max_depth": 4, "random_state": 0}
+    if of == "values":
+        return MetaTreeRegressor(**settings).fit(X, y), X
+    if of == "weights":
+        weight = np.random.default_rng(1).uniform(0.2, 3, len(y))
+        return MetaTreeClassifier(**settings, g=0.9).fit(X, label, weight), X
+    return MetaTreeClassifier(**settings).fit(X, label), X
 
 
 def test_rules_say_what_the_most_probable_tree_says(fitted):

@@ -92,6 +92,18 @@ def test_a_label_never_seen_costs_much_but_not_everything(labels, rows):
     assert 30 < found["proxy"]["log_loss"] < 40
 
 
+def test_a_unit_moves_the_log_loss_by_its_logarithm(values, rows):
+    X, y = new(rows)
+
+    def proxy_scores(unit):
+        ref = GivenDraws(unit * values.reference_.draws(X), X, noise_variance=unit**2)
+        tree = cw.ProjectedTreeRegressor(ref, max_leaf_nodes=2).fit(X)
+        return compare_with_reference(tree, X, unit * y)["proxy"]
+
+    gap = proxy_scores(2.0**70)["log_loss"] - proxy_scores(1.0)["log_loss"]
+    assert gap == pytest.approx(70 * np.log(2))
+
+
 def test_who_knows_no_noise_has_no_interval(rows):
     X, y = rows[0], rows[1]
     ref = GivenDraws(np.stack([y, y + 1]), X)
@@ -117,6 +129,20 @@ def test_leaves_count_the_rows_handed_in(values, rows):
         assert not_known == pytest.approx(values.leaves_.epistemic[i], rel=0.06)
         chance = float(line["says"][0]["chance"])
         assert chance == pytest.approx(values.leaves_.aleatoric[i], rel=0.06)
+
+
+def test_intervals_of_one_width_are_not_said_to_hold_of_every_leaf(values, rows):
+    def words(tree):
+        return dict(section(tree)["leaves"]["words"])["90 % interval of a case"]
+
+    assert "new cases of all leaves together" in words(values)
+    X, y = rows
+    each = cw.ProjectedTreeRegressor(
+        values.reference_, family="mean_variance", max_leaf_nodes=2
+    )
+    assert "new cases of the leaf are inside" in words(each.fit(X, y))
+    one = cw.ProjectedTreeRegressor(values.reference_, max_leaf_nodes=1)
+    assert "new cases of the leaf are inside" in words(one.fit(X, y))
 
 
 def test_without_rows_numbers_are_said_to_be_of_training_rows(values):
@@ -165,7 +191,9 @@ def test_a_standard_error_is_granted(values, lost, judged_by, words):
     size = np.array([1, values.rules_.n_rules])
     gaps, errors = np.array([0.5, lost]), np.array([0.1, 0.02])
     other = copy.copy(values)
-    other.size_path_ = SizePath(size, -gaps, gaps, gaps, errors, judged_by, 0.05)
+    other.size_path_ = SizePath(
+        size, -gaps, gaps, gaps, errors, errors, judged_by, 0.05
+    )
     assert words in section(other)["judged"]
 
 
@@ -184,7 +212,10 @@ def test_lists_have_lines(rows):
     X, y = rows
     ref = cw.reference(BayesianRidge(), X, y, n_draws=5, random_state=0)
     found = cw.ProjectedRuleListRegressor(ref, n_rules=3, random_state=0).fit(X, y)
-    page = summarize(found, X=X, y=y)["projection"]
+    summary = summarize(found, X=X, y=y)
+    # Sizes stand on the page once, beside the reference.
+    assert summary["path"] is None
+    page = summary["projection"]
     assert page["words"].lines == "lines" and page["proxy"] == "List"
     errors = [np.sqrt(((one.predict(X) - y) ** 2).mean()) for one in found.path_]
     told = [float(line["cells"][0]) for line in page["chart"]["lines"]["rows"]]
@@ -230,6 +261,16 @@ def test_what_is_no_posterior_is_not_called_one(rows, tmp_path):
     # Nor when it comes from a file.
     cw.save(tree, tmp_path / "tree.zip")
     assert dict(section(cw.load(tmp_path / "tree.zip"))["facts"]) == facts
+
+
+def test_a_file_knows_how_many_draws_a_single_line_stands_for(rows, tmp_path):
+    X, y = rows
+    ref = cw.reference(BayesianRidge(), X, y, n_draws=5, random_state=0)
+    model = cw.ProjectedLinearRegression(ref, draws="mean").fit(X)
+    cw.save(model, tmp_path / "line.zip")
+    facts = linear_section(cw.load(tmp_path / "line.zip"))["facts"]
+    assert facts == linear_section(model)["facts"]
+    assert dict(facts)["Its predictions"].startswith("5 draws")
 
 
 @pytest.fixture(scope="module")
@@ -327,3 +368,22 @@ def test_an_explanation_of_one_row_has_a_page(values, rows, tmp_path, proxy):
     assert not {"img", "script"} & {tag for tag, _ in tags_of(text)}
     with pytest.raises(InputError, match="neighbours of its own"):
         summarize(found, X=frame)
+
+
+def test_an_explanation_of_one_prediction_does_not_say_how_sure_it_is(rows, tmp_path):
+    X, _ = rows
+    teacher = cw.reference(lambda X, draw: 2 * np.asarray(X)[:, 0], X, n_draws=1)
+    found = cw.explain_local(teacher, X.iloc[0], n_neighbours=64)
+    assert f"says {found.said:.4g}, the proxy" in str(found)
+    cw.report(found, tmp_path / "page.html")
+    text = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "it does not say how sure it is" in text and "draws" not in text
+    trees = cw.reference(
+        lambda X, draw: (2 + draw) * np.asarray(X)[:, 0], X, n_draws=2,
+        is_posterior=False,
+    )  # fmt: skip
+    found = cw.explain_local(trees, X.iloc[0], n_neighbours=64)
+    assert (
+        "not draws from a posterior"
+        in dict(summarize(found)["around"]["facts"])["The reference says"]
+    )

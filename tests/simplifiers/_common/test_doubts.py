@@ -7,9 +7,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.ensemble import RandomForestClassifier
+from tests.comparison.stand_in import Here
 from tests.estimators import SIMPLIFIERS, each
 
 import clearwood as cw
+from clearwood.comparison import processes
 from clearwood.exceptions import ClassOrderWarning, PoorFidelityWarning
 from clearwood.reporting.summary import summarize
 from clearwood.rules import (
@@ -138,7 +140,8 @@ def test_a_poor_model_is_no_disorder():
     assert class_order_doubt((0, 1), truth, np.zeros(100, int)) is None
 
 
-def test_compare_doubts_the_order_of_a_model(cancer):
+def test_compare_doubts_the_order_of_a_model(cancer, monkeypatch):
+    monkeypatch.setattr(processes, "Worker", Here)
     X, y, forest = cancer
     ensemble = cw.read_ensemble(forest)
     wrong = ensemble.with_classes(ensemble.classes.tolist()[::-1])

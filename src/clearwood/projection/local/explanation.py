@@ -74,6 +74,10 @@ class LocalExplanation:
     answers, proxy_answers : ndarray
         What the reference, and the proxy, say of the neighbours, for pictures.
     features : FeatureSpace
+    n_draws : int
+        How many draws the reference has; one does not say how sure it is.
+    is_posterior : bool
+        Whether they are of a posterior.
     """
 
     what: str
@@ -90,6 +94,8 @@ class LocalExplanation:
     answers: np.ndarray
     proxy_answers: np.ndarray
     features: FeatureSpace
+    n_draws: int
+    is_posterior: bool
 
     @property
     def n_neighbours(self) -> int:
@@ -97,9 +103,11 @@ class LocalExplanation:
         return len(self.neighbours)
 
     def __str__(self) -> str:
+        # A single draw does not say how sure it is.
+        sure = f" (draws ± {self.spread:.2g})" if self.n_draws > 1 else ""
         lines = [
-            f"{self.what}: the reference says {self.said:.4g} ± {self.spread:.2g}, "
-            f"the proxy {self.proxy:.4g} ± {self.monte_carlo_error:.2g}",
+            f"{self.what}: the reference says {self.said:.4g}{sure}, the proxy "
+            f"{self.proxy:.4g} (other neighbours ± {self.monte_carlo_error:.2g})",
             f"fidelity on other neighbours: {self.fidelity:.3f}",
         ]
         if self.rules is not None:
@@ -215,6 +223,8 @@ def explain_local(
         answers=values[fitted],
         proxy_answers=found.predict(encoded[fitted]),
         features=features,
+        n_draws=reference.n_draws,
+        is_posterior=reference.is_posterior,
     )
 
 

@@ -37,11 +37,7 @@ def section(result: LocalExplanation, X: Any = None, y: Any = None) -> dict[str,
     return {
         "title": f"Why one row: {result.what}",
         "facts": [
-            (
-                "The reference says",
-                f"{few(result.said)} ± {few(result.spread, 2)} (standard deviation of "
-                "its draws)",
-            ),
+            ("The reference says", _said(result)),
             (
                 "The explanation says",
                 f"{few(result.proxy)} ± {few(result.monte_carlo_error, 2)} (by how "
@@ -59,6 +55,7 @@ def section(result: LocalExplanation, X: Any = None, y: Any = None) -> dict[str,
             }
             for name, effect, error in result.effects
         ],
+        "many_draws": result.n_draws > 1,
         "asked": [
             {
                 "name": printable(name),
@@ -69,6 +66,17 @@ def section(result: LocalExplanation, X: Any = None, y: Any = None) -> dict[str,
         ],
         "n_hidden": max(len(asked) - MOST_FEATURES, 0),
     }
+
+
+def _said(result: LocalExplanation) -> str:
+    said = significant_text(result.said)
+    if result.n_draws == 1:
+        return f"{said}; it does not say how sure it is of that"
+    other = ", which are not draws from a posterior distribution"
+    return (
+        f"{said} ± {significant_text(result.spread, 2)} (standard deviation of its "
+        f"draws{'' if result.is_posterior else other})"
+    )
 
 
 def _trust(fidelity: float) -> str:

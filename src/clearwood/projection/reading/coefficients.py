@@ -38,18 +38,15 @@ def section(result: Any, X: Any = None, y: Any = None) -> dict[str, Any]:
     """
     classes = getattr(result, "classes_", None)
     refused = why_not_asked(result, X)
-    # Of a file the coefficients know the draws; with draws="mean" the reference does.
-    n_projected = len(result.coef_draws_)
-    n_draws = max(n_projected, result.reference_.n_draws)
     return {
         "title": "A linear model in place of its reference",
         "proxy": "Linear model",
-        "facts": reference_facts(result.reference_, n_draws),
+        "facts": reference_facts(result.reference_),
         "refused": refused,
         "training": _training(result) if X is None else "",
         "scores": None if X is None or refused else score_lines(result, X, y),
         "is_logistic": classes is not None,
-        "many_draws": n_projected > 1,
+        "many_draws": len(result.coef_draws_) > 1,
         "outputs": [
             {
                 "label": _label(classes, output, len(result.coef_)),
@@ -128,7 +125,7 @@ def _unit(terms: Terms, t: int) -> str:
         return "for one more"
     first = terms.first_categories.get(name)
     return (
-        "where it is missing"
+        "where it is missing, against the mean elsewhere"
         if category == MISSING
         else f"against {printable(str(first))}"
     )

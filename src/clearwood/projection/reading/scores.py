@@ -110,7 +110,10 @@ def _value_scores(
     if said is None:
         return scores
     low, high = (said.quantile(0.5 + end * COVERAGE / 2) for end in (-1, 1))
-    density = np.maximum(said.log_density(y), math.log(LEAST))
+    density = said.log_density(y)
+    if said.noise is None:
+        # Of a count it is a probability; of a value its unit alone may make it small.
+        density = np.maximum(density, math.log(LEAST))
     return scores | {
         "log_loss": float(-density.mean()),
         "coverage": float(((low <= y) & (y <= high)).mean()),

@@ -13,6 +13,7 @@ from clearwood.projection.answers import Answers, ask
 from clearwood.projection.leaves import Leaves
 from clearwood.projection.reading.scores import as_table, compare_with_reference
 from clearwood.projection.reading.size_chart import panel_of_rows, size_chart
+from clearwood.projection.sizes import Words
 from clearwood.references import Reference
 from clearwood.rules import RuleSet
 from clearwood.rules.rule import prediction_text
@@ -70,7 +71,6 @@ def section(result: Any, X: Any = None, y: Any = None) -> dict[str, Any]:
     dict
     """
     rules, path = result.rules_, getattr(result, "size_path_", None)
-    n_draws = len(result.leaves_.means)
     chart = on_rows = None
     if y is not None:
         y = rules.check_truth(y, len(rules.encode(X)), "y")
@@ -84,19 +84,20 @@ def section(result: Any, X: Any = None, y: Any = None) -> dict[str, Any]:
     return {
         "proxy": result._words.proxy.capitalize(),
         "words": result._words,
-        "facts": reference_facts(result.reference_, n_draws),
+        "facts": reference_facts(result.reference_),
         "refused": refused,
         "judged": "" if path is None else how_judged(result),
         "scores": None if X is None or refused else score_lines(result, X, y),
         "chart": chart,
-        "many_draws": n_draws > 1,
+        "many_draws": len(result.leaves_.means) > 1,
         "leaves": summarize_leaves(result.leaves_, rules, X, y)
         | {"words": _leaf_words(result, X, y)},
     }
 
 
-def reference_facts(reference: Reference, n_draws: int) -> list[tuple[str, str]]:
+def reference_facts(reference: Reference) -> list[tuple[str, str]]:
     """What is read, for people who have never heard of posterior draws."""
+    n_draws = reference.n_draws
     if n_draws == 1:
         words = "one: what it predicts. It does not say how sure it is of that."
     elif reference.is_posterior:
@@ -148,8 +149,8 @@ def how_judged(result: Any) -> str:
     else:
         why = (
             f"No {words.proxy} came as near to the reference as asked for "
-            f"({path.tolerance:g} nats per row); this is the smallest within one "
-            "standard error of the best"
+            f"({path.tolerance:g} nats per row); this is the smallest that is worse "
+            "than the best by no more than a standard error of their difference"
         )
     return f"{rows} {why}: {significant_text(lost, 2)} ± {significant_text(error, 2)}."
 
@@ -208,8 +209,9 @@ def _leaf_words(result: Any, X: Any, y: Any) -> list[tuple[str, str]]:
         words.append(
             (
                 "90 % interval of a case",
-                f"if the reference is right, nine in ten new cases of the {line} are "
-                f"inside{'; it holds both' * (many and leaves.variances is not None)}.",
+                "if the reference is right, nine in ten new cases "
+                f"{_of_which_line(leaves, result._words)} are inside"
+                f"{'; it holds both' * (many and leaves.variances is not None)}.",
             )
         )
     if X is None:
@@ -220,6 +222,22 @@ def _leaf_words(result: Any, X: Any, y: Any) -> list[tuple[str, str]]:
             ("Rows", f"those handed in for this report{seen} not training rows.")
         )
     return words
+
+
+def have_one_variance(leaves: Leaves) -> bool:
+    """Whether 90 % are of all lines together, and of one may be more or fewer."""
+    if leaves.variances is None or len(leaves.share) == 1:
+        return False
+    return bool((leaves.variances == leaves.variances[:, :1]).all())
+
+
+def _of_which_line(leaves: Leaves, words: Words) -> str:
+    if not have_one_variance(leaves):
+        return f"of the {words.line}"
+    return (
+        f"of all {words.lines} together (of one it may be more or fewer: all have one "
+        "“chance”)"
+    )
 
 
 def summarize_leaves(

@@ -330,7 +330,11 @@ def _rule_lines(fitted: Any) -> list[str]:
     """The rules, how sure the reference is of each, and why they are so many."""
     import textwrap
 
-    from clearwood.projection.reading.section import how_judged, summarize_leaves
+    from clearwood.projection.reading.section import (
+        have_one_variance,
+        how_judged,
+        summarize_leaves,
+    )
 
     found = summarize_leaves(fitted.leaves_, fitted.rules_)
     many = len(fitted.leaves_.means) > 1
@@ -339,6 +343,9 @@ def _rule_lines(fitted: Any) -> list[str]:
         lines += [
             f"  {leaf['number']}. {_sure_text(said, many)}" for said in leaf["says"]
         ]
+    if have_one_variance(fitted.leaves_):
+        plural = fitted._words.lines
+        lines.append(f"  (The 90 % are of all {plural} together: all have one chance.)")
     words = how_judged(fitted)
     return [*lines, "", *textwrap.wrap(words, 88)]
 

@@ -1,0 +1,82 @@
+"""How good is the size that a projected tree chooses by itself?
+
+Usage: python -m benchmarks.projection.sizes [--quick] [--fresh] [--tables]
+
+Trees of BART with ``max_leaf_nodes="auto"``: what was found on held-out rows of the
+training set at every size, what was chosen, and how good all sizes are on test rows.
+"""
+
+from functools import partial
+
+import numpy as np
+
+import clearwood as cw
+from benchmarks._study import Study, arguments
+from benchmarks.projection.cases import SIZES, VALUES, bart, make_case
+from benchmarks.projection.methods import measures, of_trees, says
+from benchmarks.projection.tables import write_sizes
+
+SETS = (*VALUES, "heart", "breast", "pima")
+N_RUNS = 20
+
+
+def main():
+    options = arguments(__doc__, tables="only the page, from the rows there are")
+    study = Study("projection_sizes", ["data", "run"], options)
+    if not options.tables:
+        study.run(
+            {
+                (name, run): partial(scores, name, run)
+                for run in range(1 if options.quick else N_RUNS)
+                for name in SETS
+            },
+            warm=partial(scores, "heart", 0),
+        )
+    write_sizes(study)
+
+
+class Watched:
+    """Keeps what is lost on every row that is held out."""
+
+    def _hold_out(self, *given):
+        self.lost_, judged_by = super()._hold_out(*given)
+        return self.lost_, judged_by
+
+
+def scores(name, run):
+    """Rows of what was held out, and of the first measure on test rows."""
+    case = make_case(name, run)
+    reference, _ = bart(case)
+    make = cw.ProjectedTreeClassifier if case.is_class else cw.ProjectedTreeRegressor
+    make = type(make.__name__, (Watched, make), {})
+    tree = make(reference, random_state=case.seed).fit(case.X, case.y)
+    path = tree.size_path_
+    measure, score = next(iter(measures(case).items()))
+    said = of_trees(case, tree.trees_).by_size
+    apart = tree.lost_[path.size - 1] - tree.lost_[path.held_out.argmin()]
+    by_size = {
+        "held_out": path.held_out,
+        "standard_error": path.standard_error,
+        "error_to_best": apart.std(axis=1, ddof=1) / np.sqrt(len(case.y)),
+        measure: [score(case.y_test, said[k]) for k in path.size],
+    }
+    common = {
+        "chosen": tree.tree_.n_leaves,
+        "reference": score(case.y_test, says(case, reference).own),
+    }
+    most = max(SIZES)
+    return [
+        {"measure": what}
+        | common
+        | {str(k): float(v) for k, v in enumerate(_filled(values, most), 1)}
+        for what, values in by_size.items()
+    ]
+
+
+def _filled(values, most):
+    """The largest tree stands for those that are not there."""
+    return np.pad(np.asarray(values), (0, most - len(values)), mode="edge")
+
+
+if __name__ == "__main__":
+    main()

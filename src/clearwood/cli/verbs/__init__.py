@@ -1,0 +1,1 @@
+"""A file per verb of the command."""

@@ -1,0 +1,1 @@
+"""Feature graphs as pictures, tables and pages."""

@@ -1,0 +1,205 @@
+"""Pictures of how sampling went: the log posterior of chains, the sizes of graphs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from clearwood.exceptions import InputError
+from clearwood.plotting.style import COLOURS, QUIET, colour
+from clearwood.sbfc.reading.feature_graph import check_classifier
+
+HEIGHT = {"collapsed": "log_joint", "original": "log_posterior"}
+"""What chains record of how probable their state is."""
+
+SIZES = {
+    "signal_size": "features that are signal",
+    "edge_density": "edges per feature",
+}
+
+
+class LogPosteriorDisplay:
+    """The log posterior of all draws, a line for every chain.
+
+    Chains that agree move up and down in the same band. Collapsed chains are judged by
+    the probability of their set of signal features, all forests together; original
+    ones by that of their graph.
+
+    Make one with :meth:`from_estimator`.
+
+    Parameters
+    ----------
+    log_posterior : array-like of shape (n_chains, n_draws)
+    rhat : float, default=NaN
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+    figure_ : matplotlib Figure
+
+    Examples
+    --------
+    >>> import matplotlib; matplotlib.use("agg")
+    >>> LogPosteriorDisplay([[-9, -8, -8], [-8, -9, -7]]).plot().ax_.get_ylabel()
+    'log posterior'
+    """
+
+    def __init__(self, log_posterior: Any, rhat: float = float("nan")) -> None:
+        self.log_posterior = np.atleast_2d(np.asarray(log_posterior, dtype=float))
+        self.rhat = rhat
+
+    @classmethod
+    def from_estimator(cls, estimator: Any) -> LogPosteriorDisplay:
+        """The chains of a fitted classifier.
+
+        Parameters
+        ----------
+        estimator : SelectiveBayesianForestClassifier
+            Fitted, by chains.
+
+        Returns
+        -------
+        LogPosteriorDisplay
+        """
+        name, draws = drawn_heights(check_classifier(estimator))
+        return cls(draws, estimator.chains_.diagnose()[name].rhat)
+
+    def plot(self, ax: Any = None) -> LogPosteriorDisplay:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            A new figure by default.
+
+        Returns
+        -------
+        LogPosteriorDisplay
+            Itself, with ``ax_`` and ``figure_``.
+        """
+        import matplotlib.pyplot as plt
+
+        if ax is None:
+            _, ax = plt.subplots(figsize=(7.2, 3.6), layout="constrained")
+        n = self.log_posterior.shape[1]
+        for i, one in enumerate(self.log_posterior):
+            ax.plot(
+                np.arange(1, n + 1), one, color=colour(i), linewidth=0.9, alpha=0.8,
+                label=f"chain {i + 1}",
+            )  # fmt: skip
+        ax.set(xlabel="draw", ylabel="log posterior", xlim=(1, max(n, 2)))
+        ax.ticklabel_format(axis="y", useOffset=False)
+        ax.spines[["top", "right"]].set_visible(False)
+        if not np.isnan(self.rhat):
+            said = f"R-hat {self.rhat:.3f} (1 where chains agree)"
+            ax.set_title(said, fontsize=9, color=QUIET, loc="left")
+        ax.legend(fontsize=8, frameon=False, ncols=4, loc="lower right",
+                  bbox_to_anchor=(1.0, 1.0), borderaxespad=0.1)  # fmt: skip
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
+
+
+def drawn_heights(estimator: Any) -> tuple[str, np.ndarray]:
+    """What chains call the log posterior, and its draws."""
+    if estimator.chains_ is None:
+        raise InputError(
+            "There are no chains: all graphs were summed over, or the classifier comes "
+            "from a file, which keeps none."
+        )
+    draws = estimator.chains_.draws
+    name = next(name for name in HEIGHT.values() if name in draws)
+    return name, draws[name]
+
+
+class GraphSizesDisplay:
+    """How large the graphs are that were drawn from the posterior.
+
+    Make one with :meth:`from_estimator`.
+
+    Parameters
+    ----------
+    values : dict of str to array-like
+        Per group, a number for every graph.
+    of : {"signal_size", "edge_density"}, default="signal_size"
+        The number of signal features, or edges over features in each of the groups.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+    figure_ : matplotlib Figure
+
+    Examples
+    --------
+    >>> import matplotlib; matplotlib.use("agg")
+    >>> GraphSizesDisplay({"signal": [2, 3, 3]}).plot().ax_.get_xlabel()
+    'features that are signal'
+    """
+
+    def __init__(self, values: dict[str, Any], of: str = "signal_size") -> None:
+        if of not in SIZES:
+            raise InputError(f"of is {of!r}; expected one of {tuple(SIZES)}.")
+        self.values = {group: np.asarray(own) for group, own in values.items()}
+        self.of = of
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: Any, of: str = "signal_size"
+    ) -> GraphSizesDisplay:
+        """The graphs of a fitted classifier.
+
+        Parameters
+        ----------
+        estimator : SelectiveBayesianForestClassifier
+            Fitted.
+        of : {"signal_size", "edge_density"}, default="signal_size"
+
+        Returns
+        -------
+        GraphSizesDisplay
+        """
+        graphs = check_classifier(estimator).graphs_
+        if of == "signal_size":
+            return cls({"signal": [int(g.signal.sum()) for g in graphs]}, of)
+        values: dict[str, list[float]] = {"signal": [], "noise": []}
+        for graph in graphs:
+            for group, inside in (("signal", graph.signal), ("noise", ~graph.signal)):
+                n_edges = int((graph.parent[inside] >= 0).sum())
+                values[group].append(n_edges / max(int(inside.sum()), 1))
+        return cls(values, of)
+
+    def plot(self, ax: Any = None) -> GraphSizesDisplay:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            A new figure by default.
+
+        Returns
+        -------
+        GraphSizesDisplay
+            Itself, with ``ax_`` and ``figure_``.
+        """
+        import matplotlib.pyplot as plt
+        from matplotlib.ticker import MaxNLocator
+
+        if ax is None:
+            _, ax = plt.subplots(figsize=(6.4, 3.4), layout="constrained")
+        whole = self.of == "signal_size"
+        every = np.concatenate(list(self.values.values()))
+        edges = np.linspace(0.0, 1.0, 26)
+        if whole:
+            edges = np.arange(every.min() - 0.5, every.max() + 1.5)
+        for i, (group, own) in enumerate(self.values.items()):
+            weights = np.full(len(own), 1 / len(own))
+            look = {"color": COLOURS[i], "hatch": ("", "///")[i], "alpha": 0.55}
+            ax.hist(own, bins=edges, weights=weights, label=group, **look)
+        ax.set(xlabel=SIZES[self.of], ylabel="share of the graphs drawn")
+        ax.spines[["top", "right"]].set_visible(False)
+        if whole:
+            ax.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
+        else:
+            ax.legend(fontsize=9, frameon=False)
+        self.ax_, self.figure_ = ax, ax.figure
+        return self

@@ -1,0 +1,174 @@
+"""What is shown of a posterior of graphs, or of one graph: the part that matters."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.sparse import coo_array
+from sklearn.utils.validation import check_is_fitted
+
+from clearwood.exceptions import InputError
+from clearwood.rules.conditions import probability_text
+from clearwood.sbfc.estimators import SelectiveBayesianForestClassifier
+from clearwood.sbfc.graphs import FeatureForest
+
+CUTOFF = 0.1
+"""Edges less probable than this are not shown."""
+
+ALL_NAMED, NAMED_FROM = 30, 0.1
+"""With at most so many features all are named; else those so probably signal."""
+
+MOST_SHOWN = 150
+"""Features in a picture."""
+
+
+class Edge(NamedTuple):
+    """Two features that depend on each other; the more probably signal one first."""
+
+    first: int
+    second: int
+    probability: float
+
+
+class FeatureGraph(NamedTuple):
+    """Features and edges of a picture, and what is left out of it.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Of all features.
+    signal : ndarray of shape (n_features,)
+        Probability that a feature is signal; 0 or 1 in a single graph.
+    shown : tuple of int
+        Features in the picture, the most probable first.
+    named : frozenset of int
+        Those of them whose names are written out.
+    edges : tuple of Edge
+        Those in the picture, the most probable first.
+    with_numbers : bool
+        Whether probabilities are written out: not of a single graph.
+    notes : tuple of str
+        What shades and lines mean, and what is not shown.
+    """
+
+    names: tuple[str, ...]
+    signal: np.ndarray
+    shown: tuple[int, ...]
+    named: frozenset[int]
+    edges: tuple[Edge, ...]
+    with_numbers: bool
+    notes: tuple[str, ...]
+
+
+def check_classifier(estimator: Any) -> SelectiveBayesianForestClassifier:
+    """Refuse what has no feature graph."""
+    if not isinstance(estimator, SelectiveBayesianForestClassifier):
+        raise InputError(
+            f"estimator is a {type(estimator).__name__}; hand in a fitted "
+            "SelectiveBayesianForestClassifier."
+        )
+    check_is_fitted(estimator)
+    return estimator
+
+
+def average_graph(
+    estimator: SelectiveBayesianForestClassifier, cutoff: float = CUTOFF
+) -> FeatureGraph:
+    """The average over all graphs: how probable every feature and every edge is.
+
+    Parameters
+    ----------
+    estimator : SelectiveBayesianForestClassifier
+        Fitted.
+    cutoff : float
+        Least probability of an edge that is shown.
+    """
+    p = estimator.edge_probability_.tocoo()
+    pairs = (p.row < p.col) & (p.data >= cutoff)
+    edges = zip(p.row[pairs].tolist(), p.col[pairs].tolist(), p.data[pairs].tolist())
+    return _shown_part(
+        estimator.levels_.features.names,
+        estimator.signal_probability_,
+        [Edge(*edge) for edge in edges],
+        True,
+        "Shade and number: probability that the feature is signal. Lines: the "
+        "thicker, the more probable that two features depend on each other; from "
+        f"{cutoff:g} on.",
+    )
+
+
+def single_graph(names: tuple[str, ...], graph: FeatureForest) -> FeatureGraph:
+    """One graph as it is; trees have no direction, as every root is as good."""
+    edges = [Edge(i, j, 1.0) for i, j in graph.edges.tolist()]
+    said = "A single graph. Dark: signal; white: noise."
+    return _shown_part(names, graph.signal.astype(float), edges, False, said)
+
+
+def _shown_part(
+    names: tuple[str, ...],
+    signal: np.ndarray,
+    edges: list[Edge],
+    with_numbers: bool,
+    said: str,
+) -> FeatureGraph:
+    d = len(names)
+    every = range(d) if d <= ALL_NAMED else np.flatnonzero(signal >= NAMED_FROM)
+    named = frozenset(int(j) for j in every)
+    strongest = np.zeros(d)
+    for first, second, p in edges:
+        strongest[[first, second]] = np.maximum(strongest[[first, second]], p)
+    # Named ones by their probability, then those that others depend on.
+    order = sorted(range(d), key=lambda j: (j not in named, -signal[j], -strongest[j]))
+    shown = [j for j in order if j in named or strongest[j] > 0][:MOST_SHOWN]
+    inside = set(shown)
+    kept = []
+    for *ends, p in edges:
+        if inside.issuperset(ends):
+            first, second = sorted(ends, key=lambda j: (-signal[j], j))
+            kept.append(Edge(first, second, p))
+    kept.sort(key=lambda edge: (-edge.probability, edge))
+    notes = [said, *_left_out(names, signal, shown, len(edges) - len(kept))]
+    if inside - named:
+        less = f"signal with less than {NAMED_FROM:g}" if with_numbers else "noise"
+        notes.append(f"Without a name: {less}.")
+    return FeatureGraph(
+        names, signal, tuple(shown), named & inside, tuple(kept), with_numbers,
+        tuple(notes),
+    )  # fmt: skip
+
+
+def _left_out(
+    names: tuple[str, ...], signal: np.ndarray, shown: list[int], n_edges: int
+) -> list[str]:
+    hidden = np.setdiff1d(np.arange(len(names)), shown)
+    if not len(hidden):
+        return []
+    many = f"{len(hidden):,} more feature{'s' * (len(hidden) != 1)}"
+    most = probability_text(float(signal[hidden].max()))
+    lost = f" and {n_edges:,} edges of theirs" if n_edges else ""
+    return [f"Not shown: {many}, signal with at most {most}{lost}."]
+
+
+def spanning_forest(graph: FeatureGraph) -> tuple[np.ndarray, coo_array]:
+    """The edges that hold a picture together: most probable ones, without circles.
+
+    Returns
+    -------
+    tree : ndarray of int of shape (n_shown,)
+        Number of the tree of every feature shown.
+    forest : coo_array of shape (n_shown, n_shown)
+        Each edge once, by the places of its features in ``shown``.
+    """
+    from scipy.sparse.csgraph import connected_components, minimum_spanning_tree
+
+    place = {j: i for i, j in enumerate(graph.shown)}
+    n = len(place)
+    ends = np.array(
+        [(place[e.first], place[e.second]) for e in graph.edges], dtype=int
+    ).reshape(-1, 2)
+    # Small where probable, and never nought, which would be no edge.
+    length = np.array([2.0 - e.probability for e in graph.edges])
+    forest = minimum_spanning_tree(coo_array((length, ends.T), shape=(n, n)).tocsr())
+    _, tree = connected_components(forest, directed=False)
+    return tree, coo_array(forest)

@@ -1,0 +1,333 @@
+"""What a report says of a posterior of feature graphs, as plain data."""
+
+from __future__ import annotations
+
+import unicodedata
+from typing import Any
+
+import numpy as np
+
+from clearwood._features import printable
+from clearwood._validation import check_target
+from clearwood.rules.conditions import probability_text
+from clearwood.sampling.chains import GOOD_ESS, GOOD_RHAT
+from clearwood.sampling.diagnostics import Diagnosis, diagnose
+from clearwood.sbfc.estimators import SelectiveBayesianForestClassifier
+from clearwood.sbfc.reading.display import signal_diagnoses
+from clearwood.sbfc.reading.draws_display import drawn_heights
+from clearwood.sbfc.reading.feature_graph import (
+    FeatureGraph,
+    average_graph,
+    check_classifier,
+)
+from clearwood.sbfc.reading.graph_layout import FeatureBox, Measure, lay_out_graph
+
+WIDTH, LETTERS = 860.0, 13.0
+"""Of the graph and its letters, in pixels of a wide screen."""
+
+MOST_LISTED, MOST_LEVELS = 50, 8
+"""Features in the table beside those in the graph, and levels of one of them."""
+
+LEAST = 1e-15
+"""Smallest probability that a score looks at, as a label may be new."""
+
+
+def section(result: Any, X: Any = None, y: Any = None) -> dict[str, Any]:
+    """The average graph, the ranking, scores on rows handed in, and the sampling.
+
+    Parameters
+    ----------
+    result : SelectiveBayesianForestClassifier
+        Fitted.
+    X : array-like or frame of shape (n_samples, n_features), optional
+    y : array-like of shape (n_samples,), optional
+        Labelled rows to score predictions on.
+
+    Returns
+    -------
+    dict
+    """
+    estimator = check_classifier(result)
+    graph = average_graph(estimator)
+    order = np.argsort(-estimator.signal_probability_, kind="stable").tolist()
+    listed = order[: max(MOST_LISTED, len(graph.shown))]
+    number = {j: i for i, j in enumerate(dict.fromkeys([*graph.shown, *listed]))}
+    scored = X is not None and y is not None
+    return {
+        "picture": _picture(graph, number),
+        "features": _features(estimator, graph, number, order),
+        "n_hidden": len(order) - len(number),
+        "tiles": _tiles(estimator),
+        "facts": _facts(estimator),
+        "scores": score_lines(estimator, X, y) if scored else None,
+        "sampling": _sampling(estimator, order),
+    }
+
+
+# The graph
+
+
+def _picture(graph: FeatureGraph, number: dict[int, int]) -> dict[str, Any]:
+    """Boxes and curves as text for SVG."""
+    place = lay_out_graph(graph, WIDTH, LETTERS, _letters_of)
+    beside: dict[int, list[int]] = {j: [] for j in graph.shown}
+    for edge in graph.edges:
+        beside[edge.first].append(edge.second)
+        beside[edge.second].append(edge.first)
+    return {
+        "width": place.width,
+        "height": place.height,
+        "size": place.size,
+        "notes": graph.notes,
+        "boxes": [
+            _box(graph, box, number, beside[box.feature], place.size)
+            for box in place.boxes
+        ],
+        "links": [
+            {
+                "ends": (number[link.first], number[link.second]),
+                "path": "M{} C{} {} {}".format(
+                    *(f"{x:.1f},{y:.1f}" for x, y in link.points)
+                ),
+                "width": 0.6 + 4.4 * link.probability,
+                "says": f"{printable(graph.names[link.first])} and "
+                f"{printable(graph.names[link.second])}: "
+                f"{probability_text(link.probability)}",
+            }
+            for link in place.links
+        ],
+    }
+
+
+def _box(
+    graph: FeatureGraph,
+    box: FeatureBox,
+    number: dict[int, int],
+    beside: list[int],
+    size: float,
+) -> dict[str, Any]:
+    p = float(graph.signal[box.feature])
+    first = box.y - 0.625 * size * (len(box.lines) - 1)
+    return {
+        "number": number[box.feature],
+        "beside": [number[j] for j in beside],
+        "x": box.x - box.width / 2,
+        "y": box.y - box.height / 2,
+        "middle": box.x,
+        "width": box.width,
+        "height": box.height,
+        "shade": p,
+        "says": f"{printable(graph.names[box.feature])}: signal {probability_text(p)}",
+        "lines": [
+            (first + (1.25 * i + 0.35) * size, line) for i, line in enumerate(box.lines)
+        ],
+    }
+
+
+def _letters_of(size: float) -> Measure:
+    """About how wide a text is in a browser, whose letters nobody knows."""
+
+    def measure(text: str) -> float:
+        return size * sum(map(_letter_width, text))
+
+    return measure
+
+
+def _letter_width(letter: str) -> float:
+    if unicodedata.combining(letter):
+        return 0.0
+    if unicodedata.east_asian_width(letter) in "WF":
+        return 1.05
+    if letter in "mwMW@%…—":
+        return 0.95
+    if letter in "ijl.,:;'|!()[] ":
+        return 0.38
+    return 0.74 if letter.isupper() else 0.61
+
+
+# Features
+
+
+def _features(
+    estimator: SelectiveBayesianForestClassifier,
+    graph: FeatureGraph,
+    number: dict[int, int],
+    order: list[int],
+) -> list[dict[str, Any]]:
+    """Features in the graph or the table, the most probable first."""
+    beside: dict[int, list[tuple[str, str, int]]] = {j: [] for j in number}
+    for first, second, p in graph.edges:
+        for j, k in ((first, second), (second, first)):
+            name = printable(graph.names[k])
+            beside[j].append((name, probability_text(p), number[k]))
+    in_picture = set(graph.shown)
+    found = []
+    for j in (j for j in order if j in number):
+        levels = [printable(text) for text in estimator.levels_.names_of(j)]
+        more = len(levels) - MOST_LEVELS
+        if more > 0:
+            levels = [*levels[:MOST_LEVELS], f"{more} more"]
+        p = float(graph.signal[j])
+        found.append({
+            "number": number[j],
+            "name": printable(graph.names[j]),
+            "text": probability_text(p),
+            "share": p,
+            "beside": beside[j],
+            "levels": levels,
+            "is_constant": bool(estimator.levels_.n_levels[j] < 2),
+            "in_picture": j in in_picture,
+        })  # fmt: skip
+    return found
+
+
+def _tiles(estimator: SelectiveBayesianForestClassifier) -> list[tuple[str, str, str]]:
+    p = estimator.signal_probability_
+    pairs = estimator.edge_probability_.tocoo()
+    edges = int(((pairs.row < pairs.col) & (pairs.data >= 0.5)).sum())
+    return [
+        (
+            "Features that are signal",
+            f"{int((p >= 0.5).sum()):,}",
+            f"of {len(p):,}; with a probability of at least a half",
+        ),
+        (
+            "Expected number of them",
+            f"{p.sum():.3g}",
+            "the sum of their probabilities",
+        ),
+        ("Edges", f"{edges:,}", "with a probability of at least a half"),
+    ]
+
+
+def _facts(estimator: SelectiveBayesianForestClassifier) -> list[tuple[str, str]]:
+    classes = [printable(str(label)) for label in estimator.classes_]
+    many = len(classes) - 20
+    labels = ", ".join([*classes[:20], *([f"{many} more"] if many > 0 else [])])
+    varies = int((estimator.levels_.n_levels > 1).sum())
+    return [
+        ("Task", f"classification into {len(classes)} classes: {labels}"),
+        ("Features", f"{estimator.n_features_in_:,}, of which {varies:,} vary"),
+        ("Prior", f"{estimator.prior}; trees are {estimator.target}"),
+    ]
+
+
+# Scores
+
+
+def score_classes(
+    estimator: SelectiveBayesianForestClassifier, X: Any, y: Any
+) -> dict[str, Any]:
+    """Error and log loss of the average over graphs, and of the class shares alone.
+
+    Returns
+    -------
+    dict
+        ``error`` and ``log_loss``, ``error_without`` and ``log_loss_without`` of what
+        knows no features, ``monte_carlo_error``: the largest standard error of a
+        probability, None where it is not known, and ``n_rows``.
+    """
+    p = estimator.predict_proba(X)
+    place = {label: k for k, label in enumerate(estimator.classes_.tolist())}
+    given = check_target(y, len(p), numeric=False).tolist()
+    truth = np.array([place.get(label, -1) for label in given])
+    without = np.exp(np.tile(estimator._average.log_class, (len(p), 1)))
+    found: dict[str, Any] = {"n_rows": len(p)}
+    for name, of in (("", p), ("_without", without)):
+        of_truth = np.where(truth < 0, 0.0, of[np.arange(len(p)), truth])
+        found[f"error{name}"] = float((of.argmax(axis=1) != truth).mean())
+        found[f"log_loss{name}"] = float(-np.log(np.maximum(of_truth, LEAST)).mean())
+    error = float(estimator.predict_proba_error(X).max())
+    return found | {"monte_carlo_error": None if np.isnan(error) else error}
+
+
+def score_lines(
+    estimator: SelectiveBayesianForestClassifier, X: Any, y: Any
+) -> dict[str, Any]:
+    """The scores as lines of a table."""
+    scores = score_classes(estimator, X, y)
+    return {
+        "n_rows": scores["n_rows"],
+        "lines": [
+            {"name": name, "unit": unit, "own": scores[key],
+             "without": scores[f"{key}_without"]}
+            for name, unit, key in (("Wrong class (error)", "percent", "error"),
+                                    ("Log loss", "number", "log_loss"))
+        ],
+        "monte_carlo": scores["monte_carlo_error"],
+    }  # fmt: skip
+
+
+# Sampling
+
+
+def sampling_words(estimator: SelectiveBayesianForestClassifier) -> str:
+    """How the probabilities were found, and whether chains agree."""
+    ranked = np.argsort(-estimator.signal_probability_, kind="stable")
+    return str(_sampling(estimator, ranked.tolist())["words"])
+
+
+def _sampling(
+    estimator: SelectiveBayesianForestClassifier, order: list[int]
+) -> dict[str, Any]:
+    """How the probabilities were found, in words, and a line per quantity."""
+    drawn = f"Predictions average over {len(estimator.graphs_):,} graphs drawn from it."
+    if estimator.chains_ is None:
+        exact = estimator.log_evidence_ is not None
+        words = (
+            "All graphs were summed over: these probabilities are exact."
+            if exact
+            else "Markov chains have drawn from the posterior. Files do not keep their "
+            "draws, so that nothing can be said here of how well they agree."
+        )
+        return {"words": f"{words} {drawn}", "lines": [], "is_good": True}
+    chains = estimator.chains_
+    name, heights = drawn_heights(estimator)
+    sizes = chains.draws["signal"].sum(axis=2).astype(float)
+    lines = [
+        _line("log posterior", diagnose(heights)),
+        _line("number of signal features", diagnose(sizes)),
+    ]
+    worst = _worst(estimator, order[:MOST_LISTED])
+    lines += [] if worst is None else [worst]
+    least = GOOD_ESS * chains.n_chains
+    agree = all(line["rhat"] <= GOOD_RHAT for line in lines)
+    enough = all(line["ess"] >= least for line in lines)
+    verdict = (
+        "They do not agree: make more draws (n_draws) before you rely on this"
+        if not agree
+        else "They agree"
+        if enough
+        else "They agree, but are worth few draws: make more (n_draws)"
+    )
+    return {
+        "words": f"{chains.n_chains} Markov chains have made {chains.n_draws:,} draws "
+        f"each. {verdict}. {drawn}",
+        "lines": lines,
+        "is_good": agree and enough,
+        "least_ess": least,
+        "most_rhat": GOOD_RHAT,
+    }
+
+
+def _worst(
+    estimator: SelectiveBayesianForestClassifier, features: list[int]
+) -> dict[str, Any] | None:
+    """The feature about which chains agree least."""
+    said = zip(features, signal_diagnoses(estimator, features))
+    known = [(one.rhat, j, one) for j, one in said if one is not None]
+    if not known:
+        return None
+    _, j, one = max(known, key=lambda item: item[:2])
+    name = printable(estimator.levels_.features.names[j])
+    return _line(f"whether {name} is signal, the least settled of all", one)
+
+
+def _line(name: str, of: Diagnosis) -> dict[str, Any]:
+    return {
+        "name": name,
+        "mean": of.mean,
+        "error": of.mcse,
+        "rhat": of.rhat,
+        "ess": of.ess,
+    }

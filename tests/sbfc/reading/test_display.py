@@ -1,0 +1,152 @@
+import matplotlib
+import numpy as np
+import pytest
+from tests.rules.displays.samples import LONG, UNBROKEN
+from tests.sbfc.reading.cases import chains_of, many, stand_in
+
+import clearwood as cw
+from clearwood.exceptions import InputError
+from clearwood.sampling.diagnostics import diagnose
+from clearwood.sbfc import FeatureForest
+
+matplotlib.use("agg")
+import matplotlib.pyplot as plt
+from matplotlib.patches import FancyBboxPatch, PathPatch
+
+ODD = (LONG, UNBROKEN, "price in $", "$x^$_", "<b>bold</b>")
+
+
+def odd():
+    edges = {(0, 1): 1.0, (0, 2): 0.15, (0, 3): 0.5, (2, 3): 0.3}
+    return stand_in(ODD, [1.0, 0.7, 0.4, 0.2, 0.0], edges)
+
+
+@pytest.fixture(params=[odd, many], ids=["odd", "many"])
+def display(request):
+    return cw.FeatureGraphDisplay.from_estimator(request.param()).plot()
+
+
+def patches(ax, kind):
+    return [one for one in ax.patches if isinstance(one, kind)]
+
+
+def test_all_is_drawn_and_nothing_lies_outside(display):
+    display.figure_.draw_without_rendering()
+    assert len(patches(display.ax_, FancyBboxPatch)) == len(display.graph.shown)
+    assert len(patches(display.ax_, PathPatch)) == len(display.graph.edges)
+    frame = display.figure_.bbox
+    for text in display.ax_.texts:
+        box = text.get_window_extent()
+        assert frame.x0 <= box.x0 and box.x1 <= frame.x1 + 1
+        assert frame.y0 <= box.y0 and box.y1 <= frame.y1
+
+
+def test_names_are_inside_their_boxes():
+    display = cw.FeatureGraphDisplay.from_estimator(odd()).plot()
+    display.figure_.draw_without_rendering()
+    boxes = [b.get_window_extent() for b in patches(display.ax_, FancyBboxPatch)]
+    inside = [text for text in display.ax_.texts if text.get_ha() == "center"]
+    assert len(inside) >= 2 * len(ODD)
+    for text in inside:
+        t = text.get_window_extent()
+        assert any(b.x0 - 1 <= t.x0 and t.x1 <= b.x1 + 1 for b in boxes), text
+
+
+def test_shades_and_widths_tell_probabilities():
+    estimator = odd()
+    display = cw.FeatureGraphDisplay.from_estimator(estimator).plot()
+    p = [edge.probability for edge in display.graph.edges]
+    widths = [one.get_linewidth() for one in patches(display.ax_, PathPatch)]
+    assert np.corrcoef(p, widths)[0, 1] > 0.999
+    # In the order of the places; red is what the blue lacks.
+    red = [one.get_facecolor()[0] for one in patches(display.ax_, FancyBboxPatch)]
+    assert len(set(red)) == 5
+    assert sorted(red)[-1] == 1.0
+    least = (1 - 0.55) + 0.55 * matplotlib.colors.to_rgb("#0072B2")[0]
+    assert sorted(red)[0] == pytest.approx(least)
+
+
+def test_a_cutoff_leaves_edges_out():
+    display = cw.FeatureGraphDisplay.from_estimator(odd(), cutoff=0.4)
+    assert [edge.probability for edge in display.graph.edges] == [1.0, 0.5]
+
+
+def test_one_graph_is_shown_as_it_is():
+    graph = FeatureForest([1, 1, 0, 0, 0], [-1, 0, -1, 2, -1])
+    display = cw.FeatureGraphDisplay.from_estimator(odd(), graph=graph).plot()
+    edges = {frozenset(edge[:2]) for edge in display.graph.edges}
+    assert edges == {frozenset({0, 1}), frozenset({2, 3})}
+    assert display.graph.signal.tolist() == [1, 1, 0, 0, 0]
+    assert not any(text.get_text() == "1" for text in display.ax_.texts)
+
+
+def test_letters_shrink_to_fit_given_axes():
+    figure, ax = plt.subplots(figsize=(4, 1.2), layout="constrained")
+    display = cw.FeatureGraphDisplay.from_estimator(odd()).plot(ax)
+    figure.draw_without_rendering()
+    frame = ax.get_window_extent()
+    assert display.ax_ is ax
+    for text in ax.texts:
+        box = text.get_window_extent()
+        assert frame.y0 - 2 <= box.y0
+        assert box.x1 <= frame.x1 + 2
+
+
+def test_bars_are_sorted_and_have_their_errors():
+    rng = np.random.default_rng(0)
+    signal = rng.random((4, 50, 5)) < [1.1, 0.7, 0.4, 0.2, -0.1]
+    estimator = odd()
+    estimator.chains_ = chains_of(signal, rng.normal(size=(4, 50)))
+    estimator.signal_probability_ = np.array([0.4, 1.0, 0.2, 0.7, 0.0])
+    display = cw.SignalDisplay.from_estimator(estimator, most=4).plot()
+    assert display.names == (ODD[1], ODD[3], ODD[0], ODD[2])
+    assert display.probability.tolist() == [1.0, 0.7, 0.4, 0.2]
+    expected = [diagnose(signal[..., j].astype(float)).mcse for j in (1, 3)]
+    assert display.error[:2] == pytest.approx(expected)
+    assert display.error[2] == 0  # in all draws
+    assert "first 4 of 5" in display.ax_.get_title(loc="left")
+    assert [bar.get_width() for bar in display.ax_.patches] == [1.0, 0.7, 0.4, 0.2]
+
+
+def test_a_line_for_every_chain():
+    rng = np.random.default_rng(0)
+    heights = rng.normal(size=(4, 30))
+    chains = chains_of(np.zeros((4, 30, 5), dtype=bool), heights)
+    estimator = odd()
+    estimator.chains_ = chains
+    display = cw.LogPosteriorDisplay.from_estimator(estimator).plot()
+    drawn = [line.get_ydata() for line in display.ax_.lines]
+    np.testing.assert_array_equal(drawn, heights)
+    assert f"{diagnose(heights).rhat:.3f}" in display.ax_.get_title(loc="left")
+    with pytest.raises(InputError, match="no chains"):
+        cw.LogPosteriorDisplay.from_estimator(odd())
+
+
+def test_sizes_of_the_graphs_drawn():
+    estimator = odd()
+    estimator.graphs_ = [
+        FeatureForest([1, 1, 1, 0, 0], [-1, 0, 1, -1, 3]),
+        FeatureForest([1, 0, 0, 0, 0], [-1, -1, 1, 1, -1]),
+        FeatureForest([1, 0, 0, 0, 0], [-1, -1, -1, -1, -1]),
+    ]
+    sizes = cw.GraphSizesDisplay.from_estimator(estimator).plot()
+    assert sizes.values["signal"].tolist() == [3, 1, 1]
+    shares = [bar.get_height() for bar in sizes.ax_.patches]
+    assert shares == pytest.approx([2 / 3, 0, 1 / 3])
+    density = cw.GraphSizesDisplay.from_estimator(estimator, "edge_density").plot()
+    assert density.values["signal"] == pytest.approx([2 / 3, 0, 0])
+    assert density.values["noise"] == pytest.approx([0.5, 0.5, 0])
+
+
+def test_other_things_are_refused():
+    with pytest.raises(InputError, match="hand in a fitted Selective"):
+        cw.FeatureGraphDisplay.from_estimator(cw.MetaTreeClassifier())
+    with pytest.raises(ValueError, match="not fitted"):
+        cw.SignalDisplay.from_estimator(cw.SelectiveBayesianForestClassifier())
+    with pytest.raises(InputError, match="cutoff is 0"):
+        cw.FeatureGraphDisplay.from_estimator(odd(), cutoff=0)
+    with pytest.raises(InputError, match="has 2 features, the estimator 5"):
+        other = FeatureForest([1, 1], [-1, 0])
+        cw.FeatureGraphDisplay.from_estimator(odd(), graph=other)
+    with pytest.raises(InputError, match="of is 'size'"):
+        cw.GraphSizesDisplay({}, of="size")

@@ -1,0 +1,115 @@
+import numpy as np
+import pytest
+from sklearn.metrics import log_loss
+from tests._html.hostile import HOSTILE, tags_of
+from tests.sbfc.reading.cases import chains_of, many, stand_in
+
+import clearwood as cw
+from clearwood.datasets import make_corral
+from clearwood.exceptions import InputError
+from clearwood.reporting import summarize
+from clearwood.sbfc.reading.section import score_classes, section
+
+
+@pytest.fixture(scope="module")
+def corral():
+    X, y = make_corral(n_noise=2, random_state=0)
+    fitted = cw.SelectiveBayesianForestClassifier(random_state=0, n_graphs=40)
+    return fitted.fit(X[:80], y[:80]), X[80:], y[80:]
+
+
+def test_scores_are_those_of_the_average(corral):
+    fitted, X, y = corral
+    found = score_classes(fitted, X, y)
+    p = fitted.predict_proba(X)
+    assert found["log_loss"] == pytest.approx(log_loss(y, p, labels=fitted.classes_))
+    assert found["error"] == (fitted.predict(X) != y).mean()
+    assert found["monte_carlo_error"] == fitted.predict_proba_error(X).max()
+    assert found["error_without"] in (np.mean(y == 0), np.mean(y == 1))
+    assert found["log_loss_without"] > found["log_loss"]
+    # A label never seen costs much, but not everything.
+    strange = score_classes(fitted, X[:2], np.array([7, y[1]]))
+    assert 10 < strange["log_loss"] < 40
+
+
+def test_neighbours_are_listed_on_both_sides():
+    found = section(many())
+    lines = {line["name"]: line for line in found["features"]}
+    second = lines["feature number 1"]
+    assert [(name, p) for name, p, _ in second["beside"]] == [
+        ("feature number 0", "0.9"),
+        ("feature number 2", "0.4"),
+    ]
+    numbers = {line["number"]: line["name"] for line in found["features"]}
+    assert all(numbers[n] == name for name, _, n in second["beside"])
+    boxes = {box["number"]: box for box in found["picture"]["boxes"]}
+    assert [numbers[n] for n in boxes[second["number"]]["beside"]] == [
+        "feature number 0",
+        "feature number 2",
+    ]
+    assert len(found["features"]) + found["n_hidden"] == 100
+    shares = [line["share"] for line in found["features"]]
+    assert shares == sorted(shares, reverse=True)
+
+
+def test_how_sampling_went_is_said_in_words():
+    rng = np.random.default_rng(0)
+    heights = rng.normal(size=(4, 400))
+    signal = rng.random((4, 400, 2)) < [0.5, 1.1]
+    apart = signal.copy()
+    apart[0, :, 0] = True
+    said = {
+        "these probabilities are exact": None,
+        "They agree. ": chains_of(signal, heights),
+        "They do not agree": chains_of(apart, heights),
+        "worth few draws": chains_of(signal[:, :60], heights[:, :60] * 0 - 1),
+    }
+    for words, chains in said.items():
+        estimator = stand_in("ab", [0.5, 1.0], {}, chains=chains)
+        found = section(estimator)["sampling"]
+        assert words in found["words"]
+        assert found["is_good"] == (chains is None or words.startswith("They agree."))
+        if chains is not None:
+            assert found["lines"][2]["name"].startswith("whether a is signal")
+    estimator.chains_ = None  # as from a file
+    assert "Files do not keep" in section(estimator)["sampling"]["words"]
+
+
+def test_a_page_without_rules(corral, tmp_path):
+    fitted, X, y = corral
+    for name, given in {"with": {"X": X, "y": y}, "without": {}}.items():
+        path = tmp_path / f"{name}.html"
+        cw.report(fitted, path, title="What tells corral", **given)
+        page = path.read_text(encoding="utf-8")
+        assert "<h1>What tells corral</h1>" in page
+        assert "x0 and x1: " in page
+        assert ("Class shares alone" in page) == (name == "with")
+        assert "these probabilities are exact" in page
+        assert "<script" not in page
+    assert summarize(fitted)["title"] == "Feature graph"
+    with pytest.raises(InputError, match="speaks for itself"):
+        cw.report(fitted, tmp_path / "x.html", teacher=fitted)
+    with pytest.raises(InputError, match="y was given without X"):
+        cw.report(fitted, tmp_path / "x.html", y=y)
+    with pytest.raises(ValueError, match="not fitted"):
+        cw.report(cw.SelectiveBayesianForestClassifier(), tmp_path / "x.html")
+
+
+def test_hostile_names_stay_text_on_the_page(tmp_path):
+    def page(names):
+        d, path = len(names) - 2, tmp_path / "page.html"
+        edges = {(j, j + 1): 0.9 for j in range(d - 1)}
+        made = stand_in(names[:d], np.ones(d), edges, classes=names[d:])
+        cw.report(made, path, title=names[0], overwrite=True)
+        return path.read_text(encoding="utf-8")
+
+    def without_lines(tags):
+        """Names are broken into lines of the picture as they are long."""
+        return [tag for tag in tags if "text" not in (tag[0], tag[1])]
+
+    names = list(dict.fromkeys(HOSTILE))
+    for start in range(0, len(names) - 25, 25):
+        harmless = page([f"name {j}" for j in range(25)])
+        assert without_lines(tags_of(page(names[start : start + 25]))) == (
+            without_lines(tags_of(harmless))
+        )
