@@ -14,6 +14,7 @@ from clearwood.sbfc import original
 from clearwood.sbfc.exact import exact_posterior
 from clearwood.sbfc.graphs import FeatureForest, log_posterior
 from clearwood.sbfc.original import GraphState, OriginalSampler
+from clearwood.sbfc.samplers import GraphProblem
 from clearwood.sbfc.scores import CodedTable, Penalty, score
 
 pytestmark = pytest.mark.filterwarnings(
@@ -238,3 +239,12 @@ def test_one_feature():
         n_draws=500, n_warmup=0, random_state=0,
     )  # fmt: skip
     same(chains.draws["signal"], np.array([0.5]))
+
+
+def test_edges_that_are_there_already_are_not_looked_for_again(monkeypatch):
+    table = random_table([2, 3, 2, 2], n=60)
+    problem = GraphProblem.of(score(table), LIVELY, "rooted")
+    plain = OriginalSampler(problem.scores, LIVELY)
+    monkeypatch.delattr(original, "strong_edges")
+    given = OriginalSampler(problem.scores, LIVELY, edges=problem.edges)
+    assert given.fingerprint == plain.fingerprint

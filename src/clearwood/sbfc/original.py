@@ -62,11 +62,11 @@ class OriginalSampler:
     scores : Scores
     penalty : Penalty
         The prior.
-    edges : tuple of Edges, optional
-        What ``strong_edges`` has found with the bound ``weakest_edge(d)``, where it is
-        there already.
     target : {"rooted", "undirected"}, default="rooted"
         Whether a tree of s features counts s times, as in the thesis, or once.
+    edges : tuple of Edges, optional
+        What ``strong_edges`` has found with the bound of ``weakest_edge`` or less,
+        where it is there already.
     thin : int, default=50
         Iterations of a step, as far apart as the graphs that the thesis keeps.
 
@@ -88,8 +88,8 @@ class OriginalSampler:
         scores: Scores,
         penalty: Penalty,
         *,
-        edges: tuple[Edges, Edges] | None = None,
         target: str = "rooted",
+        edges: tuple[Edges, Edges] | None = None,
         thin: int = 50,
     ) -> None:
         self.undirected = target == "undirected"
@@ -144,6 +144,6 @@ class OriginalSampler:
 
 def _sorted_rows(table: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """A sparse table as starts of rows, columns in order, and values."""
-    table = table.copy()
-    table.sort_indices()
+    if not table.has_sorted_indices:
+        table = table.sorted_indices()
     return table.indptr.astype(np.int64), table.indices.astype(np.int64), table.data

@@ -185,14 +185,19 @@ def _by_moves(problem: GraphProblem, n_graphs: int, chains: Chains) -> GraphPost
     from scipy.sparse import coo_array
 
     signals, parents = (_flat(chains.draws[name]) for name in ("signal", "parent"))
-    row, child = np.nonzero(parents >= 0)
-    parent = parents[row, child]
-    ends = np.concatenate([child, parent]), np.concatenate([parent, child])
-    share = np.full(len(ends[0]), 1 / len(signals))
+    d = signals.shape[1]
+    pairs = []
+    # One chain after the other: all edges of all graphs are many.
+    for drawn in chains.draws["parent"]:
+        row, child = np.nonzero(drawn >= 0)
+        parent = drawn[row, child]
+        ends = np.concatenate([child, parent]), np.concatenate([parent, child])
+        share = np.full(len(ends[0]), 1 / len(signals))
+        pairs.append(coo_array((share, ends), shape=(d, d)).tocsr())
     likeliest = int(_flat(chains.draws["log_posterior"]).argmax())
     return GraphPosterior(
         signals.mean(axis=0),
-        coo_array((share, ends), shape=(signals.shape[1],) * 2).tocsr(),
+        sum(pairs[1:], pairs[0]),
         None,
         [
             FeatureForest(signals[i], parents[i])

@@ -205,7 +205,9 @@ def strong_edges(scores: Scores, penalty: Penalty, bound: float) -> tuple[Edges,
             inside = log_weight[:, : part.stop - part.start]
             inside[np.tri(len(inside), dtype=bool)] = -np.inf
             i, j = np.nonzero(log_weight > bound)
-            kept[group].append((log_weight[i, j], i + part.start, j + rest.start))
+            # There may be millions of edges; numbers of features are small.
+            ends = (i + part.start).astype(np.int32), (j + rest.start).astype(np.int32)
+            kept[group].append((log_weight[i, j], *ends))
             log_weight[i, j] = -np.inf
             np.exp(log_weight, out=log_weight)
             dropped[group, part] += log_weight.sum(axis=1)
@@ -213,6 +215,7 @@ def strong_edges(scores: Scores, penalty: Penalty, bound: float) -> tuple[Edges,
     edges = []
     for group in (NOISE, SIGNAL):
         value, i, j = (np.concatenate(parts) for parts in zip(*kept[group]))
+        kept[group].clear()
         both = (np.concatenate([i, j]), np.concatenate([j, i]))
         matrix = coo_array((np.tile(value, 2), both), shape=(d, d)).tocsr()
         edges.append(Edges(matrix, dropped[group]))
