@@ -186,18 +186,18 @@ def _by_moves(problem: GraphProblem, n_graphs: int, chains: Chains) -> GraphPost
 
     signals, parents = (_flat(chains.draws[name]) for name in ("signal", "parent"))
     d = signals.shape[1]
-    pairs = []
+    ups = []
     # One chain after the other: all edges of all graphs are many.
     for drawn in chains.draws["parent"]:
         row, child = np.nonzero(drawn >= 0)
-        parent = drawn[row, child]
-        ends = np.concatenate([child, parent]), np.concatenate([parent, child])
-        share = np.full(len(ends[0]), 1 / len(signals))
-        pairs.append(coo_array((share, ends), shape=(d, d)).tocsr())
+        share = np.full(len(child), 1 / len(signals))
+        ends = child, drawn[row, child]
+        ups.append(coo_array((share, ends), shape=(d, d)).tocsr())
+    up = sum(ups[1:], ups[0])
     likeliest = int(_flat(chains.draws["log_posterior"]).argmax())
     return GraphPosterior(
         signals.mean(axis=0),
-        sum(pairs[1:], pairs[0]),
+        (up + up.T).tocsr(),
         None,
         [
             FeatureForest(signals[i], parents[i])
