@@ -16,12 +16,14 @@ from sklearn.utils import _safe_indexing as take_rows
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from clearwood._numeric.kernel import interrupted
+from clearwood.exceptions import ModelFormatError
 
 __all__ = [
     "Interval",
     "StrOptions",
     "fit_context",
     "parameter_names",
+    "set_read_settings",
     "take_rows",
     "target_scale",
 ]
@@ -79,6 +81,18 @@ def parameter_names(estimator_class: Any) -> set[str]:
     ['increasing', 'out_of_bounds', 'y_max', 'y_min']
     """
     return set(estimator_class._get_param_names())
+
+
+def set_read_settings(estimator: Any, settings: Any, kept: tuple[str, ...]) -> None:
+    """Give an estimator the parameters that a file says it was saved with."""
+    names = parameter_names(type(estimator)) & set(kept)
+    if not isinstance(settings, dict) or not set(settings) <= names:
+        raise ModelFormatError("settings: expected parameters of the estimator.")
+    estimator.set_params(**settings)
+    try:
+        estimator._validate_params()
+    except ValueError as error:
+        raise ModelFormatError(f"settings: {error}") from None
 
 
 def target_scale(process: Any) -> tuple[float, float]:

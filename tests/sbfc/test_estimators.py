@@ -10,7 +10,7 @@ import pytest
 import clearwood as cw
 from clearwood.datasets import make_cluster_classes, make_corral
 from clearwood.exceptions import InputError, InterruptedFitWarning
-from clearwood.sbfc import estimators
+from clearwood.sbfc import collapsed, estimators
 from clearwood.sbfc.graphs import log_posterior
 from clearwood.sbfc.scores import Penalty, score
 
@@ -110,7 +110,7 @@ def test_constant_columns_are_set_aside_but_counted(corral, exact):
     assert all(graph.parent[0] == -1 for graph in found.graphs_)
     assert {int(p) for graph in found.graphs_ for p in graph.parent} <= {*range(-1, 11)}
     # As if the prior had been told that there are two columns more.
-    table, varies = Forest()._read(X, y, None)
+    table = Forest()._read(X, y, None)
     scores = score(table)
     penalty = Penalty.of("thesis", 4.0, 1.0, len(wide[0]), 2)
     narrow = cw.sbfc.FeatureForest(
@@ -151,7 +151,7 @@ def test_many_noise_features_do_not_hide_the_clusters():
     assert max(d.rhat for d in found.diagnose().values()) < 1.1
 
 
-def test_what_cannot_be_is_refused(corral):
+def test_what_cannot_be_is_refused(corral, monkeypatch):
     X, y = corral
     for settings, message in (
         ({"sampler": "collapsed", "target": "undirected"}, "target='rooted', or"),
@@ -159,9 +159,32 @@ def test_what_cannot_be_is_refused(corral):
     ):
         with pytest.raises(InputError, match=message):
             Forest(**settings).fit(X, y)
+    with pytest.raises(InputError, match="sums to 1.28e\\+17.*Divide"):
+        Forest().fit(X, y, np.full(len(X), 1e15))
+    ids = pd.DataFrame({"a": np.arange(128).astype(str), "b": X[:, 0]})
+    monkeypatch.setattr(estimators, "MOST_PAIRS", 128 * 128)
+    with pytest.raises(InputError, match="'a' has 128 levels.*leave it out"):
+        Forest().fit(ids, y)
     wide = np.column_stack([X, X])
     with pytest.raises(InputError, match="at most 16"):
         Forest("exact").fit(wide, y)
+
+
+@pytest.mark.filterwarnings("ignore::clearwood.exceptions.PoorMixingWarning")
+def test_auto_takes_what_can_be_done(corral, exact, monkeypatch):
+    X, y = corral
+    few = {"n_draws": 5, "n_graphs": 5, "random_state": 0}
+    wide = np.column_stack([X, X])
+    assert exact.sampler_ == "exact"
+    assert Forest(target="undirected", **few).fit(X, y).sampler_ == "original"
+    found = Forest(**few).fit(wide, y)
+    assert found.sampler_ == "collapsed"
+    monkeypatch.setattr(collapsed, "BOUNDS", (0.01,))
+    assert exact.dropped_ == 0 < Forest(**few).fit(wide, y).dropped_ < 0.2
+    monkeypatch.setattr(collapsed, "MOST_TOGETHER", 1)
+    assert Forest(**few).fit(wide, y).sampler_ == "original"
+    with pytest.raises(InputError, match="more than 1 features together"):
+        Forest("collapsed", **few).fit(wide, y)
 
 
 @pytest.mark.filterwarnings("ignore::clearwood.exceptions.PoorMixingWarning")
@@ -207,7 +230,8 @@ def test_a_table_saved_and_loaded_reads_the_same(tmp_path):
         }
     )
     y = np.where(age + 20 * (X["ward"] == "north") > 60, "ill", "well")
-    found = Forest(n_graphs=30, random_state=0).fit(X, y)
+    settings = {"prior": "balanced", "n_graphs": np.int64(30)}
+    found = Forest(random_state=0, **settings).fit(X, y)
     cw.save(found, tmp_path / "forest.cw")
     again = cw.load(tmp_path / "forest.cw")
     np.testing.assert_array_equal(again.predict_proba(X), found.predict_proba(X))
@@ -217,3 +241,7 @@ def test_a_table_saved_and_loaded_reads_the_same(tmp_path):
     assert len(again.graphs_) == 30
     assert again.log_evidence_ == found.log_evidence_
     assert again.levels_.names_of(0) == found.levels_.names_of(0)
+    assert again.sampler_ == found.sampler_ == "exact"
+    assert again.dropped_ == found.dropped_ == 0
+    assert again.get_params()["prior"] == "balanced"
+    assert again.get_params()["n_graphs"] == 30

@@ -10,7 +10,6 @@ from tests.sbfc import naive
 from tests.sbfc.tables import as_table, golden_cases
 
 from clearwood.exceptions import InputError
-from clearwood.sbfc._forest_kernels import NO_WAY, eliminate, other_ways
 from clearwood.sbfc.graphs import (
     FeatureForest,
     best_graph,
@@ -115,14 +114,6 @@ def test_golden_posteriors_of_graphs(case):
         assert total == pytest.approx(wanted, abs=1e-9)
 
 
-def test_unknown_target():
-    graph = FeatureForest([0], [-1])
-    scores = score(as_table(golden_cases()[0]))
-    cost = Penalty((1.0, 1.0), (0.0, 1.0))
-    with pytest.raises(InputError, match="target is 'trees'"):
-        log_posterior(graph, scores, cost, "trees")
-
-
 # The best one
 
 
@@ -143,23 +134,6 @@ def test_best_graph_is_the_best_of_all(seed):
         while graph.parent[root] >= 0:
             root = graph.parent[root]
         assert root < j  # trees start at their first features
-
-
-def test_ways_round_an_edge_are_the_widest_ways():
-    log_weight = np.round(random_weights(12, 3))  # with ties
-    first, second = np.tril_indices(12, -1)
-    order = np.argsort(-log_weight[first, second], kind="stable")
-    first, second = first[order], second[order]
-    inside = np.arange(12) != 4
-    found = other_ways(inside, first, second, log_weight[first, second])
-    outside = (first == 4) | (second == 4)
-    np.testing.assert_array_equal(np.isnan(found), outside)
-    assert (found == NO_WAY).sum() == 10
-    widest = np.where(np.outer(inside, inside), log_weight, -np.inf)
-    for k in range(12):
-        widest = np.maximum(widest, np.minimum.outer(widest[:, k], widest[k]))
-    round_ = ~outside & (found != NO_WAY)
-    np.testing.assert_array_equal(found[round_], widest[first, second][round_])
 
 
 # Random ones
@@ -191,13 +165,6 @@ def test_random_forests_come_as_often_as_they_should(name):
     assert stats.chisquare(found[used], expected[used]).pvalue > 1e-4
 
 
-def dense_upper(log_weight):
-    """Edges to later nodes, as ``eliminate`` takes them."""
-    first, second = np.nonzero(np.triu(np.isfinite(log_weight)))
-    start = np.append(0, np.cumsum(np.bincount(first, minlength=len(log_weight))))
-    return start, second, log_weight[first, second]
-
-
 @pytest.mark.parametrize("share", [1.0, 0.1])
 def test_many_nodes_by_the_matrix_tree_theorem(share):
     log_weight = random_weights(30, 5, centre=-2.0)
@@ -205,8 +172,6 @@ def test_many_nodes_by_the_matrix_tree_theorem(share):
     log_weight[away | away.T] = -np.inf
     weight = np.exp(log_weight)
     laplacian = np.diag(1.0 + weight.sum(axis=1)) - weight
-    total = eliminate(*dense_upper(log_weight))[4]
-    assert total.sum() == pytest.approx(np.linalg.slogdet(laplacian)[1], rel=1e-12)
     inverse = np.linalg.inv(laplacian)
     diagonal = np.diag(inverse)
     probability = weight * (diagonal[:, None] + diagonal - 2 * inverse)
@@ -231,24 +196,6 @@ def test_edges_that_may_be_left_out_are_rare_in_all():
 def test_no_draws():
     edges = as_edges(random_weights(3, 0))
     assert draw_graphs([], (edges, edges), 0) == []
-
-
-def test_far_more_edges_come_in_than_there_were():
-    """More than there is room for at first."""
-    d = 150
-    log_weight = random_weights(d, 2, centre=3.0)
-    away = np.random.default_rng(1).random((d, d)) > 0.02
-    log_weight[away & away.T] = -np.inf
-    given = dense_upper(log_weight)
-    column, *_, total, _, _, _ = eliminate(*given)
-    assert column[-1] > 4 * (len(given[1]) + d)
-    weight = np.exp(log_weight)
-    laplacian = np.diag(1.0 + weight.sum(axis=1)) - weight
-    assert total.sum() == pytest.approx(np.linalg.slogdet(laplacian)[1], rel=1e-12)
-    # Drawn with the leaves first: still whole forests, each with a root.
-    for parent in drawn_parents(log_weight, 5):
-        child = np.flatnonzero(parent >= 0)
-        assert np.isfinite(log_weight[child, parent[child]]).all()
 
 
 def test_strong_edges_apart_from_those_that_do_not_matter():

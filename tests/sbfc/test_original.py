@@ -229,8 +229,6 @@ def test_another_problem_has_another_fingerprint():
         OriginalSampler(scores, cost, thin=5),
     ):
         assert other.fingerprint != first
-    with pytest.raises(InputError, match="target is 'trees'"):
-        OriginalSampler(scores, cost, target="trees")
 
 
 def test_one_feature():

@@ -9,7 +9,6 @@ from tests.conftest import find_shared_data
 from tests.sbfc import naive
 from tests.sbfc.tables import as_table, random_table
 
-from clearwood.exceptions import InputError
 from clearwood.sbfc.graphs import FeatureForest, draw_graphs, weakest_edge
 from clearwood.sbfc.prediction import average_graphs
 from clearwood.sbfc.scores import Penalty, score, strong_edges
@@ -148,10 +147,3 @@ def test_average_over_draws_is_that_over_all_graphs():
     found = average_graphs(graphs, table).predict(codes)
     assert 0 < found.error.max() < 0.01
     assert (np.abs(found.probability - exact) < 4 * found.error).all()
-
-
-def test_no_graphs_and_unknown_smoothing(table):
-    with pytest.raises(InputError, match="no graphs"):
-        average_graphs([], table)
-    with pytest.raises(InputError, match="smoothing is 'none'"):
-        average_graphs(GRAPHS, table, "none")

@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from clearwood._documents import Place
+from clearwood._estimators import set_read_settings
 from clearwood.exceptions import InputError, ModelFormatError
 from clearwood.projection.base import ProjectedRules
 from clearwood.projection.estimators import (
@@ -171,19 +172,12 @@ def from_archive(top: Place, array: Callable[..., np.ndarray]) -> Any:
 
 def _set_settings(estimator: Any, settings: Any) -> None:
     """Give an estimator the parameters that it was saved with."""
-    names = set(estimator.get_params())
-    if not isinstance(settings, dict) or not set(settings) <= names & set(SETTINGS):
-        raise ModelFormatError("settings: expected parameters of the estimator.")
-    forbidden = settings.get("forbidden", [])
+    forbidden = settings.get("forbidden", []) if isinstance(settings, dict) else []
     if not isinstance(forbidden, list) or not all(
         type(column) in (str, int) for column in forbidden
     ):
         raise ModelFormatError("settings: forbidden: expected a list of columns.")
-    estimator.set_params(**settings)
-    try:
-        estimator._validate_params()
-    except ValueError as error:
-        raise ModelFormatError(f"settings: {error}") from None
+    set_read_settings(estimator, settings, SETTINGS)
 
 
 def _read_rules(estimator: Any, top: Place, array: Any, classes: Any) -> None:

@@ -136,6 +136,26 @@ def log_sum_of_forests(graph):
 
 
 @kernel
+def eliminate_all(graph):
+    """Take out all nodes, and keep what is left each time; the graph is used up.
+
+    Row k of the graph stays as it was when node k went.
+
+    Returns
+    -------
+    left : ndarray of shape (n, n, n)
+        Log weights (below the diagonal) without node k and all after it.
+    log_total : ndarray of shape (n,)
+    """
+    n = graph.shape[0]
+    left, log_total = np.empty((n, n, n)), np.empty(n)
+    for k in range(n - 1, 0, -1):
+        log_total[k] = eliminate_last(graph, k)
+        left[k, :k, :k] = graph[:k, :k]
+    return left, log_total
+
+
+@kernel
 def edge_probabilities(graph):
     """Probability of every edge in a forest drawn by weight; the graph is used up.
 
@@ -144,10 +164,7 @@ def edge_probabilities(graph):
     that node has on average ``1 + t`` edges.
     """
     n = graph.shape[0]
-    before, log_total = np.empty((n, n, n)), np.empty(n)
-    for k in range(n - 1, 0, -1):
-        log_total[k] = eliminate_last(graph, k)
-        before[k, :k, :k] = graph[:k, :k]  # now without k
+    left, log_total = eliminate_all(graph)
     found = np.zeros((n, n))
     ends = np.empty(n)
     for k in range(1, n):
@@ -158,7 +175,7 @@ def edge_probabilities(graph):
                 through = row[i] + row[j] - log_total[k]
                 if found[i, j] == 0.0 or through < NOTHING:
                     continue
-                moved = found[i, j] * np.exp(min(through - before[k, i, j], 0.0))
+                moved = found[i, j] * np.exp(min(through - left[k, i, j], 0.0))
                 found[i, j] -= moved
                 ends[i] += moved
                 ends[j] += moved
@@ -166,6 +183,51 @@ def edge_probabilities(graph):
         for i in range(k):
             found[k, i] = max(np.exp(row[i] - log_total[k]) * rest + ends[i], 0.0)
     return found
+
+
+@kernel
+def choose(log_share, n, rng):
+    """One of some places, as likely as its share."""
+    top = log_share[:n].max()
+    total = 0.0
+    for i in range(n):
+        total += np.exp(log_share[i] - top)
+    left = rng.random() * total
+    chosen = 0
+    for i in range(n):
+        if log_share[i] > -np.inf:
+            chosen = i
+            left -= np.exp(log_share[i] - top)
+            if left < 0.0:
+                break
+    return chosen
+
+
+@kernel
+def draw_tree(graph, left, log_total, rng):
+    """Parents of all nodes in a random forest, drawn by weight; roots have parent 0.
+
+    The same way back, from what ``eliminate_all`` has left. An edge of the tree that
+    came through node k is cut, and its lower end hung at k: these ends are by their
+    weights already, whatever else the tree is. Then k is hung at one of the nodes that
+    are still tied to the ground.
+    """
+    n = graph.shape[0]
+    parent, log_share = np.zeros(n, np.int64), np.empty(n)
+    for k in range(1, n):
+        row = graph[k]
+        for i in range(1, k):
+            p = parent[i]
+            through = row[i] + row[p] - log_total[k]
+            if rng.random() < np.exp(through - left[k, max(i, p), min(i, p)]):
+                parent[i] = k
+        for i in range(k):
+            top = i
+            while 0 < top < k:
+                top = parent[top]
+            log_share[i] = row[i] if top == 0 else -np.inf
+        parent[k] = choose(log_share, k, rng)
+    return parent
 
 
 # All sets

@@ -15,6 +15,7 @@ import math
 import numpy as np
 
 from clearwood._numeric import kernel
+from clearwood.sbfc._kernels import choose
 
 
 @kernel
@@ -108,24 +109,6 @@ def switch_trees(signal, down, after, roots, n_roots, place, alone, edge, most, 
             signal[nodes[:n]] = 1 - here
             accepted += 1
     return accepted / n_tried
-
-
-@kernel
-def choose(log_share, n, rng):
-    """One of some places, as likely as its share."""
-    top = log_share[:n].max()
-    total = 0.0
-    for i in range(n):
-        total += math.exp(log_share[i] - top)
-    left = rng.random() * total
-    chosen = 0
-    for i in range(n):
-        if log_share[i] > -math.inf:
-            chosen = i
-            left -= math.exp(log_share[i] - top)
-            if left < 0.0:
-                break
-    return chosen
 
 
 @kernel

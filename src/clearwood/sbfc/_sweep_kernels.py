@@ -1,4 +1,4 @@
-"""The hot loops of the collapsed sampler.
+"""The hot loops on components: the collapsed sampler, and random forests.
 
 One graph holds both groups, of 2 d nodes: feature j is node j in the noise, and node
 j + d in the signal. Of these two one is active. A component is a set of active nodes
@@ -10,7 +10,12 @@ from __future__ import annotations
 import numpy as np
 
 from clearwood._numeric import kernel
-from clearwood.sbfc._kernels import edge_probabilities, log_sum_of_forests
+from clearwood.sbfc._kernels import (
+    draw_tree,
+    edge_probabilities,
+    eliminate_all,
+    log_sum_of_forests,
+)
 
 NEVER = 1e-15
 """Moves less probable than this are not made."""
@@ -278,3 +283,28 @@ def add_edge_probabilities(active, graph, share, total):
                 if active[neighbour[e]]:
                     i, j = place[u], place[neighbour[e]]
                     total[e] += share * found[max(i, j), min(i, j)]
+
+
+@kernel
+def draw_parents(active, graph, n_draws, rng):
+    """Parents of all features, -1 for roots, in random forests, given the groups."""
+    n = active.size
+    d = n // 2
+    seen = np.zeros(n, dtype=np.int64)
+    place, members = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
+    parents = np.full((n_draws, d), -1, dtype=np.int32)
+    for v in range(n):
+        if not active[v] or seen[v]:
+            continue
+        m = collect_component(v, active, graph, seen, 1, members, 0)
+        if m == 1:
+            continue
+        part = members[:m]
+        own = component_graph(part, active, graph, place)
+        left, log_total = eliminate_all(own)
+        for draw in range(n_draws):
+            found = draw_tree(own, left, log_total, rng)
+            for i in range(m):
+                if found[i + 1] > 0:
+                    parents[draw, part[i] % d] = part[found[i + 1] - 1] % d
+    return parents

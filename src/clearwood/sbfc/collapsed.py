@@ -12,20 +12,26 @@ group. So correlated noise, which no single feature can leave, moves at once.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from clearwood.exceptions import InputError
 from clearwood.sampling import fingerprint_of
 from clearwood.sbfc._sweep_kernels import add_edge_probabilities, sweep
+from clearwood.sbfc.graphs import (
+    active_nodes,
+    both_layers,
+    heaviest_forest,
+    rooted,
+)
 from clearwood.sbfc.scores import (
     NOISE,
     SIGNAL,
     Edges,
     Penalty,
     Scores,
-    refuse_ties,
     strong_edges,
 )
 
@@ -34,12 +40,10 @@ if TYPE_CHECKING:
 
 BOUNDS = (1e-6, 1e-5, 1e-4, 1e-3)
 """Weights below which edges may be left out. The first is taken that leaves components
-of the size below; beyond ``MANY`` features only the last one."""
+of the size below; where not all gains are kept only the last one."""
 
 MOST_TIED = 64
 """Features that a component should have at most, and a cluster has."""
-
-MANY = 2000
 
 MOST_TOGETHER = 128
 """Features of a component above which a step would take too long."""
@@ -86,6 +90,8 @@ class SignalSampler:
 
     Attributes
     ----------
+    edges : tuple of Edges
+        Those that are left.
     dropped : float
         Largest total weight of the edges of one feature that are left out, in either
         group. They could add at most twice this to its log odds, were all the others in
@@ -115,22 +121,17 @@ class SignalSampler:
         edges: tuple[Edges, Edges] | None = None,
         forest_starts: bool = True,
     ) -> None:
-        many = scores.table.n_features > MANY
-        bounds = BOUNDS[-1:] if many else BOUNDS
+        bounds = BOUNDS[-1:] if scores.kept is None else BOUNDS
         if edges is None:
-            most = MOST_TOGETHER if many else None
-            edges = strong_edges(scores, penalty, float(np.log(bounds[0])), most)
-        layers = [_thinned(part, bounds) for part in edges]
+            edges = strong_edges(scores, penalty, float(np.log(bounds[0])))
+        layers = _thinned(edges[NOISE], bounds), _thinned(edges[SIGNAL], bounds)
         self.dropped = max(float(part.dropped.max(initial=0.0)) for part in layers)
         self.forest_starts = forest_starts
         self._own = (scores.alone - np.array(penalty.node)[:, None]).ravel()
-        noise, signal = (part.log_weight for part in layers)
-        self._graph = (
-            np.concatenate([noise.indptr[:-1], noise.nnz + signal.indptr]),
-            np.concatenate([noise.indices, noise.shape[0] + signal.indices]),
-            np.concatenate([noise.data, signal.data]),
-        )
-        trees = [_spanning_forest(layer) for layer in (noise, signal)]
+        self.edges = layers
+        self._graph = both_layers(layers)
+        everywhere = np.ones(scores.table.n_features, dtype=bool)
+        trees = [heaviest_forest(part.log_weight, everywhere) for part in layers]
         clusters = _clusters(trees)
         self._blocks = _concatenated(_blocks(trees, clusters))
         self._forest = self._forest_start(trees, clusters)
@@ -151,7 +152,7 @@ class SignalSampler:
         """The state that a set is."""
         never = np.empty(0)
         log_joint, _ = sweep(
-            _active(signal), self._own, self._graph, self._blocks, never
+            active_nodes(signal), self._own, self._graph, self._blocks, never
         )
         return SignalState(signal, log_joint)
 
@@ -159,7 +160,7 @@ class SignalSampler:
         self, rng: np.random.Generator, state: SignalState
     ) -> tuple[SignalState, SignalInfo]:
         """One sweep over all features and all clusters."""
-        active, d = _active(state.signal), len(state.signal)
+        active, d = active_nodes(state.signal), len(state.signal)
         draws = rng.random(len(self._blocks[0]) - 1)
         log_joint, _ = sweep(active, self._own, self._graph, self._blocks, draws)
         signal = active[d:].copy()
@@ -203,23 +204,15 @@ class SignalSampler:
         edges = np.zeros(len(self._graph[1]))
         never = np.full(d, np.nan)
         for signal, share in zip(distinct, count / count.sum()):
-            active = _active(signal)
+            active = active_nodes(signal)
             _, p = sweep(active, self._own, self._graph, self._blocks, never)
             signal_probability += share * np.where(signal, 1.0 - p, p)
             add_edge_probabilities(active, self._graph, share, edges)
         first, neighbour, _ = self._graph
-        n_noise = first[d]
-        in_noise, in_signal = (
-            csr_array((edges[part], neighbour[part] - start, row), shape=(d, d))
-            for part, start, row in (
-                (slice(n_noise), 0, first[: d + 1]),
-                (slice(n_noise, None), d, first[d:] - n_noise),
-            )
-        )
-        in_signal.eliminate_zeros()
-        both = in_noise + in_signal
-        both.eliminate_zeros()
-        return Averages(signal_probability, both, in_signal)
+        both_ways = csr_array((edges, neighbour % d, first), shape=(2 * d, d))
+        edge_probability = both_ways[:d] + both_ways[d:]
+        edge_probability.eliminate_zeros()
+        return Averages(signal_probability, edge_probability)
 
     def _forest_start(self, trees: list[Any], clusters: list[list[int]]) -> np.ndarray:
         """Every cluster in the group where its best forest has the larger weight."""
@@ -243,51 +236,34 @@ class Averages(NamedTuple):
 
     signal_probability: np.ndarray
     edge_probability: csr_array
-    edge_in_signal: csr_array
-
-
-def _active(signal: np.ndarray) -> np.ndarray:
-    """The nodes of both layers that are there."""
-    return np.concatenate([~signal, signal])
 
 
 def _thinned(edges: Edges, bounds: tuple[float, ...]) -> Edges:
     """Without the weakest edges: so many that components are small."""
+    from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
+    every = edges.log_weight.tocoo()
     for bound in bounds:
-        weak = edges.log_weight.data <= np.log(bound)
-        kept = edges.log_weight.tocoo()
-        lost = np.bincount(
-            kept.row[weak], np.exp(kept.data[weak]), minlength=kept.shape[0]
-        )
-        ends = (kept.row[~weak], kept.col[~weak])
-        thinned = _csr(kept.data[~weak], ends, kept.shape[0])
-        found = Edges(thinned, edges.dropped + lost)
-        there = _csr(np.ones(len(ends[0])), ends, kept.shape[0])
-        _, component = connected_components(there, directed=False)
+        strong = every.data > np.log(bound)
+        ends = every.row[strong], every.col[strong]
+        # Not the weights: csgraph takes a weight of 1, log 0, for no edge.
+        there = coo_array((np.ones(len(ends[0])), ends), shape=every.shape)
+        _, component = connected_components(there.tocsr(), directed=False)
         largest = np.bincount(component).max(initial=0)
         if largest <= MOST_TIED:
             break
     if largest > MOST_TOGETHER:
-        refuse_ties(MOST_TOGETHER)
-    return found
-
-
-def _csr(values: np.ndarray, ends: Iterable[np.ndarray], d: int) -> csr_array:
-    from scipy.sparse import coo_array
-
-    return coo_array((values, tuple(ends)), shape=(d, d)).tocsr()
-
-
-def _spanning_forest(layer: csr_array) -> Any:
-    """Edges of the maximum spanning forest of those that are worth having."""
-    from scipy.sparse.csgraph import minimum_spanning_tree
-
-    edges = layer.tocoo()
-    good = edges.data > 0.0
-    ends = edges.row[good], edges.col[good]
-    return -minimum_spanning_tree(_csr(-edges.data[good], ends, edges.shape[0])).tocoo()
+        raise InputError(
+            f"Strong edges tie more than {MOST_TOGETHER} features together, too many "
+            'to sum over their forests; use sampler="original", which draws the '
+            "forests as well."
+        )
+    weak = np.exp(every.data[~strong])
+    return Edges(
+        coo_array((every.data[strong], ends), shape=every.shape).tocsr(),
+        edges.dropped + np.bincount(every.row[~strong], weak, len(edges.dropped)),
+    )
 
 
 def _clusters(trees: list[Any]) -> list[list[int]]:
@@ -309,30 +285,21 @@ def _clusters(trees: list[Any]) -> list[list[int]]:
     return found
 
 
-def _branches(tree: Any) -> Iterator[list[int]]:
+def _branches(forest: Any) -> Iterator[list[int]]:
     """What every edge of a forest cuts off, the smaller side, and its two ends."""
-    near: dict[int, list[int]] = {}
-    for i, j in zip(tree.row.tolist(), tree.col.tolist()):
-        near.setdefault(i, []).append(j)
-        near.setdefault(j, []).append(i)
-    parent: dict[int, int] = {}
-    for root in near:
-        if root in parent:
-            continue
-        parent[root], order = root, [root]
-        for v in order:
-            children = [u for u in near[v] if u != parent[v]]
-            parent.update(dict.fromkeys(children, v))
-            order += children
-        below = {v: [v] for v in order}
-        for v in order[:0:-1]:
+    order, parent = (values.tolist() for values in rooted(forest))
+    below, root = [[j] for j in range(len(parent))], list(range(len(parent)))
+    for v in order:
+        root[v] = v if parent[v] < 0 else root[parent[v]]
+    for v in reversed(order):
+        if parent[v] >= 0:
             below[parent[v]] += below[v]
-            inside = set(below[v])
+    for v in order:
+        if parent[v] >= 0:
             yield [parent[v], v]
-            if 2 * len(inside) <= len(order):
-                yield below[v]
-            else:
-                yield [u for u in order if u not in inside]
+            inside, whole = set(below[v]), below[root[v]]
+            is_smaller = 2 * len(inside) <= len(whole)
+            yield [u for u in whole if (u in inside) == is_smaller]
 
 
 def _blocks(trees: list[Any], clusters: list[list[int]]) -> list[list[int]]:

@@ -31,6 +31,12 @@ from clearwood.sbfc.scores import CodedTable, Penalty, score
 N_CHAINS, WARMUP = 4, 100
 """Markov chains, and draws at the beginning of each that are not kept."""
 
+MOST_WEIGHT = 1e12
+"""Of all rows: log gammas of larger numbers are not known to within some hundredths."""
+
+MOST_PAIRS = 2**27
+"""Counts at a time of a feature's levels, with those of all features and the class."""
+
 
 class SelectiveBayesianForestClassifier(ClassifierMixin, BaseEstimator):
     """Which features tell the class, and how they depend on each other.
@@ -99,8 +105,15 @@ class SelectiveBayesianForestClassifier(ClassifierMixin, BaseEstimator):
         The most probable graph; of those in sight, where there are chains.
     best_log_posterior_ : float
         Its log probability, up to the constants that ``log_evidence_`` lacks.
+    sampler_ : {"exact", "collapsed", "original"}
+        Where the posterior is from.
+    dropped_ : float
+        Edges too weak to matter are left out where there are chains: this is the
+        largest total weight of those of one feature. They could change its log odds by
+        at most twice this. 0 in exact mode.
     chains_ : Chains or None
-        The draws; ``sampling.to_arviz`` takes them. None in exact mode.
+        The draws; ``sampling.to_arviz`` takes them. None in exact mode, and for a
+        classifier that was read from a file.
     levels_ : LevelCoder
         Which cell is of which level, and what levels are called.
     classes_ : ndarray
@@ -197,7 +210,12 @@ class SelectiveBayesianForestClassifier(ClassifierMixin, BaseEstimator):
         -------
         self
         """
-        table, varies = self._read(X, y, sample_weight)
+        table = self._read(X, y, sample_weight)
+        # Columns that do not vary say nothing, but count in the prior.
+        varies = np.flatnonzero(table.levels > 1)
+        varied = table._replace(
+            codes=table.codes[:, varies], levels=table.levels[varies]
+        )
         penalty = Penalty.of(
             self.prior, self.lambda_x, self.lambda_y, table.n_columns, table.n_classes
         )
@@ -216,20 +234,18 @@ class SelectiveBayesianForestClassifier(ClassifierMixin, BaseEstimator):
             )
 
         if len(varies):
-            problem = GraphProblem.of(score(table, self.alpha), penalty, self.target)
+            problem = GraphProblem.of(score(varied, self.alpha), penalty, self.target)
             found = find_posterior(
                 self.sampler, problem, self.n_graphs, run, graphs_seed
             )
         else:
             found = posterior_of_nothing(self.n_graphs)
         self._keep(found, varies)
-        self._average = average_graphs(found.graphs, table, self.smoothing, self.alpha)
+        self._average = average_graphs(self.graphs_, table, self.smoothing, self.alpha)
         return self
 
-    def _read(
-        self, X: Any, y: Any, sample_weight: Any
-    ) -> tuple[CodedTable, np.ndarray]:
-        """Levels of the columns that vary, and which these are."""
+    def _read(self, X: Any, y: Any, sample_weight: Any) -> CodedTable:
+        """Levels of all columns, and classes."""
         if y is None:
             raise InputError(
                 f"{type(self).__name__} requires y to be passed, but the target y is "
@@ -238,6 +254,12 @@ class SelectiveBayesianForestClassifier(ClassifierMixin, BaseEstimator):
         X = check_table(self, X, reset=True)
         y = check_target(y, X.shape[0], numeric=False)
         weight = check_weight(sample_weight, X.shape[0])
+        if weight.sum() > MOST_WEIGHT:
+            raise InputError(
+                f"sample_weight sums to {weight.sum():.3g}; scores of so many rows are "
+                f"not exact. Divide the weights, so that they sum to {MOST_WEIGHT:.0e} "
+                "or less."
+            )
         # A row that does not count is as good as none.
         counted = np.flatnonzero(weight > 0)
         if len(counted) < len(weight):
@@ -246,17 +268,22 @@ class SelectiveBayesianForestClassifier(ClassifierMixin, BaseEstimator):
         n_classes = len(self.classes_)
         self.levels_ = LevelCoder.fit(X, label, weight, n_classes)
         n_levels = self.levels_.n_levels
-        varies = np.flatnonzero(n_levels > 1)
+        widest = int(n_levels.argmax())
+        if n_levels[widest] * n_levels.sum() * n_classes > MOST_PAIRS:
+            raise InputError(
+                f"Column {self.levels_.features.names[widest]!r} has "
+                f"{n_levels[widest]:,} levels, too many to count with those of all "
+                "columns; leave it out if it names rows, or put rare levels together."
+            )
         kind = np.min_scalar_type(int(n_levels.max()))
-        table = CodedTable(
-            codes=self.levels_.codes(X)[:, varies].astype(kind),
-            levels=n_levels[varies],
+        return CodedTable(
+            codes=self.levels_.codes(X).astype(kind),
+            levels=n_levels,
             y=label,
             n_classes=n_classes,
             weight=None if (weight == 1).all() else weight,
             n_columns=len(n_levels),
         )
-        return table, varies
 
     def _keep(self, found: GraphPosterior, varies: np.ndarray) -> None:
         """What was found of the features that vary, for all columns."""
@@ -264,7 +291,7 @@ class SelectiveBayesianForestClassifier(ClassifierMixin, BaseEstimator):
 
         d = len(self.levels_.n_levels)
         self.signal_probability_ = np.zeros(d)
-        self.signal_probability_[varies] = found.signal_probability
+        self.signal_probability_[varies] = found.signal_probability.clip(0, 1)
         edges = found.edge_probability.tocoo()
         ends = varies[edges.row], varies[edges.col]
         self.edge_probability_ = coo_array((edges.data, ends), shape=(d, d)).tocsr()
@@ -273,6 +300,7 @@ class SelectiveBayesianForestClassifier(ClassifierMixin, BaseEstimator):
         self.best_graph_ = _widened(found.best, varies, d)
         self.best_log_posterior_ = found.best_log_posterior
         self.chains_ = found.chains
+        self.sampler_, self.dropped_ = found.sampler, found.dropped
 
     # Reading
 
@@ -297,7 +325,8 @@ class SelectiveBayesianForestClassifier(ClassifierMixin, BaseEstimator):
         dict of str to Diagnosis
             R-hat, effective sample size and standard error of the log posterior, of
             the number of signal features, and, by their names, of the features that
-            are signal in some draws only. In exact mode there is nothing to say.
+            are signal in some draws only. Where there are no chains, in exact mode and
+            after `clearwood.load`, there is nothing to say.
         """
         check_is_fitted(self)
         if self.chains_ is None:
@@ -364,8 +393,7 @@ class SelectiveBayesianForestClassifier(ClassifierMixin, BaseEstimator):
     def _averaged(self, X: Any) -> Averaged:
         check_is_fitted(self)
         X = check_table(self, X, reset=False)
-        varies = self.levels_.n_levels > 1
-        return self._average.predict(self.levels_.codes(X)[:, varies])
+        return self._average.predict(self.levels_.codes(X))
 
 
 def _widened(graph: FeatureForest, varies: np.ndarray, d: int) -> FeatureForest:

@@ -15,19 +15,13 @@ import numpy as np
 
 from clearwood._numeric import as_generator
 from clearwood.exceptions import InputError
-from clearwood.sbfc._forest_kernels import (
-    NO_WAY,
-    breadth_first,
-    draw_forest,
-    other_ways,
-)
+from clearwood.sbfc._sweep_kernels import draw_parents
 from clearwood.sbfc.scores import MOST_KEPT, NOISE, SIGNAL
 
 if TYPE_CHECKING:
-    from clearwood.sbfc.scores import Edges, Penalty, Scores
+    from scipy.sparse import csr_array
 
-TARGETS = ("rooted", "undirected")
-"""A tree of s features counts s times, once for every root; or once."""
+    from clearwood.sbfc.scores import Edges, Penalty, Scores
 
 NEGLIGIBLE = 1e-4
 """Edges that so small a part of the random forests have are left out."""
@@ -154,13 +148,6 @@ class FeatureForest:
         }
 
 
-def check_target(target: str) -> str:
-    """Refuse what is no target."""
-    if target not in TARGETS:
-        raise InputError(f"target is {target!r}; expected one of {TARGETS}.")
-    return target
-
-
 def log_posterior(
     graph: FeatureForest, scores: Scores, penalty: Penalty, target: str = "rooted"
 ) -> float:
@@ -188,7 +175,7 @@ def log_posterior(
             some = here[i : i + ROWS_AT_A_TIME]
             gain = scores.gains(of, child[some])[np.arange(len(some)), parent[some]]
             total += (gain - penalty.edge[of]).sum()
-    if check_target(target) == "undirected":
+    if target == "undirected":
         total -= np.log(graph.tree_sizes).sum()
     return float(total)
 
@@ -230,15 +217,65 @@ def best_graph(signal: np.ndarray, edges: tuple[Edges, Edges]) -> FeatureForest:
     [-1, 0]
     """
     signal = np.asarray(signal, dtype=bool)
-    chosen = []
-    for inside, part in zip((~signal, signal), edges):
-        first, second, log_weight = _heaviest_first(part, inside)
-        way = other_ways(inside, first, second, log_weight)
-        of_forest = (way == NO_WAY) & (log_weight > 0.0)
-        chosen.append((first[of_forest], second[of_forest]))
-    first, second = (np.concatenate(ends) for ends in zip(*chosen))
-    parent, _ = breadth_first(len(signal), first, second)
-    return FeatureForest(signal, parent)
+    of_noise, of_signal = (
+        rooted(heaviest_forest(part.log_weight, inside))[1]
+        for inside, part in zip((~signal, signal), edges)
+    )
+    return FeatureForest(signal, np.where(signal, of_signal, of_noise))
+
+
+def heaviest_forest(log_weight: csr_array, inside: np.ndarray) -> Any:
+    """Edges worth having of the maximum spanning forest on some features (COO)."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import minimum_spanning_tree
+
+    every = log_weight.tocoo()
+    good = (every.data > 0.0) & inside[every.row] & inside[every.col]
+    ends = every.row[good], every.col[good]
+    costs = coo_array((-every.data[good], ends), shape=every.shape)
+    return -minimum_spanning_tree(costs.tocsr()).tocoo()
+
+
+def rooted(forest: Any) -> tuple[np.ndarray, np.ndarray]:
+    """An order in which parents come before their children, and the parents.
+
+    Every tree starts at its first feature.
+    """
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import breadth_first_order, connected_components
+
+    d = forest.shape[0]
+    _, tree = connected_components(forest, directed=False)
+    first = np.unique(tree, return_index=True)[1]
+    # The ground, node d, is tied to all of these.
+    row = np.concatenate([forest.row, np.full(len(first), d)])
+    ends = row, np.concatenate([forest.col, first])
+    whole = coo_array((np.ones(len(row)), ends), shape=(d + 1, d + 1)).tocsr()
+    order, parent = breadth_first_order(whole, d, directed=False)
+    return order[1:], np.where(parent[:d] == d, -1, parent[:d])
+
+
+def both_layers(
+    edges: tuple[Edges, Edges],
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """One graph of 2 d nodes: feature j is node j in the noise, j + d in the signal.
+
+    Returns
+    -------
+    first, neighbour, log_weight : ndarray
+        As in a CSR matrix.
+    """
+    noise, signal = (part.log_weight for part in edges)
+    return (
+        np.concatenate([noise.indptr[:-1], noise.nnz + signal.indptr]),
+        np.concatenate([noise.indices, noise.shape[0] + signal.indices]),
+        np.concatenate([noise.data, signal.data]),
+    )
+
+
+def active_nodes(signal: np.ndarray) -> np.ndarray:
+    """The nodes of both layers that are there."""
+    return np.concatenate([~signal, signal])
 
 
 def draw_graphs(
@@ -246,15 +283,13 @@ def draw_graphs(
 ) -> list[FeatureForest]:
     """A random graph for each of some signal groups, of the rooted target.
 
-    The time grows with the edges that matter, and with the cube of the number of
-    features that many strong ways tie together: a second for some hundreds of these.
+    The time grows with the cube of the number of features that edges tie together.
 
     Parameters
     ----------
     signals : iterable of ndarray of bool of shape (d,)
     edges : tuple of Edges
-        Of the noise and of the signal, from ``scores.strong_edges`` with the bound
-        ``weakest_edge(d)``.
+        Of the noise and of the signal; a forest has none but these.
     random_state : int, Generator, RandomState or None
 
     Examples
@@ -270,31 +305,11 @@ def draw_graphs(
     noise
       x1, x2
     """
-    rng = as_generator(random_state)
-    d = edges[SIGNAL].log_weight.shape[0]
-    every = np.array(list(signals), dtype=bool).reshape(-1, d)
-    times = every.sum(axis=0)
-    # Sorted once for all draws, without those that none of them can have.
-    noise_part = _heaviest_first(edges[NOISE], times < len(every))
-    signal_part = _heaviest_first(edges[SIGNAL], times > 0)
-    graphs = []
-    for signal in every:
-        of_noise = draw_forest(~signal, *noise_part, weakest_edge(d), rng)
-        of_signal = draw_forest(signal, *signal_part, weakest_edge(d), rng)
-        graphs.append(FeatureForest(signal, np.where(signal, of_signal, of_noise)))
-    return graphs
-
-
-def _heaviest_first(
-    edges: Edges, nodes: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Edges between some nodes, each of them once: its ends and its log weight."""
-    both = edges.log_weight.tocoo()
-    once = (both.row < both.col) & nodes[both.row] & nodes[both.col]
-    first, second, log_weight = both.row[once], both.col[once], both.data[once]
-    order = np.lexsort((second, first, -log_weight))
-    return (
-        first[order].astype(np.int64),
-        second[order].astype(np.int64),
-        log_weight[order],
-    )
+    rng, graph = as_generator(random_state), both_layers(edges)
+    every = np.array(list(signals), dtype=bool).reshape(-1, len(edges[NOISE].dropped))
+    distinct, which = np.unique(every, axis=0, return_inverse=True)
+    parents = np.empty(every.shape, dtype=np.int32)
+    for i, signal in enumerate(distinct):
+        here = which == i
+        parents[here] = draw_parents(active_nodes(signal), graph, here.sum(), rng)
+    return [FeatureForest(*one) for one in zip(every, parents)]

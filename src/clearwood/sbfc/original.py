@@ -12,7 +12,7 @@ import numpy as np
 
 from clearwood.sampling import fingerprint_of
 from clearwood.sbfc._move_kernels import make_moves
-from clearwood.sbfc.graphs import FeatureForest, check_target, weakest_edge
+from clearwood.sbfc.graphs import FeatureForest, weakest_edge
 from clearwood.sbfc.scores import Edges, Penalty, Scores, strong_edges
 
 TREES_SWITCHED = 10
@@ -92,12 +92,11 @@ class OriginalSampler:
         edges: tuple[Edges, Edges] | None = None,
         thin: int = 50,
     ) -> None:
-        self.undirected = check_target(target) == "undirected"
+        self.undirected = target == "undirected"
         self.thin = thin
         self.alone = scores.alone - np.array(penalty.node)[:, None]
         if edges is None:
-            bound = weakest_edge(scores.alone.shape[1])
-            edges = strong_edges(scores, penalty, bound)
+            edges = strong_edges(scores, penalty, weakest_edge(self.alone.shape[1]))
         self.edges = tuple(_sorted_rows(part.log_weight) for part in edges)
         flat = [values for part in self.edges for values in part]
         self.fingerprint = fingerprint_of(self.alone, *flat, target, thin)

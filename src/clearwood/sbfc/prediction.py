@@ -8,12 +8,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from clearwood.exceptions import InputError
-from clearwood.sbfc._forest_kernels import average_probabilities
+from clearwood.sbfc._prediction_kernels import average_probabilities
 from clearwood.sbfc.graphs import FeatureForest
 from clearwood.sbfc.scores import CodedTable
-
-SMOOTHINGS = ("thesis", "dirichlet")
 
 BATCHES = 20
 """Batches of graphs; what their means differ by is the error of the average."""
@@ -51,7 +48,7 @@ class GraphAverage:
         Levels that rows in training have, feature after feature.
     child, parent : ndarray of int of shape (n_conditionals,)
         Features of the distinct conditional distributions; parent -1 for none.
-    start : ndarray of int of shape (n_conditionals,)
+    start : ndarray of int of shape (n_conditionals + 1,)
         Where the cells of each begin: level of the child by level of the parent.
     log_table : ndarray of shape (n_cells, n_classes)
         Log probability of the child's level, given the parent's and the class.
@@ -134,10 +131,24 @@ def average_graphs(
     >>> average.predict(np.array([[0], [1], [-1]])).probability.round(2).tolist()
     [[0.88, 0.12], [0.6, 0.4], [0.75, 0.25]]
     """
-    if smoothing not in SMOOTHINGS:
-        raise InputError(f"smoothing is {smoothing!r}; expected one of {SMOOTHINGS}.")
-    if not graphs:
-        raise InputError("There are no graphs to average; draw one or more.")
+    parts = arrange(graphs, table.levels)
+    feature, parent = parts["feature"], np.append(parts["feature"], -1)[parts["parent"]]
+    tables = [
+        _log_conditional(table, *pair, smoothing, alpha)
+        for pair in zip(feature[parts["child"]].tolist(), parent.tolist())
+    ]
+    return GraphAverage(
+        log_class=_log_class(table, smoothing, alpha),
+        known=np.concatenate([np.empty(0), *(_counts(table, j) for j in feature)]) > 0,
+        log_table=np.concatenate([np.empty((0, table.n_classes)), *tables]),
+        **parts,
+    )
+
+
+def arrange(
+    graphs: Sequence[FeatureForest], levels: np.ndarray
+) -> dict[str, np.ndarray]:
+    """Those parts of a ``GraphAverage`` that graphs and numbers of levels tell."""
     distinct: dict[bytes, int] = {}
     draws, different = [], []
     for graph in graphs:
@@ -158,25 +169,21 @@ def average_graphs(
             entry.append(conditionals.setdefault(pair, len(conditionals)))
             above.append(place[pair[1]])
         graph_start.append(len(entry))
-    tables = [_log_conditional(table, *pair, smoothing, alpha) for pair in conditionals]
-    sizes = np.array([len(part) for part in tables], dtype=np.int64)
-    position = np.full(table.n_features + 1, -1)  # the last one: of no parent
+    position = np.full(len(levels) + 1, -1)  # the last one: of no parent
     position[feature] = np.arange(len(feature))
     ends = np.array(list(conditionals), dtype=np.int64).reshape(-1, 2)
-    return GraphAverage(
-        log_class=_log_class(table, smoothing, alpha),
-        feature=feature,
-        levels=table.levels[feature].astype(np.int64),
-        known=np.concatenate([np.empty(0), *(_counts(table, j) for j in feature)]) > 0,
-        child=position[ends[:, 0]],
-        parent=position[ends[:, 1]],
-        start=np.cumsum(sizes) - sizes,
-        log_table=np.concatenate([np.empty((0, table.n_classes)), *tables]),
-        graph_start=np.array(graph_start),
-        entry=np.array(entry, dtype=np.int64),
-        above=np.array(above, dtype=np.int64),
-        draws=np.array(draws),
-    )
+    width = np.append(levels, 1)[ends[:, 1]]
+    return {
+        "feature": feature,
+        "levels": levels[feature].astype(np.int64),
+        "child": position[ends[:, 0]],
+        "parent": position[ends[:, 1]],
+        "start": np.append(0, np.cumsum(levels[ends[:, 0]] * width)),
+        "graph_start": np.array(graph_start),
+        "entry": np.array(entry, dtype=np.int64),
+        "above": np.array(above, dtype=np.int64),
+        "draws": np.array(draws),
+    }
 
 
 def _deepest_first(graph: FeatureForest) -> np.ndarray:

@@ -48,6 +48,9 @@ class GraphPosterior(NamedTuple):
     best : FeatureForest
     best_log_posterior : float
     chains : Chains or None
+    sampler : {"exact", "collapsed", "original"}
+    dropped : float
+        Largest total weight of the edges of one feature that were left out.
     """
 
     signal_probability: np.ndarray
@@ -57,6 +60,8 @@ class GraphPosterior(NamedTuple):
     best: FeatureForest
     best_log_posterior: float
     chains: Chains | None
+    sampler: str
+    dropped: float
 
 
 Run = Callable[[Sampler], Chains]
@@ -87,32 +92,6 @@ class GraphProblem(NamedTuple):
         return cls(scores, penalty, strong_edges(scores, penalty, bound), target)
 
 
-def choose_sampler(sampler: str, problem: GraphProblem) -> str:
-    """What ``"auto"`` means, and whether what is asked for can be done.
-
-    Exact where there are few features; else collapsed, unless strong edges tie too many
-    features together, or trees count once, which no determinant can do; else original.
-    """
-    target, d = problem.target, problem.scores.table.n_features
-    if sampler == "collapsed" and target == "undirected":
-        raise InputError(
-            "sampler='collapsed' sums over forests by a determinant, which counts a "
-            "tree once for each of its roots; take target='rooted', or "
-            "sampler='original'."
-        )
-    if sampler != "auto":
-        return sampler
-    if d <= MOST_FEATURES[target]:
-        return "exact"
-    if target == "rooted":
-        try:
-            SignalSampler(problem.scores, problem.penalty, edges=problem.edges)
-        except InputError:  # too many features tied together
-            return "original"
-        return "collapsed"
-    return "original"
-
-
 def find_posterior(
     sampler: str,
     problem: GraphProblem,
@@ -121,6 +100,9 @@ def find_posterior(
     rng: np.random.Generator,
 ) -> GraphPosterior:
     """The posterior of graphs, one way or another.
+
+    ``"auto"`` is exact where there are few features; else collapsed, unless strong
+    edges tie too many features together, or trees count once; else original.
 
     Parameters
     ----------
@@ -133,11 +115,30 @@ def find_posterior(
     rng : Generator
         For the graphs.
     """
-    return WAYS[choose_sampler(sampler, problem)](problem, n_graphs, run, rng)
+    scores, penalty, edges, target = problem
+    is_auto, few = sampler == "auto", scores.table.n_features <= MOST_FEATURES[target]
+    if sampler == "exact" or (is_auto and few):
+        return _by_sum(problem, n_graphs, rng)
+    if sampler == "collapsed" and target == "undirected":
+        raise InputError(
+            "sampler='collapsed' sums over forests by a determinant, which counts a "
+            "tree once for each of its roots; take target='rooted', or "
+            "sampler='original'."
+        )
+    if sampler == "collapsed" or (is_auto and target == "rooted"):
+        try:
+            groups = SignalSampler(scores, penalty, edges=edges)
+        except InputError:  # too many features tied together
+            if not is_auto:
+                raise
+        else:
+            return _by_groups(problem, groups, n_graphs, run(groups), rng)
+    moves = OriginalSampler(scores, penalty, edges=edges, target=target)
+    return _by_moves(problem, n_graphs, run(moves))
 
 
 def _by_sum(
-    problem: GraphProblem, n_graphs: int, run: Run, rng: np.random.Generator
+    problem: GraphProblem, n_graphs: int, rng: np.random.Generator
 ) -> GraphPosterior:
     """All graphs."""
     every = exact_posterior(problem.scores, problem.penalty, problem.target)
@@ -150,15 +151,19 @@ def _by_sum(
         _draw(problem, every.sets[number], rng),
         *_best(problem, every.sets, log_share),
         chains=None,
+        sampler="exact",
+        dropped=0.0,
     )
 
 
 def _by_groups(
-    problem: GraphProblem, n_graphs: int, run: Run, rng: np.random.Generator
+    problem: GraphProblem,
+    sampler: SignalSampler,
+    n_graphs: int,
+    chains: Chains,
+    rng: np.random.Generator,
 ) -> GraphPosterior:
     """Chains of groups, with all forests summed out."""
-    sampler = SignalSampler(problem.scores, problem.penalty, edges=problem.edges)
-    chains = run(sampler)
     average = sampler.average(chains.draws["signal"])
     sets, log_joint = (_flat(chains.draws[name]) for name in ("signal", "log_joint"))
     _, first = np.unique(sets, axis=0, return_index=True)
@@ -167,36 +172,32 @@ def _by_groups(
         average.signal_probability,
         average.edge_probability,
         None,
-        _draw(problem, sets[_spread(len(sets), n_graphs)], rng),
+        draw_graphs(sets[_spread(len(sets), n_graphs)], sampler.edges, rng),
         *_best(problem, sets[likeliest], log_joint[likeliest]),
         chains=chains,
+        sampler="collapsed",
+        dropped=sampler.dropped,
     )
 
 
-def _by_moves(
-    problem: GraphProblem, n_graphs: int, run: Run, rng: np.random.Generator
-) -> GraphPosterior:
+def _by_moves(problem: GraphProblem, n_graphs: int, chains: Chains) -> GraphPosterior:
     """Chains of graphs, as in the thesis."""
     from scipy.sparse import coo_array
 
-    sampler = OriginalSampler(
-        problem.scores, problem.penalty, target=problem.target, edges=problem.edges
-    )
-    chains = run(sampler)
     signals, parents = (_flat(chains.draws[name]) for name in ("signal", "parent"))
     d = signals.shape[1]
-    pairs = []
+    ups = []
     # One chain after the other: all edges of all graphs are many.
     for drawn in chains.draws["parent"]:
         row, child = np.nonzero(drawn >= 0)
-        parent = drawn[row, child]
-        ends = np.concatenate([child, parent]), np.concatenate([parent, child])
-        share = np.full(len(ends[0]), 1 / len(signals))
-        pairs.append(coo_array((share, ends), shape=(d, d)).tocsr())
+        share = np.full(len(child), 1 / len(signals))
+        ends = child, drawn[row, child]
+        ups.append(coo_array((share, ends), shape=(d, d)).tocsr())
+    up = sum(ups[1:], ups[0])
     likeliest = int(_flat(chains.draws["log_posterior"]).argmax())
     return GraphPosterior(
         signals.mean(axis=0),
-        sum(pairs[1:], pairs[0]),
+        (up + up.T).tocsr(),
         None,
         [
             FeatureForest(signals[i], parents[i])
@@ -204,10 +205,9 @@ def _by_moves(
         ],
         *_best(problem, signals[[likeliest]], np.array([np.inf])),
         chains=chains,
+        sampler="original",
+        dropped=max(float(part.dropped.max()) for part in problem.edges),
     )
-
-
-WAYS = {"exact": _by_sum, "collapsed": _by_groups, "original": _by_moves}
 
 
 def posterior_of_nothing(n_graphs: int) -> GraphPosterior:
@@ -216,7 +216,15 @@ def posterior_of_nothing(n_graphs: int) -> GraphPosterior:
 
     graph = FeatureForest(np.zeros(0, dtype=bool), np.zeros(0, dtype=np.int32))
     return GraphPosterior(
-        np.zeros(0), csr_array((0, 0)), 0.0, [graph] * n_graphs, graph, 0.0, None
+        np.zeros(0),
+        csr_array((0, 0)),
+        0.0,
+        [graph] * n_graphs,
+        graph,
+        0.0,
+        None,
+        "exact",
+        0.0,
     )
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import fields
 from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from clearwood._documents import Place
+from clearwood._estimators import set_read_settings
 from clearwood._features import FeatureSpace
 from clearwood.discretize import LevelCoder
 from clearwood.exceptions import InputError, ModelFormatError
@@ -21,10 +21,13 @@ from clearwood.rules.serialise import (
 )
 from clearwood.sbfc.estimators import SelectiveBayesianForestClassifier
 from clearwood.sbfc.graphs import FeatureForest
-from clearwood.sbfc.prediction import GraphAverage
+from clearwood.sbfc.prediction import GraphAverage, arrange
 
-FLOATS, FLAGS = {"log_class", "log_table"}, {"known"}
-"""Arrays of a ``GraphAverage`` that hold no whole numbers."""
+SETTINGS = (
+    "sampler", "prior", "alpha", "lambda_x", "lambda_y", "target", "smoothing",
+    "n_graphs", "n_draws",
+)  # fmt: skip
+"""Parameters that are kept."""
 
 
 # Writing
@@ -43,12 +46,16 @@ def to_archive(
     if type(estimator) is not SelectiveBayesianForestClassifier:
         raise InputError(f"Cannot save a {type(estimator).__name__}.")
     check_is_fitted(estimator)
+    settings, average = estimator.get_params(), estimator._average
     coder, edges = estimator.levels_, estimator.edge_probability_.tocoo()
     cuts = [own for own in coder.cuts if own is not None]
     graphs = [estimator.best_graph_, *estimator.graphs_]
     document = {
         **columns_to_dict(estimator),
         **features_to_dict(coder.features),
+        "settings": {name: np.asarray(settings[name]).item() for name in SETTINGS},
+        "sampler": estimator.sampler_,
+        "dropped": estimator.dropped_,
         "log_evidence": estimator.log_evidence_,
         "best_log_posterior": estimator.best_log_posterior_,
     }
@@ -64,9 +71,10 @@ def to_archive(
         "signals": np.array([graph.signal for graph in graphs]),
         "graph_edges": np.concatenate(ends),
         "n_graph_edges": np.array([len(part) for part in ends]),
+        "log_class": average.log_class,
+        "known": average.known,
+        "log_table": average.log_table,
     }
-    average = estimator._average
-    arrays |= {f"average_{f.name}": getattr(average, f.name) for f in fields(average)}
     return document, arrays
 
 
@@ -79,6 +87,11 @@ def from_archive(top: Place, array: Callable[..., np.ndarray]) -> Any:
     d = features.n_features
     coder = _read_levels(features, array)
     estimator = SelectiveBayesianForestClassifier()
+    set_read_settings(estimator, top["settings"].value, SETTINGS)
+    estimator.sampler_ = top["sampler"].text()
+    if estimator.sampler_ not in ("exact", "collapsed", "original"):
+        raise ModelFormatError("sampler: expected exact, collapsed or original.")
+    estimator.dropped_ = top["dropped"].number()
     if top["classes"].value is None:
         raise ModelFormatError("classes: missing.")
     read_columns(estimator, top, d)
@@ -93,7 +106,14 @@ def from_archive(top: Place, array: Callable[..., np.ndarray]) -> Any:
     estimator.edge_probability_ = _read_edges(d, array)
     estimator.best_graph_, *estimator.graphs_ = _read_graphs(d, array)
     estimator.chains_ = None
-    estimator._average = _read_average(coder, len(classes), array)
+    parts = arrange(estimator.graphs_, coder.n_levels)
+    n_cells, n_classes = int(parts["start"][-1]), len(classes)
+    estimator._average = GraphAverage(
+        log_class=_logs(array("log_class", "f", n_classes), "log_class"),
+        known=array("known", "b", int(parts["levels"].sum())),
+        log_table=_logs(array("log_table", "f", n_cells, n_classes), "log_table"),
+        **parts,
+    )
     return estimator
 
 
@@ -128,6 +148,12 @@ def _probabilities(array: Callable[..., Any], name: str, n: int) -> np.ndarray:
     return values
 
 
+def _logs(values: np.ndarray, name: str) -> np.ndarray:
+    if not (values <= 1e-9).all():
+        raise ModelFormatError(f"{name}: expected logs of probabilities.")
+    return values
+
+
 def _ends(array: Callable[..., Any], name: str, d: int) -> np.ndarray:
     """Pairs of features."""
     ends = array(name, "i", -1, 2)
@@ -158,72 +184,3 @@ def _read_graphs(d: int, array: Callable[..., Any]) -> list[FeatureForest]:
     if len(graphs) < 2:
         raise ModelFormatError("signals: expected two graphs or more.")
     return graphs
-
-
-def _read_average(
-    coder: LevelCoder, n_classes: int, array: Callable[..., Any]
-) -> GraphAverage:
-    """The tables that predict, and who asks which of them."""
-    parts = {}
-    for field in fields(GraphAverage):
-        name = field.name
-        kind = "f" if name in FLOATS else "b" if name in FLAGS else "i"
-        shape = (-1, n_classes) if name == "log_table" else (-1,)
-        parts[name] = array(f"average_{name}", kind, *shape)
-    a = GraphAverage(**parts)
-    levels = coder.n_levels[coder.n_levels > 1]
-    n_used, n_pairs, n_entries = len(a.feature), len(a.child), len(a.entry)
-    lengths = {
-        "log_class": n_classes,
-        "levels": n_used,
-        "parent": n_pairs,
-        "start": n_pairs,
-        "above": n_entries,
-    }
-    for name, length in lengths.items():
-        if len(parts[name]) != length:
-            raise ModelFormatError(f"average_{name}: expected {length} numbers.")
-    if not len(a.draws) or len(a.graph_start) < 2:
-        raise ModelFormatError("average_draws, average_graph_start: no graph.")
-    ranges = {
-        "feature": (0, len(levels)),
-        "child": (0, n_used),
-        "parent": (-1, n_used),
-        "entry": (0, n_pairs),
-        "draws": (0, len(a.graph_start) - 1),
-        "graph_start": (0, n_entries + 1),
-        "log_class": (-np.inf, 1e-9),
-        "log_table": (-np.inf, 1e-9),
-    }
-    for name, (low, end) in ranges.items():
-        if not ((parts[name] >= low) & (parts[name] < end)).all():
-            raise ModelFormatError(f"average_{name}: out of range.")
-    if not np.array_equal(a.levels, levels[a.feature]):
-        raise ModelFormatError("average_levels: not those of the features.")
-    if len(a.known) != a.levels.sum():
-        raise ModelFormatError("average_known: expected one for each level.")
-    width = np.where(a.parent < 0, 1, np.append(a.levels, 1)[a.parent])
-    sizes = a.levels[a.child] * width
-    if not np.array_equal(a.start, np.cumsum(sizes) - sizes):
-        raise ModelFormatError("average_start: does not fit the features.")
-    if len(a.log_table) != sizes.sum():
-        raise ModelFormatError("average_log_table: does not fit the features.")
-    graph_size = np.diff(a.graph_start)
-    if (a.graph_start[[0, -1]] != [0, n_entries]).any() or (graph_size < 0).any():
-        raise ModelFormatError("average_graph_start: does not fit the entries.")
-    _check_ways_up(a)
-    return a
-
-
-def _check_ways_up(a: GraphAverage) -> None:
-    """In every graph the parent's table comes later, and is of the parent."""
-    size = np.diff(a.graph_start)
-    first = np.repeat(a.graph_start[:-1], size)
-    place = np.arange(len(a.entry)) - first
-    child, parent = a.child[a.entry], a.parent[a.entry]
-    inner = parent >= 0
-    later = (a.above > place) & (a.above < np.repeat(size, size))
-    if not np.where(inner, later, a.above == -1).all():
-        raise ModelFormatError("average_above: children do not come first.")
-    if not (child[(first + a.above)[inner]] == parent[inner]).all():
-        raise ModelFormatError("average_above: not the parent.")

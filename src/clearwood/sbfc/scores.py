@@ -11,13 +11,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from clearwood.conjugate import CategoricalDirichlet
 from clearwood.conjugate.leaf_model import log_gamma_rise
-from clearwood.exceptions import InputError
 from clearwood.sbfc._kernels import joint_scores, rising_table
 
 if TYPE_CHECKING:
@@ -192,19 +191,13 @@ def score(table: CodedTable, alpha: float = 5.0) -> Scores:
     return Scores(table, alpha, alone, kept)
 
 
-def strong_edges(
-    scores: Scores, penalty: Penalty, bound: float, most_tied: int | None = None
-) -> tuple[Edges, Edges]:
-    """The edges of the noise and of the signal whose log weight is above a bound.
-
-    With ``most_tied``, so many edges are refused (InputError) that they must tie more
-    features together; it is cheaper to know before all are found.
-    """
+def strong_edges(scores: Scores, penalty: Penalty, bound: float) -> tuple[Edges, Edges]:
+    """The edges of the noise and of the signal whose log weight is above a bound."""
     from scipy.sparse import coo_array
 
     d = scores.table.n_features
     kept: list[list[tuple[np.ndarray, ...]]] = [[], []]
-    dropped, n_kept = np.zeros((2, d)), [0, 0]
+    dropped = np.zeros((2, d))
     for part, rest, gains in _upper_blocks(scores):
         for group in (NOISE, SIGNAL):
             log_weight = gains[group] - penalty.edge[group]
@@ -215,10 +208,6 @@ def strong_edges(
             # There may be millions of edges; numbers of features are small.
             ends = (i + part.start).astype(np.int32), (j + rest.start).astype(np.int32)
             kept[group].append((log_weight[i, j], *ends))
-            n_kept[group] += len(i)
-            # No component of m features has more than m (m - 1) / 2 edges.
-            if most_tied is not None and n_kept[group] > d * (most_tied - 1) / 2:
-                refuse_ties(most_tied)
             log_weight[i, j] = -np.inf
             np.exp(log_weight, out=log_weight)
             dropped[group, part] += log_weight.sum(axis=1)
@@ -231,14 +220,6 @@ def strong_edges(
         matrix = coo_array((np.tile(value, 2), both), shape=(d, d)).tocsr()
         edges.append(Edges(matrix, dropped[group]))
     return edges[NOISE], edges[SIGNAL]
-
-
-def refuse_ties(most: int) -> NoReturn:
-    """Where forests cannot be summed out."""
-    raise InputError(
-        f"Strong edges tie more than {most} features together, too many to sum over "
-        'their forests; use sampler="original", which draws the forests as well.'
-    )
 
 
 def _evidence(count: np.ndarray, alpha: float) -> float:
