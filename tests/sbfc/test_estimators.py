@@ -41,7 +41,7 @@ def exact(corral):
 @pytest.mark.parametrize("target", ["rooted", "undirected"])
 def test_golden_posteriors_of_tables(case, target):
     X, y = golden_table(case)
-    prior = {name: case[name] for name in PRIOR}
+    prior = {name: case[name] for name in PRIOR} | {"prior": "thesis"}
     found = Forest("exact", target=target, n_graphs=200, random_state=0, **prior)
     found.fit(X, y)
     expected = case[target]
@@ -61,7 +61,7 @@ def test_golden_posteriors_of_tables(case, target):
 @pytest.mark.parametrize("case", GOLDEN["enumerated"], ids=lambda case: case["name"])
 def test_the_best_graph_is_the_best_of_all(case):
     X, y = golden_table(case)
-    prior = {name: case[name] for name in PRIOR}
+    prior = {name: case[name] for name in PRIOR} | {"prior": "thesis"}
     found = Forest(n_graphs=1, random_state=0, **prior).fit(X, y)
     top = case["top_graphs"][0]
     best = top["log_prior"] + top["log_likelihood"]
@@ -112,7 +112,7 @@ def test_constant_columns_are_set_aside_but_counted(corral, exact):
     # As if the prior had been told that there are two columns more.
     table = Forest()._read(X, y, None)
     scores = score(table)
-    penalty = Penalty.of("thesis", 4.0, 1.0, len(wide[0]), 2)
+    penalty = Penalty.of("balanced", 4.0, 1.0, len(wide[0]), 2)
     narrow = cw.sbfc.FeatureForest(
         found.best_graph_.signal[1:-1],
         np.where(found.best_graph_.parent < 0, -1, found.best_graph_.parent - 1)[1:-1],

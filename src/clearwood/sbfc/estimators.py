@@ -60,10 +60,11 @@ class SelectiveBayesianForestClassifier(ClassifierMixin, BaseEstimator):
         ``"original"`` draws graphs by the moves of the thesis. ``"auto"`` is exact
         where that can be; else collapsed; else, for undirected trees, and where strong
         edges tie too many features together to sum over their forests, original.
-    prior : {"thesis", "balanced"}, default="thesis"
+    prior : {"balanced", "thesis"}, default="balanced"
         In the thesis an edge between signal features costs less than one between noise
         features, by the number of classes. That lifts clusters of correlated noise
-        into the signal where there are many features; ``"balanced"`` does not.
+        into the signal, nearly surely where there are many features. ``"balanced"``
+        takes the higher price in both groups, and keeps them out.
     alpha : float, default=5.0
         Pseudo-counts that every feature has in all, before any row is seen.
     lambda_x, lambda_y : float, default=4.0, 1.0
@@ -153,7 +154,7 @@ class SelectiveBayesianForestClassifier(ClassifierMixin, BaseEstimator):
         self,
         sampler: str = "auto",
         *,
-        prior: str = "thesis",
+        prior: str = "balanced",
         alpha: float = 5.0,
         lambda_x: float = 4.0,
         lambda_y: float = 1.0,

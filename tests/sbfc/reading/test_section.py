@@ -14,7 +14,9 @@ from clearwood.sbfc.reading.section import score_classes, section
 @pytest.fixture(scope="module")
 def corral():
     X, y = make_corral(n_noise=2, random_state=0)
-    fitted = cw.SelectiveBayesianForestClassifier(random_state=0, n_graphs=40)
+    fitted = cw.SelectiveBayesianForestClassifier(
+        prior="thesis", n_graphs=40, random_state=0
+    )
     return fitted.fit(X[:80], y[:80]), X[80:], y[80:]
 
 

@@ -30,7 +30,7 @@ MOST_LINES, LEAST_EDGE = 20, 0.1
 @click.option(
     "--prior",
     type=click.Choice(["thesis", "balanced"]),
-    help="balanced: correlated noise stays noise; by default that of the estimator.",
+    help="balanced, the default: correlated noise stays noise.",
 )
 @click.option(
     "--draws",
