@@ -12,7 +12,7 @@ from tests._html.hostile import HOSTILE, tags_of
 import clearwood as cw
 from clearwood.exceptions import InputError
 from clearwood.projection.reading.coefficients import section as linear_section
-from clearwood.projection.reading.scores import compare_with_reference
+from clearwood.projection.reading.scores import compare_with_reference, remarks_on
 from clearwood.projection.reading.section import section, teacher_of
 from clearwood.projection.sizes import SizePath
 from clearwood.references import GivenDraws
@@ -90,6 +90,43 @@ def test_a_label_never_seen_costs_much_but_not_everything(labels, rows):
     found = compare_with_reference(labels, X[:2], ["never", "never"])
     assert found["proxy"]["error"] == 1
     assert 30 < found["proxy"]["log_loss"] < 40
+
+
+def test_a_reference_worse_than_a_constant_is_said_to_be_so(rows):
+    X, y = new(rows, "classes")
+    n = len(y)
+    # Sure of everything, and wrong in the first five.
+    wrong = np.arange(n) < 5
+    draws = np.eye(2)[((y == "well") ^ wrong).astype(int)][None]
+    ref = GivenDraws(draws, X, classes=["ill", "well"])
+    tree = cw.ProjectedTreeClassifier(ref, max_leaf_nodes=2).fit(X)
+    found = compare_with_reference(tree, X, y)
+    of_class = np.array([(y == label).sum() for label in y])
+    by_others = -np.log((of_class - 0.5) / n).mean()
+    assert found["constant"]["log_loss"] == pytest.approx(by_others)
+    worse, impossible, *_ = section(tree, X, y)["scores"]["remarks"]
+    assert "worse than a constant" in worse
+    assert "impossible in 5 of these rows" in impossible
+    # As its labels would have it, there is nothing to say.
+    right = "ill", "well"
+    seen = np.array(right)[draws[0].argmax(axis=1)]
+    assert found["reference"]["impossible"] == 5
+    assert not any(
+        "reference" in text
+        for text in remarks_on(compare_with_reference(tree, X, seen))
+    )
+
+
+def test_values_are_compared_with_a_constant_of_the_other_rows(values, rows):
+    X, y = new(rows)
+    found = compare_with_reference(values, X, y)
+    others = np.array([np.delete(y, i).mean() for i in range(len(y))])
+    rmse = np.sqrt(((y - others) ** 2).mean())
+    assert found["constant"]["rmse"] == pytest.approx(rmse)
+    assert remarks_on(found) == []
+    far = compare_with_reference(values, X, y + 50)
+    assert "worse than a constant" in remarks_on(far)[0]
+    assert compare_with_reference(values, X[:1], y[:1])["constant"] == {}
 
 
 def test_a_unit_moves_the_log_loss_by_its_logarithm(values, rows):
@@ -195,6 +232,16 @@ def test_a_standard_error_is_granted(values, lost, judged_by, words):
         size, -gaps, gaps, gaps, errors, errors, judged_by, 0.05
     )
     assert words in section(other)["judged"]
+
+
+def test_a_gain_over_the_reference_is_told_where_a_constant_has_it(values):
+    gaps, errors = np.array([-0.75, -0.8]), np.array([0.2, 0.2])
+    size = np.array([1, values.rules_.n_rules])
+    other = copy.copy(values)
+    other.size_path_ = SizePath(size, -gaps, gaps, gaps, errors, errors, "labels", 0.05)
+    words = section(other)["judged"]
+    assert "worse there than a constant, by 0.75 nats" in words
+    assert "constant" not in section(values)["judged"]
 
 
 def test_an_alpha_that_was_judged_is_explained(rows):

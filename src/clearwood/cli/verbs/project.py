@@ -309,6 +309,10 @@ def _leaves(leaves: Any) -> dict[str, Any]:
 
 
 def _text(fitted: Any, summary: dict[str, Any]) -> str:
+    from textwrap import wrap
+
+    from clearwood.projection.reading.scores import remarks_on
+
     scores, source = summary["scores"], summary["reference"]
     is_linear = summary["proxy"] == "linear"
     said = [fitted.summary()] if is_linear else _rule_lines(fitted)
@@ -322,6 +326,7 @@ def _text(fitted: Any, summary: dict[str, Any]) -> str:
         f"  reference     {_score_text(scores['reference'])}",
         f"  {name:12s}  {_score_text(scores['proxy'])}",
         f"  {_nearness(scores['fidelity'], name)}",
+        *(line for text in remarks_on(scores) for line in wrap(text, 88)),
     ]
     return "\n".join(lines)
 

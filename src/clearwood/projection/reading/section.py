@@ -11,9 +11,13 @@ from clearwood._html import percent_text, significant_text
 from clearwood.exceptions import InputError
 from clearwood.projection.answers import Answers, ask
 from clearwood.projection.leaves import Leaves
-from clearwood.projection.reading.scores import as_table, compare_with_reference
+from clearwood.projection.reading.scores import (
+    as_table,
+    compare_with_reference,
+    remarks_on,
+)
 from clearwood.projection.reading.size_chart import panel_of_rows, size_chart
-from clearwood.projection.sizes import Words
+from clearwood.projection.sizes import SizePath, Words
 from clearwood.references import Reference
 from clearwood.rules import RuleSet
 from clearwood.rules.rule import prediction_text
@@ -152,7 +156,21 @@ def how_judged(result: Any) -> str:
             f"({path.tolerance:g} nats per row); this is the smallest that is worse "
             "than the best by no more than a standard error of their difference"
         )
-    return f"{rows} {why}: {significant_text(lost, 2)} ± {significant_text(error, 2)}."
+    told = f"{significant_text(lost, 2)} ± {significant_text(error, 2)}"
+    return f"{rows} {why}: {told}.{_worse_than_constant(path)}"
+
+
+def _worse_than_constant(path: SizePath) -> str:
+    """What is said where one line alone is better than the reference; else nothing."""
+    assert path.held_out is not None and path.standard_error is not None
+    gain = -float(path.held_out[0])
+    if path.size[0] > 1 or gain <= float(path.standard_error[0]):
+        return ""
+    return (
+        " The reference does worse there than a constant, by "
+        f"{significant_text(gain, 2)} nats per row: to lose little against it is no "
+        "praise."
+    )
 
 
 def score_lines(result: Any, X: Any, y: Any) -> dict[str, Any]:
@@ -168,6 +186,7 @@ def score_lines(result: Any, X: Any, y: Any) -> dict[str, Any]:
             {"name": NAMES[key][0], "unit": NAMES[key][1], "values": values}
             for key, values in lines
         ],
+        "remarks": remarks_on(scores),
     }
 
 
