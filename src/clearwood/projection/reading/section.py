@@ -147,8 +147,8 @@ def how_judged(result: Any) -> str:
         )
     elif lost - error <= path.tolerance:
         why = (
-            f"This is the smallest {words.proxy} that loses at most {path.tolerance:g} "
-            "nats per row against the reference, one standard error granted"
+            f"This is the smallest {words.proxy} whose loss against the reference, less "
+            f"one standard error, is at most {path.tolerance:g} nats per row; measured"
         )
     else:
         why = (
