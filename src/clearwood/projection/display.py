@@ -104,10 +104,11 @@ class SizePathDisplay:
                 path.size, path.held_out, "s-", color=COLOURS[1], markersize=4,
                 label=f"{what[path.judged_by]}\n(shaded: ± a standard error)",
             )  # fmt: skip
-            ax.axhline(
-                path.tolerance, color=QUIET, linestyle=":",
-                label=f"a loss of {path.tolerance:g}, which is tolerated",
-            )  # fmt: skip
+            if path.tolerance is not None:
+                ax.axhline(
+                    path.tolerance, color=QUIET, linestyle=":",
+                    label=f"a loss of {path.tolerance:g}, which is tolerated",
+                )  # fmt: skip
         words = self.words
         ax.axvline(
             self.chosen, color=QUIET, linewidth=0.8,

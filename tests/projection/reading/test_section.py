@@ -251,6 +251,9 @@ def test_an_alpha_that_was_judged_is_explained(rows):
         ref, alpha="cv", most_leaf_nodes=3, random_state=0
     ).fit(X, y)
     assert f"{tree.alpha_:.3g} nats per row" in section(tree)["judged"]
+    # No loss is tolerated, nor shown as if it were.
+    marks = section(tree)["chart"]["panels"][0]["marks"]
+    assert [name for _, name in marks] == ["as good as the reference"]
     fixed = cw.ProjectedTreeRegressor(ref, alpha=0.1, most_leaf_nodes=3).fit(X, y)
     assert "follows from the settings" in section(fixed)["judged"]
 

@@ -64,7 +64,7 @@ def compare_with_reference(
     """
     reference, X = estimator.reference_, as_table(X)
     said = ask(reference, X)
-    both = {"reference": {}, "proxy": {}, "constant": {}}
+    both: dict[str, dict[str, float]] = {"reference": {}, "proxy": {}, "constant": {}}
     both["fidelity"] = _near(estimator, X, said)
     if y is not None:
         both["constant"] = constant_scores(reference, y)

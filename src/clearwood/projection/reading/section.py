@@ -147,8 +147,9 @@ def how_judged(result: Any) -> str:
         )
     elif lost - error <= path.tolerance:
         why = (
-            f"This is the smallest {words.proxy} whose loss against the reference, less "
-            f"one standard error, is at most {path.tolerance:g} nats per row; measured"
+            f"This is the smallest {words.proxy} whose loss against the reference, "
+            f"less one standard error, is at most {path.tolerance:g} nats per row; "
+            "measured"
         )
     else:
         why = (
