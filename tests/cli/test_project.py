@@ -133,6 +133,15 @@ def test_what_cannot_be_done_is_one_line(table, options, words):
     assert "Traceback" not in result.stderr
 
 
+def test_a_number_too_large_is_told_by_its_column(frame, tmp_path):
+    frame = frame.copy()
+    frame.loc[3, "dose"] = 1e300
+    frame.to_csv(tmp_path / "large.csv", index=False)
+    result = run(tmp_path / "large.csv", "--target", "cost", "--drop", "state")
+    assert result.exit_code == 1 and "row" not in result.stderr
+    assert "Column(s) ['dose'] hold numbers beyond 3.4e+38" in result.stderr
+
+
 def test_without_the_extra_there_is_a_remedy(table, monkeypatch):
     find = importlib.util.find_spec
     monkeypatch.setattr(

@@ -14,6 +14,8 @@ from clearwood.cli.options import names
 from clearwood.cli.outputs import write_rules
 
 REFERENCES = ("forest", "bart", "gp", "ridge")
+READS_LARGE = ("bart", "hist-gradient-boosting")
+"""References that know numbers beyond those of single precision."""
 
 
 @click.command(short_help="Fit the best model, and read it through a small one.")
@@ -140,6 +142,8 @@ def _read(data: str, options: dict[str, Any], say: Any) -> tuple[Any, str]:
         _check_numbers(table.X, name)
     if name == "bart":
         _check_bart(table.X)
+    if name not in READS_LARGE:
+        _check_sizes(table.X, name)
     split = hold_out(
         table.X, table.y, table.task, options["test_size"], options["seed"]
     )
@@ -167,6 +171,19 @@ def _check_gaps(X: Any, name: str) -> None:
         raise InputError(
             f"Column(s) {gaps} have missing values, which {name} cannot read; use "
             "--reference forest, or fill them in."
+        )
+
+
+def _check_sizes(X: Any, name: str) -> None:
+    """Before the table is split, after which rows have other numbers."""
+    from clearwood.exceptions import InputError
+    from clearwood.references.tabular import FLOAT32
+
+    large = [c for c in X.select_dtypes("number") if (X[c].abs() > FLOAT32).any()]
+    if large:
+        raise InputError(
+            f"Column(s) {large} hold numbers beyond {FLOAT32:.2g}, which {name} cannot "
+            f"read; correct them, or leave the columns out (--drop {','.join(large)})."
         )
 
 
