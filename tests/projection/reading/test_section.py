@@ -350,6 +350,11 @@ def test_coefficients_are_told_per_deviation_and_per_unit(line):
     change = model.coef_[0, t] / model.terms_.unit[t]
     assert odds == pytest.approx(np.exp(change), rel=0.01)
     assert told["hue=red"]["unit"] == "against blue"
+    # Of a category, too, the interval is in the unit of the number beside it.
+    t = model.terms_.names.index("hue=red")
+    ends = np.quantile(model.coef_draws_[:, 0, t], [0.05, 0.95]) / model.terms_.unit[t]
+    low, high = told["hue=red"]["interval_per_unit"].split(" to ")
+    assert (number(low), number(high)) == pytest.approx(tuple(ends), rel=0.01)
     assert found["label"] == "the log odds of True"
 
 
