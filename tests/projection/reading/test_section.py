@@ -299,7 +299,9 @@ def test_a_reference_that_cannot_be_asked_is_said_to_be_so(rows, tmp_path):
     cw.save(tree, tmp_path / "tree.zip")
     again = cw.load(tmp_path / "tree.zip")
     cw.report(again, tmp_path / "page.html", X=other, y=y[110:])
-    assert "was not saved" in (tmp_path / "page.html").read_text(encoding="utf-8")
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "was not saved" in page and "hand in" not in page
+    assert "not known where the rules differ from it" in page
 
 
 def test_what_is_no_posterior_is_not_called_one(rows, tmp_path):
