@@ -85,6 +85,7 @@ def test_a_list_comes_out(table, frame, tmp_path):
     assert result.exit_code == 0, result.stderr
     assert "Mean cost in each line:" in result.stdout and "  list " in result.stdout
     assert "The 90 % are of all lines together" in result.stdout
+    assert "the 95 % interval of the mean of what was observed" in result.stdout
     text = page.read_text(encoding="utf-8")
     assert "What each line says" in text and "leaf" not in text
 

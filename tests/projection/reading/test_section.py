@@ -182,13 +182,25 @@ def test_intervals_of_one_width_are_not_said_to_hold_of_every_leaf(values, rows)
     assert "new cases of the leaf are inside" in words(one.fit(X, y))
 
 
+def test_the_interval_beside_a_rule_is_told_from_that_of_the_draws(values, rows):
+    X, y = new(rows)
+
+    def words(*of):
+        return dict(section(*of)["leaves"]["words"])["Mean in"]
+
+    assert "in training rows" in words(values)
+    assert "what the reference says in the rows handed in" in words(values, X)
+    assert "what was observed in the rows handed in" in words(values, X, y)
+
+
 def test_without_rows_numbers_are_said_to_be_of_training_rows(values):
     found = section(values)
     assert found["scores"] is None
     assert found["leaves"]["counted"] == "Training rows"
     shares = [float(line["rows"].rstrip("%")) for line in found["leaves"]["lines"]]
     assert sum(shares) == pytest.approx(100, abs=1)
-    assert "observed" not in " ".join(words for _, words in found["leaves"]["words"])
+    said = dict(found["leaves"]["words"])
+    assert "of their weight" in said["Training rows"] and "Rows" not in said
 
 
 def test_the_size_path_is_drawn_with_the_reference(values, rows):

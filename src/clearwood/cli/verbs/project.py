@@ -350,11 +350,13 @@ def _text(fitted: Any, summary: dict[str, Any]) -> str:
 
 def _rule_lines(fitted: Any) -> list[str]:
     """The rules, how sure the reference is of each, and why they are so many."""
-    import textwrap
+    from textwrap import wrap
 
     from clearwood.projection.reading.section import (
+        OBSERVED,
         have_one_variance,
         how_judged,
+        mean_in,
         summarize_leaves,
     )
 
@@ -365,11 +367,14 @@ def _rule_lines(fitted: Any) -> list[str]:
         lines += [
             f"  {leaf['number']}. {_sure_text(said, many)}" for said in leaf["says"]
         ]
+    if found["is_value"]:
+        told = f"(“Mean in”, with the rules: {mean_in(OBSERVED, 'training rows')})"
+        lines += wrap(told, 88, initial_indent="  ", subsequent_indent="  ")
     if have_one_variance(fitted.leaves_):
         plural = fitted._words.lines
         lines.append(f"  (The 90 % are of all {plural} together: all have one chance.)")
     words = how_judged(fitted)
-    return [*lines, "", *textwrap.wrap(words, 88)]
+    return [*lines, "", *wrap(words, 88)]
 
 
 def _sure_text(said: dict[str, Any], many: bool) -> str:

@@ -26,6 +26,7 @@ ENDS = (0.05, 0.95)
 """Of the intervals that are shown."""
 MOST_CLASSES, HARDLY = 3, 0.005
 """Of a leaf, whose probabilities are shown, and what is too small to show."""
+OBSERVED, SAID = "what was observed", "what the reference says"
 
 NAMES = {
     "error": ("Wrong class (error)", "percent"),
@@ -234,6 +235,12 @@ def _leaf_words(result: Any, X: Any, y: Any) -> list[tuple[str, str]]:
                 f"{'; it holds both' * (many and leaves.variances is not None)}.",
             )
         )
+    if not is_class:
+        seen, rows = OBSERVED if y is not None else SAID, "the rows handed in"
+        if X is None:
+            # Rules do not tell whether they were fitted with labels.
+            seen, rows = f"{OBSERVED} (or, where nothing was, {SAID})", "training rows"
+        words.append(("Mean in", f"beside a rule above, {mean_in(seen, rows)}"))
     if X is None:
         words.append(("Training rows", f"the {line}’s share of their weight."))
     else:
@@ -242,6 +249,14 @@ def _leaf_words(result: Any, X: Any, y: Any) -> list[tuple[str, str]]:
             ("Rows", f"those handed in for this report{seen} not training rows.")
         )
     return words
+
+
+def mean_in(seen: str, rows: str) -> str:
+    """What the interval of the mean is of, that stands with a rule."""
+    return (
+        f"the 95 % interval of the mean of {seen} in {rows}; it knows nothing of the "
+        "reference’s draws."
+    )
 
 
 def have_one_variance(leaves: Leaves) -> bool:
