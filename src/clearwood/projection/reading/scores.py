@@ -150,7 +150,7 @@ def _class_scores(p: np.ndarray, classes: np.ndarray, y: Any) -> dict[str, float
     return {
         "error": float((p.argmax(axis=1) != truth).mean()),
         "log_loss": float(-np.log(np.maximum(true_p, LEAST)).mean()),
-        "impossible": int((true_p == 0).sum()),
+        "impossible": int((true_p < LEAST).sum()),
     }
 
 
