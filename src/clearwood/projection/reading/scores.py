@@ -127,9 +127,9 @@ def remarks_on(scores: dict[str, dict[str, float]]) -> list[str]:
         if scores["reference"][key] > best:
             found.append(
                 "The reference does worse than a constant on these rows: its "
-                f"{IN_WORDS[key]} is {significant_text(scores['reference'][key])}, "
-                "that of saying of each row what the others are on average "
-                f"{significant_text(best)}. To follow it is worth little."
+                f"{IN_WORDS[key]} is {significant_text(scores['reference'][key])}, but "
+                f"{significant_text(best)} where each row is given the average of the "
+                "others. To follow it is worth little."
             )
     for who, name in (("reference", "reference"), ("proxy", "small model")):
         n_rows = scores[who].get("impossible", 0)
