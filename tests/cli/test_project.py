@@ -85,6 +85,7 @@ def test_a_list_comes_out(table, frame, tmp_path):
     assert result.exit_code == 0, result.stderr
     assert "Mean cost in each line:" in result.stdout and "  list " in result.stdout
     assert "The 90 % are of all lines together" in result.stdout
+    assert "the 95 % interval of the mean of what was observed" in result.stdout
     text = page.read_text(encoding="utf-8")
     assert "What each line says" in text and "leaf" not in text
 
@@ -131,6 +132,15 @@ def test_what_cannot_be_done_is_one_line(table, options, words):
     assert result.exit_code == 1
     assert words in result.stderr and result.stdout == ""
     assert "Traceback" not in result.stderr
+
+
+def test_a_number_too_large_is_told_by_its_column(frame, tmp_path):
+    frame = frame.copy()
+    frame.loc[3, "dose"] = 1e300
+    frame.to_csv(tmp_path / "large.csv", index=False)
+    result = run(tmp_path / "large.csv", "--target", "cost", "--drop", "state")
+    assert result.exit_code == 1 and "row" not in result.stderr
+    assert "Column(s) ['dose'] hold numbers beyond 3.4e+38" in result.stderr
 
 
 def test_without_the_extra_there_is_a_remedy(table, monkeypatch):

@@ -32,7 +32,11 @@ def labels_of(display):
 def test_one_draw_has_no_spread_and_trees_are_no_posterior(rows):
     one = cw.ProjectedTreeRegressor(Drawn(1), max_leaf_nodes=2).fit(rows)
     shown = labels_of(cw.LeavesDisplay.from_estimator(one).plot())
-    assert shown == ["90 % of new cases", "what the leaf says"]
+    # Both leaves have one variance.
+    assert shown == ["90 % of new cases\nof all leaves together", "what the leaf says"]
+    own = cw.ProjectedTreeRegressor(Drawn(1), max_leaf_nodes=2, family="mean_variance")
+    shown = labels_of(cw.LeavesDisplay.from_estimator(own.fit(rows)).plot())
+    assert shown[0] == "90 % of new cases"
 
     trees = Drawn()
     trees.is_posterior = False

@@ -73,6 +73,15 @@ def test_what_may_not_be_asked_is_kept(tmp_path):
         cw.load(tmp_path / "wrong.zip")
 
 
+@pytest.mark.parametrize("seed", [3, np.int64(3), None, np.random.default_rng(3)])
+def test_a_seed_is_kept_where_it_is_a_number(seed, tmp_path):
+    found, _ = fitted("values")
+    found.set_params(random_state=seed)
+    cw.save(found, tmp_path / "kept.zip")
+    kept = cw.load(tmp_path / "kept.zip").random_state
+    assert kept == (3 if isinstance(seed, int | np.integer) else None)
+
+
 def test_a_tree_for_every_draw_is_not_saved_as_if_it_were_one(tmp_path):
     X = np.random.default_rng(0).normal(size=(80, 3))
     tree = cw.ProjectedTreeRegressor(Drawn(3), max_leaf_nodes=2, draws="each").fit(X)

@@ -187,3 +187,11 @@ def test_lists_of_text_and_numbers_are_read():
 def test_what_is_no_model_is_refused():
     with pytest.raises(ModelError, match="Cannot make a reference of int"):
         cw.reference(3)
+
+
+def test_a_word_that_is_no_path_gets_what_is_known():
+    with pytest.raises(InputError, match="'brat' is neither a known.*\"bart\", None"):
+        cw.reference("brat")
+    for path in ("brat.json", "folder/brat"):
+        with pytest.raises(InputError, match="Cannot read"):
+            cw.reference(path)

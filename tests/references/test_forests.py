@@ -86,12 +86,23 @@ def test_rows_that_hold_infinity_are_named(model, cell):
     X, y = values()
     bad = X.copy()
     bad.iloc[3, 1] = cell
+    # Behind the columns that a column of categories may become.
+    named = f"row 3 of X holds, in column '{bad.columns[1]}', infinity.*correct"
     reference = cw.reference(model, X, y, random_state=0)
-    with pytest.raises(InputError, match="row 1 of X holds infinity.*correct"):
+    with pytest.raises(InputError, match=named.replace("3", "1")):
         reference.draws(bad[2:])
     for make in (reference.refit, lambda X, y: cw.reference(model, X, y)):
-        with pytest.raises(InputError, match="row 3 of X holds infinity.*correct"):
+        with pytest.raises(InputError, match=named):
             make(bad, y)
+
+
+def test_a_cell_behind_categories_is_named_by_its_own_column():
+    X, y = values()
+    bad = X.assign(hue=np.resize(["red", "tan", "blue"], len(X)))
+    bad = bad[["hue", *X.columns]]
+    bad.iloc[3, 1] = np.inf
+    with pytest.raises(InputError, match=f"row 3 .* column '{X.columns[0]}'"):
+        cw.reference(None, bad, y)
 
 
 def test_infinity_is_named_to_other_models_that_are_fitted():

@@ -150,6 +150,11 @@ def test_a_million_rows_are_told_to_the_row():
     assert statistics_text(rule)[0] == "1234567 rows"
 
 
+def test_an_agreement_that_rounding_took_is_nought():
+    rule = Rule((), 0.0, support=9.0, caught=9.0, agreement_caught=-1.25e-06)
+    assert statistics_text(rule)[1] == "agreement 0"
+
+
 def test_few_rows():
     assert share_interval(np.array([True]), np.ones(1))[1] == 1.0
     assert np.isnan(mean_interval(np.ones(1), np.ones(1))).all()

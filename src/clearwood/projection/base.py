@@ -240,7 +240,7 @@ class ProjectedRules(BaseEstimator):
             standard_error=error,
             error_to_best=to_best,
             judged_by="labels" if self._asks_labels(labels) else "reference",
-            tolerance=self.tolerance,
+            tolerance=self.tolerance if self.alpha is None else None,
         )
 
     def _described(

@@ -12,6 +12,7 @@ from clearwood.exceptions import InputError
 from clearwood.plotting.style import COLOURS, QUIET, plain, wrapped
 from clearwood.projection.base import ProjectedRules
 from clearwood.projection.local.explanation import LocalExplanation
+from clearwood.projection.reading.section import have_one_variance
 from clearwood.projection.sizes import SizePath, Words
 from clearwood.rules.conditions import probability_text
 
@@ -104,10 +105,11 @@ class SizePathDisplay:
                 path.size, path.held_out, "s-", color=COLOURS[1], markersize=4,
                 label=f"{what[path.judged_by]}\n(shaded: ± a standard error)",
             )  # fmt: skip
-            ax.axhline(
-                path.tolerance, color=QUIET, linestyle=":",
-                label=f"a loss of {path.tolerance:g}, which is tolerated",
-            )  # fmt: skip
+            if path.tolerance is not None:
+                ax.axhline(
+                    path.tolerance, color=QUIET, linestyle=":",
+                    label=f"a loss of {path.tolerance:g}, which is tolerated",
+                )  # fmt: skip
         words = self.words
         ax.axvline(
             self.chosen, color=QUIET, linewidth=0.8,
@@ -139,6 +141,8 @@ class LeavesDisplay:
     draws : str or None
         What the inner interval is of, in words; None where there is one draw, and
         nothing is known of how sure the reference is.
+    cases : str, default="new cases"
+        What the outer interval is of, in words.
 
     Attributes
     ----------
@@ -154,10 +158,11 @@ class LeavesDisplay:
         outer: np.ndarray,
         what: str,
         draws: str | None = "draws of the reference",
+        cases: str = "new cases",
     ) -> None:
         self.labels, self.middle = labels, middle
         self.inner, self.outer = inner, outer
-        self.what, self.draws = what, draws
+        self.what, self.draws, self.cases = what, draws, cases
 
     @classmethod
     def from_estimator(
@@ -207,7 +212,10 @@ class LeavesDisplay:
         if not estimator.reference_.is_posterior:
             draws += ", which are no posterior"
         told = draws if len(means) > 1 else None
-        return cls(labels, means.mean(axis=0), inner, outer, what, told)
+        cases = "new cases"
+        if have_one_variance(leaves):
+            cases += f"\nof all {estimator._words.lines} together"
+        return cls(labels, means.mean(axis=0), inner, outer, what, told, cases)
 
     def plot(self, ax: Any = None) -> LeavesDisplay:
         """Draw.
@@ -234,7 +242,7 @@ class LeavesDisplay:
         if has_cases:
             ax.hlines(
                 places, *self.outer, color=COLOURS[0], linewidth=1.5,
-                label=f"{share} of new cases",
+                label=f"{share} of {self.cases}",
             )  # fmt: skip
         else:  # Of probabilities, the whole range is of use.
             ax.set_xlim(-0.05, 1.05)

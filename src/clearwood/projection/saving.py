@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -54,7 +55,7 @@ KINDS: dict[str, Any] = {
 SETTINGS = (
     "max_leaf_nodes", "alpha", "most_leaf_nodes", "family", "draws", "refine",
     "n_rules", "max_rules", "tolerance", "min_rows", "round_cuts", "penalty",
-    "strength", "forbidden",
+    "strength", "forbidden", "random_state",
 )  # fmt: skip
 """Parameters that are kept, for people to read."""
 
@@ -151,6 +152,9 @@ def _settings_of(estimator: Any) -> dict[str, Any]:
             column if isinstance(column, str) else int(column)
             for column in kept["forbidden"]
         ]
+    seed = kept.pop("random_state", None)
+    if isinstance(seed, Integral):  # A generator has moved on.
+        kept["random_state"] = int(seed)
     return kept
 
 
@@ -172,12 +176,14 @@ def from_archive(top: Place, array: Callable[..., np.ndarray]) -> Any:
 
 def _set_settings(estimator: Any, settings: Any) -> None:
     """Give an estimator the parameters that it was saved with."""
-    forbidden = settings.get("forbidden", []) if isinstance(settings, dict) else []
+    set_read_settings(estimator, settings, SETTINGS)
+    forbidden = settings.get("forbidden", [])
     if not isinstance(forbidden, list) or not all(
         type(column) in (str, int) for column in forbidden
     ):
         raise ModelFormatError("settings: forbidden: expected a list of columns.")
-    set_read_settings(estimator, settings, SETTINGS)
+    if type(settings.get("random_state", 0)) is not int:
+        raise ModelFormatError("settings: random_state: expected a whole number.")
 
 
 def _read_rules(estimator: Any, top: Place, array: Any, classes: Any) -> None:

@@ -55,8 +55,8 @@ class SizePath:
         rows, so it is much smaller.
     judged_by : {"labels", "reference", "nothing"}
         What was held out: observations, or what the reference says of other rows.
-    tolerance : float
-        What a smaller one may lose.
+    tolerance : float or None
+        What a smaller one may lose; None where something else chose the size.
     """
 
     size: np.ndarray
@@ -66,7 +66,7 @@ class SizePath:
     standard_error: np.ndarray | None = None
     error_to_best: np.ndarray | None = None
     judged_by: str = "nothing"
-    tolerance: float = 0.0
+    tolerance: float | None = None
 
     def utility(self, alpha: float) -> np.ndarray:
         """The interpretability utility of every size, equations (8) and (11)."""
@@ -116,6 +116,7 @@ class SizePath:
         best by no more than a standard error of the difference between these two.
         """
         assert self.held_out is not None and self.standard_error is not None
+        assert self.tolerance is not None
         enough = self.held_out - self.standard_error <= self.tolerance
         if not enough.any():
             assert self.error_to_best is not None

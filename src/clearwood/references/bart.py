@@ -125,7 +125,9 @@ class BartReference(Reference):
     def _numbers(self, X: Any) -> np.ndarray:
         rows = as_numbers(X, self.features)
         largest = float(np.finfo(np.float64).max)
-        return check_cells(rows, "BART", largest=largest, may_be_empty=False)
+        return check_cells(
+            rows, "BART", self.features, largest=largest, may_be_empty=False
+        )
 
     def _sample(
         self, rows: np.ndarray, target: np.ndarray, outcome: str, link: str, seed: int

@@ -339,8 +339,9 @@ def fitted_clone(model: Any, X: Any, y: Any) -> Any:
     except ValueError as error:
         # Asked afterwards, as some models do read infinity.
         if "infinity" in str(error):
-            rows = as_numbers(X, features_of(X))
-            check_cells(rows, type(model).__name__, largest=FLOAT32)
+            features = features_of(X)
+            rows = as_numbers(X, features)
+            check_cells(rows, type(model).__name__, features, largest=FLOAT32)
         raise
 
 

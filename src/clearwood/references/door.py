@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from numbers import Integral
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -166,6 +167,12 @@ def _kind_of(model: Any, X: Any, y: Any) -> tuple[Any, tuple[Any, ...]]:
     for name, kind in OF_MODEL.items():
         if _is_a(_last_step(model), name):
             return kind, (model, X, y)
+    if isinstance(model, str) and _is_word(model):
+        raise InputError(
+            f"{model!r} is neither a known reference nor a model file; expected "
+            '"bart", None (a Bayesian bootstrap forest), the path of a model file, or '
+            "a model."
+        )
     model = as_predictor(model)
     if hasattr(model, "predict"):
         return PredictorReference, (model, X, y)
@@ -176,6 +183,12 @@ def _kind_of(model: Any, X: Any, y: Any) -> tuple[Any, tuple[Any, ...]]:
         'predicts, a function (X, draw), an array of draws, "bart", None or an object '
         "of a subclass of Reference."
     )
+
+
+def _is_word(text: str) -> bool:
+    """Whether it is no path: no folder, no suffix, and no such file."""
+    path = Path(text)
+    return path.name == text and not path.suffix and not path.exists()
 
 
 def _is_a(model: Any, name: str) -> bool:

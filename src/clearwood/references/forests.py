@@ -114,7 +114,10 @@ class BayesianBootstrapForest(Reference):
             self.classes, target = np.unique(target, return_inverse=True)
             self._make = DecisionTreeClassifier
         rows = check_cells(
-            as_numbers(X, self.features), name.capitalize(), largest=FLOAT32
+            as_numbers(X, self.features),
+            name.capitalize(),
+            self.features,
+            largest=FLOAT32,
         )
         # scikit-learn grows trees in float32, and sees no gain below an absolute limit.
         self._columns = _centre_and_unit(rows)
@@ -150,7 +153,10 @@ class BayesianBootstrapForest(Reference):
     def draws(self, X: Any) -> np.ndarray:
         """What every tree says; see :meth:`Reference.draws`."""
         rows = check_cells(
-            as_numbers(X, self.features), "A Bayesian bootstrap forest", largest=FLOAT32
+            as_numbers(X, self.features),
+            "A Bayesian bootstrap forest",
+            self.features,
+            largest=FLOAT32,
         )
         said = _draws_of_trees(self._trees, _scaled(rows, self._columns))
         return said if self.classes is not None else _unscaled(said, self._target)
@@ -268,7 +274,10 @@ class ForestReference(ModelReference):
     def draws(self, X: Any) -> np.ndarray:
         """What every tree says; see :meth:`Reference.draws`."""
         rows = check_cells(
-            self.features.encode(X), type(self.model).__name__, largest=FLOAT32
+            self.features.encode(X),
+            type(self.model).__name__,
+            self.features,
+            largest=FLOAT32,
         )
         return _draws_of_trees(self.model.estimators_, rows)
 

@@ -102,7 +102,12 @@ def as_numbers(X: Any, features: FeatureSpace) -> np.ndarray:
 
 
 def check_cells(
-    rows: np.ndarray, kind: str, *, largest: float, may_be_empty: bool = True
+    rows: np.ndarray,
+    kind: str,
+    features: FeatureSpace,
+    *,
+    largest: float,
+    may_be_empty: bool = True,
 ) -> np.ndarray:
     """The rows, if a kind of model can read all that their cells hold.
 
@@ -111,6 +116,8 @@ def check_cells(
     rows : ndarray of float of shape (n_rows, n_columns)
     kind : str
         What is to read them, for messages.
+    features : FeatureSpace
+        What the columns are: one each, or of categories one per category.
     largest : float
         Largest number that it reads.
     may_be_empty : bool, default=True
@@ -132,10 +139,20 @@ def check_cells(
         )
     if bad.any():
         row = int(bad.any(axis=1).argmax())
+        name = _names_of_columns(rows.shape[1], features)[bad[row].argmax()]
         raise InputError(
-            f"{kind} reads finite numbers, but row {row} of X holds {found}"
+            f"{kind} reads finite numbers, but row {row} of X holds, in column "
+            f"{name!r}, {found}"
         )
     return rows
+
+
+def _names_of_columns(n_columns: int, features: FeatureSpace) -> list[str]:
+    """The column of the table from which each column of numbers is."""
+    if n_columns == features.n_features:
+        return list(features.names)
+    sizes = [1 if labels is None else len(labels) for labels in features.categories]
+    return np.repeat(features.names, sizes).tolist()
 
 
 # Targets

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from clearwood.rules.rule_set import RuleSet
 
 TEXT_WIDTH = 88
+LOST_BY_ROUNDING = 2.6e-5
+"""Of R2, by values that are printed short: the square of half a percent, and a bit."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -293,13 +295,25 @@ def statistics_text(rule: Rule) -> list[str]:
         if not math.isnan(value):
             has_interval = is_class and labels_known == (name == "precision")
             interval = interval_text(rule) if has_interval else ""
-            parts.append(f"{name} {value:.3g}{' ' * bool(interval)}{interval}")
+            shown = unrounded(value)
+            parts.append(f"{name} {shown:.3g}{' ' * bool(interval)}{interval}")
     if not is_class:
         if interval_text(rule):
             parts.append(f"mean in {interval_text(rule)}")
         if not math.isnan(rule.spread):
             parts.append(f"spread {rule.spread:.3g}")
     return parts
+
+
+def unrounded(quality: float) -> float:
+    """A share or R2; nought, where only the rounding of a value keeps it below.
+
+    Examples
+    --------
+    >>> unrounded(-1.25e-06), unrounded(-0.1), unrounded(0.75)
+    (0.0, -0.1, 0.75)
+    """
+    return 0.0 if -LOST_BY_ROUNDING <= quality < 0 else quality
 
 
 def interval_text(rule: Rule) -> str:

@@ -12,7 +12,7 @@ from tests._html.hostile import HOSTILE, tags_of
 import clearwood as cw
 from clearwood.exceptions import InputError
 from clearwood.projection.reading.coefficients import section as linear_section
-from clearwood.projection.reading.scores import compare_with_reference
+from clearwood.projection.reading.scores import compare_with_reference, remarks_on
 from clearwood.projection.reading.section import section, teacher_of
 from clearwood.projection.sizes import SizePath
 from clearwood.references import GivenDraws
@@ -92,6 +92,42 @@ def test_a_label_never_seen_costs_much_but_not_everything(labels, rows):
     assert 30 < found["proxy"]["log_loss"] < 40
 
 
+def test_a_reference_worse_than_a_constant_is_said_to_be_so(rows):
+    X, y = new(rows, "classes")
+    n = len(y)
+    # Sure of everything, and wrong in the first five.
+    wrong = np.arange(n) < 5
+    draws = np.eye(2)[((y == "well") ^ wrong).astype(int)][None]
+    ref = GivenDraws(draws, X, classes=["ill", "well"])
+    tree = cw.ProjectedTreeClassifier(ref, max_leaf_nodes=2).fit(X)
+    found = compare_with_reference(tree, X, y)
+    of_class = np.array([(y == label).sum() for label in y])
+    by_others = -np.log((of_class - 0.5) / n).mean()
+    assert found["constant"]["log_loss"] == pytest.approx(by_others)
+    worse, impossible, *_ = section(tree, X, y)["scores"]["remarks"]
+    assert "worse than a constant" in worse
+    assert "impossible in 5 of these rows" in impossible
+    assert found["reference"]["impossible"] == 5
+    # What is only unlikely is not impossible, and less sure it is worth following.
+    soft = GivenDraws(0.8 * draws + 0.1, X, classes=["ill", "well"])
+    tree = cw.ProjectedTreeClassifier(soft, max_leaf_nodes=2).fit(X)
+    found = compare_with_reference(tree, X, y)
+    assert found["reference"]["impossible"] == 0
+    assert not any("reference" in text for text in remarks_on(found))
+
+
+def test_values_are_compared_with_a_constant_of_the_other_rows(values, rows):
+    X, y = new(rows)
+    found = compare_with_reference(values, X, y)
+    others = np.array([np.delete(y, i).mean() for i in range(len(y))])
+    rmse = np.sqrt(((y - others) ** 2).mean())
+    assert found["constant"]["rmse"] == pytest.approx(rmse)
+    assert remarks_on(found) == []
+    far = compare_with_reference(values, X, y + 50)
+    assert "worse than a constant" in remarks_on(far)[0]
+    assert compare_with_reference(values, X[:1], y[:1])["constant"] == {}
+
+
 def test_a_unit_moves_the_log_loss_by_its_logarithm(values, rows):
     X, y = new(rows)
 
@@ -145,13 +181,25 @@ def test_intervals_of_one_width_are_not_said_to_hold_of_every_leaf(values, rows)
     assert "new cases of the leaf are inside" in words(one.fit(X, y))
 
 
+def test_the_interval_beside_a_rule_is_told_from_that_of_the_draws(values, rows):
+    X, y = new(rows)
+
+    def words(*of):
+        return dict(section(*of)["leaves"]["words"])["Mean in"]
+
+    assert "in training rows" in words(values)
+    assert "what the reference says in the rows handed in" in words(values, X)
+    assert "what was observed in the rows handed in" in words(values, X, y)
+
+
 def test_without_rows_numbers_are_said_to_be_of_training_rows(values):
     found = section(values)
     assert found["scores"] is None
     assert found["leaves"]["counted"] == "Training rows"
     shares = [float(line["rows"].rstrip("%")) for line in found["leaves"]["lines"]]
     assert sum(shares) == pytest.approx(100, abs=1)
-    assert "observed" not in " ".join(words for _, words in found["leaves"]["words"])
+    said = dict(found["leaves"]["words"])
+    assert "of their weight" in said["Training rows"] and "Rows" not in said
 
 
 def test_the_size_path_is_drawn_with_the_reference(values, rows):
@@ -174,7 +222,7 @@ def test_the_size_is_explained(values, labels):
     at = path.size.tolist().index(values.rules_.n_rules)
     near = path.held_out[at] - path.standard_error[at] <= path.tolerance
     words = section(values)["judged"]
-    assert ("smallest tree that loses at most" in words) == near
+    assert ("smallest tree whose loss" in words) == near
     assert "fitted anew without it" in words
     assert "nothing was held out" in section(labels)["judged"]
 
@@ -182,7 +230,7 @@ def test_the_size_is_explained(values, labels):
 @pytest.mark.parametrize(
     ("lost", "judged_by", "words"),
     [
-        (0.06, "labels", "loses at most 0.05 nats per row"),
+        (0.06, "labels", "at most 0.05 nats per row; measured: 0.06 ± 0.02."),
         (0.08, "labels", "No tree came as near"),
         (0.06, "reference", "may have seen these rows"),
     ],
@@ -197,6 +245,16 @@ def test_a_standard_error_is_granted(values, lost, judged_by, words):
     assert words in section(other)["judged"]
 
 
+def test_a_gain_over_the_reference_is_told_where_a_constant_has_it(values):
+    gaps, errors = np.array([-0.75, -0.8]), np.array([0.2, 0.2])
+    size = np.array([1, values.rules_.n_rules])
+    other = copy.copy(values)
+    other.size_path_ = SizePath(size, -gaps, gaps, gaps, errors, errors, "labels", 0.05)
+    words = section(other)["judged"]
+    assert "worse there than a constant, by 0.75 nats" in words
+    assert "constant" not in section(values)["judged"]
+
+
 def test_an_alpha_that_was_judged_is_explained(rows):
     X, y = rows
     ref = cw.reference(BayesianRidge(), X, y, n_draws=5, random_state=0)
@@ -204,6 +262,9 @@ def test_an_alpha_that_was_judged_is_explained(rows):
         ref, alpha="cv", most_leaf_nodes=3, random_state=0
     ).fit(X, y)
     assert f"{tree.alpha_:.3g} nats per row" in section(tree)["judged"]
+    # No loss is tolerated, nor shown as if it were.
+    marks = section(tree)["chart"]["panels"][0]["marks"]
+    assert [name for _, name in marks] == ["as good as the reference"]
     fixed = cw.ProjectedTreeRegressor(ref, alpha=0.1, most_leaf_nodes=3).fit(X, y)
     assert "follows from the settings" in section(fixed)["judged"]
 
@@ -249,7 +310,9 @@ def test_a_reference_that_cannot_be_asked_is_said_to_be_so(rows, tmp_path):
     cw.save(tree, tmp_path / "tree.zip")
     again = cw.load(tmp_path / "tree.zip")
     cw.report(again, tmp_path / "page.html", X=other, y=y[110:])
-    assert "was not saved" in (tmp_path / "page.html").read_text(encoding="utf-8")
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "was not saved" in page and "hand in" not in page
+    assert "not known where the rules differ from it" in page
 
 
 def test_what_is_no_posterior_is_not_called_one(rows, tmp_path):
@@ -300,6 +363,11 @@ def test_coefficients_are_told_per_deviation_and_per_unit(line):
     change = model.coef_[0, t] / model.terms_.unit[t]
     assert odds == pytest.approx(np.exp(change), rel=0.01)
     assert told["hue=red"]["unit"] == "against blue"
+    # Of a category, too, the interval is in the unit of the number beside it.
+    t = model.terms_.names.index("hue=red")
+    ends = np.quantile(model.coef_draws_[:, 0, t], [0.05, 0.95]) / model.terms_.unit[t]
+    low, high = told["hue=red"]["interval_per_unit"].split(" to ")
+    assert (number(low), number(high)) == pytest.approx(tuple(ends), rel=0.01)
     assert found["label"] == "the log odds of True"
 
 

@@ -14,6 +14,8 @@ from clearwood.cli.options import names
 from clearwood.cli.outputs import write_rules
 
 REFERENCES = ("forest", "bart", "gp", "ridge")
+READS_LARGE = ("bart", "hist-gradient-boosting")
+"""References that know numbers beyond those of single precision."""
 
 
 @click.command(short_help="Fit the best model, and read it through a small one.")
@@ -140,6 +142,8 @@ def _read(data: str, options: dict[str, Any], say: Any) -> tuple[Any, str]:
         _check_numbers(table.X, name)
     if name == "bart":
         _check_bart(table.X)
+    if name not in READS_LARGE:
+        _check_sizes(table.X, name)
     split = hold_out(
         table.X, table.y, table.task, options["test_size"], options["seed"]
     )
@@ -167,6 +171,19 @@ def _check_gaps(X: Any, name: str) -> None:
         raise InputError(
             f"Column(s) {gaps} have missing values, which {name} cannot read; use "
             "--reference forest, or fill them in."
+        )
+
+
+def _check_sizes(X: Any, name: str) -> None:
+    """Before the table is split, after which rows have other numbers."""
+    from clearwood.exceptions import InputError
+    from clearwood.references.tabular import FLOAT32
+
+    large = [c for c in X.select_dtypes("number") if (X[c].abs() > FLOAT32).any()]
+    if large:
+        raise InputError(
+            f"Column(s) {large} hold numbers beyond {FLOAT32:.2g}, which {name} cannot "
+            f"read; correct them, or leave the columns out (--drop {','.join(large)})."
         )
 
 
@@ -309,6 +326,10 @@ def _leaves(leaves: Any) -> dict[str, Any]:
 
 
 def _text(fitted: Any, summary: dict[str, Any]) -> str:
+    from textwrap import wrap
+
+    from clearwood.projection.reading.scores import remarks_on
+
     scores, source = summary["scores"], summary["reference"]
     is_linear = summary["proxy"] == "linear"
     said = [fitted.summary()] if is_linear else _rule_lines(fitted)
@@ -322,17 +343,20 @@ def _text(fitted: Any, summary: dict[str, Any]) -> str:
         f"  reference     {_score_text(scores['reference'])}",
         f"  {name:12s}  {_score_text(scores['proxy'])}",
         f"  {_nearness(scores['fidelity'], name)}",
+        *(line for text in remarks_on(scores) for line in wrap(text, 88)),
     ]
     return "\n".join(lines)
 
 
 def _rule_lines(fitted: Any) -> list[str]:
     """The rules, how sure the reference is of each, and why they are so many."""
-    import textwrap
+    from textwrap import wrap
 
     from clearwood.projection.reading.section import (
+        OBSERVED,
         have_one_variance,
         how_judged,
+        mean_in,
         summarize_leaves,
     )
 
@@ -343,11 +367,14 @@ def _rule_lines(fitted: Any) -> list[str]:
         lines += [
             f"  {leaf['number']}. {_sure_text(said, many)}" for said in leaf["says"]
         ]
+    if found["is_value"]:
+        told = f"(“Mean in”, with the rules: {mean_in(OBSERVED, 'training rows')})"
+        lines += wrap(told, 88, initial_indent="  ", subsequent_indent="  ")
     if have_one_variance(fitted.leaves_):
         plural = fitted._words.lines
         lines.append(f"  (The 90 % are of all {plural} together: all have one chance.)")
     words = how_judged(fitted)
-    return [*lines, "", *textwrap.wrap(words, 88)]
+    return [*lines, "", *wrap(words, 88)]
 
 
 def _sure_text(said: dict[str, Any], many: bool) -> str:

@@ -98,16 +98,18 @@ def _lines(
     lines = []
     for t in order[:MOST_TERMS]:
         is_value = terms.category[t] == VALUE
-        per_unit = float(coef[t] / terms.unit[t])
-        step = significant_text(float(terms.unit[t])) if is_value else ""
+        unit = float(terms.unit[t])
+        per_unit = float(coef[t]) / unit
+        step = significant_text(unit) if is_value else ""
         lines.append(
             {
                 "name": printable(names[t]),
                 "change": _signed(float(coef[t])),
-                "interval": f"{_signed(float(low[t]))} to {_signed(float(high[t]))}",
+                "interval": _interval(low[t], high[t]),
                 "step": step,
                 "unit": _unit(terms, t),
                 "per_unit": _signed(per_unit),
+                "interval_per_unit": _interval(low[t] / unit, high[t] / unit),
                 "odds": _odds(per_unit) if is_logistic else "",
             }
         )
@@ -129,6 +131,10 @@ def _unit(terms: Terms, t: int) -> str:
         if category == MISSING
         else f"against {printable(str(first))}"
     )
+
+
+def _interval(low: float, high: float) -> str:
+    return f"{_signed(float(low))} to {_signed(float(high))}"
 
 
 def _signed(value: float) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.special import xlogy
 
+from clearwood._html import significant_text
 from clearwood._validation import check_target
 from clearwood.exceptions import InputError
 from clearwood.projection.answers import Answers, ask
@@ -18,6 +19,8 @@ COVERAGE = 0.9
 """Of the intervals that are judged."""
 LEAST = 1e-15
 """Smallest probability that a score looks at, as a label may be new."""
+IN_WORDS = {"log_loss": "log loss", "rmse": "root mean squared error"}
+"""Of scores that a constant has, too."""
 
 
 def compare_with_reference(
@@ -35,11 +38,14 @@ def compare_with_reference(
     Returns
     -------
     dict of str to dict of str to float
-        ``"reference"`` and ``"proxy"``, each with ``error`` and ``log_loss`` for
-        classes; else with ``rmse`` and, where it says how observations spread,
-        ``log_loss``, and ``coverage`` and mean ``width`` of 90 % intervals.
+        ``"reference"`` and ``"proxy"``, each with ``error``, ``log_loss`` and
+        the number of rows found ``impossible`` for classes; else with ``rmse`` and,
+        where it says how observations spread, ``log_loss``, and ``coverage`` and mean
+        ``width`` of 90 % intervals.
         ``"fidelity"`` of the proxy to the reference: ``same_class`` and the mean
         Kullback-Leibler ``divergence`` in nats; else ``r2`` and ``rms_difference``.
+        ``"constant"``: what is said of each row knowing the others' labels alone,
+        ``log_loss`` or ``rmse``.
 
     Raises
     ------
@@ -58,8 +64,10 @@ def compare_with_reference(
     """
     reference, X = estimator.reference_, as_table(X)
     said = ask(reference, X)
-    both = {"reference": {}, "proxy": {}, "fidelity": _near(estimator, X, said)}
+    both: dict[str, dict[str, float]] = {"reference": {}, "proxy": {}, "constant": {}}
+    both["fidelity"] = _near(estimator, X, said)
     if y is not None:
+        both["constant"] = constant_scores(reference, y)
         both["reference"] = reference_scores(reference, said, X, y)
         both["proxy"] = proxy_scores(estimator, X, y)
     return both
@@ -91,6 +99,49 @@ def proxy_scores(estimator: Any, X: Any, y: Any) -> dict[str, float]:
     return _value_scores(estimator.predict(X), estimator._says(X), y)
 
 
+def constant_scores(reference: Reference, y: Any) -> dict[str, float]:
+    """How near one comes to each of some rows by what the others are, on average."""
+    n = len(y)
+    if n < 2:
+        return {}
+    if reference.classes is None:
+        y = check_target(y, n, numeric=True)
+        return {"rmse": float(y.std() * n / (n - 1))}
+    y = check_target(y, n, numeric=False)
+    _, label, counts = np.unique(y, return_inverse=True, return_counts=True)
+    # One row of all classes alike, so that a class of one row is not impossible.
+    even = 1 / max(len(reference.classes), len(counts))
+    return {"log_loss": float(-np.log((counts[label] - 1 + even) / n).mean())}
+
+
+def remarks_on(scores: dict[str, dict[str, float]]) -> list[str]:
+    """What one has to know of scores before they are believed, in sentences.
+
+    Parameters
+    ----------
+    scores : dict
+        What :func:`compare_with_reference` found.
+    """
+    found = []
+    for key, best in scores["constant"].items():
+        if scores["reference"][key] > best:
+            found.append(
+                "The reference does worse than a constant on these rows: its "
+                f"{IN_WORDS[key]} is {significant_text(scores['reference'][key])}, but "
+                f"{significant_text(best)} where each row is given the average of the "
+                "others. To follow it is worth little."
+            )
+    for who, name in (("reference", "reference"), ("proxy", "small model")):
+        n_rows = scores[who].get("impossible", 0)
+        if n_rows:
+            found.append(
+                f"The {name} found what happened impossible in {n_rows:,} of these "
+                f"rows (probability 0); each counts {-math.log(LEAST):.0f} nats in the "
+                "log loss, which would be infinite."
+            )
+    return found
+
+
 def _class_scores(p: np.ndarray, classes: np.ndarray, y: Any) -> dict[str, float]:
     y = check_target(y, len(p), numeric=False)
     place = {label: k for k, label in enumerate(classes.tolist())}
@@ -99,6 +150,7 @@ def _class_scores(p: np.ndarray, classes: np.ndarray, y: Any) -> dict[str, float
     return {
         "error": float((p.argmax(axis=1) != truth).mean()),
         "log_loss": float(-np.log(np.maximum(true_p, LEAST)).mean()),
+        "impossible": int((true_p < LEAST).sum()),
     }
 
 

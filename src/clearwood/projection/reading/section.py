@@ -11,9 +11,13 @@ from clearwood._html import percent_text, significant_text
 from clearwood.exceptions import InputError
 from clearwood.projection.answers import Answers, ask
 from clearwood.projection.leaves import Leaves
-from clearwood.projection.reading.scores import as_table, compare_with_reference
+from clearwood.projection.reading.scores import (
+    as_table,
+    compare_with_reference,
+    remarks_on,
+)
 from clearwood.projection.reading.size_chart import panel_of_rows, size_chart
-from clearwood.projection.sizes import Words
+from clearwood.projection.sizes import SizePath, Words
 from clearwood.references import Reference
 from clearwood.rules import RuleSet
 from clearwood.rules.rule import prediction_text
@@ -22,6 +26,7 @@ ENDS = (0.05, 0.95)
 """Of the intervals that are shown."""
 MOST_CLASSES, HARDLY = 3, 0.005
 """Of a leaf, whose probabilities are shown, and what is too small to show."""
+OBSERVED, SAID = "what was observed", "what the reference says"
 
 NAMES = {
     "error": ("Wrong class (error)", "percent"),
@@ -143,8 +148,9 @@ def how_judged(result: Any) -> str:
         )
     elif lost - error <= path.tolerance:
         why = (
-            f"This is the smallest {words.proxy} that loses at most {path.tolerance:g} "
-            "nats per row against the reference, one standard error granted"
+            f"This is the smallest {words.proxy} whose loss against the reference, "
+            f"less one standard error, is at most {path.tolerance:g} nats per row; "
+            "measured"
         )
     else:
         why = (
@@ -152,7 +158,21 @@ def how_judged(result: Any) -> str:
             f"({path.tolerance:g} nats per row); this is the smallest that is worse "
             "than the best by no more than a standard error of their difference"
         )
-    return f"{rows} {why}: {significant_text(lost, 2)} ± {significant_text(error, 2)}."
+    told = f"{significant_text(lost, 2)} ± {significant_text(error, 2)}"
+    return f"{rows} {why}: {told}.{_worse_than_constant(path)}"
+
+
+def _worse_than_constant(path: SizePath) -> str:
+    """What is said where one line alone is better than the reference; else nothing."""
+    assert path.held_out is not None and path.standard_error is not None
+    gain = -float(path.held_out[0])
+    if path.size[0] > 1 or gain <= float(path.standard_error[0]):
+        return ""
+    return (
+        " The reference does worse there than a constant, by "
+        f"{significant_text(gain, 2)} nats per row: to lose little against it is no "
+        "praise."
+    )
 
 
 def score_lines(result: Any, X: Any, y: Any) -> dict[str, Any]:
@@ -168,6 +188,7 @@ def score_lines(result: Any, X: Any, y: Any) -> dict[str, Any]:
             {"name": NAMES[key][0], "unit": NAMES[key][1], "values": values}
             for key, values in lines
         ],
+        "remarks": remarks_on(scores),
     }
 
 
@@ -214,6 +235,12 @@ def _leaf_words(result: Any, X: Any, y: Any) -> list[tuple[str, str]]:
                 f"{'; it holds both' * (many and leaves.variances is not None)}.",
             )
         )
+    if not is_class:
+        seen, rows = OBSERVED if y is not None else SAID, "the rows handed in"
+        if X is None:
+            # Rules do not tell whether they were fitted with labels.
+            seen, rows = f"{OBSERVED} (or, where nothing was, {SAID})", "training rows"
+        words.append(("Mean in", f"beside a rule above, {mean_in(seen, rows)}"))
     if X is None:
         words.append(("Training rows", f"the {line}’s share of their weight."))
     else:
@@ -222,6 +249,14 @@ def _leaf_words(result: Any, X: Any, y: Any) -> list[tuple[str, str]]:
             ("Rows", f"those handed in for this report{seen} not training rows.")
         )
     return words
+
+
+def mean_in(seen: str, rows: str) -> str:
+    """What the interval of the mean is of, that stands with a rule."""
+    return (
+        f"the 95 % interval of the mean of {seen} in {rows}; it knows nothing of the "
+        "reference’s draws."
+    )
 
 
 def have_one_variance(leaves: Leaves) -> bool:

@@ -13,6 +13,8 @@ from clearwood.projection.sizes import SizePath, Words
 from clearwood.rules.scores import prediction_error
 
 TOP, HEIGHT, BETWEEN = 34.0, 150.0, 62.0
+LOSS = 0.1
+"""In nats, of which is told what it means where none is tolerated."""
 
 
 class Panel(NamedTuple):
@@ -64,7 +66,9 @@ def size_chart(
     """
     panels = []
     if path.held_out is not None:
-        marks = (0.0, "as good as the reference"), (path.tolerance, "tolerated")
+        marks: tuple[tuple[float, str], ...] = ((0.0, "as good as the reference"),)
+        if path.tolerance is not None:
+            marks += ((path.tolerance, "tolerated"),)
         name = "Held out in the fit: lost against the reference, nats per row"
         panels.append(
             Panel(name, "second", path.held_out, path.standard_error, marks, False)
@@ -77,7 +81,7 @@ def size_chart(
         panels.append(on_rows)
     if not panels or len(path.size) < 2:
         return None
-    sizes, most = path.size, int(path.size[-1])
+    sizes, most, loss = path.size, int(path.size[-1]), path.tolerance or LOSS
     tops = [TOP + i * (HEIGHT + BETWEEN) for i in range(len(panels))]
     x = LEFT + (WIDTH - LEFT - RIGHT) * (sizes - 1) / max(most - 1, 1)
     return {
@@ -90,6 +94,8 @@ def size_chart(
         "chosen": chosen,
         "sizes": whole_ticks(most),
         "unit": words.lines,
+        "example": loss,
+        "less_probable": percent_text(-math.expm1(-loss)),
         "panels": [_drawn(panel, top, x) for panel, top in zip(panels, tops)],
         "words": " ".join(_in_words(panel, sizes, chosen, words) for panel in panels),
         "lines": _lines(panels, sizes, chosen),

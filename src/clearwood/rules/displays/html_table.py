@@ -7,7 +7,13 @@ from typing import Any
 
 from clearwood._features import printable
 from clearwood.rules.conditions import number_text
-from clearwood.rules.rule import Rule, interval_text, prediction_text, weight_text
+from clearwood.rules.rule import (
+    Rule,
+    interval_text,
+    prediction_text,
+    unrounded,
+    weight_text,
+)
 from clearwood.rules.rule_kinds import RuleAverage, RuleList, RuleSum
 from clearwood.rules.rule_set import RuleSet
 
@@ -75,10 +81,10 @@ def summarize_rules(rules: RuleSet) -> dict[str, Any]:
                 "rows_caught": _or_none(rule.rows_caught),
                 "weight_of_rows": weight_text(rule),
                 "share": _share(rule.rows_caught, rules.n_rows),
-                "agreement": _or_none(rule.agreement),
-                "agreement_caught": _or_none(rule.agreement_caught),
-                "precision": _or_none(rule.precision),
-                "precision_caught": _or_none(rule.precision_caught),
+                "agreement": _or_none(unrounded(rule.agreement)),
+                "agreement_caught": _or_none(unrounded(rule.agreement_caught)),
+                "precision": _or_none(unrounded(rule.precision)),
+                "precision_caught": _or_none(unrounded(rule.precision_caught)),
                 "spread": _or_none(rule.spread),
                 **bars,
                 "interval": interval_text(rule),
