@@ -279,19 +279,21 @@ class ProjectedRules(BaseEstimator):
         for number in folds:
             rows, test = np.flatnonzero(fold != number), np.flatnonzero(fold == number)
             fitted, other = answers.take(rows), answers.take(test)
+            weight, grid = training.weight[rows], training.grid.take(rows)
             truth = None
             if labels is not None and self._asks_labels(labels):
                 refitted = self._refitted(X, labels, rows)
                 fitted = ask(refitted, take_rows(X, rows))
                 # As the lines below, so that both are judged alike.
-                other = ask(refitted, take_rows(X, test)).softened(len(rows))
+                other = ask(refitted, take_rows(X, test))
+                other = other.softened(len(rows), fitted.usual(weight))
                 truth = labels[test]
-            weight, grid = training.weight[rows], training.grid.take(rows)
             said = self._followed(fitted)
             path = self._project(said, grid, weight, generator)
             leaves, sizes = self._described(path, said, grid, weight)
             there = [leaves_of(found, training.grid.take(test)) for found in path]
-            soft = [lines.softened(len(rows)) for lines in leaves]
+            usual = fitted.usual(weight)
+            soft = [lines.softened(len(rows), usual) for lines in leaves]
             yield test, sizes, self._gaps(soft, there, other, truth)
 
     def _gaps(
