@@ -162,7 +162,7 @@ def test_the_size_is_explained(values, labels):
     words = section(values)["judged"]
     assert ("smallest tree that loses at most" in words) == near
     assert "fitted anew without it" in words
-    assert "nothing was held out" in section(labels)["judged"]
+    assert "no further split helps" in section(labels)["judged"]
 
 
 @pytest.mark.parametrize(
@@ -190,6 +190,19 @@ def test_an_alpha_that_was_judged_is_explained(rows):
     assert f"{tree.alpha_:.3g} nats per row" in section(tree)["judged"]
     fixed = cw.ProjectedTreeRegressor(ref, alpha=0.1, most_leaf_nodes=3).fit(X, y)
     assert "follows from the settings" in section(fixed)["judged"]
+
+
+@pytest.mark.parametrize(
+    "make", [cw.ProjectedTreeRegressor, cw.ProjectedRuleListRegressor]
+)
+def test_where_no_split_helps_the_page_says_so(make, rows):
+    X, _ = rows
+    constant = cw.reference(lambda X, draw: np.full(len(X), 2.0), X, n_draws=1)
+    judged = section(make(constant, random_state=0).fit(X))["judged"]
+    assert "no further split helps" in judged and "5 rows at least" in judged
+    asked = "n_rules" if make is cw.ProjectedRuleListRegressor else "max_leaf_nodes"
+    one = make(constant, random_state=0, **{asked: 1}).fit(X)
+    assert "follows from the settings" in section(one)["judged"]
 
 
 def test_lists_have_lines(rows):
