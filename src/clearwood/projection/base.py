@@ -29,7 +29,7 @@ from clearwood.projection.answers import (
     reads_gaps,
     rows_that_count,
 )
-from clearwood.projection.doubts import share_followed, warn_of_doubts
+from clearwood.projection.doubts import remedy, share_followed, warn_of_doubts
 from clearwood.projection.leaves import Leaves, expected_log_likelihood
 from clearwood.projection.sizes import SizePath, Words, folds_of
 from clearwood.projection.trees import leaves_of, value_bins
@@ -148,8 +148,7 @@ class ProjectedRules(BaseEstimator):
         if self._most_lines > 1:
             doubts = warn_of_doubts(
                 self.fidelity_, said, proxy, labels, training.classes, self.min_rows,
-                f"Allow more ({' or '.join(self._sizes)}), or let less be lost "
-                "(tolerance, alpha).",
+                remedy(self, int(self.size_path_.size[chosen])),
             )  # fmt: skip
             if doubts:
                 self.rules_ = self.rules_.with_about(warning=doubts)
