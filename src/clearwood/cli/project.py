@@ -363,10 +363,13 @@ def _score_text(scores: dict[str, float]) -> str:
     return text
 
 
-def _nearness(fidelity: dict[str, float], name: str) -> str:
+def _nearness(fidelity: dict[str, Any], name: str) -> str:
     if "same_class" in fidelity:
         share = 100 * fidelity["same_class"]
         return f"the {name} says the reference's class in {share:.3g} % of them"
+    if fidelity["r2"] is None:
+        gap = fidelity["rms_difference"]
+        return f"the {name} is {gap:.4g} off what the reference says"
     return (
         f"the {name} follows {100 * fidelity['r2']:.3g} % of the variance of what the "
         "reference says"

@@ -10,6 +10,7 @@ from sklearn.linear_model import BayesianRidge
 from tests._html.hostile import HOSTILE, tags_of
 
 import clearwood as cw
+from clearwood.cli.project import _nearness
 from clearwood.exceptions import InputError
 from clearwood.projection.reading.coefficients import section as linear_section
 from clearwood.projection.reading.scores import compare_with_reference
@@ -111,6 +112,19 @@ def test_who_knows_no_noise_has_no_interval(rows):
     found = compare_with_reference(tree, X, y)
     assert set(found["reference"]) == {"rmse"}
     assert "coverage" in found["proxy"]
+
+
+def test_of_one_row_no_share_of_a_variance_is_told(values, rows):
+    X, y = new(rows)
+    page = summarize(values, X=X[:1], y=y[:1])
+    for scores in (page["scores"], page["projection"]["scores"]):
+        told = [line for line in scores["lines"] if "R²" in line["name"]]
+        both = [line.get("values", [line.get("rules")])[-1] for line in told]
+        assert both == [None]
+    fidelity = compare_with_reference(values, X[:1], y[:1])["fidelity"]
+    gap = values.predict(X[:1]) - values.reference_.predict(X[:1])
+    assert fidelity["rms_difference"] == pytest.approx(abs(gap[0]))
+    assert _nearness(fidelity, "tree").startswith(f"the tree is {abs(gap[0]):.2g}")
 
 
 def test_leaves_count_the_rows_handed_in(values, rows):

@@ -22,7 +22,7 @@ LEAST = 1e-15
 
 def compare_with_reference(
     estimator: Any, X: Any, y: Any = None
-) -> dict[str, dict[str, float]]:
+) -> dict[str, dict[str, Any]]:
     """Scores of a proxy and of its reference, and how near one is to the other.
 
     Parameters
@@ -39,7 +39,8 @@ def compare_with_reference(
         classes; else with ``rmse`` and, where it says how observations spread,
         ``log_loss``, and ``coverage`` and mean ``width`` of 90 % intervals.
         ``"fidelity"`` of the proxy to the reference: ``same_class`` and the mean
-        Kullback-Leibler ``divergence`` in nats; else ``r2`` and ``rms_difference``.
+        Kullback-Leibler ``divergence`` in nats; else ``r2`` (None of a single row) and
+        ``rms_difference``.
 
     Raises
     ------
@@ -58,7 +59,8 @@ def compare_with_reference(
     """
     reference, X = estimator.reference_, as_table(X)
     said = ask(reference, X)
-    both = {"reference": {}, "proxy": {}, "fidelity": _near(estimator, X, said)}
+    both: dict[str, dict[str, Any]] = {"reference": {}, "proxy": {}}
+    both["fidelity"] = _near(estimator, X, said)
     if y is not None:
         both["reference"] = reference_scores(reference, said, X, y)
         both["proxy"] = proxy_scores(estimator, X, y)
@@ -121,12 +123,14 @@ def _value_scores(
     }
 
 
-def _near(estimator: Any, X: Any, said: Answers) -> dict[str, float]:
+def _near(estimator: Any, X: Any, said: Answers) -> dict[str, float | None]:
     if estimator.reference_.classes is None:
         predicted = estimator.predict(X)
         gap = ((predicted - said.mean) ** 2).mean()
+        # A single row has no variance to follow.
+        r2 = fidelity(said.mean, predicted, "regression")
         return {
-            "r2": fidelity(said.mean, predicted, "regression"),
+            "r2": r2 if len(predicted) > 1 else None,
             "rms_difference": float(np.sqrt(gap)),
         }
     p, q = said.mean, estimator.predict_proba(X)
