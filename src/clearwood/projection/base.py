@@ -94,6 +94,11 @@ class ProjectedRules(BaseEstimator):
         """Keep those of all sizes; the rules of the one that is chosen."""
         raise NotImplementedError
 
+    @property
+    def _of_all_sizes(self) -> tuple[Any, ...]:
+        """What was kept of each size of the path, to predict with."""
+        raise NotImplementedError
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = reads_gaps(self.reference)

@@ -160,6 +160,10 @@ class _ProjectedRuleList(ProjectedRules):
         )
         return self.path_[chosen]
 
+    @property
+    def _of_all_sizes(self) -> tuple[RuleList, ...]:
+        return self.path_
+
 
 class ProjectedRuleListRegressor(ProjectedValues, _ProjectedRuleList):
     """A short list of rules that says what a Bayesian reference model predicts.
