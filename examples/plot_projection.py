@@ -67,6 +67,9 @@ def projected(rows):
     return proxy.fit(X_drawn, y_drawn).tree_
 
 
+# To be compared, CART's trees must be trees of ours: each is projected as if it were a
+# reference. Projections need a noise, which moves no split of a tree of means: any will
+# do.
 def fitted(rows):
     X_drawn, y_drawn = X_train.iloc[rows], y_train.iloc[rows]
     teacher = cw.reference(cart, X_drawn, noise_variance=1.0)

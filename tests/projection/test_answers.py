@@ -80,11 +80,36 @@ def test_what_a_leaf_never_says_is_not_impossible():
     likely = expected_log_likelihood(leaves, other, np.array([0]))
     assert -50 < likely[0, 0] < -30
     # As if each leaf had one row more, of all classes alike: 3.5 of 4 rows.
-    soft = leaves.softened(3)
+    usual = seen.usual(np.ones(1))
+    soft = leaves.softened(3, usual)
     assert soft.means[0, 0].tolist() == pytest.approx([3.5 / 4, 0.5 / 4])
-    # And a reference by as little.
-    assert seen.softened(3).draws[0, 0].tolist() == pytest.approx([3.5 / 4, 0.5 / 4])
-    assert MIXTURE.softened(3) is MIXTURE
+    assert seen.softened(3, usual).draws.tolist() == soft.means.tolist()
+
+
+def test_one_count_in_a_leaf_without_any_costs_no_more_than_the_leaves_bring():
+    share = np.array([0.75, 0.25])
+    seen = Answers(np.array([[0.0, 4.0]]), None)
+    usual = seen.usual(share)
+    assert usual == 1.0
+    # A row of the mean rate more: in leaves of three rows and of one, in all four.
+    soft = Leaves.of(seen, np.array([0, 1]), share, "counts").softened(4, usual)
+    assert soft.means[0].tolist() == [0.25, 2.5]
+    assert seen.softened(4, usual).draws[0].tolist() == [0.2, 3.4]
+    # Values have spread enough.
+    assert MIXTURE.usual(np.ones(1)) is None
+    assert MIXTURE.softened(4, None) is MIXTURE
+
+    class OneAmongNone(Plain):
+        task = "counts"
+
+        def draws(self, X):
+            x = np.asarray(X)[:, 0]
+            return np.where(x > 0, 3.0, np.where(x == -7.0, 5.0, 0.0))[None]
+
+    X = np.linspace(-30, 29, 60)[:, None]
+    tree = cw.ProjectedTreeRegressor(OneAmongNone(), min_rows=20, random_state=0)
+    constant, right = tree.fit(X).size_path_.held_out[:2]
+    assert right < constant / 2
 
 
 def test_the_spread_of_observations_is_that_of_the_mean_variance():

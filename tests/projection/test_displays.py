@@ -45,6 +45,14 @@ def test_one_draw_has_no_spread_and_trees_are_no_posterior(rows):
     assert "90 % of the draws of the reference, which are no posterior" in shown
 
 
+def test_the_spread_of_an_explanation_is_named_where_there_is_one(rows):
+    for n_draws, name in (1, "reference, of this row"), (
+        30, "reference, of this row ± sd of its draws",
+    ):  # fmt: skip
+        found = cw.explain_local(Drawn(n_draws), rows[0], rows, n_neighbours=64)
+        assert name in labels_of(cw.LocalDisplay(found).plot())
+
+
 def test_leaves_are_numbered_weighed_and_valued(rows):
     tree = cw.ProjectedTreeClassifier(Drawn(task="classification"), max_leaf_nodes=3)
     display = cw.LeavesDisplay.from_estimator(tree.fit(rows)).plot()

@@ -63,6 +63,21 @@ def test_hardly_more_than_a_constant_is_said(make):
         assert not told_by(make(reference, **{size: 1}), X)[1]
 
 
+@pytest.mark.parametrize(
+    ("settings", "remedy"),
+    [
+        ({"max_leaf_nodes": 2}, "Allow more leaves (max_leaf_nodes or most_leaf"),
+        ({"alpha": 0.4}, "Let less be lost (tolerance, alpha)"),
+        ({"max_leaf_nodes": 9, "min_rows": 100}, "fewer rows in each leaf (min_rows"),
+    ],
+)
+def test_the_remedy_is_one_that_can_help(settings, remedy):
+    X = np.random.default_rng(0).uniform(size=(300, 1))
+    tree = cw.ProjectedTreeRegressor(Waves(3), random_state=0, **settings)
+    ((_, text),) = told_by(tree, X)[1]
+    assert remedy in text
+
+
 @pytest.mark.parametrize("make", [*VALUES, *CLASSES])
 def test_ordinary_data_raise_no_doubt(make):
     load = load_iris if make in CLASSES else load_diabetes

@@ -111,9 +111,9 @@ def test_a_box_that_catches_the_rest_is_otherwise():
     codes = np.repeat([0, 1], 8)[:, None].astype(np.uint8)
     grid = Grid.of(codes, np.array([3]), np.array([False]))
     boxes = np.array([[True, False, False], [False, True, False]])
-    ended = _ends_with_rows(grid)(BoxList(boxes, (1.0, 2.0), 3.0, 0.5))
+    ended = _ends_with_rows(BoxList(boxes, (1.0, 2.0), 3.0, 0.5), grid)
     assert len(ended.boxes) == 1 and ended.otherwise == 2.0
-    assert _ends_with_rows(grid)(ended) is ended
+    assert _ends_with_rows(ended, grid) is ended
 
 
 def test_a_price_or_the_papers_choice_of_one(rows):

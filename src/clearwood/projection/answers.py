@@ -79,16 +79,22 @@ class Answers(NamedTuple):
         noise = None if self.noise is None else self.noise[[number]]
         return Answers(self.draws[[number]], noise)
 
-    def softened(self, n_rows: int) -> Answers:
-        """With probabilities as if one row more than these were of all classes alike.
+    def usual(self, weight: np.ndarray) -> float | None:
+        """What is said of a row of which nothing is known; None for values.
 
-        What no row was is rare, but not impossible: else one label out of line would
-        cost more than all that is to be judged.
+        The mean rate of rows of these weights, or the same of every class.
         """
-        if self.draws.ndim != 3:
+        if self.noise is not None:
+            return None
+        if self.draws.ndim == 3:
+            return 1 / self.draws.shape[2]
+        return float(np.average(self.mean, weights=weight))
+
+    def softened(self, n_rows: int, usual: float | None) -> Answers:
+        """With rates or probabilities of ``n_rows`` rows and a usual one."""
+        if usual is None:
             return self
-        even = 1 / self.draws.shape[2]
-        return self._replace(draws=(n_rows * self.draws + even) / (n_rows + 1))
+        return self._replace(draws=softened(self.draws, n_rows, usual))
 
     @property
     def negative_entropy(self) -> np.ndarray:
@@ -144,6 +150,28 @@ class Answers(NamedTuple):
             ends.min(axis=0),
             ends.max(axis=0),
         )
+
+
+def softened(said: np.ndarray, n_rows: Any, usual: float) -> np.ndarray:
+    """Rates or probabilities of some rows, as if there were one more, a usual one.
+
+    What no row was is rare, but not impossible: else one count, or label, out of line
+    would cost more than all that is to be judged.
+
+    Parameters
+    ----------
+    said : ndarray
+    n_rows : int or ndarray
+        How many rows each number is of.
+    usual : float
+        From :meth:`Answers.usual`.
+
+    Examples
+    --------
+    >>> softened(np.array([0.0, 4.0]), 3, 2.0)
+    array([0.5, 3.5])
+    """
+    return (n_rows * said + usual) / (n_rows + 1)
 
 
 def rows_that_count(

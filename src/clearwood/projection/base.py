@@ -29,7 +29,7 @@ from clearwood.projection.answers import (
     reads_gaps,
     rows_that_count,
 )
-from clearwood.projection.doubts import share_followed, warn_of_doubts
+from clearwood.projection.doubts import remedy, share_followed, warn_of_doubts
 from clearwood.projection.leaves import Leaves, expected_log_likelihood
 from clearwood.projection.sizes import SizePath, Words, folds_of
 from clearwood.projection.trees import leaves_of, value_bins
@@ -94,6 +94,11 @@ class ProjectedRules(BaseEstimator):
         """Keep those of all sizes; the rules of the one that is chosen."""
         raise NotImplementedError
 
+    @property
+    def _of_all_sizes(self) -> tuple[Any, ...]:
+        """What was kept of each size of the path, to predict with."""
+        raise NotImplementedError
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = reads_gaps(self.reference)
@@ -148,8 +153,7 @@ class ProjectedRules(BaseEstimator):
         if self._most_lines > 1:
             doubts = warn_of_doubts(
                 self.fidelity_, said, proxy, labels, training.classes, self.min_rows,
-                f"Allow more ({' or '.join(self._sizes)}), or let less be lost "
-                "(tolerance, alpha).",
+                remedy(self, int(self.size_path_.size[chosen])),
             )  # fmt: skip
             if doubts:
                 self.rules_ = self.rules_.with_about(warning=doubts)
@@ -279,19 +283,21 @@ class ProjectedRules(BaseEstimator):
         for number in folds:
             rows, test = np.flatnonzero(fold != number), np.flatnonzero(fold == number)
             fitted, other = answers.take(rows), answers.take(test)
+            weight, grid = training.weight[rows], training.grid.take(rows)
             truth = None
             if labels is not None and self._asks_labels(labels):
                 refitted = self._refitted(X, labels, rows)
                 fitted = ask(refitted, take_rows(X, rows))
                 # As the lines below, so that both are judged alike.
-                other = ask(refitted, take_rows(X, test)).softened(len(rows))
+                other = ask(refitted, take_rows(X, test))
+                other = other.softened(len(rows), fitted.usual(weight))
                 truth = labels[test]
-            weight, grid = training.weight[rows], training.grid.take(rows)
             said = self._followed(fitted)
             path = self._project(said, grid, weight, generator)
             leaves, sizes = self._described(path, said, grid, weight)
             there = [leaves_of(found, training.grid.take(test)) for found in path]
-            soft = [lines.softened(len(rows)) for lines in leaves]
+            usual = fitted.usual(weight)
+            soft = [lines.softened(len(rows), usual) for lines in leaves]
             yield test, sizes, self._gaps(soft, there, other, truth)
 
     def _gaps(

@@ -354,10 +354,13 @@ class LocalDisplay:
             places, found.proxy_answers, marker="s", color=COLOURS[1],
             label="proxy, of the same", **look,
         )  # fmt: skip
+        # A single draw does not say how sure it is.
+        many = found.n_draws > 1
         here: dict[str, Any] = {"markeredgecolor": "black", "capsize": 3, "zorder": 3}
         ax.errorbar(
-            [found.row[d]], [found.said], yerr=[found.spread], fmt="D", color="black",
-            label="reference, of this row ± sd of its draws", **here,
+            [found.row[d]], [found.said], yerr=[found.spread] if many else None,
+            fmt="D", color="black",
+            label=f"reference, of this row{' ± sd of its draws' * many}", **here,
         )  # fmt: skip
         ax.errorbar(
             [found.row[d]], [found.proxy], yerr=[found.monte_carlo_error], fmt="s",

@@ -50,6 +50,22 @@ def share_followed(said: np.ndarray, proxy: np.ndarray, weight: np.ndarray) -> f
     return 1.0 - distance(said, proxy, weight) / distance(said, constant, weight)
 
 
+def remedy(proxy: Any, size: int) -> str:
+    """What to try where a tree, or list, of this size says too little."""
+    words, (asked, _) = proxy._words, proxy._sizes
+    if size < proxy.size_path_.size[-1]:
+        return (
+            f"Let less be lost (tolerance, alpha), or say how many {words.lines} "
+            f"({asked})."
+        )
+    if size < proxy._most_lines:
+        return (
+            f"No larger {words.proxy} was found; allow fewer rows in each {words.line} "
+            f"(min_rows={proxy.min_rows}), or project on more rows."
+        )
+    return f"Allow more {words.lines} ({' or '.join(proxy._sizes)})."
+
+
 def warn_of_doubts(
     followed: float,
     said: np.ndarray,

@@ -71,6 +71,10 @@ class ProjectedTree(ProjectedRules):
             self.draw_trees_ = self._tree_per_draw(answers, training, size)
         return self.tree_.to_rules()
 
+    @property
+    def _of_all_sizes(self) -> tuple[Tree, ...]:
+        return self.trees_
+
     def _tree_per_draw(
         self, answers: Answers, training: Training, size: int
     ) -> tuple[tuple[Tree, Leaves], ...]:

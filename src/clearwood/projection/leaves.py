@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import xlogy
 
-from clearwood.projection.answers import EPS, SMALLEST_VARIANCE, Answers
+from clearwood.projection.answers import EPS, SMALLEST_VARIANCE, Answers, softened
 
 
 class Leaves(NamedTuple):
@@ -82,16 +82,13 @@ class Leaves(NamedTuple):
         noise = None if self.variances is None else self.variances[:, leaf]
         return Answers(self.means[:, leaf], noise)
 
-    def softened(self, n_rows: int) -> Leaves:
-        """With probabilities as if each leaf had one row more, of all classes alike.
-
-        What no row of a leaf was is rare in it, but not impossible.
-        """
-        if self.means.ndim != 3:
+    def softened(self, n_rows: int, usual: float | None) -> Leaves:
+        """With rates or probabilities as if each leaf had a usual row more."""
+        if usual is None:
             return self
-        rows = (n_rows * self.share)[:, None]
-        even = 1 / self.means.shape[2]
-        return self._replace(means=(rows * self.means + even) / (rows + 1))
+        rows = n_rows * self.share
+        rows = rows[:, None] if self.means.ndim == 3 else rows
+        return self._replace(means=softened(self.means, rows, usual))
 
     @property
     def epistemic(self) -> np.ndarray:

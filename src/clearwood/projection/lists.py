@@ -80,19 +80,16 @@ def project_lists(
     if most_lines > 1 and len(grid.n_bins):
         boxes = candidate_boxes(grid, scores, weight, generator)
     lists = grow_lists(problem, boxes, most_lines - 1)
-    by_size = {len(lst.boxes): lst for lst in map(_ends_with_rows(grid), lists)}
+    ended = [_ends_with_rows(lst, grid) for lst in lists]
+    by_size = {len(lst.boxes): lst for lst in ended}
     return [by_size[size] for size in sorted(by_size)]
 
 
-def _ends_with_rows(grid: Grid) -> Any:
+def _ends_with_rows(lst: BoxList, grid: Grid) -> BoxList:
     """The same list whose last box is ``otherwise``, where nothing is left to it."""
-
-    def ended(lst: BoxList) -> BoxList:
-        if (leaves_of(lst, grid) == len(lst.boxes)).any():
-            return lst
-        return BoxList(lst.boxes[:-1], lst.values[:-1], lst.values[-1], lst.objective)
-
-    return ended
+    if (leaves_of(lst, grid) == len(lst.boxes)).any():
+        return lst
+    return BoxList(lst.boxes[:-1], lst.values[:-1], lst.values[-1], lst.objective)
 
 
 class _ProjectedRuleList(ProjectedRules):
@@ -162,6 +159,10 @@ class _ProjectedRuleList(ProjectedRules):
             for found in regions
         )
         return self.path_[chosen]
+
+    @property
+    def _of_all_sizes(self) -> tuple[RuleList, ...]:
+        return self.path_
 
 
 class ProjectedRuleListRegressor(ProjectedValues, _ProjectedRuleList):

@@ -285,12 +285,7 @@ def _scores(
     if table.y is not None:
         lines += _error_lines(rules.task, scores.error, model_error(rules, table))
     if table.taught is not None:
-        classification = rules.task == "classification"
-        lines.append(
-            _line("Same class as the model", "percent", scores.fidelity)
-            if classification
-            else _line("Fidelity to the model (R²)", "number", scores.fidelity)
-        )
+        lines.append(_nearness(rules.task, scores.fidelity, len(table.taught)))
     lines += [
         _line("Rows that satisfy a rule", "percent", scores.coverage),
         _line("Rules that a row satisfies, on average", "number", scores.overlap),
@@ -303,6 +298,14 @@ def _scores(
         ),
     ]
     return {"n_rows": len(rules.predict(table.X)), "lines": lines}
+
+
+def _nearness(task: str, fidelity: float, n_rows: int) -> dict:
+    if task == "classification":
+        return _line("Same class as the model", "percent", fidelity)
+    # A single row has no variance to follow.
+    r2 = None if n_rows < 2 else fidelity
+    return _line("Fidelity to the model (R²)", "number", r2)
 
 
 def model_error(rules: RuleSet, table: Table) -> float | None:
@@ -322,7 +325,9 @@ def _error_lines(task: str, error: float, of_model: float | None) -> list[dict]:
     ]
 
 
-def _line(name: str, unit: str, of_rules: float, of_model: float | None = None) -> dict:
+def _line(
+    name: str, unit: str, of_rules: float | None, of_model: float | None = None
+) -> dict:
     return {"name": name, "unit": unit, "rules": of_rules, "model": of_model}
 
 

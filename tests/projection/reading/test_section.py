@@ -10,6 +10,7 @@ from sklearn.linear_model import BayesianRidge
 from tests._html.hostile import HOSTILE, tags_of
 
 import clearwood as cw
+from clearwood.cli.verbs.project import _nearness
 from clearwood.exceptions import InputError
 from clearwood.projection.reading.coefficients import section as linear_section
 from clearwood.projection.reading.scores import compare_with_reference, remarks_on
@@ -149,6 +150,19 @@ def test_who_knows_no_noise_has_no_interval(rows):
     assert "coverage" in found["proxy"]
 
 
+def test_of_one_row_no_share_of_a_variance_is_told(values, rows):
+    X, y = new(rows)
+    page = summarize(values, X=X[:1], y=y[:1])
+    for scores in (page["scores"], page["projection"]["scores"]):
+        told = [line for line in scores["lines"] if "R²" in line["name"]]
+        both = [line.get("values", [line.get("rules")])[-1] for line in told]
+        assert both == [None]
+    fidelity = compare_with_reference(values, X[:1], y[:1])["fidelity"]
+    gap = values.predict(X[:1]) - values.reference_.predict(X[:1])
+    assert fidelity["rms_difference"] == pytest.approx(abs(gap[0]))
+    assert _nearness(fidelity, "tree").startswith(f"the tree is {abs(gap[0]):.2g}")
+
+
 def test_leaves_count_the_rows_handed_in(values, rows):
     X, y = new(rows)
     lines = section(values, X, y)["leaves"]["lines"]
@@ -224,7 +238,7 @@ def test_the_size_is_explained(values, labels):
     words = section(values)["judged"]
     assert ("smallest tree whose loss" in words) == near
     assert "fitted anew without it" in words
-    assert "nothing was held out" in section(labels)["judged"]
+    assert "no further split helps" in section(labels)["judged"]
 
 
 @pytest.mark.parametrize(
@@ -267,6 +281,19 @@ def test_an_alpha_that_was_judged_is_explained(rows):
     assert [name for _, name in marks] == ["as good as the reference"]
     fixed = cw.ProjectedTreeRegressor(ref, alpha=0.1, most_leaf_nodes=3).fit(X, y)
     assert "follows from the settings" in section(fixed)["judged"]
+
+
+@pytest.mark.parametrize(
+    "make", [cw.ProjectedTreeRegressor, cw.ProjectedRuleListRegressor]
+)
+def test_where_no_split_helps_the_page_says_so(make, rows):
+    X, _ = rows
+    constant = cw.reference(lambda X, draw: np.full(len(X), 2.0), X, n_draws=1)
+    judged = section(make(constant, random_state=0).fit(X))["judged"]
+    assert "no further split helps" in judged and "5 rows at least" in judged
+    asked = "n_rules" if make is cw.ProjectedRuleListRegressor else "max_leaf_nodes"
+    one = make(constant, random_state=0, **{asked: 1}).fit(X)
+    assert "follows from the settings" in section(one)["judged"]
 
 
 def test_lists_have_lines(rows):

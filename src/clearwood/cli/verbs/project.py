@@ -17,6 +17,16 @@ REFERENCES = ("forest", "bart", "gp", "ridge")
 READS_LARGE = ("bart", "hist-gradient-boosting")
 """References that know numbers beyond those of single precision."""
 
+KINDS = {
+    ("tree", "classification"): "ProjectedTreeClassifier",
+    ("tree", "regression"): "ProjectedTreeRegressor",
+    ("list", "classification"): "ProjectedRuleListClassifier",
+    ("list", "regression"): "ProjectedRuleListRegressor",
+    ("linear", "classification"): "ProjectedLogisticRegression",
+    ("linear", "regression"): "ProjectedLinearRegression",
+}
+"""Estimators by proxy and task; their names, as the command starts without them."""
+
 
 @click.command(short_help="Fit the best model, and read it through a small one.")
 @click.argument("data", type=click.Path(exists=True, dir_okay=False))
@@ -204,39 +214,28 @@ def _check_bart(X: Any) -> None:
 def _fit(split: Any, task: str, options: dict[str, Any]) -> Any:
     import clearwood as cw
 
-    is_class, seed = task == "classification", options["seed"]
-    shown: Any = {
+    kind = getattr(cw, KINDS[options["proxy"], task])
+    settings = {
         "verbose": sys.stderr.isatty() and not options["quiet"],
-        "random_state": seed,
+        "random_state": options["seed"],
     }
-    reference = _reference(split, task, options)
-    if options["proxy"] == "linear":
-        kind: Any = (
-            cw.ProjectedLogisticRegression if is_class else cw.ProjectedLinearRegression
-        )
-        return kind(reference, **shown).fit(split.X, split.y)
+    if options["proxy"] != "linear":
+        settings |= _settings_of_lines(kind, options)
+    fitted = kind(_reference(split, task, options), **settings).fit(split.X, split.y)
+    if options["proxy"] != "linear":
+        # The estimator sees values without a name; the file knows what they are called.
+        fitted.rules_ = fitted.rules_.with_target(options["target"])
+    return fitted
+
+
+def _settings_of_lines(kind: Any, options: dict[str, Any]) -> dict[str, Any]:
     size, alpha = options["size"], options["alpha"]
-    shown |= {
+    # A number asked for is the largest to try, too.
+    return ({} if size == "auto" else dict.fromkeys(kind._sizes, int(size))) | {
         "alpha": alpha if alpha in (None, "cv") else float(alpha),
         "min_rows": options["min_rows"],
         "forbidden": names(options["forbid"]),
     }
-    number = size if size == "auto" else int(size)
-    if options["proxy"] == "list":
-        kind = (
-            cw.ProjectedRuleListClassifier
-            if is_class
-            else cw.ProjectedRuleListRegressor
-        )
-        if size != "auto":
-            shown["max_rules"] = number
-        fitted = kind(reference, n_rules=number, **shown).fit(split.X, split.y)
-    else:
-        kind = cw.ProjectedTreeClassifier if is_class else cw.ProjectedTreeRegressor
-        fitted = kind(reference, max_leaf_nodes=number, **shown).fit(split.X, split.y)
-    # The estimator sees values without a name; the file knows what they are called.
-    fitted.rules_ = fitted.rules_.with_target(options["target"])
-    return fitted
 
 
 def _reference(split: Any, task: str, options: dict[str, Any]) -> Any:
@@ -397,10 +396,13 @@ def _score_text(scores: dict[str, float]) -> str:
     return text
 
 
-def _nearness(fidelity: dict[str, float], name: str) -> str:
+def _nearness(fidelity: dict[str, Any], name: str) -> str:
     if "same_class" in fidelity:
         share = 100 * fidelity["same_class"]
         return f"the {name} says the reference's class in {share:.3g} % of them"
+    if fidelity["r2"] is None:
+        gap = fidelity["rms_difference"]
+        return f"the {name} is {gap:.4g} off what the reference says"
     return (
         f"the {name} follows {100 * fidelity['r2']:.3g} % of the variance of what the "
         "reference says"

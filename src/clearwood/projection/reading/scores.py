@@ -25,7 +25,7 @@ IN_WORDS = {"log_loss": "log loss", "rmse": "root mean squared error"}
 
 def compare_with_reference(
     estimator: Any, X: Any, y: Any = None
-) -> dict[str, dict[str, float]]:
+) -> dict[str, dict[str, Any]]:
     """Scores of a proxy and of its reference, and how near one is to the other.
 
     Parameters
@@ -43,9 +43,9 @@ def compare_with_reference(
         where it says how observations spread, ``log_loss``, and ``coverage`` and mean
         ``width`` of 90 % intervals.
         ``"fidelity"`` of the proxy to the reference: ``same_class`` and the mean
-        Kullback-Leibler ``divergence`` in nats; else ``r2`` and ``rms_difference``.
-        ``"constant"``: what is said of each row knowing the others' labels alone,
-        ``log_loss`` or ``rmse``.
+        Kullback-Leibler ``divergence`` in nats; else ``r2`` (None of a single row) and
+        ``rms_difference``. ``"constant"``: what is said of each row knowing the others'
+        labels alone, ``log_loss`` or ``rmse``.
 
     Raises
     ------
@@ -64,7 +64,7 @@ def compare_with_reference(
     """
     reference, X = estimator.reference_, as_table(X)
     said = ask(reference, X)
-    both: dict[str, dict[str, float]] = {"reference": {}, "proxy": {}, "constant": {}}
+    both: dict[str, dict[str, Any]] = {"reference": {}, "proxy": {}, "constant": {}}
     both["fidelity"] = _near(estimator, X, said)
     if y is not None:
         both["constant"] = constant_scores(reference, y)
@@ -173,12 +173,14 @@ def _value_scores(
     }
 
 
-def _near(estimator: Any, X: Any, said: Answers) -> dict[str, float]:
+def _near(estimator: Any, X: Any, said: Answers) -> dict[str, float | None]:
     if estimator.reference_.classes is None:
         predicted = estimator.predict(X)
         gap = ((predicted - said.mean) ** 2).mean()
+        # A single row has no variance to follow.
+        r2 = fidelity(said.mean, predicted, "regression")
         return {
-            "r2": fidelity(said.mean, predicted, "regression"),
+            "r2": r2 if len(predicted) > 1 else None,
             "rms_difference": float(np.sqrt(gap)),
         }
     p, q = said.mean, estimator.predict_proba(X)

@@ -125,6 +125,12 @@ def how_judged(result: Any) -> str:
     path, words, alpha = result.size_path_, result._words, result.alpha_
     chosen = result.rules_.n_rules
     if path.held_out is None:
+        if chosen == path.size[-1] < result._most_lines:
+            return (
+                f"It has {words.so_many(chosen)}, as no further split helps: no larger "
+                f"{words.proxy} was found that comes nearer to the reference, with "
+                f"{result.min_rows} rows at least in each {words.line}."
+            )
         return (
             f"Its size, {words.so_many(chosen)}, follows from the settings; nothing "
             "was held out to choose it."

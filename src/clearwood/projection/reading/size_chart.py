@@ -134,8 +134,7 @@ def panel_of_rows(
         (False, True): f"root mean squared error, in units of {result.rules_.target}",
         (False, False): "root mean squared difference from the reference",
     }[is_class, y is not None]
-    of_all_sizes = getattr(result, "trees_", None) or result.path_
-    values = np.array([error(proxy.predict(X)) for proxy in of_all_sizes])
+    values = np.array([error(proxy.predict(X)) for proxy in result._of_all_sizes])
     return Panel(f"Rows handed in: {what}", "first", values, None, marks, is_class)
 
 
