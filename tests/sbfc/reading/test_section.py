@@ -65,6 +65,7 @@ def test_how_sampling_went_is_said_in_words():
         "They agree. ": chains_of(signal, heights),
         "They do not agree": chains_of(apart, heights),
         "worth few draws": chains_of(signal[:, :60], heights[:, :60] * 0 - 1),
+        "too short to say": chains_of(signal[:, :3], heights[:, :3]),
     }
     for words, chains in said.items():
         estimator = stand_in("ab", [0.5, 1.0], {}, chains=chains)
@@ -72,9 +73,18 @@ def test_how_sampling_went_is_said_in_words():
         assert words in found["words"]
         assert found["is_good"] == (chains is None or words.startswith("They agree."))
         if chains is not None:
-            assert found["lines"][2]["name"].startswith("whether a is signal")
+            name = found["lines"][2]["name"]
+            assert name == "whether a is signal, the least settled of all"
     estimator.chains_ = None  # as from a file
     assert "Files do not keep" in section(estimator)["sampling"]["words"]
+
+
+def test_the_least_settled_feature_is_sought_among_those_listed():
+    rng = np.random.default_rng(0)
+    names = [f"f{j}" for j in range(60)]
+    chains = chains_of(rng.random((2, 20, 60)) < 0.5, rng.normal(size=(2, 20)))
+    found = section(stand_in(names, np.linspace(0.6, 0.4, 60), {}, chains=chains))
+    assert found["sampling"]["lines"][2]["name"].endswith("settled of the first 50")
 
 
 def test_a_page_without_rules(corral, tmp_path):
