@@ -1,4 +1,5 @@
 import json
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -60,6 +61,20 @@ def test_json_is_the_same_for_a_seed_and_options_reach_the_estimator(table):
     assert (
         other["best_graph"]["log_posterior"] != (found["best_graph"]["log_posterior"])
     )
+
+
+def test_a_warning_is_one_line_also_of_the_page(table, tmp_path):
+    """Names of rows, none of which the rows held out share with the others."""
+    X = pd.read_csv(table)[["left", "state"]].assign(name=[f"n{i}" for i in range(160)])
+    X.to_csv(tmp_path / "named.csv", index=False)
+    asked = tmp_path / "named.csv", "--target", "state", "--force"
+    with warnings.catch_warnings(record=True) as raw:
+        warnings.simplefilter("always")
+        loud = run(*asked, "--report", tmp_path / "page.html")
+        quiet = run(*asked, "--report", tmp_path / "page.html", "--quiet")
+    assert raw == []
+    assert loud.stderr.count("No row of 'name'") == 1
+    assert quiet.stderr == ""
 
 
 def test_what_cannot_be_done_is_one_line(table, tmp_path):

@@ -66,15 +66,15 @@ def sbfc(data: str, **options: Any) -> None:
         split = _read(data, options, say)
         fitted = _fit(split, options)
         summary = _summarize(fitted, split, options)
-    if out:
-        write_text(out, json_text(summary), overwrite=force)
-        say(f"wrote {out}")
-    if page:
-        report(
-            fitted, page, X=split.X_test, y=split.y_test, overwrite=force,
-            title=f"What tells {options['target']}",
-        )  # fmt: skip
-        say(f"wrote {page}")
+        if out:
+            write_text(out, json_text(summary), overwrite=force)
+            say(f"wrote {out}")
+        if page:
+            report(
+                fitted, page, X=split.X_test, y=split.y_test, overwrite=force,
+                title=f"What tells {options['target']}",
+            )  # fmt: skip
+            say(f"wrote {page}")
     click.echo(json_text(summary) if options["as_json"] else _text(summary))
 
 
