@@ -21,6 +21,7 @@ def table(tmp_path_factory):
     X["state"] = np.where((X["left"] ^ X["right"]) == 1, "ill", "well")
     X["cost"] = rng.normal(size=160).round(3)
     X.loc[::40, "hue"] = None
+    X["always"] = 1
     path = tmp_path_factory.mktemp("data") / "data.csv"
     X.to_csv(path, index=False)
     return path
@@ -35,9 +36,12 @@ def test_probabilities_scores_and_files_come_out(table, tmp_path):
     assert "On 40 rows held out" in result.stdout
     assert ", right" in result.stdout or "right, left" in result.stdout
     assert "these probabilities are exact" in result.stdout
+    assert "     0  always (has a single level)\n" in result.stdout
+    assert result.stdout.count("single level") == 1
     found = json.loads(out.read_text())
     assert found["signal_probability"]["left"] > 0.99 > 0.5
     assert found["signal_probability"]["idle"] < 0.5
+    assert found["single_level"] == ["always"]
     assert sorted(found["edges"][0]["features"]) == ["left", "right"]
     assert sorted(found["best_graph"]["edges"][0]) == ["left", "right"]
     assert found["rows"] == {"training": 120, "held_out": 40}
