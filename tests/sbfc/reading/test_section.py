@@ -54,6 +54,18 @@ def test_neighbours_are_listed_on_both_sides():
     assert shares == sorted(shares, reverse=True)
 
 
+def test_features_left_out_of_the_table_may_beat_those_there_for_their_edge(tmp_path):
+    p = np.linspace(0.09, 0.01, 100)
+    estimator = stand_in([f"f{j}" for j in range(100)], p, {(98, 99): 0.9})
+    found, path = section(estimator), tmp_path / "page.html"
+    listed = [line["share"] for line in found["features"]]
+    assert len(listed) == 52
+    assert listed[found["n_sure"] - 1] > p[50] > listed[-1]
+    cw.report(estimator, path)
+    said = "48 more, none of them more probable than number 50 of these"
+    assert said in path.read_text(encoding="utf-8")
+
+
 def test_how_sampling_went_is_said_in_words():
     rng = np.random.default_rng(0)
     heights = rng.normal(size=(4, 400))

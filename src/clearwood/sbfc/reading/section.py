@@ -57,6 +57,8 @@ def section(result: Any, X: Any = None, y: Any = None) -> dict[str, Any]:
         "picture": _picture(graph, number),
         "features": _features(estimator, graph, number, order),
         "n_hidden": len(order) - len(number),
+        # Those listed for their edges alone may be less probable than some left out.
+        "n_sure": len(listed),
         "tiles": _tiles(estimator),
         "facts": _facts(estimator),
         "scores": score_lines(estimator, X, y) if scored else None,
