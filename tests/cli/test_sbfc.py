@@ -1,4 +1,5 @@
 import json
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -20,6 +21,7 @@ def table(tmp_path_factory):
     X["state"] = np.where((X["left"] ^ X["right"]) == 1, "ill", "well")
     X["cost"] = rng.normal(size=160).round(3)
     X.loc[::40, "hue"] = None
+    X["always"] = 1
     path = tmp_path_factory.mktemp("data") / "data.csv"
     X.to_csv(path, index=False)
     return path
@@ -34,9 +36,12 @@ def test_probabilities_scores_and_files_come_out(table, tmp_path):
     assert "On 40 rows held out" in result.stdout
     assert ", right" in result.stdout or "right, left" in result.stdout
     assert "these probabilities are exact" in result.stdout
+    assert "     0  always (has a single level)\n" in result.stdout
+    assert result.stdout.count("single level") == 1
     found = json.loads(out.read_text())
     assert found["signal_probability"]["left"] > 0.99 > 0.5
     assert found["signal_probability"]["idle"] < 0.5
+    assert found["single_level"] == ["always"]
     assert sorted(found["edges"][0]["features"]) == ["left", "right"]
     assert sorted(found["best_graph"]["edges"][0]) == ["left", "right"]
     assert found["rows"] == {"training": 120, "held_out": 40}
@@ -60,6 +65,20 @@ def test_json_is_the_same_for_a_seed_and_options_reach_the_estimator(table):
     assert (
         other["best_graph"]["log_posterior"] != (found["best_graph"]["log_posterior"])
     )
+
+
+def test_a_warning_is_one_line_also_of_the_page(table, tmp_path):
+    """Names of rows, none of which the rows held out share with the others."""
+    X = pd.read_csv(table)[["left", "state"]].assign(name=[f"n{i}" for i in range(160)])
+    X.to_csv(tmp_path / "named.csv", index=False)
+    asked = tmp_path / "named.csv", "--target", "state", "--force"
+    with warnings.catch_warnings(record=True) as raw:
+        warnings.simplefilter("always")
+        loud = run(*asked, "--report", tmp_path / "page.html")
+        quiet = run(*asked, "--report", tmp_path / "page.html", "--quiet")
+    assert raw == []
+    assert loud.stderr.count("No row of 'name'") == 1
+    assert quiet.stderr == ""
 
 
 def test_what_cannot_be_done_is_one_line(table, tmp_path):

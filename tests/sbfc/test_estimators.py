@@ -121,6 +121,21 @@ def test_constant_columns_are_set_aside_but_counted(corral, exact):
     assert found.best_log_posterior_ == pytest.approx(expected)
 
 
+@pytest.mark.filterwarnings("ignore::clearwood.exceptions.PoorMixingWarning")
+@pytest.mark.parametrize("sampler", ["exact", "collapsed"])
+def test_only_what_cannot_be_has_the_probability_0_or_1(sampler):
+    y = np.arange(600) % 2
+    ward = np.arange(600) // 2 % 15  # as frequent in both classes
+    X = pd.DataFrame({"same": y, "ward": ward.astype(str), "room": ward.astype(str)})
+    found = Forest(sampler, n_draws=5, random_state=0).fit(X.assign(one=1), y)
+    same, ward, room, one = found.signal_probability_
+    assert 1 - 1e-9 < same < 1
+    assert 0 < ward < 1e-9
+    assert 0 < room < 1e-9
+    assert one == 0
+    assert 1 - 1e-9 < found.edge_probability_[1, 2] < 1
+
+
 def test_where_nothing_varies_the_classes_have_their_shares():
     found = Forest().fit(np.ones((6, 2)), list("aabbbb"))
     np.testing.assert_allclose(found.predict_proba([[1, 1]]), [[1 / 3, 2 / 3]])

@@ -31,6 +31,9 @@ from clearwood.sbfc.scores import CodedTable, Penalty, score
 N_CHAINS, WARMUP = 4, 100
 """Markov chains, and draws at the beginning of each that are not kept."""
 
+NEARLY = np.finfo(float).tiny, 1 - np.finfo(float).epsneg
+"""The floating-point numbers beside 0 and 1."""
+
 MOST_WEIGHT = 1e12
 """Of all rows: log gammas of larger numbers are not known to within some hundredths."""
 
@@ -93,7 +96,8 @@ class SelectiveBayesianForestClassifier(ClassifierMixin, BaseEstimator):
     Attributes
     ----------
     signal_probability_ : ndarray of shape (n_features,)
-        Posterior probability that a feature is signal.
+        Posterior probability that a feature is signal. 0 where it has a single level;
+        else, but for shares of graphs drawn (``"original"``), between 0 and 1.
     edge_probability_ : csr_array of shape (n_features, n_features)
         Posterior probability of an edge between two features; symmetric.
     log_evidence_ : float or None
@@ -292,10 +296,14 @@ class SelectiveBayesianForestClassifier(ClassifierMixin, BaseEstimator):
 
         d = len(self.levels_.n_levels)
         self.signal_probability_ = np.zeros(d)
-        self.signal_probability_[varies] = found.signal_probability.clip(0, 1)
         edges = found.edge_probability.tocoo()
+        signal, edge = found.signal_probability, edges.data
+        if found.sampler != "original":
+            # No graph is impossible; only sums of their probabilities round to 0 or 1.
+            signal, edge = signal.clip(*NEARLY), edge.clip(*NEARLY)
+        self.signal_probability_[varies] = signal
         ends = varies[edges.row], varies[edges.col]
-        self.edge_probability_ = coo_array((edges.data, ends), shape=(d, d)).tocsr()
+        self.edge_probability_ = coo_array((edge, ends), shape=(d, d)).tocsr()
         self.log_evidence_ = found.log_evidence
         self.graphs_ = [_widened(graph, varies, d) for graph in found.graphs]
         self.best_graph_ = _widened(found.best, varies, d)

@@ -143,6 +143,8 @@ def test_other_things_are_refused():
         cw.FeatureGraphDisplay.from_estimator(cw.MetaTreeClassifier())
     with pytest.raises(ValueError, match="not fitted"):
         cw.SignalDisplay.from_estimator(cw.SelectiveBayesianForestClassifier())
+    with pytest.raises(InputError, match="graph is a int; hand in a FeatureForest"):
+        cw.FeatureGraphDisplay.from_estimator(odd(), graph=0)
     with pytest.raises(InputError, match="cutoff is 0"):
         cw.FeatureGraphDisplay.from_estimator(odd(), cutoff=0)
     with pytest.raises(InputError, match="has 2 features, the estimator 5"):
@@ -150,3 +152,11 @@ def test_other_things_are_refused():
         cw.FeatureGraphDisplay.from_estimator(odd(), graph=other)
     with pytest.raises(InputError, match="of is 'size'"):
         cw.GraphSizesDisplay({}, of="size")
+
+
+def test_the_r_hat_stands_clear_of_the_legend():
+    heights = np.random.default_rng(0).normal(-13925.5, 0.1, size=(4, 20))
+    drawn = cw.LogPosteriorDisplay(heights, 1.001).plot()
+    drawn.figure_.canvas.draw()
+    said, legend = drawn.ax_._left_title, drawn.ax_.get_legend()
+    assert said.get_window_extent().x1 + 10 < legend.get_window_extent().x0

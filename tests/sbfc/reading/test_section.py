@@ -54,6 +54,18 @@ def test_neighbours_are_listed_on_both_sides():
     assert shares == sorted(shares, reverse=True)
 
 
+def test_features_left_out_of_the_table_may_beat_those_there_for_their_edge(tmp_path):
+    p = np.linspace(0.09, 0.01, 100)
+    estimator = stand_in([f"f{j}" for j in range(100)], p, {(98, 99): 0.9})
+    found, path = section(estimator), tmp_path / "page.html"
+    listed = [line["share"] for line in found["features"]]
+    assert len(listed) == 52
+    assert listed[found["n_sure"] - 1] > p[50] > listed[-1]
+    cw.report(estimator, path)
+    said = "48 more, none of them more probable than number 50 of these"
+    assert said in path.read_text(encoding="utf-8")
+
+
 def test_how_sampling_went_is_said_in_words():
     rng = np.random.default_rng(0)
     heights = rng.normal(size=(4, 400))
@@ -65,6 +77,7 @@ def test_how_sampling_went_is_said_in_words():
         "They agree. ": chains_of(signal, heights),
         "They do not agree": chains_of(apart, heights),
         "worth few draws": chains_of(signal[:, :60], heights[:, :60] * 0 - 1),
+        "too short to say": chains_of(signal[:, :3], heights[:, :3]),
     }
     for words, chains in said.items():
         estimator = stand_in("ab", [0.5, 1.0], {}, chains=chains)
@@ -72,9 +85,18 @@ def test_how_sampling_went_is_said_in_words():
         assert words in found["words"]
         assert found["is_good"] == (chains is None or words.startswith("They agree."))
         if chains is not None:
-            assert found["lines"][2]["name"].startswith("whether a is signal")
+            name = found["lines"][2]["name"]
+            assert name == "whether a is signal, the least settled of all"
     estimator.chains_ = None  # as from a file
     assert "Files do not keep" in section(estimator)["sampling"]["words"]
+
+
+def test_the_least_settled_feature_is_sought_among_those_listed():
+    rng = np.random.default_rng(0)
+    names = [f"f{j}" for j in range(60)]
+    chains = chains_of(rng.random((2, 20, 60)) < 0.5, rng.normal(size=(2, 20)))
+    found = section(stand_in(names, np.linspace(0.6, 0.4, 60), {}, chains=chains))
+    assert found["sampling"]["lines"][2]["name"].endswith("settled of the first 50")
 
 
 def test_a_page_without_rules(corral, tmp_path):

@@ -35,7 +35,8 @@ MOST_LINES, LEAST_EDGE = 20, 0.1
 @click.option(
     "--draws",
     type=click.IntRange(min=1),
-    help="Draws of each of the chains; by default those of the estimator.",
+    help="Draws of each of the chains, if there are any; by default those of the "
+    "estimator.",
 )
 @shared.test_size
 @click.option(
@@ -66,15 +67,15 @@ def sbfc(data: str, **options: Any) -> None:
         split = _read(data, options, say)
         fitted = _fit(split, options)
         summary = _summarize(fitted, split, options)
-    if out:
-        write_text(out, json_text(summary), overwrite=force)
-        say(f"wrote {out}")
-    if page:
-        report(
-            fitted, page, X=split.X_test, y=split.y_test, overwrite=force,
-            title=f"What tells {options['target']}",
-        )  # fmt: skip
-        say(f"wrote {page}")
+        if out:
+            write_text(out, json_text(summary), overwrite=force)
+            say(f"wrote {out}")
+        if page:
+            report(
+                fitted, page, X=split.X_test, y=split.y_test, overwrite=force,
+                title=f"What tells {options['target']}",
+            )  # fmt: skip
+            say(f"wrote {page}")
     click.echo(json_text(summary) if options["as_json"] else _text(summary))
 
 
@@ -120,6 +121,7 @@ def _summarize(fitted: Any, split: Any, options: dict[str, Any]) -> dict[str, An
         "sampling": sampling_words(fitted),
         "log_evidence": fitted.log_evidence_,
         "signal_probability": dict(fitted.feature_ranking()),
+        "single_level": [names[j] for j in (fitted.levels_.n_levels < 2).nonzero()[0]],
         "edges": [
             {"features": [names[i], names[j]], "probability": p}
             for i, j, p in average_graph(fitted, LEAST_EDGE).edges
@@ -139,6 +141,7 @@ def _text(summary: dict[str, Any]) -> str:
     lines = ["Probability that a feature is signal:"]
     lines += [
         f"  {probability_text(p):>6}  {name_text(name)}"
+        f"{' (has a single level)' * (name in summary['single_level'])}"
         for name, p in ranking[:MOST_LINES]
     ]
     if len(ranking) > MOST_LINES:

@@ -96,6 +96,11 @@ class FeatureGraphDisplay:
             raise InputError(f"cutoff is {cutoff!r}; expected above 0, and at most 1.")
         if graph is None:
             return cls(average_graph(estimator, cutoff))
+        if not isinstance(graph, FeatureForest):
+            raise InputError(
+                f"graph is a {type(graph).__name__}; hand in a FeatureForest, such as "
+                "estimator.best_graph_."
+            )
         if len(graph.signal) != len(names):
             raise InputError(
                 f"graph has {len(graph.signal)} features, the estimator {len(names)}; "
@@ -195,7 +200,7 @@ class SignalDisplay:
     Where chains have drawn which features are signal, a thin line is two standard
     errors of the share of these draws to both sides; the probability itself, which
     averages over more than the draws, is known at least as well. In exact mode it has
-    no error.
+    no error. A classifier from a file keeps no draws, so that its lines are missing.
 
     Make one with :meth:`from_estimator`.
 

@@ -95,7 +95,8 @@ class LogPosteriorDisplay:
             said = f"R-hat {self.rhat:.3f} (1 where chains agree)"
             ax.set_title(said, fontsize=9, color=QUIET, loc="left")
         ax.legend(fontsize=8, frameon=False, ncols=4, loc="lower right",
-                  bbox_to_anchor=(1.0, 1.0), borderaxespad=0.1)  # fmt: skip
+                  bbox_to_anchor=(1.0, 1.0), borderaxespad=0.1, handlelength=1.2,
+                  columnspacing=1.2)  # fmt: skip
         self.ax_, self.figure_ = ax, ax.figure
         return self
 

@@ -57,6 +57,8 @@ def section(result: Any, X: Any = None, y: Any = None) -> dict[str, Any]:
         "picture": _picture(graph, number),
         "features": _features(estimator, graph, number, order),
         "n_hidden": len(order) - len(number),
+        # Those listed for their edges alone may be less probable than some left out.
+        "n_sure": len(listed),
         "tiles": _tiles(estimator),
         "facts": _facts(estimator),
         "scores": score_lines(estimator, X, y) if scored else None,
@@ -271,7 +273,7 @@ def _sampling(
     estimator: SelectiveBayesianForestClassifier, order: list[int]
 ) -> dict[str, Any]:
     """How the probabilities were found, in words, and a line per quantity."""
-    drawn = f"Predictions average over {len(estimator.graphs_):,} graphs drawn from it."
+    drawn = f"Predictions average over {len(estimator.graphs_):,} graphs drawn."
     if estimator.chains_ is None:
         exact = estimator.log_evidence_ is not None
         words = (
@@ -291,10 +293,13 @@ def _sampling(
     worst = _worst(estimator, order[:MOST_LISTED])
     lines += [] if worst is None else [worst]
     least = GOOD_ESS * chains.n_chains
+    known = not any(np.isnan(line["rhat"]) for line in lines)
     agree = all(line["rhat"] <= GOOD_RHAT for line in lines)
     enough = all(line["ess"] >= least for line in lines)
     verdict = (
-        "They do not agree: make more draws (n_draws) before you rely on this"
+        "They are too short to say whether they agree: make more draws (n_draws)"
+        if not known
+        else "They do not agree: make more draws (n_draws) before you rely on this"
         if not agree
         else "They agree"
         if enough
@@ -319,8 +324,10 @@ def _worst(
     if not known:
         return None
     _, j, one = max(known, key=lambda item: item[:2])
-    name = printable(estimator.levels_.features.names[j])
-    return _line(f"whether {name} is signal, the least settled of all", one)
+    names = estimator.levels_.features.names
+    all_of = "all" if len(features) == len(names) else f"the first {len(features)}"
+    of = f"whether {printable(names[j])} is signal, the least settled of {all_of}"
+    return _line(of, one)
 
 
 def _line(name: str, of: Diagnosis) -> dict[str, Any]:
