@@ -127,5 +127,5 @@ class TestWithStochtree:
         X, y = values()
         X = X.copy()
         X.iloc[3, 0] = np.nan
-        with pytest.raises(InputError, match="row 3 of X holds an empty cell"):
+        with pytest.raises(InputError, match="row 3 of X holds, in column 'bmi'"):
             cw.reference("bart", X, y)
