@@ -30,8 +30,9 @@ IN_WORDS = """\
 scores of all pairs 0.22 to 0.23 s (the R package 2 to 7 s).
 - **A fit by default** takes about 1 s with 1,000 features, and 11 to 17 s and 0.6 GB \
 with 10,000, most of it for the scores of pairs. arcene takes 8 to 14 s binned by \
-MDLP, and 21 to 35 s in halves, where its pairs have some 17 million edges that matter; that \
-needs up to 1.9 GB. What these chains are worth is another matter (`sbfc_mixing.md`).
+MDLP, and 21 to 35 s in halves, where its pairs have some 17 million edges that \
+matter; that needs up to 1.9 GB. What these chains are worth is another matter \
+(`sbfc_mixing.md`).
 - **Beside plain formulas**: scores of pairs 9 to 29 times, sweeps 280 to 3,900 times \
 as fast, the more so the more features.
 - **Growth**: scores of pairs go with the square of the features and, from some \
