@@ -9,10 +9,14 @@ from typing import Any
 
 import numpy as np
 
+from clearwood._validation import check_target
 from clearwood.rules.rule import prediction_text
 
 MOST_NAMED = 5
 """Classes in a message, at most."""
+
+LEAST = 1e-15
+"""Smallest probability that a score looks at, as a label may be new."""
 
 SURE = 3.0
 """So many standard deviations are no luck."""
@@ -222,3 +226,36 @@ def likelier_order(
         f"{100 * abs(1 - best):.1f}% if its classes are, in this order, "
         f"{', '.join(map(prediction_text, labels))}"
     )
+
+
+def class_scores(p: np.ndarray, classes: np.ndarray, y: Any) -> dict[str, float]:
+    """How near class probabilities come to labels, of which some may be new.
+
+    Parameters
+    ----------
+    p : ndarray of shape (n_rows, n_classes)
+    classes : ndarray of shape (n_classes,)
+    y : array-like of shape (n_rows,)
+
+    Returns
+    -------
+    dict
+        Share of wrong classes as ``error``, ``log_loss``, and the number of rows that
+        had no probability as ``impossible``.
+
+    Examples
+    --------
+    >>> p = np.array([[0.5, 0.5], [0.0, 1.0]])
+    >>> scores = class_scores(p, np.array(["a", "b"]), ["a", "a"])
+    >>> scores["error"], scores["impossible"]
+    (0.5, 1)
+    """
+    y = check_target(y, len(p), numeric=False)
+    place = {label: k for k, label in enumerate(classes.tolist())}
+    truth = np.array([place.get(label, -1) for label in y.tolist()])
+    true_p = np.where(truth < 0, 0.0, p[np.arange(len(y)), truth])
+    return {
+        "error": float((p.argmax(axis=1) != truth).mean()),
+        "log_loss": float(-np.log(np.maximum(true_p, LEAST)).mean()),
+        "impossible": int((true_p < LEAST).sum()),
+    }

@@ -38,7 +38,11 @@ def stand_in(names, signal, edges, classes=("ill", "well"), chains=None):
 
 def chains_of(signal, log_joint):
     """Draws of shape (n_chains, n_draws, n_features) and (n_chains, n_draws)."""
-    draws = {"log_joint": np.asarray(log_joint), "signal": np.asarray(signal)}
+    signal = np.asarray(signal)
+    n_signal = signal.sum(axis=2).astype(float)
+    # Heights as real chains have them: no whole numbers.
+    heights = np.asarray(log_joint, dtype=float)
+    draws = {"log_joint": heights, "n_signal": n_signal, "signal": signal}
     return Chains(draws, {}, [None] * len(log_joint))
 
 

@@ -13,12 +13,10 @@ from clearwood._validation import check_target
 from clearwood.exceptions import InputError
 from clearwood.projection.answers import Answers, ask
 from clearwood.references import Reference
-from clearwood.rules.scores import fidelity
+from clearwood.rules.scores import LEAST, class_scores, fidelity
 
 COVERAGE = 0.9
 """Of the intervals that are judged."""
-LEAST = 1e-15
-"""Smallest probability that a score looks at, as a label may be new."""
 IN_WORDS = {"log_loss": "log loss", "rmse": "root mean squared error"}
 """Of scores that a constant has, too."""
 
@@ -86,7 +84,7 @@ def reference_scores(
 ) -> dict[str, float]:
     """How near a reference comes to what was observed in rows."""
     if reference.classes is not None:
-        return _class_scores(said.mean, reference.classes, y)
+        return class_scores(said.mean, reference.classes, y)
     # One that knows no noise does not say how observations spread.
     spreads = reference.task == "counts" or reference.noise_variance(X).any()
     return _value_scores(said.mean, said if spreads else None, y)
@@ -95,7 +93,7 @@ def reference_scores(
 def proxy_scores(estimator: Any, X: Any, y: Any) -> dict[str, float]:
     """How near a proxy comes to what was observed in rows."""
     if estimator.reference_.classes is not None:
-        return _class_scores(estimator.predict_proba(X), estimator.classes_, y)
+        return class_scores(estimator.predict_proba(X), estimator.classes_, y)
     return _value_scores(estimator.predict(X), estimator._says(X), y)
 
 
@@ -140,18 +138,6 @@ def remarks_on(scores: dict[str, dict[str, float]]) -> list[str]:
                 "log loss, which would be infinite."
             )
     return found
-
-
-def _class_scores(p: np.ndarray, classes: np.ndarray, y: Any) -> dict[str, float]:
-    y = check_target(y, len(p), numeric=False)
-    place = {label: k for k, label in enumerate(classes.tolist())}
-    truth = np.array([place.get(label, -1) for label in y.tolist()])
-    true_p = np.where(truth < 0, 0.0, p[np.arange(len(y)), truth])
-    return {
-        "error": float((p.argmax(axis=1) != truth).mean()),
-        "log_loss": float(-np.log(np.maximum(true_p, LEAST)).mean()),
-        "impossible": int((true_p < LEAST).sum()),
-    }
 
 
 def _value_scores(

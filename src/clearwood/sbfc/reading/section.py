@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from clearwood._features import printable
-from clearwood._validation import check_target
 from clearwood.rules.conditions import probability_text
+from clearwood.rules.scores import class_scores
 from clearwood.sampling.chains import GOOD_ESS, GOOD_RHAT
-from clearwood.sampling.diagnostics import Diagnosis, diagnose
+from clearwood.sampling.diagnostics import Diagnosis
 from clearwood.sbfc.estimators import SelectiveBayesianForestClassifier
 from clearwood.sbfc.reading.display import signal_diagnoses
 from clearwood.sbfc.reading.draws_display import drawn_heights
@@ -27,9 +27,6 @@ WIDTH, LETTERS = 860.0, 13.0
 
 MOST_LISTED, MOST_LEVELS = 50, 8
 """Features in the table beside those in the graph, and levels of one of them."""
-
-LEAST = 1e-15
-"""Smallest probability that a score looks at, as a label may be new."""
 
 
 def section(result: Any, X: Any = None, y: Any = None) -> dict[str, Any]:
@@ -230,15 +227,11 @@ def score_classes(
         probability, None where it is not known, and ``n_rows``.
     """
     p = estimator.predict_proba(X)
-    place = {label: k for k, label in enumerate(estimator.classes_.tolist())}
-    given = check_target(y, len(p), numeric=False).tolist()
-    truth = np.array([place.get(label, -1) for label in given])
     without = np.exp(np.tile(estimator._average.log_class, (len(p), 1)))
     found: dict[str, Any] = {"n_rows": len(p)}
     for name, of in (("", p), ("_without", without)):
-        of_truth = np.where(truth < 0, 0.0, of[np.arange(len(p)), truth])
-        found[f"error{name}"] = float((of.argmax(axis=1) != truth).mean())
-        found[f"log_loss{name}"] = float(-np.log(np.maximum(of_truth, LEAST)).mean())
+        scores = class_scores(of, estimator.classes_, y)
+        found |= {f"{key}{name}": scores[key] for key in ("error", "log_loss")}
     error = float(estimator.predict_proba_error(X).max())
     return found | {"monte_carlo_error": None if np.isnan(error) else error}
 
@@ -284,11 +277,11 @@ def _sampling(
         )
         return {"words": f"{words} {drawn}", "lines": [], "is_good": True}
     chains = estimator.chains_
-    name, heights = drawn_heights(estimator)
-    sizes = chains.draws["signal"].sum(axis=2).astype(float)
+    name, _ = drawn_heights(estimator)
+    found = chains.diagnose()
     lines = [
-        _line("log posterior", diagnose(heights)),
-        _line("number of signal features", diagnose(sizes)),
+        _line("log posterior", found[name]),
+        _line("number of signal features", found["n_signal"]),
     ]
     worst = _worst(estimator, order[:MOST_LISTED])
     lines += [] if worst is None else [worst]
