@@ -23,7 +23,7 @@ HOUSE = ROOT / "src" / "clearwood"
 FLOORS = (
     "exceptions plotting",  # and all private rooms: see floor_of
     "conjugate datasets discretize ensembles references rules sampling search",
-    "metatree projection sbfc simplifiers",
+    "circuits metatree projection sbfc sequences simplifiers",
     "comparison persistence",
     "reporting cli __main__",
 )

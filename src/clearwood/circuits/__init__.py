@@ -1,0 +1,1 @@
+"""Sum-product networks: densities that answer every question exactly (Krakovna, 4)."""

@@ -1,0 +1,1 @@
+"""Hidden Markov models, alone and beside recurrent networks (Krakovna, 5)."""
