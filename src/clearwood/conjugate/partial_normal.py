@@ -120,7 +120,7 @@ def log_density(
         squares = (pattern.gap**2).sum(axis=0)
         constant = LOG_2PI * len(pattern.factor)
         constant += 2.0 * np.log(np.diag(pattern.factor)).sum()
-        found[pattern.rows] = -0.5 * (squares + constant)
+        found[pattern.rows] -= 0.5 * (squares + constant)
     return found
 
 
