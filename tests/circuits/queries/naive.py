@@ -39,7 +39,9 @@ def density(node, row):
                 above = 0 if parent < 0 else int(row[node.variables[parent]])
                 found *= table[above, int(row[j])]
             return found
-    return multivariate_normal.pdf(row[list(node.variables)], node.mean, node.covariance)
+    return multivariate_normal.pdf(
+        row[list(node.variables)], node.mean, node.covariance
+    )
 
 
 def completions(row, n_levels):
