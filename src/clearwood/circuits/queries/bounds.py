@@ -21,7 +21,6 @@ from clearwood.circuits.distributions import (
 from clearwood.circuits.queries.conditioning import fold
 from clearwood.circuits.queries.messages import downward, upward
 
-
 MOST_NUMBERS = 2_000_000
 """Most numbers of a batch of bounds (16 MB)."""
 
@@ -222,7 +221,8 @@ class Bounds:
     # From the circuit
 
     def _leaf(self, leaf: Leaf) -> Factor:
-        table, log_rest, trees = np.ones(self.choice.n_slots), 0.0, ()
+        table, log_rest = np.ones(self.choice.n_slots), 0.0
+        trees: tuple[ChowLiuTree, ...] = ()
         match leaf:
             case Bernoulli(variable, p):
                 table[self.slots[variable]] = [1.0 - p, p]

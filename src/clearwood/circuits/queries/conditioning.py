@@ -262,7 +262,9 @@ def _normal(
 
 @leaf_given.register
 def _(leaf: ChowLiuTree, row: np.ndarray) -> Rest:
-    log_density, logs = upward(leaf, known_levels(leaf, row[None]), np.logaddexp.reduce)
+    log_density, logs = upward(
+        leaf, known_levels(leaf, row[None, leaf.variables]), np.logaddexp.reduce
+    )
     trees: dict[int, list[int]] = {}  # of what is missing, by the place of their roots
     root_of: dict[int, int] = {}
     tables: dict[int, np.ndarray] = {}
@@ -360,7 +362,7 @@ def _of_columns(root: Node, features: FeatureSpace) -> Circuit:
     def sum_(node: Sum, below: Sequence[Node]) -> Node:
         return Sum(node.weights, tuple(below))
 
-    own = {
+    own: dict[str, Any] = {
         name: tuple(getattr(features, name)[variable] for variable in kept)
         for name in ("names", "categories", "lookup", "missing_at")
     }

@@ -120,7 +120,7 @@ def complete_best(
     opened = [(-np.inf, next(order), everything)]
     looked = 0
     while opened and looked < most:
-        sets = []
+        sets: list[np.ndarray] = []
         while opened and len(sets) < bounds.at_once:
             ceiling, _, allowed = heapq.heappop(opened)
             if -ceiling <= search.height + TOLERANCE:
