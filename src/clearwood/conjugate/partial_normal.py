@@ -325,7 +325,7 @@ def moments_given(values, weight, order, mean, covariance):
             filled[at[j]] = gap[j] = row[at[j]] - mean[at[j]]
         solve_lower(factor, gap[:p])
         for j in range(p, d):
-            filled[at[j]] = np.dot(factor[j, :p], gap[:p])
+            filled[at[j]] = inner(factor[j], gap, 0, p)
         for i in range(d):
             sums[i] += own * filled[i]
             for j in range(d):
@@ -335,9 +335,18 @@ def moments_given(values, weight, order, mean, covariance):
         if k + 1 == order.size or not same_pattern(row, values[order[k + 1]]):
             for i in range(p, d):
                 for j in range(p, d):
-                    left = np.dot(factor[i, p:], factor[j, p:])
+                    left = inner(factor[i], factor[j], p, d)
                     products[at[i], at[j]] += of_pattern * left
     return total, sums, products
+
+
+@kernel
+def inner(one, other, low, high):
+    """Inner product of parts of two rows."""
+    total = 0.0
+    for j in range(low, high):
+        total += one[j] * other[j]
+    return total
 
 
 @kernel
