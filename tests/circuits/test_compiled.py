@@ -96,7 +96,7 @@ def test_flows_are_what_is_lost_without(circuit):
         if isinstance(node, Sum)
         for k in range(len(node.weights))
     ]
-    of_sums = np.repeat(compiled.is_sum, np.diff(compiled.first))
+    of_sums = np.repeat(compiled.sums, np.diff(compiled.first))
     np.testing.assert_allclose(edges[of_sums], expected, rtol=1e-9, atol=1e-12)
     trees = [node for node in nodes if isinstance(node, ChowLiuTree)]
     for tree, counts in zip(trees, found[2:]):
