@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -17,7 +18,7 @@ from clearwood.circuits.distributions import (
     Leaf,
 )
 from clearwood.circuits.queries.bounds import heights
-from clearwood.circuits.queries.conditioning import fold
+from clearwood.circuits.queries.conditioning import fold, log
 from clearwood.circuits.queries.messages import upward
 
 STARTS = 16
@@ -48,7 +49,7 @@ def highest_mode(root: Node, n_features: int) -> tuple[np.ndarray, float]:
     log_density : float
     """
     variables = sorted(root.variables)
-    starts = likeliest_kinds(root)
+    starts = likeliest_kinds(root, STARTS)
     points = np.full((len(starts), n_features), np.nan)
     for point, (_, own) in zip(points, starts):
         point[list(own)] = list(own.values())
@@ -129,58 +130,52 @@ def normal(node: Leaf) -> tuple[np.ndarray, np.ndarray]:
 # Where to start
 
 
-def likeliest_kinds(root: Node) -> list[Start]:
+def likeliest_kinds(root: Node, n: int) -> list[Start]:
     """Modes of the likeliest combinations of kinds, one kind of each sum.
 
     The first is what max-product gives; all are possible.
     """
-    return fold(root, _of_leaf, _of_product, _of_sum)
+
+    def best(starts: list[Start]) -> list[Start]:
+        possible = [start for start in starts if start[0] > -math.inf]
+        return sorted(possible, key=lambda start: -start[0])[:n]
+
+    def leaf(node: Leaf) -> list[Start]:
+        return best(leaf_modes(node))
+
+    def product(_: Product, below: Sequence[list[Start]]) -> list[Start]:
+        found: list[Start] = [(0.0, {})]
+        for own in below:
+            found = best([(a + b, x | y) for a, x in found for b, y in own])
+        return found
+
+    def sum_(node: Sum, below: Sequence[list[Start]]) -> list[Start]:
+        kinds = zip(node.weights, below)
+        return best([(log(w) + a, x) for w, own in kinds for a, x in own])
+
+    return fold(root, leaf, product, sum_)
 
 
-def _of_leaf(leaf: Leaf) -> list[Start]:
+def leaf_modes(leaf: Leaf) -> list[Start]:
     """The best points of a leaf: levels, middles of bins, or its mode."""
     match leaf:
-        case Bernoulli(variable, p):
-            return _best([(_log(1.0 - p), {variable: 0.0}), (_log(p), {variable: 1.0})])
-        case Categorical(variable, probabilities):
-            return _best(
-                [(_log(p), {variable: float(k)}) for k, p in enumerate(probabilities)]
-            )
+        case Bernoulli(variable) | Categorical(variable):
+            return [
+                (log(p), {variable: float(k)}) for k, p in enumerate(leaf.probabilities)
+            ]
         case Histogram(variable, edges):
             middles = edges[:-1] + 0.5 * np.diff(edges)
-            density = heights(leaf, middles)
-            return _best([(_log(p), {variable: x}) for p, x in zip(density, middles)])
+            return [
+                (log(p), {variable: x}) for p, x in zip(heights(leaf, middles), middles)
+            ]
         case ChowLiuTree(variables, parents):
             open_ = [np.zeros((1, table.shape[1])) for table in leaf.tables]
             height, tables = upward(leaf, open_, np.maximum.reduce)
             levels: list[int] = []
-            for parent, table in zip(parents, tables):
-                levels.append(
-                    int(table[0, levels[parent] if parent >= 0 else 0].argmax())
-                )
+            for parent, (table,) in zip(parents, tables):
+                above = levels[parent] if parent >= 0 else 0
+                levels.append(int(table[above].argmax()))
             return [(float(height[0]), dict(zip(variables, map(float, levels))))]
     mean, covariance = normal(leaf)
     height = -0.5 * np.linalg.slogdet(2 * np.pi * covariance)[1]
     return [(float(height), dict(zip(leaf.variables, mean)))]
-
-
-def _of_product(_: Product, below: Sequence[list[Start]]) -> list[Start]:
-    found: list[Start] = [(0.0, {})]
-    for own in below:
-        found = _best([(a + b, x | y) for a, x in found for b, y in own])
-    return found
-
-
-def _of_sum(node: Sum, below: Sequence[list[Start]]) -> list[Start]:
-    return _best(
-        [(_log(w) + a, x) for w, own in zip(node.weights, below) for a, x in own]
-    )
-
-
-def _best(starts: list[Start]) -> list[Start]:
-    possible = [start for start in starts if start[0] > -np.inf]
-    return sorted(possible, key=lambda start: -start[0])[:STARTS]
-
-
-def _log(p: float) -> float:
-    return float(np.log(p)) if p > 0 else -np.inf
