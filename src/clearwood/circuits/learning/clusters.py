@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from clearwood.circuits.learning._kernels import hard_em, row_scores
-from clearwood.circuits.learning.slices import Cells, Slice, cut_codes
+from clearwood.circuits.learning.slices import Cells, Parts, Slice, cut_codes
 
 ALPHA = 0.1
 """Rows that each level has in each cluster before any is seen."""
@@ -59,6 +59,14 @@ class Clusters(NamedTuple):
             self.normals,
         )
 
+    def parts(self, slice_: Slice) -> Parts:
+        """The slice that they were found in, row by row in the likeliest cluster."""
+        routed = self.scores(slice_.valid).argmax(axis=1)
+        kinds = range(len(self.log_weights))
+        return Parts(
+            [slice_.of_rows(self.cluster == k, routed == k) for k in kinds], self.sizes
+        )
+
     def log_likelihood(self, cells: Cells) -> float:
         """Of rows under the mixture of all clusters."""
         return float(np.logaddexp.reduce(self.scores(cells), axis=1).sum())
@@ -86,7 +94,7 @@ def cluster_rows(
 
 def split_in_two(
     slice_: Slice, n_starts: int, rng: np.random.Generator, alpha: float = ALPHA
-) -> Clusters | None:
+) -> Parts | None:
     """Two kinds of rows, if rows that were not learned from speak for them.
 
     Parameters
@@ -100,7 +108,7 @@ def split_in_two(
 
     Returns
     -------
-    Clusters or None
+    Parts or None
         None where one product of independent columns is as good (4.2.2).
     """
     if len(slice_.train) < LEAST_ROWS or not len(slice_.valid):
@@ -112,7 +120,7 @@ def split_in_two(
         score = two.log_likelihood(slice_.valid) if two else -np.inf
         if score > best_score:
             best, best_score = two, score
-    return best
+    return best.parts(slice_) if best else None
 
 
 def starts(

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from clearwood.circuits.learning._kernels import components, test_pairs
-from clearwood.circuits.learning.slices import Slice, cut_codes
+from clearwood.circuits.learning.slices import Parts, Slice, cut_codes
 
 LEAST_ROWS = 20
 """Fewer rows, both cells present, say nothing: their columns count as independent."""
@@ -66,6 +66,24 @@ def find_dependence(
     critical = critical_values(int(freedom.max(initial=0)), critical_p)
     edges = (both >= LEAST_ROWS) & (statistic > critical[freedom])
     return Dependence(edges, statistic, both)
+
+
+def split_columns(slice_: Slice, **test: Any) -> Parts | None:
+    """Groups of columns that depend on each other; None where all do.
+
+    Parameters
+    ----------
+    slice_ : Slice
+    **test
+        See `find_dependence`.
+    """
+    group = find_dependence(slice_, **test).groups
+    sizes = np.bincount(group)
+    if len(sizes) == 1:
+        return None
+    together = [slice_.of_columns(group == g) for g in np.flatnonzero(sizes > 1)]
+    alone = sizes[group] == 1
+    return Parts(together, alone=slice_.of_columns(alone) if alone.any() else None)
 
 
 @cache

@@ -105,6 +105,25 @@ class Slice:
         )
 
 
+@dataclass(frozen=True, eq=False)
+class Parts:
+    """What a split makes of a slice.
+
+    Attributes
+    ----------
+    slices : list of Slice
+        To be split further.
+    sizes : ndarray or None
+        Rows of each, if rows were split; None if columns were.
+    alone : Slice or None
+        Columns that depend on no other one.
+    """
+
+    slices: list[Slice]
+    sizes: np.ndarray | None = None
+    alone: Slice | None = None
+
+
 def cut_codes(slice_: Slice, balanced: bool = True) -> tuple[np.ndarray, np.ndarray]:
     """All columns as levels, the continuous ones cut in two at their median.
 
