@@ -44,39 +44,62 @@ def bit_planes(codes, offsets):
 
 
 @kernel
-def count_pair(planes, offsets, totals, n, i, j, table):
+def count_levels(planes):
+    """Rows of every level."""
+    totals = np.zeros(planes.shape[0], dtype=np.int64)
+    for p in range(planes.shape[0]):
+        for w in range(planes.shape[1]):
+            totals[p] += np.int64(ones_of(planes[p, w]))
+    return totals
+
+
+@kernel
+def count_pair(planes, totals, low, high, start, end, complete, table):
     """Fill ``table`` with the rows of each pair of levels of two columns.
 
-    Where no cell of the two is missing, what is left of the totals counts the last
-    levels, so two columns of two levels take one look at the rows.
+    Their levels are ``low`` to ``high`` and ``start`` to ``end``. Where no cell of the two is missing (``complete``) what is left of the totals counts
+    the last levels, so that columns of two levels take one look at the rows.
     """
-    rows, columns = offsets[i + 1] - offsets[i], offsets[j + 1] - offsets[j]
-    first, second = totals[offsets[i] : offsets[i + 1]], totals[offsets[j] :]
-    complete = first.sum() == n and second[:columns].sum() == n
+    rows, columns = high - low, end - start
     for a in range(rows - complete):
         for b in range(columns - complete):
             count = np.uint64(0)
             for w in range(planes.shape[1]):
-                count += ones_of(planes[offsets[i] + a, w] & planes[offsets[j] + b, w])
+                count += ones_of(planes[low + a, w] & planes[start + b, w])
             table[a, b] = count
     if complete:
         for a in range(rows - 1):
-            table[a, columns - 1] = first[a] - table[a, : columns - 1].sum()
+            table[a, columns - 1] = totals[low + a]
+            for b in range(columns - 1):
+                table[a, columns - 1] -= table[a, b]
         for b in range(columns):
-            table[rows - 1, b] = second[b] - table[: rows - 1, b].sum()
+            table[rows - 1, b] = totals[start + b]
+            for a in range(rows - 1):
+                table[rows - 1, b] -= table[a, b]
 
 
 @kernel
-def test_table(table, ratio):
+def test_table(table, rows, columns, ratio, of_row, of_column):
     """Statistic, degrees of freedom and rows of one table; empty levels do not count.
 
-    Pearson's ``sum (O - E)^2 / E``, or, with ``ratio``, ``G = 2 sum O log(O / E)``.
+    Pearson's ``sum (O - E)^2 / E``, or, with ``ratio``, ``G = 2 sum O log(O / E)``. The
+    last two arguments are room for the margins.
     """
-    of_row, of_column = table.sum(axis=1), table.sum(axis=0)
-    n = of_row.sum()
+    of_row[:rows] = 0.0
+    of_column[:columns] = 0.0
+    for a in range(rows):
+        for b in range(columns):
+            of_row[a] += table[a, b]
+            of_column[b] += table[a, b]
+    n, row_levels, column_levels = 0.0, 0, 0
+    for a in range(rows):
+        n += of_row[a]
+        row_levels += of_row[a] > 0
+    for b in range(columns):
+        column_levels += of_column[b] > 0
     statistic = 0.0
-    for a in range(of_row.size):
-        for b in range(of_column.size):
+    for a in range(rows):
+        for b in range(columns):
             if of_row[a] == 0 or of_column[b] == 0:
                 continue
             expected = of_row[a] * (of_column[b] / n)
@@ -84,8 +107,7 @@ def test_table(table, ratio):
                 statistic += (table[a, b] - expected) ** 2 / expected
             elif table[a, b] > 0:
                 statistic += 2 * table[a, b] * math.log(table[a, b] / expected)
-    freedom = ((of_row > 0).sum() - 1) * ((of_column > 0).sum() - 1)
-    return statistic, max(freedom, 0), n
+    return statistic, max((row_levels - 1) * (column_levels - 1), 0), n
 
 
 @kernel
@@ -93,21 +115,24 @@ def test_pairs(codes, offsets, ratio):
     """Of all pairs of columns the statistic, its degrees of freedom and the rows."""
     n, d = codes.shape
     planes = bit_planes(codes, offsets)
-    totals = np.zeros(offsets[d], dtype=np.int64)
-    for p in range(planes.shape[0]):
-        for w in range(planes.shape[1]):
-            totals[p] += np.int64(ones_of(planes[p, w]))
+    totals = count_levels(planes)
     most = 1
+    complete = np.ones(d, np.int64)
     for j in range(d):
         most = max(most, offsets[j + 1] - offsets[j])
-    cells = np.zeros((most, most))
+        complete[j] = totals[offsets[j] : offsets[j + 1]].sum() == n
+    table, of_row, of_column = np.zeros((most, most)), np.zeros(most), np.zeros(most)
     statistic = np.zeros((d, d))
     freedom, both = np.zeros((d, d), np.int64), np.zeros((d, d), np.int64)
     for i in range(d):
+        low, high = offsets[i], offsets[i + 1]
         for j in range(i):
-            table = cells[: offsets[i + 1] - offsets[i], : offsets[j + 1] - offsets[j]]
-            count_pair(planes, offsets, totals, n, i, j, table)
-            found, df, rows = test_table(table, ratio)
+            start, end = offsets[j], offsets[j + 1]
+            no_gaps = complete[i] * complete[j]
+            count_pair(planes, totals, low, high, start, end, no_gaps, table)
+            found, df, rows = test_table(
+                table, high - low, end - start, ratio, of_row, of_column
+            )
             statistic[i, j] = statistic[j, i] = found
             freedom[i, j] = freedom[j, i] = df
             both[i, j] = both[j, i] = int(rows)
@@ -168,81 +193,90 @@ def heaviest_tree(weight):
 
 
 @kernel
-def level_counts(codes, offsets, cluster, k):
-    """Present cells of every level in every cluster, of shape (n_levels, k)."""
-    counts = np.zeros((offsets[-1], k))
+def level_places(codes, offsets):
+    """The place of each cell's level among all; past the last one where missing."""
+    places = np.empty(codes.shape, np.int32)
     for i in range(codes.shape[0]):
         for j in range(codes.shape[1]):
-            if codes[i, j] >= 0:
-                counts[offsets[j] + codes[i, j], cluster[i]] += 1
-    return counts
+            missing = codes[i, j] < 0
+            places[i, j] = offsets[-1] if missing else offsets[j] + codes[i, j]
+    return places
+
+
+@kernel
+def level_counts(places, n_levels, cluster, k):
+    """Present cells of every level in every cluster, of shape (k, n_levels)."""
+    counts = np.zeros((k, n_levels + 1))
+    for i in range(places.shape[0]):
+        for j in range(places.shape[1]):
+            counts[cluster[i], places[i, j]] += 1
+    return counts[:, :n_levels]
 
 
 @kernel
 def log_tables(counts, offsets, alpha):
-    """Log probabilities of levels, ``alpha`` rows added to each."""
-    tables = np.empty(counts.shape)
-    for j in range(offsets.size - 1):
-        low, high = offsets[j], offsets[j + 1]
-        for k in range(counts.shape[1]):
-            total = counts[low:high, k].sum() + alpha * (high - low)
+    """Log probabilities of levels, ``alpha`` rows added to each, and a 0 at the end."""
+    k, n_levels = counts.shape
+    tables = np.zeros((k, n_levels + 1))
+    for c in range(k):
+        for j in range(offsets.size - 1):
+            low, high = offsets[j], offsets[j + 1]
+            total = alpha * (high - low)
             for a in range(low, high):
-                tables[a, k] = math.log((counts[a, k] + alpha) / total)
+                total += counts[c, a]
+            for a in range(low, high):
+                tables[c, a] = math.log((counts[c, a] + alpha) / total)
     return tables
 
 
 @kernel
 def cluster_normals(reals, cluster, k, mean, variance, kappa, floor):
-    """Means and variances of columns in clusters, of shape (2, d, k).
+    """Means and variances of columns in clusters, of shape (2, k, d).
 
     Variances as if ``kappa`` further rows varied as all do; a cluster without present
     cells is as all rows are.
     """
     n, d = reals.shape
-    count, found = np.zeros((d, k)), np.zeros((2, d, k))
+    count, found = np.zeros((k, d)), np.zeros((2, k, d))
     for i in range(n):
         for j in range(d):
             if not np.isnan(reals[i, j]):
-                count[j, cluster[i]] += 1
-                found[0, j, cluster[i]] += reals[i, j]
-    for j in range(d):
-        for c in range(k):
-            if count[j, c]:
-                found[0, j, c] /= count[j, c]
+                count[cluster[i], j] += 1
+                found[0, cluster[i], j] += reals[i, j]
+    for c in range(k):
+        for j in range(d):
+            if count[c, j]:
+                found[0, c, j] /= count[c, j]
             else:
-                found[0, j, c] = mean[j]
+                found[0, c, j] = mean[j]
     for i in range(n):
         for j in range(d):
             if not np.isnan(reals[i, j]):
                 c = cluster[i]
-                found[1, j, c] += (reals[i, j] - found[0, j, c]) ** 2
-    for j in range(d):
-        for c in range(k):
-            total = found[1, j, c] + kappa * variance[j]
-            pooled = total / (count[j, c] + kappa) if count[j, c] + kappa else 0.0
-            found[1, j, c] = max(pooled, floor)
+                found[1, c, j] += (reals[i, j] - found[0, c, j]) ** 2
+    for c in range(k):
+        for j in range(d):
+            pooled = found[1, c, j] + kappa * variance[j]
+            found[1, c, j] = max(pooled / (count[c, j] + kappa), floor)
     return found
 
 
 @kernel
-def row_scores(codes, offsets, reals, log_weights, tables, normals):
+def row_scores(places, reals, log_weights, tables, normals):
     """``log w_k + log p(row | k)`` of present cells, of shape (n, k)."""
-    n, k = codes.shape[0], log_weights.size
+    n, k = len(places), log_weights.size
     scores = np.empty((n, k))
     constant = -0.5 * np.log(2 * math.pi * normals[1])
     for i in range(n):
         for c in range(k):
-            scores[i, c] = log_weights[c]
-        for j in range(codes.shape[1]):
-            if codes[i, j] >= 0:
-                a = offsets[j] + codes[i, j]
-                for c in range(k):
-                    scores[i, c] += tables[a, c]
-        for j in range(reals.shape[1]):
-            if not np.isnan(reals[i, j]):
-                for c in range(k):
-                    apart = reals[i, j] - normals[0, j, c]
-                    scores[i, c] += constant[j, c] - apart**2 / (2 * normals[1, j, c])
+            total = log_weights[c]
+            for j in range(places.shape[1]):
+                total += tables[c, places[i, j]]
+            for j in range(reals.shape[1]):
+                if not np.isnan(reals[i, j]):
+                    apart = reals[i, j] - normals[0, c, j]
+                    total += constant[c, j] - apart**2 / (2 * normals[1, c, j])
+            scores[i, c] = total
     return scores
 
 
@@ -250,21 +284,23 @@ def row_scores(codes, offsets, reals, log_weights, tables, normals):
 def hard_em(codes, offsets, reals, mean, variance, kappa, floor, alpha, start, k):
     """Clusters of rows whose columns are independent, each row in its likeliest one.
 
-    Ends where rows stay, with the parameters that they stayed under. The first value
-    returned is False where a cluster lost all its rows.
+    Ends where rows stay, with the parameters that they stayed under; or where a cluster
+    has lost all its rows.
     """
     n = codes.shape[0]
+    places = level_places(codes, offsets)
     cluster = start.copy()
     for _ in range(MOST_STEPS):
         sizes = np.zeros(k)
         for i in range(n):
             sizes[cluster[i]] += 1
         log_weights = np.log((sizes + alpha) / (n + k * alpha))
-        tables = log_tables(level_counts(codes, offsets, cluster, k), offsets, alpha)
+        counts = level_counts(places, offsets[-1], cluster, k)
+        tables = log_tables(counts, offsets, alpha)
         normals = cluster_normals(reals, cluster, k, mean, variance, kappa, floor)
         if sizes.min() == 0:
-            return False, cluster, log_weights, tables, normals
-        scores = row_scores(codes, offsets, reals, log_weights, tables, normals)
+            break
+        scores = row_scores(places, reals, log_weights, tables, normals)
         moved = False
         for i in range(n):
             best = 0
@@ -276,4 +312,4 @@ def hard_em(codes, offsets, reals, mean, variance, kappa, floor, alpha, start, k
                 moved = True
         if not moved:
             break
-    return True, cluster, log_weights, tables, normals
+    return cluster, log_weights, tables, normals

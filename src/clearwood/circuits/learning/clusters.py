@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from clearwood.circuits.learning._kernels import hard_em, row_scores
+from clearwood.circuits.learning._kernels import hard_em, level_places, row_scores
 from clearwood.circuits.learning.slices import Cells, Parts, Slice, cut_codes
 
 ALPHA = 0.1
@@ -29,9 +29,9 @@ class Clusters(NamedTuple):
     ----------
     cluster : ndarray of int of shape (n_rows,)
     log_weights : ndarray of shape (k,)
-    tables : ndarray of shape (n_levels of all columns, k)
-        Log probabilities.
-    normals : ndarray of shape (2, n_continuous, k)
+    tables : ndarray of shape (k, n_levels of all columns + 1)
+        Log probabilities; 0 for what is missing, at the end.
+    normals : ndarray of shape (2, k, n_continuous)
         Means and variances.
     offsets : ndarray of int
         Where the levels of each column begin.
@@ -51,8 +51,7 @@ class Clusters(NamedTuple):
     def scores(self, cells: Cells) -> np.ndarray:
         """Log of weight times density of rows in each cluster, of shape (n, k)."""
         return row_scores(
-            cells.codes,
-            self.offsets,
+            level_places(cells.codes, self.offsets),
             cells.reals,
             self.log_weights,
             self.tables,
@@ -72,30 +71,26 @@ class Clusters(NamedTuple):
         return float(np.logaddexp.reduce(self.scores(cells), axis=1).sum())
 
 
-def cluster_rows(
-    slice_: Slice, start: np.ndarray, k: int, alpha: float = ALPHA
-) -> Clusters | None:
-    """Hard EM from an assignment of rows; None where a cluster loses all rows."""
+def cluster_rows(slice_: Slice, start: np.ndarray, k: int) -> Clusters:
+    """Hard EM from an assignment of rows; a cluster may lose all its rows."""
     mean, variance = slice_.mean_and_variance
-    whole, cluster, *found = hard_em(
-        slice_.train.codes,
-        slice_.offsets,
-        slice_.train.reals,
-        mean,
-        variance,
-        KAPPA,
-        FLOOR,
-        alpha,
-        start.astype(np.int64),
-        k,
-    )
-    return Clusters(cluster, *found, slice_.offsets) if whole else None
+    train, start = slice_.train, start.astype(np.int64)
+    found = hard_em(
+        train.codes, slice_.offsets, train.reals, mean, variance, KAPPA, FLOOR, ALPHA,
+        start, k,
+    )  # fmt: skip
+    return Clusters(*found, slice_.offsets)
+
+
+def one_cluster(slice_: Slice) -> Clusters:
+    """All rows of one kind."""
+    return cluster_rows(slice_, np.zeros(len(slice_.train)), 1)
 
 
 def split_in_two(
-    slice_: Slice, n_starts: int, rng: np.random.Generator, alpha: float = ALPHA
+    slice_: Slice, n_starts: int, rng: np.random.Generator, balanced: bool = True
 ) -> Parts | None:
-    """Two kinds of rows, if rows that were not learned from speak for them.
+    """Two kinds of rows, if rows that were not learned from speak for them (4.2.2).
 
     Parameters
     ----------
@@ -103,53 +98,101 @@ def split_in_two(
     n_starts : int
         Starts of hard EM, see `starts`; the best on the validation rows is taken.
     rng : Generator
-    alpha : float
-        Smoothing.
+    balanced : bool, default=True
+        See `cut_codes`.
 
     Returns
     -------
     Parts or None
-        None where one product of independent columns is as good (4.2.2).
+        None where independent columns of rows of one kind are as good.
     """
     if len(slice_.train) < LEAST_ROWS or not len(slice_.valid):
         return None
-    one = cluster_rows(slice_, np.zeros(len(slice_.train)), 1, alpha)
-    best, best_score = None, one.log_likelihood(slice_.valid) if one else -np.inf
-    for start in starts(slice_, n_starts, rng):
-        two = cluster_rows(slice_, start, 2, alpha)
-        score = two.log_likelihood(slice_.valid) if two else -np.inf
-        if score > best_score:
+    best, best_score = None, one_cluster(slice_).log_likelihood(slice_.valid)
+    for start in starts(slice_, n_starts, rng, balanced):
+        two = cluster_rows(slice_, start, 2)
+        score = two.log_likelihood(slice_.valid)
+        if two.sizes.all() and score > best_score:
             best, best_score = two, score
     return best.parts(slice_) if best else None
 
 
+def split_in_kinds(
+    slice_: Slice, penalty: float, n_starts: int, rng: np.random.Generator
+) -> Parts | None:
+    """As many kinds of rows as pay their price under an exponential prior (4.2.1).
+
+    Kinds are split in two for as long as both halves together, each row in its own,
+    are likelier by more than what one more kind costs. Then all rows choose again.
+
+    Parameters
+    ----------
+    slice_ : Slice
+    penalty : float
+        What a kind costs in log-likelihood, per column.
+    n_starts : int
+        Starts of every split in two.
+    rng : Generator
+    """
+    cluster = np.zeros(len(slice_.train), dtype=np.int64)
+    waiting, none = [np.arange(len(cluster))], np.empty(0, dtype=np.int64)
+    n_kinds = 0
+    while waiting:
+        rows = waiting.pop()
+        half = _halves(slice_.of_rows(rows, none), penalty, n_starts, rng)
+        if half is None:
+            cluster[rows] = n_kinds
+            n_kinds += 1
+        else:
+            waiting += [rows[half == 1], rows[half == 0]]
+    while n_kinds > 1:
+        found = cluster_rows(slice_, cluster, n_kinds)
+        if found.sizes.all():
+            return found.parts(slice_)
+        kinds, cluster = np.unique(found.cluster, return_inverse=True)
+        n_kinds = len(kinds)
+    return None
+
+
+def _halves(
+    slice_: Slice, penalty: float, n_starts: int, rng: np.random.Generator
+) -> np.ndarray | None:
+    """Which half each row is of; None where two halves do not pay."""
+    if len(slice_.train) < LEAST_ROWS:
+        return None
+    price = penalty * slice_.n_columns
+    best = None
+    best_score = one_cluster(slice_).log_likelihood(slice_.train) + price
+    for start in starts(slice_, n_starts, rng):
+        two = cluster_rows(slice_, start, 2)
+        score = two.scores(slice_.train).max(axis=1).sum()
+        if two.sizes.all() and score > best_score:
+            best, best_score = two.cluster, score
+    return best
+
+
 def starts(
-    slice_: Slice, n_starts: int, rng: np.random.Generator
+    slice_: Slice, n_starts: int, rng: np.random.Generator, balanced: bool = True
 ) -> Iterator[np.ndarray]:
     """Assignments of rows to the nearer of two of them, by the cells that differ.
 
     First to the row that differs most from the majority, and the one that differs most
     from that; then to rows drawn.
     """
-    codes, offsets = cut_codes(slice_)
-    majority = np.array(
-        [
-            np.bincount(column[column >= 0], minlength=width).argmax()
-            for column, width in zip(codes.T, np.diff(offsets))
-        ]
-    )
+    codes, offsets = cut_codes(slice_, balanced)
+    majority = [
+        np.bincount(column[column >= 0], minlength=width).argmax()
+        for column, width in zip(codes.T, np.diff(offsets))
+    ]
     for i in range(n_starts):
         if i == 0:
-            first = codes[_distance(codes, majority).argmax()]
+            one = int(_distance(codes, np.array(majority)).argmax())
+            other = int(_distance(codes, codes[one]).argmax())
         else:
-            first = codes[rng.integers(len(codes))]
-        from_first = _distance(codes, first)
-        if i == 0:
-            row = from_first.argmax()
-        else:
-            row = rng.integers(len(codes))
-        if from_first[row]:
-            yield _distance(codes, codes[row]) < from_first
+            one, other = rng.integers(len(codes), size=2)
+        from_one, from_other = (_distance(codes, codes[row]) for row in (one, other))
+        if from_one[other]:
+            yield from_other < from_one
 
 
 def _distance(codes: np.ndarray, row: np.ndarray) -> np.ndarray:

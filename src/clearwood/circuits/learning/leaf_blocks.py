@@ -21,6 +21,7 @@ from clearwood.circuits.learning._kernels import (
     components,
     heaviest_tree,
     level_counts,
+    level_places,
 )
 from clearwood.circuits.learning.dependence import Dependence, find_dependence
 from clearwood.circuits.learning.slices import Slice
@@ -95,7 +96,8 @@ class Block:
     def _level_counts(self) -> list[np.ndarray]:
         """Rows of every level of every discrete column."""
         codes, offsets = self.slice_.train.codes, self.slice_.offsets
-        counts = level_counts(codes, offsets, np.zeros(len(codes), np.int64), 1)[:, 0]
+        places, together = level_places(codes, offsets), np.zeros(len(codes), np.int64)
+        counts = level_counts(places, offsets[-1], together, 1)[0]
         return np.split(counts, offsets[1:-1])
 
     @cached_property

@@ -14,7 +14,10 @@ from clearwood.discretize.levels import FEW_VALUES
 from clearwood.exceptions import InputError
 
 MANY_LEVELS = 20
-"""A column of more levels, most of which are in one row only, names rows."""
+"""A column of more levels, which are more than half of its cells, names rows."""
+
+MOST_LEVELS = 1000
+"""Of a discrete column: all pairs of levels of two columns are counted."""
 
 NOTHING = (None,)
 """The levels of a column without any value: one, that no cell ever has."""
@@ -68,7 +71,8 @@ def read_variables(X: Any, discrete: Collection[str | int] = ()) -> FeatureSpace
 
 
 def _positions(discrete: Collection[str | int], names: Sequence[str]) -> set[int]:
-    places = {**{name: j for j, name in enumerate(names)}, **dict(enumerate(range(len(names))))}
+    places: dict[str | int, int] = {name: j for j, name in enumerate(names)}
+    places |= {j: j for j in range(len(names))}
     unknown = [column for column in discrete if column not in places]
     if unknown:
         raise InputError(
@@ -101,9 +105,9 @@ def _levels(
 def _check_repeats(levels: tuple[Hashable, ...], column: np.ndarray, name: str) -> None:
     """Refuse texts and codes that differ from row to row."""
     n_present = np.count_nonzero(~np.isnan(column))
-    if len(levels) > max(MANY_LEVELS, n_present / 2):
+    if len(levels) > min(max(MANY_LEVELS, n_present / 2), MOST_LEVELS):
         raise InputError(
-            f"Column {name!r} holds {len(levels)} different values in {n_present} "
-            "cells: a name or free text, of which no distribution can be learned. "
-            "Leave the column out, or put values together."
+            f"Column {name!r} is discrete and holds {len(levels)} different values in "
+            f"{n_present} cells: a name, or free text. Leave the column out, or put "
+            "values together."
         )
