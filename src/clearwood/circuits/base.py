@@ -16,6 +16,7 @@ from clearwood._numeric import spawn_generators
 from clearwood._numeric.progress import progress
 from clearwood._validation import check_table
 from clearwood.circuits.circuit import Circuit, Node, Sum
+from clearwood.circuits.compiled import compile_circuit
 from clearwood.circuits.learning.fitting import Table
 from clearwood.circuits.learning.units import Units
 from clearwood.circuits.learning.variables import read_variables
@@ -103,7 +104,7 @@ class LearnsCircuit(DensityMixin, BaseEstimator):
         -------
         ndarray of shape (n_samples,)
         """
-        return compiled(self.circuit_).log_likelihood(self._encoded(X))
+        return compile_circuit(self.circuit_).log_likelihood(self._encoded(X))
 
     def score(self, X: Any, y: Any = None) -> float:
         """Mean log density of rows.

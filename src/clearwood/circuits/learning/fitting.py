@@ -13,7 +13,7 @@ import numpy as np
 from clearwood._features import FeatureSpace
 from clearwood.circuits.circuit import Circuit, Node
 from clearwood.circuits.compiled import compile_circuit
-from clearwood.circuits.learning.clusters import ALPHA, split_in_kinds, split_in_two
+from clearwood.circuits.learning.clusters import ALPHA, FLOOR, split_in_kinds, split_in_two
 from clearwood.circuits.learning.dependence import split_columns
 from clearwood.circuits.learning.recursion import Piece, assemble, grow
 from clearwood.circuits.learning.slices import Parts, Slice
@@ -153,3 +153,20 @@ def choose(pieces: list[Piece], table: Table, choices: Choices) -> Chosen:
                 break
             best = other
     return best
+
+
+def polished(chosen: Chosen, table: Table, choices: Choices) -> Node:
+    """All parameters by EM, for as long as validation rows become likelier."""
+    if not choices.polish or not len(table.valid):
+        return chosen.root
+    best = before = compile_circuit(Circuit(chosen.root, table.features))
+    least = np.full(table.train.shape[1], FLOOR)
+    weight = np.ones(len(table.train))
+    for _ in range(50):
+        _, edges, leaves = before.expected(table.train, weight)
+        before = before.estimated(edges, leaves, chosen.alpha, least)
+        score = float(before.log_likelihood(table.valid).mean())
+        if score <= chosen.score:
+            break
+        chosen, best = chosen._replace(score=score), before
+    return best.as_circuit().root
