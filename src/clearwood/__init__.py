@@ -33,6 +33,7 @@ _HOME = {
     "InTreesClassifier": "simplifiers",
     "InTreesRegressor": "simplifiers",
     "Interval": "rules",
+    "LearnSPN": "circuits",
     "LeavesDisplay": "projection.display",
     "LocalDisplay": "projection.display",
     "LocalExplanation": "projection",
@@ -44,6 +45,7 @@ _HOME = {
     "MetaTreeDisplay": "metatree.reading.display",
     "MetaTreeRegressor": "metatree",
     "MethodComparison": "projection",
+    "MiniSPN": "circuits",
     "ModelCheck": "ensembles",
     "NodeHarvestClassifier": "simplifiers",
     "NodeHarvestRegressor": "simplifiers",
@@ -86,7 +88,7 @@ _HOME = {
     "stability": "comparison.stability",
 }
 _ROOMS = (
-    "comparison", "conjugate", "datasets", "discretize", "ensembles", "exceptions",
+    "circuits", "comparison", "conjugate", "datasets", "discretize", "ensembles", "exceptions",
     "metatree", "projection", "references", "reporting", "rules", "sampling", "sbfc",
 )  # fmt: skip
 
