@@ -40,7 +40,7 @@ class LearnsCircuit(DensityMixin, BaseEstimator):
 
     @abstractmethod
     def _learn(self, table: Table, rng: np.random.Generator) -> Node:
-        """The circuit of a table whose continuous columns have mean 0 and variance 1."""
+        """The circuit of a table, continuous columns with mean 0 and variance 1."""
 
     @fit_context
     @warned_once()
@@ -88,7 +88,7 @@ class LearnsCircuit(DensityMixin, BaseEstimator):
     def degrees_of_freedom_(self) -> int:
         """Number of parameters that the circuit has, of all networks together."""
         check_is_fitted(self)
-        return degrees_of_freedom(self.circuit_)
+        return self.circuit_.degrees_of_freedom
 
     @warned_once()
     def score_samples(self, X: Any) -> np.ndarray:

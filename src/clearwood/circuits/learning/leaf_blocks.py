@@ -80,17 +80,20 @@ class Block:
         variables = self.slice_.discrete
         if trees and not self.independent:
             for tree in self._trees:
+                own = tuple(variables[tree.columns].tolist())
                 tables = tuple(smoothed(counts, alpha) for counts in tree.counts)
-                names = tuple(variables[tree.columns].tolist())
-                if len(names) == 1:
-                    yield leaf_of_levels(names[0], tables[0][0])
+                if len(own) > 1:
+                    yield ChowLiuTree(own, tree.parents, tables)
                 else:
-                    yield ChowLiuTree(names, tree.parents, tables)
+                    yield leaf_of_levels(own[0], tables[0][0])
         else:
             for j, counts in zip(variables.tolist(), self._level_counts):
                 yield leaf_of_levels(j, smoothed(counts, alpha))
         for group in self._continuous_groups:
-            yield self._normal(group) if len(group) > 1 else self._gaussian(*group, alpha)
+            if len(group) > 1:
+                yield self._normal(group)
+            else:
+                yield self._gaussian(group[0], alpha)
 
     @cached_property
     def _level_counts(self) -> list[np.ndarray]:
