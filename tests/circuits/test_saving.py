@@ -20,9 +20,13 @@ from clearwood.exceptions import InputError, ModelFormatError
 
 
 @pytest.fixture(scope="module")
-def there_and_back(tmp_path_factory):
+def path(tmp_path_factory):
+    return tmp_path_factory.mktemp("circuits") / "circuit.cw"
+
+
+@pytest.fixture(scope="module")
+def there_and_back(path):
     """Arrays as they come out of a file."""
-    path = tmp_path_factory.mktemp("circuits") / "circuit.cw"
 
     def through(features, arrays):
         write_archive(path, {}, arrays, overwrite=True)
@@ -32,8 +36,10 @@ def there_and_back(tmp_path_factory):
 
 
 @given(made.circuits(zeros=True))
-def test_circuits_come_back(there_and_back, circuit):
-    found = there_and_back(circuit.features, circuit_to_arrays(circuit))
+def test_circuits_come_back(path, circuit):
+    cw.save(circuit, path, overwrite=True)
+    found = cw.load(path)
+    assert found.features == circuit.features
     values = made.random_rows(np.random.default_rng(0), circuit, 5)
     expected = compile_circuit(circuit).log_likelihood(values)
     assert (compile_circuit(found).log_likelihood(values) == expected).all()
