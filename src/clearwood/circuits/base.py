@@ -19,16 +19,21 @@ from clearwood._numeric.progress import progress
 from clearwood._validation import check_table
 from clearwood.circuits.circuit import Circuit, Node, Sum
 from clearwood.circuits.compiled import compile_circuit
-from clearwood.circuits.learning.fitting import Table
+from clearwood.circuits.learning.fitting import LearningTable
 from clearwood.circuits.learning.units import Units
 from clearwood.circuits.learning.variables import (
     positions_of,
     read_variables,
     table_of,
 )
-from clearwood.circuits.queries.conditionals import Conditional, conditionals
-from clearwood.circuits.queries.draws import sample
-from clearwood.circuits.queries.most_probable import MostProbable, most_probable
+from clearwood.circuits.queries import (
+    LevelShares,
+    MostProbable,
+    ValueShares,
+    conditionals,
+    most_probable,
+    sample,
+)
 from clearwood.exceptions import InputError
 
 
@@ -49,7 +54,7 @@ class LearnsCircuit(DensityMixin, BaseEstimator):
         return tags
 
     @abstractmethod
-    def _learn(self, table: Table, rng: np.random.Generator) -> Node:
+    def _learn(self, table: LearningTable, rng: np.random.Generator) -> Node:
         """The circuit of a table, continuous columns with mean 0 and variance 1."""
 
     @fit_context
@@ -80,7 +85,9 @@ class LearnsCircuit(DensityMixin, BaseEstimator):
             train, chosen_by = values, valid
             if chosen_by is None:
                 train, chosen_by = held_out(values, self.validation_fraction, rng)
-            table = Table(units.scaled(train), units.scaled(chosen_by), features)
+            table = LearningTable(
+                units.scaled(train), units.scaled(chosen_by), features
+            )
             return units.restored(self._learn(table, rng))
 
         parallel = Parallel(self.n_jobs, prefer="threads", return_as="generator")
@@ -130,7 +137,7 @@ class LearnsCircuit(DensityMixin, BaseEstimator):
     @warned_once()
     def conditional(
         self, X: Any, given: Collection[str | int] | None = None
-    ) -> dict[str, Conditional]:
+    ) -> dict[str, LevelShares | ValueShares]:
         """Distributions of missing cells, given the others of their row.
 
         Parameters

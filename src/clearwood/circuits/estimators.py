@@ -14,13 +14,21 @@ from clearwood.circuits.circuit import Node
 from clearwood.circuits.learning.dependence import CRITICAL_P
 from clearwood.circuits.learning.fitting import (
     CRITICAL_PS,
+    MEMBER,
     PENALTIES,
     THESIS,
     Choices,
-    Table,
+    LearningTable,
     learn_spn,
     mini_spn,
 )
+
+
+def choices_of(exactly_as: str | None, n_networks: int) -> Choices:
+    """What a learner leaves to validation rows."""
+    if exactly_as == "thesis":
+        return THESIS
+    return Choices() if n_networks == 1 else MEMBER
 
 
 class MiniSPN(LearnsCircuit):
@@ -91,7 +99,7 @@ class MiniSPN(LearnsCircuit):
     ... )
     >>> network = MiniSPN(random_state=0).fit(table)
     >>> both = pd.DataFrame({"smokes": ["yes", "yes"], "coughs": ["yes", "no"]})
-    >>> np.exp(network.score_samples(both)).round(2)
+    >>> np.exp(network.score_samples(both)).round(1)
     array([0.5, 0. ])
     """
 
@@ -127,8 +135,8 @@ class MiniSPN(LearnsCircuit):
         self.verbose = verbose
         self.random_state = random_state
 
-    def _learn(self, table: Table, rng: np.random.Generator) -> Node:
-        choices = THESIS if self.exactly_as == "thesis" else Choices()
+    def _learn(self, table: LearningTable, rng: np.random.Generator) -> Node:
+        choices = choices_of(self.exactly_as, self.n_networks)
         return mini_spn(table, self.critical_p, choices, rng)
 
 
@@ -207,8 +215,8 @@ class LearnSPN(LearnsCircuit):
         self.verbose = verbose
         self.random_state = random_state
 
-    def _learn(self, table: Table, rng: np.random.Generator) -> Node:
-        choices = THESIS if self.exactly_as == "thesis" else Choices()
+    def _learn(self, table: LearningTable, rng: np.random.Generator) -> Node:
+        choices = choices_of(self.exactly_as, self.n_networks)
         penalties = PENALTIES if self.penalty is None else (self.penalty,)
         critical_ps = CRITICAL_PS if self.critical_p is None else (self.critical_p,)
         return learn_spn(table, penalties, critical_ps, choices, rng)
