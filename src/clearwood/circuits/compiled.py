@@ -20,7 +20,7 @@ from clearwood.circuits.distributions import shares
 from clearwood.circuits.leaf_arrays import LeafArrays, compile_leaves
 
 ROWS = 1024
-"""Rows per block: a block takes 8 bytes of memory for every row and place."""
+"""Rows per block: it takes 8 bytes for every row and place, downward twice that."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -223,7 +223,7 @@ def _log(values: np.ndarray) -> np.ndarray:
 
 
 def _at_root(block: tuple[np.ndarray], compiled: Compiled) -> tuple[np.ndarray]:
-    return (compiled.upward(block[0])[-1],)
+    return (compiled.upward(block[0])[-1].copy(),)  # a view would keep all places
 
 
 def _expected(
