@@ -39,6 +39,9 @@ N_CHAINS, WARMUP = 4, 100
 MOST_AVERAGED = 20
 """Draws, evenly spread, that a prediction averages over."""
 
+ALIGNED_STEPS = 2_000
+"""Steps on which states of one draw are compared with those of another."""
+
 TOLERANCE = 1e-6
 """EM stops where it gains less log density per step of the sequences."""
 
@@ -232,7 +235,9 @@ class HiddenMarkovModel(BaseEstimator):
         )
         draws = drawn_parameters(chains)
         best = int(chains.draws["log_likelihood"].argmax())
-        in_order = aligned(draws, Parameters(*(part[best] for part in draws)))
+        reference = Parameters(*(part[best] for part in draws))
+        part = observed.part(ALIGNED_STEPS, spawn_generators(0, 1)[0])
+        in_order = aligned(draws, reference, part, prior.emission)
         self.draws_ = in_order
         return mean_of(in_order)
 

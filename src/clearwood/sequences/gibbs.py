@@ -7,10 +7,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from clearwood.sampling import Chains, fingerprint_of
+from clearwood.sequences.emissions import Emission
 from clearwood.sequences.sequence_model import Observed, Parameters, SequencePrior
 from clearwood.sequences.states_over_time import (
     draw_states,
     kind_counts,
+    smooth_states,
     state_counts,
 )
 
@@ -138,45 +140,51 @@ def drawn_parameters(chains: Chains) -> Parameters:
     ))  # fmt: skip
 
 
-def aligned(draws: Parameters, reference: Parameters) -> Parameters:
+def aligned(
+    draws: Parameters, reference: Parameters, observed: Observed, emission: Emission
+) -> Parameters:
     """Draws with their states in the order in which they are most like a reference's.
 
-    The Hungarian algorithm, on squared distances of emission parameters and of the
-    probability to stay, in units of their spread over the states.
+    The Hungarian algorithm, on the number of steps at which a state of the draw and one
+    of the reference are expected together.
 
     Parameters
     ----------
     draws : Parameters
         With an axis of draws in front.
     reference : Parameters
+    observed : Observed
+        Steps to look at.
+    emission : Emission
 
     Examples
     --------
+    >>> from clearwood.sequences.emissions import CategoricalEmission
     >>> transmat = np.array([[0.9, 0.1], [0.4, 0.6]])
-    >>> one = Parameters(np.array([0.7, 0.3]), transmat, np.array([[1.0], [2.0]]))
-    >>> turned = [part[None, ::-1] for part in one]
-    >>> turned[1] = turned[1][:, :, ::-1]
-    >>> aligned(Parameters(*turned), one).transmat.tolist()
+    >>> one = Parameters(np.array([0.7, 0.3]), transmat, transmat)
+    >>> turned = Parameters(*(part[None, ::-1] for part in one))
+    >>> turned = turned._replace(transmat=turned.transmat[:, :, ::-1])
+    >>> seen = Observed.of(np.array([[0.0], [1.0]]), [2], discrete=True)
+    >>> aligned(turned, one, seen, CategoricalEmission((1.0, 1.0))).transmat.tolist()
     [[[0.9, 0.1], [0.4, 0.6]]]
     """
     from scipy.optimize import linear_sum_assignment
 
-    wanted = _traits(reference)
-    unit = np.maximum(wanted.std(axis=0), 1e-12)
-    found = []
+    def smoothed(p: Parameters) -> np.ndarray:
+        log_rows = emission.log_likelihood(p.emission, observed.values)
+        return smooth_states(
+            p.startprob, p.transmat, log_rows, observed.lengths, row=observed.row
+        )[0]
+
+    wanted, found = smoothed(reference), []
     for draw in map(Parameters, *draws):
-        gap = (wanted[:, None] - _traits(draw)[None]) / unit
-        _, order = linear_sum_assignment((gap**2).sum(axis=2))
+        together = wanted.T @ smoothed(draw)
+        _, order = linear_sum_assignment(together, maximize=True)
         found.append((
             draw.startprob[order], draw.transmat[np.ix_(order, order)],
             draw.emission[order],
         ))  # fmt: skip
     return Parameters(*(np.array(part) for part in zip(*found)))
-
-
-def _traits(parameters: Parameters) -> np.ndarray:
-    """What states are known by."""
-    return np.column_stack([parameters.emission, np.diag(parameters.transmat)])
 
 
 def mean_of(draws: Parameters) -> Parameters:
