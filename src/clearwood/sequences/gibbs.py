@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,6 +15,7 @@ from clearwood.sequences.states_over_time import (
     kind_counts,
     smooth_states,
     state_counts,
+    working_space,
 )
 
 
@@ -69,6 +71,7 @@ class StateSampler:
         self.observed, self.prior = observed, prior
         self.n_states, self.start = n_states, start
         self._steps = observed.steps().astype(np.int32)
+        self._own = threading.local()  # chains run side by side, each with its space
         self.fingerprint = fingerprint_of(
             observed.values, self._steps, observed.lengths, n_states,
             repr(prior), *(start or ()),
@@ -94,14 +97,13 @@ class StateSampler:
         )
         states, log_likelihood = draw_states(
             rng, state.startprob, state.transmat, log_rows, self.observed.lengths,
-            row=self.observed.row,
+            row=self.observed.row, space=self._space(),
         )  # fmt: skip
         after = self._parameters(
             rng, state.emission, states, float(log_likelihood.sum())
         )
-        used = np.zeros(self.n_states, dtype=bool)
-        used[states] = True
-        return after, SweepInfo(int(used.sum()))
+        used = np.count_nonzero(np.bincount(states))
+        return after, SweepInfo(int(used))
 
     def record(self, state: ModelState) -> dict[str, Any]:
         """Log-likelihood and mean probability to stay; and the parameters.
@@ -114,6 +116,14 @@ class StateSampler:
         }
         stay = float(np.trace(state.transmat) / self.n_states)
         return {"log_likelihood": state.log_likelihood, "stay": stay, **bits}
+
+    def _space(self) -> tuple[np.ndarray, np.ndarray]:
+        """Memory for states, used again: new memory takes time."""
+        if not hasattr(self._own, "space"):
+            n_steps = self.observed.n_steps
+            self._own.space = working_space(n_steps, self.n_states)
+        space: tuple[np.ndarray, np.ndarray] = self._own.space
+        return space
 
     def _parameters(
         self,
