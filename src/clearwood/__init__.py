@@ -30,6 +30,7 @@ _HOME = {
     "FrontierDisplay": "comparison.display",
     "FrontierPoint": "comparison",
     "GraphSizesDisplay": "sbfc.reading.draws_display",
+    "HiddenMarkovModel": "sequences",
     "InTreesClassifier": "simplifiers",
     "InTreesRegressor": "simplifiers",
     "Interval": "rules",
@@ -90,7 +91,7 @@ _HOME = {
 _ROOMS = (
     "circuits", "comparison", "conjugate", "datasets", "discretize", "ensembles",
     "exceptions", "metatree", "projection", "references", "reporting", "rules",
-    "sampling", "sbfc",
+    "sampling", "sbfc", "sequences",
 )  # fmt: skip
 
 __all__ = sorted([*_HOME, *_ROOMS, "__version__"])
