@@ -30,6 +30,7 @@ _HOME = {
     "FrontierDisplay": "comparison.display",
     "FrontierPoint": "comparison",
     "GraphSizesDisplay": "sbfc.reading.draws_display",
+    "HMMLSTM": "sequences",
     "InTreesClassifier": "simplifiers",
     "InTreesRegressor": "simplifiers",
     "Interval": "rules",
@@ -88,6 +89,7 @@ _HOME = {
 _ROOMS = (
     "comparison", "conjugate", "datasets", "discretize", "ensembles", "exceptions",
     "metatree", "projection", "references", "reporting", "rules", "sampling", "sbfc",
+    "sequences",
 )  # fmt: skip
 
 __all__ = sorted([*_HOME, *_ROOMS, "__version__"])

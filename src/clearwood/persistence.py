@@ -11,6 +11,7 @@ from clearwood.exceptions import InputError, ModelFormatError
 from clearwood.rules import RuleSet
 
 HOMES = {
+    "HMMLSTM": "clearwood.sequences.networks.saving",
     "MetaForestClassifier": "clearwood.metatree.saving",
     "MetaForestRegressor": "clearwood.metatree.saving",
     "MetaTreeClassifier": "clearwood.metatree.saving",

@@ -1,1 +1,5 @@
 """Hidden Markov models, alone and beside recurrent networks (Krakovna, 5)."""
+
+from clearwood.sequences.networks.estimators import HMMLSTM
+
+__all__ = ["HMMLSTM"]

@@ -56,11 +56,11 @@ class HMMLSTM(BaseEstimator):
         ``"adam"``: Adam with a rate of 0.01, halved after every epoch that has made the
         perplexity of held-out steps grow; ``"thesis"``: plain descent with a rate of
         1, halved where it has grown by more than 1.
-    n_epochs : int, default=50
+    n_epochs : int, default=100
         Passes over the data, at most.
     patience : int, default=5
         The training ends after so many epochs without a better one. The best is kept.
-    n_streams : int, default=32
+    n_streams : int, default=16
         Pieces of the data that are read side by side; fewer of short data, so that
         each has 20 windows.
     window : int, default=64
@@ -125,9 +125,9 @@ class HMMLSTM(BaseEstimator):
         hmm: Any = None,
         peephole: bool = False,
         schedule: str = "adam",
-        n_epochs: int = 50,
+        n_epochs: int = 100,
         patience: int = 5,
-        n_streams: int = 32,
+        n_streams: int = 16,
         window: int = 64,
         verbose: bool = False,
         random_state: Any = None,
@@ -167,7 +167,7 @@ class HMMLSTM(BaseEstimator):
         HMMLSTM
             Itself.
         """
-        descent, forward = _with_torch("descent"), _with_torch("forward")
+        descent, forward = with_torch("descent"), with_torch("forward")
         rng = as_generator(self.random_state)
         self.is_text_ = isinstance(X, str)
         if y is None:
@@ -179,7 +179,7 @@ class HMMLSTM(BaseEstimator):
         else:
             self.n_columns_, labels = binary_columns(X).shape[1], distinct(list(y))
             self.frequency_ = np.full(len(labels), np.nan)
-        self.classes_ = _as_labels(labels)
+        self.classes_ = as_labels(labels)
         series = self._series(X, y, lengths)
         if series.n_targets == 0:
             raise InputError(
@@ -188,7 +188,7 @@ class HMMLSTM(BaseEstimator):
             )
         self.hmm_ = self._fitted_hmm(series, rng)
         with forward.reproducible(int(rng.integers(2**31))):
-            self.network_ = self._build()
+            self.network_ = self._start()
             self.history_ = descent.learn(
                 self.network_,
                 series,
@@ -231,26 +231,26 @@ class HMMLSTM(BaseEstimator):
             return None
         return self.hmm
 
-    def _build(self) -> Any:
+    def _start(self) -> Any:
         """The network before it has learned anything."""
+        if self.hmm_ is None:
+            return self._build(self.n_states if self.hybrid else 0)
+        known = self.hmm_.startprob_, self.hmm_.transmat_, self.hmm_.emissionprob_
+        network = self._build(len(known[0]))
+        network.hmm.set_probabilities(*known)
+        return network
+
+    def _build(self, n_states: int) -> Any:
+        """A network of this kind, with random parameters."""
         n_classes = len(self.classes_)
-        n_states = self.n_states if self.hybrid else 0
-        if self.hmm_ is not None:
-            n_states = len(self.hmm_.startprob_)
-        network = _with_torch("layers").HybridNetwork(
-            n_classes if self.n_columns_ is None else self.n_columns_,
+        return with_torch("layers").HybridNetwork(
+            self.n_columns_ or n_classes,
             n_classes,
             self.n_hidden,
             n_states,
             binary=self.n_columns_ is not None,
             peephole=self.peephole,
         )
-        if self.hmm_ is not None:
-            hmm = self.hmm_
-            network.hmm.set_probabilities(
-                hmm.startprob_, hmm.transmat_, hmm.emissionprob_
-            )
-        return network
 
     # Predicting
 
@@ -359,7 +359,7 @@ class HMMLSTM(BaseEstimator):
         str or ndarray of shape (n_steps,)
             A text, where the fit was to one.
         """
-        forward = _with_torch("forward")
+        forward = with_torch("forward")
         check_is_fitted(self)
         if self.n_columns_ is not None:
             raise InputError("Outputs follow from columns, which are not sampled.")
@@ -374,10 +374,10 @@ class HMMLSTM(BaseEstimator):
 
     def _ready(self, X: Any, y: Any, lengths: Any) -> tuple[ModuleType, Series]:
         check_is_fitted(self)
-        return _with_torch("forward"), self._series(X, y, lengths)
+        return with_torch("forward"), self._series(X, y, lengths)
 
 
-def _as_labels(labels: list[Any]) -> np.ndarray:
+def as_labels(labels: list[Any]) -> np.ndarray:
     """Labels of one type in an array of that type, others as they are."""
     if len({type(label) for label in labels}) == 1:
         typed = np.array(labels)
@@ -388,7 +388,7 @@ def _as_labels(labels: list[Any]) -> np.ndarray:
     return mixed
 
 
-def _with_torch(name: str) -> ModuleType:
+def with_torch(name: str) -> ModuleType:
     """A module of this folder that needs torch, an extra."""
     try:
         import torch  # noqa: F401

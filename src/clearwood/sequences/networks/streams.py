@@ -53,8 +53,12 @@ class Series:
         pieces = pieces_of(self.spans, 100, least)
         order = rng.permutation(len(pieces))
         few = max(len(pieces) // 20, 1)
-        parts = pieces[np.sort(order[few:])], pieces[np.sort(order[:few])]
-        kept, apart = (replace(self, spans=part) for part in parts)
+        others = pieces[np.sort(order[few:])]
+        # What is left between held-out pieces is whole again.
+        goes_on = np.isin(others[1:, 0], np.setdiff1d(others[:-1, 1], self.spans[:, 0]))
+        begin, end = np.append(True, ~goes_on), np.append(~goes_on, True)
+        whole = np.column_stack([others[begin, 0], others[end, 1]])
+        kept, apart = (replace(self, spans=own) for own in (whole, pieces[order[:few]]))
         if kept.n_targets == 0 or apart.n_targets == 0:
             return self, self
         return kept, apart
