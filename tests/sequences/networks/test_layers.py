@@ -148,7 +148,9 @@ def test_smoothing_is_the_gradient(seed, n_states, n_steps):
     slopes = [double(rng.normal(size=shape)) for shape in shapes]
     answers = []
     for recursion in (_Filter.apply, filter_plainly):
-        given = [x.clone().requires_grad_() for x in (predicted, transition, log_emission)]
+        given = [
+            x.clone().requires_grad_() for x in (predicted, transition, log_emission)
+        ]
         found = recursion(*given)
         torch.autograd.backward(found, slopes)
         answers.append([*(x.detach() for x in found), *(x.grad for x in given)])
@@ -187,7 +189,8 @@ def test_discrete_models_are_filtered_and_smoothed(name):
 def test_series_with_gaps_are_filtered():
     facts = GOLDEN["multivariate_binary"]
     parts = [
-        np.array(facts[name]) for name in ("initial_stationary", "transition", "emission")
+        np.array(facts[name])
+        for name in ("initial_stationary", "transition", "emission")
     ]
     layer = HMMLayer(5, 7, binary=True)
     layer.set_probabilities(*parts)

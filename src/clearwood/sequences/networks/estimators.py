@@ -174,11 +174,10 @@ class HMMLSTM(BaseEstimator):
             symbols, _ = end_to_end(X, lengths)
             self.n_columns_, labels = None, distinct(symbols)
             # Where the first symbol of a sample is drawn from.
-            counts = np.bincount(encode(symbols, labels), minlength=len(labels))
-            self.frequency_ = counts / counts.sum()
+            codes = encode(symbols, labels)
+            self.frequency_ = np.bincount(codes[codes >= 0]) / (codes >= 0).sum()
         else:
             self.n_columns_, labels = binary_columns(X).shape[1], distinct(list(y))
-            self.frequency_ = np.full(len(labels), np.nan)
         self.classes_ = as_labels(labels)
         series = self._series(X, y, lengths)
         if series.n_targets == 0:
@@ -364,9 +363,11 @@ class HMMLSTM(BaseEstimator):
         if self.n_columns_ is not None:
             raise InputError("Outputs follow from columns, which are not sampled.")
         rng, codes = as_generator(random_state), []
-        if start is None and n_steps > 0:
-            codes = [int(rng.choice(len(self.classes_), p=self.frequency_))]
-        before = codes or encode(end_to_end(start)[0], self.classes_.tolist()).tolist()
+        if start is None:
+            before = [int(rng.choice(len(self.classes_), p=self.frequency_))]
+            codes = before[:n_steps]
+        else:
+            before = encode(end_to_end(start)[0], self.classes_.tolist()).tolist()
         with forward.reproducible():
             codes += forward.write_on(self.network_, before, n_steps - len(codes), rng)
         drawn = self.classes_[np.array(codes, dtype=np.int64)]

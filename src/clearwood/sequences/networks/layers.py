@@ -40,6 +40,11 @@ class PeepholeLSTM(nn.LSTM):
     ((1, 5, 2), (1, 1, 2))
     """
 
+    weight_ih_l0: nn.Parameter
+    weight_hh_l0: nn.Parameter
+    bias_ih_l0: nn.Parameter
+    bias_hh_l0: nn.Parameter
+
     def __init__(self, n_inputs: int, n_hidden: int) -> None:
         super().__init__(n_inputs, n_hidden, batch_first=True)
         self.peephole = nn.Parameter(torch.empty(3, n_hidden))

@@ -51,6 +51,8 @@ class Series:
         Where one of the two would have nothing to predict, both are the whole.
         """
         pieces = pieces_of(self.spans, 100, least)
+        if len(pieces) == 1:
+            return self, self
         order = rng.permutation(len(pieces))
         few = max(len(pieces) // 20, 1)
         others = pieces[np.sort(order[few:])]
