@@ -31,6 +31,7 @@ _HOME = {
     "FrontierPoint": "comparison",
     "GraphSizesDisplay": "sbfc.reading.draws_display",
     "HMMLSTM": "sequences",
+    "HiddenMarkovModel": "sequences",
     "InTreesClassifier": "simplifiers",
     "InTreesRegressor": "simplifiers",
     "Interval": "rules",
