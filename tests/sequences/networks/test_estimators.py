@@ -78,13 +78,66 @@ def test_symbols_may_be_anything():
     assert drawn.shape == (5,) and set(drawn) <= {"here", "now", "there"}
 
 
+def test_the_sequential_hybrid_leaves_its_hmm_as_it_is():
+    hmm = cw.HiddenMarkovModel(3, algorithm="em", n_iter=5, n_starts=2, random_state=0)
+    found = fitted(hybrid="sequential", hmm=hmm)
+    assert not hasattr(hmm, "startprob_") and found.hmm_ is not hmm
+    states = found.filter_proba(["now here", "there"])
+    own = found.hmm_.filter_proba("now herethere", [8, 5])
+    np.testing.assert_allclose(states, own, rtol=0, atol=1e-12)
+    learned = [p.numel() for p in found.network_.parameters() if p.requires_grad]
+    assert found.n_parameters_ == sum(learned)
+    assert not any(p.requires_grad for p in found.network_.hmm.parameters())
+    other = fitted(hybrid="sequential", hmm=found.hmm_, n_states=7, n_epochs=1)
+    assert other.hmm_ is found.hmm_ and other.filter_proba("now").shape == (3, 3)
+    with pytest.raises(InputError, match="symbols"):
+        fitted(TEXT + "!", hybrid="sequential", hmm=found.hmm_)
+
+
+@pytest.mark.filterwarnings("ignore::clearwood.exceptions.PoorMixingWarning")
+def test_by_default_the_hmm_has_as_many_states_as_asked_for():
+    found = fitted("abba" * 8, hybrid="sequential", n_states=2, n_epochs=1)
+    assert found.hmm_.startprob_.shape == (2,) and found.hmm_.algorithm == "gibbs"
+    again = fitted("abba" * 8, hybrid="sequential", n_states=2, n_epochs=1)
+    np.testing.assert_array_equal(found.predict_next("ab"), again.predict_next("ab"))
+
+
+def test_columns_of_an_hmm_by_hand_are_those_of_its_symbols():
+    hmm = cw.HiddenMarkovModel(2)
+    hmm.startprob_, hmm.transmat_ = [0.5, 0.5], [[0.9, 0.1], [0.1, 0.9]]
+    hmm.symbols_, hmm.emissionprob_ = np.array(["b", "a"]), [[0.9, 0.1], [0.2, 0.8]]
+    found = fitted("abba" * 20, hybrid="sequential", hmm=hmm, n_epochs=1)
+    own = hmm.filter_proba("abb")
+    np.testing.assert_allclose(found.filter_proba("abb"), own, rtol=0, atol=1e-12)
+
+
+def test_series_have_an_hmm_of_flags(series):
+    X, y = series
+    hmm = cw.HiddenMarkovModel(
+        3, emission="bernoulli", algorithm="em", n_iter=5, n_starts=2, random_state=0
+    )
+    found = fitted(X, y, hybrid="sequential", hmm=hmm, n_epochs=1)
+    gaps = np.where(np.arange(600)[:, None] % 50 == 7, np.nan, X)
+    states = found.filter_proba(gaps, [400, 200])
+    own = found.hmm_.filter_proba(gaps, [400, 200])
+    np.testing.assert_allclose(states, own, rtol=0, atol=1e-12)
+    with pytest.raises(InputError, match="'bernoulli'.*'categorical'"):
+        fitted(hybrid="sequential", hmm=found.hmm_)
+    with pytest.raises(InputError, match="7 columns, X has 6"):
+        fitted(X[:, :6], y, hybrid="sequential", hmm=found.hmm_)
+
+
 def test_unseen_symbols_are_left_out_of_the_score(joint):
-    with pytest.warns(UnknownCategoriesWarning, match="'x'"):
-        told = joint.score("now xhere")
+    told = joint.score("now xhere")
     following = joint.predict_next(list("now ") + [None] + list("here"))
     places = joint.classes_.searchsorted(list("ow here"))
     steps = [0, 1, 2, 4, 5, 6, 7]  # where a known symbol follows
     assert told == pytest.approx(np.log(following[steps, places]).mean(), abs=1e-6)
+    with (
+        pytest.warns(UnknownCategoriesWarning, match="'z'"),
+        pytest.raises(InputError, match="Nothing"),
+    ):
+        joint.score("zzz")
 
 
 def test_sequences_are_apart(joint):
@@ -147,8 +200,9 @@ def test_outputs_that_are_not_known_are_not_learned(series):
     [
         ("a", {}, "nothing to predict"),
         (["a", "b"], {}, "nothing to predict"),
+        ([None, None], {}, "missing"),
         ("", {}, "empty"),
-        ("abab", {"lengths": [2]}, "add up to 2, but X has 4"),
+        ("abab", {"lengths": [2]}, "add up to 2, but there are 4"),
         (np.zeros((5, 2)), {}, "y"),
         (np.zeros((5, 2)), {"y": [0, 1]}, "y has 2 steps, but X has 5"),
         (np.zeros((5, 2)) + 0.5, {"y": [0] * 5}, "0 and 1"),

@@ -5,7 +5,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clearwood.sequences.networks.streams import Series, cut, spans_of, windows
+from clearwood.sequences.networks.streams import Series, cut, windows
+
+
+def spans_of(lengths):
+    return Series.of_symbols(np.zeros(sum(lengths), dtype=int), lengths).spans
+
 
 LENGTHS = st.lists(st.integers(1, 40), min_size=1, max_size=12).map(np.array)
 
@@ -27,14 +32,14 @@ def test_every_step_is_in_one_stream(lengths, n_streams, least):
 
 
 def test_one_long_sequence_fills_all_streams():
-    (batch,) = cut(spans_of(np.array([1000])), n_streams=8, least=10)
+    (batch,) = cut(spans_of([1000]), n_streams=8, least=10)
     assert batch.shape == (8, 125) and (batch >= 0).all()
-    (batch,) = cut(spans_of(np.array([1000])), n_streams=8, least=500)
+    (batch,) = cut(spans_of([1000]), n_streams=8, least=500)
     assert batch.shape == (2, 500)
 
 
 def test_streams_of_a_batch_have_similar_lengths():
-    batches = cut(spans_of(np.array([3, 90, 4, 88])), n_streams=2, least=90)
+    batches = cut(spans_of([3, 90, 4, 88]), n_streams=2, least=90)
     assert [batch.shape for batch in batches] == [(2, 90), (2, 4)]
 
 

@@ -6,6 +6,9 @@ import numpy as np
 
 from clearwood._numeric import kernel
 
+IMPOSSIBLE = -1e5
+"""A log-likelihood below this is that of something impossible."""
+
 
 @kernel
 def filter_streams(
@@ -44,7 +47,9 @@ def filter_streams(
             largest = log_emission[b, t].max()
             total = 0.0
             for k in range(n_states):
-                weight[b, t, k] = np.exp(log_emission[b, t, k] - largest)
+                possible = log_emission[b, t, k] > IMPOSSIBLE
+                shifted = np.exp(log_emission[b, t, k] - largest)
+                weight[b, t, k] = shifted if possible else 0.0
                 total += ahead[k] * weight[b, t, k]
             log_likelihood[b, t] = np.log(total) + largest
             if not total > 0:

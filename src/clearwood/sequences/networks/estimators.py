@@ -8,20 +8,16 @@ from types import ModuleType
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
 from clearwood._estimators import Interval, StrOptions, fit_context
 from clearwood._numeric import as_generator
 from clearwood.exceptions import InputError
-from clearwood.sequences.networks.streams import Series, spans_of
-from clearwood.sequences.networks.symbols import (
-    binary_columns,
-    check_lengths,
-    distinct,
-    encode,
-    end_to_end,
-)
+from clearwood.sequences.estimators import HiddenMarkovModel
+from clearwood.sequences.networks.steps import binary_columns, codes_of, end_to_end
+from clearwood.sequences.networks.streams import Series
+from clearwood.sequences.symbols import symbol_cells, symbols_in
 
 
 class HMMLSTM(BaseEstimator):
@@ -47,8 +43,8 @@ class HMMLSTM(BaseEstimator):
         ``"sequential"`` fits the HMM first, and leaves it as it is; ``"joint"`` trains
         both at once, so that the HMM serves the prediction alone; None is the LSTM.
     hmm : HiddenMarkovModel, default=None
-        The HMM of the sequential hybrid. A fitted one is used as it is, whatever
-        ``n_states``; by default one with ``n_states`` states is fitted.
+        The HMM of the sequential hybrid, by default one with ``n_states`` states. A
+        fitted one is used as it is, and has states of its own number.
     peephole : bool, default=False
         Whether the gates of the LSTM see its cell, as in the thesis, by its counts of
         parameters. Takes about three times as long.
@@ -97,8 +93,8 @@ class HMMLSTM(BaseEstimator):
     >>> lm = lm.fit("now here now there " * 100)
     >>> bool(lm.score("there now here") > -1.0)
     True
-    >>> lm.classes_[lm.predict_next("now the")[-1].argmax()]
-    'r'
+    >>> print(lm.classes_[lm.predict_next("now the")[-1].argmax()])
+    r
     """
 
     _parameter_constraints: dict[str, Any] = {
@@ -171,21 +167,22 @@ class HMMLSTM(BaseEstimator):
         rng = as_generator(self.random_state)
         self.is_text_ = isinstance(X, str)
         if y is None:
-            symbols, _ = end_to_end(X, lengths)
-            self.n_columns_, labels = None, distinct(symbols)
-            # Where the first symbol of a sample is drawn from.
-            codes = encode(symbols, labels)
-            self.frequency_ = np.bincount(codes[codes >= 0]) / (codes >= 0).sum()
+            self.n_columns_ = None
+            self.classes_ = symbols_in(end_to_end(X, lengths)[0])
         else:
-            self.n_columns_, labels = binary_columns(X).shape[1], distinct(list(y))
-        self.classes_ = as_labels(labels)
+            self.n_columns_ = binary_columns(X).shape[1]
+            self.classes_ = symbols_in(symbol_cells(y))
         series = self._series(X, y, lengths)
         if series.n_targets == 0:
             raise InputError(
                 "There is nothing to predict: every sequence has one step, or what "
                 "follows is missing; give longer sequences."
             )
-        self.hmm_ = self._fitted_hmm(series, rng)
+        if y is None:
+            # Where the first symbol of a sample is drawn from.
+            seen = series.inputs[series.inputs >= 0]
+            self.frequency_ = np.bincount(seen) / len(seen)
+        self.hmm_ = self._fitted_hmm(X, lengths, rng)
         with forward.reproducible(int(rng.integers(2**31))):
             self.network_ = self._start()
             self.history_ = descent.learn(
@@ -210,33 +207,61 @@ class HMMLSTM(BaseEstimator):
 
     def _series(self, X: Any, y: Any = None, lengths: Any = None) -> Series:
         """Sequences as the network reads them."""
-        labels = self.classes_.tolist()
         if self.n_columns_ is None:
             if y is not None:
                 raise InputError("Of symbols the next one is predicted: leave out y.")
-            symbols, steps = end_to_end(X, lengths)
-            return Series.of_symbols(encode(symbols, labels), steps)
+            cells, lengths = end_to_end(X, lengths)
+            return Series.of_symbols(codes_of(cells, self.classes_), lengths)
         columns = binary_columns(X, self.n_columns_)
-        targets = np.full(len(columns), -1)
+        outputs = np.full(len(columns), -1)
         if y is not None:
-            if len(y) != len(columns):
-                raise InputError(f"y has {len(y)} steps, but X has {len(columns)}.")
-            targets = encode(list(y), labels)
-        return Series(columns, targets, spans_of(check_lengths(lengths, len(columns))))
+            outputs = codes_of(symbol_cells(y), self.classes_)
+        if len(outputs) != len(columns):
+            raise InputError(f"y has {len(outputs)} steps, but X has {len(columns)}.")
+        return Series.of_outputs(columns, outputs, lengths)
 
-    def _fitted_hmm(self, series: Series, rng: np.random.Generator) -> Any:
+    def _fitted_hmm(self, X: Any, lengths: Any, rng: np.random.Generator) -> Any:
         """The hidden Markov model of the sequential hybrid."""
         if self.hybrid != "sequential":
             return None
-        return self.hmm
+        emission = "bernoulli"
+        if self.n_columns_ is None:
+            emission, (X, lengths) = "categorical", end_to_end(X, lengths)
+        if self.hmm is None:
+            hmm = HiddenMarkovModel(
+                self.n_states, emission=emission, verbose=self.verbose, random_state=rng
+            )
+            return hmm.fit(X, lengths)
+        if self.hmm.emission != emission:
+            raise InputError(
+                f"hmm has the emission {self.hmm.emission!r}, X asks for {emission!r}."
+            )
+        fitted = hasattr(self.hmm, "startprob_")
+        return self.hmm if fitted else clone(self.hmm).fit(X, lengths)
 
     def _start(self) -> Any:
         """The network before it has learned anything."""
         if self.hmm_ is None:
             return self._build(self.n_states if self.hybrid else 0)
-        known = self.hmm_.startprob_, self.hmm_.transmat_, self.hmm_.emissionprob_
-        network = self._build(len(known[0]))
-        network.hmm.set_probabilities(*known)
+        hmm = self.hmm_
+        emission = np.asarray(hmm.emissionprob_)
+        if self.n_columns_ is None:
+            known = np.asarray(getattr(hmm, "symbols_", np.arange(emission.shape[1])))
+            places = codes_of(self.classes_, known)
+            if sorted(places) != list(range(len(known))):
+                raise InputError(
+                    f"hmm knows the symbols {known[:5].tolist()} ..., X holds "
+                    f"{self.classes_[:5].tolist()} ...; give one for the symbols of X."
+                )
+            emission = emission[:, places]
+        elif emission.shape[1] != self.n_columns_:
+            raise InputError(
+                f"hmm knows {emission.shape[1]} columns, X has {self.n_columns_}."
+            )
+        network = self._build(len(emission))
+        network.hmm.set_probabilities(
+            np.asarray(hmm.startprob_), np.asarray(hmm.transmat_), emission
+        )
         return network
 
     def _build(self, n_states: int) -> Any:
@@ -367,7 +392,7 @@ class HMMLSTM(BaseEstimator):
             before = [int(rng.choice(len(self.classes_), p=self.frequency_))]
             codes = before[:n_steps]
         else:
-            before = encode(end_to_end(start)[0], self.classes_.tolist()).tolist()
+            before = codes_of(symbol_cells(start), self.classes_).tolist()
         with forward.reproducible():
             codes += forward.write_on(self.network_, before, n_steps - len(codes), rng)
         drawn = self.classes_[np.array(codes, dtype=np.int64)]
@@ -376,17 +401,6 @@ class HMMLSTM(BaseEstimator):
     def _ready(self, X: Any, y: Any, lengths: Any) -> tuple[ModuleType, Series]:
         check_is_fitted(self)
         return with_torch("forward"), self._series(X, y, lengths)
-
-
-def as_labels(labels: list[Any]) -> np.ndarray:
-    """Labels of one type in an array of that type, others as they are."""
-    if len({type(label) for label in labels}) == 1:
-        typed = np.array(labels)
-        if typed.ndim == 1:
-            return typed
-    mixed = np.empty(len(labels), dtype=object)
-    mixed[:] = labels
-    return mixed
 
 
 def with_torch(name: str) -> ModuleType:

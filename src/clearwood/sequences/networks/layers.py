@@ -13,12 +13,13 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from clearwood.sequences.networks._kernels import (
+    IMPOSSIBLE,
     filter_streams,
     filter_streams_backward,
 )
 
-SMALLEST = 1e-300
-"""Probabilities of a given hidden Markov model below this count as this."""
+LOG_OF_ZERO = 10 * IMPOSSIBLE
+"""The logarithm of 0 in a given hidden Markov model; an infinite one leads to NaN."""
 
 
 class PeepholeLSTM(nn.LSTM):
@@ -111,9 +112,9 @@ class HMMLayer(nn.Module):
     --------
     >>> import torch
     >>> layer = HMMLayer(n_states=2, n_symbols=3)
-    >>> filtered, log_likelihood = layer(torch.tensor([[0, 2, -1]]))
-    >>> tuple(filtered.shape), log_likelihood[0, 2].item()  # -1: missing
-    ((1, 3, 2), 0.0)
+    >>> filtered, log_likelihood = layer(torch.tensor([[0, 2, -1]]))  # -1: missing
+    >>> tuple(filtered.shape), tuple(log_likelihood.shape)
+    ((1, 3, 2), (1, 3))
     """
 
     def __init__(self, n_states: int, n_symbols: int, binary: bool = False) -> None:
@@ -127,11 +128,9 @@ class HMMLayer(nn.Module):
         self, initial: np.ndarray, transition: np.ndarray, emission: np.ndarray
     ) -> None:
         """Take a fitted model as it is, for good: its parameters learn no more."""
-        logs = [
-            np.log(np.maximum(p, SMALLEST)) for p in (initial, transition, emission)
-        ]
+        logs = [_log(p) for p in (initial, transition, emission)]
         if self.binary:
-            logs[2] -= np.log(np.maximum(1 - emission, SMALLEST))
+            logs[2] -= _log(1 - emission)
         for parameter, log in zip(self.parameters(), logs):
             # In full precision: the filter of the layer is that of the model.
             parameter.data = torch.as_tensor(log, dtype=torch.float64)
@@ -159,6 +158,11 @@ class HMMLayer(nn.Module):
             return is_one.double() @ yes.T + is_zero.double() @ no.T
         table = functional.pad(torch.log_softmax(logits, 1), (1, 0))
         return functional.embedding(inputs + 1, table.T)
+
+
+def _log(probability: np.ndarray) -> np.ndarray:
+    found = np.full(probability.shape, LOG_OF_ZERO)
+    return np.log(probability, out=found, where=probability > 0)
 
 
 class HybridNetwork(nn.Module):

@@ -12,7 +12,8 @@ from clearwood._documents import Place
 from clearwood._estimators import set_read_settings
 from clearwood.exceptions import ModelFormatError
 from clearwood.rules.serialise import plain
-from clearwood.sequences.networks.estimators import HMMLSTM, as_labels, with_torch
+from clearwood.sequences.networks.estimators import HMMLSTM, with_torch
+from clearwood.sequences.symbols import symbol_cells, symbols_in
 
 SETTINGS = (
     "n_hidden", "n_states", "hybrid", "peephole", "schedule", "n_epochs", "patience",
@@ -49,8 +50,11 @@ def from_archive(top: Place, array: Callable[..., np.ndarray]) -> HMMLSTM:
     """Read what :func:`to_archive` kept; anything else is a ModelFormatError."""
     estimator = HMMLSTM()
     set_read_settings(estimator, top["settings"].value, SETTINGS)
-    estimator.classes_ = as_labels(list(top["classes"].labels()))
-    n_classes, columns = len(estimator.classes_), top["n_columns"]
+    labels = list(top["classes"].labels())
+    n_classes, columns = len(labels), top["n_columns"]
+    if not labels or symbols_in(symbol_cells(labels)).tolist() != labels:
+        raise ModelFormatError("classes: expected labels in their order.")
+    estimator.classes_ = symbol_cells(labels)
     estimator.n_columns_ = None
     if columns.value is not None:
         estimator.n_columns_ = columns.integer(low=1)

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
+
+from clearwood.sequences.states_over_time import sequence_bounds
 
 
 @dataclass(frozen=True)
@@ -23,7 +26,7 @@ class Series:
 
     Examples
     --------
-    >>> series = Series.of_symbols(np.array([0, 1, 1, 2, 0]), np.array([3, 2]))
+    >>> series = Series.of_symbols(np.array([0, 1, 1, 2, 0]), [3, 2])
     >>> series.targets.tolist(), series.spans.tolist()
     ([1, 1, -1, 0, -1], [[0, 3], [3, 5]])
     """
@@ -33,12 +36,19 @@ class Series:
     spans: np.ndarray
 
     @classmethod
-    def of_symbols(cls, codes: np.ndarray, lengths: np.ndarray) -> Series:
+    def of_outputs(
+        cls, columns: np.ndarray, outputs: np.ndarray, lengths: Any = None
+    ) -> Series:
+        """At every step its output is to be predicted."""
+        bounds = sequence_bounds(lengths, len(columns))
+        return cls(columns, outputs, np.column_stack([bounds[:-1], bounds[1:]]))
+
+    @classmethod
+    def of_symbols(cls, codes: np.ndarray, lengths: Any = None) -> Series:
         """At every step the next symbol is to be predicted."""
-        spans = spans_of(lengths)
-        targets = np.append(codes[1:], -1)
-        targets[spans[:, 1] - 1] = -1
-        return cls(codes, targets, spans)
+        next_codes = np.append(codes[1:], -1)
+        next_codes[sequence_bounds(lengths, len(codes))[1:] - 1] = -1
+        return cls.of_outputs(codes, next_codes, lengths)
 
     @property
     def n_targets(self) -> int:
@@ -66,18 +76,12 @@ class Series:
         return kept, apart
 
 
-def spans_of(lengths: np.ndarray) -> np.ndarray:
-    """First and last step of sequences that stand end to end."""
-    ends = np.cumsum(lengths)
-    return np.column_stack([ends - lengths, ends])
-
-
 def pieces_of(spans: np.ndarray, n_pieces: int, least: int) -> np.ndarray:
     """Sequences cut where they are longer than a fair share, and than ``least``.
 
     Examples
     --------
-    >>> pieces_of(spans_of(np.array([5, 2])), n_pieces=3, least=2).tolist()
+    >>> pieces_of(np.array([[0, 5], [5, 7]]), n_pieces=3, least=2).tolist()
     [[0, 2], [2, 5], [5, 7]]
     """
     share = max(int(np.ceil(np.diff(spans).sum() / n_pieces)), least)
@@ -97,7 +101,7 @@ def cut(spans: np.ndarray, n_streams: int, least: int) -> list[np.ndarray]:
 
     Examples
     --------
-    >>> for steps in cut(spans_of(np.array([5, 2])), n_streams=3, least=2):
+    >>> for steps in cut(np.array([[0, 5], [5, 7]]), n_streams=3, least=2):
     ...     print(steps.tolist())
     [[0, 1, -1], [2, 3, 4], [5, 6, -1]]
     """
