@@ -47,7 +47,7 @@ class HMMLSTM(BaseEstimator):
         fitted one is used as it is, and has states of its own number.
     peephole : bool, default=False
         Whether the gates of the LSTM see its cell, as in the thesis, by its counts of
-        parameters. Takes about three times as long.
+        parameters. Takes about five times as long.
     schedule : {"adam", "thesis"}, default="adam"
         ``"adam"``: Adam with a rate of 0.01, halved after every epoch that has made the
         perplexity of held-out steps grow; ``"thesis"``: plain descent with a rate of
