@@ -130,6 +130,24 @@ def test_one_thread_whatever_was_set():
         torch.set_num_threads(before)
 
 
+def test_the_state_goes_on_where_nothing_is_to_be_predicted():
+    codes = np.random.default_rng(0).integers(3, size=64)
+    targets = np.where(np.arange(64) < 60, -1, codes)
+    few = Series.of_outputs(codes, targets)
+    before, _ = trained(few, n_epochs=1, n_streams=1)
+    codes = np.where(np.arange(64) < 56, (codes + 1) % 3, codes)
+    after, _ = trained(Series.of_outputs(codes, targets), n_epochs=1, n_streams=1)
+    changed = before.output.weight - after.output.weight
+    assert changed.abs().max() > 0
+
+
+def test_progress_is_shown_on_request(capsys):
+    trained(two_back(200), n_epochs=2, verbose=True)
+    assert "epochs [" in capsys.readouterr().err
+    trained(two_back(200), n_epochs=2)
+    assert capsys.readouterr().err == ""
+
+
 def test_a_gradient_ends_at_its_window():
     """Were the state not cut off, torch would go back twice through one graph."""
     trained(two_back(300), n_states=2, n_epochs=1, window=4)

@@ -120,9 +120,9 @@ def _pass(
         for steps in windows(batch, window):
             wanted = targets[steps]
             n_wanted = int((wanted >= 0).sum())
-            if n_wanted == 0:
-                continue
             logits, state = network(inputs[steps], _detached(state))
+            if n_wanted == 0:
+                continue  # but the state has gone on
             loss = loss_of(logits, wanted, "sum")
             descend(optimiser, loss / n_wanted, MOST_SLOPE)
             total, count = total - float(loss.detach()), count + n_wanted

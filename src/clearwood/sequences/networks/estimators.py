@@ -74,8 +74,15 @@ class HMMLSTM(BaseEstimator):
         state to go on from. Has ``lookup``, ``lstm``, ``hmm`` and ``output``.
     classes_ : ndarray
         What is predicted: the symbols, in order, or the outputs.
+    frequency_ : ndarray
+        How often each symbol was there in the fit; not of a series.
+    n_columns_ : int or None
+        Columns of a series; None of symbols.
+    is_text_ : bool
+        Whether the fit was to a text, so that samples are texts.
     hmm_ : HiddenMarkovModel or None
-        The fitted HMM of the sequential hybrid.
+        The fitted HMM of the sequential hybrid; None too, where the network was read
+        from a file, which has it inside.
     n_parameters_ : int
         Numbers that the network has learned; those of a fitted HMM are not among them.
     history_ : list of Epoch
