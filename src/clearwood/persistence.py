@@ -37,7 +37,7 @@ def save(result: Any, path: str | Path, *, overwrite: bool = False) -> None:
 
     Parameters
     ----------
-    result : RuleSet, MetaTree..., MetaForest..., Projected... or SelectiveBayesian...
+    result : RuleSet, MetaTree..., MetaForest..., Projected..., Selective... or HMMLSTM
         Rules are written as JSON, fitted estimators of these families as a zip of JSON
         and arrays. Of other fitted estimators, save the ``rules_``.
     path : str or Path

@@ -86,7 +86,7 @@ def learn(
             validation = float(np.nanmean(log_likelihoods(network, held_out, apart)))
             history.append(Epoch(training, validation, rate))
             since_best += 1
-            if validation >= max(epoch.validation for epoch in history):
+            if not best or validation >= max(e.validation for e in history):
                 best, since_best = deepcopy(network.state_dict()), 0
             if since_best == patience:
                 break
