@@ -228,7 +228,7 @@ GRAPHS = [
 
 TRANSFORMERS = [cw.MDLPDiscretizer, cw.BinaryBinner]
 
-SEQUENCE_MODELS = [cw.HiddenMarkovModel]
+SEQUENCE_MODELS = [cw.HMMLSTM, cw.HiddenMarkovModel]
 """They read steps in their order, texts too, so that what holds for rows does not."""
 """Those that predict nothing; scikit-learn checks them, and tests of their own."""
 

@@ -30,6 +30,7 @@ _HOME = {
     "FrontierDisplay": "comparison.display",
     "FrontierPoint": "comparison",
     "GraphSizesDisplay": "sbfc.reading.draws_display",
+    "HMMLSTM": "sequences",
     "HiddenMarkovModel": "sequences",
     "InTreesClassifier": "simplifiers",
     "InTreesRegressor": "simplifiers",

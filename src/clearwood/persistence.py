@@ -12,6 +12,7 @@ from clearwood.rules import RuleSet
 
 HOMES = {
     "Circuit": "clearwood.circuits.saving",
+    "HMMLSTM": "clearwood.sequences.networks.saving",
     "LearnSPN": "clearwood.circuits.saving",
     "MetaForestClassifier": "clearwood.metatree.saving",
     "MetaForestRegressor": "clearwood.metatree.saving",
@@ -40,9 +41,9 @@ def save(result: Any, path: str | Path, *, overwrite: bool = False) -> None:
     Parameters
     ----------
     result : RuleSet, Circuit or fitted estimator
-        Rules are written as JSON; meta-trees, projections, selective Bayesian forests
-        and sum-product networks as a zip of JSON and arrays. Of other fitted
-        estimators, save the ``rules_``.
+        Rules are written as JSON; meta-trees, projections, selective Bayesian forests,
+        sum-product networks and hybrids of networks as a zip of JSON and arrays. Of
+        other fitted estimators, save the ``rules_``.
     path : str or Path
         File to write.
     overwrite : bool, default=False

@@ -5,6 +5,7 @@ from clearwood.datasets._groups import (
     make_corral,
     make_logistic_classes,
 )
+from clearwood.datasets._series import make_hidden_series
 from clearwood.datasets._synthetic import (
     make_synthetic1,
     make_synthetic2,
@@ -14,6 +15,7 @@ from clearwood.datasets._synthetic import (
 __all__ = [
     "make_cluster_classes",
     "make_corral",
+    "make_hidden_series",
     "make_logistic_classes",
     "make_synthetic1",
     "make_synthetic2",

@@ -1,0 +1,162 @@
+"""One way to train all networks: equal steps, equal budget, equal end."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from copy import deepcopy
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn.utils import clip_grad_norm_
+
+from clearwood._numeric.progress import progress
+from clearwood.exceptions import InterruptedFitWarning
+from clearwood.sequences.networks.forward import as_tensors, log_likelihoods, loss_of
+from clearwood.sequences.networks.layers import HybridNetwork
+from clearwood.sequences.networks.streams import Series, cut, windows
+
+MOST_SLOPE = 5.0
+"""Norm to which gradients are clipped (thesis, 5.2.1)."""
+
+
+WINDOWS_PER_STREAM = 20
+"""At least, so that there are enough steps down in every pass over short data."""
+
+
+class Schedule(NamedTuple):
+    """An optimiser, its first rate, and what makes it go slower."""
+
+    optimiser: Callable[..., torch.optim.Optimizer]
+    rate: float
+    margin: float  # growth of the perplexity that halves the rate
+
+
+SCHEDULES = {
+    "adam": Schedule(torch.optim.Adam, 0.01, 0.0),
+    "thesis": Schedule(torch.optim.SGD, 1.0, 1.0),
+}
+
+
+class Epoch(NamedTuple):
+    """Mean log-likelihoods after a pass over the data, and the rate of that pass."""
+
+    training: float
+    validation: float
+    rate: float
+
+
+def learn(
+    network: HybridNetwork,
+    series: Series,
+    *,
+    schedule: str,
+    n_epochs: int,
+    patience: int,
+    n_streams: int,
+    window: int,
+    rng: np.random.Generator,
+    verbose: bool = False,
+) -> list[Epoch]:
+    """Descend until held-out sequences are predicted no better; keep the best.
+
+    Gradients reach back to the beginning of a window (truncated backpropagation); the
+    state goes on into the next one. Ctrl-C ends the training after its best epoch.
+
+    Returns
+    -------
+    list of Epoch
+        All passes over the data.
+    """
+    kept, held_out = series.held_out(window, rng)
+    batches = cut(kept.spans, n_streams, WINDOWS_PER_STREAM * window)
+    apart = cut(held_out.spans, n_streams, window)
+    make, rate, margin = SCHEDULES[schedule]
+    learning = [p for p in network.parameters() if p.requires_grad]
+    optimiser = make(learning, lr=rate)
+    history: list[Epoch] = []
+    best: dict[str, Tensor] = {}
+    since_best = 0
+    try:
+        for _ in progress(range(n_epochs), n_epochs, "epochs", verbose):
+            order = [batches[i] for i in rng.permutation(len(batches))]
+            training = _pass(network, kept, order, window, optimiser)
+            validation = float(np.nanmean(log_likelihoods(network, held_out, apart)))
+            history.append(Epoch(training, validation, rate))
+            since_best += 1
+            if not best or validation >= max(e.validation for e in history):
+                best, since_best = deepcopy(network.state_dict()), 0
+            if since_best == patience:
+                break
+            rate = next_rate([e.validation for e in history], rate, margin)
+            for group in optimiser.param_groups:
+                group["lr"] = rate
+    except KeyboardInterrupt:
+        if not best:
+            raise
+        warnings.warn(
+            f"Interrupted: the network is that of the best of {len(history)} epochs.",
+            InterruptedFitWarning,
+            stacklevel=3,
+        )
+    network.load_state_dict(best)
+    return history
+
+
+def _pass(
+    network: HybridNetwork,
+    series: Series,
+    batches: list[np.ndarray],
+    window: int,
+    optimiser: torch.optim.Optimizer,
+) -> float:
+    """One pass over all batches; gives the mean log-likelihood on the way."""
+    inputs, targets = as_tensors(series)
+    total, count = 0.0, 0
+    for batch in batches:
+        state = None
+        for steps in windows(batch, window):
+            wanted = targets[steps]
+            n_wanted = int((wanted >= 0).sum())
+            logits, state = network(inputs[steps], _detached(state))
+            if n_wanted == 0:
+                continue  # but the state has gone on
+            loss = loss_of(logits, wanted, "sum")
+            descend(optimiser, loss / n_wanted, MOST_SLOPE)
+            total, count = total - float(loss.detach()), count + n_wanted
+    return total / count
+
+
+def descend(optimiser: torch.optim.Optimizer, loss: Tensor, most: float) -> None:
+    """One step down, along the gradient of all parameters clipped to a norm."""
+    optimiser.zero_grad()
+    loss.backward()
+    learning = [p for group in optimiser.param_groups for p in group["params"]]
+    clip_grad_norm_(learning, most)
+    optimiser.step()
+
+
+def next_rate(log_likelihood: list[float], rate: float, margin: float) -> float:
+    """Half the rate after an epoch that has made the perplexity grow.
+
+    exp(-l_t) > exp(-l_{t-1}) + margin; the thesis (5.2.1) has a margin of 1.
+
+    Examples
+    --------
+    >>> next_rate([-2.5, -2.6], 1.0, margin=1.0)
+    0.5
+    >>> next_rate([-2.0, -2.1], 1.0, margin=1.0)
+    1.0
+    """
+    if len(log_likelihood) < 2:
+        return rate
+    before, now = np.exp(-np.array(log_likelihood[-2:]))
+    return rate / 2 if now > before + margin else rate
+
+
+def _detached(state: Any) -> Any:
+    if isinstance(state, tuple):
+        return tuple(_detached(part) for part in state)
+    return state if state is None else state.detach()

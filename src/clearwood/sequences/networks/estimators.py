@@ -1,0 +1,421 @@
+"""The scikit-learn face: from sequences to a network, and from it to predictions."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from numbers import Integral
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, clone
+from sklearn.utils.validation import check_is_fitted
+
+from clearwood._estimators import Interval, StrOptions, fit_context
+from clearwood._numeric import as_generator
+from clearwood.exceptions import InputError
+from clearwood.sequences.estimators import HiddenMarkovModel
+from clearwood.sequences.networks.steps import binary_columns, codes_of, end_to_end
+from clearwood.sequences.networks.streams import Series
+from clearwood.sequences.symbols import symbol_cells, symbols_in
+
+
+class HMMLSTM(BaseEstimator):
+    """An LSTM that a hidden Markov model helps, so that less of it has to be read.
+
+    A linear layer predicts from the state of a small LSTM and from the probabilities of
+    the states of a hidden Markov model (HMM) side by side: the next symbol of a
+    sequence; or, of a series of zeros and ones, an output at every step. The HMM tells
+    the large picture in states that can be named, and the LSTM what that lacks
+    (Krakovna, 2016, 5.2.3).
+
+    A symbol that is missing (None, NaN), or was not there in the fit, shows the LSTM
+    zeros and the HMM nothing; missing entries of a series likewise. Where it was to be
+    predicted it is left out of scores. Runs on one thread of the processor.
+
+    Parameters
+    ----------
+    n_hidden : int, default=10
+        Size of the LSTM's state.
+    n_states : int, default=10
+        States of the HMM.
+    hybrid : {"sequential", "joint"} or None, default="sequential"
+        ``"sequential"`` fits the HMM first, and leaves it as it is; ``"joint"`` trains
+        both at once, so that the HMM serves the prediction alone; None is the LSTM.
+    hmm : HiddenMarkovModel, default=None
+        The HMM of the sequential hybrid, by default one with ``n_states`` states. A
+        fitted one is used as it is, and has states of its own number.
+    peephole : bool, default=False
+        Whether the gates of the LSTM see its cell, as in the thesis, by its counts of
+        parameters. Takes about five times as long.
+    schedule : {"adam", "thesis"}, default="adam"
+        ``"adam"``: Adam with a rate of 0.01, halved after every epoch that has made the
+        perplexity of held-out steps grow; ``"thesis"``: plain descent with a rate of
+        1, halved where it has grown by more than 1.
+    n_epochs : int, default=100
+        Passes over the data, at most.
+    patience : int, default=5
+        The training ends after so many epochs without a better one. The best is kept.
+    n_streams : int, default=16
+        Pieces of the data that are read side by side; fewer of short data, so that
+        each has 20 windows.
+    window : int, default=64
+        Steps that a gradient reaches back.
+    verbose : bool, default=False
+        Show on stderr how far the training has come.
+    random_state : int, Generator, RandomState or None, default=None
+        Seed of the start, of what is held out (a tenth: of one sequence the end, else
+        whole sequences) and of the order of batches.
+
+    Attributes
+    ----------
+    network_ : torch.nn.Module
+        Takes codes of symbols, (n_sequences, n_steps), or series; gives logits and the
+        state to go on from. Has ``lookup``, ``lstm``, ``hmm`` and ``output``.
+    classes_ : ndarray
+        What is predicted: the symbols, in order, or the outputs.
+    frequency_ : ndarray
+        How often each symbol was there in the fit; not of a series.
+    n_columns_ : int or None
+        Columns of a series; None of symbols.
+    is_text_ : bool
+        Whether the fit was to a text, so that samples are texts.
+    hmm_ : HiddenMarkovModel or None
+        The fitted HMM of the sequential hybrid; None too, where the network was read
+        from a file, which has it inside.
+    n_parameters_ : int
+        Numbers that the network has learned; those of a fitted HMM are not among them.
+    history_ : list of Epoch
+        Mean log-likelihoods of each pass, on its way and on what was held out, and
+        its rate.
+
+    References
+    ----------
+    Krakovna, "Building Interpretable Models: From Bayesian Networks to Neural
+    Networks", Harvard 2016, chapter 5.
+
+    Examples
+    --------
+    >>> lm = HMMLSTM(n_hidden=4, hybrid=None, n_epochs=5, random_state=0)
+    >>> lm = lm.fit("now here now there " * 100)
+    >>> bool(lm.score("there now here") > -1.0)
+    True
+    >>> print(lm.classes_[lm.predict_next("now the")[-1].argmax()])
+    r
+    """
+
+    _parameter_constraints: dict[str, Any] = {
+        "n_hidden": [Interval(Integral, 1, None, closed="left")],
+        "n_states": [Interval(Integral, 1, None, closed="left")],
+        "hybrid": [StrOptions({"sequential", "joint"}), None],
+        "hmm": "no_validation",
+        "peephole": ["boolean"],
+        "schedule": [StrOptions({"adam", "thesis"})],
+        "n_epochs": [Interval(Integral, 1, None, closed="left")],
+        "patience": [Interval(Integral, 1, None, closed="left")],
+        "n_streams": [Interval(Integral, 1, None, closed="left")],
+        "window": [Interval(Integral, 1, None, closed="left")],
+        "verbose": ["verbose"],
+        "random_state": "no_validation",
+    }
+
+    def __init__(
+        self,
+        n_hidden: int = 10,
+        n_states: int = 10,
+        *,
+        hybrid: str | None = "sequential",
+        hmm: Any = None,
+        peephole: bool = False,
+        schedule: str = "adam",
+        n_epochs: int = 100,
+        patience: int = 5,
+        n_streams: int = 16,
+        window: int = 64,
+        verbose: bool = False,
+        random_state: Any = None,
+    ) -> None:
+        self.n_hidden = n_hidden
+        self.n_states = n_states
+        self.hybrid = hybrid
+        self.hmm = hmm
+        self.peephole = peephole
+        self.schedule = schedule
+        self.n_epochs = n_epochs
+        self.patience = patience
+        self.n_streams = n_streams
+        self.window = window
+        self.verbose = verbose
+        self.random_state = random_state
+
+    # Fitting
+
+    @fit_context
+    def fit(self, X: Any, y: Any = None, lengths: Any = None) -> HMMLSTM:
+        """Train the network; Ctrl-C keeps its best epoch.
+
+        Parameters
+        ----------
+        X : str, list of sequences, or array-like
+            A text; several texts or sequences of symbols (of any type) in a list; or
+            symbols in an array, of sequences end to end. With y: a series of zeros and
+            ones, (n_steps, n_columns).
+        y : array-like of shape (n_steps,), optional
+            Output of every step of a series; None or NaN where it is not known.
+        lengths : array-like of shape (n_sequences,), optional
+            Steps of each sequence, where they stand end to end.
+
+        Returns
+        -------
+        HMMLSTM
+            Itself.
+        """
+        descent, forward = with_torch("descent"), with_torch("forward")
+        rng = as_generator(self.random_state)
+        self.is_text_ = isinstance(X, str)
+        if y is None:
+            self.n_columns_ = None
+            self.classes_ = symbols_in(end_to_end(X, lengths)[0])
+        else:
+            self.n_columns_ = binary_columns(X).shape[1]
+            self.classes_ = symbols_in(symbol_cells(y))
+        series = self._series(X, y, lengths)
+        if series.n_targets == 0:
+            raise InputError(
+                "There is nothing to predict: every sequence has one step, or what "
+                "follows is missing; give longer sequences."
+            )
+        if y is None:
+            # Where the first symbol of a sample is drawn from.
+            seen = series.inputs[series.inputs >= 0]
+            self.frequency_ = np.bincount(seen) / len(seen)
+        self.hmm_ = self._fitted_hmm(X, lengths, rng)
+        with forward.reproducible(int(rng.integers(2**31))):
+            self.network_ = self._start()
+            self.history_ = descent.learn(
+                self.network_,
+                series,
+                schedule=self.schedule,
+                n_epochs=self.n_epochs,
+                patience=self.patience,
+                n_streams=self.n_streams,
+                window=self.window,
+                rng=rng,
+                verbose=self.verbose,
+            )
+        return self
+
+    @property
+    def n_parameters_(self) -> int:
+        """Numbers that the network has learned."""
+        check_is_fitted(self)
+        learned = [p for p in self.network_.parameters() if p.requires_grad]
+        return sum(p.numel() for p in learned)
+
+    def _series(self, X: Any, y: Any = None, lengths: Any = None) -> Series:
+        """Sequences as the network reads them."""
+        if self.n_columns_ is None:
+            if y is not None:
+                raise InputError("Of symbols the next one is predicted: leave out y.")
+            cells, lengths = end_to_end(X, lengths)
+            return Series.of_symbols(codes_of(cells, self.classes_), lengths)
+        columns = binary_columns(X, self.n_columns_)
+        outputs = np.full(len(columns), -1)
+        if y is not None:
+            outputs = codes_of(symbol_cells(y), self.classes_)
+        if len(outputs) != len(columns):
+            raise InputError(f"y has {len(outputs)} steps, but X has {len(columns)}.")
+        return Series.of_outputs(columns, outputs, lengths)
+
+    def _fitted_hmm(self, X: Any, lengths: Any, rng: np.random.Generator) -> Any:
+        """The hidden Markov model of the sequential hybrid."""
+        if self.hybrid != "sequential":
+            return None
+        emission = "bernoulli"
+        if self.n_columns_ is None:
+            emission, (X, lengths) = "categorical", end_to_end(X, lengths)
+        if self.hmm is None:
+            hmm = HiddenMarkovModel(
+                self.n_states, emission=emission, verbose=self.verbose, random_state=rng
+            )
+            return hmm.fit(X, lengths)
+        if self.hmm.emission != emission:
+            raise InputError(
+                f"hmm has the emission {self.hmm.emission!r}, X asks for {emission!r}."
+            )
+        fitted = hasattr(self.hmm, "startprob_")
+        return self.hmm if fitted else clone(self.hmm).fit(X, lengths)
+
+    def _start(self) -> Any:
+        """The network before it has learned anything."""
+        if self.hmm_ is None:
+            return self._build(self.n_states if self.hybrid else 0)
+        hmm = self.hmm_
+        emission = np.asarray(hmm.emissionprob_)
+        if self.n_columns_ is None:
+            known = np.asarray(getattr(hmm, "symbols_", np.arange(emission.shape[1])))
+            places = codes_of(self.classes_, known)
+            if sorted(places) != list(range(len(known))):
+                raise InputError(
+                    f"hmm knows the symbols {known[:5].tolist()} ..., X holds "
+                    f"{self.classes_[:5].tolist()} ...; give one for the symbols of X."
+                )
+            emission = emission[:, places]
+        elif emission.shape[1] != self.n_columns_:
+            raise InputError(
+                f"hmm knows {emission.shape[1]} columns, X has {self.n_columns_}."
+            )
+        network = self._build(len(emission))
+        network.hmm.set_probabilities(
+            np.asarray(hmm.startprob_), np.asarray(hmm.transmat_), emission
+        )
+        return network
+
+    def _build(self, n_states: int) -> Any:
+        """A network of this kind, with random parameters."""
+        n_classes = len(self.classes_)
+        return with_torch("layers").HybridNetwork(
+            self.n_columns_ or n_classes,
+            n_classes,
+            self.n_hidden,
+            n_states,
+            binary=self.n_columns_ is not None,
+            peephole=self.peephole,
+        )
+
+    # Predicting
+
+    def score(self, X: Any, y: Any = None, lengths: Any = None) -> float:
+        """Mean log-likelihood of a step given those before it, in nats.
+
+        Of symbols the first of a sequence is not predicted; of a series every output
+        is, from the columns up to its own step.
+
+        Parameters
+        ----------
+        X, y, lengths
+            As for :meth:`fit`.
+
+        Returns
+        -------
+        float
+        """
+        forward, series = self._ready(X, y, lengths)
+        if series.n_targets == 0:
+            raise InputError("Nothing is to be predicted; give longer sequences, or y.")
+        with forward.reproducible():
+            return float(np.nanmean(forward.log_likelihoods(self.network_, series)))
+
+    def predict_next(self, X: Any, lengths: Any = None) -> np.ndarray:
+        """Probabilities of what follows.
+
+        Parameters
+        ----------
+        X, lengths
+            As for :meth:`fit`.
+
+        Returns
+        -------
+        ndarray of shape (n_steps, n_classes)
+            After every step those of the next symbol; of a series those of the output
+            at that step.
+        """
+        forward, series = self._ready(X, None, lengths)
+
+        def say(inputs: Any, state: Any, steps: np.ndarray) -> tuple[Any, Any]:
+            logits, state = self.network_(inputs, state)
+            return logits.double().softmax(2), state
+
+        with forward.reproducible():
+            return forward.over_time(series, say)
+
+    def hidden_states(self, X: Any, lengths: Any = None) -> np.ndarray:
+        """State of the LSTM after every step.
+
+        Parameters
+        ----------
+        X, lengths
+            As for :meth:`fit`.
+
+        Returns
+        -------
+        ndarray of shape (n_steps, n_hidden)
+        """
+        return self._over_time(X, lengths, lambda hidden, filtered: hidden)
+
+    def filter_proba(self, X: Any, lengths: Any = None) -> np.ndarray:
+        """Probabilities of the states of the HMM, given the steps up to each.
+
+        Parameters
+        ----------
+        X, lengths
+            As for :meth:`fit`.
+
+        Returns
+        -------
+        ndarray of shape (n_steps, n_states)
+        """
+        check_is_fitted(self)
+        if self.network_.hmm is None:
+            raise InputError("hybrid=None is an LSTM alone: it has no HMM.")
+        return self._over_time(X, lengths, lambda hidden, filtered: filtered)
+
+    def _over_time(self, X: Any, lengths: Any, choose: Any) -> np.ndarray:
+        forward, series = self._ready(X, None, lengths)
+
+        def say(inputs: Any, state: Any, steps: np.ndarray) -> tuple[Any, Any]:
+            hidden, filtered, state = self.network_.states(inputs, state)
+            return choose(hidden, filtered), state
+
+        with forward.reproducible():
+            return forward.over_time(series, say)
+
+    def sample(
+        self, n_steps: int = 100, start: Any = None, random_state: Any = None
+    ) -> Any:
+        """Let the network write on.
+
+        Parameters
+        ----------
+        n_steps : int, default=100
+            Symbols to draw.
+        start : str or sequence of symbols, optional
+            What they follow. By default the first is drawn as often as it was there in
+            the fit.
+        random_state : int, Generator, RandomState or None, default=None
+            Seed of the draws.
+
+        Returns
+        -------
+        str or ndarray of shape (n_steps,)
+            A text, where the fit was to one.
+        """
+        forward = with_torch("forward")
+        check_is_fitted(self)
+        if self.n_columns_ is not None:
+            raise InputError("Outputs follow from columns, which are not sampled.")
+        rng, codes = as_generator(random_state), []
+        if start is None:
+            before = [int(rng.choice(len(self.classes_), p=self.frequency_))]
+            codes = before[:n_steps]
+        else:
+            before = codes_of(symbol_cells(start), self.classes_).tolist()
+        with forward.reproducible():
+            codes += forward.write_on(self.network_, before, n_steps - len(codes), rng)
+        drawn = self.classes_[np.array(codes, dtype=np.int64)]
+        return "".join(drawn) if self.is_text_ else drawn
+
+    def _ready(self, X: Any, y: Any, lengths: Any) -> tuple[ModuleType, Series]:
+        check_is_fitted(self)
+        return with_torch("forward"), self._series(X, y, lengths)
+
+
+def with_torch(name: str) -> ModuleType:
+    """A module of this folder that needs torch, an extra."""
+    try:
+        import torch  # noqa: F401
+    except ImportError:
+        raise InputError(
+            "Recurrent networks need torch; install clearwood[torch]."
+        ) from None
+    return import_module(f"clearwood.sequences.networks.{name}")

@@ -1,0 +1,65 @@
+"""Sequences as users have them, and as networks read them."""
+
+from __future__ import annotations
+
+from itertools import chain
+from typing import Any
+
+import numpy as np
+
+from clearwood.exceptions import InputError
+from clearwood.sequences.symbols import symbol_cells, symbol_codes
+
+INSIDE = (str, list, tuple, np.ndarray)
+
+
+def end_to_end(X: Any, lengths: Any = None) -> tuple[np.ndarray, Any]:
+    """Symbols of all sequences, one after the other, and the sequences' lengths.
+
+    A text is a sequence of characters; a list of texts, lists or arrays is a sequence
+    each; anything else is one sequence of symbols, or as many as ``lengths`` says.
+
+    Examples
+    --------
+    >>> symbols, lengths = end_to_end(["to", "be"])
+    >>> symbols.tolist(), lengths
+    (['t', 'o', 'b', 'e'], [2, 2])
+    """
+    several = lengths is None and isinstance(X, list | tuple) and len(X) > 0
+    if not several or not all(isinstance(own, INSIDE) for own in X):
+        return symbol_cells(X), lengths
+    parts = [symbol_cells(own).tolist() for own in X]
+    return symbol_cells(list(chain(*parts))), [len(part) for part in parts]
+
+
+def codes_of(cells: np.ndarray, known: np.ndarray) -> np.ndarray:
+    """Positions among what is known; -1 of other symbols, and where one is missing.
+
+    Examples
+    --------
+    >>> codes_of(np.array(["b", "x", "a"]), np.array(["a", "b"])).tolist()
+    [1, -1, 0]
+    """
+    return np.nan_to_num(symbol_codes(cells, known), nan=-1).astype(np.int64)
+
+
+def binary_columns(X: Any, n_columns: int | None = None) -> np.ndarray:
+    """A series of zeros and ones, NaN where missing."""
+    values = np.asarray(X)
+    if values.ndim != 2 or n_columns not in (None, values.shape[1]):
+        wanted = "some" if n_columns is None else n_columns
+        raise InputError(
+            f"X has the shape {values.shape}; expected a row for every step and "
+            f"{wanted} columns."
+        )
+    try:
+        numbers = np.array(values, dtype=np.float32)
+    except (TypeError, ValueError):
+        raise InputError("X holds text; columns hold 0 and 1.") from None
+    wrong = ~(np.isnan(numbers) | (numbers == 0) | (numbers == 1))
+    if wrong.any():
+        raise InputError(
+            f"X holds {values[wrong][0]!r}; columns hold 0 and 1, or NaN where "
+            "missing. Turn numbers into flags first, with BinaryBinner for example."
+        )
+    return numbers

@@ -1,0 +1,121 @@
+"""Sequences cut into streams that a network reads side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from clearwood.sequences.states_over_time import sequence_bounds
+
+
+@dataclass(frozen=True)
+class Series:
+    """Sequences end to end, and what is to be predicted at every step.
+
+    Parameters
+    ----------
+    inputs : ndarray of shape (n_steps,) or (n_steps, n_columns)
+        Codes of symbols, -1 where missing; or zeros and ones, NaN where missing.
+    targets : ndarray of shape (n_steps,)
+        Codes of what is to be predicted; -1 where there is nothing.
+    spans : ndarray of shape (n_sequences, 2)
+        First step of every sequence, and the one behind its last.
+
+    Examples
+    --------
+    >>> series = Series.of_symbols(np.array([0, 1, 1, 2, 0]), [3, 2])
+    >>> series.targets.tolist(), series.spans.tolist()
+    ([1, 1, -1, 0, -1], [[0, 3], [3, 5]])
+    """
+
+    inputs: np.ndarray
+    targets: np.ndarray
+    spans: np.ndarray
+
+    @classmethod
+    def of_outputs(
+        cls, columns: np.ndarray, outputs: np.ndarray, lengths: Any = None
+    ) -> Series:
+        """At every step its output is to be predicted."""
+        bounds = sequence_bounds(lengths, len(columns))
+        return cls(columns, outputs, np.column_stack([bounds[:-1], bounds[1:]]))
+
+    @classmethod
+    def of_symbols(cls, codes: np.ndarray, lengths: Any = None) -> Series:
+        """At every step the next symbol is to be predicted."""
+        next_codes = np.append(codes[1:], -1)
+        next_codes[sequence_bounds(lengths, len(codes))[1:] - 1] = -1
+        return cls.of_outputs(codes, next_codes, lengths)
+
+    @property
+    def n_targets(self) -> int:
+        """Number of steps at which there is something to predict."""
+        return sum(int((self.targets[a:b] >= 0).sum()) for a, b in self.spans)
+
+    def held_out(self, least: int, rng: np.random.Generator) -> tuple[Series, Series]:
+        """A twentieth of the data, in pieces from all over them, beside the others.
+
+        Where one of the two would have nothing to predict, both are the whole.
+        """
+        pieces = pieces_of(self.spans, 100, least)
+        if len(pieces) == 1:
+            return self, self
+        order = rng.permutation(len(pieces))
+        few = max(len(pieces) // 20, 1)
+        others = pieces[np.sort(order[few:])]
+        # What is left between held-out pieces is whole again.
+        goes_on = np.isin(others[1:, 0], np.setdiff1d(others[:-1, 1], self.spans[:, 0]))
+        begin, end = np.append(True, ~goes_on), np.append(~goes_on, True)
+        whole = np.column_stack([others[begin, 0], others[end, 1]])
+        kept, apart = (replace(self, spans=own) for own in (whole, pieces[order[:few]]))
+        if kept.n_targets == 0 or apart.n_targets == 0:
+            return self, self
+        return kept, apart
+
+
+def pieces_of(spans: np.ndarray, n_pieces: int, least: int) -> np.ndarray:
+    """Sequences cut where they are longer than a fair share, and than ``least``.
+
+    Examples
+    --------
+    >>> pieces_of(np.array([[0, 5], [5, 7]]), n_pieces=3, least=2).tolist()
+    [[0, 2], [2, 5], [5, 7]]
+    """
+    share = max(int(np.ceil(np.diff(spans).sum() / n_pieces)), least)
+    pieces = []
+    for first, last in spans:
+        edges = np.linspace(
+            first, last, -(-(last - first) // share) + 1, dtype=np.int64
+        )
+        pieces += list(zip(edges[:-1], edges[1:]))
+    return np.array(pieces)
+
+
+def cut(spans: np.ndarray, n_streams: int, least: int) -> list[np.ndarray]:
+    """Batches of streams: matrices of steps, -1 behind the end of a stream.
+
+    Long sequences are cut into pieces; streams of a batch have similar lengths.
+
+    Examples
+    --------
+    >>> for steps in cut(np.array([[0, 5], [5, 7]]), n_streams=3, least=2):
+    ...     print(steps.tolist())
+    [[0, 1, -1], [2, 3, 4], [5, 6, -1]]
+    """
+    pieces = pieces_of(spans, n_streams, least)
+    order = np.argsort(pieces[:, 0] - pieces[:, 1], kind="stable")
+    batches = []
+    for first in range(0, len(order), n_streams):
+        own = pieces[np.sort(order[first : first + n_streams])]
+        steps = own[:, :1] + np.arange(np.diff(own).max())
+        batches.append(np.where(steps < own[:, 1:], steps, -1))
+    return batches
+
+
+def windows(steps: np.ndarray, width: int) -> Iterator[np.ndarray]:
+    """A batch in pieces of ``width`` steps, one after the other in time."""
+    for first in range(0, steps.shape[1], width):
+        yield steps[:, first : first + width]

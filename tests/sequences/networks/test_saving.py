@@ -1,0 +1,90 @@
+"""Networks in files, and files that are none."""
+
+import io
+import json
+import zipfile
+
+import numpy as np
+import pytest
+from tests.sequences.networks.with_torch import torch  # noqa: F401
+
+import clearwood as cw
+from clearwood.datasets import make_hidden_series
+from clearwood.exceptions import ModelFormatError
+
+X, Y, _ = make_hidden_series(100, random_state=0)
+GIVEN = {"text": ("to be or not to be",), "series": (X, Y), "numbers": ([3, 1, 3, 1],)}
+QUICK = {"n_hidden": 3, "n_states": 2, "n_epochs": 1, "random_state": 0}
+
+
+@pytest.mark.parametrize("name", GIVEN)
+@pytest.mark.parametrize("hybrid", ["sequential", "joint", None])
+def test_what_is_saved_is_loaded(name, hybrid, tmp_path):
+    emission = "bernoulli" if name == "series" else "categorical"
+    hmm = cw.HiddenMarkovModel(2, emission=emission, algorithm="em", random_state=0)
+    found = cw.HMMLSTM(**QUICK, hybrid=hybrid, hmm=hmm, peephole=hybrid is None)
+    found.fit(*GIVEN[name])
+    cw.save(found, tmp_path / "kept")
+    again = cw.load(tmp_path / "kept")
+    X = GIVEN[name][0]
+    np.testing.assert_array_equal(again.predict_next(X), found.predict_next(X))
+    assert again.classes_.dtype == found.classes_.dtype
+    assert again.history_ == found.history_
+    assert again.n_parameters_ == found.n_parameters_
+    types = [p.dtype for p in found.network_.parameters()]
+    assert [p.dtype for p in again.network_.parameters()] == types
+    if name != "series":
+        assert np.all(
+            again.sample(9, random_state=0) == found.sample(9, random_state=0)
+        )
+
+
+def changed(path, document=(), **arrays):
+    """The file with a part of its document and some arrays replaced."""
+    with zipfile.ZipFile(path) as file:
+        parts = {name: file.read(name) for name in file.namelist()}
+    top = json.loads(parts["model.json"])
+    for *way, last, value in [document] if document else []:
+        place = top
+        for key in way:
+            place = place[key]
+        place[last] = value
+    parts["model.json"] = json.dumps(top).encode()
+    for name, values in arrays.items():
+        member = io.BytesIO()
+        np.save(member, values)
+        parts[f"{name.replace('__', '.')}.npy"] = member.getvalue()
+    with zipfile.ZipFile(path, "w") as file:
+        for name, part in parts.items():
+            file.writestr(name, part)
+
+
+@pytest.fixture(scope="module")
+def network():
+    return cw.HMMLSTM(**QUICK, hybrid="joint").fit("to be or not to be")
+
+
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        ({"document": ("settings", "n_hidden", 10**9)}, "lstm.weight_ih_l0: found"),
+        ({"document": ("settings", "hybrid", None)}, "output.weight.*settings"),
+        ({"document": ("settings", "hybrid", "all")}, "settings"),
+        ({"document": ("settings", "verbose", True)}, "settings"),
+        ({"document": ("classes", ["a", "b"])}, "found float64"),
+        ({"document": ("classes", list("rtonbe "))}, "in their order"),
+        ({"document": ("classes", [])}, "in their order"),
+        ({"document": ("n_columns", 0)}, "n_columns"),
+        ({"document": ("n_columns", 3)}, "binary|embedding|emission|found"),
+        ({"frequency": np.full(7, 0.5)}, "frequency"),
+        ({"frequency": np.full(7, np.nan)}, "frequency"),
+        ({"output__bias": np.full(7, np.inf)}, "output.bias: expected finite"),
+        ({"hmm__transition": np.zeros((2, 3))}, "hmm.transition: found"),
+        ({"history": np.zeros((2, 2))}, "history: found"),
+    ],
+)
+def test_damaged_files_are_refused(damage, message, network, tmp_path):
+    cw.save(network, tmp_path / "kept")
+    changed(tmp_path / "kept", **damage)
+    with pytest.raises(ModelFormatError, match=message):
+        cw.load(tmp_path / "kept")
