@@ -65,8 +65,8 @@ def comparable(trace: NetworkTrace) -> np.ndarray:
     # Distances between rows of units @ effect, in few coordinates: one per unit.
     values, axes = np.linalg.eigh(effect @ effect.T)
     turn = axes * np.sqrt(np.maximum(values, 0.0))
-    moved = float(np.sqrt(((units @ turn) ** 2).sum(axis=1).mean())) or 1.0
-    own = np.eye(len(centre)) * np.sqrt(OWN_SHARE / max(np.count_nonzero(spread), 1))
+    moved = float(np.sqrt(np.square(units @ turn).sum(axis=1).mean())) or 1.0
+    own = np.eye(len(centre)) * np.sqrt(OWN_SHARE / max(int((spread > 0).sum()), 1))
     turn = np.hstack([turn / moved, own])
     scaled = turn * (spread > 0)[:, None] / np.where(spread > 0, spread, 1.0)[:, None]
     return ((trace.states - centre) @ scaled).astype(np.float32)

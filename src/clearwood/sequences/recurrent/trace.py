@@ -51,9 +51,12 @@ class NetworkTrace:
     @cached_property
     def age(self) -> np.ndarray:
         """How many symbols of its sequence stand before each."""
-        begins = np.zeros(len(self.codes), dtype=np.int64)
-        begins[self.starts] = self.starts
-        return np.arange(len(begins)) - np.maximum.accumulate(begins)
+        return step_age(self.starts, len(self.codes))
+
+    @property
+    def sequences(self) -> list[np.ndarray]:
+        """The codes, sequence by sequence."""
+        return np.split(self.codes, self.starts[1:])
 
     @cached_property
     def following(self) -> np.ndarray:
@@ -101,7 +104,7 @@ def read_sequences(
         np.cumsum(lengths) - lengths,
         np.concatenate(states),
         np.concatenate(log_proba),
-        _last_steps(lengths, held_out),
+        last_steps(lengths, held_out),
     )
 
 
@@ -125,7 +128,20 @@ def _log_probabilities(logits: np.ndarray, number: int) -> np.ndarray:
     return found
 
 
-def _last_steps(lengths: np.ndarray, share: float) -> np.ndarray:
+def step_age(starts: np.ndarray, n_steps: int) -> np.ndarray:
+    """How many symbols of its sequence stand before each step.
+
+    Examples
+    --------
+    >>> step_age(np.array([0, 3]), 5)
+    array([0, 1, 2, 0, 1])
+    """
+    begins = np.zeros(n_steps, dtype=np.int64)
+    begins[starts] = starts
+    return np.arange(n_steps) - np.maximum.accumulate(begins)
+
+
+def last_steps(lengths: np.ndarray, share: float) -> np.ndarray:
     """Which steps are held out: at least one, and not all."""
     n_steps = int(lengths.sum())
     wanted = min(max(round(share * n_steps), 1), n_steps - 1)
