@@ -118,6 +118,15 @@ class RecurrentExplanation:
         return f"{self.n_states} states of {self.network}\n{self.fidelity_}"
 
 
+def check_explanation(result: Any) -> RecurrentExplanation:
+    """Refuse what is no explanation of a network."""
+    if not isinstance(result, RecurrentExplanation):
+        raise InputError(
+            f"Found a {type(result).__name__}, expected what explain_rnn gives."
+        )
+    return result
+
+
 def explain_rnn(
     network: Any,
     sequences: Any,

@@ -58,7 +58,10 @@ def comparable(trace: NetworkTrace) -> np.ndarray:
     some = _some_training_steps(trace)
     vectors = trace.states[some].astype(np.float64)
     centre, spread = vectors.mean(axis=0), vectors.std(axis=0)
-    units = (vectors - centre) * (spread > 0) / np.where(spread > 0, spread, 1.0)
+    n_varying = max(int((spread > 0).sum()), 1)
+    # Units that are always the same do not count.
+    spread[spread == 0] = np.inf
+    units = (vectors - centre) / spread
     said = np.maximum(trace.log_proba[some].astype(np.float64), LEAST_LOG)
     said -= said.mean(axis=1, keepdims=True)
     effect = np.linalg.lstsq(units, said - said.mean(axis=0), rcond=None)[0]
@@ -66,10 +69,9 @@ def comparable(trace: NetworkTrace) -> np.ndarray:
     values, axes = np.linalg.eigh(effect @ effect.T)
     turn = axes * np.sqrt(np.maximum(values, 0.0))
     moved = float(np.sqrt(np.square(units @ turn).sum(axis=1).mean())) or 1.0
-    own = np.eye(len(centre)) * np.sqrt(OWN_SHARE / max(int((spread > 0).sum()), 1))
-    turn = np.hstack([turn / moved, own])
-    scaled = turn * (spread > 0)[:, None] / np.where(spread > 0, spread, 1.0)[:, None]
-    return ((trace.states - centre) @ scaled).astype(np.float32)
+    own = np.eye(len(centre)) * np.sqrt(OWN_SHARE / n_varying)
+    turn = np.hstack([turn / moved, own]) / spread[:, None]
+    return ((trace.states - centre) @ turn).astype(np.float32)
 
 
 def _some_training_steps(trace: NetworkTrace) -> np.ndarray:
