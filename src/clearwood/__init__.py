@@ -11,6 +11,7 @@ __version__ = "0.1.0"
 _HOME = {
     "AdditiveRulesClassifier": "simplifiers",
     "AdditiveRulesRegressor": "simplifiers",
+    "AutomatonDisplay": "sequences.reading.automaton_display",
     "BayesianBootstrapForest": "references",
     "BinaryBinner": "discretize",
     "BornAgainTreeClassifier": "simplifiers",
@@ -26,6 +27,7 @@ _HOME = {
     "FeatureBins": "rules",
     "FeatureGraphDisplay": "sbfc.reading.display",
     "FeatureSpace": "rules",
+    "FidelityCurveDisplay": "sequences.reading.display",
     "Frontier": "comparison",
     "FrontierDisplay": "comparison.display",
     "FrontierPoint": "comparison",
@@ -54,6 +56,7 @@ _HOME = {
     "ProjectedRuleListRegressor": "projection",
     "ProjectedTreeClassifier": "projection",
     "ProjectedTreeRegressor": "projection",
+    "RecurrentExplanation": "sequences",
     "Reference": "references",
     "RegionsDisplay": "rules.displays",
     "Rule": "rules",
@@ -69,6 +72,7 @@ _HOME = {
     "SignalDisplay": "sbfc.reading.display",
     "SizePathDisplay": "projection.display",
     "Stability": "comparison.stability",
+    "SurpriseDisplay": "sequences.reading.display",
     "Tree": "rules",
     "TreeEnsemble": "ensembles",
     "TreeStabilityDisplay": "projection.judging.stability_display",
@@ -77,6 +81,7 @@ _HOME = {
     "compare_methods": "projection",
     "explain": "rules.explain",
     "explain_local": "projection",
+    "explain_rnn": "sequences",
     "load": "persistence",
     "read_ensemble": "ensembles",
     "reference": "references",
@@ -84,10 +89,12 @@ _HOME = {
     "save": "persistence",
     "simplify": "simplifiers",
     "stability": "comparison.stability",
+    "state_trees": "sequences",
 }
 _ROOMS = (
     "comparison", "conjugate", "datasets", "discretize", "ensembles", "exceptions",
     "metatree", "projection", "references", "reporting", "rules", "sampling", "sbfc",
+    "sequences",
 )  # fmt: skip
 
 __all__ = sorted([*_HOME, *_ROOMS, "__version__"])

@@ -198,7 +198,7 @@ def _draw_move(ax: Any, move: Move, places: np.ndarray, size: np.ndarray) -> Non
         arrow = FancyArrowPatch(
             out + across, out - across, connectionstyle="arc3,rad=-1.6", **look
         )
-        where = start * (1 + 2.2 * radius)
+        where = start * (1 - 1.8 * radius)
     else:
         way = (end - start) / np.linalg.norm(end - start)
         first, last = start + way * radius, end - way * size[move.target]

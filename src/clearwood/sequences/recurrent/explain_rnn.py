@@ -281,8 +281,7 @@ def _warn_of_poor_pictures(fidelity: NetworkFidelity) -> str:
     text = (
         f"A table of the {MUST_BEAT} (KL {table.kl:.3g}, {table.n_lines:,} lines) "
         f"explains more of the network than {fidelity[READ].n_lines} states do: "
-        f"{', '.join(poor)}. Do not take them for the network; allow more states "
-        "(n_states)."
+        f"{', '.join(poor)}. Allow more of them (n_states)."
     )
     warnings.warn(text, PoorFidelityWarning, stacklevel=users_level())
     return text
