@@ -65,12 +65,11 @@ def comparable(trace: NetworkTrace) -> np.ndarray:
     said = np.maximum(trace.log_proba[some].astype(np.float64), LEAST_LOG)
     said -= said.mean(axis=1, keepdims=True)
     effect = np.linalg.lstsq(units, said - said.mean(axis=0), rcond=None)[0]
-    # Distances between rows of units @ effect, in few coordinates: one per unit.
-    values, axes = np.linalg.eigh(effect @ effect.T)
-    turn = axes * np.sqrt(np.maximum(values, 0.0))
-    moved = float(np.sqrt(np.square(units @ turn).sum(axis=1).mean())) or 1.0
-    own = np.eye(len(centre)) * np.sqrt(OWN_SHARE / n_varying)
-    turn = np.hstack([turn / moved, own]) / spread[:, None]
+    moved = float(np.square(units @ effect).sum(axis=1).mean()) or 1.0
+    # Squared distances are those of both together, in as many coordinates as units.
+    own = np.eye(len(centre)) * OWN_SHARE / n_varying
+    values, axes = np.linalg.eigh(effect @ effect.T / moved + own)
+    turn = axes * np.sqrt(np.maximum(values, 0.0)) / spread[:, None]
     return ((trace.states - centre) @ turn).astype(np.float32)
 
 
