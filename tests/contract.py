@@ -25,6 +25,7 @@ from tests.estimators import (
     IDS,
     KINDS,
     LEARNERS,
+    SEQUENCE_MODELS,
     SIMPLIFIERS,
     TRANSFORMERS,
     asked,
@@ -48,7 +49,7 @@ from clearwood.exceptions import (
 def test_every_public_estimator_has_a_row():
     public = {getattr(cw, name) for name in cw.__all__}
     estimators = {kind for kind in public if hasattr(kind, "fit")}
-    rows = [*(case.make for case in ESTIMATORS), *TRANSFORMERS]
+    rows = [*(case.make for case in ESTIMATORS), *TRANSFORMERS, *SEQUENCE_MODELS]
     assert len(set(rows)) == len(rows)
     assert set(rows) == estimators
 

@@ -227,6 +227,9 @@ GRAPHS = [
 """Those that say how features depend on each other."""
 
 TRANSFORMERS = [cw.MDLPDiscretizer, cw.BinaryBinner]
+
+SEQUENCE_MODELS = [cw.HiddenMarkovModel]
+"""They read steps in their order, texts too, so that what holds for rows does not."""
 """Those that predict nothing; scikit-learn checks them, and tests of their own."""
 
 ESTIMATORS = [*SIMPLIFIERS, *LEARNERS, *PROJECTIONS, *GRAPHS]

@@ -32,6 +32,7 @@ _HOME = {
     "FrontierDisplay": "comparison.display",
     "FrontierPoint": "comparison",
     "GraphSizesDisplay": "sbfc.reading.draws_display",
+    "HiddenMarkovModel": "sequences",
     "InTreesClassifier": "simplifiers",
     "InTreesRegressor": "simplifiers",
     "Interval": "rules",

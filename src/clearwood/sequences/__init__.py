@@ -1,5 +1,6 @@
 """Hidden Markov models, alone and beside recurrent networks (Krakovna, 5)."""
 
+from clearwood.sequences.estimators import HiddenMarkovModel
 from clearwood.sequences.recurrent.automaton import StateAutomaton
 from clearwood.sequences.recurrent.explain_rnn import RecurrentExplanation, explain_rnn
 from clearwood.sequences.recurrent.fidelity import NetworkFidelity
@@ -7,6 +8,7 @@ from clearwood.sequences.recurrent.state_trees import StateTrees, state_trees
 from clearwood.sequences.recurrent.trace import NetworkTrace
 
 __all__ = [
+    "HiddenMarkovModel",
     "NetworkFidelity",
     "NetworkTrace",
     "RecurrentExplanation",

@@ -19,6 +19,9 @@ OWN_SHARE = 0.1
 """Weight of how near vectors are, beside how near what follows from them is: so that
 states differ, too, in what the network keeps in mind for later."""
 
+MOST_SWEEPS = 20
+"""Of EM, from k-means' clusters on."""
+
 LEAST_LOG = -30.0
 """Log-probabilities below are as good as none."""
 
@@ -41,6 +44,29 @@ def nearest_centre(
         warnings.simplefilter("ignore", ConvergenceWarning)
         centres.fit(places[training])
     return centres.predict(places).astype(np.int64)
+
+
+def hidden_markov(
+    trace: NetworkTrace, n_states: int, rng: np.random.Generator
+) -> np.ndarray:
+    """The most probable state of a Gaussian hidden Markov model, up to each step.
+
+    It is fitted by EM to the first of the training steps, as many as k-means sees; and
+    from k-means' clusters, so that it starts where that ends.
+    """
+    from clearwood.sequences.estimators import HiddenMarkovModel
+
+    places = comparable(trace).astype(np.float64)
+    lengths = np.diff([*trace.starts, len(places)])
+    n_fitted = min(int((~trace.is_held_out).sum()), MOST_STEPS)
+    ends = np.minimum(np.cumsum(lengths), n_fitted)
+    fitted = np.diff(ends, prepend=0)
+    model = HiddenMarkovModel(
+        n_states, emission="gaussian", algorithm="em", n_iter=MOST_SWEEPS,
+        random_state=rng,
+    )  # fmt: skip
+    model.fit(places[:n_fitted], fitted[fitted > 0])
+    return model.filter_proba(places, lengths).argmax(axis=1)
 
 
 def comparable(trace: NetworkTrace) -> np.ndarray:
@@ -90,4 +116,4 @@ def most_frequent_first(trace: NetworkTrace, states: np.ndarray) -> np.ndarray:
     return rank[found]
 
 
-QUANTISERS: dict[str, Quantiser] = {"kmeans": nearest_centre}
+QUANTISERS: dict[str, Quantiser] = {"kmeans": nearest_centre, "hmm": hidden_markov}

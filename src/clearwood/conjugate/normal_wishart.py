@@ -1,0 +1,141 @@
+"""Normal distributions of several columns: means and covariance from a common prior."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg import solve_triangular
+from scipy.special import multigammaln
+
+from clearwood.exceptions import InputError
+
+LOG_2PI = math.log(2.0 * math.pi)
+
+
+class MultivariateStudent(NamedTuple):
+    """Student's t of several columns: degrees of freedom, place and scale matrix."""
+
+    df: float
+    mean: np.ndarray
+    scale: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class NormalInverseWishart:
+    """Mean and covariance of a normal distribution, before or after rows are seen.
+
+    The mean is normal about ``mu`` with the covariance over ``kappa``; the covariance
+    is inverse-Wishart with ``nu`` degrees of freedom and the scale ``psi``, of mean
+    ``psi / (nu - n_columns - 1)``. Rows come as their weight, the sums of their
+    distances from ``mu``, and of the products of these.
+
+    Parameters
+    ----------
+    mu : ndarray of shape (n_columns,)
+        Should lie among the data: digits that all values share are lost otherwise.
+    kappa : float
+        What the mean is worth in rows.
+    nu : float
+        Above ``n_columns - 1``.
+    psi : ndarray of shape (n_columns, n_columns)
+
+    Examples
+    --------
+    >>> prior = NormalInverseWishart(np.zeros(2), 1.0, 4.0, np.eye(2))
+    >>> rows = np.array([[1.0, 2.0], [3.0, 2.0]])
+    >>> after = prior.posterior(2.0, rows.sum(axis=0), rows.T @ rows)
+    >>> after.mu.round(3).tolist(), after.kappa, after.nu
+    ([1.333, 1.333], 3.0, 6.0)
+    """
+
+    mu: np.ndarray
+    kappa: float
+    nu: float
+    psi: np.ndarray
+
+    def __post_init__(self) -> None:
+        """Check the shapes."""
+        d = len(self.mu)
+        if self.psi.shape != (d, d):
+            raise InputError(
+                f"psi has the shape {self.psi.shape}, expected ({d}, {d})."
+            )
+
+    @classmethod
+    def flat(cls, mu: np.ndarray) -> NormalInverseWishart:
+        """No prior at all: modes are maximum likelihood; nothing can be drawn."""
+        d = len(mu)
+        return cls(mu, 0.0, -float(d + 2), np.zeros((d, d)))
+
+    def posterior(
+        self, weight: float, sums: np.ndarray, products: np.ndarray
+    ) -> NormalInverseWishart:
+        """What is known after some rows."""
+        if weight == 0:
+            return self
+        kappa = self.kappa + weight
+        psi = self.psi + products - np.outer(sums, sums) / kappa
+        return NormalInverseWishart(
+            self.mu + sums / kappa, kappa, self.nu + weight, 0.5 * (psi + psi.T)
+        )
+
+    def mode(self) -> tuple[np.ndarray, np.ndarray]:
+        """The most probable mean and covariance, together."""
+        return self.mu, self.psi / (self.nu + len(self.mu) + 2)
+
+    def draw(self, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+        """A mean and a covariance.
+
+        Examples
+        --------
+        >>> known = NormalInverseWishart(np.ones(2), 1e8, 1e8, 1e8 * np.eye(2))
+        >>> mean, covariance = known.draw(np.random.default_rng(0))
+        >>> mean.round(2).tolist(), covariance.round(2).diagonal().tolist()
+        ([1.0, 1.0], [1.0, 1.0])
+        """
+        d = len(self.mu)
+        # Bartlett: a a' is Wishart with the scale 1, and psi = l l'.
+        a = np.tril(rng.standard_normal((d, d)), -1)
+        a[np.diag_indices(d)] = np.sqrt(rng.chisquare(self.nu - np.arange(d)))
+        root = solve_triangular(a, np.linalg.cholesky(self.psi).T, lower=True)
+        mean = self.mu + rng.standard_normal(d) @ root / math.sqrt(self.kappa)
+        return mean, root.T @ root
+
+    def student(self) -> MultivariateStudent:
+        """The posterior predictive distribution of one more row."""
+        df = self.nu - len(self.mu) + 1
+        scale = (self.kappa + 1.0) / (self.kappa * df)
+        return MultivariateStudent(df, self.mu, scale * self.psi)
+
+    def log_marginal(
+        self, weight: float, sums: np.ndarray, products: np.ndarray
+    ) -> float:
+        """Evidence of some rows, their parameters integrated out."""
+        d, after = len(self.mu), self.posterior(weight, sums, products)
+        return after._log_constant() - self._log_constant() - 0.5 * weight * d * LOG_2PI
+
+    def log_density(self, mean: np.ndarray, covariance: np.ndarray) -> float:
+        """Log density of a mean and a covariance, but for a power of 2 pi."""
+        d, lower = len(self.mu), np.linalg.cholesky(covariance)
+        log_det = 2.0 * math.fsum(np.log(np.diag(lower)))
+        gap = solve_triangular(lower, mean - self.mu, lower=True)
+        spread = np.trace(np.linalg.solve(covariance, self.psi))
+        return float(
+            -0.5 * (self.nu + d + 2) * log_det
+            - 0.5 * spread - 0.5 * self.kappa * (gap @ gap) - self._log_constant()
+        )  # fmt: skip
+
+    def _log_constant(self) -> float:
+        """Log of what the density is divided by, but for a power of 2 pi."""
+        d = len(self.mu)
+        if self.kappa == 0:  # flat
+            return 0.0
+        _, log_det = np.linalg.slogdet(self.psi)
+        return float(
+            multigammaln(0.5 * self.nu, d)
+            + 0.5 * self.nu * (d * math.log(2.0) - log_det)
+            - 0.5 * d * math.log(self.kappa)
+        )  # fmt: skip

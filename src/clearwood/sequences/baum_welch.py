@@ -1,0 +1,141 @@
+"""Expectation maximisation, and where it starts."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from clearwood.sequences.dirichlet import draw_rows
+from clearwood.sequences.emissions import NormalEmission
+from clearwood.sequences.sequence_model import Observed, Parameters, SequencePrior
+from clearwood.sequences.states_over_time import expected_counts, working_space
+
+RUNG_STEPS, RUNG_ITERATIONS = 20_000, 40
+"""Steps that the first round of starts reads, and iterations of every round."""
+
+
+class Fitted(NamedTuple):
+    """What EM has found.
+
+    Attributes
+    ----------
+    parameters : Parameters
+    log_likelihood : float
+        Of all sequences, at these parameters.
+    history : list of float
+        Log-likelihood plus log prior before every update, and at the end.
+    converged : bool
+    """
+
+    parameters: Parameters
+    log_likelihood: float
+    history: list[float]
+    converged: bool
+
+
+def baum_welch(
+    observed: Observed,
+    prior: SequencePrior,
+    parameters: Parameters,
+    n_iter: int,
+    tol: float = 0.0,
+) -> Fitted:
+    """Raise the posterior density of the parameters, step by step.
+
+    Parameters
+    ----------
+    observed : Observed
+    prior : SequencePrior
+    parameters : Parameters
+        To start from.
+    n_iter : int
+        Most updates.
+    tol : float, default=0.0
+        Stop where an update gains less, per step of the sequences.
+    """
+    space = working_space(observed.n_steps, len(parameters.startprob))
+    history: list[float] = []
+    while True:
+        log_rows = prior.emission.log_likelihood(parameters.emission, observed.values)
+        expected = expected_counts(
+            parameters.startprob, parameters.transmat, log_rows, observed.lengths,
+            row=observed.row, space=space,
+        )  # fmt: skip
+        log_likelihood = float(expected.log_likelihood.sum())
+        history.append(log_likelihood + prior.log_density(parameters))
+        converged = (
+            len(history) > 1 and history[-1] - history[-2] <= tol * observed.n_steps
+        )
+        if converged or len(history) > n_iter:
+            return Fitted(parameters, log_likelihood, history, converged)
+        statistics = prior.emission.statistics(
+            parameters.emission, observed.values, expected.rows
+        )
+        parameters = prior.mode(expected, statistics)
+
+
+def random_start(
+    rng: np.random.Generator, observed: Observed, prior: SequencePrior, n_states: int
+) -> Parameters:
+    """Parameters at random: every kind of step is shared among the states.
+
+    Transitions and starts are uniform on all probabilities; kinds that are missing say
+    nothing.
+    """
+    kinds = np.bincount(observed.steps(), minlength=len(observed.values))
+    share = rng.dirichlet(np.ones(n_states), len(kinds))
+    nowhere = prior.emission.mode(np.zeros((n_states, prior.emission.n_statistics)))
+    statistics = prior.emission.statistics(
+        nowhere, observed.values, kinds[:, None] * share
+    )
+    return Parameters(
+        rng.dirichlet(np.ones(n_states)),
+        draw_rows(rng, np.ones((n_states, n_states))),
+        prior.emission.mode(statistics),
+    )
+
+
+def clustered_start(
+    rng: np.random.Generator, observed: Observed, prior: SequencePrior, n_states: int
+) -> Parameters:
+    """Parameters from k-means clusters of the steps, missing values at their means."""
+    from sklearn.cluster import KMeans
+
+    values = observed.values[observed.steps()]
+    scale = np.nanstd(values, axis=0)
+    unit = (values - np.nanmean(values, axis=0)) / np.where(scale > 0, scale, 1.0)
+    distinct = len(np.unique(np.nan_to_num(unit), axis=0))
+    n_clusters = min(n_states, distinct)
+    seed = int(rng.integers(2**31))
+    clusters = KMeans(n_clusters, n_init=1, random_state=seed).fit(np.nan_to_num(unit))
+    share = np.eye(n_states)[clusters.labels_]
+    whole = Observed(values, None, observed.lengths)
+    start = random_start(rng, whole, prior, n_states)
+    statistics = prior.emission.statistics(start.emission, values, share)
+    return start._replace(emission=prior.emission.mode(statistics))
+
+
+def best_start(
+    rng: np.random.Generator,
+    observed: Observed,
+    prior: SequencePrior,
+    n_states: int,
+    n_starts: int,
+) -> Parameters:
+    """The best of several starts, by successive halving.
+
+    Some iterations of EM for all, on a part of the steps; the half with the larger
+    likelihood goes on, on twice as many.
+    """
+    is_normal = isinstance(prior.emission, NormalEmission)
+    make = clustered_start if is_normal else random_start
+    n_steps, part = RUNG_STEPS, observed.part(RUNG_STEPS, rng)
+    starts = [make(rng, part, prior, n_states) for _ in range(n_starts)]
+    while len(starts) > 1:
+        fits = [baum_welch(part, prior, start, RUNG_ITERATIONS) for start in starts]
+        fits.sort(key=lambda fit: -fit.log_likelihood)
+        starts = [fit.parameters for fit in fits[: -(-len(fits) // 2)]]
+        n_steps *= 2
+        part = observed.part(n_steps, rng)
+    return starts[0]

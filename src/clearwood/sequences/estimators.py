@@ -1,0 +1,460 @@
+"""The face of hidden Markov models: hmmlearn's names, and what it lacks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from numbers import Integral, Real
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from clearwood._estimators import Interval, StrOptions, fit_context
+from clearwood._numeric import as_generator, spawn_generators
+from clearwood.exceptions import InputError
+from clearwood.sampling import Chains, Diagnosis, run_chains
+from clearwood.sequences.baum_welch import baum_welch, best_start
+from clearwood.sequences.emissions import Emission
+from clearwood.sequences.gibbs import (
+    StateSampler,
+    aligned,
+    drawn_parameters,
+    mean_of,
+)
+from clearwood.sequences.kinds import KINDS, probabilities
+from clearwood.sequences.sequence_model import Observed, Parameters, SequencePrior
+from clearwood.sequences.states_over_time import (
+    draw_states,
+    filter_states,
+    most_probable_states,
+    sequence_bounds,
+    smooth_states,
+)
+
+N_CHAINS, WARMUP = 4, 100
+"""Markov chains, and sweeps at the beginning of each that are not kept."""
+
+MOST_AVERAGED = 20
+"""Draws, evenly spread, that a prediction averages over."""
+
+TOLERANCE = 1e-6
+"""EM stops where it gains less log density per step of the sequences."""
+
+
+class HiddenMarkovModel(BaseEstimator):
+    """States that nobody sees, and what they emit: symbols, switches or numbers.
+
+    Every step of a sequence is in one of some states; the next state depends on this
+    one alone, and so does what is seen. Cells and whole steps may be missing.
+    Parameters are drawn by Gibbs sampling (all states by forward filtering and backward
+    sampling, then parameters), or raised to their most probable values by EM. Names are
+    hmmlearn's; attributes may be set by hand, and used without a fit.
+
+    Parameters
+    ----------
+    n_states : int, default=10
+    emission : {"categorical", "bernoulli", "gaussian", "mixed"}, default="categorical"
+        ``"categorical"``: one symbol per step, of any type; a text is a sequence of
+        characters. ``"bernoulli"``: columns of 0 and 1, independent given the state.
+        ``"gaussian"``: columns of numbers. ``"mixed"``: a frame; columns of texts or
+        declared categories are independent given the state, numbers are normal.
+    covariance : {"full", "diagonal"}, default="full"
+        Of numbers, given the state.
+    algorithm : {"gibbs", "em"}, default="gibbs"
+        With ``"gibbs"`` attributes are means over the draws.
+    alpha : float, default=1.0
+        Dirichlet (beta) pseudo-counts of states and classes. In EM 1 is no prior at
+        all; numbers have a normal-inverse-Wishart prior in both.
+    n_starts : int, default=16
+        Random starts, of which successive halving on a part of the steps leaves the one
+        with the largest likelihood. k-means clusters for ``"gaussian"``.
+    n_iter : int, default=100
+        Most iterations of EM.
+    n_draws : int, default=250
+        Draws of each of four chains, after a warm-up of 100.
+    checkpoint : str or Path, default=None
+        File from which chains go on, if it is there; see `clearwood.sampling`.
+    n_jobs : int, default=None
+        Chains at a time. The result does not depend on it.
+    verbose : bool, default=False
+        Show on stderr how far the chains have come.
+    random_state : int, Generator, RandomState or None, default=None
+
+    Attributes
+    ----------
+    startprob_ : ndarray of shape (n_states,)
+    transmat_ : ndarray of shape (n_states, n_states)
+        Rows are the states before, columns those after.
+    emissionprob_ : ndarray of shape (n_states, n_symbols) or (n_states, n_columns)
+        Of symbols; of 1 in every column for ``"bernoulli"``; for ``"mixed"`` a dict of
+        such arrays, by column.
+    means_, covars_ : ndarray of shape (n_states, d) and (n_states, d, d)
+        Of numbers.
+    symbols_ : ndarray of shape (n_symbols,)
+        The columns of ``emissionprob_``; 0, 1, ... where it was set by hand.
+    unseen_prob_ : float
+        Probability of a symbol that training had not, the same in all states: it says
+        nothing of the state. As if there were one symbol more with the same
+        pseudo-count; 0, where parameters were set by hand.
+    log_likelihood_ : float
+        Of the training data, at the attributes.
+    draws_ : Parameters or None
+        All draws, their states aligned with the most likely one.
+    chains_ : Chains or None
+        The draws as they came; ``sampling.to_arviz`` takes them.
+    history_ : list of float or None
+        Log posterior density of every iteration of EM.
+
+    References
+    ----------
+    Krakovna, "Building Interpretable Models: From Bayesian Networks to Neural
+    Networks", Harvard 2016, section 5.2.2.
+
+    Examples
+    --------
+    >>> text = "abab abba baab " * 20
+    >>> hmm = HiddenMarkovModel(2, algorithm="em", n_starts=4, random_state=0).fit(text)
+    >>> hmm.predict_next("ab").shape
+    (2, 3)
+    >>> by_hand = HiddenMarkovModel(2)
+    >>> by_hand.startprob_, by_hand.transmat_ = [0.5, 0.5], [[0.9, 0.1], [0.1, 0.9]]
+    >>> by_hand.emissionprob_ = [[0.9, 0.1], [0.2, 0.8]]
+    >>> by_hand.predict([0, 0, 0, 1, 1, 1])
+    array([0, 0, 0, 1, 1, 1], dtype=int32)
+    """
+
+    _parameter_constraints: dict[str, Any] = {
+        "n_states": [Interval(Integral, 1, None, closed="left")],
+        "emission": [StrOptions(set(KINDS))],
+        "covariance": [StrOptions({"full", "diagonal"})],
+        "algorithm": [StrOptions({"gibbs", "em"})],
+        "alpha": [Interval(Real, 0, None, closed="neither")],
+        "n_starts": [Interval(Integral, 1, None, closed="left")],
+        "n_iter": [Interval(Integral, 1, None, closed="left")],
+        "n_draws": [Interval(Integral, 1, None, closed="left")],
+        "checkpoint": [None, str, Path],
+        "n_jobs": [None, Integral],
+        "verbose": ["verbose"],
+        "random_state": "no_validation",
+    }
+
+    def __init__(
+        self,
+        n_states: int = 10,
+        *,
+        emission: str = "categorical",
+        covariance: str = "full",
+        algorithm: str = "gibbs",
+        alpha: float = 1.0,
+        n_starts: int = 16,
+        n_iter: int = 100,
+        n_draws: int = 250,
+        checkpoint: str | Path | None = None,
+        n_jobs: int | None = None,
+        verbose: bool = False,
+        random_state: Any = None,
+    ) -> None:
+        self.n_states = n_states
+        self.emission = emission
+        self.covariance = covariance
+        self.algorithm = algorithm
+        self.alpha = alpha
+        self.n_starts = n_starts
+        self.n_iter = n_iter
+        self.n_draws = n_draws
+        self.checkpoint = checkpoint
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.random_state = random_state
+
+    # Fitting
+
+    @fit_context
+    def fit(self, X: Any, lengths: Sequence[int] | None = None) -> HiddenMarkovModel:
+        """Learn from one or several sequences.
+
+        States without a single step keep their prior. Ctrl-C ends the chains early:
+        what they have drawn by then is used.
+
+        Parameters
+        ----------
+        X : str, array-like or frame of shape (n_steps,) or (n_steps, n_columns)
+            All sequences, one after the other; None or NaN is missing.
+        lengths : sequence of int, optional
+            Numbers of steps of the sequences; by default it is one.
+
+        Returns
+        -------
+        self
+        """
+        self._forget()
+        self.chains_: Chains | None = None
+        self.draws_: Parameters | None = None
+        self.history_: list[float] | None = None
+        kind = KINDS[self.emission]
+        kind.learn_columns(self, X)
+        values = kind.values(self, X)
+        emission = kind.prior(self, values)
+        observed = self._observed(values, lengths)
+        prior = SequencePrior(self.alpha, self.alpha, emission)
+        start_seed, chain_seed = spawn_generators(self.random_state, 2)
+        start = best_start(start_seed, observed, prior, self.n_states, self.n_starts)
+        if self.algorithm == "em":
+            fit = baum_welch(observed, prior, start, self.n_iter, TOLERANCE)
+            self.history_, found = fit.history, fit.parameters
+        else:
+            found = self._sample(observed, prior, start, chain_seed)
+        self.startprob_, self.transmat_, table = found
+        kind.set_attributes(self, table)
+        self.log_likelihood_ = float(self._filtered(observed, found, emission)[1].sum())
+        return self
+
+    def _forget(self) -> None:
+        """Take away what an earlier fit, or a hand, has left."""
+        for name in [n for n in vars(self) if n.endswith("_") and not n.endswith("__")]:
+            delattr(self, name)
+
+    def _sample(
+        self, observed: Observed, prior: SequencePrior, start: Parameters, seed: Any
+    ) -> Parameters:
+        sampler = StateSampler(observed, prior, self.n_states, start)
+        self.chains_ = chains = run_chains(
+            sampler,
+            self.n_draws,
+            n_warmup=WARMUP,
+            n_chains=N_CHAINS,
+            random_state=seed,
+            n_jobs=self.n_jobs,
+            checkpoint=self.checkpoint,
+            progress=bool(self.verbose),
+        )
+        draws = drawn_parameters(chains)
+        best = int(chains.draws["log_likelihood"].argmax())
+        in_order = aligned(draws, Parameters(*(part[best] for part in draws)))
+        self.draws_ = in_order
+        return mean_of(in_order)
+
+    # Reading sequences
+
+    def _observed(self, values: np.ndarray, lengths: Sequence[int] | None) -> Observed:
+        sizes = np.diff(sequence_bounds(lengths, len(values))).tolist()
+        return Observed.of(values, sizes, KINDS[self.emission].discrete)
+
+    def _read(self, X: Any, lengths: Sequence[int] | None) -> Observed:
+        check_is_fitted(self, ["startprob_", "transmat_"])
+        return self._observed(KINDS[self.emission].values(self, X), lengths)
+
+    def _model(self) -> tuple[Parameters, Emission]:
+        """Parameters and emission, from the attributes as they are."""
+        check_is_fitted(self, ["startprob_", "transmat_"])
+        startprob = probabilities(self, "startprob_", (None,))
+        k = len(startprob)
+        transmat = probabilities(self, "transmat_", (k, k))
+        emission, table = KINDS[self.emission].emission(self, k)
+        return Parameters(startprob, transmat, table), emission
+
+    def _given(self, observed: Observed) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """What all that looks for states takes."""
+        found, emission = self._model()
+        log_rows = _log_rows(emission, found, observed)
+        return (found.startprob, found.transmat, log_rows, observed.lengths), {
+            "row": observed.row
+        }
+
+    def _filtered(
+        self, observed: Observed, found: Parameters, emission: Emission
+    ) -> tuple[np.ndarray, np.ndarray]:
+        log_rows = _log_rows(emission, found, observed)
+        return filter_states(
+            found.startprob, found.transmat, log_rows, observed.lengths,
+            row=observed.row,
+        )  # fmt: skip
+
+    def score(self, X: Any, lengths: Sequence[int] | None = None) -> float:
+        """Log-likelihood of all sequences; -inf where one is impossible.
+
+        Parameters
+        ----------
+        X, lengths
+            As in ``fit``.
+        """
+        given, row = self._given(self._read(X, lengths))
+        return float(filter_states(*given, **row)[1].sum())
+
+    def score_samples(
+        self, X: Any, lengths: Sequence[int] | None = None
+    ) -> tuple[float, np.ndarray]:
+        """Log-likelihood, and P(state | whole sequence) of every step."""
+        given, row = self._given(self._read(X, lengths))
+        smoothed, _, log_likelihood = smooth_states(*given, **row)
+        return float(log_likelihood.sum()), smoothed
+
+    def predict_proba(self, X: Any, lengths: Sequence[int] | None = None) -> np.ndarray:
+        """P(state | whole sequence), of shape (n_steps, n_states)."""
+        return self.score_samples(X, lengths)[1]
+
+    def filter_proba(self, X: Any, lengths: Sequence[int] | None = None) -> np.ndarray:
+        """P(state | all up to its step), of shape (n_steps, n_states)."""
+        given, row = self._given(self._read(X, lengths))
+        return filter_states(*given, **row)[0]
+
+    def decode(
+        self, X: Any, lengths: Sequence[int] | None = None
+    ) -> tuple[float, np.ndarray]:
+        """The most probable path of every sequence (Viterbi).
+
+        Returns
+        -------
+        log_joint : float
+            Log probability of the paths and the data.
+        states : ndarray of int of shape (n_steps,)
+        """
+        given, row = self._given(self._read(X, lengths))
+        states, log_joint = most_probable_states(*given, **row)
+        return float(log_joint.sum()), states
+
+    def predict(self, X: Any, lengths: Sequence[int] | None = None) -> np.ndarray:
+        """States of the most probable paths."""
+        return self.decode(X, lengths)[1]
+
+    def draw_states(
+        self,
+        X: Any,
+        lengths: Sequence[int] | None = None,
+        *,
+        random_state: Any = None,
+    ) -> np.ndarray:
+        """States drawn jointly, given whole sequences."""
+        given, row = self._given(self._read(X, lengths))
+        return draw_states(as_generator(random_state), *given, **row)[0]
+
+    # Looking ahead
+
+    def predict_next(
+        self, X: Any, lengths: Sequence[int] | None = None, *, average: bool = True
+    ) -> np.ndarray:
+        """What comes after each step, given all up to it in its sequence.
+
+        Parameters
+        ----------
+        X, lengths
+            As in ``fit``.
+        average : bool, default=True
+            Over draws, where there are (20 of them, evenly spread); else, and with
+            False, at the attributes.
+
+        Returns
+        -------
+        ndarray of shape (n_steps, n)
+            Probabilities of ``symbols_``, or of 1; means of numbers; for ``"mixed"``
+            the probabilities of the classes of every column of labels, and then the
+            means.
+        """
+        observed = self._read(X, lengths)
+        models = self._averaged(average)
+        mean = np.zeros(())
+        for found, emission in models:
+            filtered, _ = self._filtered(observed, found, emission)
+            ahead = found.transmat @ emission.expected(found.emission)
+            mean = mean + filtered @ ahead / len(models)
+        return mean[:, 1::2] if self.emission == "bernoulli" else mean
+
+    def step_log_likelihood(
+        self, X: Any, lengths: Sequence[int] | None = None, *, average: bool = True
+    ) -> np.ndarray:
+        """Log probability of every step, given those before it in its sequence.
+
+        Parameters
+        ----------
+        X, lengths, average
+            As in ``predict_next``; the probability is averaged, not its log.
+
+        Returns
+        -------
+        ndarray of shape (n_steps,)
+            0 where all is missing. Without an average they add up to ``score``.
+        """
+        observed = self._read(X, lengths)
+        begins = sequence_bounds(observed.lengths, observed.n_steps)[:-1]
+        total, models = np.full(observed.n_steps, -np.inf), self._averaged(average)
+        for found, emission in models:
+            log_rows = _log_rows(emission, found, observed)
+            predicted = np.empty((observed.n_steps, len(found.startprob)))
+            filtered, _ = self._filtered(observed, found, emission)
+            predicted[1:] = filtered[:-1] @ found.transmat
+            predicted[begins] = found.startprob
+            with np.errstate(divide="ignore"):
+                joint = np.log(predicted) + log_rows[observed.steps()]
+            total = np.logaddexp(total, np.logaddexp.reduce(joint, axis=1))
+        return total - np.log(len(models))
+
+    def _averaged(self, average: bool) -> list[tuple[Parameters, Emission]]:
+        """Models to average over."""
+        found, emission = self._model()
+        draws = getattr(self, "draws_", None)
+        if not average or draws is None:
+            return [(found, emission)]
+        n = len(draws.startprob)
+        some = np.unique(np.linspace(0, n - 1, min(n, MOST_AVERAGED)).astype(int))
+        return [(Parameters(*(part[i] for part in draws)), emission) for i in some]
+
+    def sample(
+        self,
+        n_samples: int = 1,
+        *,
+        random_state: Any = None,
+        start_state: int | None = None,
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """A sequence from the model.
+
+        Parameters
+        ----------
+        n_samples : int, default=1
+            Number of steps.
+        random_state : int, Generator, RandomState or None
+        start_state : int, optional
+            State of the first step; drawn by default.
+
+        Returns
+        -------
+        X : ndarray of shape (n_samples,) or (n_samples, n_columns)
+            Symbols, or rows.
+        states : ndarray of int of shape (n_samples,)
+        """
+        if n_samples < 1:
+            raise InputError(f"n_samples is {n_samples}, expected 1 or more.")
+        found, emission = self._model()
+        rng, k = as_generator(random_state), len(found.startprob)
+        if start_state is not None and not 0 <= start_state < k:
+            raise InputError(f"start_state is {start_state}, expected 0 to {k - 1}.")
+        below = np.cumsum(found.transmat, axis=1)
+        uniform, states = rng.random(n_samples), np.empty(n_samples, dtype=np.int32)
+        state = start_state
+        for t in range(n_samples):
+            if state is None:
+                state = int(rng.choice(k, p=found.startprob / found.startprob.sum()))
+            elif t > 0:
+                row = below[state]
+                state = int(np.searchsorted(row, uniform[t] * row[-1], side="right"))
+            states[t] = state
+        values = emission.sample(rng, found.emission, states)
+        return KINDS[self.emission].cells(self, values), states
+
+    def diagnose(self) -> dict[str, Diagnosis]:
+        """Whether the chains agree, and what they are worth.
+
+        Returns
+        -------
+        dict of str to Diagnosis
+            R-hat, effective sample size and standard error of the log-likelihood and
+            of the mean probability to stay in a state. Without chains, nothing.
+        """
+        check_is_fitted(self, ["startprob_", "transmat_"])
+        chains = getattr(self, "chains_", None)
+        return {} if chains is None else chains.diagnose()
+
+
+def _log_rows(emission: Emission, found: Parameters, observed: Observed) -> np.ndarray:
+    return emission.log_likelihood(found.emission, observed.values)

@@ -1,0 +1,367 @@
+"""What an estimator's ``emission`` stands for: how data are read, and what it learns.
+
+Each kind knows the names that parameters have in hmmlearn: ``emissionprob_``,
+``means_``, ``covars_``.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+
+from clearwood._columns import features_of
+from clearwood._features import FeatureSpace
+from clearwood._validation import LARGEST_VALUE, check_table
+from clearwood.conjugate.normal_wishart import NormalInverseWishart
+from clearwood.exceptions import InputError
+from clearwood.sequences.emissions import (
+    CategoricalEmission,
+    Emission,
+    JointEmission,
+    NormalEmission,
+)
+from clearwood.sequences.symbols import symbol_cells, symbol_codes, symbols_in
+
+KAPPA = 1.0
+"""What the prior of a mean is worth in rows: the thesis prints N(mu | 0, Sigma)."""
+
+NEAR_ONE = 1e-6
+"""How far probabilities set by hand may be from a sum of 1."""
+
+
+class Kind(Protocol):
+    """One kind of emission; ``model`` is the estimator."""
+
+    discrete: bool
+    """Whether distinct rows are few."""
+
+    def learn_columns(self, model: Any, X: Any) -> None:
+        """Set what is to be known of the columns of the training data."""
+
+    def values(self, model: Any, X: Any) -> np.ndarray:
+        """Data as rows of float64."""
+
+    def prior(self, model: Any, values: np.ndarray) -> Emission:
+        """What is known before the values are seen; of their place and scale only."""
+
+    def set_attributes(self, model: Any, parameters: np.ndarray) -> None:
+        """Name the parameters."""
+
+    def emission(self, model: Any, n_states: int) -> tuple[Emission, np.ndarray]:
+        """The emission and its parameters, from the attributes."""
+
+    def cells(self, model: Any, values: np.ndarray) -> np.ndarray:
+        """Sampled rows as data."""
+
+
+class Symbols:
+    """One symbol per step."""
+
+    discrete = True
+
+    def learn_columns(self, model: Any, X: Any) -> None:
+        """See ``Kind``."""
+        cells = symbol_cells(X)
+        model.symbols_ = symbols_in(cells)
+        # As if there were one symbol more, with the same pseudo-count.
+        n, alpha = len(model.symbols_), model.alpha
+        model.unseen_prob_ = alpha / (len(cells) + alpha * (n + 1))
+        model.n_features_in_ = 1
+
+    def values(self, model: Any, X: Any) -> np.ndarray:
+        """See ``Kind``."""
+        return symbol_codes(symbol_cells(X), self._symbols(model))[:, None]
+
+    def _symbols(self, model: Any) -> np.ndarray:
+        n = np.shape(model.emissionprob_)[-1] if hasattr(model, "emissionprob_") else 0
+        symbols = np.asarray(getattr(model, "symbols_", np.arange(n)))
+        if n and len(symbols) != n:
+            raise InputError(
+                f"emissionprob_ has {n} columns, but there are {len(symbols)} "
+                "symbols_; set both, one column per symbol."
+            )
+        return symbols
+
+    def prior(self, model: Any, values: np.ndarray) -> Emission:
+        """See ``Kind``."""
+        return CategoricalEmission((model.alpha,) * len(model.symbols_))
+
+    def set_attributes(self, model: Any, parameters: np.ndarray) -> None:
+        """See ``Kind``."""
+        model.emissionprob_ = parameters
+
+    def emission(self, model: Any, n_states: int) -> tuple[Emission, np.ndarray]:
+        """See ``Kind``."""
+        table = probabilities(model, "emissionprob_", (n_states, None))
+        unseen = float(getattr(model, "unseen_prob_", 0.0))
+        return CategoricalEmission((1.0,) * table.shape[1], unseen), table
+
+    def cells(self, model: Any, values: np.ndarray) -> np.ndarray:
+        """See ``Kind``."""
+        return self._symbols(model)[values[:, 0].astype(np.intp)]
+
+
+class _Table:
+    """Several columns."""
+
+    discrete = False
+
+    def _features(self, model: Any, X: Any) -> FeatureSpace:
+        names = getattr(model, "feature_names_in_", None)
+        return FeatureSpace.numeric(model.n_features_in_, names)
+
+    def learn_columns(self, model: Any, X: Any) -> None:
+        """See ``Kind``."""
+        X = check_table(model, X, reset=True)
+        model.features_ = self._features(model, X)
+
+    def values(self, model: Any, X: Any) -> np.ndarray:
+        """See ``Kind``."""
+        if hasattr(model, "features_"):
+            features, X = model.features_, check_table(model, X, reset=False)
+        else:  # set by hand
+            features = FeatureSpace.numeric(np.shape(X)[-1])
+        values = features.encode(X)
+        if not (np.abs(values[~np.isnan(values)]) <= LARGEST_VALUE).all():
+            raise InputError(
+                f"X holds infinity or values beyond {LARGEST_VALUE:g}; correct them, "
+                "or make them missing (NaN)."
+            )
+        return values
+
+    def cells(self, model: Any, values: np.ndarray) -> np.ndarray:
+        """See ``Kind``."""
+        return values
+
+
+class Switches(_Table):
+    """Columns of 0 and 1, independent given the state."""
+
+    discrete = True
+
+    def values(self, model: Any, X: Any) -> np.ndarray:
+        """See ``Kind``."""
+        values = super().values(model, X)
+        other = ~np.isnan(values) & (values != 0) & (values != 1)
+        if other.any():
+            raise InputError(
+                f'emission="bernoulli" reads 0, 1 and missing cells, found '
+                f"{values[other][0]:g}; for labels and numbers take "
+                'emission="mixed".'
+            )
+        return values
+
+    def prior(self, model: Any, values: np.ndarray) -> Emission:
+        """See ``Kind``."""
+        return self._columns(values.shape[1], model.alpha)
+
+    def _columns(self, n: int, alpha: float) -> Emission:
+        coin = CategoricalEmission((alpha, alpha))
+        return JointEmission([([d], coin) for d in range(n)])
+
+    def set_attributes(self, model: Any, parameters: np.ndarray) -> None:
+        """See ``Kind``."""
+        model.emissionprob_ = parameters[:, 1::2].copy()
+
+    def emission(self, model: Any, n_states: int) -> tuple[Emission, np.ndarray]:
+        """See ``Kind``."""
+        ones = numbers(model, "emissionprob_", (n_states, None))
+        if not ((ones >= 0) & (ones <= 1)).all():
+            raise InputError("emissionprob_ holds numbers that are no probabilities.")
+        both = np.stack([1.0 - ones, ones], axis=2).reshape(n_states, -1)
+        return self._columns(ones.shape[1], 1.0), both
+
+
+class Normals(_Table):
+    """Numbers, normal together; or each for itself, with ``covariance="diagonal"``."""
+
+    def prior(self, model: Any, values: np.ndarray) -> Emission:
+        """See ``Kind``."""
+        empty = np.isnan(values).all(axis=0)
+        if empty.any():
+            raise InputError(
+                f"Column(s) {np.flatnonzero(empty).tolist()} of X have no value at "
+                "all; leave them out."
+            )
+        return normal_prior(values, model.n_states, model.covariance == "diagonal")
+
+    def set_attributes(self, model: Any, parameters: np.ndarray) -> None:
+        """See ``Kind``."""
+        d = model.n_features_in_
+        model.means_, model.covars_ = split_moments(
+            parameters, d, model.covariance == "diagonal"
+        )
+
+    def emission(self, model: Any, n_states: int) -> tuple[Emission, np.ndarray]:
+        """See ``Kind``."""
+        means = numbers(model, "means_", (n_states, None))
+        d, diagonal = means.shape[1], model.covariance == "diagonal"
+        return normal_model(means, covariances(model, n_states, d), diagonal)
+
+
+class Mixed(_Table):
+    """A frame: labels are classes, each for itself; numbers are normal."""
+
+    def _features(self, model: Any, X: Any) -> FeatureSpace:
+        return features_of(X)
+
+    def values(self, model: Any, X: Any) -> np.ndarray:
+        """See ``Kind``; a label that training had not counts as missing."""
+        values = super().values(model, X)
+        labels = [d for d, own in enumerate(model.features_.categories) if own]
+        values[:, labels] = np.where(values[:, labels] < 0, np.nan, values[:, labels])
+        return values
+
+    def _groups(self, model: Any) -> tuple[list[int], list[tuple[int, int]]]:
+        """Columns of numbers, and those of labels with their numbers of classes."""
+        every = list(enumerate(model.features_.categories))
+        return [d for d, own in every if own is None], [
+            (d, len(own)) for d, own in every if own is not None
+        ]
+
+    def prior(self, model: Any, values: np.ndarray) -> Emission:
+        """See ``Kind``."""
+        plain, labels = self._groups(model)
+        parts: list[tuple[list[int], Emission]] = [
+            ([d], CategoricalEmission((model.alpha,) * n)) for d, n in labels
+        ]
+        if plain:
+            parts.append((plain, Normals().prior(model, values[:, plain])))
+        return JointEmission(parts)
+
+    def set_attributes(self, model: Any, parameters: np.ndarray) -> None:
+        """See ``Kind``."""
+        plain, labels = self._groups(model)
+        names, ends = model.features_.names, np.cumsum([0] + [n for _, n in labels])
+        model.emissionprob_ = {
+            names[d]: parameters[:, end - n : end]
+            for (d, n), end in zip(labels, ends[1:])
+        }
+        if plain:
+            model.means_, model.covars_ = split_moments(
+                parameters[:, ends[-1] :], len(plain), model.covariance == "diagonal"
+            )
+
+    def emission(self, model: Any, n_states: int) -> tuple[Emission, np.ndarray]:
+        """See ``Kind``."""
+        if not hasattr(model, "features_"):
+            raise InputError(
+                'emission="mixed" learns its columns in fit; call it first.'
+            )
+        plain, labels = self._groups(model)
+        parts: list[tuple[list[int], Emission]] = [
+            ([d], CategoricalEmission((1.0,) * n)) for d, n in labels
+        ]
+        tables = [model.emissionprob_[model.features_.names[d]] for d, _ in labels]
+        if plain:
+            own, table = Normals().emission(model, n_states)
+            parts.append((plain, own))
+            tables.append(table)
+        return JointEmission(parts), np.hstack(tables)
+
+    def cells(self, model: Any, values: np.ndarray) -> np.ndarray:
+        """See ``Kind``."""
+        cells = values.astype(object)
+        for d, labels in enumerate(model.features_.categories):
+            if labels is not None:
+                cells[:, d] = [labels[int(code)] for code in values[:, d]]
+        return cells
+
+
+KINDS: dict[str, Kind] = {
+    "bernoulli": Switches(),
+    "categorical": Symbols(),
+    "gaussian": Normals(),
+    "mixed": Mixed(),
+}
+
+
+# Normal columns
+
+
+def normal_prior(values: np.ndarray, n_states: int, diagonal: bool) -> Emission:
+    """Means about those of all rows, and covariances that share out their variances.
+
+    A priori a state's covariance is that of all rows, without correlations, over
+    ``n_states ** (2 / n_columns)``, as of as many equal parts of the space (Fraley and
+    Raftery, 2007), worth as few rows as have a mean. A column that does not vary counts
+    as if it did by 1e-6 of its values.
+    """
+    if diagonal:
+        columns = values.T[:, :, None]
+        return JointEmission(
+            [([d], normal_prior(own, n_states, False)) for d, own in enumerate(columns)]
+        )
+    d, mu = values.shape[1], np.nanmean(values, axis=0)
+    gap = values - mu
+    least = 1e-12 * np.where(mu == 0, 1.0, mu**2)
+    variance = np.maximum(np.nanmean(gap**2, axis=0), least)
+    psi = np.diag(variance) / n_states ** (2.0 / d)
+    return NormalEmission(NormalInverseWishart(mu, KAPPA, d + 2.0, psi))
+
+
+def normal_model(
+    means: np.ndarray, covariance: np.ndarray, diagonal: bool
+) -> tuple[Emission, np.ndarray]:
+    """An emission without a prior, and its parameters."""
+    k, d = means.shape
+    if not diagonal:
+        flat = NormalEmission(NormalInverseWishart.flat(np.zeros(d)))
+        return flat, np.hstack([means, covariance.reshape(k, -1)])
+    one = NormalEmission(NormalInverseWishart.flat(np.zeros(1)))
+    variance = np.diagonal(covariance, axis1=1, axis2=2)
+    both = np.stack([means, variance], axis=2).reshape(k, -1)
+    return JointEmission([([j], one) for j in range(d)]), both
+
+
+def split_moments(
+    parameters: np.ndarray, d: int, diagonal: bool
+) -> tuple[np.ndarray, np.ndarray]:
+    """Means and covariance matrices of the states."""
+    if diagonal:
+        return parameters[:, ::2].copy(), parameters[:, 1::2, None] * np.eye(d)
+    return parameters[:, :d].copy(), parameters[:, d:].reshape(-1, d, d)
+
+
+# Attributes set by hand
+
+
+def numbers(model: Any, name: str, shape: tuple[int | None, ...]) -> np.ndarray:
+    """An attribute as finite numbers of a shape; None there is any length."""
+    found = np.asarray(getattr(model, name), dtype=np.float64)
+    fits = found.ndim == len(shape) and all(
+        n is None or n == m for n, m in zip(shape, found.shape)
+    )
+    if not fits or not np.isfinite(found).all():
+        wanted = ", ".join("n" if n is None else str(n) for n in shape)
+        raise InputError(
+            f"{name} must be finite numbers of the shape ({wanted}), found the shape "
+            f"{found.shape}."
+        )
+    return found
+
+
+def probabilities(model: Any, name: str, shape: tuple[int | None, ...]) -> np.ndarray:
+    """An attribute whose rows are probabilities."""
+    found = numbers(model, name, shape)
+    if (found < 0).any() or (np.abs(found.sum(axis=-1) - 1.0) > NEAR_ONE).any():
+        raise InputError(f"{name} must have rows of probabilities that add up to 1.")
+    return found
+
+
+def covariances(model: Any, n_states: int, d: int) -> np.ndarray:
+    """``covars_`` as positive definite matrices; diagonal ones as variances too."""
+    given = np.asarray(model.covars_, dtype=np.float64)
+    if model.covariance == "diagonal" and given.shape == (n_states, d):
+        given = given[:, :, None] * np.eye(d)
+    if given.shape != (n_states, d, d) or not np.isfinite(given).all():
+        raise InputError(
+            f"covars_ must be finite numbers of the shape ({n_states}, {d}, {d}), "
+            f"found the shape {given.shape}."
+        )
+    try:
+        np.linalg.cholesky(given)
+    except np.linalg.LinAlgError:
+        raise InputError("covars_ must hold positive definite matrices.") from None
+    return given

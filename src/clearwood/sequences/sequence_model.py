@@ -1,0 +1,128 @@
+"""What is known of sequences, and a hidden Markov model of them: plain records."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from clearwood.sequences.dirichlet import draw_rows, log_dirichlet, mode_of_rows
+from clearwood.sequences.emissions import Emission
+from clearwood.sequences.states_over_time import ExpectedCounts
+
+
+class Observed(NamedTuple):
+    """Sequences, one after the other.
+
+    Attributes
+    ----------
+    values : ndarray of shape (n_kinds, n_columns)
+        What steps may be: every distinct row of columns once, or every step.
+    row : ndarray of int32 of shape (n_steps,) or None
+        Kind of each step; None where every step has a row of its own.
+    lengths : list of int
+        Of the sequences.
+    """
+
+    values: np.ndarray
+    row: np.ndarray | None
+    lengths: list[int]
+
+    @classmethod
+    def of(cls, values: np.ndarray, lengths: list[int], discrete: bool) -> Observed:
+        """Steps as rows of values; discrete ones by their kinds.
+
+        Examples
+        --------
+        >>> rows = np.array([[0.0, 1.0], [np.nan, 1.0], [0.0, 1.0]])
+        >>> Observed.of(rows, [3], discrete=True).row
+        array([1, 0, 1], dtype=int32)
+        """
+        if not discrete:
+            return cls(values, None, lengths)
+        # NaN is no equal of itself; -2 is no class.
+        codes = np.where(np.isnan(values), -2.0, values)
+        kinds, row = np.unique(codes, axis=0, return_inverse=True)
+        kinds = np.where(kinds == -2.0, np.nan, kinds)
+        return cls(kinds, row.astype(np.int32).ravel(), lengths)
+
+    @property
+    def n_steps(self) -> int:
+        """Steps of all sequences."""
+        return sum(self.lengths)
+
+    def steps(self) -> np.ndarray:
+        """Kind of every step."""
+        return np.arange(self.n_steps) if self.row is None else self.row
+
+    def part(self, n_steps: int, rng: np.random.Generator) -> Observed:
+        """So many steps: sequences in a random order, the last one cut."""
+        if n_steps >= self.n_steps:
+            return self
+        ends = np.cumsum(self.lengths)
+        taken, lengths, left = [], [], n_steps
+        for s in rng.permutation(len(self.lengths)):
+            n = min(self.lengths[s], left)
+            if n == 0:
+                break
+            begin = ends[s] - self.lengths[s]
+            taken.append(np.arange(begin, begin + n))
+            lengths.append(int(n))
+            left -= n
+        steps = np.concatenate(taken)
+        if self.row is None:
+            return Observed(self.values[steps], None, lengths)
+        return Observed(self.values, self.row[steps], lengths)
+
+
+class Parameters(NamedTuple):
+    """Of a hidden Markov model: (k,); (k, k), a row per state before; and (k, n)."""
+
+    startprob: np.ndarray
+    transmat: np.ndarray
+    emission: np.ndarray
+
+
+class SequencePrior(NamedTuple):
+    """What is known of parameters before any sequence.
+
+    Attributes
+    ----------
+    start, transition : float
+        Dirichlet pseudo-counts of every state: to begin with, and after each.
+    emission : Emission
+    """
+
+    start: float
+    transition: float
+    emission: Emission
+
+    def draw(
+        self,
+        rng: np.random.Generator,
+        start: np.ndarray,
+        pairs: np.ndarray,
+        statistics: np.ndarray,
+    ) -> Parameters:
+        """Parameters from their posterior, given what states have been."""
+        return Parameters(
+            rng.dirichlet(self.start + start),
+            draw_rows(rng, self.transition + pairs),
+            self.emission.draw(rng, statistics),
+        )
+
+    def mode(self, expected: ExpectedCounts, statistics: np.ndarray) -> Parameters:
+        """The most probable parameters: the M-step."""
+        return Parameters(
+            mode_of_rows(self.start, expected.start),
+            mode_of_rows(self.transition, expected.pairs),
+            self.emission.mode(statistics),
+        )
+
+    def log_density(self, parameters: Parameters) -> float:
+        """Log of the prior's density, up to a constant."""
+        return (
+            log_dirichlet(self.start, parameters.startprob[None])
+            + log_dirichlet(self.transition, parameters.transmat)
+            + self.emission.log_prior(parameters.emission)
+        )

@@ -1,0 +1,400 @@
+"""States of a hidden Markov model over time: filtered, smoothed, best, drawn.
+
+Row ``t`` of ``log_emission`` has the log probability of what is seen at step ``t`` in
+every state, 0 where nothing is seen. Where steps are of few kinds (symbols), it may
+have one row per kind, and ``row`` says the kind of every step. A sequence that is
+impossible has a log-likelihood of -inf; its states are those that it would have, were
+the steps that cannot be there not seen. A state that is 1e-300 times less probable
+than another, given what is seen up to its step, counts as impossible there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from clearwood.exceptions import InputError
+from clearwood.sequences._kernels import (
+    best_paths,
+    count_changes,
+    count_kinds,
+    draw_block,
+    filter_block,
+    smooth_block,
+)
+
+BLOCK_ENTRIES = 2**24
+"""Probabilities that are kept at a time. Longer sequences are filtered once to find
+where each block starts, and again, from the last block to the first."""
+
+
+class ExpectedCounts(NamedTuple):
+    """How often states are expected, given whole sequences.
+
+    Attributes
+    ----------
+    start : ndarray of shape (n_states,)
+        At the begin of sequences.
+    pairs : ndarray of shape (n_states, n_states)
+        One state directly after another; rows are the states before.
+    rows : ndarray of shape (n_rows, n_states)
+        At each kind of step.
+    log_likelihood : ndarray of shape (n_sequences,)
+    """
+
+    start: np.ndarray
+    pairs: np.ndarray
+    rows: np.ndarray
+    log_likelihood: np.ndarray
+
+
+def sequence_bounds(lengths: Sequence[int] | None, n_steps: int) -> np.ndarray:
+    """Steps at which sequences begin, and the number of steps, from their lengths.
+
+    Examples
+    --------
+    >>> sequence_bounds([2, 3], 5)
+    array([0, 2, 5])
+    """
+    if lengths is None:
+        lengths = [n_steps]
+    sizes = np.asarray(lengths)
+    if sizes.ndim != 1 or sizes.size == 0 or sizes.dtype.kind not in "iu":
+        raise InputError(
+            f"lengths must be a list of whole numbers, found {lengths!r}; give the "
+            "number of steps of each sequence."
+        )
+    if sizes.min() < 1:
+        raise InputError(
+            f"lengths holds {sizes.min()}; a sequence has at least one step. Leave "
+            "empty sequences out."
+        )
+    if sizes.sum() != n_steps:
+        raise InputError(
+            f"lengths add up to {sizes.sum()}, but there are {n_steps} steps; they are "
+            "the numbers of steps of the sequences, one after the other."
+        )
+    return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+
+
+def filter_states(
+    startprob: np.ndarray,
+    transmat: np.ndarray,
+    log_emission: np.ndarray,
+    lengths: Sequence[int] | None = None,
+    *,
+    row: np.ndarray | None = None,
+) -> tuple[np.ndarray, np.ndarray]:
+    """P(state | all that is seen up to its step), and log-likelihoods.
+
+    Parameters
+    ----------
+    startprob : ndarray of shape (n_states,)
+    transmat : ndarray of shape (n_states, n_states)
+        Rows are the states before, columns those after.
+    log_emission : ndarray of shape (n_steps, n_states) or (n_kinds, n_states)
+    lengths : sequence of int, optional
+        Numbers of steps of the sequences, one after the other; by default it is one.
+    row : ndarray of int of shape (n_steps,), optional
+        Kind of every step.
+
+    Returns
+    -------
+    filtered : ndarray of shape (n_steps, n_states)
+    log_likelihood : ndarray of shape (n_sequences,)
+
+    Examples
+    --------
+    >>> log_emission = np.log([[0.9, 0.1], [0.2, 0.8]])
+    >>> stay = np.array([[0.75, 0.25], [0.25, 0.75]])
+    >>> filtered, log_likelihood = filter_states(np.full(2, 0.5), stay, log_emission)
+    >>> filtered.round(3)
+    array([[0.9  , 0.1  ],
+           [0.368, 0.632]])
+    >>> np.exp(log_likelihood).round(3)
+    array([0.19])
+    """
+    chain = _Chain(startprob, transmat, log_emission, row, lengths)
+    filtered = np.empty((chain.n_steps, chain.width))
+    chain.filter(0, filtered, chain.startprob.copy())
+    return chain.without_padding(filtered), chain.log_likelihood
+
+
+def expected_counts(
+    startprob: np.ndarray,
+    transmat: np.ndarray,
+    log_emission: np.ndarray,
+    lengths: Sequence[int] | None = None,
+    *,
+    row: np.ndarray | None = None,
+    space: tuple[np.ndarray, np.ndarray] | None = None,
+) -> ExpectedCounts:
+    """What the E-step of EM needs: the smoother, in blocks.
+
+    Other parameters as in :func:`filter_states`.
+
+    Parameters
+    ----------
+    space : tuple of ndarray, optional
+        From :func:`working_space`, for calls in a row: new memory takes time.
+    """
+    chain = _Chain(startprob, transmat, log_emission, row, lengths)
+    k = chain.width
+    start, pairs = np.zeros(k), np.zeros((k, k))
+    rows = np.zeros((len(chain.log_emission), k))
+    transposed, ratio = np.ascontiguousarray(chain.transmat.T), np.zeros(k)
+    after = np.zeros(k)
+    space = space or working_space(chain.n_steps, chain.n_states)
+    for first, filtered, inverse in chain.backwards(*space):
+        # Without kinds, the steps of a block have rows of their own.
+        own = rows if row is not None else rows[first : first + len(filtered)]
+        kinds = chain.kinds(first, len(filtered))[1]
+        smooth_block(
+            transposed, kinds, chain.bounds, first, ratio, filtered, inverse, start, own
+        )
+        pairs += filtered[:-1].T @ inverse[1:] + np.outer(filtered[-1], after)
+        after = inverse[0].copy()
+    pairs *= chain.transmat
+    k = chain.n_states
+    return ExpectedCounts(
+        start[:k], pairs[:k, :k], chain.without_padding(rows), chain.log_likelihood
+    )
+
+
+def working_space(n_steps: int, n_states: int) -> tuple[np.ndarray, np.ndarray]:
+    """Memory of a block of steps."""
+    width = _padded(n_states)
+    n = max(1, min(n_steps, BLOCK_ENTRIES // width))
+    return np.empty((n, width)), np.empty((n, width))
+
+
+def smooth_states(
+    startprob: np.ndarray,
+    transmat: np.ndarray,
+    log_emission: np.ndarray,
+    lengths: Sequence[int] | None = None,
+    *,
+    row: np.ndarray | None = None,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """P(state | whole sequence).
+
+    Parameters as in :func:`filter_states`.
+
+    Returns
+    -------
+    smoothed : ndarray of shape (n_steps, n_states)
+    pairs : ndarray of shape (n_states, n_states)
+        Expected number of times that one state follows another directly.
+    log_likelihood : ndarray of shape (n_sequences,)
+
+    Examples
+    --------
+    >>> log_emission = np.log([[0.9, 0.1], [0.2, 0.8]])
+    >>> stay = np.array([[0.75, 0.25], [0.25, 0.75]])
+    >>> smoothed, pairs, _ = smooth_states(np.full(2, 0.5), stay, log_emission)
+    >>> smoothed.round(3)
+    array([[0.829, 0.171],
+           [0.368, 0.632]])
+    >>> pairs.round(3)
+    array([[0.355, 0.474],
+           [0.013, 0.158]])
+    """
+    every = log_emission if row is None else np.asarray(log_emission)[row]
+    found = expected_counts(startprob, transmat, every, lengths)
+    return found.rows, found.pairs, found.log_likelihood
+
+
+def most_probable_states(
+    startprob: np.ndarray,
+    transmat: np.ndarray,
+    log_emission: np.ndarray,
+    lengths: Sequence[int] | None = None,
+    *,
+    row: np.ndarray | None = None,
+) -> tuple[np.ndarray, np.ndarray]:
+    """The most probable path of every sequence (Viterbi).
+
+    Parameters as in :func:`filter_states`. Of paths that are equally probable it is the
+    one that comes, from its end on, through the first states.
+
+    Returns
+    -------
+    states : ndarray of int32 of shape (n_steps,)
+    log_joint : ndarray of shape (n_sequences,)
+        Log probability of the path and what is seen.
+
+    Examples
+    --------
+    >>> log_emission = np.log([[0.9, 0.1], [0.2, 0.8]])
+    >>> stay = np.array([[0.75, 0.25], [0.25, 0.75]])
+    >>> most_probable_states(np.full(2, 0.5), stay, log_emission)[0]
+    array([0, 1], dtype=int32)
+    """
+    chain = _Chain(startprob, transmat, log_emission, row, lengths)
+    n, k = chain.n_steps, chain.n_states
+    states, log_joint = np.empty(n, dtype=np.int32), np.zeros(len(chain.bounds) - 1)
+    kind = np.arange(n, dtype=np.int32) if row is None else chain.row
+    with np.errstate(divide="ignore"):
+        log_start, log_transmat = (
+            np.log(np.asarray(p, dtype=np.float64)) for p in (startprob, transmat)
+        )
+    best_paths(
+        log_start, log_transmat, chain.log_emission, kind, chain.bounds,
+        np.empty((n, k), dtype=np.min_scalar_type(k - 1)), states, log_joint,
+    )  # fmt: skip
+    return states, log_joint
+
+
+def draw_states(
+    rng: np.random.Generator,
+    startprob: np.ndarray,
+    transmat: np.ndarray,
+    log_emission: np.ndarray,
+    lengths: Sequence[int] | None = None,
+    *,
+    row: np.ndarray | None = None,
+) -> tuple[np.ndarray, np.ndarray]:
+    """States drawn given whole sequences (forward filtering, backward sampling).
+
+    Other parameters as in :func:`filter_states`.
+
+    Returns
+    -------
+    states : ndarray of int32 of shape (n_steps,)
+    log_likelihood : ndarray of shape (n_sequences,)
+
+    Examples
+    --------
+    >>> log_emission = np.log([[0.9, 0.1], [0.2, 0.8]])
+    >>> stay = np.array([[0.75, 0.25], [0.25, 0.75]])
+    >>> rng = np.random.default_rng(0)
+    >>> draw_states(rng, np.full(2, 0.5), stay, log_emission)[0]
+    array([0, 0], dtype=int32)
+    """
+    chain = _Chain(startprob, transmat, log_emission, row, lengths)
+    states = np.empty(chain.n_steps, dtype=np.int32)
+    transposed = np.ascontiguousarray(chain.transmat.T)
+    end = chain.n_steps
+    space, _ = working_space(chain.n_steps, chain.n_states)
+    for first, filtered, _ in chain.backwards(space):
+        after = states[end] if end < chain.n_steps else -1
+        uniform, own = rng.random(len(filtered)), states[first:end]
+        draw_block(transposed, chain.bounds, first, after, filtered, uniform, own)
+        end = first
+    return states, chain.log_likelihood
+
+
+def state_counts(
+    states: np.ndarray, n_states: int, lengths: Sequence[int] | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """How often states begin a sequence, and how often one follows another.
+
+    Examples
+    --------
+    >>> start, pairs = state_counts(np.array([0, 1, 1, 0]), 2, [3, 1])
+    >>> start.tolist(), pairs.tolist()
+    ([2.0, 0.0], [[0.0, 1.0], [0.0, 1.0]])
+    """
+    start, pairs = np.zeros(n_states), np.zeros((n_states, n_states))
+    count_changes(states, sequence_bounds(lengths, len(states)), start, pairs)
+    return start, pairs
+
+
+def kind_counts(
+    states: np.ndarray, row: np.ndarray, n_kinds: int, n_states: int
+) -> np.ndarray:
+    """How often each kind of step met each state, of shape (n_kinds, n_states)."""
+    counts = np.zeros((n_kinds, n_states))
+    count_kinds(states, row, counts)
+    return counts
+
+
+class _Chain:
+    """Sequences and a model of them, block by block."""
+
+    def __init__(
+        self,
+        startprob: np.ndarray,
+        transmat: np.ndarray,
+        log_emission: np.ndarray,
+        row: np.ndarray | None,
+        lengths: Sequence[int] | None,
+    ) -> None:
+        self.n_states = k = len(startprob)
+        self.width = _padded(k)
+        self.startprob = np.zeros(self.width)
+        self.transmat = np.zeros((self.width, self.width))
+        self.startprob[:k], self.transmat[:k, :k] = startprob, transmat
+        self.log_emission = np.ascontiguousarray(log_emission, dtype=np.float64)
+        self.row = None if row is None else np.ascontiguousarray(row, dtype=np.int32)
+        self.n_steps = len(self.log_emission if self.row is None else self.row)
+        self.bounds = sequence_bounds(lengths, self.n_steps)
+        self.log_likelihood = np.zeros(len(self.bounds) - 1)
+        self._table = None if row is None else self._scaled(self.log_emission)
+
+    def kinds(self, first: int, n: int) -> tuple[tuple[np.ndarray, ...], np.ndarray]:
+        """What a block of steps sees, by kind, and the kind of each step."""
+        if self.row is not None and self._table is not None:
+            return self._table, self.row[first : first + n]
+        seen = self._scaled(self.log_emission[first : first + n])
+        return seen, np.arange(n, dtype=np.int32)
+
+    def _scaled(self, log_rows: np.ndarray) -> tuple[np.ndarray, ...]:
+        """Log probabilities, the same as shares of the largest, and that largest."""
+        offset = log_rows.max(axis=1)
+        offset[np.isneginf(offset)] = 0.0
+        weight = np.zeros((len(log_rows), self.width))
+        weight[:, : self.n_states] = np.exp(log_rows - offset[:, None])
+        return log_rows, weight, offset
+
+    def without_padding(self, values: np.ndarray) -> np.ndarray:
+        """The columns of the states."""
+        return np.ascontiguousarray(values[:, : self.n_states])
+
+    def filter(
+        self,
+        first: int,
+        filtered: np.ndarray,
+        predicted: np.ndarray,
+        inverse: np.ndarray | None = None,
+    ) -> None:
+        """Fill a block, and bring ``predicted`` to its end."""
+        seen, row = self.kinds(first, len(filtered))
+        if inverse is None:
+            inverse = np.empty((0, self.width))
+        filter_block(
+            self.startprob, self.transmat, seen, row, self.bounds, first, predicted,
+            filtered, inverse, self.log_likelihood,
+        )  # fmt: skip
+
+    def backwards(
+        self, filtered: np.ndarray, inverse: np.ndarray | None = None
+    ) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
+        """Filtered blocks from the last to the first, in the memory that is given.
+
+        Yields the first step of the block, and what ``filter_block`` fills.
+        """
+        size = len(filtered)
+        if inverse is None:
+            inverse = np.empty((0, self.width))
+        predicted, starts = self.startprob.copy(), []
+        firsts = range(0, self.n_steps, size)
+        for first in firsts:
+            starts.append(predicted.copy())
+            n = min(size, self.n_steps - first)
+            self.filter(first, filtered[:n], predicted, inverse[:n])
+        found = self.log_likelihood
+        self.log_likelihood = np.zeros_like(found)  # of what is filtered again
+        for first, start in zip(firsts[::-1], starts[::-1]):
+            n = min(size, self.n_steps - first)
+            if first != firsts[-1]:
+                self.filter(first, filtered[:n], start, inverse[:n])
+            yield first, filtered[:n], inverse[:n]
+        self.log_likelihood = found
+
+
+def _padded(n_states: int) -> int:
+    """The next multiple of four."""
+    return -(-n_states // 4) * 4

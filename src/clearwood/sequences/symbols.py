@@ -1,0 +1,105 @@
+"""Sequences of symbols of any type: characters of a text, words, numbers."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from clearwood._cells import is_missing
+from clearwood._features import users_level
+from clearwood.exceptions import InputError, UnknownCategoriesWarning
+from clearwood.sequences.emissions import UNSEEN
+
+
+def symbol_cells(X: Any) -> np.ndarray:
+    """Steps as an array of one dimension; a text is a sequence of its characters.
+
+    Examples
+    --------
+    >>> symbol_cells("abba")
+    array(['a', 'b', 'b', 'a'], dtype='<U1')
+    >>> symbol_cells([[3], [5]])
+    array([3, 5])
+    """
+    if isinstance(X, str):
+        cells = np.array(list(X), dtype=str)
+    elif isinstance(X, list | tuple) and len({type(cell) for cell in X}) > 1:
+        cells = np.empty(len(X), dtype=object)  # or numbers would become texts
+        cells[:] = X
+    else:
+        cells = np.asarray(X)
+    if cells.ndim == 2 and cells.shape[1] == 1:
+        cells = cells[:, 0]
+    if cells.ndim != 1:
+        raise InputError(
+            f"X has the shape {cells.shape}; a step is one symbol, so that X is a "
+            "text, a list of symbols or a table of one column. For several columns "
+            'take emission="mixed", "bernoulli" or "gaussian".'
+        )
+    if not len(cells):
+        raise InputError("X is empty; a sequence has at least one step.")
+    return cells
+
+
+def symbols_in(cells: np.ndarray) -> np.ndarray:
+    """The distinct symbols, in order.
+
+    Examples
+    --------
+    >>> symbols_in(symbol_cells(["to", None, "be"])).tolist()
+    ['be', 'to']
+    """
+    distinct, _ = _distinct(cells)
+    symbols = [symbol for symbol in distinct if not is_missing(symbol)]
+    if not symbols:
+        raise InputError("All steps of X are missing; there are no symbols to learn.")
+    try:
+        symbols.sort()
+    except TypeError:  # of several types
+        symbols.sort(key=lambda symbol: (str(type(symbol)), str(symbol)))
+    if cells.dtype != object:
+        return np.array(symbols, dtype=cells.dtype)
+    return np.fromiter(symbols, dtype=object, count=len(symbols))
+
+
+def symbol_codes(cells: np.ndarray, symbols: np.ndarray) -> np.ndarray:
+    """Positions among the symbols: NaN for a missing step, -1 for a symbol not there.
+
+    Examples
+    --------
+    >>> symbol_codes(symbol_cells("abc"), np.array(["a", "c"]))
+    array([ 0., -1.,  1.])
+    """
+    distinct, place = _distinct(cells)
+    position = {symbol: float(i) for i, symbol in enumerate(symbols.tolist())}
+    codes = np.array([
+        np.nan if is_missing(symbol) else position.get(symbol, float(UNSEEN))
+        for symbol in distinct
+    ])  # fmt: skip
+    if (codes == UNSEEN).any() and not (codes >= 0).any():
+        warnings.warn(
+            f"X holds none of the symbols that the model knows: found {distinct[:5]}, "
+            f"it knows {symbols[:5].tolist()}; the text '1' is not the number 1.",
+            UnknownCategoriesWarning,
+            stacklevel=users_level(),
+        )
+    return codes[place]
+
+
+def _distinct(cells: np.ndarray) -> tuple[list[Any], np.ndarray]:
+    """The distinct cells, and which of them each cell is."""
+    if cells.dtype != object:
+        distinct, place = np.unique(cells, return_inverse=True)
+        return distinct.tolist(), place
+    first: dict[Any, int] = {}
+    listed = cells.tolist()
+    try:
+        found = [first.setdefault(cell, len(first)) for cell in listed]
+    except TypeError as error:
+        raise InputError(
+            f"A step of X is no symbol: {error}. Symbols are texts, numbers or other "
+            "values that can be keys of a dict."
+        ) from None
+    return list(first), np.array(found)

@@ -1,0 +1,205 @@
+"""Filter, smoother, Viterbi and backward sampling, beside enumeration."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+from tests.sequences import naive
+from tests.sequences.golden_facts import joined, log_table, model, parts, section
+
+from clearwood.exceptions import InputError
+from clearwood.sequences import states_over_time
+from clearwood.sequences.states_over_time import (
+    draw_states,
+    expected_counts,
+    filter_states,
+    kind_counts,
+    most_probable_states,
+    smooth_states,
+    state_counts,
+)
+
+EXACT = 1e-12
+CASES = section("discrete")["cases"]
+POSSIBLE = [name for name in CASES if name != "k3_impossible"]
+
+
+def near(found, wanted, atol=EXACT):
+    np.testing.assert_allclose(found, wanted, rtol=0, atol=atol)
+
+
+def golden(name):
+    case = CASES[name]
+    startprob, transmat, emission = model(case["model"])
+    row, lengths = joined(case["sequences"], emission.shape[1])
+    return (
+        case["per_sequence"],
+        (startprob, transmat, log_table(emission)),
+        row,
+        lengths,
+    )
+
+
+@pytest.mark.parametrize("dense", [False, True], ids=["kinds", "steps"])
+@pytest.mark.parametrize("name", POSSIBLE)
+def test_golden_states(name, dense):
+    wanted, (startprob, transmat, table), row, lengths = golden(name)
+    given = (startprob, transmat, table[row]) if dense else (startprob, transmat, table)
+    kinds = {} if dense else {"row": row}
+    filtered, log_p = filter_states(*given, lengths, **kinds)
+    near(filtered, parts(wanted, "filtered"))
+    near(log_p, [part["log_likelihood"] for part in wanted])
+    smoothed, pairs, log_p = smooth_states(*given, lengths, **kinds)
+    near(smoothed, parts(wanted, "smoothed"))
+    near(log_p, [part["log_likelihood"] for part in wanted])
+    pairwise = [np.array(m) for part in wanted for m in part["pairwise"]]
+    near(pairs, sum(pairwise, np.zeros_like(pairs)))
+    states, log_joint = most_probable_states(*given, lengths, **kinds)
+    near(log_joint, [part["viterbi_log_joint"] for part in wanted])
+    for part, own in zip(wanted, np.split(states, np.cumsum(lengths)[:-1])):
+        assert own.tolist() in part["viterbi_paths"]
+    counts = expected_counts(*given, lengths, **kinds)
+    near(counts.start, sum(np.array(part["smoothed"][0]) for part in wanted))
+    near(counts.rows.sum(axis=0), smoothed.sum(axis=0))
+
+
+def test_golden_long_sequence():
+    wanted = section("discrete")["long"]
+    startprob, transmat, emission = model(wanted["model"])
+    t = np.arange(wanted["T"])
+    row = ((t * t + 3 * t) // 5 + t // 7) % 4
+    given = startprob, transmat, log_table(emission)
+    filtered, log_p = filter_states(*given, row=row)
+    smoothed, _, _ = smooth_states(*given, row=row)
+    near(log_p, wanted["log_likelihood"], atol=1e-9)
+    near(most_probable_states(*given, row=row)[1], wanted["viterbi_log_joint"], 1e-9)
+    near(smoothed.sum(axis=0), wanted["expected_occupancy"], atol=1e-9)
+    for found, name in ((filtered, "filtered"), (smoothed, "smoothed")):
+        for step, values in wanted[name].items():
+            near(found[int(step)], values)
+
+
+def test_what_is_impossible_stays_in_its_sequence():
+    startprob, transmat, emission = model("k3_m3_zeros")
+    given, row = (
+        (startprob, transmat, log_table(emission)),
+        np.array([2, 0, 1, 0, 1, 1]),
+    )
+    for find in (filter_states, smooth_states, most_probable_states):
+        *states, log_p = find(*given, [3, 3], row=row)
+        alone = find(*given, row=row[3:])
+        assert log_p.tolist() == [-np.inf, alone[-1][0]]
+        assert np.isfinite(states[0]).all()
+        near(states[0][3:], alone[0])
+    states, log_p = draw_states(np.random.default_rng(0), *given, [3, 3], row=row)
+    assert log_p[0] == -np.inf
+    # Steps that cannot be there count as not seen: 2 cannot begin, 0 may follow.
+    near(filter_states(*given, [3, 3], row=row)[0][0], startprob)
+
+
+@st.composite
+def models(draw):
+    """A model, and several sequences: exact zeros, or emissions far from each other."""
+    rng = np.random.default_rng(draw(st.integers(0, 10**6)))
+    k, lengths = draw(st.integers(1, 5)), draw(st.lists(st.integers(1, 4), min_size=1))
+    p, scale = rng.dirichlet(np.ones(k), k + 1), draw(st.sampled_from([1, 500]))
+    if scale == 1:
+        p[:, :-1] *= rng.random((k + 1, k - 1)) > 0.3
+    p += 0.1 * (p > 0) + 0.1 * (np.arange(k) == k - 1)
+    p /= p.sum(axis=1, keepdims=True)
+    log_emission = rng.normal(scale=scale, size=(sum(lengths), k))
+    return p[0], p[1:], log_emission, lengths
+
+
+@given(models())
+def test_states_are_those_of_all_paths(case):
+    startprob, transmat, log_emission, lengths = case
+    given = startprob, transmat, log_emission, lengths
+    filtered, log_p = filter_states(*given)
+    smoothed, pairs, _ = smooth_states(*given)
+    states, log_joint = most_probable_states(*given)
+    wanted_pairs, end = np.zeros_like(pairs), 0
+    for s, n in enumerate(lengths):
+        own = slice(end, end + n)
+        plain = startprob, transmat, log_emission[own]
+        # Logs of a thousand have three digits fewer behind the point.
+        near(log_p[s], naive.log_likelihood(*plain), 1e-11)
+        near(filtered[own], naive.filtered(*plain), 1e-9)
+        expected, more = naive.smoothed_and_pairs(*plain)
+        near(smoothed[own], expected, 1e-9)
+        wanted_pairs += more
+        paths, joint = naive.all_paths(*plain)
+        near(log_joint[s], joint.max(), 1e-11)
+        chosen = joint[(paths == states[own]).all(axis=1)]
+        near(chosen, [joint.max()], 1e-11)
+        end += n
+    near(pairs, wanted_pairs, 1e-9)
+
+
+@pytest.mark.parametrize("entries", [4, 12, 40])
+def test_blocks_say_the_same(monkeypatch, entries):
+    rng = np.random.default_rng(0)
+    row, lengths = rng.integers(4, size=30), [1, 12, 9, 1, 7]
+    given = (*model("k3_m4")[:2], log_table(model("k3_m4")[2]), lengths)
+
+    def all_found():
+        counts = expected_counts(*given, row=row)
+        dense = expected_counts(*given[:2], given[2][row], lengths)
+        drawn = draw_states(np.random.default_rng(5), *given, row=row)
+        return *counts, *dense, drawn[1]
+
+    whole = all_found()
+    monkeypatch.setattr(states_over_time, "BLOCK_ENTRIES", entries)
+    for found, wanted in zip(all_found(), whole):
+        near(found, wanted)
+
+
+@pytest.mark.parametrize("entries", [2**24, 8])
+@pytest.mark.parametrize("name", ["full", "missing", "exact_zeros"])
+def test_golden_draws_of_states(monkeypatch, name, entries):
+    monkeypatch.setattr(states_over_time, "BLOCK_ENTRIES", entries)
+    case = section("ffbs")["joint_posterior"]["cases"][name]
+    startprob, transmat, emission = model(case["model"])
+    n_draws, n = 20_000, len(case["x"])
+    row, lengths = joined([case["x"]] * n_draws, emission.shape[1])
+    rng = np.random.default_rng(1)
+    given = startprob, transmat, log_table(emission), lengths
+    states, _ = draw_states(rng, *given, row=row)
+    base = emission.shape[0] ** np.arange(n)
+    drawn = states.reshape(n_draws, n) @ base
+    possible = np.array(case["state_sequences"]) @ base
+    assert set(drawn) <= set(possible)
+    counts = (drawn[:, None] == possible).sum(axis=0)
+    p = np.array(case["probability"])
+    rare = p * n_draws < 5
+    counts, p = (np.append(a[~rare], a[rare].sum()) for a in (counts, p))
+    counts, p = counts[p > 0], p[p > 0]
+    assert stats.chisquare(counts, p / p.sum() * n_draws).pvalue > 1e-4
+
+
+def test_counts_of_states():
+    case = section("ffbs")["dirichlet_conditionals"]["two_sequences_missing"]
+    states = np.concatenate(case["states"])
+    row, lengths = joined(case["symbols"], case["n_symbols"])
+    start, pairs = state_counts(states, case["K"], lengths)
+    np.testing.assert_array_equal(start, case["counts_initial"])
+    np.testing.assert_array_equal(pairs, case["counts_transition"])
+    kinds = kind_counts(states, row, case["n_symbols"] + 1, case["K"])
+    np.testing.assert_array_equal(kinds[:-1].T, case["counts_emission"])
+
+
+@pytest.mark.parametrize(
+    ("lengths", "message"),
+    [
+        ([2, 2], "add up to 4, but there are 3"),
+        ([3, 0], "holds 0; a sequence has at least one step"),
+        ([4, -1], "holds -1"),
+        ([1.5, 1.5], "list of whole numbers"),
+        ([], "list of whole numbers"),
+        (3, "list of whole numbers"),
+    ],
+)
+def test_lengths_that_are_none(lengths, message):
+    with pytest.raises(InputError, match=message):
+        filter_states(np.ones(1), np.ones((1, 1)), np.zeros((3, 1)), lengths)
