@@ -139,6 +139,14 @@ def test_tiny_sequences_are_read(codes):
     assert np.isfinite(found.fidelity_["automaton alone"].kl)
 
 
+def test_a_hidden_markov_model_sorts_vectors_too():
+    found = explain_rnn(cyclic, CODES, n_states=4, quantiser="hmm")
+    assert found.fidelity_["automaton alone"].kl == pytest.approx(0, abs=1e-9)
+    parts = [CODES[:250], CODES[250:300], CODES[300:]]
+    found = explain_rnn(cyclic, parts, n_states=4, quantiser="hmm")
+    assert found.fidelity_["states read"].kl == pytest.approx(0, abs=1e-9)
+
+
 def test_a_cell_is_a_state_too():
     from tests.sequences.recurrent.modules import speaker
 

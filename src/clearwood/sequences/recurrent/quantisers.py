@@ -19,8 +19,9 @@ OWN_SHARE = 0.1
 """Weight of how near vectors are, beside how near what follows from them is: so that
 states differ, too, in what the network keeps in mind for later."""
 
-MOST_SWEEPS = 20
-"""Of EM, from k-means' clusters on."""
+MOST_FITTED, MOST_SWEEPS = 20_000, 10
+"""Training steps, the first, to which a Gaussian hidden Markov model is fitted, and
+iterations of EM from k-means' clusters on."""
 
 LEAST_LOG = -30.0
 """Log-probabilities below are as good as none."""
@@ -51,21 +52,20 @@ def hidden_markov(
 ) -> np.ndarray:
     """The most probable state of a Gaussian hidden Markov model, up to each step.
 
-    It is fitted by EM to the first of the training steps, as many as k-means sees; and
-    from k-means' clusters, so that it starts where that ends.
+    It is fitted by EM, which starts from the clusters of k-means.
     """
     from clearwood.sequences.estimators import HiddenMarkovModel
 
     places = comparable(trace).astype(np.float64)
-    lengths = np.diff([*trace.starts, len(places)])
-    n_fitted = min(int((~trace.is_held_out).sum()), MOST_STEPS)
+    lengths = [len(codes) for codes in trace.sequences]
+    n_fitted = min(int((~trace.is_held_out).sum()), MOST_FITTED)
     ends = np.minimum(np.cumsum(lengths), n_fitted)
-    fitted = np.diff(ends, prepend=0)
+    fitted = [n for n in np.diff(ends, prepend=0).tolist() if n]
     model = HiddenMarkovModel(
-        n_states, emission="gaussian", algorithm="em", n_iter=MOST_SWEEPS,
-        random_state=rng,
+        n_states, emission="gaussian", algorithm="em", n_starts=1,
+        n_iter=MOST_SWEEPS, random_state=rng,
     )  # fmt: skip
-    model.fit(places[:n_fitted], fitted[fitted > 0])
+    model.fit(places[:n_fitted], fitted)
     return model.filter_proba(places, lengths).argmax(axis=1)
 
 
