@@ -11,6 +11,7 @@ __version__ = "0.1.0"
 _HOME = {
     "AdditiveRulesClassifier": "simplifiers",
     "AdditiveRulesRegressor": "simplifiers",
+    "AutomatonDisplay": "sequences.reading.automaton_display",
     "BayesianBootstrapForest": "references",
     "BinaryBinner": "discretize",
     "BornAgainTreeClassifier": "simplifiers",
@@ -26,6 +27,7 @@ _HOME = {
     "FeatureBins": "rules",
     "FeatureGraphDisplay": "sbfc.reading.display",
     "FeatureSpace": "rules",
+    "FidelityCurveDisplay": "sequences.reading.display",
     "Frontier": "comparison",
     "FrontierDisplay": "comparison.display",
     "FrontierPoint": "comparison",
@@ -58,6 +60,7 @@ _HOME = {
     "ProjectedRuleListRegressor": "projection",
     "ProjectedTreeClassifier": "projection",
     "ProjectedTreeRegressor": "projection",
+    "RecurrentExplanation": "sequences",
     "Reference": "references",
     "RegionsDisplay": "rules.displays",
     "Rule": "rules",
@@ -73,6 +76,7 @@ _HOME = {
     "SignalDisplay": "sbfc.reading.display",
     "SizePathDisplay": "projection.display",
     "Stability": "comparison.stability",
+    "SurpriseDisplay": "sequences.reading.display",
     "Tree": "rules",
     "TreeEnsemble": "ensembles",
     "TreeStabilityDisplay": "projection.judging.stability_display",
@@ -81,6 +85,7 @@ _HOME = {
     "compare_methods": "projection",
     "explain": "rules.explain",
     "explain_local": "projection",
+    "explain_rnn": "sequences",
     "load": "persistence",
     "read_ensemble": "ensembles",
     "reference": "references",
@@ -88,6 +93,7 @@ _HOME = {
     "save": "persistence",
     "simplify": "simplifiers",
     "stability": "comparison.stability",
+    "state_trees": "sequences",
 }
 _ROOMS = (
     "circuits", "comparison", "conjugate", "datasets", "discretize", "ensembles",

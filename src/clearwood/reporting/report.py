@@ -27,7 +27,8 @@ def report(
     """Write one page about some rules: what they say, how good, where they fail.
 
     Of a comparison: every point on a chart, and the rules of the one that is chosen. Of
-    a forest of features: their graph, in which each can be pointed at.
+    a forest of features: their graph, in which each can be pointed at. Of a recurrent
+    network: a text in the colours of its states.
     The page needs no network and no script. The same input gives the same bytes.
 
     Parameters
@@ -36,7 +37,7 @@ def report(
         What to report: the ``rules_`` that FABRulesClassifier, RuleListRegressor or any
         other of these methods found; the coefficients of a projected linear model; the
         graphs of a SelectiveBayesianForestClassifier; or, without rows, what
-        ``explain_local`` or ``compare`` found.
+        ``explain_local``, ``explain_rnn`` or ``compare`` found.
     path : str or Path
         The HTML file to write.
     X : array-like or frame of shape (n_samples, n_features), optional

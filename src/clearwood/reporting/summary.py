@@ -99,6 +99,14 @@ FEATURE_GRAPHS = Family(
     parts=(("graph", "Feature graph"), ("ranking", "Features"),
            ("scores", "How good predictions are"), ("sampling", "How it was found")),
 )  # fmt: skip
+RECURRENT_STATES = Family(
+    "states", "States of a network", "clearwood.sequences.reading.section",
+    "sequences/reading/section.html",
+    has_rules=False,
+    lead="A recurrent network as an automaton of few states, and what that explains.",
+    parts=(("states", "The text"), ("fidelity", "How much it explains"),
+           ("automaton", "The states"), ("failures", "Where it fails")),
+)  # fmt: skip
 FAMILIES = {
     "LocalExplanation": LOCAL,
     "MetaTreeClassifier": META_TREES,
@@ -109,6 +117,7 @@ FAMILIES = {
     "ProjectedTreeRegressor": PROJECTED_RULES,
     "ProjectedLinearRegression": PROJECTED_LINES,
     "ProjectedLogisticRegression": PROJECTED_LINES,
+    "RecurrentExplanation": RECURRENT_STATES,
     "SelectiveBayesianForestClassifier": FEATURE_GRAPHS,
 }
 """By the name of a class; one that inherits from it has the same."""

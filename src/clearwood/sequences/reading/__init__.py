@@ -1,0 +1,1 @@
+"""Reading states over time: in words, colours and pictures."""

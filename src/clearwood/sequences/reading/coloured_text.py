@@ -1,0 +1,113 @@
+"""Text in which every letter has the colour of its state: HTML without a script.
+
+Runs of one state are one element with the class of the state, so that a style sheet
+says what it looks like; there, too, stands the name that is shown beside the pointer.
+"""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Sequence
+
+import numpy as np
+from markupsafe import Markup
+
+NOT_PARSED = str.maketrans({"\r": "&#13;", "\0": "␀"})
+"""What a browser would take for something else: a raw carriage return for a new line,
+a zero for nothing."""
+
+
+def coloured_text(pieces: Sequence[str], states: Sequence[int] | np.ndarray) -> Markup:
+    r"""Text as a run of elements, each with the class ``s`` and its state's number.
+
+    Stands in a ``<pre>``, whose first new line a browser would drop if no element were
+    opened before it.
+
+    Parameters
+    ----------
+    pieces : sequence of str
+        The text, symbol by symbol; a plain text is its letters.
+    states : sequence of int
+
+    Returns
+    -------
+    Markup
+
+    Examples
+    --------
+    >>> print(coloured_text("a<b\r", [0, 0, 1, 1]))
+    <i class=s0>a&lt;</i><i class=s1>b&#13;</i>
+    """
+    states = np.asarray(states, dtype=np.int64)
+    ends = [*(np.flatnonzero(np.diff(states)) + 1).tolist(), len(states)]
+    runs, first = [], 0
+    for end in ends if len(states) else []:
+        text = html.escape("".join(pieces[first:end])).translate(NOT_PARSED)
+        runs.append(f"<i class=s{states[first]}>{text}</i>")
+        first = end
+    whole = "".join(runs)
+    # Halves of characters cannot be written.
+    return Markup(whole.encode("utf-8", "replace").decode("utf-8"))
+
+
+def state_styles(names: Sequence[str], hues: Sequence[float] | np.ndarray) -> Markup:
+    r"""A style per state: its colour, and its number and name beside the pointer.
+
+    Parameters
+    ----------
+    names : sequence of str
+    hues : sequence of float
+        Degrees on the circle of colours.
+
+    Examples
+    --------
+    >>> print(state_styles(["a}b"], [30.0]))
+    .s0{--h:30}.s0:hover::after{content:"0: a\7d b"}
+    """
+    return Markup(
+        "".join(
+            f".s{state}{{--h:{hue:.0f}}}.s{state}:hover::after"
+            f'{{content:"{state}: {_in_style(name)}"}}'
+            for state, (name, hue) in enumerate(zip(names, hues))
+        )
+    )
+
+
+def _in_style(text: str) -> str:
+    """A text that nothing in a style sheet takes for its own."""
+    plain = text.encode("utf-8", "replace").decode("utf-8")
+    return "".join(
+        letter if letter.isascii() and (letter.isalnum() or letter in " ,.:")
+        else f"\\{ord(letter) or 0xFFFD:x} "
+        for letter in plain
+    )  # fmt: skip
+
+
+def state_hues(output: np.ndarray) -> np.ndarray:
+    """Colours of states: near on the circle where they say nearly the same.
+
+    Parameters
+    ----------
+    output : ndarray of shape (n_states, n_symbols)
+        Probabilities of what follows, in each state.
+
+    Returns
+    -------
+    ndarray of shape (n_states,)
+        Degrees.
+
+    Examples
+    --------
+    >>> bool(np.ptp(state_hues(np.array([[1.0, 0.0], [0.0, 1.0]]))) == 180)
+    True
+    """
+    from scipy.cluster.hierarchy import leaves_list, linkage
+
+    n_states = len(output)
+    if n_states < 3:
+        order = np.arange(n_states)
+    else:
+        order = leaves_list(linkage(np.sqrt(output), "average", optimal_ordering=True))
+    hues = np.empty(n_states)
+    hues[order] = np.arange(n_states) * 360.0 / max(n_states, 1)
+    return hues

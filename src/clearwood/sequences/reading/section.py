@@ -1,0 +1,255 @@
+"""What a report says of a recurrent network read as states, as plain data."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from clearwood._features import printable
+from clearwood._html import percent_text, significant_text
+from clearwood._html.chart import LEFT, RIGHT, WIDTH, round_ticks
+from clearwood.exceptions import InputError
+from clearwood.sequences.reading.automaton_display import moves_of
+from clearwood.sequences.reading.coloured_text import (
+    coloured_text,
+    state_hues,
+    state_styles,
+)
+from clearwood.sequences.reading.display import surprise
+from clearwood.sequences.reading.state_words import (
+    StateWords,
+    describe_states,
+    together,
+)
+from clearwood.sequences.recurrent.explain_rnn import (
+    RecurrentExplanation,
+    check_explanation,
+)
+from clearwood.sequences.recurrent.fidelity import ALONE, READ
+from clearwood.sequences.recurrent.trace import probabilities
+
+MOST_SHOWN = 20_000
+"""Symbols of the held-out text that are shown, from its beginning."""
+
+MOST_MOVES, MOST_SYMBOLS, MOST_FAILURES = 4, 6, 10
+"""Moves of a state, symbols of a move, and contexts in which the picture fails."""
+
+TOP, HEIGHT, MOST_POINTS = 20.0, 150.0, 120
+"""Of the charts, and points along the text."""
+
+
+def section(result: Any, X: Any = None, y: Any = None) -> dict[str, Any]:
+    """The text in colours, what the states are, what they explain, where they fail.
+
+    Parameters
+    ----------
+    result : RecurrentExplanation
+    X, y : None
+        An explanation is judged on steps of its own.
+
+    Returns
+    -------
+    dict
+    """
+    e = check_explanation(result)
+    if X is not None:
+        raise InputError(
+            "An explanation of a network holds the steps it is judged on; leave X and "
+            "y out."
+        )
+    words = describe_states(e.trace.codes, e.trace.age, e.states_, e.output_, e.symbols)
+    shown = np.flatnonzero(e.trace.is_held_out)[:MOST_SHOWN]
+    return {
+        "title": f"{e.n_states} states of {printable(e.network)}",
+        "warning": e.warning_,
+        "tiles": _tiles(e),
+        "fidelity": _fidelity(e),
+        "n_steps": e.fidelity_.n_steps,
+        "text": coloured_text(_pieces(e, shown), e.states_[shown]),
+        "n_shown": len(shown),
+        "styles": state_styles([word.name for word in words], state_hues(e.output_)),
+        "states": _states(e, words),
+        "failures": _failures(e),
+        "curve": _curve(e),
+        "surprise": _surprise(e),
+    }
+
+
+def _tiles(e: RecurrentExplanation) -> list[tuple[str, str, str]]:
+    read, alone = e.fidelity_[READ], e.fidelity_[ALONE]
+    return [
+        ("States", f"{e.n_states:,}", "between which the network moves"),
+        (
+            "Explained by the states",
+            percent_text(max(e.fidelity_.explained(READ), 0.0)),
+            f"read from the network; divergence {significant_text(read.kl)} nats",
+        ),
+        (
+            "Explained by the automaton",
+            percent_text(max(e.fidelity_.explained(ALONE), 0.0)),
+            f"run alone; divergence {significant_text(alone.kl)} nats",
+        ),
+        (
+            "Same symbol most probable",
+            percent_text(read.agreement),
+            f"the automaton alone: {percent_text(alone.agreement)}",
+        ),
+    ]
+
+
+def _fidelity(e: RecurrentExplanation) -> list[dict[str, Any]]:
+    return [
+        {
+            "name": name,
+            "is_picture": name in (READ, ALONE),
+            "kl": line.kl,
+            "explained": max(e.fidelity_.explained(name), 0.0),
+            "agreement": line.agreement,
+            "gap": line.log_likelihood_gap,
+            "n_lines": line.n_lines,
+        }
+        for name, line in e.fidelity_.items()
+    ]
+
+
+def _pieces(e: RecurrentExplanation, steps: np.ndarray) -> list[str]:
+    """The text of some steps: letters as they are, words with space between."""
+    symbols = [e.symbols[code] for code in e.trace.codes[steps]]
+    if all(len(symbol) == 1 for symbol in e.symbols):
+        return symbols
+    return [f"{symbol} " for symbol in symbols]
+
+
+def _states(
+    e: RecurrentExplanation, words: tuple[StateWords, ...]
+) -> list[dict[str, Any]]:
+    """One line per state: what it is, what it says, and where it leads."""
+    leads: list[list[str]] = [[] for _ in words]
+    for move in sorted(moves_of(e), key=lambda move: -move.share):
+        if len(leads[move.source]) < MOST_MOVES:
+            named = ", ".join(move.symbols[:MOST_SYMBOLS])
+            more = " ..." if len(move.symbols) > MOST_SYMBOLS else ""
+            leads[move.source].append(
+                f"{named}{more} to {move.target} ({percent_text(move.share)})"
+            )
+    return [
+        {
+            "number": number,
+            "name": word.name,
+            "share": word.share,
+            "contexts": [text for text, _ in word.contexts],
+            "says": [f"{text} {percent_text(p)}" for text, p in word.says],
+            "leads": leads[number],
+        }
+        for number, word in enumerate(words)
+    ]
+
+
+def _failures(e: RecurrentExplanation) -> list[dict[str, Any]]:
+    """Contexts whose steps add most to the divergence of the states read."""
+    judged = np.flatnonzero(e.trace.is_held_out & (e.trace.age > 0))
+    if not len(judged):
+        return []
+    divergence = np.concatenate(
+        [
+            _divergences(p, e.output_[e.states_[judged[block]]])
+            for block, p in probabilities(e.trace.log_proba[judged])
+        ]
+    )
+    codes = e.trace.codes
+    key = codes[judged - 1] * e.trace.n_symbols + codes[judged]
+    known, group = np.unique(key, return_inverse=True)
+    total = np.bincount(group, divergence)
+    times = np.bincount(group)
+    everything = max(float(total.sum()), 1e-300)
+    found = []
+    for i in np.argsort(-total, kind="stable")[:MOST_FAILURES]:
+        before, last = divmod(int(known[i]), e.trace.n_symbols)
+        example = judged[group == i][int(divergence[group == i].argmax())]
+        network = int(e.trace.log_proba[example].argmax())
+        picture = int(e.output_[e.states_[example]].argmax())
+        found.append({
+            "context": together([e.symbols[before], e.symbols[last]]),
+            "times": int(times[i]),
+            "kl": float(total[i] / times[i]),
+            "share": float(total[i]) / everything,
+            "network": together([e.symbols[network]]),
+            "picture": together([e.symbols[picture]]),
+        })  # fmt: skip
+    return found
+
+
+def _divergences(p: np.ndarray, said: np.ndarray) -> np.ndarray:
+    from scipy.special import rel_entr
+
+    return rel_entr(p, said).sum(axis=1)
+
+
+# Charts
+
+
+def _curve(e: RecurrentExplanation) -> dict[str, Any] | None:
+    """Divergence of all numbers of states that were tried; None of a single one."""
+    if len(e.curve_) < 2:
+        return None
+    sizes = np.log([point.n_states for point in e.curve_])
+    lines = {
+        "first": [point.read.kl for point in e.curve_],
+        "second": [point.alone.kl for point in e.curve_],
+    }
+    across = (sizes - sizes[0]) / max(sizes[-1] - sizes[0], 1e-12)
+    marks = [
+        (name, e.fidelity_[name].kl) for name in e.fidelity_ if name.startswith("last")
+    ]
+    return _chart(across, lines, marks) | {
+        "labels": [
+            (f"{point.n_states:,}", _at(x)) for point, x in zip(e.curve_, across)
+        ],
+    }
+
+
+def _surprise(e: RecurrentExplanation) -> dict[str, Any] | None:
+    """Mean surprise along the held-out text, of network and picture."""
+    steps, network, picture = surprise(e)
+    if len(steps) < 2 or not (np.isfinite(network) & np.isfinite(picture)).all():
+        return None
+    parts = np.array_split(np.arange(len(steps)), min(MOST_POINTS, len(steps)))
+    lines = {
+        "first": [float(network[part].mean()) for part in parts],
+        "second": [float(picture[part].mean()) for part in parts],
+    }
+    across = np.arange(len(parts)) / max(len(parts) - 1, 1)
+    ticks = round_ticks(0, len(steps), 6)
+    return _chart(across, lines, []) | {
+        "labels": [(f"{tick:,.0f}", _at(tick / len(steps))) for tick in ticks],
+    }
+
+
+def _at(share: float) -> float:
+    return LEFT + (WIDTH - LEFT - RIGHT) * float(share)
+
+
+def _chart(
+    across: np.ndarray, lines: dict[str, list[float]], marks: list[tuple[str, float]]
+) -> dict[str, Any]:
+    """Lines over one axis that starts at nothing, as text for SVG."""
+    most = max(max(map(max, lines.values())), *(kl for _, kl in marks), 1e-12)
+
+    def height(value: float) -> float:
+        return TOP + HEIGHT * (1 - value / most)
+
+    return {
+        "width": WIDTH,
+        "left": LEFT,
+        "right": WIDTH - RIGHT,
+        "bottom": TOP + HEIGHT,
+        "ticks": [(f"{tick:g}", height(tick)) for tick in round_ticks(0, most)],
+        "marks": [(name, height(value)) for name, value in marks],
+        "lines": {
+            style: " ".join(
+                f"{_at(x):.1f},{height(value):.1f}" for x, value in zip(across, values)
+            )
+            for style, values in lines.items()
+        },
+    }

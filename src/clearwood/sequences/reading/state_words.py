@@ -1,0 +1,144 @@
+"""What states are about, in words: what was read in them, and what follows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from clearwood._features import printable
+
+LONGEST = 3
+"""Symbols of a context."""
+
+TYPICAL = 0.8
+"""Share of a state's steps that a context must hold to name it."""
+
+MOST_NAMED, MOST_SAID = 4, 3
+"""Symbols in a name, and those that are said to follow."""
+
+VISIBLE = str.maketrans({" ": "␣", "\n": "↵", "\t": "⇥", "\r": "␍"})
+
+
+class StateWords(NamedTuple):
+    """What one state is about.
+
+    Attributes
+    ----------
+    name : str
+        The context in which it is, or the symbols that were read most in it.
+    share : float
+        Of all steps.
+    contexts : tuple of (str, float)
+        The last symbols read, most frequent first, and their shares.
+    says : tuple of (str, float)
+        What follows most probably.
+    """
+
+    name: str
+    share: float
+    contexts: tuple[tuple[str, float], ...]
+    says: tuple[tuple[str, float], ...]
+
+
+def visible(symbol: str) -> str:
+    r"""A symbol as it is printed.
+
+    Examples
+    --------
+    >>> print(visible(" "), visible("the"), visible(chr(27)))
+    ␣ the '\x1b'
+    """
+    return printable(symbol.translate(VISIBLE))
+
+
+def together(symbols: Sequence[str]) -> str:
+    """Several symbols in a row: letters without, words with space between."""
+    between = "" if all(len(symbol) == 1 for symbol in symbols) else " "
+    return between.join(visible(symbol) for symbol in symbols)
+
+
+def describe_states(
+    codes: np.ndarray,
+    age: np.ndarray,
+    states: np.ndarray,
+    output: np.ndarray,
+    symbols: Sequence[str],
+) -> tuple[StateWords, ...]:
+    """Say of every state what it is about.
+
+    Parameters
+    ----------
+    codes, age, states : ndarray of int of shape (n_steps,)
+        Symbol read, how many of its sequence stand before it, and state afterwards.
+    output : ndarray of shape (n_states, n_symbols)
+        What follows, in each state.
+    symbols : sequence of str
+
+    Examples
+    --------
+    >>> codes = np.array([0, 1, 1, 0, 0, 1, 0, 1, 1, 1, 0, 0, 0])
+    >>> said = describe_states(codes, np.arange(13), codes, np.eye(2), ["a", " "])
+    >>> [words.name for words in said]
+    ['after a', 'after ␣']
+    """
+    n_states = len(output)
+    tables = [
+        _contexts(codes, age, states, n_states, n, symbols)
+        for n in range(1, LONGEST + 1)
+    ]
+    share = np.bincount(states, minlength=n_states) / len(states)
+    return tuple(
+        StateWords(
+            _name_of([table[state] for table in tables]),
+            float(share[state]),
+            tuple(tables[-1][state][:MOST_NAMED]),
+            tuple(
+                (visible(symbols[code]), float(output[state, code]))
+                for code in np.argsort(-output[state], kind="stable")[:MOST_SAID]
+            ),
+        )
+        for state in range(n_states)
+    )
+
+
+def _contexts(
+    codes: np.ndarray,
+    age: np.ndarray,
+    states: np.ndarray,
+    n_states: int,
+    length: int,
+    symbols: Sequence[str],
+) -> list[list[tuple[str, float]]]:
+    """Per state the last symbols read, most frequent first, with their shares."""
+    whole = age >= length - 1
+    lines = np.column_stack([np.roll(codes, back) for back in range(length)][::-1])
+    key = states
+    for column in lines.T:
+        key = key * len(symbols) + column
+    _, first, times = np.unique(key[whole], return_index=True, return_counts=True)
+    steps = np.flatnonzero(whole)[first]
+    total = np.bincount(states[whole], minlength=n_states)
+    found: list[list[tuple[str, float]]] = [[] for _ in range(n_states)]
+    for i in np.argsort(-times, kind="stable"):
+        step = steps[i]
+        state = int(states[step])
+        if len(found[state]) < MOST_NAMED:
+            text = together([symbols[code] for code in lines[step]])
+            found[state].append((text, float(times[i] / total[state])))
+    return found
+
+
+def _name_of(tables: list[list[tuple[str, float]]]) -> str:
+    """The longest context that is typical; else the symbols that were read most."""
+    for table in reversed(tables):
+        if table and table[0][1] >= TYPICAL:
+            return f"after {table[0][0]}"
+    told, covered = [], 0.0
+    for text, share in tables[0]:
+        told.append(text)
+        covered += share
+        if covered >= TYPICAL:
+            return f"after {' or '.join(told)}"
+    return f"after {', '.join(told)} ..." if told else "not seen"

@@ -1,0 +1,1 @@
+"""Reading recurrent networks: an automaton of few states, and what it explains."""

@@ -1,0 +1,151 @@
+"""An automaton that moves among few states as a network does among its vectors."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from clearwood.sequences.recurrent.trace import NetworkTrace, probabilities
+
+
+@dataclass(frozen=True, eq=False)
+class StateAutomaton:
+    """A machine that reads symbols, is in one of few states, and says what follows.
+
+    Attributes
+    ----------
+    first : ndarray of int of shape (n_symbols,)
+        State after the first symbol of a sequence.
+    transition : ndarray of int of shape (n_states, n_symbols)
+        State that follows a state and a symbol.
+    counts : ndarray of int of shape (n_states, n_symbols)
+        How often each pair was seen. For one that never was, ``transition`` says where
+        the symbol leads from all states together, most of the time; for a symbol that
+        never was, it stays.
+    output : ndarray of shape (n_states, n_symbols)
+        Probabilities of the symbol that follows, in each state.
+
+    Examples
+    --------
+    >>> parity = StateAutomaton(
+    ...     first=np.array([0, 1]),
+    ...     transition=np.array([[0, 1], [1, 0]]),
+    ...     counts=np.ones((2, 2), dtype=int),
+    ...     output=np.array([[0.9, 0.1], [0.1, 0.9]]),
+    ... )
+    >>> parity.run(np.array([1, 0, 1, 1]))
+    array([1, 1, 0, 1])
+    """
+
+    first: np.ndarray
+    transition: np.ndarray
+    counts: np.ndarray
+    output: np.ndarray
+
+    @property
+    def n_states(self) -> int:
+        """Number of states."""
+        return len(self.transition)
+
+    def run(self, codes: np.ndarray, starts: np.ndarray | None = None) -> np.ndarray:
+        """States after each symbol, of the automaton alone.
+
+        Parameters
+        ----------
+        codes : ndarray of int of shape (n_steps,)
+        starts : ndarray of int, optional
+            Where sequences begin; one sequence by default.
+
+        Returns
+        -------
+        ndarray of int of shape (n_steps,)
+        """
+        table, first = self.transition.tolist(), self.first.tolist()
+        begins = {0} if starts is None else set(starts.tolist())
+        found, state = [], 0
+        for step, code in enumerate(codes.tolist()):
+            state = first[code] if step in begins else table[state][code]
+            found.append(state)
+        return np.array(found, dtype=np.int64)
+
+
+def count_automaton(
+    trace: NetworkTrace, states: np.ndarray, n_states: int
+) -> StateAutomaton:
+    """The automaton that moves as the states do, most of the time.
+
+    Its output is what the network says on average while the automaton, alone, is in
+    each state: of all tables the one nearest to the network (in divergence).
+
+    Parameters
+    ----------
+    trace : NetworkTrace
+    states : ndarray of int of shape (n_steps,)
+        Read from the network.
+    n_states : int
+    """
+    counts, most = _moves(trace, states, n_states)
+    pairs = most.reshape(n_states + 1, trace.n_symbols)
+    # Where a symbol leads from anywhere, for pairs that were not seen.
+    entered = np.zeros((n_states, trace.n_symbols), dtype=np.int64)
+    training = ~trace.is_held_out
+    np.add.at(entered, (states[training], trace.codes[training]), 1)
+    usual = np.where(entered.any(axis=0), entered.argmax(axis=0), -1)
+    pairs = np.where(counts > 0, pairs, usual)
+    stays = np.arange(n_states)[:, None]
+    automaton = StateAutomaton(
+        first=np.maximum(pairs[-1], 0),
+        transition=np.where(pairs[:-1] >= 0, pairs[:-1], stays),
+        counts=counts[:-1],
+        output=np.empty((n_states, 0)),
+    )
+    alone = automaton.run(trace.codes, trace.starts)
+    return replace(automaton, output=distilled(trace, alone, n_states))
+
+
+def _moves(
+    trace: NetworkTrace, states: np.ndarray, n_states: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """How often each pair was seen, and the state that follows it most often.
+
+    The start counts as a state of its own, the last one.
+    """
+    shape = n_states + 1, trace.n_symbols
+    before = np.where(trace.age == 0, n_states, np.roll(states, 1))
+    training = ~trace.is_held_out
+    pair = before[training] * trace.n_symbols + trace.codes[training]
+    move, times = np.unique(pair * n_states + states[training], return_counts=True)
+    counts = np.bincount(pair, minlength=shape[0] * shape[1])
+    most = np.full(len(counts), -1)
+    # The most frequent move of each pair is written last; of equal ones the first.
+    order = np.lexsort((-move, times))
+    most[move[order] // n_states] = move[order] % n_states
+    return counts.reshape(shape), most
+
+
+def distilled(trace: NetworkTrace, groups: np.ndarray, n_groups: int) -> np.ndarray:
+    """What the network says on average in each group of training steps.
+
+    Where there are none, what it says on average at all.
+
+    Parameters
+    ----------
+    trace : NetworkTrace
+    groups : ndarray of int of shape (n_steps,)
+    n_groups : int
+
+    Returns
+    -------
+    ndarray of shape (n_groups, n_symbols)
+    """
+    from scipy.sparse import csr_array
+
+    total = np.zeros((n_groups, trace.n_symbols))
+    for block, p in probabilities(trace.log_proba):
+        steps = np.flatnonzero(~trace.is_held_out[block])
+        cells = np.ones(len(steps)), (groups[block][steps], np.arange(len(steps)))
+        total += csr_array(cells, shape=(n_groups, len(steps))) @ p[steps]
+    n_steps = np.bincount(groups[~trace.is_held_out], minlength=n_groups)[:, None]
+    overall = total.sum(axis=0) / n_steps.sum()
+    return np.where(n_steps > 0, total / np.maximum(n_steps, 1), overall)

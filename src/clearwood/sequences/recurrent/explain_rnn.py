@@ -1,0 +1,349 @@
+"""A recurrent network as an automaton of few states, and how much of it that explains.
+
+The network reads; its vectors are sorted into states; an automaton is counted that
+moves among them; each state says what the network says there on average. What that is
+worth is measured on steps held out: with states read from the network, and with the
+automaton run alone, beside tables of the last few symbols.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from numbers import Integral
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from clearwood._features import users_level
+from clearwood._numeric import as_generator
+from clearwood.exceptions import InputError, ModelError, PoorFidelityWarning
+from clearwood.sequences.recurrent.automaton import (
+    StateAutomaton,
+    count_automaton,
+    distilled,
+)
+from clearwood.sequences.recurrent.fidelity import (
+    ALONE,
+    LAST,
+    READ,
+    NearnessToNetwork,
+    NetworkFidelity,
+    held_out_nearness,
+    judge_tables,
+)
+from clearwood.sequences.recurrent.hidden_states import (
+    PARTS,
+    find_layer,
+    is_module,
+    read_network,
+)
+from clearwood.sequences.recurrent.quantisers import QUANTISERS, most_frequent_first
+from clearwood.sequences.recurrent.trace import (
+    NetworkTrace,
+    Reader,
+    encode_sequences,
+    read_sequences,
+)
+
+SIZES = (2, 5, 10, 20, 50, 100, 200, 500)
+"""Numbers of states among which "auto" chooses."""
+
+MUST_BEAT = LAST[1]
+"""A picture that explains less than this table is none."""
+
+
+class SizeTried(NamedTuple):
+    """How near the pictures of one number of states are; a point of the curve.
+
+    Attributes
+    ----------
+    n_states : int
+    read, alone : NearnessToNetwork
+        With states read from the network, and of the automaton alone.
+    """
+
+    n_states: int
+    read: NearnessToNetwork
+    alone: NearnessToNetwork
+
+
+@dataclass(frozen=True, eq=False)
+class RecurrentExplanation:
+    """States of a recurrent network, and what they explain; see :func:`explain_rnn`.
+
+    Attributes
+    ----------
+    fidelity_ : NetworkFidelity
+        Per picture the mean KL divergence from the network, the share of steps with
+        the same most probable symbol, and the gap in log-likelihood, on held-out
+        steps: ``"states read"`` from the network, ``"automaton alone"``, tables of the
+        ``"last symbol"``, ``"last 2 symbols"``, ``"last 3 symbols"``, and the
+        ``"constant"``. ``print`` it.
+    states_ : ndarray of int of shape (n_steps,)
+        State of the network at each step, the most frequent being 0.
+    output_ : ndarray of shape (n_states, n_symbols)
+        What the network says on average in each state, of the symbol that follows.
+    automaton_ : StateAutomaton
+        Moves among the states by itself.
+    curve_ : tuple of SizeTried
+        Every number of states that was tried, ascending.
+    warning_ : str
+        What speaks against the picture; empty where nothing does.
+    symbols : tuple of str
+        What the codes stand for.
+    network : str
+        What was read, in words.
+    trace : NetworkTrace
+        What the network was seen to do.
+    """
+
+    fidelity_: NetworkFidelity
+    states_: np.ndarray
+    output_: np.ndarray
+    automaton_: StateAutomaton
+    curve_: tuple[SizeTried, ...]
+    warning_: str
+    symbols: tuple[str, ...]
+    network: str
+    trace: NetworkTrace
+
+    @property
+    def n_states(self) -> int:
+        """Number of states."""
+        return len(self.output_)
+
+    def __str__(self) -> str:
+        return f"{self.n_states} states of {self.network}\n{self.fidelity_}"
+
+
+def check_explanation(result: Any) -> RecurrentExplanation:
+    """Refuse what is no explanation of a network."""
+    if not isinstance(result, RecurrentExplanation):
+        raise InputError(
+            f"Found a {type(result).__name__}, expected what explain_rnn gives."
+        )
+    return result
+
+
+def explain_rnn(
+    network: Any,
+    sequences: Any,
+    *,
+    n_states: int | str | Iterable[int] = 100,
+    symbols: Sequence[Any] | None = None,
+    layer: int | str | tuple[str, int] | None = None,
+    part: str = "h",
+    predict: Callable[[Any, Any], Any] | None = None,
+    quantiser: str = "kmeans",
+    held_out: float = 0.2,
+    max_kl: float = 0.15,
+    random_state: Any = 0,
+) -> RecurrentExplanation:
+    """Read a recurrent network as an automaton; say how much of it that explains.
+
+    The network is run once over every sequence, as a whole, one at a time. Mode, device
+    and gradients are afterwards what they were.
+
+    Parameters
+    ----------
+    network : torch.nn.Module or callable
+        Any module with an ``nn.RNN``, ``nn.GRU`` or ``nn.LSTM`` inside that predicts
+        the next symbol. Or, of networks of any other make, a function from the codes of
+        a sequence (ndarray of int) to its states and logits, a line of each per step.
+    sequences : str, array-like of int, or list of these
+        What the network reads: codes, or text and other symbols that ``symbols`` knows.
+    n_states : int, "auto" or sequence of int, default=100
+        How many states; fewer where fewer occur. Of several numbers ("auto": 2, 5, 10,
+        20, 50, 100, 200, 500), the smallest whose states, read from the network,
+        diverge from it by ``max_kl`` at most on the held-out steps, or else the
+        largest; ``curve_`` holds all of them.
+    symbols : sequence, optional
+        What codes 0, 1, ... stand for: the network's own vocabulary, in its order.
+    layer : int, str or (str, int), optional
+        Which layer's states are read: a layer of a stack (the last by default), the
+        name of a recurrent module as in ``named_modules``, or both.
+    part : {"h", "c", "both"}, default="h"
+        Of an LSTM: hidden state, cell, or both side by side. Cells are wide numbers,
+        and large ones decide alone which states are alike.
+    predict : callable, optional
+        How the network is run: ``predict(module, codes)`` with ``codes`` a tensor of
+        shape (n_steps,) gives logits of shape (n_steps, n_symbols), line t of the
+        symbol after ``codes[t]``. By default ``module(codes)`` with a batch of one,
+        first or second as the recurrent layer has it; of several outputs the first.
+    quantiser : {"kmeans", "hmm"}, default="kmeans"
+        What sorts vectors into states: the nearest centre, or the most probable state
+        of a Gaussian hidden Markov model, given the vectors up to a step.
+    held_out : float, default=0.2
+        Share of the steps on which pictures are judged, and of which they are not made:
+        the last of the sequences, or the end of a single one.
+    max_kl : float, default=0.15
+        Divergence, in nats, with which one is content where ``n_states`` is chosen.
+    random_state : int, Generator, RandomState or None, default=0
+        Seed of the quantiser.
+
+    Returns
+    -------
+    RecurrentExplanation
+
+    Warns
+    -----
+    PoorFidelityWarning
+        A picture explains less than a table of the last two symbols does.
+
+    Examples
+    --------
+    A network that says 1 where the number of ones read so far is odd:
+
+    >>> import numpy as np
+    >>> def network(codes):
+    ...     odd = np.cumsum(codes) % 2
+    ...     return odd[:, None].astype(float), np.column_stack([-9.0 * odd, 9.0 * odd])
+    >>> codes = np.random.default_rng(0).integers(2, size=1000)
+    >>> found = explain_rnn(network, codes, n_states=2)
+    >>> found.automaton_.transition
+    array([[0, 1],
+           [1, 0]])
+    >>> print(found.fidelity_)
+    on 200 held-out steps             KL  agreement      gap    lines
+    states read                   0.0000     100.0%   0.0000        2
+    automaton alone               0.0000     100.0%   0.0000        2
+    last symbol                   ...
+    """
+    sizes = _checked_sizes(n_states)
+    _check_settings(part, quantiser, held_out, max_kl)
+    codes = encode_sequences(sequences, symbols)
+    reader, words = _reader_of(network, layer, part, predict)
+    trace = read_sequences(reader, codes, held_out)
+    names = _names_of(trace, symbols)
+    tables = judge_tables(trace)
+    seeds = as_generator(random_state).spawn(len(sizes))
+    tried, chosen = [], None
+    for size, rng in zip(sizes, seeds):
+        picture = _Picture.of(trace, size, quantiser, rng)
+        tried.append(SizeTried(len(picture.output), picture.read, picture.alone))
+        if chosen is None or chosen.read.kl > max_kl:
+            chosen = picture
+    assert chosen is not None
+    lines = {READ: chosen.read, ALONE: chosen.alone, **tables}
+    fidelity = NetworkFidelity(lines, int(trace.is_held_out.sum()))
+    return RecurrentExplanation(
+        fidelity_=fidelity,
+        states_=chosen.states,
+        output_=chosen.output,
+        automaton_=chosen.automaton,
+        curve_=tuple(tried),
+        warning_=_warn_of_poor_pictures(fidelity),
+        symbols=names,
+        network=words,
+        trace=trace,
+    )
+
+
+class _Picture(NamedTuple):
+    """States of one number, and how near both readings are."""
+
+    states: np.ndarray
+    output: np.ndarray
+    automaton: StateAutomaton
+    read: NearnessToNetwork
+    alone: NearnessToNetwork
+
+    @classmethod
+    def of(
+        cls, trace: NetworkTrace, size: int, quantiser: str, rng: np.random.Generator
+    ) -> _Picture:
+        states = most_frequent_first(trace, QUANTISERS[quantiser](trace, size, rng))
+        n_states = int(states.max()) + 1
+        output = distilled(trace, states, n_states)
+        automaton = count_automaton(trace, states, n_states)
+        alone = automaton.run(trace.codes, trace.starts)
+        return cls(
+            states,
+            output,
+            automaton,
+            held_out_nearness(trace, output, states),
+            held_out_nearness(trace, automaton.output, alone),
+        )
+
+
+def _warn_of_poor_pictures(fidelity: NetworkFidelity) -> str:
+    """Warn of pictures that explain less than the last two symbols do, as one text."""
+    table = fidelity[MUST_BEAT]
+    poor = [
+        f"{name} (KL {fidelity[name].kl:.3g})"
+        for name in (READ, ALONE)
+        if fidelity[name].kl > table.kl
+    ]
+    if not poor:
+        return ""
+    text = (
+        f"A table of the {MUST_BEAT} (KL {table.kl:.3g}, {table.n_lines:,} lines) "
+        f"explains more of the network than {fidelity[READ].n_lines} states do: "
+        f"{', '.join(poor)}. Allow more of them (n_states)."
+    )
+    warnings.warn(text, PoorFidelityWarning, stacklevel=users_level())
+    return text
+
+
+# What was handed in
+
+
+def _reader_of(network: Any, layer: Any, part: str, predict: Any) -> tuple[Reader, str]:
+    """A function from codes to states and logits, and what it reads, in words."""
+    if is_module(network):
+        chosen = find_layer(network, layer, part)
+
+        def reader(codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+            return read_network(network, chosen, codes, part=part, predict=predict)
+
+        return reader, f"{chosen} in {type(network).__name__}"
+    if not callable(network):
+        raise ModelError(
+            f"Found a {type(network).__name__}, expected a torch.nn.Module, or a "
+            "function: codes -> (states, logits)."
+        )
+    if layer is not None or predict is not None or part != "h":
+        raise InputError(
+            "A function chooses itself what it gives; leave layer, part, predict out."
+        )
+    return network, getattr(network, "__name__", type(network).__name__)
+
+
+def _checked_sizes(n_states: Any) -> list[int]:
+    if isinstance(n_states, str) and n_states != "auto":
+        raise InputError(f"n_states is {n_states!r}; expected a number or 'auto'.")
+    sizes = SIZES if n_states == "auto" else n_states
+    sizes = [sizes] if isinstance(sizes, Integral) else sorted(set(sizes))
+    if not sizes or any(size < 1 or size != int(size) for size in sizes):
+        raise InputError(f"n_states is {n_states!r}; expected whole numbers from 1 on.")
+    return [int(size) for size in sizes]
+
+
+def _check_settings(part: str, quantiser: str, held_out: float, max_kl: float) -> None:
+    for name, value, known in (
+        ("part", part, PARTS), ("quantiser", quantiser, tuple(QUANTISERS)),
+    ):  # fmt: skip
+        if value not in known:
+            raise InputError(f"{name} must be one of {known}, found {value!r}.")
+    if not 0 < held_out < 1:
+        raise InputError(
+            f"held_out is {held_out!r}; expected a share above 0, below 1."
+        )
+    if not max_kl > 0:
+        raise InputError(f"max_kl is {max_kl!r}; expected nats above 0.")
+
+
+def _names_of(trace: NetworkTrace, symbols: Sequence[Any] | None) -> tuple[str, ...]:
+    """What codes stand for, as text."""
+    found, largest = trace.n_symbols, int(trace.codes.max())
+    names = tuple(map(str, range(found) if symbols is None else symbols))
+    if len(names) != found:
+        raise InputError(
+            f"The network speaks of {found} symbols, but symbols has {len(names)}; "
+            "hand in its own vocabulary, in its order."
+        )
+    if largest >= found or trace.codes.min() < 0:
+        raise InputError(f"Code {largest} is none of the network's {found} symbols.")
+    return names

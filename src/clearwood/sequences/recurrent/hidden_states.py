@@ -1,0 +1,266 @@
+"""What a recurrent network of torch thinks and says, step by step.
+
+The network is run as it is; a hook on one of its recurrent layers sees what goes into
+that layer and what comes out. From both follow the states that torch does not give: of
+lower layers of a stack, and the cells of an LSTM.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from clearwood.exceptions import InputError, ModelError
+from clearwood.sequences.recurrent._kernels import cell_values
+
+PARTS = ("h", "c", "both")
+
+
+class RecurrentLayer(NamedTuple):
+    """One layer of a recurrent module inside a network.
+
+    Attributes
+    ----------
+    name : str
+        Of the module, as in ``named_modules``; empty for the network itself.
+    module : torch.nn.Module
+        An ``nn.RNN``, ``nn.GRU`` or ``nn.LSTM``.
+    depth : int
+        Layer within its stack, from 0.
+    """
+
+    name: str
+    module: Any
+    depth: int
+
+    def __str__(self) -> str:
+        kind = type(self.module).__name__
+        where = f" {self.name!r}" if self.name else ""
+        of = self.module.num_layers
+        return f"{kind}{where}" + (f", layer {self.depth} of {of}" if of > 1 else "")
+
+
+def is_module(network: Any) -> bool:
+    """Whether this is a module of torch; without torch loaded nothing can be one."""
+    torch = sys.modules.get("torch")
+    return torch is not None and isinstance(network, torch.nn.Module)
+
+
+def find_layer(network: Any, layer: Any = None, part: str = "h") -> RecurrentLayer:
+    """The layer whose states are read.
+
+    Parameters
+    ----------
+    network : torch.nn.Module
+    layer : None, int, str or (str, int)
+        See :func:`clearwood.explain_rnn`.
+    part : {"h", "c", "both"}
+
+    Raises
+    ------
+    ModelError
+        There is none, it is not said which, or its states say nothing of the next
+        symbol: of a layer that also reads backwards.
+    """
+    from torch import nn
+
+    kinds = (nn.RNN, nn.GRU, nn.LSTM)
+    found = {n: m for n, m in network.named_modules() if isinstance(m, kinds)}
+    if not found:
+        raise ModelError(
+            f"There is no nn.RNN, nn.GRU or nn.LSTM in this {type(network).__name__}; "
+            "hand in a function in its place: codes -> (states, logits)."
+        )
+    name, index = layer if isinstance(layer, tuple) else (layer, -1)
+    if isinstance(layer, int):
+        name, index = None, layer
+    if name is None and len(found) > 1:
+        raise ModelError(
+            f"There are {len(found)} recurrent modules; choose one of them: "
+            f"layer={' or '.join(map(repr, found))}."
+        )
+    name = next(iter(found)) if name is None else name
+    if name not in found:
+        raise ModelError(f"layer={name!r} is none of the modules {list(found)}.")
+    module = found[name]
+    if not -module.num_layers <= index < module.num_layers:
+        raise ModelError(f"layer {index} is none of the {module.num_layers} layers.")
+    if module.bidirectional:
+        raise ModelError(
+            f"{type(module).__name__} {name!r} is bidirectional: its state at a step "
+            "knows the symbols that follow, so that no automaton can stand for it. "
+            "Choose a layer that reads forwards."
+        )
+    if part != "h" and not isinstance(module, nn.LSTM):
+        raise ModelError(
+            f"part={part!r} asks for cells, which {type(module).__name__} does not "
+            "have; take part='h'."
+        )
+    return RecurrentLayer(name, module, index % module.num_layers)
+
+
+def read_network(
+    network: Any,
+    layer: RecurrentLayer,
+    codes: np.ndarray,
+    *,
+    part: str = "h",
+    predict: Callable[[Any, Any], Any] | None = None,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Run a network over a sequence; see what it thinks and what it says.
+
+    Mode, device and gradients of the network are afterwards what they were.
+
+    Parameters
+    ----------
+    network : torch.nn.Module
+    layer : RecurrentLayer
+    codes : ndarray of int of shape (n_steps,)
+    part : {"h", "c", "both"}
+    predict : callable, optional
+        See :func:`clearwood.explain_rnn`.
+
+    Returns
+    -------
+    states : ndarray of shape (n_steps, n_units)
+        After each symbol was read.
+    logits : ndarray of shape (n_steps, n_symbols)
+        Of the symbol that follows.
+    """
+    import torch
+
+    device = next(layer.module.parameters()).device
+    line = torch.as_tensor(codes, dtype=torch.long, device=device)
+    calls: list[Any] = []
+
+    def keep(module: Any, args: Any, kwargs: Any, output: Any) -> None:
+        calls.append(_states_of_call(layer, part, *args, output=output, **kwargs))
+
+    with _quiet(network), torch.no_grad():
+        handle = layer.module.register_forward_hook(keep, with_kwargs=True)
+        try:
+            if predict is None:
+                batch = 0 if layer.module.batch_first else 1
+                logits = network(line.unsqueeze(batch))
+            else:
+                logits = predict(network, line)
+        except IndexError as error:
+            raise InputError(
+                f"The network cannot read codes {codes.min()} to {codes.max()}: {error}"
+            ) from error
+        finally:
+            handle.remove()
+    states = np.concatenate(calls) if calls else np.empty((0, 0))
+    if len(states) != len(codes):
+        raise ModelError(
+            f"{layer} made {len(states)} states for {len(codes)} symbols; predict has "
+            "to run the network once over the sequence, and a layer that is used."
+        )
+    return states, _lines_of(logits, len(codes), predict is not None)
+
+
+@contextmanager
+def _quiet(network: Any) -> Iterator[None]:
+    """Without dropout; afterwards every part is in the mode that it was in."""
+    modes = [(module, module.training) for module in network.modules()]
+    network.eval()
+    try:
+        yield
+    finally:
+        for module, mode in modes:
+            module.training = mode
+
+
+def _lines_of(logits: Any, n_steps: int, is_own: bool) -> np.ndarray:
+    """Output of a network as one line per step."""
+    if isinstance(logits, tuple | list):
+        logits = logits[0]
+    shape = tuple(getattr(logits, "shape", ()))
+    if len(shape) == 3 and 1 in shape[:2]:
+        logits = logits.squeeze(0 if shape[0] == 1 else 1)
+    lines = logits.detach().cpu().numpy() if shape else np.empty(0)
+    if lines.ndim != 2 or len(lines) != n_steps:
+        raise ModelError(
+            f"The network gave {type(logits).__name__} of shape {shape} for {n_steps} "
+            f"symbols, expected logits of shape ({n_steps}, number of symbols)"
+            + ("." if is_own else ": hand in predict=lambda module, codes: ...")
+        )
+    return lines
+
+
+# States that torch does not give
+
+
+def _states_of_call(
+    layer: RecurrentLayer, part: str, x: Any, hx: Any = None, *, output: Any
+) -> np.ndarray:
+    """States of the layer for one call of its module."""
+    rnn, depth = layer.module, layer.depth
+    if not hasattr(x, "dim"):
+        raise ModelError("Packed sequences cannot be read; hand in a plain tensor.")
+    batch = 0 if rnn.batch_first else 1
+    if x.dim() == 3 and x.shape[batch] != 1:
+        raise ModelError(
+            f"The recurrent layer got {x.shape[batch]} sequences at once, expected one."
+        )
+    is_batch = x.dim() == 3
+    if part == "h" and depth == rnn.num_layers - 1:
+        top = output[0].squeeze(batch) if is_batch else output[0]
+        return top.cpu().numpy()
+    x = x.squeeze(batch) if is_batch else x
+    given = () if hx is None else hx if isinstance(hx, tuple) else (hx,)
+    before = [h.squeeze(1) if is_batch else h for h in given]
+    for number in range(depth + 1):
+        single = _single_layer(rnn, number)
+        first = [h[number] for h in before] or _zeros(single, x)
+        states = tuple(h[None] for h in first)
+        hidden, _ = single(x, states if len(states) > 1 else states[0])
+        inner, x = x, hidden
+    if part == "h":
+        return hidden.cpu().numpy()
+    cells = _cells(single, inner, hidden, *first)
+    return cells if part == "c" else np.hstack([hidden.cpu().numpy(), cells])
+
+
+def _single_layer(rnn: Any, index: int) -> Any:
+    """A layer of a stack as a module of its own, with the same weights."""
+    own = {
+        name.removesuffix(f"_l{index}") + "_l0": value
+        for name, value in rnn.named_parameters()
+        if name.endswith(f"_l{index}")
+    }
+    size = own["weight_ih_l0"].shape[1]
+    more = {"nonlinearity": rnn.nonlinearity} if hasattr(rnn, "nonlinearity") else {}
+    if rnn.proj_size:
+        more["proj_size"] = rnn.proj_size
+    weight = own["weight_ih_l0"]
+    # On no device at first: weights would be drawn from torch's own generator.
+    single = type(rnn)(
+        size, rnn.hidden_size, bias=rnn.bias, **more, device="meta", dtype=weight.dtype
+    ).to_empty(device=weight.device)
+    single.load_state_dict(own)
+    return single
+
+
+def _zeros(single: Any, x: Any) -> list[Any]:
+    sizes = [single.proj_size or single.hidden_size]
+    if single.mode == "LSTM":
+        sizes.append(single.hidden_size)
+    return [x.new_zeros(size) for size in sizes]
+
+
+def _cells(lstm: Any, x: Any, hidden: Any, h: Any, c: Any) -> np.ndarray:
+    """Cells of an LSTM over time: all gates follow from the hidden states known."""
+    import torch
+
+    before = torch.cat([h[None], hidden[:-1]])
+    biases = (lstm.bias_ih_l0, lstm.bias_hh_l0) if lstm.bias else (None, None)
+    gates = torch.nn.functional.linear(x, lstm.weight_ih_l0, biases[0])
+    gates = gates + torch.nn.functional.linear(before, lstm.weight_hh_l0, biases[1])
+    i, f, g, _ = gates.chunk(4, dim=1)
+    keep, new = f.sigmoid(), i.sigmoid() * g.tanh()
+    return cell_values(keep.cpu().numpy(), new.cpu().numpy(), c.cpu().numpy())

@@ -1,0 +1,119 @@
+"""Few states for a network's vectors: which one each of them is in."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+
+import numpy as np
+
+from clearwood.sequences.recurrent.trace import NetworkTrace
+
+Quantiser = Callable[[NetworkTrace, int, np.random.Generator], np.ndarray]
+"""From a trace and a number of states to the state of every step."""
+
+MOST_STEPS = 100_000
+"""Training steps from which centres are found, evenly spread; all get a state."""
+
+OWN_SHARE = 0.1
+"""Weight of how near vectors are, beside how near what follows from them is: so that
+states differ, too, in what the network keeps in mind for later."""
+
+MOST_FITTED, MOST_SWEEPS = 20_000, 10
+"""Training steps, the first, to which a Gaussian hidden Markov model is fitted, and
+iterations of EM from k-means' clusters on."""
+
+LEAST_LOG = -30.0
+"""Log-probabilities below are as good as none."""
+
+
+def nearest_centre(
+    trace: NetworkTrace, n_states: int, rng: np.random.Generator
+) -> np.ndarray:
+    """The nearest of some centres, which k-means finds on training steps."""
+    from sklearn.cluster import KMeans
+    from sklearn.exceptions import ConvergenceWarning
+
+    places = comparable(trace)
+    training = _some_training_steps(trace)
+    centres = KMeans(
+        min(n_states, len(training)), n_init=1, max_iter=100,
+        random_state=int(rng.integers(2**31)),
+    )  # fmt: skip
+    with warnings.catch_warnings():
+        # Fewer vectors may differ than there are states to be.
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        centres.fit(places[training])
+    return centres.predict(places).astype(np.int64)
+
+
+def hidden_markov(
+    trace: NetworkTrace, n_states: int, rng: np.random.Generator
+) -> np.ndarray:
+    """The most probable state of a Gaussian hidden Markov model, up to each step.
+
+    It is fitted by EM, which starts from the clusters of k-means.
+    """
+    from clearwood.sequences.estimators import HiddenMarkovModel
+
+    places = comparable(trace).astype(np.float64)
+    lengths = [len(codes) for codes in trace.sequences]
+    n_fitted = min(int((~trace.is_held_out).sum()), MOST_FITTED)
+    ends = np.minimum(np.cumsum(lengths), n_fitted)
+    fitted = [n for n in np.diff(ends, prepend=0).tolist() if n]
+    model = HiddenMarkovModel(
+        n_states, emission="gaussian", algorithm="em", n_starts=1,
+        n_iter=MOST_SWEEPS, random_state=rng,
+    )  # fmt: skip
+    model.fit(places[:n_fitted], fitted)
+    return model.filter_proba(places, lengths).argmax(axis=1)
+
+
+def comparable(trace: NetworkTrace) -> np.ndarray:
+    """The network's vectors, in coordinates in which distances mean something.
+
+    Units of a network differ in how much they move what it says, and cells in how wide
+    they are. So vectors are first put where those are near which say nearly the same,
+    as far as what is said is linear in them (as it is in hidden states below a linear
+    layer); beside it stand the units themselves, standardised, with less weight.
+
+    Returns
+    -------
+    ndarray of float32
+    """
+    some = _some_training_steps(trace)
+    vectors = trace.states[some].astype(np.float64)
+    centre, spread = vectors.mean(axis=0), vectors.std(axis=0)
+    n_varying = max(int((spread > 0).sum()), 1)
+    # Units that are always the same do not count.
+    spread[spread == 0] = np.inf
+    units = (vectors - centre) / spread
+    said = np.maximum(trace.log_proba[some].astype(np.float64), LEAST_LOG)
+    said -= said.mean(axis=1, keepdims=True)
+    effect = np.linalg.lstsq(units, said - said.mean(axis=0), rcond=None)[0]
+    moved = float(np.square(units @ effect).sum(axis=1).mean()) or 1.0
+    # Squared distances are those of both together, in as many coordinates as units.
+    own = np.eye(len(centre)) * OWN_SHARE / n_varying
+    values, axes = np.linalg.eigh(effect @ effect.T / moved + own)
+    turn = axes * np.sqrt(np.maximum(values, 0.0)) / spread[:, None]
+    return ((trace.states - centre) @ turn).astype(np.float32)
+
+
+def _some_training_steps(trace: NetworkTrace) -> np.ndarray:
+    steps = np.flatnonzero(~trace.is_held_out)
+    return steps[:: max(len(steps) // MOST_STEPS, 1)]
+
+
+def most_frequent_first(trace: NetworkTrace, states: np.ndarray) -> np.ndarray:
+    """The same states, numbered by how often they occur in training.
+
+    One that occurs only in held-out steps comes last.
+    """
+    kinds, found = np.unique(states, return_inverse=True)
+    times = np.bincount(found[~trace.is_held_out], minlength=len(kinds))
+    rank = np.empty(len(kinds), dtype=np.int64)
+    rank[np.argsort(-times, kind="stable")] = np.arange(len(kinds))
+    return rank[found]
+
+
+QUANTISERS: dict[str, Quantiser] = {"kmeans": nearest_centre, "hmm": hidden_markov}

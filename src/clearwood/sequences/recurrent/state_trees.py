@@ -1,0 +1,244 @@
+"""Each unit of a network's state as a small tree on the symbols read last (5.3.1).
+
+Trees ask which of some symbols stood so many steps back. Of all ways to part the
+symbols in two, the best stands among those that keep them in the order of their means,
+so that it is found without trying all; trees that ask for one symbol at a time need
+three times the depth.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from clearwood._features import FeatureSpace
+from clearwood.exceptions import InputError
+from clearwood.rules import FeatureBins, Rule, Training, Tree
+from clearwood.rules.tree import print_tree
+from clearwood.search.trees.nodes import (
+    SQUARED_ERROR,
+    GrownNode,
+    TreeProblem,
+    root_of,
+)
+from clearwood.search.trees.splits import grow, next_split, prunings
+from clearwood.sequences.recurrent.trace import encode_sequences, last_steps, step_age
+
+MOST_LEAVES = 64
+"""Of a tree before it is cut back; more than a complexity of 1 / 64 can keep."""
+
+MOST_ROWS = 20_000
+"""Steps, evenly spread, from which trees are grown, and on which they are judged."""
+
+
+class StateTree(NamedTuple):
+    """A tree that says the value of one unit.
+
+    Attributes
+    ----------
+    name : str
+    tree : Tree
+    r2 : float
+        Share of the unit's variance on held-out steps that it explains; 1 where there
+        is none.
+    depth : int
+        Questions on the longest way.
+    """
+
+    name: str
+    tree: Tree
+    r2: float
+    depth: int
+
+    @property
+    def size(self) -> int:
+        """Questions and leaves."""
+        return 2 * self.tree.n_leaves - 1
+
+
+@dataclass(frozen=True)
+class StateTrees:
+    """A tree for each unit of a state; prints as lines of Table 17.
+
+    Attributes
+    ----------
+    trees : tuple of StateTree
+    """
+
+    trees: tuple[StateTree, ...]
+
+    def mean_and_spread(self, what: str) -> tuple[float, float]:
+        """Mean and standard deviation over the units.
+
+        Parameters
+        ----------
+        what : {"r2", "depth", "size"}
+        """
+        values = [float(getattr(tree, what)) for tree in self.trees]
+        return float(np.mean(values)), float(np.std(values))
+
+    def __str__(self) -> str:
+        lines = [f"{'unit':<12}{'R2':>8}{'depth':>8}{'size':>8}"]
+        lines += [
+            f"{tree.name:<12}{tree.r2:>8.3f}{tree.depth:>8}{tree.size:>8}"
+            for tree in self.trees
+        ]
+        told = [self.mean_and_spread(what) for what in ("r2", "depth", "size")]
+        (r2, r2_spread), *others = told
+        lines.append(
+            f"mean: R2 {r2:.3f} ± {r2_spread:.3f}, "
+            + ", ".join(
+                f"{name} {mean:.2f} ± {spread:.2f}"
+                for name, (mean, spread) in zip(("depth", "size"), others)
+            )
+        )
+        return "\n".join(lines)
+
+
+def state_trees(
+    states: Any,
+    sequences: Any,
+    *,
+    symbols: Sequence[Any] | None = None,
+    names: Sequence[str] | None = None,
+    window: int = 10,
+    complexity: float = 0.01,
+    min_rows: int = 7,
+    held_out: float = 0.2,
+) -> StateTrees:
+    """Explain units of a state by the symbols read last, one tree for each.
+
+    Parameters
+    ----------
+    states : array-like of shape (n_steps, n_units)
+        After each symbol: hidden states of a network (``trace.states`` of what
+        :func:`explain_rnn` finds), or probabilities of the states of a hidden Markov
+        model.
+    sequences : str, array-like of int, or list of these
+        What was read, in the order of ``states``.
+    symbols : sequence, optional
+        What codes 0, 1, ... stand for.
+    names : sequence of str, optional
+        Of the units.
+    window : int, default=10
+        How many symbols count: ``x[t]``, read last, to ``x[t-window+1]``.
+    complexity : float, default=0.01
+        Least share of a unit's variance that each leaf has to explain.
+    min_rows : int, default=7
+        Fewest steps in a leaf.
+    held_out : float, default=0.2
+        Share of the steps, at the end, on which trees are judged.
+
+    Returns
+    -------
+    StateTrees
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> text = "".join(np.random.default_rng(0).choice(list("aeiou xyz"), size=2000))
+    >>> vowels = np.array([[letter in "aeiou"] for letter in text], dtype=float)
+    >>> found = state_trees(vowels, text, symbols=sorted(set(text)), window=2)
+    >>> print(found.trees[0].tree)
+    x[t] in {' ', 'x', 'y', 'z'}
+      1. then 0  (...)
+    x[t] in {'a', 'e', 'i', 'o', 'u'}
+      2. then 1  (...)
+    """
+    codes = encode_sequences(sequences, symbols)
+    values = np.asarray(states, dtype=np.float64)
+    if values.ndim != 2 or len(values) != sum(map(len, codes)):
+        raise InputError(
+            f"states has shape {values.shape}, sequences hold {sum(map(len, codes))} "
+            "symbols; expected a line of states per symbol."
+        )
+    if not np.isfinite(values).all():
+        raise InputError("states holds NaN or infinity; leave those steps out.")
+    names = [f"unit {j}" for j in range(values.shape[1])] if names is None else names
+    if len(names) != values.shape[1] or window < 1 or not complexity > 0:
+        raise InputError(
+            f"{len(names)} names for {values.shape[1]} units, window={window}, "
+            f"complexity={complexity}; expected one name each, and more than nothing."
+        )
+    largest = max(int(line.max()) for line in codes)
+    labels = tuple(range(largest + 1) if symbols is None else symbols)
+    features = FeatureSpace(
+        tuple(f"x[t-{back}]" if back else "x[t]" for back in range(window)),
+        (labels,) * window,
+    )
+    judged = last_steps(np.array([len(line) for line in codes]), held_out)
+    grown_on, judged_on = (_spread(np.flatnonzero(part)) for part in (~judged, judged))
+    past = last_symbols(codes, window)
+    bins = _symbol_bins(features)
+    found = []
+    for name, column in zip(names, values.T):
+        tree = _tree_of(past[grown_on], column[grown_on], bins, complexity, min_rows)
+        said = tree.to_rules().predict_encoded(past[judged_on])
+        r2 = _explained(column[judged_on], np.asarray(said, dtype=np.float64))
+        found.append(StateTree(str(name), tree, r2, _depth(tree.root)))
+    return StateTrees(tuple(found))
+
+
+def last_symbols(codes: Sequence[np.ndarray], window: int) -> np.ndarray:
+    """The last symbols at each step, the newest first; NaN before a sequence begins."""
+    line = np.concatenate(codes)
+    lengths = np.array([len(part) for part in codes])
+    age = step_age(np.cumsum(lengths) - lengths, len(line))
+    columns = [
+        np.where(age >= back, np.roll(line, back), np.nan) for back in range(window)
+    ]
+    return np.column_stack(columns)
+
+
+def _spread(steps: np.ndarray) -> np.ndarray:
+    return steps[:: max(-(-len(steps) // MOST_ROWS), 1)]
+
+
+def _symbol_bins(features: FeatureSpace) -> FeatureBins:
+    """A bin for each symbol of each place."""
+    apart = [
+        (place, {code}, True, True)
+        for place, labels in enumerate(features.categories)
+        for code in range(len(labels or ()))
+    ]
+    return FeatureBins.from_splits(features, feature=[], cut=[], category_splits=apart)
+
+
+def _tree_of(
+    past: np.ndarray,
+    values: np.ndarray,
+    bins: FeatureBins,
+    complexity: float,
+    min_rows: int,
+) -> Tree:
+    """Grow a tree split by split, and cut back what explains less than it must."""
+    weight = np.ones(len(values))
+    training = Training(past, values, None, weight, values, bins)
+    share = weight / len(values)
+    problem = TreeProblem.of(
+        training.grid, (training.standardised * share)[:, None], share, weight,
+        SQUARED_ERROR, min_rows=min_rows,
+    )  # fmt: skip
+    large = grow(root_of(problem), MOST_LEAVES, next_split)
+
+    def total(tree: GrownNode) -> float:
+        return tree.cost + complexity * tree.n_leaves
+
+    best = min(prunings(large, MOST_LEAVES).values(), key=total)
+    return print_tree(best, training)
+
+
+def _explained(values: np.ndarray, said: np.ndarray) -> float:
+    variance = float(values.var())
+    if variance == 0:
+        return 1.0
+    return 1.0 - float(np.mean((values - said) ** 2)) / variance
+
+
+def _depth(node: Any) -> int:
+    if isinstance(node, Rule):
+        return 0
+    return 1 + max(_depth(node.if_yes), _depth(node.if_no))

@@ -1,0 +1,211 @@
+"""What a network was seen to do while it read some sequences."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from scipy.special import log_softmax
+
+from clearwood.exceptions import InputError, ModelError
+
+BLOCK = 2**14
+"""Steps whose probabilities are held as float64 at a time."""
+
+Reader = Callable[[np.ndarray], tuple[Any, Any]]
+"""From the codes of a sequence to states and logits, a line of each per step."""
+
+
+@dataclass(frozen=True, eq=False)
+class NetworkTrace:
+    """States and predictions of a network, all sequences one after the other.
+
+    Attributes
+    ----------
+    codes : ndarray of int of shape (n_steps,)
+        Symbols read.
+    starts : ndarray of int
+        Where sequences begin.
+    states : ndarray of shape (n_steps, n_units)
+        Of the network, after each symbol.
+    log_proba : ndarray of shape (n_steps, n_symbols)
+        What it says of the symbol that follows.
+    is_held_out : ndarray of bool of shape (n_steps,)
+        Steps that a picture is judged on; it is made of the others.
+    """
+
+    codes: np.ndarray
+    starts: np.ndarray
+    states: np.ndarray
+    log_proba: np.ndarray
+    is_held_out: np.ndarray
+
+    @property
+    def n_symbols(self) -> int:
+        """Symbols that the network speaks of."""
+        return self.log_proba.shape[1]
+
+    @cached_property
+    def age(self) -> np.ndarray:
+        """How many symbols of its sequence stand before each."""
+        return step_age(self.starts, len(self.codes))
+
+    @property
+    def sequences(self) -> list[np.ndarray]:
+        """The codes, sequence by sequence."""
+        return np.split(self.codes, self.starts[1:])
+
+    @cached_property
+    def following(self) -> np.ndarray:
+        """The symbol that follows each; -1 at the end of a sequence."""
+        following = np.append(self.codes[1:], -1)
+        following[self.starts[1:] - 1] = -1
+        return following
+
+
+def probabilities(log_proba: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
+    """Blocks of steps, and their probabilities as float64."""
+    for first in range(0, len(log_proba), BLOCK):
+        block = slice(first, first + BLOCK)
+        yield block, np.exp(log_proba[block].astype(np.float64))
+
+
+def read_sequences(
+    reader: Reader, sequences: Sequence[np.ndarray], held_out: float
+) -> NetworkTrace:
+    """Let a network read some sequences.
+
+    Parameters
+    ----------
+    reader : callable
+    sequences : sequence of ndarray of int
+    held_out : float
+        Share of the steps, at the end: whole sequences, or of a single one its end.
+    """
+    states, log_proba = [], []
+    for number, codes in enumerate(sequences):
+        thought, said = (np.asarray(found) for found in reader(codes))
+        if thought.ndim != 2 or said.ndim != 2 or not (
+            len(thought) == len(said) == len(codes)
+        ):  # fmt: skip
+            raise ModelError(
+                f"Found states of shape {thought.shape} and logits of shape "
+                f"{said.shape} for {len(codes)} symbols; expected a line of each per "
+                "symbol."
+            )
+        states.append(thought)
+        log_proba.append(_log_probabilities(said, number))
+    lengths = np.array([len(codes) for codes in sequences])
+    return NetworkTrace(
+        np.concatenate(sequences).astype(np.int64),
+        np.cumsum(lengths) - lengths,
+        np.concatenate(states),
+        np.concatenate(log_proba),
+        last_steps(lengths, held_out),
+    )
+
+
+def _log_probabilities(logits: np.ndarray, number: int) -> np.ndarray:
+    """Logits, or log-probabilities, as log-probabilities of the same precision."""
+    if np.isnan(logits).any():
+        step = int(np.isnan(logits).any(axis=1).argmax())
+        raise ModelError(
+            f"The network says NaN at step {step} of sequence {number}; its training "
+            "may have diverged."
+        )
+    if (logits >= 0).all() and np.allclose(logits.sum(axis=1), 1.0, atol=1e-4):
+        raise ModelError(
+            "The network gives probabilities, expected logits or log-probabilities: "
+            "hand in predict=lambda module, codes: module(codes[None]).log()."
+        )
+    found = np.empty_like(logits, dtype=np.result_type(logits, np.float32))
+    for first in range(0, len(logits), BLOCK):
+        block = slice(first, first + BLOCK)
+        found[block] = log_softmax(logits[block].astype(np.float64), axis=1)
+    return found
+
+
+def step_age(starts: np.ndarray, n_steps: int) -> np.ndarray:
+    """How many symbols of its sequence stand before each step.
+
+    Examples
+    --------
+    >>> step_age(np.array([0, 3]), 5)
+    array([0, 1, 2, 0, 1])
+    """
+    begins = np.zeros(n_steps, dtype=np.int64)
+    begins[starts] = starts
+    return np.arange(n_steps) - np.maximum.accumulate(begins)
+
+
+def last_steps(lengths: np.ndarray, share: float) -> np.ndarray:
+    """Which steps are held out: at least one, and not all."""
+    n_steps = int(lengths.sum())
+    wanted = min(max(round(share * n_steps), 1), n_steps - 1)
+    if len(lengths) > 1:
+        ends = np.cumsum(lengths[::-1])[:-1]
+        wanted = int(ends[min(int(np.searchsorted(ends, wanted)), len(ends) - 1)])
+    return np.arange(n_steps) >= n_steps - wanted
+
+
+def encode_sequences(
+    sequences: Any, symbols: Sequence[Any] | None = None
+) -> list[np.ndarray]:
+    """Sequences as codes.
+
+    Whole numbers are codes as they are; text and other symbols are looked up.
+
+    Parameters
+    ----------
+    sequences : str, array-like of shape (n_steps,), or list of these
+    symbols : sequence, optional
+        What codes 0, 1, ... stand for.
+
+    Examples
+    --------
+    >>> encode_sequences("abba", symbols="ab"), encode_sequences([[0, 1], [1]])
+    ([array([0, 1, 1, 0])], [array([0, 1]), array([1])])
+    """
+    first = next(iter(sequences), "")
+    is_one = isinstance(sequences, str) or (
+        not isinstance(first, str) and np.ndim(first) == 0
+    )
+    known = None if symbols is None else {s: code for code, s in enumerate(symbols)}
+    if known is not None and len(known) < len(symbols or ()):
+        raise InputError("symbols holds one twice; each code stands for one of them.")
+    found = [
+        _encoded(sequence, known, number)
+        for number, sequence in enumerate([sequences] if is_one else sequences)
+    ]
+    if sum(map(len, found)) < 2:
+        raise InputError("Expected two symbols or more: some to read, some to judge.")
+    return found
+
+
+def _encoded(sequence: Any, known: dict[Any, int] | None, number: int) -> np.ndarray:
+    is_text = isinstance(sequence, str)
+    cells = np.asarray(list(sequence) if is_text else sequence)
+    if cells.ndim != 1 or not len(cells):
+        raise InputError(
+            f"Sequence {number} has shape {cells.shape}; expected one line of one or "
+            "more symbols."
+        )
+    if cells.dtype.kind in "iu":
+        return cells.astype(np.int64)
+    if known is None:
+        raise InputError(
+            f"Sequence {number} holds {cells.tolist()[0]!r} and not codes; say what "
+            "the network's codes stand for, in its own order: "
+            "symbols=sorted(set(text)), for example."
+        )
+    try:
+        return np.array([known[symbol] for symbol in cells.tolist()], dtype=np.int64)
+    except (KeyError, TypeError):
+        strange = next(s for s in cells.tolist() if s not in known)
+        raise InputError(
+            f"Sequence {number} holds {strange!r}, which is none of the "
+            f"{len(known)} symbols that the network knows."
+        ) from None

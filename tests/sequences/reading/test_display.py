@@ -1,0 +1,73 @@
+import matplotlib
+import numpy as np
+import pytest
+from tests.sequences.reading.pages import explanation
+
+import clearwood as cw
+from clearwood.exceptions import InputError
+from clearwood.sequences.reading.automaton_display import moves_of
+from clearwood.sequences.reading.display import surprise
+
+matplotlib.use("agg")
+
+
+def test_moves_are_those_of_the_automaton():
+    e = explanation()
+    moves = moves_of(e)
+    for state in range(3):
+        own = [move for move in moves if move.source == state]
+        assert sum(move.share for move in own) == pytest.approx(1)
+        stays, leaves = sorted(own, key=lambda move: move.target != state)
+        assert stays.target == state and set(stays.symbols) == {"a", "<"}
+        assert leaves.symbols == ("␣",)
+        counts = e.automaton_.counts[state]
+        assert leaves.share == pytest.approx(counts[1] / counts.sum())
+
+
+def test_the_automaton_is_drawn():
+    display = cw.AutomatonDisplay.from_explanation(explanation())
+    drawn = display.plot()
+    assert drawn is display and drawn.figure_ is drawn.ax_.figure
+    # Three circles, three loops, three arrows.
+    assert len(drawn.ax_.patches) == 9
+    texts = [text.get_text() for text in drawn.ax_.texts]
+    assert {"0", "1", "2", "␣"} <= set(texts)
+    few = cw.AutomatonDisplay.from_explanation(explanation(), most=2, cutoff=0.5)
+    assert "2 most frequent of 3" in few.plot().ax_.get_title(loc="left")
+    assert all(move.share >= 0.5 and move.target < 2 for move in few.moves)
+
+
+def test_the_curve_has_both_readings_and_all_tables():
+    ax = cw.FidelityCurveDisplay.from_explanation(explanation()).plot().ax_
+    curve = explanation().curve_
+    assert ax.lines[0].get_ydata() == pytest.approx([p.read.kl for p in curve])
+    assert ax.lines[1].get_ydata() == pytest.approx([p.alone.kl for p in curve])
+    assert ax.lines[0].get_xdata() == pytest.approx([2, 3])
+    marks = [line.get_ydata()[0] for line in ax.lines[2:]]
+    fidelity = explanation().fidelity_
+    assert marks == pytest.approx([fidelity[n].kl for n in list(fidelity)[2:]])
+
+
+def test_surprise_is_less_the_log_of_what_was_said():
+    e = explanation()
+    steps, network, picture = surprise(e)
+    assert steps.tolist() == list(range(640, 799))
+    following = e.trace.codes[641:]
+    np.testing.assert_allclose(
+        network, -e.trace.log_proba[np.arange(640, 799), following]
+    )
+    # The picture is the network here.
+    np.testing.assert_allclose(network, picture)
+    display = cw.SurpriseDisplay.from_explanation(e, start=3, length=5).plot()
+    labels = [tick.get_text() for tick in display.ax_.get_xticklabels()]
+    assert labels == [{0: "a", 1: "␣", 2: "<"}[code] for code in following[3:8]]
+    with pytest.raises(InputError, match="none of the 159"):
+        cw.SurpriseDisplay.from_explanation(e, start=200)
+
+
+@pytest.mark.parametrize(
+    "display", [cw.AutomatonDisplay, cw.FidelityCurveDisplay, cw.SurpriseDisplay]
+)
+def test_what_is_no_explanation_is_refused(display):
+    with pytest.raises(InputError, match="what explain_rnn gives"):
+        display.from_explanation("explanation")

@@ -1,0 +1,188 @@
+import warnings
+
+import numpy as np
+import pytest
+from tests.conftest import find_shared_data
+
+from clearwood.exceptions import InputError, ModelError, PoorFidelityWarning
+from clearwood.sequences import explain_rnn
+from clearwood.sequences.recurrent.explain_rnn import SIZES
+
+
+def cyclic(codes):
+    """Counts the ones modulo four, in one number, and says where it stands."""
+    count = np.cumsum(codes) % 4
+    p = np.array([[0.9, 0.1], [0.6, 0.4], [0.4, 0.6], [0.1, 0.9]])[count]
+    return count[:, None].astype(float), np.log(p)
+
+
+CODES = np.random.default_rng(0).integers(2, size=600)
+
+
+def test_a_machine_of_four_states_is_found_again():
+    found = explain_rnn(cyclic, CODES, n_states=4)
+    for name in ("states read", "automaton alone"):
+        assert found.fidelity_[name].kl == pytest.approx(0, abs=1e-12)
+        assert found.fidelity_[name].agreement == 1
+        assert found.fidelity_[name].log_likelihood_gap == pytest.approx(0, abs=1e-12)
+    automaton = found.automaton_
+    assert (automaton.transition[:, 0] == np.arange(4)).all()
+    state, way = 0, []
+    for _ in range(4):
+        state = int(automaton.transition[state, 1])
+        way.append(state)
+    assert sorted(way) == [0, 1, 2, 3]
+    assert found.fidelity_["last 3 symbols"].kl > 0.05
+    assert found.warning_ == ""
+
+
+def test_a_network_of_torch_that_counts_parity_has_two_states():
+    from tests.sequences.recurrent.modules import parity
+
+    found = explain_rnn(parity(), CODES, n_states=2, symbols="ab")
+    assert found.fidelity_["states read"].kl < 1e-6
+    assert found.fidelity_["automaton alone"].kl < 1e-6
+    assert found.automaton_.transition[:, 1].tolist() == [1, 0]
+    assert found.network == "RNN 'inner' in Speaker"
+    assert found.symbols == ("a", "b")
+    # More are not there than vectors that differ.
+    assert explain_rnn(parity(), CODES).n_states == 3
+
+
+@pytest.mark.parametrize(("max_kl", "n_states"), [(1e-9, 4), (0.02, 3), (1.0, 1)])
+def test_the_smallest_within_a_divergence_is_chosen(max_kl, n_states):
+    found = explain_rnn(cyclic, CODES, n_states=[4, 2, 1, 3, 5], max_kl=max_kl)
+    assert [point.n_states for point in found.curve_] == [1, 2, 3, 4, 4]
+    assert found.n_states == n_states
+    kl = [point.read.kl for point in found.curve_]
+    assert kl == sorted(kl, reverse=True)
+    assert found.fidelity_["states read"] == found.curve_[n_states - 1].read
+
+
+def test_auto_tries_all_sizes_and_takes_the_largest_where_none_is_near():
+    with pytest.warns(PoorFidelityWarning, match="states read .*automaton alone"):
+        # What follows is said by a number that is spread evenly.
+        found = explain_rnn(smooth, CODES, n_states=[2, 3], max_kl=1e-9)
+    assert found.n_states == 3
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PoorFidelityWarning)
+        assert len(explain_rnn(smooth, CODES, n_states="auto").curve_) == len(SIZES)
+
+
+def smooth(codes):
+    """A number that forgets: nearly all of it is in the last two symbols."""
+    state, line = 0.0, []
+    for code in codes:
+        state = 0.2 * state + code
+        line.append(state)
+    line = np.array(line)[:, None]
+    return line, np.hstack([line, -line]) * 3
+
+
+def test_held_out_steps_do_not_make_the_picture():
+    def changed(codes):
+        states, logits = cyclic(codes)
+        logits[450:] = logits[450:, ::-1] - 1.0
+        return states, logits
+
+    one = explain_rnn(cyclic, CODES, n_states=4, held_out=0.25)
+    with pytest.warns(PoorFidelityWarning):
+        two = explain_rnn(changed, CODES, n_states=4, held_out=0.25)
+    np.testing.assert_array_equal(one.output_, two.output_)
+    np.testing.assert_array_equal(one.automaton_.output, two.automaton_.output)
+    assert two.fidelity_["states read"].kl > 0.1
+
+
+def test_several_sequences_are_several():
+    parts = [CODES[:200], CODES[200:350], CODES[350:]]
+    found = explain_rnn(cyclic, parts, n_states=4, held_out=0.3)
+    assert found.fidelity_["automaton alone"].kl == pytest.approx(0, abs=1e-12)
+    assert found.fidelity_.n_steps == 250
+    assert (found.trace.following == -1).sum() == 3
+
+
+def test_the_same_seed_gives_the_same():
+    one, two = (explain_rnn(cyclic, CODES, n_states=3) for _ in range(2))
+    np.testing.assert_array_equal(one.states_, two.states_)
+    assert one.fidelity_ == two.fidelity_
+
+
+@pytest.mark.parametrize(
+    ("change", "match"),
+    [
+        ({"n_states": 0}, "whole numbers from 1 on"),
+        ({"n_states": "few"}, "a number or 'auto'"),
+        ({"n_states": []}, "whole numbers from 1 on"),
+        ({"part": "cells"}, "part must be one of"),
+        ({"quantiser": "grid"}, "quantiser must be one of"),
+        ({"held_out": 1.0}, "above 0, below 1"),
+        ({"max_kl": 0.0}, "nats above 0"),
+        ({"symbols": "abc"}, "speaks of 2 symbols, but symbols has 3"),
+        ({"layer": 0}, "leave layer, part"),
+    ],
+)
+def test_settings_that_mean_nothing_are_refused(change, match):
+    with pytest.raises(InputError, match=match):
+        explain_rnn(cyclic, CODES, **change)
+
+
+def test_what_is_no_network_is_refused():
+    with pytest.raises(ModelError, match="expected a torch.nn.Module"):
+        explain_rnn("model.pt", CODES)
+    with pytest.raises(InputError, match="Code 2 is none of the network's 2"):
+        explain_rnn(cyclic, [0, 1, 2, 0])
+
+
+@pytest.mark.parametrize("codes", [[0, 1], [1, 1, 1, 1], [[0], [1]]])
+def test_tiny_sequences_are_read(codes):
+    found = explain_rnn(cyclic, codes, n_states=5)
+    assert np.isfinite(found.fidelity_["automaton alone"].kl)
+
+
+def test_a_hidden_markov_model_sorts_vectors_too():
+    found = explain_rnn(cyclic, CODES, n_states=4, quantiser="hmm")
+    assert found.fidelity_["automaton alone"].kl == pytest.approx(0, abs=1e-9)
+    parts = [CODES[:250], CODES[250:300], CODES[300:]]
+    found = explain_rnn(cyclic, parts, n_states=4, quantiser="hmm")
+    assert found.fidelity_["states read"].kl == pytest.approx(0, abs=1e-9)
+
+
+def test_a_cell_is_a_state_too():
+    from tests.sequences.recurrent.modules import speaker
+
+    codes = CODES[:200]
+    h, c, both = (
+        explain_rnn(speaker(n_symbols=2), codes, n_states=5, part=part)
+        for part in ("h", "c", "both")
+    )
+    stacked = np.hstack([h.trace.states, c.trace.states])
+    np.testing.assert_array_equal(both.trace.states, stacked)
+
+
+def test_a_network_on_shakespeare_is_explained_better_by_more_states():
+    """Of random weights but for the last layer, which is fitted to 6,000 letters."""
+    from tests.sequences.recurrent.modules import nn, speaker, torch
+
+    path = find_shared_data("data/text/tinyshakespeare.txt.xz")
+    import lzma
+
+    text = lzma.open(path, "rt").read()[:6_000]
+    symbols = sorted(set(text))
+    codes = np.array([symbols.index(letter) for letter in text])
+    network = speaker("GRU", n_symbols=len(symbols))
+    network.inner = nn.GRU(2, 24, batch_first=True, dtype=torch.float64)
+    for i, p in enumerate(network.inner.parameters()):
+        p.data = torch.as_tensor(np.random.default_rng(i).normal(size=p.shape))
+    hidden, _ = network.inner(network.lookup(torch.as_tensor(codes)[None]))
+    hidden = hidden[0].detach().numpy()
+    fit = np.linalg.lstsq(hidden[:-1], np.eye(len(symbols))[codes[1:]], rcond=None)[0]
+    network.linear = nn.Linear(24, len(symbols), dtype=torch.float64)
+    network.linear.weight.data = torch.as_tensor(10 * fit.T)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PoorFidelityWarning)
+        found = explain_rnn(network, text, n_states=[5, 20, 80], symbols=symbols)
+    few, some, many = (point.read.kl for point in found.curve_)
+    assert many < some < few < found.fidelity_["constant"].kl
+    assert many < found.fidelity_["last symbol"].kl
+    for point in found.curve_:
+        assert point.read.kl < point.alone.kl < found.fidelity_["constant"].kl

@@ -1,0 +1,59 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from tests.sequences.recurrent.test_automaton import FACTS, golden_trace
+from tests.sequences.recurrent.traces import TRACES, made_trace, naive_table
+
+from clearwood.sequences.recurrent import fidelity, trace
+from clearwood.sequences.recurrent.fidelity import nearness, symbol_tables
+
+
+@pytest.mark.parametrize(
+    ("name", "output"),
+    [
+        ("automaton_alone", "output"),
+        ("states_read", "output"),
+        ("distilled", None),
+        ("distilled_read", None),
+        ("counted", None),
+        ("constant_baseline", None),
+        ("surrogate_with_zero", None),
+    ],
+)
+def test_golden_numbers(name, output, monkeypatch):
+    facts = FACTS[name]
+    said = np.atleast_2d(FACTS[output] if output else facts["output"])
+    states, following = np.array(facts["states"]), np.array(FACTS["next_symbols"])
+    for block in (trace.BLOCK, 3):
+        monkeypatch.setattr(trace, "BLOCK", block)
+        found = nearness(golden_trace().log_proba, said, states, following)
+        assert found.kl == pytest.approx(float(facts["mean_kl"]), abs=1e-12)
+        assert found.agreement == facts["top1_agreement"]
+        gap = float(facts["log_likelihood_gap"])
+        assert found.log_likelihood_gap == pytest.approx(gap, abs=1e-12)
+
+
+def test_a_step_that_nothing_follows_has_no_likelihood():
+    facts, said = FACTS["states_read"], np.array(FACTS["output"])
+    following = np.array(FACTS["next_symbols"])
+    log_proba, states = golden_trace().log_proba, np.array(facts["states"])
+    following[4:] = -1
+    found = nearness(log_proba, said, states, following)
+    first = nearness(log_proba[:4], said, states[:4], following[:4])
+    assert found.log_likelihood_gap == pytest.approx(first.log_likelihood_gap)
+    assert found.kl == pytest.approx(facts["mean_kl"])
+
+
+@given(TRACES)
+def test_tables_of_the_last_symbols_are_those_of_a_dictionary(trace):
+    for longest, (said, lines) in enumerate(symbol_tables(trace, 3)):
+        np.testing.assert_allclose(said[lines], naive_table(trace, longest))
+
+
+def test_fidelity_prints_as_a_table_and_knows_what_is_explained():
+    lines = fidelity.judge_tables(made_trace([30, 20], n_held_out=20))
+    found = fidelity.NetworkFidelity(lines, 20)
+    assert list(found) == [*fidelity.LAST, fidelity.CONSTANT]
+    assert found.explained("constant") == 0.0
+    assert "on 20 held-out steps" in str(found)
+    assert len(str(found).splitlines()) == 5

@@ -1,0 +1,54 @@
+from dataclasses import replace
+
+import numpy as np
+from tests.sequences.recurrent.traces import made_trace
+
+from clearwood.sequences.recurrent.quantisers import (
+    QUANTISERS,
+    comparable,
+    most_frequent_first,
+)
+
+
+def said_by_the_first(scale=(1.0, 1.0, 0.0)):
+    """Only the first of three units moves what is said; the last never moves."""
+    rng = np.random.default_rng(0)
+    units = rng.choice([-1.0, 1.0], size=(600, 3))
+    trace = made_trace([600], n_symbols=2, n_held_out=100)
+    logits = np.column_stack([units[:, 0], -units[:, 0]])
+    log_proba = logits - np.logaddexp(*logits.T)[:, None]
+    return replace(trace, states=units * scale, log_proba=log_proba), units
+
+
+def test_vectors_are_near_that_say_the_same_but_never_the_same_place():
+    trace, units = said_by_the_first()
+    places = comparable(trace)
+
+    def apart(one, two):
+        ends = [places[(units[:, :2] == unit).all(axis=1)][0] for unit in (one, two)]
+        return np.linalg.norm(ends[0] - ends[1])
+
+    says, keeps = apart([1, 1], [-1, 1]), apart([1, 1], [1, -1])
+    assert says > 3 * keeps > 0.3
+    assert np.isfinite(places).all()
+
+
+def test_how_wide_units_are_does_not_matter():
+    narrow, _ = said_by_the_first()
+    wide, _ = said_by_the_first((0.01, 300.0, 0.0))
+    one, two = comparable(narrow), comparable(wide)
+    np.testing.assert_allclose(
+        np.linalg.norm(one - one[0], axis=1),
+        np.linalg.norm(two - two[0], axis=1),
+        atol=1e-5,
+    )
+    # Cells are wide; k-means must not see them alone.
+    states = QUANTISERS["kmeans"](wide, 2, np.random.default_rng(0))
+    assert len(np.unique(np.column_stack([states, wide.states[:, 0]]), axis=0)) == 2
+
+
+def test_the_most_frequent_state_of_training_is_the_first():
+    trace = made_trace([8], n_held_out=3)
+    states = np.array([7, 4, 4, 4, 7, 9, 9, 9])
+    found = most_frequent_first(trace, states)
+    assert found.tolist() == [1, 0, 0, 0, 1, 2, 2, 2]
