@@ -33,10 +33,10 @@ def characters(n_steps):
 
 def start_of(n_states, n_symbols):
     """Parameters at random."""
-    from clearwood.sequences.sequence_model import Parameters
+    from clearwood.sequences.sequence_model import StateModel
 
     rng = np.random.default_rng(0)
-    return Parameters(
+    return StateModel(
         np.full(n_states, 1 / n_states),
         rng.dirichlet(np.ones(n_states), n_states),
         rng.dirichlet(np.ones(n_symbols), n_states),
@@ -140,15 +140,15 @@ def main():
     ]  # fmt: skip
     speed.write_markdown(
         "Speed of hidden Markov models",
-        f"{N_STEPS:,} characters of Tiny Shakespeare, milliseconds of one processor: a "
-        "sweep of Gibbs sampling (forward filtering, backward sampling, parameters), an "
-        "iteration of EM, and one of hmmlearn's (scaling), least of five or seven.",
+        f"{N_STEPS:,} characters of Tiny Shakespeare, milliseconds of one processor: "
+        "a sweep of Gibbs sampling (forward filtering, backward sampling, parameters), "
+        "an iteration of EM, and one of hmmlearn's (scaling); the least of some.",
         markdown_table(
             ["states", "sweep", "EM", "hmmlearn's EM", "times a sweep", "times our EM"],
             beside_peer,
         ),
-        "Sweeps of more characters (the text again and again), and the most memory that "
-        "the whole process took.",
+        "Sweeps of more characters (the text again and again), and the most memory "
+        "that the whole process took.",
         markdown_table(
             ["steps", "states", "seconds", "MB", "nanoseconds a step"],
             [

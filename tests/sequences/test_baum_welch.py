@@ -20,7 +20,7 @@ from clearwood.sequences.baum_welch import (
     random_start,
 )
 from clearwood.sequences.emissions import CategoricalEmission, NormalEmission
-from clearwood.sequences.sequence_model import Observed, Parameters, SequencePrior
+from clearwood.sequences.sequence_model import Observed, SequencePrior, StateModel
 
 EXACT = 1e-12
 CASES = section("em")["cases"]
@@ -51,7 +51,7 @@ def test_golden_iterations(name):
     seen = observed(case["sequences"], not case["kind"].startswith("gaussian"))
     prior = SequencePrior(alpha, alpha, emission)
     first, *others = case["iterations"]
-    start = Parameters(
+    start = StateModel(
         np.array(first["initial"]), np.array(first["transition"]), table(first)
     )
     assert baum_welch(seen, prior, start, 0).log_likelihood == pytest.approx(

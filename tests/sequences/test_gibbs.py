@@ -13,9 +13,8 @@ from clearwood.sequences.gibbs import (
     StateSampler,
     aligned,
     drawn_parameters,
-    mean_of,
 )
-from clearwood.sequences.sequence_model import Observed, Parameters, SequencePrior
+from clearwood.sequences.sequence_model import Observed, SequencePrior, StateModel
 from clearwood.sequences.states_over_time import filter_states
 
 COLLAPSED = section("ffbs")["collapsed"]["cases"]
@@ -31,7 +30,7 @@ def test_golden_posterior_without_parameters(name):
     sampler = StateSampler(seen, SequencePrior(alpha, alpha, emission), 2)
     chains = run_chains(sampler, 1200, n_warmup=20, n_chains=1, random_state=3)
     found = []
-    for draw in map(Parameters, *drawn_parameters(chains)):
+    for draw in map(StateModel, *drawn_parameters(chains)):
         log_rows = emission.log_likelihood(draw.emission, seen.values)
         filtered, _ = filter_states(
             draw.startprob, draw.transmat, log_rows, seen.lengths, row=seen.row
@@ -107,7 +106,7 @@ def test_two_ways_to_draw_agree(kind):
         seen = Observed.of(values, lengths, kind != "normal")
         sampler = StateSampler(seen, prior, k, p)
         state, _ = sampler.step(rng, sampler.init(rng))
-        p = Parameters(*state[:3])
+        p = StateModel(*state[:3])
         values = data(p)
         chain.append(quantities(p, values))
     # Some heavy tails: 4 standard errors of about 15 quantities.
@@ -131,7 +130,7 @@ def test_chains_go_on_to_the_same_bits(tmp_path):
     again = run_chains(sampler, 20, checkpoint=path, n_jobs=2, **settings)
     for name, values in whole.draws.items():
         np.testing.assert_array_equal(values, again.draws[name])
-    other = StateSampler(*small_problem(), 2, Parameters(*whole.states[0][:3]))
+    other = StateSampler(*small_problem(), 2, StateModel(*whole.states[0][:3]))
     assert other.fingerprint != sampler.fingerprint
 
 
@@ -149,20 +148,20 @@ def test_judged_are_only_numbers_without_labels():
 
 def test_states_are_brought_into_one_order():
     rng, k, (seen, prior) = np.random.default_rng(0), 4, small_problem()
-    one = Parameters(*(rng.dirichlet(np.full(n, 0.3), k) for n in (k, k, 3)))
+    one = StateModel(*(rng.dirichlet(np.full(n, 0.3), k) for n in (k, k, 3)))
     one = one._replace(startprob=one.startprob[0])
     orders = [rng.permutation(k) for _ in range(6)]
-    mixed = Parameters(*map(np.array, zip(*(
+    mixed = StateModel(*map(np.array, zip(*(
         (one.startprob[o], one.transmat[np.ix_(o, o)], one.emission[o]) for o in orders
     ))))  # fmt: skip
-    found = mean_of(aligned(mixed, one, seen, prior.emission))
-    for mean, wanted in zip(found, one):
-        np.testing.assert_allclose(mean, wanted)
+    found = aligned(mixed, one, seen, prior.emission)
+    for drawn, wanted in zip(found, one):
+        np.testing.assert_allclose(drawn, np.broadcast_to(wanted, drawn.shape))
 
 
 def test_a_state_without_steps_keeps_its_prior():
     seen, prior = small_problem()
-    start = Parameters(np.array([1.0, 0.0]), np.eye(2), np.full((2, 3), 1 / 3))
+    start = StateModel(np.array([1.0, 0.0]), np.eye(2), np.full((2, 3), 1 / 3))
     sampler = StateSampler(seen, prior, 2, start)
     rng = np.random.default_rng(0)
     drawn = [sampler.step(rng, sampler.init(rng)) for _ in range(800)]

@@ -160,6 +160,8 @@ def test_samples_are_texts_that_could_go_on(joint):
         abs=4 * 0.8 / np.sqrt(200),
     )
     assert joint.sample(0) == ""
+    first = np.random.default_rng(3).choice(list(" ehnortw"), p=joint.frequency_)
+    assert joint.sample(1, random_state=3) == first
     after = [joint.sample(1, start="now the", random_state=seed) for seed in range(60)]
     likely = joint.predict_next("now the")[-1]
     assert np.mean([c == "r" for c in after]) == pytest.approx(
