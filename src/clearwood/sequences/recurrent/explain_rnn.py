@@ -187,6 +187,10 @@ def explain_rnn(
     -------
     RecurrentExplanation
 
+    Notes
+    -----
+    What the network says is kept, in its own precision: a number per step and symbol.
+
     Warns
     -----
     PoorFidelityWarning
