@@ -19,6 +19,7 @@ from clearwood.conjugate.gamma import ExponentialGamma, PoissonGamma
 from clearwood.conjugate.leaf_model import LeafModel
 from clearwood.conjugate.linear import LinearRegressionNormalGamma
 from clearwood.conjugate.normal import NormalNormalGamma
+from clearwood.conjugate.normal_wishart import NormalInverseWishart
 
 __all__ = [
     "BernoulliBeta",
@@ -26,6 +27,7 @@ __all__ = [
     "ExponentialGamma",
     "LeafModel",
     "LinearRegressionNormalGamma",
+    "NormalInverseWishart",
     "NormalNormalGamma",
     "PoissonGamma",
 ]
