@@ -98,6 +98,18 @@ def test_what_is_impossible_stays_in_its_sequence():
     near(filter_states(*given, [3, 3], row=row)[0][0], startprob)
 
 
+def test_what_only_an_unlikely_state_explains():
+    """Shares of the likeliest state would underflow; the state is not impossible."""
+    given = np.array([1.0, 0.0]), np.eye(2), np.array([[-1000.0, 3.0], [-900.0, 5.0]])
+    filtered, log_p = filter_states(*given)
+    near(filtered, [[1.0, 0.0]] * 2)
+    near(log_p, [-1900.0])
+    smoothed, pairs, _ = smooth_states(*given)
+    near(smoothed, filtered)
+    near(pairs, [[1.0, 0.0], [0.0, 0.0]])
+    assert draw_states(np.random.default_rng(0), *given)[0].tolist() == [0, 0]
+
+
 @st.composite
 def models(draw):
     """A model, and several sequences: exact zeros, or emissions far from each other."""

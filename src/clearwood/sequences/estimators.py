@@ -71,7 +71,7 @@ class HiddenMarkovModel(BaseEstimator):
         in both.
     n_starts : int, default=32
         Random starts, of which successive halving on a part of the steps leaves the one
-        with the largest likelihood. k-means clusters for ``"gaussian"``.
+        with the largest likelihood. For numbers, an eighth as many k-means clusters.
     n_iter : int, default=100
         Most iterations of EM.
     n_draws : int, default=250
