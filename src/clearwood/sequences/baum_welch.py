@@ -7,12 +7,19 @@ from typing import NamedTuple
 import numpy as np
 
 from clearwood.sequences.dirichlet import draw_rows
-from clearwood.sequences.emissions import NormalEmission
-from clearwood.sequences.sequence_model import Observed, Parameters, SequencePrior
+from clearwood.sequences.sequence_model import (
+    Observed,
+    SequencePrior,
+    StateModel,
+    recursions,
+)
 from clearwood.sequences.states_over_time import expected_counts, working_space
 
 RUNG_STEPS, RUNG_ITERATIONS = 20_000, 40
 """Steps that the first round of starts reads, and iterations of every round."""
+
+ALIKE = 8
+"""Clusters of numbers are much alike: of so many starts one is made."""
 
 
 class Fitted(NamedTuple):
@@ -20,7 +27,7 @@ class Fitted(NamedTuple):
 
     Attributes
     ----------
-    parameters : Parameters
+    parameters : StateModel
     log_likelihood : float
         Of all sequences, at these parameters.
     history : list of float
@@ -28,7 +35,7 @@ class Fitted(NamedTuple):
     converged : bool
     """
 
-    parameters: Parameters
+    parameters: StateModel
     log_likelihood: float
     history: list[float]
     converged: bool
@@ -37,7 +44,7 @@ class Fitted(NamedTuple):
 def baum_welch(
     observed: Observed,
     prior: SequencePrior,
-    parameters: Parameters,
+    parameters: StateModel,
     n_iter: int,
     tol: float = 0.0,
 ) -> Fitted:
@@ -47,7 +54,7 @@ def baum_welch(
     ----------
     observed : Observed
     prior : SequencePrior
-    parameters : Parameters
+    parameters : StateModel
         To start from.
     n_iter : int
         Most updates.
@@ -57,11 +64,9 @@ def baum_welch(
     space = working_space(observed.n_steps, len(parameters.startprob))
     history: list[float] = []
     while True:
-        log_rows = prior.emission.log_likelihood(parameters.emission, observed.values)
         expected = expected_counts(
-            parameters.startprob, parameters.transmat, log_rows, observed.lengths,
-            row=observed.row, space=space,
-        )  # fmt: skip
+            **recursions(observed, parameters, prior.emission), space=space
+        )
         log_likelihood = float(expected.log_likelihood.sum())
         history.append(log_likelihood + prior.log_density(parameters))
         converged = (
@@ -77,7 +82,7 @@ def baum_welch(
 
 def random_start(
     rng: np.random.Generator, observed: Observed, prior: SequencePrior, n_states: int
-) -> Parameters:
+) -> StateModel:
     """Parameters at random: every kind of step is shared among the states.
 
     Transitions and starts are uniform on all probabilities; kinds that are missing say
@@ -89,7 +94,7 @@ def random_start(
     statistics = prior.emission.statistics(
         nowhere, observed.values, kinds[:, None] * share
     )
-    return Parameters(
+    return StateModel(
         rng.dirichlet(np.ones(n_states)),
         draw_rows(rng, np.ones((n_states, n_states))),
         prior.emission.mode(statistics),
@@ -98,7 +103,7 @@ def random_start(
 
 def clustered_start(
     rng: np.random.Generator, observed: Observed, prior: SequencePrior, n_states: int
-) -> Parameters:
+) -> StateModel:
     """Parameters from k-means clusters of the steps, missing values at their means."""
     from sklearn.cluster import KMeans
 
@@ -122,14 +127,15 @@ def best_start(
     prior: SequencePrior,
     n_states: int,
     n_starts: int,
-) -> Parameters:
+) -> StateModel:
     """The best of several starts, by successive halving.
 
     Some iterations of EM for all, on a part of the steps; the half with the larger
     likelihood goes on, on twice as many.
     """
-    is_normal = isinstance(prior.emission, NormalEmission)
-    make = clustered_start if is_normal else random_start
+    make = random_start
+    if observed.row is None:  # numbers
+        make, n_starts = clustered_start, -(-n_starts // ALIKE)
     n_steps, part = RUNG_STEPS, observed.part(RUNG_STEPS, rng)
     starts = [make(rng, part, prior, n_states) for _ in range(n_starts)]
     while len(starts) > 1:

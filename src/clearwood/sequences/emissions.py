@@ -217,14 +217,32 @@ class NormalEmission:
         for own, mean, covariance in zip(weight.T, *self.moments(parameters)):
             rows = seen & (own > 0)
             mine = values[rows]
-            if rng is not None:
+            if rng is not None and np.isnan(mine).any():
                 mine = draw_missing(rng, mine, mean, covariance)
-            total, sums, products = expected_moments(mine, own[rows], mean, covariance)
+            found.append(self._sums(mine, own[rows], mean, covariance))
+        return np.array(found)
+
+    def _sums(
+        self,
+        values: np.ndarray,
+        weight: np.ndarray,
+        mean: np.ndarray,
+        covariance: np.ndarray,
+    ) -> np.ndarray:
+        """Weight, sums and sums of products about the prior's mean."""
+        if np.isnan(values).any():
+            moments = expected_moments(values, weight, mean, covariance)
+            total, sums, products = moments
             shift = mean - self.prior.mu
             across = np.outer(sums, shift)
             products = products + across + across.T + total * np.outer(shift, shift)
-            found.append([total, *(sums + total * shift), *products.ravel()])
-        return np.array(found)
+            sums = sums + total * shift
+        else:
+            gap = values - self.prior.mu
+            weighted = weight[:, None] * gap
+            total, sums = float(weight.sum()), weighted.sum(axis=0)
+            products = weighted.T @ gap
+        return np.array([total, *sums, *products.ravel()])
 
     def _posteriors(self, statistics: np.ndarray) -> list[NormalInverseWishart]:
         d = self.n_columns

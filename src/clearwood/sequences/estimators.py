@@ -17,14 +17,15 @@ from clearwood.exceptions import InputError
 from clearwood.sampling import Chains, Diagnosis, run_chains
 from clearwood.sequences.baum_welch import baum_welch, best_start
 from clearwood.sequences.emissions import Emission
-from clearwood.sequences.gibbs import (
-    StateSampler,
-    aligned,
-    drawn_parameters,
-    mean_of,
-)
+from clearwood.sequences.gibbs import StateSampler, average
 from clearwood.sequences.kinds import KINDS, probabilities
-from clearwood.sequences.sequence_model import Observed, Parameters, SequencePrior
+from clearwood.sequences.sequence_model import (
+    Observed,
+    SequencePrior,
+    StateModel,
+    recursions,
+    walk,
+)
 from clearwood.sequences.states_over_time import (
     draw_states,
     filter_states,
@@ -64,12 +65,13 @@ class HiddenMarkovModel(BaseEstimator):
         Of numbers, given the state.
     algorithm : {"gibbs", "em"}, default="gibbs"
         With ``"gibbs"`` attributes are means over the draws.
-    alpha : float, default=1.0
-        Dirichlet (beta) pseudo-counts of states and classes. In EM 1 is no prior at
-        all; numbers have a normal-inverse-Wishart prior in both.
-    n_starts : int, default=16
+    alpha : float, default=1.1
+        Dirichlet (beta) pseudo-counts of states and classes. To EM 1 is no prior at
+        all, and leaves probabilities of 0; numbers have a normal-inverse-Wishart prior
+        in both.
+    n_starts : int, default=32
         Random starts, of which successive halving on a part of the steps leaves the one
-        with the largest likelihood. k-means clusters for ``"gaussian"``.
+        with the largest likelihood. For numbers, an eighth as many k-means clusters.
     n_iter : int, default=100
         Most iterations of EM.
     n_draws : int, default=250
@@ -100,7 +102,7 @@ class HiddenMarkovModel(BaseEstimator):
         pseudo-count; 0, where parameters were set by hand.
     log_likelihood_ : float
         Of the training data, at the attributes.
-    draws_ : Parameters or None
+    draws_ : StateModel or None
         All draws, their states aligned with the most likely one.
     chains_ : Chains or None
         The draws as they came; ``sampling.to_arviz`` takes them.
@@ -147,8 +149,8 @@ class HiddenMarkovModel(BaseEstimator):
         emission: str = "categorical",
         covariance: str = "full",
         algorithm: str = "gibbs",
-        alpha: float = 1.0,
-        n_starts: int = 16,
+        alpha: float = 1.1,
+        n_starts: int = 32,
         n_iter: int = 100,
         n_draws: int = 250,
         checkpoint: str | Path | None = None,
@@ -191,7 +193,7 @@ class HiddenMarkovModel(BaseEstimator):
         """
         self._forget()
         self.chains_: Chains | None = None
-        self.draws_: Parameters | None = None
+        self.draws_: StateModel | None = None
         self.history_: list[float] | None = None
         kind = KINDS[self.emission]
         kind.learn_columns(self, X)
@@ -208,7 +210,8 @@ class HiddenMarkovModel(BaseEstimator):
             found = self._sample(observed, prior, start, chain_seed)
         self.startprob_, self.transmat_, table = found
         kind.set_attributes(self, table)
-        self.log_likelihood_ = float(self._filtered(observed, found, emission)[1].sum())
+        given = recursions(observed, found, emission)
+        self.log_likelihood_ = float(filter_states(**given)[1].sum())
         return self
 
     def _forget(self) -> None:
@@ -217,8 +220,12 @@ class HiddenMarkovModel(BaseEstimator):
             delattr(self, name)
 
     def _sample(
-        self, observed: Observed, prior: SequencePrior, start: Parameters, seed: Any
-    ) -> Parameters:
+        self,
+        observed: Observed,
+        prior: SequencePrior,
+        start: StateModel,
+        seed: Any,
+    ) -> StateModel:
         sampler = StateSampler(observed, prior, self.n_states, start)
         self.chains_ = chains = run_chains(
             sampler,
@@ -230,11 +237,8 @@ class HiddenMarkovModel(BaseEstimator):
             checkpoint=self.checkpoint,
             progress=bool(self.verbose),
         )
-        draws = drawn_parameters(chains)
-        best = int(chains.draws["log_likelihood"].argmax())
-        in_order = aligned(draws, Parameters(*(part[best] for part in draws)))
-        self.draws_ = in_order
-        return mean_of(in_order)
+        self.draws_, mean = average(chains, observed, prior)
+        return mean
 
     # Reading sequences
 
@@ -246,31 +250,18 @@ class HiddenMarkovModel(BaseEstimator):
         check_is_fitted(self, ["startprob_", "transmat_"])
         return self._observed(KINDS[self.emission].values(self, X), lengths)
 
-    def _model(self) -> tuple[Parameters, Emission]:
+    def _model(self) -> tuple[StateModel, Emission]:
         """Parameters and emission, from the attributes as they are."""
         check_is_fitted(self, ["startprob_", "transmat_"])
         startprob = probabilities(self, "startprob_", (None,))
         k = len(startprob)
         transmat = probabilities(self, "transmat_", (k, k))
         emission, table = KINDS[self.emission].emission(self, k)
-        return Parameters(startprob, transmat, table), emission
+        return StateModel(startprob, transmat, table), emission
 
-    def _given(self, observed: Observed) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    def _given(self, X: Any, lengths: Sequence[int] | None) -> dict[str, Any]:
         """What all that looks for states takes."""
-        found, emission = self._model()
-        log_rows = _log_rows(emission, found, observed)
-        return (found.startprob, found.transmat, log_rows, observed.lengths), {
-            "row": observed.row
-        }
-
-    def _filtered(
-        self, observed: Observed, found: Parameters, emission: Emission
-    ) -> tuple[np.ndarray, np.ndarray]:
-        log_rows = _log_rows(emission, found, observed)
-        return filter_states(
-            found.startprob, found.transmat, log_rows, observed.lengths,
-            row=observed.row,
-        )  # fmt: skip
+        return recursions(self._read(X, lengths), *self._model())
 
     def score(self, X: Any, lengths: Sequence[int] | None = None) -> float:
         """Log-likelihood of all sequences; -inf where one is impossible.
@@ -280,15 +271,15 @@ class HiddenMarkovModel(BaseEstimator):
         X, lengths
             As in ``fit``.
         """
-        given, row = self._given(self._read(X, lengths))
-        return float(filter_states(*given, **row)[1].sum())
+        given = self._given(X, lengths)
+        return float(filter_states(**given)[1].sum())
 
     def score_samples(
         self, X: Any, lengths: Sequence[int] | None = None
     ) -> tuple[float, np.ndarray]:
         """Log-likelihood, and P(state | whole sequence) of every step."""
-        given, row = self._given(self._read(X, lengths))
-        smoothed, _, log_likelihood = smooth_states(*given, **row)
+        given = self._given(X, lengths)
+        smoothed, _, log_likelihood = smooth_states(**given)
         return float(log_likelihood.sum()), smoothed
 
     def predict_proba(self, X: Any, lengths: Sequence[int] | None = None) -> np.ndarray:
@@ -297,8 +288,8 @@ class HiddenMarkovModel(BaseEstimator):
 
     def filter_proba(self, X: Any, lengths: Sequence[int] | None = None) -> np.ndarray:
         """P(state | all up to its step), of shape (n_steps, n_states)."""
-        given, row = self._given(self._read(X, lengths))
-        return filter_states(*given, **row)[0]
+        given = self._given(X, lengths)
+        return filter_states(**given)[0]
 
     def decode(
         self, X: Any, lengths: Sequence[int] | None = None
@@ -311,8 +302,8 @@ class HiddenMarkovModel(BaseEstimator):
             Log probability of the paths and the data.
         states : ndarray of int of shape (n_steps,)
         """
-        given, row = self._given(self._read(X, lengths))
-        states, log_joint = most_probable_states(*given, **row)
+        given = self._given(X, lengths)
+        states, log_joint = most_probable_states(**given)
         return float(log_joint.sum()), states
 
     def predict(self, X: Any, lengths: Sequence[int] | None = None) -> np.ndarray:
@@ -327,8 +318,8 @@ class HiddenMarkovModel(BaseEstimator):
         random_state: Any = None,
     ) -> np.ndarray:
         """States drawn jointly, given whole sequences."""
-        given, row = self._given(self._read(X, lengths))
-        return draw_states(as_generator(random_state), *given, **row)[0]
+        given = self._given(X, lengths)
+        return draw_states(as_generator(random_state), **given)[0]
 
     # Looking ahead
 
@@ -356,7 +347,7 @@ class HiddenMarkovModel(BaseEstimator):
         models = self._averaged(average)
         mean = np.zeros(())
         for found, emission in models:
-            filtered, _ = self._filtered(observed, found, emission)
+            filtered, _ = filter_states(**recursions(observed, found, emission))
             ahead = found.transmat @ emission.expected(found.emission)
             mean = mean + filtered @ ahead / len(models)
         return mean[:, 1::2] if self.emission == "bernoulli" else mean
@@ -380,17 +371,17 @@ class HiddenMarkovModel(BaseEstimator):
         begins = sequence_bounds(observed.lengths, observed.n_steps)[:-1]
         total, models = np.full(observed.n_steps, -np.inf), self._averaged(average)
         for found, emission in models:
-            log_rows = _log_rows(emission, found, observed)
+            given = recursions(observed, found, emission)
             predicted = np.empty((observed.n_steps, len(found.startprob)))
-            filtered, _ = self._filtered(observed, found, emission)
+            filtered, _ = filter_states(**given)
             predicted[1:] = filtered[:-1] @ found.transmat
             predicted[begins] = found.startprob
             with np.errstate(divide="ignore"):
-                joint = np.log(predicted) + log_rows[observed.steps()]
+                joint = np.log(predicted) + given["log_emission"][observed.steps()]
             total = np.logaddexp(total, np.logaddexp.reduce(joint, axis=1))
         return total - np.log(len(models))
 
-    def _averaged(self, average: bool) -> list[tuple[Parameters, Emission]]:
+    def _averaged(self, average: bool) -> list[tuple[StateModel, Emission]]:
         """Models to average over."""
         found, emission = self._model()
         draws = getattr(self, "draws_", None)
@@ -398,7 +389,7 @@ class HiddenMarkovModel(BaseEstimator):
             return [(found, emission)]
         n = len(draws.startprob)
         some = np.unique(np.linspace(0, n - 1, min(n, MOST_AVERAGED)).astype(int))
-        return [(Parameters(*(part[i] for part in draws)), emission) for i in some]
+        return [(StateModel(*(part[i] for part in draws)), emission) for i in some]
 
     def sample(
         self,
@@ -427,18 +418,11 @@ class HiddenMarkovModel(BaseEstimator):
             raise InputError(f"n_samples is {n_samples}, expected 1 or more.")
         found, emission = self._model()
         rng, k = as_generator(random_state), len(found.startprob)
-        if start_state is not None and not 0 <= start_state < k:
-            raise InputError(f"start_state is {start_state}, expected 0 to {k - 1}.")
-        below = np.cumsum(found.transmat, axis=1)
-        uniform, states = rng.random(n_samples), np.empty(n_samples, dtype=np.int32)
-        state = start_state
-        for t in range(n_samples):
-            if state is None:
-                state = int(rng.choice(k, p=found.startprob / found.startprob.sum()))
-            elif t > 0:
-                row = below[state]
-                state = int(np.searchsorted(row, uniform[t] * row[-1], side="right"))
-            states[t] = state
+        if start_state is not None:
+            if not 0 <= start_state < k:
+                raise InputError(f"start_state is {start_state}, not 0 to {k - 1}.")
+            found = found._replace(startprob=np.eye(k)[start_state])
+        states = walk(rng, found, n_samples)
         values = emission.sample(rng, found.emission, states)
         return KINDS[self.emission].cells(self, values), states
 
@@ -454,7 +438,3 @@ class HiddenMarkovModel(BaseEstimator):
         check_is_fitted(self, ["startprob_", "transmat_"])
         chains = getattr(self, "chains_", None)
         return {} if chains is None else chains.diagnose()
-
-
-def _log_rows(emission: Emission, found: Parameters, observed: Observed) -> np.ndarray:
-    return emission.log_likelihood(found.emission, observed.values)

@@ -2,20 +2,32 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from clearwood.sampling import Chains, fingerprint_of
-from clearwood.sequences.sequence_model import Observed, Parameters, SequencePrior
+from clearwood.sequences.emissions import Emission
+from clearwood.sequences.sequence_model import (
+    Observed,
+    SequencePrior,
+    StateModel,
+    recursions,
+)
 from clearwood.sequences.states_over_time import (
     draw_states,
     kind_counts,
+    smooth_states,
     state_counts,
+    working_space,
 )
 
+ALIGNED_STEPS = 2_000
+"""Steps on which states of one draw are compared with those of another."""
 
-class ModelState(NamedTuple):
+
+class SweepState(NamedTuple):
     """Parameters; and the log-likelihood of those before, from which states came."""
 
     startprob: np.ndarray
@@ -41,7 +53,7 @@ class StateSampler:
     observed : Observed
     prior : SequencePrior
     n_states : int
-    start : Parameters, optional
+    start : StateModel, optional
         Where all chains start; by default, from states drawn independently for every
         step, as in the thesis.
 
@@ -62,11 +74,12 @@ class StateSampler:
         observed: Observed,
         prior: SequencePrior,
         n_states: int,
-        start: Parameters | None = None,
+        start: StateModel | None = None,
     ) -> None:
         self.observed, self.prior = observed, prior
         self.n_states, self.start = n_states, start
         self._steps = observed.steps().astype(np.int32)
+        self._own = threading.local()  # chains run side by side, each with its space
         self.fingerprint = fingerprint_of(
             observed.values, self._steps, observed.lengths, n_states,
             repr(prior), *(start or ()),
@@ -74,44 +87,47 @@ class StateSampler:
 
     # The contract
 
-    def init(self, rng: np.random.Generator) -> ModelState:
+    def init(self, rng: np.random.Generator) -> SweepState:
         """The given start, or parameters drawn given random states."""
         if self.start is not None:
-            return ModelState(*self.start, log_likelihood=-np.inf)
+            return SweepState(*self.start, log_likelihood=-np.inf)
         states = rng.integers(self.n_states, size=len(self._steps), dtype=np.int32)
         emission = self.prior.emission
         nowhere = emission.mode(np.zeros((self.n_states, emission.n_statistics)))
         return self._parameters(rng, nowhere, states, -np.inf)
 
     def step(
-        self, rng: np.random.Generator, state: ModelState
-    ) -> tuple[ModelState, SweepInfo]:
+        self, rng: np.random.Generator, state: SweepState
+    ) -> tuple[SweepState, SweepInfo]:
         """One sweep."""
-        log_rows = self.prior.emission.log_likelihood(
-            state.emission, self.observed.values
-        )
-        states, log_likelihood = draw_states(
-            rng, state.startprob, state.transmat, log_rows, self.observed.lengths,
-            row=self.observed.row,
-        )  # fmt: skip
+        model, emission = StateModel(*state[:3]), self.prior.emission
+        given = recursions(self.observed, model, emission)
+        states, log_likelihood = draw_states(rng, **given, space=self._space())
         after = self._parameters(
             rng, state.emission, states, float(log_likelihood.sum())
         )
-        used = np.zeros(self.n_states, dtype=bool)
-        used[states] = True
-        return after, SweepInfo(int(used.sum()))
+        used = np.count_nonzero(np.bincount(states))
+        return after, SweepInfo(int(used))
 
-    def record(self, state: ModelState) -> dict[str, Any]:
+    def record(self, state: SweepState) -> dict[str, Any]:
         """Log-likelihood and mean probability to stay; and the parameters.
 
         These as bits: states may change their labels, so that R-hat and effective
         sample size of a parameter say nothing.
         """
         bits = {
-            name: getattr(state, name).view(np.uint64) for name in Parameters._fields
+            name: getattr(state, name).view(np.uint64) for name in StateModel._fields
         }
         stay = float(np.trace(state.transmat) / self.n_states)
         return {"log_likelihood": state.log_likelihood, "stay": stay, **bits}
+
+    def _space(self) -> tuple[np.ndarray, np.ndarray]:
+        """Memory for states, used again: new memory takes time."""
+        if not hasattr(self._own, "space"):
+            n_steps = self.observed.n_steps
+            self._own.space = working_space(n_steps, self.n_states)
+        space: tuple[np.ndarray, np.ndarray] = self._own.space
+        return space
 
     def _parameters(
         self,
@@ -119,66 +135,79 @@ class StateSampler:
         emission: np.ndarray,
         states: np.ndarray,
         log_likelihood: float,
-    ) -> ModelState:
+    ) -> SweepState:
         """Parameters drawn given states; missing entries given earlier parameters."""
         values, k = self.observed.values, self.n_states
         start, pairs = state_counts(states, k, self.observed.lengths)
         kinds = kind_counts(states, self._steps, len(values), k)
         statistics = self.prior.emission.statistics(emission, values, kinds, rng)
-        return ModelState(
+        return SweepState(
             *self.prior.draw(rng, start, pairs, statistics), log_likelihood
         )
 
 
-def drawn_parameters(chains: Chains) -> Parameters:
+def drawn_parameters(chains: Chains) -> StateModel:
     """The parameters of all draws of all chains, one chain after the other."""
-    return Parameters(*(
+    return StateModel(*(
         chains.draws[name].reshape(-1, *chains.draws[name].shape[2:]).view(np.float64)
-        for name in Parameters._fields
+        for name in StateModel._fields
     ))  # fmt: skip
 
 
-def aligned(draws: Parameters, reference: Parameters) -> Parameters:
+def aligned(
+    draws: StateModel,
+    reference: StateModel,
+    observed: Observed,
+    emission: Emission,
+) -> StateModel:
     """Draws with their states in the order in which they are most like a reference's.
 
-    The Hungarian algorithm, on squared distances of emission parameters and of the
-    probability to stay, in units of their spread over the states.
+    The Hungarian algorithm, on the number of steps at which a state of the draw and one
+    of the reference are expected together.
 
     Parameters
     ----------
-    draws : Parameters
+    draws : StateModel
         With an axis of draws in front.
-    reference : Parameters
+    reference : StateModel
+    observed : Observed
+        Steps to look at.
+    emission : Emission
 
     Examples
     --------
+    >>> from clearwood.sequences.emissions import CategoricalEmission
     >>> transmat = np.array([[0.9, 0.1], [0.4, 0.6]])
-    >>> one = Parameters(np.array([0.7, 0.3]), transmat, np.array([[1.0], [2.0]]))
-    >>> turned = [part[None, ::-1] for part in one]
-    >>> turned[1] = turned[1][:, :, ::-1]
-    >>> aligned(Parameters(*turned), one).transmat.tolist()
+    >>> one = StateModel(np.array([0.7, 0.3]), transmat, transmat)
+    >>> turned = StateModel(*(part[None, ::-1] for part in one))
+    >>> turned = turned._replace(transmat=turned.transmat[:, :, ::-1])
+    >>> seen = Observed.of(np.array([[0.0], [1.0]]), [2], discrete=True)
+    >>> aligned(turned, one, seen, CategoricalEmission((1.0, 1.0))).transmat.tolist()
     [[[0.9, 0.1], [0.4, 0.6]]]
     """
     from scipy.optimize import linear_sum_assignment
 
-    wanted = _traits(reference)
-    unit = np.maximum(wanted.std(axis=0), 1e-12)
-    found = []
-    for draw in map(Parameters, *draws):
-        gap = (wanted[:, None] - _traits(draw)[None]) / unit
-        _, order = linear_sum_assignment((gap**2).sum(axis=2))
+    def smoothed(model: StateModel) -> np.ndarray:
+        return smooth_states(**recursions(observed, model, emission))[0]
+
+    wanted, found = smoothed(reference), []
+    for draw in map(StateModel, *draws):
+        together = wanted.T @ smoothed(draw)
+        _, order = linear_sum_assignment(together, maximize=True)
         found.append((
             draw.startprob[order], draw.transmat[np.ix_(order, order)],
             draw.emission[order],
         ))  # fmt: skip
-    return Parameters(*(np.array(part) for part in zip(*found)))
+    return StateModel(*(np.array(part) for part in zip(*found)))
 
 
-def _traits(parameters: Parameters) -> np.ndarray:
-    """What states are known by."""
-    return np.column_stack([parameters.emission, np.diag(parameters.transmat)])
-
-
-def mean_of(draws: Parameters) -> Parameters:
-    """Means over aligned draws."""
-    return Parameters(*(part.mean(axis=0) for part in draws))
+def average(
+    chains: Chains, observed: Observed, prior: SequencePrior
+) -> tuple[StateModel, StateModel]:
+    """All draws, aligned with the likeliest one on a part of the steps; their means."""
+    draws = drawn_parameters(chains)
+    best = int(chains.draws["log_likelihood"].argmax())
+    reference = StateModel(*(part[best] for part in draws))
+    part = observed.part(ALIGNED_STEPS, np.random.default_rng(0))
+    in_order = aligned(draws, reference, part, prior.emission)
+    return in_order, StateModel(*(part.mean(axis=0) for part in in_order))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -75,12 +75,25 @@ class Observed(NamedTuple):
         return Observed(self.values, self.row[steps], lengths)
 
 
-class Parameters(NamedTuple):
+class StateModel(NamedTuple):
     """Of a hidden Markov model: (k,); (k, k), a row per state before; and (k, n)."""
 
     startprob: np.ndarray
     transmat: np.ndarray
     emission: np.ndarray
+
+
+def recursions(
+    observed: Observed, model: StateModel, emission: Emission
+) -> dict[str, Any]:
+    """What the functions of ``states_over_time`` take."""
+    return {
+        "startprob": model.startprob,
+        "transmat": model.transmat,
+        "log_emission": emission.log_likelihood(model.emission, observed.values),
+        "lengths": observed.lengths,
+        "row": observed.row,
+    }
 
 
 class SequencePrior(NamedTuple):
@@ -103,26 +116,44 @@ class SequencePrior(NamedTuple):
         start: np.ndarray,
         pairs: np.ndarray,
         statistics: np.ndarray,
-    ) -> Parameters:
+    ) -> StateModel:
         """Parameters from their posterior, given what states have been."""
-        return Parameters(
+        return StateModel(
             rng.dirichlet(self.start + start),
             draw_rows(rng, self.transition + pairs),
             self.emission.draw(rng, statistics),
         )
 
-    def mode(self, expected: ExpectedCounts, statistics: np.ndarray) -> Parameters:
+    def mode(self, expected: ExpectedCounts, statistics: np.ndarray) -> StateModel:
         """The most probable parameters: the M-step."""
-        return Parameters(
+        return StateModel(
             mode_of_rows(self.start, expected.start),
             mode_of_rows(self.transition, expected.pairs),
             self.emission.mode(statistics),
         )
 
-    def log_density(self, parameters: Parameters) -> float:
+    def log_density(self, parameters: StateModel) -> float:
         """Log of the prior's density, up to a constant."""
         return (
             log_dirichlet(self.start, parameters.startprob[None])
             + log_dirichlet(self.transition, parameters.transmat)
             + self.emission.log_prior(parameters.emission)
         )
+
+
+def walk(rng: np.random.Generator, model: StateModel, n_steps: int) -> np.ndarray:
+    """States of a sequence of so many steps, from nothing that is seen.
+
+    Examples
+    --------
+    >>> turns = StateModel(np.array([0.0, 1.0]), 1.0 - np.eye(2), np.eye(2))
+    >>> walk(np.random.default_rng(0), turns, 4)
+    array([1, 0, 1, 0], dtype=int32)
+    """
+    rows = np.cumsum(np.vstack([model.transmat, model.startprob]), axis=1)
+    goal, states, state = rng.random(n_steps), np.empty(n_steps, dtype=np.int32), -1
+    for t in range(n_steps):
+        below = rows[state]
+        state = int(np.searchsorted(below, goal[t] * below[-1], side="right"))
+        states[t] = state
+    return states

@@ -25,7 +25,7 @@ from clearwood.sequences._kernels import (
     smooth_block,
 )
 
-BLOCK_ENTRIES = 2**24
+BLOCK_ENTRIES = 2**23
 """Probabilities that are kept at a time. Longer sequences are filtered once to find
 where each block starts, and again, from the last block to the first."""
 
@@ -255,10 +255,11 @@ def draw_states(
     lengths: Sequence[int] | None = None,
     *,
     row: np.ndarray | None = None,
+    space: tuple[np.ndarray, np.ndarray] | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
     """States drawn given whole sequences (forward filtering, backward sampling).
 
-    Other parameters as in :func:`filter_states`.
+    Other parameters as in :func:`filter_states` and :func:`expected_counts`.
 
     Returns
     -------
@@ -277,8 +278,8 @@ def draw_states(
     states = np.empty(chain.n_steps, dtype=np.int32)
     transposed = np.ascontiguousarray(chain.transmat.T)
     end = chain.n_steps
-    space, _ = working_space(chain.n_steps, chain.n_states)
-    for first, filtered, _ in chain.backwards(space):
+    space = space or working_space(chain.n_steps, chain.n_states)
+    for first, filtered, _ in chain.backwards(space[0]):
         after = states[end] if end < chain.n_steps else -1
         uniform, own = rng.random(len(filtered)), states[first:end]
         draw_block(transposed, chain.bounds, first, after, filtered, uniform, own)

@@ -1,0 +1,362 @@
+"""The estimator: hmmlearn's conventions, missing cells, and what cannot be read."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from tests.sequences.golden_facts import model, section
+from tests.sequences.made import rows_of
+
+from clearwood import HiddenMarkovModel
+from clearwood.exceptions import InputError, UnknownCategoriesWarning
+from clearwood.sequences import estimators
+
+EXACT = 1e-12
+TEXT = "the cat sat on the mat; the rat sat on the hat. " * 8
+
+quiet = pytest.mark.filterwarnings("ignore::clearwood.exceptions.PoorMixingWarning")
+
+
+@pytest.fixture(autouse=True)
+def short_warmup(monkeypatch):
+    """Chains start from the best of several starts: here that is enough."""
+    monkeypatch.setattr(estimators, "WARMUP", 5)
+
+
+def near(found, wanted, atol=EXACT):
+    np.testing.assert_allclose(found, wanted, rtol=0, atol=atol)
+
+
+def quick(n_states=3, **settings):
+    return HiddenMarkovModel(
+        n_states, **{"algorithm": "em", "n_starts": 2, "n_iter": 15, "random_state": 0}
+        | settings,
+    )  # fmt: skip
+
+
+def by_hand(name):
+    hmm = HiddenMarkovModel()
+    hmm.startprob_, hmm.transmat_, hmm.emissionprob_ = model(name)
+    return hmm
+
+
+def series(n=120, seed=0):
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=(n, 2)) + 4.0 * (np.arange(n) // 10 % 2)[:, None]
+
+
+# Without a fit
+
+
+@pytest.mark.parametrize("name", ["k2", "k3_two_sequences", "k2_missing_2_5"])
+def test_golden_symbols_by_hand(name):
+    case = section("discrete")["cases"][name]
+    hmm, wanted = by_hand(case["model"]), case["per_sequence"]
+    x = [symbol for part in case["sequences"] for symbol in part]
+    lengths = [len(part) for part in case["sequences"]]
+    smoothed = np.concatenate([part["smoothed"] for part in wanted])
+    total = sum(part["log_likelihood"] for part in wanted)
+    assert hmm.score(x, lengths) == pytest.approx(total, abs=EXACT)
+    log_p, found = hmm.score_samples(x, lengths)
+    assert log_p == pytest.approx(total, abs=EXACT)
+    near(found, smoothed)
+    near(hmm.predict_proba(x, lengths), smoothed)
+    near(hmm.filter_proba(x, lengths), np.concatenate([p["filtered"] for p in wanted]))
+    log_joint, states = hmm.decode(x, lengths)
+    joint = sum(part["viterbi_log_joint"] for part in wanted)
+    assert log_joint == pytest.approx(joint, abs=EXACT)
+    np.testing.assert_array_equal(states, hmm.predict(x, lengths))
+    ahead = np.concatenate([part["next_symbol"][1:] for part in wanted])
+    near(hmm.predict_next(x, lengths), ahead)
+    steps = np.concatenate([part["log_likelihood_per_step"] for part in wanted])
+    near(hmm.step_log_likelihood(x, lengths), steps)
+
+
+def test_golden_normal_columns_by_hand():
+    facts = section("gaussian")
+    p, case = facts["parameters"], facts["cases"]["missing_rows_2_5"]
+    hmm = HiddenMarkovModel(emission="gaussian")
+    hmm.startprob_, hmm.transmat_ = p["initial"], p["transition"]
+    hmm.means_, hmm.covars_ = p["means"], p["covariances"]
+    x, _ = rows_of(case["sequences"])
+    assert hmm.score(x) == pytest.approx(case["per_sequence"][0]["log_likelihood"])
+    near(hmm.predict_next(x), case["per_sequence"][0]["predictive_mean"][1:])
+    one = HiddenMarkovModel(emission="gaussian", covariance="diagonal")
+    one.startprob_, one.transmat_, one.means_ = (
+        p["initial"],
+        p["transition"],
+        p["means"],
+    )
+    variances = np.diagonal(np.array(p["covariances"]), axis1=1, axis2=2)
+    scores = []
+    for covars in (variances, variances[:, :, None] * np.eye(2)):
+        one.covars_ = hmm.covars_ = covars
+        scores.append(one.score(x))
+    assert scores == [pytest.approx(hmm.score(x))] * 2
+
+
+def test_golden_switches_by_hand():
+    facts = section("multivariate_binary")
+    hmm = HiddenMarkovModel(emission="bernoulli")
+    hmm.startprob_, hmm.transmat_ = facts["initial_stationary"], facts["transition"]
+    hmm.emissionprob_ = facts["emission"]
+    wanted = facts["stationary"]
+    near(hmm.score(np.array(facts["x"])), wanted["log_likelihood_x"])
+    near(hmm.predict_next(facts["x"]), wanted["next_feature_probability"][1:])
+
+
+def test_what_was_set_by_hand_is_checked():
+    with pytest.raises(NotFittedError):
+        HiddenMarkovModel().score("ab")
+    for name, value, message in (
+        ("transmat_", [[1.0, 0.0]], "transmat_ must be finite numbers of the shape"),
+        ("transmat_", [[1.0, 0.5], [0.5, 0.5]], "transmat_ must have rows"),
+        ("startprob_", [1.5, -0.5], "startprob_ must have rows"),
+        ("emissionprob_", [[0.5, 0.5, np.nan]] * 2, "emissionprob_ must be finite"),
+        ("symbols_", ["a", "b"], "emissionprob_ has 3 columns, but there are 2"),
+    ):
+        hmm = by_hand("k2_m3")
+        setattr(hmm, name, value)
+        with pytest.raises(InputError, match=message):
+            hmm.score([0, 1])
+    hmm = HiddenMarkovModel(emission="gaussian")
+    hmm.startprob_, hmm.transmat_, hmm.means_ = [1.0], [[1.0]], [[0.0, 0.0]]
+    for covars, message in (
+        ([[1.0, 1.0]], "covars_ must be finite numbers of the shape"),
+        ([[[1.0, 2.0], [2.0, 1.0]]], "positive definite"),
+    ):
+        hmm.covars_ = covars
+        with pytest.raises(InputError, match=message):
+            hmm.score([[0.0, 0.0]])
+
+
+def test_impossible_sequences():
+    hmm = by_hand("k3_m3_zeros")
+    assert hmm.score([2, 0, 1]) == -np.inf
+    assert hmm.step_log_likelihood([2, 0])[0] == -np.inf
+    assert np.isfinite(hmm.predict_proba([2, 0, 1])).all()
+    assert hmm.decode([2, 0, 1])[0] == -np.inf
+    with pytest.warns(UnknownCategoriesWarning, match="none of the symbols"):
+        assert by_hand("k2_m3").score([7, 9]) == -np.inf
+
+
+# Fits
+
+
+@quiet
+@pytest.mark.parametrize("algorithm", ["em", "gibbs"])
+def test_texts(algorithm):
+    hmm = quick(5, algorithm=algorithm, n_draws=25).fit(TEXT)
+    assert "".join(hmm.symbols_) == "".join(sorted(set(TEXT)))
+    again = clone(hmm).fit(list(TEXT))
+    for name in ("startprob_", "transmat_", "emissionprob_"):
+        np.testing.assert_array_equal(getattr(hmm, name), getattr(again, name))
+    assert hmm.score(TEXT) == pytest.approx(hmm.log_likelihood_)
+    share = np.unique(list(TEXT), return_counts=True)[1] / len(TEXT)
+    # Far better than the shares of the characters: the states know the words.
+    assert hmm.score(TEXT) / len(TEXT) > (share * np.log(share)).sum() + 0.5
+    ahead = hmm.predict_next(TEXT)
+    np.testing.assert_allclose(ahead.sum(axis=1), 1.0)
+    following = np.searchsorted(hmm.symbols_, list(TEXT[1:]))
+    chosen = np.log(ahead[np.arange(len(TEXT) - 1), following])
+    near(chosen, hmm.step_log_likelihood(TEXT)[1:], 1e-9)
+    plain = hmm.step_log_likelihood(TEXT, average=False)
+    assert plain.sum() == pytest.approx(hmm.log_likelihood_)
+    assert (algorithm == "gibbs") == (not np.allclose(plain[1:], chosen))
+    found, states = hmm.sample(2000, random_state=0)
+    assert found.shape == states.shape == (2000,)
+    near(np.mean(found == "t"), np.mean(np.array(list(TEXT)) == "t"), 0.05)
+    assert set(hmm.diagnose()) == (
+        {"log_likelihood", "stay"} if algorithm == "gibbs" else set()
+    )
+    restored = pickle.loads(pickle.dumps(hmm))
+    assert restored.score("the hat") == hmm.score("the hat")
+
+
+@quiet
+def test_jobs_and_checkpoints_change_nothing(tmp_path):
+    settings = {"algorithm": "gibbs", "n_draws": 6}
+    wanted = quick(**settings).fit(TEXT)
+    path = tmp_path / "chains.json"
+    for more in ({"n_jobs": 2}, {"checkpoint": path}, {"checkpoint": path}):
+        found = quick(**settings, **more).fit(TEXT)
+        np.testing.assert_array_equal(found.emissionprob_, wanted.emissionprob_)
+        np.testing.assert_array_equal(found.draws_.transmat, wanted.draws_.transmat)
+
+
+def test_symbols_of_any_type():
+    numbers = [3, 7, 3, None, 7, 7, 3, 3, 7] * 5
+    hmm = quick(2).fit(numbers)
+    assert hmm.symbols_.tolist() == [3, 7]
+    as_floats = [np.nan if x is None else float(x) for x in numbers]
+    for same in (as_floats, np.array(as_floats)[:, None], pd.Series(as_floats)):
+        near(hmm.score(same), hmm.log_likelihood_, 1e-9)
+    mixed = quick(2).fit(["a", 1, ("b", 2), None, 1, "a"])
+    assert set(mixed.symbols_) == {"a", 1, ("b", 2)}
+    words = "to be or not to be".split()
+    assert quick(2).fit(words).symbols_.tolist() == ["be", "not", "or", "to"]
+
+
+def test_a_symbol_that_training_had_not():
+    hmm = quick(2, alpha=0.5).fit("aabbab")
+    assert hmm.unseen_prob_ == 0.5 / (6 + 0.5 * 3)
+    steps = hmm.step_log_likelihood("a?b")
+    assert steps[1] == pytest.approx(np.log(hmm.unseen_prob_))
+    near(hmm.predict_proba("a?b"), hmm.predict_proba(["a", None, "b"]))
+
+
+def test_no_text_of_known_characters_is_impossible():
+    hmm = quick(4).fit(TEXT)
+    assert np.isfinite(hmm.score(TEXT[::-1] + "qxz"))
+
+
+def test_sequences_are_apart():
+    hmm = quick(2, alpha=1.0).fit("aaabbb" * 6, lengths=[6] * 6)
+    parts = "aab", "ba"
+    whole = hmm.score("aabba", lengths=[3, 2])
+    assert whole == pytest.approx(sum(hmm.score(part) for part in parts))
+    near(
+        hmm.predict_proba("aabba", lengths=[3, 2]),
+        np.vstack([hmm.predict_proba(part) for part in parts]),
+    )
+    assert hmm.startprob_.max() > 0.99  # all begin alike
+    for name in ("fit", "score", "decode", "predict_next"):
+        with pytest.raises(InputError, match="add up to 4, but there are 5"):
+            getattr(hmm, name)("aabba", lengths=[3, 1])
+
+
+@quiet
+@pytest.mark.parametrize("algorithm", ["em", "gibbs"])
+@pytest.mark.parametrize("covariance", ["full", "diagonal"])
+def test_numbers(algorithm, covariance):
+    X = series()
+    X[5], X[17, 0] = np.nan, np.nan
+    hmm = quick(
+        2, emission="gaussian", algorithm=algorithm, covariance=covariance, n_draws=10
+    ).fit(X)
+    order = np.argsort(hmm.means_[:, 0])
+    near(hmm.means_[order], [[0, 0], [4, 4]], atol=0.6)
+    assert hmm.covars_.shape == (2, 2, 2)
+    assert (hmm.covars_[:, 0, 1] == 0).all() == (covariance == "diagonal")
+    states = order.argsort()[hmm.predict(X)]
+    assert (states == np.arange(120) // 10 % 2).mean() > 0.95
+    frame = pd.DataFrame(X, columns=["u", "v"])
+    again = clone(hmm).fit(frame)
+    near(again.score(pl.from_pandas(frame)), hmm.log_likelihood_, 1e-9)
+    found, states = hmm.sample(500, random_state=0, start_state=order[1])
+    assert states[0] == order[1] and found.shape == (500, 2)
+    assert abs(found[states == order[1]].mean() - 4) < 0.6
+
+
+def test_units_and_places_say_nothing():
+    X = series()
+    plain = quick(2, emission="gaussian").fit(X)
+    other = quick(2, emission="gaussian").fit(X * 2.0**10 + 2.0**20)
+    near(other.transmat_, plain.transmat_, 1e-6)
+    near((other.means_ - 2.0**20) / 2.0**10, plain.means_, 1e-6)
+
+
+@quiet
+def test_frames_of_labels_and_numbers():
+    hidden = np.arange(200) // 20 % 2
+    rng = np.random.default_rng(0)
+    noise = rng.random(200) < 0.1
+    X = pd.DataFrame({
+        "hue": np.where(hidden ^ noise, "red", "blue"),
+        "size": hidden * 3.0 + rng.normal(size=200),
+    })  # fmt: skip
+    X.loc[3, "hue"], X.loc[9, "size"] = None, np.nan
+    hmm = quick(2, emission="mixed", algorithm="gibbs", n_draws=10).fit(X)
+    states = hmm.predict(X)
+    assert max((states == hidden).mean(), (states != hidden).mean()) > 0.95
+    assert hmm.emissionprob_["hue"].shape == (2, 2)
+    assert hmm.means_.shape == (2, 1)
+    assert hmm.predict_next(X).shape == (200, 3)
+    found, _ = hmm.sample(50, random_state=0)
+    assert set(found[:, 0]) == {"red", "blue"}
+    strange = X.assign(hue="green")
+    missing = X.assign(hue=pd.Series([None] * 200, dtype=object))
+    with pytest.warns(UnknownCategoriesWarning, match="hue"):
+        near(hmm.score(strange), hmm.score(missing))
+
+
+# What is hard, or cannot be
+
+
+@quiet
+@pytest.mark.parametrize("algorithm", ["em", "gibbs"])
+@pytest.mark.parametrize(
+    ("emission", "X"),
+    [
+        ("categorical", "a"),
+        ("categorical", "aaaa"),
+        ("categorical", ["a", None, None]),
+        ("bernoulli", [[0, 1], [0, 1]]),
+        ("bernoulli", [[np.nan, 1.0]] * 3),
+        ("gaussian", [[1.0, 2.0]]),
+        ("gaussian", [[1.0, 5.0], [2.0, 5.0], [3.0, 5.0]]),  # constant
+        ("gaussian", np.outer(np.arange(9.0), [1.0, 2.0])),  # collinear
+        ("gaussian", [[np.nan, 1.0], [2.0, np.nan]]),
+    ],
+)
+def test_few_steps_and_more_states(algorithm, emission, X):
+    hmm = quick(4, emission=emission, algorithm=algorithm, n_draws=3).fit(X)
+    for values in (hmm.startprob_, hmm.transmat_, hmm.predict_proba(X)):
+        assert np.isfinite(values).all()
+        np.testing.assert_allclose(values.sum(axis=-1), 1.0)
+    assert np.isfinite(hmm.score(X)) and np.isfinite(hmm.predict_next(X)).all()
+
+
+def test_one_state():
+    hmm = quick(1, alpha=1.0).fit("abca")
+    near(hmm.emissionprob_[0], [0.5, 0.25, 0.25])
+    assert hmm.predict("ab").tolist() == [0, 0]
+
+
+@pytest.mark.parametrize(
+    ("emission", "X", "message"),
+    [
+        ("categorical", "", "X is empty"),
+        ("categorical", [None, None], "All steps of X are missing"),
+        ("categorical", [[1, 2], [3, 4]], "a step is one symbol"),
+        ("categorical", [[1], [2, 3], "a"], "no symbol: unhashable"),
+        ("bernoulli", [[0, 2]], "reads 0, 1 and missing cells, found 2"),
+        ("gaussian", [[np.nan, 1.0], [np.nan, 2.0]], r"Column\(s\) \[0\] of X have no"),
+        ("gaussian", [[np.inf], [1.0]], "infinity or values beyond"),
+        ("gaussian", [[1e200], [1.0]], "infinity or values beyond"),
+    ],
+)
+def test_data_that_cannot_be_read(emission, X, message):
+    with pytest.raises(InputError, match=message):
+        quick(emission=emission).fit(X)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("n_states", 0), ("alpha", 0.0), ("emission", "poisson")]
+)
+def test_settings_that_cannot_be(name, value):
+    with pytest.raises(ValueError, match=name):
+        quick().set_params(**{name: value}).fit("ab")
+
+
+def test_a_fit_forgets_the_one_before():
+    hmm = quick(2).fit("abab")
+    hmm.set_params(emission="gaussian").fit(series())
+    assert not hasattr(hmm, "symbols_") and not hasattr(hmm, "emissionprob_")
+    with pytest.raises(InputError):
+        hmm.fit([[np.inf, 1.0]])
+    assert hmm.means_.shape == (2, 2)  # as it was
+
+
+def test_samples_need_a_number_and_a_state():
+    hmm = by_hand("k2_m3")
+    with pytest.raises(InputError, match="n_samples is 0"):
+        hmm.sample(0)
+    with pytest.raises(InputError, match="start_state is 2, not 0 to 1"):
+        hmm.sample(3, start_state=2)
+    drawn = hmm.draw_states([0, 2, 2], random_state=0)
+    assert drawn.shape == (3,)
