@@ -92,10 +92,22 @@ def test_what_is_impossible_stays_in_its_sequence():
         assert log_p.tolist() == [-np.inf, alone[-1][0]]
         assert np.isfinite(states[0]).all()
         near(states[0][3:], alone[0])
+        # Steps that cannot be there count as not seen: 2 cannot begin, 0 may follow.
+        near(states[0][:3], find(*given, row=np.array([3, 0, 1]))[0])
     states, log_p = draw_states(np.random.default_rng(0), *given, [3, 3], row=row)
     assert log_p[0] == -np.inf
-    # Steps that cannot be there count as not seen: 2 cannot begin, 0 may follow.
-    near(filter_states(*given, [3, 3], row=row)[0][0], startprob)
+
+
+def test_what_only_an_unlikely_state_explains():
+    """Shares of the likeliest state would underflow; the state is not impossible."""
+    given = np.array([1.0, 0.0]), np.eye(2), np.array([[-1000.0, 3.0], [-900.0, 5.0]])
+    filtered, log_p = filter_states(*given)
+    near(filtered, [[1.0, 0.0]] * 2)
+    near(log_p, [-1900.0])
+    smoothed, pairs, _ = smooth_states(*given)
+    near(smoothed, filtered)
+    near(pairs, [[1.0, 0.0], [0.0, 0.0]])
+    assert draw_states(np.random.default_rng(0), *given)[0].tolist() == [0, 0]
 
 
 @st.composite

@@ -10,8 +10,9 @@ A model is a prior, such as ``NormalNormalGamma(kappa=0.2)``. It answers
 - ``check_target``: whether it gives the target any probability at all.
 
 ``conjugate.partial_normal`` has normals of several columns, of rows with missing
-entries: density, moments for EM, draws. ``conjugate.dispatch`` has density and update
-of one row for kernels.
+entries: density, moments for EM, draws; ``NormalInverseWishart`` is the prior of their
+means and covariances, in terms of its own. ``conjugate.dispatch`` has density and
+update of one row for kernels.
 """
 
 from clearwood.conjugate.counts import BernoulliBeta, CategoricalDirichlet
@@ -19,6 +20,7 @@ from clearwood.conjugate.gamma import ExponentialGamma, PoissonGamma
 from clearwood.conjugate.leaf_model import LeafModel
 from clearwood.conjugate.linear import LinearRegressionNormalGamma
 from clearwood.conjugate.normal import NormalNormalGamma
+from clearwood.conjugate.normal_wishart import NormalInverseWishart
 
 __all__ = [
     "BernoulliBeta",
@@ -26,6 +28,7 @@ __all__ = [
     "ExponentialGamma",
     "LeafModel",
     "LinearRegressionNormalGamma",
+    "NormalInverseWishart",
     "NormalNormalGamma",
     "PoissonGamma",
 ]

@@ -7,7 +7,6 @@ from typing import NamedTuple
 import numpy as np
 
 from clearwood.sequences.dirichlet import draw_rows
-from clearwood.sequences.emissions import NormalEmission
 from clearwood.sequences.sequence_model import (
     Observed,
     SequencePrior,
@@ -18,6 +17,9 @@ from clearwood.sequences.states_over_time import expected_counts, working_space
 
 RUNG_STEPS, RUNG_ITERATIONS = 20_000, 40
 """Steps that the first round of starts reads, and iterations of every round."""
+
+ALIKE = 8
+"""Clusters of numbers are much alike: of so many starts one is made."""
 
 
 class Fitted(NamedTuple):
@@ -131,8 +133,9 @@ def best_start(
     Some iterations of EM for all, on a part of the steps; the half with the larger
     likelihood goes on, on twice as many.
     """
-    is_normal = isinstance(prior.emission, NormalEmission)
-    make = clustered_start if is_normal else random_start
+    make = random_start
+    if observed.row is None:  # numbers
+        make, n_starts = clustered_start, -(-n_starts // ALIKE)
     n_steps, part = RUNG_STEPS, observed.part(RUNG_STEPS, rng)
     starts = [make(rng, part, prior, n_states) for _ in range(n_starts)]
     while len(starts) > 1:

@@ -69,9 +69,9 @@ class HiddenMarkovModel(BaseEstimator):
         Dirichlet (beta) pseudo-counts of states and classes. To EM 1 is no prior at
         all, and leaves probabilities of 0; numbers have a normal-inverse-Wishart prior
         in both.
-    n_starts : int, default=16
+    n_starts : int, default=32
         Random starts, of which successive halving on a part of the steps leaves the one
-        with the largest likelihood. k-means clusters for ``"gaussian"``.
+        with the largest likelihood. For numbers, an eighth as many k-means clusters.
     n_iter : int, default=100
         Most iterations of EM.
     n_draws : int, default=250
@@ -150,7 +150,7 @@ class HiddenMarkovModel(BaseEstimator):
         covariance: str = "full",
         algorithm: str = "gibbs",
         alpha: float = 1.1,
-        n_starts: int = 16,
+        n_starts: int = 32,
         n_iter: int = 100,
         n_draws: int = 250,
         checkpoint: str | Path | None = None,

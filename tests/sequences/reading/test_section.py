@@ -1,5 +1,7 @@
 import re
+from collections import Counter
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -64,7 +66,9 @@ def test_failures_add_up_and_come_worst_first():
     lines = found["failures"]
     lost = [line["kl"] * line["times"] for line in lines]
     assert lost == sorted(lost, reverse=True)
-    assert sum(line["times"] for line in lines) == e.fidelity_.n_steps
+    held_out = "".join(e.symbols[code] for code in e.trace.codes[639:])
+    pairs = Counter(map("".join, pairwise(held_out.replace(" ", "␣"))))
+    assert {line["context"]: line["times"] for line in lines} == pairs
     total = e.fidelity_["states read"].kl * e.fidelity_.n_steps
     assert sum(lost) == pytest.approx(total, rel=1e-6)
     assert sum(line["share"] for line in lines) == pytest.approx(1)

@@ -1,4 +1,5 @@
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.sequences.recurrent.traces import (
@@ -12,6 +13,7 @@ from clearwood.sequences.recurrent.automaton import (
     StateAutomaton,
     count_automaton,
     distilled,
+    unseen_share,
 )
 from clearwood.sequences.recurrent.trace import NetworkTrace
 
@@ -59,6 +61,17 @@ def test_moves_are_counted_as_one_would_by_hand(trace, n_states, seed):
     alone = found.run(trace.codes, trace.starts)
     np.testing.assert_allclose(found.output, distilled(trace, alone, n_states))
     np.testing.assert_allclose(found.output.sum(axis=1), 1.0)
+
+
+def test_pairs_that_training_had_not_are_told():
+    trace = made_trace([4, 4], n_symbols=2, n_held_out=4)
+    trace.codes[:] = [0, 0, 1, 1, 1, 0, 0, 1]
+    automaton = StateAutomaton(
+        np.array([0, 1]), np.array([[0, 1], [0, 1]]),
+        np.array([[3, 0], [1, 2]]), np.full((2, 2), 0.5),
+    )  # fmt: skip
+    # Alone 1, 0, 0, 1: of the three moves the last is one from 0 with 1.
+    assert unseen_share(automaton, trace) == pytest.approx(1 / 3)
 
 
 def test_every_sequence_begins_anew():

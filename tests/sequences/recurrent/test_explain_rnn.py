@@ -1,3 +1,4 @@
+import sys
 import warnings
 
 import numpy as np
@@ -131,6 +132,11 @@ def test_what_is_no_network_is_refused():
         explain_rnn("model.pt", CODES)
     with pytest.raises(InputError, match="Code 2 is none of the network's 2"):
         explain_rnn(cyclic, [0, 1, 2, 0])
+
+
+def test_functions_are_read_without_torch(monkeypatch):
+    monkeypatch.setitem(sys.modules, "torch", None)
+    assert explain_rnn(cyclic, CODES, n_states=4).network == "cyclic"
 
 
 @pytest.mark.parametrize("codes", [[0, 1], [1, 1, 1, 1], [[0], [1]]])

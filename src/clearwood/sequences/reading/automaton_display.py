@@ -166,7 +166,7 @@ class AutomatonDisplay:
                 )
             )
             ax.text(*place, str(state), ha="center", va="center", zorder=4, fontsize=9)
-            out = place * (1 + (size[state] + 0.12))
+            out = place * (1.12 + 1.6 * size[state])
             side = (
                 "center" if abs(place[0]) < 0.2 else "left" if place[0] > 0 else "right"
             )

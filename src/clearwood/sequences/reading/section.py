@@ -70,6 +70,7 @@ def section(result: Any, X: Any = None, y: Any = None) -> dict[str, Any]:
         "n_shown": len(shown),
         "styles": state_styles([word.name for word in words], state_hues(e.output_)),
         "states": _states(e, words),
+        "unseen": e.unseen_,
         "failures": _failures(e),
         "curve": _curve(e),
         "surprise": _surprise(e),

@@ -70,6 +70,20 @@ class StateAutomaton:
         return np.array(found, dtype=np.int64)
 
 
+def unseen_share(automaton: StateAutomaton, trace: NetworkTrace) -> float:
+    """Share of held-out steps at which the automaton, alone, meets a pair never seen.
+
+    Parameters
+    ----------
+    automaton : StateAutomaton
+    trace : NetworkTrace
+    """
+    alone = automaton.run(trace.codes, trace.starts)
+    judged = np.flatnonzero(trace.is_held_out & (trace.age > 0))
+    times = automaton.counts[alone[judged - 1], trace.codes[judged]]
+    return float(np.mean(times == 0)) if len(judged) else 0.0
+
+
 def count_automaton(
     trace: NetworkTrace, states: np.ndarray, n_states: int
 ) -> StateAutomaton:

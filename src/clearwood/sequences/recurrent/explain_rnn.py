@@ -23,6 +23,7 @@ from clearwood.sequences.recurrent.automaton import (
     StateAutomaton,
     count_automaton,
     distilled,
+    unseen_share,
 )
 from clearwood.sequences.recurrent.fidelity import (
     ALONE,
@@ -87,6 +88,9 @@ class RecurrentExplanation:
         What the network says on average in each state, of the symbol that follows.
     automaton_ : StateAutomaton
         Moves among the states by itself.
+    unseen_ : float
+        Share of the held-out steps at which the automaton, alone, met a state and a
+        symbol that training had not together; see ``StateAutomaton.counts``.
     curve_ : tuple of SizeTried
         Every number of states that was tried, ascending.
     warning_ : str
@@ -103,6 +107,7 @@ class RecurrentExplanation:
     states_: np.ndarray
     output_: np.ndarray
     automaton_: StateAutomaton
+    unseen_: float
     curve_: tuple[SizeTried, ...]
     warning_: str
     symbols: tuple[str, ...]
@@ -187,6 +192,10 @@ def explain_rnn(
     -------
     RecurrentExplanation
 
+    Notes
+    -----
+    What the network says is kept, in its own precision: a number per step and symbol.
+
     Warns
     -----
     PoorFidelityWarning
@@ -233,6 +242,7 @@ def explain_rnn(
         states_=chosen.states,
         output_=chosen.output,
         automaton_=chosen.automaton,
+        unseen_=unseen_share(chosen.automaton, trace),
         curve_=tuple(tried),
         warning_=_warn_of_poor_pictures(fidelity),
         symbols=names,

@@ -110,6 +110,8 @@ def nearness(
         at = known, following[block][known]
         gap += float((by_network[at] - by_table[at]).sum())
     n_steps, n_known = len(log_proba), max(int((following >= 0).sum()), 1)
+    # Rounding alone makes it negative.
+    divergence = max(divergence, 0.0)
     return NearnessToNetwork(
         divergence / n_steps, n_equal / n_steps, gap / n_known, len(said)
     )
