@@ -32,6 +32,7 @@ class LearnsCircuit(DensityMixin, BaseEstimator):
     """
 
     circuit_: Circuit
+    _units: Units
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -64,7 +65,7 @@ class LearnsCircuit(DensityMixin, BaseEstimator):
         features = read_variables(X, self.discrete)
         values = features.encode(X)
         valid = None if X_val is None else _encoded(self, X_val, features)
-        units = Units.of(values, features)
+        self._units = units = Units.of(values, features)
 
         def network(rng: np.random.Generator) -> Node:
             train, chosen_by = values, valid
@@ -88,7 +89,7 @@ class LearnsCircuit(DensityMixin, BaseEstimator):
     def degrees_of_freedom_(self) -> int:
         """Number of parameters that the circuit has, of all networks together."""
         check_is_fitted(self)
-        return degrees_of_freedom(self.circuit_)
+        return self.circuit_.degrees_of_freedom
 
     @warned_once()
     def score_samples(self, X: Any) -> np.ndarray:

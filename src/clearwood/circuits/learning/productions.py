@@ -20,6 +20,8 @@ from clearwood.circuits.learning.slices import Slice
 LEAST_ROWS = 20
 """Blocks of fewer rows do not grow."""
 
+NONE = np.empty(0, dtype=np.int64)
+
 
 @dataclass(frozen=True, eq=False)
 class Branch:
@@ -93,7 +95,7 @@ class Ground:
         own = self._slice(rows, columns)
         start = next(islice(starts(own, 2, rng), 1, None), None)
         found = None if start is None else cluster_rows(own, start, 2)
-        if found is None:
+        if found is None or not found.sizes.all():
             return None
         joined = self._joined(rng)
         kinds = [rows[found.cluster == k] for k in range(2)]
@@ -146,7 +148,7 @@ class Ground:
         return self.trees and rng.random() < 0.5
 
     def _slice(self, rows: np.ndarray, columns: np.ndarray) -> Slice:
-        return self.whole.of_rows(rows, slice(0)).of_columns(columns)
+        return self.whole.of_rows(rows, NONE).of_columns(columns)
 
     def planted(self, root: Node) -> Branch:
         """A circuit from elsewhere; leaves that stand side by side become a block.
@@ -170,8 +172,9 @@ class Ground:
                 columns = [j for leaf in leaves for j in leaf.variables]
                 chosen = np.isin(order, columns)
                 children.append(self._block(leaves, rows[place], chosen))
-            alone = len(children) == 1
-            made[i] = children[0] if alone else _above(node, tuple(children))
+            made[i] = children[0]
+            if isinstance(node, Sum | Product) and len(children) > 1:
+                made[i] = _above(node, tuple(children))
         return made[0]
 
 
@@ -236,7 +239,7 @@ def _rows_of_places(compiled: Compiled, values: np.ndarray) -> list[np.ndarray]:
                 best = (log[child] + compiled.log_weight[own, None]).argmax(axis=0)
                 comes[child] &= best == np.arange(len(child))[:, None]
             parts[place].append(start + np.flatnonzero(comes[place]))
-    return [np.concatenate([np.empty(0, np.int64), *part]) for part in parts]
+    return [np.concatenate([NONE, *part]) for part in parts]
 
 
 def _nodes(branches: tuple[Branch, ...]) -> tuple[Node, ...]:
