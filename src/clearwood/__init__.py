@@ -88,8 +88,9 @@ _HOME = {
     "stability": "comparison.stability",
 }
 _ROOMS = (
-    "circuits", "comparison", "conjugate", "datasets", "discretize", "ensembles", "exceptions",
-    "metatree", "projection", "references", "reporting", "rules", "sampling", "sbfc",
+    "circuits", "comparison", "conjugate", "datasets", "discretize", "ensembles",
+    "exceptions", "metatree", "projection", "references", "reporting", "rules",
+    "sampling", "sbfc",
 )  # fmt: skip
 
 __all__ = sorted([*_HOME, *_ROOMS, "__version__"])

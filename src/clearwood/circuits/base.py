@@ -41,7 +41,7 @@ class LearnsCircuit(DensityMixin, BaseEstimator):
 
     @abstractmethod
     def _learn(self, table: Table, rng: np.random.Generator) -> Node:
-        """The circuit of a table whose continuous columns have mean 0 and variance 1."""
+        """The circuit of a table, continuous columns with mean 0 and variance 1."""
 
     @fit_context
     @warned_once()

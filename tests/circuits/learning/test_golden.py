@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from tests.circuits.made import GOLDEN, golden_node, space
+from tests.circuits.made import GOLDEN, space
 
 from clearwood.circuits.circuit import Circuit, Product, Sum
 from clearwood.circuits.compiled import compile_circuit
@@ -11,8 +11,6 @@ from clearwood.circuits.learning._kernels import pair_tests
 from clearwood.circuits.learning.clusters import (
     cluster_rows,
     one_cluster,
-    split_in_two,
-    starts,
 )
 from clearwood.circuits.learning.dependence import critical_values, find_dependence
 from clearwood.circuits.learning.fitting import THESIS, Table, mini_spn
@@ -144,9 +142,7 @@ def plain(node):
         return [node.weights.round(13).tolist(), *map(plain, node.children)]
     if isinstance(node, Bernoulli):
         return [("leaf", node.variable, round(node.probability, 13))]
-    return sorted(
-        (part for child in node.children for part in parts(child)), key=repr
-    )
+    return sorted((part for child in node.children for part in parts(child)), key=repr)
 
 
 def parts(node):

@@ -57,8 +57,9 @@ def count_levels(planes):
 def count_pair(planes, totals, low, high, start, end, complete, table):
     """Fill ``table`` with the rows of each pair of levels of two columns.
 
-    Their levels are ``low`` to ``high`` and ``start`` to ``end``. Where no cell of the two is missing (``complete``) what is left of the totals counts
-    the last levels, so that columns of two levels take one look at the rows.
+    Their levels are ``low`` to ``high`` and ``start`` to ``end``. Where no cell of the
+    two is missing (``complete``) what is left of the totals counts the last levels, so
+    that columns of two levels take one look at the rows.
     """
     rows, columns = high - low, end - start
     for a in range(rows - complete):
