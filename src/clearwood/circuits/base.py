@@ -65,6 +65,13 @@ class LearnsCircuit(DensityMixin, BaseEstimator):
         features = read_variables(X, self.discrete)
         values = features.encode(X)
         valid = None if X_val is None else _encoded(self, X_val, features)
+        self.circuit_ = self._circuit(features, values, valid)
+        return self
+
+    def _circuit(
+        self, features: FeatureSpace, values: np.ndarray, valid: np.ndarray | None
+    ) -> Circuit:
+        """The circuit of encoded rows, or a mixture of some; rows to choose by."""
         self._units = units = Units.of(values, features)
 
         def network(rng: np.random.Generator) -> Node:
@@ -82,8 +89,7 @@ class LearnsCircuit(DensityMixin, BaseEstimator):
         n = self.n_networks
         networks = tuple(progress(found, n, "networks", bool(self.verbose)))
         root = networks[0] if n == 1 else Sum(np.full(n, 1 / n), networks)
-        self.circuit_ = Circuit(root, features)
-        return self
+        return Circuit(root, features)
 
     @property
     def degrees_of_freedom_(self) -> int:
