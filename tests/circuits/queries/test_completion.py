@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from tests.circuits import made, naive
-from tests.circuits.queries.test_conditionals import evidence_of
+from tests.circuits.queries.test_shares import evidence_of
 
 from clearwood.circuits.queries import most_probable
 from clearwood.circuits.queries.bounds import Bounds, choices
