@@ -26,9 +26,9 @@ from clearwood.circuits.learning.variables import (
     read_variables,
     table_of,
 )
-from clearwood.circuits.queries.conditionals import Conditional, conditionals
+from clearwood.circuits.queries.completion import MostProbable, most_probable
 from clearwood.circuits.queries.draws import sample
-from clearwood.circuits.queries.most_probable import MostProbable, most_probable
+from clearwood.circuits.queries.shares import Conditional, conditionals
 from clearwood.exceptions import InputError
 
 
@@ -73,14 +73,17 @@ class LearnsCircuit(DensityMixin, BaseEstimator):
         X = check_table(self, X, reset=True)
         features = read_variables(X, self.discrete)
         values = features.encode(X)
-        valid = None if X_val is None else _encoded(self, X_val, features)
-        self.circuit_ = self._circuit(features, values, valid)
+        valid = None if X_val is None else encoded(self, X_val, features)
+        self.circuit_ = self.circuit_of(features, values, valid)
         return self
 
-    def _circuit(
-        self, features: FeatureSpace, values: np.ndarray, valid: np.ndarray | None
+    def circuit_of(
+        self,
+        features: FeatureSpace,
+        values: np.ndarray,
+        valid: np.ndarray | None = None,
     ) -> Circuit:
-        """The circuit of encoded rows, or a mixture of some; rows to choose by."""
+        """The circuit that is learned from encoded rows, and rows to choose by."""
         self._units = units = Units.of(values, features)
 
         def network(rng: np.random.Generator) -> Node:
@@ -222,10 +225,10 @@ class LearnsCircuit(DensityMixin, BaseEstimator):
     def _encoded(self, X: Any) -> np.ndarray:
         """Rows as the circuit reads them."""
         check_is_fitted(self)
-        return _encoded(self, X, self.circuit_.features)
+        return encoded(self, X, self.circuit_.features)
 
 
-def _encoded(estimator: Any, X: Any, features: FeatureSpace) -> np.ndarray:
+def encoded(estimator: Any, X: Any, features: FeatureSpace) -> np.ndarray:
     values = features.encode(check_table(estimator, X, reset=False))
     row, column = np.nonzero(np.isinf(values))
     if len(row):
