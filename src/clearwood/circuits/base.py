@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 import numpy as np
@@ -82,16 +82,28 @@ class LearnsCircuit(DensityMixin, BaseEstimator):
         features: FeatureSpace,
         values: np.ndarray,
         valid: np.ndarray | None = None,
+        learn: Callable[[Table, np.random.Generator], Node] | None = None,
     ) -> Circuit:
-        """The circuit that is learned from encoded rows, and rows to choose by."""
+        """The circuit that is learned from encoded rows.
+
+        Parameters
+        ----------
+        features : FeatureSpace
+        values : ndarray of shape (n_rows, n_features)
+        valid : ndarray of shape (n_rows, n_features), optional
+            Rows to choose by, in place of ``validation_fraction`` of ``values``.
+        learn : callable, optional
+            In place of ``_learn``.
+        """
         self._units = units = Units.of(values, features)
+        learn = learn or self._learn
 
         def network(rng: np.random.Generator) -> Node:
             train, chosen_by = values, valid
             if chosen_by is None:
                 train, chosen_by = held_out(values, self.validation_fraction, rng)
             table = Table(units.scaled(train), units.scaled(chosen_by), features)
-            return units.restored(self._learn(table, rng))
+            return units.restored(learn(table, rng))
 
         parallel = Parallel(self.n_jobs, prefer="threads", return_as="generator")
         found = parallel(
@@ -229,6 +241,7 @@ class LearnsCircuit(DensityMixin, BaseEstimator):
 
 
 def encoded(estimator: Any, X: Any, features: FeatureSpace) -> np.ndarray:
+    """A table as circuits read it; infinite numbers are refused."""
     values = features.encode(check_table(estimator, X, reset=False))
     row, column = np.nonzero(np.isinf(values))
     if len(row):
