@@ -93,7 +93,7 @@ def contributions(circuit: Circuit, values: np.ndarray) -> Contributions:
 def _information(compiled: Compiled, block: RowsInside) -> np.ndarray:
     """What rows tell of their kinds: the divergence of p(t | x) from p(t)."""
     total = np.zeros(len(block.values))
-    for place in np.flatnonzero(compiled.is_sum):
+    for place in np.flatnonzero(compiled.sums):
         below = compiled.child[compiled.first[place] : compiled.first[place + 1]]
         flow = block.flow[below]
         with np.errstate(invalid="ignore"):
@@ -160,7 +160,7 @@ def _log_flow(compiled: Compiled, log: np.ndarray) -> np.ndarray:
         own = slice(compiled.first[place], compiled.first[place + 1])
         below = compiled.child[own]
         found[below] = found[place]
-        if compiled.is_sum[place]:
+        if compiled.sums[place]:
             here = np.where(np.isneginf(log[place]), 0.0, log[place])
             found[below] += log[below] + compiled.log_weight[own, None] - here
     return found
