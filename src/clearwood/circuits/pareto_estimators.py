@@ -1,4 +1,4 @@
-"""Densities of all sizes: a search that trades size for likelihood (Krakovna, 4.2.3)."""
+"""Densities of all sizes: a search trades size for likelihood (Krakovna, 4.2.3)."""
 
 from __future__ import annotations
 
