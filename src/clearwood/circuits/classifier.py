@@ -228,6 +228,7 @@ class SPNClassifier(ClassifierMixin, BaseEstimator):
         """
         values = self._encoded(X)
         joint = self._log_joint(values)
+        classes = self.classes_.tolist()
         label = joint.argmax(axis=1)
         # log p(rest, class) = log p(x, class) - log p(cell | rest, class)
         without = np.stack(
@@ -244,7 +245,7 @@ class SPNClassifier(ClassifierMixin, BaseEstimator):
         features = self.circuit_.features
         return [
             ClassEvidence(
-                self.classes_[label[i]].item(),
+                classes[label[i]],
                 float(share[i]),
                 {
                     features.names[j]: (_text(row[j], labels), float(added[i, j]))
