@@ -19,16 +19,21 @@ from clearwood._numeric.progress import progress
 from clearwood._validation import check_table
 from clearwood.circuits.circuit import Circuit, Node, Sum
 from clearwood.circuits.compiled import compile_circuit
-from clearwood.circuits.learning.fitting import Table
+from clearwood.circuits.learning.fitting import LearningTable
 from clearwood.circuits.learning.units import Units
 from clearwood.circuits.learning.variables import (
     positions_of,
     read_variables,
     table_of,
 )
-from clearwood.circuits.queries.completion import MostProbable, most_probable
-from clearwood.circuits.queries.draws import sample
-from clearwood.circuits.queries.shares import Conditional, conditionals
+from clearwood.circuits.queries import (
+    LevelShares,
+    MostProbable,
+    ValueShares,
+    conditionals,
+    most_probable,
+    sample,
+)
 from clearwood.exceptions import InputError
 
 
@@ -49,7 +54,7 @@ class LearnsCircuit(DensityMixin, BaseEstimator):
         return tags
 
     @abstractmethod
-    def _learn(self, table: Table, rng: np.random.Generator) -> Node:
+    def _learn(self, table: LearningTable, rng: np.random.Generator) -> Node:
         """The circuit of a table, continuous columns with mean 0 and variance 1."""
 
     @fit_context
@@ -82,7 +87,7 @@ class LearnsCircuit(DensityMixin, BaseEstimator):
         features: FeatureSpace,
         values: np.ndarray,
         valid: np.ndarray | None = None,
-        learn: Callable[[Table, np.random.Generator], Node] | None = None,
+        learn: Callable[[LearningTable, np.random.Generator], Node] | None = None,
     ) -> Circuit:
         """The circuit that is learned from encoded rows.
 
@@ -102,7 +107,9 @@ class LearnsCircuit(DensityMixin, BaseEstimator):
             train, chosen_by = values, valid
             if chosen_by is None:
                 train, chosen_by = held_out(values, self.validation_fraction, rng)
-            table = Table(units.scaled(train), units.scaled(chosen_by), features)
+            table = LearningTable(
+                units.scaled(train), units.scaled(chosen_by), features
+            )
             return units.restored(learn(table, rng))
 
         parallel = Parallel(self.n_jobs, prefer="threads", return_as="generator")
@@ -151,7 +158,7 @@ class LearnsCircuit(DensityMixin, BaseEstimator):
     @warned_once()
     def conditional(
         self, X: Any, given: Collection[str | int] | None = None
-    ) -> dict[str, Conditional]:
+    ) -> dict[str, LevelShares | ValueShares]:
         """Distributions of missing cells, given the others of their row.
 
         Parameters

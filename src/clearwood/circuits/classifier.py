@@ -20,7 +20,7 @@ from clearwood.circuits.circuit import Circuit, Node, Sum
 from clearwood.circuits.compiled import compile_circuit
 from clearwood.circuits.estimators import MiniSPN
 from clearwood.circuits.learning.clusters import ALPHA
-from clearwood.circuits.learning.fitting import Table
+from clearwood.circuits.learning.fitting import LearningTable
 from clearwood.circuits.learning.leaf_blocks import leaf_of_levels, smoothed
 from clearwood.circuits.learning.recursion import product_of
 from clearwood.circuits.learning.variables import read_variables
@@ -275,8 +275,8 @@ class SPNClassifier(ClassifierMixin, BaseEstimator):
 
 
 def by_class(
-    learn: Callable[[Table, np.random.Generator], Node],
-    table: Table,
+    learn: Callable[[LearningTable, np.random.Generator], Node],
+    table: LearningTable,
     rng: np.random.Generator,
 ) -> Node:
     """A network for the rows of each class, which is the last column."""
@@ -286,7 +286,7 @@ def by_class(
     for k, own in enumerate(rng.spawn(n_classes)):
         parts = (part[part[:, -1] == k, :-1] for part in (table.train, table.valid))
         rows, valid = map(np.ascontiguousarray, parts)
-        network = learn(Table(rows, valid, features), own)
+        network = learn(LearningTable(rows, valid, features), own)
         leaf = leaf_of_levels(features.n_features, np.eye(n_classes)[k])
         children.append(product_of((network, leaf)))
         sizes.append(len(rows))

@@ -11,7 +11,7 @@ from clearwood.circuits.circuit import Circuit, Node, Product, Sum
 from clearwood.circuits.compiled import ROWS, Compiled, compile_circuit
 from clearwood.circuits.learning.clusters import ALPHA, Starts, cluster_rows, starts
 from clearwood.circuits.learning.dependence import find_dependence
-from clearwood.circuits.learning.fitting import Table
+from clearwood.circuits.learning.fitting import LearningTable
 from clearwood.circuits.learning.leaf_blocks import Block, smoothed
 from clearwood.circuits.learning.recursion import product_of
 from clearwood.circuits.learning.slices import Slice
@@ -53,19 +53,19 @@ class Ground:
 
     Attributes
     ----------
-    table : Table
+    table : LearningTable
     whole : Slice
         The same, as blocks are fitted to it.
     trees : bool
         Whether discrete columns may be joined in one leaf.
     """
 
-    table: Table
+    table: LearningTable
     whole: Slice
     trees: bool
 
     @classmethod
-    def of(cls, table: Table, trees: bool) -> Ground:
+    def of(cls, table: LearningTable, trees: bool) -> Ground:
         """Read a table."""
         return cls(table, Slice.of(*table), trees)
 
