@@ -152,11 +152,19 @@ def test_validation_rows_stop_the_fit(rows):
 
 
 def test_rows_that_are_impossible_have_no_say():
-    root = Sum(np.array([0.5, 0.5]), (Bernoulli(0, 0.0), Bernoulli(0, 0.0)))
-    circuit = Circuit(root, made.space([2]))
-    found = refine(circuit, np.array([[0.0], [1.0], [np.nan]]))
-    assert np.isfinite(parameters(found)).all()
-    assert compile_circuit(found).log_likelihood(np.ones((1, 1)))[0] == -np.inf
+    """Until smoothing makes them possible."""
+    kinds = (
+        Product((Bernoulli(0, 0.0), Gaussian(1, 0.0, 1.0))),
+        Product((Bernoulli(0, 0.0), Gaussian(1, 1.0, 1.0))),
+    )
+    circuit = Circuit(Sum(np.array([0.5, 0.5]), kinds), made.space([2, None]))
+    values = np.array([[0.0, 8.0], [1.0, 30.0], [np.nan, 8.0], [0.0, 6.0]])
+    found = refine(circuit, values)
+    means = [kind.children[1].mean for kind in found.root.children]
+    assert found.root.weights @ means == pytest.approx(22 / 3)
+    assert compile_circuit(found).log_likelihood(values)[1] == -np.inf
+    found = refine(circuit, values, alpha=0.1)
+    assert np.isfinite(compile_circuit(found).log_likelihood(values)).all()
 
 
 def test_nothing_at_all_leaves_everything():
