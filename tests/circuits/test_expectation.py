@@ -137,6 +137,19 @@ def test_variances_stay_above_their_floor():
     assert least == pytest.approx(1e-6)
 
 
+def test_floors_are_those_of_the_columns():
+    leaves = (
+        MultivariateGaussian((3, 1), np.zeros(2), np.eye(2)),
+        Gaussian(2, 0.0, 1.0),
+        Gaussian(0, 0.0, 1.0),
+    )
+    circuit = Circuit(Product(leaves), made.space([None] * 4))
+    least = np.array([1.0, 2.0, 3.0, 4.0])
+    both, *one = refine(circuit, np.ones((9, 4)), least=least).root.children
+    np.testing.assert_allclose(both.covariance, np.diag([4.0, 2.0]))
+    assert [leaf.variance for leaf in one] == [3.0, 1.0]
+
+
 def test_validation_rows_stop_the_fit(rows):
     train, valid = rows[:6], rows[6:]
     found = refine(mixture(), train, valid=valid)

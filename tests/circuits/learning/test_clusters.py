@@ -9,7 +9,6 @@ from tests.circuits.made import space
 
 from clearwood.circuits.learning.clusters import (
     ALPHA,
-    FLOOR,
     KAPPA,
     Starts,
     cluster_rows,
@@ -17,7 +16,7 @@ from clearwood.circuits.learning.clusters import (
     split_in_two,
     starts,
 )
-from clearwood.circuits.learning.slices import Slice
+from clearwood.circuits.learning.slices import FLOOR, Slice
 
 LEVELS = [2, 3, None, None]
 
@@ -67,6 +66,16 @@ def test_hard_em_ends_where_its_own_parameters_keep_all_rows(seed):
         np.testing.assert_array_equal(found.cluster, scores.argmax(axis=1))
 
 
+def test_a_cluster_without_values_is_as_all_rows_are():
+    rng = np.random.default_rng(0)
+    values = np.column_stack([np.repeat([0.0, 1.0], 20), rng.normal(5, 2, 40)])
+    values[:20, 1] = np.nan
+    slice_ = Slice.of(values, values[:0], space([2, None]))
+    found = cluster_rows(slice_, values[:, 0], 2)
+    mean, variance = np.nanmean(values[:, 1]), np.nanvar(values[:, 1])
+    np.testing.assert_allclose(found.normals[:, 0, 0], [mean, variance])
+
+
 def test_rows_are_split_into_their_kinds():
     rng = np.random.default_rng(1)
     (train, kind), (valid, _) = kinds(rng, 300), kinds(rng, 100)
@@ -86,6 +95,21 @@ def test_rows_are_split_into_their_kinds():
     few, none = np.arange(19), np.arange(0)
     assert split_in_two(slice_.of_rows(few, np.arange(50)), Starts(3), rng) is None
     assert split_in_two(slice_.of_rows(np.arange(300), none), Starts(3), rng) is None
+
+
+def test_of_several_starts_the_best_on_held_out_rows_is_taken():
+    rng = np.random.default_rng(4)
+    (train, _), (valid, _) = kinds(rng, 200, k=4), kinds(rng, 200, k=4)
+    slice_ = Slice.of(train[:, :3], valid[:, :3], space(LEVELS[:3]))
+    how = Starts(12, drawn=True)
+    tried = [
+        cluster_rows(slice_, start, 2)
+        for start in starts(slice_, how, np.random.default_rng(5))
+    ]
+    scores = [two.log_likelihood(slice_.valid) for two in tried]
+    assert np.ptp(scores) > 1 and np.argmax(scores) < len(scores) - 1
+    found = split_in_two(slice_, how, np.random.default_rng(5))
+    np.testing.assert_array_equal(found.sizes, tried[np.argmax(scores)].sizes)
 
 
 def test_rows_of_one_kind_stay_together():

@@ -15,9 +15,9 @@ from clearwood.circuits.distributions import (
     MultivariateGaussian,
 )
 from clearwood.circuits.learning.dependence import split_columns
-from clearwood.circuits.learning.leaf_blocks import FLOOR, Block
+from clearwood.circuits.learning.leaf_blocks import Block
 from clearwood.circuits.learning.recursion import assemble, grow
-from clearwood.circuits.learning.slices import Parts, Slice
+from clearwood.circuits.learning.slices import FLOOR, Parts, Slice
 from clearwood.circuits.learning.units import Units
 
 

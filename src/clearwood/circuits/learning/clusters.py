@@ -8,18 +8,20 @@ from typing import NamedTuple
 import numpy as np
 
 from clearwood.circuits.learning._kernels import hard_em, level_places, row_scores
-from clearwood.circuits.learning.slices import Parts, Slice, SliceRows, cut_codes
+from clearwood.circuits.learning.slices import (
+    FLOOR,
+    LEAST_ROWS,
+    Parts,
+    Slice,
+    SliceRows,
+    cut_codes,
+)
 
 ALPHA = 0.1
 """Rows that each level has in each cluster before any is seen."""
 
 KAPPA = 2.0
 """Rows that vary as all of the slice do, added to those of a cluster."""
-
-FLOOR = 1e-6
-"""Least variance of a continuous column, whose variance in the whole table is 1."""
-
-LEAST_ROWS = 20
 
 
 class Starts(NamedTuple):
