@@ -15,7 +15,7 @@ from clearwood.sequences.gibbs import (
     drawn_parameters,
 )
 from clearwood.sequences.sequence_model import Observed, SequencePrior, StateModel
-from clearwood.sequences.states_over_time import filter_states
+from clearwood.sequences.states_over_time import filter_states, state_counts
 
 COLLAPSED = section("ffbs")["collapsed"]["cases"]
 
@@ -47,6 +47,39 @@ def test_golden_posterior_without_parameters(name):
     for column, exact in zip(found.T, wanted):
         error = column.std() / np.sqrt(min(bulk_ess(column[None]), len(column)))
         assert abs(column.mean() - exact) < 4 * error
+
+
+@pytest.mark.parametrize("name", ["one", "two_sequences_missing", "empty_state"])
+def test_golden_conditionals_of_parameters(name):
+    case = section("ffbs")["dirichlet_conditionals"][name]
+    alpha, k = case["prior"], case["K"]
+    emission = CategoricalEmission((alpha["alpha_emission"],) * case["n_symbols"])
+    prior = SequencePrior(alpha["alpha_initial"], alpha["alpha_transition"], emission)
+    lengths = [len(part) for part in case["states"]]
+    start, pairs = state_counts(np.concatenate(case["states"]), k, lengths)
+    rng, n = np.random.default_rng(0), 1500
+    counts = np.array(case["counts_emission"], dtype=float)
+    drawn = [prior.draw(rng, start, pairs, counts) for _ in range(n)]
+    for values, key in zip(map(np.array, zip(*drawn)), ("initial", "transition")):
+        error = values.std(axis=0) / np.sqrt(n)
+        gap = values.mean(axis=0) - case[f"posterior_mean_{key}"]
+        assert (np.abs(gap) < 4.5 * error).all()
+
+
+def test_missing_entries_of_rows_are_drawn(monkeypatch):
+    seen, emission = observed([[[1.0, None], [0.5, 2.0]]], discrete=False), normal(2)
+    sampler = StateSampler(seen, SequencePrior(1.0, 1.0, emission), 1)
+    given = []
+    whole = type(emission).statistics
+
+    def watched(self, parameters, values, weight, rng=None):
+        given.append(rng)
+        return whole(self, parameters, values, weight, rng)
+
+    monkeypatch.setattr(type(emission), "statistics", watched)
+    rng = np.random.default_rng(0)
+    sampler.step(rng, sampler.init(rng))
+    assert given == [rng, rng]
 
 
 JOINT = {
