@@ -146,7 +146,8 @@ class Spread(NamedTuple):
         places = 1 - math.floor(math.log10(deviation))
         if not -5 < places < 7:
             return f"{self.mean:.3g} ± {deviation:.2g}"
-        mean, deviation = (round(x, places) for x in (self.mean, deviation))
+        # No -0, which a mean a little below it would be.
+        mean, deviation = (round(x, places) + 0.0 for x in (self.mean, deviation))
         places = max(places, 0)
         return f"{mean:,.{places}f} ± {deviation:,.{places}f}"
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from clearwood._features import FeatureSpace
-from clearwood.circuits.circuit import Circuit, Product, Sum
+from clearwood.circuits.circuit import Circuit, Node, Product, Sum
 from clearwood.circuits.reading.outline import Part, outline
 from clearwood.circuits.reading.profiles import column_words, share_text
 from clearwood.circuits.reading.strengths import strengths
@@ -57,7 +57,16 @@ def _lines(circuit: Circuit, depth: int, most: int) -> _Writer:
 
 
 def _size(circuit: Circuit) -> str:
-    n_sums, n_leaves, waiting = 0, 0, [circuit.root]
+    n_sums, n_leaves = counts(circuit.root)
+    return (
+        f"{_many(circuit.features.n_features, 'column')}; rows are told apart at "
+        f"{_many(n_sums, 'place')}; {_many(n_leaves, 'leaf', 'leaves')}."
+    )
+
+
+def counts(node: Node) -> tuple[int, int]:
+    """Mixtures and leaves from a node on."""
+    n_sums, n_leaves, waiting = 0, 0, [node]
     while waiting:
         node = waiting.pop()
         if isinstance(node, Sum | Product):
@@ -65,10 +74,7 @@ def _size(circuit: Circuit) -> str:
             waiting += node.children
         else:
             n_leaves += 1
-    return (
-        f"{_many(circuit.features.n_features, 'column')}; rows are told apart at "
-        f"{_many(n_sums, 'place')}; {_many(n_leaves, 'leaf', 'leaves')}."
-    )
+    return n_sums, n_leaves
 
 
 def _pairs(circuit: Circuit) -> list[str]:
@@ -143,7 +149,7 @@ class _Writer:
                 self.add(f"- {names}: {self.inside(group)}", indent)
         hidden = together[self.most :]
         if hidden:
-            self.n_hidden += sum(isinstance(group.node, Sum) for group in hidden)
+            self.n_hidden += sum(counts(group.node)[0] for group in hidden)
             many = _many(len(hidden), "more group")
             self.add(f"- {many} of 2 to {len(hidden[0].columns)} columns", indent)
         self.write_single(part, indent)
@@ -163,7 +169,7 @@ class _Writer:
     def inside(self, part: Part) -> str:
         """A part that is not taken apart: a leaf, or where depth ends."""
         if part.n_kinds_inside:
-            self.n_hidden += 1
+            self.n_hidden += counts(part.node)[0]
             return f"rows are of {part.n_kinds_inside} kinds in these (not shown)"
         if len(part.columns) == 1:
             (j,) = part.columns

@@ -1,0 +1,270 @@
+"""What a report says of a circuit, as plain data."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from clearwood._features import FeatureSpace, printable
+from clearwood.circuits.circuit import Circuit
+from clearwood.circuits.queries.conditioning import condition
+from clearwood.circuits.reading.display import circuit_of, strip_name, together
+from clearwood.circuits.reading.outline import Part, outline
+from clearwood.circuits.reading.profiles import (
+    column_words,
+    label_words,
+    profile_of,
+    share_text,
+)
+from clearwood.circuits.reading.strengths import strengths
+from clearwood.circuits.reading.surprises import Surprises, surprises
+from clearwood.circuits.reading.words import (
+    counts,
+    marks_texts,
+    names_text,
+    strongest_pairs,
+)
+from clearwood.exceptions import InputError
+
+DEPTH = 2
+"""Kinds within kinds that a page tells of."""
+
+MOST_SCORED = 2000
+"""Rows whose entries are looked at one by one."""
+
+LEAST = 1.0
+"""Nats from which an entry is surprising."""
+
+MOST_COLUMNS, MOST_PAIRS, MOST_ROWS, MOST_ENTRIES, MOST_TABLES = 40, 20, 10, 3, 6
+"""Lines of tables, entries of a row that are told, and tables of kinds."""
+
+FARTHEST = 1.5
+"""Standard deviations at which colours end."""
+
+
+def section(result: Any, X: Any = None, y: Any = None) -> dict[str, Any]:
+    """Kinds of rows, columns that go together, and rows that surprise.
+
+    Parameters
+    ----------
+    result : fitted estimator
+        With ``circuit_``, such as a MiniSPN.
+    X : array-like or frame of shape (n_samples, n_features), optional
+        Rows to judge the density on, and to look for surprising ones in.
+    y : None
+        A density has no target.
+
+    Returns
+    -------
+    dict
+    """
+    circuit = circuit_of(result)
+    values = None if X is None else circuit.features.encode(X)
+    part = outline(circuit.root, DEPTH)
+    strength = strengths(circuit)
+    order = together(strength)
+    told = [group for group in (part, *part.groups) if group.kinds]
+    return {
+        "tiles": _tiles(circuit, part, strength),
+        "tables": [_table(group, circuit.features, order) for group in told],
+        "alone": _alone(part, circuit.features),
+        "pairs": _pairs(strength, circuit.features),
+        "rows": None if values is None else _rows(circuit, values, X),
+    }
+
+
+# Kinds of rows
+
+
+def _tiles(
+    circuit: Circuit, part: Part, strength: np.ndarray
+) -> list[tuple[str, str, str]]:
+    n_sums, n_leaves = counts(circuit.root)
+    pairs = len(strongest_pairs(strength))
+    d = circuit.features.n_features
+    first = f"{len(part.kinds)}, told apart first; " if part.kinds else ""
+    return [
+        ("Columns", f"{d:,}", f"in {n_leaves:,} leaf distributions"),
+        (
+            "Places where rows are told apart",
+            f"{n_sums:,}",
+            f"{first}into two or more kinds each",
+        ),
+        ("Pairs that depend on each other", f"{pairs:,}", f"of {d * (d - 1) // 2:,}"),
+    ]
+
+
+def _table(part: Part, features: FeatureSpace, order: list[int]) -> dict[str, Any]:
+    """Every column in every kind of rows."""
+    gain = dict.fromkeys(part.columns, 0.0)
+    for kind in part.kinds:
+        for j, facts in kind.profile.items():
+            gain[j] += kind.share * facts.divergence(part.profile[j])  # type: ignore
+    ranked = sorted(gain, key=lambda j: (-gain[j], j))[:MOST_COLUMNS]
+    shown = [j for j in order if j in set(ranked)]
+    return {
+        "columns": names_text(features, part.columns),
+        "n_columns": len(part.columns),
+        "n_hidden": len(part.columns) - len(shown),
+        "kinds": [_kind(kind, part, features) for kind in part.kinds],
+        "lines": [
+            {
+                "name": strip_name(features, j),
+                "all": _brief(part, part, features, j)[0],
+                "cells": [_brief(kind, part, features, j) for kind in part.kinds],
+            }
+            for j in shown
+        ],
+    }
+
+
+def _brief(
+    kind: Part, among: Part, features: FeatureSpace, j: int
+) -> tuple[str, float, str]:
+    """What a cell says, how dark it is, and whether above or below all rows."""
+    own, of_all = kind.profile[j], among.profile[j]
+    far = own.deviation(of_all)  # type: ignore[arg-type]
+    said = own.brief(of_all, features.categories[j] or ())  # type: ignore[arg-type]
+    side = "above" if far > 0 else "below"
+    return said, min(abs(far) / FARTHEST, 1.0), side
+
+
+def _kind(kind: Part, among: Part, features: FeatureSpace) -> dict[str, Any]:
+    """A kind of rows in words."""
+    groups = [group for group in kind.groups if len(group.columns) > 1]
+    return {
+        "share": share_text(kind.share),
+        "marks": marks_texts(kind, among, features),
+        "groups": [_group(group, features) for group in groups[:MOST_TABLES]],
+        "n_more": max(len(groups) - MOST_TABLES, 0),
+        "n_alone": len(kind.groups) - len(groups),
+        "n_kinds": kind.n_kinds_inside or len(kind.kinds),
+    }
+
+
+def _group(group: Part, features: FeatureSpace) -> dict[str, Any]:
+    return {
+        "names": names_text(features, group.columns),
+        "kinds": [
+            (share_text(kind.share), marks_texts(kind, group, features))
+            for kind in group.kinds
+        ],
+    }
+
+
+def _alone(part: Part, features: FeatureSpace) -> list[str]:
+    """Columns that depend on no other anywhere."""
+    single = [group.columns[0] for group in part.groups if len(group.columns) == 1]
+    return [column_words(features, j, part.profile[j]) for j in single]
+
+
+def _pairs(strength: np.ndarray, features: FeatureSpace) -> dict[str, Any]:
+    found = strongest_pairs(strength)
+    return {
+        "lines": [
+            {
+                "names": [printable(features.names[i]) for i in (j, k)],
+                "strength": size,
+            }
+            for j, k, size in found[:MOST_PAIRS]
+        ],
+        "n_hidden": max(len(found) - MOST_PAIRS, 0),
+    }
+
+
+# Rows
+
+
+def _rows(circuit: Circuit, values: np.ndarray, X: Any) -> dict[str, Any]:
+    """How probable rows are, how well columns are told, and which rows surprise."""
+    if not len(values):
+        raise InputError("X has no rows; give some, or leave X out.")
+    scored = values[:MOST_SCORED]
+    found = surprises(circuit, scored)
+    missing = np.isnan(values).mean(axis=0)
+    alone = np.nansum(found.alone, axis=1)
+    return {
+        "n_rows": len(values),
+        "n_scored": len(scored),
+        "log_density": float(found.log_density.mean()),
+        "independent": float(alone.mean()),
+        "missing": float(missing.mean()),
+        "columns": _told(found, circuit.features, missing),
+        "n_hidden": max(circuit.features.n_features - MOST_COLUMNS, 0),
+        "surprising": surprising_rows(circuit, scored, found, row_labels(X)),
+    }
+
+
+def _told(
+    found: Surprises, features: FeatureSpace, missing: np.ndarray
+) -> list[dict[str, Any]]:
+    """How well each column is told by the others, the best first."""
+    known = ~np.isnan(found.alone).all(axis=0)
+    alone = np.nanmean(found.alone[:, known], axis=0)
+    others = np.nanmean(found.given_others[:, known], axis=0)
+    lines = [
+        {
+            "name": printable(features.names[j]),
+            "alone": a,
+            "others": o,
+            "gain": o - a,
+            "missing": float(missing[j]),
+        }
+        for j, a, o in zip(np.flatnonzero(known), alone.tolist(), others.tolist())
+    ]
+    return sorted(lines, key=lambda line: -line["gain"])[:MOST_COLUMNS]
+
+
+def surprising_rows(
+    circuit: Circuit, values: np.ndarray, found: Surprises, labels: list[str]
+) -> list[dict[str, Any]]:
+    """The rows that surprise most, and what would have been expected in their place.
+
+    Returns
+    -------
+    list of dict
+        ``row``, ``log_density``, ``surprise``, and ``because``: entries with
+        ``column``, ``found``, ``expected`` and ``surprise``.
+    """
+    of_entries = found.of_entries
+    lines = []
+    for i in np.argsort(-found.of_rows, kind="stable")[:MOST_ROWS].tolist():
+        entries = np.argsort(-np.nan_to_num(of_entries[i], nan=-np.inf), kind="stable")
+        worst = [j for j in entries[:MOST_ENTRIES].tolist() if of_entries[i, j] > LEAST]
+        lines.append({
+            "row": labels[i],
+            "log_density": float(found.log_density[i]),
+            "surprise": float(found.of_rows[i]),
+            "because": [_because(circuit, values[i], j, of_entries[i, j]) for j in worst],
+        })  # fmt: skip
+    return lines
+
+
+def _because(
+    circuit: Circuit, row: np.ndarray, j: int, surprise: float
+) -> dict[str, Any]:
+    """An entry, and what the others of its row let expect."""
+    features, without = circuit.features, row.copy()
+    without[j] = np.nan
+    rest = condition(circuit, without)
+    at = rest.features.names.index(features.names[j])
+    return {
+        "column": features.names[j],
+        "found": entry_text(features, j, row[j]),
+        "expected": column_words(rest.features, at, profile_of(rest.root)[at]),
+        "surprise": float(surprise),
+    }
+
+
+def entry_text(features: FeatureSpace, j: int, value: float) -> str:
+    """An entry as the table has it."""
+    labels = features.categories[j]
+    return f"{value:.6g}" if labels is None else label_words(labels[int(value)])
+
+
+def row_labels(X: Any) -> list[str]:
+    """Rows by their labels in a frame that has some, else counted from 0."""
+    index = getattr(X, "index", None)
+    labels = range(len(X)) if index is None or callable(index) else index
+    return [printable(str(label)) for label in labels]
