@@ -6,7 +6,8 @@ compiled from it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -24,15 +25,18 @@ class Sum:
         Shares of the kinds; they add up to 1.
     children : tuple of nodes
         All over the same variables.
+    variables : tuple of int
+        What the node is a distribution of, in increasing order; follows from the rest.
     """
 
     weights: np.ndarray
     children: tuple[Node, ...]
+    variables: tuple[int, ...] = field(init=False, repr=False)
 
-    @property
-    def variables(self) -> tuple[int, ...]:
-        """What the node is a distribution of."""
-        return self.children[0].variables
+    def __post_init__(self) -> None:
+        # Once, from the children: circuits may be deeper than Python recurses.
+        own = tuple(sorted(self.children[0].variables if self.children else ()))
+        object.__setattr__(self, "variables", own)
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,14 +47,16 @@ class Product:
     ----------
     children : tuple of nodes
         No two over the same variable.
+    variables : tuple of int
+        What the node is a distribution of, in increasing order; follows from the rest.
     """
 
     children: tuple[Node, ...]
+    variables: tuple[int, ...] = field(init=False, repr=False)
 
-    @property
-    def variables(self) -> tuple[int, ...]:
-        """What the node is a distribution of, in increasing order."""
-        return tuple(sorted(j for child in self.children for j in child.variables))
+    def __post_init__(self) -> None:
+        own = tuple(sorted(j for child in self.children for j in child.variables))
+        object.__setattr__(self, "variables", own)
 
 
 Node = Sum | Product | Leaf
@@ -113,3 +119,21 @@ class Circuit:
 
     def __str__(self) -> str:
         return self.text()
+
+
+def walk(root: Node) -> Iterator[Node]:
+    """All nodes, children before their parents and in their order; the root last.
+
+    Examples
+    --------
+    >>> from clearwood.circuits.distributions import Bernoulli
+    >>> [type(node).__name__ for node in walk(Product((Bernoulli(0, 0.5),)))]
+    ['Bernoulli', 'Product']
+    """
+    found, left = [], [root]
+    while left:
+        node = left.pop()
+        found.append(node)
+        if isinstance(node, Sum | Product):
+            left.extend(node.children)
+    return reversed(found)

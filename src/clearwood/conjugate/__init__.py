@@ -9,7 +9,9 @@ A model is a prior, such as ``NormalNormalGamma(kappa=0.2)``. It answers
   ``probabilities`` too): the posterior predictive of one more row,
 - ``check_target``: whether it gives the target any probability at all.
 
-``conjugate.dispatch`` has density and update of one row for kernels.
+``conjugate.partial_normal`` has normals of several columns, of rows with missing
+entries: density, moments for EM, draws. ``conjugate.dispatch`` has density and update
+of one row for kernels.
 """
 
 from clearwood.conjugate.counts import BernoulliBeta, CategoricalDirichlet

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from clearwood._features import FeatureSpace
-from clearwood.circuits.circuit import Circuit, Node, Product, Sum
+from clearwood.circuits.circuit import Circuit, Node, Product, Sum, walk
 from clearwood.circuits.reading.outline import Part, outline
 from clearwood.circuits.reading.profiles import column_words, share_text
 from clearwood.circuits.reading.strengths import strengths
@@ -66,15 +66,9 @@ def _size(circuit: Circuit) -> str:
 
 def counts(node: Node) -> tuple[int, int]:
     """Mixtures and leaves from a node on."""
-    n_sums, n_leaves, waiting = 0, 0, [node]
-    while waiting:
-        node = waiting.pop()
-        if isinstance(node, Sum | Product):
-            n_sums += isinstance(node, Sum)
-            waiting += node.children
-        else:
-            n_leaves += 1
-    return n_sums, n_leaves
+    nodes = list(walk(node))
+    n_sums = sum(isinstance(one, Sum) for one in nodes)
+    return n_sums, sum(not isinstance(one, Sum | Product) for one in nodes)
 
 
 def _pairs(circuit: Circuit) -> list[str]:

@@ -1,0 +1,250 @@
+"""How likely a completion can be at most, when only some levels are allowed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from clearwood.circuits.circuit import Node, Product, Sum
+from clearwood.circuits.distributions import (
+    Bernoulli,
+    Categorical,
+    ChowLiuTree,
+    Gaussian,
+    Histogram,
+    Leaf,
+    MultivariateGaussian,
+)
+from clearwood.circuits.queries.conditioning import fold
+from clearwood.circuits.queries.messages import downward, upward
+
+
+class Choice(NamedTuple):
+    """What a search may choose: a level, or a cell between edges of histograms.
+
+    Attributes
+    ----------
+    values : dict of int to ndarray
+        By variable what it can be set to, the middles of cells.
+    start : dict of int to int
+        By variable the slot of the first; a slot is a value of a variable.
+    """
+
+    values: dict[int, np.ndarray]
+    start: dict[int, int]
+
+    @property
+    def n_slots(self) -> int:
+        """Number of values of all variables."""
+        return sum(len(values) for values in self.values.values())
+
+    def slots(self, variable: int) -> slice:
+        """Where the values of a variable stand."""
+        start = self.start[variable]
+        return slice(start, start + len(self.values[variable]))
+
+
+def choices(root: Node) -> Choice:
+    """Levels of discrete columns, and cells of columns that are histograms everywhere.
+
+    Within a cell the density of all histograms is constant.
+    """
+    levels: dict[int, int] = {}
+    edges: dict[int, list[np.ndarray]] = {}
+    others: set[int] = set()
+    for leaf in leaves(root):
+        match leaf:
+            case Bernoulli(variable):
+                levels[variable] = 2
+            case Categorical(variable, probabilities):
+                levels[variable] = len(probabilities)
+            case ChowLiuTree(variables, _, tables):
+                levels |= {v: table.shape[1] for v, table in zip(variables, tables)}
+            case Histogram(variable):
+                edges.setdefault(variable, []).append(leaf.edges)
+            case _:
+                others.update(leaf.variables)
+    values = {variable: np.arange(float(n)) for variable, n in levels.items()}
+    for variable in edges.keys() - others:
+        ends = np.unique(np.concatenate(edges[variable]))
+        values[variable] = ends[:-1] + 0.5 * np.diff(ends)
+    values = dict(sorted(values.items()))
+    sizes = np.cumsum([0] + [len(own) for own in values.values()])
+    return Choice(values, dict(zip(values, sizes.tolist())))
+
+
+def leaves(root: Node) -> list[Leaf]:
+    """All leaves below a node."""
+    found: list[Leaf] = []
+    fold(root, found.append, lambda *_: None, lambda *_: None)
+    return found
+
+
+class Factor(NamedTuple):
+    """Independent parts: single columns, trees, mixtures, and the rest as one number.
+
+    ``table`` holds a number for each slot, 1 for those of other columns; ``log_rest``
+    the largest log density of columns of which nothing is chosen.
+    """
+
+    table: np.ndarray
+    log_rest: float
+    trees: tuple[ChowLiuTree, ...]
+    mixtures: tuple[int, ...]
+
+
+class Bounds:
+    """Upper bounds of the density of completions, for batches of allowed values.
+
+    A mixture is at most the mixture of its kinds' maxima, and at most the largest, over
+    the values of any one column, of the mixture of the kinds' maxima with that value:
+    the smallest of all these bounds is taken at every sum. It is exact where only one
+    value is allowed of each column and no continuous column is left.
+
+    Parameters
+    ----------
+    root : node
+    choice : Choice
+    """
+
+    def __init__(self, root: Node, choice: Choice):
+        self.choice = choice
+        self.starts = np.array(list(choice.start.values()), dtype=np.intp)
+        sizes = [len(values) for values in choice.values.values()]
+        self.owner = np.repeat(np.arange(len(sizes)), sizes)
+        self.factors: list[Factor] = []
+        self.mixtures: list[tuple[np.ndarray, list[int]]] = []
+        top = fold(root, self._leaf, self._product, self._sum)
+        self.factors.append(top)
+        self.tables = np.array([factor.table for factor in self.factors])
+        self.log_rest = np.array([factor.log_rest for factor in self.factors])
+
+    @property
+    def size(self) -> int:
+        """Numbers that a row of a batch takes."""
+        return self.tables.size
+
+    def __call__(self, allowed: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Bounds for sets of allowed values.
+
+        Parameters
+        ----------
+        allowed : ndarray of bool of shape (n_sets, n_slots)
+            At least one value of each column.
+
+        Returns
+        -------
+        bound : ndarray of shape (n_sets,)
+            Of the log density of all completions of allowed values.
+        table : ndarray of shape (n_sets, n_slots)
+            The same of those with one value; ``bound`` less that.
+        """
+        best, table = self._independent(allowed)
+        above: list[tuple[np.ndarray, np.ndarray]] = []
+        for log_weights, below in self.mixtures:
+            for i in below:
+                self._complete(i, best, table, allowed, above)
+            above.append(self._mixed(log_weights, best[below], table[below]))
+        self._complete(-1, best, table, allowed, above)
+        with np.errstate(divide="ignore"):
+            return best[-1], np.log(table[-1])
+
+    def _independent(self, allowed: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Maxima of the single columns of all factors, and every value's share."""
+        table = self.tables[:, None, :] * allowed
+        most = self._most(table)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            best = self.log_rest[:, None] + np.log(most).sum(axis=2)
+            table /= most[:, :, self.owner]
+        return best, np.nan_to_num(table)
+
+    def _most(self, table: np.ndarray) -> np.ndarray:
+        """The largest value of each column."""
+        if not len(self.starts):
+            return np.empty((*table.shape[:-1], 0))
+        return np.maximum.reduceat(table, self.starts, axis=-1)
+
+    def _complete(
+        self,
+        i: int,
+        best: np.ndarray,
+        table: np.ndarray,
+        allowed: np.ndarray,
+        above: Sequence[tuple[np.ndarray, np.ndarray]],
+    ) -> None:
+        """Multiply a factor by its trees and mixtures, in place."""
+        for m in self.factors[i].mixtures:
+            best[i] += above[m][0]
+            table[i] *= above[m][1]
+        for tree in self.factors[i].trees:
+            slots = [self.choice.slots(variable) for variable in tree.variables]
+            with np.errstate(divide="ignore"):
+                logs = [np.log(allowed[:, own].astype(float)) for own in slots]
+            value, log_tables = upward(tree, logs, np.maximum.reduce)
+            best[i] += value
+            for own, worth in zip(slots, downward(tree, log_tables, np.maximum.reduce)):
+                table[i][:, own] *= np.exp(worth)
+
+    def _mixed(
+        self, log_weights: np.ndarray, best: np.ndarray, table: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """A mixture, from the maxima and tables of its kinds."""
+        logs = log_weights[:, None] + best
+        top = logs.max(axis=0)
+        top[np.isneginf(top)] = 0.0
+        shares = np.exp(logs - top)
+        mixed = np.einsum("kn,kns->ns", shares, table)
+        most = self._most(mixed).min(axis=1, initial=np.inf)
+        most = np.minimum(most, shares.sum(axis=0))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            mixed = np.nan_to_num(np.minimum(mixed / most[:, None], 1.0))
+            return top + np.log(most), mixed
+
+    # From the circuit
+
+    def _leaf(self, leaf: Leaf) -> Factor:
+        table, log_rest, trees = np.ones(self.choice.n_slots), 0.0, ()
+        match leaf:
+            case Bernoulli(variable, p):
+                table[self.choice.slots(variable)] = [1.0 - p, p]
+            case Categorical(variable, probabilities):
+                table[self.choice.slots(variable)] = probabilities
+            case Histogram(variable) if variable in self.choice.values:
+                middles = self.choice.values[variable]
+                table[self.choice.slots(variable)] = heights(leaf, middles)
+            case Histogram():
+                log_rest = float(np.log((leaf.probabilities / np.diff(leaf.edges)).max()))
+            case Gaussian(_, _, variance):
+                log_rest = float(-0.5 * np.log(2 * np.pi * variance))
+            case MultivariateGaussian(_, _, covariance):
+                log_rest = float(-0.5 * np.linalg.slogdet(2 * np.pi * covariance)[1])
+            case ChowLiuTree():
+                trees = (leaf,)
+        return Factor(table, log_rest, trees, ())
+
+    def _product(self, _: Product, below: Sequence[Factor]) -> Factor:
+        return Factor(
+            np.prod([factor.table for factor in below], axis=0),
+            sum(factor.log_rest for factor in below),
+            tuple(tree for factor in below for tree in factor.trees),
+            tuple(m for factor in below for m in factor.mixtures),
+        )
+
+    def _sum(self, node: Sum, below: Sequence[Factor]) -> Factor:
+        first = len(self.factors)
+        self.factors += below
+        with np.errstate(divide="ignore"):
+            logs = np.log(node.weights)
+        self.mixtures.append((logs, list(range(first, len(self.factors)))))
+        own = (len(self.mixtures) - 1,)
+        return Factor(np.ones(self.choice.n_slots), 0.0, (), own)
+
+
+def heights(leaf: Histogram, values: np.ndarray) -> np.ndarray:
+    """Density of a histogram at values that are no edges."""
+    place = np.searchsorted(leaf.edges, values, side="right") - 1
+    inside = (place >= 0) & (place < len(leaf.probabilities))
+    density = leaf.probabilities / np.diff(leaf.edges)
+    return np.where(inside, density[np.clip(place, 0, len(density) - 1)], 0.0)

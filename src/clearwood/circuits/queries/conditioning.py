@@ -1,0 +1,373 @@
+"""What is left of a circuit when some columns are known, or are of no interest."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from functools import singledispatch
+from typing import Any
+
+import numpy as np
+from scipy.special import logsumexp
+
+from clearwood._features import FeatureSpace
+from clearwood.circuits.circuit import Circuit, Node, Product, Sum
+from clearwood.circuits.distributions import (
+    Bernoulli,
+    Categorical,
+    ChowLiuTree,
+    Gaussian,
+    Histogram,
+    Leaf,
+    MultivariateGaussian,
+)
+from clearwood.circuits.queries.messages import known_levels, upward
+from clearwood.conjugate import partial_normal
+from clearwood.exceptions import InputError
+
+Rest = tuple[float, Node | None]
+"""Log density of the entries that are known, and a node over the others, if any."""
+
+
+def condition(circuit: Circuit, row: np.ndarray) -> Circuit:
+    """The circuit of the missing entries of a row, given those that are present.
+
+    Parameters
+    ----------
+    circuit : Circuit
+    row : ndarray of shape (n_features,)
+        Encoded; NaN where an entry is missing.
+
+    Returns
+    -------
+    Circuit
+        Over the columns that are missing, in their order.
+
+    Examples
+    --------
+    >>> features = FeatureSpace(("ill", "test"), ((0, 1), (0, 1)))
+    >>> well = Product((Bernoulli(0, 0.0), Bernoulli(1, 0.1)))
+    >>> ill = Product((Bernoulli(0, 1.0), Bernoulli(1, 0.9)))
+    >>> circuit = Circuit(Sum(np.array([0.9, 0.1]), (well, ill)), features)
+    >>> condition(circuit, np.array([np.nan, 1.0])).root.probabilities.round(3).tolist()
+    [0.5, 0.5]
+    """
+    log_density, root = given(circuit.root, row)
+    if root is None:
+        raise InputError("No entry of the row is missing, so nothing is left to ask.")
+    if log_density == -np.inf:
+        raise InputError(
+            "The circuit says that the entries of the row cannot occur together; "
+            "leave one out."
+        )
+    return _of_columns(root, circuit.features)
+
+
+def marginal(circuit: Circuit, variables: Iterable[int]) -> Circuit:
+    """The circuit of some columns, the others summed out.
+
+    Parameters
+    ----------
+    circuit : Circuit
+    variables : iterable of int
+        Positions of columns.
+
+    Returns
+    -------
+    Circuit
+        Over these columns, in increasing order.
+
+    Examples
+    --------
+    >>> features = FeatureSpace(("a", "b"), ((0, 1), (0, 1)))
+    >>> circuit = Circuit(Product((Bernoulli(0, 0.25), Bernoulli(1, 0.5))), features)
+    >>> marginal(circuit, [1]).features.names
+    ('b',)
+    """
+    kept = set(variables)
+    unknown = kept - set(circuit.root.variables)
+    if unknown or not kept:
+        raise InputError(
+            f"variables is {sorted(kept)}; give one or more positions of columns that "
+            f"the circuit knows: {list(circuit.root.variables)}."
+        )
+
+    left = _kept(circuit.root, kept)
+    assert left is not None
+    return _of_columns(left, circuit.features)
+
+
+def given(root: Node, row: np.ndarray) -> Rest:
+    """Log density of what a row has, and the node of what it lacks."""
+    return fold(root, lambda leaf: leaf_given(leaf, row), product_left, sum_left)
+
+
+def _kept(root: Node, kept: set[int]) -> Node | None:
+    """The node of some of the variables."""
+
+    def leaf_left(leaf: Leaf) -> Rest:
+        return 0.0, leaf_marginal(leaf, kept)
+
+    return fold(root, leaf_left, product_left, sum_left)[1]
+
+
+def fold(
+    root: Node,
+    leaf: Callable[[Leaf], Any],
+    product: Callable[[Product, Sequence[Any]], Any],
+    sum_: Callable[[Sum, Sequence[Any]], Any],
+) -> Any:
+    """What the nodes give, one after the other, from the leaves up.
+
+    Without recursion: learned circuits can be deeper than Python's limit.
+
+    Examples
+    --------
+    >>> root = Product((Bernoulli(0, 0.5), Bernoulli(1, 0.5)))
+    >>> fold(root, lambda leaf: 1, lambda node, below: sum(below), None)
+    2
+    """
+    waiting: list[tuple[Node, bool]] = [(root, False)]
+    found: list[Any] = []
+    while waiting:
+        node, opened = waiting.pop()
+        if not isinstance(node, Sum | Product):
+            found.append(leaf(node))
+        elif opened:
+            below = found[-len(node.children) :]
+            del found[-len(node.children) :]
+            combine: Any = sum_ if isinstance(node, Sum) else product
+            found.append(combine(node, below))
+        else:
+            waiting.append((node, True))
+            waiting.extend((child, False) for child in reversed(node.children))
+    return found[0]
+
+
+def product_left(_: Product, below: Sequence[Rest]) -> Rest:
+    """The groups of which something is left; groups of groups become groups."""
+    children: list[Node] = []
+    for _log, node in below:
+        if node is not None:
+            children += node.children if isinstance(node, Product) else (node,)
+    return sum(log for log, _node in below), _product(children)
+
+
+def _product(children: Sequence[Node]) -> Node | None:
+    if len(children) < 2:
+        return children[0] if children else None
+    return Product(tuple(children))
+
+
+def sum_left(node: Sum, below: Sequence[Rest]) -> Rest:
+    """The kinds that are possible, in their new shares; kinds of kinds become kinds."""
+    with np.errstate(divide="ignore"):
+        logs = np.log(node.weights) + [log for log, _ in below]
+    total = float(logsumexp(logs))
+    if total == -np.inf or below[0][1] is None:
+        return total, below[0][1]
+    weights: list[float] = []
+    children: list[Node] = []
+    for weight, (_, child) in zip(np.exp(logs - total), below):
+        assert child is not None  # as all are over the same variables
+        if weight > 0 and isinstance(child, Sum):
+            weights += list(weight * child.weights)
+            children += child.children
+        elif weight > 0:
+            weights.append(weight)
+            children.append(child)
+    return total, _sum(np.array(weights), children)
+
+
+def _sum(weights: np.ndarray, children: Sequence[Node]) -> Node:
+    """A sum; of levels of one column, the column's distribution."""
+    if len(children) == 1:
+        return children[0]
+    tables = [_levels(child) for child in children]
+    known = [table for table in tables if table is not None]
+    if len(known) < len(tables):
+        return Sum(weights / weights.sum(), tuple(children))
+    return Categorical(children[0].variables[0], weights @ np.array(known))
+
+
+def _levels(node: Node) -> np.ndarray | None:
+    """Probabilities of the levels where a node is of one discrete column."""
+    match node:
+        case Bernoulli(_, p):
+            return np.array([1.0 - p, p])
+        case Categorical(_, probabilities):
+            return probabilities
+    return None
+
+
+# Leaves
+
+
+@singledispatch
+def leaf_given(leaf: Leaf, row: np.ndarray) -> Rest:
+    """Log density of what a row has of a leaf, and the node of what it lacks."""
+    raise TypeError(type(leaf))
+
+
+@leaf_given.register(Bernoulli | Categorical)
+def _(leaf: Bernoulli | Categorical, row: np.ndarray) -> Rest:
+    if np.isnan(row[leaf.variable]):
+        return 0.0, leaf
+    table = _levels(leaf)
+    assert table is not None
+    with np.errstate(divide="ignore"):
+        return float(np.log(table[int(row[leaf.variable])])), None
+
+
+@leaf_given.register
+def _(leaf: Gaussian, row: np.ndarray) -> Rest:
+    if np.isnan(row[leaf.variable]):
+        return 0.0, leaf
+    gap = row[leaf.variable] - leaf.mean
+    spread = np.log(2 * np.pi * leaf.variance)
+    return float(-0.5 * (gap * gap / leaf.variance + spread)), None
+
+
+@leaf_given.register
+def _(leaf: Histogram, row: np.ndarray) -> Rest:
+    value = row[leaf.variable]
+    if np.isnan(value):
+        return 0.0, leaf
+    with np.errstate(divide="ignore"):
+        heights = np.log(leaf.probabilities / np.diff(leaf.edges))
+    if not leaf.edges[0] <= value <= leaf.edges[-1]:
+        return -np.inf, None
+    place = np.searchsorted(leaf.edges, value, side="right") - 1
+    return float(heights[min(place, len(heights) - 1)]), None
+
+
+@leaf_given.register
+def _(leaf: MultivariateGaussian, row: np.ndarray) -> Rest:
+    own = row[None, leaf.variables]
+    log_density = float(
+        partial_normal.log_density(own, leaf.mean, leaf.covariance)[0]
+    )
+    pattern = next(partial_normal.by_pattern(own, leaf.mean, leaf.covariance))
+    missing = np.flatnonzero(~pattern.present)
+    left = _normal(leaf.variables, missing, pattern.means[0], pattern.covariance)
+    return log_density, left
+
+
+def _normal(
+    variables: Sequence[int], at: np.ndarray, mean: np.ndarray, covariance: np.ndarray
+) -> Node | None:
+    """The normal distribution of the variables at some positions."""
+    if len(at) == 0:
+        return None
+    if len(at) == 1:
+        return Gaussian(variables[at[0]], float(mean[0]), float(covariance[0, 0]))
+    return MultivariateGaussian(tuple(variables[i] for i in at), mean, covariance)
+
+
+@leaf_given.register
+def _(leaf: ChowLiuTree, row: np.ndarray) -> Rest:
+    log_density, logs = upward(
+        leaf, known_levels(leaf, row[None]), np.logaddexp.reduce
+    )
+    trees: dict[int, list[int]] = {}  # of what is missing, by the place of their roots
+    root_of: dict[int, int] = {}
+    tables: dict[int, np.ndarray] = {}
+    for i, (variable, parent) in enumerate(zip(leaf.variables, leaf.parents)):
+        if not np.isnan(row[variable]):
+            continue
+        table = np.exp(logs[i][0])
+        if parent not in root_of:  # it has none, or that is known
+            known = int(row[leaf.variables[parent]]) if parent >= 0 else 0
+            table = table[known : known + 1]
+        # Levels that cannot be may lead anywhere.
+        table[table.sum(axis=1) == 0] = 1 / table.shape[1]
+        tables[i] = table
+        root_of[i] = root_of.get(parent, i)
+        trees.setdefault(root_of[i], []).append(i)
+    parts = [
+        _tree(leaf.variables, places, leaf.parents, tables) for places in trees.values()
+    ]
+    return float(log_density[0]), _product(parts)
+
+
+def _tree(
+    variables: Sequence[int],
+    places: Sequence[int],
+    parents: Sequence[int],
+    tables: Any,
+) -> Categorical | ChowLiuTree:
+    """The tree of the variables at some places; of a single one, its levels."""
+    if len(places) == 1:
+        return Categorical(variables[places[0]], tables[places[0]][0])
+    new = {i: k for k, i in enumerate(places)}
+    return ChowLiuTree(
+        tuple(variables[i] for i in places),
+        tuple(new.get(parents[i], -1) for i in places),
+        tuple(tables[i] for i in places),
+    )
+
+
+@singledispatch
+def leaf_marginal(leaf: Leaf, kept: set[int]) -> Node | None:
+    """The distribution of those of a leaf's variables that are kept."""
+    return leaf if leaf.variables[0] in kept else None
+
+
+@leaf_marginal.register
+def _(leaf: MultivariateGaussian, kept: set[int]) -> Node | None:
+    at = np.flatnonzero([v in kept for v in leaf.variables])
+    covariance = leaf.covariance[np.ix_(at, at)]
+    return _normal(leaf.variables, at, leaf.mean[at], covariance)
+
+
+@leaf_marginal.register
+def _(leaf: ChowLiuTree, kept: set[int]) -> Node | None:
+    parents, tables = list(leaf.parents), list(leaf.tables)
+    above: dict[int, list[int]] = {}  # children that lead to what is kept
+    for i in reversed(range(len(parents))):
+        if leaf.variables[i] in kept or i in above:
+            above.setdefault(parents[i], []).insert(0, i)
+    places = sorted(i for children in above.values() for i in children)
+    for i in list(places):
+        if leaf.variables[i] not in kept and len(above[i]) == 1:
+            (child,) = above[i]
+            parents[child], tables[child] = parents[i], tables[i] @ tables[child]
+            places.remove(i)
+    if not places:
+        return None
+    dropped = next((i for i in places if leaf.variables[i] not in kept), None)
+    tree = _tree(leaf.variables, places, parents, tables)
+    if dropped is None:
+        return tree
+    # Several columns depend on one that is dropped: a kind of rows for each level.
+    row = np.full(max(leaf.variables) + 1, np.nan)
+    kinds: list[Rest] = []
+    for level in range(tables[dropped].shape[1]):
+        row[leaf.variables[dropped]] = level
+        log_share, rest = leaf_given(tree, row)
+        assert rest is not None  # as more than one column depends on it
+        kinds.append((log_share, _kept(rest, kept)))
+    return sum_left(Sum(np.ones(len(kinds)), ()), kinds)[1]
+
+
+def _of_columns(root: Node, features: FeatureSpace) -> Circuit:
+    """A circuit of the columns that a node is over, counted anew."""
+    kept = sorted(root.variables)
+    place = {variable: i for i, variable in enumerate(kept)}
+
+    def leaf(node: Leaf) -> Leaf:
+        if isinstance(node, MultivariateGaussian | ChowLiuTree):
+            return replace(node, variables=tuple(place[v] for v in node.variables))
+        return replace(node, variable=place[node.variable])
+
+    def product(_: Product, below: Sequence[Node]) -> Node:
+        return Product(tuple(below))
+
+    def sum_(node: Sum, below: Sequence[Node]) -> Node:
+        return Sum(node.weights, tuple(below))
+
+    own = {
+        name: tuple(getattr(features, name)[variable] for variable in kept)
+        for name in ("names", "categories", "lookup", "missing_at")
+    }
+    return Circuit(fold(root, leaf, product, sum_), replace(features, **own))

@@ -1,0 +1,164 @@
+"""The most probable completion of a row, by branch and bound."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterator
+from itertools import count
+from typing import NamedTuple
+
+import numpy as np
+
+from clearwood.circuits.circuit import Circuit, Node
+from clearwood.circuits.queries.bounds import Bounds, choices
+from clearwood.circuits.queries.conditioning import given, impossible
+from clearwood.circuits.queries.modes import highest_mode
+
+TOLERANCE = 1e-9
+"""Bounds that are above the best by no more than this, in logs, are rounding."""
+
+MOST_NUMBERS = 2_000_000
+"""Most numbers of a batch of bounds (16 MB)."""
+
+MOST_SETS = 64
+"""Most sets of completions that are bounded at once; more would be open for too long."""
+
+
+class MostProbable(NamedTuple):
+    """The most probable completions of rows.
+
+    Attributes
+    ----------
+    values : ndarray of shape (n_rows, n_features)
+        Complete rows.
+    log_density : ndarray of shape (n_rows,)
+        Of the complete rows.
+    bound : ndarray of shape (n_rows,)
+        No completion has a larger log density, that is proved.
+    """
+
+    values: np.ndarray
+    log_density: np.ndarray
+    bound: np.ndarray
+
+    @property
+    def proved(self) -> np.ndarray:
+        """Whether no completion of the row is more probable."""
+        return self.bound <= self.log_density + TOLERANCE
+
+
+def most_probable(
+    circuit: Circuit, values: np.ndarray, most: int = 20_000
+) -> MostProbable:
+    """The most probable completion of each row, of all its missing entries together.
+
+    Sets of completions are split column by column, those that could hold the most
+    probable one first; a set is dropped once a bound says that all of it is less
+    probable than the best found. Max-product, which takes one kind of each sum, is
+    often wrong: many kinds together can make another completion more probable.
+
+    A completion of discrete columns, and of columns that are histograms everywhere, is
+    exact. Of normal columns the highest point that climbing finds is taken: its
+    discrete part is searched for in the same way, but there may be a higher point;
+    ``bound`` says how much higher it could be.
+
+    Parameters
+    ----------
+    circuit : Circuit
+    values : ndarray of shape (n_rows, n_features)
+        Encoded; NaN where an entry is missing.
+    most : int, default=20000
+        Sets of completions that are looked at per row, at most. Then the best found
+        stands, and is not proved.
+
+    Returns
+    -------
+    MostProbable
+
+    Examples
+    --------
+    >>> from clearwood._features import FeatureSpace
+    >>> from clearwood.circuits.circuit import Product, Sum
+    >>> from clearwood.circuits.distributions import Bernoulli
+    >>> kinds = [Product((Bernoulli(0, p), Bernoulli(1, p))) for p in (0.9, 0.2, 0.1)]
+    >>> root = Sum(np.array([0.4, 0.3, 0.3]), tuple(kinds))
+    >>> circuit = Circuit(root, FeatureSpace(("a", "b"), ((0, 1), (0, 1))))
+    >>> best = most_probable(circuit, np.array([[np.nan, np.nan]]))
+    >>> best.values.tolist(), best.proved.tolist()
+    ([[0.0, 0.0]], [True])
+    """
+    complete = np.array(values, dtype=np.float64)
+    log_density, bound = np.empty(len(complete)), np.empty(len(complete))
+    for i, row in enumerate(complete):
+        log_density[i], left = given(circuit.root, row)
+        if log_density[i] == -np.inf:
+            raise impossible(i)
+        bound[i] = log_density[i]
+        if left is not None:
+            filled, height, ceiling = complete_best(left, circuit.features.n_features, most)
+            row[np.isnan(row)] = filled[np.isnan(row)]
+            log_density[i] += height
+            bound[i] += ceiling
+    return MostProbable(complete, log_density, np.maximum(bound, log_density))
+
+
+def complete_best(
+    root: Node, n_features: int, most: int
+) -> tuple[np.ndarray, float, float]:
+    """The most probable point of a node, its log density, and a bound of all others'.
+
+    Parameters
+    ----------
+    root : node
+    n_features : int
+    most : int
+        Sets of points that are looked at, at most.
+    """
+    choice = choices(root)
+    bounds = Bounds(root, choice)
+    search = _Search(root, bounds, n_features)
+    order = count()  # of equally promising sets the oldest goes first
+    everything = np.full(choice.n_slots, True)
+    opened = [(-np.inf, next(order), everything)]
+    at_once = int(np.clip(MOST_NUMBERS // max(bounds.size, 1), 1, MOST_SETS))
+    looked = 0
+    while opened and looked < most:
+        sets = []
+        while opened and len(sets) < at_once:
+            ceiling, _, allowed = heapq.heappop(opened)
+            if -ceiling <= search.height + TOLERANCE:
+                opened.clear()
+                break
+            sets.append(allowed)
+        if not sets:
+            break
+        looked += len(sets)
+        for ceiling, allowed in search.split(np.array(sets)):
+            heapq.heappush(opened, (-ceiling, next(order), allowed))
+    ceiling = -opened[0][0] if opened else -np.inf
+    return search.point, search.height, max(search.height, search.ceiling, ceiling)
+
+
+class _Search:
+    """The best completion so far; looks at sets of completions and splits them.
+
+    ``ceiling`` bounds the sets that hold a single choice and unknown continuous values.
+    """
+
+    def __init__(self, root: Node, bounds: Bounds, n_features: int):
+        self.root, self.bounds, self.n_features = root, bounds, n_features
+        self.height, self.ceiling = -np.inf, -np.inf
+        self.point = np.full(n_features, np.nan)
+        self.has_more = len(bounds.choice.values) < len(root.variables)
+        self.seen: set[bytes] = set()
+
+    def split(self, sets: np.ndarray) -> Iterator[tuple[float, np.ndarray]]:
+        """Smaller sets and their bounds; what cannot hold the best is left out."""
+        bounds = self.bounds
+        bound, table = bounds(sets)
+        table += bound[:, None]
+        self._try(self._likeliest(table))
+        sets = sets & (table > self.height + TOLERANCE)
+        for i in np.flatnonzero(sets.any(axis=1)):
+            own = sets[i]
+            if 
