@@ -99,10 +99,23 @@ FEATURE_GRAPHS = Family(
     parts=(("graph", "Feature graph"), ("ranking", "Features"),
            ("scores", "How good predictions are"), ("sampling", "How it was found")),
 )  # fmt: skip
+CIRCUITS = Family(
+    "circuit", "Kinds of rows", "clearwood.circuits.reading.section",
+    "circuits/reading/section.html",
+    has_rules=False,
+    lead="Which kinds of rows there are, which columns go together, and which rows "
+    "are surprising.",
+    parts=(("kinds", "Kinds of rows"), ("together", "Columns that go together"),
+           ("density", "How good it is"), ("surprising", "Surprising rows")),
+)  # fmt: skip
 FAMILIES = {
+    "HybridSPN": CIRCUITS,
+    "LearnSPN": CIRCUITS,
     "LocalExplanation": LOCAL,
     "MetaTreeClassifier": META_TREES,
     "MetaTreeRegressor": META_TREES,
+    "MiniSPN": CIRCUITS,
+    "ParetoSPN": CIRCUITS,
     "ProjectedRuleListClassifier": PROJECTED_RULES,
     "ProjectedRuleListRegressor": PROJECTED_RULES,
     "ProjectedTreeClassifier": PROJECTED_RULES,

@@ -237,14 +237,15 @@ class _Places(NamedTuple):
 
 def circuit_of(estimator: Any) -> Circuit:
     """The circuit of what is fitted."""
-    check_is_fitted(estimator)
     circuit = getattr(estimator, "circuit_", None)
-    if not isinstance(circuit, Circuit):
-        raise InputError(
-            f"estimator is a {type(estimator).__name__}, which has no circuit_; hand "
-            "in a fitted MiniSPN, LearnSPN, ParetoSPN or HybridSPN."
-        )
-    return circuit
+    if isinstance(circuit, Circuit):
+        return circuit
+    if hasattr(estimator, "fit"):
+        check_is_fitted(estimator)
+    raise InputError(
+        f"estimator is a {type(estimator).__name__}, which has no circuit_; hand in a "
+        "fitted MiniSPN, LearnSPN, ParetoSPN or HybridSPN."
+    )
 
 
 def cells_of(part: Part) -> Iterator[Cell]:

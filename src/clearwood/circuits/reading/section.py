@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -70,7 +71,8 @@ def section(result: Any, X: Any = None, y: Any = None) -> dict[str, Any]:
         "tables": [_table(group, circuit.features, order) for group in told],
         "alone": _alone(part, circuit.features),
         "pairs": _pairs(strength, circuit.features),
-        "rows": None if values is None else _rows(circuit, values, X),
+        "farthest": FARTHEST,
+        "rows": None if values is None else summarize_rows(circuit, values, X),
     }
 
 
@@ -176,12 +178,12 @@ def _pairs(strength: np.ndarray, features: FeatureSpace) -> dict[str, Any]:
 # Rows
 
 
-def _rows(circuit: Circuit, values: np.ndarray, X: Any) -> dict[str, Any]:
+def summarize_rows(circuit: Circuit, values: np.ndarray, X: Any) -> dict[str, Any]:
     """How probable rows are, how well columns are told, and which rows surprise."""
     if not len(values):
         raise InputError("X has no rows; give some, or leave X out.")
     scored = values[:MOST_SCORED]
-    found = surprises(circuit, scored)
+    found, labels = surprises(circuit, scored), row_labels(X)
     missing = np.isnan(values).mean(axis=0)
     alone = np.nansum(found.alone, axis=1)
     return {
@@ -192,7 +194,8 @@ def _rows(circuit: Circuit, values: np.ndarray, X: Any) -> dict[str, Any]:
         "missing": float(missing.mean()),
         "columns": _told(found, circuit.features, missing),
         "n_hidden": max(circuit.features.n_features - MOST_COLUMNS, 0),
-        "surprising": surprising_rows(circuit, scored, found, row_labels(X)),
+        "surprising": surprising_rows(circuit, scored, found, labels),
+        "labelled": labels is not None,
     }
 
 
@@ -217,7 +220,10 @@ def _told(
 
 
 def surprising_rows(
-    circuit: Circuit, values: np.ndarray, found: Surprises, labels: list[str]
+    circuit: Circuit,
+    values: np.ndarray,
+    found: Surprises,
+    labels: Sequence[str] | None = None,
 ) -> list[dict[str, Any]]:
     """The rows that surprise most, and what would have been expected in their place.
 
@@ -232,11 +238,12 @@ def surprising_rows(
     for i in np.argsort(-found.of_rows, kind="stable")[:MOST_ROWS].tolist():
         entries = np.argsort(-np.nan_to_num(of_entries[i], nan=-np.inf), kind="stable")
         worst = [j for j in entries[:MOST_ENTRIES].tolist() if of_entries[i, j] > LEAST]
+        because = [_because(circuit, values[i], j, of_entries[i, j]) for j in worst]
         lines.append({
-            "row": labels[i],
+            "row": str(i) if labels is None else labels[i],
             "log_density": float(found.log_density[i]),
             "surprise": float(found.of_rows[i]),
-            "because": [_because(circuit, values[i], j, of_entries[i, j]) for j in worst],
+            "because": because,
         })  # fmt: skip
     return lines
 
@@ -263,8 +270,10 @@ def entry_text(features: FeatureSpace, j: int, value: float) -> str:
     return f"{value:.6g}" if labels is None else label_words(labels[int(value)])
 
 
-def row_labels(X: Any) -> list[str]:
-    """Rows by their labels in a frame that has some, else counted from 0."""
+def row_labels(X: Any) -> list[str] | None:
+    """Rows by their labels, where they are in a frame that has some."""
     index = getattr(X, "index", None)
-    labels = range(len(X)) if index is None or callable(index) else index
-    return [printable(str(label)) for label in labels]
+    # A list has an ``index`` too.
+    if index is None or callable(index):
+        return None
+    return [printable(str(label)) for label in index]
