@@ -106,7 +106,7 @@ def random_rows(rng, circuit, n_rows, missing=0.3):
 def shares(rng, n, zeros=False):
     """Probabilities, some of them 0 where that is allowed."""
     p = rng.dirichlet(np.ones(n))
-    if zeros and rng.random() < 0.3:
+    if zeros and n > 1 and rng.random() < 0.3:
         p[rng.integers(n)] = 0.0
     return p / p.sum()
 

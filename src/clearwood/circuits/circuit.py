@@ -120,6 +120,23 @@ class Circuit:
     def __str__(self) -> str:
         return self.text()
 
+    @property
+    def n_nodes(self) -> int:
+        """Number of sums, products and leaves."""
+        return sum(1 for _ in walk(self.root))
+
+    @property
+    def degrees_of_freedom(self) -> int:
+        """Free parameters: of a sum one less than it has children, and the leaves'."""
+        return sum(
+            len(node.children) - 1
+            if isinstance(node, Sum)
+            else 0
+            if isinstance(node, Product)
+            else node.degrees_of_freedom
+            for node in walk(self.root)
+        )
+
 
 def walk(root: Node) -> Iterator[Node]:
     """All nodes, children before their parents and in their order; the root last.

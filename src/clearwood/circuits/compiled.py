@@ -1,0 +1,237 @@
+"""A circuit as arrays: whole batches of rows, upward and downward.
+
+Values are logs, in float64. Missing entries, and levels that the circuit does not know,
+are summed out. What is impossible is -inf, never NaN.
+
+Only sums, products, and leaves right below a sum have a place in the arrays. A leaf
+below a product adds its log density to the product's, and has the product's flow.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from clearwood._numeric import Blocks
+from clearwood.circuits._kernels import pass_downward, pass_upward
+from clearwood.circuits.circuit import Circuit, Node, Product, Sum, walk
+from clearwood.circuits.distributions import shares
+from clearwood.circuits.leaf_arrays import LeafArrays, compile_leaves
+
+ROWS = 1024
+"""Rows per block: a block takes 8 bytes of memory for every row and place."""
+
+
+@dataclass(frozen=True, eq=False)
+class Compiled:
+    """What is evaluated of a circuit.
+
+    Attributes
+    ----------
+    circuit : Circuit
+        What it was compiled from, and has the structure of.
+    is_sum : ndarray of shape (n_places,)
+        Places are in the order of :func:`walk`; the root is the last.
+    first : ndarray of shape (n_places + 1,)
+        Where the edges of a place begin; after its own end those of the next.
+    child : ndarray of shape (n_edges,)
+        The place that an edge leads to.
+    log_weight : ndarray of shape (n_edges,)
+        Of edges of sums; 0 for those of products.
+    leaf_place : ndarray of shape (n_leaves,)
+        The place to which a leaf belongs, leaves in the order of :func:`walk`.
+    leaves : LeafArrays
+    """
+
+    circuit: Circuit
+    is_sum: np.ndarray
+    first: np.ndarray
+    child: np.ndarray
+    log_weight: np.ndarray
+    leaf_place: np.ndarray
+    leaves: LeafArrays
+
+    def log_likelihood(self, values: np.ndarray) -> np.ndarray:
+        """Log density of what is present in encoded rows.
+
+        Parameters
+        ----------
+        values : ndarray of shape (n_rows, n_columns)
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+        """
+        blocks = Blocks.from_arrays(values, block_rows=ROWS)
+        return blocks.map(_at_root, self).gather()[0]
+
+    def upward(self, values: np.ndarray) -> np.ndarray:
+        """Log values of all places, for rows that are few enough for memory.
+
+        Returns
+        -------
+        ndarray of shape (n_places, n_rows)
+        """
+        log = np.zeros((len(self.is_sum), len(values)))
+        self.leaves.add_log_density(log, values)
+        pass_upward(log, *self._edges)
+        return log
+
+    def downward(
+        self, log: np.ndarray, weight: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """How much of the weight of every row comes to each place, given the row.
+
+        Parameters
+        ----------
+        log : ndarray of shape (n_places, n_rows)
+            From :meth:`upward`.
+        weight : ndarray of shape (n_rows,)
+            Rows that are impossible lose theirs.
+
+        Returns
+        -------
+        flow : ndarray of shape (n_places, n_rows)
+        expected : ndarray of shape (n_edges,)
+            Sums of what flows along edges of sums; 0 for those of products.
+        """
+        flow = np.empty_like(log)
+        flow[-1] = np.where(log[-1] > -np.inf, weight, 0.0)
+        return flow, pass_downward(log, flow, *self._edges)
+
+    def expected(
+        self, values: np.ndarray, weight: np.ndarray
+    ) -> tuple[float, np.ndarray, list[np.ndarray]]:
+        """The E-step: log-likelihood, counts of edges, and statistics of leaves."""
+        blocks = Blocks.from_arrays(values, weight, block_rows=ROWS)
+        likelihood, edges, *leaves = blocks.map_sum(_expected, self)
+        return float(likelihood), edges, leaves
+
+    def estimated(
+        self,
+        edges: np.ndarray,
+        leaves: list[np.ndarray],
+        alpha: float,
+        least: np.ndarray,
+    ) -> Compiled:
+        """The M-step: the same structure with the most likely parameters.
+
+        Parameters
+        ----------
+        edges : ndarray
+        leaves : list of ndarray
+            From :meth:`expected`.
+        alpha : float
+            Added to the count of every edge and level.
+        least : ndarray of shape (n_columns,)
+            Variances that no leaf falls below.
+        """
+        log_weight = self.log_weight.copy()
+        for node in np.flatnonzero(self.is_sum):
+            own = slice(self.first[node], self.first[node + 1])
+            log_weight[own] = _log(shares(edges[own] + alpha, np.exp(log_weight[own])))
+        return replace(
+            self,
+            log_weight=log_weight,
+            leaves=self.leaves.estimated(leaves, alpha, least),
+        )
+
+    def as_circuit(self) -> Circuit:
+        """The tree again, with the parameters as they are now."""
+        leaves = iter(self.leaves.as_leaves())
+        sums = iter(np.flatnonzero(self.is_sum))
+        done: list[Node] = []
+        for node in walk(self.circuit.root):
+            if isinstance(node, Sum | Product):
+                children = tuple(done[len(done) - len(node.children) :])
+                del done[len(done) - len(node.children) :]
+            if isinstance(node, Sum):
+                place = next(sums)
+                own = slice(self.first[place], self.first[place + 1])
+                done.append(Sum(np.exp(self.log_weight[own]), children))
+            elif isinstance(node, Product):
+                done.append(Product(children))
+            else:
+                done.append(next(leaves))
+        return replace(self.circuit, root=done[0])
+
+    @property
+    def _edges(self) -> tuple[np.ndarray, ...]:
+        return self.is_sum, self.first, self.child, self.log_weight
+
+
+def compile_circuit(circuit: Circuit) -> Compiled:
+    """Lay a circuit out in arrays.
+
+    Examples
+    --------
+    >>> from clearwood import FeatureSpace
+    >>> from clearwood.circuits.distributions import Bernoulli
+    >>> root = Sum(np.array([0.5, 0.5]), (Bernoulli(0, 0.1), Bernoulli(0, 0.7)))
+    >>> compiled = compile_circuit(Circuit(root, FeatureSpace(("a",), ((0, 1),))))
+    >>> np.exp(compiled.log_likelihood(np.array([[1.0], [np.nan]]))).round(3)
+    array([0.4, 1. ])
+    """
+    nodes, above = _with_parents(circuit.root)
+    is_sum = np.array([isinstance(node, Sum) for node in nodes])
+    is_product = np.array([isinstance(node, Product) for node in nodes])
+    is_leaf = ~is_sum & ~is_product
+    placed = ~(is_leaf & is_product[above] & (above >= 0))
+    place = np.cumsum(placed) - 1
+    place = np.where(placed, place, place[above])
+    # Edges between places, by the place above; stable, so in the order of children.
+    below = np.flatnonzero(placed)[:-1]
+    upper = place[above[below]]
+    order = np.argsort(upper, kind="stable")
+    of_sum = is_sum[placed][upper[order]]
+    log_weight = np.zeros(len(order))
+    weights = [node.weights for node in nodes if isinstance(node, Sum)]
+    log_weight[of_sum] = _log(np.concatenate([np.zeros(0), *weights]))
+    n_edges = np.bincount(upper, minlength=int(placed.sum()))
+    leaves = [node for node in nodes if not isinstance(node, Sum | Product)]
+    return Compiled(
+        circuit,
+        is_sum=is_sum[placed],
+        first=np.concatenate([[0], np.cumsum(n_edges)]),
+        child=place[below[order]],
+        log_weight=log_weight,
+        leaf_place=place[is_leaf],
+        leaves=compile_leaves(leaves, place[is_leaf]),
+    )
+
+
+def _with_parents(root: Node) -> tuple[list[Node], np.ndarray]:
+    """All nodes in the order of :func:`walk`, and where the parent of each is."""
+    nodes: list[Node] = []
+    above: list[int] = []
+    left = [(root, -1)]
+    while left:
+        node, parent = left.pop()
+        if isinstance(node, Sum | Product):
+            left.extend((child, len(nodes)) for child in node.children)
+        nodes.append(node)
+        above.append(parent)
+    n = len(nodes)
+    turned = np.array(above[::-1])
+    return nodes[::-1], np.where(turned < 0, -1, n - 1 - turned)
+
+
+def _log(values: np.ndarray) -> np.ndarray:
+    with np.errstate(divide="ignore"):
+        return np.log(values)
+
+
+def _at_root(block: tuple[np.ndarray], compiled: Compiled) -> tuple[np.ndarray]:
+    return (compiled.upward(block[0])[-1],)
+
+
+def _expected(
+    block: tuple[np.ndarray, np.ndarray], compiled: Compiled
+) -> tuple[np.ndarray, ...]:
+    values, weight = block
+    log = compiled.upward(values)
+    flow, edges = compiled.downward(log, weight)
+    counted = weight > 0.0
+    likelihood = weight[counted] @ log[-1][counted]
+    return likelihood, edges, *compiled.leaves.statistics(flow, values)
