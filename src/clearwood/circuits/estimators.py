@@ -1,0 +1,214 @@
+"""Densities that are learned from tables as they come (Krakovna, 4.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+
+from clearwood._estimators import Interval, StrOptions
+from clearwood.circuits.base import LearnsCircuit
+from clearwood.circuits.circuit import Node
+from clearwood.circuits.learning.dependence import CRITICAL_P
+from clearwood.circuits.learning.fitting import (
+    CRITICAL_PS,
+    PENALTIES,
+    THESIS,
+    Choices,
+    Table,
+    learn_spn,
+    mini_spn,
+)
+
+
+class MiniSPN(LearnsCircuit):
+    """A sum-product network, learned from a table as it comes (4.2.2).
+
+    A density of rows that answers every question exactly: how likely is this row, what
+    is in its missing cells, what if. Rows are split into two kinds for as long as
+    rows held out are likelier so; then columns into groups that do not depend on each
+    other, in which rows are split again. Texts, numbers and truth values go side by
+    side, and missing cells are left out wherever something is counted, never filled.
+
+    Parameters
+    ----------
+    critical_p : float, default=0.0005
+        Two columns depend on each other where a chi-square test finds their table less
+        probable than this.
+    discrete : collection of str and int, default=()
+        Names or positions of columns of numbers that are codes. Texts, truth values,
+        categories and numbers of at most five values are discrete anyway.
+    exactly_as : {"thesis"} or None, default=None
+        Whether to learn as the thesis does: one start, no smoothing but .1, columns
+        that cannot be split become independent though they are not, and parameters are
+        those of the rows that came to them. By default there are ten starts for the
+        first split, dependent discrete columns may become a tree, leaves and smoothing
+        are chosen on the rows held out, and EM improves all parameters together.
+    n_networks : int, default=1
+        Networks, from different seeds, whose mixture is the density. Five are likelier
+        than one, which a person can read.
+    validation_fraction : float, default=0.1
+        Rows held out to choose by, unless ``fit`` gets such rows.
+    n_jobs : int, default=None
+        Networks at a time. The result does not depend on it.
+    verbose : bool, default=False
+        Show on stderr how many networks are done.
+    random_state : int, Generator, RandomState or None, default=None
+        Seed of the rows held out and of the starts.
+
+    Attributes
+    ----------
+    circuit_ : Circuit
+        The density, as it is read.
+    degrees_of_freedom_ : int
+        Number of its parameters.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Where ``fit`` got a frame.
+
+    See Also
+    --------
+    LearnSPN : Splits columns first, and rows into many kinds.
+
+    Notes
+    -----
+    Continuous columns enter as densities, so the log density has the unit of the data:
+    a column in grams in place of kilograms adds a constant. Rows have no weights: tests
+    of independence need to know how many there are.
+
+    References
+    ----------
+    Krakovna, "Building Interpretable Models: From Bayesian Networks to Neural
+    Networks", Harvard 2016, chapter 4.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> table = pd.DataFrame(
+    ...     {"smokes": ["yes", "no"] * 100, "coughs": ["yes", "no", None, "no"] * 50}
+    ... )
+    >>> network = MiniSPN(random_state=0).fit(table)
+    >>> both = pd.DataFrame({"smokes": ["yes", "yes"], "coughs": ["yes", "no"]})
+    >>> np.exp(network.score_samples(both)).round(2)
+    array([0.5, 0. ])
+    """
+
+    _parameter_constraints: dict[str, Any] = {
+        "critical_p": [Interval(Real, 0, 1, closed="neither")],
+        "discrete": ["array-like", set],
+        "exactly_as": [None, StrOptions({"thesis"})],
+        "n_networks": [Interval(Integral, 1, None, closed="left")],
+        "validation_fraction": [Interval(Real, 0, 1, closed="left")],
+        "n_jobs": [None, Integral],
+        "verbose": ["verbose"],
+        "random_state": "no_validation",
+    }
+
+    def __init__(
+        self,
+        critical_p: float = CRITICAL_P,
+        *,
+        discrete: Collection[str | int] = (),
+        exactly_as: str | None = None,
+        n_networks: int = 1,
+        validation_fraction: float = 0.1,
+        n_jobs: int | None = None,
+        verbose: bool = False,
+        random_state: Any = None,
+    ) -> None:
+        self.critical_p = critical_p
+        self.discrete = discrete
+        self.exactly_as = exactly_as
+        self.n_networks = n_networks
+        self.validation_fraction = validation_fraction
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.random_state = random_state
+
+    def _learn(self, table: Table, rng: np.random.Generator) -> Node:
+        choices = THESIS if self.exactly_as == "thesis" else Choices()
+        return mini_spn(table, self.critical_p, choices, rng)
+
+
+class LearnSPN(LearnsCircuit):
+    """A sum-product network by the algorithm that MiniSPN makes simpler (4.2.1).
+
+    Columns are split first, by a G-test; then rows into as many kinds as pay what a
+    kind costs. It reads what `MiniSPN` reads, missing cells too, where the original
+    took tables of discrete columns without any.
+
+    Parameters
+    ----------
+    penalty : float or None, default=None
+        What a kind of rows costs in log-likelihood, per column. None: chosen on the rows
+        held out among .2, .4, .6 and .8, the grid of the original.
+    critical_p : float or None, default=None
+        Two columns depend on each other where a G-test finds their table less probable
+        than this. None: chosen from .0001 and .0015.
+    discrete, exactly_as, n_networks, validation_fraction, n_jobs, verbose, random_state
+        As in `MiniSPN`.
+
+    Attributes
+    ----------
+    circuit_ : Circuit
+        The density, as it is read.
+    degrees_of_freedom_ : int
+        Number of its parameters.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Where ``fit`` got a frame.
+
+    See Also
+    --------
+    MiniSPN : Faster, and mostly as good.
+
+    References
+    ----------
+    Gens and Domingos, "Learning the Structure of Sum-Product Networks", ICML 2013.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> coin = rng.integers(2, size=(200, 1))
+    >>> X = np.hstack([coin, coin, rng.integers(2, size=(200, 1))])
+    >>> network = LearnSPN(random_state=0).fit(X)
+    >>> np.exp(network.score_samples([[1, 1, 0], [1, 0, 0]])).round(1)
+    array([0.3, 0. ])
+    """
+
+    _parameter_constraints: dict[str, Any] = {
+        **MiniSPN._parameter_constraints,
+        "penalty": [None, Interval(Real, 0, None, closed="left")],
+        "critical_p": [None, Interval(Real, 0, 1, closed="neither")],
+    }
+
+    def __init__(
+        self,
+        penalty: float | None = None,
+        critical_p: float | None = None,
+        *,
+        discrete: Collection[str | int] = (),
+        exactly_as: str | None = None,
+        n_networks: int = 1,
+        validation_fraction: float = 0.1,
+        n_jobs: int | None = None,
+        verbose: bool = False,
+        random_state: Any = None,
+    ) -> None:
+        self.penalty = penalty
+        self.critical_p = critical_p
+        self.discrete = discrete
+        self.exactly_as = exactly_as
+        self.n_networks = n_networks
+        self.validation_fraction = validation_fraction
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.random_state = random_state
+
+    def _learn(self, table: Table, rng: np.random.Generator) -> Node:
+        choices = THESIS if self.exactly_as == "thesis" else Choices()
+        penalties = PENALTIES if self.penalty is None else (self.penalty,)
+        critical_ps = CRITICAL_PS if self.critical_p is None else (self.critical_p,)
+        return learn_spn(table, penalties, critical_ps, choices, rng)

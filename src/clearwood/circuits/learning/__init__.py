@@ -1,0 +1,1 @@
+"""Learning circuits from tables: one recursion, two ways to split what is left."""

@@ -1,0 +1,200 @@
+"""Kinds of rows, found by hard EM: within each, columns are independent."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from clearwood.circuits.learning._kernels import hard_em, level_places, row_scores
+from clearwood.circuits.learning.slices import Cells, Parts, Slice, cut_codes
+
+ALPHA = 0.1
+"""Rows that each level has in each cluster before any is seen."""
+
+KAPPA = 2.0
+"""Rows that vary as all of the slice do, added to those of a cluster."""
+
+FLOOR = 1e-6
+"""Least variance of a continuous column, whose variance in the whole table is 1."""
+
+LEAST_ROWS = 20
+
+
+class Clusters(NamedTuple):
+    """Clusters of the rows of a slice, and the distribution of columns in each.
+
+    Attributes
+    ----------
+    cluster : ndarray of int of shape (n_rows,)
+    log_weights : ndarray of shape (k,)
+    tables : ndarray of shape (k, n_levels of all columns + 1)
+        Log probabilities; 0 for what is missing, at the end.
+    normals : ndarray of shape (2, k, n_continuous)
+        Means and variances.
+    offsets : ndarray of int
+        Where the levels of each column begin.
+    """
+
+    cluster: np.ndarray
+    log_weights: np.ndarray
+    tables: np.ndarray
+    normals: np.ndarray
+    offsets: np.ndarray
+
+    @property
+    def sizes(self) -> np.ndarray:
+        """Rows of each cluster."""
+        return np.bincount(self.cluster, minlength=len(self.log_weights))
+
+    def scores(self, cells: Cells) -> np.ndarray:
+        """Log of weight times density of rows in each cluster, of shape (n, k)."""
+        return row_scores(
+            level_places(cells.codes, self.offsets),
+            cells.reals,
+            self.log_weights,
+            self.tables,
+            self.normals,
+        )
+
+    def parts(self, slice_: Slice) -> Parts:
+        """The slice that they were found in, row by row in the likeliest cluster."""
+        routed = self.scores(slice_.valid).argmax(axis=1)
+        kinds = range(len(self.log_weights))
+        return Parts(
+            [slice_.of_rows(self.cluster == k, routed == k) for k in kinds], self.sizes
+        )
+
+    def log_likelihood(self, cells: Cells) -> float:
+        """Of rows under the mixture of all clusters."""
+        return float(np.logaddexp.reduce(self.scores(cells), axis=1).sum())
+
+
+def cluster_rows(slice_: Slice, start: np.ndarray, k: int) -> Clusters:
+    """Hard EM from an assignment of rows; a cluster may lose all its rows."""
+    mean, variance = slice_.mean_and_variance
+    train, start = slice_.train, start.astype(np.int64)
+    found = hard_em(
+        train.codes, slice_.offsets, train.reals, mean, variance, KAPPA, FLOOR, ALPHA,
+        start, k,
+    )  # fmt: skip
+    return Clusters(*found, slice_.offsets)
+
+
+def one_cluster(slice_: Slice) -> Clusters:
+    """All rows of one kind."""
+    return cluster_rows(slice_, np.zeros(len(slice_.train)), 1)
+
+
+def split_in_two(
+    slice_: Slice, n_starts: int, rng: np.random.Generator, balanced: bool = True
+) -> Parts | None:
+    """Two kinds of rows, if rows that were not learned from speak for them (4.2.2).
+
+    Parameters
+    ----------
+    slice_ : Slice
+    n_starts : int
+        Starts of hard EM, see `starts`; the best on the validation rows is taken.
+    rng : Generator
+    balanced : bool, default=True
+        See `cut_codes`.
+
+    Returns
+    -------
+    Parts or None
+        None where independent columns of rows of one kind are as good.
+    """
+    if len(slice_.train) < LEAST_ROWS or not len(slice_.valid):
+        return None
+    best, best_score = None, one_cluster(slice_).log_likelihood(slice_.valid)
+    for start in starts(slice_, n_starts, rng, balanced):
+        two = cluster_rows(slice_, start, 2)
+        score = two.log_likelihood(slice_.valid)
+        if two.sizes.all() and score > best_score:
+            best, best_score = two, score
+    return best.parts(slice_) if best else None
+
+
+def split_in_kinds(
+    slice_: Slice, penalty: float, n_starts: int, rng: np.random.Generator
+) -> Parts | None:
+    """As many kinds of rows as pay their price under an exponential prior (4.2.1).
+
+    Kinds are split in two for as long as both halves together, each row in its own,
+    are likelier by more than what one more kind costs. Then all rows choose again.
+
+    Parameters
+    ----------
+    slice_ : Slice
+    penalty : float
+        What a kind costs in log-likelihood, per column.
+    n_starts : int
+        Starts of every split in two.
+    rng : Generator
+    """
+    cluster = np.zeros(len(slice_.train), dtype=np.int64)
+    waiting, none = [np.arange(len(cluster))], np.empty(0, dtype=np.int64)
+    n_kinds = 0
+    while waiting:
+        rows = waiting.pop()
+        half = _halves(slice_.of_rows(rows, none), penalty, n_starts, rng)
+        if half is None:
+            cluster[rows] = n_kinds
+            n_kinds += 1
+        else:
+            waiting += [rows[half == 1], rows[half == 0]]
+    while n_kinds > 1:
+        found = cluster_rows(slice_, cluster, n_kinds)
+        if found.sizes.all():
+            return found.parts(slice_)
+        kinds, cluster = np.unique(found.cluster, return_inverse=True)
+        n_kinds = len(kinds)
+    return None
+
+
+def _halves(
+    slice_: Slice, penalty: float, n_starts: int, rng: np.random.Generator
+) -> np.ndarray | None:
+    """Which half each row is of; None where two halves do not pay."""
+    if len(slice_.train) < LEAST_ROWS:
+        return None
+    price = penalty * slice_.n_columns
+    best = None
+    best_score = one_cluster(slice_).log_likelihood(slice_.train) + price
+    for start in starts(slice_, n_starts, rng):
+        two = cluster_rows(slice_, start, 2)
+        score = two.scores(slice_.train).max(axis=1).sum()
+        if two.sizes.all() and score > best_score:
+            best, best_score = two.cluster, score
+    return best
+
+
+def starts(
+    slice_: Slice, n_starts: int, rng: np.random.Generator, balanced: bool = True
+) -> Iterator[np.ndarray]:
+    """Assignments of rows to the nearer of two of them, by the cells that differ.
+
+    First to the row that differs most from the majority, and the one that differs most
+    from that; then to rows drawn.
+    """
+    codes, offsets = cut_codes(slice_, balanced)
+    majority = [
+        np.bincount(column[column >= 0], minlength=width).argmax()
+        for column, width in zip(codes.T, np.diff(offsets))
+    ]
+    for i in range(n_starts):
+        if i == 0:
+            one = int(_distance(codes, np.array(majority)).argmax())
+            other = int(_distance(codes, codes[one]).argmax())
+        else:
+            one, other = rng.integers(len(codes), size=2)
+        from_one, from_other = (_distance(codes, codes[row]) for row in (one, other))
+        if from_one[other]:
+            yield from_other < from_one
+
+
+def _distance(codes: np.ndarray, row: np.ndarray) -> np.ndarray:
+    """Cells, present in both, that differ from those of one row."""
+    return ((codes != row) & (codes >= 0) & (row >= 0)).sum(axis=1)

@@ -1,0 +1,95 @@
+"""Which columns of a slice depend on each other."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from clearwood.circuits.learning._kernels import components, test_pairs
+from clearwood.circuits.learning.slices import Parts, Slice, cut_codes
+
+LEAST_ROWS = 20
+"""Fewer rows, both cells present, say nothing: their columns count as independent."""
+
+CRITICAL_P = 0.0005
+"""Of MiniSPN, between the two of the LearnSPN grid (4.2.2)."""
+
+
+class Dependence(NamedTuple):
+    """All pairs of columns of a slice, the discrete ones first.
+
+    Attributes
+    ----------
+    edges : ndarray of bool of shape (n_columns, n_columns)
+        Whether two columns depend on each other.
+    statistic : ndarray of shape (n_columns, n_columns)
+        Of the test, on the rows where both are present.
+    n_both : ndarray of int of shape (n_columns, n_columns)
+        Those rows.
+    """
+
+    edges: np.ndarray
+    statistic: np.ndarray
+    n_both: np.ndarray
+
+    @property
+    def groups(self) -> np.ndarray:
+        """Per column the number of its connected component."""
+        return components(self.edges)
+
+
+def find_dependence(
+    slice_: Slice,
+    *,
+    ratio: bool = False,
+    critical_p: float = CRITICAL_P,
+    balanced: bool = True,
+) -> Dependence:
+    """Test all pairs of columns for independence.
+
+    Levels that are in no row of a pair's table do not count for it.
+
+    Parameters
+    ----------
+    slice_ : Slice
+    ratio : bool, default=False
+        The G-test of LearnSPN in place of Pearson's chi-square test.
+    critical_p : float, default=0.0005
+        Columns depend on each other where such a table is less probable than this.
+    balanced : bool, default=True
+        See `cut_codes`.
+    """
+    codes, offsets = cut_codes(slice_, balanced)
+    statistic, freedom, both = test_pairs(codes, offsets, ratio)
+    critical = critical_values(int(freedom.max(initial=0)), critical_p)
+    edges = (both >= LEAST_ROWS) & (statistic > critical[freedom])
+    return Dependence(edges, statistic, both)
+
+
+def split_columns(slice_: Slice, **test: Any) -> Parts | None:
+    """Groups of columns that depend on each other; None where all do.
+
+    Parameters
+    ----------
+    slice_ : Slice
+    **test
+        See `find_dependence`.
+    """
+    group = find_dependence(slice_, **test).groups
+    sizes = np.bincount(group)
+    if len(sizes) == 1:
+        return None
+    together = [slice_.of_columns(group == g) for g in np.flatnonzero(sizes > 1)]
+    alone = sizes[group] == 1
+    return Parts(together, alone=slice_.of_columns(alone) if alone.any() else None)
+
+
+@cache
+def critical_values(most: int, critical_p: float) -> np.ndarray:
+    """What the statistic must exceed, for 0 to ``most`` degrees of freedom."""
+    from scipy.stats import chi2
+
+    exact = chi2.isf(critical_p, np.arange(1, most + 1))
+    return np.append(np.inf, exact)

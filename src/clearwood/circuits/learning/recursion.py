@@ -1,0 +1,89 @@
+"""One recursion with two splits: rows into kinds, columns into groups (4.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from clearwood.circuits.circuit import Node, Product, Sum
+from clearwood.circuits.learning.leaf_blocks import Block, smoothed
+from clearwood.circuits.learning.slices import Parts, Slice
+
+
+SplitsSlice = Callable[[Slice], Parts | None]
+
+
+@dataclass(frozen=True, eq=False)
+class Piece:
+    """A node before it has parameters: a sum, a product, or a block of leaves."""
+
+    sizes: np.ndarray | None = None
+    block: Block | None = None
+    children: list[int] = field(default_factory=list)
+
+
+def grow(whole: Slice, splits: Sequence[SplitsSlice]) -> list[Piece]:
+    """Split a table until nothing splits any more.
+
+    Parameters
+    ----------
+    whole : Slice
+    splits : sequence of functions
+        Tried in this order on every slice; the first that finds parts is taken. MiniSPN
+        asks rows first (4.2.2), LearnSPN columns (4.2.1).
+
+    Returns
+    -------
+    list of Piece
+        The root first, parents before their children.
+    """
+    pieces: list[Piece] = []
+    waiting = [(whole, -1)]
+    while waiting:
+        slice_, parent = waiting.pop()
+        if parent >= 0:
+            pieces[parent].children.append(len(pieces))
+        found = (split(slice_) for split in splits) if slice_.n_columns > 1 else ()
+        parts = next(filter(None, found), None)
+        if parts is None:
+            pieces.append(Piece(block=Block(slice_)))
+            continue
+        here = len(pieces)
+        pieces.append(Piece(sizes=parts.sizes))
+        waiting += [(part, here) for part in reversed(parts.slices)]
+        if parts.alone is not None:
+            pieces[here].children.append(len(pieces))
+            pieces.append(Piece(block=Block(parts.alone, independent=True)))
+    return pieces
+
+
+def assemble(pieces: list[Piece], alpha: float, trees: bool) -> Node:
+    """The circuit of what has grown.
+
+    Parameters
+    ----------
+    pieces : list of Piece
+    alpha, trees
+        Smoothing and the kind of leaves, see `Block.leaves`.
+    """
+    made: dict[int, Node] = {}
+    for i in reversed(range(len(pieces))):
+        piece = pieces[i]
+        children = tuple(made.pop(child) for child in piece.children)
+        if piece.block is not None:
+            children = tuple(piece.block.leaves(alpha, trees))
+        if piece.sizes is not None:
+            made[i] = Sum(smoothed(piece.sizes, alpha), children)
+        else:
+            made[i] = children[0] if len(children) == 1 else product_of(children)
+    return made[0]
+
+
+def product_of(children: tuple[Node, ...]) -> Product:
+    """A product whose children are none."""
+    flat: list[Node] = []
+    for child in children:
+        flat += child.children if isinstance(child, Product) else (child,)
+    return Product(tuple(flat))

@@ -1,0 +1,77 @@
+"""Units in which the continuous columns of a table have mean 0 and variance 1."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from clearwood._features import FeatureSpace
+from clearwood._validation import check_range
+from clearwood.circuits.circuit import Node, Product, Sum, walk
+from clearwood.circuits.distributions import (
+    Gaussian,
+    Histogram,
+    Leaf,
+    MultivariateGaussian,
+)
+
+
+class Units(NamedTuple):
+    """What is 0 and what is 1 in each column; 0 and 1 where it is discrete.
+
+    Learning in these units depends on no scale and no offset, and loses no digits.
+
+    Attributes
+    ----------
+    zero, one : ndarray of shape (n_columns,)
+    """
+
+    zero: np.ndarray
+    one: np.ndarray
+
+    @classmethod
+    def of(cls, values: np.ndarray, features: FeatureSpace) -> Units:
+        """Mean and standard deviation of the cells that are present."""
+        units = cls(np.zeros(values.shape[1]), np.ones(values.shape[1]))
+        for j, (name, levels) in enumerate(zip(features.names, features.categories)):
+            if levels is None:
+                present = values[~np.isnan(values[:, j]), j]
+                check_range(present, f"Column {name!r}")
+                units.zero[j], units.one[j] = present.mean(), present.std()
+        return units
+
+    def scaled(self, values: np.ndarray) -> np.ndarray:
+        """Values in these units."""
+        return (values - self.zero) / self.one
+
+    def restored(self, root: Node) -> Node:
+        """A circuit that was learned in these units, in those of the table."""
+        made: list[Node] = []
+        for node in walk(root):
+            if not isinstance(node, Sum | Product):
+                made.append(self._leaf(node))
+                continue
+            n = len(node.children)
+            children = tuple(made[-n:])
+            del made[-n:]
+            made.append(
+                Sum(node.weights, children)
+                if isinstance(node, Sum)
+                else Product(children)
+            )
+        return made[0]
+
+    def _leaf(self, leaf: Leaf) -> Leaf:
+        zero, one = (part[list(leaf.variables)] for part in self)
+        match leaf:
+            case Gaussian(j, mean, variance):
+                mean, variance = mean * one[0] + zero[0], variance * one[0] ** 2
+                return Gaussian(j, float(mean), float(variance))
+            case MultivariateGaussian(columns, mean, covariance):
+                return MultivariateGaussian(
+                    columns, mean * one + zero, covariance * np.outer(one, one)
+                )
+            case Histogram(j, edges, probabilities):
+                return Histogram(j, edges * one + zero, probabilities)
+        return leaf

@@ -1,0 +1,113 @@
+"""From a table as it comes to the variables of a circuit."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Hashable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from clearwood._columns import features_of
+from clearwood._features import FeatureSpace
+from clearwood.discretize.levels import FEW_VALUES
+from clearwood.exceptions import InputError
+
+MANY_LEVELS = 20
+"""A column of more levels, which are more than half of its cells, names rows."""
+
+MOST_LEVELS = 1000
+"""Of a discrete column: all pairs of levels of two columns are counted."""
+
+NOTHING = (None,)
+"""The levels of a column without any value: one, that no cell ever has."""
+
+
+def read_variables(X: Any, discrete: Collection[str | int] = ()) -> FeatureSpace:
+    """Which columns of a table are discrete, and their levels.
+
+    Texts, truth values and declared categories are. So are numbers of at most five
+    values, if any of these occurs again: 0 and 1, say, or grades. Other numbers are
+    continuous. A column of one value has that level and says nothing. Nor does one
+    without any value, whose cells count as missing in other tables, too.
+
+    Parameters
+    ----------
+    X : array-like or frame of shape (n_rows, n_columns)
+    discrete : collection of str and int
+        Names or positions of columns of numbers that are codes, however many.
+
+    Returns
+    -------
+    FeatureSpace
+
+    Raises
+    ------
+    InputError
+        Infinite numbers; a discrete column whose levels name rows; a column to be
+        discrete that is not there.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> table = pd.DataFrame({"grade": [1, 2, 2, 1], "size": [1.5, 2.0, None, 0.7]})
+    >>> read_variables(table).categories
+    ((1, 2), None)
+    """
+    features = features_of(X)
+    declared = _positions(discrete, features.names)
+    encoded = features.encode(X)
+    categories = []
+    for j, (name, cells) in enumerate(zip(features.names, features.columns(X))):
+        levels = features.categories[j]
+        if levels is None:
+            levels = _levels(encoded[:, j], name, j in declared)
+            if levels and cells.dtype == bool:
+                levels = tuple(map(bool, levels))
+        if levels is not None:
+            _check_repeats(levels, encoded[:, j], name)
+        categories.append(levels)
+    return replace(features, categories=tuple(categories))
+
+
+def _positions(discrete: Collection[str | int], names: Sequence[str]) -> set[int]:
+    places: dict[str | int, int] = {name: j for j, name in enumerate(names)}
+    places |= {j: j for j in range(len(names))}
+    unknown = [column for column in discrete if column not in places]
+    if unknown:
+        raise InputError(
+            f"discrete names column(s) {unknown}, which the table lacks; there are "
+            f"{list(names)}, counted from 0."
+        )
+    return {places[column] for column in discrete}
+
+
+def _levels(
+    column: np.ndarray, name: str, declared: bool
+) -> tuple[Hashable, ...] | None:
+    """The levels of a column of numbers; None where it is continuous."""
+    present = column[~np.isnan(column)]
+    if np.isinf(present).any():
+        row = int(np.isinf(column).argmax())
+        raise InputError(
+            f"Column {name!r} holds infinity in row {row}; correct the cell, or leave "
+            "it empty."
+        )
+    values = np.unique(present)
+    few = len(values) <= min(FEW_VALUES, max(len(present) - 1, 1))
+    if not few and not declared:
+        return None
+    if (values == np.trunc(values)).all():
+        return tuple(map(int, values)) or NOTHING
+    return tuple(values.tolist())
+
+
+def _check_repeats(levels: tuple[Hashable, ...], column: np.ndarray, name: str) -> None:
+    """Refuse texts and codes that differ from row to row."""
+    n_present = np.count_nonzero(~np.isnan(column))
+    if len(levels) > min(max(MANY_LEVELS, n_present / 2), MOST_LEVELS):
+        raise InputError(
+            f"Column {name!r} is discrete and holds {len(levels)} different values in "
+            f"{n_present} cells: a name, or free text. Leave the column out, or put "
+            "values together."
+        )
