@@ -65,11 +65,11 @@ class Shares(NamedTuple):
         gap = float(self.probabilities[level]) - p
         return gap / math.sqrt(max(p * (1 - p), TINY)) if gap else 0.0
 
-    def words(self, name: str, labels: Sequence[object]) -> str:
-        """The column by its levels, the most common first; of two only the second."""
+    def words(self, labels: Sequence[object]) -> str:
+        """The levels, the most common first; of two only the second."""
         p = self.probabilities
         if len(p) == 2:
-            return f"{name} = {label_words(labels[1])} {share_text(float(p[1]))}"
+            return f"{label_words(labels[1])} {share_text(float(p[1]))}"
         order = np.argsort(-p, kind="stable")
         most = MOST_LEVELS if len(p) > MOST_LEVELS + 1 else len(p)
         said = [
@@ -78,14 +78,14 @@ class Shares(NamedTuple):
         if most < len(p):
             rest = share_text(float(p[order[most:]].sum()))
             said.append(f"{len(p) - most} others {rest}")
-        return f"{name} = {', '.join(said)}"
+        return ", ".join(said)
 
-    def beside(self, of_all: Shares, name: str, labels: Sequence[object]) -> str:
-        """The column here and, in brackets, among all."""
+    def beside(self, of_all: Shares, labels: Sequence[object]) -> str:
+        """A level here and, in brackets, among all."""
         level = self.raised(of_all)
         own = share_text(float(self.probabilities[level]))
         other = share_text(float(of_all.probabilities[level]))
-        return f"{name} = {label_words(labels[level])} {own} ({other})"
+        return f"{label_words(labels[level])} {own} ({other})"
 
     def brief(self, of_all: Shares, labels: Sequence[object]) -> str:
         """The level to tell of and its share; of two levels the share alone."""
@@ -126,13 +126,13 @@ class Spread(NamedTuple):
         gap = self.mean - of_all.mean
         return gap / of_all.deviation_of_rows if of_all.variance else 0.0
 
-    def words(self, name: str, labels: Sequence[object]) -> str:
-        """The column by mean and standard deviation."""
-        return f"{name} {self.numbers()}"
+    def words(self, labels: Sequence[object]) -> str:
+        """Mean and standard deviation."""
+        return self.numbers()
 
-    def beside(self, of_all: Spread, name: str, labels: Sequence[object]) -> str:
-        """The column here and, in brackets, among all."""
-        return f"{name} {self.numbers()} ({of_all.numbers()})"
+    def beside(self, of_all: Spread, labels: Sequence[object]) -> str:
+        """Both here and, in brackets, among all."""
+        return f"{self.numbers()} ({of_all.numbers()})"
 
     def brief(self, of_all: Spread, labels: Sequence[object]) -> str:
         """The mean alone, to the digits that the deviation gives it."""
@@ -194,8 +194,10 @@ def column_words(
     """
     name, labels = name_text(features.names[j]), features.categories[j] or ()
     if of_all is None:
-        return here.words(name, labels)
-    return here.beside(of_all, name, labels)  # type: ignore[arg-type]
+        said = here.words(labels)
+    else:
+        said = here.beside(of_all, labels)  # type: ignore[arg-type]
+    return f"{name} = {said}" if labels else f"{name} {said}"
 
 
 # From leaves

@@ -259,7 +259,7 @@ def _because(
     return {
         "column": features.names[j],
         "found": entry_text(features, j, row[j]),
-        "expected": column_words(rest.features, at, profile_of(rest.root)[at]),
+        "expected": profile_of(rest.root)[at].words(features.categories[j] or ()),
         "surprise": float(surprise),
     }
 

@@ -117,7 +117,7 @@ class _Writer:
                 self.add("Groups of columns, independent of each other:", indent)
             self.write_groups(part, number, indent)
         elif not number:
-            self.add(f"- {self.inside(part)}", indent)
+            self.add(f"- {self.inside(part, 'rows')}", indent)
 
     def write_kinds(self, part: Part, number: str, indent: str) -> None:
         for i, kind in enumerate(part.kinds, 1):
@@ -127,7 +127,7 @@ class _Writer:
             self.add(head, indent, marks, len(own) + 1)
             inner = indent + " " * STEP
             if len(kind.columns) > 1 and not (kind.kinds or kind.groups):
-                self.add(f"- {self.inside(kind)}", inner)
+                self.add(f"- {self.inside(kind, 'these rows')}", inner)
             self.write(kind, own, inner)
 
     def write_groups(self, part: Part, number: str, indent: str) -> None:
@@ -135,12 +135,13 @@ class _Writer:
         for i, group in enumerate(together[: self.most]):
             names = names_text(self.features, group.columns)
             if group.kinds:
-                said = f"{names}: rows are of {len(group.kinds)} kinds in these"
-                self.add(f"- {said}:", indent)
+                said = f"in these, rows are of {len(group.kinds)} kinds"
+                self.add(f"- {names}: {said}:", indent)
                 letter = f"{number}{chr(97 + i)}." if i < 26 else f"{number}z{i}."
                 self.write_kinds(group, letter, indent + " " * STEP)
             else:
-                self.add(f"- {names}: {self.inside(group)}", indent)
+                said = self.inside(group, "in these, rows")
+                self.add(f"- {names}: {said}", indent)
         hidden = together[self.most :]
         if hidden:
             self.n_hidden += sum(counts(group.node)[0] for group in hidden)
@@ -160,11 +161,11 @@ class _Writer:
         said = [*said[:MOST_NAMES], *([f"{more:,} more"] if more > 0 else [])]
         self.add("- each for itself: ", indent, said)
 
-    def inside(self, part: Part) -> str:
+    def inside(self, part: Part, rows: str) -> str:
         """A part that is not taken apart: a leaf, or where depth ends."""
         if part.n_kinds_inside:
             self.n_hidden += counts(part.node)[0]
-            return f"rows are of {part.n_kinds_inside} kinds in these (not shown)"
+            return f"{rows} are of {part.n_kinds_inside} kinds (not shown)"
         if len(part.columns) == 1:
             (j,) = part.columns
             return column_words(self.features, j, part.profile[j])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import click
@@ -66,7 +67,7 @@ def density(data: str, **options: Any) -> None:
             write_text(out, json_text(summary), overwrite=force)
             say(f"wrote {out}")
         if page:
-            title = f"Kinds of rows of {data}"
+            title = f"Kinds of rows of {Path(data).name}"
             report(fitted, page, X=X_test, overwrite=force, title=title)
             say(f"wrote {page}")
     click.echo(json_text(summary) if options["as_json"] else _text(fitted, summary))
@@ -85,6 +86,8 @@ def _read(data: str, options: dict[str, Any]) -> tuple[Any, Any]:
         categories=shared.names(options["categories"]),
         missing=options["na"],
     )
+    # As an editor counts them, without the header.
+    frame.index = frame.index + 1
     nothing = np.zeros(len(frame))
     split = hold_out(
         frame, nothing, "regression", options["test_size"], options["seed"]
@@ -115,7 +118,7 @@ def _summarize(
     found = summarize_rows(circuit, circuit.features.encode(X_test), X_test)
     return {
         "rows": {"training": len(X), "held_out": len(X_test)},
-        "degrees_of_freedom": fitted.degrees_of_freedom_,
+        "degrees_of_freedom": circuit.degrees_of_freedom,
         "log_density": found["log_density"],
         "log_density_of_independent_columns": found["independent"],
         "depend": [
@@ -179,11 +182,11 @@ def _text(fitted: Any, summary: dict[str, Any]) -> str:
         f"density is {summary['log_density']:.4g},",
         f"{gain:.3g} more than if all columns were independent.",
         "",
-        "Most surprising of these (rows are counted from 0):",
+        "Most surprising of these (rows are counted from 1):",
     ]
     for line in summary["surprising"][:MOST_SURPRISING]:
         because = [
-            f"{name_text(one['column'])} is {one['found']} (others say "
+            f"{name_text(one['column'])} is {one['found']} (expected: "
             f"{one['expected']})"
             for one in line["because"]
         ]
