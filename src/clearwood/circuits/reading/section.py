@@ -9,17 +9,14 @@ import numpy as np
 
 from clearwood._features import FeatureSpace, printable
 from clearwood.circuits.circuit import Circuit
-from clearwood.circuits.queries.conditioning import condition
 from clearwood.circuits.reading.display import circuit_of, strip_name, together
 from clearwood.circuits.reading.outline import Part, outline
 from clearwood.circuits.reading.profiles import (
     column_words,
-    label_words,
-    profile_of,
     share_text,
 )
 from clearwood.circuits.reading.strengths import strengths
-from clearwood.circuits.reading.surprises import Surprises, surprises
+from clearwood.circuits.reading.surprises import LEAST, Surprises, surprises, why
 from clearwood.circuits.reading.words import (
     counts,
     marks_texts,
@@ -33,9 +30,6 @@ DEPTH = 2
 
 MOST_SCORED = 2000
 """Rows whose entries are looked at one by one."""
-
-LEAST = 1.0
-"""Nats from which an entry is surprising."""
 
 MOST_COLUMNS, MOST_PAIRS, MOST_ROWS, MOST_ENTRIES, MOST_TABLES = 40, 20, 10, 3, 6
 """Lines of tables, entries of a row that are told, and tables of kinds."""
@@ -233,41 +227,18 @@ def surprising_rows(
         ``row``, ``log_density``, ``surprise``, and ``because``: entries with
         ``column``, ``found``, ``expected`` and ``surprise``.
     """
-    of_entries = found.of_entries
+    of_rows, of_entries = found.of_rows, found.of_entries
     lines = []
-    for i in np.argsort(-found.of_rows, kind="stable")[:MOST_ROWS].tolist():
-        entries = np.argsort(-np.nan_to_num(of_entries[i], nan=-np.inf), kind="stable")
-        worst = [j for j in entries[:MOST_ENTRIES].tolist() if of_entries[i, j] > LEAST]
-        because = [_because(circuit, values[i], j, of_entries[i, j]) for j in worst]
-        lines.append({
-            "row": str(i) if labels is None else labels[i],
-            "log_density": float(found.log_density[i]),
-            "surprise": float(found.of_rows[i]),
-            "because": because,
-        })  # fmt: skip
+    for i in np.argsort(-of_rows, kind="stable")[:MOST_ROWS].tolist():
+        because = why(circuit, values[i], of_entries[i], MOST_ENTRIES)
+        if of_rows[i] > 0:
+            lines.append({
+                "row": str(i) if labels is None else labels[i],
+                "log_density": float(found.log_density[i]),
+                "surprise": float(of_rows[i]),
+                "because": [one for one in because if one["surprise"] > LEAST],
+            })  # fmt: skip
     return lines
-
-
-def _because(
-    circuit: Circuit, row: np.ndarray, j: int, surprise: float
-) -> dict[str, Any]:
-    """An entry, and what the others of its row let expect."""
-    features, without = circuit.features, row.copy()
-    without[j] = np.nan
-    rest = condition(circuit, without)
-    at = rest.features.names.index(features.names[j])
-    return {
-        "column": features.names[j],
-        "found": entry_text(features, j, row[j]),
-        "expected": profile_of(rest.root)[at].words(features.categories[j] or ()),
-        "surprise": float(surprise),
-    }
-
-
-def entry_text(features: FeatureSpace, j: int, value: float) -> str:
-    """An entry as the table has it."""
-    labels = features.categories[j]
-    return f"{value:.6g}" if labels is None else label_words(labels[int(value)])
 
 
 def row_labels(X: Any) -> list[str] | None:

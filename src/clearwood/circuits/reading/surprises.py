@@ -2,51 +2,58 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from clearwood._features import UNSEEN
+from clearwood._features import UNSEEN, FeatureSpace
 from clearwood.circuits.circuit import Circuit
 from clearwood.circuits.compiled import compile_circuit
+from clearwood.circuits.queries.conditioning import condition
+from clearwood.circuits.queries.draws import sample
+from clearwood.circuits.reading.profiles import label_words, profile_of
+
+N_DRAWS = 500
+"""Rows drawn from a circuit to see what is usual."""
+
+LEAST = 1.0
+"""Nats from which an entry is surprising."""
 
 
 class Surprises(NamedTuple):
-    """Of rows and of their entries, in nats; NaN for entries that are missing.
+    """Log densities of rows and their entries, in nats; NaN where one is missing.
 
     Attributes
     ----------
     log_density : ndarray of shape (n_rows,)
         Of what is present of a row.
     alone : ndarray of shape (n_rows, n_columns)
-        Log density of an entry where nothing else is known of its row.
+        Of an entry where nothing else is known of its row.
     given_others : ndarray of shape (n_rows, n_columns)
-        Log density of an entry given the others of its row.
+        Of an entry given the others of its row.
+    usual : ndarray of shape (2, n_columns)
+        Means of both in rows that the circuit itself draws.
     """
 
     log_density: np.ndarray
     alone: np.ndarray
     given_others: np.ndarray
+    usual: np.ndarray
 
     @property
     def of_rows(self) -> np.ndarray:
-        """How surprising a row is beside others with the same entries.
+        """By how much a row falls short of what its columns add up to, as a rule.
 
-        What the columns that are present add up to as a rule, one by one, less the log
-        density of the row. So rows can be compared that have other entries missing.
+        Only columns that are present count, so that rows can be compared that have
+        other entries missing. Below 0 where a row is as it should be, for what goes
+        together is more probable than its parts.
         """
-        present = ~np.isnan(self.alone)
-        n_present = np.maximum(present.sum(axis=0), 1)
-        usual = np.where(present, self.alone, 0.0).sum(axis=0) / n_present
-        return present @ usual - self.log_density
+        return ~np.isnan(self.alone) @ self.usual[0] - self.log_density
 
     @property
     def of_entries(self) -> np.ndarray:
-        """How much less probable an entry is, given its row, than its column's are."""
-        present = ~np.isnan(self.given_others)
-        n_present = np.maximum(present.sum(axis=0), 1)
-        usual = np.where(present, self.given_others, 0.0).sum(axis=0) / n_present
-        return usual - self.given_others
+        """By how much an entry, given its row, falls short of what is usual."""
+        return self.usual[1] - self.given_others
 
 
 def surprises(circuit: Circuit, values: np.ndarray) -> Surprises:
@@ -61,15 +68,84 @@ def surprises(circuit: Circuit, values: np.ndarray) -> Surprises:
     Returns
     -------
     Surprises
+
+    Examples
+    --------
+    >>> from clearwood.circuits.circuit import Product, Sum
+    >>> from clearwood.circuits.distributions import Bernoulli
+    >>> kinds = [Product((Bernoulli(0, p), Bernoulli(1, p))) for p in (0.1, 0.9)]
+    >>> features = FeatureSpace(("a", "b"), ((0, 1), (0, 1)))
+    >>> circuit = Circuit(Sum(np.array([0.5, 0.5]), tuple(kinds)), features)
+    >>> found = surprises(circuit, np.array([[1.0, 1.0], [1.0, 0.0]]))
+    >>> np.exp(found.alone).round(2).tolist()
+    [[0.5, 0.5], [0.5, 0.5]]
+    >>> np.exp(found.given_others).round(2).tolist()
+    [[0.82, 0.82], [0.18, 0.18]]
     """
+    drawn = sample(circuit, N_DRAWS, np.random.default_rng(0))
+    _, *usual = _log_densities(circuit, drawn)
+    known = np.where(values == UNSEEN, np.nan, values)
+    means = np.array([one.mean(axis=0) for one in usual])
+    return Surprises(*_log_densities(circuit, known), means)
+
+
+def _log_densities(circuit: Circuit, values: np.ndarray) -> tuple[np.ndarray, ...]:
     log_likelihood = compile_circuit(circuit).log_likelihood
-    values = np.where(values == UNSEEN, np.nan, values)
     whole = log_likelihood(values)
     alone, given_others = np.full(values.shape, np.nan), np.full(values.shape, np.nan)
     for j in range(values.shape[1]):
         rows = np.flatnonzero(~np.isnan(values[:, j]))
-        without, only = values[rows].copy(), np.full((len(rows), len(values.T)), np.nan)
-        without[:, j], only[:, j] = np.nan, values[rows, j]
+        only, without = np.full((len(rows), values.shape[1]), np.nan), values[rows]
+        only[:, j], without[:, j] = values[rows, j], np.nan
         alone[rows, j] = log_likelihood(only)
         given_others[rows, j] = whole[rows] - log_likelihood(without)
-    return Surprises(whole, alone, given_others)
+    return whole, alone, given_others
+
+
+def why(
+    circuit: Circuit, row: np.ndarray, of_entries: np.ndarray, most: int
+) -> list[dict[str, Any]]:
+    """The entries of a row that surprise most, and what was expected instead.
+
+    Parameters
+    ----------
+    circuit : Circuit
+    row : ndarray of shape (n_columns,)
+        Encoded.
+    of_entries : ndarray of shape (n_columns,)
+        How surprising each is.
+    most : int
+        Entries that are told.
+
+    Returns
+    -------
+    list of dict
+        ``column``, ``found`` and ``expected`` in words, and ``surprise``.
+    """
+    order = np.argsort(-np.nan_to_num(of_entries, nan=-np.inf), kind="stable")
+    return [
+        _entry(circuit, row, j, of_entries[j])
+        for j in order[:most].tolist()
+        if not np.isnan(of_entries[j])
+    ]
+
+
+def _entry(
+    circuit: Circuit, row: np.ndarray, j: int, surprise: float
+) -> dict[str, Any]:
+    features, without = circuit.features, row.copy()
+    without[j] = np.nan
+    rest = condition(circuit, without)
+    at = rest.features.names.index(features.names[j])
+    return {
+        "column": features.names[j],
+        "found": entry_text(features, j, row[j]),
+        "expected": profile_of(rest.root)[at].words(features.categories[j] or ()),
+        "surprise": float(surprise),
+    }
+
+
+def entry_text(features: FeatureSpace, j: int, value: float) -> str:
+    """An entry as the table has it."""
+    labels = features.categories[j]
+    return f"{value:.6g}" if labels is None else label_words(labels[int(value)])
