@@ -45,6 +45,9 @@ def golden_node(plain):
         if kind == "product":
             return Product(children)
         return Sum(np.array(plain["weights"]), children)
+    if kind == "leaves":
+        block = [Bernoulli(j, p) for j, p in zip(plain["vars"], plain["theta"])]
+        return block[0] if len(block) == 1 else Product(tuple(block))
     if kind == "bernoulli":
         return Bernoulli(plain["var"], plain["p"])
     if kind == "categorical":

@@ -2,10 +2,21 @@
 
 import numpy as np
 import pytest
+from hypothesis import given
 from tests.circuits import made, naive
 
-from clearwood.circuits.circuit import Sum, walk
-from clearwood.circuits.distributions import Bernoulli
+from clearwood.circuits.circuit import Circuit, Product, Sum, walk
+from clearwood.circuits.compiled import compile_circuit
+from clearwood.circuits.distributions import (
+    Bernoulli,
+    Categorical,
+    ChowLiuTree,
+    Gaussian,
+    Histogram,
+    MultivariateGaussian,
+)
+from clearwood.circuits.validity import check_circuit
+from clearwood.exceptions import InputError
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -17,9 +28,113 @@ def test_random_circuits_are_distributions(seed):
     assert circuit.root.variables == (0, 1, 2, 3)
 
 
+def golden_tree(name):
+    part, *path = name.split(".")
+    facts = made.GOLDEN[part]
+    for key in path:
+        facts = facts[key]
+    return made.golden_node(facts.get("spn") or facts["tree"])
+
+
+def counted(name, facts):
+    """Kinds of nodes as the golden facts count them: leaf blocks are no products."""
+    nodes = list(walk(golden_tree(name)))
+    sums = sum(isinstance(node, Sum) for node in nodes)
+    leaves = sum(not isinstance(node, Sum | Product) for node in nodes)
+    assert sums == facts["sum"]
+    if "leaf_blocks" not in facts:
+        assert leaves + sums + facts["product"] == sum(facts.values())
+
+
+@pytest.mark.parametrize("case", made.GOLDEN["pareto"]["degrees_of_freedom"]["counts"])
+def test_golden_degrees_of_freedom(case):
+    if case["spn"] not in ("mini_spn.cases.missing", "mini_spn.cases.root_product"):
+        root = golden_tree(case["spn"])
+        circuit = Circuit(root, made.space([2] * (1 + max(root.variables))))
+        assert circuit.degrees_of_freedom == case["df"]
+        counted(case["spn"], case["nodes"])
+
+
+def test_degrees_of_freedom_of_other_leaves():
+    tree = ChowLiuTree(
+        (2, 0, 1), (-1, 0, 0), (np.zeros((1, 3)), np.zeros((3, 2)), np.zeros((3, 4)))
+    )
+    histogram = Histogram(3, np.arange(5.0), np.full(4, 0.25))
+    circuit = Circuit(Product((tree, histogram)), made.space([2, 4, 3, None]))
+    assert circuit.degrees_of_freedom == (3 - 1) + 3 * (2 - 1) + 3 * (4 - 1) + 3
+    assert circuit.n_nodes == 3
+
+
 def test_depth_beyond_recursion():
     node = Bernoulli(0, 0.5)
     for _ in range(20_000):
         node = Sum(np.array([1.0]), (node,))
     assert node.variables == (0,)
-    assert len(list(walk(node))) == 20_001
+    circuit = Circuit(node, made.space([2]))
+    assert circuit.n_nodes == 20_001
+    check_circuit(circuit)
+    compiled = compile_circuit(circuit)
+    values = np.array([[1.0], [np.nan]])
+    assert np.exp(compiled.log_likelihood(values)).tolist() == [0.5, 1.0]
+    assert compiled.as_circuit().n_nodes == 20_001
+
+
+@given(made.circuits(zeros=True))
+def test_random_circuits_are_valid(circuit):
+    check_circuit(circuit)
+
+
+COLUMNS = made.space([2, 3, None, None])
+EYE, RISING = np.eye(2), np.array([0.0, 1.0, 2.0])
+TABLES = (np.array([[0.3, 0.7]]), np.array([[0.2, 0.3, 0.5], [0.1, 0.1, 0.8]]))
+HALF = np.full(2, 0.5)
+
+
+@pytest.mark.parametrize(
+    ("node", "words"),
+    [
+        (Sum(HALF, (Bernoulli(0, 0.5),)), "2 weights and 1 children"),
+        (Sum(HALF, ()), "2 weights and 0 children"),
+        (Sum(np.array([0.5, 0.6]), (Bernoulli(0, 0.5),) * 2), "add up to 1"),
+        (Sum(np.array([1.5, -0.5]), (Bernoulli(0, 0.5),) * 2), "add up to 1"),
+        (Sum(np.array([np.nan, 1.0]), (Bernoulli(0, 0.5),) * 2), "add up to 1"),
+        (Sum(HALF, (Bernoulli(0, 0.5), Gaussian(2, 0.0, 1.0))), "child over 'x2'"),
+        (Product(()), "no children"),
+        (Product((Bernoulli(0, 0.5),) * 2), "same column 'x0'"),
+        (Bernoulli(0, 1.2), "probabilities"),
+        (Bernoulli(0, float("nan")), "probabilities"),
+        (Bernoulli(1, 0.5), "2 levels where its column has 3"),
+        (Bernoulli(2, 0.5), "2 levels where its column has 0"),
+        (Bernoulli(4, 0.5), "different positions among 4"),
+        (Bernoulli(-1, 0.5), "different positions among 4"),
+        (Categorical(1, HALF), "2 levels where"),
+        (Categorical(1, np.array([0.5, 0.5, 0.5])), "probabilities"),
+        (Gaussian(0, 0.0, 1.0), "a column that has levels"),
+        (Gaussian(2, 0.0, 0.0), "variance 0.0"),
+        (Gaussian(2, float("inf"), 1.0), "mean inf"),
+        (Histogram(2, RISING[::-1], HALF), "do not rise"),
+        (Histogram(2, RISING, np.full(3, 1 / 3)), "3 edges of 3 bins"),
+        (Histogram(2, RISING, np.ones(2)), "probabilities"),
+        (Histogram(0, RISING, HALF), "a column that has levels"),
+        (MultivariateGaussian((2, 2), np.zeros(2), EYE), "different positions"),
+        (MultivariateGaussian((), np.zeros(0), np.zeros((0, 0))), "positions"),
+        (MultivariateGaussian((2, 3), np.zeros(3), EYE), "other sizes"),
+        (MultivariateGaussian((2, 3), np.zeros(2), -EYE), "positive definite"),
+        (MultivariateGaussian((2, 3), np.zeros(2), np.triu(EYE + 0.1)), "symmetric"),
+        (MultivariateGaussian((2, 3), np.zeros(2), EYE + np.inf), "definite"),
+        (MultivariateGaussian((2, 3), np.full(2, np.nan), EYE), "not finite"),
+        (MultivariateGaussian((1, 3), np.zeros(2), EYE), "has levels"),
+        (ChowLiuTree((0, 1), (-1,), TABLES), "other numbers"),
+        (ChowLiuTree((0, 1), (-1, 1), TABLES), "do not come first"),
+        (ChowLiuTree((0, 1), (-1, -1), TABLES), "do not come first"),
+        (ChowLiuTree((0, 1), (0, 0), TABLES), "no root"),
+        (ChowLiuTree((1, 0), (-1, 0), TABLES), "cells where"),
+        (ChowLiuTree((0, 1), (-1, 0), (TABLES[0], 1 - TABLES[1])), "probabilities"),
+        ("leaf", "holds a str"),
+    ],
+)
+def test_what_is_no_circuit_is_refused(node, words):
+    if isinstance(node, Bernoulli | Gaussian):  # below other nodes too
+        node = Sum(np.ones(1), (node,))
+    with pytest.raises(InputError, match=words):
+        check_circuit(Circuit(node, COLUMNS))

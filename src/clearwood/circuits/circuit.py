@@ -35,8 +35,8 @@ class Sum:
 
     def __post_init__(self) -> None:
         # Once, from the children: circuits may be deeper than Python recurses.
-        own = tuple(sorted(self.children[0].variables if self.children else ()))
-        object.__setattr__(self, "variables", own)
+        own = self.children[0].variables if self.children else ()
+        object.__setattr__(self, "variables", in_order(own))
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,8 +55,8 @@ class Product:
     variables: tuple[int, ...] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        own = tuple(sorted(j for child in self.children for j in child.variables))
-        object.__setattr__(self, "variables", own)
+        own = tuple(j for child in self.children for j in child.variables)
+        object.__setattr__(self, "variables", in_order(own))
 
 
 Node = Sum | Product | Leaf
@@ -136,6 +136,12 @@ class Circuit:
             else node.degrees_of_freedom
             for node in walk(self.root)
         )
+
+
+def in_order(variables: tuple[int, ...]) -> tuple[int, ...]:
+    """Variables in increasing order; the same tuple where they are."""
+    ordered = tuple(sorted(variables))
+    return variables if variables == ordered else ordered
 
 
 def walk(root: Node) -> Iterator[Node]:

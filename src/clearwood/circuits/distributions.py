@@ -1,8 +1,14 @@
 """Leaves of circuits: distributions of one column or of a few together.
 
-Every kind has ``variables`` and ``degrees_of_freedom``, and its numbers as plain lists,
-``to_plain`` and ``from_plain``. A compiled circuit evaluates Bernoulli, categorical and
-Gaussian leaves all at once; the other kinds, one leaf at a time, by
+Every kind has
+
+- ``variables`` and ``degrees_of_freedom``,
+- ``fault(n_levels)``: what is wrong with it, if anything, where its columns have so
+  many levels; 0 where they are continuous,
+- ``to_plain()`` and ``from_plain(whole, numbers)``: its whole and other numbers.
+
+A compiled circuit evaluates Bernoulli, categorical and Gaussian leaves all at once; the
+other kinds, one leaf at a time, by
 
 - ``log_density(values)``: of what is present in encoded rows; 0 where nothing is,
 - ``statistics(values, weight)``: what rows add to, as one array,
@@ -13,6 +19,7 @@ Gaussian leaves all at once; the other kinds, one leaf at a time, by
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -20,6 +27,12 @@ import numpy as np
 
 from clearwood.circuits._kernels import tree_counts, tree_log_density
 from clearwood.conjugate import partial_normal
+
+Plain = tuple[Sequence[int], Sequence[float]]
+"""Whole numbers and other numbers of a leaf."""
+
+ROUNDING = 1e-6
+"""By how much probabilities may miss 1 together."""
 
 
 class OfOneColumn:
@@ -54,6 +67,19 @@ class Bernoulli(OfOneColumn):
         """Of both levels."""
         return np.array([1.0 - self.probability, self.probability])
 
+    def fault(self, n_levels: Sequence[int]) -> str | None:
+        """What is wrong with it; see the module."""
+        return levels_fault(self.probabilities, n_levels)
+
+    def to_plain(self) -> Plain:
+        """Its numbers; see the module."""
+        return [self.variable], [self.probability]
+
+    @classmethod
+    def from_plain(cls, whole: np.ndarray, numbers: np.ndarray) -> Bernoulli:
+        """What :meth:`to_plain` was of."""
+        return cls(int(whole.item()), float(numbers.item()))
+
 
 @dataclass(frozen=True, eq=False)
 class Categorical(OfOneColumn):
@@ -73,6 +99,19 @@ class Categorical(OfOneColumn):
         """Free parameters."""
         return len(self.probabilities) - 1
 
+    def fault(self, n_levels: Sequence[int]) -> str | None:
+        """What is wrong with it; see the module."""
+        return levels_fault(self.probabilities, n_levels)
+
+    def to_plain(self) -> Plain:
+        """Its numbers; see the module."""
+        return [self.variable], self.probabilities.tolist()
+
+    @classmethod
+    def from_plain(cls, whole: np.ndarray, numbers: np.ndarray) -> Categorical:
+        """What :meth:`to_plain` was of."""
+        return cls(int(whole.item()), numbers)
+
 
 @dataclass(frozen=True, eq=False)
 class Gaussian(OfOneColumn):
@@ -89,6 +128,24 @@ class Gaussian(OfOneColumn):
     variance: float
 
     degrees_of_freedom = 2
+
+    def fault(self, n_levels: Sequence[int]) -> str | None:
+        """What is wrong with it; see the module."""
+        if any(n_levels):
+            return NOT_CONTINUOUS
+        if not (np.isfinite(self.mean) and 0.0 < self.variance < np.inf):
+            return f"has mean {self.mean} and variance {self.variance}"
+        return None
+
+    def to_plain(self) -> Plain:
+        """Its numbers; see the module."""
+        return [self.variable], [self.mean, self.variance]
+
+    @classmethod
+    def from_plain(cls, whole: np.ndarray, numbers: np.ndarray) -> Gaussian:
+        """What :meth:`to_plain` was of."""
+        mean, variance = numbers.tolist()
+        return cls(int(whole.item()), mean, variance)
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,8 +194,28 @@ class Histogram(OfOneColumn):
         self, statistics: np.ndarray, alpha: float, least: np.ndarray
     ) -> Histogram:
         """The leaf of greatest likelihood; see the module."""
-        shares_ = shares(statistics + alpha, self.probabilities)
-        return Histogram(self.variable, self.edges, shares_)
+        p = shares(statistics + alpha, self.probabilities)
+        return Histogram(self.variable, self.edges, p)
+
+    def fault(self, n_levels: Sequence[int]) -> str | None:
+        """What is wrong with it; see the module."""
+        if any(n_levels):
+            return NOT_CONTINUOUS
+        if not (np.isfinite(self.edges).all() and (np.diff(self.edges) > 0.0).all()):
+            return "has edges that do not rise"
+        if self.edges.shape != (len(self.probabilities) + 1,):
+            return f"has {len(self.edges)} edges of {len(self.probabilities)} bins"
+        return shares_fault(self.probabilities)
+
+    def to_plain(self) -> Plain:
+        """Its numbers; see the module."""
+        return [self.variable], [*self.edges.tolist(), *self.probabilities.tolist()]
+
+    @classmethod
+    def from_plain(cls, whole: np.ndarray, numbers: np.ndarray) -> Histogram:
+        """What :meth:`to_plain` was of."""
+        n_edges = len(numbers) // 2 + 1
+        return cls(int(whole.item()), numbers[:n_edges], numbers[n_edges:])
 
 
 @dataclass(frozen=True, eq=False)
@@ -190,6 +267,31 @@ class MultivariateGaussian:
             self.variables, *partial_normal.maximise(moments, self.mean, own)
         )
 
+    def fault(self, n_levels: Sequence[int]) -> str | None:
+        """What is wrong with it; see the module."""
+        if any(n_levels):
+            return NOT_CONTINUOUS
+        d = len(self.variables)
+        if self.mean.shape != (d,) or self.covariance.shape != (d, d):
+            return f"has mean and covariance of other sizes than {d} columns"
+        if not np.isfinite(self.mean).all():
+            return "has a mean that is not finite"
+        finite = np.isfinite(self.covariance).all()
+        same = np.allclose(self.covariance, self.covariance.T, rtol=1e-9, atol=0.0)
+        if not (finite and same and is_definite(self.covariance)):
+            return "has a covariance that is not symmetric and positive definite"
+        return None
+
+    def to_plain(self) -> Plain:
+        """Its numbers; see the module."""
+        return self.variables, [*self.mean.tolist(), *self.covariance.ravel().tolist()]
+
+    @classmethod
+    def from_plain(cls, whole: np.ndarray, numbers: np.ndarray) -> MultivariateGaussian:
+        """What :meth:`to_plain` was of."""
+        d = len(whole)
+        return cls(tuple(whole.tolist()), numbers[:d], numbers[d:].reshape(d, d))
+
 
 @dataclass(frozen=True, eq=False)
 class ChowLiuTree:
@@ -240,6 +342,69 @@ class ChowLiuTree:
             for counts, table in zip(np.split(statistics, ends), self.tables)
         )
         return ChowLiuTree(self.variables, self.parents, tables)
+
+    def fault(self, n_levels: Sequence[int]) -> str | None:
+        """What is wrong with it; see the module."""
+        d = len(self.variables)
+        if len(self.parents) != d or len(self.tables) != d:
+            return f"has parents and tables of other numbers than {d} columns"
+        if any(p not in range(i) for i, p in enumerate(self.parents) if i):
+            return "has parents that do not come first"
+        if not d or self.parents[0] != -1:
+            return "has no root"
+        for n, parent, table in zip(n_levels, self.parents, self.tables):
+            shape = (n_levels[parent] if parent >= 0 else 1, n)
+            if table.shape != shape:
+                return f"has a table of {table.shape} cells where {shape} are"
+            if shares_fault(table):
+                return shares_fault(table)
+        return None
+
+    def to_plain(self) -> Plain:
+        """Its numbers; see the module."""
+        _, _, sizes, _, flat = self.arrays
+        return [*self.variables, *self.parents, *sizes.tolist()], flat.tolist()
+
+    @classmethod
+    def from_plain(cls, whole: np.ndarray, numbers: np.ndarray) -> ChowLiuTree:
+        """What :meth:`to_plain` was of."""
+        variables, parents, sizes = whole.reshape(3, -1)
+        above = np.where(parents < 0, 1, sizes[parents])
+        ends = np.cumsum(above * sizes)
+        if ends[-1] != len(numbers):
+            raise ValueError("tables do not fit their columns")
+        tables = [
+            part.reshape(n, m)
+            for part, n, m in zip(np.split(numbers, ends[:-1]), above, sizes)
+        ]
+        return cls(tuple(variables.tolist()), tuple(parents.tolist()), tuple(tables))
+
+
+NOT_CONTINUOUS = "is over a column that has levels"
+
+
+def levels_fault(probabilities: np.ndarray, n_levels: Sequence[int]) -> str | None:
+    """What is wrong with probabilities of the levels of one column."""
+    if probabilities.shape != (n_levels[0],):
+        return f"is of {len(probabilities)} levels where its column has {n_levels[0]}"
+    return shares_fault(probabilities)
+
+
+def shares_fault(probabilities: np.ndarray) -> str | None:
+    """What is wrong with probabilities, which add up to 1 along the last axis."""
+    total = probabilities.sum(axis=-1)
+    if not ((probabilities >= 0.0).all() and (np.abs(total - 1.0) <= ROUNDING).all()):
+        return f"has probabilities {probabilities.tolist()}"
+    return None
+
+
+def is_definite(covariance: np.ndarray) -> bool:
+    """Whether it has a Cholesky factor."""
+    try:
+        np.linalg.cholesky(covariance)
+    except np.linalg.LinAlgError:
+        return False
+    return True
 
 
 def shares(counts: np.ndarray, otherwise: np.ndarray) -> np.ndarray:

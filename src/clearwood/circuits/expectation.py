@@ -1,0 +1,112 @@
+"""All parameters of a circuit at once, by EM; the structure stays."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from itertools import islice
+
+import numpy as np
+
+from clearwood._features import users_level
+from clearwood.circuits.circuit import Circuit
+from clearwood.circuits.compiled import Compiled, compile_circuit
+from clearwood.exceptions import InterruptedFitWarning
+
+LEAST_SHARE = 1e-6
+"""Least variance of a leaf, as a share of that of its column."""
+
+
+def refine(
+    circuit: Circuit,
+    values: np.ndarray,
+    weight: np.ndarray | None = None,
+    *,
+    valid: np.ndarray | None = None,
+    alpha: float = 0.0,
+    least: np.ndarray | None = None,
+    sweeps: int = 50,
+    tolerance: float = 1e-6,
+) -> Circuit:
+    """Fit all parameters to rows, from those that the circuit has.
+
+    Parameters
+    ----------
+    circuit : Circuit
+    values : ndarray of shape (n_rows, n_columns)
+        Encoded rows; missing entries stay so.
+    weight : ndarray of shape (n_rows,), optional
+    valid : ndarray of shape (n_valid, n_columns), optional
+        Encoded rows that say when to stop: as soon as they become less likely.
+        Without any, rows of the fit say it.
+    alpha : float, default=0.0
+        Added to the expected count of every edge of a sum and of every level.
+    least : ndarray of shape (n_columns,), optional
+        Variances that no leaf falls below; by default a millionth of the column's.
+    sweeps : int, default=50
+        At most.
+    tolerance : float, default=1e-6
+        Stop when the mean log-likelihood rises by no more than this.
+
+    Returns
+    -------
+    Circuit
+        The best so far also where Ctrl-C stops the fit, with a warning.
+
+    Examples
+    --------
+    >>> from clearwood import FeatureSpace
+    >>> from clearwood.circuits.circuit import Sum
+    >>> from clearwood.circuits.distributions import Gaussian
+    >>> root = Sum(np.full(2, 0.5), (Gaussian(0, 1.0, 1.0), Gaussian(0, 8.0, 1.0)))
+    >>> circuit = Circuit(root, FeatureSpace(("x",), (None,)))
+    >>> found = refine(circuit, np.array([[0.0], [2.0], [1.0], [9.0], [11.0]]))
+    >>> found.root.weights.round(2).tolist(), round(found.root.children[1].mean, 2)
+    ([0.6, 0.4], 10.0)
+    """
+    weight = np.ones(len(values)) if weight is None else weight
+    least = _least_variances(values) if least is None else least
+    best = compile_circuit(circuit)
+    best_score = -np.inf
+    try:
+        steps = em_sweeps(best, values, weight, alpha, least)
+        for compiled, likelihood in islice(steps, sweeps + 1):
+            score = likelihood / weight.sum()
+            if valid is not None and len(valid):
+                score = float(compiled.log_likelihood(valid).mean())
+            if not score > best_score + tolerance:
+                break
+            best, best_score = compiled, score
+    except KeyboardInterrupt:
+        if best_score == -np.inf:
+            raise
+        warnings.warn(
+            "Interrupted; the parameters of greatest likelihood so far are kept.",
+            InterruptedFitWarning,
+            stacklevel=users_level(),
+        )
+    return best.as_circuit()
+
+
+def em_sweeps(
+    compiled: Compiled,
+    values: np.ndarray,
+    weight: np.ndarray,
+    alpha: float,
+    least: np.ndarray,
+) -> Iterator[tuple[Compiled, float]]:
+    """Parameters and the log-likelihood of the rows, before and after every sweep.
+
+    Without smoothing it never falls; with it, what never falls is the log-likelihood
+    and ``alpha`` times the sum of the logs of all weights and probabilities of levels.
+    """
+    while True:
+        likelihood, edges, leaves = compiled.expected(values, weight)
+        yield compiled, likelihood
+        compiled = compiled.estimated(edges, leaves, alpha, least)
+
+
+def _least_variances(values: np.ndarray) -> np.ndarray:
+    """Per column, in its own unit; of one value, a share of 1."""
+    variance = np.ma.masked_invalid(values).var(axis=0).filled(0.0)
+    return LEAST_SHARE * np.where(variance > 0.0, variance, 1.0)

@@ -1,0 +1,117 @@
+"""Circuits in files, and back: nodes one after the other, without nesting."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from clearwood._features import FeatureSpace
+from clearwood.circuits.circuit import Circuit, Node, Product, Sum, walk
+from clearwood.circuits.distributions import (
+    Bernoulli,
+    Categorical,
+    ChowLiuTree,
+    Gaussian,
+    Histogram,
+    MultivariateGaussian,
+)
+from clearwood.circuits.validity import check_circuit
+from clearwood.exceptions import InputError, ModelFormatError
+
+SUM, PRODUCT = 0, 1
+
+LEAVES = (
+    Bernoulli, Categorical, Gaussian, Histogram, MultivariateGaussian, ChowLiuTree,
+)  # fmt: skip
+"""Kinds of leaves; in files by their position, after sums and products."""
+
+
+def circuit_to_arrays(circuit: Circuit) -> dict[str, np.ndarray]:
+    """What is kept of a circuit; of its columns nothing.
+
+    Returns
+    -------
+    dict of str to ndarray
+        Per node its ``kind``, and how many ``children`` it has of those before it, and
+        numbers in ``whole`` and ``numbers``: ``n_whole`` and ``n_numbers``.
+    """
+    kinds, children, whole, numbers = [], [], [], []
+    for node in walk(circuit.root):
+        if isinstance(node, Sum):
+            kinds.append(SUM)
+            plain: tuple = (), node.weights.tolist()
+        elif isinstance(node, Product):
+            kinds.append(PRODUCT)
+            plain = (), ()
+        else:
+            kinds.append(2 + LEAVES.index(type(node)))
+            plain = node.to_plain()
+        children.append(len(getattr(node, "children", ())))
+        whole.append(plain[0])
+        numbers.append(plain[1])
+    return {
+        "kind": np.array(kinds, dtype=np.int64),
+        "children": np.array(children, dtype=np.int64),
+        "n_whole": np.array([len(own) for own in whole], dtype=np.int64),
+        "n_numbers": np.array([len(own) for own in numbers], dtype=np.int64),
+        "whole": np.array([x for own in whole for x in own], dtype=np.int64),
+        "numbers": np.array([x for own in numbers for x in own], dtype=np.float64),
+    }
+
+
+def circuit_from_arrays(
+    features: FeatureSpace, array: Callable[..., np.ndarray]
+) -> Circuit:
+    """Read what :func:`circuit_to_arrays` kept; ``array`` as from an archive.
+
+    Raises
+    ------
+    ModelFormatError
+        It is no circuit over these columns.
+    """
+    kinds = array("kind", "i", -1)
+    children = array("children", "i", len(kinds))
+    whole, numbers = (
+        _parts(array(name, kind, -1), array(f"n_{name}", "i", len(kinds)), name)
+        for name, kind in (("whole", "i"), ("numbers", "f"))
+    )
+    done: list[Node] = []
+    for kind, n, own in zip(kinds.tolist(), children.tolist(), zip(whole, numbers)):
+        is_inner = kind in (SUM, PRODUCT)
+        if not (1 <= n <= len(done) if is_inner else n == 0):
+            raise ModelFormatError(f"children: {n} of a node of kind {kind}.")
+        below = tuple(done[len(done) - n :])
+        del done[len(done) - n :]
+        done.append(_node(kind, below, *own))
+    if len(done) != 1:
+        raise ModelFormatError(f"children: expected one root, found {len(done)}.")
+    circuit = Circuit(done[0], features)
+    try:
+        check_circuit(circuit)
+    except InputError as error:
+        raise ModelFormatError(f"numbers: {error}") from None
+    return circuit
+
+
+def _node(
+    kind: int, below: tuple[Node, ...], whole: np.ndarray, numbers: np.ndarray
+) -> Node:
+    if kind == SUM:
+        return Sum(numbers, below)
+    if kind == PRODUCT:
+        return Product(below)
+    if kind not in range(2, 2 + len(LEAVES)):
+        raise ModelFormatError(f"kind: found {kind}, which no node is.")
+    try:
+        return LEAVES[kind - 2].from_plain(whole, numbers)
+    except (ValueError, IndexError) as error:
+        raise ModelFormatError(f"numbers of a leaf: {error}.") from None
+
+
+def _parts(values: np.ndarray, sizes: np.ndarray, name: str) -> list[np.ndarray]:
+    """Arrays of given sizes, one after the other."""
+    in_range = (sizes >= 0) & (sizes <= len(values))
+    if not in_range.all() or int(sizes.sum()) != len(values):
+        raise ModelFormatError(f"{name}: do not fit their numbers.")
+    return np.split(values, np.cumsum(sizes)[:-1]) if len(sizes) else []

@@ -1,0 +1,188 @@
+"""EM on all parameters: the golden sweeps, and what no sweep may do."""
+
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.circuits import made
+from tests.interrupts import stopped_at
+
+from clearwood.circuits.circuit import Circuit, Product, Sum, walk
+from clearwood.circuits.compiled import compile_circuit
+from clearwood.circuits.distributions import (
+    Bernoulli,
+    Categorical,
+    ChowLiuTree,
+    Gaussian,
+    Histogram,
+    MultivariateGaussian,
+)
+from clearwood.circuits.expectation import em_sweeps, refine
+from clearwood.exceptions import InterruptedFitWarning
+
+FACTS = made.GOLDEN["em_weights"]["discrete"]
+
+
+def parameters(circuit):
+    """All numbers of a circuit, leaves and sums in their order."""
+    found = []
+    for node in walk(circuit.root):
+        if isinstance(node, Sum):
+            found.append(node.weights)
+        elif isinstance(node, Gaussian):
+            found.append([node.mean, node.variance])
+        elif isinstance(node, MultivariateGaussian):
+            found += [node.mean, np.ravel(node.covariance)]
+        elif isinstance(node, ChowLiuTree):
+            found += [np.ravel(table) for table in node.tables]
+        elif not isinstance(node, Product):
+            found.append(node.probabilities)
+    return np.concatenate(found)
+
+
+@pytest.mark.parametrize("alpha", [0.0, 0.1])
+def test_golden_sweeps(alpha):
+    values = np.array(FACTS["rows"], dtype=float)
+    circuit = made.golden_circuit(FACTS["spn"], [2, 2, 2, 3])
+    expected = FACTS["smoothed"]["sweeps"] if alpha else FACTS["ml"]
+    steps = em_sweeps(
+        compile_circuit(circuit), values, np.ones(len(values)), alpha, np.ones(4)
+    )
+    for (compiled, likelihood), facts in zip(steps, expected):
+        assert likelihood == pytest.approx(facts["log_likelihood"], rel=1e-12)
+        golden = made.golden_circuit(facts["parameters"], [2, 2, 2, 3])
+        found = parameters(compiled.as_circuit())
+        np.testing.assert_allclose(found, parameters(golden), rtol=1e-10)
+        prior = alpha * np.log(found).sum()
+        assert likelihood + prior == pytest.approx(facts["penalised"], rel=1e-12)
+
+
+def penalised(compiled, likelihood, alpha):
+    """What may not fall, with smoothing."""
+    if not alpha:
+        return likelihood
+    levels = [
+        parameters(Circuit(node, made.space([None])))
+        for node in walk(compiled.as_circuit().root)
+        if isinstance(node, Bernoulli | Categorical | Histogram | ChowLiuTree)
+    ]
+    sums = compiled.log_weight.sum()
+    return likelihood + alpha * (sums + np.log(np.concatenate([[1.0], *levels])).sum())
+
+
+@given(made.circuits(), st.integers(0, 99), st.sampled_from([0.0, 0.3]))
+def test_no_sweep_makes_rows_less_likely(circuit, seed, alpha):
+    rng = np.random.default_rng(seed)
+    values = made.random_rows(rng, circuit, 30)
+    compiled = compile_circuit(circuit)
+    # A histogram may exclude rows for good.
+    values = values[compiled.log_likelihood(values) > -np.inf]
+    weight = rng.gamma(1.0, size=len(values))
+    steps = em_sweeps(compiled, values, weight, alpha, np.full(values.shape[1], 1e-3))
+    found = [penalised(*next(steps), alpha) for _ in range(6)]
+    assert (np.diff(found) >= -1e-9 * (1 + np.abs(found[1:]))).all()
+
+
+def mixture(shift=0.0, unit=1.0):
+    """Of two kinds of rows, all leaves with numbers, about as far as the data are."""
+    both = MultivariateGaussian((1, 2), shift + unit * np.zeros(2), unit**2 * np.eye(2))
+    other = MultivariateGaussian((1, 2), shift + unit * np.ones(2), unit**2 * np.eye(2))
+    kinds = (
+        Product((Gaussian(0, shift + unit * 0.0, unit**2), both)),
+        Product((Gaussian(0, shift + unit * 2.0, unit**2), other)),
+    )
+    return Circuit(Sum(np.array([0.5, 0.5]), kinds), made.space([None] * 3))
+
+
+@pytest.fixture(scope="module")
+def rows():
+    rng = np.random.default_rng(0)
+    values = rng.normal(size=(120, 3)) + 3 * (rng.random((120, 1)) < 0.4)
+    values[rng.random(values.shape) < 0.2] = np.nan
+    return values
+
+
+def test_units_and_offsets_change_only_the_unit(rows):
+    found = refine(mixture(), rows, sweeps=8, tolerance=0.0)
+    moved = refine(mixture(1e6, 1e-2), 1e6 + 1e-2 * rows, sweeps=8, tolerance=0.0)
+    np.testing.assert_allclose(moved.root.weights, found.root.weights, rtol=1e-5)
+    for one, two in zip(found.root.children, moved.root.children):
+        mean = (np.array(two.children[1].mean) - 1e6) / 1e-2
+        np.testing.assert_allclose(mean, one.children[1].mean, atol=1e-5)
+        variance = two.children[0].variance / 1e-4
+        assert variance == pytest.approx(one.children[0].variance, rel=1e-5)
+
+
+def test_weights_are_rows(rows):
+    weight = np.arange(len(rows)) % 3
+    weighted = refine(mixture(), rows, weight.astype(float), sweeps=3, tolerance=0.0)
+    repeated = refine(
+        mixture(), np.repeat(rows, weight, axis=0), sweeps=3, tolerance=0.0,
+        least=np.full(3, 1e-6),
+    )  # fmt: skip
+    np.testing.assert_allclose(parameters(weighted), parameters(repeated), rtol=1e-9)
+
+
+def test_variances_stay_above_their_floor():
+    """Rows that are all alike, and a column that is another's double."""
+    x = np.linspace(0, 1, 30)
+    values = np.column_stack([np.full(30, 7.0), x, 2 * x])
+    found = refine(mixture(), values, sweeps=30)
+    compiled = compile_circuit(found)
+    assert np.isfinite(parameters(found)).all()
+    assert np.isfinite(compiled.log_likelihood(values)).all()
+    least = min(kind.children[0].variance for kind in found.root.children)
+    assert least == pytest.approx(1e-6)
+
+
+def test_validation_rows_stop_the_fit(rows):
+    train, valid = rows[:6], rows[6:]
+    found = refine(mixture(), train, valid=valid)
+    far = refine(mixture(), train)
+    steps = em_sweeps(
+        compile_circuit(mixture()), train, np.ones(6), 0.0, np.full(3, 1e-6)
+    )
+    scores = [next(steps)[0].log_likelihood(valid).mean() for _ in range(30)]
+    best = int(np.argmax(np.array(scores[1:]) < np.array(scores[:-1])))
+    reached = compile_circuit(found).log_likelihood(valid).mean()
+    assert reached == pytest.approx(scores[best], rel=1e-6)
+    assert reached > compile_circuit(far).log_likelihood(valid).mean()
+
+
+def test_rows_that_are_impossible_have_no_say():
+    root = Sum(np.array([0.5, 0.5]), (Bernoulli(0, 0.0), Bernoulli(0, 0.0)))
+    circuit = Circuit(root, made.space([2]))
+    found = refine(circuit, np.array([[0.0], [1.0], [np.nan]]))
+    assert np.isfinite(parameters(found)).all()
+    assert compile_circuit(found).log_likelihood(np.ones((1, 1)))[0] == -np.inf
+
+
+def test_nothing_at_all_leaves_everything():
+    circuit = made.random_circuit(np.random.default_rng(5), [2, None, 3, None])
+    found = refine(circuit, np.full((3, 4), np.nan), sweeps=1, tolerance=-1.0)
+    leaves = [node for node in walk(found.root) if not isinstance(node, Sum | Product)]
+    before = [
+        node for node in walk(circuit.root) if not isinstance(node, Sum | Product)
+    ]
+    for one, two in zip(leaves, before):
+        np.testing.assert_allclose(
+            parameters(Circuit(one, circuit.features)),
+            parameters(Circuit(two, circuit.features)),
+        )
+
+
+def test_interrupted_fits_keep_the_best_so_far(rows):
+    module = "clearwood.circuits.expectation"
+    with (
+        pytest.warns(InterruptedFitWarning),
+        stopped_at(8, KeyboardInterrupt, module),
+    ):
+        found = refine(mixture(), rows)
+    assert np.isfinite(parameters(found)).all()
+    assert (parameters(found) != parameters(mixture())).any()
+    with warnings.catch_warnings(), pytest.raises(KeyboardInterrupt):
+        warnings.simplefilter("error")
+        with stopped_at(1, KeyboardInterrupt, "clearwood.circuits.compiled"):
+            refine(mixture(), rows)

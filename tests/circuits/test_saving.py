@@ -1,0 +1,81 @@
+"""Circuits in files: all of them come back, damaged ones are refused or harmless."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from tests.circuits import made
+
+from clearwood._archive import read_archive, write_archive
+from clearwood.circuits.circuit import Circuit, Sum
+from clearwood.circuits.compiled import compile_circuit
+from clearwood.circuits.distributions import Bernoulli
+from clearwood.circuits.saving import circuit_from_arrays, circuit_to_arrays
+from clearwood.exceptions import ModelFormatError
+
+
+@pytest.fixture(scope="module")
+def there_and_back(tmp_path_factory):
+    """Arrays as they come out of a file."""
+    path = tmp_path_factory.mktemp("circuits") / "circuit.cw"
+
+    def through(features, arrays):
+        write_archive(path, {}, arrays, overwrite=True)
+        return circuit_from_arrays(features, read_archive(path)[1])
+
+    return through
+
+
+@given(made.circuits(zeros=True))
+def test_circuits_come_back(there_and_back, circuit):
+    found = there_and_back(circuit.features, circuit_to_arrays(circuit))
+    values = made.random_rows(np.random.default_rng(0), circuit, 5)
+    expected = compile_circuit(circuit).log_likelihood(values)
+    assert (compile_circuit(found).log_likelihood(values) == expected).all()
+    again = circuit_to_arrays(found)
+    assert all((again[k] == v).all() for k, v in circuit_to_arrays(circuit).items())
+
+
+def test_deep_circuits_come_back(there_and_back):
+    node = Bernoulli(0, 0.25)
+    for _ in range(5_000):
+        node = Sum(np.array([1.0]), (node,))
+    circuit = Circuit(node, made.space([2]))
+    found = there_and_back(circuit.features, circuit_to_arrays(circuit))
+    assert found.n_nodes == 5_001
+
+
+def test_damaged_arrays_are_refused_or_harmless(there_and_back):
+    rng = np.random.default_rng(4)
+    circuit = made.random_circuit(rng, [2, 3, 2, None, None, None], depth=3)
+    arrays, features = circuit_to_arrays(circuit), circuit.features
+    values = made.random_rows(rng, circuit, 10)
+    refused, read = set(), 0
+    for name, own in arrays.items():
+        others = [own[:-1], np.append(own, own[:1]), own[:0], np.zeros_like(own) - 1]
+        for other in (-2, 0, 1, 2, 7, 10**6, 2**62):
+            for i in range(0, len(own), 3):
+                changed = own.copy()
+                changed[i] = other
+                others.append(changed)
+        if own.dtype.kind == "f":
+            others += [np.full_like(own, x) for x in (np.nan, np.inf, 1e308)]
+        for changed in others:
+            try:
+                found = there_and_back(features, {**arrays, name: changed})
+            except ModelFormatError:
+                refused.add(name)
+            else:
+                read += 1
+                density = compile_circuit(found).log_likelihood(values)
+                assert not np.isnan(density).any()
+    assert refused == set(arrays)
+    assert read
+
+
+def test_missing_arrays_are_refused(there_and_back):
+    circuit = made.random_circuit(np.random.default_rng(0), [2, None])
+    arrays = circuit_to_arrays(circuit)
+    for name in arrays:
+        with pytest.raises(ModelFormatError, match=name):
+            left = {k: v for k, v in arrays.items() if k != name}
+            there_and_back(circuit.features, left)
