@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 
-from clearwood.circuits.circuit import Node, Product, Sum
+from clearwood.circuits.circuit import Node, Product, Sum, walk
 from clearwood.circuits.distributions import (
     Bernoulli,
     Categorical,
@@ -20,30 +21,47 @@ from clearwood.circuits.distributions import (
 from clearwood.circuits.queries.conditioning import fold
 from clearwood.circuits.queries.messages import downward, upward
 
+MOST_NUMBERS = 2_000_000
+"""Most numbers of a batch of bounds (16 MB)."""
+
+MOST_SETS = 64
+"""Most sets that are bounded at once; more would be open for too long."""
+
 
 class Choice(NamedTuple):
-    """What a search may choose: a level, or a cell between edges of histograms.
+    """What a search may choose: levels, or cells between the edges of histograms.
 
     Attributes
     ----------
-    values : dict of int to ndarray
-        By variable what it can be set to, the middles of cells.
-    start : dict of int to int
-        By variable the slot of the first; a slot is a value of a variable.
+    variables : tuple of int
+    values : tuple of ndarray
+        What each variable can be set to: levels, or the middles of cells.
+    slots : tuple of slice
+        Where the values of each variable stand among those of all.
     """
 
-    values: dict[int, np.ndarray]
-    start: dict[int, int]
+    variables: tuple[int, ...]
+    values: tuple[np.ndarray, ...]
+    slots: tuple[slice, ...]
 
     @property
     def n_slots(self) -> int:
         """Number of values of all variables."""
-        return sum(len(values) for values in self.values.values())
+        return self.slots[-1].stop if self.slots else 0
 
-    def slots(self, variable: int) -> slice:
-        """Where the values of a variable stand."""
-        start = self.start[variable]
-        return slice(start, start + len(self.values[variable]))
+    def point(self, single: np.ndarray, n_features: int) -> np.ndarray:
+        """The row in which each variable has its only allowed value."""
+        row = np.full(n_features, np.nan)
+        for variable, values, slots in zip(*self):
+            row[variable] = values[single[slots].argmax()]
+        return row
+
+    def single(self, row: dict[int, float]) -> np.ndarray:
+        """The values nearest to those of a row as the only allowed ones."""
+        found = np.zeros(self.n_slots, dtype=bool)
+        for variable, values, slots in zip(*self):
+            found[slots.start + np.abs(values - row[variable]).argmin()] = True
+        return found
 
 
 def choices(root: Node) -> Choice:
@@ -54,8 +72,8 @@ def choices(root: Node) -> Choice:
     levels: dict[int, int] = {}
     edges: dict[int, list[np.ndarray]] = {}
     others: set[int] = set()
-    for leaf in leaves(root):
-        match leaf:
+    for node in walk(root):
+        match node:
             case Bernoulli(variable):
                 levels[variable] = 2
             case Categorical(variable, probabilities):
@@ -63,23 +81,20 @@ def choices(root: Node) -> Choice:
             case ChowLiuTree(variables, _, tables):
                 levels |= {v: table.shape[1] for v, table in zip(variables, tables)}
             case Histogram(variable):
-                edges.setdefault(variable, []).append(leaf.edges)
-            case _:
-                others.update(leaf.variables)
+                edges.setdefault(variable, []).append(node.edges)
+            case Gaussian() | MultivariateGaussian():
+                others.update(node.variables)
     values = {variable: np.arange(float(n)) for variable, n in levels.items()}
     for variable in edges.keys() - others:
-        ends = np.unique(np.concatenate(edges[variable]))
-        values[variable] = ends[:-1] + 0.5 * np.diff(ends)
-    values = dict(sorted(values.items()))
-    sizes = np.cumsum([0] + [len(own) for own in values.values()])
-    return Choice(values, dict(zip(values, sizes.tolist())))
-
-
-def leaves(root: Node) -> list[Leaf]:
-    """All leaves below a node."""
-    found: list[Leaf] = []
-    fold(root, found.append, lambda *_: None, lambda *_: None)
-    return found
+        cells = np.unique(np.concatenate(edges[variable]))
+        values[variable] = cells[:-1] + 0.5 * np.diff(cells)
+    variables = tuple(sorted(values))
+    ends = np.cumsum([0, *(len(values[variable]) for variable in variables)]).tolist()
+    return Choice(
+        variables,
+        tuple(values[variable] for variable in variables),
+        tuple(slice(*pair) for pair in pairwise(ends)),
+    )
 
 
 class Factor(NamedTuple):
@@ -111,8 +126,9 @@ class Bounds:
 
     def __init__(self, root: Node, choice: Choice):
         self.choice = choice
-        self.starts = np.array(list(choice.start.values()), dtype=np.intp)
-        sizes = [len(values) for values in choice.values.values()]
+        self.slots = dict(zip(choice.variables, choice.slots))
+        self.starts = np.array([own.start for own in choice.slots], dtype=np.intp)
+        sizes = [len(values) for values in choice.values]
         self.owner = np.repeat(np.arange(len(sizes)), sizes)
         self.factors: list[Factor] = []
         self.mixtures: list[tuple[np.ndarray, list[int]]] = []
@@ -122,9 +138,9 @@ class Bounds:
         self.log_rest = np.array([factor.log_rest for factor in self.factors])
 
     @property
-    def size(self) -> int:
-        """Numbers that a row of a batch takes."""
-        return self.tables.size
+    def at_once(self) -> int:
+        """How many sets to hand in together."""
+        return int(np.clip(MOST_NUMBERS // max(self.tables.size, 1), 1, MOST_SETS))
 
     def __call__(self, allowed: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Bounds for sets of allowed values.
@@ -179,7 +195,7 @@ class Bounds:
             best[i] += above[m][0]
             table[i] *= above[m][1]
         for tree in self.factors[i].trees:
-            slots = [self.choice.slots(variable) for variable in tree.variables]
+            slots = [self.slots[variable] for variable in tree.variables]
             with np.errstate(divide="ignore"):
                 logs = [np.log(allowed[:, own].astype(float)) for own in slots]
             value, log_tables = upward(tree, logs, np.maximum.reduce)
@@ -205,17 +221,20 @@ class Bounds:
     # From the circuit
 
     def _leaf(self, leaf: Leaf) -> Factor:
-        table, log_rest, trees = np.ones(self.choice.n_slots), 0.0, ()
+        table, log_rest = np.ones(self.choice.n_slots), 0.0
+        trees: tuple[ChowLiuTree, ...] = ()
         match leaf:
             case Bernoulli(variable, p):
-                table[self.choice.slots(variable)] = [1.0 - p, p]
+                table[self.slots[variable]] = [1.0 - p, p]
             case Categorical(variable, probabilities):
-                table[self.choice.slots(variable)] = probabilities
-            case Histogram(variable) if variable in self.choice.values:
-                middles = self.choice.values[variable]
-                table[self.choice.slots(variable)] = heights(leaf, middles)
+                table[self.slots[variable]] = probabilities
+            case Histogram(variable) if variable in self.slots:
+                middles = self.choice.values[self.choice.variables.index(variable)]
+                table[self.slots[variable]] = heights(leaf, middles)
             case Histogram():
-                log_rest = float(np.log((leaf.probabilities / np.diff(leaf.edges)).max()))
+                log_rest = float(
+                    np.log((leaf.probabilities / np.diff(leaf.edges)).max())
+                )
             case Gaussian(_, _, variance):
                 log_rest = float(-0.5 * np.log(2 * np.pi * variance))
             case MultivariateGaussian(_, _, covariance):

@@ -11,7 +11,7 @@ import numpy as np
 from scipy.special import logsumexp
 
 from clearwood._features import FeatureSpace
-from clearwood.circuits.circuit import Circuit, Node, Product, Sum
+from clearwood.circuits.circuit import Circuit, Node, Product, Sum, walk
 from clearwood.circuits.distributions import (
     Bernoulli,
     Categorical,
@@ -56,11 +56,16 @@ def condition(circuit: Circuit, row: np.ndarray) -> Circuit:
     if root is None:
         raise InputError("No entry of the row is missing, so nothing is left to ask.")
     if log_density == -np.inf:
-        raise InputError(
-            "The circuit says that the entries of the row cannot occur together; "
-            "leave one out."
-        )
+        raise impossible(0)
     return _of_columns(root, circuit.features)
+
+
+def impossible(row: int) -> InputError:
+    """What to say of a row whose entries cannot occur together."""
+    return InputError(
+        f"Row {row}: the circuit gives its entries a probability of 0 together, so "
+        "nothing follows from them; leave one of them out."
+    )
 
 
 def marginal(circuit: Circuit, variables: Iterable[int]) -> Circuit:
@@ -119,28 +124,21 @@ def fold(
 ) -> Any:
     """What the nodes give, one after the other, from the leaves up.
 
-    Without recursion: learned circuits can be deeper than Python's limit.
-
     Examples
     --------
     >>> root = Product((Bernoulli(0, 0.5), Bernoulli(1, 0.5)))
     >>> fold(root, lambda leaf: 1, lambda node, below: sum(below), None)
     2
     """
-    waiting: list[tuple[Node, bool]] = [(root, False)]
     found: list[Any] = []
-    while waiting:
-        node, opened = waiting.pop()
+    for node in walk(root):
         if not isinstance(node, Sum | Product):
             found.append(leaf(node))
-        elif opened:
-            below = found[-len(node.children) :]
-            del found[-len(node.children) :]
-            combine: Any = sum_ if isinstance(node, Sum) else product
-            found.append(combine(node, below))
-        else:
-            waiting.append((node, True))
-            waiting.extend((child, False) for child in reversed(node.children))
+            continue
+        below = found[-len(node.children) :]
+        del found[-len(node.children) :]
+        combine: Any = sum_ if isinstance(node, Sum) else product
+        found.append(combine(node, below))
     return found[0]
 
 
@@ -244,9 +242,7 @@ def _(leaf: Histogram, row: np.ndarray) -> Rest:
 @leaf_given.register
 def _(leaf: MultivariateGaussian, row: np.ndarray) -> Rest:
     own = row[None, leaf.variables]
-    log_density = float(
-        partial_normal.log_density(own, leaf.mean, leaf.covariance)[0]
-    )
+    log_density = float(partial_normal.log_density(own, leaf.mean, leaf.covariance)[0])
     pattern = next(partial_normal.by_pattern(own, leaf.mean, leaf.covariance))
     missing = np.flatnonzero(~pattern.present)
     left = _normal(leaf.variables, missing, pattern.means[0], pattern.covariance)
@@ -267,7 +263,7 @@ def _normal(
 @leaf_given.register
 def _(leaf: ChowLiuTree, row: np.ndarray) -> Rest:
     log_density, logs = upward(
-        leaf, known_levels(leaf, row[None]), np.logaddexp.reduce
+        leaf, known_levels(leaf, row[None, leaf.variables]), np.logaddexp.reduce
     )
     trees: dict[int, list[int]] = {}  # of what is missing, by the place of their roots
     root_of: dict[int, int] = {}
@@ -352,7 +348,7 @@ def _(leaf: ChowLiuTree, kept: set[int]) -> Node | None:
 
 def _of_columns(root: Node, features: FeatureSpace) -> Circuit:
     """A circuit of the columns that a node is over, counted anew."""
-    kept = sorted(root.variables)
+    kept = sorted(root.variables)  # a leaf has its own order
     place = {variable: i for i, variable in enumerate(kept)}
 
     def leaf(node: Leaf) -> Leaf:
@@ -366,7 +362,7 @@ def _of_columns(root: Node, features: FeatureSpace) -> Circuit:
     def sum_(node: Sum, below: Sequence[Node]) -> Node:
         return Sum(node.weights, tuple(below))
 
-    own = {
+    own: dict[str, Any] = {
         name: tuple(getattr(features, name)[variable] for variable in kept)
         for name in ("names", "categories", "lookup", "missing_at")
     }

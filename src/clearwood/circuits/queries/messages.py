@@ -12,18 +12,18 @@ Reduce = Callable[..., np.ndarray]
 """Over an axis of logs: ``np.logaddexp.reduce`` for sums, ``np.maximum.reduce``."""
 
 
-def known_levels(leaf: ChowLiuTree, values: np.ndarray) -> list[np.ndarray]:
+def known_levels(leaf: ChowLiuTree, own: np.ndarray) -> list[np.ndarray]:
     """Per variable the logs of what each row allows: (n_rows, n_levels) of 0 and -inf.
 
     Parameters
     ----------
     leaf : ChowLiuTree
-    values : ndarray of shape (n_rows, n_features)
-        A missing entry allows all levels.
+    own : ndarray of shape (n_rows, n_variables)
+        Levels of the leaf's columns; a missing entry allows all.
     """
     allowed = []
-    for variable, table in zip(leaf.variables, leaf.tables):
-        cell = values[:, variable, None]
+    for column, table in zip(own.T, leaf.tables):
+        cell = column[:, None]
         open_ = np.isnan(cell) | (cell == np.arange(table.shape[1]))
         allowed.append(np.where(open_, 0.0, -np.inf))
     return allowed

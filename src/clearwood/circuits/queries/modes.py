@@ -8,9 +8,17 @@ import numpy as np
 from scipy.special import logsumexp
 
 from clearwood.circuits.circuit import Node, Product, Sum
-from clearwood.circuits.distributions import Gaussian, Histogram, Leaf
+from clearwood.circuits.distributions import (
+    Bernoulli,
+    Categorical,
+    ChowLiuTree,
+    Gaussian,
+    Histogram,
+    Leaf,
+)
 from clearwood.circuits.queries.bounds import heights
 from clearwood.circuits.queries.conditioning import fold
+from clearwood.circuits.queries.messages import upward
 
 STARTS = 16
 """How many combinations of kinds, the likeliest ones, are climbed from."""
@@ -40,7 +48,7 @@ def highest_mode(root: Node, n_features: int) -> tuple[np.ndarray, float]:
     log_density : float
     """
     variables = sorted(root.variables)
-    starts = fold(root, leaf_starts, product_starts, sum_starts)
+    starts = likeliest_kinds(root)
     points = np.full((len(starts), n_features), np.nan)
     for point, (_, own) in zip(points, starts):
         point[list(own)] = list(own.values())
@@ -118,35 +126,61 @@ def normal(node: Leaf) -> tuple[np.ndarray, np.ndarray]:
     return node.mean, node.covariance  # type: ignore[union-attr]
 
 
-# Starts: the modes of the likeliest combinations of kinds
+# Where to start
 
 
-def leaf_starts(node: Leaf) -> list[Start]:
-    """The mode of a leaf; of a histogram, the middles of its bins."""
-    if isinstance(node, Histogram):
-        middles = node.edges[:-1] + 0.5 * np.diff(node.edges)
-        with np.errstate(divide="ignore"):
-            logs = np.log(heights(node, middles))
-        return _best([(log, {node.variable: x}) for log, x in zip(logs, middles)])
-    mean, covariance = normal(node)
+def likeliest_kinds(root: Node) -> list[Start]:
+    """Modes of the likeliest combinations of kinds, one kind of each sum.
+
+    The first is what max-product gives; all are possible.
+    """
+    return fold(root, _of_leaf, _of_product, _of_sum)
+
+
+def _of_leaf(leaf: Leaf) -> list[Start]:
+    """The best points of a leaf: levels, middles of bins, or its mode."""
+    match leaf:
+        case Bernoulli(variable, p):
+            return _best([(_log(1.0 - p), {variable: 0.0}), (_log(p), {variable: 1.0})])
+        case Categorical(variable, probabilities):
+            return _best(
+                [(_log(p), {variable: float(k)}) for k, p in enumerate(probabilities)]
+            )
+        case Histogram(variable, edges):
+            middles = edges[:-1] + 0.5 * np.diff(edges)
+            density = heights(leaf, middles)
+            return _best([(_log(p), {variable: x}) for p, x in zip(density, middles)])
+        case ChowLiuTree(variables, parents):
+            open_ = [np.zeros((1, table.shape[1])) for table in leaf.tables]
+            height, tables = upward(leaf, open_, np.maximum.reduce)
+            levels: list[int] = []
+            for parent, table in zip(parents, tables):
+                levels.append(
+                    int(table[0, levels[parent] if parent >= 0 else 0].argmax())
+                )
+            return [(float(height[0]), dict(zip(variables, map(float, levels))))]
+    mean, covariance = normal(leaf)
     height = -0.5 * np.linalg.slogdet(2 * np.pi * covariance)[1]
-    return [(height, dict(zip(node.variables, mean)))]
+    return [(float(height), dict(zip(leaf.variables, mean)))]
 
 
-def product_starts(_: Product, below: Sequence[list[Start]]) -> list[Start]:
-    """The best combinations of those of the parts."""
+def _of_product(_: Product, below: Sequence[list[Start]]) -> list[Start]:
     found: list[Start] = [(0.0, {})]
     for own in below:
         found = _best([(a + b, x | y) for a, x in found for b, y in own])
     return found
 
 
-def sum_starts(node: Sum, below: Sequence[list[Start]]) -> list[Start]:
-    """The best of those of the kinds."""
-    with np.errstate(divide="ignore"):
-        logs = np.log(node.weights)
-    return _best([(log + a, x) for log, own in zip(logs, below) for a, x in own])
+def _of_sum(node: Sum, below: Sequence[list[Start]]) -> list[Start]:
+    return _best(
+        [(_log(w) + a, x) for w, own in zip(node.weights, below) for a, x in own]
+    )
 
 
 def _best(starts: list[Start]) -> list[Start]:
-    return sorted(starts, key=lambda start: -start[0])[:STARTS]
+    possible = [start for start in starts if start[0] > -np.inf]
+    return sorted(possible, key=lambda start: -start[0])[:STARTS]
+
+
+def _log(p: float) -> float:
+    return float(np.log(p)) if p > 0 else -np.inf

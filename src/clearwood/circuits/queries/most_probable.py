@@ -8,20 +8,15 @@ from itertools import count
 from typing import NamedTuple
 
 import numpy as np
+from scipy.special import logsumexp
 
 from clearwood.circuits.circuit import Circuit, Node
 from clearwood.circuits.queries.bounds import Bounds, choices
 from clearwood.circuits.queries.conditioning import given, impossible
-from clearwood.circuits.queries.modes import highest_mode
+from clearwood.circuits.queries.modes import highest_mode, likeliest_kinds
 
 TOLERANCE = 1e-9
 """Bounds that are above the best by no more than this, in logs, are rounding."""
-
-MOST_NUMBERS = 2_000_000
-"""Most numbers of a batch of bounds (16 MB)."""
-
-MOST_SETS = 64
-"""Most sets of completions that are bounded at once; more would be open for too long."""
 
 
 class MostProbable(NamedTuple):
@@ -95,7 +90,9 @@ def most_probable(
             raise impossible(i)
         bound[i] = log_density[i]
         if left is not None:
-            filled, height, ceiling = complete_best(left, circuit.features.n_features, most)
+            filled, height, ceiling = complete_best(
+                left, circuit.features.n_features, most
+            )
             row[np.isnan(row)] = filled[np.isnan(row)]
             log_density[i] += height
             bound[i] += ceiling
@@ -117,21 +114,19 @@ def complete_best(
     choice = choices(root)
     bounds = Bounds(root, choice)
     search = _Search(root, bounds, n_features)
+    search.start()
     order = count()  # of equally promising sets the oldest goes first
     everything = np.full(choice.n_slots, True)
     opened = [(-np.inf, next(order), everything)]
-    at_once = int(np.clip(MOST_NUMBERS // max(bounds.size, 1), 1, MOST_SETS))
     looked = 0
     while opened and looked < most:
-        sets = []
-        while opened and len(sets) < at_once:
+        sets: list[np.ndarray] = []
+        while opened and len(sets) < bounds.at_once:
             ceiling, _, allowed = heapq.heappop(opened)
             if -ceiling <= search.height + TOLERANCE:
                 opened.clear()
-                break
-            sets.append(allowed)
-        if not sets:
-            break
+            else:
+                sets.append(allowed)
         looked += len(sets)
         for ceiling, allowed in search.split(np.array(sets)):
             heapq.heappush(opened, (-ceiling, next(order), allowed))
@@ -142,23 +137,93 @@ def complete_best(
 class _Search:
     """The best completion so far; looks at sets of completions and splits them.
 
-    ``ceiling`` bounds the sets that hold a single choice and unknown continuous values.
+    ``ceiling`` bounds those of which the continuous part was climbed for.
     """
 
     def __init__(self, root: Node, bounds: Bounds, n_features: int):
         self.root, self.bounds, self.n_features = root, bounds, n_features
-        self.height, self.ceiling = -np.inf, -np.inf
+        self.slots = bounds.choice.slots
         self.point = np.full(n_features, np.nan)
-        self.has_more = len(bounds.choice.values) < len(root.variables)
-        self.seen: set[bytes] = set()
+        self.height, self.ceiling = -np.inf, -np.inf
+        self.is_exact = len(bounds.choice.variables) == len(root.variables)
+        self.climbed: set[bytes] = set()
+
+    def start(self) -> None:
+        """Begin with the modes of the likeliest kinds; change one value at a time."""
+        singles = [self.bounds.choice.single(x) for _, x in likeliest_kinds(self.root)]
+        self._try(np.array(singles))
+        height = -np.inf
+        while self.is_exact and height < self.height:
+            height, now = (
+                self.height,
+                self.bounds.choice.single(dict(enumerate(self.point))),
+            )
+            changed = np.repeat(now[None], len(now), axis=0)
+            for slots in self.slots:
+                changed[slots, slots] = np.eye(slots.stop - slots.start, dtype=bool)
+            for some in np.array_split(
+                changed, 1 + len(changed) // self.bounds.at_once
+            ):
+                self._try(some)
 
     def split(self, sets: np.ndarray) -> Iterator[tuple[float, np.ndarray]]:
         """Smaller sets and their bounds; what cannot hold the best is left out."""
-        bounds = self.bounds
-        bound, table = bounds(sets)
+        bound, table = self.bounds(sets)
         table += bound[:, None]
         self._try(self._likeliest(table))
         sets = sets & (table > self.height + TOLERANCE)
-        for i in np.flatnonzero(sets.any(axis=1)):
-            own = sets[i]
-            if 
+        for own, worth in zip(sets, table):
+            if all(own[slots].any() for slots in self.slots):
+                yield from self._smaller(own, worth)
+
+    def _smaller(
+        self, own: np.ndarray, worth: np.ndarray
+    ) -> Iterator[tuple[float, np.ndarray]]:
+        """A set for each value of the column that tells most."""
+        widths = [own[slots].sum() for slots in self.slots]
+        if max(widths, default=1) == 1:
+            return  # the single completion has been tried
+        # The column whose bounds add up to least: they say most.
+        logs = [
+            logsumexp(worth[slots], b=own[slots]) if width > 1 else np.inf
+            for slots, width in zip(self.slots, widths)
+        ]
+        slots = self.slots[int(np.argmin(logs))]
+        for slot in np.flatnonzero(own[slots]) + slots.start:
+            smaller = own.copy()
+            smaller[slots] = False
+            smaller[slot] = True
+            yield float(worth[slot]), smaller
+
+    def _likeliest(self, table: np.ndarray) -> np.ndarray:
+        """For each set, one completion: of every column the value of largest bound."""
+        single = np.zeros(table.shape, dtype=bool)
+        every = np.arange(len(table))
+        for slots in self.slots:
+            single[every, slots.start + table[:, slots].argmax(axis=1)] = True
+        return single
+
+    def _try(self, single: np.ndarray) -> None:
+        """Keep the best of some completions if it is better than the best so far."""
+        height, _ = self.bounds(single)
+        for i in np.argsort(-height, kind="stable"):
+            if height[i] <= self.height + TOLERANCE:
+                break
+            point = self.bounds.choice.point(single[i], self.n_features)
+            self._keep(single[i], point, float(height[i]))
+
+    def _keep(self, single: np.ndarray, point: np.ndarray, height: float) -> None:
+        """A completion; climb to values of what it leaves open."""
+        if not self.is_exact:
+            key = single.tobytes()
+            if key in self.climbed:
+                return
+            self.climbed.add(key)
+            self.ceiling = max(self.ceiling, height)
+            log_known, left = given(self.root, point)
+            assert left is not None
+            more, height = highest_mode(left, self.n_features)
+            point = np.where(np.isnan(point), more, point)
+            height += log_known
+        if height > self.height:
+            self.point, self.height = point, height

@@ -1,0 +1,272 @@
+"""What the missing entries of rows may be, given those that are present."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+
+import numpy as np
+from scipy.special import logsumexp, ndtr, ndtri
+
+from clearwood._numeric import bisect
+from clearwood.circuits.circuit import Circuit
+from clearwood.circuits.compiled import compile_circuit
+from clearwood.circuits.distributions import (
+    Bernoulli,
+    Categorical,
+    ChowLiuTree,
+    Gaussian,
+    Histogram,
+    Leaf,
+    MultivariateGaussian,
+)
+from clearwood.circuits.queries.messages import downward, known_levels, upward
+from clearwood.circuits.queries.passes import RowsInside, by_column, passes
+from clearwood.conjugate import partial_normal
+from clearwood.exceptions import InputError
+
+
+@dataclass(frozen=True, eq=False)
+class LevelShares:
+    """What levels the missing entries of a discrete column may have.
+
+    Attributes
+    ----------
+    rows : ndarray of int of shape (n,)
+        Rows in which the entry is missing.
+    probabilities : ndarray of shape (n, n_levels)
+    """
+
+    rows: np.ndarray
+    probabilities: np.ndarray
+
+    @property
+    def mode(self) -> np.ndarray:
+        """The most probable level of each entry."""
+        return self.probabilities.argmax(axis=1)
+
+
+@dataclass(frozen=True, eq=False)
+class ValueShares:
+    """What values the missing entries of a continuous column may have: mixtures.
+
+    Their parts are normal distributions, and intervals of constant density.
+
+    Attributes
+    ----------
+    rows : ndarray of int of shape (n,)
+        Rows in which the entry is missing.
+    weight, mean_of, sd_of : ndarray of shape (n, n_normals)
+        Of the normal parts.
+    weight_between, low, high : ndarray of shape (n, n_intervals)
+        Of the intervals; each includes its lower end.
+    """
+
+    rows: np.ndarray
+    weight: np.ndarray
+    mean_of: np.ndarray
+    sd_of: np.ndarray
+    weight_between: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+
+    @property
+    def mean(self) -> np.ndarray:
+        """Expected values."""
+        middle = self.low + 0.5 * (self.high - self.low)
+        normals = (self.weight * self.mean_of).sum(axis=1)
+        return normals + (self.weight_between * middle).sum(axis=1)
+
+    @property
+    def sd(self) -> np.ndarray:
+        """Standard deviations."""
+        centre = self.mean[:, None]
+        middle = self.low + 0.5 * (self.high - self.low)
+        normals = self.sd_of**2 + (self.mean_of - centre) ** 2
+        between = (self.high - self.low) ** 2 / 12 + (middle - centre) ** 2
+        variance = (self.weight * normals).sum(axis=1)
+        return np.sqrt(variance + (self.weight_between * between).sum(axis=1))
+
+    def cdf(self, values: np.ndarray) -> np.ndarray:
+        """Probability of being at most this; one value for each entry."""
+        at = np.asarray(values)[:, None]
+        below = self.weight * ndtr((at - self.mean_of) / self.sd_of)
+        inside = np.clip((at - self.low) / (self.high - self.low), 0.0, 1.0)
+        return below.sum(axis=1) + (self.weight_between * inside).sum(axis=1)
+
+    def log_density(self, values: np.ndarray) -> np.ndarray:
+        """Log density, at one value for each entry."""
+        at = np.asarray(values)[:, None]
+        gap = (at - self.mean_of) / self.sd_of
+        normals = -0.5 * (gap**2 + np.log(2 * np.pi)) - np.log(self.sd_of)
+        inside = (self.low <= at) & (at < self.high)
+        logs = np.hstack([normals, -np.log(self.high - self.low)])
+        weights = np.hstack([self.weight, self.weight_between * inside])
+        with np.errstate(divide="ignore"):
+            return logsumexp(logs, b=weights, axis=1)
+
+    def quantile(self, share: float) -> np.ndarray:
+        """The smallest values that hold a share of the probability at or below them.
+
+        Parameters
+        ----------
+        share : float
+            Between 0 and 1, both excluded.
+        """
+        if not 0.0 < share < 1.0:
+            raise InputError(f"share is {share}; give a number between 0 and 1.")
+        # A quantile of a mixture lies between those of its parts.
+        normals = self.mean_of + self.sd_of * ndtri(share)
+        ends = np.hstack([normals, self.low + share * (self.high - self.low)])
+        possible = np.hstack([self.weight, self.weight_between]) > 0.0
+        return bisect(
+            lambda at: self.cdf(at) >= share,
+            np.where(possible, ends, np.inf).min(axis=1),
+            np.where(possible, ends, -np.inf).max(axis=1),
+        )
+
+
+Conditional = LevelShares | ValueShares
+
+
+def conditionals(circuit: Circuit, values: np.ndarray) -> dict[int, Conditional]:
+    """For every missing entry its distribution, given what is present in its row.
+
+    Parameters
+    ----------
+    circuit : Circuit
+    values : ndarray of shape (n_rows, n_features)
+        Encoded; NaN where an entry is missing.
+
+    Returns
+    -------
+    dict of int to LevelShares or ValueShares
+        By column, for those in which an entry is missing.
+
+    Examples
+    --------
+    >>> from clearwood import FeatureSpace
+    >>> from clearwood.circuits.circuit import Product, Sum
+    >>> young = Product((Bernoulli(0, 0.1), Gaussian(1, 25.0, 16.0)))
+    >>> old = Product((Bernoulli(0, 0.7), Gaussian(1, 60.0, 100.0)))
+    >>> root = Sum(np.array([0.5, 0.5]), (young, old))
+    >>> circuit = Circuit(root, FeatureSpace(("ill", "age"), ((0, 1), None)))
+    >>> found = conditionals(circuit, np.array([[np.nan, 50.0], [1.0, np.nan]]))
+    >>> found[0].probabilities.round(3).tolist()
+    [[0.3, 0.7]]
+    >>> found[1].mean.round(2).tolist(), found[1].quantile(0.1).round(1).tolist()
+    ([55.63], [28.3])
+    """
+    compiled = compile_circuit(circuit)
+    levels = [len(labels or ()) for labels in circuit.features.categories]
+    columns = [_Column(j, own, levels[j]) for j, own in by_column(compiled).items()]
+    found: dict[int, list[Conditional]] = {}
+    for block in passes(compiled, values):
+        joint: Joint = {}
+        for column in columns:
+            rows = np.flatnonzero(np.isnan(block.values[:, column.variable]))
+            if len(rows):
+                answer = column.levels if levels[column.variable] else column.values
+                found.setdefault(column.variable, []).append(answer(rows, block, joint))
+    return {variable: _joined(parts) for variable, parts in found.items()}
+
+
+def _joined(parts: Sequence[Conditional]) -> Conditional:
+    """The answers of all blocks of rows as one."""
+    kind = type(parts[0])
+    names = [field.name for field in fields(kind)]
+    return kind(*(np.concatenate([getattr(p, name) for p in parts]) for name in names))
+
+
+Joint = dict[Leaf, dict[int, tuple[np.ndarray, ...]]]
+"""By leaf and column, what a leaf of several columns says of the rows of a block."""
+
+
+class _Column:
+    """The leaves of a column as arrays: first their places, then their numbers."""
+
+    def __init__(self, variable: int, own: Sequence[tuple[int, Leaf]], n_levels: int):
+        self.variable = variable
+        tables, normals, intervals = [], [], []
+        self.joint: list[tuple[int, Leaf]] = []
+        for place, leaf in own:
+            match leaf:
+                case Bernoulli() | Categorical():
+                    tables.append((place, *leaf.probabilities))
+                case Gaussian(_, mean, variance):
+                    normals.append((place, mean, np.sqrt(variance)))
+                case Histogram(_, edges, probabilities):
+                    bins = zip(probabilities, edges[:-1], edges[1:])
+                    intervals += [(place, *numbers) for numbers in bins]
+                case _:
+                    self.joint.append((place, leaf))
+        self.table_at, tables_ = _arrays(tables, n_levels)
+        self.tables = tables_.T
+        self.normal_at, self.normals = _arrays(normals, 2)
+        self.interval_at, self.intervals = _arrays(intervals, 3)
+
+    def levels(self, rows: np.ndarray, block: RowsInside, joint: Joint) -> LevelShares:
+        """Of some rows of a block in which the column is missing."""
+        total = block.flow[np.ix_(self.table_at, rows)].T @ self.tables
+        for flow, probabilities in self._joint(rows, block, joint):
+            total = total + flow[:, None] * probabilities
+        shares = total / total.sum(axis=1, keepdims=True)
+        return LevelShares(rows + block.start, shares)
+
+    def values(self, rows: np.ndarray, block: RowsInside, joint: Joint) -> ValueShares:
+        """Of some rows of a block in which the column is missing."""
+        n = len(rows)
+        weight = block.flow[np.ix_(self.normal_at, rows)].T
+        mean, sd = (np.tile(numbers, (n, 1)) for numbers in self.normals)
+        said = self._joint(rows, block, joint)
+        share, low, high = (np.tile(numbers, (n, 1)) for numbers in self.intervals)
+        return ValueShares(
+            rows + block.start,
+            np.column_stack([weight, *(flow for flow, _, _ in said)]),
+            np.column_stack([mean, *(own for _, own, _ in said)]),
+            np.column_stack([sd, *(own for _, _, own in said)]),
+            block.flow[np.ix_(self.interval_at, rows)].T * share,
+            low,
+            high,
+        )
+
+    def _joint(
+        self, rows: np.ndarray, block: RowsInside, joint: Joint
+    ) -> list[tuple[np.ndarray, ...]]:
+        """Flow to each leaf of several columns, and what it says of this one."""
+        found = []
+        for place, leaf in self.joint:
+            if leaf not in joint:
+                joint[leaf] = said_by(leaf, block.values)
+            numbers = joint[leaf][self.variable]
+            found.append((block.flow[place, rows], *(own[rows] for own in numbers)))
+        return found
+
+
+def _arrays(rows: Sequence[tuple[float, ...]], n: int) -> tuple[np.ndarray, np.ndarray]:
+    """The first numbers as places, and all others, one column in each row."""
+    table = np.array(rows, dtype=np.float64).reshape(len(rows), n + 1)
+    return table[:, 0].astype(np.intp), table[:, 1:].T
+
+
+def said_by(leaf: Leaf, values: np.ndarray) -> dict[int, tuple[np.ndarray, ...]]:
+    """What a leaf of several columns says of each, given its other columns.
+
+    Returns
+    -------
+    dict of int to tuple of ndarray
+        By column: probabilities of its levels (n_rows, n_levels); or its mean and
+        standard deviation, each (n_rows,), NaN where the entry is present.
+    """
+    own = values[:, leaf.variables]
+    if isinstance(leaf, ChowLiuTree):
+        _, tables = upward(leaf, known_levels(leaf, own), np.logaddexp.reduce)
+        logs = downward(leaf, tables, np.logaddexp.reduce)
+        return {j: (np.exp(own),) for j, own in zip(leaf.variables, logs)}
+    assert isinstance(leaf, MultivariateGaussian)
+    mean, sd = np.full((2, *own.shape), np.nan)
+    for pattern in partial_normal.by_pattern(own, leaf.mean, leaf.covariance):
+        at = np.ix_(pattern.rows, ~pattern.present)
+        mean[at] = pattern.means
+        sd[at] = np.sqrt(np.diag(pattern.covariance))
+    return {j: (mean[:, i], sd[:, i]) for i, j in enumerate(leaf.variables)}
