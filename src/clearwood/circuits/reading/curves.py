@@ -64,7 +64,7 @@ class ConditionalDisplay:
     >>> circuit = Circuit(Sum(np.array([0.7, 0.3]), (young, old)), features)
     >>> display = ConditionalDisplay(circuit, "smoker", [{"age": 30}, {"age": 60}])
     >>> np.round(display.shares, 2).tolist()
-    [[0.81, 0.19], [0.9, 0.1], [0.6, 0.4]]
+    [[0.81, 0.19], [0.9, 0.1], [0.61, 0.39]]
     >>> display.plot().ax_.get_xlabel()
     'share'
     """

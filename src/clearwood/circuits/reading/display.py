@@ -293,7 +293,7 @@ def together(strength: np.ndarray) -> list[int]:
     Examples
     --------
     >>> together(np.array([[1, 0, 0.9], [0, 1, 0], [0.9, 0, 1]]))
-    [1, 0, 2]
+    [1, 2, 0]
     """
     from scipy.cluster.hierarchy import leaves_list, linkage
 

@@ -69,15 +69,14 @@ class Shares(NamedTuple):
         """The levels, the most common first; of two only the second."""
         p = self.probabilities
         if len(p) == 2:
-            return f"{label_words(labels[1])} {share_text(float(p[1]))}"
+            return f"{label_words(labels[1])} in {share_text(float(p[1]))}"
         order = np.argsort(-p, kind="stable")
         most = MOST_LEVELS if len(p) > MOST_LEVELS + 1 else len(p)
-        said = [
-            f"{label_words(labels[i])} {share_text(float(p[i]))}" for i in order[:most]
-        ]
+        shares = [share_text(float(share)) for share in p]
+        said = [f"{label_words(labels[i])} in {shares[i]}" for i in order[:most]]
         if most < len(p):
             rest = share_text(float(p[order[most:]].sum()))
-            said.append(f"{len(p) - most} others {rest}")
+            said.append(f"{len(p) - most} others in {rest}")
         return ", ".join(said)
 
     def beside(self, of_all: Shares, labels: Sequence[object]) -> str:
@@ -85,14 +84,14 @@ class Shares(NamedTuple):
         level = self.raised(of_all)
         own = share_text(float(self.probabilities[level]))
         other = share_text(float(of_all.probabilities[level]))
-        return f"{label_words(labels[level])} {own} ({other})"
+        return f"{label_words(labels[level])} in {own} ({other})"
 
     def brief(self, of_all: Shares, labels: Sequence[object]) -> str:
         """The level to tell of and its share; of two levels the share alone."""
         level = self.raised(of_all)
         share = share_text(float(self.probabilities[level]))
         two = len(self.probabilities) == 2
-        return share if two else f"{label_words(labels[level])} {share}"
+        return share if two else f"{label_words(labels[level])}: {share}"
 
 
 class Spread(NamedTuple):
@@ -135,8 +134,13 @@ class Spread(NamedTuple):
         return f"{self.numbers()} ({of_all.numbers()})"
 
     def brief(self, of_all: Spread, labels: Sequence[object]) -> str:
-        """The mean alone, to the digits that the deviation gives it."""
-        return self.numbers().split(" ± ")[0]
+        """The mean alone, to the digits that the deviation gives it, but few."""
+        if not self.mean:
+            return "0"
+        places = 3 - math.floor(math.log10(abs(self.mean)))
+        if self.variance:
+            places = min(places, 1 - math.floor(math.log10(self.deviation_of_rows)))
+        return _fixed(self.mean, places)
 
     def numbers(self) -> str:
         """Two digits of the deviation, and as many places of the mean."""
@@ -144,12 +148,15 @@ class Spread(NamedTuple):
         if not deviation > 0:
             return f"{self.mean:.6g}"
         places = 1 - math.floor(math.log10(deviation))
-        if not -5 < places < 7:
-            return f"{self.mean:.3g} ± {deviation:.2g}"
-        # No -0, which a mean a little below it would be.
-        mean, deviation = (round(x, places) + 0.0 for x in (self.mean, deviation))
-        places = max(places, 0)
-        return f"{mean:,.{places}f} ± {deviation:,.{places}f}"
+        return f"{_fixed(self.mean, places)} ± {_fixed(deviation, places)}"
+
+
+def _fixed(value: float, places: int) -> str:
+    """A number to some decimal places, or before the point to as many digits less."""
+    if not -7 < places < 7:
+        return f"{value:.3g}"
+    # No -0, which a number a little below it would be.
+    return f"{round(value, places) + 0.0:,.{max(places, 0)}f}"
 
 
 Facts = Shares | Spread
@@ -188,7 +195,7 @@ def column_words(
     >>> from clearwood import FeatureSpace
     >>> features = FeatureSpace(("smoker", "age"), (("no", "yes"), None))
     >>> print(column_words(features, 0, Shares(np.array([0.77, 0.23]))))
-    smoker = yes 23%
+    smoker = yes in 23%
     >>> print(column_words(features, 1, Spread(54.1, 81.0), Spread(61.0, 144.0)))
     age 54.1 ± 9.0 (61 ± 12)
     """
