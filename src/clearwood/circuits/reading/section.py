@@ -178,38 +178,43 @@ def summarize_rows(circuit: Circuit, values: np.ndarray, X: Any) -> dict[str, An
         raise InputError("X has no rows; give some, or leave X out.")
     scored = values[:MOST_SCORED]
     found, labels = surprises(circuit, scored), row_labels(X)
+    possible = found.log_density > -np.inf
+    alone = np.where(np.isnan(found.alone), 0.0, found.alone).sum(axis=1)
     missing = np.isnan(values).mean(axis=0)
-    alone = np.nansum(found.alone, axis=1)
     return {
         "n_rows": len(values),
         "n_scored": len(scored),
-        "log_density": float(found.log_density.mean()),
-        "independent": float(alone.mean()),
+        "n_impossible": int(np.count_nonzero(~possible)),
+        "log_density": _mean(found.log_density[possible]),
+        "independent": _mean(alone[possible]),
         "missing": float(missing.mean()),
-        "columns": _told(found, circuit.features, missing),
+        "columns": _told(found, possible, circuit.features, missing),
         "n_hidden": max(circuit.features.n_features - MOST_COLUMNS, 0),
         "surprising": surprising_rows(circuit, scored, found, labels),
         "labelled": labels is not None,
     }
 
 
+def _mean(of: np.ndarray) -> float | None:
+    return float(of.mean()) if len(of) else None
+
+
 def _told(
-    found: Surprises, features: FeatureSpace, missing: np.ndarray
+    found: Surprises, possible: np.ndarray, features: FeatureSpace, missing: np.ndarray
 ) -> list[dict[str, Any]]:
     """How well each column is told by the others, the best first."""
-    known = ~np.isnan(found.alone).all(axis=0)
-    alone = np.nanmean(found.alone[:, known], axis=0)
-    others = np.nanmean(found.given_others[:, known], axis=0)
-    lines = [
-        {
-            "name": printable(features.names[j]),
-            "alone": a,
-            "others": o,
-            "gain": o - a,
-            "missing": float(missing[j]),
-        }
-        for j, a, o in zip(np.flatnonzero(known), alone.tolist(), others.tolist())
-    ]
+    lines: list[dict[str, Any]] = []
+    for j, name in enumerate(features.names):
+        rows = possible & ~np.isnan(found.alone[:, j])
+        alone, others = _mean(found.alone[rows, j]), _mean(found.given_others[rows, j])
+        if alone is not None and others is not None:
+            lines.append({
+                "name": printable(name),
+                "alone": alone,
+                "others": others,
+                "gain": others - alone,
+                "missing": float(missing[j]),
+            })  # fmt: skip
     return sorted(lines, key=lambda line: -line["gain"])[:MOST_COLUMNS]
 
 
@@ -225,7 +230,8 @@ def surprising_rows(
     -------
     list of dict
         ``row``, ``log_density``, ``surprise``, and ``because``: entries with
-        ``column``, ``found``, ``expected`` and ``surprise``.
+        ``column``, ``found``, ``expected`` and ``surprise``. Numbers are None of rows
+        and entries that are impossible.
     """
     of_rows, of_entries = found.of_rows, found.of_entries
     lines = []
@@ -234,11 +240,20 @@ def surprising_rows(
         if of_rows[i] > 0:
             lines.append({
                 "row": str(i) if labels is None else labels[i],
-                "log_density": float(found.log_density[i]),
-                "surprise": float(of_rows[i]),
-                "because": [one for one in because if one["surprise"] > LEAST],
+                "log_density": _finite(found.log_density[i]),
+                "surprise": _finite(of_rows[i]),
+                "because": [
+                    {**one, "surprise": _finite(one["surprise"])}
+                    for one in because
+                    if one["surprise"] > LEAST
+                ],
             })  # fmt: skip
     return lines
+
+
+def _finite(value: float) -> float | None:
+    """A number that a file can hold, or None."""
+    return float(value) if np.isfinite(value) else None
 
 
 def row_labels(X: Any) -> list[str] | None:

@@ -30,7 +30,7 @@ class Surprises(NamedTuple):
     alone : ndarray of shape (n_rows, n_columns)
         Of an entry where nothing else is known of its row.
     given_others : ndarray of shape (n_rows, n_columns)
-        Of an entry given the others of its row.
+        Of an entry given the others of its row; NaN too where these are impossible.
     usual : ndarray of shape (2, n_columns)
         Means of both in rows that the circuit itself draws.
     """
@@ -83,10 +83,11 @@ def surprises(circuit: Circuit, values: np.ndarray) -> Surprises:
     [[0.82, 0.82], [0.18, 0.18]]
     """
     drawn = sample(circuit, N_DRAWS, np.random.default_rng(0))
-    _, *usual = _log_densities(circuit, drawn)
+    _, alone, given_others = _log_densities(circuit, drawn)
+    usual = np.array([alone.mean(axis=0), given_others.mean(axis=0)])
     known = np.where(values == UNSEEN, np.nan, values)
-    means = np.array([one.mean(axis=0) for one in usual])
-    return Surprises(*_log_densities(circuit, known), means)
+    whole, alone, given_others = _log_densities(circuit, known)
+    return Surprises(whole, alone, given_others, usual)
 
 
 def _log_densities(circuit: Circuit, values: np.ndarray) -> tuple[np.ndarray, ...]:
@@ -98,7 +99,10 @@ def _log_densities(circuit: Circuit, values: np.ndarray) -> tuple[np.ndarray, ..
         only, without = np.full((len(rows), values.shape[1]), np.nan), values[rows]
         only[:, j], without[:, j] = values[rows, j], np.nan
         alone[rows, j] = log_likelihood(only)
-        given_others[rows, j] = whole[rows] - log_likelihood(without)
+        rest = log_likelihood(without)
+        possible = rest > -np.inf
+        rows = rows[possible]
+        given_others[rows, j] = whole[rows] - rest[possible]
     return whole, alone, given_others
 
 

@@ -174,16 +174,17 @@ def _known(features: Any, text: str) -> tuple[str, Any]:
 def _text(fitted: Any, summary: dict[str, Any]) -> str:
     from clearwood.rules.conditions import name_text
 
-    gain = summary["log_density"] - summary["log_density_of_independent_columns"]
-    lines = [
-        str(fitted.circuit_),
-        "",
-        f"On {summary['rows']['held_out']:,} rows held out from training the mean log "
-        f"density is {summary['log_density']:.4g},",
-        f"{gain:.3g} more than if all columns were independent.",
-        "",
-        "Most surprising of these (rows are counted from 1):",
-    ]
+    scores = "log_density", "log_density_of_independent_columns"
+    own, independent = (summary[key] for key in scores)
+    lines = [str(fitted.circuit_), ""]
+    if own is not None:
+        lines += [
+            f"On {summary['rows']['held_out']:,} rows held out from training the mean "
+            f"log density is {own:.4g};",
+            f"if all columns were independent it would be {independent:.4g}.",
+            "",
+        ]
+    lines.append("Most surprising of the rows held out (rows are counted from 1):")
     for line in summary["surprising"][:MOST_SURPRISING]:
         because = [
             f"{name_text(one['column'])} is {one['found']} (expected: "
