@@ -21,6 +21,7 @@ from scipy.sparse import csr_array
 from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
 from tests.estimators import (
+    DENSITIES,
     ESTIMATORS,
     IDS,
     KINDS,
@@ -48,7 +49,7 @@ from clearwood.exceptions import (
 def test_every_public_estimator_has_a_row():
     public = {getattr(cw, name) for name in cw.__all__}
     estimators = {kind for kind in public if hasattr(kind, "fit")}
-    rows = [*(case.make for case in ESTIMATORS), *TRANSFORMERS]
+    rows = [*(case.make for case in ESTIMATORS), *DENSITIES, *TRANSFORMERS]
     assert len(set(rows)) == len(rows)
     assert set(rows) == estimators
 

@@ -229,6 +229,9 @@ GRAPHS = [
 TRANSFORMERS = [cw.MDLPDiscretizer, cw.BinaryBinner]
 """Those that predict nothing; scikit-learn checks them, and tests of their own."""
 
+DENSITIES = [cw.MiniSPN, cw.LearnSPN]
+"""Those of whole rows, without a target; see ``circuits/test_estimators.py``."""
+
 ESTIMATORS = [*SIMPLIFIERS, *LEARNERS, *PROJECTIONS, *GRAPHS]
 
 

@@ -7,7 +7,13 @@ from sklearn.ensemble import (
     HistGradientBoostingRegressor,
 )
 from sklearn.utils.estimator_checks import parametrize_with_checks
-from tests.estimators import ESTIMATORS, PROJECTIONS, SIMPLIFIERS, TRANSFORMERS
+from tests.estimators import (
+    DENSITIES,
+    ESTIMATORS,
+    PROJECTIONS,
+    SIMPLIFIERS,
+    TRANSFORMERS,
+)
 
 
 def quick(case):
@@ -21,6 +27,9 @@ def quick(case):
     return case.made(trees[case.classifies](n_estimators=3, random_state=0))
 
 
-@parametrize_with_checks([*map(quick, ESTIMATORS), *(make() for make in TRANSFORMERS)])
+UNSUPERVISED = [make() for make in (*DENSITIES, *TRANSFORMERS)]
+
+
+@parametrize_with_checks([*map(quick, ESTIMATORS), *UNSUPERVISED])
 def test_conformance(estimator, check):
     check(estimator)

@@ -35,6 +35,7 @@ _HOME = {
     "InTreesClassifier": "simplifiers",
     "InTreesRegressor": "simplifiers",
     "Interval": "rules",
+    "LearnSPN": "circuits",
     "LeavesDisplay": "projection.display",
     "LocalDisplay": "projection.display",
     "LocalExplanation": "projection",
@@ -46,6 +47,7 @@ _HOME = {
     "MetaTreeDisplay": "metatree.reading.display",
     "MetaTreeRegressor": "metatree",
     "MethodComparison": "projection",
+    "MiniSPN": "circuits",
     "ModelCheck": "ensembles",
     "NodeHarvestClassifier": "simplifiers",
     "NodeHarvestRegressor": "simplifiers",
@@ -89,8 +91,9 @@ _HOME = {
     "stability": "comparison.stability",
 }
 _ROOMS = (
-    "comparison", "conjugate", "datasets", "discretize", "ensembles", "exceptions",
-    "metatree", "projection", "references", "reporting", "rules", "sampling", "sbfc",
+    "circuits", "comparison", "conjugate", "datasets", "discretize", "ensembles",
+    "exceptions", "metatree", "projection", "references", "reporting", "rules",
+    "sampling", "sbfc",
 )  # fmt: skip
 
 __all__ = sorted([*_HOME, *_ROOMS, "__version__"])

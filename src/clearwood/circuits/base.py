@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import numpy as np
@@ -10,16 +11,24 @@ from joblib import Parallel, delayed
 from sklearn.base import BaseEstimator, DensityMixin
 from sklearn.utils.validation import check_is_fitted
 
+from clearwood._cells import UNSEEN, shown
 from clearwood._estimators import fit_context
 from clearwood._features import FeatureSpace, warned_once
-from clearwood._numeric import spawn_generators
+from clearwood._numeric import as_generator, spawn_generators
 from clearwood._numeric.progress import progress
 from clearwood._validation import check_table
 from clearwood.circuits.circuit import Circuit, Node, Sum
 from clearwood.circuits.compiled import compile_circuit
 from clearwood.circuits.learning.fitting import Table
 from clearwood.circuits.learning.units import Units
-from clearwood.circuits.learning.variables import read_variables
+from clearwood.circuits.learning.variables import (
+    positions_of,
+    read_variables,
+    table_of,
+)
+from clearwood.circuits.queries.conditionals import Conditional, conditionals
+from clearwood.circuits.queries.draws import sample
+from clearwood.circuits.queries.most_probable import MostProbable, most_probable
 from clearwood.exceptions import InputError
 
 
@@ -32,6 +41,7 @@ class LearnsCircuit(DensityMixin, BaseEstimator):
     """
 
     circuit_: Circuit
+    _units: Units
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -40,7 +50,7 @@ class LearnsCircuit(DensityMixin, BaseEstimator):
 
     @abstractmethod
     def _learn(self, table: Table, rng: np.random.Generator) -> Node:
-        """The circuit of a table whose continuous columns have mean 0 and variance 1."""
+        """The circuit of a table, continuous columns with mean 0 and variance 1."""
 
     @fit_context
     @warned_once()
@@ -64,7 +74,7 @@ class LearnsCircuit(DensityMixin, BaseEstimator):
         features = read_variables(X, self.discrete)
         values = features.encode(X)
         valid = None if X_val is None else _encoded(self, X_val, features)
-        units = Units.of(values, features)
+        self._units = units = Units.of(values, features)
 
         def network(rng: np.random.Generator) -> Node:
             train, chosen_by = values, valid
@@ -88,7 +98,7 @@ class LearnsCircuit(DensityMixin, BaseEstimator):
     def degrees_of_freedom_(self) -> int:
         """Number of parameters that the circuit has, of all networks together."""
         check_is_fitted(self)
-        return degrees_of_freedom(self.circuit_)
+        return self.circuit_.degrees_of_freedom
 
     @warned_once()
     def score_samples(self, X: Any) -> np.ndarray:
@@ -116,6 +126,92 @@ class LearnsCircuit(DensityMixin, BaseEstimator):
             Not used.
         """
         return float(self.score_samples(X).mean())
+
+    @warned_once()
+    def conditional(
+        self, X: Any, given: Collection[str | int] | None = None
+    ) -> dict[str, Conditional]:
+        """Distributions of missing cells, given the others of their row.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+        given : collection of str and int, optional
+            Names or positions of the only columns that count as known. By default all
+            cells that are there do.
+
+        Returns
+        -------
+        dict of str to LevelShares or ValueShares
+            By name, for columns with missing cells. Both have ``rows``; one has
+            ``probabilities`` of the levels, ``circuit_.features.categories``, the
+            other ``mean``, ``sd``, ``quantile(share)``, ``cdf`` and ``log_density``.
+        """
+        values, features = self._encoded(X), self.circuit_.features
+        if given is not None:
+            known = positions_of(given, features.names, "given")
+            values[:, [j for j in range(values.shape[1]) if j not in known]] = np.nan
+        found = conditionals(self.circuit_, values)
+        return {features.names[j]: answer for j, answer in sorted(found.items())}
+
+    @warned_once()
+    def most_probable(self, X: Any) -> MostProbable:
+        """Rows with all their missing cells together as they are most probable.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        MostProbable
+            ``values`` is a table: a frame where columns have names, else an array.
+            ``proved`` says of which rows no completion is more probable.
+        """
+        found = most_probable(self.circuit_, self._encoded(X))
+        return found._replace(values=table_of(found.values, self.circuit_.features))
+
+    def sample(
+        self,
+        n_samples: int = 1,
+        *,
+        given: Mapping[str | int, Any] | None = None,
+        random_state: Any = None,
+    ) -> Any:
+        """Draw rows.
+
+        Parameters
+        ----------
+        n_samples : int, default=1
+        given : dict, optional
+            What some cells are, by name or position of their columns; the others are
+            drawn given these.
+        random_state : int, Generator, RandomState or None, default=None
+
+        Returns
+        -------
+        frame or ndarray of shape (n_samples, n_features)
+            A frame where columns have names.
+        """
+        check_is_fitted(self)
+        features = self.circuit_.features
+        row = None if given is None else self._evidence(given)
+        drawn = sample(self.circuit_, n_samples, as_generator(random_state), row)
+        return table_of(drawn, features)
+
+    def _evidence(self, given: Mapping[str | int, Any]) -> np.ndarray:
+        """A row in which only some cells are known."""
+        features = self.circuit_.features
+        row = np.full(features.n_features, np.nan)
+        for column, cell in given.items():
+            (j,) = positions_of([column], features.names, "given")
+            row[j] = features.encode_column(np.array([cell], dtype=object), j)[0]
+            if row[j] == UNSEEN and features.categories[j] is not None:
+                raise InputError(
+                    f"given says that {column!r} is {shown(cell)}, which no row of the "
+                    f"fit was; its levels are {list(features.categories[j] or ())}."
+                )
+        return row
 
     def _encoded(self, X: Any) -> np.ndarray:
         """Rows as the circuit reads them."""

@@ -142,8 +142,8 @@ class LearnSPN(LearnsCircuit):
     Parameters
     ----------
     penalty : float or None, default=None
-        What a kind of rows costs in log-likelihood, per column. None: chosen on the rows
-        held out among .2, .4, .6 and .8, the grid of the original.
+        What a kind of rows costs in log-likelihood, per column. None: chosen on the
+        rows held out, among .2, .4, .6 and .8, the grid of the original.
     critical_p : float or None, default=None
         Two columns depend on each other where a G-test finds their table less probable
         than this. None: chosen from .0001 and .0015.

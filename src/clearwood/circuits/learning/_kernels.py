@@ -57,8 +57,9 @@ def count_levels(planes):
 def count_pair(planes, totals, low, high, start, end, complete, table):
     """Fill ``table`` with the rows of each pair of levels of two columns.
 
-    Their levels are ``low`` to ``high`` and ``start`` to ``end``. Where no cell of the two is missing (``complete``) what is left of the totals counts
-    the last levels, so that columns of two levels take one look at the rows.
+    Their levels are ``low`` to ``high`` and ``start`` to ``end``. Where no cell of the
+    two is missing (``complete``) what is left of the totals counts the last levels, so
+    that columns of two levels take one look at the rows.
     """
     rows, columns = high - low, end - start
     for a in range(rows - complete):
@@ -79,7 +80,7 @@ def count_pair(planes, totals, low, high, start, end, complete, table):
 
 
 @kernel
-def test_table(table, rows, columns, ratio, of_row, of_column):
+def table_test(table, rows, columns, ratio, of_row, of_column):
     """Statistic, degrees of freedom and rows of one table; empty levels do not count.
 
     Pearson's ``sum (O - E)^2 / E``, or, with ``ratio``, ``G = 2 sum O log(O / E)``. The
@@ -111,7 +112,7 @@ def test_table(table, rows, columns, ratio, of_row, of_column):
 
 
 @kernel
-def test_pairs(codes, offsets, ratio):
+def pair_tests(codes, offsets, ratio):
     """Of all pairs of columns the statistic, its degrees of freedom and the rows."""
     n, d = codes.shape
     planes = bit_planes(codes, offsets)
@@ -130,7 +131,7 @@ def test_pairs(codes, offsets, ratio):
             start, end = offsets[j], offsets[j + 1]
             no_gaps = complete[i] * complete[j]
             count_pair(planes, totals, low, high, start, end, no_gaps, table)
-            found, df, rows = test_table(
+            found, df, rows = table_test(
                 table, high - low, end - start, ratio, of_row, of_column
             )
             statistic[i, j] = statistic[j, i] = found

@@ -74,12 +74,12 @@ class Clusters(NamedTuple):
 def cluster_rows(slice_: Slice, start: np.ndarray, k: int) -> Clusters:
     """Hard EM from an assignment of rows; a cluster may lose all its rows."""
     mean, variance = slice_.mean_and_variance
-    train, start = slice_.train, start.astype(np.int64)
-    found = hard_em(
-        train.codes, slice_.offsets, train.reals, mean, variance, KAPPA, FLOOR, ALPHA,
-        start, k,
-    )  # fmt: skip
-    return Clusters(*found, slice_.offsets)
+    train, offsets = slice_.train, slice_.offsets
+    prior = (mean, variance, KAPPA, FLOOR, ALPHA)
+    cluster, log_weights, tables, normals = hard_em(
+        train.codes, offsets, train.reals, *prior, start.astype(np.int64), k
+    )
+    return Clusters(cluster, log_weights, tables, normals, offsets)
 
 
 def one_cluster(slice_: Slice) -> Clusters:

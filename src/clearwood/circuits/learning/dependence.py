@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from clearwood.circuits.learning._kernels import components, test_pairs
+from clearwood.circuits.learning._kernels import components, pair_tests
 from clearwood.circuits.learning.slices import Parts, Slice, cut_codes
 
 LEAST_ROWS = 20
@@ -62,7 +62,7 @@ def find_dependence(
         See `cut_codes`.
     """
     codes, offsets = cut_codes(slice_, balanced)
-    statistic, freedom, both = test_pairs(codes, offsets, ratio)
+    statistic, freedom, both = pair_tests(codes, offsets, ratio)
     critical = critical_values(int(freedom.max(initial=0)), critical_p)
     edges = (both >= LEAST_ROWS) & (statistic > critical[freedom])
     return Dependence(edges, statistic, both)

@@ -13,7 +13,8 @@ import numpy as np
 from clearwood._features import FeatureSpace
 from clearwood.circuits.circuit import Circuit, Node
 from clearwood.circuits.compiled import compile_circuit
-from clearwood.circuits.learning.clusters import ALPHA, FLOOR, split_in_kinds, split_in_two
+from clearwood.circuits.expectation import refine
+from clearwood.circuits.learning.clusters import ALPHA, split_in_kinds, split_in_two
 from clearwood.circuits.learning.dependence import split_columns
 from clearwood.circuits.learning.recursion import Piece, assemble, grow
 from clearwood.circuits.learning.slices import Parts, Slice
@@ -77,7 +78,7 @@ PENALTIES, CRITICAL_PS = (0.2, 0.4, 0.6, 0.8), (0.0001, 0.0015)
 
 
 class Chosen(NamedTuple):
-    """A circuit, the smoothing of its parameters, and what validation rows say of it."""
+    """A circuit, the smoothing of it, and what validation rows say of both."""
 
     score: float
     alpha: float
@@ -95,7 +96,8 @@ def mini_spn(
         return split_in_two(slice_, n_starts, rng, choices.balanced)
 
     columns = partial(split_columns, critical_p=critical_p, balanced=choices.balanced)
-    return polished(choose(grow(whole, [rows, columns]), table, choices), table, choices)
+    chosen = choose(grow(whole, [rows, columns]), table, choices)
+    return polished(chosen, table, choices)
 
 
 def learn_spn(
@@ -119,9 +121,9 @@ def learn_spn(
         rows = partial(split_in_kinds, penalty=penalty, n_starts=N_RESTARTS, rng=rng)
         return choose(grow(whole, [columns, rows]), table, choices)
 
-    grid = list(product(penalties, critical_ps)) if len(table.valid) else [
-        (penalties[0], critical_ps[0])
-    ]
+    grid = list(product(penalties, critical_ps))
+    if not len(table.valid):
+        del grid[1:]
     found = [chosen(*point, rng) for point, rng in zip(grid, rng.spawn(len(grid)))]
     return polished(max(found, key=attrgetter("score")), table, choices)
 
@@ -159,14 +161,7 @@ def polished(chosen: Chosen, table: Table, choices: Choices) -> Node:
     """All parameters by EM, for as long as validation rows become likelier."""
     if not choices.polish or not len(table.valid):
         return chosen.root
-    best = before = compile_circuit(Circuit(chosen.root, table.features))
-    least = np.full(table.train.shape[1], FLOOR)
-    weight = np.ones(len(table.train))
-    for _ in range(50):
-        _, edges, leaves = before.expected(table.train, weight)
-        before = before.estimated(edges, leaves, chosen.alpha, least)
-        score = float(before.log_likelihood(table.valid).mean())
-        if score <= chosen.score:
-            break
-        chosen, best = chosen._replace(score=score), before
-    return best.as_circuit().root
+    circuit = Circuit(chosen.root, table.features)
+    return refine(
+        circuit, table.train, valid=table.valid, alpha=chosen.alpha, tolerance=1e-4
+    ).root

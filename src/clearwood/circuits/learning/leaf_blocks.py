@@ -80,17 +80,19 @@ class Block:
         variables = self.slice_.discrete
         if trees and not self.independent:
             for tree in self._trees:
+                own = tuple(variables[tree.columns].tolist())
                 tables = tuple(smoothed(counts, alpha) for counts in tree.counts)
-                names = tuple(variables[tree.columns].tolist())
-                if len(names) == 1:
-                    yield leaf_of_levels(names[0], tables[0][0])
+                if len(own) > 1:
+                    yield ChowLiuTree(own, tree.parents, tables)
                 else:
-                    yield ChowLiuTree(names, tree.parents, tables)
+                    yield leaf_of_levels(own[0], tables[0][0])
         else:
             for j, counts in zip(variables.tolist(), self._level_counts):
                 yield leaf_of_levels(j, smoothed(counts, alpha))
+        yield from self._normals
         for group in self._continuous_groups:
-            yield self._normal(group) if len(group) > 1 else self._gaussian(*group, alpha)
+            if len(group) == 1:
+                yield self._gaussian(group[0], alpha)
 
     @cached_property
     def _level_counts(self) -> list[np.ndarray]:
@@ -150,13 +152,19 @@ class Block:
             int(self.slice_.continuous[j]), float(mean), max(float(squares / n), FLOOR)
         )
 
-    def _normal(self, group: np.ndarray) -> MultivariateGaussian:
-        values = self.slice_.train.reals[:, group]
-        mean, covariance = fit(
-            values, np.ones(len(values)), np.full(len(group), FLOOR), KAPPA
-        )
-        variables = tuple(self.slice_.continuous[group].tolist())
-        return MultivariateGaussian(variables, mean, covariance)
+    @cached_property
+    def _normals(self) -> list[MultivariateGaussian]:
+        """One for each group of continuous columns that depend on each other."""
+        found = []
+        for group in self._continuous_groups:
+            if len(group) > 1:
+                values, least = self.slice_.train.reals[:, group], len(group) * [FLOOR]
+                mean, covariance = fit(
+                    values, np.ones(len(values)), np.array(least), KAPPA
+                )
+                variables = tuple(self.slice_.continuous[group].tolist())
+                found.append(MultivariateGaussian(variables, mean, covariance))
+        return found
 
 
 def smoothed(counts: np.ndarray, alpha: float) -> np.ndarray:

@@ -11,7 +11,6 @@ from clearwood.circuits.circuit import Node, Product, Sum
 from clearwood.circuits.learning.leaf_blocks import Block, smoothed
 from clearwood.circuits.learning.slices import Parts, Slice
 
-
 SplitsSlice = Callable[[Slice], Parts | None]
 
 

@@ -55,7 +55,7 @@ def read_variables(X: Any, discrete: Collection[str | int] = ()) -> FeatureSpace
     ((1, 2), None)
     """
     features = features_of(X)
-    declared = _positions(discrete, features.names)
+    declared = positions_of(discrete, features.names, "discrete")
     encoded = features.encode(X)
     categories = []
     for j, (name, cells) in enumerate(zip(features.names, features.columns(X))):
@@ -70,16 +70,25 @@ def read_variables(X: Any, discrete: Collection[str | int] = ()) -> FeatureSpace
     return replace(features, categories=tuple(categories))
 
 
-def _positions(discrete: Collection[str | int], names: Sequence[str]) -> set[int]:
+def positions_of(
+    columns: Collection[str | int], names: Sequence[str], parameter: str
+) -> set[int]:
+    """Where columns stand that a parameter tells by name or by position.
+
+    Examples
+    --------
+    >>> sorted(positions_of(["hue", 0], ["age", "size", "hue"], "discrete"))
+    [0, 2]
+    """
     places: dict[str | int, int] = {name: j for j, name in enumerate(names)}
     places |= {j: j for j in range(len(names))}
-    unknown = [column for column in discrete if column not in places]
+    unknown = [column for column in columns if column not in places]
     if unknown:
         raise InputError(
-            f"discrete names column(s) {unknown}, which the table lacks; there are "
+            f"{parameter} names column(s) {unknown}, which the table lacks; there are "
             f"{list(names)}, counted from 0."
         )
-    return {places[column] for column in discrete}
+    return {places[column] for column in columns}
 
 
 def _levels(
@@ -111,3 +120,38 @@ def _check_repeats(levels: tuple[Hashable, ...], column: np.ndarray, name: str) 
             f"{n_present} cells: a name, or free text. Leave the column out, or put "
             "values together."
         )
+
+
+def table_of(values: np.ndarray, features: FeatureSpace) -> Any:
+    """Encoded rows as a table again: a frame where columns have names, else an array.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n_rows, n_columns)
+        Cells of unknown levels count as missing.
+    features : FeatureSpace
+
+    Examples
+    --------
+    >>> features = FeatureSpace(("hue", "size"), (("blue", "red"), None))
+    >>> table_of(np.array([[1.0, 2.5], [np.nan, 3.0]]), features)
+       hue  size
+    0  red   2.5
+    1  NaN   3.0
+    """
+    columns = [_cells(*pair) for pair in zip(values.T, features.categories)]
+    if not features.named:
+        return np.column_stack(columns)
+    import pandas as pd
+
+    return pd.DataFrame(dict(zip(features.names, columns)))
+
+
+def _cells(column: np.ndarray, levels: tuple[Hashable, ...] | None) -> np.ndarray:
+    """Values, or levels by their positions; numbers and truth values as such."""
+    if levels is None:
+        return column
+    labels = np.array([*levels, np.nan], dtype=object)
+    cells = labels[np.where(column >= 0, column, -1).astype(np.intp)]
+    numbers = all(isinstance(level, int | float) for level in levels)
+    return np.array(cells.tolist()) if numbers else cells
