@@ -49,6 +49,7 @@ _HOME = {
     "MethodComparison": "projection",
     "MiniSPN": "circuits",
     "ModelCheck": "ensembles",
+    "NetworkSizesDisplay": "circuits.reading.sizes_display",
     "NodeHarvestClassifier": "simplifiers",
     "NodeHarvestRegressor": "simplifiers",
     "PathDisplay": "rules.displays",

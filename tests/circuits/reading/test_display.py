@@ -1,3 +1,5 @@
+from types import SimpleNamespace
+
 import matplotlib
 import numpy as np
 import pytest
@@ -156,7 +158,8 @@ def log_likelihood(circuit, **known):
 
 def test_curves_are_conditional_densities():
     circuit = clinic()
-    given = {"smoker": "yes", "bmi": 25.0}
+    # A number that stands for new levels elsewhere.
+    given = {"smoker": "yes", "age": -1.0, "bmi": 25.0}
     display = cw.ConditionalDisplay.from_estimator(stand_in(circuit), "bp", [given])
     grid = np.linspace(60, 200, 2001)
     curves = display.density(grid)
@@ -246,3 +249,22 @@ def test_a_column_without_spread_is_no_surprise():
     root = Product((Gaussian(0, 1.0, 1e-12), Bernoulli(1, 0.0)))
     found = cw.SurpriseDisplay(Circuit(root, features), np.array([1.0, 0.0])).entries
     assert all(np.isfinite(one["surprise"]) for one in found)
+
+
+# Sizes
+
+
+def test_the_chosen_network_is_marked():
+    found = stand_in(clinic())
+    own = clinic().degrees_of_freedom
+    found.front_ = [
+        SimpleNamespace(degrees_of_freedom=size, log_likelihood=height)
+        for size, height in ((2, -9.0), (own, -8.0), (90, -7.5))
+    ]
+    display = cw.NetworkSizesDisplay.from_estimator(found).plot()
+    assert display.chosen == 1
+    (mark,) = [line for line in display.ax_.lines if line.get_label() == "chosen"]
+    assert mark.get_xydata().tolist() == [[own, -8.0]]
+    assert display.ax_.get_xscale() == "log"
+    with pytest.raises(InputError, match="has no front_"):
+        cw.NetworkSizesDisplay.from_estimator(stand_in(clinic()))

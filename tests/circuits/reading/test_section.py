@@ -82,6 +82,12 @@ def test_an_entry_is_told_by_the_others_of_its_row(rows):
     assert abs(np.nanmean(found.of_entries[:, 0])) < 0.3
 
 
+def test_new_levels_count_as_missing_and_minus_one_is_a_number():
+    values = np.full((1, 7), -1.0)
+    found = surprises(clinic(), values)
+    assert np.flatnonzero(~np.isnan(found.alone[0])).tolist() == [3, 4, 5, 6]
+
+
 def test_the_wrong_row_comes_first_and_why(told):
     first = told["rows"]["surprising"][0]
     assert first["row"] == "7"

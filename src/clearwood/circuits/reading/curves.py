@@ -224,7 +224,8 @@ def row_of(features: FeatureSpace, given: Mapping[str, Any]) -> np.ndarray:
     for name, value in given.items():
         j = place_of(features, name)
         row[j] = features.encode_column(np.array([value], dtype=object), j)[0]
-        if row[j] == UNSEEN:
-            known = ", ".join(map(repr, features.categories[j] or ()))
+        labels = features.categories[j]
+        if labels is not None and row[j] == UNSEEN:
+            known = ", ".join(map(repr, labels))
             raise InputError(f"{name!r} is never {value!r}; it is one of {known}.")
     return row

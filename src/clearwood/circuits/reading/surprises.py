@@ -6,11 +6,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from clearwood._features import UNSEEN, FeatureSpace
+from clearwood._features import FeatureSpace
 from clearwood.circuits.circuit import Circuit
 from clearwood.circuits.compiled import compile_circuit
 from clearwood.circuits.queries.conditioning import condition
 from clearwood.circuits.queries.draws import sample
+from clearwood.circuits.queries.passes import known
 from clearwood.circuits.reading.profiles import label_words, profile_of
 
 N_DRAWS = 500
@@ -85,8 +86,7 @@ def surprises(circuit: Circuit, values: np.ndarray) -> Surprises:
     drawn = sample(circuit, N_DRAWS, np.random.default_rng(0))
     _, alone, given_others = _log_densities(circuit, drawn)
     usual = np.array([alone.mean(axis=0), given_others.mean(axis=0)])
-    known = np.where(values == UNSEEN, np.nan, values)
-    whole, alone, given_others = _log_densities(circuit, known)
+    whole, alone, given_others = _log_densities(circuit, known(circuit, values))
     return Surprises(whole, alone, given_others, usual)
 
 

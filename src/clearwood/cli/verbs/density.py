@@ -61,6 +61,7 @@ def density(data: str, **options: Any) -> None:
     check_outputs([out, page], [data], force)
     with plain_warnings(say):
         X, X_test = _read(data, options)
+        _check_given(options["given"], X.columns)
         fitted = _fit(X, options)
         summary = _summarize(fitted, X, X_test, options)
         if out:
@@ -93,6 +94,16 @@ def _read(data: str, options: dict[str, Any]) -> tuple[Any, Any]:
         frame, nothing, "regression", options["test_size"], options["seed"]
     )
     return split.X, split.X_test
+
+
+def _check_given(given: tuple[str, ...], columns: Any) -> None:
+    """Before anything that takes long."""
+    for text in given:
+        name, equals, _ = text.partition("=")
+        if not equals:
+            raise click.UsageError(f"--given {text}: expected COLUMN=VALUE.")
+        if name not in columns:
+            raise click.UsageError(f"--given {text}: no column is called {name!r}.")
 
 
 def _fit(X: Any, options: dict[str, Any]) -> Any:
@@ -158,9 +169,7 @@ def _given(circuit: Any, given: tuple[str, ...]) -> dict[str, Any] | None:
 
 def _known(features: Any, text: str) -> tuple[str, Any]:
     """A column and the value that it is to have, as the table has it."""
-    name, equals, value = text.partition("=")
-    if not equals:
-        raise click.UsageError(f"--given {text}: expected COLUMN=VALUE.")
+    name, _, value = text.partition("=")
     labels = dict(zip(features.names, features.categories)).get(name)
     by_text = {str(label): label for label in labels or ()}
     if labels is not None:
@@ -202,5 +211,5 @@ def _text(fitted: Any, summary: dict[str, Any]) -> str:
         lines += ["", f"Where {said} (in brackets: among all rows):"]
         lines += [f"  {one}" for one in changed[:MOST_GIVEN]]
         same = given["n_others"] - min(len(changed), MOST_GIVEN)
-        lines += [f"  {same:,} more columns that change less"] if same else []
+        lines += [f"  less in {same:,} of the others"] if same else []
     return "\n".join(lines)
