@@ -11,10 +11,12 @@ from clearwood.exceptions import InputError, ModelFormatError
 from clearwood.rules import RuleSet
 
 HOMES = {
+    "LearnSPN": "clearwood.circuits.saving",
     "MetaForestClassifier": "clearwood.metatree.saving",
     "MetaForestRegressor": "clearwood.metatree.saving",
     "MetaTreeClassifier": "clearwood.metatree.saving",
     "MetaTreeRegressor": "clearwood.metatree.saving",
+    "MiniSPN": "clearwood.circuits.saving",
     "ProjectedLinearRegression": "clearwood.projection.saving",
     "ProjectedLogisticRegression": "clearwood.projection.saving",
     "ProjectedRuleListClassifier": "clearwood.projection.saving",
@@ -36,9 +38,10 @@ def save(result: Any, path: str | Path, *, overwrite: bool = False) -> None:
 
     Parameters
     ----------
-    result : RuleSet, MetaTree..., MetaForest..., Projected... or SelectiveBayesian...
-        Rules are written as JSON, fitted estimators of these families as a zip of JSON
-        and arrays. Of other fitted estimators, save the ``rules_``.
+    result : RuleSet or fitted estimator
+        Rules are written as JSON; meta-trees, projections, selective Bayesian forests
+        and sum-product networks as a zip of JSON and arrays. Of other fitted
+        estimators, save the ``rules_``.
     path : str or Path
         File to write.
     overwrite : bool, default=False
@@ -76,7 +79,7 @@ def load(path: str | Path) -> Any:
     InputError
         There is no plain file of that name: a folder, a pipe, a device, or nothing.
     ModelFormatError
-        The file is neither a rule set nor a meta-tree; the message names the place.
+        The file is not one that :func:`save` wrote; the message names the place.
     """
     with open_plain(path) as file:
         is_zip = file.read(4) == b"PK\x03\x04"

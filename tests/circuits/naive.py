@@ -29,10 +29,11 @@ def leaf_density(leaf, own):
     """Of the leaf's own entries, of which some may be missing."""
     if isinstance(leaf, ChowLiuTree):
         return tree_probability(leaf, own)
-    present = [j for j, x in enumerate(own) if not math.isnan(x) and x != -1]
-    if not present:
-        return 1.0
+    present = [j for j, x in enumerate(own) if not math.isnan(x)]
     x = own[0]
+    unknown = isinstance(leaf, Bernoulli | Categorical) and x == -1
+    if not present or unknown:
+        return 1.0
     if isinstance(leaf, Bernoulli):
         return leaf.probability if x else 1.0 - leaf.probability
     if isinstance(leaf, Categorical):

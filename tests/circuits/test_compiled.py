@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from tests.circuits import made, naive
 
 from clearwood.circuits.circuit import Product, Sum, walk
-from clearwood.circuits.compiled import compile_circuit
-from clearwood.circuits.distributions import ChowLiuTree
+from clearwood.circuits.compiled import _at_root, compile_circuit
+from clearwood.circuits.distributions import ChowLiuTree, Histogram
 
 
 def as_float(numbers):
@@ -96,7 +96,7 @@ def test_flows_are_what_is_lost_without(circuit):
         if isinstance(node, Sum)
         for k in range(len(node.weights))
     ]
-    of_sums = np.repeat(compiled.is_sum, np.diff(compiled.first))
+    of_sums = np.repeat(compiled.sums, np.diff(compiled.first))
     np.testing.assert_allclose(edges[of_sums], expected, rtol=1e-9, atol=1e-12)
     trees = [node for node in nodes if isinstance(node, ChowLiuTree)]
     for tree, counts in zip(trees, found[2:]):
@@ -129,6 +129,21 @@ def test_blocks_of_rows_change_nothing(monkeypatch):
     found = compiled.expected(values, np.ones(50))
     np.testing.assert_allclose(found[1], edges, rtol=1e-12)
     assert compiled.log_likelihood(values[:0]).shape == (0,)
+
+
+def test_histograms_hold_their_edges():
+    leaf = Histogram(0, np.array([-1.0, 0.0, 2.0]), np.array([0.25, 0.75]))
+    values = np.array([[-1.5], [-1.0], [-0.5], [0.0], [2.0], [2.5], [np.nan]])
+    expected = [0.0, 0.25, 0.25, 0.375, 0.375, 0.0, 1.0]
+    np.testing.assert_allclose(np.exp(leaf.log_density(values)), expected)
+    assert expected == [naive.leaf_density(leaf, row) for row in values]
+    assert leaf.statistics(values, np.arange(7.0)).tolist() == [3.0, 7.0]
+
+
+def test_results_of_blocks_keep_nothing_else():
+    circuit = made.random_circuit(np.random.default_rng(3), [2, 2, 3])
+    (root,) = _at_root((np.zeros((4, 3)),), compile_circuit(circuit))
+    assert root.base is None
 
 
 def test_wide_trees_do_not_underflow():

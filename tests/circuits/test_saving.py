@@ -1,16 +1,22 @@
 """Circuits in files: all of them come back, damaged ones are refused or harmless."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from tests.circuits import made
 
+import clearwood as cw
 from clearwood._archive import read_archive, write_archive
 from clearwood.circuits.circuit import Circuit, Sum
 from clearwood.circuits.compiled import compile_circuit
 from clearwood.circuits.distributions import Bernoulli
-from clearwood.circuits.saving import circuit_from_arrays, circuit_to_arrays
-from clearwood.exceptions import ModelFormatError
+from clearwood.circuits.saving import (
+    circuit_from_arrays,
+    circuit_to_arrays,
+    to_archive,
+)
+from clearwood.exceptions import InputError, ModelFormatError
 
 
 @pytest.fixture(scope="module")
@@ -79,3 +85,48 @@ def test_missing_arrays_are_refused(there_and_back):
         with pytest.raises(ModelFormatError, match=name):
             left = {k: v for k, v in arrays.items() if k != name}
             there_and_back(circuit.features, left)
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    rng = np.random.default_rng(0)
+    kind = rng.random(80) < 0.4
+    table = pd.DataFrame({
+        "smokes": np.where(rng.random(80) < 0.9, kind, ~kind),
+        "age": np.where(rng.random(80) < 0.2, np.nan, 40 + 20 * kind),
+        "town": np.where(kind, "York", "Bath"),
+    })  # fmt: skip
+    return table, cw.MiniSPN(random_state=0).fit(table)
+
+
+def test_fitted_densities_come_back(fitted, tmp_path):
+    table, network = fitted
+    cw.save(network, tmp_path / "kept.cw")
+    found = cw.load(tmp_path / "kept.cw")
+    assert type(found) is cw.MiniSPN
+    assert found.feature_names_in_.tolist() == list(table)
+    assert (found.score_samples(table) == network.score_samples(table)).all()
+    drawn = found.sample(5, given={"town": "York"}, random_state=0)
+    pd.testing.assert_frame_equal(
+        drawn, network.sample(5, given={"town": "York"}, random_state=0)
+    )
+
+
+def test_only_known_densities_are_saved(fitted, tmp_path):
+    class Own(cw.MiniSPN):
+        pass
+
+    with pytest.raises(InputError, match="Cannot save a Own"):
+        to_archive(Own())
+    document, arrays = to_archive(fitted[1])
+    for name, value in (
+        ("settings", {"random_state": 0}),
+        ("settings", {"n_networks": 0}),
+        ("column_names", ["a"]),
+        ("features", document["features"][:2]),
+    ):
+        path = tmp_path / "changed.cw"
+        changed = {"kind": "MiniSPN", **document, name: value}
+        write_archive(path, changed, arrays, overwrite=True)
+        with pytest.raises(ModelFormatError):
+            cw.load(path)

@@ -31,7 +31,7 @@ class Compiled:
     ----------
     circuit : Circuit
         What it was compiled from, and has the structure of.
-    is_sum : ndarray of shape (n_places,)
+    sums : ndarray of shape (n_places,)
         Places are in the order of :func:`walk`; the root is the last.
     first : ndarray of shape (n_places + 1,)
         Where the edges of a place begin; after its own end those of the next.
@@ -45,7 +45,7 @@ class Compiled:
     """
 
     circuit: Circuit
-    is_sum: np.ndarray
+    sums: np.ndarray
     first: np.ndarray
     child: np.ndarray
     log_weight: np.ndarray
@@ -73,7 +73,7 @@ class Compiled:
         -------
         ndarray of shape (n_places, n_rows)
         """
-        log = np.zeros((len(self.is_sum), len(values)))
+        log = np.zeros((len(self.sums), len(values)))
         self.leaves.add_log_density(log, values)
         pass_upward(log, *self._edges)
         return log
@@ -128,7 +128,7 @@ class Compiled:
             Variances that no leaf falls below.
         """
         log_weight = self.log_weight.copy()
-        for node in np.flatnonzero(self.is_sum):
+        for node in np.flatnonzero(self.sums):
             own = slice(self.first[node], self.first[node + 1])
             log_weight[own] = _log(shares(edges[own] + alpha, np.exp(log_weight[own])))
         return replace(
@@ -140,7 +140,7 @@ class Compiled:
     def as_circuit(self) -> Circuit:
         """The tree again, with the parameters as they are now."""
         leaves = iter(self.leaves.as_leaves())
-        sums = iter(np.flatnonzero(self.is_sum))
+        sums = iter(np.flatnonzero(self.sums))
         done: list[Node] = []
         for node in walk(self.circuit.root):
             if isinstance(node, Sum | Product):
@@ -158,7 +158,7 @@ class Compiled:
 
     @property
     def _edges(self) -> tuple[np.ndarray, ...]:
-        return self.is_sum, self.first, self.child, self.log_weight
+        return self.sums, self.first, self.child, self.log_weight
 
 
 def compile_circuit(circuit: Circuit) -> Compiled:
@@ -192,7 +192,7 @@ def compile_circuit(circuit: Circuit) -> Compiled:
     leaves = [node for node in nodes if not isinstance(node, Sum | Product)]
     return Compiled(
         circuit,
-        is_sum=is_sum[placed],
+        sums=is_sum[placed],
         first=np.concatenate([[0], np.cumsum(n_edges)]),
         child=place[below[order]],
         log_weight=log_weight,
@@ -223,7 +223,7 @@ def _log(values: np.ndarray) -> np.ndarray:
 
 
 def _at_root(block: tuple[np.ndarray], compiled: Compiled) -> tuple[np.ndarray]:
-    return (compiled.upward(block[0])[-1],)
+    return (compiled.upward(block[0])[-1].copy(),)  # a view would keep all places
 
 
 def _expected(

@@ -1,11 +1,15 @@
-"""Circuits in files, and back: nodes one after the other, without nesting."""
+"""Fitted densities in files, and back: nodes one after the other, without nesting."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
+from clearwood._documents import Place
+from clearwood._estimators import set_read_settings
 from clearwood._features import FeatureSpace
 from clearwood.circuits.circuit import Circuit, Node, Product, Sum, walk
 from clearwood.circuits.distributions import (
@@ -16,8 +20,20 @@ from clearwood.circuits.distributions import (
     Histogram,
     MultivariateGaussian,
 )
+from clearwood.circuits.estimators import LearnSPN, MiniSPN
 from clearwood.circuits.validity import check_circuit
 from clearwood.exceptions import InputError, ModelFormatError
+from clearwood.rules.serialise import (
+    columns_to_dict,
+    features_to_dict,
+    read_columns,
+    read_features,
+)
+
+KINDS: dict[str, Any] = {kind.__name__: kind for kind in (MiniSPN, LearnSPN)}
+
+SETTINGS = ("critical_p", "penalty", "exactly_as", "n_networks", "validation_fraction")
+"""Parameters that are kept, for people to read."""
 
 SUM, PRODUCT = 0, 1
 
@@ -25,6 +41,46 @@ LEAVES = (
     Bernoulli, Categorical, Gaussian, Histogram, MultivariateGaussian, ChowLiuTree,
 )  # fmt: skip
 """Kinds of leaves; in files by their position, after sums and products."""
+
+
+# Estimators
+
+
+def to_archive(estimator: Any) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """What is kept of a fitted density: its circuit, not how that was found.
+
+    Returns
+    -------
+    document : dict
+    arrays : dict of str to ndarray
+    """
+    if KINDS.get(type(estimator).__name__) is not type(estimator):
+        raise InputError(f"Cannot save a {type(estimator).__name__}.")
+    check_is_fitted(estimator)
+    settings = estimator.get_params(deep=False)
+    document = {
+        **columns_to_dict(estimator),
+        **features_to_dict(estimator.circuit_.features),
+        "settings": {
+            name: np.asarray(settings[name]).item()
+            for name in SETTINGS
+            if name in settings
+        },
+    }
+    return document, circuit_to_arrays(estimator.circuit_)
+
+
+def from_archive(top: Place, array: Callable[..., np.ndarray]) -> Any:
+    """Read what :func:`to_archive` kept; anything else is a ModelFormatError."""
+    estimator = KINDS[top["kind"].text()]()
+    set_read_settings(estimator, top["settings"].value, SETTINGS)
+    features = read_features(top)
+    read_columns(estimator, top, features.n_features)
+    estimator.circuit_ = circuit_from_arrays(features, array)
+    return estimator
+
+
+# Circuits
 
 
 def circuit_to_arrays(circuit: Circuit) -> dict[str, np.ndarray]:

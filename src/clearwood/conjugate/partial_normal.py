@@ -13,31 +13,28 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import solve_triangular
 
+from clearwood._numeric import kernel
+from clearwood.conjugate.linear import cholesky, log_diagonal, solve_lower
 from clearwood.exceptions import InputError
 
-LOG_2PI = math.log(2.0 * math.pi)
+NOT_DEFINITE = "A covariance matrix is not positive definite; floor its variances."
 
 STEPS = 1_000
 """Most passes of EM; it is slow where most entries are missing."""
 
 
 class Pattern(NamedTuple):
-    """Rows that lack the same entries, and what is missing given the rest.
-
-    ``gap`` is how far the entries present are from their means, whitened.
-    """
+    """Rows that lack the same entries, and what is missing given the rest."""
 
     rows: np.ndarray
     present: np.ndarray
-    gap: np.ndarray
-    factor: np.ndarray
     means: np.ndarray
-    missing_factor: np.ndarray
+    factor: np.ndarray
 
     @property
     def covariance(self) -> np.ndarray:
-        """Of the missing entries; the same in all rows."""
-        return self.missing_factor @ self.missing_factor.T
+        """Of the missing entries; the same in all rows. ``factor`` is its root."""
+        return self.factor @ self.factor.T
 
 
 def by_pattern(
@@ -64,34 +61,29 @@ def by_pattern(
     >>> pattern.means.tolist(), pattern.covariance.round(3).tolist()
     ([[0.5], [1.0]], [[0.75]])
     """
-    for rows, present in _patterns(np.isnan(values)):
+    order = in_patterns(values)
+    absent = np.isnan(values[order])
+    starts = np.flatnonzero((absent[1:] != absent[:-1]).any(axis=1)) + 1
+    for rows in np.split(order, starts) if len(order) else []:
+        present = ~np.isnan(values[rows[0]])
         n_present = int(present.sum())
-        order = np.argsort(~present, kind="stable")
+        columns = np.argsort(~present, kind="stable")
         try:
-            lower = np.linalg.cholesky(covariance[np.ix_(order, order)])
+            lower = np.linalg.cholesky(covariance[np.ix_(columns, columns)])
         except np.linalg.LinAlgError:
-            raise InputError(
-                "A covariance matrix is not positive definite; floor its variances."
-            ) from None
-        factor, across = lower[:n_present, :n_present], lower[n_present:, :n_present]
+            raise InputError(NOT_DEFINITE) from None
         gap = (values[np.ix_(rows, present)] - mean[present]).T
-        gap = solve_triangular(factor, gap, lower=True, check_finite=False)
-        means = mean[~present] + gap.T @ across.T
-        yield Pattern(rows, present, gap, factor, means, lower[n_present:, n_present:])
+        gap = solve_triangular(lower[:n_present, :n_present], gap, lower=True)
+        means = mean[~present] + gap.T @ lower[n_present:, :n_present].T
+        yield Pattern(rows, present, means, lower[n_present:, n_present:])
 
 
-def _patterns(absent: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Positions of the rows of every pattern, and the mask of what is present."""
+def in_patterns(values: np.ndarray) -> np.ndarray:
+    """An order of rows in which those that lack the same entries are neighbours."""
+    absent = np.isnan(values)
     if not absent.any():
-        if absent.size:
-            yield np.arange(len(absent)), ~absent[0]
-        return
-    packed = np.packbits(absent, axis=1)
-    keys = packed.view(f"V{packed.shape[1]}").ravel()
-    _, first, group = np.unique(keys, return_index=True, return_inverse=True)
-    ends = np.cumsum(np.bincount(group))[:-1]
-    for i, rows in zip(first, np.split(np.argsort(group, kind="stable"), ends)):
-        yield rows, ~absent[i]
+        return np.arange(len(values))
+    return np.lexsort(np.packbits(absent, axis=1).T)
 
 
 def log_density(
@@ -115,12 +107,9 @@ def log_density(
     >>> log_density(values, np.zeros(2), np.eye(2)).round(3).tolist()
     [-1.838, -0.919, 0.0]
     """
-    found = np.zeros(len(values))
-    for pattern in by_pattern(values, mean, covariance):
-        squares = (pattern.gap**2).sum(axis=0)
-        constant = LOG_2PI * len(pattern.factor)
-        constant += 2.0 * np.log(np.diag(pattern.factor)).sum()
-        found[pattern.rows] -= 0.5 * (squares + constant)
+    found = log_densities(values, in_patterns(values), mean, covariance)
+    if np.isnan(found).any():
+        raise InputError(NOT_DEFINITE)
     return found
 
 
@@ -154,20 +143,10 @@ def expected_moments(
     (1.0, array([1. , 0.5]), array([[1. , 0.5],
            [0.5, 1. ]]))
     """
-    d = len(mean)
-    total, sums, products = 0.0, np.zeros(d), np.zeros((d, d))
-    for pattern in by_pattern(values, mean, covariance):
-        if not pattern.present.any():
-            continue
-        own, missing = weight[pattern.rows], ~pattern.present
-        filled = values[pattern.rows] - mean
-        filled[:, missing] = pattern.means - mean[missing]
-        weighted = own[:, None] * filled
-        total += float(own.sum())
-        sums += weighted.sum(axis=0)
-        products += weighted.T @ filled
-        products[np.ix_(missing, missing)] += own.sum() * pattern.covariance
-    return total, sums, products
+    found = moments_given(values, weight, in_patterns(values), mean, covariance)
+    if np.isnan(found[2]).any():
+        raise InputError(NOT_DEFINITE)
+    return found
 
 
 def draw_missing(
@@ -188,7 +167,7 @@ def draw_missing(
     values = values.copy()
     for pattern in by_pattern(values, mean, covariance):
         noise = rng.standard_normal(pattern.means.shape)
-        drawn = pattern.means + noise @ pattern.missing_factor.T
+        drawn = pattern.means + noise @ pattern.factor.T
         values[np.ix_(pattern.rows, ~pattern.present)] = drawn
     return values
 
@@ -297,3 +276,106 @@ def fit(
         if max(moved.max(), turned.max()) <= tolerance:
             break
     return mean, covariance
+
+
+# Kernels: rows come in an order in which patterns are together, so that each needs one
+# Cholesky factor. Where a matrix has none they return NaN.
+
+
+@kernel
+def log_densities(values, order, mean, covariance):
+    """Log density of what is present in every row."""
+    d = mean.size
+    found = np.zeros(order.size)
+    at, gap, factor = np.empty(d, np.int64), np.empty(d), np.empty((d, d))
+    p, constant = 0, 0.0
+    for k in range(order.size):
+        row = values[order[k]]
+        if k == 0 or not same_pattern(row, values[order[k - 1]]):
+            p = present_first(row, at)
+            own = factor[:p, :p]
+            factorise(covariance, at[:p], own)
+            constant = p * math.log(2.0 * math.pi) + 2.0 * log_diagonal(own)
+        total = constant
+        for j in range(p):
+            gap[j] = row[at[j]] - mean[at[j]]
+        solve_lower(factor, gap[:p])
+        for j in range(p):
+            total += gap[j] * gap[j]
+        found[order[k]] -= 0.5 * total
+    return found
+
+
+@kernel
+def moments_given(values, weight, order, mean, covariance):
+    """Weight, sums and products of distances from the mean, as they are expected."""
+    d = mean.size
+    total, sums, products = 0.0, np.zeros(d), np.zeros((d, d))
+    at, gap, factor = np.empty(d, np.int64), np.empty(d), np.empty((d, d))
+    filled = np.empty(d)
+    p, of_pattern = 0, 0.0
+    for k in range(order.size):
+        row, own = values[order[k]], weight[order[k]]
+        if k == 0 or not same_pattern(row, values[order[k - 1]]):
+            p, of_pattern = present_first(row, at), 0.0
+            factorise(covariance, at, factor)
+        if p == 0:
+            continue
+        for j in range(p):
+            filled[at[j]] = gap[j] = row[at[j]] - mean[at[j]]
+        solve_lower(factor, gap[:p])
+        for j in range(p, d):
+            filled[at[j]] = inner(factor[j], gap, 0, p)
+        for i in range(d):
+            sums[i] += own * filled[i]
+            for j in range(d):
+                products[i, j] += own * filled[i] * filled[j]
+        total += own
+        of_pattern += own
+        if k + 1 == order.size or not same_pattern(row, values[order[k + 1]]):
+            for i in range(p, d):
+                for j in range(p, d):
+                    left = inner(factor[i], factor[j], p, d)
+                    products[at[i], at[j]] += of_pattern * left
+    return total, sums, products
+
+
+@kernel
+def inner(one, other, low, high):
+    """Inner product of parts of two rows."""
+    total = 0.0
+    for j in range(low, high):
+        total += one[j] * other[j]
+    return total
+
+
+@kernel
+def same_pattern(one, other):
+    """Whether two rows lack the same entries."""
+    for j in range(one.size):
+        if math.isnan(one[j]) != math.isnan(other[j]):
+            return False
+    return True
+
+
+@kernel
+def present_first(row, at):
+    """Sort columns into those that are present and the others; how many are."""
+    p, q = 0, row.size
+    for j in range(row.size):
+        if math.isnan(row[j]):
+            q -= 1
+            at[q] = j
+        else:
+            at[p] = j
+            p += 1
+    return p
+
+
+@kernel
+def factorise(covariance, at, factor):
+    """The Cholesky factor of some columns' covariance, in their order."""
+    for i in range(at.size):
+        for j in range(i + 1):
+            factor[i, j] = covariance[at[i], at[j]]
+    cholesky(factor)

@@ -69,7 +69,7 @@ def moments(circuit: Circuit, values: np.ndarray) -> RowMoments:
     compiled = compile_circuit(circuit)
     n, d = values.shape
     found = RowMoments(np.empty((n, d)), np.empty((n, d, d)))
-    block_rows = max(MOST_NUMBERS // (d * max(d, len(compiled.is_sum))), 1)
+    block_rows = max(MOST_NUMBERS // (d * max(d, len(compiled.sums))), 1)
     for block in passes(compiled, values, block_rows):
         rows = slice(block.start, block.start + len(block.values))
         found.mean[rows], found.covariance[rows] = _of_block(compiled, block)
@@ -82,7 +82,7 @@ def _of_block(compiled: Compiled, block: RowsInside) -> tuple[np.ndarray, np.nda
     Each counts with the probability that a row comes there.
     """
     n, d = block.values.shape
-    n_places = len(compiled.is_sum)
+    n_places = len(compiled.sums)
     mean, over = np.zeros((n_places, n, d)), np.zeros((n_places, d), dtype=bool)
     covariance = np.zeros((n, d, d))
     for place, leaf in zip(compiled.leaf_place, leaves_of(compiled)):
@@ -94,7 +94,7 @@ def _of_block(compiled: Compiled, block: RowsInside) -> tuple[np.ndarray, np.nda
         )
     for place in range(n_places):
         below = compiled.child[compiled.first[place] : compiled.first[place + 1]]
-        if not compiled.is_sum[place]:
+        if not compiled.sums[place]:
             # No two children are over the same column.
             mean[place] += mean[below].sum(axis=0)
             over[place] |= over[below].any(axis=0)

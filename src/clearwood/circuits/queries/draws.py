@@ -89,16 +89,16 @@ def _descend(
 ) -> np.ndarray:
     """Send draws of rows down; a draw takes one kind of each sum that it meets."""
     drawn = block.values[rows]
-    at: dict[int, np.ndarray] = {len(compiled.is_sum) - 1: np.arange(len(rows))}
+    at: dict[int, np.ndarray] = {len(compiled.sums) - 1: np.arange(len(rows))}
     leaves: dict[int, list[Leaf]] = {}
     for place, leaf in zip(compiled.leaf_place.tolist(), leaves_of(compiled)):
         leaves.setdefault(place, []).append(leaf)
-    for place in reversed(range(len(compiled.is_sum))):
+    for place in reversed(range(len(compiled.sums))):
         here = at.pop(place, np.empty(0, dtype=np.intp))
         if not len(here):
             continue
         below = compiled.child[compiled.first[place] : compiled.first[place + 1]]
-        if compiled.is_sum[place]:
+        if compiled.sums[place]:
             kind = choose(rng, block.flow[below][:, rows[here]].T)
             at |= {child: here[kind == k] for k, child in enumerate(below.tolist())}
         else:
