@@ -74,7 +74,7 @@ def test_each_row_is_completed_from_its_own_entries():
     np.testing.assert_array_equal(drawn[~np.isnan(holes)], holes[~np.isnan(holes)])
     same = draw_missing(circuit, holes, np.random.default_rng(1))
     np.testing.assert_array_equal(drawn, same)
-    # Draws of holes in draws are draws: each value is as likely as its conditional says.
+    # Holes of draws, drawn again: each value is as likely as its conditional says.
     for j in (2, 3, 4):
         own = conditionals(circuit, holes)[j]
         assert kstest(own.cdf(drawn[own.rows, j]), "uniform").pvalue > 1e-4

@@ -1,25 +1,39 @@
 """What one asks of a circuit. Answers are exact, or say how far off they may be."""
 
-from clearwood.circuits.queries.conditionals import (
+from clearwood.circuits.queries.completion import MostProbable, most_probable
+from clearwood.circuits.queries.conditioning import condition, marginal
+from clearwood.circuits.queries.covariances import RowMoments, moments
+from clearwood.circuits.queries.draws import draw_missing, sample
+from clearwood.circuits.queries.shares import (
     LevelShares,
     ValueShares,
     conditionals,
 )
-from clearwood.circuits.queries.conditioning import condition, marginal
-from clearwood.circuits.queries.covariances import RowMoments, moments
-from clearwood.circuits.queries.draws import draw_missing, sample
-from clearwood.circuits.queries.most_probable import MostProbable, most_probable
+from clearwood.circuits.queries.surprise import (
+    Contributions,
+    Step,
+    contributions,
+    most_responsible,
+    surprises,
+    usual_surprises,
+)
 
 __all__ = [
+    "Contributions",
     "LevelShares",
     "MostProbable",
     "RowMoments",
+    "Step",
     "ValueShares",
     "condition",
     "conditionals",
+    "contributions",
     "draw_missing",
     "marginal",
     "moments",
     "most_probable",
+    "most_responsible",
     "sample",
+    "surprises",
+    "usual_surprises",
 ]

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import singledispatch
 from typing import Any
 
 import numpy as np
-from scipy.special import logsumexp
 
 from clearwood._features import FeatureSpace
 from clearwood.circuits.circuit import Circuit, Node, Product, Sum, walk
@@ -161,7 +161,7 @@ def sum_left(node: Sum, below: Sequence[Rest]) -> Rest:
     """The kinds that are possible, in their new shares; kinds of kinds become kinds."""
     with np.errstate(divide="ignore"):
         logs = np.log(node.weights) + [log for log, _ in below]
-    total = float(logsumexp(logs))
+    total = float(np.logaddexp.reduce(logs))
     if total == -np.inf or below[0][1] is None:
         return total, below[0][1]
     weights: list[float] = []
@@ -181,21 +181,16 @@ def _sum(weights: np.ndarray, children: Sequence[Node]) -> Node:
     """A sum; of levels of one column, the column's distribution."""
     if len(children) == 1:
         return children[0]
-    tables = [_levels(child) for child in children]
-    known = [table for table in tables if table is not None]
-    if len(known) < len(tables):
+    leaves = [c for c in children if isinstance(c, Bernoulli | Categorical)]
+    if len(leaves) < len(children):
         return Sum(weights / weights.sum(), tuple(children))
-    return Categorical(children[0].variables[0], weights @ np.array(known))
+    tables = np.array([leaf.probabilities for leaf in leaves])
+    return Categorical(leaves[0].variable, weights @ tables)
 
 
-def _levels(node: Node) -> np.ndarray | None:
-    """Probabilities of the levels where a node is of one discrete column."""
-    match node:
-        case Bernoulli(_, p):
-            return np.array([1.0 - p, p])
-        case Categorical(_, probabilities):
-            return probabilities
-    return None
+def log(p: float) -> float:
+    """Log of a probability; -inf of 0, without a warning."""
+    return math.log(p) if p > 0.0 else -math.inf
 
 
 # Leaves
@@ -211,10 +206,7 @@ def leaf_given(leaf: Leaf, row: np.ndarray) -> Rest:
 def _(leaf: Bernoulli | Categorical, row: np.ndarray) -> Rest:
     if np.isnan(row[leaf.variable]):
         return 0.0, leaf
-    table = _levels(leaf)
-    assert table is not None
-    with np.errstate(divide="ignore"):
-        return float(np.log(table[int(row[leaf.variable])])), None
+    return log(leaf.probabilities[int(row[leaf.variable])]), None
 
 
 @leaf_given.register
@@ -222,21 +214,15 @@ def _(leaf: Gaussian, row: np.ndarray) -> Rest:
     if np.isnan(row[leaf.variable]):
         return 0.0, leaf
     gap = row[leaf.variable] - leaf.mean
-    spread = np.log(2 * np.pi * leaf.variance)
+    spread = math.log(2 * math.pi * leaf.variance)
     return float(-0.5 * (gap * gap / leaf.variance + spread)), None
 
 
 @leaf_given.register
 def _(leaf: Histogram, row: np.ndarray) -> Rest:
-    value = row[leaf.variable]
-    if np.isnan(value):
+    if np.isnan(row[leaf.variable]):
         return 0.0, leaf
-    with np.errstate(divide="ignore"):
-        heights = np.log(leaf.probabilities / np.diff(leaf.edges))
-    if not leaf.edges[0] <= value <= leaf.edges[-1]:
-        return -np.inf, None
-    place = np.searchsorted(leaf.edges, value, side="right") - 1
-    return float(heights[min(place, len(heights) - 1)]), None
+    return float(leaf.log_density(row[None])[0]), None
 
 
 @leaf_given.register

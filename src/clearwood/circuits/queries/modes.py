@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.special import logsumexp
+from scipy.linalg import block_diag
 
 from clearwood.circuits.circuit import Node, Product, Sum
 from clearwood.circuits.distributions import (
@@ -17,7 +20,7 @@ from clearwood.circuits.distributions import (
     Leaf,
 )
 from clearwood.circuits.queries.bounds import heights
-from clearwood.circuits.queries.conditioning import fold
+from clearwood.circuits.queries.conditioning import fold, log
 from clearwood.circuits.queries.messages import upward
 
 STARTS = 16
@@ -47,52 +50,95 @@ def highest_mode(root: Node, n_features: int) -> tuple[np.ndarray, float]:
         NaN for columns that the node is not over.
     log_density : float
     """
-    variables = sorted(root.variables)
-    starts = likeliest_kinds(root)
+    starts = likeliest_kinds(root, STARTS)
     points = np.full((len(starts), n_features), np.nan)
     for point, (_, own) in zip(points, starts):
         point[list(own)] = list(own.values())
-    height, higher = _step(root, points, variables)
+    root = fold(
+        root,
+        peak,
+        joined_product,
+        lambda node, below: replace(node, children=tuple(below)),
+    )
+    points, height = _climb(root, points, 1e-6)
+    best = int(np.argmax(height))
+    points, height = _climb(root, points[[best]], 1e-15)
+    return points[0], float(height[0])
+
+
+def _climb(
+    root: Node, points: np.ndarray, least: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Go up from points, each for as long as a step gains more than some share."""
+    height, higher = _step(root, points)
     moving = np.full(len(points), True)
     for _ in range(STEPS):
-        new_height, new_higher = _step(root, higher[moving], variables)
+        new_height, new_higher = _step(root, higher[moving])
         gain = new_height - height[moving]
         up = gain > 0
         at = np.flatnonzero(moving)[up]
         points[at], height[at] = higher[at], new_height[up]
         higher[at] = new_higher[up]
-        moving[moving] = gain > 1e-15 * np.abs(new_height)
+        moving[moving] = gain > least * np.abs(new_height)
         if not moving.any():
             break
-    best = int(np.argmax(height))
-    return points[best], float(height[best])
+    return points, height
 
 
-def _step(
-    root: Node, points: np.ndarray, variables: list[int]
-) -> tuple[np.ndarray, np.ndarray]:
+class _Peak(NamedTuple):
+    """Normal columns: log density ``top`` at the mean, and how it falls off."""
+
+    variables: tuple[int, ...]
+    mean: np.ndarray
+    precision: np.ndarray
+    top: float
+
+
+def peak(leaf: Leaf) -> _Peak | Histogram:
+    """A normal leaf as its peak; histograms as they are."""
+    if isinstance(leaf, Histogram):
+        return leaf
+    mean, covariance = normal(leaf)
+    top = -0.5 * np.linalg.slogdet(2 * np.pi * covariance)[1]
+    return _Peak(leaf.variables, mean, np.linalg.inv(covariance), float(top))
+
+
+def joined_product(_: Product, below: Sequence[Any]) -> Any:
+    """A product with all its normal columns as one peak."""
+    peaks = [child for child in below if isinstance(child, _Peak)]
+    if not peaks:
+        return Product(tuple(below))
+    one = _Peak(
+        tuple(v for own in peaks for v in own.variables),
+        np.concatenate([own.mean for own in peaks]),
+        block_diag(*(own.precision for own in peaks)),
+        sum(own.top for own in peaks),
+    )
+    others = [child for child in below if not isinstance(child, _Peak)]
+    return Product((one, *others)) if others else one  # type: ignore[arg-type]
+
+
+def _step(root: Node, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Log density at points, and points that are no lower (an EM step).
 
     Given the probability of each leaf at the point, the log density is at least the
     expected one up to a constant, which is quadratic: go to its maximum.
     """
+    variables = sorted(root.variables)
     place = {variable: i for i, variable in enumerate(variables)}
     n, d = len(points), len(variables)
 
-    def leaf(node: Leaf) -> tuple[np.ndarray, ...]:
+    def leaf(node: Any) -> tuple[np.ndarray, ...]:
         precision, pull = np.zeros((n, d, d)), np.zeros((n, d))
-        at = [place[v] for v in node.variables]
-        own = points[:, list(node.variables)]
+        own = points[:, node.variables]
         if isinstance(node, Histogram):
             with np.errstate(divide="ignore"):
                 return np.log(heights(node, own[:, 0])), precision, pull
-        mean, covariance = normal(node)
-        inverse = np.linalg.inv(covariance)
-        gap = own - mean
-        precision[np.ix_(range(n), at, at)] = inverse
-        pull[:, at] = -gap @ inverse
-        constant = np.linalg.slogdet(2 * np.pi * covariance)[1]
-        return -0.5 * ((gap @ inverse * gap).sum(axis=1) + constant), precision, pull
+        at = np.array([place[variable] for variable in node.variables])
+        gap = node.mean - own
+        precision[:, at[:, None], at] = node.precision
+        pull[:, at] = gap @ node.precision
+        return node.top - 0.5 * (gap * pull[:, at]).sum(axis=1), precision, pull
 
     def product(_: Product, below: Sequence[tuple[np.ndarray, ...]]) -> tuple:
         return tuple(sum(parts) for parts in zip(*below))
@@ -101,7 +147,7 @@ def _step(
         logs, precisions, pulls = (np.array(parts) for parts in zip(*below))
         with np.errstate(divide="ignore"):
             logs = logs + np.log(node.weights)[:, None]
-        height = logsumexp(logs, axis=0)
+        height = np.logaddexp.reduce(logs, axis=0)
         share = np.exp(logs - np.where(np.isneginf(height), 0.0, height))
         return (
             height,
@@ -129,58 +175,52 @@ def normal(node: Leaf) -> tuple[np.ndarray, np.ndarray]:
 # Where to start
 
 
-def likeliest_kinds(root: Node) -> list[Start]:
+def likeliest_kinds(root: Node, n: int) -> list[Start]:
     """Modes of the likeliest combinations of kinds, one kind of each sum.
 
     The first is what max-product gives; all are possible.
     """
-    return fold(root, _of_leaf, _of_product, _of_sum)
+
+    def best(starts: list[Start]) -> list[Start]:
+        possible = [start for start in starts if start[0] > -math.inf]
+        return sorted(possible, key=lambda start: -start[0])[:n]
+
+    def leaf(node: Leaf) -> list[Start]:
+        return best(leaf_modes(node))
+
+    def product(_: Product, below: Sequence[list[Start]]) -> list[Start]:
+        found: list[Start] = [(0.0, {})]
+        for own in below:
+            found = best([(a + b, x | y) for a, x in found for b, y in own])
+        return found
+
+    def sum_(node: Sum, below: Sequence[list[Start]]) -> list[Start]:
+        kinds = zip(node.weights, below)
+        return best([(log(w) + a, x) for w, own in kinds for a, x in own])
+
+    return fold(root, leaf, product, sum_)
 
 
-def _of_leaf(leaf: Leaf) -> list[Start]:
+def leaf_modes(leaf: Leaf) -> list[Start]:
     """The best points of a leaf: levels, middles of bins, or its mode."""
     match leaf:
-        case Bernoulli(variable, p):
-            return _best([(_log(1.0 - p), {variable: 0.0}), (_log(p), {variable: 1.0})])
-        case Categorical(variable, probabilities):
-            return _best(
-                [(_log(p), {variable: float(k)}) for k, p in enumerate(probabilities)]
-            )
+        case Bernoulli(variable) | Categorical(variable):
+            return [
+                (log(p), {variable: float(k)}) for k, p in enumerate(leaf.probabilities)
+            ]
         case Histogram(variable, edges):
             middles = edges[:-1] + 0.5 * np.diff(edges)
-            density = heights(leaf, middles)
-            return _best([(_log(p), {variable: x}) for p, x in zip(density, middles)])
+            return [
+                (log(p), {variable: x}) for p, x in zip(heights(leaf, middles), middles)
+            ]
         case ChowLiuTree(variables, parents):
             open_ = [np.zeros((1, table.shape[1])) for table in leaf.tables]
             height, tables = upward(leaf, open_, np.maximum.reduce)
             levels: list[int] = []
-            for parent, table in zip(parents, tables):
-                levels.append(
-                    int(table[0, levels[parent] if parent >= 0 else 0].argmax())
-                )
+            for parent, (table,) in zip(parents, tables):
+                above = levels[parent] if parent >= 0 else 0
+                levels.append(int(table[above].argmax()))
             return [(float(height[0]), dict(zip(variables, map(float, levels))))]
     mean, covariance = normal(leaf)
     height = -0.5 * np.linalg.slogdet(2 * np.pi * covariance)[1]
     return [(float(height), dict(zip(leaf.variables, mean)))]
-
-
-def _of_product(_: Product, below: Sequence[list[Start]]) -> list[Start]:
-    found: list[Start] = [(0.0, {})]
-    for own in below:
-        found = _best([(a + b, x | y) for a, x in found for b, y in own])
-    return found
-
-
-def _of_sum(node: Sum, below: Sequence[list[Start]]) -> list[Start]:
-    return _best(
-        [(_log(w) + a, x) for w, own in zip(node.weights, below) for a, x in own]
-    )
-
-
-def _best(starts: list[Start]) -> list[Start]:
-    possible = [start for start in starts if start[0] > -np.inf]
-    return sorted(possible, key=lambda start: -start[0])[:STARTS]
-
-
-def _log(p: float) -> float:
-    return float(np.log(p)) if p > 0 else -np.inf

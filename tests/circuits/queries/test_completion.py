@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from tests.circuits import made, naive
-from tests.circuits.queries.test_conditionals import evidence_of
+from tests.circuits.queries.test_shares import evidence_of
 
 from clearwood.circuits.queries import most_probable
 from clearwood.circuits.queries.bounds import Bounds, choices
@@ -32,7 +32,7 @@ def test_golden_completions_of_values_are_the_highest_known():
     assert (found.bound >= best).all() and (found.bound < best + 1).all()
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(made.circuits(kinds=("discrete",), zeros=True, most_columns=6))
 def test_the_best_of_all_completions_is_found(circuit):
     sizes = [len(labels) for labels in circuit.features.categories]
@@ -49,7 +49,7 @@ def test_the_best_of_all_completions_is_found(circuit):
         assert value == pytest.approx(np.log(most), abs=1e-9)
 
 
-@settings(max_examples=25)
+@settings(max_examples=15)
 @given(made.circuits(zeros=True, most_columns=4))
 def test_no_point_is_above_the_bound(circuit):
     rng = np.random.default_rng(6)
@@ -59,10 +59,10 @@ def test_no_point_is_above_the_bound(circuit):
     found = most_probable(circuit, row)
     filled = naive.density(circuit.root, found.values[0])
     assert np.exp(found.log_density[0]) == pytest.approx(filled, rel=1e-9)
-    others = made.random_rows(rng, circuit, 100, missing=0.0)
+    others = made.random_rows(rng, circuit, 40, missing=0.0)
     others = np.where(np.isnan(row), others, row)
-    others[:50] += np.where(
-        np.isnan(row) & continuous(circuit), found.values - others[:50], 0
+    others[:20] += np.where(
+        np.isnan(row) & continuous(circuit), found.values - others[:20], 0
     )
     density = max(naive.density(circuit.root, own) for own in others)
     assert density <= np.exp(found.bound[0]) * (1 + 1e-9)
@@ -74,7 +74,7 @@ def continuous(circuit):
     return np.array([labels is None for labels in circuit.features.categories])
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(made.circuits(kinds=("discrete",), zeros=True, most_columns=4))
 def test_bounds_hold_for_every_set_of_levels(circuit):
     choice = choices(circuit.root)

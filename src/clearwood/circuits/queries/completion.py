@@ -149,9 +149,9 @@ class _Search:
         self.climbed: set[bytes] = set()
 
     def start(self) -> None:
-        """Begin with the modes of the likeliest kinds; change one value at a time."""
-        singles = [self.bounds.choice.single(x) for _, x in likeliest_kinds(self.root)]
-        self._try(np.array(singles))
+        """Begin with the mode of the likeliest kinds; change one value at a time."""
+        ((_, mode),) = likeliest_kinds(self.root, 1)
+        self._try(self.bounds.choice.single(mode)[None])
         height = -np.inf
         while self.is_exact and height < self.height:
             height, now = (

@@ -1,0 +1,325 @@
+"""What of a row is surprising: by entry, by column, by group of columns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import logsumexp
+
+from clearwood.circuits.circuit import Circuit, Node, Product, Sum
+from clearwood.circuits.compiled import ROWS, Compiled, compile_circuit
+from clearwood.circuits.distributions import (
+    Bernoulli,
+    Categorical,
+    ChowLiuTree,
+    Gaussian,
+    Histogram,
+    Leaf,
+    MultivariateGaussian,
+)
+from clearwood.circuits.queries.conditioning import fold, impossible, leaf_given
+from clearwood.circuits.queries.draws import sample
+from clearwood.circuits.queries.passes import RowsInside, by_column, known, passes
+
+
+class Contributions(NamedTuple):
+    """Parts of the log density of rows, which add up to it.
+
+    Attributes
+    ----------
+    columns : ndarray of shape (n_rows, n_features)
+        The log density of each entry among the kinds of rows that its row is of, on
+        average over these kinds; 0 for what is missing. In a leaf of several columns
+        each is taken given those that stand before it in the leaf.
+    kinds : ndarray of shape (n_rows,)
+        How rare these kinds are: less the information (Kullback-Leibler, in nats) that
+        the row gives about its kind; 0 or less.
+    """
+
+    columns: np.ndarray
+    kinds: np.ndarray
+
+
+def contributions(circuit: Circuit, values: np.ndarray) -> Contributions:
+    r"""What each column adds to the log density of a row, exactly.
+
+    A combination ``t`` of kinds, one of each sum that is met, says that entries are
+    independent. By Bayes' rule ``log p(x) = log p(t) - log p(t | x) + log p(x | t)``
+    for every ``t``; the average over ``p(t | x)`` gives a sum over columns, and one
+    number for the kinds themselves.
+
+    Log densities of continuous columns depend on their units, so compare an entry with
+    others of its column (rows that are :func:`sample`\ d, say) and not with other
+    columns.
+
+    Parameters
+    ----------
+    circuit : Circuit
+    values : ndarray of shape (n_rows, n_features)
+        Encoded; NaN where an entry is missing.
+
+    Returns
+    -------
+    Contributions
+
+    Examples
+    --------
+    >>> from clearwood import FeatureSpace
+    >>> kinds = [Product((Bernoulli(0, p), Bernoulli(1, p))) for p in (0.1, 0.9)]
+    >>> root = Sum(np.array([0.8, 0.2]), tuple(kinds))
+    >>> circuit = Circuit(root, FeatureSpace(("a", "b"), ((0, 1), (0, 1))))
+    >>> columns, kinds = contributions(circuit, np.array([[1.0, 1.0]]))
+    >>> columns.round(3).tolist(), kinds.round(3).tolist()
+    ([[-0.209, -0.209]], [-1.354])
+    """
+    compiled = compile_circuit(circuit)
+    columns = by_column(compiled)
+    found = Contributions(np.zeros(np.shape(values)), np.zeros(len(values)))
+    for block in passes(compiled, values):
+        rows = slice(block.start, block.start + len(block.values))
+        found.kinds[rows] = -_information(compiled, block)
+        for variable, own in columns.items():
+            place, logs = _leaf_logs(variable, own, block.values, earlier=True)
+            flow = block.flow[place]
+            # A leaf that is not reached says nothing, and may say it with -inf.
+            found.columns[rows, variable] = (flow * np.where(flow > 0, logs, 0.0)).sum(
+                0
+            )
+    return found
+
+
+def _information(compiled: Compiled, block: RowsInside) -> np.ndarray:
+    """What rows tell of their kinds: the divergence of p(t | x) from p(t)."""
+    total = np.zeros(len(block.values))
+    for place in np.flatnonzero(compiled.sums):
+        below = compiled.child[compiled.first[place] : compiled.first[place + 1]]
+        flow = block.flow[below]
+        with np.errstate(invalid="ignore"):
+            gain = block.log[below] - block.log[place]
+        total += (flow * np.where(flow > 0, gain, 0.0)).sum(axis=0)
+    return total
+
+
+def surprises(circuit: Circuit, values: np.ndarray) -> np.ndarray:
+    """How surprising each entry is, given all others of its row: -log p(x_j | rest).
+
+    Not a decomposition: two entries that do not go together are both surprising. It is
+    infinite for an entry that cannot be beside the others. Compare with what is usual
+    for the column (:func:`usual_surprises`).
+
+    Parameters
+    ----------
+    circuit : Circuit
+    values : ndarray of shape (n_rows, n_features)
+        Encoded; NaN where an entry is missing.
+
+    Returns
+    -------
+    ndarray of shape (n_rows, n_features)
+        NaN where an entry is missing, and where the others cannot be together.
+
+    Examples
+    --------
+    >>> from clearwood import FeatureSpace
+    >>> kinds = [Product((Bernoulli(0, p), Bernoulli(1, p))) for p in (0.1, 0.9)]
+    >>> root = Sum(np.array([0.8, 0.2]), tuple(kinds))
+    >>> circuit = Circuit(root, FeatureSpace(("a", "b"), ((0, 1), (0, 1))))
+    >>> surprises(circuit, np.array([[1.0, 1.0], [1.0, 0.0]])).round(2).tolist()
+    [[0.42, 0.42], [2.11, 1.06]]
+    """
+    compiled = compile_circuit(circuit)
+    values = known(circuit, values)
+    columns = by_column(compiled)
+    found = np.full(values.shape, np.nan)
+    for start in range(0, len(values), ROWS):
+        block = values[start : start + ROWS]
+        log = compiled.upward(block)
+        log_flow = _log_flow(compiled, log)
+        for variable, own in columns.items():
+            place, logs = _leaf_logs(variable, own, block)
+            with np.errstate(invalid="ignore"):
+                surprise = logsumexp(log_flow[place] - logs, axis=0)
+            # Where a leaf rules the entry out it does not tell how much it would count.
+            unclear = np.isneginf(logs).any(axis=0) | np.isneginf(log[-1])
+            if unclear.any():
+                rest = block[unclear].copy()
+                rest[:, variable] = np.nan
+                with np.errstate(invalid="ignore"):
+                    surprise[unclear] = compiled.upward(rest)[-1] - log[-1, unclear]
+            present = ~np.isnan(block[:, variable])
+            found[start : start + ROWS, variable][present] = surprise[present]
+    return found
+
+
+def _log_flow(compiled: Compiled, log: np.ndarray) -> np.ndarray:
+    """Log probability that a row comes to each place; none is too small for a float."""
+    found = np.zeros(log.shape)
+    for place in reversed(range(len(log))):
+        own = slice(compiled.first[place], compiled.first[place + 1])
+        below = compiled.child[own]
+        found[below] = found[place]
+        if compiled.sums[place]:
+            here = np.where(np.isneginf(log[place]), 0.0, log[place])
+            found[below] += log[below] + compiled.log_weight[own, None] - here
+    return found
+
+
+def usual_surprises(circuit: Circuit, n: int, rng: np.random.Generator) -> np.ndarray:
+    """How surprising the entries of each column are on average, in rows like these.
+
+    Parameters
+    ----------
+    circuit : Circuit
+    n : int
+        Number of rows that are drawn for it.
+    rng : Generator
+
+    Returns
+    -------
+    ndarray of shape (n_features,)
+    """
+    return surprises(circuit, sample(circuit, n, rng)).mean(axis=0)
+
+
+def _leaf_logs(
+    variable: int,
+    own: Sequence[tuple[int, Leaf]],
+    values: np.ndarray,
+    earlier: bool = False,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Log density of a column's entries in each of its leaves, 0 where missing.
+
+    In leaves of several columns, given the others, or only those that are ``earlier``.
+
+    Returns
+    -------
+    place : ndarray of shape (n_leaves,)
+    logs : ndarray of shape (n_leaves, n_rows)
+    """
+    entry = values[:, variable]
+    missing = np.isnan(entry)
+    level = np.where(missing, 0, entry).astype(np.intp)
+    logs = np.empty((len(own), len(values)))
+    for i, (_, leaf) in enumerate(own):
+        match leaf:
+            case Bernoulli() | Categorical():
+                with np.errstate(divide="ignore"):
+                    logs[i] = np.log(leaf.probabilities)[level]
+            case Gaussian(_, mean, variance):
+                gap = entry - mean
+                logs[i] = -0.5 * (gap * gap / variance + np.log(2 * np.pi * variance))
+            case _:
+                logs[i] = _among_others(leaf, variable, values, earlier)
+    return np.array([place for place, _ in own]), np.where(missing, 0.0, logs)
+
+
+def _among_others(
+    leaf: Histogram | MultivariateGaussian | ChowLiuTree,
+    variable: int,
+    values: np.ndarray,
+    earlier: bool,
+) -> np.ndarray:
+    """Log density of a column's entries given the leaf's others, or earlier ones."""
+    at = leaf.variables.index(variable)
+    with_ = values.copy()
+    with_[:, leaf.variables[at + 1 :] if earlier else ()] = np.nan
+    without = with_.copy()
+    without[:, variable] = np.nan
+    with np.errstate(invalid="ignore"):
+        logs = leaf.log_density(with_) - leaf.log_density(without)
+    return np.where(np.isnan(logs), 0.0, logs)  # where the others cannot be anyway
+
+
+class Step(NamedTuple):
+    """A node that a row meets.
+
+    Attributes
+    ----------
+    node : node
+    depth : int
+        Number of nodes above.
+    share : float
+        What the sum above gives to this kind of rows, before anything is known; 1 below
+        a product.
+    probability : float
+        That the row is of this kind, given that it comes to the sum above; 1 below a
+        product.
+    log_density : float
+        Of the row's entries in the node's columns. Those of a product's groups add up
+        to that of the product.
+    """
+
+    node: Node
+    depth: int
+    share: float
+    probability: float
+    log_density: float
+
+
+def most_responsible(circuit: Circuit, row: np.ndarray) -> list[Step]:
+    """The way of a row through a circuit, by its most likely kind at each sum.
+
+    Parameters
+    ----------
+    circuit : Circuit
+    row : ndarray of shape (n_features,)
+        Encoded; NaN where an entry is missing.
+
+    Returns
+    -------
+    list of Step
+        From the root down; all groups of a product one after the other.
+
+    Examples
+    --------
+    >>> from clearwood import FeatureSpace
+    >>> kinds = [Product((Bernoulli(0, p), Bernoulli(1, p))) for p in (0.1, 0.9)]
+    >>> root = Sum(np.array([0.8, 0.2]), tuple(kinds))
+    >>> circuit = Circuit(root, FeatureSpace(("a", "b"), ((0, 1), (0, 1))))
+    >>> for step in most_responsible(circuit, np.array([1.0, 1.0])):
+    ...     print(step.depth, type(step.node).__name__, round(step.probability, 3))
+    0 Sum 1.0
+    1 Product 0.953
+    2 Bernoulli 1.0
+    2 Bernoulli 1.0
+    """
+    log: dict[Node, float] = {}
+
+    def leaf(node: Leaf) -> float:
+        log[node] = leaf_given(node, row)[0]
+        return log[node]
+
+    def product(node: Product, below: Sequence[float]) -> float:
+        log[node] = sum(below)
+        return log[node]
+
+    def sum_(node: Sum, below: Sequence[float]) -> float:
+        log[node] = float(logsumexp(below, b=node.weights))
+        return log[node]
+
+    row = known(circuit, row)
+    if fold(circuit.root, leaf, product, sum_) == -np.inf:
+        raise impossible(0)
+    steps = []
+    waiting = [Step(circuit.root, 0, 1.0, 1.0, log[circuit.root])]
+    while waiting:
+        step = waiting.pop()
+        steps.append(step)
+        node, depth = step.node, step.depth + 1
+        if isinstance(node, Product):
+            below = [
+                Step(child, depth, 1.0, 1.0, log[child]) for child in node.children
+            ]
+            waiting += reversed(below)
+        elif isinstance(node, Sum):
+            joint = [
+                w * np.exp(log[c] - log[node])
+                for w, c in zip(node.weights, node.children)
+            ]
+            k = int(np.argmax(joint))
+            child = node.children[k]
+            share = float(node.weights[k])
+            waiting.append(Step(child, depth, share, float(joint[k]), log[child]))
+    return steps
