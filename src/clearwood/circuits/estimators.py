@@ -14,6 +14,7 @@ from clearwood.circuits.circuit import Node
 from clearwood.circuits.learning.dependence import CRITICAL_P
 from clearwood.circuits.learning.fitting import (
     CRITICAL_PS,
+    MEMBER,
     PENALTIES,
     THESIS,
     Choices,
@@ -21,6 +22,13 @@ from clearwood.circuits.learning.fitting import (
     learn_spn,
     mini_spn,
 )
+
+
+def choices_of(exactly_as: str | None, n_networks: int) -> Choices:
+    """What a learner leaves to validation rows."""
+    if exactly_as == "thesis":
+        return THESIS
+    return Choices() if n_networks == 1 else MEMBER
 
 
 class MiniSPN(LearnsCircuit):
@@ -128,7 +136,7 @@ class MiniSPN(LearnsCircuit):
         self.random_state = random_state
 
     def _learn(self, table: Table, rng: np.random.Generator) -> Node:
-        choices = THESIS if self.exactly_as == "thesis" else Choices()
+        choices = choices_of(self.exactly_as, self.n_networks)
         return mini_spn(table, self.critical_p, choices, rng)
 
 
@@ -208,7 +216,7 @@ class LearnSPN(LearnsCircuit):
         self.random_state = random_state
 
     def _learn(self, table: Table, rng: np.random.Generator) -> Node:
-        choices = THESIS if self.exactly_as == "thesis" else Choices()
+        choices = choices_of(self.exactly_as, self.n_networks)
         penalties = PENALTIES if self.penalty is None else (self.penalty,)
         critical_ps = CRITICAL_PS if self.critical_p is None else (self.critical_p,)
         return learn_spn(table, penalties, critical_ps, choices, rng)

@@ -22,6 +22,20 @@ FLOOR = 1e-6
 LEAST_ROWS = 20
 
 
+class Starts(NamedTuple):
+    """Where hard EM begins: with two rows, and all others at the nearer one.
+
+    Attributes
+    ----------
+    number : int
+    drawn : bool
+        Whether all pairs are drawn; else the first are rows far apart.
+    """
+
+    number: int
+    drawn: bool = False
+
+
 class Clusters(NamedTuple):
     """Clusters of the rows of a slice, and the distribution of columns in each.
 
@@ -88,15 +102,15 @@ def one_cluster(slice_: Slice) -> Clusters:
 
 
 def split_in_two(
-    slice_: Slice, n_starts: int, rng: np.random.Generator, balanced: bool = True
+    slice_: Slice, how: Starts, rng: np.random.Generator, balanced: bool = True
 ) -> Parts | None:
     """Two kinds of rows, if rows that were not learned from speak for them (4.2.2).
 
     Parameters
     ----------
     slice_ : Slice
-    n_starts : int
-        Starts of hard EM, see `starts`; the best on the validation rows is taken.
+    how : Starts
+        Of hard EM; what is best on the validation rows is taken.
     rng : Generator
     balanced : bool, default=True
         See `cut_codes`.
@@ -109,7 +123,7 @@ def split_in_two(
     if len(slice_.train) < LEAST_ROWS or not len(slice_.valid):
         return None
     best, best_score = None, one_cluster(slice_).log_likelihood(slice_.valid)
-    for start in starts(slice_, n_starts, rng, balanced):
+    for start in starts(slice_, how, rng, balanced):
         two = cluster_rows(slice_, start, 2)
         score = two.log_likelihood(slice_.valid)
         if two.sizes.all() and score > best_score:
@@ -118,7 +132,7 @@ def split_in_two(
 
 
 def split_in_kinds(
-    slice_: Slice, penalty: float, n_starts: int, rng: np.random.Generator
+    slice_: Slice, penalty: float, how: Starts, rng: np.random.Generator
 ) -> Parts | None:
     """As many kinds of rows as pay their price under an exponential prior (4.2.1).
 
@@ -130,8 +144,8 @@ def split_in_kinds(
     slice_ : Slice
     penalty : float
         What a kind costs in log-likelihood, per column.
-    n_starts : int
-        Starts of every split in two.
+    how : Starts
+        Of every split in two.
     rng : Generator
     """
     cluster = np.zeros(len(slice_.train), dtype=np.int64)
@@ -139,7 +153,7 @@ def split_in_kinds(
     n_kinds = 0
     while waiting:
         rows = waiting.pop()
-        half = _halves(slice_.of_rows(rows, none), penalty, n_starts, rng)
+        half = _halves(slice_.of_rows(rows, none), penalty, how, rng)
         if half is None:
             cluster[rows] = n_kinds
             n_kinds += 1
@@ -155,7 +169,7 @@ def split_in_kinds(
 
 
 def _halves(
-    slice_: Slice, penalty: float, n_starts: int, rng: np.random.Generator
+    slice_: Slice, penalty: float, how: Starts, rng: np.random.Generator
 ) -> np.ndarray | None:
     """Which half each row is of; None where two halves do not pay."""
     if len(slice_.train) < LEAST_ROWS:
@@ -163,7 +177,7 @@ def _halves(
     price = penalty * slice_.n_columns
     best = None
     best_score = one_cluster(slice_).log_likelihood(slice_.train) + price
-    for start in starts(slice_, n_starts, rng):
+    for start in starts(slice_, how, rng):
         two = cluster_rows(slice_, start, 2)
         score = two.scores(slice_.train).max(axis=1).sum()
         if two.sizes.all() and score > best_score:
@@ -172,27 +186,26 @@ def _halves(
 
 
 def starts(
-    slice_: Slice, n_starts: int, rng: np.random.Generator, balanced: bool = True
+    slice_: Slice, how: Starts, rng: np.random.Generator, balanced: bool = True
 ) -> Iterator[np.ndarray]:
-    """Assignments of rows to the nearer of two of them, by the cells that differ.
-
-    First to the row that differs most from the majority, and the one that differs most
-    from that; then to rows drawn.
-    """
+    """Assignments of rows to the nearer of two of them, by the cells that differ."""
     codes, offsets = cut_codes(slice_, balanced)
+    pairs = [] if how.drawn else [_far_apart(codes, offsets)]
+    pairs += [rng.integers(len(codes), size=2) for _ in range(how.number - len(pairs))]
+    for one, other in pairs:
+        from_one, from_other = (_distance(codes, codes[row]) for row in (one, other))
+        if from_one[other]:
+            yield from_other < from_one
+
+
+def _far_apart(codes: np.ndarray, offsets: np.ndarray) -> np.ndarray:
+    """The row that differs most from the majority, and what differs most from it."""
     majority = [
         np.bincount(column[column >= 0], minlength=width).argmax()
         for column, width in zip(codes.T, np.diff(offsets))
     ]
-    for i in range(n_starts):
-        if i == 0:
-            one = int(_distance(codes, np.array(majority)).argmax())
-            other = int(_distance(codes, codes[one]).argmax())
-        else:
-            one, other = rng.integers(len(codes), size=2)
-        from_one, from_other = (_distance(codes, codes[row]) for row in (one, other))
-        if from_one[other]:
-            yield from_other < from_one
+    one = _distance(codes, np.array(majority)).argmax()
+    return np.array([one, _distance(codes, codes[one]).argmax()])
 
 
 def _distance(codes: np.ndarray, row: np.ndarray) -> np.ndarray:
