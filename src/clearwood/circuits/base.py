@@ -26,9 +26,9 @@ from clearwood.circuits.learning.variables import (
     read_variables,
     table_of,
 )
-from clearwood.circuits.queries.conditionals import Conditional, conditionals
+from clearwood.circuits.queries.completion import MostProbable, most_probable
 from clearwood.circuits.queries.draws import sample
-from clearwood.circuits.queries.most_probable import MostProbable, most_probable
+from clearwood.circuits.queries.shares import Conditional, conditionals
 from clearwood.exceptions import InputError
 
 
@@ -73,7 +73,17 @@ class LearnsCircuit(DensityMixin, BaseEstimator):
         X = check_table(self, X, reset=True)
         features = read_variables(X, self.discrete)
         values = features.encode(X)
-        valid = None if X_val is None else _encoded(self, X_val, features)
+        valid = None if X_val is None else encoded(self, X_val, features)
+        self.circuit_ = self.circuit_of(features, values, valid)
+        return self
+
+    def circuit_of(
+        self,
+        features: FeatureSpace,
+        values: np.ndarray,
+        valid: np.ndarray | None = None,
+    ) -> Circuit:
+        """The circuit that is learned from encoded rows, and rows to choose by."""
         self._units = units = Units.of(values, features)
 
         def network(rng: np.random.Generator) -> Node:
@@ -91,8 +101,7 @@ class LearnsCircuit(DensityMixin, BaseEstimator):
         n = self.n_networks
         networks = tuple(progress(found, n, "networks", bool(self.verbose)))
         root = networks[0] if n == 1 else Sum(np.full(n, 1 / n), networks)
-        self.circuit_ = Circuit(root, features)
-        return self
+        return Circuit(root, features)
 
     @property
     def degrees_of_freedom_(self) -> int:
@@ -216,10 +225,10 @@ class LearnsCircuit(DensityMixin, BaseEstimator):
     def _encoded(self, X: Any) -> np.ndarray:
         """Rows as the circuit reads them."""
         check_is_fitted(self)
-        return _encoded(self, X, self.circuit_.features)
+        return encoded(self, X, self.circuit_.features)
 
 
-def _encoded(estimator: Any, X: Any, features: FeatureSpace) -> np.ndarray:
+def encoded(estimator: Any, X: Any, features: FeatureSpace) -> np.ndarray:
     values = features.encode(check_table(estimator, X, reset=False))
     row, column = np.nonzero(np.isinf(values))
     if len(row):
