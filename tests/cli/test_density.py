@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 
+from clearwood import load
 from clearwood.cli import main
 
 
@@ -31,9 +32,11 @@ def path(tmp_path_factory):
 
 def test_kinds_scores_and_files_come_out(path, tmp_path):
     out, page = tmp_path / "network.json", tmp_path / "network.html"
+    saved = tmp_path / "network.zip"
     result = run(
-        path, "--drop", "id", "--given", "smoker=yes", "--out", out, "--report", page
-    )
+        path, "--drop", "id", "--given", "smoker=yes", "--out", out, "--report", page,
+        "--save", saved,
+    )  # fmt: skip
     assert result.exit_code == 0, result.stderr
     assert "Rows are of " in result.stdout
     assert "Depend on each other most: age and smoker 0." in result.stdout
@@ -46,6 +49,9 @@ def test_kinds_scores_and_files_come_out(path, tmp_path):
     assert found["log_density"] > found["log_density_of_independent_columns"] + 0.2
     assert found["depend"][0]["columns"] == ["age", "smoker"]
     assert found["given"]["known"] == {"smoker": "yes"}
+    assert found["network"]["features"]
+    again = load(saved)
+    assert found["degrees_of_freedom"] == again.degrees_of_freedom_
     # Rows as an editor counts them: from 1.
     rows = [int(line["row"]) for line in found["surprising"]]
     assert all(1 <= row <= 240 for row in rows)

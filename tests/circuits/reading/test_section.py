@@ -8,10 +8,10 @@ from clearwood import FeatureSpace, report
 from clearwood.circuits.circuit import Circuit, Product
 from clearwood.circuits.compiled import compile_circuit
 from clearwood.circuits.distributions import Bernoulli
-from clearwood.circuits.queries.conditionals import conditionals
 from clearwood.circuits.queries.draws import sample
+from clearwood.circuits.queries.shares import conditionals
+from clearwood.circuits.reading.judged import judge
 from clearwood.circuits.reading.section import section
-from clearwood.circuits.reading.surprises import surprises
 from clearwood.exceptions import InputError
 
 
@@ -67,7 +67,7 @@ def test_rows_are_judged_beside_independent_columns(told, rows):
 
 
 def test_an_entry_is_told_by_the_others_of_its_row(rows):
-    found = surprises(clinic(), rows)
+    found = judge(clinic(), rows)
     for j in (0, 4):
         without = rows.copy()
         without[:, j] = np.nan
@@ -77,14 +77,14 @@ def test_an_entry_is_told_by_the_others_of_its_row(rows):
             own = np.log(rest.probabilities[present, rows[present, 0].astype(int)])
         else:
             own = rest.log_density(rows[:, 4])[present]
-        assert found.given_others[present, j] == pytest.approx(own)
-    assert np.isnan(found.given_others[np.isnan(rows)]).all()
+        assert -found.surprise[present, j] == pytest.approx(own)
+    assert np.isnan(found.surprise[np.isnan(rows)]).all()
     assert abs(np.nanmean(found.of_entries[:, 0])) < 0.3
 
 
 def test_new_levels_count_as_missing_and_minus_one_is_a_number():
     values = np.full((1, 7), -1.0)
-    found = surprises(clinic(), values)
+    found = judge(clinic(), values)
     assert np.flatnonzero(~np.isnan(found.alone[0])).tolist() == [3, 4, 5, 6]
 
 
@@ -101,7 +101,7 @@ def test_the_wrong_row_comes_first_and_why(told):
 def test_rows_with_other_cells_missing_are_compared_fairly():
     values = sample(clinic(), 400, np.random.default_rng(1))
     values[::2, 1:6] = np.nan
-    of_rows = surprises(clinic(), values).of_rows
+    of_rows = judge(clinic(), values).of_rows
     # By their log densities alone those that are complete would all come first.
     assert abs(np.median(of_rows[::2]) - np.median(of_rows[1::2])) < 3
 

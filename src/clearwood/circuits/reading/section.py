@@ -10,13 +10,13 @@ import numpy as np
 from clearwood._features import FeatureSpace, printable
 from clearwood.circuits.circuit import Circuit
 from clearwood.circuits.reading.display import circuit_of, strip_name, together
+from clearwood.circuits.reading.judged import LEAST, Judged, judge, why
 from clearwood.circuits.reading.outline import Part, outline
 from clearwood.circuits.reading.profiles import (
     column_words,
     share_text,
 )
 from clearwood.circuits.reading.strengths import strengths
-from clearwood.circuits.reading.surprises import LEAST, Surprises, surprises, why
 from clearwood.circuits.reading.words import (
     counts,
     marks_texts,
@@ -177,7 +177,7 @@ def summarize_rows(circuit: Circuit, values: np.ndarray, X: Any) -> dict[str, An
     if not len(values):
         raise InputError("X has no rows; give some, or leave X out.")
     scored = values[:MOST_SCORED]
-    found, labels = surprises(circuit, scored), row_labels(X)
+    found, labels = judge(circuit, scored), row_labels(X)
     possible = found.log_density > -np.inf
     alone = np.where(np.isnan(found.alone), 0.0, found.alone).sum(axis=1)
     missing = np.isnan(values).mean(axis=0)
@@ -200,13 +200,13 @@ def _mean(of: np.ndarray) -> float | None:
 
 
 def _told(
-    found: Surprises, possible: np.ndarray, features: FeatureSpace, missing: np.ndarray
+    found: Judged, possible: np.ndarray, features: FeatureSpace, missing: np.ndarray
 ) -> list[dict[str, Any]]:
     """How well each column is told by the others, the best first."""
     lines: list[dict[str, Any]] = []
     for j, name in enumerate(features.names):
         rows = possible & ~np.isnan(found.alone[:, j])
-        alone, others = _mean(found.alone[rows, j]), _mean(found.given_others[rows, j])
+        alone, others = _mean(found.alone[rows, j]), _mean(-found.surprise[rows, j])
         if alone is not None and others is not None:
             lines.append({
                 "name": printable(name),
@@ -221,7 +221,7 @@ def _told(
 def surprising_rows(
     circuit: Circuit,
     values: np.ndarray,
-    found: Surprises,
+    found: Judged,
     labels: Sequence[str] | None = None,
 ) -> list[dict[str, Any]]:
     """The rows that surprise most, and what would have been expected in their place.

@@ -9,7 +9,7 @@ import numpy as np
 from clearwood._features import printable
 from clearwood.circuits.circuit import Circuit
 from clearwood.circuits.reading.display import ABOVE, BELOW, circuit_of
-from clearwood.circuits.reading.surprises import surprises, why
+from clearwood.circuits.reading.judged import judge, why
 from clearwood.exceptions import InputError
 from clearwood.plotting.style import QUIET, plain
 
@@ -57,7 +57,7 @@ class SurpriseDisplay:
     """
 
     def __init__(self, circuit: Circuit, values: np.ndarray, most: int = 20) -> None:
-        found = surprises(circuit, values[None])
+        found = judge(circuit, values[None])
         self.log_density = float(found.log_density[0])
         self.entries = why(circuit, values, found.of_entries[0], most)
         self.n_present = int((~np.isnan(found.alone)).sum())

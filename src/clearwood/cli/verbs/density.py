@@ -36,7 +36,10 @@ MOST_GIVEN, MOST_SURPRISING = 12, 5
 )
 @shared.test_size
 @click.option(
-    "--out", type=click.Path(), help="Write the network and all numbers to this JSON."
+    "--out", type=click.Path(), help="Write all numbers and the network to this JSON."
+)
+@click.option(
+    "--save", type=click.Path(), help="Write the network to a file for clearwood.load."
 )
 @shared.report
 @shared.seed
@@ -53,20 +56,25 @@ def density(data: str, **options: Any) -> None:
     are that were held out, and the most surprising of these.
     """
     from clearwood._files import write_text
+    from clearwood.persistence import save
     from clearwood.reporting import report
 
     say = speaker(options["quiet"])
     out, page, force = options["out"], options["report"], options["force"]
     # Before anything that takes long.
-    check_outputs([out, page], [data], force)
+    check_outputs([out, page, options["save"]], [data], force)
     with plain_warnings(say):
         X, X_test = _read(data, options)
         _check_given(options["given"], X.columns)
         fitted = _fit(X, options)
         summary = _summarize(fitted, X, X_test, options)
         if out:
-            write_text(out, json_text(summary), overwrite=force)
+            network = {"network": _plain(fitted)}
+            write_text(out, json_text(summary | network), overwrite=force)
             say(f"wrote {out}")
+        if options["save"]:
+            save(fitted, options["save"], overwrite=force)
+            say(f"wrote {options['save']}")
         if page:
             title = f"Kinds of rows of {Path(data).name}"
             report(fitted, page, X=X_test, overwrite=force, title=title)
@@ -140,6 +148,14 @@ def _summarize(
         "surprising": found["surprising"],
         "given": _given(circuit, options["given"]),
     }
+
+
+def _plain(fitted: Any) -> dict[str, Any]:
+    """The network as plain data: what a file for ``clearwood.load`` holds."""
+    from clearwood.circuits.saving import to_archive
+
+    document, arrays = to_archive(fitted)
+    return document | {name: array.tolist() for name, array in arrays.items()}
 
 
 def _given(circuit: Any, given: tuple[str, ...]) -> dict[str, Any] | None:

@@ -9,9 +9,10 @@ import numpy as np
 from clearwood._features import FeatureSpace
 from clearwood.circuits.circuit import Circuit
 from clearwood.circuits.compiled import compile_circuit
-from clearwood.circuits.queries.conditioning import condition
+from clearwood.circuits.queries.conditioning import condition, marginal
 from clearwood.circuits.queries.draws import sample
 from clearwood.circuits.queries.passes import known
+from clearwood.circuits.queries.surprise import surprises
 from clearwood.circuits.reading.profiles import label_words, profile_of
 
 N_DRAWS = 500
@@ -21,25 +22,26 @@ LEAST = 1.0
 """Nats from which an entry is surprising."""
 
 
-class Surprises(NamedTuple):
-    """Log densities of rows and their entries, in nats; NaN where one is missing.
+class Judged(NamedTuple):
+    """How probable rows and their entries are, in nats; NaN where one is missing.
 
     Attributes
     ----------
     log_density : ndarray of shape (n_rows,)
         Of what is present of a row.
     alone : ndarray of shape (n_rows, n_columns)
-        Of an entry where nothing else is known of its row.
-    given_others : ndarray of shape (n_rows, n_columns)
-        Of an entry given the others of its row; NaN too where these are impossible.
-    usual : ndarray of shape (2, n_columns)
+        Log density of an entry where nothing else is known of its row.
+    surprise : ndarray of shape (n_rows, n_columns)
+        Less the log density of an entry given the others of its row.
+    usual_alone, usual_surprise : ndarray of shape (n_columns,)
         Means of both in rows that the circuit itself draws.
     """
 
     log_density: np.ndarray
     alone: np.ndarray
-    given_others: np.ndarray
-    usual: np.ndarray
+    surprise: np.ndarray
+    usual_alone: np.ndarray
+    usual_surprise: np.ndarray
 
     @property
     def of_rows(self) -> np.ndarray:
@@ -49,15 +51,15 @@ class Surprises(NamedTuple):
         other entries missing. Below 0 where a row is as it should be, for what goes
         together is more probable than its parts.
         """
-        return ~np.isnan(self.alone) @ self.usual[0] - self.log_density
+        return ~np.isnan(self.alone) @ self.usual_alone - self.log_density
 
     @property
     def of_entries(self) -> np.ndarray:
-        """By how much an entry, given its row, falls short of what is usual."""
-        return self.usual[1] - self.given_others
+        """By how much an entry, given its row, is more surprising than usual."""
+        return self.surprise - self.usual_surprise
 
 
-def surprises(circuit: Circuit, values: np.ndarray) -> Surprises:
+def judge(circuit: Circuit, values: np.ndarray) -> Judged:
     """How probable rows are, and every entry with and without the others of its row.
 
     Parameters
@@ -68,42 +70,27 @@ def surprises(circuit: Circuit, values: np.ndarray) -> Surprises:
 
     Returns
     -------
-    Surprises
-
-    Examples
-    --------
-    >>> from clearwood.circuits.circuit import Product, Sum
-    >>> from clearwood.circuits.distributions import Bernoulli
-    >>> kinds = [Product((Bernoulli(0, p), Bernoulli(1, p))) for p in (0.1, 0.9)]
-    >>> features = FeatureSpace(("a", "b"), ((0, 1), (0, 1)))
-    >>> circuit = Circuit(Sum(np.array([0.5, 0.5]), tuple(kinds)), features)
-    >>> found = surprises(circuit, np.array([[1.0, 1.0], [1.0, 0.0]]))
-    >>> np.exp(found.alone).round(2).tolist()
-    [[0.5, 0.5], [0.5, 0.5]]
-    >>> np.exp(found.given_others).round(2).tolist()
-    [[0.82, 0.82], [0.18, 0.18]]
+    Judged
     """
+    values = known(circuit, values)
     drawn = sample(circuit, N_DRAWS, np.random.default_rng(0))
-    _, alone, given_others = _log_densities(circuit, drawn)
-    usual = np.array([alone.mean(axis=0), given_others.mean(axis=0)])
-    whole, alone, given_others = _log_densities(circuit, known(circuit, values))
-    return Surprises(whole, alone, given_others, usual)
+    return Judged(
+        compile_circuit(circuit).log_likelihood(values),
+        _alone(circuit, values),
+        surprises(circuit, values),
+        _alone(circuit, drawn).mean(axis=0),
+        surprises(circuit, drawn).mean(axis=0),
+    )
 
 
-def _log_densities(circuit: Circuit, values: np.ndarray) -> tuple[np.ndarray, ...]:
-    log_likelihood = compile_circuit(circuit).log_likelihood
-    whole = log_likelihood(values)
-    alone, given_others = np.full(values.shape, np.nan), np.full(values.shape, np.nan)
+def _alone(circuit: Circuit, values: np.ndarray) -> np.ndarray:
+    """Log density of every entry by itself."""
+    found = np.full(values.shape, np.nan)
     for j in range(values.shape[1]):
-        rows = np.flatnonzero(~np.isnan(values[:, j]))
-        only, without = np.full((len(rows), values.shape[1]), np.nan), values[rows]
-        only[:, j], without[:, j] = values[rows, j], np.nan
-        alone[rows, j] = log_likelihood(only)
-        rest = log_likelihood(without)
-        possible = rest > -np.inf
-        rows = rows[possible]
-        given_others[rows, j] = whole[rows] - rest[possible]
-    return whole, alone, given_others
+        rows = ~np.isnan(values[:, j])
+        only = compile_circuit(marginal(circuit, [j]))
+        found[rows, j] = only.log_likelihood(values[rows][:, [j]])
+    return found
 
 
 def why(
