@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -10,14 +9,12 @@ import numpy as np
 
 from clearwood._features import UNSEEN, FeatureSpace, printable
 from clearwood.circuits.circuit import Circuit
-from clearwood.circuits.distributions import Histogram
 from clearwood.circuits.queries.conditioning import condition
 from clearwood.circuits.reading.display import circuit_of
 from clearwood.circuits.reading.profiles import (
-    Spread,
-    facts_of,
     label_words,
     leaves_below,
+    mixed_log_density,
     profile_of,
 )
 from clearwood.exceptions import InputError
@@ -113,7 +110,11 @@ class ConditionalDisplay:
 
     def density(self, values: np.ndarray) -> np.ndarray:
         """Of a continuous column: its density at some values, a row for every curve."""
-        return np.array([density(rest, j, values) for rest, j in self._found])
+        found = []
+        for rest, j in self._found:
+            parts = [part for part in leaves_below(rest.root) if j in part[0].variables]
+            found.append(np.exp(mixed_log_density(parts, j, values)))
+        return np.array(found)
 
     def plot(self, ax: Any = None) -> ConditionalDisplay:
         """Draw.
@@ -187,28 +188,6 @@ def look_of(i: int) -> dict[str, Any]:
         return {"color": QUIET, "linestyle": ":", "linewidth": 2.0}
     return {"color": colour(i - 1), "linestyle": LINES[(i - 1) // 7 % 4],
             "linewidth": 1.8}  # fmt: skip
-
-
-def density(circuit: Circuit, j: int, values: np.ndarray) -> np.ndarray:
-    """Marginal density of a continuous column: the mixture of its leaves."""
-    found = np.zeros(len(values))
-    for leaf, share in leaves_below(circuit.root):
-        if j not in leaf.variables:
-            continue
-        if isinstance(leaf, Histogram):
-            inside = np.searchsorted(leaf.edges, values, side="right") - 1
-            heights = leaf.probabilities / np.diff(leaf.edges)
-            found += share * np.where(
-                (inside >= 0) & (inside < len(heights)),
-                heights[np.clip(inside, 0, len(heights) - 1)], 0.0,
-            )  # fmt: skip
-            continue
-        # The marginals of normals are normal.
-        own = dict(facts_of(leaf))[j]
-        assert isinstance(own, Spread)
-        far = (values - own.mean) ** 2 / (2 * own.variance)
-        found += share * np.exp(-far) / math.sqrt(2 * math.pi * own.variance)
-    return found
 
 
 def place_of(features: FeatureSpace, name: str) -> int:

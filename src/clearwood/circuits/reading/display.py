@@ -26,8 +26,8 @@ from clearwood.plotting.table import (
     opened,
 )
 
-DEPTH, MOST_SHOWN = 3, 100
-"""Kinds within kinds, and columns, in a picture."""
+DEEPEST, MOST_CELLS, MOST_SHOWN = 3, 1500, 100
+"""Kinds within kinds, cells, and columns, in a picture."""
 
 FARTHEST, DARKEST = 1.5, 0.7
 """Standard deviations at which colours end, and how much of a colour is there: black
@@ -82,8 +82,9 @@ class CircuitDisplay:
     Parameters
     ----------
     circuit : Circuit
-    depth : int, default=3
-        How often rows are told apart, one kind within another.
+    depth : int, optional
+        How often rows are told apart, one kind within another. By default up to three
+        times, as long as there are few enough cells to see.
 
     Attributes
     ----------
@@ -105,10 +106,16 @@ class CircuitDisplay:
     [(0, 0.0), (1, 0.0), (0, 0.6), (1, 0.6)]
     """
 
-    def __init__(self, circuit: Circuit, depth: int = DEPTH) -> None:
+    def __init__(self, circuit: Circuit, depth: int | None = None) -> None:
         self.circuit = circuit
-        self.part = outline(circuit.root, depth)
+        self.part = outline(circuit.root, 1 if depth is None else depth)
         self.cells = list(cells_of(self.part))
+        for deeper in range(2, DEEPEST + 1) if depth is None else ():
+            part = outline(circuit.root, deeper)
+            cells = list(cells_of(part))
+            if len(cells) > MOST_CELLS:
+                break
+            self.part, self.cells = part, cells
         farthest = np.zeros(circuit.features.n_features)
         for cell in self.cells:
             gap = abs(self._deviation(cell)) * (cell.right - cell.left) ** 0.5
@@ -118,15 +125,18 @@ class CircuitDisplay:
         self.columns = [int(shown[i]) for i in near]
 
     @classmethod
-    def from_estimator(cls, estimator: Any, *, depth: int = DEPTH) -> CircuitDisplay:
+    def from_estimator(
+        cls, estimator: Any, *, depth: int | None = None
+    ) -> CircuitDisplay:
         """The circuit of a fitted estimator.
 
         Parameters
         ----------
         estimator : fitted estimator
             With ``circuit_``, such as a MiniSPN.
-        depth : int, default=3
-            How often rows are told apart, one kind within another.
+        depth : int, optional
+            How often rows are told apart, one kind within another. By default up to
+            three times, as long as there are few enough cells to see.
 
         Returns
         -------

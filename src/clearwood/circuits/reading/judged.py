@@ -9,11 +9,17 @@ import numpy as np
 from clearwood._features import FeatureSpace
 from clearwood.circuits.circuit import Circuit
 from clearwood.circuits.compiled import compile_circuit
-from clearwood.circuits.queries.conditioning import condition, marginal
 from clearwood.circuits.queries.draws import sample
 from clearwood.circuits.queries.passes import known
+from clearwood.circuits.queries.shares import LevelShares, ValueShares, conditionals
 from clearwood.circuits.queries.surprise import surprises
-from clearwood.circuits.reading.profiles import label_words, profile_of
+from clearwood.circuits.reading.profiles import (
+    Facts,
+    Shares,
+    Spread,
+    label_words,
+    marginals,
+)
 
 N_DRAWS = 500
 """Rows drawn from a circuit to see what is usual."""
@@ -76,64 +82,62 @@ def judge(circuit: Circuit, values: np.ndarray) -> Judged:
     drawn = sample(circuit, N_DRAWS, np.random.default_rng(0))
     return Judged(
         compile_circuit(circuit).log_likelihood(values),
-        _alone(circuit, values),
+        marginals(circuit.root, values),
         surprises(circuit, values),
-        _alone(circuit, drawn).mean(axis=0),
+        marginals(circuit.root, drawn).mean(axis=0),
         surprises(circuit, drawn).mean(axis=0),
     )
 
 
-def _alone(circuit: Circuit, values: np.ndarray) -> np.ndarray:
-    """Log density of every entry by itself."""
-    found = np.full(values.shape, np.nan)
-    for j in range(values.shape[1]):
-        rows = ~np.isnan(values[:, j])
-        only = compile_circuit(marginal(circuit, [j]))
-        found[rows, j] = only.log_likelihood(values[rows][:, [j]])
-    return found
-
-
 def why(
-    circuit: Circuit, row: np.ndarray, of_entries: np.ndarray, most: int
-) -> list[dict[str, Any]]:
-    """The entries of a row that surprise most, and what was expected instead.
+    circuit: Circuit, values: np.ndarray, of_entries: np.ndarray, most: int
+) -> list[list[dict[str, Any]]]:
+    """The entries of rows that surprise most, and what was expected instead.
 
     Parameters
     ----------
     circuit : Circuit
-    row : ndarray of shape (n_columns,)
+    values : ndarray of shape (n_rows, n_columns)
         Encoded.
-    of_entries : ndarray of shape (n_columns,)
+    of_entries : ndarray of shape (n_rows, n_columns)
         How surprising each is.
     most : int
-        Entries that are told.
+        Entries that are told of a row.
 
     Returns
     -------
-    list of dict
-        ``column``, ``found`` and ``expected`` in words, and ``surprise``.
+    list of list of dict
+        For each row, and for each of these entries, ``column``, ``found`` and
+        ``expected`` in words, and ``surprise``.
     """
-    order = np.argsort(-np.nan_to_num(of_entries, nan=-np.inf), kind="stable")
-    return [
-        _entry(circuit, row, j, of_entries[j])
-        for j in order[:most].tolist()
-        if not np.isnan(of_entries[j])
-    ]
+    order = np.argsort(-np.nan_to_num(of_entries, nan=-np.inf), axis=1, kind="stable")
+    told = [
+        (i, j) for i, row in enumerate(order[:, :most].tolist()) for j in row
+        if not np.isnan(of_entries[i, j])
+    ]  # fmt: skip
+    # A row for each of them, in which it alone is missing besides.
+    without = values[[i for i, _ in told]]
+    without[np.arange(len(told)), [j for _, j in told]] = np.nan
+    expected = conditionals(circuit, without) if told else {}
+    features = circuit.features
+    found: list[list[dict[str, Any]]] = [[] for _ in values]
+    for at, (i, j) in enumerate(told):
+        labels = features.categories[j] or ()
+        found[i].append({
+            "column": features.names[j],
+            "found": entry_text(features, j, values[i, j]),
+            "expected": _facts(expected[j], at).words(labels),
+            "surprise": float(of_entries[i, j]),
+        })  # fmt: skip
+    return found
 
 
-def _entry(
-    circuit: Circuit, row: np.ndarray, j: int, surprise: float
-) -> dict[str, Any]:
-    features, without = circuit.features, row.copy()
-    without[j] = np.nan
-    rest = condition(circuit, without)
-    at = rest.features.names.index(features.names[j])
-    return {
-        "column": features.names[j],
-        "found": entry_text(features, j, row[j]),
-        "expected": profile_of(rest.root)[at].words(features.categories[j] or ()),
-        "surprise": float(surprise),
-    }
+def _facts(found: LevelShares | ValueShares, row: int) -> Facts:
+    """What is said of a row, which need not be the first of those that lack a cell."""
+    at = int(np.flatnonzero(found.rows == row)[0])
+    if isinstance(found, LevelShares):
+        return Shares(found.probabilities[at])
+    return Spread(float(found.mean[at]), float(found.sd[at]) ** 2)
 
 
 def entry_text(features: FeatureSpace, j: int, value: float) -> str:

@@ -233,22 +233,22 @@ def surprising_rows(
         ``column``, ``found``, ``expected`` and ``surprise``. Numbers are None of rows
         and entries that are impossible.
     """
-    of_rows, of_entries = found.of_rows, found.of_entries
-    lines = []
-    for i in np.argsort(-of_rows, kind="stable")[:MOST_ROWS].tolist():
-        because = why(circuit, values[i], of_entries[i], MOST_ENTRIES)
-        if of_rows[i] > 0:
-            lines.append({
-                "row": str(i) if labels is None else labels[i],
-                "log_density": _finite(found.log_density[i]),
-                "surprise": _finite(of_rows[i]),
-                "because": [
-                    {**one, "surprise": _finite(one["surprise"])}
-                    for one in because
-                    if one["surprise"] > LEAST
-                ],
-            })  # fmt: skip
-    return lines
+    order = np.argsort(-found.of_rows, kind="stable")[:MOST_ROWS]
+    order = order[found.of_rows[order] > 0]
+    reasons = why(circuit, values[order], found.of_entries[order], MOST_ENTRIES)
+    return [
+        {
+            "row": str(i) if labels is None else labels[i],
+            "log_density": _finite(found.log_density[i]),
+            "surprise": _finite(found.of_rows[i]),
+            "because": [
+                {**one, "surprise": _finite(one["surprise"])}
+                for one in because
+                if one["surprise"] > LEAST
+            ],
+        }
+        for i, because in zip(order.tolist(), reasons)
+    ]
 
 
 def _finite(value: float) -> float | None:

@@ -59,7 +59,7 @@ class SurpriseDisplay:
     def __init__(self, circuit: Circuit, values: np.ndarray, most: int = 20) -> None:
         found = judge(circuit, values[None])
         self.log_density = float(found.log_density[0])
-        self.entries = why(circuit, values, found.of_entries[0], most)
+        self.entries = why(circuit, values[None], found.of_entries, most)[0]
         self.n_present = int((~np.isnan(found.alone)).sum())
 
     @classmethod
