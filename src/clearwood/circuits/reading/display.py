@@ -26,7 +26,7 @@ from clearwood.plotting.table import (
     opened,
 )
 
-DEEPEST, MOST_CELLS, MOST_SHOWN = 3, 1500, 100
+DEEPEST, MOST_CELLS, MOST_SHOWN = 3, 800, 100
 """Kinds within kinds, cells, and columns, in a picture."""
 
 FARTHEST, DARKEST = 1.5, 0.7
