@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from tests.estimators import ESTIMATORS
+from tests.estimators import DENSITIES, ESTIMATORS
 
 import clearwood
 
@@ -402,6 +402,7 @@ def test_every_dependency_has_one_row():
 def test_every_parameter_is_explained():
     text = (ROOT / "docs" / "choosing.rst").read_text()
     named = {name for case in ESTIMATORS for name in case.parameters}
+    named |= {name for make in DENSITIES for name in make._get_param_names()}
     assert not {name for name in named if f"``{name}``" not in text}
 
 

@@ -11,6 +11,7 @@ from clearwood.exceptions import InputError, ModelFormatError
 from clearwood.rules import RuleSet
 
 HOMES = {
+    "Circuit": "clearwood.circuits.saving",
     "LearnSPN": "clearwood.circuits.saving",
     "MetaForestClassifier": "clearwood.metatree.saving",
     "MetaForestRegressor": "clearwood.metatree.saving",
@@ -38,7 +39,7 @@ def save(result: Any, path: str | Path, *, overwrite: bool = False) -> None:
 
     Parameters
     ----------
-    result : RuleSet or fitted estimator
+    result : RuleSet, Circuit or fitted estimator
         Rules are written as JSON; meta-trees, projections, selective Bayesian forests
         and sum-product networks as a zip of JSON and arrays. Of other fitted
         estimators, save the ``rules_``.

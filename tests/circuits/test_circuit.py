@@ -67,16 +67,16 @@ def test_degrees_of_freedom_of_other_leaves():
 
 def test_depth_beyond_recursion():
     node = Bernoulli(0, 0.5)
-    for _ in range(20_000):
+    for _ in range(5_000):
         node = Sum(np.array([1.0]), (node,))
     assert node.variables == (0,)
     circuit = Circuit(node, made.space([2]))
-    assert circuit.n_nodes == 20_001
+    assert circuit.n_nodes == 5_001
     check_circuit(circuit)
     compiled = compile_circuit(circuit)
     values = np.array([[1.0], [np.nan]])
     assert np.exp(compiled.log_likelihood(values)).tolist() == [0.5, 1.0]
-    assert compiled.as_circuit().n_nodes == 20_001
+    assert compiled.as_circuit().n_nodes == 5_001
 
 
 @given(made.circuits(zeros=True))

@@ -137,6 +137,19 @@ def test_variances_stay_above_their_floor():
     assert least == pytest.approx(1e-6)
 
 
+def test_floors_are_those_of_the_columns():
+    leaves = (
+        MultivariateGaussian((3, 1), np.zeros(2), np.eye(2)),
+        Gaussian(2, 0.0, 1.0),
+        Gaussian(0, 0.0, 1.0),
+    )
+    circuit = Circuit(Product(leaves), made.space([None] * 4))
+    least = np.array([1.0, 2.0, 3.0, 4.0])
+    both, *one = refine(circuit, np.ones((9, 4)), least=least).root.children
+    np.testing.assert_allclose(both.covariance, np.diag([4.0, 2.0]))
+    assert [leaf.variance for leaf in one] == [3.0, 1.0]
+
+
 def test_validation_rows_stop_the_fit(rows):
     train, valid = rows[:6], rows[6:]
     found = refine(mixture(), train, valid=valid)
@@ -152,11 +165,19 @@ def test_validation_rows_stop_the_fit(rows):
 
 
 def test_rows_that_are_impossible_have_no_say():
-    root = Sum(np.array([0.5, 0.5]), (Bernoulli(0, 0.0), Bernoulli(0, 0.0)))
-    circuit = Circuit(root, made.space([2]))
-    found = refine(circuit, np.array([[0.0], [1.0], [np.nan]]))
-    assert np.isfinite(parameters(found)).all()
-    assert compile_circuit(found).log_likelihood(np.ones((1, 1)))[0] == -np.inf
+    """Until smoothing makes them possible."""
+    kinds = (
+        Product((Bernoulli(0, 0.0), Gaussian(1, 0.0, 1.0))),
+        Product((Bernoulli(0, 0.0), Gaussian(1, 1.0, 1.0))),
+    )
+    circuit = Circuit(Sum(np.array([0.5, 0.5]), kinds), made.space([2, None]))
+    values = np.array([[0.0, 8.0], [1.0, 30.0], [np.nan, 8.0], [0.0, 6.0]])
+    found = refine(circuit, values)
+    means = [kind.children[1].mean for kind in found.root.children]
+    assert found.root.weights @ means == pytest.approx(22 / 3)
+    assert compile_circuit(found).log_likelihood(values)[1] == -np.inf
+    found = refine(circuit, values, alpha=0.1)
+    assert np.isfinite(compile_circuit(found).log_likelihood(values)).all()
 
 
 def test_nothing_at_all_leaves_everything():

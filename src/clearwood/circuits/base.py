@@ -19,16 +19,21 @@ from clearwood._numeric.progress import progress
 from clearwood._validation import check_table
 from clearwood.circuits.circuit import Circuit, Node, Sum
 from clearwood.circuits.compiled import compile_circuit
-from clearwood.circuits.learning.fitting import Table
+from clearwood.circuits.learning.fitting import LearningTable
 from clearwood.circuits.learning.units import Units
 from clearwood.circuits.learning.variables import (
     positions_of,
     read_variables,
     table_of,
 )
-from clearwood.circuits.queries.completion import MostProbable, most_probable
-from clearwood.circuits.queries.draws import sample
-from clearwood.circuits.queries.shares import Conditional, conditionals
+from clearwood.circuits.queries import (
+    LevelShares,
+    MostProbable,
+    ValueShares,
+    conditionals,
+    most_probable,
+    sample,
+)
 from clearwood.exceptions import InputError
 
 
@@ -49,7 +54,7 @@ class LearnsCircuit(DensityMixin, BaseEstimator):
         return tags
 
     @abstractmethod
-    def _learn(self, table: Table, rng: np.random.Generator) -> Node:
+    def _learn(self, table: LearningTable, rng: np.random.Generator) -> Node:
         """The circuit of a table, continuous columns with mean 0 and variance 1."""
 
     @fit_context
@@ -73,24 +78,16 @@ class LearnsCircuit(DensityMixin, BaseEstimator):
         X = check_table(self, X, reset=True)
         features = read_variables(X, self.discrete)
         values = features.encode(X)
-        valid = None if X_val is None else encoded(self, X_val, features)
-        self.circuit_ = self.circuit_of(features, values, valid)
-        return self
-
-    def circuit_of(
-        self,
-        features: FeatureSpace,
-        values: np.ndarray,
-        valid: np.ndarray | None = None,
-    ) -> Circuit:
-        """The circuit that is learned from encoded rows, and rows to choose by."""
+        valid = None if X_val is None else _encoded(self, X_val, features)
         self._units = units = Units.of(values, features)
 
         def network(rng: np.random.Generator) -> Node:
             train, chosen_by = values, valid
             if chosen_by is None:
                 train, chosen_by = held_out(values, self.validation_fraction, rng)
-            table = Table(units.scaled(train), units.scaled(chosen_by), features)
+            table = LearningTable(
+                units.scaled(train), units.scaled(chosen_by), features
+            )
             return units.restored(self._learn(table, rng))
 
         parallel = Parallel(self.n_jobs, prefer="threads", return_as="generator")
@@ -101,7 +98,8 @@ class LearnsCircuit(DensityMixin, BaseEstimator):
         n = self.n_networks
         networks = tuple(progress(found, n, "networks", bool(self.verbose)))
         root = networks[0] if n == 1 else Sum(np.full(n, 1 / n), networks)
-        return Circuit(root, features)
+        self.circuit_ = Circuit(root, features)
+        return self
 
     @property
     def degrees_of_freedom_(self) -> int:
@@ -139,7 +137,7 @@ class LearnsCircuit(DensityMixin, BaseEstimator):
     @warned_once()
     def conditional(
         self, X: Any, given: Collection[str | int] | None = None
-    ) -> dict[str, Conditional]:
+    ) -> dict[str, LevelShares | ValueShares]:
         """Distributions of missing cells, given the others of their row.
 
         Parameters
@@ -225,10 +223,10 @@ class LearnsCircuit(DensityMixin, BaseEstimator):
     def _encoded(self, X: Any) -> np.ndarray:
         """Rows as the circuit reads them."""
         check_is_fitted(self)
-        return encoded(self, X, self.circuit_.features)
+        return _encoded(self, X, self.circuit_.features)
 
 
-def encoded(estimator: Any, X: Any, features: FeatureSpace) -> np.ndarray:
+def _encoded(estimator: Any, X: Any, features: FeatureSpace) -> np.ndarray:
     values = features.encode(check_table(estimator, X, reset=False))
     row, column = np.nonzero(np.isinf(values))
     if len(row):

@@ -20,7 +20,7 @@ from clearwood.circuits.distributions import shares
 from clearwood.circuits.leaf_arrays import LeafArrays, compile_leaves
 
 ROWS = 1024
-"""Rows per block: a block takes 8 bytes of memory for every row and place."""
+"""Rows per block: it takes 8 bytes for every row and place, downward twice that."""
 
 
 @dataclass(frozen=True, eq=False)

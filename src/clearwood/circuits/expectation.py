@@ -66,19 +66,20 @@ def refine(
     """
     weight = np.ones(len(values)) if weight is None else weight
     least = _least_variances(values) if least is None else least
-    best = compile_circuit(circuit)
+    start = best = compile_circuit(circuit)
     best_score = -np.inf
     try:
-        steps = em_sweeps(best, values, weight, alpha, least)
+        steps = em_sweeps(start, values, weight, alpha, least)
         for compiled, likelihood in islice(steps, sweeps + 1):
             score = likelihood / weight.sum()
             if valid is not None and len(valid):
                 score = float(compiled.log_likelihood(valid).mean())
-            if not score > best_score + tolerance:
+            # Where a row is impossible, its log-likelihood says nothing of the others.
+            if best_score > -np.inf and not score > best_score + tolerance:
                 break
             best, best_score = compiled, score
     except KeyboardInterrupt:
-        if best_score == -np.inf:
+        if best is start:
             raise
         warnings.warn(
             "Interrupted; the parameters of greatest likelihood so far are kept.",

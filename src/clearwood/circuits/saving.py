@@ -1,4 +1,4 @@
-"""Fitted densities in files, and back: nodes one after the other, without nesting."""
+"""Circuits and fitted densities in files, and back: flat, whatever their depth."""
 
 from __future__ import annotations
 
@@ -47,13 +47,15 @@ LEAVES = (
 
 
 def to_archive(estimator: Any) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    """What is kept of a fitted density: its circuit, not how that was found.
+    """What is kept of a circuit, or of a fitted density: not how that was found.
 
     Returns
     -------
     document : dict
     arrays : dict of str to ndarray
     """
+    if isinstance(estimator, Circuit):
+        return features_to_dict(estimator.features), circuit_to_arrays(estimator)
     if KINDS.get(type(estimator).__name__) is not type(estimator):
         raise InputError(f"Cannot save a {type(estimator).__name__}.")
     check_is_fitted(estimator)
@@ -72,11 +74,15 @@ def to_archive(estimator: Any) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
 
 def from_archive(top: Place, array: Callable[..., np.ndarray]) -> Any:
     """Read what :func:`to_archive` kept; anything else is a ModelFormatError."""
-    estimator = KINDS[top["kind"].text()]()
-    set_read_settings(estimator, top["settings"].value, SETTINGS)
     features = read_features(top)
+    circuit = circuit_from_arrays(features, array)
+    kind = top["kind"].text()
+    if kind == "Circuit":
+        return circuit
+    estimator = KINDS[kind]()
+    set_read_settings(estimator, top["settings"].value, SETTINGS)
     read_columns(estimator, top, features.n_features)
-    estimator.circuit_ = circuit_from_arrays(features, array)
+    estimator.circuit_ = circuit
     return estimator
 
 

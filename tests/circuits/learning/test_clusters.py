@@ -9,7 +9,6 @@ from tests.circuits.made import space
 
 from clearwood.circuits.learning.clusters import (
     ALPHA,
-    FLOOR,
     KAPPA,
     Starts,
     cluster_rows,
@@ -17,7 +16,7 @@ from clearwood.circuits.learning.clusters import (
     split_in_two,
     starts,
 )
-from clearwood.circuits.learning.slices import Slice
+from clearwood.circuits.learning.slices import FLOOR, Slice
 
 LEVELS = [2, 3, None, None]
 
@@ -65,6 +64,16 @@ def test_hard_em_ends_where_its_own_parameters_keep_all_rows(seed):
     if found.sizes.all():
         np.testing.assert_allclose(found.scores(slice_.train), scores, rtol=1e-9)
         np.testing.assert_array_equal(found.cluster, scores.argmax(axis=1))
+
+
+def test_a_cluster_without_values_is_as_all_rows_are():
+    rng = np.random.default_rng(0)
+    values = np.column_stack([np.repeat([0.0, 1.0], 20), rng.normal(5, 2, 40)])
+    values[:20, 1] = np.nan
+    slice_ = Slice.of(values, values[:0], space([2, None]))
+    found = cluster_rows(slice_, values[:, 0], 2)
+    mean, variance = np.nanmean(values[:, 1]), np.nanvar(values[:, 1])
+    np.testing.assert_allclose(found.normals[:, 0, 0], [mean, variance])
 
 
 def test_rows_are_split_into_their_kinds():

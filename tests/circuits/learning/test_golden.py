@@ -13,7 +13,7 @@ from clearwood.circuits.learning.clusters import (
     one_cluster,
 )
 from clearwood.circuits.learning.dependence import critical_values, find_dependence
-from clearwood.circuits.learning.fitting import THESIS, Table, mini_spn
+from clearwood.circuits.learning.fitting import THESIS, LearningTable, mini_spn
 from clearwood.circuits.learning.slices import Slice, cut_codes
 
 
@@ -116,7 +116,10 @@ def test_the_thesis_network(name):
     facts = GOLDEN["mini_spn"]["cases"][name]
     train, valid, test = (table(facts[part]) for part in ("train", "valid", "test"))
     found = mini_spn(
-        Table(train, valid, space([2] * 6)), 0.0005, THESIS, np.random.default_rng(0)
+        LearningTable(train, valid, space([2] * 6)),
+        0.0005,
+        THESIS,
+        np.random.default_rng(0),
     )
     assert plain(found) == plain(golden_tree(facts["tree"]))
     density = compile_circuit(Circuit(found, space([2] * 6))).log_likelihood

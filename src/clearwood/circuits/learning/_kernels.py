@@ -16,6 +16,9 @@ from clearwood._numeric import kernel
 MOST_STEPS = 1000
 """Of hard EM, which ends by itself much sooner."""
 
+MOST_LOOKS = 64
+"""At the bits of all rows, for a pair of columns; one look takes 64 rows at a time."""
+
 # Pairs of columns
 
 
@@ -54,10 +57,19 @@ def count_levels(planes):
 
 
 @kernel
-def count_pair(planes, totals, low, high, start, end, complete, table):
-    """Fill ``table`` with the rows of each pair of levels of two columns.
+def count_by_rows(first, second, table):
+    """Fill ``table`` with the rows of each pair of levels, from the codes."""
+    table[:] = 0.0
+    for i in range(first.size):
+        if first[i] >= 0 and second[i] >= 0:
+            table[first[i], second[i]] += 1
 
-    Their levels are ``low`` to ``high`` and ``start`` to ``end``. Where no cell of the
+
+@kernel
+def count_by_bits(planes, totals, low, high, start, end, complete, table):
+    """Fill ``table`` with the rows of each pair of levels, from their bits.
+
+    The levels are ``low`` to ``high`` and ``start`` to ``end``. Where no cell of the
     two is missing (``complete``) what is left of the totals counts the last levels, so
     that columns of two levels take one look at the rows.
     """
@@ -129,8 +141,11 @@ def pair_tests(codes, offsets, ratio):
         low, high = offsets[i], offsets[i + 1]
         for j in range(i):
             start, end = offsets[j], offsets[j + 1]
-            no_gaps = complete[i] * complete[j]
-            count_pair(planes, totals, low, high, start, end, no_gaps, table)
+            if (high - low) * (end - start) > MOST_LOOKS:
+                count_by_rows(codes[:, i], codes[:, j], table)
+            else:
+                no_gaps = complete[i] * complete[j]
+                count_by_bits(planes, totals, low, high, start, end, no_gaps, table)
             found, df, rows = table_test(
                 table, high - low, end - start, ratio, of_row, of_column
             )

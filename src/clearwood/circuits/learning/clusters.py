@@ -8,18 +8,20 @@ from typing import NamedTuple
 import numpy as np
 
 from clearwood.circuits.learning._kernels import hard_em, level_places, row_scores
-from clearwood.circuits.learning.slices import Cells, Parts, Slice, cut_codes
+from clearwood.circuits.learning.slices import (
+    FLOOR,
+    LEAST_ROWS,
+    Parts,
+    Slice,
+    SliceRows,
+    cut_codes,
+)
 
 ALPHA = 0.1
 """Rows that each level has in each cluster before any is seen."""
 
 KAPPA = 2.0
 """Rows that vary as all of the slice do, added to those of a cluster."""
-
-FLOOR = 1e-6
-"""Least variance of a continuous column, whose variance in the whole table is 1."""
-
-LEAST_ROWS = 20
 
 
 class Starts(NamedTuple):
@@ -62,7 +64,7 @@ class Clusters(NamedTuple):
         """Rows of each cluster."""
         return np.bincount(self.cluster, minlength=len(self.log_weights))
 
-    def scores(self, cells: Cells) -> np.ndarray:
+    def scores(self, cells: SliceRows) -> np.ndarray:
         """Log of weight times density of rows in each cluster, of shape (n, k)."""
         return row_scores(
             level_places(cells.codes, self.offsets),
@@ -80,7 +82,7 @@ class Clusters(NamedTuple):
             [slice_.of_rows(self.cluster == k, routed == k) for k in kinds], self.sizes
         )
 
-    def log_likelihood(self, cells: Cells) -> float:
+    def log_likelihood(self, cells: SliceRows) -> float:
         """Of rows under the mixture of all clusters."""
         return float(np.logaddexp.reduce(self.scores(cells), axis=1).sum())
 

@@ -8,10 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from clearwood.circuits.learning._kernels import components, pair_tests
-from clearwood.circuits.learning.slices import Parts, Slice, cut_codes
-
-LEAST_ROWS = 20
-"""Fewer rows, both cells present, say nothing: their columns count as independent."""
+from clearwood.circuits.learning.slices import LEAST_ROWS, Parts, Slice, cut_codes
 
 CRITICAL_P = 0.0005
 """Of MiniSPN, between the two of the LearnSPN grid (4.2.2)."""

@@ -25,7 +25,7 @@ from clearwood.circuits.learning.recursion import Piece, assemble, grow
 from clearwood.circuits.learning.slices import Parts, Slice
 
 
-class Table(NamedTuple):
+class LearningTable(NamedTuple):
     """Rows to learn from and rows to choose by, as ``features`` encodes them.
 
     Continuous columns are in `Units` of their own.
@@ -95,7 +95,7 @@ class Chosen(NamedTuple):
 
 
 def mini_spn(
-    table: Table, critical_p: float, choices: Choices, rng: np.random.Generator
+    table: LearningTable, critical_p: float, choices: Choices, rng: np.random.Generator
 ) -> Node:
     """Rows first, into two kinds, for as long as validation rows agree (4.2.2)."""
     whole = Slice.of(*table)
@@ -110,7 +110,7 @@ def mini_spn(
 
 
 def learn_spn(
-    table: Table,
+    table: LearningTable,
     penalties: Sequence[float],
     critical_ps: Sequence[float],
     choices: Choices,
@@ -138,7 +138,7 @@ def learn_spn(
     return polished(max(found, key=attrgetter("score")), table, choices)
 
 
-def choose(pieces: list[Piece], table: Table, choices: Choices) -> Chosen:
+def choose(pieces: list[Piece], table: LearningTable, choices: Choices) -> Chosen:
     """Have validation rows choose leaves and smoothing.
 
     First whether trees are better than independent leaves, then smoothing upward and
@@ -167,7 +167,7 @@ def choose(pieces: list[Piece], table: Table, choices: Choices) -> Chosen:
     return best
 
 
-def polished(chosen: Chosen, table: Table, choices: Choices) -> Node:
+def polished(chosen: Chosen, table: LearningTable, choices: Choices) -> Node:
     """All parameters by EM, for as long as validation rows become likelier."""
     if not choices.polish or not len(table.valid):
         return chosen.root

@@ -24,14 +24,11 @@ from clearwood.circuits.learning._kernels import (
     level_places,
 )
 from clearwood.circuits.learning.dependence import Dependence, find_dependence
-from clearwood.circuits.learning.slices import Slice
+from clearwood.circuits.learning.slices import FLOOR, Slice
 from clearwood.conjugate.partial_normal import fit
 
 KAPPA = 2.0
 """Independent rows that are added to those of a multivariate normal."""
-
-FLOOR = 1e-6
-"""Least variance of a continuous column, whose variance in the whole table is 1."""
 
 
 class CountedTree(NamedTuple):

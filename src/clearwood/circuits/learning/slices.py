@@ -10,8 +10,14 @@ import numpy as np
 
 from clearwood._features import FeatureSpace
 
+LEAST_ROWS = 20
+"""Fewer say nothing, neither that columns depend nor that there are kinds of rows."""
 
-class Cells(NamedTuple):
+FLOOR = 1e-6
+"""Least variance of a continuous column, whose variance in the whole table is 1."""
+
+
+class SliceRows(NamedTuple):
     """Rows of a slice.
 
     Attributes
@@ -28,9 +34,9 @@ class Cells(NamedTuple):
     def __len__(self) -> int:
         return len(self.codes)
 
-    def of_rows(self, rows: np.ndarray) -> Cells:
+    def of_rows(self, rows: np.ndarray) -> SliceRows:
         """Some rows, by a mask or by their positions."""
-        return Cells(self.codes[rows], self.reals[rows])
+        return SliceRows(self.codes[rows], self.reals[rows])
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,14 +45,14 @@ class Slice:
 
     Attributes
     ----------
-    train, valid : Cells
+    train, valid : SliceRows
     discrete, continuous : ndarray of int
         Which columns of the table these are, ascending.
     n_levels : ndarray of int of shape (n_discrete,)
     """
 
-    train: Cells
-    valid: Cells
+    train: SliceRows
+    valid: SliceRows
     discrete: np.ndarray
     continuous: np.ndarray
     n_levels: np.ndarray
@@ -57,9 +63,9 @@ class Slice:
         levels = np.array([len(labels or ()) for labels in features.categories])
         discrete, continuous = np.flatnonzero(levels), np.flatnonzero(levels == 0)
 
-        def cells(table: np.ndarray) -> Cells:
+        def cells(table: np.ndarray) -> SliceRows:
             codes = np.nan_to_num(table[:, discrete], nan=-1).astype(np.int16)
-            return Cells(codes, np.ascontiguousarray(table[:, continuous]))
+            return SliceRows(codes, np.ascontiguousarray(table[:, continuous]))
 
         return cls(cells(values), cells(valid), discrete, continuous, levels[discrete])
 
@@ -92,9 +98,9 @@ class Slice:
         """The columns of a mask, which has the discrete ones first."""
         discrete, continuous = np.split(chosen, [len(self.discrete)])
 
-        def cells(cells: Cells) -> Cells:
+        def cells(cells: SliceRows) -> SliceRows:
             codes = np.ascontiguousarray(cells.codes[:, discrete])
-            return Cells(codes, np.ascontiguousarray(cells.reals[:, continuous]))
+            return SliceRows(codes, np.ascontiguousarray(cells.reals[:, continuous]))
 
         return Slice(
             cells(self.train),

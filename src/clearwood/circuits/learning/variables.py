@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from clearwood._cells import is_missing
 from clearwood._columns import features_of
 from clearwood._features import FeatureSpace
 from clearwood.discretize.levels import FEW_VALUES
@@ -62,11 +63,11 @@ def read_variables(X: Any, discrete: Collection[str | int] = ()) -> FeatureSpace
         levels = features.categories[j]
         if levels is None:
             levels = _levels(encoded[:, j], name, j in declared)
-            if levels and cells.dtype == bool:
+            if levels and _are_truths(cells):
                 levels = tuple(map(bool, levels))
         if levels is not None:
             _check_repeats(levels, encoded[:, j], name)
-        categories.append(levels)
+        categories.append(NOTHING if levels == () else levels)
     return replace(features, categories=tuple(categories))
 
 
@@ -107,8 +108,13 @@ def _levels(
     if not few and not declared:
         return None
     if (values == np.trunc(values)).all():
-        return tuple(map(int, values)) or NOTHING
+        return tuple(map(int, values))
     return tuple(values.tolist())
+
+
+def _are_truths(cells: np.ndarray) -> bool:
+    kinds = {type(cell) for cell in cells.tolist() if not is_missing(cell)}
+    return kinds == {bool}
 
 
 def _check_repeats(levels: tuple[Hashable, ...], column: np.ndarray, name: str) -> None:

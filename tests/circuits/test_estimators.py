@@ -1,0 +1,267 @@
+"""What estimators of densities promise, and what the repairs of MiniSPN are worth."""
+
+import pickle
+import warnings
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from scipy import stats
+from tests.circuits.learning.test_golden import table as rows_of
+from tests.circuits.made import GOLDEN
+from tests.estimators import DENSITIES
+
+import clearwood as cw
+from clearwood.circuits.base import held_out
+from clearwood.circuits.circuit import Sum, walk
+from clearwood.exceptions import InputError, UnknownCategoriesWarning
+
+QUICK = {cw.LearnSPN: {"penalty": 0.4, "critical_p": 0.0015}}
+
+each = pytest.mark.parametrize("make", DENSITIES, ids=lambda make: make.__name__)
+
+
+def people(n=300, seed=0, missing=0.1):
+    """Two kinds of people, by text, truth value, grade and numbers, with holes."""
+    rng = np.random.default_rng(seed)
+    ill = rng.random(n) < 0.4
+    age = rng.normal(40 + 25 * ill, 8)
+    table = pd.DataFrame(
+        {
+            "ward": np.where(
+                rng.random(n) < 0.1, "north", np.where(ill, "west", "east")
+            ),
+            "ill": ill,
+            "age": age,
+            "grade": rng.integers(1, 4, n),
+            "pulse": 70 + 0.3 * age + rng.normal(0, 4, n),
+        }
+    )
+    table.loc[rng.random(n) < 0.1, "ward"] = "north"
+    return table.mask(rng.random(table.shape) < missing) if missing else table
+
+
+def made(make, **settings):
+    return make(**{"random_state": 0, **QUICK.get(make, {}), **settings})
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    """Of both learners one, only to be read."""
+    return {make: made(make).fit(people()) for make in DENSITIES}
+
+
+@each
+def test_a_density_of_all_that_there_is(make, fitted):
+    found = fitted[make]
+    new = people(400, seed=1, missing=0)
+    alone = sum(
+        stats.norm(new[name].mean(), new[name].std()).logpdf(new[name]).mean()
+        for name in ("age", "pulse")
+    )
+    shares = (
+        new[name].value_counts(normalize=True) for name in ("ward", "ill", "grade")
+    )
+    alone += sum((share * np.log(share)).sum() for share in shares)
+    assert found.score(new) > alone + 0.7
+    # Levels sum to one: the density of what is left is that without the column.
+    rows = new[:5]
+    total = sum(
+        np.exp(found.score_samples(rows.assign(ward=ward)))
+        for ward in ("north", "east", "west")
+    )
+    np.testing.assert_allclose(
+        np.log(total), found.score_samples(rows.assign(ward=None)), rtol=1e-9
+    )
+    nothing = pd.DataFrame([[None] * 5], columns=rows.columns)
+    np.testing.assert_allclose(found.score_samples(nothing), 0, atol=1e-12)
+
+
+@each
+def test_kinds_of_tables_and_orders_of_columns_say_the_same(make, fitted):
+    X = people()
+    for form in (
+        lambda X: X.astype(object),
+        lambda X: X.convert_dtypes(),
+        pl.from_pandas,
+        lambda X: X.assign(ward=X["ward"].astype("category")),
+    ):
+        np.testing.assert_array_equal(
+            made(make).fit(form(X)).score_samples(form(X)),
+            fitted[make].score_samples(X),
+        )
+    with pytest.raises(ValueError, match="feature names"):
+        fitted[make].score_samples(X.rename(columns={"age": "years"}))
+
+
+@each
+def test_units_move_the_density_alone(make, fitted):
+    X = people()
+    moved = X.assign(age=X["age"] * 2.0**20, pulse=X["pulse"] - 1e5)
+    found = made(make).fit(moved)
+    shift = 20 * np.log(2) * X["age"].notna()
+    np.testing.assert_allclose(
+        found.score_samples(moved), fitted[make].score_samples(X) - shift, atol=1e-6
+    )
+
+
+@each
+def test_the_seed_decides_and_not_the_jobs(make):
+    X = people(150)
+    one, two, other = (
+        made(make, n_networks=2, n_jobs=jobs, random_state=seed).fit(X).score_samples(X)
+        for jobs, seed in ((1, 0), (2, 0), (1, 1))
+    )
+    np.testing.assert_array_equal(one, two)
+    assert (one != other).any()
+
+
+@each
+def test_pickles(make, fitted):
+    X = people()
+    again = pickle.loads(pickle.dumps(fitted[make]))
+    np.testing.assert_array_equal(again.score_samples(X), fitted[make].score_samples(X))
+    assert again.degrees_of_freedom_ == fitted[make].degrees_of_freedom_ > 10
+
+
+@each
+def test_levels_that_are_new_count_as_missing(make, fitted):
+    rows = people(6)
+    with pytest.warns(UnknownCategoriesWarning, match="ward"):
+        found = fitted[make].score_samples(rows.assign(ward="south"))
+    np.testing.assert_array_equal(
+        found, fitted[make].score_samples(rows.assign(ward=None))
+    )
+
+
+@each
+def test_columns_that_say_nothing_change_nothing(make):
+    X = people(120)
+    wider = X.assign(one=7.0, none=np.nan, same="x")
+    plain, found = made(make).fit(X), made(make).fit(wider)
+    np.testing.assert_allclose(found.score_samples(wider), plain.score_samples(X))
+    other = wider.assign(one=8.0, none=3.0, same="y")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UnknownCategoriesWarning)
+        np.testing.assert_array_equal(
+            found.score_samples(other), found.score_samples(wider)
+        )
+
+
+@each
+def test_few_rows(make):
+    X = people(3, missing=0)
+    with pytest.raises(ValueError, match="0 sample"):
+        made(make).fit(X[:0])
+    for n in (1, 2, 3):
+        found = made(make).fit(X[:n])
+        assert np.isfinite(found.score_samples(X[:n])).all()
+        assert len(found.sample(2, random_state=0)) == 2
+
+
+@each
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"age": np.inf}, "'age' holds infinity in row 0; correct"),
+        ({"ward": [f"name {i}" for i in range(300)]}, "'ward' .* Leave the column out"),
+        ({"age": pd.Timestamp("2020-01-01")}, "'age'.* dates"),
+        ({"age": [(1, 2)] * 300}, "'age' holds"),
+    ],
+    ids=["infinite", "free text", "dates", "pairs"],
+)
+def test_bad_columns_are_named(make, change, message, fitted):
+    X = people().assign(**change)
+    with pytest.raises(InputError, match=message):
+        made(make).fit(X)
+    if "age" in change and change["age"] is np.inf:
+        with pytest.raises(InputError, match=message):
+            fitted[make].score_samples(X)
+
+
+@each
+def test_conditionals(make, fitted):
+    found, rows = fitted[make], people(5, seed=3, missing=0)
+    rows.loc[0, "age"] = np.nan
+    answer = found.conditional(rows)
+    assert list(answer) == ["age"] and answer["age"].rows.tolist() == [0]
+    known = found.conditional(rows, given=["age", 4])
+    assert set(known) == {"ward", "ill", "grade", "age"}
+    old, young = (
+        found.conditional(pd.DataFrame({**rows.iloc[0], "age": [age]}), given=["age"])
+        for age in (75.0, 30.0)
+    )
+    assert old["ill"].probabilities[0, 1] > 0.8 > 0.3 > young["ill"].probabilities[0, 1]
+    with pytest.raises(InputError, match="given names column.*'years'.* lacks"):
+        found.conditional(rows, given=["years"])
+
+
+@each
+def test_draws_under_evidence(make, fitted):
+    found = fitted[make]
+    drawn = found.sample(2000, given={"ill": True}, random_state=0)
+    assert drawn["ill"].all() and list(drawn) == list(people())
+    assert drawn["ill"].dtype == bool and drawn["grade"].dtype.kind == "i"
+    assert abs(drawn["age"].mean() - 65) < 3
+    again = found.sample(2000, given={1: True}, random_state=0)
+    pd.testing.assert_frame_equal(again, drawn)
+    with pytest.raises(InputError, match=r"'ward' is 'south', .*levels are \['east'"):
+        found.sample(given={"ward": "south"})
+
+
+@each
+def test_the_most_probable_completion(make, fitted):
+    rows = people(4, seed=5, missing=0)
+    holes = rows.assign(ward=None, ill=None)
+    found = fitted[make].most_probable(holes)
+    assert found.proved.all()
+    wanted = np.where(rows["age"] > 52, "west", "east")
+    assert (found.values["ward"] == wanted).sum() >= 3
+    np.testing.assert_allclose(
+        found.log_density, fitted[make].score_samples(found.values)
+    )
+
+
+def test_rows_to_choose_by_are_held_out_or_given():
+    values = np.arange(20.0)[:, None]
+    train, valid = held_out(values, 0.25, np.random.default_rng(0))
+    assert len(valid) == 5
+    np.testing.assert_array_equal(np.union1d(train, valid), values[:, 0])
+    assert (np.diff(valid[:, 0]) > 0).all()
+    X, X_val = people(200), people(100, seed=9)
+    given, none = (
+        cw.MiniSPN(validation_fraction=f, random_state=0).fit(X, X_val=X_val)
+        for f in (0.1, 0.9)
+    )
+    np.testing.assert_array_equal(given.score_samples(X), none.score_samples(X))
+    # Without any nothing can speak for kinds of rows.
+    plain = cw.MiniSPN(validation_fraction=0.0, random_state=0).fit(X)
+    assert not any(isinstance(node, Sum) for node in walk(plain.circuit_.root))
+
+
+def test_ten_starts_mend_a_table_that_one_start_takes_for_noise():
+    facts = GOLDEN["mini_spn"]["cases"]["collapse"]
+    train, valid, test = (rows_of(facts[part]) for part in ("train", "valid", "test"))
+    thesis, repaired = (
+        cw.MiniSPN(exactly_as=how, random_state=0).fit(train, X_val=valid).score(test)
+        for how in ("thesis", None)
+    )
+    truth = facts["log_likelihood"]["test"]["generator_mean"]
+    assert thesis == pytest.approx(facts["log_likelihood"]["test"]["independent_mean"])
+    assert thesis < repaired - 0.2 and repaired > truth - 0.2
+
+
+def test_several_networks_differ_and_are_likelier():
+    X, new = people(400), people(400, seed=1)
+    one, five = (
+        cw.MiniSPN(n_networks=n, random_state=0).fit(X, X_val=X[:100]) for n in (1, 5)
+    )
+    members = five.circuit_.root.children
+    assert five.circuit_.root.weights.tolist() == [0.2] * 5
+    assert len({node.degrees_of_freedom for node in map(part, members)}) > 1
+    assert five.score(new) > one.score(new) - 0.02
+
+
+def part(node):
+    return cw.circuits.circuit.Circuit(node, None)
