@@ -4,6 +4,8 @@ from hypothesis import given, settings
 from tests.circuits import made, naive
 from tests.circuits.queries.test_shares import evidence_of
 
+from clearwood.circuits.circuit import Circuit, Sum
+from clearwood.circuits.distributions import Gaussian
 from clearwood.circuits.queries import most_probable
 from clearwood.circuits.queries.bounds import Bounds, choices
 from clearwood.exceptions import InputError
@@ -30,6 +32,17 @@ def test_golden_completions_of_values_are_the_highest_known():
     best = np.array([fact["exact_log_joint"] for fact in facts])
     np.testing.assert_allclose(found.log_density, best, rtol=1e-13)
     assert (found.bound >= best).all() and (found.bound < best + 1).all()
+
+
+def test_kinds_that_agree_outweigh_the_single_tallest():
+    kinds = (Gaussian(0, 0.0, 1.0), Gaussian(0, 5.0, 1.0), Gaussian(0, 5.1, 1.0))
+    circuit = Circuit(Sum(np.array([0.4, 0.3, 0.3]), kinds), made.space([None]))
+    found = most_probable(circuit, np.array([[np.nan]]))
+    assert found.values[0, 0] == pytest.approx(5.05, abs=1e-5)
+    # Kinds of one point: what they add up to is what the bound says.
+    kinds = (Gaussian(0, 0.0, 1.0), Gaussian(0, 5.0, 1.0), Gaussian(0, 5.0, 0.5))
+    circuit = Circuit(Sum(np.array([0.0, 0.5, 0.5]), kinds), made.space([None]))
+    assert most_probable(circuit, np.array([[np.nan]])).proved[0]
 
 
 @settings(max_examples=40)

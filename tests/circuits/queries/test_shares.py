@@ -132,3 +132,16 @@ def test_levels_that_are_not_known_are_missing():
     circuit = Circuit(Bernoulli(0, 0.25), made.space([2]))
     found = conditionals(circuit, np.array([[-1.0], [1.0]]))[0]
     assert found.rows.tolist() == [0] and found.mode.tolist() == [0]
+
+
+def test_rows_of_all_blocks_are_counted_from_the_first():
+    kinds = tuple(Product((Bernoulli(0, p), Bernoulli(1, p))) for p in (0.0, 0.75))
+    circuit = Circuit(Sum(np.array([0.5, 0.5]), kinds), made.space([2, 2]))
+    rows = np.tile([[np.nan, 1.0], [0.0, np.nan], [1.0, 1.0]], (500, 1))
+    found = conditionals(circuit, rows)
+    np.testing.assert_array_equal(found[0].rows, np.arange(0, 1500, 3))
+    np.testing.assert_array_equal(found[1].rows, np.arange(1, 1500, 3))
+    np.testing.assert_allclose(found[0].probabilities[:, 1], 0.75)
+    never = Circuit(kinds[0], circuit.features)
+    with pytest.raises(InputError, match="Row 1200:"):
+        conditionals(never, np.where(np.arange(1500)[:, None] < 1200, np.nan, rows))
