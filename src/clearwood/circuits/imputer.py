@@ -19,9 +19,9 @@ from clearwood.circuits.base import LearnsCircuit
 from clearwood.circuits.circuit import Circuit
 from clearwood.circuits.estimators import MiniSPN
 from clearwood.circuits.learning.variables import NOTHING
-from clearwood.circuits.queries.shares import LevelShares, conditionals
-from clearwood.circuits.queries.draws import draw_missing
 from clearwood.circuits.queries.completion import most_probable
+from clearwood.circuits.queries.draws import draw_missing
+from clearwood.circuits.queries.shares import LevelShares, conditionals
 
 
 class SPNImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):

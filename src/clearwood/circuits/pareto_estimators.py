@@ -1,4 +1,4 @@
-"""Densities of all sizes: a search that trades size for likelihood (Krakovna, 4.2.3)."""
+"""Densities of all sizes: a search trades size for likelihood (Krakovna, 4.2.3)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from clearwood.circuits.learning.fitting import (
     THESIS,
     Choices,
     Chosen,
-    Table,
+    LearningTable,
     mini_spn,
     polished,
 )
@@ -143,7 +143,7 @@ class ParetoSPN(LearnsCircuit):
         self.verbose = verbose
         self.random_state = random_state
 
-    def _learn(self, table: Table, rng: np.random.Generator) -> Node:
+    def _learn(self, table: LearningTable, rng: np.random.Generator) -> Node:
         thesis = self.exactly_as == "thesis"
         choices = THESIS if thesis else Choices()
         front = pareto_spn(
@@ -169,7 +169,7 @@ class ParetoSPN(LearnsCircuit):
         return polished(found, table, choices)
 
     def _seed(
-        self, table: Table, choices: Choices, rng: np.random.Generator
+        self, table: LearningTable, choices: Choices, rng: np.random.Generator
     ) -> Node | None:
         """The network that all others grow from; None: independent columns."""
         return None
@@ -238,6 +238,6 @@ class HybridSPN(ParetoSPN):
     """
 
     def _seed(
-        self, table: Table, choices: Choices, rng: np.random.Generator
+        self, table: LearningTable, choices: Choices, rng: np.random.Generator
     ) -> Node | None:
         return mini_spn(table, CRITICAL_P, choices, rng)

@@ -10,7 +10,7 @@ import numpy as np
 from clearwood._features import users_level
 from clearwood._numeric.progress import progress
 from clearwood.circuits.circuit import Node
-from clearwood.circuits.learning.fitting import Table
+from clearwood.circuits.learning.fitting import LearningTable
 from clearwood.circuits.learning.productions import Branch, Ground
 from clearwood.exceptions import InterruptedFitWarning
 
@@ -27,7 +27,7 @@ class Grown(NamedTuple):
 
 
 def pareto_spn(
-    table: Table,
+    table: LearningTable,
     n_iterations: int,
     rng: np.random.Generator,
     *,
@@ -41,7 +41,7 @@ def pareto_spn(
 
     Parameters
     ----------
-    table : Table
+    table : LearningTable
     n_iterations : int
         Circuits that are tried.
     rng : Generator

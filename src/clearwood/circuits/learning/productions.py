@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import islice
 
 import numpy as np
 
 from clearwood.circuits.circuit import Circuit, Node, Product, Sum
 from clearwood.circuits.compiled import ROWS, Compiled, compile_circuit
-from clearwood.circuits.learning.clusters import ALPHA, cluster_rows, starts
+from clearwood.circuits.learning.clusters import ALPHA, Starts, cluster_rows, starts
 from clearwood.circuits.learning.dependence import find_dependence
-from clearwood.circuits.learning.fitting import Table
+from clearwood.circuits.learning.fitting import LearningTable
 from clearwood.circuits.learning.leaf_blocks import Block, smoothed
 from clearwood.circuits.learning.recursion import product_of
 from clearwood.circuits.learning.slices import Slice
@@ -54,19 +53,19 @@ class Ground:
 
     Attributes
     ----------
-    table : Table
+    table : LearningTable
     whole : Slice
         The same, as blocks are fitted to it.
     trees : bool
         Whether discrete columns may be joined in one leaf.
     """
 
-    table: Table
+    table: LearningTable
     whole: Slice
     trees: bool
 
     @classmethod
-    def of(cls, table: Table, trees: bool) -> Ground:
+    def of(cls, table: LearningTable, trees: bool) -> Ground:
         """Read a table."""
         return cls(table, Slice.of(*table), trees)
 
@@ -93,7 +92,7 @@ class Ground:
     ) -> Branch | None:
         """Two kinds of rows, by hard EM from two rows drawn."""
         own = self._slice(rows, columns)
-        start = next(islice(starts(own, 2, rng), 1, None), None)
+        start = next(starts(own, Starts(1, drawn=True), rng), None)
         found = None if start is None else cluster_rows(own, start, 2)
         if found is None or not found.sizes.all():
             return None
@@ -227,7 +226,7 @@ def _is_leaf(node: Node, parent: Node) -> bool:
 
 def _rows_of_places(compiled: Compiled, values: np.ndarray) -> list[np.ndarray]:
     """Rows of each place, if every row is of the likeliest child of every sum."""
-    parts: list[list[np.ndarray]] = [[] for _ in compiled.is_sum]
+    parts: list[list[np.ndarray]] = [[] for _ in compiled.sums]
     for start in range(0, len(values), ROWS):
         log = compiled.upward(values[start : start + ROWS])
         comes = np.ones(log.shape, dtype=bool)
@@ -235,7 +234,7 @@ def _rows_of_places(compiled: Compiled, values: np.ndarray) -> list[np.ndarray]:
             own = slice(compiled.first[place], compiled.first[place + 1])
             child = compiled.child[own]
             comes[child] = comes[place]
-            if compiled.is_sum[place]:
+            if compiled.sums[place]:
                 best = (log[child] + compiled.log_weight[own, None]).argmax(axis=0)
                 comes[child] &= best == np.arange(len(child))[:, None]
             parts[place].append(start + np.flatnonzero(comes[place]))
