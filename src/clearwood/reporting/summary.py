@@ -122,6 +122,8 @@ FAMILIES = {
     "ProjectedTreeRegressor": PROJECTED_RULES,
     "ProjectedLinearRegression": PROJECTED_LINES,
     "ProjectedLogisticRegression": PROJECTED_LINES,
+    "SPNClassifier": CIRCUITS,
+    "SPNImputer": CIRCUITS,
     "SelectiveBayesianForestClassifier": FEATURE_GRAPHS,
 }
 """By the name of a class; one that inherits from it has the same."""

@@ -110,6 +110,7 @@ def stand_in(circuit):
     """What is read of a fitted estimator."""
     found = MiniSPN()
     found.circuit_, found.n_features_in_ = circuit, circuit.features.n_features
+    found.feature_names_in_ = np.array(circuit.features.names, dtype=object)
     return found
 
 

@@ -5,6 +5,7 @@ import pytest
 from tests.circuits.reading.cases import apart, clinic, stand_in, table, wide
 
 from clearwood import FeatureSpace, report
+from clearwood.circuits import SPNClassifier
 from clearwood.circuits.circuit import Circuit, Product
 from clearwood.circuits.compiled import compile_circuit
 from clearwood.circuits.distributions import Bernoulli
@@ -145,6 +146,16 @@ def test_pages_without_rows_say_what_is_not_known(tmp_path, circuit, said):
     assert "No rows were handed in to judge it on" in text
 
 
+def test_the_class_is_a_column_of_a_classifier(rows):
+    found = SPNClassifier()
+    found.circuit_, found.n_features_in_ = clinic(), 6
+    found.feature_names_in_ = np.array(clinic().features.names[:6], dtype=object)
+    told = section(found, table(rows).iloc[:, :6], np.full(60, 1.5))["rows"]
+    whole = np.column_stack([rows[:, :6], np.full(60, 1.5)])
+    log_density = compile_circuit(clinic()).log_likelihood(whole)
+    assert told["log_density"] == pytest.approx(log_density.mean())
+
+
 def test_no_rows_at_all_are_refused():
-    with pytest.raises(InputError, match="X has no rows"):
+    with pytest.raises(InputError, match="0 sample"):
         section(stand_in(clinic()), table(np.empty((0, 7))))

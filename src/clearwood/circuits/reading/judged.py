@@ -7,7 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from clearwood._features import FeatureSpace
+from clearwood.circuits.base import encoded
 from clearwood.circuits.circuit import Circuit
+from clearwood.circuits.classifier import without_last
 from clearwood.circuits.compiled import compile_circuit
 from clearwood.circuits.queries.draws import sample
 from clearwood.circuits.queries.passes import known
@@ -26,6 +28,33 @@ N_DRAWS = 500
 
 LEAST = 1.0
 """Nats from which an entry is surprising."""
+
+
+def rows_of(estimator: Any, X: Any, y: Any = None) -> np.ndarray:
+    """A table as the circuit of an estimator reads it.
+
+    Parameters
+    ----------
+    estimator : fitted estimator
+        With ``circuit_``.
+    X : array-like or frame of shape (n_samples, n_features)
+    y : array-like of shape (n_samples,), optional
+        Of a classifier: the class, which is the last column of its circuit; else not
+        used.
+
+    Returns
+    -------
+    ndarray of shape (n_samples, n_columns)
+    """
+    features = estimator.circuit_.features
+    if estimator.n_features_in_ == features.n_features:
+        return encoded(estimator, X, features)
+    values = encoded(estimator, X, without_last(features))
+    last = features.n_features - 1
+    label = np.full(len(values), np.nan)
+    if y is not None:
+        label = features.encode_column(np.asarray(y, dtype=object), last)
+    return np.column_stack([values, label])
 
 
 class Judged(NamedTuple):

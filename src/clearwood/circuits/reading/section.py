@@ -10,7 +10,7 @@ import numpy as np
 from clearwood._features import FeatureSpace, printable
 from clearwood.circuits.circuit import Circuit
 from clearwood.circuits.reading.display import circuit_of, strip_name, together
-from clearwood.circuits.reading.judged import LEAST, Judged, judge, why
+from clearwood.circuits.reading.judged import LEAST, Judged, judge, rows_of, why
 from clearwood.circuits.reading.outline import Part, outline
 from clearwood.circuits.reading.profiles import (
     column_words,
@@ -23,7 +23,6 @@ from clearwood.circuits.reading.words import (
     names_text,
     strongest_pairs,
 )
-from clearwood.exceptions import InputError
 
 DEPTH = 2
 """Kinds within kinds that a page tells of."""
@@ -47,15 +46,15 @@ def section(result: Any, X: Any = None, y: Any = None) -> dict[str, Any]:
         With ``circuit_``, such as a MiniSPN.
     X : array-like or frame of shape (n_samples, n_features), optional
         Rows to judge the density on, and to look for surprising ones in.
-    y : None
-        A density has no target.
+    y : array-like of shape (n_samples,), optional
+        Classes of these rows, for a classifier.
 
     Returns
     -------
     dict
     """
     circuit = circuit_of(result)
-    values = None if X is None else circuit.features.encode(X)
+    values = None if X is None else rows_of(result, X, y)
     part = outline(circuit.root, DEPTH)
     strength = strengths(circuit)
     order = together(strength)
@@ -174,8 +173,6 @@ def _pairs(strength: np.ndarray, features: FeatureSpace) -> dict[str, Any]:
 
 def summarize_rows(circuit: Circuit, values: np.ndarray, X: Any) -> dict[str, Any]:
     """How probable rows are, how well columns are told, and which rows surprise."""
-    if not len(values):
-        raise InputError("X has no rows; give some, or leave X out.")
     scored = values[:MOST_SCORED]
     found, labels = judge(circuit, scored), row_labels(X)
     possible = found.log_density > -np.inf

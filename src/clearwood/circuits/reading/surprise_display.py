@@ -9,7 +9,7 @@ import numpy as np
 from clearwood._features import printable
 from clearwood.circuits.circuit import Circuit
 from clearwood.circuits.reading.display import ABOVE, BELOW, circuit_of
-from clearwood.circuits.reading.judged import judge, why
+from clearwood.circuits.reading.judged import judge, rows_of, why
 from clearwood.exceptions import InputError
 from clearwood.plotting.style import QUIET, plain
 
@@ -82,7 +82,7 @@ class SurpriseDisplay:
         SurpriseDisplay
         """
         circuit = circuit_of(estimator)
-        values = circuit.features.encode(X)
+        values = rows_of(estimator, X)
         if len(values) != 1:
             raise InputError(
                 f"X has {len(values)} rows; hand in a table of one, such as "
