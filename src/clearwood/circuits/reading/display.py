@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from clearwood._features import FeatureSpace, printable
 from clearwood.circuits.circuit import Circuit
-from clearwood.circuits.reading.outline import Part, outline
+from clearwood.circuits.reading.outline import CircuitPart, outline
 from clearwood.circuits.reading.profiles import Facts, label_words, share_text
 from clearwood.circuits.reading.strengths import strengths
 from clearwood.exceptions import InputError
@@ -258,12 +258,12 @@ def circuit_of(estimator: Any) -> Circuit:
     )
 
 
-def cells_of(part: Part) -> Iterator[Cell]:
+def cells_of(part: CircuitPart) -> Iterator[Cell]:
     """Every column's strip, cut where the column's rows are told apart.
 
     Parameters
     ----------
-    part : Part
+    part : CircuitPart
 
     Yields
     ------
@@ -275,8 +275,8 @@ def cells_of(part: Part) -> Iterator[Cell]:
 
 
 def spans(
-    part: Part, left: float, right: float
-) -> Iterator[tuple[int, Part, float, float]]:
+    part: CircuitPart, left: float, right: float
+) -> Iterator[tuple[int, CircuitPart, float, float]]:
     """The kinds of rows of a part, with their numbers and places."""
     if not part.kinds:
         yield 0, part, left, right
@@ -285,7 +285,7 @@ def spans(
     yield from zip(range(len(part.kinds)), part.kinds, ends.tolist(), ends[1:].tolist())
 
 
-def _within(part: Part, left: float, right: float) -> Iterator[Cell]:
+def _within(part: CircuitPart, left: float, right: float) -> Iterator[Cell]:
     if part.kinds:
         for _, kind, start, stop in spans(part, left, right):
             yield from _within(kind, start, stop)

@@ -57,7 +57,7 @@ def rows_of(estimator: Any, X: Any, y: Any = None) -> np.ndarray:
     return np.column_stack([values, label])
 
 
-class Judged(NamedTuple):
+class RowSurprises(NamedTuple):
     """How probable rows and their entries are, in nats; NaN where one is missing.
 
     Attributes
@@ -94,7 +94,7 @@ class Judged(NamedTuple):
         return self.surprise - self.usual_surprise
 
 
-def judge(circuit: Circuit, values: np.ndarray) -> Judged:
+def judge(circuit: Circuit, values: np.ndarray) -> RowSurprises:
     """How probable rows are, and every entry with and without the others of its row.
 
     Parameters
@@ -105,11 +105,11 @@ def judge(circuit: Circuit, values: np.ndarray) -> Judged:
 
     Returns
     -------
-    Judged
+    RowSurprises
     """
     values = known(circuit, values)
     drawn = sample(circuit, N_DRAWS, np.random.default_rng(0))
-    return Judged(
+    return RowSurprises(
         compile_circuit(circuit).log_likelihood(values),
         marginals(circuit.root, values),
         surprises(circuit, values),

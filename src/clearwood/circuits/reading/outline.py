@@ -14,7 +14,7 @@ LEAST_MARK = 0.02
 """Nats by which a column must differ to mark a kind: 60 instead of 50 % is as much."""
 
 
-class Part(NamedTuple):
+class CircuitPart(NamedTuple):
     """Some of the rows and some of the columns, and what these are made of.
 
     Attributes
@@ -26,9 +26,9 @@ class Part(NamedTuple):
         Every column's distribution here.
     marks : tuple of int
         Columns that differ from those of the part that it is in, most of all first.
-    kinds : tuple of Part
+    kinds : tuple of CircuitPart
         Of rows, the largest first; none where all are alike, or at the last depth.
-    groups : tuple of Part
+    groups : tuple of CircuitPart
         Of columns, independent of each other among these rows, the largest first.
     """
 
@@ -36,8 +36,8 @@ class Part(NamedTuple):
     share: float
     profile: dict[int, Facts]
     marks: tuple[int, ...] = ()
-    kinds: tuple[Part, ...] = ()
-    groups: tuple[Part, ...] = ()
+    kinds: tuple[CircuitPart, ...] = ()
+    groups: tuple[CircuitPart, ...] = ()
 
     @property
     def columns(self) -> tuple[int, ...]:
@@ -52,7 +52,7 @@ class Part(NamedTuple):
         return 0
 
 
-def outline(node: Node, depth: int, share: float = 1.0) -> Part:
+def outline(node: Node, depth: int, share: float = 1.0) -> CircuitPart:
     """A circuit down to some depth.
 
     Mixtures of mixtures are one, of up to six kinds of rows; of more, the smaller
@@ -68,7 +68,7 @@ def outline(node: Node, depth: int, share: float = 1.0) -> Part:
 
     Returns
     -------
-    Part
+    CircuitPart
     """
     return _part(node, depth, share, profile_of(node), ())
 
@@ -79,9 +79,9 @@ def _part(
     share: float,
     profile: dict[int, Facts],
     marks: tuple[int, ...],
-) -> Part:
-    kinds: list[Part] = []
-    groups: list[Part] = []
+) -> CircuitPart:
+    kinds: list[CircuitPart] = []
+    groups: list[CircuitPart] = []
     if isinstance(node, Sum) and depth > 0:
         for weight, kind in kinds_of(node):
             own = profile_of(kind)
@@ -91,7 +91,7 @@ def _part(
         for group in groups_of(node):
             groups.append(outline(group, depth))
         groups.sort(key=lambda part: (-len(part.profile), part.columns))
-    return Part(node, share, profile, marks, tuple(kinds), tuple(groups))
+    return CircuitPart(node, share, profile, marks, tuple(kinds), tuple(groups))
 
 
 def kinds_of(node: Sum, most: int = MOST_KINDS) -> list[tuple[float, Node]]:

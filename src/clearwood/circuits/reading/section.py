@@ -10,8 +10,8 @@ import numpy as np
 from clearwood._features import FeatureSpace, printable
 from clearwood.circuits.circuit import Circuit
 from clearwood.circuits.reading.display import circuit_of, strip_name, together
-from clearwood.circuits.reading.judged import LEAST, Judged, judge, rows_of, why
-from clearwood.circuits.reading.outline import Part, outline
+from clearwood.circuits.reading.judged import LEAST, RowSurprises, judge, rows_of, why
+from clearwood.circuits.reading.outline import CircuitPart, outline
 from clearwood.circuits.reading.profiles import (
     column_words,
     share_text,
@@ -73,7 +73,7 @@ def section(result: Any, X: Any = None, y: Any = None) -> dict[str, Any]:
 
 
 def _tiles(
-    circuit: Circuit, part: Part, strength: np.ndarray
+    circuit: Circuit, part: CircuitPart, strength: np.ndarray
 ) -> list[tuple[str, str, str]]:
     n_sums, n_leaves = counts(circuit.root)
     pairs = len(strongest_pairs(strength))
@@ -90,7 +90,9 @@ def _tiles(
     ]
 
 
-def _table(part: Part, features: FeatureSpace, order: list[int]) -> dict[str, Any]:
+def _table(
+    part: CircuitPart, features: FeatureSpace, order: list[int]
+) -> dict[str, Any]:
     """Every column in every kind of rows."""
     gain = dict.fromkeys(part.columns, 0.0)
     for kind in part.kinds:
@@ -115,7 +117,7 @@ def _table(part: Part, features: FeatureSpace, order: list[int]) -> dict[str, An
 
 
 def _brief(
-    kind: Part, among: Part, features: FeatureSpace, j: int
+    kind: CircuitPart, among: CircuitPart, features: FeatureSpace, j: int
 ) -> tuple[str, float, str]:
     """What a cell says, how dark it is, and whether above or below all rows."""
     own, of_all = kind.profile[j], among.profile[j]
@@ -125,7 +127,9 @@ def _brief(
     return said, min(abs(far) / FARTHEST, 1.0), side
 
 
-def _kind(kind: Part, among: Part, features: FeatureSpace) -> dict[str, Any]:
+def _kind(
+    kind: CircuitPart, among: CircuitPart, features: FeatureSpace
+) -> dict[str, Any]:
     """A kind of rows in words."""
     groups = [group for group in kind.groups if len(group.columns) > 1]
     return {
@@ -138,7 +142,7 @@ def _kind(kind: Part, among: Part, features: FeatureSpace) -> dict[str, Any]:
     }
 
 
-def _group(group: Part, features: FeatureSpace) -> dict[str, Any]:
+def _group(group: CircuitPart, features: FeatureSpace) -> dict[str, Any]:
     return {
         "names": names_text(features, group.columns),
         "kinds": [
@@ -148,7 +152,7 @@ def _group(group: Part, features: FeatureSpace) -> dict[str, Any]:
     }
 
 
-def _alone(part: Part, features: FeatureSpace) -> list[str]:
+def _alone(part: CircuitPart, features: FeatureSpace) -> list[str]:
     """Columns that depend on no other anywhere."""
     single = [group.columns[0] for group in part.groups if len(group.columns) == 1]
     return [column_words(features, j, part.profile[j]) for j in single]
@@ -197,7 +201,10 @@ def _mean(of: np.ndarray) -> float | None:
 
 
 def _told(
-    found: Judged, possible: np.ndarray, features: FeatureSpace, missing: np.ndarray
+    found: RowSurprises,
+    possible: np.ndarray,
+    features: FeatureSpace,
+    missing: np.ndarray,
 ) -> list[dict[str, Any]]:
     """How well each column is told by the others, the best first."""
     lines: list[dict[str, Any]] = []
@@ -218,7 +225,7 @@ def _told(
 def surprising_rows(
     circuit: Circuit,
     values: np.ndarray,
-    found: Judged,
+    found: RowSurprises,
     labels: Sequence[str] | None = None,
 ) -> list[dict[str, Any]]:
     """The rows that surprise most, and what would have been expected in their place.

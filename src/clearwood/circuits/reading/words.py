@@ -8,7 +8,7 @@ import numpy as np
 
 from clearwood._features import FeatureSpace
 from clearwood.circuits.circuit import Circuit, Node, Product, Sum, walk
-from clearwood.circuits.reading.outline import Part, outline
+from clearwood.circuits.reading.outline import CircuitPart, outline
 from clearwood.circuits.reading.profiles import column_words, share_text
 from clearwood.circuits.reading.strengths import strengths
 from clearwood.exceptions import InputError
@@ -106,7 +106,7 @@ class _Writer:
         self.lines: list[str] = []
         self.n_hidden = 0
 
-    def write(self, part: Part, number: str, indent: str) -> None:
+    def write(self, part: CircuitPart, number: str, indent: str) -> None:
         """What a part is made of."""
         if part.kinds:
             if not number:
@@ -119,7 +119,7 @@ class _Writer:
         elif not number:
             self.add(f"- {self.inside(part, 'rows')}", indent)
 
-    def write_kinds(self, part: Part, number: str, indent: str) -> None:
+    def write_kinds(self, part: CircuitPart, number: str, indent: str) -> None:
         for i, kind in enumerate(part.kinds, 1):
             own = f"{number}{i}."
             marks = marks_texts(kind, part, self.features)
@@ -130,7 +130,7 @@ class _Writer:
                 self.add(f"- {self.inside(kind, 'these rows')}", inner)
             self.write(kind, own, inner)
 
-    def write_groups(self, part: Part, number: str, indent: str) -> None:
+    def write_groups(self, part: CircuitPart, number: str, indent: str) -> None:
         together = [group for group in part.groups if len(group.columns) > 1]
         for i, group in enumerate(together[: self.most]):
             names = names_text(self.features, group.columns)
@@ -149,7 +149,7 @@ class _Writer:
             self.add(f"- {many} of 2 to {len(hidden[0].columns)} columns", indent)
         self.write_single(part, indent)
 
-    def write_single(self, part: Part, indent: str) -> None:
+    def write_single(self, part: CircuitPart, indent: str) -> None:
         """Columns that depend on no other here, but for those told of above."""
         told = set(part.marks[:MOST_MARKS])
         single = [g.columns[0] for g in part.groups if len(g.columns) == 1]
@@ -161,7 +161,7 @@ class _Writer:
         said = [*said[:MOST_NAMES], *([f"{more:,} more"] if more > 0 else [])]
         self.add("- each for itself: ", indent, said)
 
-    def inside(self, part: Part, rows: str) -> str:
+    def inside(self, part: CircuitPart, rows: str) -> str:
         """A part that is not taken apart: a leaf, or where depth ends."""
         if part.n_kinds_inside:
             self.n_hidden += counts(part.node)[0]
@@ -184,7 +184,9 @@ class _Writer:
         self.lines += _wrapped(text, listed, indent, hanging)
 
 
-def marks_texts(kind: Part, among: Part, features: FeatureSpace) -> list[str]:
+def marks_texts(
+    kind: CircuitPart, among: CircuitPart, features: FeatureSpace
+) -> list[str]:
     """What marks a kind of rows, in brackets the same among the rows around."""
     marks = kind.columns if len(kind.columns) == 1 else kind.marks
     said = [
