@@ -152,4 +152,5 @@ def test_shares_name_the_level_that_is_more_common_here():
     assert here.words("abc") == "a in 50%, c in 40%, b in 10%"
     many = Shares(np.array([0.05, 0.5, 0.2, 0.15, 0.1]))
     assert many.words("abcde") == "b in 50%, c in 20%, d in 15%, 2 others in 15%"
+    assert Shares(np.ones(1)).words((None,)) == "missing always"
     assert [share_text(x) for x in (1e-14, 1 - 1e-14)] == ["0%", "100%"]

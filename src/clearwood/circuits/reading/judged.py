@@ -27,7 +27,7 @@ N_DRAWS = 500
 """Rows drawn from a circuit to see what is usual."""
 
 LEAST = 1.0
-"""Nats from which an entry is surprising."""
+"""Nats from which a row, or an entry, is surprising."""
 
 
 def rows_of(estimator: Any, X: Any, y: Any = None) -> np.ndarray:

@@ -68,6 +68,8 @@ class Shares(NamedTuple):
     def words(self, labels: Sequence[object]) -> str:
         """The levels, the most common first; of two only the second."""
         p = self.probabilities
+        if len(p) == 1:
+            return f"{label_words(labels[0])} always"
         if len(p) == 2:
             return f"{label_words(labels[1])} in {share_text(float(p[1]))}"
         order = np.argsort(-p, kind="stable")
@@ -187,6 +189,8 @@ def label_words(label: object) -> str:
     """A level as it is, numbers without a decimal point that says nothing."""
     if isinstance(label, float):
         return number_text(label)
+    if label is None:
+        return "missing"  # a column without any value
     return printable(str(label))
 
 

@@ -238,7 +238,7 @@ def surprising_rows(
         and entries that are impossible.
     """
     order = np.argsort(-found.of_rows, kind="stable")[:MOST_ROWS]
-    order = order[found.of_rows[order] > 0]
+    order = order[found.of_rows[order] > LEAST]
     reasons = why(circuit, values[order], found.of_entries[order], MOST_ENTRIES)
     return [
         {

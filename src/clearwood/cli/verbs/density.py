@@ -203,8 +203,9 @@ def _text(fitted: Any, summary: dict[str, Any]) -> str:
     own, independent = (summary[key] for key in scores)
     lines = [str(fitted.circuit_), ""]
     if own is not None:
+        n_rows = summary["rows"]["held_out"]
         lines += [
-            f"On {summary['rows']['held_out']:,} rows held out from training the mean "
+            f"On {n_rows:,} row{'s' * (n_rows != 1)} held out from training the mean "
             f"log density is {own:.4g};",
             f"if all columns were independent it would be {independent:.4g}.",
             "",
