@@ -5,7 +5,14 @@ from tests.circuits import made, naive
 
 from clearwood.circuits.circuit import Circuit, Product, Sum
 from clearwood.circuits.distributions import Bernoulli, Gaussian, Histogram
-from clearwood.circuits.queries import conditionals, moments
+from clearwood.circuits.queries import (
+    condition,
+    conditionals,
+    draw_missing,
+    moments,
+    most_probable,
+    surprises,
+)
 from clearwood.exceptions import InputError
 
 
@@ -129,9 +136,15 @@ def test_moments_and_conditionals_agree_on_values():
 
 
 def test_levels_that_are_not_known_are_missing():
-    circuit = Circuit(Bernoulli(0, 0.25), made.space([2]))
-    found = conditionals(circuit, np.array([[-1.0], [1.0]]))[0]
+    both = Product((Bernoulli(0, 0.25), Bernoulli(1, 0.75)))
+    circuit, rows = Circuit(both, made.space([2, 2])), np.array([[-1.0, 1.0]])
+    found = conditionals(circuit, rows)[0]
     assert found.rows.tolist() == [0] and found.mode.tolist() == [0]
+    assert condition(circuit, rows[0]).features.names == ("x0",)
+    assert most_probable(circuit, rows).values.tolist() == [[0, 1]]
+    assert (draw_missing(circuit, rows, np.random.default_rng(0)) >= 0).all()
+    assert np.isnan(surprises(circuit, rows)[0, 0])
+    assert moments(circuit, rows).mean.tolist() == [[0.25, 1.0]]
 
 
 def test_rows_of_all_blocks_are_counted_from_the_first():

@@ -12,7 +12,7 @@ from scipy.special import logsumexp
 
 from clearwood.circuits.circuit import Circuit, Node
 from clearwood.circuits.queries.bounds import Bounds, choices
-from clearwood.circuits.queries.conditioning import given, impossible
+from clearwood.circuits.queries.conditioning import given, impossible, known
 from clearwood.circuits.queries.modes import highest_mode, likeliest_kinds
 
 TOLERANCE = 1e-9
@@ -82,7 +82,7 @@ def most_probable(
     >>> best.values.tolist(), best.proved.tolist()
     ([[0.0, 0.0]], [True])
     """
-    complete = np.array(values, dtype=np.float64)
+    complete = known(circuit, values)
     log_density, bound = np.empty(len(complete)), np.empty(len(complete))
     for i, row in enumerate(complete):
         log_density[i], left = given(circuit.root, row)

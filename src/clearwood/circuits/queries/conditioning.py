@@ -52,12 +52,20 @@ def condition(circuit: Circuit, row: np.ndarray) -> Circuit:
     >>> condition(circuit, np.array([np.nan, 1.0])).root.probabilities.round(3).tolist()
     [0.5, 0.5]
     """
-    log_density, root = given(circuit.root, row)
+    log_density, root = given(circuit.root, known(circuit, row))
     if root is None:
         raise InputError("No entry of the row is missing, so nothing is left to ask.")
     if log_density == -np.inf:
         raise impossible(0)
     return _of_columns(root, circuit.features)
+
+
+def known(circuit: Circuit, values: np.ndarray) -> np.ndarray:
+    """The rows with NaN also for levels that the circuit does not know."""
+    values = np.array(values, dtype=np.float64)
+    discrete = [labels is not None for labels in circuit.features.categories]
+    values[(values < 0) & discrete] = np.nan
+    return values
 
 
 def impossible(row: int) -> InputError:

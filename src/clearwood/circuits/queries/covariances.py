@@ -67,16 +67,19 @@ def moments(circuit: Circuit, values: np.ndarray) -> RowMoments:
     ([[1.0, 1.0]], [[[2.0, 1.0], [1.0, 2.0]]])
     """
     compiled = compile_circuit(circuit)
+    leaves = _sorted_leaves(compiled)
     n, d = values.shape
     found = RowMoments(np.empty((n, d)), np.empty((n, d, d)))
     block_rows = max(MOST_NUMBERS // (d * max(d, len(compiled.sums))), 1)
     for block in passes(compiled, values, block_rows):
         rows = slice(block.start, block.start + len(block.values))
-        found.mean[rows], found.covariance[rows] = _of_block(compiled, block)
+        found.mean[rows], found.covariance[rows] = _of_block(compiled, leaves, block)
     return found
 
 
-def _of_block(compiled: Compiled, block: RowsInside) -> tuple[np.ndarray, np.ndarray]:
+def _of_block(
+    compiled: Compiled, leaves: _Leaves, block: RowsInside
+) -> tuple[np.ndarray, np.ndarray]:
     """Within leaves, and between the kinds of every sum: the law of total covariance.
 
     Each counts with the probability that a row comes there.
@@ -85,13 +88,17 @@ def _of_block(compiled: Compiled, block: RowsInside) -> tuple[np.ndarray, np.nda
     n_places = len(compiled.sums)
     mean, over = np.zeros((n_places, n, d)), np.zeros((n_places, d), dtype=bool)
     covariance = np.zeros((n, d, d))
-    for place, leaf in zip(compiled.leaf_place, leaves_of(compiled)):
+    for variable, (at, means, variances) in leaves.single.items():
+        value = block.values[:, variable]
+        mean[at, :, variable] = np.where(np.isnan(value), means[:, None], value)
+        over[at, variable] = True
+        covariance[:, variable, variable] += block.flow[at].T @ variances
+    for place, leaf in leaves.joint:
         own = np.array(leaf.variables)
         mean[place][:, own], within = leaf_moments(leaf, block.values[:, own])
         over[place, own] = True
-        covariance[np.ix_(np.arange(n), own, own)] += (
-            block.flow[place, :, None, None] * within
-        )
+        within *= block.flow[place, :, None, None]
+        covariance[np.ix_(np.arange(n), own, own)] += within
     for place in range(n_places):
         below = compiled.child[compiled.first[place] : compiled.first[place + 1]]
         if not compiled.sums[place]:
@@ -105,52 +112,69 @@ def _of_block(compiled: Compiled, block: RowsInside) -> tuple[np.ndarray, np.nda
         total = np.where(block.flow[place] > 0, block.flow[place], 1.0)
         children = mean[below][:, :, own]
         mean[place][:, own] = np.einsum("kn,kni->ni", flow / total, children)
-        gap = children - mean[place][:, own]
-        covariance[np.ix_(np.arange(n), own, own)] += np.einsum(
-            "kn,kni,knj->nij", flow, gap, gap, optimize=True
-        )
+        gap = (children - mean[place][:, own]).transpose(1, 2, 0)
+        between = gap * flow.T[:, None] @ gap.swapaxes(1, 2)
+        covariance[np.ix_(np.arange(n), own, own)] += between
     present = ~np.isnan(block.values)
     covariance[present] = 0.0
     covariance.transpose(0, 2, 1)[present] = 0.0
     return np.where(present, block.values, mean[-1]), covariance
 
 
+class _Leaves(NamedTuple):
+    """Leaves of one column: by column their places, means and variances; the others."""
+
+    single: dict[int, tuple[np.ndarray, ...]]
+    joint: list[tuple[int, MultivariateGaussian | ChowLiuTree]]
+
+
+def _sorted_leaves(compiled: Compiled) -> _Leaves:
+    single: dict[int, list[tuple[float, ...]]] = {}
+    joint: list[tuple[int, MultivariateGaussian | ChowLiuTree]] = []
+    for place, leaf in zip(compiled.leaf_place.tolist(), leaves_of(compiled)):
+        if isinstance(leaf, MultivariateGaussian | ChowLiuTree):
+            joint.append((place, leaf))
+        else:
+            single.setdefault(leaf.variable, []).append(
+                (place, *mean_and_variance(leaf))
+            )
+    arrays: dict[int, tuple[np.ndarray, ...]] = {}
+    for variable, rows in single.items():
+        at, means, variances = np.array(rows).T
+        arrays[variable] = at.astype(np.intp), means, variances
+    return _Leaves(arrays, joint)
+
+
+def mean_and_variance(
+    leaf: Bernoulli | Categorical | Gaussian | Histogram,
+) -> tuple[float, float]:
+    """Of a leaf of one column.
+
+    Examples
+    --------
+    >>> mean_and_variance(Bernoulli(0, 0.5))
+    (0.5, 0.25)
+    """
+    if isinstance(leaf, Gaussian):
+        return leaf.mean, leaf.variance
+    within, centre = np.zeros(1), np.arange(float(len(leaf.probabilities)))
+    if isinstance(leaf, Histogram):
+        width = np.diff(leaf.edges)
+        within, centre = width**2 / 12, leaf.edges[:-1] + 0.5 * width
+    mean = float(leaf.probabilities @ centre)
+    return mean, float(leaf.probabilities @ (within + (centre - mean) ** 2))
+
+
 @singledispatch
 def leaf_moments(leaf: Leaf, own: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Means (n_rows, n_variables) and covariances of the missing entries of a leaf.
+    """Means and covariances of a leaf of several columns, given what is present.
 
-    Of those that are present the mean is any number that all leaves agree on.
+    Returns
+    -------
+    mean : ndarray of shape (n_rows, n_variables)
+    covariance : ndarray of shape (n_rows, n_variables, n_variables)
     """
     raise TypeError(type(leaf))
-
-
-@leaf_moments.register(Bernoulli | Categorical)
-def _(leaf: Bernoulli | Categorical, own: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    level = np.arange(len(leaf.probabilities))
-    mean = float(leaf.probabilities @ level)
-    return _single(own, mean, float(leaf.probabilities @ (level - mean) ** 2))
-
-
-@leaf_moments.register
-def _(leaf: Gaussian, own: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    return _single(own, leaf.mean, leaf.variance)
-
-
-@leaf_moments.register
-def _(leaf: Histogram, own: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    width = np.diff(leaf.edges)
-    middle = leaf.edges[:-1] + 0.5 * width
-    mean = float(leaf.probabilities @ middle)
-    spread = width**2 / 12 + (middle - mean) ** 2
-    return _single(own, mean, float(leaf.probabilities @ spread))
-
-
-def _single(
-    own: np.ndarray, mean: float, variance: float
-) -> tuple[np.ndarray, np.ndarray]:
-    """Of a leaf of one column."""
-    missing = np.isnan(own)
-    return np.where(missing, mean, own), np.where(missing, variance, 0.0)[:, :, None]
 
 
 @leaf_moments.register

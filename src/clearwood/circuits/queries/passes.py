@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from clearwood.circuits.circuit import Circuit, Product, Sum, walk
+from clearwood.circuits.circuit import Product, Sum, walk
 from clearwood.circuits.compiled import ROWS, Compiled
 from clearwood.circuits.distributions import Leaf
-from clearwood.circuits.queries.conditioning import impossible
+from clearwood.circuits.queries.conditioning import impossible, known
 
 
 class RowsInside(NamedTuple):
@@ -46,14 +46,6 @@ def passes(
             raise impossible(start + int(row))
         flow, _ = compiled.downward(log, np.ones(len(block)))
         yield RowsInside(start, block, log, flow)
-
-
-def known(circuit: Circuit, values: np.ndarray) -> np.ndarray:
-    """The rows with NaN also for levels that the circuit does not know."""
-    values = np.array(values, dtype=np.float64)
-    discrete = [labels is not None for labels in circuit.features.categories]
-    values[(values < 0) & discrete] = np.nan
-    return values
 
 
 def leaves_of(compiled: Compiled) -> list[Leaf]:

@@ -19,9 +19,9 @@ from clearwood.circuits.distributions import (
     Leaf,
     MultivariateGaussian,
 )
-from clearwood.circuits.queries.conditioning import fold, impossible, leaf_given
+from clearwood.circuits.queries.conditioning import fold, impossible, known, leaf_given
 from clearwood.circuits.queries.draws import sample
-from clearwood.circuits.queries.passes import RowsInside, by_column, known, passes
+from clearwood.circuits.queries.passes import RowsInside, by_column, passes
 
 
 class Contributions(NamedTuple):
