@@ -97,6 +97,21 @@ def test_rows_are_split_into_their_kinds():
     assert split_in_two(slice_.of_rows(np.arange(300), none), Starts(3), rng) is None
 
 
+def test_of_several_starts_the_best_on_held_out_rows_is_taken():
+    rng = np.random.default_rng(4)
+    (train, _), (valid, _) = kinds(rng, 200, k=4), kinds(rng, 200, k=4)
+    slice_ = Slice.of(train[:, :3], valid[:, :3], space(LEVELS[:3]))
+    how = Starts(12, drawn=True)
+    tried = [
+        cluster_rows(slice_, start, 2)
+        for start in starts(slice_, how, np.random.default_rng(5))
+    ]
+    scores = [two.log_likelihood(slice_.valid) for two in tried]
+    assert np.ptp(scores) > 1 and np.argmax(scores) < len(scores) - 1
+    found = split_in_two(slice_, how, np.random.default_rng(5))
+    np.testing.assert_array_equal(found.sizes, tried[np.argmax(scores)].sizes)
+
+
 def test_rows_of_one_kind_stay_together():
     rng = np.random.default_rng(0)
     coins = rng.integers(2, size=(3000, 4)).astype(float)

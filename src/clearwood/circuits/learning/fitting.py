@@ -86,6 +86,10 @@ PENALTIES, CRITICAL_PS = (0.2, 0.4, 0.6, 0.8), (0.0001, 0.0015)
 """The grid of LearnSPN: what a kind of rows costs per column, and the G-test."""
 
 
+LEAST_GAIN = 1e-3
+"""Of a sweep of EM, in log density per row; more sweeps cost more than they bring."""
+
+
 class Chosen(NamedTuple):
     """A circuit, the smoothing of it, and what validation rows say of both."""
 
@@ -171,7 +175,10 @@ def polished(chosen: Chosen, table: LearningTable, choices: Choices) -> Node:
     """All parameters by EM, for as long as validation rows become likelier."""
     if not choices.polish or not len(table.valid):
         return chosen.root
-    circuit = Circuit(chosen.root, table.features)
     return refine(
-        circuit, table.train, valid=table.valid, alpha=chosen.alpha, tolerance=3e-4
+        Circuit(chosen.root, table.features),
+        table.train,
+        valid=table.valid,
+        alpha=chosen.alpha,
+        tolerance=LEAST_GAIN,
     ).root

@@ -1,0 +1,88 @@
+"""What validation rows choose, and what each repair of the thesis is worth."""
+
+import numpy as np
+import pytest
+from tests.circuits.learning.test_golden import table
+from tests.circuits.made import GOLDEN, space
+
+from clearwood.circuits.circuit import Sum, walk
+from clearwood.circuits.distributions import ChowLiuTree
+from clearwood.circuits.learning.clusters import ALPHA, Starts
+from clearwood.circuits.learning.dependence import split_columns
+from clearwood.circuits.learning.fitting import (
+    THESIS,
+    Choices,
+    LearningTable,
+    choose,
+    learn_spn,
+    mini_spn,
+    polished,
+)
+from clearwood.circuits.learning.recursion import assemble, grow
+from clearwood.circuits.learning.slices import Slice
+
+
+def golden_table(name):
+    """Rows to learn from, and further ones as those to choose by and to judge by."""
+    facts = GOLDEN["mini_spn"]["cases"][name]
+    train, valid, test = (table(facts[part]) for part in ("train", "valid", "test"))
+    levels = space([2] * 6)
+    return LearningTable(train, valid, levels), LearningTable(train, test, levels)
+
+
+@pytest.mark.parametrize("name", GOLDEN["mini_spn"]["cases"])
+@pytest.mark.parametrize("n_rows", [30, 400])
+def test_leaves_and_smoothing_are_chosen(name, n_rows):
+    whole, _ = golden_table(name)
+    whole = whole._replace(train=whole.train[:n_rows])
+    pieces = grow(Slice.of(*whole), [split_columns])
+    choices = Choices()
+    best = choose(pieces, whole, choices)
+    scores = {
+        trees: [whole.score(assemble(pieces, alpha, trees)) for alpha in choices.alphas]
+        for trees in choices.trees
+    }
+    start = choices.alphas.index(ALPHA)
+    trees = scores[True][start] > scores[False][start]
+    # Here there is one best smoothing, and none that is best among its neighbours only.
+    assert best.score == pytest.approx(max(scores[trees]), rel=1e-12)
+    assert best.alpha == choices.alphas[int(np.argmax(scores[trees]))]
+    has_tree = any(isinstance(node, ChowLiuTree) for node in walk(best.root))
+    assert has_tree == (trees and n_rows == 400)
+
+
+def test_more_starts_or_trees_mend_what_one_start_takes_for_noise():
+    whole, judged = golden_table("collapse")
+
+    def score(choices):
+        rng = np.random.default_rng(0)
+        return judged.score(mini_spn(whole, 0.0005, choices, rng))
+
+    independent = score(THESIS)
+    starts = THESIS._replace(first=Starts(10))
+    for repaired in (starts, THESIS._replace(trees=(True,)), Choices()):
+        assert score(repaired) > independent + 0.2
+
+
+def test_em_makes_held_out_rows_likelier():
+    whole, _ = golden_table("complete")
+    rng = np.random.default_rng(0)
+    pieces = grow(Slice.of(*whole), [split_columns])
+    kinds = mini_spn(whole, 0.0005, THESIS, rng)
+    chosen = choose(pieces, whole, Choices())._replace(root=kinds, alpha=0.1)
+    before = whole.score(kinds)
+    assert whole.score(polished(chosen, whole, Choices())) > before + 0.002
+    assert polished(chosen, whole, THESIS) is kinds
+    by_default = THESIS._replace(polish=Choices().polish)
+    assert whole.score(mini_spn(whole, 0.0005, by_default, rng)) > before + 0.002
+
+
+def test_learn_spn_chooses_from_its_grid():
+    whole, _ = golden_table("complete")
+    cheap, dear = (
+        learn_spn(whole, grid, (0.0015,), THESIS, np.random.default_rng(0))
+        for grid in ((0.4, 1e6), (1e6,))
+    )
+    assert any(isinstance(node, Sum) for node in walk(cheap))
+    assert not any(isinstance(node, Sum) for node in walk(dear))
+    assert whole.score(cheap) > whole.score(dear)
