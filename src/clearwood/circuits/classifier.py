@@ -212,7 +212,8 @@ class SPNClassifier(ClassifierMixin, BaseEstimator):
         -------
         ndarray of shape (n_samples,)
         """
-        return self.classes_[self.predict_log_proba(X).argmax(axis=1)]
+        most = self.predict_log_proba(X).argmax(axis=1)
+        return self.classes_[most]
 
     def explain(self, X: Any) -> list[ClassEvidence]:
         """What speaks for the predicted class of each row, and what against it.

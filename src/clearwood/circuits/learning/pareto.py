@@ -87,7 +87,7 @@ def inserted(front: list[Grown], new: Grown, strict: bool = False) -> list[Grown
 def dominates(one: Grown, other: Grown, strict: bool = False) -> bool:
     """Whether a circuit makes another one useless: no larger, and no less likely.
 
-    In the thesis it must be smaller and likelier (``strict``), which keeps nearly all.
+    In the thesis it must be smaller and likelier (``strict``): equals pile up.
 
     Examples
     --------
