@@ -185,9 +185,11 @@ def _given(circuit: Any, given: tuple[str, ...]) -> dict[str, Any] | None:
 
 def _known(features: Any, text: str) -> tuple[str, Any]:
     """A column and the value that it is to have, as the table has it."""
+    from clearwood.circuits.reading.profiles import label_words
+
     name, _, value = text.partition("=")
     labels = dict(zip(features.names, features.categories)).get(name)
-    by_text = {str(label): label for label in labels or ()}
+    by_text = {label_words(label): label for label in labels or ()}
     if labels is not None:
         return name, by_text.get(value, value)
     try:
