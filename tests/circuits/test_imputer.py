@@ -88,6 +88,9 @@ def test_arrays_and_other_outputs():
     assert imputer.get_feature_names_out().tolist() == ["x0", "x1", "x2"]
     named = imputer.set_output(transform="pandas").transform(X)
     np.testing.assert_array_equal(named.to_numpy(), filled)
+    empty = np.column_stack([X, np.full(60, np.nan)])
+    filled = cw.SPNImputer(random_state=0).fit_transform(empty)
+    assert np.isnan(filled[:, 3]).all() and not np.isnan(filled[:, :3]).any()
     y = np.arange(60) % 2
     pipe = make_pipeline(cw.SPNImputer(random_state=0), LogisticRegression())
     assert pipe.fit(X, y).predict(X).shape == (60,)

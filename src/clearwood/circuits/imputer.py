@@ -10,7 +10,6 @@ import numpy as np
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from clearwood._cells import UNSEEN
 from clearwood._estimators import Interval, fit_context
 from clearwood._features import FeatureSpace, is_frame
 from clearwood._numeric import spawn_generators
@@ -171,11 +170,10 @@ class SPNImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         return self.circuit_.features
 
     def _read(self, X: Any) -> tuple[Any, np.ndarray]:
-        """A table, and its rows as the circuit reads them; unknown levels missing."""
+        """A table, and its rows as the circuit reads them."""
         check_is_fitted(self)
         X = check_table(self, X, reset=False)
-        values = self._features.encode(X)
-        return X, np.where(values == UNSEEN, np.nan, values)
+        return X, self._features.encode(X)
 
 
 def filled(X: Any, features: FeatureSpace, complete: np.ndarray) -> Any:

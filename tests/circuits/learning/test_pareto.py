@@ -111,6 +111,9 @@ def test_what_the_rules_make(table):
     two = ground.mixture(*everything, rng)
     assert isinstance(two.node, Sum) and len(two.children) == 2
     assert all(child.columns.all() for child in two.children)
+    later = ground.mixture(np.arange(300, 500), everything[1], rng)
+    rows = np.concatenate([child.rows for child in later.children])
+    assert sorted(rows.tolist()) == list(range(300, 500))
     found = (ground.partition(*everything, rng) for _ in range(10))
     rest, kinds = next(filter(None, found)).children
     assert isinstance(kinds.node, Sum) and rest.rows is everything[0]
