@@ -8,8 +8,8 @@ they come.
 """
 
 # %%
-# Thirteen measurements of 178 Italian wines and their cultivar, as text. One cell of five
-# is taken out.
+# Thirteen measurements of 178 Italian wines and their cultivar, as text. One cell of
+# five is taken out.
 import numpy as np
 from sklearn.datasets import load_wine
 
@@ -27,9 +27,9 @@ network = cw.MiniSPN(random_state=0).fit(train)
 print(network.circuit_)
 
 # %%
-# The same as a picture. From left to right stand the rows, by kinds, each as wide as its
-# share; every column is a strip. Blue is below the column's mean in all rows, orange
-# above. Columns that depend on each other are neighbours.
+# The same as a picture. From left to right stand the rows, by kinds, each as wide as
+# its share; every column is a strip. Blue is below the column's mean in all rows,
+# orange above. Columns that depend on each other are neighbours.
 kinds = cw.CircuitDisplay.from_estimator(network).plot()
 
 # %%
@@ -45,8 +45,8 @@ bars = cw.ConditionalDisplay.from_estimator(
 ).plot()
 
 # %%
-# The row held out that is least probable, and which of its entries the others did not let
-# expect.
+# The row held out that is least probable, and which of its entries the others did not
+# let expect.
 least = int(np.argmin(network.score_samples(test)))
 row = cw.SurpriseDisplay.from_estimator(network, test.iloc[[least]]).plot()
 
