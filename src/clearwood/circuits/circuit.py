@@ -78,6 +78,48 @@ class Circuit:
     root: Node
     features: FeatureSpace
 
+    def text(self, *, depth: int | None = None, most: int = 8) -> str:
+        """Say in words which kinds of rows there are, and which columns go together.
+
+        First the pairs of columns that depend on each other most, from 0 to 1: the
+        size of the correlation of numbers, Cramér's V of levels, the correlation ratio
+        between the two. Then the kinds of rows, each with its share, with what marks
+        it, and in brackets the same among all the rows that it is told from. Within a
+        kind, groups of columns are independent of each other.
+
+        Parameters
+        ----------
+        depth : int, optional
+            How often rows are told apart, one kind within another. By default as often
+            as fits on a page.
+        most : int, default=8
+            Groups of columns that are listed of a kind of rows.
+
+        Returns
+        -------
+        str
+
+        Examples
+        --------
+        >>> from clearwood.circuits.distributions import Bernoulli, Gaussian
+        >>> features = FeatureSpace(("smoker", "age"), (("no", "yes"), None))
+        >>> young = Product((Bernoulli(0, 0.1), Gaussian(1, 35.0, 64.0)))
+        >>> old = Product((Bernoulli(0, 0.4), Gaussian(1, 60.0, 100.0)))
+        >>> both = Sum(np.array([0.7, 0.3]), (young, old))
+        >>> print(Circuit(both, features))
+        2 columns; rows are told apart at 1 place; 4 leaves.
+        Depend on each other most: smoker and age 0.28
+        Rows are of 2 kinds:
+        1. 70%: age 35.0 ± 8.0 (42 ± 14); smoker = yes in 10% (19%)
+        2. 30%: age 60 ± 10 (42 ± 14); smoker = yes in 40% (19%)
+        """
+        from clearwood.circuits.reading.words import describe
+
+        return describe(self, depth, most)
+
+    def __str__(self) -> str:
+        return self.text()
+
     @property
     def n_nodes(self) -> int:
         """Number of sums, products and leaves."""

@@ -9,6 +9,7 @@ import click
 from clearwood import __version__
 from clearwood.cli.verbs.check import check
 from clearwood.cli.verbs.compare import compare
+from clearwood.cli.verbs.density import density
 from clearwood.cli.verbs.explain import explain
 from clearwood.cli.verbs.export import export
 from clearwood.cli.verbs.metatree import metatree
@@ -33,6 +34,7 @@ Explain the model you have, or train one and read what it learnt:
   clearwood metatree data.csv --target y --report report.html
   clearwood project data.csv --target y --reference bart --report report.html
   clearwood sbfc data.csv --target y --report graph.html
+  clearwood density data.csv --report kinds.html
   clearwood predict rules.json new.csv
   clearwood export rules.json --to sql --table visits
   clearwood explain rules.json new.csv --row 1
@@ -51,6 +53,7 @@ main.add_command(compare)
 main.add_command(metatree)
 main.add_command(project)
 main.add_command(sbfc)
+main.add_command(density)
 main.add_command(predict)
 main.add_command(export)
 main.add_command(explain)

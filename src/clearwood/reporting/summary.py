@@ -107,10 +107,23 @@ RECURRENT_STATES = Family(
     parts=(("states", "The text"), ("fidelity", "How much it explains"),
            ("automaton", "The states"), ("failures", "Where it fails")),
 )  # fmt: skip
+CIRCUITS = Family(
+    "circuit", "Kinds of rows", "clearwood.circuits.reading.section",
+    "circuits/reading/section.html",
+    has_rules=False,
+    lead="Which kinds of rows there are, which columns go together, and which rows "
+    "are surprising.",
+    parts=(("kinds", "Kinds of rows"), ("together", "Columns that go together"),
+           ("density", "How good it is"), ("surprising", "Surprising rows")),
+)  # fmt: skip
 FAMILIES = {
+    "HybridSPN": CIRCUITS,
+    "LearnSPN": CIRCUITS,
     "LocalExplanation": LOCAL,
     "MetaTreeClassifier": META_TREES,
     "MetaTreeRegressor": META_TREES,
+    "MiniSPN": CIRCUITS,
+    "ParetoSPN": CIRCUITS,
     "ProjectedRuleListClassifier": PROJECTED_RULES,
     "ProjectedRuleListRegressor": PROJECTED_RULES,
     "ProjectedTreeClassifier": PROJECTED_RULES,
@@ -118,6 +131,8 @@ FAMILIES = {
     "ProjectedLinearRegression": PROJECTED_LINES,
     "ProjectedLogisticRegression": PROJECTED_LINES,
     "RecurrentExplanation": RECURRENT_STATES,
+    "SPNClassifier": CIRCUITS,
+    "SPNImputer": CIRCUITS,
     "SelectiveBayesianForestClassifier": FEATURE_GRAPHS,
 }
 """By the name of a class; one that inherits from it has the same."""

@@ -65,15 +65,15 @@ def test_surprise_is_less_the_log_of_what_was_said():
     )
     # The picture is the network here.
     np.testing.assert_allclose(network, picture)
-    display = cw.SurpriseDisplay.from_explanation(e, start=3, length=5).plot()
+    display = cw.StepSurpriseDisplay.from_explanation(e, start=3, length=5).plot()
     labels = [tick.get_text() for tick in display.ax_.get_xticklabels()]
     assert labels == [{0: "a", 1: "␣", 2: "<"}[code] for code in following[3:8]]
     with pytest.raises(InputError, match="none of the 159"):
-        cw.SurpriseDisplay.from_explanation(e, start=200)
+        cw.StepSurpriseDisplay.from_explanation(e, start=200)
 
 
 @pytest.mark.parametrize(
-    "display", [cw.AutomatonDisplay, cw.FidelityCurveDisplay, cw.SurpriseDisplay]
+    "display", [cw.AutomatonDisplay, cw.FidelityCurveDisplay, cw.StepSurpriseDisplay]
 )
 def test_what_is_no_explanation_is_refused(display):
     with pytest.raises(InputError, match="what explain_rnn gives"):

@@ -103,7 +103,7 @@ class FidelityCurveDisplay:
         return self
 
 
-class SurpriseDisplay:
+class StepSurpriseDisplay:
     """How improbable each symbol of a text was, to the network and to the picture.
 
     Make one with :meth:`from_explanation`.
@@ -123,7 +123,7 @@ class SurpriseDisplay:
     Examples
     --------
     >>> import matplotlib; matplotlib.use("agg")
-    >>> display = SurpriseDisplay("abc", [0.1, 2.0, 0.3], [0.4, 1.0, 0.3]).plot()
+    >>> display = StepSurpriseDisplay("abc", [0.1, 2.0, 0.3], [0.4, 1.0, 0.3]).plot()
     >>> [tick.get_text() for tick in display.ax_.get_xticklabels()]
     ['a', 'b', 'c']
     """
@@ -136,7 +136,7 @@ class SurpriseDisplay:
     @classmethod
     def from_explanation(
         cls, explanation: Any, *, start: int = 0, length: int = 80
-    ) -> SurpriseDisplay:
+    ) -> StepSurpriseDisplay:
         """Some of the held-out steps, with states read from the network.
 
         Parameters
@@ -147,7 +147,7 @@ class SurpriseDisplay:
 
         Returns
         -------
-        SurpriseDisplay
+        StepSurpriseDisplay
         """
         e = check_explanation(explanation)
         steps, network, picture = surprise(e)
@@ -160,7 +160,7 @@ class SurpriseDisplay:
         followed = e.trace.following[steps[part]]
         return cls([e.symbols[c] for c in followed], network[part], picture[part])
 
-    def plot(self, ax: Any = None) -> SurpriseDisplay:
+    def plot(self, ax: Any = None) -> StepSurpriseDisplay:
         """Draw.
 
         Parameters
@@ -170,7 +170,7 @@ class SurpriseDisplay:
 
         Returns
         -------
-        SurpriseDisplay
+        StepSurpriseDisplay
             Itself, with ``ax_`` and ``figure_``.
         """
         import matplotlib.pyplot as plt

@@ -1,0 +1,210 @@
+"""Pictures of one column given others, and of the surprising entries of a row."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from clearwood._features import UNSEEN, FeatureSpace, printable
+from clearwood.circuits.circuit import Circuit
+from clearwood.circuits.queries.conditioning import condition
+from clearwood.circuits.reading.display import circuit_of
+from clearwood.circuits.reading.profiles import (
+    label_words,
+    leaves_below,
+    mixed_log_density,
+    profile_of,
+)
+from clearwood.exceptions import InputError
+from clearwood.plotting.style import QUIET, colour, plain, wrapped
+
+GRID, REACH = 400, 4.0
+"""Points of a curve, and standard deviations that it shows to both sides."""
+
+LINES = ("-", "--", "-.", ":")
+
+LEGEND_WIDTH = 44
+"""Letters of a line of the legend."""
+
+
+class ConditionalDisplay:
+    """How a column is distributed, among all rows and given other columns.
+
+    A continuous column is shown by its density, a discrete one by the shares of its
+    levels.
+
+    Make one with :meth:`from_estimator`.
+
+    Parameters
+    ----------
+    circuit : Circuit
+    column : str
+        What is shown.
+    given : sequence of dict
+        Of each curve, the columns that are known, with their values.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+    figure_ : matplotlib Figure
+
+    Examples
+    --------
+    >>> import matplotlib; matplotlib.use("agg")
+    >>> from clearwood.circuits.circuit import Product, Sum
+    >>> from clearwood.circuits.distributions import Bernoulli, Gaussian
+    >>> features = FeatureSpace(("smoker", "age"), (("no", "yes"), None))
+    >>> young = Product((Bernoulli(0, 0.1), Gaussian(1, 35.0, 64.0)))
+    >>> old = Product((Bernoulli(0, 0.4), Gaussian(1, 60.0, 100.0)))
+    >>> circuit = Circuit(Sum(np.array([0.7, 0.3]), (young, old)), features)
+    >>> display = ConditionalDisplay(circuit, "smoker", [{"age": 30}, {"age": 60}])
+    >>> np.round(display.shares, 2).tolist()
+    [[0.81, 0.19], [0.9, 0.1], [0.61, 0.39]]
+    >>> display.plot().ax_.get_xlabel()
+    'share'
+    """
+
+    def __init__(
+        self, circuit: Circuit, column: str, given: Sequence[Mapping[str, Any]] = ()
+    ) -> None:
+        features = circuit.features
+        self.column, self.given = column, [{}, *given]
+        self.labels = features.categories[place_of(features, column)]
+        found = []
+        for known in self.given:
+            if column in known:
+                raise InputError(f"{column!r} is what is shown; leave it out of given.")
+            rest = condition(circuit, row_of(features, known))
+            found.append((rest, place_of(rest.features, column)))
+        self._found = found
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: Any, column: str, given: Sequence[Mapping[str, Any]] = ()
+    ) -> ConditionalDisplay:
+        """A column of a fitted estimator.
+
+        Parameters
+        ----------
+        estimator : fitted estimator
+            With ``circuit_``, such as a MiniSPN.
+        column : str
+            What is shown.
+        given : sequence of dict
+            Of each curve besides that of all rows, the columns that are known, with
+            their values: ``[{"smoker": "yes"}, {"smoker": "no", "age": 30}]``.
+
+        Returns
+        -------
+        ConditionalDisplay
+        """
+        return cls(circuit_of(estimator), column, given)
+
+    @property
+    def shares(self) -> np.ndarray:
+        """Of a discrete column: shares of its levels, a row for every curve."""
+        profiles = [profile_of(rest.root)[j] for rest, j in self._found]
+        return np.array([one.probabilities for one in profiles])  # type: ignore
+
+    def density(self, values: np.ndarray) -> np.ndarray:
+        """Of a continuous column: its density at some values, a row for every curve."""
+        found = []
+        for rest, j in self._found:
+            parts = [part for part in leaves_below(rest.root) if j in part[0].variables]
+            found.append(np.exp(mixed_log_density(parts, j, values)))
+        return np.array(found)
+
+    def plot(self, ax: Any = None) -> ConditionalDisplay:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            A new figure by default.
+
+        Returns
+        -------
+        ConditionalDisplay
+            Itself, with ``ax_`` and ``figure_``.
+        """
+        import matplotlib.pyplot as plt
+
+        if ax is None:
+            n_lines = 1 if self.labels is None else len(self.labels) * len(self.given)
+            size = (6.4, max(3.6, 0.8 + 0.2 * n_lines))
+            _, ax = plt.subplots(figsize=size, layout="constrained")
+        draw = self._plot_curves if self.labels is None else self._plot_bars
+        draw(ax)
+        ax.spines[["top", "right"]].set_visible(False)
+        # Below, where neither curves nor bars are.
+        ax.legend(
+            loc="upper center", bbox_to_anchor=(0.5, -0.16), frameon=False, fontsize=9,
+            ncols=2 if len(self.given) > 2 else 1,
+        )  # fmt: skip
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
+
+    def _plot_curves(self, ax: Any) -> None:
+        spreads = [profile_of(rest.root)[j] for rest, j in self._found]
+        ends = [
+            one.mean + side * REACH * one.deviation_of_rows  # type: ignore[union-attr]
+            for one in spreads for side in (-1, 1)
+        ]  # fmt: skip
+        grid = np.linspace(min(ends), max(ends), GRID)
+        for i, curve in enumerate(self.density(grid)):
+            ax.plot(grid, curve, label=self._name(i), **look_of(i))
+        seen = self.density(grid).max(axis=0)
+        shown = grid[seen > 1e-3 * seen.max()]
+        ax.set_xlim(shown[0], shown[-1])
+        ax.set_ylim(bottom=0)
+        ax.set(xlabel=plain(printable(self.column)), ylabel="density")
+
+    def _plot_bars(self, ax: Any) -> None:
+        labels = [plain(label_words(label)) for label in self.labels or ()]
+        shares = self.shares
+        high = 0.8 / len(shares)
+        for i, own in enumerate(shares):
+            places = np.arange(len(labels)) - 0.4 + high * (i + 0.5)
+            fill = QUIET if i == 0 else colour(i - 1)
+            ax.barh(places, own, 0.92 * high, color=fill, label=self._name(i),
+                    alpha=0.5 if i == 0 else 0.85)  # fmt: skip
+        ax.set_yticks(np.arange(len(labels)), labels)
+        ax.invert_yaxis()
+        ax.set(xlim=(0, 1), xlabel="share", title=plain(printable(self.column)))
+
+    def _name(self, i: int) -> str:
+        known = self.given[i].items()
+        said = [f"{name} = {label_words(value)}," for name, value in known]
+        text = " ".join(said).removesuffix(",") or "all rows"
+        lines = wrapped([printable(text)], LEGEND_WIDTH, len)
+        return plain("\n".join(lines))
+
+
+def look_of(i: int) -> dict[str, Any]:
+    """Lines that differ in colour and in kind; the first is of all rows."""
+    if i == 0:
+        return {"color": QUIET, "linestyle": ":", "linewidth": 2.0}
+    return {"color": colour(i - 1), "linestyle": LINES[(i - 1) // 7 % 4],
+            "linewidth": 1.8}  # fmt: skip
+
+
+def place_of(features: FeatureSpace, name: str) -> int:
+    """Where a column stands."""
+    if name not in features.names:
+        raise InputError(f"No column is called {name!r}; found {list(features.names)}.")
+    return features.names.index(name)
+
+
+def row_of(features: FeatureSpace, given: Mapping[str, Any]) -> np.ndarray:
+    """An encoded row in which some columns are known, the others missing."""
+    row = np.full(features.n_features, np.nan)
+    for name, value in given.items():
+        j = place_of(features, name)
+        row[j] = features.encode_column(np.array([value], dtype=object), j)[0]
+        labels = features.categories[j]
+        if labels is not None and row[j] == UNSEEN:
+            known = ", ".join(map(repr, labels))
+            raise InputError(f"{name!r} is never {value!r}; it is one of {known}.")
+    return row

@@ -1,0 +1,340 @@
+"""Picture of a circuit: rows from left to right by kinds, columns below each other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from clearwood._features import FeatureSpace, printable
+from clearwood.circuits.circuit import Circuit
+from clearwood.circuits.reading.outline import CircuitPart, outline
+from clearwood.circuits.reading.profiles import Facts, label_words, share_text
+from clearwood.circuits.reading.strengths import strengths
+from clearwood.exceptions import InputError
+from clearwood.plotting.style import COLOURS, wrapped
+from clearwood.plotting.table import (
+    LEADING,
+    SMALL,
+    Text,
+    closed,
+    draw_texts,
+    legend_of,
+    measures,
+    opened,
+)
+
+DEEPEST, MOST_CELLS, MOST_SHOWN = 3, 800, 100
+"""Kinds within kinds, cells, and columns, in a picture."""
+
+FARTHEST, DARKEST = 1.5, 0.7
+"""Standard deviations at which colours end, and how much of a colour is there: black
+letters stay readable on it."""
+
+ABOVE, BELOW = COLOURS[1], COLOURS[0]
+
+LEGEND = tuple(
+    (said, {"deviation": far})
+    for said, far in (
+        (f"{FARTHEST:g} or more below", -FARTHEST),
+        (f"{FARTHEST / 2:g} below", -FARTHEST / 2),
+        ("as in all rows", 0.0),
+        (f"{FARTHEST / 2:g} above", FARTHEST / 2),
+        (f"{FARTHEST:g} or more above", FARTHEST),
+    )
+)  # fmt: skip
+
+NAMES, STRIP = 0.36, 1.55
+"""Most of the width that names take; height of a strip over the size of letters."""
+
+
+class Cell(NamedTuple):
+    """A column among some rows, from one share of all rows to another.
+
+    Attributes
+    ----------
+    column : int
+    left, right : float
+    kind : int
+        Of the rows, where rows are told apart first.
+    facts : Shares or Spread
+    """
+
+    column: int
+    left: float
+    right: float
+    kind: int
+    facts: Facts
+
+
+class CircuitDisplay:
+    """Rows from left to right, by kinds, and columns from top to bottom.
+
+    A kind of rows is as wide as its share of all rows; within it, every column's strip
+    is cut where the rows are told apart further for this column. Colours say how far
+    the mean of a column, or the share of a level, is from that among all rows. Columns
+    that depend on each other are neighbours.
+
+    Make one with :meth:`from_estimator`.
+
+    Parameters
+    ----------
+    circuit : Circuit
+    depth : int, optional
+        How often rows are told apart, one kind within another. By default up to three
+        times, as long as there are few enough cells to see.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        Its units are points.
+    figure_ : matplotlib Figure
+
+    Examples
+    --------
+    >>> import matplotlib; matplotlib.use("agg")
+    >>> from clearwood import FeatureSpace
+    >>> from clearwood.circuits.circuit import Product, Sum
+    >>> from clearwood.circuits.distributions import Bernoulli
+    >>> kinds = [Product((Bernoulli(0, p), Bernoulli(1, p))) for p in (0.1, 0.9)]
+    >>> features = FeatureSpace(("a", "b"), ((0, 1), (0, 1)))
+    >>> circuit = Circuit(Sum(np.array([0.4, 0.6]), tuple(kinds)), features)
+    >>> display = CircuitDisplay(circuit).plot()
+    >>> [(cell.column, round(cell.left, 1)) for cell in display.cells]
+    [(0, 0.0), (1, 0.0), (0, 0.6), (1, 0.6)]
+    """
+
+    def __init__(self, circuit: Circuit, depth: int | None = None) -> None:
+        self.circuit = circuit
+        self.part = outline(circuit.root, 1 if depth is None else depth)
+        self.cells = list(cells_of(self.part))
+        for deeper in range(2, DEEPEST + 1) if depth is None else ():
+            part = outline(circuit.root, deeper)
+            cells = list(cells_of(part))
+            if len(cells) > MOST_CELLS:
+                break
+            self.part, self.cells = part, cells
+        farthest = np.zeros(circuit.features.n_features)
+        for cell in self.cells:
+            gap = abs(self._deviation(cell)) * (cell.right - cell.left) ** 0.5
+            farthest[cell.column] = max(farthest[cell.column], gap)
+        shown = np.sort(np.argsort(-farthest, kind="stable")[:MOST_SHOWN])
+        near = together(strengths(circuit)[np.ix_(shown, shown)])
+        self.columns = [int(shown[i]) for i in near]
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: Any, *, depth: int | None = None
+    ) -> CircuitDisplay:
+        """The circuit of a fitted estimator.
+
+        Parameters
+        ----------
+        estimator : fitted estimator
+            With ``circuit_``, such as a MiniSPN.
+        depth : int, optional
+            How often rows are told apart, one kind within another. By default up to
+            three times, as long as there are few enough cells to see.
+
+        Returns
+        -------
+        CircuitDisplay
+        """
+        return cls(circuit_of(estimator), depth)
+
+    def plot(self, ax: Any = None) -> CircuitDisplay:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; the letters shrink until all fits. By default a new figure,
+            as high as there are columns.
+
+        Returns
+        -------
+        CircuitDisplay
+            Itself, with ``ax_`` and ``figure_``.
+        """
+        from matplotlib.patches import Rectangle
+
+        ax, place = opened(ax, self._lay_out)
+        for left, top, width, height, colour in place.boxes:
+            ax.add_patch(
+                Rectangle(
+                    (left, top), width, height, facecolor=colour, edgecolor="white",
+                    linewidth=0.6, clip_on=False,
+                )
+            )  # fmt: skip
+        draw_texts(ax, place.texts, place.size)
+        closed(ax)
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
+
+    def _deviation(self, cell: Cell) -> float:
+        of_all = self.part.profile[cell.column]
+        return cell.facts.deviation(of_all)  # type: ignore[arg-type]
+
+    def _lay_out(self, width: float, size: float) -> _Places:
+        measure, bold, small = measures(size)
+        features = self.circuit.features
+        names = {
+            j: _shortened(strip_name(features, j), NAMES * width, measure)
+            for j in self.columns
+        }
+        start = max(map(measure, names.values())) + 0.6 * size
+        gap = 0.35 * size
+        n_gaps = max(len(self.part.kinds) - 1, 0)
+        scale = width - start - n_gaps * gap
+        top = 2.0 * size if self.part.kinds else 0.2 * size
+        high = STRIP * size
+        y_of = {j: top + high * i for i, j in enumerate(self.columns)}
+        texts = [
+            Text(start - 0.6 * size, y_of[j] + high / 2, name, "right")
+            for j, name in names.items()
+        ]
+        boxes = []
+        for cell in (cell for cell in self.cells if cell.column in y_of):
+            left = start + scale * cell.left + gap * cell.kind
+            wide, y = scale * (cell.right - cell.left), y_of[cell.column]
+            boxes.append((left, y, wide, high, colour_of(self._deviation(cell))))
+            labels = features.categories[cell.column] or ()
+            of_all = self.part.profile[cell.column]
+            said = cell.facts.brief(of_all, labels)  # type: ignore[arg-type]
+            if small(said) < wide - 0.5 * size:
+                texts.append(Text(left + wide / 2, y + high / 2, said, "center",
+                                  small=True))  # fmt: skip
+        for i, kind, left, right in spans(self.part, 0.0, 1.0):
+            middle = start + scale * (left + right) / 2 + gap * i
+            for head in (f"{i + 1}: {share_text(kind.share)}", f"{i + 1}"):
+                if self.part.kinds and bold(head) < scale * (right - left) + gap:
+                    texts.append(Text(middle, size, head, "center", bold=True))
+                    break
+        end = top + high * len(self.columns)
+        marks = legend_of(LEGEND, end + 1.1 * size, width, size)
+        boxes += [
+            (x, y - 0.45 * size, 1.5 * size, 0.9 * size, colour_of(look["deviation"]))
+            for x, y, look in marks.marks
+        ]
+        below = marks.end + 1.0 * size
+        for line in wrapped(self._note().split(), width, small):
+            texts.append(Text(0.0, below, line, quiet=True, small=True))
+            below += LEADING * SMALL * size
+        return _Places(size, width, below, boxes, [*texts, *marks.texts])
+
+    def _note(self) -> str:
+        hidden = self.circuit.features.n_features - len(self.columns)
+        more = f" Not shown: {hidden:,} columns that differ less." if hidden else ""
+        return (
+            "From left to right: the rows, by kinds; each is as wide as its share. "
+            "Numbers: the mean, or the share of a level. Colours: how far that is from "
+            "the one in all rows, in standard deviations."
+            f"{more}"
+        )
+
+
+class _Places(NamedTuple):
+    """Where all stands, in points from the upper left corner."""
+
+    size: float
+    width: float
+    height: float
+    boxes: list[tuple[float, float, float, float, str]]
+    texts: list[Text]
+
+
+def circuit_of(estimator: Any) -> Circuit:
+    """The circuit of what is fitted."""
+    circuit = getattr(estimator, "circuit_", None)
+    if isinstance(circuit, Circuit):
+        return circuit
+    if hasattr(estimator, "fit"):
+        check_is_fitted(estimator)
+    raise InputError(
+        f"estimator is a {type(estimator).__name__}, which has no circuit_; hand in a "
+        "fitted MiniSPN, LearnSPN, ParetoSPN or HybridSPN."
+    )
+
+
+def cells_of(part: CircuitPart) -> Iterator[Cell]:
+    """Every column's strip, cut where the column's rows are told apart.
+
+    Parameters
+    ----------
+    part : CircuitPart
+
+    Yields
+    ------
+    Cell
+    """
+    for i, kind, left, right in spans(part, 0.0, 1.0):
+        for cell in _within(kind, left, right):
+            yield cell._replace(kind=i)
+
+
+def spans(
+    part: CircuitPart, left: float, right: float
+) -> Iterator[tuple[int, CircuitPart, float, float]]:
+    """The kinds of rows of a part, with their numbers and places."""
+    if not part.kinds:
+        yield 0, part, left, right
+        return
+    ends = left + (right - left) * np.cumsum([0.0, *(k.share for k in part.kinds)])
+    yield from zip(range(len(part.kinds)), part.kinds, ends.tolist(), ends[1:].tolist())
+
+
+def _within(part: CircuitPart, left: float, right: float) -> Iterator[Cell]:
+    if part.kinds:
+        for _, kind, start, stop in spans(part, left, right):
+            yield from _within(kind, start, stop)
+    elif part.groups:
+        for group in part.groups:
+            yield from _within(group, left, right)
+    else:
+        for j, facts in part.profile.items():
+            yield Cell(j, left, right, 0, facts)
+
+
+def together(strength: np.ndarray) -> list[int]:
+    """Columns in an order in which those that depend on each other are neighbours.
+
+    Examples
+    --------
+    >>> together(np.array([[1, 0, 0.9], [0, 1, 0], [0.9, 0, 1]]))
+    [1, 2, 0]
+    """
+    from scipy.cluster.hierarchy import leaves_list, linkage
+
+    if len(strength) < 2:
+        return list(range(len(strength)))
+    j, k = np.triu_indices(len(strength), 1)
+    tree = linkage(1.0 - strength[j, k], "average", optimal_ordering=True)
+    return [int(j) for j in leaves_list(tree)]
+
+
+def strip_name(features: FeatureSpace, j: int) -> str:
+    """The column; of two levels the one whose share is told, too."""
+    labels = features.categories[j] or ()
+    level = f" = {label_words(labels[1])}" if len(labels) == 2 else ""
+    return printable(features.names[j]) + level
+
+
+def colour_of(deviation: float) -> str:
+    """Blue below, orange above, white where nothing differs."""
+    from matplotlib.colors import to_hex, to_rgb
+
+    far = DARKEST * min(abs(deviation) / FARTHEST, 1.0)
+    full = to_rgb(ABOVE if deviation > 0 else BELOW)
+    # What differs in nothing is seen on white paper, too.
+    red, green, blue = (min(far * part + 1 - far, 0.95) for part in full)
+    return str(to_hex((red, green, blue)))
+
+
+def _shortened(text: str, width: float, measure: Callable[[str], float]) -> str:
+    if measure(text) <= width:
+        return text
+    while text and measure(f"{text}…") > width:
+        text = text[:-1]
+    return f"{text}…"

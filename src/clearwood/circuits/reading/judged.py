@@ -1,0 +1,175 @@
+"""How surprising rows are, and which of their entries make them so."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from clearwood._features import FeatureSpace
+from clearwood.circuits.base import encoded
+from clearwood.circuits.circuit import Circuit
+from clearwood.circuits.classifier import without_last
+from clearwood.circuits.compiled import compile_circuit
+from clearwood.circuits.queries.draws import sample
+from clearwood.circuits.queries.passes import known
+from clearwood.circuits.queries.shares import LevelShares, ValueShares, conditionals
+from clearwood.circuits.queries.surprise import surprises
+from clearwood.circuits.reading.profiles import (
+    Facts,
+    Shares,
+    Spread,
+    label_words,
+    marginals,
+)
+
+N_DRAWS = 500
+"""Rows drawn from a circuit to see what is usual."""
+
+LEAST = 1.0
+"""Nats from which a row, or an entry, is surprising."""
+
+
+def rows_of(estimator: Any, X: Any, y: Any = None) -> np.ndarray:
+    """A table as the circuit of an estimator reads it.
+
+    Parameters
+    ----------
+    estimator : fitted estimator
+        With ``circuit_``.
+    X : array-like or frame of shape (n_samples, n_features)
+    y : array-like of shape (n_samples,), optional
+        Of a classifier: the class, which is the last column of its circuit; else not
+        used.
+
+    Returns
+    -------
+    ndarray of shape (n_samples, n_columns)
+    """
+    features = estimator.circuit_.features
+    if estimator.n_features_in_ == features.n_features:
+        return encoded(estimator, X, features)
+    values = encoded(estimator, X, without_last(features))
+    last = features.n_features - 1
+    label = np.full(len(values), np.nan)
+    if y is not None:
+        label = features.encode_column(np.asarray(y, dtype=object), last)
+    return np.column_stack([values, label])
+
+
+class RowSurprises(NamedTuple):
+    """How probable rows and their entries are, in nats; NaN where one is missing.
+
+    Attributes
+    ----------
+    log_density : ndarray of shape (n_rows,)
+        Of what is present of a row.
+    alone : ndarray of shape (n_rows, n_columns)
+        Log density of an entry where nothing else is known of its row.
+    surprise : ndarray of shape (n_rows, n_columns)
+        Less the log density of an entry given the others of its row.
+    usual_alone, usual_surprise : ndarray of shape (n_columns,)
+        Means of both in rows that the circuit itself draws.
+    """
+
+    log_density: np.ndarray
+    alone: np.ndarray
+    surprise: np.ndarray
+    usual_alone: np.ndarray
+    usual_surprise: np.ndarray
+
+    @property
+    def of_rows(self) -> np.ndarray:
+        """By how much a row falls short of what its columns add up to, as a rule.
+
+        Only columns that are present count, so that rows can be compared that have
+        other entries missing. Below 0 where a row is as it should be, for what goes
+        together is more probable than its parts.
+        """
+        return ~np.isnan(self.alone) @ self.usual_alone - self.log_density
+
+    @property
+    def of_entries(self) -> np.ndarray:
+        """By how much an entry, given its row, is more surprising than usual."""
+        return self.surprise - self.usual_surprise
+
+
+def judge(circuit: Circuit, values: np.ndarray) -> RowSurprises:
+    """How probable rows are, and every entry with and without the others of its row.
+
+    Parameters
+    ----------
+    circuit : Circuit
+    values : ndarray of shape (n_rows, n_columns)
+        Encoded.
+
+    Returns
+    -------
+    RowSurprises
+    """
+    values = known(circuit, values)
+    drawn = sample(circuit, N_DRAWS, np.random.default_rng(0))
+    return RowSurprises(
+        compile_circuit(circuit).log_likelihood(values),
+        marginals(circuit.root, values),
+        surprises(circuit, values),
+        marginals(circuit.root, drawn).mean(axis=0),
+        surprises(circuit, drawn).mean(axis=0),
+    )
+
+
+def why(
+    circuit: Circuit, values: np.ndarray, of_entries: np.ndarray, most: int
+) -> list[list[dict[str, Any]]]:
+    """The entries of rows that surprise most, and what was expected instead.
+
+    Parameters
+    ----------
+    circuit : Circuit
+    values : ndarray of shape (n_rows, n_columns)
+        Encoded.
+    of_entries : ndarray of shape (n_rows, n_columns)
+        How surprising each is.
+    most : int
+        Entries that are told of a row.
+
+    Returns
+    -------
+    list of list of dict
+        For each row, and for each of these entries, ``column``, ``found`` and
+        ``expected`` in words, and ``surprise``.
+    """
+    order = np.argsort(-np.nan_to_num(of_entries, nan=-np.inf), axis=1, kind="stable")
+    told = [
+        (i, j) for i, row in enumerate(order[:, :most].tolist()) for j in row
+        if not np.isnan(of_entries[i, j])
+    ]  # fmt: skip
+    # A row for each of them, in which it alone is missing besides.
+    without = values[[i for i, _ in told]]
+    without[np.arange(len(told)), [j for _, j in told]] = np.nan
+    expected = conditionals(circuit, without) if told else {}
+    features = circuit.features
+    found: list[list[dict[str, Any]]] = [[] for _ in values]
+    for at, (i, j) in enumerate(told):
+        labels = features.categories[j] or ()
+        found[i].append({
+            "column": features.names[j],
+            "found": entry_text(features, j, values[i, j]),
+            "expected": _facts(expected[j], at).words(labels),
+            "surprise": float(of_entries[i, j]),
+        })  # fmt: skip
+    return found
+
+
+def _facts(found: LevelShares | ValueShares, row: int) -> Facts:
+    """What is said of a row, which need not be the first of those that lack a cell."""
+    at = int(np.flatnonzero(found.rows == row)[0])
+    if isinstance(found, LevelShares):
+        return Shares(found.probabilities[at])
+    return Spread(float(found.mean[at]), float(found.sd[at]) ** 2)
+
+
+def entry_text(features: FeatureSpace, j: int, value: float) -> str:
+    """An entry as the table has it."""
+    labels = features.categories[j]
+    return f"{value:.6g}" if labels is None else label_words(labels[int(value)])

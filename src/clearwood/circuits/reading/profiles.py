@@ -1,0 +1,356 @@
+"""What a part of a circuit says of its columns, one by one."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from functools import singledispatch
+from typing import NamedTuple
+
+import numpy as np
+
+from clearwood._features import FeatureSpace, printable
+from clearwood.circuits.circuit import Node, Product, Sum
+from clearwood.circuits.distributions import (
+    Bernoulli,
+    Categorical,
+    ChowLiuTree,
+    Gaussian,
+    Histogram,
+    Leaf,
+    MultivariateGaussian,
+)
+from clearwood.rules.conditions import name_text, number_text
+
+TINY = 1e-12
+"""Least probability, and least share of a variance, in a divergence."""
+
+NOTHING = 1e-6
+"""Nats that rounding may bring."""
+
+MOST_LEVELS = 3
+"""Levels of a column in one line."""
+
+
+class Shares(NamedTuple):
+    """Probabilities of the levels of a discrete column."""
+
+    probabilities: np.ndarray
+
+    @classmethod
+    def pooled(cls, weights: np.ndarray, parts: Sequence[Shares]) -> Shares:
+        """The mixture of several."""
+        return cls(weights @ np.array([part.probabilities for part in parts]))
+
+    def divergence(self, of_all: Shares) -> float:
+        """Kullback and Leibler's, in nats: how much surer of a row one is here."""
+        own = self.probabilities
+        ratio = np.maximum(own, TINY) / np.maximum(of_all.probabilities, TINY)
+        return float(own @ np.log(ratio))
+
+    def raised(self, of_all: Shares) -> int:
+        """The level to tell of: of two the second, else the one more common here."""
+        own, other = self.probabilities, of_all.probabilities
+        if len(own) == 2:
+            return 1
+        gain = own * np.log(np.maximum(own, TINY) / np.maximum(other, TINY))
+        # Where nothing differs, the most common one.
+        return int(np.argmax(gain if gain.max() > NOTHING else own))
+
+    def deviation(self, of_all: Shares) -> float:
+        """Of the share of that level, in standard deviations of its indicator."""
+        level = self.raised(of_all)
+        p = float(of_all.probabilities[level])
+        gap = float(self.probabilities[level]) - p
+        return gap / math.sqrt(max(p * (1 - p), TINY)) if gap else 0.0
+
+    def words(self, labels: Sequence[object]) -> str:
+        """The levels, the most common first; of two only the second."""
+        p = self.probabilities
+        if len(p) == 1:
+            return f"{label_words(labels[0])} always"
+        if len(p) == 2:
+            return f"{label_words(labels[1])} in {share_text(float(p[1]))}"
+        order = np.argsort(-p, kind="stable")
+        most = MOST_LEVELS if len(p) > MOST_LEVELS + 1 else len(p)
+        shares = [share_text(float(share)) for share in p]
+        said = [f"{label_words(labels[i])} in {shares[i]}" for i in order[:most]]
+        if most < len(p):
+            rest = share_text(float(p[order[most:]].sum()))
+            said.append(f"{len(p) - most} others in {rest}")
+        return ", ".join(said)
+
+    def beside(self, of_all: Shares, labels: Sequence[object]) -> str:
+        """A level here and, in brackets, among all."""
+        level = self.raised(of_all)
+        own = share_text(float(self.probabilities[level]))
+        other = share_text(float(of_all.probabilities[level]))
+        return f"{label_words(labels[level])} in {own} ({other})"
+
+    def brief(self, of_all: Shares, labels: Sequence[object]) -> str:
+        """The level to tell of and its share; of two levels the share alone."""
+        level = self.raised(of_all)
+        share = share_text(float(self.probabilities[level]))
+        two = len(self.probabilities) == 2
+        return share if two else f"{label_words(labels[level])}: {share}"
+
+
+class Spread(NamedTuple):
+    """Mean and variance of a continuous column."""
+
+    mean: float
+    variance: float
+
+    @classmethod
+    def pooled(cls, weights: np.ndarray, parts: Sequence[Spread]) -> Spread:
+        """The mixture of several."""
+        mean, variance = np.array(parts).T
+        middle = float(weights @ mean)
+        return cls(middle, float(weights @ (variance + (mean - middle) ** 2)))
+
+    @property
+    def deviation_of_rows(self) -> float:
+        """Standard deviation."""
+        return math.sqrt(self.variance)
+
+    def log_density(self, values: np.ndarray) -> np.ndarray:
+        """Of the normal distribution with these moments."""
+        gap = (values - self.mean) ** 2 / self.variance
+        return -0.5 * (gap + np.log(2 * np.pi * self.variance))
+
+    def divergence(self, of_all: Spread) -> float:
+        """Kullback and Leibler's between normals with these moments, in nats."""
+        if not of_all.variance:
+            return 0.0
+        ratio = max(self.variance / of_all.variance, TINY)
+        gap = (self.mean - of_all.mean) ** 2 / of_all.variance
+        return 0.5 * (ratio - 1 - math.log(ratio) + gap)
+
+    def deviation(self, of_all: Spread) -> float:
+        """Of the mean, in standard deviations among all."""
+        gap = self.mean - of_all.mean
+        return gap / of_all.deviation_of_rows if of_all.variance else 0.0
+
+    def words(self, labels: Sequence[object]) -> str:
+        """Mean and standard deviation."""
+        return self.numbers()
+
+    def beside(self, of_all: Spread, labels: Sequence[object]) -> str:
+        """Both here and, in brackets, among all."""
+        return f"{self.numbers()} ({of_all.numbers()})"
+
+    def brief(self, of_all: Spread, labels: Sequence[object]) -> str:
+        """The mean alone, to the digits that the deviation gives it, but few."""
+        if not self.mean:
+            return "0"
+        places = 3 - math.floor(math.log10(abs(self.mean)))
+        if self.variance:
+            places = min(places, 1 - math.floor(math.log10(self.deviation_of_rows)))
+        return _fixed(self.mean, places)
+
+    def numbers(self) -> str:
+        """Two digits of the deviation, and as many places of the mean."""
+        deviation = self.deviation_of_rows
+        if not deviation > 0:
+            return f"{self.mean:.6g}"
+        places = 1 - math.floor(math.log10(deviation))
+        return f"{_fixed(self.mean, places)} ± {_fixed(deviation, places)}"
+
+
+def _fixed(value: float, places: int) -> str:
+    """A number to some decimal places, or before the point to as many digits less."""
+    if not -7 < places < 7:
+        return f"{value:.3g}"
+    # No -0, which a number a little below it would be.
+    return f"{round(value, places) + 0.0:,.{max(places, 0)}f}"
+
+
+Facts = Shares | Spread
+
+
+def share_text(share: float) -> str:
+    """A share in whole percent; never 0 or 100 where it is neither.
+
+    Examples
+    --------
+    >>> [share_text(x) for x in (0.0, 0.004, 0.234, 0.999, 1.0)]
+    ['0%', '<1%', '23%', '>99%', '100%']
+    """
+    # Shares are sums of products, which may miss 0 and 1 by their rounding.
+    if TINY < share < 0.005:
+        return "<1%"
+    if 0.995 <= share < 1 - TINY:
+        return ">99%"
+    return f"{100 * share:.0f}%"
+
+
+def label_words(label: object) -> str:
+    """A level as it is, numbers without a decimal point that says nothing."""
+    if isinstance(label, float):
+        return number_text(label)
+    if label is None:
+        return "missing"  # a column without any value
+    return printable(str(label))
+
+
+def column_words(
+    features: FeatureSpace, j: int, here: Facts, of_all: Facts | None = None
+) -> str:
+    """A column and its distribution in a few words, beside another's if given.
+
+    Examples
+    --------
+    >>> from clearwood import FeatureSpace
+    >>> features = FeatureSpace(("smoker", "age"), (("no", "yes"), None))
+    >>> print(column_words(features, 0, Shares(np.array([0.77, 0.23]))))
+    smoker = yes in 23%
+    >>> print(column_words(features, 1, Spread(54.1, 81.0), Spread(61.0, 144.0)))
+    age 54.1 ± 9.0 (61 ± 12)
+    """
+    name, labels = name_text(features.names[j]), features.categories[j] or ()
+    if of_all is None:
+        said = here.words(labels)
+    else:
+        said = here.beside(of_all, labels)  # type: ignore[arg-type]
+    return f"{name} = {said}" if labels else f"{name} {said}"
+
+
+# From leaves
+
+
+@singledispatch
+def facts_of(leaf: Leaf) -> list[tuple[int, Facts]]:
+    """The columns of a leaf, one by one."""
+    raise TypeError(f"{type(leaf).__name__} is no leaf that can be read.")
+
+
+@facts_of.register
+def _(leaf: Bernoulli) -> list[tuple[int, Facts]]:
+    p = leaf.probability
+    return [(leaf.variable, Shares(np.array([1 - p, p])))]
+
+
+@facts_of.register
+def _(leaf: Categorical) -> list[tuple[int, Facts]]:
+    return [(leaf.variable, Shares(leaf.probabilities))]
+
+
+@facts_of.register
+def _(leaf: Gaussian) -> list[tuple[int, Facts]]:
+    return [(leaf.variable, Spread(leaf.mean, leaf.variance))]
+
+
+@facts_of.register
+def _(leaf: Histogram) -> list[tuple[int, Facts]]:
+    low, high = leaf.edges[:-1], leaf.edges[1:]
+    bins = [Spread((a + b) / 2, (b - a) ** 2 / 12) for a, b in zip(low, high)]
+    return [(leaf.variable, Spread.pooled(leaf.probabilities, bins))]
+
+
+@facts_of.register
+def _(leaf: MultivariateGaussian) -> list[tuple[int, Facts]]:
+    spreads = map(Spread, leaf.mean.tolist(), np.diag(leaf.covariance).tolist())
+    return list(zip(leaf.variables, spreads))
+
+
+@facts_of.register
+def _(leaf: ChowLiuTree) -> list[tuple[int, Facts]]:
+    found: list[Shares] = []
+    for parent, table in zip(leaf.parents, leaf.tables):
+        p = table[0] if parent < 0 else found[parent].probabilities @ table
+        found.append(Shares(p))
+    return list(zip(leaf.variables, found))
+
+
+def leaves_below(node: Node) -> Iterator[tuple[Leaf, float]]:
+    """All leaves, and the share of the node's rows that are theirs."""
+    waiting = [(node, 1.0)]
+    while waiting:
+        node, share = waiting.pop()
+        if isinstance(node, Sum):
+            weights = (share * node.weights).tolist()
+            waiting += [(c, w) for c, w in zip(node.children, weights) if w > 0]
+        elif isinstance(node, Product):
+            waiting += [(child, share) for child in node.children]
+        else:
+            yield node, share
+
+
+def profile_of(node: Node) -> dict[int, Facts]:
+    """The marginal distribution of every column below a node, by its moments.
+
+    Exact: mixtures mix probabilities and moments, and products leave them alone.
+
+    Parameters
+    ----------
+    node : node
+
+    Returns
+    -------
+    dict of int to Shares or Spread
+        By column, in increasing order.
+
+    Examples
+    --------
+    >>> mixture = Sum(np.array([0.5, 0.5]), (Gaussian(0, 1.0, 3.0),
+    ...                                      Gaussian(0, 3.0, 3.0)))
+    >>> profile_of(mixture)
+    {0: Spread(mean=2.0, variance=4.0)}
+    """
+    parts: dict[int, list[Facts]] = defaultdict(list)
+    weights: dict[int, list[float]] = defaultdict(list)
+    for leaf, share in leaves_below(node):
+        for j, facts in facts_of(leaf):
+            parts[j].append(facts)
+            weights[j].append(share)
+    return {
+        j: type(parts[j][0]).pooled(np.array(weights[j]), parts[j])  # type: ignore[arg-type]
+        for j in sorted(parts)
+    }
+
+
+def marginals(root: Node, values: np.ndarray) -> np.ndarray:
+    """Log density of every entry of rows by itself; NaN where it is missing.
+
+    Parameters
+    ----------
+    root : node
+    values : ndarray of shape (n_rows, n_columns)
+        Encoded, with known levels only.
+
+    Returns
+    -------
+    ndarray of shape (n_rows, n_columns)
+    """
+    found = np.full(values.shape, np.nan)
+    parts: dict[int, list[tuple[Leaf, float]]] = defaultdict(list)
+    for leaf, share in leaves_below(root):
+        for j in leaf.variables:
+            parts[j].append((leaf, share))
+    for j, facts in profile_of(root).items():
+        rows = ~np.isnan(values[:, j])
+        own = values[rows, j]
+        if isinstance(facts, Shares):
+            with np.errstate(divide="ignore"):
+                found[rows, j] = np.log(facts.probabilities)[own.astype(np.intp)]
+        else:
+            found[rows, j] = mixed_log_density(parts[j], j, own)
+    return found
+
+
+def mixed_log_density(
+    parts: Sequence[tuple[Leaf, float]], j: int, values: np.ndarray
+) -> np.ndarray:
+    """Log density of a continuous column in a mixture of leaves, with their shares."""
+    found = np.full(len(values), -np.inf)
+    rows = np.full((len(values), j + 1), np.nan)
+    rows[:, j] = values
+    for leaf, share in parts:
+        if isinstance(leaf, Histogram):
+            log = leaf.log_density(rows)
+        else:
+            # The marginals of normals are normal.
+            log = dict(facts_of(leaf))[j].log_density(values)  # type: ignore[union-attr]
+        found = np.logaddexp(found, np.log(share) + log)
+    return found

@@ -1,0 +1,269 @@
+"""What a report says of a circuit, as plain data."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from clearwood._features import FeatureSpace, printable
+from clearwood.circuits.circuit import Circuit
+from clearwood.circuits.reading.display import circuit_of, strip_name, together
+from clearwood.circuits.reading.judged import LEAST, RowSurprises, judge, rows_of, why
+from clearwood.circuits.reading.outline import CircuitPart, outline
+from clearwood.circuits.reading.profiles import (
+    column_words,
+    share_text,
+)
+from clearwood.circuits.reading.strengths import strengths
+from clearwood.circuits.reading.words import (
+    counts,
+    marks_texts,
+    names_text,
+    strongest_pairs,
+)
+
+DEPTH = 2
+"""Kinds within kinds that a page tells of."""
+
+MOST_SCORED = 2000
+"""Rows whose entries are looked at one by one."""
+
+MOST_COLUMNS, MOST_PAIRS, MOST_ROWS, MOST_ENTRIES, MOST_TABLES = 40, 20, 10, 3, 6
+"""Lines of tables, entries of a row that are told, and tables of kinds."""
+
+FARTHEST = 1.5
+"""Standard deviations at which colours end."""
+
+
+def section(result: Any, X: Any = None, y: Any = None) -> dict[str, Any]:
+    """Kinds of rows, columns that go together, and rows that surprise.
+
+    Parameters
+    ----------
+    result : fitted estimator
+        With ``circuit_``, such as a MiniSPN.
+    X : array-like or frame of shape (n_samples, n_features), optional
+        Rows to judge the density on, and to look for surprising ones in.
+    y : array-like of shape (n_samples,), optional
+        Classes of these rows, for a classifier.
+
+    Returns
+    -------
+    dict
+    """
+    circuit = circuit_of(result)
+    values = None if X is None else rows_of(result, X, y)
+    part = outline(circuit.root, DEPTH)
+    strength = strengths(circuit)
+    order = together(strength)
+    told = [group for group in (part, *part.groups) if group.kinds]
+    return {
+        "tiles": _tiles(circuit, part, strength),
+        "tables": [_table(group, circuit.features, order) for group in told],
+        "alone": _alone(part, circuit.features),
+        "pairs": _pairs(strength, circuit.features),
+        "farthest": FARTHEST,
+        "rows": None if values is None else summarize_rows(circuit, values, X),
+    }
+
+
+# Kinds of rows
+
+
+def _tiles(
+    circuit: Circuit, part: CircuitPart, strength: np.ndarray
+) -> list[tuple[str, str, str]]:
+    n_sums, n_leaves = counts(circuit.root)
+    pairs = len(strongest_pairs(strength))
+    d = circuit.features.n_features
+    first = f"{len(part.kinds)}, told apart first; " if part.kinds else ""
+    return [
+        ("Columns", f"{d:,}", f"in {n_leaves:,} leaf distributions"),
+        (
+            "Places where rows are told apart",
+            f"{n_sums:,}",
+            f"{first}into two or more kinds each",
+        ),
+        ("Pairs that depend on each other", f"{pairs:,}", f"of {d * (d - 1) // 2:,}"),
+    ]
+
+
+def _table(
+    part: CircuitPart, features: FeatureSpace, order: list[int]
+) -> dict[str, Any]:
+    """Every column in every kind of rows."""
+    gain = dict.fromkeys(part.columns, 0.0)
+    for kind in part.kinds:
+        for j, facts in kind.profile.items():
+            gain[j] += kind.share * facts.divergence(part.profile[j])  # type: ignore
+    ranked = sorted(gain, key=lambda j: (-gain[j], j))[:MOST_COLUMNS]
+    shown = [j for j in order if j in set(ranked)]
+    return {
+        "columns": names_text(features, part.columns),
+        "n_columns": len(part.columns),
+        "n_hidden": len(part.columns) - len(shown),
+        "kinds": [_kind(kind, part, features) for kind in part.kinds],
+        "lines": [
+            {
+                "name": strip_name(features, j),
+                "all": _brief(part, part, features, j)[0],
+                "cells": [_brief(kind, part, features, j) for kind in part.kinds],
+            }
+            for j in shown
+        ],
+    }
+
+
+def _brief(
+    kind: CircuitPart, among: CircuitPart, features: FeatureSpace, j: int
+) -> tuple[str, float, str]:
+    """What a cell says, how dark it is, and whether above or below all rows."""
+    own, of_all = kind.profile[j], among.profile[j]
+    far = own.deviation(of_all)  # type: ignore[arg-type]
+    said = own.brief(of_all, features.categories[j] or ())  # type: ignore[arg-type]
+    side = "above" if far > 0 else "below"
+    return said, min(abs(far) / FARTHEST, 1.0), side
+
+
+def _kind(
+    kind: CircuitPart, among: CircuitPart, features: FeatureSpace
+) -> dict[str, Any]:
+    """A kind of rows in words."""
+    groups = [group for group in kind.groups if len(group.columns) > 1]
+    return {
+        "share": share_text(kind.share),
+        "marks": marks_texts(kind, among, features),
+        "groups": [_group(group, features) for group in groups[:MOST_TABLES]],
+        "n_more": max(len(groups) - MOST_TABLES, 0),
+        "n_alone": len(kind.groups) - len(groups),
+        "n_kinds": kind.n_kinds_inside or len(kind.kinds),
+    }
+
+
+def _group(group: CircuitPart, features: FeatureSpace) -> dict[str, Any]:
+    return {
+        "names": names_text(features, group.columns),
+        "kinds": [
+            (share_text(kind.share), marks_texts(kind, group, features))
+            for kind in group.kinds
+        ],
+    }
+
+
+def _alone(part: CircuitPart, features: FeatureSpace) -> list[str]:
+    """Columns that depend on no other anywhere."""
+    single = [group.columns[0] for group in part.groups if len(group.columns) == 1]
+    return [column_words(features, j, part.profile[j]) for j in single]
+
+
+def _pairs(strength: np.ndarray, features: FeatureSpace) -> dict[str, Any]:
+    found = strongest_pairs(strength)
+    return {
+        "lines": [
+            {
+                "names": [printable(features.names[i]) for i in (j, k)],
+                "strength": size,
+            }
+            for j, k, size in found[:MOST_PAIRS]
+        ],
+        "n_hidden": max(len(found) - MOST_PAIRS, 0),
+    }
+
+
+# Rows
+
+
+def summarize_rows(circuit: Circuit, values: np.ndarray, X: Any) -> dict[str, Any]:
+    """How probable rows are, how well columns are told, and which rows surprise."""
+    scored = values[:MOST_SCORED]
+    found, labels = judge(circuit, scored), row_labels(X)
+    possible = found.log_density > -np.inf
+    alone = np.where(np.isnan(found.alone), 0.0, found.alone).sum(axis=1)
+    missing = np.isnan(values).mean(axis=0)
+    return {
+        "n_rows": len(values),
+        "n_scored": len(scored),
+        "n_impossible": int(np.count_nonzero(~possible)),
+        "log_density": _mean(found.log_density[possible]),
+        "independent": _mean(alone[possible]),
+        "missing": float(missing.mean()),
+        "columns": _told(found, possible, circuit.features, missing),
+        "n_hidden": max(circuit.features.n_features - MOST_COLUMNS, 0),
+        "surprising": surprising_rows(circuit, scored, found, labels),
+        "labelled": labels is not None,
+    }
+
+
+def _mean(of: np.ndarray) -> float | None:
+    return float(of.mean()) if len(of) else None
+
+
+def _told(
+    found: RowSurprises,
+    possible: np.ndarray,
+    features: FeatureSpace,
+    missing: np.ndarray,
+) -> list[dict[str, Any]]:
+    """How well each column is told by the others, the best first."""
+    lines: list[dict[str, Any]] = []
+    for j, name in enumerate(features.names):
+        rows = possible & ~np.isnan(found.alone[:, j])
+        alone, others = _mean(found.alone[rows, j]), _mean(-found.surprise[rows, j])
+        if alone is not None and others is not None:
+            lines.append({
+                "name": printable(name),
+                "alone": alone,
+                "others": others,
+                "gain": others - alone,
+                "missing": float(missing[j]),
+            })  # fmt: skip
+    return sorted(lines, key=lambda line: -line["gain"])[:MOST_COLUMNS]
+
+
+def surprising_rows(
+    circuit: Circuit,
+    values: np.ndarray,
+    found: RowSurprises,
+    labels: Sequence[str] | None = None,
+) -> list[dict[str, Any]]:
+    """The rows that surprise most, and what would have been expected in their place.
+
+    Returns
+    -------
+    list of dict
+        ``row``, ``log_density``, ``surprise``, and ``because``: entries with
+        ``column``, ``found``, ``expected`` and ``surprise``. Numbers are None of rows
+        and entries that are impossible.
+    """
+    order = np.argsort(-found.of_rows, kind="stable")[:MOST_ROWS]
+    order = order[found.of_rows[order] > LEAST]
+    reasons = why(circuit, values[order], found.of_entries[order], MOST_ENTRIES)
+    return [
+        {
+            "row": str(i) if labels is None else labels[i],
+            "log_density": _finite(found.log_density[i]),
+            "surprise": _finite(found.of_rows[i]),
+            "because": [
+                {**one, "surprise": _finite(one["surprise"])}
+                for one in because
+                if one["surprise"] > LEAST
+            ],
+        }
+        for i, because in zip(order.tolist(), reasons)
+    ]
+
+
+def _finite(value: float) -> float | None:
+    """A number that a file can hold, or None."""
+    return float(value) if np.isfinite(value) else None
+
+
+def row_labels(X: Any) -> list[str] | None:
+    """Rows by their labels, where they are in a frame that has some."""
+    index = getattr(X, "index", None)
+    # A list has an ``index`` too.
+    if index is None or callable(index):
+        return None
+    return [printable(str(label)) for label in index]

@@ -1,0 +1,110 @@
+"""Picture of all networks that a search has found: likelihood against size."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from sklearn.utils.validation import check_is_fitted
+
+from clearwood.exceptions import InputError
+from clearwood.plotting.scale import LOG_RATIO
+from clearwood.plotting.style import COLOURS, QUIET
+
+
+class NetworkSizesDisplay:
+    """How likely rows held out are in networks of every size.
+
+    Make one with :meth:`from_estimator`.
+
+    Parameters
+    ----------
+    degrees_of_freedom : sequence of int
+        Of each network, increasing.
+    log_likelihood : sequence of float
+        Mean log density of the rows held out.
+    chosen : int
+        Position of the network that is used.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+    figure_ : matplotlib Figure
+
+    Examples
+    --------
+    >>> import matplotlib; matplotlib.use("agg")
+    >>> display = NetworkSizesDisplay([3, 5, 9], [-2.0, -1.6, -1.5], 1).plot()
+    >>> display.ax_.get_xlabel()
+    'degrees of freedom'
+    """
+
+    def __init__(
+        self,
+        degrees_of_freedom: Sequence[int],
+        log_likelihood: Sequence[float],
+        chosen: int,
+    ) -> None:
+        self.degrees_of_freedom = tuple(degrees_of_freedom)
+        self.log_likelihood = tuple(log_likelihood)
+        self.chosen = chosen
+
+    @classmethod
+    def from_estimator(cls, estimator: Any) -> NetworkSizesDisplay:
+        """The front of a fitted search.
+
+        Parameters
+        ----------
+        estimator : ParetoSPN or HybridSPN
+            Fitted.
+
+        Returns
+        -------
+        NetworkSizesDisplay
+        """
+        front = getattr(estimator, "front_", None)
+        if front is None:
+            if hasattr(estimator, "fit"):
+                check_is_fitted(estimator)
+            raise InputError(
+                f"estimator is a {type(estimator).__name__}, which has no front_; hand "
+                "in a fitted ParetoSPN or HybridSPN."
+            )
+        sizes = [one.degrees_of_freedom for one in front]
+        used = estimator.circuit_.degrees_of_freedom
+        # EM moves no parameter away; a network is known by its size.
+        chosen = min(range(len(sizes)), key=lambda i: abs(sizes[i] - used))
+        return cls(sizes, [one.log_likelihood for one in front], chosen)
+
+    def plot(self, ax: Any = None) -> NetworkSizesDisplay:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            A new figure by default.
+
+        Returns
+        -------
+        NetworkSizesDisplay
+            Itself, with ``ax_`` and ``figure_``.
+        """
+        import matplotlib.pyplot as plt
+
+        if ax is None:
+            _, ax = plt.subplots(figsize=(6.4, 3.6), layout="constrained")
+        sizes, heights = self.degrees_of_freedom, self.log_likelihood
+        ax.step(sizes, heights, where="post", color=QUIET, linewidth=1.2)
+        ax.plot(sizes, heights, "o", color=COLOURS[0], markersize=4.5)
+        ax.plot(
+            sizes[self.chosen], heights[self.chosen], "o", markersize=11,
+            markerfacecolor="none", markeredgecolor=COLOURS[1], markeredgewidth=2,
+            label="chosen",
+        )  # fmt: skip
+        if sizes[-1] > LOG_RATIO * max(sizes[0], 1):
+            ax.set_xscale("log")
+        ax.set(xlabel="degrees of freedom", ylabel="mean log density, rows held out")
+        ax.legend(loc="lower right", frameon=False)
+        ax.spines[["top", "right"]].set_visible(False)
+        self.ax_, self.figure_ = ax, ax.figure
+        return self

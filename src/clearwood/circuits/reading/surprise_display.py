@@ -1,0 +1,133 @@
+"""Picture of a row: which of its entries are surprising, given the others."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from clearwood._features import printable
+from clearwood.circuits.circuit import Circuit
+from clearwood.circuits.reading.display import ABOVE, BELOW, circuit_of
+from clearwood.circuits.reading.judged import judge, rows_of, why
+from clearwood.exceptions import InputError
+from clearwood.plotting.style import QUIET, plain
+
+LONGEST = 40
+"""Letters of a name, and of what is said beside a bar."""
+
+
+class SurpriseDisplay:
+    """Which entries of a row are surprising, given all others of it.
+
+    A bar is as long as the log density of the entry falls short of what is usual in its
+    column; to the left are entries that are more probable than that. Beside it stands
+    what was found, and what the other entries let expect.
+
+    Make one with :meth:`from_estimator`.
+
+    Parameters
+    ----------
+    circuit : Circuit
+    values : ndarray of shape (n_columns,)
+        The encoded row.
+    most : int, default=20
+        Entries that are shown, the most surprising first.
+
+    Attributes
+    ----------
+    entries : list of dict
+        ``column``, ``found`` and ``expected`` in words, and ``surprise`` in nats.
+    ax_ : matplotlib Axes
+    figure_ : matplotlib Figure
+
+    Examples
+    --------
+    >>> import matplotlib; matplotlib.use("agg")
+    >>> from clearwood import FeatureSpace
+    >>> from clearwood.circuits.circuit import Product, Sum
+    >>> from clearwood.circuits.distributions import Bernoulli, Gaussian
+    >>> features = FeatureSpace(("smoker", "age"), (("no", "yes"), None))
+    >>> young = Product((Bernoulli(0, 0.1), Gaussian(1, 35.0, 64.0)))
+    >>> old = Product((Bernoulli(0, 0.4), Gaussian(1, 60.0, 100.0)))
+    >>> circuit = Circuit(Sum(np.array([0.7, 0.3]), (young, old)), features)
+    >>> display = SurpriseDisplay(circuit, np.array([1.0, 99.0])).plot()
+    >>> [(one["column"], one["found"]) for one in display.entries]
+    [('age', '99'), ('smoker', 'yes')]
+    """
+
+    def __init__(self, circuit: Circuit, values: np.ndarray, most: int = 20) -> None:
+        found = judge(circuit, values[None])
+        self.log_density = float(found.log_density[0])
+        self.entries = why(circuit, values[None], found.of_entries, most)[0]
+        self.n_present = int((~np.isnan(found.alone)).sum())
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: Any, X: Any, *, most: int = 20
+    ) -> SurpriseDisplay:
+        """A row, as a fitted estimator sees it.
+
+        Parameters
+        ----------
+        estimator : fitted estimator
+            With ``circuit_``, such as a MiniSPN.
+        X : array-like or frame of shape (1, n_features)
+            The row.
+        most : int, default=20
+            Entries that are shown, the most surprising first.
+
+        Returns
+        -------
+        SurpriseDisplay
+        """
+        circuit = circuit_of(estimator)
+        values = rows_of(estimator, X)
+        if len(values) != 1:
+            raise InputError(
+                f"X has {len(values)} rows; hand in a table of one, such as "
+                "X.iloc[[0]] or X[:1]."
+            )
+        return cls(circuit, values[0], most)
+
+    def plot(self, ax: Any = None) -> SurpriseDisplay:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            A new figure by default, as high as there are entries.
+
+        Returns
+        -------
+        SurpriseDisplay
+            Itself, with ``ax_`` and ``figure_``.
+        """
+        import matplotlib.pyplot as plt
+
+        n = len(self.entries)
+        if ax is None:
+            size = (8.0, 1.1 + 0.27 * max(n, 2))
+            _, ax = plt.subplots(figsize=size, layout="constrained")
+        lengths = np.array([one["surprise"] for one in self.entries])
+        colours = [ABOVE if length > 0 else BELOW for length in lengths]
+        ax.barh(np.arange(n), lengths, height=0.62, color=colours, alpha=0.75)
+        ax.axvline(0, color="black", linewidth=0.8)
+        names = [plain(_short(printable(one["column"]))) for one in self.entries]
+        ax.set_yticks(np.arange(n), names, fontsize=9)
+        # In a column of their own, where no bar is.
+        beside = ax.get_yaxis_transform()
+        for i, one in enumerate(self.entries):
+            said = plain(_short(f"{one['found']} (expected {one['expected']})"))
+            ax.text(1.02, i, said, transform=beside, va="center", fontsize=8.5)
+        ax.set(ylim=(n - 0.4, -0.6), xlabel="surprise in nats: 0 as usual")
+        ax.spines[["top", "right"]].set_visible(False)
+        if self.n_present > n:
+            said = f"the {n} most surprising of {self.n_present:,} entries"
+            ax.set_title(said, fontsize=9, color=QUIET, loc="left")
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"

@@ -1,0 +1,223 @@
+"""A circuit in words: kinds of rows within kinds of rows, and groups of columns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from clearwood._features import FeatureSpace
+from clearwood.circuits.circuit import Circuit, Node, Product, Sum, walk
+from clearwood.circuits.reading.outline import CircuitPart, outline
+from clearwood.circuits.reading.profiles import column_words, share_text
+from clearwood.circuits.reading.strengths import strengths
+from clearwood.exceptions import InputError
+from clearwood.plotting.style import wrapped
+from clearwood.rules.conditions import name_text
+
+WIDTH, STEP = 88, 3
+"""Letters of a line, and of one step to the right."""
+
+MOST_MARKS, MOST_NAMES, MOST_PAIRS = 4, 6, 5
+"""Columns that mark a kind, names of a group, and pairs of columns."""
+
+FEW_LINES, DEEPEST = 50, 4
+"""As deep as a text goes by itself: that many lines of parts, or kinds within kinds."""
+
+MOST_COMPARED = 300
+"""Columns up to which all pairs of them are looked at."""
+
+LEAST_STRENGTH = 0.05
+
+
+def describe(circuit: Circuit, depth: int | None, most: int) -> str:
+    """A circuit in words; see ``Circuit.text``."""
+    if most < 1 or (depth is not None and depth < 1):
+        raise InputError(
+            f"depth is {depth!r} and most is {most!r}; expected at least 1 of each."
+        )
+    head = [_size(circuit), *_pairs(circuit)]
+    inside = _lines(circuit, 1 if depth is None else depth, most)
+    while depth is None and inside.n_hidden and inside.depth < DEEPEST:
+        further = _lines(circuit, inside.depth + 1, most)
+        if len(further.lines) > FEW_LINES:
+            break
+        inside = further
+    if inside.n_hidden:
+        places = _many(inside.n_hidden, "more place")
+        how = f"to see them, print(circuit.text(depth={inside.depth + 1}))"
+        inside.lines.append(f"... and {places} where rows are told apart; {how}")
+    return "\n".join(head + inside.lines)
+
+
+def _lines(circuit: Circuit, depth: int, most: int) -> _Writer:
+    writer = _Writer(circuit.features, depth, most)
+    writer.write(outline(circuit.root, depth), "", "")
+    return writer
+
+
+def _size(circuit: Circuit) -> str:
+    n_sums, n_leaves = counts(circuit.root)
+    return (
+        f"{_many(circuit.features.n_features, 'column')}; rows are told apart at "
+        f"{_many(n_sums, 'place')}; {_many(n_leaves, 'leaf', 'leaves')}."
+    )
+
+
+def counts(node: Node) -> tuple[int, int]:
+    """Mixtures and leaves from a node on."""
+    nodes = list(walk(node))
+    n_sums = sum(isinstance(one, Sum) for one in nodes)
+    return n_sums, sum(not isinstance(one, Sum | Product) for one in nodes)
+
+
+def _pairs(circuit: Circuit) -> list[str]:
+    """The columns that depend on each other most."""
+    if circuit.features.n_features > MOST_COMPARED:
+        return []
+    found = strongest_pairs(strengths(circuit))
+    said = [
+        f"{_name(circuit, j)} and {_name(circuit, k)} {strength:.2f}"
+        for j, k, strength in found[:MOST_PAIRS]
+    ]
+    if not said:
+        return ["No two columns depend on each other."]
+    more = len(found) - len(said)
+    said += [f"{more:,} more pairs from {LEAST_STRENGTH:g} on"] if more else []
+    return _wrapped("Depend on each other most: ", said, "", 0)
+
+
+def strongest_pairs(
+    strength: np.ndarray, least: float = LEAST_STRENGTH
+) -> list[tuple[int, int, float]]:
+    """Pairs of columns that depend on each other, the strongest first."""
+    j, k = np.nonzero(np.triu(strength >= least, 1))
+    order = np.argsort(-strength[j, k], kind="stable")
+    return list(
+        zip(j[order].tolist(), k[order].tolist(), strength[j, k][order].tolist())
+    )
+
+
+class _Writer:
+    """Lines, and how much of the circuit they leave out."""
+
+    def __init__(self, features: FeatureSpace, depth: int, most: int) -> None:
+        self.features, self.depth, self.most = features, depth, most
+        self.lines: list[str] = []
+        self.n_hidden = 0
+
+    def write(self, part: CircuitPart, number: str, indent: str) -> None:
+        """What a part is made of."""
+        if part.kinds:
+            if not number:
+                self.add(f"Rows are of {len(part.kinds)} kinds:", indent)
+            self.write_kinds(part, number, indent)
+        elif part.groups:
+            if not number:
+                self.add("Groups of columns, independent of each other:", indent)
+            self.write_groups(part, number, indent)
+        elif not number:
+            self.add(f"- {self.inside(part, 'rows')}", indent)
+
+    def write_kinds(self, part: CircuitPart, number: str, indent: str) -> None:
+        for i, kind in enumerate(part.kinds, 1):
+            own = f"{number}{i}."
+            marks = marks_texts(kind, part, self.features)
+            head = f"{own} {share_text(kind.share)}: "
+            self.add(head, indent, marks, len(own) + 1)
+            inner = indent + " " * STEP
+            if len(kind.columns) > 1 and not (kind.kinds or kind.groups):
+                self.add(f"- {self.inside(kind, 'these rows')}", inner)
+            self.write(kind, own, inner)
+
+    def write_groups(self, part: CircuitPart, number: str, indent: str) -> None:
+        together = [group for group in part.groups if len(group.columns) > 1]
+        for i, group in enumerate(together[: self.most]):
+            names = names_text(self.features, group.columns)
+            if group.kinds:
+                said = f"in these, rows are of {len(group.kinds)} kinds"
+                self.add(f"- {names}: {said}:", indent)
+                letter = f"{number}{chr(97 + i)}." if i < 26 else f"{number}z{i}."
+                self.write_kinds(group, letter, indent + " " * STEP)
+            else:
+                said = self.inside(group, "in these, rows")
+                self.add(f"- {names}: {said}", indent)
+        hidden = together[self.most :]
+        if hidden:
+            self.n_hidden += sum(counts(group.node)[0] for group in hidden)
+            many = _many(len(hidden), "more group")
+            self.add(f"- {many} of 2 to {len(hidden[0].columns)} columns", indent)
+        self.write_single(part, indent)
+
+    def write_single(self, part: CircuitPart, indent: str) -> None:
+        """Columns that depend on no other here, but for those told of above."""
+        told = set(part.marks[:MOST_MARKS])
+        single = [g.columns[0] for g in part.groups if len(g.columns) == 1]
+        alone = [j for j in single if j not in told]
+        said = [column_words(self.features, j, part.profile[j]) for j in alone]
+        if not said:
+            return
+        more = len(said) - MOST_NAMES
+        said = [*said[:MOST_NAMES], *([f"{more:,} more"] if more > 0 else [])]
+        self.add("- each for itself: ", indent, said)
+
+    def inside(self, part: CircuitPart, rows: str) -> str:
+        """A part that is not taken apart: a leaf, or where depth ends."""
+        if part.n_kinds_inside:
+            self.n_hidden += counts(part.node)[0]
+            return f"{rows} are of {part.n_kinds_inside} kinds (not shown)"
+        if len(part.columns) == 1:
+            (j,) = part.columns
+            return column_words(self.features, j, part.profile[j])
+        local = Circuit(part.node, self.features)
+        pairs = strongest_pairs(strengths(local)[np.ix_(part.columns, part.columns)])
+        said = [
+            f"{name_text(self.features.names[part.columns[j]])} and "
+            f"{name_text(self.features.names[part.columns[k]])} {strength:.2f}"
+            for j, k, strength in pairs[:MOST_PAIRS]
+        ]
+        return f"depend on each other directly: {'; '.join(said)}"
+
+    def add(
+        self, text: str, indent: str, listed: Sequence[str] = (), hanging: int = 2
+    ) -> None:
+        self.lines += _wrapped(text, listed, indent, hanging)
+
+
+def marks_texts(
+    kind: CircuitPart, among: CircuitPart, features: FeatureSpace
+) -> list[str]:
+    """What marks a kind of rows, in brackets the same among the rows around."""
+    marks = kind.columns if len(kind.columns) == 1 else kind.marks
+    said = [
+        column_words(features, j, kind.profile[j], among.profile[j])
+        for j in marks[:MOST_MARKS]
+    ]
+    if not said:
+        return ["single columns are as in the others, but depend otherwise"]
+    more = len(marks) - len(said)
+    return [*said, *([f"{more:,} more"] if more else [])]
+
+
+def names_text(features: FeatureSpace, columns: Sequence[int]) -> str:
+    """The first few names of a group of columns."""
+    shown = columns if len(columns) <= MOST_NAMES + 1 else columns[:MOST_NAMES]
+    said = [name_text(features.names[j]) for j in shown]
+    more = len(columns) - len(shown)
+    return ", ".join(said) + (f" and {more:,} more" if more else "")
+
+
+def _name(circuit: Circuit, j: int) -> str:
+    return name_text(circuit.features.names[j])
+
+
+def _many(n: int, word: str, words: str | None = None) -> str:
+    return f"{n:,} {word if n == 1 else words or word + 's'}"
+
+
+def _wrapped(text: str, listed: Sequence[str], indent: str, hanging: int) -> list[str]:
+    """Lines that end between the things that are listed, where they can."""
+    width = max(WIDTH - len(indent) - hanging, 40)
+    pieces = [*text.split(), *(f"{one};" for one in listed[:-1]), *listed[-1:]]
+    first, *others = wrapped(pieces, width, len)
+    return [indent + first, *(indent + " " * hanging + line for line in others)]

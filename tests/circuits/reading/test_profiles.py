@@ -1,0 +1,156 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from scipy.stats.contingency import association
+from tests.circuits.made import circuits
+from tests.circuits.reading.cases import deep
+
+from clearwood import FeatureSpace
+from clearwood.circuits.circuit import Circuit, Product, Sum
+from clearwood.circuits.compiled import compile_circuit
+from clearwood.circuits.distributions import Bernoulli, Categorical
+from clearwood.circuits.queries.covariances import moments
+from clearwood.circuits.reading.profiles import Shares, Spread, profile_of, share_text
+from clearwood.circuits.reading.strengths import strengths
+
+FEW = settings(max_examples=25)
+
+
+def known(circuit, entries):
+    """Rows of which only some entries are known."""
+    rows = np.full((len(entries), circuit.features.n_features), np.nan)
+    for row, entry in zip(rows, entries):
+        for j, value in entry.items():
+            row[j] = value
+    return rows
+
+
+def probability(circuit, entries):
+    return np.exp(compile_circuit(circuit).log_likelihood(known(circuit, entries)))
+
+
+@FEW
+@given(circuits())
+def test_marginals_are_those_of_the_circuit(circuit):
+    mean, covariance = moments(circuit, known(circuit, [{}]))[:2]
+    for j, facts in profile_of(circuit.root).items():
+        labels = circuit.features.categories[j]
+        if labels:
+            levels = [{j: level} for level in range(len(labels))]
+            assert facts.probabilities == pytest.approx(probability(circuit, levels))
+        else:
+            assert facts.mean == pytest.approx(mean[0, j])
+            assert facts.variance == pytest.approx(covariance[0, j, j])
+
+
+def naive_covariance(circuit, j, k):
+    """Of indicators of levels, or of the number, one by one."""
+
+    def sides(i):
+        labels = circuit.features.categories[i]
+        return [None] if labels is None else range(len(labels))
+
+    def mean(entry, numbers):
+        """E of the product of numbers where the entry is known, and 0 elsewhere."""
+        if not numbers:
+            return probability(circuit, [entry])[0]
+        p = probability(circuit, [entry])[0]
+        if p == 0:
+            return 0.0
+        means, covariance = (
+            x[0] for x in moments(circuit, known(circuit, [entry]))[:2]
+        )
+        if len(numbers) == 1:
+            return p * means[numbers[0]]
+        a, b = numbers
+        return covariance[a, b] + means[a] * means[b]
+
+    def expected(*ends):
+        entry, numbers, known_of = {}, [], {}
+        for i, level in ends:
+            if level is None:
+                numbers.append(i)
+            elif known_of.setdefault(i, level) != level:
+                return 0.0
+            else:
+                entry[i] = level
+        return mean(entry, numbers)
+
+    def between(one, other):
+        return expected(one, other) - expected(one) * expected(other)
+
+    return np.array([[between((j, a), (k, b)) for b in sides(k)] for a in sides(j)])
+
+
+@FEW
+@given(circuits(most_columns=3))
+def test_strengths_are_those_of_moments_one_by_one(circuit):
+    found = strengths(circuit)
+    d = len(found)
+    assert np.allclose(found, found.T) and found.min() >= 0 and found.max() <= 1
+    for j in range(d):
+        for k in range(j):
+            own, other = (naive_covariance(circuit, i, i) for i in (j, k))
+            between = naive_covariance(circuit, j, k)
+            ranks = [np.linalg.matrix_rank(one, tol=1e-9) for one in (own, other)]
+            trace = np.trace(
+                np.linalg.pinv(own, 1e-9) @ between
+                @ np.linalg.pinv(other, 1e-9) @ between.T
+            )  # fmt: skip
+            assert found[j, k] == pytest.approx(np.sqrt(trace / min(ranks)), abs=1e-6)
+
+
+def test_between_levels_it_is_cramers_v():
+    counts = np.array([[30, 5, 15], [10, 25, 15]])
+    kinds = [
+        Product((Categorical(0, one_hot), Categorical(1, row / row.sum())))
+        for one_hot, row in zip(np.eye(2), counts)
+    ]
+    features = FeatureSpace(("a", "b"), ((0, 1), (0, 1, 2)))
+    circuit = Circuit(Sum(counts.sum(axis=1) / counts.sum(), tuple(kinds)), features)
+    assert strengths(circuit)[0, 1] == pytest.approx(association(counts))
+
+
+def test_a_constant_column_depends_on_nothing():
+    one = Categorical(0, np.array([1.0, 0.0]))
+    kinds = [Product((one, Bernoulli(1, p))) for p in (0.1, 0.9)]
+    features = FeatureSpace(("a", "b"), (("k", "l"), (0, 1)))
+    circuit = Circuit(Sum(np.array([0.5, 0.5]), tuple(kinds)), features)
+    assert np.allclose(strengths(circuit), [[0, 0], [0, 1]])
+
+
+def test_a_circuit_may_be_deeper_than_python_recurses():
+    assert strengths(deep())[0, 1] == pytest.approx(0.64, abs=0.01)
+    assert profile_of(deep().root)[0].probabilities[1] == pytest.approx(0.52, abs=0.01)
+
+
+@pytest.mark.parametrize(
+    ("mean", "deviation", "text"),
+    [
+        (54.06, 9.13, "54.1 ± 9.1"),
+        (1234567.0, 45678.0, "1,235,000 ± 46,000"),
+        (-0.001, 3.0, "0.0 ± 3.0"),
+        (5.0, 0.0, "5"),
+        (1.5e-9, 2e-10, "1.5e-09 ± 2e-10"),
+        (99.96, 9.96, "100.0 ± 10.0"),
+    ],
+)
+def test_numbers_have_the_digits_that_their_deviation_gives(mean, deviation, text):
+    assert Spread(mean, deviation**2).numbers() == text
+
+
+def test_a_cell_has_few_digits():
+    spread = Spread(3.0, 1e-6)
+    assert spread.numbers() == "3.0000 ± 0.0010"
+    assert spread.brief(spread, ()) == "3.000"
+
+
+def test_shares_name_the_level_that_is_more_common_here():
+    here, of_all = Shares(np.array([0.5, 0.1, 0.4])), Shares(np.array([0.6, 0.3, 0.1]))
+    assert here.beside(of_all, "abc") == "c in 40% (10%)"
+    assert here.brief(of_all, "abc") == "c: 40%"
+    assert here.words("abc") == "a in 50%, c in 40%, b in 10%"
+    many = Shares(np.array([0.05, 0.5, 0.2, 0.15, 0.1]))
+    assert many.words("abcde") == "b in 50%, c in 20%, d in 15%, 2 others in 15%"
+    assert Shares(np.ones(1)).words((None,)) == "missing always"
+    assert [share_text(x) for x in (1e-14, 1 - 1e-14)] == ["0%", "100%"]

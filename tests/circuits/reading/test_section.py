@@ -1,0 +1,161 @@
+import re
+
+import numpy as np
+import pytest
+from tests.circuits.reading.cases import apart, clinic, stand_in, table, wide
+
+from clearwood import FeatureSpace, report
+from clearwood.circuits import SPNClassifier
+from clearwood.circuits.circuit import Circuit, Product
+from clearwood.circuits.compiled import compile_circuit
+from clearwood.circuits.distributions import Bernoulli
+from clearwood.circuits.queries.draws import sample
+from clearwood.circuits.queries.shares import conditionals
+from clearwood.circuits.reading.judged import judge
+from clearwood.circuits.reading.section import section
+from clearwood.exceptions import InputError
+
+
+@pytest.fixture(scope="module")
+def rows():
+    """Rows of the clinic, some cells missing, and one that is all wrong."""
+    rng = np.random.default_rng(0)
+    values = sample(clinic(), 60, rng)
+    values[rng.random(values.shape) < 0.1] = np.nan
+    values[7] = [0.0, 1.0, 2.0, 40.0, 250.0, 20.0, 0.5]
+    return values
+
+
+@pytest.fixture(scope="module")
+def told(rows):
+    return section(stand_in(clinic()), table(rows))
+
+
+def page(tmp_path, circuit, X=None):
+    path = tmp_path / "page.html"
+    report(stand_in(circuit), path, X=X)
+    return path.read_text(encoding="utf-8")
+
+
+def test_kinds_stand_beside_all_rows(told):
+    (columns,) = told["tables"]
+    assert [kind["share"] for kind in columns["kinds"]] == ["60%", "40%"]
+    lines = {line["name"]: line for line in columns["lines"]}
+    assert lines["smoker = yes"]["all"] == "38%"
+    (first, far, side), (second, _, other) = lines["smoker = yes"]["cells"]
+    assert (first, side, second, other) == ("10%", "below", "80%", "above")
+    assert far == pytest.approx(0.28 / np.sqrt(0.38 * 0.62) / 1.5)
+    assert columns["kinds"][0]["groups"][1]["names"] == "bp, bmi"
+    assert len(columns["kinds"][0]["groups"][1]["kinds"]) == 2
+    assert told["pairs"]["lines"][0]["names"] == ["bp", "bmi"]
+
+
+def test_rows_are_judged_beside_independent_columns(told, rows):
+    log_likelihood = compile_circuit(clinic()).log_likelihood
+    found = told["rows"]
+    assert found["log_density"] == pytest.approx(log_likelihood(rows).mean())
+    alone = 0
+    for j in range(7):
+        only = np.full(rows.shape, np.nan)
+        only[:, j] = rows[:, j]
+        alone += log_likelihood(only).mean()
+    assert found["independent"] == pytest.approx(alone)
+    assert found["missing"] == pytest.approx(np.isnan(rows).mean())
+    gains = [line["gain"] for line in found["columns"]]
+    assert gains == sorted(gains, reverse=True)
+    assert found["columns"][-1]["name"] == clinic().features.names[6]
+    assert gains[-1] == pytest.approx(0, abs=1e-9)
+
+
+def test_an_entry_is_told_by_the_others_of_its_row(rows):
+    found = judge(clinic(), rows)
+    for j in (0, 4):
+        without = rows.copy()
+        without[:, j] = np.nan
+        present = np.flatnonzero(~np.isnan(rows[:, j]))
+        rest = conditionals(clinic(), without)[j]
+        if j == 0:
+            own = np.log(rest.probabilities[present, rows[present, 0].astype(int)])
+        else:
+            own = rest.log_density(rows[:, 4])[present]
+        assert -found.surprise[present, j] == pytest.approx(own)
+    assert np.isnan(found.surprise[np.isnan(rows)]).all()
+    assert abs(np.nanmean(found.of_entries[:, 0])) < 0.3
+
+
+def test_new_levels_count_as_missing_and_minus_one_is_a_number():
+    values = np.full((1, 7), -1.0)
+    found = judge(clinic(), values)
+    assert np.flatnonzero(~np.isnan(found.alone[0])).tolist() == [3, 4, 5, 6]
+
+
+def test_the_wrong_row_comes_first_and_why(told):
+    first = told["rows"]["surprising"][0]
+    assert first["row"] == "7"
+    assert first["because"][0]["column"] == "bp"
+    assert first["because"][0]["found"] == "250"
+    assert first["because"][0]["expected"].startswith("110.")
+    others = [line["surprise"] for line in told["rows"]["surprising"]]
+    assert others == sorted(others, reverse=True)
+
+
+def test_rows_with_other_cells_missing_are_compared_fairly():
+    values = sample(clinic(), 400, np.random.default_rng(1))
+    values[::2, 1:6] = np.nan
+    of_rows = judge(clinic(), values).of_rows
+    # By their log densities alone those that are complete would all come first.
+    assert abs(np.median(of_rows[::2]) - np.median(of_rows[1::2])) < 3
+
+
+def test_the_impossible_is_named_and_not_averaged(tmp_path):
+    features = FeatureSpace(("a", "b"), (("k", "l"), ("m", "n")))
+    circuit = Circuit(Product((Bernoulli(0, 0.0), Bernoulli(1, 0.5))), features)
+    X = table(np.array([[0.0, 0.0], [1.0, 1.0]]), circuit)
+    found = section(stand_in(circuit), X)["rows"]
+    assert found["n_impossible"] == 1
+    assert found["log_density"] == pytest.approx(np.log(0.5))
+    assert found["surprising"][0]["because"][0]["column"] == "a"
+    assert found["surprising"][0]["surprise"] is None
+    text = page(tmp_path, circuit, X)
+    assert "1 of them are impossible" in text and "nan" not in text.lower()
+
+
+def test_everything_is_escaped(tmp_path, rows):
+    X = table(rows)
+    X.index = [f"<i>patient</i> {i}" for i in range(len(X))]
+    text = page(tmp_path, clinic(), X)
+    assert "<b>dose" not in text and "&lt;b&gt;dose&lt;/b&gt; in $" in text
+    assert "<i>patient" not in text and "&lt;i&gt;patient&lt;/i&gt; 7" in text
+    assert "<script" not in text and "http" not in text.replace("http-equiv", "")
+    anchors = set(re.findall(r'href="#([\w-]+)"', text))
+    assert anchors <= set(re.findall(r'id="([\w-]+)"', text))
+
+
+@pytest.mark.parametrize(
+    ("circuit", "said"),
+    [
+        (apart, "Independent of all others: t = b in 50%"),
+        (lambda: wide(60, 16), "Not listed: 20 columns that differ less"),
+        (lambda: wide(4, 1), "all columns are independent of each other"),
+        (lambda: wide(1, 1), "one distribution describes all of them"),
+    ],
+)
+def test_pages_without_rows_say_what_is_not_known(tmp_path, circuit, said):
+    text = page(tmp_path, circuit())
+    assert said in " ".join(text.split())
+    assert "No rows were handed in to judge it on" in text
+
+
+def test_the_class_is_a_column_of_a_classifier(rows):
+    found = SPNClassifier()
+    found.circuit_, found.n_features_in_ = clinic(), 6
+    found.feature_names_in_ = np.array(clinic().features.names[:6], dtype=object)
+    told = section(found, table(rows).iloc[:, :6], np.full(60, 1.5))["rows"]
+    whole = np.column_stack([rows[:, :6], np.full(60, 1.5)])
+    log_density = compile_circuit(clinic()).log_likelihood(whole)
+    assert told["log_density"] == pytest.approx(log_density.mean())
+
+
+def test_no_rows_at_all_are_refused():
+    with pytest.raises(InputError, match="0 sample"):
+        section(stand_in(clinic()), table(np.empty((0, 7))))

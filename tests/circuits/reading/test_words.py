@@ -1,0 +1,111 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from tests.circuits.made import circuits
+from tests.circuits.reading.cases import apart, clinic, deep, wide
+
+from clearwood import FeatureSpace
+from clearwood.circuits.circuit import Circuit, Product, Sum
+from clearwood.circuits.distributions import Bernoulli, Gaussian
+from clearwood.circuits.reading.outline import MOST_KINDS, kinds_of, outline
+from clearwood.circuits.reading.profiles import Shares, profile_of
+from clearwood.exceptions import InputError
+
+CLINIC = """\
+7 columns; rows are told apart at 3 places; 14 leaves.
+Depend on each other most: bp and bmi 0.89; smoker and age 0.63; sex and hue 0.58
+Rows are of 2 kinds:
+1. 60%: age 40.0 ± 5.0 (48 ± 11); smoker = yes in 10% (38%)
+   - sex, hue: depend on each other directly: sex and hue 0.58
+   - bp, bmi: in these, rows are of 2 kinds:
+      1.b.1. 70%: bp 110.0 ± 5.0 (125 ± 23); bmi 20.0 ± 2.0 (23.0 ± 5.1)
+         - depend on each other directly: bp and bmi 0.30
+      1.b.2. 30%: bp 160.0 ± 5.0 (125 ± 23); bmi 30.0 ± 3.0 (23.0 ± 5.1)
+   - each for itself: '<b>dose</b> in $' 1.7 ± 1.2
+2. 40%: age 60.0 ± 5.0 (48 ± 11); smoker = yes in 80% (38%)"""
+
+
+def test_kinds_are_told_with_what_marks_them():
+    text = str(clinic())
+    assert text.startswith(CLINIC)
+    assert "more place" not in text
+
+
+def test_what_is_left_out_is_said_and_how_to_see_it():
+    text = clinic().text(depth=1)
+    assert "- bp, bmi: in these, rows are of 2 kinds (not shown)" in text
+    assert "1.b." not in text
+    last = text.splitlines()[-1]
+    assert last.startswith("... and 2 more places") and "text(depth=2)" in last
+
+
+def test_groups_that_are_independent_stand_beside_each_other():
+    lines = str(apart()).splitlines()
+    assert "Groups of columns, independent of each other:" in lines
+    assert "- p, q: in these, rows are of 2 kinds:" in lines
+    assert any(line.strip().startswith("b.2. 50%: r 5.0 ± 1.0") for line in lines)
+    assert lines[-1] == "- each for itself: t = b in 50%"
+
+
+@pytest.mark.parametrize("size", [(3, 2), (30, 8), (100, 40)])
+def test_large_networks_are_cut(size):
+    text = str(wide(*size))
+    assert len(text.splitlines()) < 100
+    assert max(map(len, text.splitlines())) <= 110
+    if size[0] > 3:
+        assert "more place" in text
+    few = wide(*size).text(depth=1, most=1)
+    assert len(few.splitlines()) <= len(text.splitlines())
+
+
+def test_one_leaf_and_a_tower_are_told():
+    alone = Circuit(Gaussian(0, 3.0, 4.0), FeatureSpace(("a",), (None,)))
+    assert str(alone).splitlines()[-1] == "- a 3.0 ± 2.0"
+    assert "more places" in str(deep())
+
+
+def test_a_depth_of_nothing_is_refused():
+    with pytest.raises(InputError, match="depth is 0"):
+        clinic().text(depth=0)
+
+
+@settings(max_examples=25)
+@given(circuits())
+def test_kinds_add_up_to_what_they_are_kinds_of(circuit):
+    def check(part):
+        if part.kinds:
+            assert len(part.kinds) <= max(MOST_KINDS, len(part.node.children))
+            shares = [kind.share for kind in part.kinds]
+            assert sum(shares) == pytest.approx(1) and shares == sorted(shares)[::-1]
+            for j, facts in part.profile.items():
+                parts = [kind.profile[j] for kind in part.kinds]
+                pooled = type(facts).pooled(np.array(shares), parts)
+                assert np.allclose(np.hstack(pooled), np.hstack(facts))
+        if part.groups:
+            columns = [j for group in part.groups for j in group.columns]
+            assert sorted(columns) == list(part.columns)
+        for inner in (*part.kinds, *part.groups):
+            check(inner)
+
+    check(outline(circuit.root, 3))
+    assert str(circuit)
+
+
+def test_mixtures_of_mixtures_are_one_while_kinds_are_few():
+    def coin(p):
+        return Bernoulli(0, p)
+
+    inner = Sum(np.array([0.5, 0.5]), (coin(0.1), coin(0.9)))
+    outer = Sum(np.array([0.4, 0.6, 0.0]), (coin(0.5), inner, coin(0.3)))
+    assert [round(share, 2) for share, _ in kinds_of(outer)] == [0.4, 0.3, 0.3]
+    assert [round(share, 2) for share, _ in kinds_of(outer, 2)] == [0.6, 0.4]
+    part = outline(outer, 1)
+    assert not any(kind.n_kinds_inside for kind in part.kinds)
+
+
+def test_what_differs_most_marks_a_kind():
+    same, far = Gaussian(0, 0.0, 1.0), Gaussian(1, 9.0, 1.0)
+    kinds = (Product((same, far)), Product((same, Gaussian(1, 0.0, 1.0))))
+    part = outline(Sum(np.array([0.5, 0.5]), kinds), 1)
+    assert [kind.marks for kind in part.kinds] == [(1,), (1,)]
+    assert isinstance(profile_of(Bernoulli(0, 0.5))[0], Shares)

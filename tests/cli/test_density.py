@@ -1,0 +1,97 @@
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+from clearwood import load
+from clearwood.cli import main
+
+
+def run(*arguments):
+    return CliRunner().invoke(main, ["density", *[str(a) for a in arguments]])
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory):
+    """Two kinds of rows, with text, numbers and gaps."""
+    rng = np.random.default_rng(0)
+    old = rng.random(240) < 0.5
+    table = pd.DataFrame({
+        "age": np.where(old, 60.0, 30.0) + rng.normal(0, 4, 240).round(1),
+        "smoker": np.where(rng.random(240) < np.where(old, 0.9, 0.1), "yes", "no"),
+        "code": rng.choice([1, 2], 240),
+        "id": np.arange(240),
+    })  # fmt: skip
+    table.loc[::10, "age"] = None
+    path = tmp_path_factory.mktemp("data") / "rows.csv"
+    table.to_csv(path, index=False)
+    return path
+
+
+def test_kinds_scores_and_files_come_out(path, tmp_path):
+    out, page = tmp_path / "network.json", tmp_path / "network.html"
+    saved = tmp_path / "network.zip"
+    result = run(
+        path, "--drop", "id", "--given", "smoker=yes", "--out", out, "--report", page,
+        "--save", saved,
+    )  # fmt: skip
+    assert result.exit_code == 0, result.stderr
+    assert "Rows are of " in result.stdout
+    assert "Depend on each other most: age and smoker 0." in result.stdout
+    assert "On 60 rows held out from training" in result.stdout
+    assert (
+        "\nWhere smoker = yes (in brackets: among all rows):\n  age 5" in result.stdout
+    )
+    found = json.loads(out.read_text())
+    assert found["rows"] == {"training": 180, "held_out": 60}
+    assert found["log_density"] > found["log_density_of_independent_columns"] + 0.2
+    assert found["depend"][0]["columns"] == ["age", "smoker"]
+    assert found["given"]["known"] == {"smoker": "yes"}
+    assert found["network"]["features"]
+    again = load(saved)
+    assert found["degrees_of_freedom"] == again.degrees_of_freedom_
+    table = pd.read_csv(path)
+    for line in found["surprising"]:
+        # Rows as an editor counts them: from 1.
+        row = table.iloc[int(line["row"]) - 1]
+        for one in line["because"]:
+            assert str(row[one["column"]]).removesuffix(".0") == one["found"]
+    assert found["surprising"]
+    assert "Kinds of rows of rows.csv" in page.read_text(encoding="utf-8")
+
+
+def test_json_is_the_same_for_a_seed(path):
+    given = "--given", "age=61", "--given", "code=2"
+    asked = path, "--drop", "id", "--json", "--quiet", "--seed", 3, *given
+    first, second = run(*asked), run(*asked)
+    assert first.exit_code == 0, first.stderr
+    assert first.stderr == ""
+    assert first.stdout == second.stdout
+    assert json.loads(first.stdout)["given"]["changed"][0].startswith(
+        "smoker = yes in 9"
+    )
+
+
+@pytest.mark.parametrize(
+    ("given", "code", "message"),
+    [
+        ("smoker", 2, "expected COLUMN=VALUE"),
+        ("age=old", 2, "'old' is no number"),
+        ("smoker=often", 1, "'smoker' is never 'often'"),
+        ("pulse=3", 2, "no column is called 'pulse'"),
+    ],
+)
+def test_what_is_given_must_be_in_the_table(path, given, code, message):
+    result = run(path, "--drop", "id", "--given", given)
+    assert result.exit_code == code
+    assert message in result.stderr
+
+
+def test_files_are_not_overwritten(path, tmp_path):
+    page = tmp_path / "network.html"
+    page.write_text("mine")
+    result = run(path, "--report", page)
+    assert result.exit_code == 1 and "--force" in result.stderr
+    assert page.read_text() == "mine"
