@@ -156,10 +156,11 @@ def test_unknown_levels_and_empty_columns_stay(fitted):
     filled = fitted.transform(X)
     assert filled["ward"][0] == "south" and filled["ward"][2] in ("west", "east")
     assert filled["age"].notna().all()
-    empty = table(50)[0].assign(none=np.nan, nothing=None)
-    filled = cw.SPNImputer(random_state=0).fit_transform(empty)
-    assert filled[["none", "nothing"]].isna().all(axis=None)
-    assert not filled.drop(columns=["none", "nothing"]).isna().any(axis=None)
+    types = {"none": float, "nothing": object, "whole": "Int64", "truth": "boolean"}
+    holes = {name: pd.Series([None] * 50, dtype=kind) for name, kind in types.items()}
+    filled = cw.SPNImputer(random_state=0).fit_transform(table(50)[0].assign(**holes))
+    assert filled[list(types)].isna().all(axis=None)
+    assert not filled.drop(columns=list(types)).isna().any(axis=None)
 
 
 def test_whole_numbers_stay_whole():
