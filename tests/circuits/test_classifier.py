@@ -71,6 +71,8 @@ def test_the_network_is_cloned_and_any_learner_will_do():
     assert not hasattr(network, "circuit_") and not hasattr(network, "front_")
     assert found.score(X, y) > 0.7
     assert found.circuit_.features.names[-2:] == ("class", "class_")
+    found = cw.SPNClassifier(network, per_class=True).fit(X, y)
+    assert found.score(X, y) > 0.7
 
 
 def test_what_cells_say_is_what_is_lost_without_them(fitted):

@@ -46,10 +46,14 @@ class Units(NamedTuple):
         return (values - self.zero) / self.one
 
     def log_density_of_one(self, values: np.ndarray) -> float:
-        """What the log density of a row has more in the table's units, on average."""
+        """What the log density of a row has more in the table's units, on average.
+
+        A network of one class has no column of the class, which is the last.
+        """
         if not len(values):
             return 0.0
-        return -float((~np.isnan(values) @ np.log(self.one)).mean())
+        one = self.one[: values.shape[1]]
+        return -float((~np.isnan(values) @ np.log(one)).mean())
 
     def restored(self, root: Node) -> Node:
         """A circuit that was learned in these units, in those of the table."""
