@@ -214,6 +214,8 @@ def test_draws_under_evidence(make, fitted):
     pd.testing.assert_frame_equal(again, drawn)
     with pytest.raises(InputError, match=r"'ward' is 'south', .*levels are \['east'"):
         found.sample(given={"ward": "south"})
+    with pytest.raises(InputError, match="n_samples is -1"):
+        found.sample(-1)
 
 
 @each

@@ -222,6 +222,8 @@ class LearnsCircuit(DensityMixin, BaseEstimator):
             A frame where columns have names.
         """
         check_is_fitted(self)
+        if n_samples < 0:
+            raise InputError(f"n_samples is {n_samples}; give a number of rows.")
         features = self.circuit_.features
         row = None if given is None else self._evidence(given)
         drawn = sample(self.circuit_, n_samples, as_generator(random_state), row)
