@@ -1,5 +1,8 @@
 """The tree that a circuit is."""
 
+import copy
+import pickle
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -77,6 +80,18 @@ def test_depth_beyond_recursion():
     values = np.array([[1.0], [np.nan]])
     assert np.exp(compiled.log_likelihood(values)).tolist() == [0.5, 1.0]
     assert compiled.as_circuit().n_nodes == 5_001
+    assert pickle.loads(pickle.dumps(circuit)).n_nodes == 5_001
+
+
+@given(made.circuits(zeros=True))
+def test_copies_are_the_same_distribution(circuit):
+    values = made.random_rows(np.random.default_rng(0), circuit, 5)
+    found = copy.deepcopy(circuit)
+    assert found.root is not circuit.root and found.features == circuit.features
+    np.testing.assert_array_equal(
+        compile_circuit(found).log_likelihood(values),
+        compile_circuit(circuit).log_likelihood(values),
+    )
 
 
 @given(made.circuits(zeros=True))

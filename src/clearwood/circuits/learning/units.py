@@ -8,7 +8,7 @@ import numpy as np
 
 from clearwood._features import FeatureSpace
 from clearwood._validation import check_range
-from clearwood.circuits.circuit import Node, Product, Sum, walk
+from clearwood.circuits.circuit import Node, fold, with_children
 from clearwood.circuits.distributions import (
     Gaussian,
     Histogram,
@@ -57,20 +57,7 @@ class Units(NamedTuple):
 
     def restored(self, root: Node) -> Node:
         """A circuit that was learned in these units, in those of the table."""
-        made: list[Node] = []
-        for node in walk(root):
-            if not isinstance(node, Sum | Product):
-                made.append(self._leaf(node))
-                continue
-            n = len(node.children)
-            children = tuple(made[-n:])
-            del made[-n:]
-            made.append(
-                Sum(node.weights, children)
-                if isinstance(node, Sum)
-                else Product(children)
-            )
-        return made[0]
+        return fold(root, self._leaf, with_children, with_children)
 
     def _leaf(self, leaf: Leaf) -> Leaf:
         zero, one = (part[list(leaf.variables)] for part in self)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import singledispatch
 from typing import Any
@@ -11,7 +11,14 @@ from typing import Any
 import numpy as np
 
 from clearwood._features import FeatureSpace
-from clearwood.circuits.circuit import Circuit, Node, Product, Sum, walk
+from clearwood.circuits.circuit import (
+    Circuit,
+    Node,
+    Product,
+    Sum,
+    fold,
+    with_children,
+)
 from clearwood.circuits.distributions import (
     Bernoulli,
     Categorical,
@@ -122,32 +129,6 @@ def _kept(root: Node, kept: set[int]) -> Node | None:
         return 0.0, leaf_marginal(leaf, kept)
 
     return fold(root, leaf_left, product_left, sum_left)[1]
-
-
-def fold(
-    root: Node,
-    leaf: Callable[[Leaf], Any],
-    product: Callable[[Product, Sequence[Any]], Any],
-    sum_: Callable[[Sum, Sequence[Any]], Any],
-) -> Any:
-    """What the nodes give, one after the other, from the leaves up.
-
-    Examples
-    --------
-    >>> root = Product((Bernoulli(0, 0.5), Bernoulli(1, 0.5)))
-    >>> fold(root, lambda leaf: 1, lambda node, below: sum(below), None)
-    2
-    """
-    found: list[Any] = []
-    for node in walk(root):
-        if not isinstance(node, Sum | Product):
-            found.append(leaf(node))
-            continue
-        below = found[-len(node.children) :]
-        del found[-len(node.children) :]
-        combine: Any = sum_ if isinstance(node, Sum) else product
-        found.append(combine(node, below))
-    return found[0]
 
 
 def product_left(_: Product, below: Sequence[Rest]) -> Rest:
@@ -350,14 +331,10 @@ def _of_columns(root: Node, features: FeatureSpace) -> Circuit:
             return replace(node, variables=tuple(place[v] for v in node.variables))
         return replace(node, variable=place[node.variable])
 
-    def product(_: Product, below: Sequence[Node]) -> Node:
-        return Product(tuple(below))
-
-    def sum_(node: Sum, below: Sequence[Node]) -> Node:
-        return Sum(node.weights, tuple(below))
-
     own: dict[str, Any] = {
         name: tuple(getattr(features, name)[variable] for variable in kept)
         for name in ("names", "categories", "lookup", "missing_at")
     }
-    return Circuit(fold(root, leaf, product, sum_), replace(features, **own))
+    return Circuit(
+        fold(root, leaf, with_children, with_children), replace(features, **own)
+    )

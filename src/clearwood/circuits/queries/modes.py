@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.linalg import block_diag
 
-from clearwood.circuits.circuit import Node, Product, Sum
+from clearwood.circuits.circuit import Node, Product, Sum, fold, with_children
 from clearwood.circuits.distributions import (
     Bernoulli,
     Categorical,
@@ -20,7 +19,7 @@ from clearwood.circuits.distributions import (
     Leaf,
 )
 from clearwood.circuits.queries.bounds import heights
-from clearwood.circuits.queries.conditioning import fold, log
+from clearwood.circuits.queries.conditioning import log
 from clearwood.circuits.queries.messages import upward
 
 STARTS = 16
@@ -58,7 +57,7 @@ def highest_mode(root: Node, n_features: int) -> tuple[np.ndarray, float]:
         root,
         peak,
         joined_product,
-        lambda node, below: replace(node, children=tuple(below)),
+        with_children,
     )
     points, height = _climb(root, points, 1e-6)
     best = int(np.argmax(height))

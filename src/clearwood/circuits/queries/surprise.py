@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import logsumexp
 
-from clearwood.circuits.circuit import Circuit, Node, Product, Sum
+from clearwood.circuits.circuit import Circuit, Node, Product, Sum, fold
 from clearwood.circuits.compiled import ROWS, Compiled, compile_circuit
 from clearwood.circuits.distributions import (
     Bernoulli,
@@ -19,7 +19,7 @@ from clearwood.circuits.distributions import (
     Leaf,
     MultivariateGaussian,
 )
-from clearwood.circuits.queries.conditioning import fold, impossible, known, leaf_given
+from clearwood.circuits.queries.conditioning import impossible, known, leaf_given
 from clearwood.circuits.queries.draws import sample
 from clearwood.circuits.queries.passes import RowsInside, by_column, passes
 
