@@ -1,7 +1,7 @@
 """What one asks of a circuit. Answers are exact, or say how far off they may be."""
 
 from clearwood.circuits.queries.completion import MostProbable, most_probable
-from clearwood.circuits.queries.conditioning import condition, marginal
+from clearwood.circuits.queries.conditioning import condition
 from clearwood.circuits.queries.covariances import RowMoments, moments
 from clearwood.circuits.queries.draws import draw_missing, sample
 from clearwood.circuits.queries.shares import (
@@ -15,7 +15,6 @@ from clearwood.circuits.queries.surprise import (
     contributions,
     most_responsible,
     surprises,
-    usual_surprises,
 )
 
 __all__ = [
@@ -29,11 +28,9 @@ __all__ = [
     "conditionals",
     "contributions",
     "draw_missing",
-    "marginal",
     "moments",
     "most_probable",
     "most_responsible",
     "sample",
     "surprises",
-    "usual_surprises",
 ]

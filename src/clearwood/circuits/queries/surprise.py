@@ -20,7 +20,6 @@ from clearwood.circuits.distributions import (
     MultivariateGaussian,
 )
 from clearwood.circuits.queries.conditioning import impossible, known, leaf_given
-from clearwood.circuits.queries.draws import sample
 from clearwood.circuits.queries.passes import RowsInside, by_column, passes
 
 
@@ -107,7 +106,7 @@ def surprises(circuit: Circuit, values: np.ndarray) -> np.ndarray:
 
     Not a decomposition: two entries that do not go together are both surprising. It is
     infinite for an entry that cannot be beside the others. Compare with what is usual
-    for the column (:func:`usual_surprises`).
+    for the column, in rows that are drawn.
 
     Parameters
     ----------
@@ -164,23 +163,6 @@ def _log_flow(compiled: Compiled, log: np.ndarray) -> np.ndarray:
             here = np.where(np.isneginf(log[place]), 0.0, log[place])
             found[below] += log[below] + compiled.log_weight[own, None] - here
     return found
-
-
-def usual_surprises(circuit: Circuit, n: int, rng: np.random.Generator) -> np.ndarray:
-    """How surprising the entries of each column are on average, in rows like these.
-
-    Parameters
-    ----------
-    circuit : Circuit
-    n : int
-        Number of rows that are drawn for it.
-    rng : Generator
-
-    Returns
-    -------
-    ndarray of shape (n_features,)
-    """
-    return surprises(circuit, sample(circuit, n, rng)).mean(axis=0)
 
 
 def _leaf_logs(
