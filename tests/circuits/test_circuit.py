@@ -116,6 +116,7 @@ HALF = np.full(2, 0.5)
         (Sum(HALF, (Bernoulli(0, 0.5), Gaussian(2, 0.0, 1.0))), "child over 'x2'"),
         (Product(()), "no children"),
         (Product((Bernoulli(0, 0.5),) * 2), "same column 'x0'"),
+        (Bernoulli(0, 0.5), "says nothing of 'x1'"),
         (Bernoulli(0, 1.2), "probabilities"),
         (Bernoulli(0, float("nan")), "probabilities"),
         (Bernoulli(1, 0.5), "2 levels where its column has 3"),
