@@ -99,6 +99,12 @@ def test_random_circuits_are_valid(circuit):
     check_circuit(circuit)
 
 
+def test_rounding_makes_no_covariance_invalid():
+    covariance = np.array([[1e6, 1e-12], [-1e-12, 1e-4]])
+    leaf = MultivariateGaussian((0, 1), np.zeros(2), covariance)
+    check_circuit(Circuit(leaf, made.space([None, None])))
+
+
 COLUMNS = made.space([2, 3, None, None])
 EYE, RISING = np.eye(2), np.array([0.0, 1.0, 2.0])
 TABLES = (np.array([[0.3, 0.7]]), np.array([[0.2, 0.3, 0.5], [0.1, 0.1, 0.8]]))

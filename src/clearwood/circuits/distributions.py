@@ -277,10 +277,15 @@ class MultivariateGaussian:
         if not np.isfinite(self.mean).all():
             return "has a mean that is not finite"
         finite = np.isfinite(self.covariance).all()
-        same = np.allclose(self.covariance, self.covariance.T, rtol=1e-9, atol=0.0)
-        if not (finite and same and is_definite(self.covariance)):
+        if not (finite and is_definite(self.covariance) and self._is_symmetric()):
             return "has a covariance that is not symmetric and positive definite"
         return None
+
+    def _is_symmetric(self) -> bool:
+        # In units of the columns: a covariance of 0 may be rounded either way.
+        sd = np.sqrt(np.diag(self.covariance))
+        gap = np.abs(self.covariance - self.covariance.T)
+        return bool((gap <= 1e-9 * np.outer(sd, sd)).all())
 
     def to_plain(self) -> Plain:
         """Its numbers; see the module."""

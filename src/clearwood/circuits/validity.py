@@ -48,7 +48,9 @@ column 'wet'; each column belongs to one child of a product alone.
                 f"A circuit holds a {type(node).__name__}; expected Sum, Product or a "
                 "kind of leaf."
             )
-    left_out = set(range(circuit.features.n_features)).difference(circuit.root.variables)
+    left_out = set(range(circuit.features.n_features)).difference(
+        circuit.root.variables
+    )
     if left_out:
         found = f"says nothing of {_name(min(left_out), circuit)}"
         _refuse(circuit.root, circuit, found, "a circuit is over all its columns")
