@@ -203,6 +203,16 @@ def test_conditionals(make, fitted):
         found.conditional(rows, given=["years"])
 
 
+def test_nothing_that_is_asked_changes_a_table():
+    X = people(60)[["age", "pulse"]].to_numpy()
+    before = X.copy()
+    found = cw.MiniSPN(random_state=0).fit(X)
+    found.conditional(X, given=[0])
+    found.most_probable(X[:2])
+    found.score(X)
+    np.testing.assert_array_equal(X, before)
+
+
 @each
 def test_draws_under_evidence(make, fitted):
     found = fitted[make]

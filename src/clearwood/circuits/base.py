@@ -175,10 +175,12 @@ class LearnsCircuit(DensityMixin, BaseEstimator):
             ``probabilities`` of the levels, ``circuit_.features.categories``, the
             other ``mean``, ``sd``, ``quantile(share)``, ``cdf`` and ``log_density``.
         """
-        values, features = self._encoded(X), self.circuit_.features
+        cells, features = self._encoded(X), self.circuit_.features
+        values = cells
         if given is not None:
-            known = positions_of(given, features.names, "given")
-            values[:, [j for j in range(values.shape[1]) if j not in known]] = np.nan
+            known = list(positions_of(given, features.names, "given"))
+            values = np.full_like(cells, np.nan)
+            values[:, known] = cells[:, known]
         found = conditionals(self.circuit_, values)
         return {features.names[j]: answer for j, answer in sorted(found.items())}
 
