@@ -24,6 +24,7 @@ from clearwood.circuits.learning.fitting import LearningTable
 from clearwood.circuits.learning.leaf_blocks import leaf_of_levels, smoothed
 from clearwood.circuits.learning.recursion import product_of
 from clearwood.circuits.learning.variables import read_variables
+from clearwood.circuits.queries.conditioning import of_columns
 from clearwood.circuits.queries.surprise import surprises
 from clearwood.exceptions import InputError
 from clearwood.rules.conditions import name_text, number_text, probability_text
@@ -331,5 +332,4 @@ def with_last(
 
 def without_last(features: FeatureSpace) -> FeatureSpace:
     """All columns but the last."""
-    parts = ("names", "categories", "lookup", "missing_at")
-    return replace(features, **{part: getattr(features, part)[:-1] for part in parts})
+    return of_columns(features, range(features.n_features - 1))

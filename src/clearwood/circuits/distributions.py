@@ -169,24 +169,26 @@ class Histogram(OfOneColumn):
         """Free parameters; edges are given."""
         return len(self.probabilities) - 1
 
-    def bins(self, values: np.ndarray) -> np.ndarray:
-        """The bin of every row; -1 outside of the edges and where missing."""
-        x = values[:, self.variable]
+    def bins(self, x: np.ndarray) -> np.ndarray:
+        """The bins of values; -1 outside of the edges and where missing."""
         found = np.searchsorted(self.edges, x, side="right") - 1
         found[x == self.edges[-1]] -= 1
         found[~(x <= self.edges[-1])] = -1
         return found
 
+    def density(self, x: np.ndarray) -> np.ndarray:
+        """At values; 0 outside of the edges and where missing."""
+        return np.append(self.probabilities / np.diff(self.edges), 0.0)[self.bins(x)]
+
     def log_density(self, values: np.ndarray) -> np.ndarray:
         """Of what is present; see the module."""
+        x = values[:, self.variable]
         with np.errstate(divide="ignore"):
-            log = np.log(self.probabilities) - np.log(np.diff(self.edges))
-        found = np.append(log, -np.inf)[self.bins(values)]
-        return np.where(np.isnan(values[:, self.variable]), 0.0, found)
+            return np.where(np.isnan(x), 0.0, np.log(self.density(x)))
 
     def statistics(self, values: np.ndarray, weight: np.ndarray) -> np.ndarray:
         """Counts of the bins."""
-        bins = self.bins(values)
+        bins = self.bins(values[:, self.variable])
         n = len(self.probabilities)
         return np.bincount(bins[bins >= 0], weight[bins >= 0], minlength=n)
 

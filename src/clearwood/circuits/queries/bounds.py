@@ -229,11 +229,9 @@ class Bounds:
                 table[self.slots[variable]] = probabilities
             case Histogram(variable) if variable in self.slots:
                 middles = self.choice.values[self.choice.variables.index(variable)]
-                table[self.slots[variable]] = heights(leaf, middles)
+                table[self.slots[variable]] = leaf.density(middles)
             case Histogram():
-                log_rest = float(
-                    np.log((leaf.probabilities / np.diff(leaf.edges)).max())
-                )
+                log_rest = float(np.log(leaf.density(leaf.edges).max()))
             case Gaussian(_, _, variance):
                 log_rest = float(-0.5 * np.log(2 * np.pi * variance))
             case MultivariateGaussian(_, _, covariance):
@@ -258,11 +256,3 @@ class Bounds:
         self.mixtures.append((logs, list(range(first, len(self.factors)))))
         own = (len(self.mixtures) - 1,)
         return Factor(np.ones(self.choice.n_slots), 0.0, (), own)
-
-
-def heights(leaf: Histogram, values: np.ndarray) -> np.ndarray:
-    """Density of a histogram at values that are no edges."""
-    place = np.searchsorted(leaf.edges, values, side="right") - 1
-    inside = (place >= 0) & (place < len(leaf.probabilities))
-    density = leaf.probabilities / np.diff(leaf.edges)
-    return np.where(inside, density[np.clip(place, 0, len(density) - 1)], 0.0)

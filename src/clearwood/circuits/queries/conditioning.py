@@ -245,10 +245,14 @@ def _of_columns(root: Node, features: FeatureSpace) -> Circuit:
             return replace(node, variables=tuple(place[v] for v in node.variables))
         return replace(node, variable=place[node.variable])
 
+    left = fold(root, leaf, with_children, with_children)
+    return Circuit(left, of_columns(features, kept))
+
+
+def of_columns(features: FeatureSpace, columns: Sequence[int]) -> FeatureSpace:
+    """Some of the columns, in this order."""
+    parts = ("names", "categories", "lookup", "missing_at")
     own: dict[str, Any] = {
-        name: tuple(getattr(features, name)[variable] for variable in kept)
-        for name in ("names", "categories", "lookup", "missing_at")
+        part: tuple(getattr(features, part)[j] for j in columns) for part in parts
     }
-    return Circuit(
-        fold(root, leaf, with_children, with_children), replace(features, **own)
-    )
+    return replace(features, **own)

@@ -18,7 +18,6 @@ from clearwood.circuits.distributions import (
     Histogram,
     Leaf,
 )
-from clearwood.circuits.queries.bounds import heights
 from clearwood.circuits.queries.conditioning import log
 from clearwood.circuits.queries.messages import upward
 
@@ -132,7 +131,7 @@ def _step(root: Node, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         own = points[:, node.variables]
         if isinstance(node, Histogram):
             with np.errstate(divide="ignore"):
-                return np.log(heights(node, own[:, 0])), precision, pull
+                return np.log(node.density(own[:, 0])), precision, pull
         at = np.array([place[variable] for variable in node.variables])
         gap = node.mean - own
         precision[:, at[:, None], at] = node.precision
@@ -210,7 +209,7 @@ def leaf_modes(leaf: Leaf) -> list[Start]:
         case Histogram(variable, edges):
             middles = edges[:-1] + 0.5 * np.diff(edges)
             return [
-                (log(p), {variable: x}) for p, x in zip(heights(leaf, middles), middles)
+                (log(p), {variable: x}) for p, x in zip(leaf.density(middles), middles)
             ]
         case ChowLiuTree(variables, parents):
             open_ = [np.zeros((1, table.shape[1])) for table in leaf.tables]
