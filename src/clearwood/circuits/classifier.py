@@ -169,6 +169,7 @@ class SPNClassifier(ClassifierMixin, BaseEstimator):
             )
         default = MiniSPN(random_state=self.random_state)
         network = clone(default if self.network is None else self.network)
+        network._validate_params()
         features = read_variables(X, network.discrete)
         values = np.column_stack([features.encode(X), label])
         joint = with_last(features, "class", tuple(self.classes_.tolist()))
@@ -302,7 +303,8 @@ def log_odds(log_joint: np.ndarray, label: np.ndarray) -> np.ndarray:
         logsumexp(np.where(kept, log_joint, -np.inf), axis=-1)
         for kept in (of_label, ~of_label)
     )
-    return own - others
+    with np.errstate(invalid="ignore"):  # cells too far out say nothing: NaN
+        return own - others
 
 
 def _text(value: float, labels: tuple[Any, ...] | None) -> str:

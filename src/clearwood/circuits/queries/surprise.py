@@ -182,16 +182,18 @@ def _leaf_logs(
     """
     entry = values[:, variable]
     missing = np.isnan(entry)
-    level = np.where(missing, 0, entry).astype(np.intp)
     logs = np.empty((len(own), len(values)))
     for i, (_, leaf) in enumerate(own):
         match leaf:
             case Bernoulli() | Categorical():
+                level = np.where(missing, 0, entry).astype(np.intp)
                 with np.errstate(divide="ignore"):
                     logs[i] = np.log(leaf.probabilities)[level]
             case Gaussian(_, mean, variance):
                 gap = entry - mean
-                logs[i] = -0.5 * (gap * gap / variance + np.log(2 * np.pi * variance))
+                with np.errstate(over="ignore"):
+                    square = gap * gap / variance
+                logs[i] = -0.5 * (square + np.log(2 * np.pi * variance))
             case _:
                 logs[i] = _among_others(leaf, variable, values, earlier)
     return np.array([place for place, _ in own]), np.where(missing, 0.0, logs)
