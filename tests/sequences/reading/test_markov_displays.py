@@ -59,6 +59,9 @@ def test_symbols_are_written_below():
 def test_arrows_are_the_moves_away():
     display = cw.AutomatonDisplay.from_estimator(of_flags())
     assert [move[:3] for move in display.moves] == [(0, 1, 1.0)]
+    seen = cw.AutomatonDisplay.from_estimator(of_patients(), *patients())
+    wanted = of_patients().predict_proba(*patients()).mean(axis=0)
+    np.testing.assert_allclose(seen.share, wanted)
     hmm = of_text()
     display = cw.AutomatonDisplay.from_estimator(hmm, most=2, cutoff=0.0).plot()
     assert display.n_left_out == 1

@@ -140,7 +140,13 @@ class AutomatonDisplay:
 
     @classmethod
     def from_estimator(
-        cls, estimator: Any, *, most: int = 10, cutoff: float = 0.15
+        cls,
+        estimator: Any,
+        X: Any = None,
+        lengths: Sequence[int] | None = None,
+        *,
+        most: int = 10,
+        cutoff: float = 0.15,
     ) -> AutomatonDisplay:
         """The states of a hidden Markov model, and how they follow each other.
 
@@ -150,6 +156,9 @@ class AutomatonDisplay:
         ----------
         estimator : HiddenMarkovModel
             Fitted.
+        X, lengths : optional
+            Steps that say how frequent states are, as in ``predict_proba``; by default
+            they are those of a sequence without end.
         most : int, default=10
             States that are shown, the most frequent ones.
         cutoff : float, default=0.15
@@ -159,7 +168,10 @@ class AutomatonDisplay:
         -------
         AutomatonDisplay
         """
-        states = markov_states(check_model(estimator))
+        model, share = check_model(estimator), None
+        if X is not None:
+            share = model.predict_proba(X, lengths).mean(axis=0)
+        states = markov_states(model, share)
         shown = sorted(states, key=lambda state: -state.share)[: max(most, 1)]
         shown.sort(key=lambda state: state.number)
         place = {state.number: i for i, state in enumerate(shown)}

@@ -81,7 +81,9 @@ def section(result: Any, X: Any = None, y: Any = None) -> dict[str, Any]:
         "farthest": FARTHEST,
         "states": [_line(s) for s in sorted(states, key=lambda s: -s.share)],
         "graph": _graph(states),
-        "over_time": None if proba is None else _over_time(model, X, proba, y),
+        "over_time": (
+            None if proba is None else _over_time(model, X, proba, y, states)
+        ),
         "scores": None if proba is None else _scores(model, X, y, states),
     }
 
@@ -144,7 +146,11 @@ def _scores(
 
 
 def _over_time(
-    model: HiddenMarkovModel, X: Any, proba: np.ndarray, lengths: Any
+    model: HiddenMarkovModel,
+    X: Any,
+    proba: np.ndarray,
+    lengths: Any,
+    states: list[MarkovState],
 ) -> dict[str, Any]:
     """Text in colours; of series, lines before strips of their states."""
     n = len(proba)
@@ -164,6 +170,7 @@ def _over_time(
             "x": across[first],
             "width": across[last] - across[first],
             "state": state,
+            "name": states[state].name,
             "middle": (across[first] + across[last]) / 2,
             "is_wide": across[last] - across[first] > 16,
         }
