@@ -26,6 +26,9 @@ from clearwood.sequences.states_over_time import (
 ALIGNED_STEPS = 2_000
 """Steps on which states of one draw are compared with those of another."""
 
+MOST_AVERAGED = 20
+"""Draws, evenly spread, that a prediction averages over."""
+
 
 class SweepState(NamedTuple):
     """Parameters; and the log-likelihood of those before, from which states came."""
@@ -211,3 +214,15 @@ def average(
     part = observed.part(ALIGNED_STEPS, np.random.default_rng(0))
     in_order = aligned(draws, reference, part, prior.emission)
     return in_order, StateModel(*(part.mean(axis=0) for part in in_order))
+
+
+def evenly(n_draws: int) -> np.ndarray:
+    """Which of so many draws a prediction averages over.
+
+    Examples
+    --------
+    >>> evenly(3), len(evenly(1000))
+    (array([0, 1, 2]), 20)
+    """
+    n = min(n_draws, MOST_AVERAGED)
+    return np.unique(np.linspace(0, n_draws - 1, n).astype(np.int64))

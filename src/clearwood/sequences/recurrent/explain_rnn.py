@@ -19,6 +19,8 @@ import numpy as np
 from clearwood._features import users_level
 from clearwood._numeric import as_generator
 from clearwood.exceptions import InputError, ModelError, PoorFidelityWarning
+from clearwood.sequences.networks.as_module import beside_filtered, module_of
+from clearwood.sequences.networks.estimators import HMMLSTM
 from clearwood.sequences.recurrent.automaton import (
     StateAutomaton,
     count_automaton,
@@ -153,19 +155,23 @@ def explain_rnn(
 
     Parameters
     ----------
-    network : torch.nn.Module or callable
+    network : torch.nn.Module, HMMLSTM or callable
         Any module with an ``nn.RNN``, ``nn.GRU`` or ``nn.LSTM`` inside that predicts
-        the next symbol. Or, of networks of any other make, a function from the codes of
-        a sequence (ndarray of int) to its states and logits, a line of each per step.
+        the next symbol, or a fitted HMMLSTM, whose states are those of
+        its LSTM with the filtered ones of its HMM beside them. Or, of networks of any
+        other make, a function from the codes of a sequence (ndarray of int) to its
+        states and logits, a line of each per step.
     sequences : str, array-like of int, or list of these
-        What the network reads: codes, or text and other symbols that ``symbols`` knows.
+        What the network reads: codes, or text and other symbols that ``symbols`` knows;
+        for an HMMLSTM, what it is fitted to.
     n_states : int, "auto" or sequence of int, default=100
         How many states; fewer where fewer occur. Of several numbers ("auto": 2, 5, 10,
         20, 50, 100, 200, 500), the smallest whose states, read from the network,
         diverge from it by ``max_kl`` at most on the held-out steps, or else the
         largest; ``curve_`` holds all of them.
     symbols : sequence, optional
-        What codes 0, 1, ... stand for: the network's own vocabulary, in its order.
+        What codes 0, 1, ... stand for: the network's own vocabulary, in its order. An
+        HMMLSTM knows its own.
     layer : int, str or (str, int), optional
         Which layer's states are read: a layer of a stack (the last by default), the
         name of a recurrent module as in ``named_modules``, or both.
@@ -222,8 +228,14 @@ def explain_rnn(
     """
     sizes = _checked_sizes(n_states)
     _check_settings(part, quantiser, held_out, max_kl)
+    is_hybrid = isinstance(network, HMMLSTM)
+    if is_hybrid:
+        if symbols is not None:
+            raise InputError("An HMMLSTM knows its symbols; leave symbols out.")
+        network, sequences, symbols = module_of(network, sequences)
     codes = encode_sequences(sequences, symbols)
     reader, words = _reader_of(network, layer, part, predict)
+    reader = beside_filtered(reader, network) if is_hybrid else reader
     trace = read_sequences(reader, codes, held_out)
     names = _names_of(trace, symbols)
     tables = judge_tables(trace)

@@ -211,6 +211,8 @@ def _states_of_call(
     if part == "h" and depth == rnn.num_layers - 1:
         top = output[0].squeeze(batch) if is_batch else output[0]
         return top.cpu().numpy()
+    if type(rnn).__module__ != "torch.nn.modules.rnn":
+        return _states_of_steps(layer, part, x, hx)
     x = x.squeeze(batch) if is_batch else x
     given = () if hx is None else hx if isinstance(hx, tuple) else (hx,)
     before = [h.squeeze(1) if is_batch else h for h in given]
@@ -224,6 +226,23 @@ def _states_of_call(
         return hidden.cpu().numpy()
     cells = _cells(single, inner, hidden, *first)
     return cells if part == "c" else np.hstack([hidden.cpu().numpy(), cells])
+
+
+def _states_of_steps(
+    layer: RecurrentLayer, part: str, x: Any, after: Any
+) -> np.ndarray:
+    """States that a module of another make says itself, run step by step.
+
+    What its weights mean only its own ``forward`` knows: gates may see the cells.
+    """
+    lines = []
+    for step in x.split(1, dim=int(layer.module.batch_first and x.dim() == 3)):
+        # Past the hook, which would see this call too.
+        _, after = layer.module.forward(step, after)
+        states = after if isinstance(after, tuple) else (after,)
+        chosen = {"h": states[:1], "c": states[1:], "both": states}[part]
+        lines.append(np.hstack([s[layer.depth].cpu().numpy().ravel() for s in chosen]))
+    return np.array(lines)
 
 
 def _single_layer(rnn: Any, index: int) -> Any:
