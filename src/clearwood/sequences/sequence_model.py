@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from clearwood.exceptions import InputError
 from clearwood.sequences.dirichlet import draw_rows, log_dirichlet, mode_of_rows
 from clearwood.sequences.emissions import Emission
 from clearwood.sequences.states_over_time import ExpectedCounts
@@ -87,6 +88,12 @@ def recursions(
     observed: Observed, model: StateModel, emission: Emission
 ) -> dict[str, Any]:
     """What the functions of ``states_over_time`` take."""
+    width = observed.values.shape[1]
+    if width != emission.n_columns:
+        raise InputError(
+            f"X has {width} columns, the parameters of the model are of "
+            f"{emission.n_columns}; hand in the same columns."
+        )
     return {
         "startprob": model.startprob,
         "transmat": model.transmat,
