@@ -80,10 +80,10 @@ class StateSampler:
         self.n_states, self.start = n_states, start
         self._steps = observed.steps().astype(np.int32)
         self._own = threading.local()  # chains run side by side, each with its space
+        # Not the start: chains that go on need none, whatever seed has found it.
         self.fingerprint = fingerprint_of(
-            observed.values, self._steps, observed.lengths, n_states,
-            repr(prior), *(start or ()),
-        )  # fmt: skip
+            observed.values, self._steps, observed.lengths, n_states, repr(prior)
+        )
 
     # The contract
 
