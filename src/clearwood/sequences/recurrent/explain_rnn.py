@@ -354,6 +354,6 @@ def _names_of(trace: NetworkTrace, symbols: Sequence[Any] | None) -> tuple[str, 
             f"The network speaks of {found} symbols, but symbols has {len(names)}; "
             "hand in its own vocabulary, in its order."
         )
-    if largest >= found or trace.codes.min() < 0:
+    if largest >= found:
         raise InputError(f"Code {largest} is none of the network's {found} symbols.")
     return names

@@ -169,6 +169,7 @@ def encode_sequences(
     >>> encode_sequences("abba", symbols="ab"), encode_sequences([[0, 1], [1]])
     ([array([0, 1, 1, 0])], [array([0, 1]), array([1])])
     """
+    sequences = list(sequences) if isinstance(sequences, Iterator) else sequences
     first = next(iter(sequences), "")
     is_one = isinstance(sequences, str) or (
         not isinstance(first, str) and np.ndim(first) == 0
@@ -194,6 +195,11 @@ def _encoded(sequence: Any, known: dict[Any, int] | None, number: int) -> np.nda
             "more symbols."
         )
     if cells.dtype.kind in "iu":
+        if cells.min() < 0:
+            raise InputError(
+                f"Sequence {number} holds {cells.min()}; codes are 0, 1, ... Leave "
+                "missing steps out."
+            )
         return cells.astype(np.int64)
     if known is None:
         raise InputError(
