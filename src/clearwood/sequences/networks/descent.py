@@ -78,7 +78,7 @@ def learn(
     optimiser = make(learning, lr=rate)
     history: list[Epoch] = []
     best: dict[str, Tensor] = {}
-    since_best = 0
+    since_best, reached = 0, -np.inf
     try:
         for _ in progress(range(n_epochs), n_epochs, "epochs", verbose):
             order = [batches[i] for i in rng.permutation(len(batches))]
@@ -86,7 +86,8 @@ def learn(
             validation = float(np.nanmean(log_likelihoods(network, held_out, apart)))
             history.append(Epoch(training, validation, rate))
             since_best += 1
-            if not best or validation >= max(e.validation for e in history):
+            if not best or validation > reached:
+                reached = max(reached, validation)
                 best, since_best = deepcopy(network.state_dict()), 0
             if since_best == patience:
                 break
