@@ -15,6 +15,9 @@ from clearwood.exceptions import InputError, ModelError
 BLOCK = 2**14
 """Steps whose probabilities are held as float64 at a time."""
 
+BEGINNING, ALIKE = 100, 1e-3
+"""Steps that are read twice, and how near both answers have to be."""
+
 Reader = Callable[[np.ndarray], tuple[Any, Any]]
 """From the codes of a sequence to states and logits, a line of each per step."""
 
@@ -106,6 +109,28 @@ def read_sequences(
         np.concatenate(log_proba),
         last_steps(lengths, held_out),
     )
+
+
+def check_reads_forwards(reader: Reader, trace: NetworkTrace) -> None:
+    """Refuse a network that answers otherwise where it does not know what follows.
+
+    It reads the beginning of the longest sequence once more, without the rest.
+    """
+    lengths = np.diff(trace.starts, append=len(trace.codes))
+    first, n = trace.starts[lengths.argmax()], min(lengths.max() // 2, BEGINNING)
+    if n == 0:
+        return
+    part = slice(first, first + n)
+    again = read_sequences(reader, [trace.codes[part]], 0.5)
+    for found, whole in (
+        (again.states, trace.states[part]), (again.log_proba, trace.log_proba[part]),
+    ):  # fmt: skip
+        if not np.allclose(found, whole, rtol=ALIKE, atol=ALIKE):
+            raise ModelError(
+                "What the network thinks or says of a step changes with the symbols "
+                "that follow, or from call to call: no automaton can stand for it. "
+                "Hand in one that reads forwards, each sequence from the same start."
+            )
 
 
 def _log_probabilities(logits: np.ndarray, number: int) -> np.ndarray:
