@@ -339,6 +339,11 @@ def test_one_state():
         ("categorical", [[1], [2, 3], "a"], "no symbol: unhashable"),
         ("bernoulli", [[0, 2]], "reads 0, 1 and missing cells, found 2"),
         ("gaussian", [[np.nan, 1.0], [np.nan, 2.0]], r"Column\(s\) \[0\] of X have no"),
+        (
+            "mixed",
+            pd.DataFrame({"a": list("xy"), "b": [np.nan] * 2}),
+            r"Column\(s\) \[1\] of X have no",
+        ),
         ("gaussian", [[np.inf], [1.0]], "infinity or values beyond"),
         ("gaussian", [[1e200], [1.0]], "infinity or values beyond"),
     ],
