@@ -99,10 +99,12 @@ class StateSampler:
     def step(
         self, rng: np.random.Generator, state: SweepState
     ) -> tuple[SweepState, SweepInfo]:
-        """One sweep."""
+        """One sweep: the three steps of the thesis (5.2.2)."""
         model, emission = StateModel(*state[:3]), self.prior.emission
         given = recursions(self.observed, model, emission)
+        # 1. States, by forward filtering and backward sampling.
         states, log_likelihood = draw_states(rng, **given, space=self._space())
+        # 2. Transitions (and what sequences begin with). 3. Emissions.
         after = self._parameters(
             rng, state.emission, states, float(log_likelihood.sum())
         )
