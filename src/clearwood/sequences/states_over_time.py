@@ -122,6 +122,21 @@ def filter_states(
     return chain.without_padding(filtered), chain.log_likelihood
 
 
+def log_likelihoods(
+    startprob: np.ndarray,
+    transmat: np.ndarray,
+    log_emission: np.ndarray,
+    lengths: Sequence[int] | None = None,
+    *,
+    row: np.ndarray | None = None,
+) -> np.ndarray:
+    """Those of :func:`filter_states` alone, in the memory of a block."""
+    chain = _Chain(startprob, transmat, log_emission, row, lengths)
+    for _ in chain.forwards(working_space(chain.n_steps, chain.n_states)[0]):
+        pass
+    return chain.log_likelihood
+
+
 def expected_counts(
     startprob: np.ndarray,
     transmat: np.ndarray,
@@ -372,6 +387,17 @@ class _Chain:
             self.bounds, first, predicted, filtered, inverse, self.log_likelihood,
         )  # fmt: skip
 
+    def forwards(
+        self, filtered: np.ndarray, inverse: np.ndarray | None = None
+    ) -> Iterator[np.ndarray]:
+        """Filter block after block in the same memory; yields where each starts."""
+        predicted = self.startprob.copy()
+        for first in range(0, self.n_steps, len(filtered)):
+            start, n = predicted.copy(), min(len(filtered), self.n_steps - first)
+            own = inverse if inverse is None else inverse[:n]
+            self.filter(first, filtered[:n], predicted, own)
+            yield start
+
     def backwards(
         self, filtered: np.ndarray, inverse: np.ndarray | None = None
     ) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
@@ -382,12 +408,8 @@ class _Chain:
         size = len(filtered)
         if inverse is None:
             inverse = np.empty((0, self.width))
-        predicted, starts = self.startprob.copy(), []
         firsts = range(0, self.n_steps, size)
-        for first in firsts:
-            starts.append(predicted.copy())
-            n = min(size, self.n_steps - first)
-            self.filter(first, filtered[:n], predicted, inverse[:n])
+        starts = list(self.forwards(filtered, inverse))
         found = self.log_likelihood
         self.log_likelihood = np.zeros_like(found)  # of what is filtered again
         for first, start in zip(firsts[::-1], starts[::-1]):
