@@ -44,11 +44,11 @@ class Observed(NamedTuple):
         # NaN is no equal of itself; -2 is no class.
         codes = np.where(np.isnan(values), -2.0, values)
         # Column by column, and not by axis=0, which takes many times as long.
-        both = {"return_index": True, "return_inverse": True}
-        _, first, row = np.unique(codes[:, 0], **both)
+        _, first, row = np.unique(codes[:, 0], return_index=True, return_inverse=True)
         for column in codes.T[1:]:
             classes, own = np.unique(column, return_inverse=True)
-            _, first, row = np.unique(row * len(classes) + own, **both)
+            pair = row * len(classes) + own
+            _, first, row = np.unique(pair, return_index=True, return_inverse=True)
         return cls(values[first], row.astype(np.int32), lengths)
 
     @property
