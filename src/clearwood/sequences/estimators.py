@@ -335,7 +335,7 @@ class HiddenMarkovModel(BaseEstimator):
             As in ``fit``.
         average : bool, default=True
             Over draws, where there are (20 of them, evenly spread); else, and with
-            False, at the attributes.
+            False, at the attributes: take False where these were changed after a fit.
 
         Returns
         -------

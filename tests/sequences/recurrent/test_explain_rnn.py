@@ -187,6 +187,15 @@ def test_a_cell_is_a_state_too():
     np.testing.assert_array_equal(both.trace.states, stacked)
 
 
+def test_networks_of_half_precision_are_read():
+    from tests.sequences.recurrent.modules import speaker, torch
+
+    for dtype in (torch.bfloat16, torch.float16):
+        network = speaker(n_symbols=2, dtype=dtype)
+        found = explain_rnn(network, CODES[:200], n_states=5, part="both")
+        assert np.isfinite(found.trace.states).all()
+
+
 def test_a_network_on_shakespeare_is_explained_better_by_more_states():
     """Of random weights but for the last layer, which is fitted to 6,000 letters."""
     from tests.sequences.recurrent.modules import nn, speaker, torch
