@@ -209,11 +209,3 @@ def test_a_state_without_steps_keeps_its_prior():
     assert {info.used for _, info in drawn} == {1}
     empty = np.array([state.emission[1] for state, _ in drawn])
     np.testing.assert_allclose(empty.mean(axis=0), 1 / 3, atol=4 * 0.236 / np.sqrt(800))
-
-
-def test_kinds_of_steps_are_distinct_rows():
-    rng = np.random.default_rng(0)
-    values = rng.choice([-1.0, 0.0, 1.0, np.nan], size=(60, 3))
-    seen = Observed.of(values, [60], discrete=True)
-    np.testing.assert_array_equal(seen.values[seen.row], values)
-    assert len(seen.values) == len(np.unique(np.nan_to_num(values, nan=-2.0), axis=0))

@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 from torch.nn.utils import clip_grad_norm_
 
+from clearwood._features import users_level
 from clearwood._numeric.progress import progress
 from clearwood.exceptions import InterruptedFitWarning
 from clearwood.sequences.networks.forward import as_tensors, log_likelihoods, loss_of
@@ -100,7 +101,7 @@ def learn(
         warnings.warn(
             f"Interrupted: the network is that of the best of {len(history)} epochs.",
             InterruptedFitWarning,
-            stacklevel=3,
+            stacklevel=users_level(),
         )
     network.load_state_dict(best)
     return history
