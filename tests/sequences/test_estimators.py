@@ -273,6 +273,13 @@ def test_units_and_places_say_nothing():
     near((other.means_ - 2.0**20) / 2.0**10, plain.means_, 1e-6)
 
 
+def test_switches():
+    X = np.array([[1, 0], [1, 1], [1, 0], [0, np.nan]])
+    hmm = quick(1, emission="bernoulli", alpha=1.0).fit(X)
+    near(hmm.emissionprob_, [[0.75, 1 / 3]])
+    near(hmm.predict_next(X), [[0.75, 1 / 3]] * 4)
+
+
 @quiet
 def test_frames_of_labels_and_numbers():
     hidden = np.arange(200) // 20 % 2

@@ -62,7 +62,7 @@ class Product:
 Node = Sum | Product | Leaf
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Circuit:
     """A distribution of the rows of a table.
 
@@ -119,6 +119,11 @@ class Circuit:
 
     def __str__(self) -> str:
         return self.text()
+
+    def __repr__(self) -> str:
+        # Not all of it: there may be thousands of nodes, one within another.
+        n_columns = self.features.n_features
+        return f"<Circuit of {n_columns} columns and {self.n_nodes} nodes; print it>"
 
     @property
     def n_nodes(self) -> int:

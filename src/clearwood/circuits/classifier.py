@@ -90,7 +90,7 @@ class SPNClassifier(ClassifierMixin, BaseEstimator):
     classes_ : ndarray
         Class labels.
     n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Where ``fit`` got a frame.
 
     Notes

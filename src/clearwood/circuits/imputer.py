@@ -51,7 +51,7 @@ class SPNImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     circuit_ : Circuit
         The density.
     n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Where ``fit`` got a frame.
 
     Notes

@@ -85,7 +85,7 @@ class ParetoSPN(LearnsCircuit):
     degrees_of_freedom_ : int
         Number of parameters of ``circuit_``.
     n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Where ``fit`` got a frame.
 
     See Also

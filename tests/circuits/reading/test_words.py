@@ -62,6 +62,7 @@ def test_one_leaf_and_a_tower_are_told():
     alone = Circuit(Gaussian(0, 3.0, 4.0), FeatureSpace(("a",), (None,)))
     assert str(alone).splitlines()[-1] == "- a 3.0 ± 2.0"
     assert "more places" in str(deep())
+    assert repr(deep()) == "<Circuit of 2 columns and 4203 nodes; print it>"
 
 
 def test_a_depth_of_nothing_is_refused():
