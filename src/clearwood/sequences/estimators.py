@@ -29,6 +29,7 @@ from clearwood.sequences.sequence_model import (
 from clearwood.sequences.states_over_time import (
     draw_states,
     filter_states,
+    log_likelihoods,
     most_probable_states,
     sequence_bounds,
     smooth_states,
@@ -209,7 +210,7 @@ class HiddenMarkovModel(BaseEstimator):
         self.startprob_, self.transmat_, table = found
         kind.set_attributes(self, table)
         given = recursions(observed, found, emission)
-        self.log_likelihood_ = float(filter_states(**given)[1].sum())
+        self.log_likelihood_ = float(log_likelihoods(**given).sum())
         return self
 
     def _forget(self) -> None:
@@ -270,7 +271,7 @@ class HiddenMarkovModel(BaseEstimator):
             As in ``fit``.
         """
         given = self._given(X, lengths)
-        return float(filter_states(**given)[1].sum())
+        return float(log_likelihoods(**given).sum())
 
     def score_samples(
         self, X: Any, lengths: Sequence[int] | None = None
@@ -332,7 +333,7 @@ class HiddenMarkovModel(BaseEstimator):
             As in ``fit``.
         average : bool, default=True
             Over draws, where there are (20 of them, evenly spread); else, and with
-            False, at the attributes.
+            False, at the attributes: take False where these were changed after a fit.
 
         Returns
         -------

@@ -83,10 +83,10 @@ class StateSampler:
         self.n_states, self.start = n_states, start
         self._steps = observed.steps().astype(np.int32)
         self._own = threading.local()  # chains run side by side, each with its space
+        # Not the start: chains that go on need none, whatever seed has found it.
         self.fingerprint = fingerprint_of(
-            observed.values, self._steps, observed.lengths, n_states,
-            repr(prior), *(start or ()),
-        )  # fmt: skip
+            observed.values, self._steps, observed.lengths, n_states, repr(prior)
+        )
 
     # The contract
 
@@ -102,10 +102,12 @@ class StateSampler:
     def step(
         self, rng: np.random.Generator, state: SweepState
     ) -> tuple[SweepState, SweepInfo]:
-        """One sweep."""
+        """One sweep: the three steps of the thesis (5.2.2)."""
         model, emission = StateModel(*state[:3]), self.prior.emission
         given = recursions(self.observed, model, emission)
+        # 1. States, by forward filtering and backward sampling.
         states, log_likelihood = draw_states(rng, **given, space=self._space())
+        # 2. Transitions (and what sequences begin with). 3. Emissions.
         after = self._parameters(
             rng, state.emission, states, float(log_likelihood.sum())
         )

@@ -179,13 +179,17 @@ class Normals(_Table):
 
     def prior(self, model: Any, values: np.ndarray) -> Emission:
         """See ``Kind``."""
-        empty = np.isnan(values).all(axis=0)
-        if empty.any():
+        return self.prior_of(model, values, np.arange(values.shape[1]))
+
+    def prior_of(self, model: Any, values: np.ndarray, columns: Any) -> Emission:
+        """The prior of some columns."""
+        own = values[:, columns]
+        empty = np.asarray(columns)[np.isnan(own).all(axis=0)]
+        if empty.size:
             raise InputError(
-                f"Column(s) {np.flatnonzero(empty).tolist()} of X have no value at "
-                "all; leave them out."
+                f"Column(s) {empty.tolist()} of X have no value at all; leave them out."
             )
-        return normal_prior(values, model.n_states, model.covariance == "diagonal")
+        return normal_prior(own, model.n_states, model.covariance == "diagonal")
 
     def set_attributes(self, model: Any, parameters: np.ndarray) -> None:
         """See ``Kind``."""
@@ -227,7 +231,7 @@ class Mixed(_Table):
             ([d], CategoricalEmission((model.alpha,) * n)) for d, n in labels
         ]
         if plain:
-            parts.append((plain, Normals().prior(model, values[:, plain])))
+            parts.append((plain, Normals().prior_of(model, values, plain)))
         return JointEmission(parts)
 
     def set_attributes(self, model: Any, parameters: np.ndarray) -> None:
