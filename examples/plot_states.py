@@ -35,8 +35,8 @@ print(hmm.means_.round(1))
 night = cw.StatesDisplay.from_estimator(hmm, test).plot()
 
 # %%
-# Where each state leads when it ends. What marks a state stands beside it, and a state is
-# as large as it is frequent in this night.
+# Where each state leads when it ends. What marks a state stands beside it, and a state
+# is as large as it is frequent in this night.
 graph = cw.AutomatonDisplay.from_estimator(hmm, test).plot()
 
 # %%

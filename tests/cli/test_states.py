@@ -21,7 +21,7 @@ def series():
     rng = np.random.default_rng(0)
     ill = np.repeat([0, 1] * 4, 15)
     return pd.DataFrame({
-        "patient": np.repeat([2, 10, 1, 7], 30),
+        "patient": np.repeat([7, 10, 2, 1], 30),
         "pulse": np.where(ill, 120, 70) + rng.normal(0, 5, 120).round(1),
         "ward": np.where(ill, "intensive", "normal"),
     })  # fmt: skip

@@ -7,6 +7,7 @@ import clearwood as cw
 from clearwood.sequences.reading.last_steps import (
     ALIKE,
     LINE,
+    _without_states,
     hold_out_last,
     judge_states,
     symbol_log_likelihoods,
@@ -90,6 +91,12 @@ def test_a_line_is_the_regression_on_the_step_before():
     wanted = np.mean(-0.5 * gap**2 - np.log(sd) - 0.5 * np.log(2 * np.pi))
     assert found[LINE] == pytest.approx(wanted, abs=0.01)
     assert found[LINE] > found["states"] > found[ALIKE]
+    # The first step of a sequence follows from none.
+    both = [
+        _without_states(hmm, X, lengths, parts.is_held_out)[LINE]
+        for lengths in (None, [300, 100])
+    ]
+    assert np.flatnonzero(~np.isclose(*both)).tolist() == [300]
 
 
 def test_missing_steps_are_not_judged():

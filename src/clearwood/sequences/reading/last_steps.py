@@ -16,7 +16,7 @@ from clearwood.sequences.symbols import symbol_cells, symbol_codes
 ALIKE, LINE = "all steps alike", "line through the last step"
 
 
-class Parts(NamedTuple):
+class StepsHeldOut(NamedTuple):
     """Sequences for learning, and others, or their ends, for judging.
 
     Attributes
@@ -33,7 +33,7 @@ class Parts(NamedTuple):
     is_held_out: np.ndarray
 
 
-def hold_out_last(X: Any, lengths: Sequence[int] | None, share: float) -> Parts:
+def hold_out_last(X: Any, lengths: Sequence[int] | None, share: float) -> StepsHeldOut:
     """Hold out the last of the sequences, or the end of a single one.
 
     Parameters
@@ -53,7 +53,7 @@ def hold_out_last(X: Any, lengths: Sequence[int] | None, share: float) -> Parts:
     n = int((~is_held_out).sum())
     before = np.clip(n - (np.cumsum(sizes) - sizes), 0, sizes)
     after = sizes - before
-    return Parts(
+    return StepsHeldOut(
         X[:n],
         X[n:],
         before[before > 0].tolist(),

@@ -20,7 +20,7 @@ TYPICAL = 0.8
 """Share of a state's symbols that name it."""
 
 
-class Cell(NamedTuple):
+class EmittedCell(NamedTuple):
     """A column in one state: what is to be read, and how far that is from all steps.
 
     Attributes
@@ -32,6 +32,10 @@ class Cell(NamedTuple):
 
     text: str
     far: float
+
+
+Row = tuple[EmittedCell, ...]
+"""All columns of one state, or its symbols."""
 
 
 class MarkovState(NamedTuple):
@@ -47,7 +51,7 @@ class MarkovState(NamedTuple):
         Of the steps.
     stay : float
         Steps that it lasts, on average.
-    emits : tuple of Cell
+    emits : tuple of EmittedCell
         Of symbols the most probable ones; else every column.
     leads : tuple of (int, float)
         Other states that follow, most probable first, and how probably one does where
@@ -58,7 +62,7 @@ class MarkovState(NamedTuple):
     name: str
     share: float
     stay: float
-    emits: tuple[Cell, ...]
+    emits: Row
     leads: tuple[tuple[int, float], ...]
 
 
@@ -150,7 +154,7 @@ def markov_states(
     return states
 
 
-def _symbols_named(cells: tuple[Cell, ...]) -> str:
+def _symbols_named(cells: Row) -> str:
     """The symbols of a state that are most of what it emits."""
     told, covered = [], 0.0
     for cell in cells:
@@ -161,7 +165,7 @@ def _symbols_named(cells: tuple[Cell, ...]) -> str:
     return f"{' '.join(told[:4])} ..."
 
 
-def _marked(cells: tuple[Cell, ...], names: list[str]) -> str:
+def _marked(cells: Row, names: list[str]) -> str:
     """The columns that differ most from all steps."""
     order = sorted(range(len(cells)), key=lambda d: -abs(cells[d].far))
     return ", ".join(f"{names[d]} {cells[d].text}" for d in order[:MOST_NAMED])
@@ -170,14 +174,14 @@ def _marked(cells: tuple[Cell, ...], names: list[str]) -> str:
 # What is emitted, by kind of emission
 
 
-def _symbols(model: HiddenMarkovModel, share: np.ndarray) -> list[tuple[Cell, ...]]:
+def _symbols(model: HiddenMarkovModel, share: np.ndarray) -> list[Row]:
     """The most probable symbols; here "far" is how probable."""
     table = np.asarray(model.emissionprob_)
     symbols = getattr(model, "symbols_", np.arange(table.shape[1]))
     names = [visible(str(symbol)) for symbol in np.asarray(symbols).tolist()]
     return [
         tuple(
-            Cell(f"{names[i]} {row[i]:.0%}", float(row[i]))
+            EmittedCell(f"{names[i]} {row[i]:.0%}", float(row[i]))
             for i in np.argsort(-row, kind="stable")[:MOST_SYMBOLS]
             if row[i] >= LEAST
         )
@@ -185,11 +189,11 @@ def _symbols(model: HiddenMarkovModel, share: np.ndarray) -> list[tuple[Cell, ..
     ]
 
 
-def _switches(model: HiddenMarkovModel, share: np.ndarray) -> list[tuple[Cell, ...]]:
+def _switches(model: HiddenMarkovModel, share: np.ndarray) -> list[Row]:
     ones = np.asarray(model.emissionprob_)
     far = _far(ones, share)
     return [
-        tuple(Cell(percent_text(p), float(z)) for p, z in zip(*lines))
+        tuple(EmittedCell(percent_text(p), float(z)) for p, z in zip(*lines))
         for lines in zip(ones, far)
     ]
 
@@ -200,7 +204,7 @@ def _far(p: np.ndarray, share: np.ndarray) -> np.ndarray:
     return (p - mean) / np.sqrt(np.maximum(mean * (1 - mean), 1e-12))
 
 
-def _numbers(model: HiddenMarkovModel, share: np.ndarray) -> list[tuple[Cell, ...]]:
+def _numbers(model: HiddenMarkovModel, share: np.ndarray) -> list[Row]:
     means = np.asarray(model.means_, dtype=float)
     given = np.asarray(model.covars_, dtype=float)
     variance = given if given.ndim == 2 else np.diagonal(given, axis1=1, axis2=2)
@@ -209,16 +213,16 @@ def _numbers(model: HiddenMarkovModel, share: np.ndarray) -> list[tuple[Cell, ..
     far = (means - mean) / np.maximum(of_all, 1e-300)
     return [
         tuple(
-            Cell(f"{significant_text(m)} ± {significant_text(sd, 2)}", float(z))
+            EmittedCell(f"{significant_text(m)} ± {significant_text(sd, 2)}", float(z))
             for m, sd, z in zip(*lines)
         )
         for lines in zip(means, np.sqrt(variance), far)
     ]
 
 
-def _mixed(model: HiddenMarkovModel, share: np.ndarray) -> list[tuple[Cell, ...]]:
+def _mixed(model: HiddenMarkovModel, share: np.ndarray) -> list[Row]:
     features = model.features_
-    columns: list[list[Cell]] = []
+    columns: list[list[EmittedCell]] = []
     plain = iter(zip(*_numbers(model, share))) if hasattr(model, "means_") else iter(())
     for name, labels in zip(features.names, features.categories):
         if labels is None:
@@ -228,14 +232,15 @@ def _mixed(model: HiddenMarkovModel, share: np.ndarray) -> list[tuple[Cell, ...]
         far = _far(table, share)
         # The label that the state has more often than others do.
         best = far.argmax(axis=1)
+        told = [printable(str(label)) for label in labels]
         columns.append([
-            Cell(f"{printable(str(labels[i]))} {percent_text(row[i])}", float(z[i]))
+            EmittedCell(f"{told[i]} {percent_text(row[i])}", float(z[i]))
             for i, row, z in zip(best, table, far)
         ])  # fmt: skip
     return list(zip(*columns))
 
 
-EMITS: dict[str, Callable[[HiddenMarkovModel, np.ndarray], list[tuple[Cell, ...]]]] = {
+EMITS: dict[str, Callable[[HiddenMarkovModel, np.ndarray], list[Row]]] = {
     "bernoulli": _switches,
     "categorical": _symbols,
     "gaussian": _numbers,
