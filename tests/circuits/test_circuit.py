@@ -5,7 +5,7 @@ import pickle
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from tests.circuits import made, naive
 
 from clearwood.circuits.circuit import Circuit, Product, Sum, walk
@@ -83,6 +83,7 @@ def test_depth_beyond_recursion():
     assert pickle.loads(pickle.dumps(circuit)).n_nodes == 5_001
 
 
+@settings(max_examples=20)
 @given(made.circuits(zeros=True))
 def test_copies_are_the_same_distribution(circuit):
     values = made.random_rows(np.random.default_rng(0), circuit, 5)

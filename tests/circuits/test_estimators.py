@@ -174,8 +174,9 @@ def test_few_rows(make):
         ({"ward": [f"name {i}" for i in range(300)]}, "'ward' .* Leave the column out"),
         ({"age": pd.Timestamp("2020-01-01")}, "'age'.* dates"),
         ({"age": [(1, 2)] * 300}, "'age' holds"),
+        ({"age": np.linspace(0, 1e200, 300)}, "'age' lies .* give it in other units"),
     ],
-    ids=["infinite", "free text", "dates", "pairs"],
+    ids=["infinite", "free text", "dates", "pairs", "huge"],
 )
 def test_bad_columns_are_named(make, change, message, fitted):
     X = people().assign(**change)
