@@ -121,7 +121,7 @@ class Compiled:
         edges: np.ndarray,
         leaves: list[np.ndarray],
         alpha: float,
-        least: np.ndarray,
+        spread: np.ndarray,
     ) -> Compiled:
         """The M-step: the same structure with the most likely parameters.
 
@@ -131,9 +131,9 @@ class Compiled:
         leaves : list of ndarray
             From :meth:`expected`.
         alpha : float
-            Added to the count of every edge and level.
-        least : ndarray of shape (n_columns,)
-            Variances that no leaf falls below.
+            Added to the count of every edge and level, and rows to normal leaves.
+        spread : ndarray of shape (n_columns,)
+            Variances of these rows.
         """
         log_weight = self.log_weight.copy()
         for node in np.flatnonzero(self.sums):
@@ -142,7 +142,7 @@ class Compiled:
         return replace(
             self,
             log_weight=log_weight,
-            leaves=self.leaves.estimated(leaves, alpha, least),
+            leaves=self.leaves.estimated(leaves, alpha, spread),
         )
 
     def as_circuit(self) -> Circuit:

@@ -12,9 +12,9 @@ other kinds, one leaf at a time, by
 
 - ``log_density(values)``: of what is present in encoded rows; 0 where nothing is,
 - ``statistics(values, weight)``: what rows add to, as one array,
-- ``estimated(statistics, alpha, least)``: the leaf of greatest likelihood, with
-  ``alpha`` added to the count of every level and no variance below ``least`` of its
-  column.
+- ``estimated(statistics, alpha, spread)``: the leaf of greatest likelihood, with
+  ``alpha`` added to the count of every level, ``alpha`` rows as wide as ``spread`` of
+  their column to those of normal distributions, and no variance below `LEAST_SHARE`.
 """
 
 from __future__ import annotations
@@ -30,6 +30,9 @@ from clearwood.conjugate import partial_normal
 
 Plain = tuple[Sequence[int], Sequence[float]]
 """Whole numbers and other numbers of a leaf."""
+
+LEAST_SHARE = 1e-6
+"""Least variance of a leaf, as a share of that of its column."""
 
 ROUNDING = 1e-6
 """By how much probabilities may miss 1 together."""
@@ -193,7 +196,7 @@ class Histogram(OfOneColumn):
         return np.bincount(bins[bins >= 0], weight[bins >= 0], minlength=n)
 
     def estimated(
-        self, statistics: np.ndarray, alpha: float, least: np.ndarray
+        self, statistics: np.ndarray, alpha: float, spread: np.ndarray
     ) -> Histogram:
         """The leaf of greatest likelihood; see the module."""
         p = shares(statistics + alpha, self.probabilities)
@@ -256,7 +259,7 @@ class MultivariateGaussian:
         return np.concatenate([np.ravel(part) for part in moments])
 
     def estimated(
-        self, statistics: np.ndarray, alpha: float, least: np.ndarray
+        self, statistics: np.ndarray, alpha: float, spread: np.ndarray
     ) -> MultivariateGaussian:
         """The leaf of greatest likelihood; see the module."""
         d = len(self.variables)
@@ -264,9 +267,11 @@ class MultivariateGaussian:
         if not weight[0] > 0.0:
             return self
         moments = float(weight[0]), sums, products.reshape(d, d)
-        own = least[list(self.variables)]
+        own = spread[list(self.variables)]
+        least = LEAST_SHARE * own
         return MultivariateGaussian(
-            self.variables, *partial_normal.maximise(moments, self.mean, own)
+            self.variables,
+            *partial_normal.maximise(moments, self.mean, least, alpha, own),
         )
 
     def fault(self, n_levels: Sequence[int]) -> str | None:
@@ -340,7 +345,7 @@ class ChowLiuTree:
         return tree_counts(values, weight, *self.arrays)
 
     def estimated(
-        self, statistics: np.ndarray, alpha: float, least: np.ndarray
+        self, statistics: np.ndarray, alpha: float, spread: np.ndarray
     ) -> ChowLiuTree:
         """The leaf of greatest likelihood; see the module."""
         ends = np.cumsum([table.size for table in self.tables])[:-1]

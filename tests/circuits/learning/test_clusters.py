@@ -128,6 +128,17 @@ def test_rows_that_are_all_the_same_are_of_one_kind():
     assert split_in_kinds(slice_, 0.0, Starts(5), rng) is None
 
 
+@pytest.mark.parametrize("share", [0.0, 0.03, 0.2])
+def test_starts_are_found_where_most_cells_are_missing(share):
+    rng = np.random.default_rng(6)
+    values = rng.normal(size=(500, 6))
+    values[rng.random(values.shape) >= share] = np.nan
+    slice_ = Slice.of(values, values[:50], space([None] * 6))
+    found = list(starts(slice_, Starts(10, drawn=True), rng))
+    assert len(found) == (10 if share else 0)
+    assert all(0 < start.sum() < 500 for start in found)
+
+
 @pytest.mark.parametrize(("penalty", "k"), [(0.4, 3), (1e6, 1)])
 def test_kinds_must_pay_their_price(penalty, k):
     rng = np.random.default_rng(2)
