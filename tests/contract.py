@@ -59,7 +59,7 @@ def test_every_public_estimator_has_a_row():
 # Rows and their weights
 
 
-@each(ESTIMATORS)
+@each([case for case in ESTIMATORS if case.weighs])
 def test_rows_without_weight_do_not_count(case):
     X, y = case.data()
     counts = np.arange(len(y)) % 3 > 0
@@ -115,7 +115,8 @@ def test_powers_of_two_are_exact(case, rounds):
     catch_the_same(scaled, X * x, plain, X)
     # Short values are up to half a percent of the standard deviation away.
     near = 0.01 * np.std(target) if rounds and not case.classifies else 0.0
-    assert np.abs(says(scaled, X * x) / y - says(plain, X)).max() <= near
+    error = np.abs(says(scaled, X * x) / y - says(plain, X)).max()
+    assert error <= near + (case.solved_to if case.classifies else 0.0)
 
 
 @each(ESTIMATORS)
@@ -226,9 +227,11 @@ def test_constant_columns_are_not_asked(case):
     found = case.made(case.unfitted()).fit(with_constant, y)
     if hasattr(found, "rules_"):
         assert "constant" not in asked(found.rules_)
-    np.testing.assert_array_equal(
-        says(found, with_constant), says(found, with_constant.assign(constant=2.0))
-    )
+    with warnings.catch_warnings():
+        # To some a column of one value is one of a single level.
+        warnings.simplefilter("ignore", UnknownCategoriesWarning)
+        other = says(found, with_constant.assign(constant=2.0))
+    np.testing.assert_array_equal(says(found, with_constant), other)
 
 
 # The same again
@@ -395,8 +398,11 @@ WRONG_FITS = {
 def test_wrong_rows_are_refused(case, wrong):
     change, message = WRONG_FITS[wrong]
     X, y, weight = change(*case.data())
+    weights = {} if weight is None else {"sample_weight": weight}
+    if weights and not case.weighs:
+        message = "sample_weight"
     with pytest.raises((ClearwoodError, ValueError, TypeError), match=message):
-        case.made(case.unfitted()).fit(X, y, sample_weight=weight)
+        case.made(case.unfitted()).fit(X, y, **weights)
 
 
 @each(ESTIMATORS)

@@ -20,7 +20,7 @@ else is needed to have it tested. What one row says:
     What is expected on a table in which two features interact: less of straight lines.
 ``solved_to``
     How far probabilities may be from exact, where a solver of sums of rounded numbers
-    finds them.
+    finds them; or where they come from densities, whose logs depend on units.
 """
 
 from dataclasses import replace
@@ -39,6 +39,7 @@ from sklearn.ensemble import (
     RandomForestClassifier,
     RandomForestRegressor,
 )
+from sklearn.utils.validation import has_fit_parameter
 
 import clearwood as cw
 
@@ -61,6 +62,11 @@ class Case(NamedTuple):
     @property
     def parameters(self) -> list[str]:
         return self.make._get_param_names()
+
+    @property
+    def weighs(self) -> bool:
+        """Whether rows may have weights."""
+        return has_fit_parameter(self.make(), "sample_weight")
 
     @property
     def no_synthetic(self) -> dict[str, int]:
@@ -226,16 +232,25 @@ GRAPHS = [
 ]
 """Those that say how features depend on each other."""
 
-TRANSFORMERS = [cw.MDLPDiscretizer, cw.BinaryBinner]
+NETWORKS = [Case(cw.SPNClassifier, {}, frozenset(), 0.85, 1e-6)]
+"""Those that are densities of features and class."""
+
+TRANSFORMERS = [cw.MDLPDiscretizer, cw.BinaryBinner, cw.SPNImputer]
+"""Those that predict nothing; scikit-learn checks them, and tests of their own."""
 
 SEQUENCE_MODELS = [cw.HMMLSTM, cw.HiddenMarkovModel]
 """They read steps in their order, texts too, so that what holds for rows does not."""
-"""Those that predict nothing; scikit-learn checks them, and tests of their own."""
 
-DENSITIES = [cw.MiniSPN, cw.LearnSPN]
-"""Those of whole rows, without a target; see ``circuits/test_estimators.py``."""
+DENSITIES = {
+    cw.MiniSPN: {},
+    cw.LearnSPN: {"penalty": 0.4, "critical_p": 0.0015},
+    cw.ParetoSPN: {"n_iterations": 40},
+    cw.HybridSPN: {"n_iterations": 20},
+}
+"""Those of whole rows, without a target, and settings with which they are quick; see
+``circuits/test_estimators.py``."""
 
-ESTIMATORS = [*SIMPLIFIERS, *LEARNERS, *PROJECTIONS, *GRAPHS]
+ESTIMATORS = [*SIMPLIFIERS, *LEARNERS, *PROJECTIONS, *GRAPHS, *NETWORKS]
 
 
 @cache

@@ -27,7 +27,10 @@ def quick(case):
     return case.made(trees[case.classifies](n_estimators=3, random_state=0))
 
 
-UNSUPERVISED = [make() for make in (*DENSITIES, *TRANSFORMERS)]
+UNSUPERVISED = [
+    *(make(**quick) for make, quick in DENSITIES.items()),
+    *(make() for make in TRANSFORMERS),
+]
 
 
 @parametrize_with_checks([*map(quick, ESTIMATORS), *UNSUPERVISED])

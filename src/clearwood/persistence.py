@@ -13,18 +13,22 @@ from clearwood.rules import RuleSet
 HOMES = {
     "Circuit": "clearwood.circuits.saving",
     "HMMLSTM": "clearwood.sequences.networks.saving",
+    "HybridSPN": "clearwood.circuits.saving",
     "LearnSPN": "clearwood.circuits.saving",
     "MetaForestClassifier": "clearwood.metatree.saving",
     "MetaForestRegressor": "clearwood.metatree.saving",
     "MetaTreeClassifier": "clearwood.metatree.saving",
     "MetaTreeRegressor": "clearwood.metatree.saving",
     "MiniSPN": "clearwood.circuits.saving",
+    "ParetoSPN": "clearwood.circuits.saving",
     "ProjectedLinearRegression": "clearwood.projection.saving",
     "ProjectedLogisticRegression": "clearwood.projection.saving",
     "ProjectedRuleListClassifier": "clearwood.projection.saving",
     "ProjectedRuleListRegressor": "clearwood.projection.saving",
     "ProjectedTreeClassifier": "clearwood.projection.saving",
     "ProjectedTreeRegressor": "clearwood.projection.saving",
+    "SPNClassifier": "clearwood.circuits.saving",
+    "SPNImputer": "clearwood.circuits.saving",
     "SelectiveBayesianForestClassifier": "clearwood.sbfc.saving",
 }
 """Per class that an archive may hold, the module that knows its parts.

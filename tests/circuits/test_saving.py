@@ -118,6 +118,51 @@ def test_fitted_densities_come_back(fitted, tmp_path):
     )
 
 
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: cw.ParetoSPN(10, random_state=0),
+        lambda: cw.HybridSPN(5, random_state=0),
+        lambda: cw.SPNImputer(joint=True, random_state=0),
+        lambda: cw.SPNClassifier(per_class=True, random_state=0),
+    ],
+    ids=["Pareto", "Hybrid", "imputer", "classifier"],
+)
+def test_other_doors_come_back(make, fitted, tmp_path):
+    table, _ = fitted
+    y = np.where(table["smokes"], "yes", "no")
+    found = make().fit(table, y)
+    cw.save(found, tmp_path / "kept.cw")
+    again = cw.load(tmp_path / "kept.cw")
+    assert type(again) is type(found)
+    assert again.n_features_in_ == 3 and list(again.feature_names_in_) == list(table)
+    for name, ask in (
+        ("score_samples", table),
+        ("transform", table),
+        ("predict_proba", table),
+    ):
+        if hasattr(found, name):
+            mine, other = (np.asarray(getattr(f, name)(ask)) for f in (found, again))
+            assert mine.tolist() == other.tolist()
+    assert getattr(again, "joint", True) and getattr(again, "per_class", True)
+
+
+def test_classes_in_files_are_those_of_the_last_column(fitted, tmp_path):
+    table, network = fitted
+    classifier = cw.SPNClassifier(random_state=0).fit(table, table["smokes"])
+    for estimator, classes in (
+        (classifier, None),
+        (classifier, [True, False]),
+        (classifier, ["a", "b"]),
+        (network, ["Bath", "York"]),
+    ):
+        document, arrays = to_archive(estimator)
+        changed = {"kind": type(estimator).__name__, **document, "classes": classes}
+        write_archive(tmp_path / "changed.cw", changed, arrays, overwrite=True)
+        with pytest.raises(ModelFormatError, match="classes"):
+            cw.load(tmp_path / "changed.cw")
+
+
 def test_only_known_densities_are_saved(fitted, tmp_path):
     class Own(cw.MiniSPN):
         pass

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 import numpy as np
@@ -78,8 +78,30 @@ class LearnsCircuit(DensityMixin, BaseEstimator):
         X = check_table(self, X, reset=True)
         features = read_variables(X, self.discrete)
         values = features.encode(X)
-        valid = None if X_val is None else _encoded(self, X_val, features)
+        valid = None if X_val is None else encoded(self, X_val, features)
+        self.circuit_ = self.circuit_of(features, values, valid)
+        return self
+
+    def circuit_of(
+        self,
+        features: FeatureSpace,
+        values: np.ndarray,
+        valid: np.ndarray | None = None,
+        learn: Callable[[LearningTable, np.random.Generator], Node] | None = None,
+    ) -> Circuit:
+        """The circuit that is learned from encoded rows.
+
+        Parameters
+        ----------
+        features : FeatureSpace
+        values : ndarray of shape (n_rows, n_features)
+        valid : ndarray of shape (n_rows, n_features), optional
+            Rows to choose by, in place of ``validation_fraction`` of ``values``.
+        learn : callable, optional
+            In place of ``_learn``.
+        """
         self._units = units = Units.of(values, features)
+        learn = learn or self._learn
 
         def network(rng: np.random.Generator) -> Node:
             train, chosen_by = values, valid
@@ -88,7 +110,7 @@ class LearnsCircuit(DensityMixin, BaseEstimator):
             table = LearningTable(
                 units.scaled(train), units.scaled(chosen_by), features
             )
-            return units.restored(self._learn(table, rng))
+            return units.restored(learn(table, rng))
 
         parallel = Parallel(self.n_jobs, prefer="threads", return_as="generator")
         found = parallel(
@@ -98,8 +120,7 @@ class LearnsCircuit(DensityMixin, BaseEstimator):
         n = self.n_networks
         networks = tuple(progress(found, n, "networks", bool(self.verbose)))
         root = networks[0] if n == 1 else Sum(np.full(n, 1 / n), networks)
-        self.circuit_ = Circuit(root, features)
-        return self
+        return Circuit(root, features)
 
     @property
     def degrees_of_freedom_(self) -> int:
@@ -223,10 +244,11 @@ class LearnsCircuit(DensityMixin, BaseEstimator):
     def _encoded(self, X: Any) -> np.ndarray:
         """Rows as the circuit reads them."""
         check_is_fitted(self)
-        return _encoded(self, X, self.circuit_.features)
+        return encoded(self, X, self.circuit_.features)
 
 
-def _encoded(estimator: Any, X: Any, features: FeatureSpace) -> np.ndarray:
+def encoded(estimator: Any, X: Any, features: FeatureSpace) -> np.ndarray:
+    """A table as circuits read it; infinite numbers are refused."""
     values = features.encode(check_table(estimator, X, reset=False))
     row, column = np.nonzero(np.isinf(values))
     if len(row):

@@ -12,6 +12,7 @@ from clearwood._documents import Place
 from clearwood._estimators import set_read_settings
 from clearwood._features import FeatureSpace
 from clearwood.circuits.circuit import Circuit, Node, Product, Sum, walk
+from clearwood.circuits.classifier import SPNClassifier
 from clearwood.circuits.distributions import (
     Bernoulli,
     Categorical,
@@ -21,6 +22,8 @@ from clearwood.circuits.distributions import (
     MultivariateGaussian,
 )
 from clearwood.circuits.estimators import LearnSPN, MiniSPN
+from clearwood.circuits.imputer import SPNImputer
+from clearwood.circuits.pareto_estimators import HybridSPN, ParetoSPN
 from clearwood.circuits.validity import check_circuit
 from clearwood.exceptions import InputError, ModelFormatError
 from clearwood.rules.serialise import (
@@ -30,9 +33,15 @@ from clearwood.rules.serialise import (
     read_features,
 )
 
-KINDS: dict[str, Any] = {kind.__name__: kind for kind in (MiniSPN, LearnSPN)}
+KINDS: dict[str, Any] = {
+    kind.__name__: kind
+    for kind in (MiniSPN, LearnSPN, ParetoSPN, HybridSPN, SPNClassifier, SPNImputer)
+}
 
-SETTINGS = ("critical_p", "penalty", "exactly_as", "n_networks", "validation_fraction")
+SETTINGS = (
+    "critical_p", "penalty", "n_iterations", "exactly_as", "n_networks",
+    "validation_fraction", "per_class", "joint", "n_draws",
+)  # fmt: skip
 """Parameters that are kept, for people to read."""
 
 SUM, PRODUCT = 0, 1
@@ -81,7 +90,13 @@ def from_archive(top: Place, array: Callable[..., np.ndarray]) -> Any:
         return circuit
     estimator = KINDS[kind]()
     set_read_settings(estimator, top["settings"].value, SETTINGS)
-    read_columns(estimator, top, features.n_features)
+    # Of a classifier the class is the last column.
+    labels = top["classes"].value and top["classes"].labels()
+    if isinstance(estimator, SPNClassifier) != bool(labels):
+        top["classes"].fail("labels or none", "labels of a classifier, of no other")
+    if labels and features.categories[-1:] != (labels,):
+        top["classes"].fail("other labels", "those of the last column")
+    read_columns(estimator, top, features.n_features - bool(labels))
     estimator.circuit_ = circuit
     return estimator
 

@@ -45,6 +45,12 @@ class Units(NamedTuple):
         """Values in these units."""
         return (values - self.zero) / self.one
 
+    def log_density_of_one(self, values: np.ndarray) -> float:
+        """What the log density of a row has more in the table's units, on average."""
+        if not len(values):
+            return 0.0
+        return -float((~np.isnan(values) @ np.log(self.one)).mean())
+
     def restored(self, root: Node) -> Node:
         """A circuit that was learned in these units, in those of the table."""
         made: list[Node] = []

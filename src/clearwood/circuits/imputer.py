@@ -1,0 +1,225 @@
+"""Missing cells filled with what a circuit says of them."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin, clone
+from sklearn.utils.validation import check_is_fitted
+
+from clearwood._cells import UNSEEN
+from clearwood._estimators import Interval, fit_context
+from clearwood._features import FeatureSpace, is_frame
+from clearwood._numeric import spawn_generators
+from clearwood._validation import check_table
+from clearwood.circuits.base import LearnsCircuit
+from clearwood.circuits.circuit import Circuit
+from clearwood.circuits.estimators import MiniSPN
+from clearwood.circuits.learning.variables import NOTHING
+from clearwood.circuits.queries.completion import most_probable
+from clearwood.circuits.queries.draws import draw_missing
+from clearwood.circuits.queries.shares import LevelShares, conditionals
+
+
+class SPNImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
+    """Missing cells filled with what a sum-product network says of them.
+
+    The network is a density of whole rows, learned from the table with its holes. A
+    missing number becomes its mean given all that is there in its row, a missing label
+    the most probable one; or all missing cells of a row become the completion that is
+    most probable as a whole; or draws from their joint distribution, as multiple
+    imputation needs them. Tables come out as they came in: names, texts and types stay.
+
+    Parameters
+    ----------
+    network : MiniSPN, LearnSPN, ParetoSPN or HybridSPN, default=None
+        How the density is learned; it is cloned. By default a `MiniSPN`.
+    joint : bool, default=False
+        Whether the cells of a row are filled together, with their most probable values,
+        see `circuits.queries.most_probable`. By default each has its own best guess:
+        closer cell by cell, but together they may be a row that hardly occurs.
+    n_draws : int, default=0
+        0: guesses. Else ``transform`` gives one draw, and `draws` so many: fit a model
+        to each, and what they differ in is what the missing cells leave open.
+    random_state : int, Generator, RandomState or None, default=None
+        Seed of the default network and of the draws.
+
+    Attributes
+    ----------
+    circuit_ : Circuit
+        The density.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Where ``fit`` got a frame.
+
+    Notes
+    -----
+    A column that had no value in the fit stays as it is. A column of whole numbers gets
+    whole numbers.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> table = pd.DataFrame(
+    ...     {"height": [150.0, 180.0] * 50, "shoe": ["small", "large"] * 50}
+    ... )
+    >>> table.loc[0, "shoe"] = None
+    >>> SPNImputer(random_state=0).fit_transform(table).loc[0, "shoe"]
+    'small'
+    """
+
+    _parameter_constraints: dict[str, Any] = {
+        "network": [None, LearnsCircuit],
+        "joint": ["boolean"],
+        "n_draws": [Interval(Integral, 0, None, closed="left")],
+        "random_state": "no_validation",
+    }
+
+    circuit_: Circuit
+
+    def __init__(
+        self,
+        network: Any = None,
+        *,
+        joint: bool = False,
+        n_draws: int = 0,
+        random_state: Any = None,
+    ) -> None:
+        self.network = network
+        self.joint = joint
+        self.n_draws = n_draws
+        self.random_state = random_state
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+    @fit_context
+    def fit(self, X: Any, y: Any = None) -> SPNImputer:
+        """Learn the distribution of the rows of a table.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+            As it comes: texts, numbers and truth values, cells may be empty.
+        y : None
+            Not used.
+
+        Returns
+        -------
+        self
+        """
+        X = check_table(self, X, reset=True)
+        default = MiniSPN(random_state=self.random_state)
+        network = clone(default if self.network is None else self.network)
+        self.circuit_ = network.fit(X).circuit_
+        return self
+
+    def transform(self, X: Any) -> Any:
+        """Fill the missing cells of a table.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray or frame of shape (n_samples, n_features)
+            What it was called with, a frame of pandas or polars or an array, unless
+            ``set_output`` says otherwise. Cells of levels that were not there in the
+            fit stay as they are.
+        """
+        X, values = self._read(X)
+        if self.n_draws:
+            return self._drawn(X, values, 1)[0]
+        if self.joint:
+            return filled(
+                X, self._features, most_probable(self.circuit_, values).values
+            )
+        best = values.copy()
+        for j, own in conditionals(self.circuit_, values).items():
+            best[own.rows, j] = own.mode if isinstance(own, LevelShares) else own.mean
+        return filled(X, self._features, best)
+
+    def draws(self, X: Any) -> list[Any]:
+        """The table with its missing cells drawn, ``n_draws`` times.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        list of ndarray or frame
+            As ``transform`` gives the first of them.
+        """
+        X, values = self._read(X)
+        return self._drawn(X, values, self.n_draws)
+
+    def _drawn(self, X: Any, values: np.ndarray, n: int) -> list[Any]:
+        return [
+            filled(X, self._features, draw_missing(self.circuit_, values, rng))
+            for rng in spawn_generators(self.random_state, n)
+        ]
+
+    @property
+    def _features(self) -> FeatureSpace:
+        return self.circuit_.features
+
+    def _read(self, X: Any) -> tuple[Any, np.ndarray]:
+        """A table, and its rows as the circuit reads them; unknown levels missing."""
+        check_is_fitted(self)
+        X = check_table(self, X, reset=False)
+        values = self._features.encode(X)
+        return X, np.where(values == UNSEEN, np.nan, values)
+
+
+def filled(X: Any, features: FeatureSpace, complete: np.ndarray) -> Any:
+    """A table with encoded values in place of its missing cells.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> features = FeatureSpace(("hue", "size"), (("blue", "red"), None))
+    >>> table = pd.DataFrame({"hue": ["red", None], "size": [None, 1.5]})
+    >>> filled(table, features, np.array([[1.0, 2.5], [0.0, 1.5]])).to_numpy().tolist()
+    [['red', 2.5], ['blue', 1.5]]
+    """
+    missing = np.isnan(features.encode(X))
+    columns = [
+        (j, np.flatnonzero(missing[:, j]), complete[missing[:, j], j])
+        for j, labels in enumerate(features.categories)
+        if missing[:, j].any() and labels != NOTHING
+    ]
+    if not is_frame(X):
+        table = np.array(X, dtype=object if X.dtype == object else np.float64)
+        for j, rows, values in columns:
+            table[rows, j] = _cells(values, features.categories[j])
+        return table
+    import narwhals as nw
+
+    frame = nw.from_native(X, eager_only=True)
+    series = []
+    for j, rows, values in columns:
+        column = frame.get_column(X.columns[j])
+        cells = _cells(values, features.categories[j])
+        if column.dtype == nw.Boolean:
+            cells = list(map(bool, cells))
+        if column.dtype.is_integer():
+            cells = np.round(cells).astype(np.int64)
+        if column.dtype.is_numeric():
+            backend = frame.implementation
+            cells = nw.new_series(column.name, cells, column.dtype, backend=backend)
+        series.append(column.scatter(rows, cells))
+    return frame.with_columns(*series).to_native()
+
+
+def _cells(values: np.ndarray, labels: Sequence[Hashable] | None) -> Any:
+    """What encoded values stand for."""
+    if labels is None:
+        return values
+    return [labels[int(code)] for code in values]

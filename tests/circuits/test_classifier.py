@@ -1,0 +1,121 @@
+"""The class as a column of a network."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from tests.circuits import naive
+from tests.circuits.test_estimators import people
+
+import clearwood as cw
+from clearwood.circuits.circuit import Product, Sum
+from clearwood.exceptions import InputError
+
+
+def table(n=300, seed=0, missing=0.1):
+    X = people(n, seed, missing=0)
+    y = np.where(X.pop("ill"), "ill", "well")
+    X["class"] = np.arange(n) % 2  # a name that the target would have
+    return X.mask(np.random.default_rng(seed).random(X.shape) < missing), y
+
+
+@pytest.fixture(scope="module", params=[False, True], ids=["one network", "per class"])
+def fitted(request):
+    return cw.SPNClassifier(per_class=request.param, random_state=0).fit(*table())
+
+
+def joint(found, row, k):
+    """Probability density of an encoded row and a class, as it says."""
+    return naive.density(found.circuit_.root, np.append(row, k))
+
+
+def test_probabilities_are_those_of_the_density(fitted):
+    X, y = table(60, seed=1, missing=0.3)
+    proba = fitted.predict_proba(X)
+    for row, found in zip(fitted._encoded(X), proba):
+        both = np.array([joint(fitted, row, k) for k in (0, 1)])
+        np.testing.assert_allclose(found, both / both.sum(), rtol=1e-9)
+    assert fitted.classes_.tolist() == ["ill", "well"]
+    assert fitted.score(X, y) > 0.75
+    np.testing.assert_allclose(np.log(proba), fitted.predict_log_proba(X), atol=1e-12)
+
+
+def test_of_nothing_the_share_of_the_class_is_left(fitted):
+    X, y = table()
+    nothing = pd.DataFrame([[None] * X.shape[1]], columns=list(X))
+    share = np.mean(y == "ill")
+    assert fitted.predict_proba(nothing)[0, 0] == pytest.approx(share, abs=0.03)
+    # Cells that are too far out for any class say nothing either.
+    far = pd.DataFrame([[None] * X.shape[1]], columns=list(X)).assign(age=1e200)
+    np.testing.assert_allclose(
+        fitted.predict_proba(far), fitted.predict_proba(nothing), rtol=1e-12
+    )
+
+
+def test_a_network_per_class_is_one_of_its_rows_alone():
+    X, y = table()
+    found = cw.SPNClassifier(cw.MiniSPN(random_state=0), per_class=True).fit(X, y)
+    root = found.circuit_.root
+    assert isinstance(root, Sum) and len(root.children) == 2
+    for k, child in enumerate(root.children):
+        assert isinstance(child, Product)
+        assert child.children[-1].variables == (X.shape[1],)
+        assert child.children[-1].probability == k
+    share = np.mean(y == "well")
+    assert root.weights[1] == pytest.approx(share, abs=0.05)
+
+
+def test_the_network_is_cloned_and_any_learner_will_do():
+    X, y = table(150)
+    network = cw.ParetoSPN(20, discrete=["grade"], random_state=0)
+    found = cw.SPNClassifier(network).fit(X, y)
+    assert not hasattr(network, "circuit_") and not hasattr(network, "front_")
+    assert found.score(X, y) > 0.7
+    assert found.circuit_.features.names[-2:] == ("class", "class_")
+
+
+def test_what_cells_say_is_what_is_lost_without_them(fitted):
+    X, _ = table(8, seed=2, missing=0.2)
+    for i, told in enumerate(fitted.explain(X)):
+        row = X.iloc[[i]]
+        k = fitted.classes_.tolist().index(told.prediction)
+        p = fitted.predict_proba(row)[0, k]
+        assert told.probability == pytest.approx(p) and p >= 0.5
+        assert set(told.cells) == {name for name in X if row[name].notna().item()}
+        for name, (_, added) in told.cells.items():
+            q = fitted.predict_proba(row.assign(**{name: None}))[0, k]
+            lost = np.log(p / (1 - p)) - np.log(q / (1 - q))
+            assert added == pytest.approx(lost, abs=1e-6)
+
+
+def test_evidence_in_words(fitted):
+    X, _ = table(4, seed=2, missing=0)
+    row = X.iloc[[0]].assign(age=80.5, ward="west")
+    (told,) = fitted.explain(row)
+    lines = str(told).splitlines()
+    assert lines[0].startswith("ill with probability ")
+    assert len(lines) == 6 and any(line.endswith("age is 80.5") for line in lines)
+    size = [abs(float(line.split()[0])) for line in lines[1:]]
+    assert size == sorted(size, reverse=True)
+    with pytest.warns(UserWarning, match="ward"):
+        assert (
+            "ward" not in fitted.explain(pd.concat([row.assign(ward="x")] * 3))[0].cells
+        )
+
+
+def test_bad_classes_are_told():
+    X, y = table(40)
+    with pytest.raises(InputError, match=r"one class only, \['a'\]"):
+        cw.SPNClassifier().fit(X, np.full(40, "a"))
+    with pytest.raises(InputError, match="requires y"):
+        cw.SPNClassifier().fit(X, None)
+    with pytest.raises(InputError, match="'age' holds infinity"):
+        cw.SPNClassifier().fit(X, y).predict(X.assign(age=np.inf))
+
+
+def test_classes_of_few_rows():
+    X, y = table(60)
+    y[:2] = ["a", "b"]
+    for per_class in (False, True):
+        found = cw.SPNClassifier(per_class=per_class, random_state=0).fit(X, y)
+        proba = found.predict_proba(X)
+        assert proba.shape == (60, 4) and np.isfinite(proba).all()
