@@ -109,8 +109,10 @@ def mini_spn(
         return split_in_two(slice_, how, rng, choices.balanced)
 
     columns = partial(split_columns, critical_p=critical_p, balanced=choices.balanced)
-    chosen = choose(grow(whole, [rows, columns]), table, choices)
-    return polished(chosen, table, choices)
+    pieces = grow(whole, [rows, columns])
+    if choices == THESIS:  # which leaves nothing to choose
+        return assemble(pieces, ALPHA, trees=False)
+    return polished(choose(pieces, table, choices), table, choices)
 
 
 def learn_spn(
