@@ -205,9 +205,9 @@ def main():
         sizes.run(growing, warm=lambda: None)
     parts = [
         "Seconds of one processor (CPU times). Ours take rows to choose by as well, "
-        "and split what has 20 rows. What the repairs of MiniSPN cost (ten starts, trees, "
-        "smoothing, EM) stands between its two lines. Theirs is deeprob-kit's LearnSPN "
-        "with a G-test: k-means and 256 rows (its defaults), 20 rows as ours, and "
+        "and split what has 20 rows. What the repairs of MiniSPN cost (ten starts, "
+        "trees, smoothing, EM) stands between its two lines. Theirs is deeprob-kit's "
+        "LearnSPN with a G-test: k-means and 256 rows (its defaults), 20 rows as ours, and "
         "Gaussian mixtures in place of k-means (its own experiments).",
         fits_table(fits.frame()),
     ]
