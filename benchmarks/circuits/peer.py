@@ -8,9 +8,16 @@ import numpy as np
 
 INSTALLED = importlib.util.find_spec("deeprob") is not None
 ABSENT = "deeprob-kit is not installed (`pip install deeprob-kit`): no rows of it here."
-LEAST_ROWS = (128, 256)
-"""Of a part of an XPC: of all its settings the one that changes most; validation rows
-choose. Likelier here than structured ones, or than three columns at a time."""
+
+
+def least_rows(n_rows):
+    """Of a part of an XPC, two settings between which validation rows choose.
+
+    Of all settings the one that changes most. Two columns at a time and no structure
+    are likelier here than three columns, or one structure for all. Of few rows, parts
+    of 128 are too large to be split.
+    """
+    return (32, 64) if n_rows < 1000 else (128, 256)
 
 
 def learn_spn(train, rows, least_rows):
