@@ -1,7 +1,7 @@
 """What one asks of a circuit. Answers are exact, or say how far off they may be."""
 
 from clearwood.circuits.queries.completion import MostProbable, most_probable
-from clearwood.circuits.queries.conditioning import condition, marginal
+from clearwood.circuits.queries.conditioning import condition
 from clearwood.circuits.queries.covariances import RowMoments, moments
 from clearwood.circuits.queries.draws import draw_missing, sample
 from clearwood.circuits.queries.shares import (
@@ -11,11 +11,8 @@ from clearwood.circuits.queries.shares import (
 )
 from clearwood.circuits.queries.surprise import (
     Contributions,
-    Step,
     contributions,
-    most_responsible,
     surprises,
-    usual_surprises,
 )
 
 __all__ = [
@@ -23,17 +20,13 @@ __all__ = [
     "LevelShares",
     "MostProbable",
     "RowMoments",
-    "Step",
     "ValueShares",
     "condition",
     "conditionals",
     "contributions",
     "draw_missing",
-    "marginal",
     "moments",
     "most_probable",
-    "most_responsible",
     "sample",
     "surprises",
-    "usual_surprises",
 ]

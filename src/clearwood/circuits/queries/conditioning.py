@@ -1,9 +1,9 @@
-"""What is left of a circuit when some columns are known, or are of no interest."""
+"""What is left of a circuit when some columns are known."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import singledispatch
 from typing import Any
@@ -76,52 +76,9 @@ def impossible(row: int) -> InputError:
     )
 
 
-def marginal(circuit: Circuit, variables: Iterable[int]) -> Circuit:
-    """The circuit of some columns, the others summed out.
-
-    Parameters
-    ----------
-    circuit : Circuit
-    variables : iterable of int
-        Positions of columns.
-
-    Returns
-    -------
-    Circuit
-        Over these columns, in increasing order.
-
-    Examples
-    --------
-    >>> features = FeatureSpace(("a", "b"), ((0, 1), (0, 1)))
-    >>> circuit = Circuit(Product((Bernoulli(0, 0.25), Bernoulli(1, 0.5))), features)
-    >>> marginal(circuit, [1]).features.names
-    ('b',)
-    """
-    kept = set(variables)
-    unknown = kept - set(circuit.root.variables)
-    if unknown or not kept:
-        raise InputError(
-            f"variables is {sorted(kept)}; give one or more positions of columns that "
-            f"the circuit knows: {list(circuit.root.variables)}."
-        )
-
-    left = _kept(circuit.root, kept)
-    assert left is not None
-    return _of_columns(left, circuit.features)
-
-
 def given(root: Node, row: np.ndarray) -> Rest:
     """Log density of what a row has, and the node of what it lacks."""
     return fold(root, lambda leaf: leaf_given(leaf, row), product_left, sum_left)
-
-
-def _kept(root: Node, kept: set[int]) -> Node | None:
-    """The node of some of the variables."""
-
-    def leaf_left(leaf: Leaf) -> Rest:
-        return 0.0, leaf_marginal(leaf, kept)
-
-    return fold(root, leaf_left, product_left, sum_left)[1]
 
 
 def fold(
@@ -295,49 +252,6 @@ def _tree(
         tuple(new.get(parents[i], -1) for i in places),
         tuple(tables[i] for i in places),
     )
-
-
-@singledispatch
-def leaf_marginal(leaf: Leaf, kept: set[int]) -> Node | None:
-    """The distribution of those of a leaf's variables that are kept."""
-    return leaf if leaf.variables[0] in kept else None
-
-
-@leaf_marginal.register
-def _(leaf: MultivariateGaussian, kept: set[int]) -> Node | None:
-    at = np.flatnonzero([v in kept for v in leaf.variables])
-    covariance = leaf.covariance[np.ix_(at, at)]
-    return _normal(leaf.variables, at, leaf.mean[at], covariance)
-
-
-@leaf_marginal.register
-def _(leaf: ChowLiuTree, kept: set[int]) -> Node | None:
-    parents, tables = list(leaf.parents), list(leaf.tables)
-    above: dict[int, list[int]] = {}  # children that lead to what is kept
-    for i in reversed(range(len(parents))):
-        if leaf.variables[i] in kept or i in above:
-            above.setdefault(parents[i], []).insert(0, i)
-    places = sorted(i for children in above.values() for i in children)
-    for i in list(places):
-        if leaf.variables[i] not in kept and len(above[i]) == 1:
-            (child,) = above[i]
-            parents[child], tables[child] = parents[i], tables[i] @ tables[child]
-            places.remove(i)
-    if not places:
-        return None
-    dropped = next((i for i in places if leaf.variables[i] not in kept), None)
-    tree = _tree(leaf.variables, places, parents, tables)
-    if dropped is None:
-        return tree
-    # Several columns depend on one that is dropped: a kind of rows for each level.
-    row = np.full(max(leaf.variables) + 1, np.nan)
-    kinds: list[Rest] = []
-    for level in range(tables[dropped].shape[1]):
-        row[leaf.variables[dropped]] = level
-        log_share, rest = leaf_given(tree, row)
-        assert rest is not None  # as more than one column depends on it
-        kinds.append((log_share, _kept(rest, kept)))
-    return sum_left(Sum(np.ones(len(kinds)), ()), kinds)[1]
 
 
 def _of_columns(root: Node, features: FeatureSpace) -> Circuit:

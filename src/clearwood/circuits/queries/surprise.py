@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import logsumexp
 
-from clearwood.circuits.circuit import Circuit, Node, Product, Sum
+from clearwood.circuits.circuit import Circuit
 from clearwood.circuits.compiled import ROWS, Compiled, compile_circuit
 from clearwood.circuits.distributions import (
     Bernoulli,
@@ -19,8 +19,7 @@ from clearwood.circuits.distributions import (
     Leaf,
     MultivariateGaussian,
 )
-from clearwood.circuits.queries.conditioning import fold, impossible, known, leaf_given
-from clearwood.circuits.queries.draws import sample
+from clearwood.circuits.queries.conditioning import known
 from clearwood.circuits.queries.passes import RowsInside, by_column, passes
 
 
@@ -103,11 +102,11 @@ def _information(compiled: Compiled, block: RowsInside) -> np.ndarray:
 
 
 def surprises(circuit: Circuit, values: np.ndarray) -> np.ndarray:
-    """How surprising each entry is, given all others of its row: -log p(x_j | rest).
+    r"""How surprising each entry is, given all others of its row: -log p(x_j | rest).
 
     Not a decomposition: two entries that do not go together are both surprising. It is
     infinite for an entry that cannot be beside the others. Compare with what is usual
-    for the column (:func:`usual_surprises`).
+    for the column, on average over rows that are :func:`sample`\ d.
 
     Parameters
     ----------
@@ -166,23 +165,6 @@ def _log_flow(compiled: Compiled, log: np.ndarray) -> np.ndarray:
     return found
 
 
-def usual_surprises(circuit: Circuit, n: int, rng: np.random.Generator) -> np.ndarray:
-    """How surprising the entries of each column are on average, in rows like these.
-
-    Parameters
-    ----------
-    circuit : Circuit
-    n : int
-        Number of rows that are drawn for it.
-    rng : Generator
-
-    Returns
-    -------
-    ndarray of shape (n_features,)
-    """
-    return surprises(circuit, sample(circuit, n, rng)).mean(axis=0)
-
-
 def _leaf_logs(
     variable: int,
     own: Sequence[tuple[int, Leaf]],
@@ -230,96 +212,3 @@ def _among_others(
     with np.errstate(invalid="ignore"):
         logs = leaf.log_density(with_) - leaf.log_density(without)
     return np.where(np.isnan(logs), 0.0, logs)  # where the others cannot be anyway
-
-
-class Step(NamedTuple):
-    """A node that a row meets.
-
-    Attributes
-    ----------
-    node : node
-    depth : int
-        Number of nodes above.
-    share : float
-        What the sum above gives to this kind of rows, before anything is known; 1 below
-        a product.
-    probability : float
-        That the row is of this kind, given that it comes to the sum above; 1 below a
-        product.
-    log_density : float
-        Of the row's entries in the node's columns. Those of a product's groups add up
-        to that of the product.
-    """
-
-    node: Node
-    depth: int
-    share: float
-    probability: float
-    log_density: float
-
-
-def most_responsible(circuit: Circuit, row: np.ndarray) -> list[Step]:
-    """The way of a row through a circuit, by its most likely kind at each sum.
-
-    Parameters
-    ----------
-    circuit : Circuit
-    row : ndarray of shape (n_features,)
-        Encoded; NaN where an entry is missing.
-
-    Returns
-    -------
-    list of Step
-        From the root down; all groups of a product one after the other.
-
-    Examples
-    --------
-    >>> from clearwood import FeatureSpace
-    >>> kinds = [Product((Bernoulli(0, p), Bernoulli(1, p))) for p in (0.1, 0.9)]
-    >>> root = Sum(np.array([0.8, 0.2]), tuple(kinds))
-    >>> circuit = Circuit(root, FeatureSpace(("a", "b"), ((0, 1), (0, 1))))
-    >>> for step in most_responsible(circuit, np.array([1.0, 1.0])):
-    ...     print(step.depth, type(step.node).__name__, round(step.probability, 3))
-    0 Sum 1.0
-    1 Product 0.953
-    2 Bernoulli 1.0
-    2 Bernoulli 1.0
-    """
-    log: dict[Node, float] = {}
-
-    def leaf(node: Leaf) -> float:
-        log[node] = leaf_given(node, row)[0]
-        return log[node]
-
-    def product(node: Product, below: Sequence[float]) -> float:
-        log[node] = sum(below)
-        return log[node]
-
-    def sum_(node: Sum, below: Sequence[float]) -> float:
-        log[node] = float(logsumexp(below, b=node.weights))
-        return log[node]
-
-    row = known(circuit, row)
-    if fold(circuit.root, leaf, product, sum_) == -np.inf:
-        raise impossible(0)
-    steps = []
-    waiting = [Step(circuit.root, 0, 1.0, 1.0, log[circuit.root])]
-    while waiting:
-        step = waiting.pop()
-        steps.append(step)
-        node, depth = step.node, step.depth + 1
-        if isinstance(node, Product):
-            below = [
-                Step(child, depth, 1.0, 1.0, log[child]) for child in node.children
-            ]
-            waiting += reversed(below)
-        elif isinstance(node, Sum):
-            joint = [
-                w * np.exp(log[c] - log[node])
-                for w, c in zip(node.weights, node.children)
-            ]
-            k = int(np.argmax(joint))
-            child = node.children[k]
-            share = float(node.weights[k])
-            waiting.append(Step(child, depth, share, float(joint[k]), log[child]))
-    return steps
