@@ -8,11 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from clearwood._features import FeatureSpace
 from clearwood.circuits.distributions import Leaf
+
+if TYPE_CHECKING:
+    from clearwood.circuits.compiled import Compiled
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,6 +129,16 @@ class Circuit:
         # Not all of it: there may be thousands of nodes, one within another.
         n_columns = self.features.n_features
         return f"<Circuit of {n_columns} columns and {self.n_nodes} nodes; print it>"
+
+    @cached_property
+    def compiled(self) -> Compiled:
+        """The arrays that are evaluated; laid out once."""
+        from clearwood.circuits.compiled import compile_circuit
+
+        return compile_circuit(self)
+
+    def __reduce__(self) -> tuple[type[Circuit], tuple[Node, FeatureSpace]]:
+        return Circuit, (self.root, self.features)  # without what can be laid out anew
 
     @property
     def n_nodes(self) -> int:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from clearwood.circuits.circuit import Circuit
-from clearwood.circuits.compiled import Compiled, compile_circuit
+from clearwood.circuits.compiled import Compiled
 from clearwood.circuits.distributions import (
     Bernoulli,
     Categorical,
@@ -66,7 +66,7 @@ def moments(circuit: Circuit, values: np.ndarray) -> RowMoments:
     >>> found.mean.tolist(), found.covariance.tolist()
     ([[1.0, 1.0]], [[[2.0, 1.0], [1.0, 2.0]]])
     """
-    compiled = compile_circuit(circuit)
+    compiled = circuit.compiled
     leaves = _sorted_leaves(compiled)
     n, d = values.shape
     found = RowMoments(np.empty((n, d)), np.empty((n, d, d)))
@@ -131,7 +131,7 @@ class _Leaves(NamedTuple):
 def _sorted_leaves(compiled: Compiled) -> _Leaves:
     single: dict[int, list[tuple[float, ...]]] = {}
     joint: list[tuple[int, MultivariateGaussian | ChowLiuTree]] = []
-    for place, leaf in zip(compiled.leaf_place.tolist(), leaves_of(compiled)):
+    for place, leaf in leaves_of(compiled):
         if isinstance(leaf, MultivariateGaussian | ChowLiuTree):
             joint.append((place, leaf))
         else:

@@ -7,7 +7,7 @@ from functools import singledispatch
 import numpy as np
 
 from clearwood.circuits.circuit import Circuit
-from clearwood.circuits.compiled import Compiled, compile_circuit
+from clearwood.circuits.compiled import Compiled
 from clearwood.circuits.distributions import (
     Bernoulli,
     Categorical,
@@ -55,7 +55,7 @@ def sample(
            [1., 1.]])
     """
     row = np.full(circuit.features.n_features, np.nan) if given is None else given
-    compiled = compile_circuit(circuit)
+    compiled = circuit.compiled
     (block,) = passes(compiled, row[None])
     return _descend(compiled, block, np.zeros(n, dtype=np.intp), rng)
 
@@ -76,7 +76,7 @@ def draw_missing(
     -------
     ndarray of shape (n_rows, n_features)
     """
-    compiled = compile_circuit(circuit)
+    compiled = circuit.compiled
     parts = [
         _descend(compiled, block, np.arange(len(block.values)), rng)
         for block in passes(compiled, values)
@@ -91,7 +91,7 @@ def _descend(
     drawn = block.values[rows]
     at: dict[int, np.ndarray] = {len(compiled.sums) - 1: np.arange(len(rows))}
     leaves: dict[int, list[Leaf]] = {}
-    for place, leaf in zip(compiled.leaf_place.tolist(), leaves_of(compiled)):
+    for place, leaf in leaves_of(compiled):
         leaves.setdefault(place, []).append(leaf)
     for place in reversed(range(len(compiled.sums))):
         here = at.pop(place, np.empty(0, dtype=np.intp))

@@ -114,11 +114,6 @@ class Spread(NamedTuple):
         """Standard deviation."""
         return math.sqrt(self.variance)
 
-    def log_density(self, values: np.ndarray) -> np.ndarray:
-        """Of the normal distribution with these moments."""
-        gap = (values - self.mean) ** 2 / self.variance
-        return -0.5 * (gap + np.log(2 * np.pi * self.variance))
-
     def divergence(self, of_all: Spread) -> float:
         """Kullback and Leibler's between normals with these moments, in nats."""
         if not of_all.variance:
@@ -308,49 +303,3 @@ def profile_of(node: Node) -> dict[int, Facts]:
         j: type(parts[j][0]).pooled(np.array(weights[j]), parts[j])  # type: ignore[arg-type]
         for j in sorted(parts)
     }
-
-
-def marginals(root: Node, values: np.ndarray) -> np.ndarray:
-    """Log density of every entry of rows by itself; NaN where it is missing.
-
-    Parameters
-    ----------
-    root : node
-    values : ndarray of shape (n_rows, n_columns)
-        Encoded, with known levels only.
-
-    Returns
-    -------
-    ndarray of shape (n_rows, n_columns)
-    """
-    found = np.full(values.shape, np.nan)
-    parts: dict[int, list[tuple[Leaf, float]]] = defaultdict(list)
-    for leaf, share in leaves_below(root):
-        for j in leaf.variables:
-            parts[j].append((leaf, share))
-    for j, facts in profile_of(root).items():
-        rows = ~np.isnan(values[:, j])
-        own = values[rows, j]
-        if isinstance(facts, Shares):
-            with np.errstate(divide="ignore"):
-                found[rows, j] = np.log(facts.probabilities)[own.astype(np.intp)]
-        else:
-            found[rows, j] = mixed_log_density(parts[j], j, own)
-    return found
-
-
-def mixed_log_density(
-    parts: Sequence[tuple[Leaf, float]], j: int, values: np.ndarray
-) -> np.ndarray:
-    """Log density of a continuous column in a mixture of leaves, with their shares."""
-    found = np.full(len(values), -np.inf)
-    rows = np.full((len(values), j + 1), np.nan)
-    rows[:, j] = values
-    for leaf, share in parts:
-        if isinstance(leaf, Histogram):
-            log = leaf.log_density(rows)
-        else:
-            # The marginals of normals are normal.
-            log = dict(facts_of(leaf))[j].log_density(values)  # type: ignore[union-attr]
-        found = np.logaddexp(found, np.log(share) + log)
-    return found
