@@ -17,7 +17,6 @@ from clearwood.circuits.distributions import (
     Categorical,
     ChowLiuTree,
     Gaussian,
-    Histogram,
     Leaf,
     MultivariateGaussian,
 )
@@ -164,29 +163,15 @@ def log(p: float) -> float:
 @singledispatch
 def leaf_given(leaf: Leaf, row: np.ndarray) -> Rest:
     """Log density of what a row has of a leaf, and the node of what it lacks."""
-    raise TypeError(type(leaf))
-
-
-@leaf_given.register(Bernoulli | Categorical)
-def _(leaf: Bernoulli | Categorical, row: np.ndarray) -> Rest:
-    if np.isnan(row[leaf.variable]):
+    x = row[leaf.variables[0]]
+    if np.isnan(x):
         return 0.0, leaf
-    return log(leaf.probabilities[int(row[leaf.variable])]), None
-
-
-@leaf_given.register
-def _(leaf: Gaussian, row: np.ndarray) -> Rest:
-    if np.isnan(row[leaf.variable]):
-        return 0.0, leaf
-    gap = row[leaf.variable] - leaf.mean
-    spread = math.log(2 * math.pi * leaf.variance)
-    return float(-0.5 * (gap * gap / leaf.variance + spread)), None
-
-
-@leaf_given.register
-def _(leaf: Histogram, row: np.ndarray) -> Rest:
-    if np.isnan(row[leaf.variable]):
-        return 0.0, leaf
+    match leaf:
+        case Gaussian(_, mean, variance):
+            spread = math.log(2 * math.pi * variance)
+            return float(-0.5 * ((x - mean) ** 2 / variance + spread)), None
+        case Bernoulli() | Categorical():
+            return log(leaf.probabilities[int(x)]), None
     return float(leaf.log_density(row[None])[0]), None
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from functools import singledispatch
 from typing import NamedTuple
 
 import numpy as np
@@ -15,12 +14,12 @@ from clearwood.circuits.circuit import Node, Product, Sum
 from clearwood.circuits.distributions import (
     Bernoulli,
     Categorical,
-    ChowLiuTree,
     Gaussian,
     Histogram,
     Leaf,
     MultivariateGaussian,
 )
+from clearwood.circuits.queries.covariances import mean_and_variance
 from clearwood.rules.conditions import name_text, number_text
 
 TINY = 1e-12
@@ -214,43 +213,16 @@ def column_words(
 # From leaves
 
 
-@singledispatch
 def facts_of(leaf: Leaf) -> list[tuple[int, Facts]]:
     """The columns of a leaf, one by one."""
-    raise TypeError(f"{type(leaf).__name__} is no leaf that can be read.")
-
-
-@facts_of.register
-def _(leaf: Bernoulli) -> list[tuple[int, Facts]]:
-    p = leaf.probability
-    return [(leaf.variable, Shares(np.array([1 - p, p])))]
-
-
-@facts_of.register
-def _(leaf: Categorical) -> list[tuple[int, Facts]]:
-    return [(leaf.variable, Shares(leaf.probabilities))]
-
-
-@facts_of.register
-def _(leaf: Gaussian) -> list[tuple[int, Facts]]:
-    return [(leaf.variable, Spread(leaf.mean, leaf.variance))]
-
-
-@facts_of.register
-def _(leaf: Histogram) -> list[tuple[int, Facts]]:
-    low, high = leaf.edges[:-1], leaf.edges[1:]
-    bins = [Spread((a + b) / 2, (b - a) ** 2 / 12) for a, b in zip(low, high)]
-    return [(leaf.variable, Spread.pooled(leaf.probabilities, bins))]
-
-
-@facts_of.register
-def _(leaf: MultivariateGaussian) -> list[tuple[int, Facts]]:
-    spreads = map(Spread, leaf.mean.tolist(), np.diag(leaf.covariance).tolist())
-    return list(zip(leaf.variables, spreads))
-
-
-@facts_of.register
-def _(leaf: ChowLiuTree) -> list[tuple[int, Facts]]:
+    match leaf:
+        case Bernoulli(j) | Categorical(j):
+            return [(j, Shares(leaf.probabilities))]
+        case Gaussian(j) | Histogram(j):
+            return [(j, Spread(*mean_and_variance(leaf)))]
+        case MultivariateGaussian(variables, mean, covariance):
+            spreads = map(Spread, mean.tolist(), np.diag(covariance).tolist())
+            return list(zip(variables, spreads))
     found: list[Shares] = []
     for parent, table in zip(leaf.parents, leaf.tables):
         p = table[0] if parent < 0 else found[parent].probabilities @ table
