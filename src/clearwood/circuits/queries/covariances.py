@@ -105,9 +105,7 @@ def moments(circuit: Circuit, values: np.ndarray) -> RowMoments:
 
 def score_moments(circuit: Circuit, values: np.ndarray, scores: Scores) -> RowMoments:
     """The same of the scores of all columns."""
-    leaves: dict[int, list[Leaf]] = {}
-    for place, leaf in leaves_of(circuit.compiled):
-        leaves.setdefault(place, []).append(leaf)
+    leaves = leaves_of(circuit.compiled)
     n, d = len(values), int(scores.stop[-1])
     found = RowMoments(np.empty((n, d)), np.empty((n, d, d)))
     block_rows = max(MOST_NUMBERS // (d * max(d, len(circuit.compiled.sums))), 1)

@@ -87,9 +87,7 @@ def _descend(
     """Send draws of rows down; a draw takes one kind of each sum that it meets."""
     drawn = block.values[rows]
     at: dict[int, np.ndarray] = {len(compiled.sums) - 1: np.arange(len(rows))}
-    leaves: dict[int, list[Leaf]] = {}
-    for place, leaf in leaves_of(compiled):
-        leaves.setdefault(place, []).append(leaf)
+    leaves = leaves_of(compiled)
     for place in reversed(range(len(compiled.sums))):
         here = at.pop(place, np.empty(0, dtype=np.intp))
         if not len(here):

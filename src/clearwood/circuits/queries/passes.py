@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from clearwood.circuits.circuit import Product, Sum, walk
 from clearwood.circuits.compiled import ROWS, Compiled
 from clearwood.circuits.distributions import (
-    Bernoulli,
-    Categorical,
     ChowLiuTree,
-    Gaussian,
     Histogram,
     Leaf,
     MultivariateGaussian,
@@ -81,43 +79,39 @@ class ColumnLeaves(NamedTuple):
     others: list[tuple[int, Histogram | MultivariateGaussian | ChowLiuTree]]
 
 
-def leaves_of(compiled: Compiled) -> Iterator[tuple[int, Leaf]]:
-    """The leaves with their places."""
-    nodes = walk(compiled.circuit.root)
-    leaves = [node for node in nodes if not isinstance(node, Sum | Product)]
-    return zip(compiled.leaf_place.tolist(), leaves)
-
-
 def columns_of(compiled: Compiled) -> list[ColumnLeaves]:
     """The leaves of every column, columns in increasing order."""
-    found: dict[int, list[tuple[int, Leaf]]] = {}
-    for place, leaf in leaves_of(compiled):
+    tables, normals = compiled.leaves.levels, compiled.leaves.normals
+    over = np.array([leaf.variable for leaf in tables.leaves], dtype=np.intp)
+    others: dict[int, list[Any]] = defaultdict(list)
+    for leaf, place in zip(compiled.leaves.others, compiled.leaves.place.tolist()):
         for variable in leaf.variables:
-            found.setdefault(variable, []).append((place, leaf))
-    categories = compiled.circuit.features.categories
-    return [
-        _column(variable, own, len(categories[variable] or ()))
-        for variable, own in sorted(found.items())
-    ]
+            others[variable].append((place, leaf))
+    found = []
+    for variable in sorted(compiled.circuit.root.variables):
+        own = np.flatnonzero(over == variable)
+        labels = compiled.circuit.features.categories[variable] or ()
+        entries = tables.first[own][:, None] + np.arange(len(labels))
+        normal = normals.variable == variable
+        found.append(
+            ColumnLeaves(
+                variable,
+                compiled.leaf_place[tables.at[own]],
+                tables.probabilities[entries],
+                normals.place[normal],
+                normals.mean[normal],
+                normals.variance[normal],
+                others[variable],
+            )
+        )
+    return found
 
 
-def _column(variable: int, own: list[tuple[int, Leaf]], n_levels: int) -> ColumnLeaves:
-    tables, normals, others = [], [], []
-    for place, leaf in own:
-        match leaf:
-            case Bernoulli() | Categorical():
-                tables.append((place, leaf.probabilities))
-            case Gaussian(_, mean, variance):
-                normals.append((place, mean, variance))
-            case _:
-                others.append((place, leaf))
-    numbers = np.array(normals).reshape(-1, 3).T
-    return ColumnLeaves(
-        variable,
-        np.array([place for place, _ in tables], dtype=np.intp),
-        np.array([p for _, p in tables]).reshape(len(tables), n_levels),
-        numbers[0].astype(np.intp),
-        numbers[1],
-        numbers[2],
-        others,
-    )
+def leaves_of(compiled: Compiled) -> dict[int, list[Leaf]]:
+    """The leaves of every place that has some."""
+    found: dict[int, list[Leaf]] = defaultdict(list)
+    nodes = walk(compiled.circuit.root)
+    leaves = (node for node in nodes if not isinstance(node, Sum | Product))
+    for place, leaf in zip(compiled.leaf_place.tolist(), leaves):
+        found[place].append(leaf)
+    return found
