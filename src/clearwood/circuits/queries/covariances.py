@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from clearwood.circuits.circuit import Circuit
+from clearwood.circuits.compiled import ROWS
 from clearwood.circuits.distributions import (
     ChowLiuTree,
     Gaussian,
@@ -22,7 +23,7 @@ from clearwood.circuits.queries.passes import RowsInside, leaves_of, passes
 from clearwood.conjugate import partial_normal
 
 MOST_NUMBERS = 4_000_000
-"""Most numbers that a block of rows takes (32 MB)."""
+"""Most numbers of the covariances of a block of rows (32 MB)."""
 
 
 class RowMoments(NamedTuple):
@@ -108,7 +109,7 @@ def score_moments(circuit: Circuit, values: np.ndarray, scores: Scores) -> RowMo
     leaves = leaves_of(circuit.compiled)
     n, d = len(values), int(scores.stop[-1])
     found = RowMoments(np.empty((n, d)), np.empty((n, d, d)))
-    block_rows = max(MOST_NUMBERS // (d * max(d, len(circuit.compiled.sums))), 1)
+    block_rows = min(max(MOST_NUMBERS // d**2, 1), ROWS)
     for block in passes(circuit.compiled, values, block_rows):
         rows = slice(block.start, block.start + len(block.values))
         found.mean[rows], found.covariance[rows] = _of_block(
