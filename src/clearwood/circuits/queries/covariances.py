@@ -41,14 +41,14 @@ class RowMoments(NamedTuple):
     covariance: np.ndarray
 
 
-class Scores(NamedTuple):
+class Coordinates(NamedTuple):
     """What columns count as: a continuous one as itself, a level as some numbers.
 
     Attributes
     ----------
-    of_levels : list of ndarray of shape (n_levels, n_scores), or of None
+    of_levels : list of ndarray of shape (n_levels, n_own), or of None
     start, stop : ndarray of shape (n_features,)
-        Where the scores of every column stand among those of all.
+        Where the coordinates of every column stand among those of all.
     """
 
     of_levels: list[np.ndarray | None]
@@ -56,14 +56,14 @@ class Scores(NamedTuple):
     stop: np.ndarray
 
     @classmethod
-    def of(cls, of_levels: list[np.ndarray | None]) -> Scores:
+    def of(cls, of_levels: list[np.ndarray | None]) -> Coordinates:
         """One column after the other."""
         widths = [1 if own is None else own.shape[1] for own in of_levels]
         stop = np.cumsum(widths)
         return cls(of_levels, stop - widths, stop)
 
     def places(self, variables: Sequence[int]) -> np.ndarray:
-        """All scores of some columns."""
+        """All coordinates of some columns."""
         return np.concatenate(
             [np.arange(self.start[j], self.stop[j]) for j in variables]
         )
@@ -95,39 +95,44 @@ def moments(circuit: Circuit, values: np.ndarray) -> RowMoments:
     ([[1.0, 1.0]], [[[2.0, 1.0], [1.0, 2.0]]])
     """
     categories = circuit.features.categories
-    scores = Scores.of([
+    coordinates = Coordinates.of([
         None if labels is None else np.arange(float(len(labels)))[:, None]
         for labels in categories
     ])  # fmt: skip
-    mean, covariance = score_moments(circuit, values, scores)
+    mean, covariance = coordinate_moments(circuit, values, coordinates)
     values = known(circuit, values)
     return RowMoments(np.where(np.isnan(values), mean, values), covariance)
 
 
-def score_moments(circuit: Circuit, values: np.ndarray, scores: Scores) -> RowMoments:
-    """The same of the scores of all columns."""
+def coordinate_moments(
+    circuit: Circuit, values: np.ndarray, coordinates: Coordinates
+) -> RowMoments:
+    """The same of the coordinates of all columns."""
     leaves = leaves_of(circuit.compiled)
-    n, d = len(values), int(scores.stop[-1])
+    n, d = len(values), int(coordinates.stop[-1])
     found = RowMoments(np.empty((n, d)), np.empty((n, d, d)))
     block_rows = min(max(MOST_NUMBERS // d**2, 1), ROWS)
     for block in passes(circuit.compiled, values, block_rows):
         rows = slice(block.start, block.start + len(block.values))
         found.mean[rows], found.covariance[rows] = _of_block(
-            circuit, leaves, scores, block
+            circuit, leaves, coordinates, block
         )
     return found
 
 
 def _of_block(
-    circuit: Circuit, leaves: dict[int, list[Leaf]], scores: Scores, block: RowsInside
+    circuit: Circuit,
+    leaves: dict[int, list[Leaf]],
+    coordinates: Coordinates,
+    block: RowsInside,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Within leaves, and between the kinds of every sum: the law of total covariance.
 
     Each counts with the probability that a row comes there.
     """
     compiled, every = circuit.compiled, np.arange(len(block.values))
-    covariance = np.zeros((len(every), scores.stop[-1], scores.stop[-1]))
-    # Of every place, until its parent has been: which scores it is over, their means.
+    covariance = np.zeros((len(every), coordinates.stop[-1], coordinates.stop[-1]))
+    # Of every place, until its parent has been: its coordinates, and their means.
     means: list[Any] = [None] * len(compiled.sums)
     for place, is_sum in enumerate(compiled.sums.tolist()):
         below = compiled.child[compiled.first[place] : compiled.first[place + 1]]
@@ -145,37 +150,42 @@ def _of_block(
             means[place] = own, mean
             continue
         for leaf in leaves.get(place, ()):
-            own = scores.places(leaf.variables)
-            mean, within = leaf_moments(leaf, block.values[:, leaf.variables], scores)
+            own = coordinates.places(leaf.variables)
+            mean, within = leaf_moments(
+                leaf, block.values[:, leaf.variables], coordinates
+            )
             flow = block.flow[place][:, None, None]
             covariance[np.ix_(every, own, own)] += flow * within
             parts.append((own, mean))
         own = np.concatenate([own for own, _ in parts])
         order = np.argsort(own)
         means[place] = own[order], np.hstack([mean for _, mean in parts])[:, order]
-    present = np.repeat(~np.isnan(block.values), scores.stop - scores.start, axis=1)
+    present = np.repeat(
+        ~np.isnan(block.values), coordinates.stop - coordinates.start, axis=1
+    )
     covariance[present] = 0.0
     covariance.transpose(0, 2, 1)[present] = 0.0
-    whole = np.zeros((len(every), scores.stop[-1]))
+    whole = np.zeros((len(every), coordinates.stop[-1]))
     own, mean = means[-1]
     whole[:, own] = mean  # a circuit may be over some of its columns
     return whole, covariance
 
 
 def leaf_moments(
-    leaf: Leaf, own: np.ndarray, scores: Scores
+    leaf: Leaf, own: np.ndarray, coordinates: Coordinates
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Means and covariances of the scores of a leaf, given what is present.
+    """Means and covariances of the coordinates of a leaf, given what is present.
 
     Of a leaf of one column the covariance is that where it is missing.
 
     Returns
     -------
-    mean : ndarray of shape (n_rows, n_scores)
-    covariance : ndarray of shape (n_rows, n_scores, n_scores), or (n_scores, n_scores)
+    mean : ndarray of shape (n_rows, n_own)
+    covariance : ndarray of shape (n_rows, n_own, n_own)
+        Of a leaf of one column without ``n_rows``.
     """
     if isinstance(leaf, ChowLiuTree):
-        return _tree_moments(leaf, own, scores)
+        return _tree_moments(leaf, own, coordinates)
     if isinstance(leaf, MultivariateGaussian):
         mean, covariance = own.copy(), np.zeros((*own.shape, own.shape[1]))
         for pattern in partial_normal.by_pattern(own, leaf.mean, leaf.covariance):
@@ -186,7 +196,7 @@ def leaf_moments(
     if isinstance(leaf, Gaussian | Histogram):
         centre, variance = mean_and_variance(leaf)
         return np.where(np.isnan(own), centre, own), np.array([[variance]])
-    of_levels: Any = scores.of_levels[leaf.variable]
+    of_levels: Any = coordinates.of_levels[leaf.variable]
     level = np.nan_to_num(own[:, 0]).astype(np.intp)
     centre = leaf.probabilities @ of_levels
     gap = of_levels - centre
@@ -211,11 +221,11 @@ def mean_and_variance(leaf: Gaussian | Histogram) -> tuple[float, float]:
 
 
 def _tree_moments(
-    leaf: ChowLiuTree, own: np.ndarray, scores: Scores
+    leaf: ChowLiuTree, own: np.ndarray, coordinates: Coordinates
 ) -> tuple[np.ndarray, np.ndarray]:
     _, logs = upward(leaf, known_levels(leaf, own), np.logaddexp.reduce)
     shares = [np.exp(own) for own in downward(leaf, logs, np.logaddexp.reduce)]
-    tables: list[Any] = [scores.of_levels[j] for j in leaf.variables]
+    tables: list[Any] = [coordinates.of_levels[j] for j in leaf.variables]
     means = [p @ table for p, table in zip(shares, tables)]
     gaps = [table - mean[:, None] for table, mean in zip(tables, means)]
     ends = np.cumsum([0, *(table.shape[1] for table in tables)])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from clearwood.circuits.circuit import Circuit
-from clearwood.circuits.queries.covariances import Scores, score_moments
+from clearwood.circuits.queries.covariances import Coordinates, coordinate_moments
 
 NOTHING = 1e-10
 """Share of the largest variance of a column's statistics below which one is none."""
@@ -42,9 +42,11 @@ def strengths(circuit: Circuit) -> np.ndarray:
            [0.64, 1.  ]])
     """
     categories = circuit.features.categories
-    at = Scores.of([None if own is None else np.eye(len(own)) for own in categories])
+    at = Coordinates.of(
+        [None if own is None else np.eye(len(own)) for own in categories]
+    )
     nothing = np.full((1, len(categories)), np.nan)
-    (covariance,) = score_moments(circuit, nothing, at).covariance
+    (covariance,) = coordinate_moments(circuit, nothing, at).covariance
     whitener = np.zeros_like(covariance)
     rank = np.zeros(len(at.start))
     for j, (start, stop) in enumerate(zip(at.start, at.stop)):
