@@ -130,8 +130,8 @@ def _of_block(
 
     Each counts with the probability that a row comes there.
     """
-    compiled, every = circuit.compiled, np.arange(len(block.values))
-    covariance = np.zeros((len(every), coordinates.stop[-1], coordinates.stop[-1]))
+    compiled, n, d = circuit.compiled, len(block.values), coordinates.stop[-1]
+    covariance = np.zeros((n, d, d))
     # Of every place, until its parent has been: its coordinates, and their means.
     means: list[Any] = [None] * len(compiled.sums)
     for place, is_sum in enumerate(compiled.sums.tolist()):
@@ -146,7 +146,7 @@ def _of_block(
             mean = np.einsum("kn,kni->ni", flow / total, children)
             gap = (children - mean).transpose(1, 2, 0)
             within = gap * flow.T[:, None] @ gap.swapaxes(1, 2)
-            covariance[np.ix_(every, own, own)] += within
+            covariance[:, own[:, None], own] += within
             means[place] = own, mean
             continue
         for leaf in leaves.get(place, ()):
@@ -155,7 +155,7 @@ def _of_block(
                 leaf, block.values[:, leaf.variables], coordinates
             )
             flow = block.flow[place][:, None, None]
-            covariance[np.ix_(every, own, own)] += flow * within
+            covariance[:, own[:, None], own] += flow * within
             parts.append((own, mean))
         own = np.concatenate([own for own, _ in parts])
         order = np.argsort(own)
@@ -165,7 +165,7 @@ def _of_block(
     )
     covariance[present] = 0.0
     covariance.transpose(0, 2, 1)[present] = 0.0
-    whole = np.zeros((len(every), coordinates.stop[-1]))
+    whole = np.zeros((n, d))
     own, mean = means[-1]
     whole[:, own] = mean  # a circuit may be over some of its columns
     return whole, covariance
@@ -197,10 +197,11 @@ def leaf_moments(
         centre, variance = mean_and_variance(leaf)
         return np.where(np.isnan(own), centre, own), np.array([[variance]])
     of_levels: Any = coordinates.of_levels[leaf.variable]
-    level = np.nan_to_num(own[:, 0]).astype(np.intp)
+    missing = np.isnan(own)
+    level = np.where(missing, 0, own)[:, 0].astype(np.intp)
     centre = leaf.probabilities @ of_levels
     gap = of_levels - centre
-    mean = np.where(np.isnan(own), centre, of_levels[level])
+    mean = np.where(missing, centre, of_levels[level])
     return mean, gap.T * leaf.probabilities @ gap
 
 
