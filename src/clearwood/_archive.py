@@ -125,3 +125,11 @@ def _read_array(
     if stream.tell() != len(part):
         raise ModelFormatError(f"{name}: the file goes on behind the array.")
     return np.ascontiguousarray(values)
+
+
+def split_parts(values: np.ndarray, sizes: np.ndarray, name: str) -> list[np.ndarray]:
+    """Arrays of given sizes that stand one after the other in one."""
+    in_range = (sizes >= 0) & (sizes <= len(values))
+    if not in_range.all() or int(sizes.sum()) != len(values):
+        raise ModelFormatError(f"{name}: do not fit their numbers.")
+    return np.split(values, np.cumsum(sizes)[:-1]) if len(sizes) else []

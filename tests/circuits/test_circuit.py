@@ -161,3 +161,10 @@ def test_what_is_no_circuit_is_refused(node, words):
         node = Sum(np.ones(1), (node,))
     with pytest.raises(InputError, match=words):
         check_circuit(Circuit(node, COLUMNS))
+
+
+def test_a_circuit_is_laid_out_once_and_kept_without():
+    circuit = Circuit(Bernoulli(0, 0.25), made.space([2]))
+    size = len(pickle.dumps(circuit))
+    assert circuit.compiled is circuit.compiled
+    assert len(pickle.dumps(circuit)) == size

@@ -11,19 +11,18 @@ from joblib import Parallel, delayed
 from sklearn.base import BaseEstimator, DensityMixin
 from sklearn.utils.validation import check_is_fitted
 
-from clearwood._cells import UNSEEN, shown
 from clearwood._estimators import fit_context
 from clearwood._features import FeatureSpace, warned_once
 from clearwood._numeric import as_generator, spawn_generators
 from clearwood._numeric.progress import progress
 from clearwood._validation import check_table
 from clearwood.circuits.circuit import Circuit, Node, Sum
-from clearwood.circuits.compiled import compile_circuit
 from clearwood.circuits.learning.fitting import LearningTable
 from clearwood.circuits.learning.units import Units
 from clearwood.circuits.learning.variables import (
     positions_of,
     read_variables,
+    row_of,
     table_of,
 )
 from clearwood.circuits.queries import (
@@ -142,7 +141,7 @@ class LearnsCircuit(DensityMixin, BaseEstimator):
         -------
         ndarray of shape (n_samples,)
         """
-        return compile_circuit(self.circuit_).log_likelihood(self._encoded(X))
+        return self.circuit_.compiled.log_likelihood(self._encoded(X))
 
     def score(self, X: Any, y: Any = None) -> float:
         """Mean log density of rows.
@@ -227,23 +226,9 @@ class LearnsCircuit(DensityMixin, BaseEstimator):
         if n_samples < 0:
             raise InputError(f"n_samples is {n_samples}; give a number of rows.")
         features = self.circuit_.features
-        row = None if given is None else self._evidence(given)
+        row = row_of(features, given or {})
         drawn = sample(self.circuit_, n_samples, as_generator(random_state), row)
         return table_of(drawn, features)
-
-    def _evidence(self, given: Mapping[str | int, Any]) -> np.ndarray:
-        """A row in which only some cells are known."""
-        features = self.circuit_.features
-        row = np.full(features.n_features, np.nan)
-        for column, cell in given.items():
-            (j,) = positions_of([column], features.names, "given")
-            row[j] = features.encode_column(np.array([cell], dtype=object), j)[0]
-            if row[j] == UNSEEN and features.categories[j] is not None:
-                raise InputError(
-                    f"given says that {column!r} is {shown(cell)}, which no row of the "
-                    f"fit was; its levels are {list(features.categories[j] or ())}."
-                )
-        return row
 
     def _encoded(self, X: Any) -> np.ndarray:
         """Rows as the circuit reads them."""

@@ -8,12 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from clearwood._features import FeatureSpace
 from clearwood.circuits.distributions import Leaf
+
+if TYPE_CHECKING:
+    from clearwood.circuits.compiled import Compiled
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,7 +126,8 @@ class Circuit:
         return self.text()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # Node after node: pickle follows no tree that is hundreds of nodes deep.
+        # Node after node: pickle follows no tree that is hundreds of nodes deep. What
+        # is compiled can be laid out anew.
         empty = [
             (with_children(node, ()), len(node.children))
             if isinstance(node, Sum | Product)
@@ -135,6 +140,13 @@ class Circuit:
         # Not all of it: there may be thousands of nodes, one within another.
         n_columns = self.features.n_features
         return f"<Circuit of {n_columns} columns and {self.n_nodes} nodes; print it>"
+
+    @cached_property
+    def compiled(self) -> Compiled:
+        """The arrays that are evaluated; laid out once."""
+        from clearwood.circuits.compiled import compile_circuit
+
+        return compile_circuit(self)
 
     @property
     def n_nodes(self) -> int:

@@ -17,7 +17,6 @@ from clearwood._features import FeatureSpace, warned_once
 from clearwood._validation import check_table, check_target
 from clearwood.circuits.base import LearnsCircuit, encoded
 from clearwood.circuits.circuit import Circuit, Node, Sum
-from clearwood.circuits.compiled import compile_circuit
 from clearwood.circuits.estimators import MiniSPN
 from clearwood.circuits.learning.clusters import ALPHA
 from clearwood.circuits.learning.fitting import LearningTable
@@ -261,7 +260,7 @@ class SPNClassifier(ClassifierMixin, BaseEstimator):
 
     def _log_joint(self, values: np.ndarray) -> np.ndarray:
         """Log density of rows together with each class."""
-        compiled = compile_circuit(self.circuit_)
+        compiled = self.circuit_.compiled
         n_classes = len(self.classes_)
         each = [compiled.log_likelihood(of_class(values, k)) for k in range(n_classes)]
         joint = np.column_stack(each)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from clearwood._archive import split_parts
 from clearwood._documents import Place
 from clearwood._estimators import set_read_settings
 from clearwood._features import FeatureSpace
@@ -150,7 +151,7 @@ def circuit_from_arrays(
     kinds = array("kind", "i", -1)
     children = array("children", "i", len(kinds))
     whole, numbers = (
-        _parts(array(name, kind, -1), array(f"n_{name}", "i", len(kinds)), name)
+        split_parts(array(name, kind, -1), array(f"n_{name}", "i", len(kinds)), name)
         for name, kind in (("whole", "i"), ("numbers", "f"))
     )
     done: list[Node] = []
@@ -184,11 +185,3 @@ def _node(
         return LEAVES[kind - 2].from_plain(whole, numbers)
     except (ValueError, IndexError) as error:
         raise ModelFormatError(f"numbers of a leaf: {error}.") from None
-
-
-def _parts(values: np.ndarray, sizes: np.ndarray, name: str) -> list[np.ndarray]:
-    """Arrays of given sizes, one after the other."""
-    in_range = (sizes >= 0) & (sizes <= len(values))
-    if not in_range.all() or int(sizes.sum()) != len(values):
-        raise ModelFormatError(f"{name}: do not fit their numbers.")
-    return np.split(values, np.cumsum(sizes)[:-1]) if len(sizes) else []

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from clearwood._archive import split_parts
 from clearwood._documents import Place
 from clearwood._estimators import set_read_settings
 from clearwood._features import FeatureSpace
@@ -120,7 +121,7 @@ def from_archive(top: Place, array: Callable[..., np.ndarray]) -> Any:
 def _read_levels(features: FeatureSpace, array: Callable[..., Any]) -> LevelCoder:
     numeric = [labels is None for labels in features.categories]
     n_cuts, cuts = array("n_cuts", "i", sum(numeric)), array("cuts", "f", -1)
-    each = iter(_parts(cuts, n_cuts, "cuts"))
+    each = iter(split_parts(cuts, n_cuts, "cuts"))
     own = tuple(next(each) if is_number else None for is_number in numeric)
     for d, mine in enumerate(own):
         if mine is not None and not (mine[1:] > mine[:-1]).all():
@@ -131,14 +132,6 @@ def _read_levels(features: FeatureSpace, array: Callable[..., Any]) -> LevelCode
     if not (has[0] | has[1]).all():
         raise ModelFormatError("has_values, has_missing: columns without a level.")
     return LevelCoder(features, own, *has)
-
-
-def _parts(values: np.ndarray, sizes: np.ndarray, name: str) -> list[np.ndarray]:
-    """Arrays of given sizes, one after the other."""
-    in_range = (sizes >= 0) & (sizes <= len(values))
-    if not in_range.all() or int(sizes.sum()) != len(values):
-        raise ModelFormatError(f"{name}: do not fit their numbers.")
-    return np.split(values, np.cumsum(sizes)[:-1]) if len(sizes) else []
 
 
 def _probabilities(array: Callable[..., Any], name: str, n: int) -> np.ndarray:
@@ -174,7 +167,7 @@ def _read_graphs(d: int, array: Callable[..., Any]) -> list[FeatureForest]:
     signals, ends = array("signals", "b", -1, d), _ends(array, "graph_edges", d)
     sizes = array("n_graph_edges", "i", len(signals))
     graphs = []
-    for signal, edges in zip(signals, _parts(ends, sizes, "graph_edges")):
+    for signal, edges in zip(signals, split_parts(ends, sizes, "graph_edges")):
         parent = np.full(d, -1)
         parent[edges[:, 0]] = edges[:, 1]
         try:

@@ -5,7 +5,7 @@ from tests.circuits import made, naive
 from tests.circuits.queries.test_shares import evidence_of
 
 from clearwood.circuits.circuit import Circuit, Sum
-from clearwood.circuits.distributions import Gaussian
+from clearwood.circuits.distributions import Gaussian, Histogram
 from clearwood.circuits.queries import most_probable
 from clearwood.circuits.queries.bounds import Bounds, choices
 from clearwood.exceptions import InputError
@@ -124,3 +124,10 @@ def test_complete_rows_stay_and_impossible_ones_are_named():
     assert found.values.tolist() == [[1, 0, 2]] and found.proved.all()
     with pytest.raises(InputError, match="Row 1"):
         most_probable(circuit, np.array([[1, 0, 2], [0, np.nan, 2]]))
+
+
+def test_a_histogram_beside_a_normal_is_bounded_by_its_highest_bin():
+    high = Histogram(0, np.array([0.0, 1.0, 4.0]), np.array([0.9, 0.1]))
+    root = Sum(np.array([0.5, 0.5]), (high, Gaussian(0, 9.0, 1.0)))
+    bound, _ = Bounds(root, choices(root))(np.ones((1, 0), dtype=bool))
+    assert np.log(0.45) <= bound[0] <= np.log(0.45 + 0.2)

@@ -155,6 +155,9 @@ def test_rows_of_all_blocks_are_counted_from_the_first():
     np.testing.assert_array_equal(found[0].rows, np.arange(0, 1500, 3))
     np.testing.assert_array_equal(found[1].rows, np.arange(1, 1500, 3))
     np.testing.assert_allclose(found[0].probabilities[:, 1], 0.75)
+    whole, first = moments(circuit, rows), moments(circuit, rows[:3])
+    for own, few in zip(whole, first):
+        np.testing.assert_allclose(own[-3:], few, rtol=1e-12)
     never = Circuit(kinds[0], circuit.features)
     with pytest.raises(InputError, match="Row 1200:"):
         conditionals(never, np.where(np.arange(1500)[:, None] < 1200, np.nan, rows))

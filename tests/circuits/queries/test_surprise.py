@@ -4,14 +4,8 @@ from hypothesis import given, settings
 from tests.circuits import made, naive
 
 from clearwood.circuits.circuit import Circuit, Product, Sum
-from clearwood.circuits.distributions import Bernoulli, Gaussian
-from clearwood.circuits.queries import (
-    contributions,
-    most_responsible,
-    sample,
-    surprises,
-)
-from clearwood.exceptions import InputError
+from clearwood.circuits.distributions import Gaussian
+from clearwood.circuits.queries import contributions, sample, surprises
 
 
 def possible(circuit, seed, missing):
@@ -68,22 +62,3 @@ def test_what_is_usual_is_the_conditional_entropy():
     drawn = sample(circuit, 4000, np.random.default_rng(0))
     usual = surprises(circuit, drawn).mean(axis=0)
     np.testing.assert_allclose(usual, entropy, atol=0.05)
-
-
-def test_the_way_of_a_row():
-    low, high = (Product((Bernoulli(0, p), Bernoulli(1, p))) for p in (0.1, 0.9))
-    rest = Product((Bernoulli(2, 0.5), Sum(np.array([0.25, 0.75]), (low, high))))
-    circuit = Circuit(rest, made.space([2, 2, 2]))
-    steps = most_responsible(circuit, np.array([0.0, np.nan, 1.0]))
-    assert [step.node for step in steps] == [
-        rest, *rest.children, low, *low.children,
-    ]  # fmt: skip
-    assert [step.depth for step in steps] == [0, 1, 1, 2, 3, 3]
-    assert steps[3].share == 0.25
-    assert steps[3].probability == pytest.approx(0.225 / 0.3)
-    groups = [step.log_density for step in steps if step.depth == 1]
-    assert sum(groups) == pytest.approx(steps[0].log_density)
-    assert steps[0].log_density == pytest.approx(np.log(0.5 * 0.3))
-    kinds = Sum(np.array([0.5, 0.5]), (Bernoulli(0, 0.0), Bernoulli(0, 0.0)))
-    with pytest.raises(InputError, match="probability of 0"):
-        most_responsible(Circuit(kinds, made.space([2])), np.array([1.0]))

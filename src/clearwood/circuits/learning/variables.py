@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from clearwood._cells import is_missing
+from clearwood._cells import UNSEEN, is_missing, shown
 from clearwood._columns import features_of
 from clearwood._features import FeatureSpace
 from clearwood.discretize.levels import FEW_VALUES
@@ -92,6 +92,21 @@ def positions_of(
             f"{list(names)}, counted from 0."
         )
     return {places[column] for column in columns}
+
+
+def row_of(features: FeatureSpace, given: Mapping[Any, Any]) -> np.ndarray:
+    """An encoded row in which only some columns are known, by name or by position."""
+    row = np.full(features.n_features, np.nan)
+    for column, cell in given.items():
+        (j,) = positions_of([column], features.names, "given")
+        row[j] = features.encode_column(np.array([cell], dtype=object), j)[0]
+        labels = features.categories[j]
+        if labels is not None and row[j] == UNSEEN:
+            raise InputError(
+                f"given says that {column!r} is {shown(cell)}, which no row of the "
+                f"fit was; its levels are {list(labels)}."
+            )
+    return row
 
 
 def _levels(

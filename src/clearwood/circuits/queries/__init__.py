@@ -11,9 +11,7 @@ from clearwood.circuits.queries.shares import (
 )
 from clearwood.circuits.queries.surprise import (
     Contributions,
-    Step,
     contributions,
-    most_responsible,
     surprises,
 )
 
@@ -22,7 +20,6 @@ __all__ = [
     "LevelShares",
     "MostProbable",
     "RowMoments",
-    "Step",
     "ValueShares",
     "condition",
     "conditionals",
@@ -30,7 +27,6 @@ __all__ = [
     "draw_missing",
     "moments",
     "most_probable",
-    "most_responsible",
     "sample",
     "surprises",
 ]

@@ -19,6 +19,7 @@ from clearwood.circuits.distributions import (
     MultivariateGaussian,
 )
 from clearwood.circuits.queries.messages import downward, upward
+from clearwood.circuits.queries.modes import leaf_modes
 
 MOST_NUMBERS = 2_000_000
 """Most numbers of a batch of bounds (16 MB)."""
@@ -73,10 +74,8 @@ def choices(root: Node) -> Choice:
     others: set[int] = set()
     for node in walk(root):
         match node:
-            case Bernoulli(variable):
-                levels[variable] = 2
-            case Categorical(variable, probabilities):
-                levels[variable] = len(probabilities)
+            case Bernoulli(variable) | Categorical(variable):
+                levels[variable] = len(node.probabilities)
             case ChowLiuTree(variables, _, tables):
                 levels |= {v: table.shape[1] for v, table in zip(variables, tables)}
             case Histogram(variable):
@@ -223,21 +222,15 @@ class Bounds:
         table, log_rest = np.ones(self.choice.n_slots), 0.0
         trees: tuple[ChowLiuTree, ...] = ()
         match leaf:
-            case Bernoulli(variable, p):
-                table[self.slots[variable]] = [1.0 - p, p]
-            case Categorical(variable, probabilities):
-                table[self.slots[variable]] = probabilities
+            case Bernoulli(variable) | Categorical(variable):
+                table[self.slots[variable]] = leaf.probabilities
             case Histogram(variable) if variable in self.slots:
                 middles = self.choice.values[self.choice.variables.index(variable)]
                 table[self.slots[variable]] = leaf.density(middles)
-            case Histogram():
-                log_rest = float(np.log(leaf.density(leaf.edges).max()))
-            case Gaussian(_, _, variance):
-                log_rest = float(-0.5 * np.log(2 * np.pi * variance))
-            case MultivariateGaussian(_, _, covariance):
-                log_rest = float(-0.5 * np.linalg.slogdet(2 * np.pi * covariance)[1])
             case ChowLiuTree():
                 trees = (leaf,)
+            case _:
+                log_rest = max(height for height, _ in leaf_modes(leaf))
         return Factor(table, log_rest, trees, ())
 
     def _product(self, _: Product, below: Sequence[Factor]) -> Factor:

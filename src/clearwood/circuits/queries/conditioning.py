@@ -24,7 +24,6 @@ from clearwood.circuits.distributions import (
     Categorical,
     ChowLiuTree,
     Gaussian,
-    Histogram,
     Leaf,
     MultivariateGaussian,
 )
@@ -145,29 +144,15 @@ def log(p: float) -> float:
 @singledispatch
 def leaf_given(leaf: Leaf, row: np.ndarray) -> Rest:
     """Log density of what a row has of a leaf, and the node of what it lacks."""
-    raise TypeError(type(leaf))
-
-
-@leaf_given.register(Bernoulli | Categorical)
-def _(leaf: Bernoulli | Categorical, row: np.ndarray) -> Rest:
-    if np.isnan(row[leaf.variable]):
+    x = row[leaf.variables[0]]
+    if np.isnan(x):
         return 0.0, leaf
-    return log(leaf.probabilities[int(row[leaf.variable])]), None
-
-
-@leaf_given.register
-def _(leaf: Gaussian, row: np.ndarray) -> Rest:
-    if np.isnan(row[leaf.variable]):
-        return 0.0, leaf
-    gap = row[leaf.variable] - leaf.mean
-    spread = math.log(2 * math.pi * leaf.variance)
-    return float(-0.5 * (gap * gap / leaf.variance + spread)), None
-
-
-@leaf_given.register
-def _(leaf: Histogram, row: np.ndarray) -> Rest:
-    if np.isnan(row[leaf.variable]):
-        return 0.0, leaf
+    match leaf:
+        case Gaussian(_, mean, variance):
+            spread = math.log(2 * math.pi * variance)
+            return float(-0.5 * ((x - mean) ** 2 / variance + spread)), None
+        case Bernoulli() | Categorical():
+            return log(leaf.probabilities[int(x)]), None
     return float(leaf.log_density(row[None])[0]), None
 
 
@@ -176,20 +161,13 @@ def _(leaf: MultivariateGaussian, row: np.ndarray) -> Rest:
     own = row[None, leaf.variables]
     log_density = float(partial_normal.log_density(own, leaf.mean, leaf.covariance)[0])
     pattern = next(partial_normal.by_pattern(own, leaf.mean, leaf.covariance))
-    missing = np.flatnonzero(~pattern.present)
-    left = _normal(leaf.variables, missing, pattern.means[0], pattern.covariance)
-    return log_density, left
-
-
-def _normal(
-    variables: Sequence[int], at: np.ndarray, mean: np.ndarray, covariance: np.ndarray
-) -> Node | None:
-    """The normal distribution of the variables at some positions."""
-    if len(at) == 0:
-        return None
-    if len(at) == 1:
-        return Gaussian(variables[at[0]], float(mean[0]), float(covariance[0, 0]))
-    return MultivariateGaussian(tuple(variables[i] for i in at), mean, covariance)
+    variables = tuple(j for j in leaf.variables if np.isnan(row[j]))
+    mean, covariance = pattern.means[0], pattern.covariance
+    if len(variables) > 1:
+        return log_density, MultivariateGaussian(variables, mean, covariance)
+    if not variables:
+        return log_density, None
+    return log_density, Gaussian(variables[0], float(mean[0]), float(covariance[0, 0]))
 
 
 @leaf_given.register
@@ -212,27 +190,20 @@ def _(leaf: ChowLiuTree, row: np.ndarray) -> Rest:
         tables[i] = table
         root_of[i] = root_of.get(parent, i)
         trees.setdefault(root_of[i], []).append(i)
-    parts = [
-        _tree(leaf.variables, places, leaf.parents, tables) for places in trees.values()
-    ]
+    parts = [_tree(leaf, places, tables) for places in trees.values()]
     return float(log_density[0]), _product(parts)
 
 
 def _tree(
-    variables: Sequence[int],
-    places: Sequence[int],
-    parents: Sequence[int],
-    tables: Any,
+    leaf: ChowLiuTree, places: Sequence[int], tables: dict[int, np.ndarray]
 ) -> Categorical | ChowLiuTree:
     """The tree of the variables at some places; of a single one, its levels."""
+    variables = tuple(leaf.variables[i] for i in places)
     if len(places) == 1:
-        return Categorical(variables[places[0]], tables[places[0]][0])
+        return Categorical(variables[0], tables[places[0]][0])
     new = {i: k for k, i in enumerate(places)}
-    return ChowLiuTree(
-        tuple(variables[i] for i in places),
-        tuple(new.get(parents[i], -1) for i in places),
-        tuple(tables[i] for i in places),
-    )
+    parents = tuple(new.get(leaf.parents[i], -1) for i in places)
+    return ChowLiuTree(variables, parents, tuple(tables[i] for i in places))
 
 
 def _of_columns(root: Node, features: FeatureSpace) -> Circuit:

@@ -2,28 +2,28 @@
 
 from __future__ import annotations
 
-from functools import singledispatch
-from typing import NamedTuple
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from clearwood.circuits.circuit import Circuit
-from clearwood.circuits.compiled import Compiled, compile_circuit
+from clearwood.circuits.compiled import ROWS
 from clearwood.circuits.distributions import (
-    Bernoulli,
-    Categorical,
     ChowLiuTree,
     Gaussian,
     Histogram,
     Leaf,
     MultivariateGaussian,
 )
+from clearwood.circuits.queries.conditioning import known
 from clearwood.circuits.queries.messages import downward, known_levels, upward
 from clearwood.circuits.queries.passes import RowsInside, leaves_of, passes
 from clearwood.conjugate import partial_normal
 
 MOST_NUMBERS = 4_000_000
-"""Most numbers that a block of rows takes (32 MB)."""
+"""Most numbers of the covariances of a block of rows (32 MB)."""
 
 
 class RowMoments(NamedTuple):
@@ -39,6 +39,34 @@ class RowMoments(NamedTuple):
 
     mean: np.ndarray
     covariance: np.ndarray
+
+
+class Coordinates(NamedTuple):
+    """What columns count as: a continuous one as itself, a level as some numbers.
+
+    Attributes
+    ----------
+    of_levels : list of ndarray of shape (n_levels, n_own), or of None
+    start, stop : ndarray of shape (n_features,)
+        Where the coordinates of every column stand among those of all.
+    """
+
+    of_levels: list[np.ndarray | None]
+    start: np.ndarray
+    stop: np.ndarray
+
+    @classmethod
+    def of(cls, of_levels: list[np.ndarray | None]) -> Coordinates:
+        """One column after the other."""
+        widths = [1 if own is None else own.shape[1] for own in of_levels]
+        stop = np.cumsum(widths)
+        return cls(of_levels, stop - widths, stop)
+
+    def places(self, variables: Sequence[int]) -> np.ndarray:
+        """All coordinates of some columns."""
+        return np.concatenate(
+            [np.arange(self.start[j], self.stop[j]) for j in variables]
+        )
 
 
 def moments(circuit: Circuit, values: np.ndarray) -> RowMoments:
@@ -66,142 +94,152 @@ def moments(circuit: Circuit, values: np.ndarray) -> RowMoments:
     >>> found.mean.tolist(), found.covariance.tolist()
     ([[1.0, 1.0]], [[[2.0, 1.0], [1.0, 2.0]]])
     """
-    compiled = compile_circuit(circuit)
-    leaves = _sorted_leaves(compiled)
-    n, d = values.shape
+    categories = circuit.features.categories
+    coordinates = Coordinates.of([
+        None if labels is None else np.arange(float(len(labels)))[:, None]
+        for labels in categories
+    ])  # fmt: skip
+    mean, covariance = coordinate_moments(circuit, values, coordinates)
+    values = known(circuit, values)
+    return RowMoments(np.where(np.isnan(values), mean, values), covariance)
+
+
+def coordinate_moments(
+    circuit: Circuit, values: np.ndarray, coordinates: Coordinates
+) -> RowMoments:
+    """The same of the coordinates of all columns."""
+    leaves = leaves_of(circuit.compiled)
+    n, d = len(values), int(coordinates.stop[-1])
     found = RowMoments(np.empty((n, d)), np.empty((n, d, d)))
-    block_rows = max(MOST_NUMBERS // (d * max(d, len(compiled.sums))), 1)
-    for block in passes(compiled, values, block_rows):
+    block_rows = min(max(MOST_NUMBERS // d**2, 1), ROWS)
+    for block in passes(circuit.compiled, values, block_rows):
         rows = slice(block.start, block.start + len(block.values))
-        found.mean[rows], found.covariance[rows] = _of_block(compiled, leaves, block)
+        found.mean[rows], found.covariance[rows] = _of_block(
+            circuit, leaves, coordinates, block
+        )
     return found
 
 
 def _of_block(
-    compiled: Compiled, leaves: _Leaves, block: RowsInside
+    circuit: Circuit,
+    leaves: dict[int, list[Leaf]],
+    coordinates: Coordinates,
+    block: RowsInside,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Within leaves, and between the kinds of every sum: the law of total covariance.
 
     Each counts with the probability that a row comes there.
     """
-    n, d = block.values.shape
-    n_places = len(compiled.sums)
-    mean, over = np.zeros((n_places, n, d)), np.zeros((n_places, d), dtype=bool)
+    compiled, n, d = circuit.compiled, len(block.values), coordinates.stop[-1]
     covariance = np.zeros((n, d, d))
-    for variable, (at, means, variances) in leaves.single.items():
-        value = block.values[:, variable]
-        mean[at, :, variable] = np.where(np.isnan(value), means[:, None], value)
-        over[at, variable] = True
-        covariance[:, variable, variable] += block.flow[at].T @ variances
-    for place, leaf in leaves.joint:
-        own = np.array(leaf.variables)
-        mean[place][:, own], within = leaf_moments(leaf, block.values[:, own])
-        over[place, own] = True
-        within *= block.flow[place, :, None, None]
-        covariance[np.ix_(np.arange(n), own, own)] += within
-    for place in range(n_places):
+    # Of every place, until its parent has been: its coordinates, and their means.
+    means: list[Any] = [None] * len(compiled.sums)
+    for place, is_sum in enumerate(compiled.sums.tolist()):
         below = compiled.child[compiled.first[place] : compiled.first[place + 1]]
-        if not compiled.sums[place]:
-            # No two children are over the same column.
-            mean[place] += mean[below].sum(axis=0)
-            over[place] |= over[below].any(axis=0)
+        parts = [means[child] for child in below]
+        for child in below:
+            means[child] = None
+        if is_sum:
+            own, flow = parts[0][0], block.flow[below]
+            children = np.array([mean for _, mean in parts])
+            total = np.where(block.flow[place] > 0, block.flow[place], 1.0)
+            mean = np.einsum("kn,kni->ni", flow / total, children)
+            gap = (children - mean).transpose(1, 2, 0)
+            within = gap * flow.T[:, None] @ gap.swapaxes(1, 2)
+            covariance[:, own[:, None], own] += within
+            means[place] = own, mean
             continue
-        own = np.flatnonzero(over[below[0]])
-        over[place] = over[below[0]]
-        flow = block.flow[below]
-        total = np.where(block.flow[place] > 0, block.flow[place], 1.0)
-        children = mean[below][:, :, own]
-        mean[place][:, own] = np.einsum("kn,kni->ni", flow / total, children)
-        gap = (children - mean[place][:, own]).transpose(1, 2, 0)
-        between = gap * flow.T[:, None] @ gap.swapaxes(1, 2)
-        covariance[np.ix_(np.arange(n), own, own)] += between
-    present = ~np.isnan(block.values)
+        for leaf in leaves.get(place, ()):
+            own = coordinates.places(leaf.variables)
+            mean, within = leaf_moments(
+                leaf, block.values[:, leaf.variables], coordinates
+            )
+            flow = block.flow[place][:, None, None]
+            covariance[:, own[:, None], own] += flow * within
+            parts.append((own, mean))
+        own = np.concatenate([own for own, _ in parts])
+        order = np.argsort(own)
+        means[place] = own[order], np.hstack([mean for _, mean in parts])[:, order]
+    present = np.repeat(
+        ~np.isnan(block.values), coordinates.stop - coordinates.start, axis=1
+    )
     covariance[present] = 0.0
     covariance.transpose(0, 2, 1)[present] = 0.0
-    return np.where(present, block.values, mean[-1]), covariance
+    whole = np.zeros((n, d))
+    own, mean = means[-1]
+    whole[:, own] = mean  # a circuit may be over some of its columns
+    return whole, covariance
 
 
-class _Leaves(NamedTuple):
-    """Leaves of one column: by column their places, means and variances; the others."""
+def leaf_moments(
+    leaf: Leaf, own: np.ndarray, coordinates: Coordinates
+) -> tuple[np.ndarray, np.ndarray]:
+    """Means and covariances of the coordinates of a leaf, given what is present.
 
-    single: dict[int, tuple[np.ndarray, ...]]
-    joint: list[tuple[int, MultivariateGaussian | ChowLiuTree]]
-
-
-def _sorted_leaves(compiled: Compiled) -> _Leaves:
-    single: dict[int, list[tuple[float, ...]]] = {}
-    joint: list[tuple[int, MultivariateGaussian | ChowLiuTree]] = []
-    for place, leaf in zip(compiled.leaf_place.tolist(), leaves_of(compiled)):
-        if isinstance(leaf, MultivariateGaussian | ChowLiuTree):
-            joint.append((place, leaf))
-        else:
-            single.setdefault(leaf.variable, []).append(
-                (place, *mean_and_variance(leaf))
-            )
-    arrays: dict[int, tuple[np.ndarray, ...]] = {}
-    for variable, rows in single.items():
-        at, means, variances = np.array(rows).T
-        arrays[variable] = at.astype(np.intp), means, variances
-    return _Leaves(arrays, joint)
-
-
-def mean_and_variance(
-    leaf: Bernoulli | Categorical | Gaussian | Histogram,
-) -> tuple[float, float]:
-    """Of a leaf of one column.
-
-    Examples
-    --------
-    >>> mean_and_variance(Bernoulli(0, 0.5))
-    (0.5, 0.25)
-    """
-    if isinstance(leaf, Gaussian):
-        return leaf.mean, leaf.variance
-    within, centre = np.zeros(1), np.arange(float(len(leaf.probabilities)))
-    if isinstance(leaf, Histogram):
-        width = np.diff(leaf.edges)
-        within, centre = width**2 / 12, leaf.edges[:-1] + 0.5 * width
-    mean = float(leaf.probabilities @ centre)
-    return mean, float(leaf.probabilities @ (within + (centre - mean) ** 2))
-
-
-@singledispatch
-def leaf_moments(leaf: Leaf, own: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Means and covariances of a leaf of several columns, given what is present.
+    Of a leaf of one column the covariance is that where it is missing.
 
     Returns
     -------
-    mean : ndarray of shape (n_rows, n_variables)
-    covariance : ndarray of shape (n_rows, n_variables, n_variables)
+    mean : ndarray of shape (n_rows, n_own)
+    covariance : ndarray of shape (n_rows, n_own, n_own)
+        Of a leaf of one column without ``n_rows``.
     """
-    raise TypeError(type(leaf))
+    if isinstance(leaf, ChowLiuTree):
+        return _tree_moments(leaf, own, coordinates)
+    if isinstance(leaf, MultivariateGaussian):
+        mean, covariance = own.copy(), np.zeros((*own.shape, own.shape[1]))
+        for pattern in partial_normal.by_pattern(own, leaf.mean, leaf.covariance):
+            missing = ~pattern.present
+            mean[np.ix_(pattern.rows, missing)] = pattern.means
+            covariance[np.ix_(pattern.rows, missing, missing)] = pattern.covariance
+        return mean, covariance
+    if isinstance(leaf, Gaussian | Histogram):
+        centre, variance = mean_and_variance(leaf)
+        return np.where(np.isnan(own), centre, own), np.array([[variance]])
+    of_levels: Any = coordinates.of_levels[leaf.variable]
+    missing = np.isnan(own)
+    level = np.where(missing, 0, own)[:, 0].astype(np.intp)
+    centre = leaf.probabilities @ of_levels
+    gap = of_levels - centre
+    mean = np.where(missing, centre, of_levels[level])
+    return mean, gap.T * leaf.probabilities @ gap
 
 
-@leaf_moments.register
-def _(leaf: MultivariateGaussian, own: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    mean, covariance = own.copy(), np.zeros((*own.shape, own.shape[1]))
-    for pattern in partial_normal.by_pattern(own, leaf.mean, leaf.covariance):
-        missing = ~pattern.present
-        mean[np.ix_(pattern.rows, missing)] = pattern.means
-        covariance[np.ix_(pattern.rows, missing, missing)] = pattern.covariance
-    return mean, covariance
+def mean_and_variance(leaf: Gaussian | Histogram) -> tuple[float, float]:
+    """Of a continuous leaf of one column.
+
+    Examples
+    --------
+    >>> mean_and_variance(Histogram(0, np.array([0.0, 6.0]), np.array([1.0])))
+    (3.0, 3.0)
+    """
+    if isinstance(leaf, Gaussian):
+        return leaf.mean, leaf.variance
+    width = np.diff(leaf.edges)
+    centre = leaf.edges[:-1] + 0.5 * width
+    mean = float(leaf.probabilities @ centre)
+    return mean, float(leaf.probabilities @ (width**2 / 12 + (centre - mean) ** 2))
 
 
-@leaf_moments.register
-def _(leaf: ChowLiuTree, own: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _tree_moments(
+    leaf: ChowLiuTree, own: np.ndarray, coordinates: Coordinates
+) -> tuple[np.ndarray, np.ndarray]:
     _, logs = upward(leaf, known_levels(leaf, own), np.logaddexp.reduce)
     shares = [np.exp(own) for own in downward(leaf, logs, np.logaddexp.reduce)]
-    level = [np.arange(own.shape[1]) for own in shares]
-    mean = np.stack([own @ k for own, k in zip(shares, level)], axis=1)
-    covariance = np.empty((*mean.shape, mean.shape[1]))
+    tables: list[Any] = [coordinates.of_levels[j] for j in leaf.variables]
+    means = [p @ table for p, table in zip(shares, tables)]
+    gaps = [table - mean[:, None] for table, mean in zip(tables, means)]
+    ends = np.cumsum([0, *(table.shape[1] for table in tables)])
+    at = [slice(*pair) for pair in pairwise(ends)]
+    covariance = np.empty((len(own), ends[-1], ends[-1]))
     both: dict[tuple[int, int], np.ndarray] = {}  # probabilities of pairs of levels
     for b, parent in enumerate(leaf.parents):
-        both[b, b] = shares[b][:, :, None] * np.eye(len(level[b]))
+        both[b, b] = shares[b][:, :, None] * np.eye(shares[b].shape[1])
         for a in range(b):
             both[a, b] = both[a, parent] @ np.exp(logs[b])
             both[b, a] = both[a, b].swapaxes(1, 2)
         for a in range(b + 1):
-            gap_a, gap_b = (level[i] - mean[:, i, None] for i in (a, b))
-            product = np.einsum("ni,nij,nj->n", gap_a, both[a, b], gap_b)
-            covariance[:, a, b] = covariance[:, b, a] = product
-    return mean, covariance
+            product = gaps[a].swapaxes(1, 2) @ both[a, b] @ gaps[b]
+            covariance[:, at[a], at[b]] = product
+            covariance[:, at[b], at[a]] = product.swapaxes(1, 2)
+    return np.hstack(means), covariance

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from functools import singledispatch
-
 import numpy as np
 
 from clearwood.circuits.circuit import Circuit
-from clearwood.circuits.compiled import Compiled, compile_circuit
+from clearwood.circuits.compiled import Compiled
 from clearwood.circuits.distributions import (
-    Bernoulli,
-    Categorical,
     ChowLiuTree,
     Gaussian,
     Histogram,
@@ -47,6 +43,7 @@ def sample(
     --------
     >>> from clearwood import FeatureSpace
     >>> from clearwood.circuits.circuit import Product, Sum
+    >>> from clearwood.circuits.distributions import Bernoulli
     >>> kinds = [Product((Bernoulli(0, p), Bernoulli(1, p))) for p in (0.0, 1.0)]
     >>> root = Sum(np.array([0.5, 0.5]), tuple(kinds))
     >>> circuit = Circuit(root, FeatureSpace(("a", "b"), ((0, 1), (0, 1))))
@@ -55,7 +52,7 @@ def sample(
            [1., 1.]])
     """
     row = np.full(circuit.features.n_features, np.nan) if given is None else given
-    compiled = compile_circuit(circuit)
+    compiled = circuit.compiled
     (block,) = passes(compiled, row[None])
     return _descend(compiled, block, np.zeros(n, dtype=np.intp), rng)
 
@@ -76,7 +73,7 @@ def draw_missing(
     -------
     ndarray of shape (n_rows, n_features)
     """
-    compiled = compile_circuit(circuit)
+    compiled = circuit.compiled
     parts = [
         _descend(compiled, block, np.arange(len(block.values)), rng)
         for block in passes(compiled, values)
@@ -90,9 +87,7 @@ def _descend(
     """Send draws of rows down; a draw takes one kind of each sum that it meets."""
     drawn = block.values[rows]
     at: dict[int, np.ndarray] = {len(compiled.sums) - 1: np.arange(len(rows))}
-    leaves: dict[int, list[Leaf]] = {}
-    for place, leaf in zip(compiled.leaf_place.tolist(), leaves_of(compiled)):
-        leaves.setdefault(place, []).append(leaf)
+    leaves = leaves_of(compiled)
     for place in reversed(range(len(compiled.sums))):
         here = at.pop(place, np.empty(0, dtype=np.intp))
         if not len(here):
@@ -122,49 +117,26 @@ def choose(rng: np.random.Generator, shares: np.ndarray) -> np.ndarray:
     return (ends <= at).sum(axis=1)
 
 
-@singledispatch
 def draw_leaf(leaf: Leaf, own: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """The columns of a leaf (n_rows, n_variables), what is missing drawn."""
-    raise TypeError(type(leaf))
-
-
-@draw_leaf.register(Bernoulli | Categorical)
-def _(
-    leaf: Bernoulli | Categorical, own: np.ndarray, rng: np.random.Generator
-) -> np.ndarray:
-    return np.where(np.isnan(own), _levels(leaf.probabilities, own, rng), own)
-
-
-@draw_leaf.register
-def _(leaf: Gaussian, own: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    drawn = rng.normal(leaf.mean, np.sqrt(leaf.variance), own.shape)
+    match leaf:
+        case MultivariateGaussian(_, mean, covariance):
+            return partial_normal.draw_missing(rng, own, mean, covariance)
+        case ChowLiuTree():
+            return _draw_tree(leaf, own, rng)
+        case Gaussian(_, mean, variance):
+            drawn = rng.normal(mean, np.sqrt(variance), own.shape)
+        case _:
+            shares = np.tile(leaf.probabilities, (len(own), 1))
+            drawn = choose(rng, shares)[:, None]
+            if isinstance(leaf, Histogram):
+                drawn = rng.uniform(leaf.edges[drawn], leaf.edges[drawn + 1])
     return np.where(np.isnan(own), drawn, own)
 
 
-@draw_leaf.register
-def _(leaf: Histogram, own: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    bins = _levels(leaf.probabilities, own, rng)
-    drawn = rng.uniform(leaf.edges[bins], leaf.edges[bins + 1])
-    return np.where(np.isnan(own), drawn, own)
-
-
-def _levels(
-    probabilities: np.ndarray, own: np.ndarray, rng: np.random.Generator
+def _draw_tree(
+    leaf: ChowLiuTree, own: np.ndarray, rng: np.random.Generator
 ) -> np.ndarray:
-    """Levels of all rows of a single column."""
-    shares = np.broadcast_to(probabilities, (len(own), len(probabilities)))
-    return choose(rng, shares)[:, None]
-
-
-@draw_leaf.register
-def _(
-    leaf: MultivariateGaussian, own: np.ndarray, rng: np.random.Generator
-) -> np.ndarray:
-    return partial_normal.draw_missing(rng, own, leaf.mean, leaf.covariance)
-
-
-@draw_leaf.register
-def _(leaf: ChowLiuTree, own: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     _, logs = upward(leaf, known_levels(leaf, own), np.logaddexp.reduce)
     drawn = np.zeros(own.shape, dtype=np.intp)
     for i, (parent, log) in enumerate(zip(leaf.parents, logs)):

@@ -17,6 +17,7 @@ from clearwood.circuits.distributions import (
     Gaussian,
     Histogram,
     Leaf,
+    MultivariateGaussian,
 )
 from clearwood.circuits.queries.conditioning import log
 from clearwood.circuits.queries.messages import upward
@@ -94,11 +95,16 @@ class _Peak(NamedTuple):
 
 def peak(leaf: Leaf) -> _Peak | Histogram:
     """A normal leaf as its peak; histograms as they are."""
-    if isinstance(leaf, Histogram):
-        return leaf
-    mean, covariance = normal(leaf)
+    match leaf:
+        case Gaussian(_, mean, variance):
+            covariance = np.array([[variance]])
+        case MultivariateGaussian(_, mean, covariance):
+            pass
+        case _:
+            return leaf  # type: ignore[return-value]
     top = -0.5 * np.linalg.slogdet(2 * np.pi * covariance)[1]
-    return _Peak(leaf.variables, mean, np.linalg.inv(covariance), float(top))
+    precision = np.linalg.inv(covariance)
+    return _Peak(leaf.variables, np.atleast_1d(mean), precision, float(top))
 
 
 def joined_product(_: Product, below: Sequence[Any]) -> Any:
@@ -128,10 +134,11 @@ def _step(root: Node, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
     def leaf(node: Any) -> tuple[np.ndarray, ...]:
         precision, pull = np.zeros((n, d, d)), np.zeros((n, d))
-        own = points[:, node.variables]
         if isinstance(node, Histogram):
             with np.errstate(divide="ignore"):
-                return np.log(node.density(own[:, 0])), precision, pull
+                heights = np.log(node.density(points[:, node.variable]))
+            return heights, precision, pull
+        own = points[:, node.variables]
         at = np.array([place[variable] for variable in node.variables])
         gap = node.mean - own
         precision[:, at[:, None], at] = node.precision
@@ -161,13 +168,6 @@ def _step(root: Node, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     higher = points.copy()
     higher[:, variables] += np.linalg.solve(precision, pull[:, :, None])[:, :, 0]
     return height, higher
-
-
-def normal(node: Leaf) -> tuple[np.ndarray, np.ndarray]:
-    """Mean and covariance of a normal leaf."""
-    if isinstance(node, Gaussian):
-        return np.array([node.mean]), np.array([[node.variance]])
-    return node.mean, node.covariance  # type: ignore[union-attr]
 
 
 # Where to start
@@ -208,9 +208,8 @@ def leaf_modes(leaf: Leaf) -> list[Start]:
             ]
         case Histogram(variable, edges):
             middles = edges[:-1] + 0.5 * np.diff(edges)
-            return [
-                (log(p), {variable: x}) for p, x in zip(leaf.density(middles), middles)
-            ]
+            heights = map(log, leaf.density(middles))
+            return [(p, {variable: x}) for p, x in zip(heights, middles)]
         case ChowLiuTree(variables, parents):
             open_ = [np.zeros((1, table.shape[1])) for table in leaf.tables]
             height, tables = upward(leaf, open_, np.maximum.reduce)
@@ -219,6 +218,5 @@ def leaf_modes(leaf: Leaf) -> list[Start]:
                 above = levels[parent] if parent >= 0 else 0
                 levels.append(int(table[above].argmax()))
             return [(float(height[0]), dict(zip(variables, map(float, levels))))]
-    mean, covariance = normal(leaf)
-    height = -0.5 * np.linalg.slogdet(2 * np.pi * covariance)[1]
-    return [(float(height), dict(zip(leaf.variables, mean)))]
+    one: Any = peak(leaf)
+    return [(one.top, dict(zip(one.variables, one.mean)))]

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from clearwood.circuits.circuit import Product, Sum, walk
 from clearwood.circuits.compiled import ROWS, Compiled
-from clearwood.circuits.distributions import Leaf
+from clearwood.circuits.distributions import (
+    ChowLiuTree,
+    Histogram,
+    Leaf,
+    MultivariateGaussian,
+)
 from clearwood.circuits.queries.conditioning import impossible, known
 
 
@@ -48,16 +54,64 @@ def passes(
         yield RowsInside(start, block, log, flow)
 
 
-def leaves_of(compiled: Compiled) -> list[Leaf]:
-    """The leaves, in the order of their places."""
-    nodes = walk(compiled.circuit.root)
-    return [node for node in nodes if not isinstance(node, Sum | Product)]
+class ColumnLeaves(NamedTuple):
+    """The leaves that are over a column, by what they say of it.
+
+    Attributes
+    ----------
+    variable : int
+    level_at : ndarray of shape (n_tables,)
+        Places of Bernoulli and categorical leaves.
+    levels : ndarray of shape (n_tables, n_levels)
+        Their probabilities.
+    normal_at, mean, variance : ndarray of shape (n_normals,)
+        Of Gaussian leaves.
+    others : list of (int, Leaf)
+        Histograms, and leaves of several columns, with their places.
+    """
+
+    variable: int
+    level_at: np.ndarray
+    levels: np.ndarray
+    normal_at: np.ndarray
+    mean: np.ndarray
+    variance: np.ndarray
+    others: list[tuple[int, Histogram | MultivariateGaussian | ChowLiuTree]]
 
 
-def by_column(compiled: Compiled) -> dict[int, list[tuple[int, Leaf]]]:
-    """For each column the leaves that are over it, with their places."""
-    found: dict[int, list[tuple[int, Leaf]]] = {}
-    for place, leaf in zip(compiled.leaf_place.tolist(), leaves_of(compiled)):
+def columns_of(compiled: Compiled) -> list[ColumnLeaves]:
+    """The leaves of every column, columns in increasing order."""
+    tables, normals = compiled.leaves.levels, compiled.leaves.normals
+    over = np.array([leaf.variable for leaf in tables.leaves], dtype=np.intp)
+    others: dict[int, list[Any]] = defaultdict(list)
+    for leaf, place in zip(compiled.leaves.others, compiled.leaves.place.tolist()):
         for variable in leaf.variables:
-            found.setdefault(variable, []).append((place, leaf))
-    return dict(sorted(found.items()))
+            others[variable].append((place, leaf))
+    found = []
+    for variable in sorted(compiled.circuit.root.variables):
+        own = np.flatnonzero(over == variable)
+        labels = compiled.circuit.features.categories[variable] or ()
+        entries = tables.first[own][:, None] + np.arange(len(labels))
+        normal = normals.variable == variable
+        found.append(
+            ColumnLeaves(
+                variable,
+                compiled.leaf_place[tables.at[own]],
+                tables.probabilities[entries],
+                normals.place[normal],
+                normals.mean[normal],
+                normals.variance[normal],
+                others[variable],
+            )
+        )
+    return found
+
+
+def leaves_of(compiled: Compiled) -> dict[int, list[Leaf]]:
+    """The leaves of every place that has some."""
+    found: dict[int, list[Leaf]] = defaultdict(list)
+    nodes = walk(compiled.circuit.root)
+    leaves = (node for node in nodes if not isinstance(node, Sum | Product))
+    for place, leaf in zip(compiled.leaf_place.tolist(), leaves):
+        found[place].append(leaf)
+    return found

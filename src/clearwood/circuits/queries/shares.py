@@ -10,18 +10,19 @@ from scipy.special import logsumexp, ndtr, ndtri
 
 from clearwood._numeric import bisect
 from clearwood.circuits.circuit import Circuit
-from clearwood.circuits.compiled import compile_circuit
 from clearwood.circuits.distributions import (
-    Bernoulli,
-    Categorical,
     ChowLiuTree,
-    Gaussian,
     Histogram,
     Leaf,
     MultivariateGaussian,
 )
 from clearwood.circuits.queries.messages import downward, known_levels, upward
-from clearwood.circuits.queries.passes import RowsInside, by_column, passes
+from clearwood.circuits.queries.passes import (
+    ColumnLeaves,
+    RowsInside,
+    columns_of,
+    passes,
+)
 from clearwood.conjugate import partial_normal
 from clearwood.exceptions import InputError
 
@@ -44,6 +45,13 @@ class LevelShares:
     def mode(self) -> np.ndarray:
         """The most probable level of each entry."""
         return self.probabilities.argmax(axis=1)
+
+    def log_density(self, values: np.ndarray) -> np.ndarray:
+        """Log probability of a level for each entry; of one entry, of many levels."""
+        level = np.asarray(values).astype(np.intp)
+        every = np.arange(len(level)) if len(self.rows) > 1 else 0
+        with np.errstate(divide="ignore"):
+            return np.log(self.probabilities[every, level])
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,15 +103,15 @@ class ValueShares:
         return below.sum(axis=1) + (self.weight_between * inside).sum(axis=1)
 
     def log_density(self, values: np.ndarray) -> np.ndarray:
-        """Log density, at one value for each entry."""
+        """Log density, at one value for each entry; of one entry, at many values."""
         at = np.asarray(values)[:, None]
         gap = (at - self.mean_of) / self.sd_of
         normals = -0.5 * (gap**2 + np.log(2 * np.pi)) - np.log(self.sd_of)
         inside = (self.low <= at) & (at < self.high)
-        logs = np.hstack([normals, -np.log(self.high - self.low)])
-        weights = np.hstack([self.weight, self.weight_between * inside])
-        with np.errstate(divide="ignore"):
-            return logsumexp(logs, b=weights, axis=1)
+        between = self.weight_between * inside / (self.high - self.low)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            logs = normals + np.log(self.weight)
+            return np.logaddexp(logsumexp(logs, axis=1), np.log(between.sum(axis=1)))
 
     def quantile(self, share: float) -> np.ndarray:
         """The smallest values that hold a share of the probability at or below them.
@@ -147,6 +155,7 @@ def conditionals(circuit: Circuit, values: np.ndarray) -> dict[int, Conditional]
     --------
     >>> from clearwood import FeatureSpace
     >>> from clearwood.circuits.circuit import Product, Sum
+    >>> from clearwood.circuits.distributions import Bernoulli, Gaussian
     >>> young = Product((Bernoulli(0, 0.1), Gaussian(1, 25.0, 16.0)))
     >>> old = Product((Bernoulli(0, 0.7), Gaussian(1, 60.0, 100.0)))
     >>> root = Sum(np.array([0.5, 0.5]), (young, old))
@@ -157,17 +166,17 @@ def conditionals(circuit: Circuit, values: np.ndarray) -> dict[int, Conditional]
     >>> found[1].mean.round(2).tolist(), found[1].quantile(0.1).round(1).tolist()
     ([55.63], [28.3])
     """
-    compiled = compile_circuit(circuit)
-    levels = [len(labels or ()) for labels in circuit.features.categories]
-    columns = [_Column(j, own, levels[j]) for j, own in by_column(compiled).items()]
+    compiled = circuit.compiled
+    columns = columns_of(compiled)
     found: dict[int, list[Conditional]] = {}
     for block in passes(compiled, values):
         joint: Joint = {}
         for column in columns:
             rows = np.flatnonzero(np.isnan(block.values[:, column.variable]))
             if len(rows):
-                answer = column.levels if levels[column.variable] else column.values
-                found.setdefault(column.variable, []).append(answer(rows, block, joint))
+                discrete = circuit.features.categories[column.variable] is not None
+                answer = (_levels if discrete else _values)(column, rows, block, joint)
+                found.setdefault(column.variable, []).append(answer)
     return {variable: _joined(parts) for variable, parts in found.items()}
 
 
@@ -182,71 +191,55 @@ Joint = dict[Leaf, dict[int, tuple[np.ndarray, ...]]]
 """By leaf and column, what a leaf of several columns says of the rows of a block."""
 
 
-class _Column:
-    """The leaves of a column as arrays: first their places, then their numbers."""
+def _levels(
+    column: ColumnLeaves, rows: np.ndarray, block: RowsInside, joint: Joint
+) -> LevelShares:
+    """Of some rows of a block in which the column is missing."""
+    total = block.flow[np.ix_(column.level_at, rows)].T @ column.levels
+    for flow, probabilities in _joint(column, rows, block, joint):
+        total = total + flow[:, None] * probabilities
+    return LevelShares(rows + block.start, total / total.sum(axis=1, keepdims=True))
 
-    def __init__(self, variable: int, own: Sequence[tuple[int, Leaf]], n_levels: int):
-        self.variable = variable
-        tables, normals, intervals = [], [], []
-        self.joint: list[tuple[int, Leaf]] = []
-        for place, leaf in own:
-            match leaf:
-                case Bernoulli() | Categorical():
-                    tables.append((place, *leaf.probabilities))
-                case Gaussian(_, mean, variance):
-                    normals.append((place, mean, np.sqrt(variance)))
-                case Histogram(_, edges, probabilities):
-                    bins = zip(probabilities, edges[:-1], edges[1:])
-                    intervals += [(place, *numbers) for numbers in bins]
-                case _:
-                    self.joint.append((place, leaf))
-        self.table_at, tables_ = _arrays(tables, n_levels)
-        self.tables = tables_.T
-        self.normal_at, self.normals = _arrays(normals, 2)
-        self.interval_at, self.intervals = _arrays(intervals, 3)
 
-    def levels(self, rows: np.ndarray, block: RowsInside, joint: Joint) -> LevelShares:
-        """Of some rows of a block in which the column is missing."""
-        total = block.flow[np.ix_(self.table_at, rows)].T @ self.tables
-        for flow, probabilities in self._joint(rows, block, joint):
-            total = total + flow[:, None] * probabilities
-        shares = total / total.sum(axis=1, keepdims=True)
-        return LevelShares(rows + block.start, shares)
+def _values(
+    column: ColumnLeaves, rows: np.ndarray, block: RowsInside, joint: Joint
+) -> ValueShares:
+    """Of some rows of a block in which the column is missing."""
+    n = len(rows)
+    said = _joint(column, rows, block, joint)
+    between, low, high = [np.empty((n, 0))], [np.empty(0)], [np.empty(0)]
+    for place, leaf in column.others:
+        if isinstance(leaf, Histogram):
+            between.append(np.outer(block.flow[place, rows], leaf.probabilities))
+            low.append(leaf.edges[:-1])
+            # The last bin includes both its edges.
+            end = np.nextafter(leaf.edges[-1], np.inf)
+            high.append(np.append(leaf.edges[1:-1], end))
+    return ValueShares(
+        rows + block.start,
+        np.column_stack([block.flow[np.ix_(column.normal_at, rows)].T,
+                         *(flow for flow, _, _ in said)]),
+        np.column_stack([np.tile(column.mean, (n, 1)), *(own for _, own, _ in said)]),
+        np.column_stack([np.tile(np.sqrt(column.variance), (n, 1)),
+                         *(own for _, _, own in said)]),
+        np.hstack(between),
+        np.tile(np.concatenate(low), (n, 1)),
+        np.tile(np.concatenate(high), (n, 1)),
+    )  # fmt: skip
 
-    def values(self, rows: np.ndarray, block: RowsInside, joint: Joint) -> ValueShares:
-        """Of some rows of a block in which the column is missing."""
-        n = len(rows)
-        weight = block.flow[np.ix_(self.normal_at, rows)].T
-        mean, sd = (np.tile(numbers, (n, 1)) for numbers in self.normals)
-        said = self._joint(rows, block, joint)
-        share, low, high = (np.tile(numbers, (n, 1)) for numbers in self.intervals)
-        return ValueShares(
-            rows + block.start,
-            np.column_stack([weight, *(flow for flow, _, _ in said)]),
-            np.column_stack([mean, *(own for _, own, _ in said)]),
-            np.column_stack([sd, *(own for _, _, own in said)]),
-            block.flow[np.ix_(self.interval_at, rows)].T * share,
-            low,
-            high,
-        )
 
-    def _joint(
-        self, rows: np.ndarray, block: RowsInside, joint: Joint
-    ) -> list[tuple[np.ndarray, ...]]:
-        """Flow to each leaf of several columns, and what it says of this one."""
-        found = []
-        for place, leaf in self.joint:
+def _joint(
+    column: ColumnLeaves, rows: np.ndarray, block: RowsInside, joint: Joint
+) -> list[tuple[np.ndarray, ...]]:
+    """Flow to each leaf of several columns, and what it says of this one."""
+    found = []
+    for place, leaf in column.others:
+        if not isinstance(leaf, Histogram):
             if leaf not in joint:
                 joint[leaf] = said_by(leaf, block.values)
-            numbers = joint[leaf][self.variable]
+            numbers = joint[leaf][column.variable]
             found.append((block.flow[place, rows], *(own[rows] for own in numbers)))
-        return found
-
-
-def _arrays(rows: Sequence[tuple[float, ...]], n: int) -> tuple[np.ndarray, np.ndarray]:
-    """The first numbers as places, and all others, one column in each row."""
-    table = np.array(rows, dtype=np.float64).reshape(len(rows), n + 1)
-    return table[:, 0].astype(np.intp), table[:, 1:].T
+    return found
 
 
 def said_by(leaf: Leaf, values: np.ndarray) -> dict[int, tuple[np.ndarray, ...]]:

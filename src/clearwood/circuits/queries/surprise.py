@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 from scipy.special import logsumexp
 
-from clearwood.circuits.circuit import Circuit, Node, Product, Sum, fold
-from clearwood.circuits.compiled import ROWS, Compiled, compile_circuit
+from clearwood.circuits.circuit import Circuit
+from clearwood.circuits.compiled import ROWS, Compiled
 from clearwood.circuits.distributions import (
-    Bernoulli,
-    Categorical,
     ChowLiuTree,
-    Gaussian,
     Histogram,
-    Leaf,
     MultivariateGaussian,
 )
-from clearwood.circuits.queries.conditioning import impossible, known, leaf_given
-from clearwood.circuits.queries.passes import RowsInside, by_column, passes
+from clearwood.circuits.queries.conditioning import known
+from clearwood.circuits.queries.passes import (
+    ColumnLeaves,
+    RowsInside,
+    columns_of,
+    passes,
+)
 
 
 class Contributions(NamedTuple):
@@ -66,6 +66,8 @@ def contributions(circuit: Circuit, values: np.ndarray) -> Contributions:
     Examples
     --------
     >>> from clearwood import FeatureSpace
+    >>> from clearwood.circuits.circuit import Product, Sum
+    >>> from clearwood.circuits.distributions import Bernoulli
     >>> kinds = [Product((Bernoulli(0, p), Bernoulli(1, p))) for p in (0.1, 0.9)]
     >>> root = Sum(np.array([0.8, 0.2]), tuple(kinds))
     >>> circuit = Circuit(root, FeatureSpace(("a", "b"), ((0, 1), (0, 1))))
@@ -73,19 +75,18 @@ def contributions(circuit: Circuit, values: np.ndarray) -> Contributions:
     >>> columns.round(3).tolist(), kinds.round(3).tolist()
     ([[-0.209, -0.209]], [-1.354])
     """
-    compiled = compile_circuit(circuit)
-    columns = by_column(compiled)
+    compiled = circuit.compiled
+    columns = columns_of(compiled)
     found = Contributions(np.zeros(np.shape(values)), np.zeros(len(values)))
     for block in passes(compiled, values):
         rows = slice(block.start, block.start + len(block.values))
         found.kinds[rows] = -_information(compiled, block)
-        for variable, own in columns.items():
-            place, logs = _leaf_logs(variable, own, block.values, earlier=True)
+        for column in columns:
+            place, logs = _leaf_logs(column, block.values, earlier=True)
             flow = block.flow[place]
             # A leaf that is not reached says nothing, and may say it with -inf.
-            found.columns[rows, variable] = (flow * np.where(flow > 0, logs, 0.0)).sum(
-                0
-            )
+            reached = np.where(flow > 0, logs, 0.0)
+            found.columns[rows, column.variable] = (flow * reached).sum(axis=0)
     return found
 
 
@@ -102,7 +103,7 @@ def _information(compiled: Compiled, block: RowsInside) -> np.ndarray:
 
 
 def surprises(circuit: Circuit, values: np.ndarray) -> np.ndarray:
-    """How surprising each entry is, given all others of its row: -log p(x_j | rest).
+    r"""How surprising each entry is, given all others of its row: -log p(x_j | rest).
 
     Not a decomposition: two entries that do not go together are both surprising. It is
     infinite for an entry that cannot be beside the others. Compare with what is usual
@@ -122,33 +123,34 @@ def surprises(circuit: Circuit, values: np.ndarray) -> np.ndarray:
     Examples
     --------
     >>> from clearwood import FeatureSpace
+    >>> from clearwood.circuits.circuit import Product, Sum
+    >>> from clearwood.circuits.distributions import Bernoulli
     >>> kinds = [Product((Bernoulli(0, p), Bernoulli(1, p))) for p in (0.1, 0.9)]
     >>> root = Sum(np.array([0.8, 0.2]), tuple(kinds))
     >>> circuit = Circuit(root, FeatureSpace(("a", "b"), ((0, 1), (0, 1))))
     >>> surprises(circuit, np.array([[1.0, 1.0], [1.0, 0.0]])).round(2).tolist()
     [[0.42, 0.42], [2.11, 1.06]]
     """
-    compiled = compile_circuit(circuit)
+    compiled = circuit.compiled
     values = known(circuit, values)
-    columns = by_column(compiled)
+    columns = columns_of(compiled)
     found = np.full(values.shape, np.nan)
     for start in range(0, len(values), ROWS):
         block = values[start : start + ROWS]
         log = compiled.upward(block)
         log_flow = _log_flow(compiled, log)
-        for variable, own in columns.items():
-            place, logs = _leaf_logs(variable, own, block)
-            with np.errstate(invalid="ignore"):
-                surprise = logsumexp(log_flow[place] - logs, axis=0)
+        for column in columns:
+            place, logs = _leaf_logs(column, block)
             # Where a leaf rules the entry out it does not tell how much it would count.
             unclear = np.isneginf(logs).any(axis=0) | np.isneginf(log[-1])
-            if unclear.any():
-                rest = block[unclear].copy()
-                rest[:, variable] = np.nan
-                with np.errstate(invalid="ignore"):
+            with np.errstate(invalid="ignore"):
+                surprise = logsumexp(log_flow[place] - logs, axis=0)
+                if unclear.any():
+                    rest = block[unclear].copy()
+                    rest[:, column.variable] = np.nan
                     surprise[unclear] = compiled.upward(rest)[-1] - log[-1, unclear]
-            present = ~np.isnan(block[:, variable])
-            found[start : start + ROWS, variable][present] = surprise[present]
+            present = ~np.isnan(block[:, column.variable])
+            found[start : start + ROWS, column.variable][present] = surprise[present]
     return found
 
 
@@ -166,10 +168,7 @@ def _log_flow(compiled: Compiled, log: np.ndarray) -> np.ndarray:
 
 
 def _leaf_logs(
-    variable: int,
-    own: Sequence[tuple[int, Leaf]],
-    values: np.ndarray,
-    earlier: bool = False,
+    column: ColumnLeaves, values: np.ndarray, earlier: bool = False
 ) -> tuple[np.ndarray, np.ndarray]:
     """Log density of a column's entries in each of its leaves, 0 where missing.
 
@@ -180,23 +179,23 @@ def _leaf_logs(
     place : ndarray of shape (n_leaves,)
     logs : ndarray of shape (n_leaves, n_rows)
     """
-    entry = values[:, variable]
+    entry = values[:, column.variable]
     missing = np.isnan(entry)
-    logs = np.empty((len(own), len(values)))
-    for i, (_, leaf) in enumerate(own):
-        match leaf:
-            case Bernoulli() | Categorical():
-                level = np.where(missing, 0, entry).astype(np.intp)
-                with np.errstate(divide="ignore"):
-                    logs[i] = np.log(leaf.probabilities)[level]
-            case Gaussian(_, mean, variance):
-                gap = entry - mean
-                with np.errstate(over="ignore"):
-                    square = gap * gap / variance
-                logs[i] = -0.5 * (square + np.log(2 * np.pi * variance))
-            case _:
-                logs[i] = _among_others(leaf, variable, values, earlier)
-    return np.array([place for place, _ in own]), np.where(missing, 0.0, logs)
+    with np.errstate(divide="ignore"):
+        tables = np.log(np.column_stack([column.levels, np.ones(len(column.levels))]))
+    is_level = ~missing & (len(tables) > 0)
+    level = np.where(is_level, entry, -1).astype(np.intp)
+    variance = column.variance[:, None]
+    gap = np.where(missing, 0.0, entry) - column.mean[:, None]
+    # Cells far out: an infinite square is a log density of -inf.
+    with np.errstate(over="ignore"):
+        normals = -0.5 * (gap * gap / variance + np.log(2 * np.pi * variance))
+    others = [_among_others(leaf, column.variable, values, earlier)
+              for _, leaf in column.others]  # fmt: skip
+    logs = np.vstack([tables[:, level], normals, *others])
+    logs[:, missing] = 0.0
+    at_others = np.array([place for place, _ in column.others], dtype=np.intp)
+    return np.concatenate([column.level_at, column.normal_at, at_others]), logs
 
 
 def _among_others(
@@ -214,96 +213,3 @@ def _among_others(
     with np.errstate(invalid="ignore"):
         logs = leaf.log_density(with_) - leaf.log_density(without)
     return np.where(np.isnan(logs), 0.0, logs)  # where the others cannot be anyway
-
-
-class Step(NamedTuple):
-    """A node that a row meets.
-
-    Attributes
-    ----------
-    node : node
-    depth : int
-        Number of nodes above.
-    share : float
-        What the sum above gives to this kind of rows, before anything is known; 1 below
-        a product.
-    probability : float
-        That the row is of this kind, given that it comes to the sum above; 1 below a
-        product.
-    log_density : float
-        Of the row's entries in the node's columns. Those of a product's groups add up
-        to that of the product.
-    """
-
-    node: Node
-    depth: int
-    share: float
-    probability: float
-    log_density: float
-
-
-def most_responsible(circuit: Circuit, row: np.ndarray) -> list[Step]:
-    """The way of a row through a circuit, by its most likely kind at each sum.
-
-    Parameters
-    ----------
-    circuit : Circuit
-    row : ndarray of shape (n_features,)
-        Encoded; NaN where an entry is missing.
-
-    Returns
-    -------
-    list of Step
-        From the root down; all groups of a product one after the other.
-
-    Examples
-    --------
-    >>> from clearwood import FeatureSpace
-    >>> kinds = [Product((Bernoulli(0, p), Bernoulli(1, p))) for p in (0.1, 0.9)]
-    >>> root = Sum(np.array([0.8, 0.2]), tuple(kinds))
-    >>> circuit = Circuit(root, FeatureSpace(("a", "b"), ((0, 1), (0, 1))))
-    >>> for step in most_responsible(circuit, np.array([1.0, 1.0])):
-    ...     print(step.depth, type(step.node).__name__, round(step.probability, 3))
-    0 Sum 1.0
-    1 Product 0.953
-    2 Bernoulli 1.0
-    2 Bernoulli 1.0
-    """
-    log: dict[Node, float] = {}
-
-    def leaf(node: Leaf) -> float:
-        log[node] = leaf_given(node, row)[0]
-        return log[node]
-
-    def product(node: Product, below: Sequence[float]) -> float:
-        log[node] = sum(below)
-        return log[node]
-
-    def sum_(node: Sum, below: Sequence[float]) -> float:
-        log[node] = float(logsumexp(below, b=node.weights))
-        return log[node]
-
-    row = known(circuit, row)
-    if fold(circuit.root, leaf, product, sum_) == -np.inf:
-        raise impossible(0)
-    steps = []
-    waiting = [Step(circuit.root, 0, 1.0, 1.0, log[circuit.root])]
-    while waiting:
-        step = waiting.pop()
-        steps.append(step)
-        node, depth = step.node, step.depth + 1
-        if isinstance(node, Product):
-            below = [
-                Step(child, depth, 1.0, 1.0, log[child]) for child in node.children
-            ]
-            waiting += reversed(below)
-        elif isinstance(node, Sum):
-            joint = [
-                w * np.exp(log[c] - log[node])
-                for w, c in zip(node.weights, node.children)
-            ]
-            k = int(np.argmax(joint))
-            child = node.children[k]
-            share = float(node.weights[k])
-            waiting.append(Step(child, depth, share, float(joint[k]), log[child]))
-    return steps

@@ -7,16 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from clearwood._features import UNSEEN, FeatureSpace, printable
+from clearwood._features import printable
 from clearwood.circuits.circuit import Circuit
-from clearwood.circuits.queries.conditioning import condition
+from clearwood.circuits.learning.variables import positions_of, row_of
+from clearwood.circuits.queries.shares import conditionals
 from clearwood.circuits.reading.display import circuit_of
-from clearwood.circuits.reading.profiles import (
-    label_words,
-    leaves_below,
-    mixed_log_density,
-    profile_of,
-)
+from clearwood.circuits.reading.profiles import label_words
 from clearwood.exceptions import InputError
 from clearwood.plotting.style import QUIET, colour, plain, wrapped
 
@@ -53,6 +49,7 @@ class ConditionalDisplay:
     Examples
     --------
     >>> import matplotlib; matplotlib.use("agg")
+    >>> from clearwood import FeatureSpace
     >>> from clearwood.circuits.circuit import Product, Sum
     >>> from clearwood.circuits.distributions import Bernoulli, Gaussian
     >>> features = FeatureSpace(("smoker", "age"), (("no", "yes"), None))
@@ -70,15 +67,13 @@ class ConditionalDisplay:
         self, circuit: Circuit, column: str, given: Sequence[Mapping[str, Any]] = ()
     ) -> None:
         features = circuit.features
+        if any(column in known for known in given):
+            raise InputError(f"{column!r} is what is shown; leave it out of given.")
         self.column, self.given = column, [{}, *given]
-        self.labels = features.categories[place_of(features, column)]
-        found = []
-        for known in self.given:
-            if column in known:
-                raise InputError(f"{column!r} is what is shown; leave it out of given.")
-            rest = condition(circuit, row_of(features, known))
-            found.append((rest, place_of(rest.features, column)))
-        self._found = found
+        (place,) = positions_of([column], features.names, "column")
+        self.labels = features.categories[place]
+        rows = np.array([row_of(features, known) for known in self.given])
+        self._found: Any = conditionals(circuit, rows)[place]
 
     @classmethod
     def from_estimator(
@@ -105,16 +100,12 @@ class ConditionalDisplay:
     @property
     def shares(self) -> np.ndarray:
         """Of a discrete column: shares of its levels, a row for every curve."""
-        profiles = [profile_of(rest.root)[j] for rest, j in self._found]
-        return np.array([one.probabilities for one in profiles])  # type: ignore
+        return np.asarray(self._found.probabilities)
 
     def density(self, values: np.ndarray) -> np.ndarray:
         """Of a continuous column: its density at some values, a row for every curve."""
-        found = []
-        for rest, j in self._found:
-            parts = [part for part in leaves_below(rest.root) if j in part[0].variables]
-            found.append(np.exp(mixed_log_density(parts, j, values)))
-        return np.array(found)
+        n = len(self.given)
+        return np.exp([self._found.log_density(np.full(n, x)) for x in values]).T
 
     def plot(self, ax: Any = None) -> ConditionalDisplay:
         """Draw.
@@ -147,15 +138,12 @@ class ConditionalDisplay:
         return self
 
     def _plot_curves(self, ax: Any) -> None:
-        spreads = [profile_of(rest.root)[j] for rest, j in self._found]
-        ends = [
-            one.mean + side * REACH * one.deviation_of_rows  # type: ignore[union-attr]
-            for one in spreads for side in (-1, 1)
-        ]  # fmt: skip
-        grid = np.linspace(min(ends), max(ends), GRID)
-        for i, curve in enumerate(self.density(grid)):
+        mean, reach = self._found.mean, REACH * self._found.sd
+        grid = np.linspace((mean - reach).min(), (mean + reach).max(), GRID)
+        curves = self.density(grid)
+        for i, curve in enumerate(curves):
             ax.plot(grid, curve, label=self._name(i), **look_of(i))
-        seen = self.density(grid).max(axis=0)
+        seen = curves.max(axis=0)
         shown = grid[seen > 1e-3 * seen.max()]
         ax.set_xlim(shown[0], shown[-1])
         ax.set_ylim(bottom=0)
@@ -188,23 +176,3 @@ def look_of(i: int) -> dict[str, Any]:
         return {"color": QUIET, "linestyle": ":", "linewidth": 2.0}
     return {"color": colour(i - 1), "linestyle": LINES[(i - 1) // 7 % 4],
             "linewidth": 1.8}  # fmt: skip
-
-
-def place_of(features: FeatureSpace, name: str) -> int:
-    """Where a column stands."""
-    if name not in features.names:
-        raise InputError(f"No column is called {name!r}; found {list(features.names)}.")
-    return features.names.index(name)
-
-
-def row_of(features: FeatureSpace, given: Mapping[str, Any]) -> np.ndarray:
-    """An encoded row in which some columns are known, the others missing."""
-    row = np.full(features.n_features, np.nan)
-    for name, value in given.items():
-        j = place_of(features, name)
-        row[j] = features.encode_column(np.array([value], dtype=object), j)[0]
-        labels = features.categories[j]
-        if labels is not None and row[j] == UNSEEN:
-            known = ", ".join(map(repr, labels))
-            raise InputError(f"{name!r} is never {value!r}; it is one of {known}.")
-    return row

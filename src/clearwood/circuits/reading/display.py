@@ -108,14 +108,11 @@ class CircuitDisplay:
 
     def __init__(self, circuit: Circuit, depth: int | None = None) -> None:
         self.circuit = circuit
-        self.part = outline(circuit.root, 1 if depth is None else depth)
-        self.cells = list(cells_of(self.part))
-        for deeper in range(2, DEEPEST + 1) if depth is None else ():
-            part = outline(circuit.root, deeper)
-            cells = list(cells_of(part))
-            if len(cells) > MOST_CELLS:
+        for deep in range(DEEPEST, 0, -1) if depth is None else (depth,):
+            self.part = outline(circuit.root, deep)
+            self.cells = list(cells_of(self.part))
+            if len(self.cells) <= MOST_CELLS:
                 break
-            self.part, self.cells = part, cells
         farthest = np.zeros(circuit.features.n_features)
         for cell in self.cells:
             gap = abs(self._deviation(cell)) * (cell.right - cell.left) ** 0.5
@@ -181,7 +178,7 @@ class CircuitDisplay:
         measure, bold, small = measures(size)
         features = self.circuit.features
         names = {
-            j: _shortened(strip_name(features, j), NAMES * width, measure)
+            j: shortened(strip_name(features, j), NAMES * width, measure)
             for j in self.columns
         }
         start = max(map(measure, names.values())) + 0.6 * size
@@ -259,19 +256,9 @@ def circuit_of(estimator: Any) -> Circuit:
 
 
 def cells_of(part: CircuitPart) -> Iterator[Cell]:
-    """Every column's strip, cut where the column's rows are told apart.
-
-    Parameters
-    ----------
-    part : CircuitPart
-
-    Yields
-    ------
-    Cell
-    """
+    """Every column's strip, cut where the column's rows are told apart."""
     for i, kind, left, right in spans(part, 0.0, 1.0):
-        for cell in _within(kind, left, right):
-            yield cell._replace(kind=i)
+        yield from _within(kind, left, right, i)
 
 
 def spans(
@@ -285,16 +272,15 @@ def spans(
     yield from zip(range(len(part.kinds)), part.kinds, ends.tolist(), ends[1:].tolist())
 
 
-def _within(part: CircuitPart, left: float, right: float) -> Iterator[Cell]:
+def _within(part: CircuitPart, left: float, right: float, kind: int) -> Iterator[Cell]:
+    for group in part.groups:
+        yield from _within(group, left, right, kind)
     if part.kinds:
-        for _, kind, start, stop in spans(part, left, right):
-            yield from _within(kind, start, stop)
-    elif part.groups:
-        for group in part.groups:
-            yield from _within(group, left, right)
-    else:
+        for _, inner, start, stop in spans(part, left, right):
+            yield from _within(inner, start, stop, kind)
+    elif not part.groups:
         for j, facts in part.profile.items():
-            yield Cell(j, left, right, 0, facts)
+            yield Cell(j, left, right, kind, facts)
 
 
 def together(strength: np.ndarray) -> list[int]:
@@ -332,7 +318,8 @@ def colour_of(deviation: float) -> str:
     return str(to_hex((red, green, blue)))
 
 
-def _shortened(text: str, width: float, measure: Callable[[str], float]) -> str:
+def shortened(text: str, width: float, measure: Callable[[str], float] = len) -> str:
+    """The text, or as much of its beginning as is no wider."""
     if measure(text) <= width:
         return text
     while text and measure(f"{text}…") > width:

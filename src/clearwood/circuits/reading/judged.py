@@ -10,7 +10,6 @@ from clearwood._features import FeatureSpace
 from clearwood.circuits.base import encoded
 from clearwood.circuits.circuit import Circuit
 from clearwood.circuits.classifier import without_last
-from clearwood.circuits.compiled import compile_circuit
 from clearwood.circuits.queries.draws import sample
 from clearwood.circuits.queries.passes import known
 from clearwood.circuits.queries.shares import LevelShares, ValueShares, conditionals
@@ -20,7 +19,6 @@ from clearwood.circuits.reading.profiles import (
     Shares,
     Spread,
     label_words,
-    marginals,
 )
 
 N_DRAWS = 500
@@ -110,12 +108,22 @@ def judge(circuit: Circuit, values: np.ndarray) -> RowSurprises:
     values = known(circuit, values)
     drawn = sample(circuit, N_DRAWS, np.random.default_rng(0))
     return RowSurprises(
-        compile_circuit(circuit).log_likelihood(values),
-        marginals(circuit.root, values),
+        circuit.compiled.log_likelihood(values),
+        by_themselves(circuit, values),
         surprises(circuit, values),
-        marginals(circuit.root, drawn).mean(axis=0),
+        by_themselves(circuit, drawn).mean(axis=0),
         surprises(circuit, drawn).mean(axis=0),
     )
+
+
+def by_themselves(circuit: Circuit, values: np.ndarray) -> np.ndarray:
+    """Log density of every entry of rows by itself; NaN where it is missing."""
+    found = np.full(values.shape, np.nan)
+    nothing = np.full((1, values.shape[1]), np.nan)
+    for j, own in conditionals(circuit, nothing).items():
+        rows = ~np.isnan(values[:, j])
+        found[rows, j] = own.log_density(values[rows, j])
+    return found
 
 
 def why(

@@ -52,7 +52,7 @@ class CircuitPart(NamedTuple):
         return 0
 
 
-def outline(node: Node, depth: int, share: float = 1.0) -> CircuitPart:
+def outline(node: Node, depth: int) -> CircuitPart:
     """A circuit down to some depth.
 
     Mixtures of mixtures are one, of up to six kinds of rows; of more, the smaller
@@ -64,13 +64,12 @@ def outline(node: Node, depth: int, share: float = 1.0) -> CircuitPart:
     node : node
     depth : int
         How often rows are told apart, one kind within another.
-    share : float, default=1.0
 
     Returns
     -------
     CircuitPart
     """
-    return _part(node, depth, share, profile_of(node), ())
+    return _part(node, depth, 1.0, profile_of(node), ())
 
 
 def _part(
@@ -89,7 +88,8 @@ def _part(
             kinds.append(_part(kind, depth - 1, weight, own, marks_of))
     elif isinstance(node, Product):
         for group in groups_of(node):
-            groups.append(outline(group, depth))
+            own = {j: profile[j] for j in sorted(group.variables)}
+            groups.append(_part(group, depth, 1.0, own, ()))
         groups.sort(key=lambda part: (-len(part.profile), part.columns))
     return CircuitPart(node, share, profile, marks, tuple(kinds), tuple(groups))
 

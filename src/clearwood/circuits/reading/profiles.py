@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from functools import singledispatch
 from typing import NamedTuple
 
 import numpy as np
@@ -15,12 +14,12 @@ from clearwood.circuits.circuit import Node, Product, Sum
 from clearwood.circuits.distributions import (
     Bernoulli,
     Categorical,
-    ChowLiuTree,
     Gaussian,
     Histogram,
     Leaf,
     MultivariateGaussian,
 )
+from clearwood.circuits.queries.covariances import mean_and_variance
 from clearwood.rules.conditions import name_text, number_text
 
 TINY = 1e-12
@@ -113,11 +112,6 @@ class Spread(NamedTuple):
     def deviation_of_rows(self) -> float:
         """Standard deviation."""
         return math.sqrt(self.variance)
-
-    def log_density(self, values: np.ndarray) -> np.ndarray:
-        """Of the normal distribution with these moments."""
-        gap = (values - self.mean) ** 2 / self.variance
-        return -0.5 * (gap + np.log(2 * np.pi * self.variance))
 
     def divergence(self, of_all: Spread) -> float:
         """Kullback and Leibler's between normals with these moments, in nats."""
@@ -219,43 +213,16 @@ def column_words(
 # From leaves
 
 
-@singledispatch
 def facts_of(leaf: Leaf) -> list[tuple[int, Facts]]:
     """The columns of a leaf, one by one."""
-    raise TypeError(f"{type(leaf).__name__} is no leaf that can be read.")
-
-
-@facts_of.register
-def _(leaf: Bernoulli) -> list[tuple[int, Facts]]:
-    p = leaf.probability
-    return [(leaf.variable, Shares(np.array([1 - p, p])))]
-
-
-@facts_of.register
-def _(leaf: Categorical) -> list[tuple[int, Facts]]:
-    return [(leaf.variable, Shares(leaf.probabilities))]
-
-
-@facts_of.register
-def _(leaf: Gaussian) -> list[tuple[int, Facts]]:
-    return [(leaf.variable, Spread(leaf.mean, leaf.variance))]
-
-
-@facts_of.register
-def _(leaf: Histogram) -> list[tuple[int, Facts]]:
-    low, high = leaf.edges[:-1], leaf.edges[1:]
-    bins = [Spread((a + b) / 2, (b - a) ** 2 / 12) for a, b in zip(low, high)]
-    return [(leaf.variable, Spread.pooled(leaf.probabilities, bins))]
-
-
-@facts_of.register
-def _(leaf: MultivariateGaussian) -> list[tuple[int, Facts]]:
-    spreads = map(Spread, leaf.mean.tolist(), np.diag(leaf.covariance).tolist())
-    return list(zip(leaf.variables, spreads))
-
-
-@facts_of.register
-def _(leaf: ChowLiuTree) -> list[tuple[int, Facts]]:
+    match leaf:
+        case Bernoulli(j) | Categorical(j):
+            return [(j, Shares(leaf.probabilities))]
+        case Gaussian(j) | Histogram(j):
+            return [(j, Spread(*mean_and_variance(leaf)))]
+        case MultivariateGaussian(variables, mean, covariance):
+            spreads = map(Spread, mean.tolist(), np.diag(covariance).tolist())
+            return list(zip(variables, spreads))
     found: list[Shares] = []
     for parent, table in zip(leaf.parents, leaf.tables):
         p = table[0] if parent < 0 else found[parent].probabilities @ table
@@ -308,49 +275,3 @@ def profile_of(node: Node) -> dict[int, Facts]:
         j: type(parts[j][0]).pooled(np.array(weights[j]), parts[j])  # type: ignore[arg-type]
         for j in sorted(parts)
     }
-
-
-def marginals(root: Node, values: np.ndarray) -> np.ndarray:
-    """Log density of every entry of rows by itself; NaN where it is missing.
-
-    Parameters
-    ----------
-    root : node
-    values : ndarray of shape (n_rows, n_columns)
-        Encoded, with known levels only.
-
-    Returns
-    -------
-    ndarray of shape (n_rows, n_columns)
-    """
-    found = np.full(values.shape, np.nan)
-    parts: dict[int, list[tuple[Leaf, float]]] = defaultdict(list)
-    for leaf, share in leaves_below(root):
-        for j in leaf.variables:
-            parts[j].append((leaf, share))
-    for j, facts in profile_of(root).items():
-        rows = ~np.isnan(values[:, j])
-        own = values[rows, j]
-        if isinstance(facts, Shares):
-            with np.errstate(divide="ignore"):
-                found[rows, j] = np.log(facts.probabilities)[own.astype(np.intp)]
-        else:
-            found[rows, j] = mixed_log_density(parts[j], j, own)
-    return found
-
-
-def mixed_log_density(
-    parts: Sequence[tuple[Leaf, float]], j: int, values: np.ndarray
-) -> np.ndarray:
-    """Log density of a continuous column in a mixture of leaves, with their shares."""
-    found = np.full(len(values), -np.inf)
-    rows = np.full((len(values), j + 1), np.nan)
-    rows[:, j] = values
-    for leaf, share in parts:
-        if isinstance(leaf, Histogram):
-            log = leaf.log_density(rows)
-        else:
-            # The marginals of normals are normal.
-            log = dict(facts_of(leaf))[j].log_density(values)  # type: ignore[union-attr]
-        found = np.logaddexp(found, np.log(share) + log)
-    return found

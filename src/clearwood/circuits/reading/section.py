@@ -57,36 +57,37 @@ def section(result: Any, X: Any = None, y: Any = None) -> dict[str, Any]:
     values = None if X is None else rows_of(result, X, y)
     part = outline(circuit.root, DEPTH)
     strength = strengths(circuit)
+    pairs = strongest_pairs(strength)
     order = together(strength)
     told = [group for group in (part, *part.groups) if group.kinds]
     return {
-        "tiles": _tiles(circuit, part, strength),
+        "tiles": _tiles(circuit, part, len(pairs)),
         "tables": [_table(group, circuit.features, order) for group in told],
-        "alone": _alone(part, circuit.features),
-        "pairs": _pairs(strength, circuit.features),
+        "alone": [
+            column_words(circuit.features, j, group.profile[j])
+            for group in part.groups if len(group.columns) == 1
+            for j in group.columns
+        ],
+        "pairs": _pairs(pairs, circuit.features),
         "farthest": FARTHEST,
         "rows": None if values is None else summarize_rows(circuit, values, X),
-    }
+    }  # fmt: skip
 
 
 # Kinds of rows
 
 
 def _tiles(
-    circuit: Circuit, part: CircuitPart, strength: np.ndarray
+    circuit: Circuit, part: CircuitPart, n_pairs: int
 ) -> list[tuple[str, str, str]]:
     n_sums, n_leaves = counts(circuit.root)
-    pairs = len(strongest_pairs(strength))
     d = circuit.features.n_features
     first = f"{len(part.kinds)}, told apart first; " if part.kinds else ""
+    kinds = f"{first}into two or more kinds each"
     return [
         ("Columns", f"{d:,}", f"in {n_leaves:,} leaf distributions"),
-        (
-            "Places where rows are told apart",
-            f"{n_sums:,}",
-            f"{first}into two or more kinds each",
-        ),
-        ("Pairs that depend on each other", f"{pairs:,}", f"of {d * (d - 1) // 2:,}"),
+        ("Places where rows are told apart", f"{n_sums:,}", kinds),
+        ("Pairs that depend on each other", f"{n_pairs:,}", f"of {d * (d - 1) // 2:,}"),
     ]
 
 
@@ -102,7 +103,6 @@ def _table(
     shown = [j for j in order if j in set(ranked)]
     return {
         "columns": names_text(features, part.columns),
-        "n_columns": len(part.columns),
         "n_hidden": len(part.columns) - len(shown),
         "kinds": [_kind(kind, part, features) for kind in part.kinds],
         "lines": [
@@ -135,38 +135,25 @@ def _kind(
     return {
         "share": share_text(kind.share),
         "marks": marks_texts(kind, among, features),
-        "groups": [_group(group, features) for group in groups[:MOST_TABLES]],
-        "n_more": max(len(groups) - MOST_TABLES, 0),
-        "n_alone": len(kind.groups) - len(groups),
-        "n_kinds": kind.n_kinds_inside or len(kind.kinds),
-    }
-
-
-def _group(group: CircuitPart, features: FeatureSpace) -> dict[str, Any]:
-    return {
-        "names": names_text(features, group.columns),
-        "kinds": [
-            (share_text(kind.share), marks_texts(kind, group, features))
-            for kind in group.kinds
+        "groups": [
+            {"names": names_text(features, group.columns),
+             "kinds": [(share_text(one.share), marks_texts(one, group, features))
+                       for one in group.kinds]}
+            for group in groups[:MOST_TABLES]
         ],
-    }
+        "n_more": max(len(groups) - MOST_TABLES, 0),
+        "n_kinds": kind.n_kinds_inside or len(kind.kinds),
+    }  # fmt: skip
 
 
-def _alone(part: CircuitPart, features: FeatureSpace) -> list[str]:
-    """Columns that depend on no other anywhere."""
-    single = [group.columns[0] for group in part.groups if len(group.columns) == 1]
-    return [column_words(features, j, part.profile[j]) for j in single]
-
-
-def _pairs(strength: np.ndarray, features: FeatureSpace) -> dict[str, Any]:
-    found = strongest_pairs(strength)
+def _pairs(
+    found: list[tuple[int, int, float]], features: FeatureSpace
+) -> dict[str, Any]:
+    names = [printable(name) for name in features.names]
     return {
         "lines": [
-            {
-                "names": [printable(features.names[i]) for i in (j, k)],
-                "strength": size,
-            }
-            for j, k, size in found[:MOST_PAIRS]
+            {"names": [names[j], names[k]], "strength": strength}
+            for j, k, strength in found[:MOST_PAIRS]
         ],
         "n_hidden": max(len(found) - MOST_PAIRS, 0),
     }
@@ -180,7 +167,7 @@ def summarize_rows(circuit: Circuit, values: np.ndarray, X: Any) -> dict[str, An
     scored = values[:MOST_SCORED]
     found, labels = judge(circuit, scored), row_labels(X)
     possible = found.log_density > -np.inf
-    alone = np.where(np.isnan(found.alone), 0.0, found.alone).sum(axis=1)
+    alone = np.nansum(found.alone, axis=1)
     missing = np.isnan(values).mean(axis=0)
     return {
         "n_rows": len(values),

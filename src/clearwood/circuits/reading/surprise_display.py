@@ -8,7 +8,7 @@ import numpy as np
 
 from clearwood._features import printable
 from clearwood.circuits.circuit import Circuit
-from clearwood.circuits.reading.display import ABOVE, BELOW, circuit_of
+from clearwood.circuits.reading.display import ABOVE, BELOW, circuit_of, shortened
 from clearwood.circuits.reading.judged import judge, rows_of, why
 from clearwood.exceptions import InputError
 from clearwood.plotting.style import QUIET, plain
@@ -113,12 +113,15 @@ class SurpriseDisplay:
         colours = [ABOVE if length > 0 else BELOW for length in lengths]
         ax.barh(np.arange(n), lengths, height=0.62, color=colours, alpha=0.75)
         ax.axvline(0, color="black", linewidth=0.8)
-        names = [plain(_short(printable(one["column"]))) for one in self.entries]
+        names = [
+            plain(shortened(printable(one["column"]), LONGEST)) for one in self.entries
+        ]
         ax.set_yticks(np.arange(n), names, fontsize=9)
         # In a column of their own, where no bar is.
         beside = ax.get_yaxis_transform()
         for i, one in enumerate(self.entries):
-            said = plain(_short(f"{one['found']} (expected {one['expected']})"))
+            said = f"{one['found']} (expected {one['expected']})"
+            said = plain(shortened(said, LONGEST))
             ax.text(1.02, i, said, transform=beside, va="center", fontsize=8.5)
         ax.set(ylim=(n - 0.4, -0.6), xlabel="surprise in nats: 0 as usual")
         ax.spines[["top", "right"]].set_visible(False)
@@ -127,7 +130,3 @@ class SurpriseDisplay:
             ax.set_title(said, fontsize=9, color=QUIET, loc="left")
         self.ax_, self.figure_ = ax, ax.figure
         return self
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"

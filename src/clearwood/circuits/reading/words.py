@@ -76,10 +76,7 @@ def _pairs(circuit: Circuit) -> list[str]:
     if circuit.features.n_features > MOST_COMPARED:
         return []
     found = strongest_pairs(strengths(circuit))
-    said = [
-        f"{_name(circuit, j)} and {_name(circuit, k)} {strength:.2f}"
-        for j, k, strength in found[:MOST_PAIRS]
-    ]
+    said = pairs_texts(circuit.features, found)
     if not said:
         return ["No two columns depend on each other."]
     more = len(found) - len(said)
@@ -93,9 +90,8 @@ def strongest_pairs(
     """Pairs of columns that depend on each other, the strongest first."""
     j, k = np.nonzero(np.triu(strength >= least, 1))
     order = np.argsort(-strength[j, k], kind="stable")
-    return list(
-        zip(j[order].tolist(), k[order].tolist(), strength[j, k][order].tolist())
-    )
+    places = np.stack([j, k])[:, order].tolist()
+    return list(zip(*places, strength[j, k][order].tolist()))
 
 
 class _Writer:
@@ -169,14 +165,9 @@ class _Writer:
         if len(part.columns) == 1:
             (j,) = part.columns
             return column_words(self.features, j, part.profile[j])
-        local = Circuit(part.node, self.features)
-        pairs = strongest_pairs(strengths(local)[np.ix_(part.columns, part.columns)])
-        said = [
-            f"{name_text(self.features.names[part.columns[j]])} and "
-            f"{name_text(self.features.names[part.columns[k]])} {strength:.2f}"
-            for j, k, strength in pairs[:MOST_PAIRS]
-        ]
-        return f"depend on each other directly: {'; '.join(said)}"
+        strength = strengths(Circuit(part.node, self.features))
+        pairs = pairs_texts(self.features, strongest_pairs(strength))
+        return f"depend on each other directly: {'; '.join(pairs)}"
 
     def add(
         self, text: str, indent: str, listed: Sequence[str] = (), hanging: int = 2
@@ -199,16 +190,23 @@ def marks_texts(
     return [*said, *([f"{more:,} more"] if more else [])]
 
 
+def pairs_texts(
+    features: FeatureSpace, pairs: Sequence[tuple[int, int, float]]
+) -> list[str]:
+    """The first few pairs of columns, and how much they depend on each other."""
+    names = features.names
+    return [
+        f"{name_text(names[j])} and {name_text(names[k])} {strength:.2f}"
+        for j, k, strength in pairs[:MOST_PAIRS]
+    ]
+
+
 def names_text(features: FeatureSpace, columns: Sequence[int]) -> str:
     """The first few names of a group of columns."""
     shown = columns if len(columns) <= MOST_NAMES + 1 else columns[:MOST_NAMES]
     said = [name_text(features.names[j]) for j in shown]
     more = len(columns) - len(shown)
     return ", ".join(said) + (f" and {more:,} more" if more else "")
-
-
-def _name(circuit: Circuit, j: int) -> str:
-    return name_text(circuit.features.names[j])
 
 
 def _many(n: int, word: str, words: str | None = None) -> str:

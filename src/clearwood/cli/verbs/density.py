@@ -160,8 +160,8 @@ def _plain(fitted: Any) -> dict[str, Any]:
 
 def _given(circuit: Any, given: tuple[str, ...]) -> dict[str, Any] | None:
     """The other columns, those that change most first."""
+    from clearwood.circuits.learning.variables import row_of
     from clearwood.circuits.queries.conditioning import condition
-    from clearwood.circuits.reading.curves import row_of
     from clearwood.circuits.reading.outline import marking
     from clearwood.circuits.reading.profiles import column_words, profile_of
 
