@@ -241,6 +241,9 @@ SEQUENCE_MODELS = [cw.HMMLSTM, cw.HiddenMarkovModel]
 TRANSFORMERS = [cw.MDLPDiscretizer, cw.BinaryBinner, cw.SPNImputer]
 """Those that predict nothing; scikit-learn checks them, and tests of their own."""
 
+SEQUENCE_MODELS = [cw.HMMLSTM, cw.HiddenMarkovModel]
+"""They read steps in their order, texts too, so that what holds for rows does not."""
+
 DENSITIES = {
     cw.MiniSPN: {},
     cw.LearnSPN: {"penalty": 0.4, "critical_p": 0.0015},
