@@ -199,7 +199,30 @@ def ranks(frame):
 
 
 SCORES = {"accuracy": "Accuracy", "log_loss": "Log loss", "seconds": "CPU seconds"}
-NOTES = ""
+NOTES = """At most 2,000 rows; cells are taken out completely at random, of the rows \
+to learn from and of those to tell, beyond those that hepatitis and crx lack anyway. \
+All with their default settings: gradient boosting stops at no held-out rows, hence \
+its log loss on few rows. Logistic regression gets labels as columns of 0 and 1, \
+numbers standardised. Naive Bayes has normal distributions and leaves out what is \
+missing. *pima, no 0* is pima with missing where 0 stands for what nobody measured.
+
+## In words
+
+- **A model made for the question is mostly better, as long as cells are there.** On \
+complete tables logistic regression has the better mean accuracy and log loss than one \
+network, on pima and crx by far; gradient boosting is far better on chess, which \
+follows rules.
+- **With holes the distance shrinks**: from 30 % on, five networks have the lowest \
+mean log loss of all, and about the accuracy of logistic regression with an iterative \
+imputer. One network, the default, does not get there.
+- **Five networks are better than one on nearly every line.** A network per class is \
+too sure of itself on small sets (hepatitis, crx, pima): do not use it there.
+- **Why pima is bad**: 0 stands for missing in five columns. A kind of rows settles on \
+such a heap, and the network tells apart who was measured. With these cells missing, \
+one network goes from 69 to 73 % and from a log loss of .562 to .521, while others \
+change little: write as missing what is missing. On crx amounts have heaps at 0 as \
+well, which mean something; no remedy was tried there.
+"""
 
 if __name__ == "__main__":
     main()

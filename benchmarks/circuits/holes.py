@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 
 from benchmarks._data import LEFT_OUT, SHARED
+from benchmarks.circuits import cases
 
 SHARES = (0, 0.1, 0.3, 0.5, 0.8)
 """Of the cells that are taken out."""
@@ -15,14 +16,7 @@ MEASURED = ["glucose", "blood_pressure", "skin_thickness", "insulin", "bmi"]
 
 def binary(name):
     """The rows to train, to choose by and to test of a set of 0 and 1, as frames."""
-    with np.load(SHARED / "debd" / f"{name}.npz") as file:
-        n_columns = int(file["n_vars"])
-        return [
-            pd.DataFrame(np.unpackbits(file[part], axis=1)[:, :n_columns]).add_prefix(
-                "v"
-            )
-            for part in ("train", "valid", "test")
-        ]
+    return [pd.DataFrame(part).add_prefix("v") for part in cases.parts_of(name)]
 
 
 def uci(name):

@@ -15,7 +15,7 @@ import pandas as pd
 from scipy.optimize import brentq
 
 import clearwood as cw
-from benchmarks._study import Study, arguments, markdown_table, mean_and_sd
+from benchmarks._study import Study, arguments, markdown_table
 
 N_PROFESSIONS, N_FIELDS = 83, 14
 
@@ -47,6 +47,9 @@ EACH = {
     "thesis": partial(cw.MiniSPN, exactly_as="thesis"),
     "five": partial(cw.MiniSPN, n_networks=5),
 }
+BY_COST = ("independent", "MiniSPN", "thesis", "five", "Hybrid", "Pareto")
+"""The order in which they are measured."""
+
 WORDS = {
     "independent": "independent columns",
     "thesis": "MiniSPN, as in the thesis",
@@ -168,10 +171,10 @@ def run(study, options):
     study.run(
         {
             (data, n, seed, learner): partial(learn, data, n, seed, learner)
+            for learner in BY_COST
             for n, n_seeds in ((10_000, 3), (100_000, 1))
             for seed in range(n_seeds)
             for data in ("professions", "dates")
-            for learner in EACH
             if not options.quick or (n == 10_000 and not seed)
         },
         warm=lambda: learn("professions", 10_000, 0, "thesis"),
@@ -193,17 +196,13 @@ def write_page(study):
     ]
     for score, words in SCORES.items():
         rows = []
-        for (n, data), own in tables:
-            cells = []
-            for learner in EACH:
-                values = own[own.learner == learner][score]
-                digits = 2 if score == "log_likelihood" else 0
-                if score == "seconds":
-                    digits = 1
-                cells.append(mean_and_sd(values, digits) if len(values) else "not done")
-            rows.append([f"{data}, {n} rows", own.seed.nunique(), *cells])
+        for (n, data, seed), own in frame.groupby(["rows", "data", "seed"]):
+            known = own.set_index("learner")[score]
+            cells = [FORMATS[score].format(known[x]) if x in known else "not done"
+                     for x in EACH]  # fmt: skip
+            rows.append([f"{data}, {n} rows", seed, *cells])
         names = [WORDS.get(learner, learner) for learner in EACH]
-        parts += [f"## {words}", markdown_table(["", "tables", *names], rows)]
+        parts += [f"## {words}", markdown_table(["", "table", *names], rows)]
         if score != "parameters":
             which = int(score == "seconds")
             theirs = [
@@ -222,7 +221,29 @@ SCORES = {
     "seconds": "CPU seconds",
     "parameters": "Parameters",
 }
-NOTES = ""
+FORMATS = {"log_likelihood": "{:.2f}", "seconds": "{:.1f}", "parameters": "{:.0f}"}
+NOTES = """The thesis' tables are not public, and these are **other data**: made by a \
+generator with the same shape, so that its numbers (tables 8 to 10) stand beside for \
+the order of the learners and not for their values, which depend on units as well \
+(dates are in years here). Half of the rows are learned from, a tenth of these chosen \
+by, half are tests. Pareto and Hybrid try 500 networks. Log densities are of the cells \
+that are there: of dates, 0.4 a row. Tables differ in their seed.
+
+## In words
+
+- **Dates, 97 % missing**: a row has 0.4 cells, so that there is little to know beyond \
+single columns; all learners find some of it. MiniSPN as the thesis has it may be \
+worse than independent columns: leaves of few cells are too narrow. This study found \
+the same fault in our default (EM did without the smoothing of such leaves), and that \
+starts drawn from rows without a common cell came to nothing, so that five networks \
+were five times independent columns; both are mended.
+- **Professions**: of the tables that all learned, Hybrid is a little ahead of MiniSPN \
+and Pareto about level, both for several times the time. Five networks are the best. \
+The thesis' distance between Pareto and MiniSPN on its smaller table (-10.2 against \
+-6.1) does not show here, be it the data or the search, which joins columns in trees \
+here.
+- **Seconds**: MiniSPN is the fastest of the three by far, as in the thesis.
+"""
 
 if __name__ == "__main__":
     main()

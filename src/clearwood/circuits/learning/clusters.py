@@ -211,9 +211,9 @@ def starts(
 def _drawn(codes: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """Two rows; where most cells are missing, not such that have none in common."""
     pair = rng.integers(len(codes), size=2)
-    n_cells = (codes >= 0).sum(axis=1)
-    if (codes[pair] >= 0).all(axis=0).any() or not n_cells.any():
+    if (codes[pair] >= 0).all(axis=0).any() or not (codes >= 0).any():
         return pair
+    n_cells = (codes >= 0).sum(axis=1)
     one = rng.choice(len(codes), p=n_cells / n_cells.sum())
     differ = np.flatnonzero(differing_cells(codes, codes[one]))
     return np.array([one, rng.choice(differ) if len(differ) else one])
