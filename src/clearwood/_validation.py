@@ -290,7 +290,7 @@ def check_range(values: np.ndarray, name: str) -> None:
     if size > LARGEST_VALUE or 0 < high - low < 1 / LARGEST_VALUE:
         raise InputError(
             f"{name} lies between {low:.3g} and {high:.3g}, which cannot be squared in "
-            "float64; fit the model to a target in other units."
+            "float64; give it in other units."
         )
 
 

@@ -13,6 +13,7 @@ from clearwood.rules import RuleSet
 HOMES = {
     "Circuit": "clearwood.circuits.saving",
     "HMMLSTM": "clearwood.sequences.networks.saving",
+    "HiddenMarkovModel": "clearwood.sequences.saving",
     "HybridSPN": "clearwood.circuits.saving",
     "LearnSPN": "clearwood.circuits.saving",
     "MetaForestClassifier": "clearwood.metatree.saving",
@@ -46,8 +47,8 @@ def save(result: Any, path: str | Path, *, overwrite: bool = False) -> None:
     ----------
     result : RuleSet, Circuit or fitted estimator
         Rules are written as JSON; meta-trees, projections, selective Bayesian forests,
-        sum-product networks and hybrids of networks as a zip of JSON and arrays. Of
-        other fitted estimators, save the ``rules_``.
+        sum-product networks, hidden Markov models and hybrids of them as a zip of JSON
+        and arrays. Of other fitted estimators, save the ``rules_``.
     path : str or Path
         File to write.
     overwrite : bool, default=False

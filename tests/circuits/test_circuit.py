@@ -1,10 +1,11 @@
 """The tree that a circuit is."""
 
+import copy
 import pickle
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from tests.circuits import made, naive
 
 from clearwood.circuits.circuit import Circuit, Product, Sum, walk
@@ -79,11 +80,30 @@ def test_depth_beyond_recursion():
     values = np.array([[1.0], [np.nan]])
     assert np.exp(compiled.log_likelihood(values)).tolist() == [0.5, 1.0]
     assert compiled.as_circuit().n_nodes == 5_001
+    assert pickle.loads(pickle.dumps(circuit)).n_nodes == 5_001
+
+
+@settings(max_examples=20)
+@given(made.circuits(zeros=True))
+def test_copies_are_the_same_distribution(circuit):
+    values = made.random_rows(np.random.default_rng(0), circuit, 5)
+    found = copy.deepcopy(circuit)
+    assert found.root is not circuit.root and found.features == circuit.features
+    np.testing.assert_array_equal(
+        compile_circuit(found).log_likelihood(values),
+        compile_circuit(circuit).log_likelihood(values),
+    )
 
 
 @given(made.circuits(zeros=True))
 def test_random_circuits_are_valid(circuit):
     check_circuit(circuit)
+
+
+def test_rounding_makes_no_covariance_invalid():
+    covariance = np.array([[1e6, 1e-12], [-1e-12, 1e-4]])
+    leaf = MultivariateGaussian((0, 1), np.zeros(2), covariance)
+    check_circuit(Circuit(leaf, made.space([None, None])))
 
 
 COLUMNS = made.space([2, 3, None, None])
@@ -103,6 +123,7 @@ HALF = np.full(2, 0.5)
         (Sum(HALF, (Bernoulli(0, 0.5), Gaussian(2, 0.0, 1.0))), "child over 'x2'"),
         (Product(()), "no children"),
         (Product((Bernoulli(0, 0.5),) * 2), "same column 'x0'"),
+        (Bernoulli(0, 0.5), "says nothing of 'x1'"),
         (Bernoulli(0, 1.2), "probabilities"),
         (Bernoulli(0, float("nan")), "probabilities"),
         (Bernoulli(1, 0.5), "2 levels where its column has 3"),

@@ -49,6 +49,8 @@ def test_of_nothing_the_share_of_the_class_is_left(fitted):
     np.testing.assert_allclose(
         fitted.predict_proba(far), fitted.predict_proba(nothing), rtol=1e-12
     )
+    (told,) = fitted.explain(far)
+    assert told.cells == {}
 
 
 def test_a_network_per_class_is_one_of_its_rows_alone():
@@ -71,6 +73,8 @@ def test_the_network_is_cloned_and_any_learner_will_do():
     assert not hasattr(network, "circuit_") and not hasattr(network, "front_")
     assert found.score(X, y) > 0.7
     assert found.circuit_.features.names[-2:] == ("class", "class_")
+    found = cw.SPNClassifier(network, per_class=True).fit(X, y)
+    assert found.score(X, y) > 0.7
 
 
 def test_what_cells_say_is_what_is_lost_without_them(fitted):
@@ -110,6 +114,8 @@ def test_bad_classes_are_told():
         cw.SPNClassifier().fit(X, None)
     with pytest.raises(InputError, match="'age' holds infinity"):
         cw.SPNClassifier().fit(X, y).predict(X.assign(age=np.inf))
+    with pytest.raises(ValueError, match="'n_networks'"):
+        cw.SPNClassifier(cw.MiniSPN(n_networks=0)).fit(X, y)
 
 
 def test_classes_of_few_rows():

@@ -174,8 +174,9 @@ def test_few_rows(make):
         ({"ward": [f"name {i}" for i in range(300)]}, "'ward' .* Leave the column out"),
         ({"age": pd.Timestamp("2020-01-01")}, "'age'.* dates"),
         ({"age": [(1, 2)] * 300}, "'age' holds"),
+        ({"age": np.linspace(0, 1e200, 300)}, "'age' lies .* give it in other units"),
     ],
-    ids=["infinite", "free text", "dates", "pairs"],
+    ids=["infinite", "free text", "dates", "pairs", "huge"],
 )
 def test_bad_columns_are_named(make, change, message, fitted):
     X = people().assign(**change)
@@ -203,6 +204,16 @@ def test_conditionals(make, fitted):
         found.conditional(rows, given=["years"])
 
 
+def test_nothing_that_is_asked_changes_a_table():
+    X = people(60)[["age", "pulse"]].to_numpy()
+    before = X.copy()
+    found = cw.MiniSPN(random_state=0).fit(X)
+    found.conditional(X, given=[0])
+    found.most_probable(X[:2])
+    found.score(X)
+    np.testing.assert_array_equal(X, before)
+
+
 @each
 def test_draws_under_evidence(make, fitted):
     found = fitted[make]
@@ -214,6 +225,8 @@ def test_draws_under_evidence(make, fitted):
     pd.testing.assert_frame_equal(again, drawn)
     with pytest.raises(InputError, match=r"'ward' is 'south', .*levels are \['east'"):
         found.sample(given={"ward": "south"})
+    with pytest.raises(InputError, match="n_samples is -1"):
+        found.sample(-1)
 
 
 @each

@@ -59,17 +59,27 @@ def test_golden_sweeps(alpha):
         assert likelihood + prior == pytest.approx(facts["penalised"], rel=1e-12)
 
 
-def penalised(compiled, likelihood, alpha):
+def penalised(compiled, likelihood, alpha, spread):
     """What may not fall, with smoothing."""
     if not alpha:
         return likelihood
+    leaves = list(walk(compiled.as_circuit().root))
+    normals = 0.0
+    for leaf in leaves:
+        if isinstance(leaf, Gaussian | MultivariateGaussian):
+            covariance = getattr(leaf, "covariance", None)
+            covariance = [[leaf.variance]] if covariance is None else covariance
+            wide = np.diag(spread[list(leaf.variables)])
+            trace = np.trace(np.linalg.solve(covariance, wide))
+            normals -= (np.linalg.slogdet(covariance)[1] + trace) / 2
     levels = [
         parameters(Circuit(node, made.space([None])))
-        for node in walk(compiled.as_circuit().root)
+        for node in leaves
         if isinstance(node, Bernoulli | Categorical | Histogram | ChowLiuTree)
     ]
     sums = compiled.log_weight.sum()
-    return likelihood + alpha * (sums + np.log(np.concatenate([[1.0], *levels])).sum())
+    shares = np.log(np.concatenate([[1.0], *levels])).sum()
+    return likelihood + alpha * (sums + shares + normals)
 
 
 @given(made.circuits(), st.integers(0, 99), st.sampled_from([0.0, 0.3]))
@@ -80,8 +90,9 @@ def test_no_sweep_makes_rows_less_likely(circuit, seed, alpha):
     # A histogram may exclude rows for good.
     values = values[compiled.log_likelihood(values) > -np.inf]
     weight = rng.gamma(1.0, size=len(values))
-    steps = em_sweeps(compiled, values, weight, alpha, np.full(values.shape[1], 1e-3))
-    found = [penalised(*next(steps), alpha) for _ in range(6)]
+    spread = np.full(values.shape[1], 1e3)
+    steps = em_sweeps(compiled, values, weight, alpha, spread)
+    found = [penalised(*next(steps), alpha, spread) for _ in range(6)]
     assert (np.diff(found) >= -1e-9 * (1 + np.abs(found[1:]))).all()
 
 
@@ -120,7 +131,7 @@ def test_weights_are_rows(rows):
     weighted = refine(mixture(), rows, weight.astype(float), sweeps=3, tolerance=0.0)
     repeated = refine(
         mixture(), np.repeat(rows, weight, axis=0), sweeps=3, tolerance=0.0,
-        least=np.full(3, 1e-6),
+        spread=np.ones(3),
     )  # fmt: skip
     np.testing.assert_allclose(parameters(weighted), parameters(repeated), rtol=1e-9)
 
@@ -144,10 +155,28 @@ def test_floors_are_those_of_the_columns():
         Gaussian(0, 0.0, 1.0),
     )
     circuit = Circuit(Product(leaves), made.space([None] * 4))
-    least = np.array([1.0, 2.0, 3.0, 4.0])
-    both, *one = refine(circuit, np.ones((9, 4)), least=least).root.children
+    spread = 1e6 * np.array([1.0, 2.0, 3.0, 4.0])
+    both, *one = refine(circuit, np.ones((9, 4)), spread=spread).root.children
     np.testing.assert_allclose(both.covariance, np.diag([4.0, 2.0]))
     assert [leaf.variance for leaf in one] == [3.0, 1.0]
+
+
+def test_a_leaf_of_one_row_is_not_narrow():
+    """Of a column that is nearly all missing, a kind may hold a single cell."""
+    values = np.column_stack([np.full((40, 3), np.nan), np.arange(40.0)])[:, [0, 3, 1]]
+    values[20:, 1] += 500.0
+    values[[0, 19, 30], 0] = 1.0, 2.0, 7.0
+    kinds = tuple(
+        Product((Gaussian(0, 0.0, 1.0), Gaussian(1, at, 900.0), Gaussian(2, 0.0, 1.0)))
+        for at in (0.0, 500.0)
+    )
+    circuit = Circuit(Sum(np.array([0.5, 0.5]), kinds), made.space([None] * 3))
+    found = refine(circuit, values, alpha=0.5, spread=np.full(3, 9.0))
+    own, other, unseen = found.root.children[1].children
+    assert (own.mean, own.variance) == pytest.approx((7.0, 0.5 * 9.0 / 1.5))
+    assert unseen.variance == 1.0
+    of_twenty = (20**2 - 1) / 12
+    assert other.variance == pytest.approx((20 * of_twenty + 4.5) / 20.5)
 
 
 def test_validation_rows_stop_the_fit(rows):

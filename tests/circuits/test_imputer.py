@@ -13,6 +13,8 @@ import clearwood as cw
 from clearwood import FeatureSpace
 from clearwood.circuits.circuit import Circuit, Product, Sum
 from clearwood.circuits.distributions import Categorical
+from clearwood.circuits.imputer import filled as filled_by
+from clearwood.exceptions import InputError
 
 KINDS = {
     "pandas": lambda X: X.assign(
@@ -156,6 +158,11 @@ def test_unknown_levels_and_empty_columns_stay(fitted):
     filled = fitted.transform(X)
     assert filled["ward"][0] == "south" and filled["ward"][2] in ("west", "east")
     assert filled["age"].notna().all()
+    with pytest.warns(UserWarning, match="ward") as told:
+        cw.SPNImputer(n_draws=2, random_state=0).fit(table()[0]).draws(
+            X.assign(ward="south")
+        )
+    assert len(told) == 1
     types = {"none": float, "nothing": object, "whole": "Int64", "truth": "boolean"}
     holes = {name: pd.Series([None] * 50, dtype=kind) for name, kind in types.items()}
     filled = cw.SPNImputer(random_state=0).fit_transform(table(50)[0].assign(**holes))
@@ -170,6 +177,11 @@ def test_whole_numbers_stay_whole():
     np.testing.assert_array_equal(
         filled.to_numpy()[means.rows].astype(float), np.round(means.mean)
     )
+    small = pd.DataFrame({"n": pd.array([3, None, None], dtype="UInt8")})
+    for table_ in (small, pl.from_pandas(small)):
+        drawn = np.array([[3.0], [-2.0], [300.0]])
+        cells = filled_by(table_, FeatureSpace.numeric(1), drawn)["n"]
+        assert cells.to_list() == [3, 0, 255]
 
 
 def test_wrong_use_is_told():
@@ -177,3 +189,6 @@ def test_wrong_use_is_told():
         cw.SPNImputer().transform(np.zeros((2, 2)))
     with pytest.raises(ValueError, match="network"):
         cw.SPNImputer(LogisticRegression()).fit(np.eye(4))
+    X, _ = table(60)
+    with pytest.raises(InputError, match="'age' holds infinity in row 0"):
+        cw.SPNImputer(random_state=0).fit(X).transform(X.assign(age=np.inf))

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given
+from sklearn.exceptions import NotFittedError
 from tests.circuits import made
 
 import clearwood as cw
@@ -145,6 +146,9 @@ def test_other_doors_come_back(make, fitted, tmp_path):
             mine, other = (np.asarray(getattr(f, name)(ask)) for f in (found, again))
             assert mine.tolist() == other.tolist()
     assert getattr(again, "joint", True) and getattr(again, "per_class", True)
+    if hasattr(found, "at_most"):
+        with pytest.raises(NotFittedError, match=r"only circuit_ is kept"):
+            again.at_most(100)
 
 
 def test_classes_in_files_are_those_of_the_last_column(fitted, tmp_path):

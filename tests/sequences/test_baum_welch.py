@@ -133,6 +133,10 @@ def test_clusters_find_what_is_apart():
     few = Observed(np.zeros((5, 2)), None, [5])
     start = clustered_start(rng, few, prior, 4)
     assert all(np.isfinite(part).all() for part in start)
+    # A column of which nothing is there yet.
+    values[:, 0] = np.nan
+    start = clustered_start(rng, Observed(values, None, [100]), prior, 2)
+    assert np.ptp(start.emission[:, 1]) > 2.0
 
 
 def test_parts_are_whole_sequences_but_for_the_last():

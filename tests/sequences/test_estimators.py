@@ -134,6 +134,19 @@ def test_what_was_set_by_hand_is_checked():
             hmm.score([[0.0, 0.0]])
 
 
+@pytest.mark.parametrize("width", [1, 3])
+def test_data_of_other_columns_than_what_was_set_by_hand(width):
+    hmm = HiddenMarkovModel(emission="gaussian")
+    hmm.startprob_, hmm.transmat_, hmm.means_ = [1.0], [[1.0]], [[0.0, 0.0]]
+    hmm.covars_ = [np.eye(2)]
+    flags = HiddenMarkovModel(emission="bernoulli")
+    flags.startprob_, flags.transmat_ = [1.0], [[1.0]]
+    flags.emissionprob_ = [[0.5, 0.5]]
+    for one in (hmm, flags):
+        with pytest.raises(InputError, match=f"X has {width} columns, the para.* of 2"):
+            one.score(np.zeros((3, width)))
+
+
 def test_impossible_sequences():
     hmm = by_hand("k3_m3_zeros")
     assert hmm.score([2, 0, 1]) == -np.inf
@@ -333,6 +346,11 @@ def test_one_state():
         ("categorical", [[1], [2, 3], "a"], "no symbol: unhashable"),
         ("bernoulli", [[0, 2]], "reads 0, 1 and missing cells, found 2"),
         ("gaussian", [[np.nan, 1.0], [np.nan, 2.0]], r"Column\(s\) \[0\] of X have no"),
+        (
+            "mixed",
+            pd.DataFrame({"a": list("xy"), "b": [np.nan] * 2}),
+            r"Column\(s\) \[1\] of X have no",
+        ),
         ("gaussian", [[np.inf], [1.0]], "infinity or values beyond"),
         ("gaussian", [[1e200], [1.0]], "infinity or values beyond"),
     ],

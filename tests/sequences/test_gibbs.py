@@ -6,7 +6,7 @@ from tests.sampling.geweke import z_scores
 from tests.sequences.golden_facts import section
 from tests.sequences.made import coins, normal, observed
 
-from clearwood.exceptions import PoorMixingWarning
+from clearwood.exceptions import InputError, PoorMixingWarning
 from clearwood.sampling import bulk_ess, run_chains
 from clearwood.sequences.emissions import CategoricalEmission, JointEmission
 from clearwood.sequences.gibbs import (
@@ -163,8 +163,16 @@ def test_chains_go_on_to_the_same_bits(tmp_path):
     again = run_chains(sampler, 20, checkpoint=path, n_jobs=2, **settings)
     for name, values in whole.draws.items():
         np.testing.assert_array_equal(values, again.draws[name])
+    # From wherever chains began: they have gone on from there.
     other = StateSampler(*small_problem(), 2, StateModel(*whole.states[0][:3]))
-    assert other.fingerprint != sampler.fingerprint
+    again = run_chains(other, 20, checkpoint=path, **settings | {"random_state": None})
+    np.testing.assert_array_equal(whole.draws["stay"], again.draws["stay"])
+    seen, prior = small_problem()
+    for more in (StateSampler(seen, prior, 3), StateSampler(
+        seen, prior._replace(transition=2.0), 2
+    )):  # fmt: skip
+        with pytest.raises(InputError, match="belongs to another run"):
+            run_chains(more, 20, checkpoint=path, **settings)
 
 
 def test_judged_are_only_numbers_without_labels():

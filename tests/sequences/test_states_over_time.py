@@ -15,6 +15,7 @@ from clearwood.sequences.states_over_time import (
     expected_counts,
     filter_states,
     kind_counts,
+    log_likelihoods,
     most_probable_states,
     smooth_states,
     state_counts,
@@ -159,9 +160,10 @@ def test_blocks_say_the_same(monkeypatch, entries):
         counts = expected_counts(*given, row=row)
         dense = expected_counts(*given[:2], given[2][row], lengths)
         drawn = draw_states(np.random.default_rng(5), *given, row=row)
-        return *counts, *dense, drawn[1]
+        return *counts, *dense, drawn[1], log_likelihoods(*given, row=row)
 
     whole = all_found()
+    near(whole[-1], whole[3])
     monkeypatch.setattr(states_over_time, "BLOCK_ENTRIES", entries)
     for found, wanted in zip(all_found(), whole):
         near(found, wanted)

@@ -174,10 +174,12 @@ class LearnsCircuit(DensityMixin, BaseEstimator):
             ``probabilities`` of the levels, ``circuit_.features.categories``, the
             other ``mean``, ``sd``, ``quantile(share)``, ``cdf`` and ``log_density``.
         """
-        values, features = self._encoded(X), self.circuit_.features
+        cells, features = self._encoded(X), self.circuit_.features
+        values = cells
         if given is not None:
-            known = positions_of(given, features.names, "given")
-            values[:, [j for j in range(values.shape[1]) if j not in known]] = np.nan
+            known = list(positions_of(given, features.names, "given"))
+            values = np.full_like(cells, np.nan)
+            values[:, known] = cells[:, known]
         found = conditionals(self.circuit_, values)
         return {features.names[j]: answer for j, answer in sorted(found.items())}
 
@@ -221,6 +223,8 @@ class LearnsCircuit(DensityMixin, BaseEstimator):
             A frame where columns have names.
         """
         check_is_fitted(self)
+        if n_samples < 0:
+            raise InputError(f"n_samples is {n_samples}; give a number of rows.")
         features = self.circuit_.features
         row = row_of(features, given or {})
         drawn = sample(self.circuit_, n_samples, as_generator(random_state), row)

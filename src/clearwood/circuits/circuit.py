@@ -6,10 +6,10 @@ compiled from it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -125,6 +125,16 @@ class Circuit:
     def __str__(self) -> str:
         return self.text()
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Node after node: pickle follows no tree that is hundreds of nodes deep.
+        empty = [
+            (with_children(node, ()), len(node.children))
+            if isinstance(node, Sum | Product)
+            else (node, 0)
+            for node in walk(self.root)
+        ]
+        return _filled, (empty, self.features)
+
     def __repr__(self) -> str:
         # Not all of it: there may be thousands of nodes, one within another.
         n_columns = self.features.n_features
@@ -136,9 +146,6 @@ class Circuit:
         from clearwood.circuits.compiled import compile_circuit
 
         return compile_circuit(self)
-
-    def __reduce__(self) -> tuple[type[Circuit], tuple[Node, FeatureSpace]]:
-        return Circuit, (self.root, self.features)  # without what can be laid out anew
 
     @property
     def n_nodes(self) -> int:
@@ -180,3 +187,46 @@ def walk(root: Node) -> Iterator[Node]:
         if isinstance(node, Sum | Product):
             left.extend(node.children)
     return reversed(found)
+
+
+def fold(
+    root: Node,
+    leaf: Callable[[Leaf], Any],
+    product: Callable[[Product, Sequence[Any]], Any],
+    sum_: Callable[[Sum, Sequence[Any]], Any],
+) -> Any:
+    """What the nodes give, one after the other, from the leaves up.
+
+    Examples
+    --------
+    >>> from clearwood.circuits.distributions import Bernoulli
+    >>> root = Product((Bernoulli(0, 0.5), Bernoulli(1, 0.5)))
+    >>> fold(root, lambda leaf: 1, lambda node, below: sum(below), None)
+    2
+    """
+    found: list[Any] = []
+    for node in walk(root):
+        if not isinstance(node, Sum | Product):
+            found.append(leaf(node))
+            continue
+        below = found[-len(node.children) :]
+        del found[-len(node.children) :]
+        combine: Any = sum_ if isinstance(node, Sum) else product
+        found.append(combine(node, below))
+    return found[0]
+
+
+def with_children(node: Sum | Product, children: Sequence[Node]) -> Sum | Product:
+    """The same sum or product of other nodes."""
+    return replace(node, children=tuple(children))
+
+
+def _filled(empty: list[tuple[Node, int]], features: FeatureSpace) -> Circuit:
+    """The circuit of nodes that lack their children, so many of those before them."""
+    done: list[Node] = []
+    for node, n in empty:
+        if isinstance(node, Sum | Product):
+            node = with_children(node, done[len(done) - n :])
+            del done[len(done) - n :]
+        done.append(node)
+    return Circuit(done[0], features)

@@ -23,6 +23,7 @@ from clearwood.circuits.learning.fitting import LearningTable
 from clearwood.circuits.learning.leaf_blocks import leaf_of_levels, smoothed
 from clearwood.circuits.learning.recursion import product_of
 from clearwood.circuits.learning.variables import read_variables
+from clearwood.circuits.queries.conditioning import of_columns
 from clearwood.circuits.queries.surprise import surprises
 from clearwood.exceptions import InputError
 from clearwood.rules.conditions import name_text, number_text, probability_text
@@ -89,7 +90,7 @@ class SPNClassifier(ClassifierMixin, BaseEstimator):
     classes_ : ndarray
         Class labels.
     n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Where ``fit`` got a frame.
 
     Notes
@@ -167,6 +168,7 @@ class SPNClassifier(ClassifierMixin, BaseEstimator):
             )
         default = MiniSPN(random_state=self.random_state)
         network = clone(default if self.network is None else self.network)
+        network._validate_params()
         features = read_variables(X, network.discrete)
         values = np.column_stack([features.encode(X), label])
         joint = with_last(features, "class", tuple(self.classes_.tolist()))
@@ -300,7 +302,8 @@ def log_odds(log_joint: np.ndarray, label: np.ndarray) -> np.ndarray:
         logsumexp(np.where(kept, log_joint, -np.inf), axis=-1)
         for kept in (of_label, ~of_label)
     )
-    return own - others
+    with np.errstate(invalid="ignore"):  # cells too far out say nothing: NaN
+        return own - others
 
 
 def _text(value: float, labels: tuple[Any, ...] | None) -> str:
@@ -330,5 +333,4 @@ def with_last(
 
 def without_last(features: FeatureSpace) -> FeatureSpace:
     """All columns but the last."""
-    parts = ("names", "categories", "lookup", "missing_at")
-    return replace(features, **{part: getattr(features, part)[:-1] for part in parts})
+    return of_columns(features, range(features.n_features - 1))

@@ -9,13 +9,21 @@ below a product adds its log density to the product's, and has the product's flo
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from clearwood._numeric import Blocks
 from clearwood.circuits._kernels import pass_downward, pass_upward
-from clearwood.circuits.circuit import Circuit, Node, Product, Sum, walk
+from clearwood.circuits.circuit import (
+    Circuit,
+    Node,
+    Product,
+    Sum,
+    fold,
+    with_children,
+)
 from clearwood.circuits.distributions import shares
 from clearwood.circuits.leaf_arrays import LeafArrays, compile_leaves
 
@@ -113,7 +121,7 @@ class Compiled:
         edges: np.ndarray,
         leaves: list[np.ndarray],
         alpha: float,
-        least: np.ndarray,
+        spread: np.ndarray,
     ) -> Compiled:
         """The M-step: the same structure with the most likely parameters.
 
@@ -123,9 +131,9 @@ class Compiled:
         leaves : list of ndarray
             From :meth:`expected`.
         alpha : float
-            Added to the count of every edge and level.
-        least : ndarray of shape (n_columns,)
-            Variances that no leaf falls below.
+            Added to the count of every edge and level, and rows to normal leaves.
+        spread : ndarray of shape (n_columns,)
+            Variances of these rows.
         """
         log_weight = self.log_weight.copy()
         for node in np.flatnonzero(self.sums):
@@ -134,27 +142,21 @@ class Compiled:
         return replace(
             self,
             log_weight=log_weight,
-            leaves=self.leaves.estimated(leaves, alpha, least),
+            leaves=self.leaves.estimated(leaves, alpha, spread),
         )
 
     def as_circuit(self) -> Circuit:
         """The tree again, with the parameters as they are now."""
         leaves = iter(self.leaves.as_leaves())
         sums = iter(np.flatnonzero(self.sums))
-        done: list[Node] = []
-        for node in walk(self.circuit.root):
-            if isinstance(node, Sum | Product):
-                children = tuple(done[len(done) - len(node.children) :])
-                del done[len(done) - len(node.children) :]
-            if isinstance(node, Sum):
-                place = next(sums)
-                own = slice(self.first[place], self.first[place + 1])
-                done.append(Sum(np.exp(self.log_weight[own]), children))
-            elif isinstance(node, Product):
-                done.append(Product(children))
-            else:
-                done.append(next(leaves))
-        return replace(self.circuit, root=done[0])
+
+        def sum_(_: Sum, children: Sequence[Node]) -> Sum:
+            place = next(sums)
+            own = slice(self.first[place], self.first[place + 1])
+            return Sum(np.exp(self.log_weight[own]), tuple(children))
+
+        root = fold(self.circuit.root, lambda _: next(leaves), with_children, sum_)
+        return replace(self.circuit, root=root)
 
     @property
     def _edges(self) -> tuple[np.ndarray, ...]:

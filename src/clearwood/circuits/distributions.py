@@ -12,9 +12,9 @@ other kinds, one leaf at a time, by
 
 - ``log_density(values)``: of what is present in encoded rows; 0 where nothing is,
 - ``statistics(values, weight)``: what rows add to, as one array,
-- ``estimated(statistics, alpha, least)``: the leaf of greatest likelihood, with
-  ``alpha`` added to the count of every level and no variance below ``least`` of its
-  column.
+- ``estimated(statistics, alpha, spread)``: the leaf of greatest likelihood, with
+  ``alpha`` added to the count of every level, ``alpha`` rows as wide as ``spread`` of
+  their column to those of normal distributions, and no variance below `LEAST_SHARE`.
 """
 
 from __future__ import annotations
@@ -30,6 +30,9 @@ from clearwood.conjugate import partial_normal
 
 Plain = tuple[Sequence[int], Sequence[float]]
 """Whole numbers and other numbers of a leaf."""
+
+LEAST_SHARE = 1e-6
+"""Least variance of a leaf, as a share of that of its column."""
 
 ROUNDING = 1e-6
 """By how much probabilities may miss 1 together."""
@@ -169,29 +172,31 @@ class Histogram(OfOneColumn):
         """Free parameters; edges are given."""
         return len(self.probabilities) - 1
 
-    def bins(self, values: np.ndarray) -> np.ndarray:
-        """The bin of every row; -1 outside of the edges and where missing."""
-        x = values[:, self.variable]
+    def bins(self, x: np.ndarray) -> np.ndarray:
+        """The bins of values; -1 outside of the edges and where missing."""
         found = np.searchsorted(self.edges, x, side="right") - 1
         found[x == self.edges[-1]] -= 1
         found[~(x <= self.edges[-1])] = -1
         return found
 
+    def density(self, x: np.ndarray) -> np.ndarray:
+        """At values; 0 outside of the edges and where missing."""
+        return np.append(self.probabilities / np.diff(self.edges), 0.0)[self.bins(x)]
+
     def log_density(self, values: np.ndarray) -> np.ndarray:
         """Of what is present; see the module."""
+        x = values[:, self.variable]
         with np.errstate(divide="ignore"):
-            log = np.log(self.probabilities) - np.log(np.diff(self.edges))
-        found = np.append(log, -np.inf)[self.bins(values)]
-        return np.where(np.isnan(values[:, self.variable]), 0.0, found)
+            return np.where(np.isnan(x), 0.0, np.log(self.density(x)))
 
     def statistics(self, values: np.ndarray, weight: np.ndarray) -> np.ndarray:
         """Counts of the bins."""
-        bins = self.bins(values)
+        bins = self.bins(values[:, self.variable])
         n = len(self.probabilities)
         return np.bincount(bins[bins >= 0], weight[bins >= 0], minlength=n)
 
     def estimated(
-        self, statistics: np.ndarray, alpha: float, least: np.ndarray
+        self, statistics: np.ndarray, alpha: float, spread: np.ndarray
     ) -> Histogram:
         """The leaf of greatest likelihood; see the module."""
         p = shares(statistics + alpha, self.probabilities)
@@ -254,7 +259,7 @@ class MultivariateGaussian:
         return np.concatenate([np.ravel(part) for part in moments])
 
     def estimated(
-        self, statistics: np.ndarray, alpha: float, least: np.ndarray
+        self, statistics: np.ndarray, alpha: float, spread: np.ndarray
     ) -> MultivariateGaussian:
         """The leaf of greatest likelihood; see the module."""
         d = len(self.variables)
@@ -262,9 +267,11 @@ class MultivariateGaussian:
         if not weight[0] > 0.0:
             return self
         moments = float(weight[0]), sums, products.reshape(d, d)
-        own = least[list(self.variables)]
+        own = spread[list(self.variables)]
+        least = LEAST_SHARE * own
         return MultivariateGaussian(
-            self.variables, *partial_normal.maximise(moments, self.mean, own)
+            self.variables,
+            *partial_normal.maximise(moments, self.mean, least, alpha, own),
         )
 
     def fault(self, n_levels: Sequence[int]) -> str | None:
@@ -277,10 +284,15 @@ class MultivariateGaussian:
         if not np.isfinite(self.mean).all():
             return "has a mean that is not finite"
         finite = np.isfinite(self.covariance).all()
-        same = np.allclose(self.covariance, self.covariance.T, rtol=1e-9, atol=0.0)
-        if not (finite and same and is_definite(self.covariance)):
+        if not (finite and is_definite(self.covariance) and self._is_symmetric()):
             return "has a covariance that is not symmetric and positive definite"
         return None
+
+    def _is_symmetric(self) -> bool:
+        # In units of the columns: a covariance of 0 may be rounded either way.
+        sd = np.sqrt(np.diag(self.covariance))
+        gap = np.abs(self.covariance - self.covariance.T)
+        return bool((gap <= 1e-9 * np.outer(sd, sd)).all())
 
     def to_plain(self) -> Plain:
         """Its numbers; see the module."""
@@ -333,7 +345,7 @@ class ChowLiuTree:
         return tree_counts(values, weight, *self.arrays)
 
     def estimated(
-        self, statistics: np.ndarray, alpha: float, least: np.ndarray
+        self, statistics: np.ndarray, alpha: float, spread: np.ndarray
     ) -> ChowLiuTree:
         """The leaf of greatest likelihood; see the module."""
         ends = np.cumsum([table.size for table in self.tables])[:-1]

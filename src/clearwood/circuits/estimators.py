@@ -73,7 +73,7 @@ class MiniSPN(LearnsCircuit):
     degrees_of_freedom_ : int
         Number of its parameters.
     n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Where ``fit`` got a frame.
 
     See Also
@@ -165,7 +165,7 @@ class LearnSPN(LearnsCircuit):
     degrees_of_freedom_ : int
         Number of its parameters.
     n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Where ``fit`` got a frame.
 
     See Also

@@ -13,9 +13,6 @@ from clearwood.circuits.circuit import Circuit
 from clearwood.circuits.compiled import Compiled, compile_circuit
 from clearwood.exceptions import InterruptedFitWarning
 
-LEAST_SHARE = 1e-6
-"""Least variance of a leaf, as a share of that of its column."""
-
 
 def refine(
     circuit: Circuit,
@@ -24,7 +21,7 @@ def refine(
     *,
     valid: np.ndarray | None = None,
     alpha: float = 0.0,
-    least: np.ndarray | None = None,
+    spread: np.ndarray | None = None,
     sweeps: int = 50,
     tolerance: float = 1e-6,
 ) -> Circuit:
@@ -40,9 +37,12 @@ def refine(
         Encoded rows that say when to stop: as soon as they become less likely.
         Without any, rows of the fit say it.
     alpha : float, default=0.0
-        Added to the expected count of every edge of a sum and of every level.
-    least : ndarray of shape (n_columns,), optional
-        Variances that no leaf falls below; by default a millionth of the column's.
+        Added to the expected count of every edge of a sum and of every level. Leaves of
+        normal distributions get so many rows that vary as their column does: else one
+        of few rows would be as narrow as these happen to be.
+    spread : ndarray of shape (n_columns,), optional
+        Variances of the columns, by default in these rows. No leaf falls below a
+        millionth.
     sweeps : int, default=50
         At most.
     tolerance : float, default=1e-6
@@ -65,11 +65,11 @@ def refine(
     ([0.6, 0.4], 10.0)
     """
     weight = np.ones(len(values)) if weight is None else weight
-    least = _least_variances(values) if least is None else least
+    spread = _variances(values) if spread is None else spread
     start = best = compile_circuit(circuit)
     best_score = -np.inf
     try:
-        steps = em_sweeps(start, values, weight, alpha, least)
+        steps = em_sweeps(start, values, weight, alpha, spread)
         for compiled, likelihood in islice(steps, sweeps + 1):
             score = likelihood / weight.sum()
             if valid is not None and len(valid):
@@ -94,20 +94,22 @@ def em_sweeps(
     values: np.ndarray,
     weight: np.ndarray,
     alpha: float,
-    least: np.ndarray,
+    spread: np.ndarray,
 ) -> Iterator[tuple[Compiled, float]]:
     """Parameters and the log-likelihood of the rows, before and after every sweep.
 
     Without smoothing it never falls; with it, what never falls is the log-likelihood
-    and ``alpha`` times the sum of the logs of all weights and probabilities of levels.
+    ``alpha`` times the sum of the logs of all weights and probabilities of levels, and
+    the log density of ``alpha`` rows as wide as ``spread`` about the mean of every
+    continuous leaf.
     """
     while True:
         likelihood, edges, leaves = compiled.expected(values, weight)
         yield compiled, likelihood
-        compiled = compiled.estimated(edges, leaves, alpha, least)
+        compiled = compiled.estimated(edges, leaves, alpha, spread)
 
 
-def _least_variances(values: np.ndarray) -> np.ndarray:
-    """Per column, in its own unit; of one value, a share of 1."""
+def _variances(values: np.ndarray) -> np.ndarray:
+    """Per column; 1 where there is one value."""
     variance = np.ma.masked_invalid(values).var(axis=0).filled(0.0)
-    return LEAST_SHARE * np.where(variance > 0.0, variance, 1.0)
+    return np.where(variance > 0.0, variance, 1.0)

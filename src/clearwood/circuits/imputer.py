@@ -11,10 +11,10 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin, 
 from sklearn.utils.validation import check_is_fitted
 
 from clearwood._estimators import Interval, fit_context
-from clearwood._features import FeatureSpace, is_frame
+from clearwood._features import FeatureSpace, is_frame, warned_once
 from clearwood._numeric import spawn_generators
 from clearwood._validation import check_table
-from clearwood.circuits.base import LearnsCircuit
+from clearwood.circuits.base import LearnsCircuit, encoded
 from clearwood.circuits.circuit import Circuit
 from clearwood.circuits.estimators import MiniSPN
 from clearwood.circuits.learning.variables import NOTHING
@@ -51,13 +51,13 @@ class SPNImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     circuit_ : Circuit
         The density.
     n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Where ``fit`` got a frame.
 
     Notes
     -----
-    A column that had no value in the fit stays as it is. A column of whole numbers gets
-    whole numbers.
+    A column that had no value in the fit stays as it is. A column of a type of whole
+    numbers gets whole numbers.
 
     Examples
     --------
@@ -118,6 +118,7 @@ class SPNImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         self.circuit_ = network.fit(X).circuit_
         return self
 
+    @warned_once()
     def transform(self, X: Any) -> Any:
         """Fill the missing cells of a table.
 
@@ -144,6 +145,7 @@ class SPNImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             best[own.rows, j] = own.mode if isinstance(own, LevelShares) else own.mean
         return filled(X, self._features, best)
 
+    @warned_once()
     def draws(self, X: Any) -> list[Any]:
         """The table with its missing cells drawn, ``n_draws`` times.
 
@@ -173,7 +175,7 @@ class SPNImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         """A table, and its rows as the circuit reads them."""
         check_is_fitted(self)
         X = check_table(self, X, reset=False)
-        return X, self._features.encode(X)
+        return X, encoded(self, X, self._features)
 
 
 def filled(X: Any, features: FeatureSpace, complete: np.ndarray) -> Any:
@@ -208,7 +210,9 @@ def filled(X: Any, features: FeatureSpace, complete: np.ndarray) -> Any:
         if column.dtype == nw.Boolean:
             cells = list(map(bool, cells))
         if column.dtype.is_integer():
-            cells = np.round(cells).astype(np.int64)
+            # A draw may be one that the type cannot hold: below 0, say.
+            type_ = np.iinfo(str(column.dtype).lower())
+            cells = np.round(cells).clip(type_.min, type_.max).astype(np.int64)
         if column.dtype.is_numeric():
             backend = frame.implementation
             cells = nw.new_series(column.name, cells, column.dtype, backend=backend)

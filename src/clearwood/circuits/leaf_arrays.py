@@ -10,6 +10,7 @@ import numpy as np
 
 from clearwood.circuits._kernels import add_normals, normal_moments
 from clearwood.circuits.distributions import (
+    LEAST_SHARE,
     Bernoulli,
     Categorical,
     ChowLiuTree,
@@ -96,7 +97,7 @@ class LevelLeaves:
         return counts
 
     def estimated(
-        self, counts: np.ndarray, alpha: float, least: np.ndarray
+        self, counts: np.ndarray, alpha: float, spread: np.ndarray
     ) -> LevelLeaves:
         """See :class:`LeafArrays`."""
         if not len(self.at):
@@ -136,14 +137,15 @@ class NormalLeaves:
         return found.ravel()
 
     def estimated(
-        self, moments: np.ndarray, alpha: float, least: np.ndarray
+        self, moments: np.ndarray, alpha: float, spread: np.ndarray
     ) -> NormalLeaves:
         """See :class:`LeafArrays`."""
         weight, sums, squares = moments.reshape(-1, 3).T
         any_row = weight > 0.0
         weight = np.where(any_row, weight, 1.0)
-        shift = sums / weight
-        variance = np.maximum(squares / weight - shift**2, least[self.variable])
+        shift, own = sums / weight, spread[self.variable]
+        scatter = squares - weight * shift**2 + alpha * own
+        variance = np.maximum(scatter / (weight + alpha), LEAST_SHARE * own)
         return replace(
             self,
             mean=self.mean + shift,
@@ -198,15 +200,15 @@ class LeafArrays:
         ]
 
     def estimated(
-        self, statistics: Sequence[np.ndarray], alpha: float, least: np.ndarray
+        self, statistics: Sequence[np.ndarray], alpha: float, spread: np.ndarray
     ) -> LeafArrays:
         """The leaves of greatest likelihood; see ``distributions``."""
         return replace(
             self,
-            levels=self.levels.estimated(statistics[0], alpha, least),
-            normals=self.normals.estimated(statistics[1], alpha, least),
+            levels=self.levels.estimated(statistics[0], alpha, spread),
+            normals=self.normals.estimated(statistics[1], alpha, spread),
             others=tuple(
-                leaf.estimated(own, alpha, least)
+                leaf.estimated(own, alpha, spread)
                 for leaf, own in zip(self.others, statistics[2:])
             ),
         )

@@ -27,6 +27,11 @@ from clearwood.circuits.learning.fitting import (
 from clearwood.circuits.learning.pareto import likeliest, pareto_spn
 from clearwood.exceptions import InputError
 
+NO_FRONT = (
+    "This %(name)s has no front_: it is not fitted, or was read from a file, where "
+    "only circuit_ is kept; choose a size before you save it."
+)
+
 
 class SizedCircuit(NamedTuple):
     """A circuit that no smaller one is as likely as.
@@ -85,7 +90,7 @@ class ParetoSPN(LearnsCircuit):
     degrees_of_freedom_ : int
         Number of parameters of ``circuit_``.
     n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Where ``fit`` got a frame.
 
     See Also
@@ -187,7 +192,7 @@ class ParetoSPN(LearnsCircuit):
         ParetoSPN
             Whose ``circuit_`` is the likeliest of these.
         """
-        check_is_fitted(self)
+        check_is_fitted(self, "front_", msg=NO_FRONT)
         small = [
             one for one in self.front_ if one.degrees_of_freedom <= degrees_of_freedom
         ]

@@ -18,8 +18,8 @@ def check_circuit(circuit: Circuit) -> None:
     """Refuse a circuit that is no distribution of its columns.
 
     Children of a sum are over the same columns (completeness), those of a product over
-    different ones (decomposability), shares add up to 1, and leaves are what their
-    columns ask for.
+    different ones (decomposability), shares add up to 1, leaves are what their columns
+    ask for, and no column is left out.
 
     Raises
     ------
@@ -48,6 +48,12 @@ column 'wet'; each column belongs to one child of a product alone.
                 f"A circuit holds a {type(node).__name__}; expected Sum, Product or a "
                 "kind of leaf."
             )
+    left_out = set(range(circuit.features.n_features)).difference(
+        circuit.root.variables
+    )
+    if left_out:
+        found = f"says nothing of {_name(min(left_out), circuit)}"
+        _refuse(circuit.root, circuit, found, "a circuit is over all its columns")
 
 
 def _check_sum(node: Sum, circuit: Circuit) -> None:

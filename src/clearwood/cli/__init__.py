@@ -17,6 +17,7 @@ from clearwood.cli.verbs.predict import predict
 from clearwood.cli.verbs.project import project
 from clearwood.cli.verbs.sbfc import sbfc
 from clearwood.cli.verbs.simplify import simplify
+from clearwood.cli.verbs.states import states
 
 __all__ = ["main"]
 
@@ -35,6 +36,7 @@ Explain the model you have, or train one and read what it learnt:
   clearwood project data.csv --target y --reference bart --report report.html
   clearwood sbfc data.csv --target y --report graph.html
   clearwood density data.csv --report kinds.html
+  clearwood states series.csv --states 8 --report states.html
   clearwood predict rules.json new.csv
   clearwood export rules.json --to sql --table visits
   clearwood explain rules.json new.csv --row 1
@@ -54,6 +56,7 @@ main.add_command(metatree)
 main.add_command(project)
 main.add_command(sbfc)
 main.add_command(density)
+main.add_command(states)
 main.add_command(predict)
 main.add_command(export)
 main.add_command(explain)

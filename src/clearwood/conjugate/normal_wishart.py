@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import solve_triangular
@@ -13,14 +12,6 @@ from scipy.special import multigammaln
 from clearwood.exceptions import InputError
 
 LOG_2PI = math.log(2.0 * math.pi)
-
-
-class MultivariateStudent(NamedTuple):
-    """Student's t of several columns: degrees of freedom, place and scale matrix."""
-
-    df: float
-    mean: np.ndarray
-    scale: np.ndarray
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,12 +94,6 @@ class NormalInverseWishart:
         root = solve_triangular(a, np.linalg.cholesky(self.psi).T, lower=True)
         mean = self.mu + rng.standard_normal(d) @ root / math.sqrt(self.kappa)
         return mean, root.T @ root
-
-    def student(self) -> MultivariateStudent:
-        """The posterior predictive distribution of one more row."""
-        df = self.nu - len(self.mu) + 1
-        scale = (self.kappa + 1.0) / (self.kappa * df)
-        return MultivariateStudent(df, self.mu, scale * self.psi)
 
     def log_marginal(
         self, weight: float, sums: np.ndarray, products: np.ndarray

@@ -28,7 +28,7 @@ def report(
 
     Of a comparison: every point on a chart, and the rules of the one that is chosen. Of
     a forest of features: their graph, in which each can be pointed at. Of a recurrent
-    network: a text in the colours of its states.
+    network, or of a hidden Markov model: a text, or series, in the colours of states.
     The page needs no network and no script. The same input gives the same bytes.
 
     Parameters
@@ -44,7 +44,8 @@ def report(
         Rows on which to score the rules and look for their failures; best rows
         that the model was not fitted on.
     y : array-like of shape (n_samples,), optional
-        True labels or values of these rows.
+        True labels or values of these rows. Of a HiddenMarkovModel, whose X may be a
+        text, the lengths of the sequences.
     teacher : model, path or array-like of shape (n_samples,), optional
         The model that the rules speak for, or its predictions for ``X``. By
         default the ensemble, or the reference, that ``result`` was fitted to.

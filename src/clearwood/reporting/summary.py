@@ -107,6 +107,14 @@ RECURRENT_STATES = Family(
     parts=(("states", "The text"), ("fidelity", "How much it explains"),
            ("automaton", "The states"), ("failures", "Where it fails")),
 )  # fmt: skip
+MARKOV_STATES = Family(
+    "hmm", "Hidden states", "clearwood.sequences.reading.markov_section",
+    "sequences/reading/markov_section.html",
+    has_rules=False,
+    lead="Between which states sequences move, what each emits, and where it leads.",
+    parts=(("time", "States over time"), ("states", "What they are"),
+           ("moves", "Where they lead"), ("score", "How good it is")),
+)  # fmt: skip
 CIRCUITS = Family(
     "circuit", "Kinds of rows", "clearwood.circuits.reading.section",
     "circuits/reading/section.html",
@@ -117,6 +125,7 @@ CIRCUITS = Family(
            ("density", "How good it is"), ("surprising", "Surprising rows")),
 )  # fmt: skip
 FAMILIES = {
+    "HiddenMarkovModel": MARKOV_STATES,
     "HybridSPN": CIRCUITS,
     "LearnSPN": CIRCUITS,
     "LocalExplanation": LOCAL,

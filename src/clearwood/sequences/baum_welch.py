@@ -108,12 +108,14 @@ def clustered_start(
     from sklearn.cluster import KMeans
 
     values = observed.values[observed.steps()]
-    scale = np.nanstd(values, axis=0)
-    unit = (values - np.nanmean(values, axis=0)) / np.where(scale > 0, scale, 1.0)
-    distinct = len(np.unique(np.nan_to_num(unit), axis=0))
-    n_clusters = min(n_states, distinct)
+    # Of a column that begins later there is nothing in the first steps.
+    n = np.maximum((~np.isnan(values)).sum(axis=0), 1)
+    gap = np.nan_to_num(values - np.nansum(values, axis=0) / n)
+    scale = np.sqrt((gap**2).sum(axis=0) / n)
+    unit = gap / np.where(scale > 0, scale, 1.0)
+    n_clusters = min(n_states, len(np.unique(unit, axis=0)))
     seed = int(rng.integers(2**31))
-    clusters = KMeans(n_clusters, n_init=1, random_state=seed).fit(np.nan_to_num(unit))
+    clusters = KMeans(n_clusters, n_init=1, random_state=seed).fit(unit)
     share = np.eye(n_states)[clusters.labels_]
     whole = Observed(values, None, observed.lengths)
     start = random_start(rng, whole, prior, n_states)

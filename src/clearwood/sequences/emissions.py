@@ -31,6 +31,10 @@ class Emission(Protocol):
     """What every emission answers."""
 
     @property
+    def n_columns(self) -> int:
+        """Columns of values."""
+
+    @property
     def n_parameters(self) -> int:
         """Length of a state's parameters."""
 
@@ -101,6 +105,11 @@ class CategoricalEmission:
 
     alpha: tuple[float, ...]
     unseen: float = 0.0
+
+    @property
+    def n_columns(self) -> int:
+        """One."""
+        return 1
 
     @property
     def n_parameters(self) -> int:
@@ -300,6 +309,11 @@ class JointEmission:
     parts: Sequence[tuple[list[int], Emission]]
 
     @property
+    def n_columns(self) -> int:
+        """Of all groups."""
+        return sum(part.n_columns for _, part in self.parts)
+
+    @property
     def n_parameters(self) -> int:
         """Of all groups."""
         return sum(part.n_parameters for _, part in self.parts)
@@ -360,7 +374,7 @@ class JointEmission:
         self, rng: np.random.Generator, parameters: np.ndarray, states: np.ndarray
     ) -> np.ndarray:
         """See ``Emission``."""
-        values = np.empty((len(states), sum(len(columns) for columns, _ in self.parts)))
+        values = np.empty((len(states), self.n_columns))
         for place, (columns, part) in zip(self.places, self.parts):
             values[:, columns] = part.sample(rng, parameters[:, place], states)
         return values

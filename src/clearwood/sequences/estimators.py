@@ -17,7 +17,7 @@ from clearwood.exceptions import InputError
 from clearwood.sampling import Chains, Diagnosis, run_chains
 from clearwood.sequences.baum_welch import baum_welch, best_start
 from clearwood.sequences.emissions import Emission
-from clearwood.sequences.gibbs import StateSampler, average
+from clearwood.sequences.gibbs import StateSampler, average, evenly
 from clearwood.sequences.kinds import KINDS, probabilities
 from clearwood.sequences.sequence_model import (
     Observed,
@@ -29,6 +29,7 @@ from clearwood.sequences.sequence_model import (
 from clearwood.sequences.states_over_time import (
     draw_states,
     filter_states,
+    log_likelihoods,
     most_probable_states,
     sequence_bounds,
     smooth_states,
@@ -36,9 +37,6 @@ from clearwood.sequences.states_over_time import (
 
 N_CHAINS, WARMUP = 4, 100
 """Markov chains, and sweeps at the beginning of each that are not kept."""
-
-MOST_AVERAGED = 20
-"""Draws, evenly spread, that a prediction averages over."""
 
 TOLERANCE = 1e-6
 """EM stops where it gains less log density per step of the sequences."""
@@ -103,7 +101,8 @@ class HiddenMarkovModel(BaseEstimator):
     log_likelihood_ : float
         Of the training data, at the attributes.
     draws_ : StateModel or None
-        All draws, their states aligned with the most likely one.
+        All draws, their states aligned with the most likely one; from a file those
+        that predictions average over.
     chains_ : Chains or None
         The draws as they came; ``sampling.to_arviz`` takes them.
     history_ : list of float or None
@@ -211,7 +210,7 @@ class HiddenMarkovModel(BaseEstimator):
         self.startprob_, self.transmat_, table = found
         kind.set_attributes(self, table)
         given = recursions(observed, found, emission)
-        self.log_likelihood_ = float(filter_states(**given)[1].sum())
+        self.log_likelihood_ = float(log_likelihoods(**given).sum())
         return self
 
     def _forget(self) -> None:
@@ -272,7 +271,7 @@ class HiddenMarkovModel(BaseEstimator):
             As in ``fit``.
         """
         given = self._given(X, lengths)
-        return float(filter_states(**given)[1].sum())
+        return float(log_likelihoods(**given).sum())
 
     def score_samples(
         self, X: Any, lengths: Sequence[int] | None = None
@@ -334,7 +333,7 @@ class HiddenMarkovModel(BaseEstimator):
             As in ``fit``.
         average : bool, default=True
             Over draws, where there are (20 of them, evenly spread); else, and with
-            False, at the attributes.
+            False, at the attributes: take False where these were changed after a fit.
 
         Returns
         -------
@@ -387,8 +386,7 @@ class HiddenMarkovModel(BaseEstimator):
         draws = getattr(self, "draws_", None)
         if not average or draws is None:
             return [(found, emission)]
-        n = len(draws.startprob)
-        some = np.unique(np.linspace(0, n - 1, min(n, MOST_AVERAGED)).astype(int))
+        some = evenly(len(draws.startprob))
         return [(StateModel(*(part[i] for part in draws)), emission) for i in some]
 
     def sample(

@@ -26,6 +26,9 @@ from clearwood.sequences.states_over_time import (
 ALIGNED_STEPS = 2_000
 """Steps on which states of one draw are compared with those of another."""
 
+MOST_AVERAGED = 20
+"""Draws, evenly spread, that a prediction averages over."""
+
 
 class SweepState(NamedTuple):
     """Parameters; and the log-likelihood of those before, from which states came."""
@@ -80,10 +83,10 @@ class StateSampler:
         self.n_states, self.start = n_states, start
         self._steps = observed.steps().astype(np.int32)
         self._own = threading.local()  # chains run side by side, each with its space
+        # Not the start: chains that go on need none, whatever seed has found it.
         self.fingerprint = fingerprint_of(
-            observed.values, self._steps, observed.lengths, n_states,
-            repr(prior), *(start or ()),
-        )  # fmt: skip
+            observed.values, self._steps, observed.lengths, n_states, repr(prior)
+        )
 
     # The contract
 
@@ -99,10 +102,12 @@ class StateSampler:
     def step(
         self, rng: np.random.Generator, state: SweepState
     ) -> tuple[SweepState, SweepInfo]:
-        """One sweep."""
+        """One sweep: the three steps of the thesis (5.2.2)."""
         model, emission = StateModel(*state[:3]), self.prior.emission
         given = recursions(self.observed, model, emission)
+        # 1. States, by forward filtering and backward sampling.
         states, log_likelihood = draw_states(rng, **given, space=self._space())
+        # 2. Transitions (and what sequences begin with). 3. Emissions.
         after = self._parameters(
             rng, state.emission, states, float(log_likelihood.sum())
         )
@@ -211,3 +216,15 @@ def average(
     part = observed.part(ALIGNED_STEPS, np.random.default_rng(0))
     in_order = aligned(draws, reference, part, prior.emission)
     return in_order, StateModel(*(part.mean(axis=0) for part in in_order))
+
+
+def evenly(n_draws: int) -> np.ndarray:
+    """Which of so many draws a prediction averages over.
+
+    Examples
+    --------
+    >>> evenly(3), len(evenly(1000))
+    (array([0, 1, 2]), 20)
+    """
+    n = min(n_draws, MOST_AVERAGED)
+    return np.unique(np.linspace(0, n_draws - 1, n).astype(np.int64))

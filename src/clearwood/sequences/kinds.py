@@ -6,6 +6,7 @@ Each kind knows the names that parameters have in hmmlearn: ``emissionprob_``,
 
 from __future__ import annotations
 
+import math
 from typing import Any, Protocol
 
 import numpy as np
@@ -178,19 +179,22 @@ class Normals(_Table):
 
     def prior(self, model: Any, values: np.ndarray) -> Emission:
         """See ``Kind``."""
-        empty = np.isnan(values).all(axis=0)
-        if empty.any():
+        return self.prior_of(model, values, np.arange(values.shape[1]))
+
+    def prior_of(self, model: Any, values: np.ndarray, columns: Any) -> Emission:
+        """The prior of some columns."""
+        own = values[:, columns]
+        empty = np.asarray(columns)[np.isnan(own).all(axis=0)]
+        if empty.size:
             raise InputError(
-                f"Column(s) {np.flatnonzero(empty).tolist()} of X have no value at "
-                "all; leave them out."
+                f"Column(s) {empty.tolist()} of X have no value at all; leave them out."
             )
-        return normal_prior(values, model.n_states, model.covariance == "diagonal")
+        return normal_prior(own, model.n_states, model.covariance == "diagonal")
 
     def set_attributes(self, model: Any, parameters: np.ndarray) -> None:
         """See ``Kind``."""
-        d = model.n_features_in_
         model.means_, model.covars_ = split_moments(
-            parameters, d, model.covariance == "diagonal"
+            parameters, model.covariance == "diagonal"
         )
 
     def emission(self, model: Any, n_states: int) -> tuple[Emission, np.ndarray]:
@@ -227,7 +231,7 @@ class Mixed(_Table):
             ([d], CategoricalEmission((model.alpha,) * n)) for d, n in labels
         ]
         if plain:
-            parts.append((plain, Normals().prior(model, values[:, plain])))
+            parts.append((plain, Normals().prior_of(model, values, plain)))
         return JointEmission(parts)
 
     def set_attributes(self, model: Any, parameters: np.ndarray) -> None:
@@ -240,7 +244,7 @@ class Mixed(_Table):
         }
         if plain:
             model.means_, model.covars_ = split_moments(
-                parameters[:, ends[-1] :], len(plain), model.covariance == "diagonal"
+                parameters[:, ends[-1] :], model.covariance == "diagonal"
             )
 
     def emission(self, model: Any, n_states: int) -> tuple[Emission, np.ndarray]:
@@ -253,7 +257,11 @@ class Mixed(_Table):
         parts: list[tuple[list[int], Emission]] = [
             ([d], CategoricalEmission((1.0,) * n)) for d, n in labels
         ]
-        tables = [model.emissionprob_[model.features_.names[d]] for d, _ in labels]
+        names = model.features_.names
+        tables = [
+            rows_of_shares(names[d], model.emissionprob_[names[d]], (n_states, n))
+            for d, n in labels
+        ]
         if plain:
             own, table = Normals().emission(model, n_states)
             parts.append((plain, own))
@@ -316,9 +324,12 @@ def normal_model(
 
 
 def split_moments(
-    parameters: np.ndarray, d: int, diagonal: bool
+    parameters: np.ndarray, diagonal: bool
 ) -> tuple[np.ndarray, np.ndarray]:
     """Means and covariance matrices of the states."""
+    n = parameters.shape[1]
+    # Of d columns there are d + d, or d + d * d numbers.
+    d = n // 2 if diagonal else round((math.sqrt(4 * n + 1) - 1) / 2)
     if diagonal:
         return parameters[:, ::2].copy(), parameters[:, 1::2, None] * np.eye(d)
     return parameters[:, :d].copy(), parameters[:, d:].reshape(-1, d, d)
@@ -329,7 +340,11 @@ def split_moments(
 
 def numbers(model: Any, name: str, shape: tuple[int | None, ...]) -> np.ndarray:
     """An attribute as finite numbers of a shape; None there is any length."""
-    found = np.asarray(getattr(model, name), dtype=np.float64)
+    return _of_shape(name, getattr(model, name), shape)
+
+
+def _of_shape(name: str, value: Any, shape: tuple[int | None, ...]) -> np.ndarray:
+    found = np.asarray(value, dtype=np.float64)
     fits = found.ndim == len(shape) and all(
         n is None or n == m for n, m in zip(shape, found.shape)
     )
@@ -344,7 +359,12 @@ def numbers(model: Any, name: str, shape: tuple[int | None, ...]) -> np.ndarray:
 
 def probabilities(model: Any, name: str, shape: tuple[int | None, ...]) -> np.ndarray:
     """An attribute whose rows are probabilities."""
-    found = numbers(model, name, shape)
+    return rows_of_shares(name, getattr(model, name), shape)
+
+
+def rows_of_shares(name: str, value: Any, shape: tuple[int | None, ...]) -> np.ndarray:
+    """Rows of probabilities of a shape."""
+    found = _of_shape(name, value, shape)
     if (found < 0).any() or (np.abs(found.sum(axis=-1) - 1.0) > NEAR_ONE).any():
         raise InputError(f"{name} must have rows of probabilities that add up to 1.")
     return found

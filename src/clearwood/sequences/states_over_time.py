@@ -122,6 +122,21 @@ def filter_states(
     return chain.without_padding(filtered), chain.log_likelihood
 
 
+def log_likelihoods(
+    startprob: np.ndarray,
+    transmat: np.ndarray,
+    log_emission: np.ndarray,
+    lengths: Sequence[int] | None = None,
+    *,
+    row: np.ndarray | None = None,
+) -> np.ndarray:
+    """Those of :func:`filter_states` alone, in the memory of a block."""
+    chain = _Chain(startprob, transmat, log_emission, row, lengths)
+    for _ in chain.forwards(working_space(chain.n_steps, chain.n_states)[0]):
+        pass
+    return chain.log_likelihood
+
+
 def expected_counts(
     startprob: np.ndarray,
     transmat: np.ndarray,
@@ -150,7 +165,7 @@ def expected_counts(
     for first, filtered, inverse in chain.backwards(*space):
         # Without kinds, the steps of a block have rows of their own.
         own = rows if row is not None else rows[first : first + len(filtered)]
-        kinds = chain.kinds(first, len(filtered))[1]
+        kinds = chain.steps(first, len(filtered))
         smooth_block(
             transposed, kinds, chain.bounds, first, ratio, filtered, inverse, start, own
         )
@@ -335,12 +350,14 @@ class _Chain:
         self.log_likelihood = np.zeros(len(self.bounds) - 1)
         self._table = None if row is None else self._scaled(self.log_emission)
 
-    def kinds(self, first: int, n: int) -> tuple[tuple[np.ndarray, ...], np.ndarray]:
-        """What a block of steps sees, by kind, and the kind of each step."""
-        if self.row is not None and self._table is not None:
-            return self._table, self.row[first : first + n]
-        seen = self._scaled(self.log_emission[first : first + n])
-        return seen, np.arange(n, dtype=np.int32)
+    def steps(self, first: int, n: int) -> np.ndarray:
+        """The kind of each step of a block."""
+        every = np.arange(n, dtype=np.int32)
+        return every if self.row is None else self.row[first : first + n]
+
+    def seen(self, first: int, n: int) -> tuple[np.ndarray, ...]:
+        """What a block of steps sees, by kind."""
+        return self._table or self._scaled(self.log_emission[first : first + n])
 
     def _scaled(self, log_rows: np.ndarray) -> tuple[np.ndarray, ...]:
         """Log probabilities, the same as shares of the largest, and that largest."""
@@ -362,13 +379,24 @@ class _Chain:
         inverse: np.ndarray | None = None,
     ) -> None:
         """Fill a block, and bring ``predicted`` to its end."""
-        seen, row = self.kinds(first, len(filtered))
+        here = first, len(filtered)
         if inverse is None:
             inverse = np.empty((0, self.width))
         filter_block(
-            self.startprob, self.transmat, seen, row, self.bounds, first, predicted,
-            filtered, inverse, self.log_likelihood,
+            self.startprob, self.transmat, self.seen(*here), self.steps(*here),
+            self.bounds, first, predicted, filtered, inverse, self.log_likelihood,
         )  # fmt: skip
+
+    def forwards(
+        self, filtered: np.ndarray, inverse: np.ndarray | None = None
+    ) -> Iterator[np.ndarray]:
+        """Filter block after block in the same memory; yields where each starts."""
+        predicted = self.startprob.copy()
+        for first in range(0, self.n_steps, len(filtered)):
+            start, n = predicted.copy(), min(len(filtered), self.n_steps - first)
+            own = inverse if inverse is None else inverse[:n]
+            self.filter(first, filtered[:n], predicted, own)
+            yield start
 
     def backwards(
         self, filtered: np.ndarray, inverse: np.ndarray | None = None
@@ -380,12 +408,8 @@ class _Chain:
         size = len(filtered)
         if inverse is None:
             inverse = np.empty((0, self.width))
-        predicted, starts = self.startprob.copy(), []
         firsts = range(0, self.n_steps, size)
-        for first in firsts:
-            starts.append(predicted.copy())
-            n = min(size, self.n_steps - first)
-            self.filter(first, filtered[:n], predicted, inverse[:n])
+        starts = list(self.forwards(filtered, inverse))
         found = self.log_likelihood
         self.log_likelihood = np.zeros_like(found)  # of what is filtered again
         for first, start in zip(firsts[::-1], starts[::-1]):

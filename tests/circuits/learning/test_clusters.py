@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from tests.circuits.learning import naive
 from tests.circuits.made import space
 
+from clearwood.circuits.learning._kernels import differing_cells, majority
 from clearwood.circuits.learning.clusters import (
     ALPHA,
     KAPPA,
@@ -128,6 +129,17 @@ def test_rows_that_are_all_the_same_are_of_one_kind():
     assert split_in_kinds(slice_, 0.0, Starts(5), rng) is None
 
 
+@pytest.mark.parametrize("share", [0.0, 0.03, 0.2])
+def test_starts_are_found_where_most_cells_are_missing(share):
+    rng = np.random.default_rng(6)
+    values = rng.normal(size=(500, 6))
+    values[rng.random(values.shape) >= share] = np.nan
+    slice_ = Slice.of(values, values[:50], space([None] * 6))
+    found = list(starts(slice_, Starts(10, drawn=True), rng))
+    assert len(found) == (10 if share else 0)
+    assert all(0 < start.sum() < 500 for start in found)
+
+
 @pytest.mark.parametrize(("penalty", "k"), [(0.4, 3), (1e6, 1)])
 def test_kinds_must_pay_their_price(penalty, k):
     rng = np.random.default_rng(2)
@@ -152,3 +164,18 @@ def test_the_seed_decides():
         for _ in range(2)
     )
     np.testing.assert_array_equal(first, again)
+
+
+def test_the_row_to_begin_with_differs_most_from_what_most_rows_have():
+    rng = np.random.default_rng(3)
+    codes = rng.integers(-1, 3, size=(50, 4)).astype(np.int16)
+    most = [
+        np.bincount(column[column >= 0], minlength=3).argmax() for column in codes.T
+    ]
+    levels = majority(codes, np.arange(0, 13, 3))
+    assert levels.tolist() == most
+    both = (codes >= 0) & (levels >= 0)
+    assert (differing_cells(codes, levels) == ((codes != levels) & both).sum(1)).all()
+    holes = codes[(codes < 0).sum(axis=1).argmax()]
+    both = (codes >= 0) & (holes >= 0)
+    assert (differing_cells(codes, holes) == ((codes != holes) & both).sum(1)).all()

@@ -10,6 +10,7 @@ from clearwood.circuits.distributions import ChowLiuTree
 from clearwood.circuits.learning.clusters import ALPHA, Starts
 from clearwood.circuits.learning.dependence import split_columns
 from clearwood.circuits.learning.fitting import (
+    MEMBER,
     THESIS,
     Choices,
     LearningTable,
@@ -86,3 +87,20 @@ def test_learn_spn_chooses_from_its_grid():
     assert any(isinstance(node, Sum) for node in walk(cheap))
     assert not any(isinstance(node, Sum) for node in walk(dear))
     assert whole.score(cheap) > whole.score(dear)
+
+
+@pytest.mark.parametrize("seed, other_is_better", [(0, False), (1, True)])
+def test_networks_of_several_take_starts_that_held_out_rows_prefer(
+    seed, other_is_better
+):
+    rng = np.random.default_rng(seed)
+    share, kind = rng.random((4, 40)), rng.integers(4, size=160)
+    rows = (rng.random((160, 40)) < share[kind]).astype(float)
+    whole = LearningTable(rows[:80], rows[80:], space([2] * 40))
+
+    def score(*later):
+        choices = THESIS._replace(first=MEMBER.first, later=later, balanced=True)
+        return whole.score(mini_spn(whole, 0.0005, choices, np.random.default_rng(0)))
+
+    drawn, apart = MEMBER.later
+    assert (score(drawn, apart) > score(drawn)) == other_is_better

@@ -92,6 +92,8 @@ def test_the_sequential_hybrid_leaves_its_hmm_as_it_is():
     assert other.hmm_ is found.hmm_ and other.filter_proba("now").shape == (3, 3)
     with pytest.raises(InputError, match="symbols"):
         fitted(TEXT + "!", hybrid="sequential", hmm=found.hmm_)
+    with pytest.raises(InputError, match="hmm is a str, expected a HiddenMarkovModel"):
+        fitted(hybrid="sequential", hmm="gibbs")
 
 
 @pytest.mark.filterwarnings("ignore::clearwood.exceptions.PoorMixingWarning")

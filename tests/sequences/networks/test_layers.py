@@ -201,11 +201,12 @@ def test_series_with_gaps_are_filtered():
         np.testing.assert_allclose(steps[0], wanted, **close)
 
 
-def test_what_no_state_explains_counts_as_missing():
-    sure, impossible = double([[1.0, 0.0]]), double([[[-1e5, 0.0], [0.0, -1e5]]])
+@pytest.mark.parametrize("least", [0.0, 1e-310])
+def test_what_no_state_explains_counts_as_missing(least):
+    sure, impossible = double([[1.0, least]]), double([[[-1e5, 0.0], [0.0, -1e5]]])
     log_emission = impossible.requires_grad_()
     filtered, steps = _Filter.apply(sure, torch.eye(2).double(), log_emission)
-    assert filtered.tolist() == [[[1, 0], [1, 0]]]
+    assert filtered.tolist() == [[[1, least], [1, 0]]]
     assert steps.tolist() == [[-np.inf, 0]]
     filtered.square().sum().backward()
     assert log_emission.grad.isfinite().all()

@@ -17,7 +17,10 @@ LENGTHS = st.lists(st.integers(1, 40), min_size=1, max_size=12).map(np.array)
 
 @given(LENGTHS, st.integers(1, 6), st.integers(1, 30))
 def test_every_step_is_in_one_stream(lengths, n_streams, least):
-    batches = cut(spans_of(lengths), n_streams, least)
+    batches = [
+        np.hstack(list(windows(batch, 7)))
+        for batch in cut(spans_of(lengths), n_streams, least)
+    ]
     streams = [row[row >= 0] for batch in batches for row in batch]
     assert sorted(np.concatenate(streams)) == list(range(lengths.sum()))
     sequence = np.repeat(np.arange(len(lengths)), lengths)
@@ -33,14 +36,15 @@ def test_every_step_is_in_one_stream(lengths, n_streams, least):
 
 def test_one_long_sequence_fills_all_streams():
     (batch,) = cut(spans_of([1000]), n_streams=8, least=10)
-    assert batch.shape == (8, 125) and (batch >= 0).all()
+    assert np.diff(batch).ravel().tolist() == [125] * 8
     (batch,) = cut(spans_of([1000]), n_streams=8, least=500)
-    assert batch.shape == (2, 500)
+    assert np.diff(batch).ravel().tolist() == [500] * 2
 
 
 def test_streams_of_a_batch_have_similar_lengths():
     batches = cut(spans_of([3, 90, 4, 88]), n_streams=2, least=90)
-    assert [batch.shape for batch in batches] == [(2, 90), (2, 4)]
+    lengths = [np.diff(batch).ravel().tolist() for batch in batches]
+    assert lengths == [[90, 88], [3, 4]]
 
 
 @given(LENGTHS, st.integers(1, 20), st.integers(0, 9))
@@ -79,9 +83,8 @@ def test_nothing_follows_the_last_symbol_of_a_sequence():
 
 
 def test_windows_go_on_in_time():
-    batch = np.arange(10).reshape(2, 5)
-    assert [part.tolist() for part in windows(batch, 2)] == [
+    assert [part.tolist() for part in windows(np.array([[0, 5], [5, 9]]), 2)] == [
         [[0, 1], [5, 6]],
         [[2, 3], [7, 8]],
-        [[4], [9]],
+        [[4], [-1]],
     ]

@@ -114,6 +114,7 @@ def test_the_same_seed_gives_the_same():
         ({"n_states": 0}, "whole numbers from 1 on"),
         ({"n_states": "few"}, "a number or 'auto'"),
         ({"n_states": []}, "whole numbers from 1 on"),
+        ({"n_states": 2.5}, "whole numbers from 1 on"),
         ({"part": "cells"}, "part must be one of"),
         ({"quantiser": "grid"}, "quantiser must be one of"),
         ({"held_out": 1.0}, "above 0, below 1"),
@@ -153,6 +154,27 @@ def test_a_hidden_markov_model_sorts_vectors_too():
     assert found.fidelity_["states read"].kl == pytest.approx(0, abs=1e-9)
 
 
+def test_what_reads_backwards_below_the_layer_is_found_out():
+    from tests.sequences.recurrent.modules import nn, speaker, torch
+
+    class Both(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.lower = nn.RNN(2, 1, batch_first=True, bidirectional=True)
+            self.upper = speaker(n_symbols=2)
+            self.lower.to(self.upper.linear.weight.dtype)
+            seed = torch.Generator().manual_seed(0)
+            for weight in self.parameters():
+                nn.init.normal_(weight, generator=seed)
+
+        def forward(self, codes):
+            seen, _ = self.lower(self.upper.lookup(codes))
+            return self.upper.linear(self.upper.inner(seen)[0])
+
+    with pytest.raises(ModelError, match="changes with the symbols that follow"):
+        explain_rnn(Both(), CODES, layer="upper.inner")
+
+
 def test_a_cell_is_a_state_too():
     from tests.sequences.recurrent.modules import speaker
 
@@ -163,6 +185,15 @@ def test_a_cell_is_a_state_too():
     )
     stacked = np.hstack([h.trace.states, c.trace.states])
     np.testing.assert_array_equal(both.trace.states, stacked)
+
+
+def test_networks_of_half_precision_are_read():
+    from tests.sequences.recurrent.modules import speaker, torch
+
+    for dtype in (torch.bfloat16, torch.float16):
+        network = speaker(n_symbols=2, dtype=dtype)
+        found = explain_rnn(network, CODES[:200], n_states=5, part="both")
+        assert np.isfinite(found.trace.states).all()
 
 
 def test_a_network_on_shakespeare_is_explained_better_by_more_states():

@@ -44,6 +44,13 @@ def test_a_step_that_nothing_follows_has_no_likelihood():
     assert found.kl == pytest.approx(facts["mean_kl"])
 
 
+def test_what_network_and_picture_both_rule_out_makes_no_gap():
+    with np.errstate(divide="ignore"):
+        says = np.log([[0.5, 0.5, 0.0]] * 2)
+    found = nearness(says, np.exp(says[:1]), np.zeros(2, int), np.array([2, 0]))
+    assert found[:3] == (0.0, 1.0, 0.0)
+
+
 @given(TRACES)
 def test_tables_of_the_last_symbols_are_those_of_a_dictionary(trace):
     for longest, (said, lines) in enumerate(symbol_tables(trace, 3)):

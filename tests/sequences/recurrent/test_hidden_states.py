@@ -173,3 +173,37 @@ def test_packed_sequences_and_unknown_codes_are_refused():
         read_network(network, find_layer(network), CODES, predict=packed)
     with pytest.raises(InputError, match="cannot read codes 0 to 9"):
         read_network(network, find_layer(network), np.array([0, 9]))
+
+
+@pytest.mark.parametrize("part", ["h", "c", "both"])
+def test_cells_that_gates_see_are_those_of_the_module_itself(part):
+    from clearwood.sequences.networks.layers import PeepholeLSTM
+
+    inner = PeepholeLSTM(2, 4).double()
+    with torch.no_grad():
+        inner.peephole.copy_(torch.linspace(-3, 3, 12).reshape(3, 4))
+    network = Speaker(inner).eval()
+    states, _ = read_network(network, find_layer(network, part=part), CODES, part=part)
+    hidden, cell = torch.zeros(2, 1, 1, 4, dtype=torch.float64)
+    for code, line in zip(CODES, states):
+        with torch.no_grad():
+            step = network.lookup(torch.as_tensor([[code]]))
+            _, (hidden, cell) = inner(step, (hidden, cell))
+        wanted = {"h": [hidden], "c": [cell], "both": [hidden, cell]}[part]
+        wanted = torch.cat(wanted, 2).numpy().ravel()
+        np.testing.assert_allclose(line, wanted, rtol=0, atol=1e-12)
+    assert not inner._forward_hooks
+
+
+def test_layers_of_a_stack_of_another_make_are_read_step_by_step():
+    class Same(nn.LSTM):
+        def forward(self, x, after=None):
+            return super().forward(x, after)
+
+    own = Same(2, 4, 2, dtype=torch.float64)
+    network = Speaker(own).eval()
+    for part in ("h", "c", "both"):
+        found = find_layer(network, 0, part)
+        states, _ = read_network(network, found, CODES, part=part)
+        wanted = naive_states(network, CODES, 0, part)
+        np.testing.assert_allclose(states, wanted, rtol=0, atol=1e-12)

@@ -17,6 +17,7 @@ from clearwood.sequences.recurrent.trace import (
         ([["to", "be"], ["be"]], ["be", "to"], [[1, 0], [0]]),
         ([1, 0, 1], "ab", [[1, 0, 1]]),
         (np.array([[0, 1], [1, 1]]), None, [[0, 1], [1, 1]]),
+        (iter([[0, 1], [1]]), None, [[0, 1], [1]]),
     ],
 )
 def test_sequences_of_all_spellings(sequences, symbols, wanted):
@@ -36,6 +37,7 @@ def test_sequences_of_all_spellings(sequences, symbols, wanted):
         ("a", "ab", "two symbols or more"),
         ([], None, "two symbols or more"),
         ([0.5, 1.0], None, "holds 0.5 and not codes"),
+        ([[0, 1], [1, -1]], None, "Sequence 1 holds -1; codes are 0, 1"),
     ],
 )
 def test_sequences_that_cannot_be_read_are_refused(sequences, symbols, match):

@@ -209,6 +209,32 @@ def heaviest_tree(weight):
 
 
 @kernel
+def majority(codes, offsets):
+    """The level of each column that most rows have; of several, the first."""
+    n, d = codes.shape
+    counts = np.zeros(offsets[d], np.int64)
+    for i in range(n):
+        for j in range(d):
+            if codes[i, j] >= 0:
+                counts[offsets[j] + codes[i, j]] += 1
+    levels = np.empty(d, codes.dtype)
+    for j in range(d):
+        levels[j] = np.argmax(counts[offsets[j] : offsets[j + 1]])
+    return levels
+
+
+@kernel
+def differing_cells(codes, row):
+    """How many cells of every row, present in both, are not as in one row."""
+    found = np.zeros(codes.shape[0], np.int64)
+    for i in range(codes.shape[0]):
+        for j in range(row.size):
+            if codes[i, j] != row[j] and codes[i, j] >= 0 and row[j] >= 0:
+                found[i] += 1
+    return found
+
+
+@kernel
 def level_places(codes, offsets):
     """The place of each cell's level among all; past the last one where missing."""
     places = np.empty(codes.shape, np.int32)

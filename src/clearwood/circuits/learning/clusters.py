@@ -7,7 +7,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from clearwood.circuits.learning._kernels import hard_em, level_places, row_scores
+from clearwood.circuits.learning._kernels import (
+    differing_cells,
+    hard_em,
+    level_places,
+    majority,
+    row_scores,
+)
 from clearwood.circuits.learning.slices import (
     FLOOR,
     LEAST_ROWS,
@@ -193,23 +199,27 @@ def starts(
     """Assignments of rows to the nearer of two of them, by the cells that differ."""
     codes, offsets = cut_codes(slice_, balanced)
     pairs = [] if how.drawn else [_far_apart(codes, offsets)]
-    pairs += [rng.integers(len(codes), size=2) for _ in range(how.number - len(pairs))]
+    pairs += [_drawn(codes, rng) for _ in range(how.number - len(pairs))]
     for one, other in pairs:
-        from_one, from_other = (_distance(codes, codes[row]) for row in (one, other))
+        from_one, from_other = (
+            differing_cells(codes, codes[row]) for row in (one, other)
+        )
         if from_one[other]:
             yield from_other < from_one
 
 
+def _drawn(codes: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Two rows; where most cells are missing, not such that have none in common."""
+    pair = rng.integers(len(codes), size=2)
+    n_cells = (codes >= 0).sum(axis=1)
+    if (codes[pair] >= 0).all(axis=0).any() or not n_cells.any():
+        return pair
+    one = rng.choice(len(codes), p=n_cells / n_cells.sum())
+    differ = np.flatnonzero(_distance(codes, codes[one]))
+    return np.array([one, rng.choice(differ) if len(differ) else one])
+
+
 def _far_apart(codes: np.ndarray, offsets: np.ndarray) -> np.ndarray:
     """The row that differs most from the majority, and what differs most from it."""
-    majority = [
-        np.bincount(column[column >= 0], minlength=width).argmax()
-        for column, width in zip(codes.T, np.diff(offsets))
-    ]
-    one = _distance(codes, np.array(majority)).argmax()
-    return np.array([one, _distance(codes, codes[one]).argmax()])
-
-
-def _distance(codes: np.ndarray, row: np.ndarray) -> np.ndarray:
-    """Cells, present in both, that differ from those of one row."""
-    return ((codes != row) & (codes >= 0) & (row >= 0)).sum(axis=1)
+    one = differing_cells(codes, majority(codes, offsets)).argmax()
+    return np.array([one, differing_cells(codes, codes[one]).argmax()])

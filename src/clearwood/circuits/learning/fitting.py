@@ -51,9 +51,13 @@ class Choices(NamedTuple):
 
     Attributes
     ----------
-    first, later : Starts
-        Of hard EM on all rows, and on slices. From one start, 23 of 80 tables that were
-        made of two kinds of rows came out as one.
+    first : Starts
+        Of hard EM on all rows. From one start, 23 of 80 tables that were made of two
+        kinds of rows came out as one.
+    later : tuple of Starts
+        Of hard EM on slices. MiniSPN learns with each, and validation rows choose among
+        whole networks: what each slice chooses for itself is luck where columns are
+        many and rows few.
     balanced : bool
         Whether continuous columns are cut at the side of the median that makes the
         halves more equal; ``x > median`` may be a constant.
@@ -67,7 +71,7 @@ class Choices(NamedTuple):
     """
 
     first: Starts = Starts(10)
-    later: Starts = Starts(1)
+    later: tuple[Starts, ...] = (Starts(1),)
     balanced: bool = True
     trees: tuple[bool, ...] = (False, True)
     alphas: tuple[float, ...] = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
@@ -77,10 +81,10 @@ class Choices(NamedTuple):
 N_RESTARTS = 4
 """Of every split into kinds by LearnSPN."""
 
-MEMBER = Choices(Starts(10, drawn=True), Starts(3, drawn=True))
+MEMBER = Choices(Starts(10, drawn=True), (Starts(3, drawn=True), Starts(1)))
 """Of one network of several, which shall differ."""
 
-THESIS = Choices(Starts(1), Starts(1), False, (False,), (ALPHA,), False)
+THESIS = Choices(Starts(1), (Starts(1),), False, (False,), (ALPHA,), False)
 
 PENALTIES, CRITICAL_PS = (0.2, 0.4, 0.6, 0.8), (0.0001, 0.0015)
 """The grid of LearnSPN: what a kind of rows costs per column, and the G-test."""
@@ -104,13 +108,19 @@ def mini_spn(
     """Rows first, into two kinds, for as long as validation rows agree (4.2.2)."""
     whole = Slice.of(*table)
 
-    def rows(slice_: Slice) -> Parts | None:
-        how = choices.first if slice_ is whole else choices.later
-        return split_in_two(slice_, how, rng, choices.balanced)
-
     columns = partial(split_columns, critical_p=critical_p, balanced=choices.balanced)
-    chosen = choose(grow(whole, [rows, columns]), table, choices)
-    return polished(chosen, table, choices)
+
+    def grown(later: Starts) -> list[Piece]:
+        def rows(slice_: Slice) -> Parts | None:
+            how = choices.first if slice_ is whole else later
+            return split_in_two(slice_, how, rng, choices.balanced)
+
+        return grow(whole, [rows, columns])
+
+    if choices == THESIS:  # which leaves nothing to choose
+        return assemble(grown(choices.later[0]), ALPHA, trees=False)
+    found = [choose(grown(later), table, choices) for later in choices.later]
+    return polished(max(found, key=attrgetter("score")), table, choices)
 
 
 def learn_spn(
@@ -131,7 +141,7 @@ def learn_spn(
         columns = partial(
             split_columns, ratio=True, critical_p=critical_p, balanced=choices.balanced
         )
-        how = choices.later._replace(number=N_RESTARTS)
+        how = choices.later[0]._replace(number=N_RESTARTS)
         rows = partial(split_in_kinds, penalty=penalty, how=how, rng=rng)
         return choose(grow(whole, [columns, rows]), table, choices)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -97,7 +98,7 @@ class Block:
         codes, offsets = self.slice_.train.codes, self.slice_.offsets
         places, together = level_places(codes, offsets), np.zeros(len(codes), np.int64)
         counts = level_counts(places, offsets[-1], together, 1)[0]
-        return np.split(counts, offsets[1:-1])
+        return [counts[low:high] for low, high in pairwise(offsets.tolist())]
 
     @cached_property
     def _dependence(self) -> Dependence:

@@ -14,10 +14,7 @@ from clearwood.circuits.learning.dependence import find_dependence
 from clearwood.circuits.learning.fitting import LearningTable
 from clearwood.circuits.learning.leaf_blocks import Block, smoothed
 from clearwood.circuits.learning.recursion import product_of
-from clearwood.circuits.learning.slices import Slice
-
-LEAST_ROWS = 20
-"""Blocks of fewer rows do not grow."""
+from clearwood.circuits.learning.slices import LEAST_ROWS, Slice
 
 NONE = np.empty(0, dtype=np.int64)
 

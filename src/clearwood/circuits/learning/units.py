@@ -8,7 +8,7 @@ import numpy as np
 
 from clearwood._features import FeatureSpace
 from clearwood._validation import check_range
-from clearwood.circuits.circuit import Node, Product, Sum, walk
+from clearwood.circuits.circuit import Node, fold, with_children
 from clearwood.circuits.distributions import (
     Gaussian,
     Histogram,
@@ -46,27 +46,20 @@ class Units(NamedTuple):
         return (values - self.zero) / self.one
 
     def log_density_of_one(self, values: np.ndarray) -> float:
-        """What the log density of a row has more in the table's units, on average."""
+        """What the log density of a row has more in the table's units, on average.
+
+        A network of one class has no column of the class, which is the last.
+        """
         if not len(values):
             return 0.0
-        return -float((~np.isnan(values) @ np.log(self.one)).mean())
+        one = self.one[: values.shape[1]]
+        return -float((~np.isnan(values) @ np.log(one)).mean())
 
     def restored(self, root: Node) -> Node:
         """A circuit that was learned in these units, in those of the table."""
-        made: list[Node] = []
-        for node in walk(root):
-            if not isinstance(node, Sum | Product):
-                made.append(self._leaf(node))
-                continue
-            n = len(node.children)
-            children = tuple(made[-n:])
-            del made[-n:]
-            made.append(
-                Sum(node.weights, children)
-                if isinstance(node, Sum)
-                else Product(children)
-            )
-        return made[0]
+        if not self.zero.any() and (self.one == 1.0).all():
+            return root
+        return fold(root, self._leaf, with_children, with_children)
 
     def _leaf(self, leaf: Leaf) -> Leaf:
         zero, one = (part[list(leaf.variables)] for part in self)

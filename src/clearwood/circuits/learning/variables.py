@@ -58,8 +58,10 @@ def read_variables(X: Any, discrete: Collection[str | int] = ()) -> FeatureSpace
     features = features_of(X)
     declared = positions_of(discrete, features.names, "discrete")
     encoded = features.encode(X)
+    numbers = isinstance(X, np.ndarray) and X.dtype.kind in "fiub"
+    columns = X.T if numbers else features.columns(X)
     categories = []
-    for j, (name, cells) in enumerate(zip(features.names, features.columns(X))):
+    for j, (name, cells) in enumerate(zip(features.names, columns)):
         levels = features.categories[j]
         if levels is None:
             levels = _levels(encoded[:, j], name, j in declared)
@@ -128,8 +130,9 @@ def _levels(
 
 
 def _are_truths(cells: np.ndarray) -> bool:
-    kinds = {type(cell) for cell in cells.tolist() if not is_missing(cell)}
-    return kinds == {bool}
+    if cells.dtype != object:
+        return cells.dtype == bool
+    return all(type(cell) is bool for cell in cells.tolist() if not is_missing(cell))
 
 
 def _check_repeats(levels: tuple[Hashable, ...], column: np.ndarray, name: str) -> None:

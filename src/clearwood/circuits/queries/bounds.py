@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from clearwood.circuits.circuit import Node, Product, Sum, walk
+from clearwood.circuits.circuit import Node, Product, Sum, fold, walk
 from clearwood.circuits.distributions import (
     Bernoulli,
     Categorical,
@@ -19,7 +19,6 @@ from clearwood.circuits.distributions import (
     Leaf,
     MultivariateGaussian,
 )
-from clearwood.circuits.queries.conditioning import fold
 from clearwood.circuits.queries.messages import downward, upward
 from clearwood.circuits.queries.modes import leaf_modes
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import singledispatch
 from typing import Any
@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from clearwood._features import FeatureSpace
-from clearwood.circuits.circuit import Circuit, Node, Product, Sum, walk
+from clearwood.circuits.circuit import Circuit, Node, Product, Sum, fold
 from clearwood.circuits.distributions import (
     Bernoulli,
     Categorical,
@@ -78,32 +78,6 @@ def impossible(row: int) -> InputError:
 def given(root: Node, row: np.ndarray) -> Rest:
     """Log density of what a row has, and the node of what it lacks."""
     return fold(root, lambda leaf: leaf_given(leaf, row), product_left, sum_left)
-
-
-def fold(
-    root: Node,
-    leaf: Callable[[Leaf], Any],
-    product: Callable[[Product, Sequence[Any]], Any],
-    sum_: Callable[[Sum, Sequence[Any]], Any],
-) -> Any:
-    """What the nodes give, one after the other, from the leaves up.
-
-    Examples
-    --------
-    >>> root = Product((Bernoulli(0, 0.5), Bernoulli(1, 0.5)))
-    >>> fold(root, lambda leaf: 1, lambda node, below: sum(below), None)
-    2
-    """
-    found: list[Any] = []
-    for node in walk(root):
-        if not isinstance(node, Sum | Product):
-            found.append(leaf(node))
-            continue
-        below = found[-len(node.children) :]
-        del found[-len(node.children) :]
-        combine: Any = sum_ if isinstance(node, Sum) else product
-        found.append(combine(node, below))
-    return found[0]
 
 
 def product_left(_: Product, below: Sequence[Rest]) -> Rest:
@@ -241,8 +215,13 @@ def _of_columns(root: Node, features: FeatureSpace) -> Circuit:
     def sum_(node: Sum, below: Sequence[Node]) -> Node:
         return Sum(node.weights, tuple(below))
 
+    return Circuit(fold(root, leaf, product, sum_), of_columns(features, kept))
+
+
+def of_columns(features: FeatureSpace, columns: Sequence[int]) -> FeatureSpace:
+    """Some of the columns, in this order."""
+    parts = ("names", "categories", "lookup", "missing_at")
     own: dict[str, Any] = {
-        name: tuple(getattr(features, name)[variable] for variable in kept)
-        for name in ("names", "categories", "lookup", "missing_at")
+        part: tuple(getattr(features, part)[j] for j in columns) for part in parts
     }
-    return Circuit(fold(root, leaf, product, sum_), replace(features, **own))
+    return replace(features, **own)

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.linalg import block_diag
 
-from clearwood.circuits.circuit import Node, Product, Sum
+from clearwood.circuits.circuit import Node, Product, Sum, fold
 from clearwood.circuits.distributions import (
     Bernoulli,
     Categorical,
@@ -20,7 +20,7 @@ from clearwood.circuits.distributions import (
     Leaf,
     MultivariateGaussian,
 )
-from clearwood.circuits.queries.conditioning import fold, log
+from clearwood.circuits.queries.conditioning import log
 from clearwood.circuits.queries.messages import upward
 
 STARTS = 16

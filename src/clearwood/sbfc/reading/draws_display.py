@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from clearwood.exceptions import InputError
-from clearwood.plotting.style import COLOURS, QUIET, colour
+from clearwood.plotting.style import COLOURS
+from clearwood.plotting.sweeps import draw_sweeps
 from clearwood.sbfc.reading.feature_graph import check_classifier
 
 HEIGHT = {"collapsed": "log_joint", "original": "log_posterior"}
@@ -78,25 +79,7 @@ class LogPosteriorDisplay:
         LogPosteriorDisplay
             Itself, with ``ax_`` and ``figure_``.
         """
-        import matplotlib.pyplot as plt
-
-        if ax is None:
-            _, ax = plt.subplots(figsize=(7.2, 3.6), layout="constrained")
-        n = self.log_posterior.shape[1]
-        for i, one in enumerate(self.log_posterior):
-            ax.plot(
-                np.arange(1, n + 1), one, color=colour(i), linewidth=0.9, alpha=0.8,
-                label=f"chain {i + 1}",
-            )  # fmt: skip
-        ax.set(xlabel="draw", ylabel="log posterior", xlim=(1, max(n, 2)))
-        ax.ticklabel_format(axis="y", useOffset=False)
-        ax.spines[["top", "right"]].set_visible(False)
-        if not np.isnan(self.rhat):
-            said = f"R-hat {self.rhat:.3f} (1 where chains agree)"
-            ax.set_title(said, fontsize=9, color=QUIET, loc="left")
-        ax.legend(fontsize=8, frameon=False, ncols=4, loc="lower right",
-                  bbox_to_anchor=(1.0, 1.0), borderaxespad=0.1, handlelength=1.2,
-                  columnspacing=1.2)  # fmt: skip
+        ax = draw_sweeps(ax, self.log_posterior, self.rhat, "log posterior")
         self.ax_, self.figure_ = ax, ax.figure
         return self
 

@@ -9,6 +9,9 @@ from clearwood._numeric import kernel
 IMPOSSIBLE = -1e5
 """A log-likelihood below this is that of something impossible."""
 
+LEAST = 1e-300
+"""So is a step of less than this probability, beside its likeliest state."""
+
 
 @kernel
 def filter_streams(
@@ -52,7 +55,7 @@ def filter_streams(
                 weight[b, t, k] = shifted if possible else 0.0
                 total += ahead[k] * weight[b, t, k]
             log_likelihood[b, t] = np.log(total) + largest
-            if not total > 0:
+            if not total > LEAST:
                 log_likelihood[b, t] = -np.inf
                 weight[b, t] = 1.0
                 total = ahead.sum()

@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 from torch.nn.utils import clip_grad_norm_
 
+from clearwood._features import users_level
 from clearwood._numeric.progress import progress
 from clearwood.exceptions import InterruptedFitWarning
 from clearwood.sequences.networks.forward import as_tensors, log_likelihoods, loss_of
@@ -78,7 +79,7 @@ def learn(
     optimiser = make(learning, lr=rate)
     history: list[Epoch] = []
     best: dict[str, Tensor] = {}
-    since_best = 0
+    since_best, reached = 0, -np.inf
     try:
         for _ in progress(range(n_epochs), n_epochs, "epochs", verbose):
             order = [batches[i] for i in rng.permutation(len(batches))]
@@ -86,7 +87,8 @@ def learn(
             validation = float(np.nanmean(log_likelihoods(network, held_out, apart)))
             history.append(Epoch(training, validation, rate))
             since_best += 1
-            if not best or validation >= max(e.validation for e in history):
+            if not best or validation > reached:
+                reached = max(reached, validation)
                 best, since_best = deepcopy(network.state_dict()), 0
             if since_best == patience:
                 break
@@ -99,7 +101,7 @@ def learn(
         warnings.warn(
             f"Interrupted: the network is that of the best of {len(history)} epochs.",
             InterruptedFitWarning,
-            stacklevel=3,
+            stacklevel=users_level(),
         )
     network.load_state_dict(best)
     return history

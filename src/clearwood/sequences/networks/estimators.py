@@ -64,8 +64,9 @@ class HMMLSTM(BaseEstimator):
     verbose : bool, default=False
         Show on stderr how far the training has come.
     random_state : int, Generator, RandomState or None, default=None
-        Seed of the start, of what is held out (a tenth: of one sequence the end, else
-        whole sequences) and of the order of batches.
+        Seed of the start, of what is held out (a twentieth, in pieces from all over
+        the data; nothing of one sequence that is no longer than a window; the HMM of
+        the sequential hybrid has seen it) and of the order of batches.
 
     Attributes
     ----------
@@ -239,6 +240,10 @@ class HMMLSTM(BaseEstimator):
                 self.n_states, emission=emission, verbose=self.verbose, random_state=rng
             )
             return hmm.fit(X, lengths)
+        if not isinstance(self.hmm, HiddenMarkovModel):
+            raise InputError(
+                f"hmm is a {type(self.hmm).__name__}, expected a HiddenMarkovModel."
+            )
         if self.hmm.emission != emission:
             raise InputError(
                 f"hmm has the emission {self.hmm.emission!r}, X asks for {emission!r}."

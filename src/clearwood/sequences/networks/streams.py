@@ -95,27 +95,37 @@ def pieces_of(spans: np.ndarray, n_pieces: int, least: int) -> np.ndarray:
 
 
 def cut(spans: np.ndarray, n_streams: int, least: int) -> list[np.ndarray]:
-    """Batches of streams: matrices of steps, -1 behind the end of a stream.
+    """Batches of streams: the first step of each, and the one behind its last.
 
     Long sequences are cut into pieces; streams of a batch have similar lengths.
 
     Examples
     --------
-    >>> for steps in cut(np.array([[0, 5], [5, 7]]), n_streams=3, least=2):
-    ...     print(steps.tolist())
-    [[0, 1, -1], [2, 3, 4], [5, 6, -1]]
+    >>> for batch in cut(np.array([[0, 5], [5, 7]]), n_streams=3, least=2):
+    ...     print(batch.tolist())
+    [[0, 2], [2, 5], [5, 7]]
     """
     pieces = pieces_of(spans, n_streams, least)
     order = np.argsort(pieces[:, 0] - pieces[:, 1], kind="stable")
-    batches = []
-    for first in range(0, len(order), n_streams):
-        own = pieces[np.sort(order[first : first + n_streams])]
-        steps = own[:, :1] + np.arange(np.diff(own).max())
-        batches.append(np.where(steps < own[:, 1:], steps, -1))
-    return batches
+    return [
+        pieces[np.sort(order[first : first + n_streams])]
+        for first in range(0, len(order), n_streams)
+    ]
 
 
-def windows(steps: np.ndarray, width: int) -> Iterator[np.ndarray]:
-    """A batch in pieces of ``width`` steps, one after the other in time."""
-    for first in range(0, steps.shape[1], width):
-        yield steps[:, first : first + width]
+def windows(batch: np.ndarray, width: int) -> Iterator[np.ndarray]:
+    """Matrices of ``width`` steps of a batch, one after the other in time.
+
+    Behind the end of a stream they hold -1.
+
+    Examples
+    --------
+    >>> for steps in windows(np.array([[0, 2], [2, 5], [5, 7]]), width=2):
+    ...     print(steps.tolist())
+    [[0, 1], [2, 3], [5, 6]]
+    [[-1], [4], [-1]]
+    """
+    longest = int(np.diff(batch).max())
+    for first in range(0, longest, width):
+        steps = batch[:, :1] + np.arange(first, min(first + width, longest))
+        yield np.where(steps < batch[:, 1:], steps, -1)

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from clearwood.plotting.style import COLOURS, QUIET, plain
+from clearwood.sequences.reading.markov_states import check_model, markov_states
 from clearwood.sequences.reading.state_words import describe_states, visible
 from clearwood.sequences.recurrent.explain_rnn import (
     RecurrentExplanation,
@@ -57,10 +58,10 @@ class AutomatonDisplay:
     """States on a circle, and arrows between those that follow each other.
 
     A state is as large as it is frequent. An arrow is as wide as its share of the moves
-    from its state, and names the symbols with which it is made; those of little share
-    are left out.
+    from its state, and names the symbols with which it is made, of a hidden Markov
+    model its probability; those of little share are left out.
 
-    Make one with :meth:`from_explanation`.
+    Make one with :meth:`from_explanation` or :meth:`from_estimator`.
 
     Parameters
     ----------
@@ -72,6 +73,8 @@ class AutomatonDisplay:
         Between them.
     n_left_out : int, default=0
         States that are not shown.
+    numbers : sequence of int, optional
+        Of the states that are shown; by default 0, 1, ...
 
     Attributes
     ----------
@@ -93,11 +96,13 @@ class AutomatonDisplay:
         share: Sequence[float],
         moves: Sequence[Move],
         n_left_out: int = 0,
+        numbers: Sequence[int] | None = None,
     ) -> None:
         self.names = tuple(names)
         self.share = np.asarray(share, dtype=float)
         self.moves = list(moves)
         self.n_left_out = n_left_out
+        self.numbers = tuple(range(len(self.names)) if numbers is None else numbers)
 
     @classmethod
     def from_explanation(
@@ -133,6 +138,56 @@ class AutomatonDisplay:
             len(words) - n_shown,
         )
 
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any = None,
+        lengths: Sequence[int] | None = None,
+        *,
+        most: int = 10,
+        cutoff: float = 0.15,
+    ) -> AutomatonDisplay:
+        """The states of a hidden Markov model, and how they follow each other.
+
+        As if no state lasted: arrows are of the moves away from a state.
+
+        Parameters
+        ----------
+        estimator : HiddenMarkovModel
+            Fitted.
+        X, lengths : optional
+            Steps that say how frequent states are, as in ``predict_proba``; by default
+            they are those of a sequence without end.
+        most : int, default=10
+            States that are shown, the most frequent ones.
+        cutoff : float, default=0.15
+            Least share of the moves from a state that an arrow has.
+
+        Returns
+        -------
+        AutomatonDisplay
+        """
+        model, share = check_model(estimator), None
+        if X is not None:
+            share = model.predict_proba(X, lengths).mean(axis=0)
+        states = markov_states(model, share)
+        shown = sorted(states, key=lambda state: -state.share)[: max(most, 1)]
+        shown.sort(key=lambda state: state.number)
+        place = {state.number: i for i, state in enumerate(shown)}
+        return cls(
+            [state.name for state in shown],
+            [state.share for state in shown],
+            [
+                Move(place[state.number], place[target], p, (f"{p:.0%}",))
+                for state in shown
+                for target, p in state.leads
+                if target in place and p >= cutoff
+            ],
+            len(states) - len(shown),
+            numbers=list(place),
+        )
+
     def plot(self, ax: Any = None) -> AutomatonDisplay:
         """Draw.
 
@@ -165,7 +220,14 @@ class AutomatonDisplay:
                     place, size[state], facecolor="#cfe3f3", edgecolor=QUIET, zorder=3
                 )
             )
-            ax.text(*place, str(state), ha="center", va="center", zorder=4, fontsize=9)
+            ax.text(
+                *place,
+                str(self.numbers[state]),
+                ha="center",
+                va="center",
+                zorder=4,
+                fontsize=9,
+            )
             out = place * (1.12 + 1.6 * size[state])
             side = (
                 "center" if abs(place[0]) < 0.2 else "left" if place[0] > 0 else "right"

@@ -83,13 +83,13 @@ def _in_style(text: str) -> str:
     )  # fmt: skip
 
 
-def state_hues(output: np.ndarray) -> np.ndarray:
-    """Colours of states: near on the circle where they say nearly the same.
+def state_hues(points: np.ndarray) -> np.ndarray:
+    """Colours of states: near on the circle where they are near each other.
 
     Parameters
     ----------
-    output : ndarray of shape (n_states, n_symbols)
-        Probabilities of what follows, in each state.
+    points : ndarray of shape (n_states, n)
+        Roots of the probabilities of what follows in each state, for example.
 
     Returns
     -------
@@ -103,11 +103,11 @@ def state_hues(output: np.ndarray) -> np.ndarray:
     """
     from scipy.cluster.hierarchy import leaves_list, linkage
 
-    n_states = len(output)
+    n_states = len(points)
     if n_states < 3:
         order = np.arange(n_states)
     else:
-        order = leaves_list(linkage(np.sqrt(output), "average", optimal_ordering=True))
+        order = leaves_list(linkage(points, "average", optimal_ordering=True))
     hues = np.empty(n_states)
     hues[order] = np.arange(n_states) * 360.0 / max(n_states, 1)
     return hues

@@ -68,7 +68,9 @@ def section(result: Any, X: Any = None, y: Any = None) -> dict[str, Any]:
         "n_steps": e.fidelity_.n_steps,
         "text": coloured_text(_pieces(e, shown), e.states_[shown]),
         "n_shown": len(shown),
-        "styles": state_styles([word.name for word in words], state_hues(e.output_)),
+        "styles": state_styles(
+            [word.name for word in words], state_hues(np.sqrt(e.output_))
+        ),
         "states": _states(e, words),
         "unseen": e.unseen_,
         "failures": _failures(e),

@@ -19,6 +19,8 @@ import numpy as np
 from clearwood._features import users_level
 from clearwood._numeric import as_generator
 from clearwood.exceptions import InputError, ModelError, PoorFidelityWarning
+from clearwood.sequences.networks.as_module import beside_filtered, module_of
+from clearwood.sequences.networks.estimators import HMMLSTM
 from clearwood.sequences.recurrent.automaton import (
     StateAutomaton,
     count_automaton,
@@ -44,6 +46,7 @@ from clearwood.sequences.recurrent.quantisers import QUANTISERS, most_frequent_f
 from clearwood.sequences.recurrent.trace import (
     NetworkTrace,
     Reader,
+    check_reads_forwards,
     encode_sequences,
     read_sequences,
 )
@@ -148,24 +151,31 @@ def explain_rnn(
 ) -> RecurrentExplanation:
     """Read a recurrent network as an automaton; say how much of it that explains.
 
-    The network is run once over every sequence, as a whole, one at a time. Mode, device
-    and gradients are afterwards what they were.
+    The network is run once over every sequence, as a whole, one at a time, and over the
+    beginning of one once more: what it answers may not depend on what follows. Mode,
+    device and gradients are afterwards what they were.
 
     Parameters
     ----------
-    network : torch.nn.Module or callable
+    network : torch.nn.Module, HMMLSTM or callable
         Any module with an ``nn.RNN``, ``nn.GRU`` or ``nn.LSTM`` inside that predicts
-        the next symbol. Or, of networks of any other make, a function from the codes of
-        a sequence (ndarray of int) to its states and logits, a line of each per step.
+        the next symbol, or a fitted HMMLSTM, whose states are those of
+        its LSTM with the filtered ones of its HMM beside them. Or, of networks of any
+        other make, a function from the codes of a sequence (ndarray of int) to its
+        states and logits, a line of each per step.
     sequences : str, array-like of int, or list of these
-        What the network reads: codes, or text and other symbols that ``symbols`` knows.
+        What the network reads: codes, or text and other symbols that ``symbols`` knows;
+        for an HMMLSTM, what it is fitted to.
     n_states : int, "auto" or sequence of int, default=100
         How many states; fewer where fewer occur. Of several numbers ("auto": 2, 5, 10,
         20, 50, 100, 200, 500), the smallest whose states, read from the network,
         diverge from it by ``max_kl`` at most on the held-out steps, or else the
-        largest; ``curve_`` holds all of them.
+        largest; ``curve_`` holds all of them. The same steps choose and judge, so that
+        ``fidelity_`` is then a little too good; a number chosen so and handed in with
+        other sequences is judged without favour.
     symbols : sequence, optional
-        What codes 0, 1, ... stand for: the network's own vocabulary, in its order.
+        What codes 0, 1, ... stand for: the network's own vocabulary, in its order. An
+        HMMLSTM knows its own.
     layer : int, str or (str, int), optional
         Which layer's states are read: a layer of a stack (the last by default), the
         name of a recurrent module as in ``named_modules``, or both.
@@ -222,10 +232,18 @@ def explain_rnn(
     """
     sizes = _checked_sizes(n_states)
     _check_settings(part, quantiser, held_out, max_kl)
+    is_hybrid = isinstance(network, HMMLSTM)
+    if is_hybrid:
+        if symbols is not None:
+            raise InputError("An HMMLSTM knows its symbols; leave symbols out.")
+        network, sequences, symbols = module_of(network, sequences)
     codes = encode_sequences(sequences, symbols)
     reader, words = _reader_of(network, layer, part, predict)
+    reader = beside_filtered(reader, network) if is_hybrid else reader
     trace = read_sequences(reader, codes, held_out)
     names = _names_of(trace, symbols)
+    if is_module(network):
+        check_reads_forwards(reader, trace)
     tables = judge_tables(trace)
     seeds = as_generator(random_state).spawn(len(sizes))
     tried, chosen = [], None
@@ -325,8 +343,9 @@ def _checked_sizes(n_states: Any) -> list[int]:
     if isinstance(n_states, str) and n_states != "auto":
         raise InputError(f"n_states is {n_states!r}; expected a number or 'auto'.")
     sizes = SIZES if n_states == "auto" else n_states
-    sizes = [sizes] if isinstance(sizes, Integral) else sorted(set(sizes))
-    if not sizes or any(size < 1 or size != int(size) for size in sizes):
+    sizes = sizes if isinstance(sizes, Iterable) else [sizes]
+    sizes = sorted(set(sizes))
+    if not sizes or any(not isinstance(n, Integral) or n < 1 for n in sizes):
         raise InputError(f"n_states is {n_states!r}; expected whole numbers from 1 on.")
     return [int(size) for size in sizes]
 
@@ -354,6 +373,6 @@ def _names_of(trace: NetworkTrace, symbols: Sequence[Any] | None) -> tuple[str, 
             f"The network speaks of {found} symbols, but symbols has {len(names)}; "
             "hand in its own vocabulary, in its order."
         )
-    if largest >= found or trace.codes.min() < 0:
+    if largest >= found:
         raise InputError(f"Code {largest} is none of the network's {found} symbols.")
     return names

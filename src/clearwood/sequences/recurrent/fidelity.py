@@ -102,13 +102,13 @@ def nearness(
     divergence, n_equal, gap = 0.0, 0, 0.0
     for block, p in probabilities(log_proba):
         by_network, by_table = log_proba[block], log_said[lines[block]]
-        with np.errstate(invalid="ignore"):
-            terms = np.where(p > 0, p * (by_network - by_table), 0.0)
+        with np.errstate(invalid="ignore"):  # both may be sure of what is not
+            lead = np.where(by_network == by_table, 0.0, by_network - by_table)
+            terms = np.where(p > 0, p * lead, 0.0)
         divergence += float(terms.sum())
         n_equal += int((p.argmax(axis=1) == best[lines[block]]).sum())
         known = np.flatnonzero(following[block] >= 0)
-        at = known, following[block][known]
-        gap += float((by_network[at] - by_table[at]).sum())
+        gap += float(lead[known, following[block][known]].sum())
     n_steps, n_known = len(log_proba), max(int((following >= 0).sum()), 1)
     # Rounding alone makes it negative.
     divergence = max(divergence, 0.0)

@@ -182,7 +182,7 @@ def _lines_of(logits: Any, n_steps: int, is_own: bool) -> np.ndarray:
     shape = tuple(getattr(logits, "shape", ()))
     if len(shape) == 3 and 1 in shape[:2]:
         logits = logits.squeeze(0 if shape[0] == 1 else 1)
-    lines = logits.detach().cpu().numpy() if shape else np.empty(0)
+    lines = _array(logits) if shape else np.empty(0)
     if lines.ndim != 2 or len(lines) != n_steps:
         raise ModelError(
             f"The network gave {type(logits).__name__} of shape {shape} for {n_steps} "
@@ -210,7 +210,9 @@ def _states_of_call(
     is_batch = x.dim() == 3
     if part == "h" and depth == rnn.num_layers - 1:
         top = output[0].squeeze(batch) if is_batch else output[0]
-        return top.cpu().numpy()
+        return _array(top)
+    if type(rnn).__module__ != "torch.nn.modules.rnn":
+        return _states_of_steps(layer, part, x, hx)
     x = x.squeeze(batch) if is_batch else x
     given = () if hx is None else hx if isinstance(hx, tuple) else (hx,)
     before = [h.squeeze(1) if is_batch else h for h in given]
@@ -221,9 +223,33 @@ def _states_of_call(
         hidden, _ = single(x, states if len(states) > 1 else states[0])
         inner, x = x, hidden
     if part == "h":
-        return hidden.cpu().numpy()
+        return _array(hidden)
     cells = _cells(single, inner, hidden, *first)
-    return cells if part == "c" else np.hstack([hidden.cpu().numpy(), cells])
+    return cells if part == "c" else np.hstack([_array(hidden), cells])
+
+
+def _array(tensor: Any) -> np.ndarray:
+    """Numbers of a tensor; NumPy knows no bfloat16."""
+    numbers = tensor.detach().cpu()
+    found: np.ndarray = (numbers.float() if numbers.itemsize == 2 else numbers).numpy()
+    return found
+
+
+def _states_of_steps(
+    layer: RecurrentLayer, part: str, x: Any, after: Any
+) -> np.ndarray:
+    """States that a module of another make says itself, run step by step.
+
+    What its weights mean only its own ``forward`` knows: gates may see the cells.
+    """
+    lines = []
+    for step in x.split(1, dim=int(layer.module.batch_first and x.dim() == 3)):
+        # Past the hook, which would see this call too.
+        _, after = layer.module.forward(step, after)
+        states = after if isinstance(after, tuple) else (after,)
+        chosen = {"h": states[:1], "c": states[1:], "both": states}[part]
+        lines.append(np.hstack([_array(s[layer.depth]).ravel() for s in chosen]))
+    return np.array(lines)
 
 
 def _single_layer(rnn: Any, index: int) -> Any:
@@ -263,4 +289,4 @@ def _cells(lstm: Any, x: Any, hidden: Any, h: Any, c: Any) -> np.ndarray:
     gates = gates + torch.nn.functional.linear(before, lstm.weight_hh_l0, biases[1])
     i, f, g, _ = gates.chunk(4, dim=1)
     keep, new = f.sigmoid(), i.sigmoid() * g.tanh()
-    return cell_values(keep.cpu().numpy(), new.cpu().numpy(), c.cpu().numpy())
+    return cell_values(*map(_array, (keep, new, c)))

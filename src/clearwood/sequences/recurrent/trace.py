@@ -15,6 +15,9 @@ from clearwood.exceptions import InputError, ModelError
 BLOCK = 2**14
 """Steps whose probabilities are held as float64 at a time."""
 
+BEGINNING, ALIKE = 100, 1e-3
+"""Steps that are read twice, and how near both answers have to be."""
+
 Reader = Callable[[np.ndarray], tuple[Any, Any]]
 """From the codes of a sequence to states and logits, a line of each per step."""
 
@@ -108,6 +111,28 @@ def read_sequences(
     )
 
 
+def check_reads_forwards(reader: Reader, trace: NetworkTrace) -> None:
+    """Refuse a network that answers otherwise where it does not know what follows.
+
+    It reads the beginning of the longest sequence once more, without the rest.
+    """
+    lengths = np.diff(trace.starts, append=len(trace.codes))
+    first, n = trace.starts[lengths.argmax()], min(lengths.max() // 2, BEGINNING)
+    if n == 0:
+        return
+    part = slice(first, first + n)
+    again = read_sequences(reader, [trace.codes[part]], 0.5)
+    for found, whole in (
+        (again.states, trace.states[part]), (again.log_proba, trace.log_proba[part]),
+    ):  # fmt: skip
+        if not np.allclose(found, whole, rtol=ALIKE, atol=ALIKE):
+            raise ModelError(
+                "What the network thinks or says of a step changes with the symbols "
+                "that follow, or from call to call: no automaton can stand for it. "
+                "Hand in one that reads forwards, each sequence from the same start."
+            )
+
+
 def _log_probabilities(logits: np.ndarray, number: int) -> np.ndarray:
     """Logits, or log-probabilities, as log-probabilities of the same precision."""
     if np.isnan(logits).any():
@@ -169,6 +194,7 @@ def encode_sequences(
     >>> encode_sequences("abba", symbols="ab"), encode_sequences([[0, 1], [1]])
     ([array([0, 1, 1, 0])], [array([0, 1]), array([1])])
     """
+    sequences = list(sequences) if isinstance(sequences, Iterator) else sequences
     first = next(iter(sequences), "")
     is_one = isinstance(sequences, str) or (
         not isinstance(first, str) and np.ndim(first) == 0
@@ -194,6 +220,11 @@ def _encoded(sequence: Any, known: dict[Any, int] | None, number: int) -> np.nda
             "more symbols."
         )
     if cells.dtype.kind in "iu":
+        if cells.min() < 0:
+            raise InputError(
+                f"Sequence {number} holds {cells.min()}; codes are 0, 1, ... Leave "
+                "missing steps out."
+            )
         return cells.astype(np.int64)
     if known is None:
         raise InputError(

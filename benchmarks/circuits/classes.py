@@ -1,0 +1,205 @@
+"""How well does a network tell classes where cells are missing?
+
+python -m benchmarks.circuits.classes [--quick] [--fresh] [--tables]
+
+Cells are taken out at random, of the rows to learn from and of those to tell; beside
+logistic regression with imputation, gradient boosting and naive Bayes. Five folds.
+"""
+
+import time
+import warnings
+from functools import partial
+
+import numpy as np
+import pandas as pd
+from scipy.special import log_softmax
+from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.experimental import enable_iterative_imputer  # noqa: F401
+from sklearn.impute import IterativeImputer, SimpleImputer
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import accuracy_score, log_loss
+from sklearn.model_selection import StratifiedKFold
+
+import clearwood as cw
+from benchmarks._study import Study, arguments, markdown_table
+from benchmarks.circuits.holes import SHARES, Coding, is_text, uci, without
+
+SETS = ("hepatitis", "crx", "pima", "chess", "waveform21")
+ASIDE = ("pima, no 0",)
+"""Not in the means: what 0 stands for is known, and missing here."""
+
+MOST_ROWS = 2000
+TAKEN = SHARES[:4]
+N_FOLDS = 5
+
+METHODS = {
+    "SPN": "SPNClassifier",
+    "five": "the same, five networks",
+    "per_class": "the same, a network per class",
+    "logistic": "logistic, mean or mode",
+    "iterative": "logistic, iterative imputer",
+    "boosting": "HistGradientBoosting",
+    "bayes": "naive Bayes",
+}
+
+
+def main():
+    options = arguments(__doc__, tables="only write the page")
+    warnings.simplefilter("ignore")
+    study = Study("circuits_classes", ["fold", "data", "share"], options)
+    if not options.tables:
+        run(study, options)
+    write_page(study)
+
+
+def run(study, options):
+    """Whatever is missing."""
+    study.run(
+        {
+            (fold, name, share): partial(rows_of, fold, name, share)
+            for fold in range(1 if options.quick else N_FOLDS)
+            for name in SETS + ASIDE
+            for share in TAKEN
+        },
+        warm=lambda: rows_of(0, "hepatitis", 0.1),
+    )
+
+
+def rows_of(fold, name, share):
+    """One row per method."""
+    frame, y = uci(name)
+    rows = np.random.default_rng(0).permutation(len(frame))[:MOST_ROWS]
+    frame, y = frame.iloc[rows].reset_index(drop=True), y[rows]
+    frame = without(frame, share, 0)
+    folds = StratifiedKFold(N_FOLDS, shuffle=True, random_state=0).split(frame, y)
+    train, test = list(folds)[fold]
+    found = []
+    for method, learn in LEARNERS.items():
+        begin = time.process_time()
+        shares = learn(frame.iloc[train], y[train], frame.iloc[test], fold)
+        seconds = time.process_time() - begin
+        found.append(
+            {
+                "method": method,
+                "accuracy": accuracy_score(y[test], shares.argmax(axis=1)),
+                "log_loss": log_loss(y[test], shares, labels=np.unique(y)),
+                "seconds": seconds,
+            }
+        )
+    return found
+
+
+def network(X, y, asked, seed, n_networks=1, per_class=False):
+    learner = cw.MiniSPN(n_networks=n_networks, random_state=seed)
+    return cw.SPNClassifier(learner, per_class=per_class).fit(X, y).predict_proba(asked)
+
+
+def logistic(imputer, X, y, asked, seed):
+    coding = Coding(X, spare=1)
+    filled = imputer.fit_transform(coding.encode(X))
+    model = LogisticRegression(max_iter=1000).fit(filled, y)
+    return model.predict_proba(imputer.transform(coding.encode(asked)))
+
+
+def boosting(X, y, asked, seed):
+    """Missing cells and labels as they are."""
+    kinds = {name: pd.CategoricalDtype(X[name].dropna().unique())
+             for name in X if is_text(X[name])}  # fmt: skip
+    model = HistGradientBoostingClassifier(random_state=seed)
+    return model.fit(X.astype(kinds), y).predict_proba(asked.astype(kinds))
+
+
+def bayes(X, y, asked, seed):
+    """Normal distributions and shares of labels, one pseudo-row each; what is missing
+    is left out."""
+    log_joint = np.tile(np.log(np.bincount(y) / len(y)), (len(asked), 1))
+    for name, column in X.items():
+        for k in range(log_joint.shape[1]):
+            own = column[y == k].dropna()
+            if is_text(column):
+                counts = own.value_counts() + 1
+                every = column.nunique() + len(own)
+                said = np.log(asked[name].map(counts).fillna(1) / every)
+            else:
+                sd = (
+                    max(own.std(), 1e-3 * column.std())
+                    if len(own) > 1
+                    else column.std()
+                )
+                mean = own.mean() if len(own) else column.mean()
+                said = -0.5 * ((asked[name] - mean) / sd) ** 2 - np.log(sd)
+            log_joint[:, k] += np.where(asked[name].isna(), 0, said)
+    return np.exp(log_softmax(log_joint, axis=1))
+
+
+LEARNERS = {
+    "SPN": network,
+    "five": partial(network, n_networks=5),
+    "per_class": partial(network, per_class=True),
+    "logistic": partial(logistic, SimpleImputer(keep_empty_features=True)),
+    "iterative": partial(
+        logistic, IterativeImputer(keep_empty_features=True, random_state=0)
+    ),
+    "boosting": boosting,
+    "bayes": bayes,
+}
+
+
+def write_page(study):
+    frame = study.frame()
+    done = frame.groupby(["data", "share"]).fold.nunique()
+    parts = [NOTES]
+    n_cases = len(SETS + ASIDE) * len(TAKEN) * N_FOLDS
+    if done.sum() < n_cases:
+        parts.append(f"Not all is done: {done.sum()} cases of {n_cases}.")
+    for score, words in SCORES.items():
+        parts += [f"## {words}", by_set(frame, score), means(frame, score)]
+    parts += ["## Ranks by log loss", ranks(frame)]
+    study.write_markdown("Classes from tables with holes", *parts)
+
+
+def best_bold(values, best):
+    texts = [f"{value:.3f}" for value in values]
+    return [f"**{t}**" if t == f"{best:.3f}" else t for t in texts]
+
+
+def by_set(frame, score):
+    """Sets and shares in lines, methods in columns, the best in bold."""
+    best = max if score == "accuracy" else min
+    rows = []
+    for name in SETS + ASIDE:
+        here = frame[frame.data == name]
+        for share, own in here.groupby("share"):
+            values = own.groupby("method")[score].mean()[list(METHODS)]
+            rows.append([name, share, *best_bold(values, best(values))])
+    return markdown_table(["", "taken out", *METHODS.values()], rows)
+
+
+def means(frame, score):
+    """Over all sets."""
+    best = max if score == "accuracy" else min
+    rows = []
+    for share, own in frame[frame.data.isin(SETS)].groupby("share"):
+        values = own.groupby(["method", "data"])[score].mean().unstack().mean(axis=1)
+        values = values[list(METHODS)]
+        rows.append([share, *best_bold(values, best(values))])
+    return markdown_table(["mean of all sets, taken out", *METHODS.values()], rows)
+
+
+def ranks(frame):
+    losses = (
+        frame[frame.data.isin(SETS)]
+        .groupby(["share", "data", "method"])
+        .log_loss.mean()
+        .unstack()
+    )
+    ranked = losses[list(METHODS)].rank(axis=1).groupby("share").mean()
+    rows = [[share, *(f"{v:.1f}" for v in line)] for share, line in ranked.iterrows()]
+    return markdown_table(["taken out", *METHODS.values()], rows)
+
+
+SCORES = {"accuracy": "Accuracy", "log_loss": "Log loss", "seconds": "CPU seconds"}
+NOTES = ""
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,228 @@
+"""Which learner does best where nearly all cells are missing?
+
+python -m benchmarks.circuits.knowledge [--quick] [--fresh] [--tables]
+
+The thesis' tables from a knowledge graph are private. These are made to look like them:
+professions of people, truth values and a few numbers; and dates of their lives and
+marriages, hardly any of which is known.
+"""
+
+import time
+from functools import partial
+
+import numpy as np
+import pandas as pd
+from scipy.optimize import brentq
+
+import clearwood as cw
+from benchmarks._study import Study, arguments, markdown_table, mean_and_sd
+
+N_PROFESSIONS, N_FIELDS = 83, 14
+
+FRIENDS = 0.3
+"""Chance that someone has one more profession; it may be of a neighbouring field."""
+
+SPOUSES = (0.85, 0.35, 0.15)
+"""Chance that someone had a first spouse; having had one, a second; then a third."""
+
+OF_SPOUSE = ("wed", "parted", "born", "died")
+INTEREST = np.array([6, 4] + 3 * [1.5, 1, 1, 0.7])
+"""In one's own dates, and in those of spouses."""
+
+ERAS = np.array([[1955, 25, 0.6], [1860, 35, 0.3], [1620, 110, 0.1]])
+"""Mean and standard deviation of births, and the share of people."""
+
+NOW = 2015
+UNKNOWN = 0.035
+"""Share of professions of which nobody knows whether someone has them."""
+
+KNOWN_DATES = {10_000: 0.03, 100_000: 0.06}
+"""Share of the dates that are known, as in the thesis' two tables."""
+
+EACH = {
+    "independent": partial(cw.ParetoSPN, 0),
+    "Pareto": cw.ParetoSPN,
+    "Hybrid": cw.HybridSPN,
+    "MiniSPN": cw.MiniSPN,
+    "thesis": partial(cw.MiniSPN, exactly_as="thesis"),
+    "five": partial(cw.MiniSPN, n_networks=5),
+}
+WORDS = {
+    "independent": "independent columns",
+    "thesis": "MiniSPN, as in the thesis",
+    "five": "five MiniSPN",
+}
+
+THESIS = {
+    ("professions", "10000"): [(-10.2, 5.3), (-6.2, 3.7), (-6.09, 0.4)],
+    ("professions", "100000"): [(-6.61, 72), (-6.53, 131), (-6.44, 7.2)],
+    ("dates", "10000"): [(-8.66, 1.7), (-8.53, 2.4), (-8.68, 0.26)],
+    ("dates", "100000"): [(-17.1, 29), (-16.7, 566), (-16.5, 5.4)],
+}
+"""Log-likelihood and seconds of Pareto, Hybrid and MiniSPN (tables 9 and 10)."""
+
+SHAPES = {
+    ("professions", "10000"): (0.066, 0.016),
+    ("professions", "100000"): (0.066, 0.015),
+    ("dates", "10000"): (0.97, 1),
+    ("dates", "100000"): (0.94, 1),
+}
+"""Shares of missing cells, and of ones among truth values (table 8)."""
+
+
+def professions(n, rng):
+    """People and what they do: fields of work, some large and most small, that share
+    professions with their neighbours; when they lived, how tall and how known they are.
+    """
+    field_of = np.sort(rng.permutation(np.resize(np.arange(N_FIELDS), N_PROFESSIONS)))
+    weight = rng.permutation(1 / np.arange(1, N_PROFESSIONS + 1))
+    size = rng.permutation(1 / np.arange(1, N_FIELDS + 1))
+    field = rng.choice(N_FIELDS, n, p=size / size.sum())
+    does = np.zeros((n, N_PROFESSIONS), dtype=bool)
+    for turn, chance in enumerate((1.0, FRIENDS, FRIENDS / 4)):
+        near = (field + turn * rng.integers(-1, 2, n)) % N_FIELDS
+        likely = (weight * (field_of == near[:, None])).cumsum(axis=1)
+        drawn = (likely < rng.random((n, 1)) * likely[:, -1:]).sum(axis=1)
+        busy = np.flatnonzero(rng.random(n) < chance)
+        does[busy, drawn[busy]] = True
+    era, tall = rng.normal(1930, 40, N_FIELDS), rng.normal(174, 7, N_FIELDS)
+    born = era[field] + rng.normal(0, 25, n)
+    died = born + rng.normal(74, 13, n)
+    numbers = {
+        "born": (0.6, born),
+        "died": (0.5, np.where(died < NOW, died, np.nan)),
+        "height": (0.1, tall[field] + rng.normal(0, 7, n)),
+        "followers": (0.05, rng.gamma(2, 0.8, n) + 0.02 * (born - 1900).clip(0)),
+    }
+    table = pd.DataFrame(does).add_prefix("profession ").astype(object)
+    table = table.mask(rng.random(does.shape) < UNKNOWN)
+    for name, (known, column) in numbers.items():
+        table[name] = np.where(rng.random(n) < known, column, np.nan)
+    return table
+
+
+def dates(n, share, rng):
+    """When people and up to three spouses were born, married and died, in years. What
+    did not happen is missing; and of those whom nobody knows, the rest as well."""
+    era = rng.choice(len(ERAS), n, p=ERAS[:, 2])
+    born = rng.normal(ERAS[era, 0], ERAS[era, 1])
+    died = born + rng.normal(72, 15, n).clip(20)
+    columns, at, had = {"born": born, "died": died}, born, np.ones(n, dtype=bool)
+    for k, chance in enumerate(SPOUSES):
+        had &= rng.random(n) < chance
+        wed = np.maximum(at, born + 18) + rng.gamma(4, 2.5, n)
+        parted = np.minimum(wed + rng.exponential(20, n), died)
+        own = born + rng.normal(2, 5 + 3 * k, n)
+        end = np.maximum(own + rng.normal(74, 14, n), wed + 1)
+        for name, values in zip(OF_SPOUSE, (wed, parted, own, end)):
+            columns[f"spouse {k + 1} {name}"] = np.where(had, values, np.nan)
+        at = parted
+    table = pd.DataFrame(columns).where(lambda cells: cells < NOW)
+    fame = rng.lognormal(0, 1.5, (n, 1)) * INTEREST
+    worth = brentq(  # of fame, so that the share is known
+        lambda x: (-np.expm1(-x * fame) * table.notna()).to_numpy().mean() - share,
+        0,
+        100,
+    )
+    return table.where(rng.random(table.shape) < -np.expm1(-worth * fame))
+
+
+def table_of(data, n, seed):
+    """Rows to learn from and to test, half each."""
+    rng = np.random.default_rng(seed)
+    if data == "professions":
+        table = professions(n, rng)
+    else:
+        table = dates(n, KNOWN_DATES[n], rng)
+    return table.iloc[: n // 2], table.iloc[n // 2 :]
+
+
+def learn(data, n, seed, learner):
+    """A learner on one table."""
+    train, test = table_of(data, n, seed)
+    begin = time.process_time()
+    network = EACH[learner](random_state=seed).fit(train)
+    seconds = time.process_time() - begin
+    cells = train.drop(columns=train.columns[N_PROFESSIONS:]).stack().astype(float)
+    return [
+        {
+            "log_likelihood": network.score(test),
+            "parameters": network.degrees_of_freedom_,
+            "seconds": seconds,
+            "missing": float(train.isna().to_numpy().mean()),
+            "density": float(cells.mean()) if data == "professions" else 1.0,
+        }
+    ]
+
+
+def main():
+    options = arguments(__doc__, tables="only write the page")
+    study = Study("circuits_knowledge", ["data", "rows", "seed", "learner"], options)
+    if not options.tables:
+        run(study, options)
+    write_page(study)
+
+
+def run(study, options):
+    """Whatever is missing."""
+    study.run(
+        {
+            (data, n, seed, learner): partial(learn, data, n, seed, learner)
+            for n, n_seeds in ((10_000, 3), (100_000, 1))
+            for seed in range(n_seeds)
+            for data in ("professions", "dates")
+            for learner in EACH
+            if not options.quick or (n == 10_000 and not seed)
+        },
+        warm=lambda: learn("professions", 10_000, 0, "thesis"),
+    )
+
+
+def write_page(study):
+    frame = study.frame()
+    tables = frame.groupby(["rows", "data"])
+    shapes = [
+        [f"{data}, {n} rows", own.missing.mean(), own.density.mean(), *SHAPES[data, n]]
+        for (n, data), own in tables
+    ]
+    parts = [
+        NOTES,
+        markdown_table(
+            ["", "missing", "density", "missing, thesis", "density, thesis"], shapes
+        ),
+    ]
+    for score, words in SCORES.items():
+        rows = []
+        for (n, data), own in tables:
+            cells = []
+            for learner in EACH:
+                values = own[own.learner == learner][score]
+                digits = 2 if score == "log_likelihood" else 0
+                if score == "seconds":
+                    digits = 1
+                cells.append(mean_and_sd(values, digits) if len(values) else "not done")
+            rows.append([f"{data}, {n} rows", own.seed.nunique(), *cells])
+        names = [WORDS.get(learner, learner) for learner in EACH]
+        parts += [f"## {words}", markdown_table(["", "tables", *names], rows)]
+        if score != "parameters":
+            which = int(score == "seconds")
+            theirs = [
+                [f"{data}, {n} rows", *(str(pair[which]) for pair in THESIS[data, n])]
+                for (n, data) in tables.groups
+            ]
+            parts += [
+                "The thesis, on other data:",
+                markdown_table(["", "Pareto", "Hybrid", "MiniSPN"], theirs),
+            ]
+    study.write_markdown("Knowledge about people, most of it missing", *parts)
+
+
+SCORES = {
+    "log_likelihood": "Log density of a test row",
+    "seconds": "CPU seconds",
+    "parameters": "Parameters",
+}
+NOTES = ""
+
+if __name__ == "__main__":
+    main()

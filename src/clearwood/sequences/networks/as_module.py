@@ -1,0 +1,69 @@
+"""A fitted hybrid as ``explain_rnn`` reads networks: a module, codes, states."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from clearwood.exceptions import InputError
+from clearwood.sequences.networks.estimators import HMMLSTM, with_torch
+from clearwood.sequences.networks.steps import codes_of, end_to_end
+from clearwood.sequences.states_over_time import sequence_bounds
+
+
+def module_of(
+    lm: HMMLSTM, sequences: Any
+) -> tuple[Any, list[np.ndarray], tuple[Any, ...]]:
+    """What ``explain_rnn`` takes: a module, what it reads, and what codes stand for.
+
+    Parameters
+    ----------
+    lm : HMMLSTM
+        Fitted to symbols.
+    sequences : str, list of sequences, or array-like
+        As for ``HMMLSTM.fit``.
+
+    Returns
+    -------
+    network : torch.nn.Module
+    codes : list of ndarray of int
+    symbols : tuple
+    """
+    check_is_fitted(lm)
+    with_torch("layers")
+    if lm.n_columns_ is not None:
+        raise InputError(
+            "This network says outputs from columns; what explain_rnn reads are "
+            "networks that say the next symbol."
+        )
+    cells, lengths = end_to_end(sequences)
+    codes = codes_of(cells, lm.classes_)
+    if (codes < 0).any():
+        raise InputError(
+            f"Step {int((codes < 0).argmax())} is missing, or a symbol that the "
+            "network does not know; take sequences of the symbols that it was fitted "
+            "to."
+        )
+    bounds = sequence_bounds(lengths, len(codes))
+    return lm.network_, np.split(codes, bounds[1:-1]), tuple(lm.classes_.tolist())
+
+
+def beside_filtered(reader: Callable[..., Any], network: Any) -> Callable[..., Any]:
+    """States of the LSTM, and beside them those of the HMM, if there is one.
+
+    What a hybrid says is linear in both, so that its state is both.
+    """
+    if network.hmm is None:
+        return reader
+    import torch
+
+    def both(codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        states, logits = reader(codes)
+        with torch.no_grad():
+            filtered, _ = network.hmm(torch.as_tensor(codes)[None])
+        return np.hstack([states, filtered[0].numpy()]), logits
+
+    return both

@@ -1,0 +1,255 @@
+"""States of a hidden Markov model in words: how often, how long, what they emit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from clearwood._features import printable
+from clearwood._html import percent_text, significant_text
+from clearwood.exceptions import InputError
+from clearwood.sequences.estimators import HiddenMarkovModel
+from clearwood.sequences.reading.state_words import visible
+
+MOST_SYMBOLS, MOST_NAMED, LEAST = 6, 2, 0.01
+"""Symbols that are listed, columns in a name, and the least probability of either."""
+
+TYPICAL = 0.8
+"""Share of a state's symbols that name it."""
+
+
+class EmittedCell(NamedTuple):
+    """A column in one state: what is to be read, and how far that is from all steps.
+
+    Attributes
+    ----------
+    text : str
+    far : float
+        Standard deviations of the column, over all states, above its mean.
+    """
+
+    text: str
+    far: float
+
+
+Row = tuple[EmittedCell, ...]
+"""All columns of one state, or its symbols."""
+
+
+class MarkovState(NamedTuple):
+    """One state of a hidden Markov model.
+
+    Attributes
+    ----------
+    number : int
+        As ``predict`` has it.
+    name : str
+        What marks it.
+    share : float
+        Of the steps.
+    stay : float
+        Steps that it lasts, on average.
+    emits : tuple of EmittedCell
+        Of symbols the most probable ones; else every column.
+    leads : tuple of (int, float)
+        Other states that follow, most probable first, and how probably one does where
+        the state ends.
+    """
+
+    number: int
+    name: str
+    share: float
+    stay: float
+    emits: Row
+    leads: tuple[tuple[int, float], ...]
+
+
+def check_model(model: Any) -> HiddenMarkovModel:
+    """Refuse what is no hidden Markov model."""
+    if not isinstance(model, HiddenMarkovModel):
+        raise InputError(
+            f"Found a {type(model).__name__}, expected a HiddenMarkovModel."
+        )
+    return model
+
+
+def column_names(model: HiddenMarkovModel) -> list[str]:
+    """Columns, as they are printed; of symbols there are none."""
+    if model.emission == "categorical":
+        return []
+    if hasattr(model, "features_"):
+        return [printable(name) for name in model.features_.names]
+    shape = np.shape(model.means_ if model.emission == "gaussian" else
+                     model.emissionprob_)  # fmt: skip
+    return [f"x{d}" for d in range(shape[1])]
+
+
+def column_labels(model: HiddenMarkovModel) -> list[tuple[str, ...] | None]:
+    """What the codes of columns stand for; None where they are numbers."""
+    if model.emission != "mixed":
+        return [None] * len(column_names(model))
+    return [
+        None if own is None else tuple(printable(str(label)) for label in own)
+        for own in model.features_.categories
+    ]
+
+
+def long_run(startprob: np.ndarray, transmat: np.ndarray) -> np.ndarray:
+    """Share of every state in a sequence without end.
+
+    Examples
+    --------
+    >>> long_run(np.array([1.0, 0.0]), np.array([[0.0, 1.0], [1.0, 0.0]])).tolist()
+    [0.5, 0.5]
+    """
+    # A chain that may linger has the same shares, and does not turn in circles.
+    lazy = (transmat + np.eye(len(transmat))) / 2
+    share: np.ndarray = startprob @ np.linalg.matrix_power(lazy, 2**20)
+    return share / share.sum()
+
+
+def markov_states(
+    model: HiddenMarkovModel, share: np.ndarray | None = None
+) -> list[MarkovState]:
+    """Describe all states, in their order.
+
+    Parameters
+    ----------
+    model : HiddenMarkovModel
+        Fitted.
+    share : ndarray of shape (n_states,), optional
+        Of some steps; by default of a sequence without end.
+
+    Examples
+    --------
+    >>> hmm = HiddenMarkovModel(2)
+    >>> hmm.startprob_, hmm.transmat_ = [0.5, 0.5], [[0.9, 0.1], [0.1, 0.9]]
+    >>> hmm.emissionprob_, hmm.symbols_ = [[0.9, 0.1], [0.2, 0.8]], ["a", "b"]
+    >>> [(state.name, round(state.stay)) for state in markov_states(hmm)]
+    [('a', 10), ('b', 10)]
+    """
+    found, _ = model._model()
+    if share is None:
+        share = long_run(found.startprob, found.transmat)
+    emits = EMITS[model.emission](model, share)
+    names = column_names(model)
+    with np.errstate(divide="ignore"):
+        stay = 1.0 / (1.0 - np.diagonal(found.transmat))
+    states = []
+    for k, row in enumerate(found.transmat):
+        away = np.where(np.arange(len(row)) == k, 0.0, row)
+        order = np.argsort(-away, kind="stable")
+        leads = [
+            (int(j), float(away[j] / away.sum()))
+            for j in order if away[j] > LEAST * away.sum()
+        ]  # fmt: skip
+        name = _marked(emits[k], names) if names else _symbols_named(emits[k])
+        states.append(
+            MarkovState(
+                k, name, float(share[k]), float(stay[k]), emits[k], tuple(leads)
+            )
+        )
+    return states
+
+
+def _symbols_named(cells: Row) -> str:
+    """The symbols of a state that are most of what it emits."""
+    told, covered = [], 0.0
+    for cell in cells:
+        told.append(cell.text.rpartition(" ")[0])
+        covered += cell.far
+        if covered >= TYPICAL:
+            return " or ".join(told)
+    return f"{' '.join(told[:4])} ..."
+
+
+def _marked(cells: Row, names: list[str]) -> str:
+    """The columns that differ most from all steps."""
+    order = sorted(range(len(cells)), key=lambda d: -abs(cells[d].far))
+    return ", ".join(f"{names[d]} {cells[d].text}" for d in order[:MOST_NAMED])
+
+
+# What is emitted, by kind of emission
+
+
+def _symbols(model: HiddenMarkovModel, share: np.ndarray) -> list[Row]:
+    """The most probable symbols; here "far" is how probable."""
+    table = np.asarray(model.emissionprob_)
+    symbols = getattr(model, "symbols_", np.arange(table.shape[1]))
+    names = [visible(str(symbol)) for symbol in np.asarray(symbols).tolist()]
+    return [
+        tuple(
+            EmittedCell(f"{names[i]} {row[i]:.0%}", float(row[i]))
+            for i in np.argsort(-row, kind="stable")[:MOST_SYMBOLS]
+            if row[i] >= LEAST
+        )
+        for row in table
+    ]
+
+
+def _switches(model: HiddenMarkovModel, share: np.ndarray) -> list[Row]:
+    ones = np.asarray(model.emissionprob_)
+    far = _far(ones, share)
+    return [
+        tuple(EmittedCell(percent_text(p), float(z)) for p, z in zip(*lines))
+        for lines in zip(ones, far)
+    ]
+
+
+def _far(p: np.ndarray, share: np.ndarray) -> np.ndarray:
+    """Probabilities as distances from their mean, in standard deviations."""
+    mean = share @ p
+    return (p - mean) / np.sqrt(np.maximum(mean * (1 - mean), 1e-12))
+
+
+def _numbers(model: HiddenMarkovModel, share: np.ndarray) -> list[Row]:
+    means = np.asarray(model.means_, dtype=float)
+    given = np.asarray(model.covars_, dtype=float)
+    variance = given if given.ndim == 2 else np.diagonal(given, axis1=1, axis2=2)
+    mean = share @ means
+    of_all = np.sqrt(share @ (variance + (means - mean) ** 2))
+    far = (means - mean) / np.maximum(of_all, 1e-300)
+    return [
+        tuple(
+            EmittedCell(f"{significant_text(m)} ± {significant_text(sd, 2)}", float(z))
+            for m, sd, z in zip(*lines)
+        )
+        for lines in zip(means, np.sqrt(variance), far)
+    ]
+
+
+def _mixed(model: HiddenMarkovModel, share: np.ndarray) -> list[Row]:
+    features = model.features_
+    columns: list[list[EmittedCell]] = []
+    plain = iter(zip(*_numbers(model, share))) if hasattr(model, "means_") else iter(())
+    for name, labels in zip(features.names, features.categories):
+        if labels is None:
+            columns.append(list(next(plain)))
+            continue
+        table = np.asarray(model.emissionprob_[name])
+        far = _far(table, share)
+        # The label that the state has more often than others do.
+        best = far.argmax(axis=1)
+        told = [printable(str(label)) for label in labels]
+        columns.append([
+            EmittedCell(f"{told[i]} {percent_text(row[i])}", float(z[i]))
+            for i, row, z in zip(best, table, far)
+        ])  # fmt: skip
+    return list(zip(*columns))
+
+
+EMITS: dict[str, Callable[[HiddenMarkovModel, np.ndarray], list[Row]]] = {
+    "bernoulli": _switches,
+    "categorical": _symbols,
+    "gaussian": _numbers,
+    "mixed": _mixed,
+}
+
+
+def state_vectors(model: HiddenMarkovModel, states: list[MarkovState]) -> np.ndarray:
+    """States as points, near where they emit nearly the same."""
+    if model.emission == "categorical":
+        return np.sqrt(np.asarray(model.emissionprob_))
+    return np.array([[cell.far for cell in state.emits] for state in states])

@@ -1,0 +1,222 @@
+"""States over time as a picture: a strip in their colours above every column."""
+
+from __future__ import annotations
+
+import colorsys
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from clearwood.exceptions import InputError
+from clearwood.plotting.style import QUIET, plain
+from clearwood.sequences.kinds import KINDS
+from clearwood.sequences.reading.coloured_text import state_hues
+from clearwood.sequences.reading.markov_states import (
+    check_model,
+    column_labels,
+    column_names,
+    markov_states,
+    state_vectors,
+)
+from clearwood.sequences.reading.state_words import visible
+from clearwood.sequences.states_over_time import sequence_bounds
+from clearwood.sequences.symbols import symbol_cells
+
+MOST_COLUMNS, MOST_WRITTEN = 12, 120
+"""Columns that are drawn, and steps of which symbols are written out."""
+
+
+class StatesDisplay:
+    """The most probable states of a series, and the series in their colours.
+
+    On top stand the states, each with its number where there is room, as dark as they
+    are certain; below, a line for every column, or the symbols.
+
+    Make one with :meth:`from_estimator`.
+
+    Parameters
+    ----------
+    proba : array-like of shape (n_steps, n_states)
+        Probabilities of the states.
+    values : array-like of shape (n_steps, n_columns)
+        NaN where missing.
+    names : sequence of str
+        Of the columns.
+    symbols : sequence of str, optional
+        Of the steps, where there are no columns.
+    hues : sequence of float, optional
+        Colours of the states, as degrees.
+    labels : sequence of sequence of str or None, optional
+        Of every column what its codes stand for; None where it holds numbers.
+    start : int, default=0
+        Number of the first step.
+    begins : sequence of int, optional
+        Steps at which sequences begin.
+
+    Attributes
+    ----------
+    ax_ : ndarray of matplotlib Axes
+    figure_ : matplotlib Figure
+
+    Examples
+    --------
+    >>> import matplotlib; matplotlib.use("agg")
+    >>> proba = [[1, 0], [1, 0], [0, 1]]
+    >>> display = StatesDisplay(proba, [[0.1], [0.3], [2.0]], ["pulse"]).plot()
+    >>> len(display.ax_)
+    2
+    """
+
+    def __init__(
+        self,
+        proba: Any,
+        values: Any,
+        names: Sequence[str],
+        *,
+        symbols: Sequence[str] | None = None,
+        hues: Any = None,
+        labels: Sequence[Sequence[str] | None] | None = None,
+        start: int = 0,
+        begins: Sequence[int] = (),
+    ) -> None:
+        self.proba = np.asarray(proba, dtype=float)
+        self.values = np.asarray(values, dtype=float)
+        self.names = tuple(names)
+        self.symbols = None if symbols is None else tuple(symbols)
+        k = self.proba.shape[1]
+        self.hues = np.arange(k) * 360.0 / k if hues is None else np.asarray(hues)
+        self.labels = [None] * len(self.names) if labels is None else list(labels)
+        self.start = start
+        self.begins = tuple(begins)
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        lengths: Sequence[int] | None = None,
+        *,
+        start: int = 0,
+        length: int = 500,
+    ) -> StatesDisplay:
+        """Some steps of a series, or of several ones.
+
+        Parameters
+        ----------
+        estimator : HiddenMarkovModel
+            Fitted.
+        X, lengths
+            As in ``HiddenMarkovModel.predict_proba``; the states know all of it.
+        start, length : int
+            Which steps are shown.
+
+        Returns
+        -------
+        StatesDisplay
+        """
+        model = check_model(estimator)
+        proba = model.predict_proba(X, lengths)
+        n = len(proba)
+        if not 0 <= start < n or length < 1:
+            raise InputError(
+                f"start={start}, length={length} holds none of the {n} steps."
+            )
+        part = slice(start, start + length)
+        values, symbols = np.empty((n, 0)), None
+        if model.emission == "categorical":
+            symbols = [visible(str(cell)) for cell in symbol_cells(X)[part].tolist()]
+        else:
+            values = KINDS[model.emission].values(model, X)[:, :MOST_COLUMNS]
+        bounds = sequence_bounds(lengths, n)[1:-1]
+        states = markov_states(model, proba.mean(axis=0))
+        return cls(
+            proba[part],
+            values[part],
+            column_names(model)[:MOST_COLUMNS],
+            symbols=symbols,
+            hues=state_hues(state_vectors(model, states)),
+            labels=column_labels(model)[:MOST_COLUMNS],
+            start=start,
+            begins=bounds[(bounds > start) & (bounds < start + length)].tolist(),
+        )
+
+    def plot(self, ax: Any = None) -> StatesDisplay:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : array of matplotlib Axes, optional
+            One more than there are columns; a new figure by default.
+
+        Returns
+        -------
+        StatesDisplay
+            Itself, with ``ax_`` and ``figure_``.
+        """
+        import matplotlib.pyplot as plt
+
+        n = len(self.names)
+        if ax is None:
+            _, ax = plt.subplots(
+                n + 1, 1, figsize=(9.0, 0.9 + 0.75 * n + 0.3), sharex=True,
+                squeeze=False, layout="constrained",
+                gridspec_kw={"height_ratios": [0.5] + [1.0] * n},
+            )  # fmt: skip
+        axes = np.ravel(np.asarray(ax, dtype=object))
+        if len(axes) != n + 1:
+            raise InputError(f"ax holds {len(axes)} axes, expected {n + 1}.")
+        runs = state_runs(self.proba.argmax(axis=1))
+        steps = self.start + np.arange(len(self.proba))
+        for axis in axes:
+            for first, last, state in runs:
+                sure = float(self.proba[first:last, state].mean())
+                axis.axvspan(
+                    steps[first] - 0.5, steps[first] - 0.5 + last - first, linewidth=0,
+                    color=hsl(self.hues[state]), alpha=max(sure, 0.15), zorder=0,
+                )  # fmt: skip
+            for begin in self.begins:
+                axis.axvline(begin - 0.5, color="black", linewidth=1.2)
+            axis.set(xlim=(steps[0] - 0.5, steps[-1] + 0.5))
+            axis.spines[["top", "right"]].set_visible(False)
+        for first, last, state in runs:
+            if last - first > 0.015 * len(steps):
+                axes[0].text(
+                    steps[first] + (last - first - 1) / 2, 0.5, str(state), fontsize=8,
+                    ha="center", va="center", clip_on=True,
+                )  # fmt: skip
+        axes[0].set(yticks=[], ylabel="state", ylim=(0, 1))
+        for axis, name, values, own in zip(
+            axes[1:], self.names, self.values.T, self.labels
+        ):
+            if own is not None:
+                axis.set_yticks(range(len(own)), [plain(label) for label in own])
+            axis.plot(steps, values, color="black", linewidth=0.9, marker=".",
+                      markersize=1.5)  # fmt: skip
+            axis.set_ylabel(plain(name), rotation=0, ha="right", va="center")
+        axes[-1].set_xlabel("step")
+        if self.symbols is not None and len(self.symbols) <= MOST_WRITTEN:
+            axes[-1].set_xticks(steps, [plain(own) for own in self.symbols])
+            axes[-1].tick_params(axis="x", labelsize=8, length=0)
+        for axis in axes[1:]:
+            axis.tick_params(labelsize=8, colors=QUIET)
+        self.ax_, self.figure_ = axes, axes[0].figure
+        return self
+
+
+def state_runs(states: np.ndarray) -> list[tuple[int, int, int]]:
+    """Runs of one state: their first step, the one behind their last, and the state.
+
+    Examples
+    --------
+    >>> state_runs(np.array([2, 2, 0]))
+    [(0, 2, 2), (2, 3, 0)]
+    """
+    ends = np.append(np.flatnonzero(np.diff(states)) + 1, len(states))
+    firsts = np.append(0, ends[:-1])
+    return list(zip(firsts.tolist(), ends.tolist(), states[firsts].tolist()))
+
+
+def hsl(hue: float) -> tuple[float, float, float]:
+    """The colour that the page gives a state, in light mode."""
+    return colorsys.hls_to_rgb(float(hue) / 360.0, 0.78, 0.75)

@@ -1,0 +1,91 @@
+"""How a hidden Markov model was found: its log-likelihood, sweep by sweep."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from clearwood.exceptions import InputError
+from clearwood.plotting.sweeps import draw_sweeps
+from clearwood.sequences.reading.markov_states import check_model
+
+
+class SweepsDisplay:
+    """The log-likelihood of all draws, a line for every chain; or EM on its way up.
+
+    Chains that agree move up and down in the same band. Where they stay in bands of
+    their own, each has found other states: the model has several readings.
+
+    Make one with :meth:`from_estimator`.
+
+    Parameters
+    ----------
+    values : array-like of shape (n_chains, n_draws)
+    what : str, default="log-likelihood"
+    rhat : float, default=NaN
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+    figure_ : matplotlib Figure
+
+    Examples
+    --------
+    >>> import matplotlib; matplotlib.use("agg")
+    >>> SweepsDisplay([[-9, -8, -8], [-8, -9, -7]]).plot().ax_.get_ylabel()
+    'log-likelihood'
+    """
+
+    def __init__(
+        self, values: Any, what: str = "log-likelihood", rhat: float = float("nan")
+    ) -> None:
+        self.values = np.atleast_2d(np.asarray(values, dtype=float))
+        self.what = what
+        self.rhat = rhat
+
+    @classmethod
+    def from_estimator(cls, estimator: Any) -> SweepsDisplay:
+        """The chains, or the iterations, of a fitted model.
+
+        Parameters
+        ----------
+        estimator : HiddenMarkovModel
+            Fitted.
+
+        Returns
+        -------
+        SweepsDisplay
+        """
+        model = check_model(estimator)
+        check_is_fitted(model, ["startprob_"])
+        chains, history = (getattr(model, n, None) for n in ("chains_", "history_"))
+        if history:
+            return cls([history], "log posterior density")
+        if chains is None:
+            raise InputError(
+                "There are no chains: parameters were set by hand, or the model comes "
+                "from a file, which keeps none."
+            )
+        name = "log_likelihood"
+        return cls(chains.draws[name], rhat=chains.diagnose()[name].rhat)
+
+    def plot(self, ax: Any = None) -> SweepsDisplay:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            A new figure by default.
+
+        Returns
+        -------
+        SweepsDisplay
+            Itself, with ``ax_`` and ``figure_``.
+        """
+        self.ax_ = draw_sweeps(ax, self.values, self.rhat, self.what)
+        if len(self.values) == 1:
+            self.ax_.set_xlabel("iteration")
+        self.figure_ = self.ax_.figure
+        return self

@@ -1,0 +1,89 @@
+import matplotlib as mpl
+import numpy as np
+import pytest
+from matplotlib.colors import to_rgb
+from tests.sequences.reading.markov import (
+    TEXT,
+    of_flags,
+    of_patients,
+    of_text,
+    patients,
+)
+
+import clearwood as cw
+from clearwood.exceptions import InputError, PoorMixingWarning
+from clearwood.sequences.reading.states_display import hsl
+
+mpl.use("agg")
+
+
+@pytest.fixture(autouse=True)
+def closed():
+    yield
+    import matplotlib.pyplot as plt
+
+    plt.close("all")
+
+
+def test_every_step_stands_before_the_colour_of_its_state():
+    hmm, (X, lengths) = of_patients(), patients()
+    shown = cw.StatesDisplay.from_estimator(hmm, X, lengths, start=20, length=60)
+    shown.plot()
+    states = hmm.predict_proba(X, lengths)[20:80].argmax(axis=1)
+    assert len(shown.ax_) == 4 and shown.begins == (60,)
+    for axis in shown.ax_:
+        spans = [
+            (patch.get_x(), patch.get_width(), patch.get_facecolor()[:3])
+            for patch in axis.patches
+        ]
+        for step, state in enumerate(states, 20):
+            (colour,) = (c for x, wide, c in spans if x < step < x + wide)
+            assert colour == pytest.approx(to_rgb(hsl(shown.hues[state])))
+    line = shown.ax_[1].lines[-1].get_ydata()
+    np.testing.assert_array_equal(line, X["temperature"][20:80])
+    ticks = [tick.get_text() for tick in shown.ax_[2].get_yticklabels()]
+    assert ticks == ["intensive", "normal"]
+
+
+def test_symbols_are_written_below():
+    shown = cw.StatesDisplay.from_estimator(of_text(), TEXT, length=9).plot()
+    assert len(shown.ax_) == 1
+    ticks = [tick.get_text() for tick in shown.ax_[0].get_xticklabels()]
+    assert "".join(ticks) == "abba␣cab␣"
+    with pytest.raises(InputError, match="none of the"):
+        cw.StatesDisplay.from_estimator(of_text(), TEXT, start=len(TEXT))
+    with pytest.raises(InputError, match="expected 1"):
+        shown.plot(np.empty(3))
+
+
+def test_arrows_are_the_moves_away():
+    display = cw.AutomatonDisplay.from_estimator(of_flags())
+    assert [move[:3] for move in display.moves] == [(0, 1, 1.0)]
+    seen = cw.AutomatonDisplay.from_estimator(of_patients(), *patients())
+    wanted = of_patients().predict_proba(*patients()).mean(axis=0)
+    np.testing.assert_allclose(seen.share, wanted)
+    hmm = of_text()
+    display = cw.AutomatonDisplay.from_estimator(hmm, most=2, cutoff=0.0).plot()
+    assert display.n_left_out == 1
+    for move in display.moves:
+        i, j = display.numbers[move.source], display.numbers[move.target]
+        row = hmm.transmat_[i]
+        assert move.share == pytest.approx(row[j] / (1 - row[i]))
+        assert move.symbols == (f"{move.share:.0%}",)
+    said = {text.get_text() for text in display.ax_.texts}
+    assert {str(number) for number in display.numbers} <= said
+
+
+def test_sweeps_are_those_of_chains_or_of_em():
+    shown = cw.SweepsDisplay.from_estimator(of_text()).plot()
+    history = shown.ax_.lines[0].get_ydata()
+    np.testing.assert_array_equal(history, of_text().history_)
+    assert shown.ax_.get_xlabel() == "iteration"
+    with pytest.warns(PoorMixingWarning):
+        hmm = cw.HiddenMarkovModel(2, n_draws=5, n_starts=2, random_state=0).fit(TEXT)
+    shown = cw.SweepsDisplay.from_estimator(hmm).plot()
+    assert len(shown.ax_.lines) == 4 and "R-hat" in shown.ax_.get_title(loc="left")
+    drawn = np.array([line.get_ydata() for line in shown.ax_.lines])
+    np.testing.assert_array_equal(drawn, hmm.chains_.draws["log_likelihood"])
+    with pytest.raises(InputError, match="no chains"):
+        cw.SweepsDisplay.from_estimator(of_flags())

@@ -1,0 +1,132 @@
+import re
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+from tests._html.hostile import HOSTILE, tags_of
+from tests.sequences.reading.markov import (
+    TEXT,
+    of_flags,
+    of_patients,
+    of_text,
+    patients,
+)
+from tests.sequences.reading.pages import runs_of
+
+import clearwood as cw
+from clearwood._html import render
+from clearwood.exceptions import InputError
+from clearwood.reporting import summarize
+from clearwood.sequences.reading.markov_section import section
+
+
+def page_of(model, folder, *given):
+    X, lengths = (*given, None, None)[:2]
+    path = folder / "page.html"
+    cw.report(model, path, X=X, y=lengths, overwrite=True)
+    return path.read_text(encoding="utf-8")
+
+
+def test_the_text_and_its_states_are_on_the_page(tmp_path):
+    page = page_of(of_text(), tmp_path, TEXT)
+    (text,) = re.findall(r"<pre [^>]*>(.*?)</pre>", page, re.DOTALL)
+    runs = runs_of(text)
+    assert "".join(run for run, _ in runs) == TEXT
+    states = [state for run, state in runs for _ in run]
+    proba = of_text().predict_proba(TEXT)
+    assert states == proba.argmax(axis=1).tolist()
+
+
+class _Labels(HTMLParser):
+    def __init__(self):
+        super().__init__()
+        self.found, self.wanted = [], []
+
+    def handle_starttag(self, tag, attrs):
+        given = dict(attrs)
+        self.found += [given["id"]] if "id" in given else []
+        self.wanted += given.get("aria-labelledby", "").split()
+        if given.get("href", "").startswith("#"):
+            self.wanted.append(given["href"][1:])
+
+
+@pytest.mark.parametrize("given", [(), patients()], ids=["alone", "on rows"])
+def test_the_page_is_whole_and_the_same_each_time(tmp_path, given):
+    page = page_of(of_patients(), tmp_path, *given)
+    assert page == page_of(of_patients(), tmp_path, *given)
+    assert "<script" not in page and "http://" not in page
+    labels = _Labels()
+    labels.feed(page)
+    assert len(labels.found) == len(set(labels.found))
+    assert labels.wanted and set(labels.wanted) <= set(labels.found)
+    assert ("No steps were handed in" in page) == (given == ())
+
+
+def test_numbers_are_those_of_the_model():
+    hmm, (X, lengths) = of_patients(), patients()
+    found = section(hmm, X, lengths)
+    own = hmm.step_log_likelihood(X, lengths)
+    assert found["scores"]["own"] == pytest.approx(own.mean())
+    proba = hmm.predict_proba(X, lengths)
+    shares = {line["number"]: line["share"] for line in found["states"]}
+    assert shares == pytest.approx(dict(enumerate(proba.mean(axis=0))))
+    # One state in any order is what the mixture says.
+    free = cw.HiddenMarkovModel(2, emission="mixed")
+    vars(free).update(vars(hmm))
+    free.startprob_ = np.array([shares[0], shares[1]])
+    free.transmat_ = np.tile(free.startprob_, (2, 1))
+    any_order = free.step_log_likelihood(X, lengths, average=False).mean()
+    assert found["scores"]["any_order"] == pytest.approx(any_order)
+    assert found["scores"]["own"] > any_order
+
+
+def test_runs_and_lines_are_where_steps_are():
+    hmm, (X, lengths) = of_patients(), patients()
+    chart = section(hmm, X, lengths)["over_time"]
+    states = hmm.predict_proba(X, lengths).argmax(axis=1)
+    step = (chart["right"] - chart["left"]) / 100
+    drawn = [
+        run["state"] for run in chart["runs"] for _ in range(round(run["width"] / step))
+    ]
+    assert drawn == states.tolist()
+    assert chart["begins"] == [pytest.approx(chart["left"] + 60 * step)]
+    temperature, ward, pulse = chart["panels"]
+    assert (ward["low"], ward["high"]) == ("intensive", "normal")
+    # A gap breaks the line.
+    ends = [len(line.split()) for line in pulse["lines"]]
+    assert ends == [40, 55] and len(temperature["lines"]) == 1
+
+
+def test_states_without_end_and_impossible_steps_are_told():
+    found = section(of_flags(((1.0, 0.1), (0.2, 0.7))), np.array([[0, 1], [1, 1]]))
+    last = next(line for line in found["states"] if line["number"] == 1)
+    assert last["stay"] is None and last["leads"] == []
+    assert found["scores"]["n_impossible"] == 1
+    assert section(of_flags())["scores"] is None
+    one = cw.HiddenMarkovModel(1, algorithm="em", n_starts=1).fit("aab")
+    assert section(one, "ab")["graph"] is None
+
+
+def test_no_tag_of_a_hostile_name_or_label_survives():
+    def tags(names, labels):
+        X, lengths = patients(names[0], labels)
+        X = X.rename(columns={"pulse": names[1]})
+        hmm = cw.HiddenMarkovModel(2, emission="mixed")
+        vars(hmm).update(vars(cw.HiddenMarkovModel(
+            2, emission="mixed", algorithm="em", n_starts=1, n_iter=2, random_state=0
+        ).fit(X, lengths)))  # fmt: skip
+        summary = summarize(hmm, X=X, y=lengths)
+        return tags_of(render("reporting/section.html", **summary))
+
+    plain = tags(("a", "b"), ("l", "m"))
+    hostile = [text for text in HOSTILE if text.strip()]
+    for i in range(0, len(hostile) - 3, 4):
+        names, labels = hostile[i : i + 2], hostile[i + 2 : i + 4]
+        assert tags(names, tuple(sorted(labels))) == plain
+
+
+def test_a_teacher_and_rows_of_another_shape_are_refused(tmp_path):
+    with pytest.raises(InputError, match="speaks for itself"):
+        cw.report(of_text(), tmp_path / "page.html", X=TEXT, teacher=of_text())
+    with pytest.raises(InputError, match="lengths add up"):
+        section(of_text(), TEXT, [3])

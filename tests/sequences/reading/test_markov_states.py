@@ -1,0 +1,59 @@
+import numpy as np
+import pytest
+from tests.sequences.reading.markov import of_flags, of_patients, of_text
+
+import clearwood as cw
+from clearwood.exceptions import InputError
+from clearwood.sequences.reading.markov_states import (
+    check_model,
+    long_run,
+    markov_states,
+    state_vectors,
+)
+
+
+def test_states_are_told_by_what_marks_them():
+    hmm = of_patients()
+    states = markov_states(hmm, np.array([0.55, 0.45]))
+    ill, well = sorted(states, key=lambda state: -hmm.means_[state.number, 0])
+    assert ill.name.startswith(("temperature 39.", "pulse 1"))
+    assert ill.emits[1].text.startswith("intensive ")
+    assert well.emits[1].text.startswith("normal ")
+    share = [0.55, 0.45]
+    mean = np.average(hmm.means_[:, 0], weights=share)
+    variance = np.average(
+        hmm.covars_[:, 0, 0] + (hmm.means_[:, 0] - mean) ** 2, weights=share
+    )
+    far = (hmm.means_[ill.number, 0] - mean) / np.sqrt(variance)
+    assert ill.emits[0].far == pytest.approx(far)
+    assert ill.leads == ((well.number, 1.0),)
+    assert ill.stay == pytest.approx(1 / (1 - hmm.transmat_[ill.number, ill.number]))
+
+
+def test_symbols_come_most_probable_first():
+    hmm = of_text()
+    for state in markov_states(hmm):
+        row = hmm.emissionprob_[state.number]
+        assert [cell.far for cell in state.emits] == sorted(row[row >= 0.01])[::-1]
+        assert f"{row.max():.0%}" in state.emits[0].text
+    assert state_vectors(hmm, markov_states(hmm)).shape == hmm.emissionprob_.shape
+
+
+def test_a_state_without_end_has_everything_in_the_long_run():
+    first, last = markov_states(of_flags())
+    assert (first.share, last.share) == (pytest.approx(0), pytest.approx(1))
+    assert first.stay == pytest.approx(4) and last.stay == np.inf
+    assert first.leads == ((1, 1.0),) and last.leads == ()
+    assert first.name == "x0 90%, x1 10%"
+
+
+def test_shares_in_the_long_run_are_those_of_the_chain():
+    rng = np.random.default_rng(0)
+    transmat = rng.dirichlet(np.ones(4), 4)
+    share = long_run(np.eye(4)[0], transmat)
+    np.testing.assert_allclose(share @ transmat, share, atol=1e-12)
+
+
+def test_something_else_is_refused():
+    with pytest.raises(InputError, match="expected a HiddenMarkovModel"):
+        check_model(cw.MiniSPN())

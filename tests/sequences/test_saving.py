@@ -1,0 +1,117 @@
+"""Hidden Markov models in files, and files that are none."""
+
+import io
+import json
+import zipfile
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import clearwood as cw
+from clearwood.exceptions import InputError, ModelFormatError, PoorMixingWarning
+
+pytestmark = pytest.mark.filterwarnings("ignore", category=PoorMixingWarning)
+
+RNG = np.random.default_rng(0)
+DATA = {
+    "text": ("categorical", "to be or not to be, " * 3),
+    "numbers": ("categorical", [7, 3, 7, 3, 3, 7, 7]),
+    "switches": ("bernoulli", RNG.integers(2, size=(40, 3))),
+    "series": ("gaussian", RNG.normal(size=(40, 2))),
+    "frame": ("mixed", pd.DataFrame({
+        "hue": RNG.choice(["red", "blue"], 40), "size": RNG.normal(size=40),
+    })),
+}  # fmt: skip
+
+
+def model(name, algorithm="em", **settings):
+    emission, X = DATA[name]
+    hmm = cw.HiddenMarkovModel(
+        2, emission=emission, algorithm=algorithm, n_starts=8, n_draws=8,
+        random_state=0, **settings,
+    )  # fmt: skip
+    return hmm.fit(X), X
+
+
+@pytest.mark.parametrize("algorithm", ["em", "gibbs"])
+@pytest.mark.parametrize("name", DATA)
+def test_what_is_saved_is_loaded(name, algorithm, tmp_path):
+    found, X = model(name, algorithm)
+    cw.save(found, tmp_path / "kept")
+    again = cw.load(tmp_path / "kept")
+    for ask in ("predict_next", "step_log_likelihood", "predict_proba"):
+        np.testing.assert_array_equal(getattr(again, ask)(X), getattr(found, ask)(X))
+    for own, other in zip(
+        again.sample(9, random_state=0), found.sample(9, random_state=0)
+    ):
+        np.testing.assert_array_equal(own, other)
+    assert again.log_likelihood_ == found.log_likelihood_
+    assert again.history_ == found.history_
+    kept = again.get_params() | {"random_state": 0}
+    assert kept == found.get_params()
+    assert (again.draws_ is None) == (algorithm == "em")
+
+
+def test_diagonal_covariances_and_parameters_set_by_hand_are_kept(tmp_path):
+    found, X = model("series", covariance="diagonal")
+    by_hand = cw.HiddenMarkovModel(2, emission="gaussian", covariance="diagonal")
+    for name in ("startprob_", "transmat_", "means_", "covars_"):
+        setattr(by_hand, name, getattr(found, name).tolist())
+    cw.save(by_hand, tmp_path / "kept")
+    again = cw.load(tmp_path / "kept")
+    np.testing.assert_array_equal(again.predict_proba(X), found.predict_proba(X))
+    with pytest.raises(InputError, match="Cannot write the label"):
+        odd, _ = model("numbers")
+        odd.symbols_ = np.array([(1,), "x"], dtype=object)
+        cw.save(odd, tmp_path / "odd")
+
+
+def changed(path, document=(), **arrays):
+    with zipfile.ZipFile(path) as file:
+        parts = {name: file.read(name) for name in file.namelist()}
+    top = json.loads(parts["model.json"])
+    for *way, last, value in [document] if document else []:
+        place = top
+        for key in way:
+            place = place[key]
+        place[last] = value
+    parts["model.json"] = json.dumps(top).encode()
+    for name, values in arrays.items():
+        member = io.BytesIO()
+        np.save(member, values)
+        parts[f"{name}.npy"] = member.getvalue()
+    with zipfile.ZipFile(path, "w") as file:
+        for name, part in parts.items():
+            file.writestr(name, part)
+
+
+TWO = np.full((2, 2), 0.5)
+
+
+@pytest.mark.parametrize(
+    ("name", "damage", "message"),
+    [
+        ("numbers", {"document": ("settings", "emission", "poisson")}, "settings"),
+        ("numbers", {"document": ("settings", "n_jobs", 3)}, "settings"),
+        ("numbers", {"document": ("symbols", [1, 2, 3])}, "one per column"),
+        ("numbers", {"document": ("symbols", [1, 1])}, "twice"),
+        ("numbers", {"document": ("unseen_prob", 2.0)}, "unseen_prob"),
+        ("numbers", {"transmat": TWO + 1}, "parameters: transmat_"),
+        ("numbers", {"transmat": np.ones((2, 3)) / 3}, "parameters: transmat_"),
+        ("numbers", {"startprob": np.array([0.5, 0.6])}, "startprob_"),
+        ("numbers", {"emission": -TWO}, "emissionprob_"),
+        ("numbers", {"draws_startprob": TWO[:1]}, "draws_transmat: found"),
+        ("numbers", {"log_likelihood": np.zeros(2)}, "log_likelihood: found"),
+        ("series", {"emission": np.zeros((2, 6))}, "positive definite"),
+        ("series", {"emission": np.zeros((2, 5))}, "draws_emission: found"),
+        ("frame", {"emission": np.array([[0.7, 0.7, 0.0, 1.0]] * 2)}, "hue must have"),
+        ("frame", {"emission": np.array([[0.5, 0.5, 0.0, -1]] * 2)}, "positive"),
+        ("frame", {"document": ("features", None)}, "features: found none"),
+    ],
+)  # fmt: skip
+def test_damaged_files_are_refused(name, damage, message, tmp_path):
+    cw.save(model(name)[0], tmp_path / "kept")
+    changed(tmp_path / "kept", **damage)
+    with pytest.raises(ModelFormatError, match=message):
+        cw.load(tmp_path / "kept")
