@@ -215,7 +215,7 @@ def _drawn(codes: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     if (codes[pair] >= 0).all(axis=0).any() or not n_cells.any():
         return pair
     one = rng.choice(len(codes), p=n_cells / n_cells.sum())
-    differ = np.flatnonzero(_distance(codes, codes[one]))
+    differ = np.flatnonzero(differing_cells(codes, codes[one]))
     return np.array([one, rng.choice(differ) if len(differ) else one])
 
 
