@@ -11,14 +11,7 @@ from typing import Any
 import numpy as np
 
 from clearwood._features import FeatureSpace
-from clearwood.circuits.circuit import (
-    Circuit,
-    Node,
-    Product,
-    Sum,
-    fold,
-    with_children,
-)
+from clearwood.circuits.circuit import Circuit, Node, Product, Sum, fold
 from clearwood.circuits.distributions import (
     Bernoulli,
     Categorical,
@@ -216,8 +209,13 @@ def _of_columns(root: Node, features: FeatureSpace) -> Circuit:
             return replace(node, variables=tuple(place[v] for v in node.variables))
         return replace(node, variable=place[node.variable])
 
-    left = fold(root, leaf, with_children, with_children)
-    return Circuit(left, of_columns(features, kept))
+    def product(_: Product, below: Sequence[Node]) -> Node:
+        return Product(tuple(below))
+
+    def sum_(node: Sum, below: Sequence[Node]) -> Node:
+        return Sum(node.weights, tuple(below))
+
+    return Circuit(fold(root, leaf, product, sum_), of_columns(features, kept))
 
 
 def of_columns(features: FeatureSpace, columns: Sequence[int]) -> FeatureSpace:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.linalg import block_diag
 
-from clearwood.circuits.circuit import Node, Product, Sum, fold, with_children
+from clearwood.circuits.circuit import Node, Product, Sum, fold
 from clearwood.circuits.distributions import (
     Bernoulli,
     Categorical,
@@ -57,7 +58,7 @@ def highest_mode(root: Node, n_features: int) -> tuple[np.ndarray, float]:
         root,
         peak,
         joined_product,
-        with_children,
+        lambda node, below: replace(node, children=tuple(below)),
     )
     points, height = _climb(root, points, 1e-6)
     best = int(np.argmax(height))
