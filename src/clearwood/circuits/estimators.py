@@ -170,7 +170,7 @@ class LearnSPN(LearnsCircuit):
 
     See Also
     --------
-    MiniSPN : Faster, and mostly as good.
+    MiniSPN : Faster; as good where rows are many beside the columns.
 
     References
     ----------
