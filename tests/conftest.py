@@ -1,7 +1,6 @@
 """Fixtures that more than one folder of tests needs."""
 
 import os
-import sys
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -58,14 +57,6 @@ def diabetes():
     """Values of 442 rows and 10 columns, and a forest; only to be read."""
     X, y = load_diabetes(return_X_y=True, as_frame=True)
     return X, y, RandomForestRegressor(20, max_depth=5, random_state=0).fit(X, y)
-
-
-@pytest.fixture(autouse=True)
-def close_figures():
-    """Close the figures that a test has drawn."""
-    yield
-    if "matplotlib.pyplot" in sys.modules:
-        sys.modules["matplotlib.pyplot"].close("all")
 
 
 @pytest.fixture
