@@ -185,7 +185,7 @@ def marks_texts(
         for j in marks[:MOST_MARKS]
     ]
     if not said:
-        return ["single columns are as in the others, but depend otherwise"]
+        return ["single columns are as among all these rows, but depend otherwise"]
     more = len(marks) - len(said)
     return [*said, *([f"{more:,} more"] if more else [])]
 
