@@ -178,9 +178,10 @@ def test_whole_numbers_stay_whole():
         filled.to_numpy()[means.rows].astype(float), np.round(means.mean)
     )
     small = pd.DataFrame({"n": pd.array([3, None, None], dtype="UInt8")})
+    known = np.array([[3.0], [np.nan], [np.nan]])
     for table_ in (small, pl.from_pandas(small)):
         drawn = np.array([[3.0], [-2.0], [300.0]])
-        cells = filled_by(table_, FeatureSpace.numeric(1), drawn)["n"]
+        cells = filled_by(table_, FeatureSpace.numeric(1), known, drawn)["n"]
         assert cells.to_list() == [3, 0, 255]
 
 

@@ -137,13 +137,12 @@ class SPNImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         if self.n_draws:
             return self._drawn(X, values, 1)[0]
         if self.joint:
-            return filled(
-                X, self._features, most_probable(self.circuit_, values).values
-            )
+            best = most_probable(self.circuit_, values).values
+            return filled(X, self._features, values, best)
         best = values.copy()
         for j, own in conditionals(self.circuit_, values).items():
             best[own.rows, j] = own.mode if isinstance(own, LevelShares) else own.mean
-        return filled(X, self._features, best)
+        return filled(X, self._features, values, best)
 
     @warned_once()
     def draws(self, X: Any) -> list[Any]:
@@ -163,7 +162,7 @@ class SPNImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     def _drawn(self, X: Any, values: np.ndarray, n: int) -> list[Any]:
         return [
-            filled(X, self._features, draw_missing(self.circuit_, values, rng))
+            filled(X, self._features, values, draw_missing(self.circuit_, values, rng))
             for rng in spawn_generators(self.random_state, n)
         ]
 
@@ -178,18 +177,21 @@ class SPNImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         return X, encoded(self, X, self._features)
 
 
-def filled(X: Any, features: FeatureSpace, complete: np.ndarray) -> Any:
-    """A table with encoded values in place of its missing cells.
+def filled(
+    X: Any, features: FeatureSpace, values: np.ndarray, complete: np.ndarray
+) -> Any:
+    """A table, encoded as ``values``, with those that are complete where it has none.
 
     Examples
     --------
     >>> import pandas as pd
     >>> features = FeatureSpace(("hue", "size"), (("blue", "red"), None))
     >>> table = pd.DataFrame({"hue": ["red", None], "size": [None, 1.5]})
-    >>> filled(table, features, np.array([[1.0, 2.5], [0.0, 1.5]])).to_numpy().tolist()
+    >>> complete = np.array([[1.0, 2.5], [0.0, 1.5]])
+    >>> filled(table, features, features.encode(table), complete).to_numpy().tolist()
     [['red', 2.5], ['blue', 1.5]]
     """
-    missing = np.isnan(features.encode(X))
+    missing = np.isnan(values)
     columns = [
         (j, np.flatnonzero(missing[:, j]), complete[missing[:, j], j])
         for j, labels in enumerate(features.categories)
@@ -197,16 +199,16 @@ def filled(X: Any, features: FeatureSpace, complete: np.ndarray) -> Any:
     ]
     if not is_frame(X):
         table = np.array(X, dtype=object if X.dtype == object else np.float64)
-        for j, rows, values in columns:
-            table[rows, j] = _cells(values, features.categories[j])
+        for j, rows, own in columns:
+            table[rows, j] = _cells(own, features.categories[j])
         return table
     import narwhals as nw
 
     frame = nw.from_native(X, eager_only=True)
     series = []
-    for j, rows, values in columns:
+    for j, rows, own in columns:
         column = frame.get_column(X.columns[j])
-        cells = _cells(values, features.categories[j])
+        cells = _cells(own, features.categories[j])
         if column.dtype == nw.Boolean:
             cells = list(map(bool, cells))
         if column.dtype.is_integer():

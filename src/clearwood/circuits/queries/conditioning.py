@@ -11,7 +11,14 @@ from typing import Any
 import numpy as np
 
 from clearwood._features import FeatureSpace
-from clearwood.circuits.circuit import Circuit, Node, Product, Sum, fold
+from clearwood.circuits.circuit import (
+    Circuit,
+    Node,
+    Product,
+    Sum,
+    fold,
+    with_children,
+)
 from clearwood.circuits.distributions import (
     Bernoulli,
     Categorical,
@@ -209,13 +216,8 @@ def _of_columns(root: Node, features: FeatureSpace) -> Circuit:
             return replace(node, variables=tuple(place[v] for v in node.variables))
         return replace(node, variable=place[node.variable])
 
-    def product(_: Product, below: Sequence[Node]) -> Node:
-        return Product(tuple(below))
-
-    def sum_(node: Sum, below: Sequence[Node]) -> Node:
-        return Sum(node.weights, tuple(below))
-
-    return Circuit(fold(root, leaf, product, sum_), of_columns(features, kept))
+    own = fold(root, leaf, with_children, with_children)
+    return Circuit(own, of_columns(features, kept))
 
 
 def of_columns(features: FeatureSpace, columns: Sequence[int]) -> FeatureSpace:
