@@ -51,13 +51,17 @@ def test_a_smaller_network_leaves_the_other_as_it_is(network):
 
 def test_the_hybrid_begins_with_mini_spn(network):
     _, X, X_val = network
-    none, some = (cw.HybridSPN(n, random_state=0).fit(X, X_val=X_val) for n in (0, 60))
-    mini = cw.MiniSPN(random_state=0).fit(X, X_val=X_val)
-    (only,) = none.front_
-    assert only.degrees_of_freedom == mini.degrees_of_freedom_
-    assert only.log_likelihood == pytest.approx(mini.score(X_val), abs=1e-9)
-    assert some.front_[0].degrees_of_freedom == only.degrees_of_freedom
-    assert some.front_[-1].log_likelihood > only.log_likelihood
+    for as_in in (None, "thesis"):
+        settings = {"exactly_as": as_in, "random_state": 0}
+        mini = cw.MiniSPN(**settings).fit(X, X_val=X_val)
+        none, some = (cw.HybridSPN(n, **settings).fit(X, X_val=X_val) for n in (0, 60))
+        (only,) = none.front_
+        assert only.degrees_of_freedom == mini.degrees_of_freedom_
+        assert only.log_likelihood == pytest.approx(mini.score(X_val), abs=1e-9)
+        assert only[:2] in [one[:2] for one in some.front_] and len(some.front_) > 1
+        later = [one for one in some.front_ if one[0] > only.degrees_of_freedom]
+        assert all(one.log_likelihood > only.log_likelihood for one in later)
+    assert later  # MiniSPN without repairs leaves something to be found
 
 
 def test_an_interrupted_fit_is_a_fit(network):

@@ -63,8 +63,9 @@ def pass_downward(log, flow, is_sum, first, child, log_weight):
                 flow[below, r] = 0.0
                 if flow[node, r] > 0.0:
                     gap = log[below, r] + log_weight[e] - log[node, r]
-                    flow[below, r] = flow[node, r] * math.exp(gap)
-                    expected[e] += flow[below, r]
+                    if gap > NEGLIGIBLE:
+                        flow[below, r] = flow[node, r] * math.exp(gap)
+                        expected[e] += flow[below, r]
     return expected
 
 
@@ -98,35 +99,61 @@ def normal_moments(flow, columns, node, variable, mean):
     return moments
 
 
-# Chow-Liu trees. Tables stand one after the other in a flat array: column v has
-# ``sizes[v]`` levels, and p(x_v = k | x_parent = s) is at starts[v] + s sizes[v] + k.
+# Chow-Liu trees, one or several. Tables stand one after the other in a flat array:
+# column v has ``sizes[v]`` levels, and p(x_v = k | x_parent = s) is at starts[v] + s
+# sizes[v] + k. Rows come as ``codes`` of all columns, -1 where nothing is known.
 
 
 @kernel
-def tree_log_density(values, variables, parents, sizes, starts, table):
+def as_codes(values):
+    """Levels of encoded rows, -1 for what is missing or unknown.
+
+    Continuous columns become what no tree reads.
+    """
+    codes = np.empty(values.shape, np.int16)
+    for r in range(values.shape[0]):
+        for j in range(values.shape[1]):
+            x = values[r, j]
+            codes[r, j] = np.int16(x) if 0.0 <= x < 32767.0 else np.int16(-1)
+    return codes
+
+
+@kernel
+def tree_log_density(codes, variables, parents, sizes, starts, table):
     """Log probability of what is present in every row."""
-    found = np.empty(values.shape[0])
+    found = np.empty(codes.shape[0])
     log_table = np.log(table)
     levels = np.empty(parents.size, np.int64)
     evidence = np.empty((parents.size, sizes.max()))
     for r in range(found.size):
-        read_levels(values[r], variables, sizes, levels)
-        found[r] = collect(levels, parents, sizes, starts, table, log_table, evidence)
+        if read_levels(codes[r], variables, levels):
+            log_p = 0.0
+            for v in range(parents.size):
+                above = 0 if parents[v] < 0 else levels[parents[v]]
+                log_p += log_table[starts[v] + above * sizes[v] + levels[v]]
+            found[r] = log_p
+        else:
+            tables = starts, table, log_table
+            found[r] = collect(levels, parents, sizes, *tables, evidence)
     return found
 
 
 @kernel
-def tree_counts(values, weight, variables, parents, sizes, starts, table):
+def tree_counts(codes, weight, variables, parents, sizes, starts, table):
     """Expected counts of every cell of the tables, given what is present."""
     counts = np.zeros(table.size)
     log_table = np.log(table)
     levels = np.empty(parents.size, np.int64)
     evidence = np.empty((parents.size, sizes.max()))
     share = np.empty((parents.size, sizes.max()))
-    for r in range(values.shape[0]):
+    for r in range(codes.shape[0]):
         if weight[r] == 0.0:
             continue
-        read_levels(values[r], variables, sizes, levels)
+        if read_levels(codes[r], variables, levels):
+            for v in range(parents.size):
+                above = 0 if parents[v] < 0 else levels[parents[v]]
+                counts[starts[v] + above * sizes[v] + levels[v]] += weight[r]
+            continue
         log_p = collect(levels, parents, sizes, starts, table, log_table, evidence)
         if log_p > -np.inf:
             distribute(
@@ -144,11 +171,13 @@ def tree_counts(values, weight, variables, parents, sizes, starts, table):
 
 
 @kernel
-def read_levels(row, variables, sizes, levels):
-    """The levels of a tree's columns in a row, -1 for what is missing or unknown."""
+def read_levels(row, variables, levels):
+    """Fill in the levels of a tree's columns; whether none is missing."""
+    least = np.int64(0)
     for v in range(variables.size):
-        x = row[variables[v]]
-        levels[v] = int(x) if 0.0 <= x < sizes[v] else -1
+        levels[v] = row[variables[v]]
+        least = min(least, levels[v])
+    return least == 0
 
 
 @kernel

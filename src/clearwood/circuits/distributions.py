@@ -25,7 +25,7 @@ from functools import cached_property
 
 import numpy as np
 
-from clearwood.circuits._kernels import tree_counts, tree_log_density
+from clearwood.circuits._kernels import as_codes, tree_counts, tree_log_density
 from clearwood.conjugate import partial_normal
 
 Plain = tuple[Sequence[int], Sequence[float]]
@@ -338,11 +338,11 @@ class ChowLiuTree:
 
     def log_density(self, values: np.ndarray) -> np.ndarray:
         """Of what is present; see the module."""
-        return tree_log_density(values, *self.arrays)
+        return tree_log_density(levels_of(values), *self.arrays)
 
     def statistics(self, values: np.ndarray, weight: np.ndarray) -> np.ndarray:
         """Expected counts of the cells of all tables."""
-        return tree_counts(values, weight, *self.arrays)
+        return tree_counts(levels_of(values), weight, *self.arrays)
 
     def estimated(
         self, statistics: np.ndarray, alpha: float, spread: np.ndarray
@@ -393,6 +393,11 @@ class ChowLiuTree:
 
 
 NOT_CONTINUOUS = "is over a column that has levels"
+
+
+def levels_of(values: np.ndarray) -> np.ndarray:
+    """Encoded rows as the codes that trees read; what already is codes stays."""
+    return values if values.dtype == np.int16 else as_codes(values)
 
 
 def levels_fault(probabilities: np.ndarray, n_levels: Sequence[int]) -> str | None:

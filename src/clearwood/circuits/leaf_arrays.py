@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -18,10 +18,14 @@ from clearwood.circuits.distributions import (
     Histogram,
     Leaf,
     MultivariateGaussian,
+    levels_of,
 )
 
 IMPOSSIBLE = -1e300
 """Log of 0 in tables that are multiplied: 0 times it is 0, not NaN."""
+
+OneByOne = Histogram | MultivariateGaussian | ChowLiuTree
+"""Leaves that are evaluated one at a time."""
 
 SMALL_TILE = 512
 """Entries of a table that cost no more to multiply than to leave out."""
@@ -175,7 +179,7 @@ class LeafArrays:
 
     levels: LevelLeaves
     normals: NormalLeaves
-    others: tuple[Histogram | MultivariateGaussian | ChowLiuTree, ...]
+    others: tuple[OneByOne, ...]
     at: np.ndarray
     place: np.ndarray
 
@@ -184,8 +188,16 @@ class LeafArrays:
         columns = np.ascontiguousarray(values.T)
         self.levels.add_log_density(log, columns)
         self.normals.add_log_density(log, columns)
+        for leaf, place, rows in self._with_rows(values):
+            log[place] += leaf.log_density(rows)
+
+    def _with_rows(
+        self, values: np.ndarray
+    ) -> Iterator[tuple[OneByOne, np.int64, np.ndarray]]:
+        """The other leaves, their places, and rows as they read them: trees, codes."""
+        codes = levels_of(values) if self.others else values
         for leaf, place in zip(self.others, self.place):
-            log[place] += leaf.log_density(values)
+            yield leaf, place, codes if isinstance(leaf, ChowLiuTree) else values
 
     def statistics(self, flow: np.ndarray, values: np.ndarray) -> list[np.ndarray]:
         """What rows add to, of all leaves, given what comes to their places."""
@@ -194,8 +206,8 @@ class LeafArrays:
             self.levels.statistics(flow, columns),
             self.normals.statistics(flow, columns),
             *(
-                leaf.statistics(values, flow[place])
-                for leaf, place in zip(self.others, self.place)
+                leaf.statistics(rows, flow[place])
+                for leaf, place, rows in self._with_rows(values)
             ),
         ]
 

@@ -19,7 +19,6 @@ from clearwood.circuits.learning.dependence import CRITICAL_P
 from clearwood.circuits.learning.fitting import (
     THESIS,
     Choices,
-    Chosen,
     LearningTable,
     mini_spn,
     polished,
@@ -169,9 +168,7 @@ class ParetoSPN(LearnsCircuit):
             )
             for one in front
         ]
-        best = likeliest(front)
-        found = Chosen(best.log_likelihood, ALPHA, best.root.node)
-        return polished(found, table, choices)
+        return polished(likeliest(front).root.node, ALPHA, table, choices)
 
     def _seed(
         self, table: LearningTable, choices: Choices, rng: np.random.Generator
@@ -211,7 +208,7 @@ class HybridSPN(ParetoSPN):
 
     The thesis compares such a hybrid and names it, but does not say what it is; this is
     what we take it for. The network of MiniSPN is the only one of the population to
-    begin with, so all of ``front_`` is at least as large, and likelier.
+    begin with; all of ``front_`` that is larger is likelier.
 
     Parameters
     ----------

@@ -37,7 +37,7 @@ def test_leaves_and_smoothing_are_chosen(name, n_rows):
     whole, _ = golden_table(name)
     whole = whole._replace(train=whole.train[:n_rows])
     pieces = grow(Slice.of(*whole), [split_columns])
-    choices = Choices()
+    choices = Choices(prune=False)
     best = choose(pieces, whole, choices)
     scores = {
         trees: [whole.score(assemble(pieces, alpha, trees)) for alpha in choices.alphas]
@@ -68,12 +68,10 @@ def test_more_starts_or_trees_mend_what_one_start_takes_for_noise():
 def test_em_makes_held_out_rows_likelier():
     whole, _ = golden_table("complete")
     rng = np.random.default_rng(0)
-    pieces = grow(Slice.of(*whole), [split_columns])
     kinds = mini_spn(whole, 0.0005, THESIS, rng)
-    chosen = choose(pieces, whole, Choices())._replace(root=kinds, alpha=0.1)
     before = whole.score(kinds)
-    assert whole.score(polished(chosen, whole, Choices())) > before + 0.002
-    assert polished(chosen, whole, THESIS) is kinds
+    assert whole.score(polished(kinds, 0.1, whole, Choices())) > before + 0.002
+    assert polished(kinds, 0.1, whole, THESIS) is kinds
     by_default = THESIS._replace(polish=Choices().polish)
     assert whole.score(mini_spn(whole, 0.0005, by_default, rng)) > before + 0.002
 

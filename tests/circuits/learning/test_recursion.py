@@ -36,12 +36,15 @@ def test_splits_are_tried_in_order_and_every_cell_is_in_one_block():
     slice_ = whole(mixed())
     for splits in ([halves, split_columns], [split_columns, halves]):
         pieces = grow(slice_, splits)
-        cells = sum(
-            block.slice_.train.codes.size + block.slice_.train.reals.size
-            for piece in pieces
-            if (block := piece.block)
-        )
-        assert cells == 400 * 5
+        blocks = [piece.block for piece in pieces if not piece.children]
+        for j, n in zip(slice_.discrete, slice_.n_levels):
+            counts = sum(
+                np.split(block.apart.counts, block.apart.starts[1:-1])[place]
+                for block in blocks
+                for place in np.flatnonzero(block.apart.variables == j)
+            )
+            levels = slice_.train.codes[:, slice_.discrete == j]
+            assert counts.tolist() == [(levels == k).sum() for k in range(n)]
         root = assemble(pieces, 0.1, True)
         assert isinstance(root, Sum if splits[0] is halves else Product)
         assert root.variables == tuple(range(5))
@@ -76,7 +79,7 @@ def test_leaves_of_a_block():
     values = np.column_stack([coin, third, number, number + rng.normal(size=500)])
     values[rng.random(values.shape) < 0.1] = np.nan
     slice_ = Slice.of(values, values[:0], space([2, 3, None, None]))
-    tree, normal = Block(slice_).leaves(0.5, trees=True)
+    tree, normal = Block.of(slice_).leaves(0.5, trees=True)
     assert isinstance(tree, ChowLiuTree) and tree.variables == (0, 1)
     assert tree.parents == (-1, 0)
     known = ~np.isnan(values)
@@ -90,25 +93,25 @@ def test_leaves_of_a_block():
     assert isinstance(normal, MultivariateGaussian) and normal.variables == (2, 3)
     assert normal.covariance[0, 1] > 0.8
     # As in the thesis, or where they are known not to depend on each other.
-    apart = list(Block(slice_).leaves(0.5, trees=False))
+    apart = list(Block.of(slice_).leaves(0.5, trees=False))
     assert [leaf.variables for leaf in apart[:2]] == [(0,), (1,)]
     assert apart[1].probabilities[2] == pytest.approx(
         ((values[:, 1] == 2).sum() + 0.5) / (known[:, 1].sum() + 1.5), rel=1e-12
     )
-    alone = list(Block(slice_, independent=True).leaves(0.5, trees=True))
+    alone = list(Block.of(slice_, independent=True).leaves(0.5, trees=True))
     assert [leaf.variables for leaf in alone] == [(0,), (1,), (2,), (3,)]
 
 
 def test_normals_are_drawn_to_the_whole_table_and_have_a_least_variance():
     values = np.array([[2.0], [2.0], [np.nan]])
     slice_ = Slice.of(values, values[:0], space([None]))
-    (leaf,) = Block(slice_).leaves(1.0, trees=True)
+    (leaf,) = Block.of(slice_).leaves(1.0, trees=True)
     # Two cells and one row with mean 0 and variance 1.
     assert leaf.mean == pytest.approx(4 / 3)
     assert leaf.variance == pytest.approx((2 * (2 / 3) ** 2 + 1 + (4 / 3) ** 2) / 3)
-    (sharp,) = Block(slice_).leaves(0.0, trees=True)
+    (sharp,) = Block.of(slice_).leaves(0.0, trees=True)
     assert sharp.variance == FLOOR
-    (empty,) = Block(slice_.of_rows(np.array([2]), np.arange(0))).leaves(1.0, True)
+    (empty,) = Block.of(slice_.of_rows(np.array([2]), np.arange(0))).leaves(1.0, True)
     assert (empty.mean, empty.variance) == (0.0, 1.0)
 
 

@@ -205,6 +205,23 @@ def heaviest_tree(weight):
     return order, parent
 
 
+@kernel
+def pair_counts(codes, columns, parents, sizes, starts):
+    """Rows of the levels of columns, by the level of what each depends on.
+
+    ``parents`` are positions in ``columns``; -1 of what depends on nothing. The table
+    of (levels of the parent, levels) of a column begins at its ``starts``.
+    """
+    counts = np.zeros(starts[-1])
+    for i in range(codes.shape[0]):
+        for v in range(columns.size):
+            level = codes[i, columns[v]]
+            above = 0 if parents[v] < 0 else codes[i, columns[parents[v]]]
+            if level >= 0 and above >= 0:
+                counts[starts[v] + above * sizes[v] + level] += 1
+    return counts
+
+
 # Clusters of rows
 
 

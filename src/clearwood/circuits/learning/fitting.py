@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import partial
 from itertools import product
 from operator import attrgetter
@@ -21,6 +21,7 @@ from clearwood.circuits.learning.clusters import (
     split_in_two,
 )
 from clearwood.circuits.learning.dependence import split_columns
+from clearwood.circuits.learning.pruning import judge
 from clearwood.circuits.learning.recursion import Piece, assemble, grow
 from clearwood.circuits.learning.slices import Parts, Slice
 
@@ -66,6 +67,8 @@ class Choices(NamedTuple):
         tree; else they are independent leaves, dependence or not.
     alphas : tuple of float
         Smoothing, see `assemble`; ascending.
+    prune : bool
+        Whether a tree of a slice takes the place of what grew there, see `prune`.
     polish : bool
         Whether EM goes on with all parameters.
     """
@@ -75,6 +78,7 @@ class Choices(NamedTuple):
     balanced: bool = True
     trees: tuple[bool, ...] = (False, True)
     alphas: tuple[float, ...] = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
+    prune: bool = True
     polish: bool = True
 
 
@@ -84,22 +88,31 @@ N_RESTARTS = 4
 MEMBER = Choices(Starts(10, drawn=True), (Starts(3, drawn=True), Starts(1)))
 """Of one network of several, which shall differ."""
 
-THESIS = Choices(Starts(1), (Starts(1),), False, (False,), (ALPHA,), False)
+THESIS = Choices(Starts(1), (Starts(1),), False, (False,), (ALPHA,), False, False)
 
 PENALTIES, CRITICAL_PS = (0.2, 0.4, 0.6, 0.8), (0.0001, 0.0015)
 """The grid of LearnSPN: what a kind of rows costs per column, and the G-test."""
 
+
+SCORE = attrgetter("score")
 
 LEAST_GAIN = 1e-3
 """Of a sweep of EM, in log density per row; more sweeps cost more than they bring."""
 
 
 class Chosen(NamedTuple):
-    """A circuit, the smoothing of it, and what validation rows say of both."""
+    """What validation rows choose of what has grown, see `assemble`; and its score."""
 
     score: float
+    pieces: list[Piece]
     alpha: float
-    root: Node
+    trees: bool
+    pruned: Collection[int] = ()
+
+    @property
+    def root(self) -> Node:
+        """The circuit."""
+        return assemble(*self[1:])
 
 
 def mini_spn(
@@ -115,12 +128,13 @@ def mini_spn(
             how = choices.first if slice_ is whole else later
             return split_in_two(slice_, how, rng, choices.balanced)
 
-        return grow(whole, [rows, columns])
+        return grow(whole, [rows, columns], trees=any(choices.trees))
 
     if choices == THESIS:  # which leaves nothing to choose
         return assemble(grown(choices.later[0]), ALPHA, trees=False)
     found = [choose(grown(later), table, choices) for later in choices.later]
-    return polished(max(found, key=attrgetter("score")), table, choices)
+    best = max(found, key=SCORE)
+    return polished(best.root, best.alpha, table, choices)
 
 
 def learn_spn(
@@ -143,13 +157,15 @@ def learn_spn(
         )
         how = choices.later[0]._replace(number=N_RESTARTS)
         rows = partial(split_in_kinds, penalty=penalty, how=how, rng=rng)
-        return choose(grow(whole, [columns, rows]), table, choices)
+        pieces = grow(whole, [columns, rows], trees=any(choices.trees))
+        return choose(pieces, table, choices)
 
     grid = list(product(penalties, critical_ps))
     if not len(table.valid):
         del grid[1:]
     found = [chosen(*point, rng) for point, rng in zip(grid, rng.spawn(len(grid)))]
-    return polished(max(found, key=attrgetter("score")), table, choices)
+    best = max(found, key=SCORE)
+    return polished(best.root, best.alpha, table, choices)
 
 
 def choose(pieces: list[Piece], table: LearningTable, choices: Choices) -> Chosen:
@@ -159,36 +175,32 @@ def choose(pieces: list[Piece], table: LearningTable, choices: Choices) -> Chose
     downward from the thesis' for as long as it helps.
     """
     if not len(table.valid):
-        root = assemble(pieces, ALPHA, choices.trees[-1])
-        return Chosen(-np.inf, ALPHA, root)
+        return Chosen(-np.inf, pieces, ALPHA, choices.trees[-1])
 
     def tried(alpha: float, trees: bool) -> Chosen:
-        root = assemble(pieces, alpha, trees)
-        return Chosen(table.score(root), alpha, root)
+        score, pruned = judge(pieces, table.valid, alpha, trees, choices.prune)
+        return Chosen(score, pieces, alpha, trees, pruned)
 
-    best, trees = max(
-        ((tried(ALPHA, trees), trees) for trees in choices.trees),
-        key=lambda found: found[0].score,
-    )
+    best = max((tried(ALPHA, trees) for trees in choices.trees), key=SCORE)
     higher = [alpha for alpha in choices.alphas if alpha > ALPHA]
     lower = [alpha for alpha in reversed(choices.alphas) if alpha < ALPHA]
     for alphas in (higher, lower):
         for alpha in alphas:
-            other = tried(alpha, trees)
+            other = tried(alpha, best.trees)
             if other.score <= best.score:
                 break
             best = other
     return best
 
 
-def polished(chosen: Chosen, table: LearningTable, choices: Choices) -> Node:
+def polished(root: Node, alpha: float, table: LearningTable, choices: Choices) -> Node:
     """All parameters by EM, for as long as validation rows become likelier."""
     if not choices.polish or not len(table.valid):
-        return chosen.root
+        return root
     return refine(
-        Circuit(chosen.root, table.features),
+        Circuit(root, table.features),
         table.train,
         valid=table.valid,
-        alpha=chosen.alpha,
+        alpha=alpha,
         tolerance=LEAST_GAIN,
     ).root

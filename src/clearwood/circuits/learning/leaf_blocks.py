@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 
-from clearwood.circuits.circuit import Node
+from clearwood.circuits._kernels import add_normals, tree_log_density
 from clearwood.circuits.distributions import (
     Bernoulli,
     Categorical,
     ChowLiuTree,
     Gaussian,
+    Leaf,
     MultivariateGaussian,
 )
 from clearwood.circuits.learning._kernels import (
@@ -23,6 +23,7 @@ from clearwood.circuits.learning._kernels import (
     heaviest_tree,
     level_counts,
     level_places,
+    pair_counts,
 )
 from clearwood.circuits.learning.dependence import Dependence, find_dependence
 from clearwood.circuits.learning.slices import FLOOR, Slice
@@ -32,38 +33,145 @@ KAPPA = 2.0
 """Independent rows that are added to those of a multivariate normal."""
 
 
-class CountedTree(NamedTuple):
-    """Columns that hang together, and how often their levels meet.
+class Forest(NamedTuple):
+    """Discrete columns, and how often their levels meet those of what they depend on.
 
     Attributes
     ----------
-    columns : ndarray of int
-        From the root on.
-    parents : tuple of int
-        As in `ChowLiuTree`.
-    counts : tuple of ndarray of shape (n_levels_of_parent, n_levels)
+    variables : ndarray of int
+        Tree by tree, each from its root on.
+    parents : ndarray of int
+        Position in ``variables`` of what each depends on; -1 for roots.
+    sizes, sizes_above : ndarray of int
+        Levels of each, and of its parent; one of roots.
+    counts : ndarray
+        Rows, in a table of (levels of the parent, levels) for each, one after another.
     """
 
-    columns: np.ndarray
-    parents: tuple[int, ...]
-    counts: tuple[np.ndarray, ...]
+    variables: np.ndarray
+    parents: np.ndarray
+    sizes: np.ndarray
+    sizes_above: np.ndarray
+    counts: np.ndarray
+
+    @property
+    def starts(self) -> np.ndarray:
+        """Where the table of each begins."""
+        return np.append(0, np.cumsum(self.sizes * self.sizes_above))
+
+    def probabilities(self, alpha: float) -> np.ndarray:
+        """Of levels, given those of the parents, ``alpha`` rows added to each."""
+        raised = self.counts + alpha
+        lengths = np.repeat(self.sizes, self.sizes_above)
+        totals = np.add.reduceat(raised, np.cumsum(lengths) - lengths)
+        return raised / np.repeat(totals, lengths)
+
+    def leaves(self, alpha: float) -> Iterator[Leaf]:
+        """One for every tree."""
+        tables = [
+            flat.reshape(n, m)
+            for flat, n, m in zip(
+                np.split(self.probabilities(alpha), self.starts[1:-1]),
+                self.sizes_above,
+                self.sizes,
+            )
+        ]
+        variables, parents = self.variables.tolist(), self.parents.tolist()
+        roots = [i for i, parent in enumerate(parents) if parent < 0]
+        for low, high in pairwise([*roots, len(parents)]):
+            if high == low + 1:
+                yield leaf_of_levels(variables[low], tables[low][0])
+            else:
+                above = (parent - low for parent in parents[low + 1 : high])
+                own = tuple(variables[low:high]), (-1, *above), tuple(tables[low:high])
+                yield ChowLiuTree(*own)
+
+    def log_density(self, codes: np.ndarray, alpha: float) -> np.ndarray:
+        """What all its leaves say of rows, see `levels_of`."""
+        if not len(self.variables):
+            return np.zeros(len(codes))
+        shape = self.variables, self.parents, self.sizes, self.starts[:-1]
+        return tree_log_density(codes, *shape, self.probabilities(alpha))
+
+
+class Moments(NamedTuple):
+    """What is present in a continuous column of a slice."""
+
+    variable: int
+    n: int
+    mean: float
+    scatter: float
+
+    def gaussian(self, alpha: float) -> Gaussian:
+        """``alpha`` rows of mean 0 and variance 1 added, as all of the table has."""
+        n = self.n + alpha
+        mean = self.n * self.mean / n if n else 0.0
+        squares = self.scatter + self.n * (self.mean - mean) ** 2
+        variance = (squares + alpha * (1.0 + mean**2)) / n if n else 1.0
+        return Gaussian(self.variable, mean, max(variance, FLOOR))
+
+    def log_density(self, values: np.ndarray, alpha: float) -> np.ndarray:
+        """What its leaf says of encoded rows."""
+        leaf, log = self.gaussian(alpha), np.zeros((1, len(values)))
+        columns, only = values.T[[self.variable]], np.zeros(1, dtype=np.int64)
+        numbers = np.array([leaf.mean]), np.array([leaf.variance])
+        add_normals(log, columns, only, only, *numbers)
+        return log[0]
 
 
 @dataclass(frozen=True, eq=False)
 class Block:
-    """Counts of a slice's rows, from which leaves are made.
+    """What has been counted in a slice, of which leaves are made.
 
     Attributes
     ----------
-    slice_ : Slice
-    independent : bool
-        Whether no column depends on another one, as is known.
+    apart : Forest
+        Discrete columns, independent of each other.
+    trees : Forest or None
+        The same, each with that on which it depends most, where somebody looked.
+    moments : list of Moments
+        Of continuous columns that depend on no other one.
+    normals : list of MultivariateGaussian
+        One for each group of continuous columns that depend on each other.
     """
 
-    slice_: Slice
-    independent: bool = False
+    apart: Forest
+    trees: Forest | None
+    moments: list[Moments]
+    normals: list[MultivariateGaussian]
 
-    def leaves(self, alpha: float, trees: bool) -> Iterator[Node]:
+    @classmethod
+    def of(cls, slice_: Slice, trees: bool = True, independent: bool = False) -> Block:
+        """Count a slice, which is not needed any more then.
+
+        Parameters
+        ----------
+        slice_ : Slice
+        trees : bool, default=True
+            Whether leaves may be trees.
+        independent : bool, default=False
+            Whether no column depends on another one, as is known.
+        """
+        d, n_continuous = len(slice_.discrete), len(slice_.continuous)
+        groups = [np.array([j]) for j in range(n_continuous)]
+        apart, forest = _independent(slice_), None
+        if not independent and ((trees and d > 1) or n_continuous > 1):
+            # By the G-test: its statistic is twice the rows' mutual information.
+            dependence = find_dependence(slice_, ratio=True)
+            groups = _members(components(dependence.edges[d:, d:]))
+            if trees and d > 1:
+                forest = _chow_liu(slice_, apart, dependence)
+        return cls(
+            apart,
+            forest,
+            [_moments(slice_, group[0]) for group in groups if len(group) == 1],
+            [_normal(slice_, group) for group in groups if len(group) > 1],
+        )
+
+    def _forest(self, trees: bool) -> Forest:
+        return self.trees if trees and self.trees is not None else self.apart
+
+    def leaves(self, alpha: float, trees: bool) -> list[Leaf]:
         """One leaf for each group of columns that stays together.
 
         Parameters
@@ -75,94 +183,63 @@ class Block:
             Whether discrete columns that depend on each other become a Chow-Liu tree;
             else each is a leaf of its own, as in the thesis.
         """
-        variables = self.slice_.discrete
-        if trees and not self.independent:
-            for tree in self._trees:
-                own = tuple(variables[tree.columns].tolist())
-                tables = tuple(smoothed(counts, alpha) for counts in tree.counts)
-                if len(own) > 1:
-                    yield ChowLiuTree(own, tree.parents, tables)
-                else:
-                    yield leaf_of_levels(own[0], tables[0][0])
-        else:
-            for j, counts in zip(variables.tolist(), self._level_counts):
-                yield leaf_of_levels(j, smoothed(counts, alpha))
-        yield from self._normals
-        for group in self._continuous_groups:
-            if len(group) == 1:
-                yield self._gaussian(group[0], alpha)
+        normals = [column.gaussian(alpha) for column in self.moments]
+        return [*self._forest(trees).leaves(alpha), *self.normals, *normals]
 
-    @cached_property
-    def _level_counts(self) -> list[np.ndarray]:
-        """Rows of every level of every discrete column."""
-        codes, offsets = self.slice_.train.codes, self.slice_.offsets
-        places, together = level_places(codes, offsets), np.zeros(len(codes), np.int64)
-        counts = level_counts(places, offsets[-1], together, 1)[0]
-        return [counts[low:high] for low, high in pairwise(offsets.tolist())]
+    def log_density(
+        self, values: np.ndarray, codes: np.ndarray, alpha: float, trees: bool
+    ) -> np.ndarray:
+        """What its leaves say of encoded rows, and of these as `levels_of` has them."""
+        log = self._forest(trees).log_density(codes, alpha)
+        for normal in self.normals:
+            log += normal.log_density(values)
+        for column in self.moments:
+            log += column.log_density(values, alpha)
+        return log
 
-    @cached_property
-    def _dependence(self) -> Dependence:
-        """By the G-test, whose statistic is twice the rows' mutual information."""
-        return find_dependence(self.slice_, ratio=True)
 
-    @cached_property
-    def _trees(self) -> list[CountedTree]:
-        """The most likely trees of discrete columns (Chow and Liu)."""
-        d = len(self.slice_.discrete)
-        edges, statistic, both = (part[:d, :d] for part in self._dependence)
-        information = statistic / np.maximum(both, 1)
-        return [
-            self._counted_tree(group, information[np.ix_(group, group)])
-            for group in _members(components(edges))
-        ]
+def _independent(slice_: Slice) -> Forest:
+    """Rows of every level of every discrete column."""
+    codes, offsets = slice_.train.codes, slice_.offsets
+    places, together = level_places(codes, offsets), np.zeros(len(codes), np.int64)
+    counts = level_counts(places, offsets[-1], together, 1)[0]
+    ones = np.ones(len(slice_.discrete), dtype=np.int64)
+    return Forest(slice_.discrete, -ones, slice_.n_levels, ones, counts)
 
-    def _counted_tree(self, group: np.ndarray, information: np.ndarray) -> CountedTree:
-        order, parent = heaviest_tree(information)
-        position = np.append(np.argsort(order), -1)  # of the root's parent, -1: none
-        counts = [self._level_counts[group[0]][None, :]]
-        for j in order[1:]:
-            counts.append(self._pair_counts(group[parent[j]], group[j]))
-        return CountedTree(
-            group[order], tuple(position[parent[order]].tolist()), tuple(counts)
-        )
 
-    def _pair_counts(self, i: int, j: int) -> np.ndarray:
-        first, second = self.slice_.train.codes[:, (i, j)].T.astype(np.int64)
-        rows, columns = self.slice_.n_levels[i], self.slice_.n_levels[j]
-        cell = (first * columns + second)[(first >= 0) & (second >= 0)]
-        counts = np.bincount(cell, minlength=rows * columns)
-        return counts.reshape(rows, columns).astype(np.float64)
+def _chow_liu(slice_: Slice, apart: Forest, dependence: Dependence) -> Forest:
+    """The most likely trees of discrete columns that depend on each other."""
+    d = len(slice_.discrete)
+    edges, statistic, both = (part[:d, :d] for part in dependence)
+    information = statistic / np.maximum(both, 1)
+    order, parents = np.empty(d, np.int64), np.empty(d, np.int64)
+    done = 0
+    for group in _members(components(edges)):
+        place = slice(done, done + len(group))
+        columns, above = heaviest_tree(information[np.ix_(group, group)])
+        position = np.append(np.argsort(columns) + done, -1)  # of a root's parent, -1
+        order[place], parents[place] = group[columns], position[above[columns]]
+        done += len(group)
+    sizes = slice_.n_levels[order]
+    sizes_above = np.where(parents < 0, 1, sizes[parents])
+    starts = np.append(0, np.cumsum(sizes * sizes_above))
+    counts = pair_counts(slice_.train.codes, order, parents, sizes, starts)
+    return Forest(slice_.discrete[order], parents, sizes, sizes_above, counts)
 
-    @cached_property
-    def _continuous_groups(self) -> list[np.ndarray]:
-        n_discrete, n = len(self.slice_.discrete), len(self.slice_.continuous)
-        if n < 2 or self.independent:
-            return [np.array([j]) for j in range(n)]
-        return _members(components(self._dependence.edges[n_discrete:, n_discrete:]))
 
-    def _gaussian(self, j: int, alpha: float) -> Gaussian:
-        values = self.slice_.train.reals[:, j]
-        values = values[~np.isnan(values)]
-        n = len(values) + alpha
-        mean = values.sum() / n
-        squares = ((values - mean) ** 2).sum() + alpha * (1.0 + mean**2)
-        return Gaussian(
-            int(self.slice_.continuous[j]), float(mean), max(float(squares / n), FLOOR)
-        )
+def _moments(slice_: Slice, j: int) -> Moments:
+    values = slice_.train.reals[:, j]
+    values = values[~np.isnan(values)]
+    mean = float(values.mean()) if len(values) else 0.0
+    scatter = float(((values - mean) ** 2).sum())
+    return Moments(int(slice_.continuous[j]), len(values), mean, scatter)
 
-    @cached_property
-    def _normals(self) -> list[MultivariateGaussian]:
-        """One for each group of continuous columns that depend on each other."""
-        found = []
-        for group in self._continuous_groups:
-            if len(group) > 1:
-                values, least = self.slice_.train.reals[:, group], len(group) * [FLOOR]
-                mean, covariance = fit(
-                    values, np.ones(len(values)), np.array(least), KAPPA
-                )
-                variables = tuple(self.slice_.continuous[group].tolist())
-                found.append(MultivariateGaussian(variables, mean, covariance))
-        return found
+
+def _normal(slice_: Slice, group: np.ndarray) -> MultivariateGaussian:
+    values, least = slice_.train.reals[:, group], np.full(len(group), FLOOR)
+    mean, covariance = fit(values, np.ones(len(values)), least, KAPPA)
+    variables = tuple(slice_.continuous[group].tolist())
+    return MultivariateGaussian(variables, mean, covariance)
 
 
 def smoothed(counts: np.ndarray, alpha: float) -> np.ndarray:

@@ -124,8 +124,8 @@ class Ground:
 
     def block(self, rows: np.ndarray, columns: np.ndarray, joined: bool) -> Branch:
         """Leaves fitted to some cells, with or without trees of discrete columns."""
-        leaves = Block(self._slice(rows, columns)).leaves(ALPHA, joined)
-        return self._block(tuple(leaves), rows, columns)
+        block = Block.of(self._slice(rows, columns), trees=joined)
+        return self._block(tuple(block.leaves(ALPHA, joined)), rows, columns)
 
     def _block(
         self, leaves: tuple[Node, ...], rows: np.ndarray, columns: np.ndarray

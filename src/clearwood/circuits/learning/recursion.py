@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -16,14 +16,29 @@ SplitsSlice = Callable[[Slice], Parts | None]
 
 @dataclass(frozen=True, eq=False)
 class Piece:
-    """A node before it has parameters: a sum, a product, or a block of leaves."""
+    """A node before it has parameters: a sum, a product, or a block of leaves.
 
+    Attributes
+    ----------
+    block : Block
+        What was counted in its slice: its leaves if it has no children, and else those
+        that it may become again.
+    judges : ndarray of int
+        Rows to judge by that came to the slice.
+    sizes : ndarray, optional
+        Rows of the kinds, if it splits rows.
+    children : list of int
+    """
+
+    block: Block
+    judges: np.ndarray
     sizes: np.ndarray | None = None
-    block: Block | None = None
     children: list[int] = field(default_factory=list)
 
 
-def grow(whole: Slice, splits: Sequence[SplitsSlice]) -> list[Piece]:
+def grow(
+    whole: Slice, splits: Sequence[SplitsSlice], trees: bool = True
+) -> list[Piece]:
     """Split a table until nothing splits any more.
 
     Parameters
@@ -32,6 +47,8 @@ def grow(whole: Slice, splits: Sequence[SplitsSlice]) -> list[Piece]:
     splits : sequence of functions
         Tried in this order on every slice; the first that finds parts is taken. MiniSPN
         asks rows first (4.2.2), LearnSPN columns (4.2.1).
+    trees : bool, default=True
+        Whether leaves may be trees.
 
     Returns
     -------
@@ -42,23 +59,28 @@ def grow(whole: Slice, splits: Sequence[SplitsSlice]) -> list[Piece]:
     waiting = [(whole, -1)]
     while waiting:
         slice_, parent = waiting.pop()
+        here = len(pieces)
         if parent >= 0:
-            pieces[parent].children.append(len(pieces))
+            pieces[parent].children.append(here)
         found = (split(slice_) for split in splits) if slice_.n_columns > 1 else ()
         parts = next(filter(None, found), None)
+        block, judges = Block.of(slice_, trees), slice_.judges
+        pieces.append(Piece(block, judges, parts.sizes if parts else None))
         if parts is None:
-            pieces.append(Piece(block=Block(slice_)))
             continue
-        here = len(pieces)
-        pieces.append(Piece(sizes=parts.sizes))
         waiting += [(part, here) for part in reversed(parts.slices)]
         if parts.alone is not None:
             pieces[here].children.append(len(pieces))
-            pieces.append(Piece(block=Block(parts.alone, independent=True)))
+            pieces.append(Piece(Block.of(parts.alone, independent=True), judges))
     return pieces
 
 
-def assemble(pieces: list[Piece], alpha: float, trees: bool) -> Node:
+def assemble(
+    pieces: list[Piece],
+    alpha: float,
+    trees: bool,
+    pruned: Collection[int] = (),
+) -> Node:
     """The circuit of what has grown.
 
     Parameters
@@ -66,21 +88,23 @@ def assemble(pieces: list[Piece], alpha: float, trees: bool) -> Node:
     pieces : list of Piece
     alpha, trees
         Smoothing and the kind of leaves, see `Block.leaves`.
+    pruned : collection of int
+        Pieces that are trees in place of all that grew there.
     """
     made: dict[int, Node] = {}
     for i in reversed(range(len(pieces))):
         piece = pieces[i]
-        children = tuple(made.pop(child) for child in piece.children)
-        if piece.block is not None:
-            children = tuple(piece.block.leaves(alpha, trees))
-        if piece.sizes is not None:
-            made[i] = Sum(smoothed(piece.sizes, alpha), children)
-        else:
-            made[i] = children[0] if len(children) == 1 else product_of(children)
+        children = [made.pop(child) for child in piece.children]
+        if i in pruned or not children:
+            children = [*piece.block.leaves(alpha, trees or i in pruned)]
+        elif piece.sizes is not None:
+            made[i] = Sum(smoothed(piece.sizes, alpha), tuple(children))
+            continue
+        made[i] = children[0] if len(children) == 1 else product_of(children)
     return made[0]
 
 
-def product_of(children: tuple[Node, ...]) -> Product:
+def product_of(children: Sequence[Node]) -> Product:
     """A product whose children are none."""
     flat: list[Node] = []
     for child in children:

@@ -46,6 +46,8 @@ class Slice:
     Attributes
     ----------
     train, valid : SliceRows
+    judges : ndarray of int of shape (n_valid,)
+        Which of all rows to judge by these are.
     discrete, continuous : ndarray of int
         Which columns of the table these are, ascending.
     n_levels : ndarray of int of shape (n_discrete,)
@@ -53,6 +55,7 @@ class Slice:
 
     train: SliceRows
     valid: SliceRows
+    judges: np.ndarray
     discrete: np.ndarray
     continuous: np.ndarray
     n_levels: np.ndarray
@@ -67,7 +70,9 @@ class Slice:
             codes = np.nan_to_num(table[:, discrete], nan=-1).astype(np.int16)
             return SliceRows(codes, np.ascontiguousarray(table[:, continuous]))
 
-        return cls(cells(values), cells(valid), discrete, continuous, levels[discrete])
+        judges = np.arange(len(valid))
+        parts = cells(values), cells(valid), judges, discrete, continuous
+        return cls(*parts, levels[discrete])
 
     @property
     def n_columns(self) -> int:
@@ -91,7 +96,10 @@ class Slice:
     def of_rows(self, train: np.ndarray, valid: np.ndarray) -> Slice:
         """The rows of two masks."""
         return replace(
-            self, train=self.train.of_rows(train), valid=self.valid.of_rows(valid)
+            self,
+            train=self.train.of_rows(train),
+            valid=self.valid.of_rows(valid),
+            judges=self.judges[valid],
         )
 
     def of_columns(self, chosen: np.ndarray) -> Slice:
@@ -105,6 +113,7 @@ class Slice:
         return Slice(
             cells(self.train),
             cells(self.valid),
+            self.judges,
             self.discrete[discrete],
             self.continuous[continuous],
             self.n_levels[discrete],
