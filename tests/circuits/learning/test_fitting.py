@@ -87,18 +87,19 @@ def test_learn_spn_chooses_from_its_grid():
     assert whole.score(cheap) > whole.score(dear)
 
 
-@pytest.mark.parametrize("seed, other_is_better", [(0, False), (1, True)])
-def test_networks_of_several_take_starts_that_held_out_rows_prefer(
-    seed, other_is_better
-):
-    rng = np.random.default_rng(seed)
+def test_networks_of_several_are_drawn_and_held_out_rows_choose_among_them():
+    rng = np.random.default_rng(0)
     share, kind = rng.random((4, 40)), rng.integers(4, size=160)
     rows = (rng.random((160, 40)) < share[kind]).astype(float)
     whole = LearningTable(rows[:80], rows[80:], space([2] * 40))
+    assert all(starts.drawn for starts in (MEMBER.first, *MEMBER.later))
 
-    def score(*later):
+    def score(seed, *later):
         choices = THESIS._replace(first=MEMBER.first, later=later, balanced=True)
-        return whole.score(mini_spn(whole, 0.0005, choices, np.random.default_rng(0)))
+        rng = np.random.default_rng(seed)
+        return whole.score(mini_spn(whole, 0.0005, choices, rng))
 
-    drawn, apart = MEMBER.later
-    assert (score(drawn, apart) > score(drawn)) == other_is_better
+    gains = [
+        score(seed, *MEMBER.later) - score(seed, MEMBER.later[0]) for seed in (0, 1, 2)
+    ]
+    assert min(gains) >= 0.0 and max(gains) > 0.1

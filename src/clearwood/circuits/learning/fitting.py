@@ -21,9 +21,9 @@ from clearwood.circuits.learning.clusters import (
     split_in_two,
 )
 from clearwood.circuits.learning.dependence import split_columns
-from clearwood.circuits.learning.pruning import judge
 from clearwood.circuits.learning.recursion import Piece, assemble, grow
 from clearwood.circuits.learning.slices import Parts, Slice
+from clearwood.circuits.learning.trimming import judge
 
 
 class LearningTable(NamedTuple):
@@ -85,8 +85,8 @@ class Choices(NamedTuple):
 N_RESTARTS = 4
 """Of every split into kinds by LearnSPN."""
 
-MEMBER = Choices(Starts(10, drawn=True), (Starts(3, drawn=True), Starts(1)))
-"""Of one network of several, which shall differ."""
+MEMBER = Choices(Starts(3, drawn=True), (Starts(1, drawn=True),) * 3)
+"""Of one network of several, which shall differ: all their starts are drawn."""
 
 THESIS = Choices(Starts(1), (Starts(1),), False, (False,), (ALPHA,), False, False)
 

@@ -33,7 +33,7 @@ KAPPA = 2.0
 """Independent rows that are added to those of a multivariate normal."""
 
 
-class Forest(NamedTuple):
+class CountedForest(NamedTuple):
     """Discrete columns, and how often their levels meet those of what they depend on.
 
     Attributes
@@ -125,9 +125,9 @@ class Block:
 
     Attributes
     ----------
-    apart : Forest
+    apart : CountedForest
         Discrete columns, independent of each other.
-    trees : Forest or None
+    trees : CountedForest or None
         The same, each with that on which it depends most, where somebody looked.
     moments : list of Moments
         Of continuous columns that depend on no other one.
@@ -135,8 +135,8 @@ class Block:
         One for each group of continuous columns that depend on each other.
     """
 
-    apart: Forest
-    trees: Forest | None
+    apart: CountedForest
+    trees: CountedForest | None
     moments: list[Moments]
     normals: list[MultivariateGaussian]
 
@@ -160,7 +160,7 @@ class Block:
             dependence = find_dependence(slice_, ratio=True)
             groups = _members(components(dependence.edges[d:, d:]))
             if trees and d > 1:
-                forest = _chow_liu(slice_, apart, dependence)
+                forest = _chow_liu(slice_, dependence)
         return cls(
             apart,
             forest,
@@ -168,7 +168,7 @@ class Block:
             [_normal(slice_, group) for group in groups if len(group) > 1],
         )
 
-    def _forest(self, trees: bool) -> Forest:
+    def _forest(self, trees: bool) -> CountedForest:
         return self.trees if trees and self.trees is not None else self.apart
 
     def leaves(self, alpha: float, trees: bool) -> list[Leaf]:
@@ -198,16 +198,16 @@ class Block:
         return log
 
 
-def _independent(slice_: Slice) -> Forest:
+def _independent(slice_: Slice) -> CountedForest:
     """Rows of every level of every discrete column."""
     codes, offsets = slice_.train.codes, slice_.offsets
     places, together = level_places(codes, offsets), np.zeros(len(codes), np.int64)
     counts = level_counts(places, offsets[-1], together, 1)[0]
     ones = np.ones(len(slice_.discrete), dtype=np.int64)
-    return Forest(slice_.discrete, -ones, slice_.n_levels, ones, counts)
+    return CountedForest(slice_.discrete, -ones, slice_.n_levels, ones, counts)
 
 
-def _chow_liu(slice_: Slice, apart: Forest, dependence: Dependence) -> Forest:
+def _chow_liu(slice_: Slice, dependence: Dependence) -> CountedForest:
     """The most likely trees of discrete columns that depend on each other."""
     d = len(slice_.discrete)
     edges, statistic, both = (part[:d, :d] for part in dependence)
@@ -224,7 +224,7 @@ def _chow_liu(slice_: Slice, apart: Forest, dependence: Dependence) -> Forest:
     sizes_above = np.where(parents < 0, 1, sizes[parents])
     starts = np.append(0, np.cumsum(sizes * sizes_above))
     counts = pair_counts(slice_.train.codes, order, parents, sizes, starts)
-    return Forest(slice_.discrete[order], parents, sizes, sizes_above, counts)
+    return CountedForest(slice_.discrete[order], parents, sizes, sizes_above, counts)
 
 
 def _moments(slice_: Slice, j: int) -> Moments:

@@ -9,9 +9,9 @@ from tests.circuits.made import space
 from clearwood.circuits.learning.clusters import Starts, split_in_two
 from clearwood.circuits.learning.dependence import split_columns
 from clearwood.circuits.learning.fitting import LearningTable
-from clearwood.circuits.learning.pruning import judge
 from clearwood.circuits.learning.recursion import assemble, grow
 from clearwood.circuits.learning.slices import Slice
+from clearwood.circuits.learning.trimming import judge
 
 
 def grown(slice_):
