@@ -22,7 +22,7 @@ SEEDS = st.integers(0, 2**32 - 1)
 
 
 @settings(max_examples=30)
-@given(SEEDS, st.booleans(), st.sampled_from([0.0, 0.2]), st.sampled_from([4, 12]))
+@given(SEEDS, st.booleans(), st.sampled_from([0.0, 0.2]), st.sampled_from([4, 12, 70]))
 def test_pairs(seed, ratio, missing, most_levels):
     rng = np.random.default_rng(seed)
     n, n_levels = int(rng.integers(1, 200)), rng.integers(1, most_levels + 1, size=4)

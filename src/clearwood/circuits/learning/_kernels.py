@@ -17,7 +17,10 @@ MOST_STEPS = 1000
 """Of hard EM, which ends by itself much sooner."""
 
 MOST_LOOKS = 64
-"""At the bits of all rows, for a pair of columns; one look takes 64 rows at a time."""
+"""At the bits of all rows, for a pair of columns; one look takes 64 rows at a time.
+
+Columns of more than half as many levels need no bits.
+"""
 
 # Pairs of columns
 
@@ -35,15 +38,22 @@ def ones_of(word):
 
 @kernel
 def bit_planes(codes, offsets):
-    """Per level of every column one bit per row: whether the cell is of that level."""
+    """Per level of columns one bit per row: whether the cell is of that level.
+
+    Also where the levels of each column begin; columns of many have no bits.
+    """
     n, d = codes.shape
-    planes = np.zeros((offsets[d], (n + 63) // 64), dtype=np.uint64)
+    starts = np.zeros(d + 1, np.int64)
+    for j in range(d):
+        size = offsets[j + 1] - offsets[j]
+        starts[j + 1] = starts[j] + (size if 2 * size <= MOST_LOOKS else 0)
+    planes = np.zeros((starts[d], (n + 63) // 64), dtype=np.uint64)
     for i in range(n):
         bit = np.uint64(1) << np.uint64(i & 63)
         for j in range(d):
-            if codes[i, j] >= 0:
-                planes[offsets[j] + codes[i, j], i >> 6] |= bit
-    return planes
+            if codes[i, j] >= 0 and starts[j] < starts[j + 1]:
+                planes[starts[j] + codes[i, j], i >> 6] |= bit
+    return planes, starts
 
 
 @kernel
@@ -126,29 +136,27 @@ def table_test(table, rows, columns, ratio, of_row, of_column):
 @kernel
 def pair_tests(codes, offsets, ratio):
     """Of all pairs of columns the statistic, its degrees of freedom and the rows."""
-    n, d = codes.shape
-    planes = bit_planes(codes, offsets)
+    d = codes.shape[1]
+    planes, starts = bit_planes(codes, offsets)
     totals = count_levels(planes)
     most = 1
     complete = np.ones(d, np.int64)
     for j in range(d):
         most = max(most, offsets[j + 1] - offsets[j])
-        complete[j] = totals[offsets[j] : offsets[j + 1]].sum() == n
+        complete[j] = (codes[:, j] >= 0).all()
     table, of_row, of_column = np.zeros((most, most)), np.zeros(most), np.zeros(most)
     statistic = np.zeros((d, d))
     freedom, both = np.zeros((d, d), np.int64), np.zeros((d, d), np.int64)
     for i in range(d):
-        low, high = offsets[i], offsets[i + 1]
         for j in range(i):
-            start, end = offsets[j], offsets[j + 1]
-            if (high - low) * (end - start) > MOST_LOOKS:
+            levels = offsets[i + 1] - offsets[i], offsets[j + 1] - offsets[j]
+            if levels[0] * levels[1] > MOST_LOOKS or min(levels) < 2:
                 count_by_rows(codes[:, i], codes[:, j], table)
             else:
+                bits = starts[i], starts[i + 1], starts[j], starts[j + 1]
                 no_gaps = complete[i] * complete[j]
-                count_by_bits(planes, totals, low, high, start, end, no_gaps, table)
-            found, df, rows = table_test(
-                table, high - low, end - start, ratio, of_row, of_column
-            )
+                count_by_bits(planes, totals, *bits, no_gaps, table)
+            found, df, rows = table_test(table, *levels, ratio, of_row, of_column)
             statistic[i, j] = statistic[j, i] = found
             freedom[i, j] = freedom[j, i] = df
             both[i, j] = both[j, i] = int(rows)
