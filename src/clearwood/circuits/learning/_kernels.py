@@ -253,9 +253,9 @@ def differing_cells(codes, row):
     """How many cells of every row, present in both, are not as in one row."""
     found = np.zeros(codes.shape[0], np.int64)
     for i in range(codes.shape[0]):
-        for j in range(row.size):
-            if codes[i, j] != row[j] and codes[i, j] >= 0 and row[j] >= 0:
-                found[i] += 1
+        for j in range(row.size):  # without branches: several columns at a time
+            cell = codes[i, j]
+            found[i] += (cell != row[j]) & (cell >= 0) & (row[j] >= 0)
     return found
 
 
@@ -334,11 +334,12 @@ def row_scores(places, reals, log_weights, tables, normals):
     n, k = len(places), log_weights.size
     scores = np.empty((n, k))
     constant = -0.5 * np.log(2 * math.pi * normals[1])
-    for i in range(n):
-        for c in range(k):
+    for c in range(k):
+        table = tables[c]
+        for i in range(n):
             total = log_weights[c]
             for j in range(places.shape[1]):
-                total += tables[c, places[i, j]]
+                total += table[places[i, j]]
             for j in range(reals.shape[1]):
                 if not np.isnan(reals[i, j]):
                     apart = reals[i, j] - normals[0, c, j]
