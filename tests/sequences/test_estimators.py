@@ -211,7 +211,7 @@ def test_symbols_of_any_type():
     mixed = quick(2).fit(["a", 1, ("b", 2), None, 1, "a"])
     assert set(mixed.symbols_) == {"a", 1, ("b", 2)}
     words = "to be or not to be".split()
-    assert quick(2).fit(words).symbols_.tolist() == ["be", "not", "or", "to"]
+    assert quick(2).fit([words]).symbols_.tolist() == ["be", "not", "or", "to"]
 
 
 def test_a_symbol_that_training_had_not():
@@ -342,8 +342,8 @@ def test_one_state():
     [
         ("categorical", "", "X is empty"),
         ("categorical", [None, None], "All steps of X are missing"),
-        ("categorical", [[1, 2], [3, 4]], "a step is one symbol"),
-        ("categorical", [[1], [2, 3], "a"], "no symbol: unhashable"),
+        ("categorical", np.array([[1, 2], [3, 4]]), "a step is one symbol"),
+        ("categorical", [[1], [2, 3], 4], "no symbol: unhashable"),
         ("bernoulli", [[0, 2]], "reads 0, 1 and missing cells, found 2"),
         ("gaussian", [[np.nan, 1.0], [np.nan, 2.0]], r"Column\(s\) \[0\] of X have no"),
         (

@@ -181,10 +181,13 @@ class HiddenMarkovModel(BaseEstimator):
 
         Parameters
         ----------
-        X : str, array-like or frame of shape (n_steps,) or (n_steps, n_columns)
-            All sequences, one after the other; None or NaN is missing.
+        X : str, list, array-like or frame of shape (n_steps,) or (n_steps, n_columns)
+            All sequences, one after the other; None or NaN is missing. Of symbols also
+            a list of sequences: of texts, whose characters are the symbols, of lists or
+            of arrays. In an array, a Series, or with ``lengths``, texts are symbols,
+            however long they are.
         lengths : sequence of int, optional
-            Numbers of steps of the sequences; by default it is one.
+            Numbers of steps of the sequences; by default it is one, or those in a list.
 
         Returns
         -------
@@ -195,6 +198,7 @@ class HiddenMarkovModel(BaseEstimator):
         self.draws_: StateModel | None = None
         self.history_: list[float] | None = None
         kind = KINDS[self.emission]
+        X, lengths = kind.end_to_end(X, lengths)
         kind.learn_columns(self, X)
         values = kind.values(self, X)
         emission = kind.prior(self, values)
@@ -247,6 +251,7 @@ class HiddenMarkovModel(BaseEstimator):
 
     def _read(self, X: Any, lengths: Sequence[int] | None) -> Observed:
         check_is_fitted(self, ["startprob_", "transmat_"])
+        X, lengths = KINDS[self.emission].end_to_end(X, lengths)
         return self._observed(KINDS[self.emission].values(self, X), lengths)
 
     def _model(self) -> tuple[StateModel, Emission]:

@@ -22,7 +22,12 @@ from clearwood.sequences.emissions import (
     JointEmission,
     NormalEmission,
 )
-from clearwood.sequences.symbols import symbol_cells, symbol_codes, symbols_in
+from clearwood.sequences.symbols import (
+    end_to_end,
+    symbol_cells,
+    symbol_codes,
+    symbols_in,
+)
 
 KAPPA = 1.0
 """What the prior of a mean is worth in rows: the thesis prints N(mu | 0, Sigma)."""
@@ -36,6 +41,9 @@ class Kind(Protocol):
 
     discrete: bool
     """Whether distinct rows are few."""
+
+    def end_to_end(self, X: Any, lengths: Any) -> tuple[Any, Any]:
+        """Sequences as users have them, one after the other, and their lengths."""
 
     def learn_columns(self, model: Any, X: Any) -> None:
         """Set what is to be known of the columns of the training data."""
@@ -60,6 +68,10 @@ class Symbols:
     """One symbol per step."""
 
     discrete = True
+
+    def end_to_end(self, X: Any, lengths: Any) -> tuple[Any, Any]:
+        """See ``Kind``."""
+        return end_to_end(X, lengths)
 
     def learn_columns(self, model: Any, X: Any) -> None:
         """See ``Kind``."""
@@ -107,6 +119,10 @@ class _Table:
     """Several columns."""
 
     discrete = False
+
+    def end_to_end(self, X: Any, lengths: Any) -> tuple[Any, Any]:
+        """See ``Kind``."""
+        return X, lengths
 
     def _features(self, model: Any, X: Any) -> FeatureSpace:
         names = getattr(model, "feature_names_in_", None)

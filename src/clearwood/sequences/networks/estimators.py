@@ -15,9 +15,9 @@ from clearwood._estimators import Interval, StrOptions, fit_context
 from clearwood._numeric import as_generator
 from clearwood.exceptions import InputError
 from clearwood.sequences.estimators import HiddenMarkovModel
-from clearwood.sequences.networks.steps import binary_columns, codes_of, end_to_end
+from clearwood.sequences.networks.steps import binary_columns, codes_of
 from clearwood.sequences.networks.streams import Series
-from clearwood.sequences.symbols import symbol_cells, symbols_in
+from clearwood.sequences.symbols import end_to_end, symbol_cells, symbols_in
 
 
 class HMMLSTM(BaseEstimator):
@@ -158,9 +158,8 @@ class HMMLSTM(BaseEstimator):
         Parameters
         ----------
         X : str, list of sequences, or array-like
-            A text; several texts or sequences of symbols (of any type) in a list; or
-            symbols in an array, of sequences end to end. With y: a series of zeros and
-            ones, (n_steps, n_columns).
+            A text, or symbols of any type, read as by ``HiddenMarkovModel.fit``. With
+            y: a series of zeros and ones, (n_steps, n_columns).
         y : array-like of shape (n_steps,), optional
             Output of every step of a series; None or NaN where it is not known.
         lengths : array-like of shape (n_sequences,), optional

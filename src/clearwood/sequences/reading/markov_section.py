@@ -68,6 +68,8 @@ def section(result: Any, X: Any = None, y: Any = None) -> dict[str, Any]:
     dict
     """
     model = check_model(result)
+    if X is not None:
+        X, y = KINDS[model.emission].end_to_end(X, y)
     proba = None if X is None else model.predict_proba(X, y)
     states = markov_states(model, None if proba is None else proba.mean(axis=0))
     names = column_names(model)

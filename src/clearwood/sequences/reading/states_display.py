@@ -116,6 +116,7 @@ class StatesDisplay:
         StatesDisplay
         """
         model = check_model(estimator)
+        X, lengths = KINDS[model.emission].end_to_end(X, lengths)
         proba = model.predict_proba(X, lengths)
         n = len(proba)
         if not 0 <= start < n or length < 1:

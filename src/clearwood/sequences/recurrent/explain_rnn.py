@@ -164,8 +164,9 @@ def explain_rnn(
         other make, a function from the codes of a sequence (ndarray of int) to its
         states and logits, a line of each per step.
     sequences : str, array-like of int, or list of these
-        What the network reads: codes, or text and other symbols that ``symbols`` knows;
-        for an HMMLSTM, what it is fitted to.
+        What the network reads: codes, or text and other symbols that ``symbols`` knows,
+        in one sequence or a list, as ``HiddenMarkovModel.fit`` takes them. Of an array
+        of several columns every line is a sequence.
     n_states : int, "auto" or sequence of int, default=100
         How many states; fewer where fewer occur. Of several numbers ("auto": 2, 5, 10,
         20, 50, 100, 200, 500), the smallest whose states, read from the network,
