@@ -17,8 +17,10 @@ NOT_PARSED = str.maketrans({"\r": "&#13;", "\0": "␀"})
 a zero for nothing."""
 
 
-def coloured_text(pieces: Sequence[str], states: Sequence[int] | np.ndarray) -> Markup:
-    r"""Text as a run of elements, each with the class ``s`` and its state's number.
+def coloured_text(
+    pieces: Sequence[str], states: Sequence[int] | np.ndarray, prefix: str = "s"
+) -> Markup:
+    r"""Text as a run of elements, each with a class: a letter and its state's number.
 
     Stands in a ``<pre>``, whose first new line a browser would drop if no element were
     opened before it.
@@ -28,6 +30,8 @@ def coloured_text(pieces: Sequence[str], states: Sequence[int] | np.ndarray) -> 
     pieces : sequence of str
         The text, symbol by symbol; a plain text is its letters.
     states : sequence of int
+    prefix : str, default="s"
+        Letter of the class.
 
     Returns
     -------
@@ -43,14 +47,16 @@ def coloured_text(pieces: Sequence[str], states: Sequence[int] | np.ndarray) -> 
     runs, first = [], 0
     for end in ends if len(states) else []:
         text = html.escape("".join(pieces[first:end])).translate(NOT_PARSED)
-        runs.append(f"<i class=s{states[first]}>{text}</i>")
+        runs.append(f"<i class={prefix}{states[first]}>{text}</i>")
         first = end
     whole = "".join(runs)
     # Halves of characters cannot be written.
     return Markup(whole.encode("utf-8", "replace").decode("utf-8"))
 
 
-def state_styles(names: Sequence[str], hues: Sequence[float] | np.ndarray) -> Markup:
+def state_styles(
+    names: Sequence[str], hues: Sequence[float] | np.ndarray, prefix: str = "s"
+) -> Markup:
     r"""A style per state: its colour, and its number and name beside the pointer.
 
     Parameters
@@ -58,6 +64,8 @@ def state_styles(names: Sequence[str], hues: Sequence[float] | np.ndarray) -> Ma
     names : sequence of str
     hues : sequence of float
         Degrees on the circle of colours.
+    prefix : str, default="s"
+        Letter of the class.
 
     Examples
     --------
@@ -66,7 +74,7 @@ def state_styles(names: Sequence[str], hues: Sequence[float] | np.ndarray) -> Ma
     """
     return Markup(
         "".join(
-            f".s{state}{{--h:{hue:.0f}}}.s{state}:hover::after"
+            f".{prefix}{state}{{--h:{hue:.0f}}}.{prefix}{state}:hover::after"
             f'{{content:"{state}: {_in_style(name)}"}}'
             for state, (name, hue) in enumerate(zip(names, hues))
         )

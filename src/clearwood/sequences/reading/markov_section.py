@@ -6,12 +6,12 @@ import math
 from typing import Any
 
 import numpy as np
-from scipy.special import logsumexp
 
 from clearwood._html import percent_text, significant_text
 from clearwood._html.chart import RIGHT, WIDTH, round_ticks
 from clearwood.sequences.estimators import HiddenMarkovModel
 from clearwood.sequences.kinds import KINDS
+from clearwood.sequences.reading.charts import surprise_chart
 from clearwood.sequences.reading.coloured_text import (
     coloured_text,
     state_hues,
@@ -24,6 +24,7 @@ from clearwood.sequences.reading.markov_states import (
     column_names,
     markov_states,
     state_vectors,
+    step_surprise,
 )
 from clearwood.sequences.reading.states_display import state_runs
 from clearwood.sequences.states_over_time import sequence_bounds
@@ -127,20 +128,16 @@ def _scores(
     model: HiddenMarkovModel, X: Any, lengths: Any, states: list[MarkovState]
 ) -> dict[str, Any]:
     """Log-likelihoods of a step: as it is, and if states came in any order."""
-    own = model.step_log_likelihood(X, lengths)
-    given = model._given(X, lengths)
-    with np.errstate(divide="ignore"):
-        share = np.log([state.share for state in states])
-    of_kinds = logsumexp(given["log_emission"] + share, axis=1)
-    row = given["row"]
-    alike = of_kinds if row is None else of_kinds[row]
-    possible = np.isfinite(own) & np.isfinite(alike)
+    share = np.array([state.share for state in states])
+    own, any_order = step_surprise(model, X, lengths, share)
+    possible = np.isfinite(own) & np.isfinite(any_order)
     return {
         "n_steps": len(own),
-        "n_sequences": len(given["lengths"]),
+        "n_sequences": len(sequence_bounds(lengths, len(own))) - 1,
         "n_impossible": int((~possible).sum()),
-        "own": float(own[possible].mean()) if possible.any() else None,
-        "any_order": float(alike[possible].mean()) if possible.any() else None,
+        "own": -float(own[possible].mean()) if possible.any() else None,
+        "any_order": -float(any_order[possible].mean()) if possible.any() else None,
+        "surprise": surprise_chart(own, any_order),
     }
 
 

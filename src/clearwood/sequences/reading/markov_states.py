@@ -248,6 +248,34 @@ EMITS: dict[str, Callable[[HiddenMarkovModel, np.ndarray], list[Row]]] = {
 }
 
 
+def step_surprise(
+    model: HiddenMarkovModel, X: Any, lengths: Any, share: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """How improbable each step was, in nats; of columns of numbers, how little dense.
+
+    Parameters
+    ----------
+    model : HiddenMarkovModel
+        Fitted.
+    X, lengths
+        As in ``HiddenMarkovModel.fit``.
+    share : ndarray of shape (n_states,)
+        How frequent states are.
+
+    Returns
+    -------
+    own, any_order : ndarray of shape (n_steps,)
+        To the model, given all steps before in the sequence; and if the states came in
+        any order, as often as they do. 0 where all is missing.
+    """
+    given = model._given(X, lengths)
+    with np.errstate(divide="ignore"):
+        of_kinds = np.logaddexp.reduce(given["log_emission"] + np.log(share), axis=1)
+    row = given["row"]
+    any_order = of_kinds if row is None else of_kinds[row]
+    return -model.step_log_likelihood(X, lengths), -any_order
+
+
 def state_vectors(model: HiddenMarkovModel, states: list[MarkovState]) -> np.ndarray:
     """States as points, near where they emit nearly the same."""
     if model.emission == "categorical":
