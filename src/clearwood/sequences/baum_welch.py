@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 
+from clearwood._features import users_level
+from clearwood.exceptions import InterruptedFitWarning
 from clearwood.sequences.dirichlet import draw_rows
 from clearwood.sequences.sequence_model import (
     Observed,
@@ -47,6 +51,8 @@ def baum_welch(
     parameters: StateModel,
     n_iter: int,
     tol: float = 0.0,
+    *,
+    keep: bool = False,
 ) -> Fitted:
     """Raise the posterior density of the parameters, step by step.
 
@@ -60,7 +66,34 @@ def baum_welch(
         Most updates.
     tol : float, default=0.0
         Stop where an update gains less, per step of the sequences.
+    keep : bool, default=False
+        Whether Ctrl-C leaves what was reached, with a warning.
     """
+    fitted = None
+    try:
+        for found in _raised(observed, prior, parameters, n_iter, tol):
+            fitted = found
+    except KeyboardInterrupt:
+        if fitted is None or not keep:
+            raise
+        warnings.warn(
+            f"Interrupted: the parameters are those after {len(fitted.history) - 1} of "
+            f"{n_iter} iterations of EM.",
+            InterruptedFitWarning,
+            stacklevel=users_level(),
+        )
+    assert fitted is not None
+    return fitted
+
+
+def _raised(
+    observed: Observed,
+    prior: SequencePrior,
+    parameters: StateModel,
+    n_iter: int,
+    tol: float,
+) -> Iterator[Fitted]:
+    """What is found before the first update, and after each."""
     space = working_space(observed.n_steps, len(parameters.startprob))
     history: list[float] = []
     while True:
@@ -68,12 +101,13 @@ def baum_welch(
             **recursions(observed, parameters, prior.emission), space=space
         )
         log_likelihood = float(expected.log_likelihood.sum())
-        history.append(log_likelihood + prior.log_density(parameters))
+        history = [*history, log_likelihood + prior.log_density(parameters)]
         converged = (
             len(history) > 1 and history[-1] - history[-2] <= tol * observed.n_steps
         )
+        yield Fitted(parameters, log_likelihood, history, converged)
         if converged or len(history) > n_iter:
-            return Fitted(parameters, log_likelihood, history, converged)
+            return
         statistics = prior.emission.statistics(
             parameters.emission, observed.values, expected.rows
         )

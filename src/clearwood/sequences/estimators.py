@@ -176,8 +176,8 @@ class HiddenMarkovModel(BaseEstimator):
     def fit(self, X: Any, lengths: Sequence[int] | None = None) -> HiddenMarkovModel:
         """Learn from one or several sequences.
 
-        States without a single step keep their prior. Ctrl-C ends the chains early:
-        what they have drawn by then is used.
+        States without a single step keep their prior. Ctrl-C ends the chains, or EM,
+        early, with a warning: what they have found by then is used.
 
         Parameters
         ----------
@@ -207,7 +207,7 @@ class HiddenMarkovModel(BaseEstimator):
         start_seed, chain_seed = spawn_generators(self.random_state, 2)
         start = best_start(start_seed, observed, prior, self.n_states, self.n_starts)
         if self.algorithm == "em":
-            fit = baum_welch(observed, prior, start, self.n_iter, TOLERANCE)
+            fit = baum_welch(observed, prior, start, self.n_iter, TOLERANCE, keep=True)
             self.history_, found = fit.history, fit.parameters
         else:
             found = self._sample(observed, prior, start, chain_seed)
