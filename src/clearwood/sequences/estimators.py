@@ -98,6 +98,8 @@ class HiddenMarkovModel(BaseEstimator):
         Probability of a symbol that training had not, the same in all states: it says
         nothing of the state. As if there were one symbol more with the same
         pseudo-count; 0, where parameters were set by hand.
+    mean_length_ : float
+        Steps of a training sequence, on average.
     log_likelihood_ : float
         Of the training data, at the attributes.
     draws_ : StateModel or None
@@ -203,6 +205,7 @@ class HiddenMarkovModel(BaseEstimator):
         values = kind.values(self, X)
         emission = kind.prior(self, values)
         observed = self._observed(values, lengths)
+        self.mean_length_ = observed.n_steps / len(observed.lengths)
         prior = SequencePrior(self.alpha, self.alpha, emission)
         start_seed, chain_seed = spawn_generators(self.random_state, 2)
         start = best_start(start_seed, observed, prior, self.n_states, self.n_starts)

@@ -13,6 +13,7 @@ from clearwood._html import render
 from clearwood.exceptions import InputError
 from clearwood.reporting import summarize
 from clearwood.sequences import explain_rnn
+from clearwood.sequences.reading.charts import line_chart
 from clearwood.sequences.reading.section import section
 
 
@@ -46,6 +47,22 @@ def test_the_page_is_whole_and_the_same_each_time(tmp_path):
     for labels in re.findall(r'aria-labelledby="([^"]+)"', page):
         wanted += labels.split()
     assert wanted and set(wanted) <= set(identifiers)
+
+
+def test_lines_below_nothing_are_on_the_chart():
+    chart = line_chart(
+        np.array([0, 1]), [-3.0, 1.0], [0.0, -1.0], labels=[("0", 0)], marks=[("m", 1)]
+    )
+    (left, low), (right, high) = (
+        map(float, point.split(",")) for point in chart["lines"]["first"].split()
+    )
+    assert (low, high) == (chart["bottom"], 20.0)
+    assert (left, right) == (chart["left"], chart["right"])
+    assert chart["marks"] == [("m", high)]
+    nothing = chart["lines"]["second"].split(",")[1].split()[0]
+    assert float(nothing) == pytest.approx(20 + 150 / 4)
+    ticks = dict(chart["ticks"])
+    assert ticks["0"] == pytest.approx(20 + 150 / 4) and min(map(float, ticks)) < 0
 
 
 def test_numbers_are_those_of_the_explanation():

@@ -65,8 +65,9 @@ class HMMLSTM(BaseEstimator):
         Show on stderr how far the training has come.
     random_state : int, Generator, RandomState or None, default=None
         Seed of the start, of what is held out (a twentieth, in pieces from all over
-        the data; nothing of one sequence that is no longer than a window; the HMM of
-        the sequential hybrid has seen it) and of the order of batches.
+        the data, as long as a window or a short sequence; nothing, where that would be
+        more than a fifth; the HMM of the sequential hybrid has seen it) and of the
+        order of batches.
 
     Attributes
     ----------

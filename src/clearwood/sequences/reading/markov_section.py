@@ -83,6 +83,7 @@ def section(result: Any, X: Any = None, y: Any = None) -> dict[str, Any]:
         "n_hidden": max(len(names) - MOST_COLUMNS, 0),
         "farthest": FARTHEST,
         "states": [_line(s) for s in sorted(states, key=lambda s: -s.share)],
+        "length": round(model.mean_length_) if hasattr(model, "mean_length_") else None,
         "graph": _graph(states),
         "over_time": (
             None if proba is None else _over_time(model, X, proba, y, states)

@@ -96,17 +96,31 @@ def column_labels(model: HiddenMarkovModel) -> list[tuple[str, ...] | None]:
     ]
 
 
-def long_run(startprob: np.ndarray, transmat: np.ndarray) -> np.ndarray:
-    """Share of every state in a sequence without end.
+def expected_share(
+    startprob: np.ndarray, transmat: np.ndarray, n_steps: int | None = None
+) -> np.ndarray:
+    """Share of every state in a sequence of so many steps; by default, without end.
 
     Examples
     --------
-    >>> long_run(np.array([1.0, 0.0]), np.array([[0.0, 1.0], [1.0, 0.0]])).tolist()
+    >>> turns = np.array([[0.0, 1.0], [1.0, 0.0]])
+    >>> expected_share(np.array([1.0, 0.0]), turns).tolist()
     [0.5, 0.5]
+    >>> expected_share(np.array([1.0, 0.0]), turns, 3).round(2).tolist()
+    [0.67, 0.33]
     """
-    # A chain that may linger has the same shares, and does not turn in circles.
-    lazy = (transmat + np.eye(len(transmat))) / 2
-    share: np.ndarray = startprob @ np.linalg.matrix_power(lazy, 2**20)
+    one = np.eye(len(transmat))
+    if n_steps is None:
+        # A chain that may linger has the same shares, and does not turn in circles.
+        total = np.linalg.matrix_power((transmat + one) / 2, 2**20)
+    else:
+        # Powers 0 to n - 1 added up, and power n; n doubles, and grows by one.
+        total, power = one, transmat
+        for bit in f"{n_steps:b}"[1:]:
+            total, power = total + power @ total, power @ power
+            if bit == "1":
+                total, power = total + power, power @ transmat
+    share: np.ndarray = startprob @ total
     return share / share.sum()
 
 
@@ -120,7 +134,8 @@ def markov_states(
     model : HiddenMarkovModel
         Fitted.
     share : ndarray of shape (n_states,), optional
-        Of some steps; by default of a sequence without end.
+        Of some steps; by default of a sequence as long as those of the fit are on
+        average, or without end where there was none.
 
     Examples
     --------
@@ -132,7 +147,9 @@ def markov_states(
     """
     found, _ = model._model()
     if share is None:
-        share = long_run(found.startprob, found.transmat)
+        length = getattr(model, "mean_length_", None)
+        n_steps = None if length is None else round(length)
+        share = expected_share(found.startprob, found.transmat, n_steps)
     emits = EMITS[model.emission](model, share)
     names = column_names(model)
     with np.errstate(divide="ignore"):
