@@ -136,6 +136,20 @@ def test_the_page_of_a_network_shows_another_model_beside():
 
 
 @pytest.mark.filterwarnings("ignore")
+def test_a_model_beside_knows_no_more_than_the_network_does():
+    hmm = cw.HiddenMarkovModel(2)
+    hmm.startprob_, hmm.transmat_ = [0.9, 0.1], [[0.7, 0.3], [0.1, 0.9]]
+    hmm.emissionprob_ = [[0.4, 0.2, 0.4], [0.3, 0.4, 0.3]]
+    lines = [np.random.default_rng(s).integers(3, size=40 + s) for s in range(4)]
+    e = cw.explain_rnn(counting, lines, n_states=3, beside=hmm)
+    whole, lengths = e.trace.codes, [40, 41, 42, 43]
+    wanted = hmm.filter_proba(whole, lengths).argmax(axis=1)
+    np.testing.assert_array_equal(e.beside_, wanted)
+    for other in (hmm.predict_proba(whole, lengths), hmm.filter_proba(whole)):
+        assert (other.argmax(axis=1) != wanted).any()
+
+
+@pytest.mark.filterwarnings("ignore")
 def test_no_tag_of_a_hostile_symbol_survives():
     beside = np.arange(240) % 2
 
