@@ -138,18 +138,14 @@ def random_start(
 def clustered_start(
     rng: np.random.Generator, observed: Observed, prior: SequencePrior, n_states: int
 ) -> StateModel:
-    """Parameters from k-means clusters of the steps, missing values at their means."""
+    """Parameters from k-means clusters of the steps."""
     from sklearn.cluster import KMeans
 
     values = observed.values[observed.steps()]
-    # Of a column that begins later there is nothing in the first steps.
-    n = np.maximum((~np.isnan(values)).sum(axis=0), 1)
-    gap = np.nan_to_num(values - np.nansum(values, axis=0) / n)
-    scale = np.sqrt((gap**2).sum(axis=0) / n)
-    unit = gap / np.where(scale > 0, scale, 1.0)
-    n_clusters = min(n_states, len(np.unique(unit, axis=0)))
+    points = prior.emission.points(values)
+    n_clusters = min(n_states, len(np.unique(points, axis=0)))
     seed = int(rng.integers(2**31))
-    clusters = KMeans(n_clusters, n_init=1, random_state=seed).fit(unit)
+    clusters = KMeans(n_clusters, n_init=1, random_state=seed).fit(points)
     share = np.eye(n_states)[clusters.labels_]
     whole = Observed(values, None, observed.lengths)
     start = random_start(rng, whole, prior, n_states)
