@@ -101,7 +101,7 @@ def _raised(
             **recursions(observed, parameters, prior.emission), space=space
         )
         log_likelihood = float(expected.log_likelihood.sum())
-        history = [*history, log_likelihood + prior.log_density(parameters)]
+        history.append(log_likelihood + prior.log_density(parameters))
         converged = (
             len(history) > 1 and history[-1] - history[-2] <= tol * observed.n_steps
         )
