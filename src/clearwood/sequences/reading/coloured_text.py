@@ -42,16 +42,26 @@ def coloured_text(
     >>> print(coloured_text("a<b\r", [0, 0, 1, 1]))
     <i class=s0>a&lt;</i><i class=s1>b&#13;</i>
     """
-    states = np.asarray(states, dtype=np.int64)
-    ends = [*(np.flatnonzero(np.diff(states)) + 1).tolist(), len(states)]
-    runs, first = [], 0
-    for end in ends if len(states) else []:
-        text = html.escape("".join(pieces[first:end])).translate(NOT_PARSED)
-        runs.append(f"<i class={prefix}{states[first]}>{text}</i>")
-        first = end
+    runs = []
+    for first, last, state in state_runs(np.asarray(states, dtype=np.int64)):
+        text = html.escape("".join(pieces[first:last])).translate(NOT_PARSED)
+        runs.append(f"<i class={prefix}{state}>{text}</i>")
     whole = "".join(runs)
     # Halves of characters cannot be written.
     return Markup(whole.encode("utf-8", "replace").decode("utf-8"))
+
+
+def state_runs(states: np.ndarray) -> list[tuple[int, int, int]]:
+    """Runs of one state: their first step, the one behind their last, and the state.
+
+    Examples
+    --------
+    >>> state_runs(np.array([2, 2, 0]))
+    [(0, 2, 2), (2, 3, 0)]
+    """
+    firsts = np.flatnonzero(np.diff(states, prepend=-1))
+    ends = [*firsts[1:].tolist(), len(states)]
+    return list(zip(firsts.tolist(), ends, states[firsts].tolist()))
 
 
 def state_styles(

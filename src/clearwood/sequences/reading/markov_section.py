@@ -15,6 +15,7 @@ from clearwood.sequences.reading.charts import surprise_chart
 from clearwood.sequences.reading.coloured_text import (
     coloured_text,
     state_hues,
+    state_runs,
     state_styles,
 )
 from clearwood.sequences.reading.markov_states import (
@@ -26,7 +27,6 @@ from clearwood.sequences.reading.markov_states import (
     state_vectors,
     step_surprise,
 )
-from clearwood.sequences.reading.states_display import state_runs
 from clearwood.sequences.states_over_time import sequence_bounds
 from clearwood.sequences.symbols import symbol_cells
 

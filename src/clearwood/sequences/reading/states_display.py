@@ -11,7 +11,7 @@ import numpy as np
 from clearwood.exceptions import InputError
 from clearwood.plotting.style import QUIET, plain
 from clearwood.sequences.kinds import KINDS
-from clearwood.sequences.reading.coloured_text import state_hues
+from clearwood.sequences.reading.coloured_text import state_hues, state_runs
 from clearwood.sequences.reading.markov_states import (
     check_model,
     column_labels,
@@ -251,19 +251,6 @@ def steps_shown(start: int, length: int, n_steps: int) -> slice:
             f"start={start}, length={length} holds none of the {n_steps} steps."
         )
     return slice(start, start + length)
-
-
-def state_runs(states: np.ndarray) -> list[tuple[int, int, int]]:
-    """Runs of one state: their first step, the one behind their last, and the state.
-
-    Examples
-    --------
-    >>> state_runs(np.array([2, 2, 0]))
-    [(0, 2, 2), (2, 3, 0)]
-    """
-    ends = np.append(np.flatnonzero(np.diff(states)) + 1, len(states))
-    firsts = np.append(0, ends[:-1])
-    return list(zip(firsts.tolist(), ends.tolist(), states[firsts].tolist()))
 
 
 def hsl(hue: float) -> tuple[float, float, float]:
