@@ -107,6 +107,9 @@ def test_a_list_of_texts_is_read_as_sequences():
     assert of_list["over_time"]["text"] == end_to_end["over_time"]["text"]
     assert of_list["scores"] == end_to_end["scores"]
     assert of_list["scores"]["n_sequences"] == 2
+    # A sequence begins on a line of its own.
+    text = "".join(run for run, _ in runs_of(of_list["over_time"]["text"]))
+    assert text == f"{parts[0]}\n{parts[1]}"
 
 
 def test_runs_and_lines_are_where_steps_are():

@@ -6,7 +6,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from tests._html.hostile import HOSTILE, tags_of
-from tests.sequences.reading.pages import explanation, runs_of
+from tests.sequences.reading.pages import counting, explanation, runs_of
 
 import clearwood as cw
 from clearwood._html import render
@@ -35,6 +35,19 @@ def test_the_text_and_its_states_are_on_the_page(tmp_path):
     assert states == e.states_[640:].tolist()
     for state in range(3):
         assert f".s{state}{{--h:" in page
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_sequence_begins_on_a_line_of_its_own():
+    lines = [np.arange(40) % 3, np.arange(6) % 3, np.arange(4) % 3]
+    beside = np.zeros(50, dtype=int)
+    e = explain_rnn(
+        counting, lines, symbols="abc", n_states=3, held_out=0.2, beside=beside
+    )
+    text = "".join(run for run, _ in runs_of(section(e)["text"]))
+    assert text == "abcabc\nabca"
+    pairs = str(section(e)["beside"]["text"]).split("\n")
+    assert [line.count("class=t") for line in pairs] == [0, 1, 0, 0, 1, 0]
 
 
 def test_the_page_is_whole_and_the_same_each_time(tmp_path):

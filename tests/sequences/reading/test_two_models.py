@@ -78,6 +78,8 @@ def test_a_text_stands_in_lines_twice():
     assert upper[0] == lower[0] == text.replace("\n", "↵")
     assert (upper[1], lower[1]) == (first.tolist(), second.tolist())
     assert wide == [ACROSS, ACROSS, 200 - 2 * ACROSS]
+    again, wide = pairs_of(paired_text(text, first, second, [0, 100]))
+    assert again == [upper, lower] and wide == [88, 12, 76, 24]
 
 
 def test_a_strip_has_the_colours_of_the_states_it_matches():

@@ -7,7 +7,7 @@ says what it looks like; there, too, stands the name that is shown beside the po
 from __future__ import annotations
 
 import html
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from markupsafe import Markup
@@ -15,6 +15,27 @@ from markupsafe import Markup
 NOT_PARSED = str.maketrans({"\r": "&#13;", "\0": "␀"})
 """What a browser would take for something else: a raw carriage return for a new line,
 a zero for nothing."""
+
+
+def line_by_line(pieces: Sequence[str], begins: Iterable[int]) -> list[str]:
+    r"""Pieces of a text, with a new line before every sequence but the first.
+
+    Parameters
+    ----------
+    pieces : sequence of str
+    begins : iterable of int
+        Where sequences begin.
+
+    Examples
+    --------
+    >>> line_by_line("abc", [0, 2])
+    ['a', 'b\n', 'c']
+    """
+    pieces = list(pieces)
+    for begin in begins:
+        if 0 < begin < len(pieces):
+            pieces[begin - 1] += "\n"
+    return pieces
 
 
 def coloured_text(

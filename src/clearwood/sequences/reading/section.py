@@ -13,6 +13,7 @@ from clearwood.sequences.reading.automaton_display import moves_of
 from clearwood.sequences.reading.charts import line_chart, surprise_chart
 from clearwood.sequences.reading.coloured_text import (
     coloured_text,
+    line_by_line,
     state_hues,
     state_styles,
 )
@@ -59,6 +60,7 @@ def section(result: Any, X: Any = None, y: Any = None) -> dict[str, Any]:
         )
     words = describe_states(e.trace.codes, e.trace.age, e.states_, e.output_, e.symbols)
     shown = np.flatnonzero(e.trace.is_held_out)[:MOST_SHOWN]
+    begins = np.flatnonzero(e.trace.age[shown] == 0)
     hues = state_hues(np.sqrt(e.output_))
     return {
         "title": f"{e.n_states} states of {printable(e.network)}",
@@ -66,10 +68,12 @@ def section(result: Any, X: Any = None, y: Any = None) -> dict[str, Any]:
         "tiles": _tiles(e),
         "fidelity": _fidelity(e),
         "n_steps": e.fidelity_.n_steps,
-        "text": coloured_text(_pieces(e, shown), e.states_[shown]),
+        "text": coloured_text(
+            line_by_line(_pieces(e, shown), begins), e.states_[shown]
+        ),
         "n_shown": len(shown),
         "styles": state_styles([word.name for word in words], hues),
-        "beside": _beside(e, shown, hues),
+        "beside": _beside(e, shown, begins, hues),
         "states": _states(e, words),
         "unseen": e.unseen_,
         "failures": _failures(e),
@@ -124,7 +128,7 @@ def _pieces(e: RecurrentExplanation, steps: np.ndarray) -> list[str]:
 
 
 def _beside(
-    e: RecurrentExplanation, shown: np.ndarray, hues: np.ndarray
+    e: RecurrentExplanation, shown: np.ndarray, begins: np.ndarray, hues: np.ndarray
 ) -> dict[str, Any] | None:
     """The same text in the states of another model, and how far both agree."""
     if e.beside_ is None:
@@ -136,7 +140,9 @@ def _beside(
         e.states_[judged], e.beside_[judged], e.n_states, len(words)
     )
     return {
-        "text": paired_text(_pieces(e, shown), e.states_[shown], e.beside_[shown]),
+        "text": paired_text(
+            _pieces(e, shown), e.states_[shown], e.beside_[shown], begins
+        ),
         "styles": state_styles([w.name for w in words], agreement.hues(hues), "t"),
         "n_states": len(words),
         "matched": agreement.matched,

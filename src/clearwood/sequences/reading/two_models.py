@@ -101,10 +101,16 @@ def state_agreement(
     )
 
 
-def paired_text(pieces: Sequence[str], first: np.ndarray, second: np.ndarray) -> Markup:
+def paired_text(
+    pieces: Sequence[str],
+    first: np.ndarray,
+    second: np.ndarray,
+    begins: Sequence[int] | np.ndarray = (),
+) -> Markup:
     """Lines of a text twice, one below the other, in the colours of two models.
 
-    States of the second have the class ``t`` and their number.
+    States of the second have the class ``t`` and their number. A line ends where a
+    sequence begins.
 
     Examples
     --------
@@ -117,7 +123,8 @@ def paired_text(pieces: Sequence[str], first: np.ndarray, second: np.ndarray) ->
     sizes = np.array([len(piece) for piece in pieces])
     line = (np.cumsum(sizes) - sizes) // ACROSS
     pairs = []
-    for part in np.split(np.arange(len(pieces)), np.flatnonzero(np.diff(line)) + 1):
+    ends = np.union1d(np.flatnonzero(np.diff(line)) + 1, begins).astype(np.int64)
+    for part in np.split(np.arange(len(pieces)), ends[ends > 0]):
         own = [pieces[i] for i in part]
         pairs.append(coloured_text(own, first[part]))
         pairs.append(coloured_text(own, second[part], "t") + Markup("\n"))
