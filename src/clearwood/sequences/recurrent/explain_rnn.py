@@ -256,6 +256,7 @@ def explain_rnn(
     names = _names_of(trace, symbols)
     if is_module(network):
         check_reads_forwards(reader, trace)
+    others = _states_beside(beside, trace, symbols, n_filtered)
     tables = judge_tables(trace)
     seeds = as_generator(random_state).spawn(len(sizes))
     tried, chosen = [], None
@@ -278,7 +279,7 @@ def explain_rnn(
         symbols=names,
         network=words,
         trace=trace,
-        beside_=_states_beside(beside, trace, symbols, n_filtered),
+        beside_=others,
     )
 
 
