@@ -18,7 +18,7 @@ from clearwood.sampling import Chains, Diagnosis, run_chains
 from clearwood.sequences.baum_welch import baum_welch, best_start
 from clearwood.sequences.emissions import Emission
 from clearwood.sequences.gibbs import StateSampler, average, evenly
-from clearwood.sequences.kinds import KINDS, probabilities
+from clearwood.sequences.kinds import KINDS, rows_of_shares
 from clearwood.sequences.sequence_model import (
     Observed,
     SequencePrior,
@@ -260,9 +260,9 @@ class HiddenMarkovModel(BaseEstimator):
     def _model(self) -> tuple[StateModel, Emission]:
         """Parameters and emission, from the attributes as they are."""
         check_is_fitted(self, ["startprob_", "transmat_"])
-        startprob = probabilities(self, "startprob_", (None,))
+        startprob = rows_of_shares("startprob_", self.startprob_, (None,))
         k = len(startprob)
-        transmat = probabilities(self, "transmat_", (k, k))
+        transmat = rows_of_shares("transmat_", self.transmat_, (k, k))
         emission, table = KINDS[self.emission].emission(self, k)
         return StateModel(startprob, transmat, table), emission
 

@@ -106,7 +106,7 @@ class Symbols:
 
     def emission(self, model: Any, n_states: int) -> tuple[Emission, np.ndarray]:
         """See ``Kind``."""
-        table = probabilities(model, "emissionprob_", (n_states, None))
+        table = rows_of_shares("emissionprob_", model.emissionprob_, (n_states, None))
         unseen = float(getattr(model, "unseen_prob_", 0.0))
         return CategoricalEmission((1.0,) * table.shape[1], unseen), table
 
@@ -183,7 +183,7 @@ class Switches(_Table):
 
     def emission(self, model: Any, n_states: int) -> tuple[Emission, np.ndarray]:
         """See ``Kind``."""
-        ones = numbers(model, "emissionprob_", (n_states, None))
+        ones = numbers("emissionprob_", model.emissionprob_, (n_states, None))
         if not ((ones >= 0) & (ones <= 1)).all():
             raise InputError("emissionprob_ holds numbers that are no probabilities.")
         both = np.stack([1.0 - ones, ones], axis=2).reshape(n_states, -1)
@@ -215,7 +215,7 @@ class Normals(_Table):
 
     def emission(self, model: Any, n_states: int) -> tuple[Emission, np.ndarray]:
         """See ``Kind``."""
-        means = numbers(model, "means_", (n_states, None))
+        means = numbers("means_", model.means_, (n_states, None))
         d, diagonal = means.shape[1], model.covariance == "diagonal"
         return normal_model(means, covariances(model, n_states, d), diagonal)
 
@@ -354,12 +354,8 @@ def split_moments(
 # Attributes set by hand
 
 
-def numbers(model: Any, name: str, shape: tuple[int | None, ...]) -> np.ndarray:
+def numbers(name: str, value: Any, shape: tuple[int | None, ...]) -> np.ndarray:
     """An attribute as finite numbers of a shape; None there is any length."""
-    return _of_shape(name, getattr(model, name), shape)
-
-
-def _of_shape(name: str, value: Any, shape: tuple[int | None, ...]) -> np.ndarray:
     found = np.asarray(value, dtype=np.float64)
     fits = found.ndim == len(shape) and all(
         n is None or n == m for n, m in zip(shape, found.shape)
@@ -373,14 +369,9 @@ def _of_shape(name: str, value: Any, shape: tuple[int | None, ...]) -> np.ndarra
     return found
 
 
-def probabilities(model: Any, name: str, shape: tuple[int | None, ...]) -> np.ndarray:
-    """An attribute whose rows are probabilities."""
-    return rows_of_shares(name, getattr(model, name), shape)
-
-
 def rows_of_shares(name: str, value: Any, shape: tuple[int | None, ...]) -> np.ndarray:
     """Rows of probabilities of a shape."""
-    found = _of_shape(name, value, shape)
+    found = numbers(name, value, shape)
     if (found < 0).any() or (np.abs(found.sum(axis=-1) - 1.0) > NEAR_ONE).any():
         raise InputError(f"{name} must have rows of probabilities that add up to 1.")
     return found

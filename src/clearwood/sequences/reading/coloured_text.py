@@ -17,21 +17,22 @@ NOT_PARSED = str.maketrans({"\r": "&#13;", "\0": "␀"})
 a zero for nothing."""
 
 
-def line_by_line(pieces: Sequence[str], begins: Iterable[int]) -> list[str]:
-    r"""Pieces of a text, with a new line before every sequence but the first.
+def text_pieces(symbols: Sequence[str], begins: Iterable[int] = ()) -> list[str]:
+    r"""A text, symbol by symbol: letters as they are, words with space between.
 
     Parameters
     ----------
-    pieces : sequence of str
-    begins : iterable of int
-        Where sequences begin.
+    symbols : sequence of str
+    begins : iterable of int, default=()
+        Where sequences begin: on new lines.
 
     Examples
     --------
-    >>> line_by_line("abc", [0, 2])
-    ['a', 'b\n', 'c']
+    >>> text_pieces("abc", [0, 2]), text_pieces(["to", "be"])
+    (['a', 'b\n', 'c'], ['to ', 'be '])
     """
-    pieces = list(pieces)
+    are_letters = all(len(symbol) == 1 for symbol in symbols)
+    pieces = [symbol if are_letters else f"{symbol} " for symbol in symbols]
     for begin in begins:
         if 0 < begin < len(pieces):
             pieces[begin - 1] += "\n"

@@ -14,10 +14,10 @@ from clearwood.sequences.kinds import KINDS
 from clearwood.sequences.reading.charts import surprise_chart
 from clearwood.sequences.reading.coloured_text import (
     coloured_text,
-    line_by_line,
     state_hues,
     state_runs,
     state_styles,
+    text_pieces,
 )
 from clearwood.sequences.reading.markov_states import (
     MarkovState,
@@ -157,11 +157,9 @@ def _over_time(
     n = len(proba)
     if model.emission == "categorical":
         cells = [str(cell) for cell in symbol_cells(X)[:MOST_SHOWN].tolist()]
-        if any(len(cell) != 1 for cell in cells):
-            cells = [f"{cell} " for cell in cells]
         shown = proba[: len(cells)].argmax(axis=1)
-        lines = line_by_line(cells, sequence_bounds(lengths, n))
-        return {"text": coloured_text(lines, shown), "n_shown": len(cells), "n": n}
+        pieces = text_pieces(cells, sequence_bounds(lengths, n))
+        return {"text": coloured_text(pieces, shown), "n_shown": len(cells), "n": n}
     part = slice(0, MOST_STEPS)
     values = KINDS[model.emission].values(model, X)[part, :MOST_COLUMNS]
     names = column_names(model)[:MOST_COLUMNS]

@@ -13,9 +13,9 @@ from clearwood.sequences.reading.automaton_display import moves_of
 from clearwood.sequences.reading.charts import line_chart, surprise_chart
 from clearwood.sequences.reading.coloured_text import (
     coloured_text,
-    line_by_line,
     state_hues,
     state_styles,
+    text_pieces,
 )
 from clearwood.sequences.reading.display import surprise
 from clearwood.sequences.reading.state_words import (
@@ -61,6 +61,7 @@ def section(result: Any, X: Any = None, y: Any = None) -> dict[str, Any]:
     words = describe_states(e.trace.codes, e.trace.age, e.states_, e.output_, e.symbols)
     shown = np.flatnonzero(e.trace.is_held_out)[:MOST_SHOWN]
     begins = np.flatnonzero(e.trace.age[shown] == 0)
+    symbols = [e.symbols[code] for code in e.trace.codes[shown]]
     hues = state_hues(np.sqrt(e.output_))
     return {
         "title": f"{e.n_states} states of {printable(e.network)}",
@@ -68,12 +69,10 @@ def section(result: Any, X: Any = None, y: Any = None) -> dict[str, Any]:
         "tiles": _tiles(e),
         "fidelity": _fidelity(e),
         "n_steps": e.fidelity_.n_steps,
-        "text": coloured_text(
-            line_by_line(_pieces(e, shown), begins), e.states_[shown]
-        ),
+        "text": coloured_text(text_pieces(symbols, begins), e.states_[shown]),
         "n_shown": len(shown),
         "styles": state_styles([word.name for word in words], hues),
-        "beside": _beside(e, shown, begins, hues),
+        "beside": _beside(e, shown, text_pieces(symbols), begins, hues),
         "states": _states(e, words),
         "unseen": e.unseen_,
         "failures": _failures(e),
@@ -119,16 +118,12 @@ def _fidelity(e: RecurrentExplanation) -> list[dict[str, Any]]:
     ]
 
 
-def _pieces(e: RecurrentExplanation, steps: np.ndarray) -> list[str]:
-    """The text of some steps: letters as they are, words with space between."""
-    symbols = [e.symbols[code] for code in e.trace.codes[steps]]
-    if all(len(symbol) == 1 for symbol in e.symbols):
-        return symbols
-    return [f"{symbol} " for symbol in symbols]
-
-
 def _beside(
-    e: RecurrentExplanation, shown: np.ndarray, begins: np.ndarray, hues: np.ndarray
+    e: RecurrentExplanation,
+    shown: np.ndarray,
+    pieces: list[str],
+    begins: np.ndarray,
+    hues: np.ndarray,
 ) -> dict[str, Any] | None:
     """The same text in the states of another model, and how far both agree."""
     if e.beside_ is None:
@@ -140,9 +135,7 @@ def _beside(
         e.states_[judged], e.beside_[judged], e.n_states, len(words)
     )
     return {
-        "text": paired_text(
-            _pieces(e, shown), e.states_[shown], e.beside_[shown], begins
-        ),
+        "text": paired_text(pieces, e.states_[shown], e.beside_[shown], begins),
         "styles": state_styles([w.name for w in words], agreement.hues(hues), "t"),
         "n_states": len(words),
         "matched": agreement.matched,
