@@ -115,3 +115,14 @@ def of_trees(X):
 def test_all_that_reads_symbols_reads_them_alike(read, X, symbols, lengths):
     found, sizes = read(X)
     assert list(found) == symbols and list(sizes) == lengths
+
+
+def test_iterators_are_read_once():
+    pytest.importorskip("torch").set_num_threads(1)
+    parts = ["abba", "ba"]
+    kind = {"algorithm": "em", "n_starts": 1, "n_iter": 2, "random_state": 0}
+    hmm = HiddenMarkovModel(2, **kind).fit(iter(parts))
+    assert hmm.log_likelihood_ == HiddenMarkovModel(2, **kind).fit(parts).score(parts)
+    settings = {"hmm": HiddenMarkovModel(2, **kind), "n_epochs": 1, "random_state": 0}
+    model = HMMLSTM(2, **settings).fit(iter(parts))
+    assert model.score(iter(parts)) == HMMLSTM(2, **settings).fit(parts).score(parts)

@@ -176,7 +176,8 @@ class HMMLSTM(BaseEstimator):
         self.is_text_ = isinstance(X, str)
         if y is None:
             self.n_columns_ = None
-            self.classes_ = symbols_in(end_to_end(X, lengths)[0])
+            X, lengths = end_to_end(X, lengths)
+            self.classes_ = symbols_in(X)
         else:
             self.n_columns_ = binary_columns(X).shape[1]
             self.classes_ = symbols_in(symbol_cells(y))
@@ -232,9 +233,7 @@ class HMMLSTM(BaseEstimator):
         """The hidden Markov model of the sequential hybrid."""
         if self.hybrid != "sequential":
             return None
-        emission = "bernoulli"
-        if self.n_columns_ is None:
-            emission, (X, lengths) = "categorical", end_to_end(X, lengths)
+        emission = "categorical" if self.n_columns_ is None else "bernoulli"
         if self.hmm is None:
             hmm = HiddenMarkovModel(
                 self.n_states, emission=emission, verbose=self.verbose, random_state=rng
