@@ -160,5 +160,6 @@ def test_no_tag_of_a_hostile_symbol_survives():
         return set(map(str, tags_of(render("reporting/section.html", **summary))))
 
     plain = tags(("aa", "bb", "cc"))
-    for text in [text for text in HOSTILE if text.strip()]:
-        assert tags((text, text + "b", text + "c")) <= plain
+    hostile = [text for text in HOSTILE if text.strip()]
+    for i in range(0, len(hostile) - 2, 3):
+        assert tags(tuple(hostile[i : i + 3])) <= plain
