@@ -19,7 +19,11 @@ from clearwood.sequences.baum_welch import (
     clustered_start,
     random_start,
 )
-from clearwood.sequences.emissions import CategoricalEmission, NormalEmission
+from clearwood.sequences.emissions import (
+    CategoricalEmission,
+    JointEmission,
+    NormalEmission,
+)
 from clearwood.sequences.sequence_model import Observed, SequencePrior, StateModel
 
 EXACT = 1e-12
@@ -137,6 +141,36 @@ def test_clusters_find_what_is_apart():
     values[:, 0] = np.nan
     start = clustered_start(rng, Observed(values, None, [100]), prior, 2)
     assert np.ptp(start.emission[:, 1]) > 2.0
+
+
+def test_classes_are_points_alike_far_apart():
+    rng = np.random.default_rng(0)
+    frame = JointEmission([([1], CategoricalEmission((1.0,) * 3)), ([0, 2], normal(2))])
+    values = np.column_stack([
+        rng.normal(5, 3, 90), np.tile([0.0, 1.0, 2.0], 30), rng.normal(0, 0.1, 90)
+    ])  # fmt: skip
+    values[:6, 1] = np.nan
+    points = frame.points(values)
+    np.testing.assert_allclose(points.mean(axis=0), 0, atol=1e-12)
+    np.testing.assert_allclose(points[:6, :3], 0)
+    of_class = points[6:9, :3]
+    apart = np.linalg.norm(of_class[:, None] - of_class, axis=2)
+    assert np.ptp(apart[np.triu_indices(3, 1)]) < 1e-12 < apart[0, 1]
+    np.testing.assert_allclose((points[6:, :3] ** 2).sum(axis=1).mean(), 1)
+    np.testing.assert_allclose(points[:, 3:].std(axis=0), 1)
+
+
+def test_clusters_know_no_order_of_classes():
+    rng = np.random.default_rng(0)
+    label = np.tile([0.0, 1.0, 2.0, 1.0], 40)
+    values = np.column_stack([label, 2.0 * (label == 1) + rng.normal(0, 1, 160)])
+    emission = JointEmission([([0], CategoricalEmission((1.0,) * 3)), ([1], normal(1))])
+    prior = SequencePrior(1.0, 1.0, emission)
+    start = clustered_start(rng, Observed(values, None, [160]), prior, 2)
+    # The first and the last class are together, apart from the one in the middle.
+    (one, two) = start.emission[:, :3]
+    assert abs(one[0] - two[0]) > 0.4
+    np.testing.assert_allclose(one[0] > two[0], one[2] > two[2])
 
 
 def test_parts_are_whole_sequences_but_for_the_last():

@@ -12,8 +12,12 @@ from tests.sequences.golden_facts import model, section
 from tests.sequences.made import rows_of
 
 from clearwood import HiddenMarkovModel
-from clearwood.exceptions import InputError, UnknownCategoriesWarning
-from clearwood.sequences import estimators
+from clearwood.exceptions import (
+    InputError,
+    InterruptedFitWarning,
+    UnknownCategoriesWarning,
+)
+from clearwood.sequences import estimators, sequence_model
 
 EXACT = 1e-12
 TEXT = "the cat sat on the mat; the rat sat on the hat. " * 8
@@ -211,7 +215,7 @@ def test_symbols_of_any_type():
     mixed = quick(2).fit(["a", 1, ("b", 2), None, 1, "a"])
     assert set(mixed.symbols_) == {"a", 1, ("b", 2)}
     words = "to be or not to be".split()
-    assert quick(2).fit(words).symbols_.tolist() == ["be", "not", "or", "to"]
+    assert quick(2).fit([words]).symbols_.tolist() == ["be", "not", "or", "to"]
 
 
 def test_a_symbol_that_training_had_not():
@@ -342,8 +346,8 @@ def test_one_state():
     [
         ("categorical", "", "X is empty"),
         ("categorical", [None, None], "All steps of X are missing"),
-        ("categorical", [[1, 2], [3, 4]], "a step is one symbol"),
-        ("categorical", [[1], [2, 3], "a"], "no symbol: unhashable"),
+        ("categorical", np.array([[1, 2], [3, 4]]), "a step is one symbol"),
+        ("categorical", [[1], [2, 3], 4], "no symbol: unhashable"),
         ("bernoulli", [[0, 2]], "reads 0, 1 and missing cells, found 2"),
         ("gaussian", [[np.nan, 1.0], [np.nan, 2.0]], r"Column\(s\) \[0\] of X have no"),
         (
@@ -385,3 +389,46 @@ def test_samples_need_a_number_and_a_state():
         hmm.sample(3, start_state=2)
     drawn = hmm.draw_states([0, 2, 2], random_state=0)
     assert drawn.shape == (3,)
+
+
+@pytest.mark.parametrize("emission", ["categorical", "gaussian"])
+def test_an_interrupted_em_is_that_of_fewer_iterations(emission, monkeypatch):
+    X = TEXT if emission == "categorical" else np.random.default_rng(0).normal(size=60)
+    X = X if emission == "categorical" else X[:, None]
+    steps, plain = [], sequence_model.SequencePrior.mode
+
+    def mode(*given):
+        steps.append(given)
+        if len(steps) == 4:
+            raise KeyboardInterrupt
+        return plain(*given)
+
+    settings = {"emission": emission, "n_starts": 1, "random_state": 0}
+    wanted = quick(2, n_iter=3, **settings).fit(X)
+    monkeypatch.setattr(sequence_model.SequencePrior, "mode", mode)
+    with pytest.warns(InterruptedFitWarning, match="after 3 of 9 iterations"):
+        hmm = quick(2, n_iter=9, **settings).fit(X)
+    assert hmm.history_ == wanted.history_
+    np.testing.assert_array_equal(hmm.transmat_, wanted.transmat_)
+    assert hmm.log_likelihood_ == wanted.log_likelihood_ == hmm.score(X)
+    # Before it has begun there is nothing to keep.
+    monkeypatch.setattr(sequence_model.SequencePrior, "log_density", mode)
+    steps[:] = [None] * 3
+    with pytest.raises(KeyboardInterrupt):
+        hmm.fit(X)
+    assert hmm.log_likelihood_ == wanted.log_likelihood_
+
+
+def test_ctrl_c_among_the_starts_ends_the_fit(monkeypatch):
+    calls, plain = [], sequence_model.SequencePrior.mode
+
+    def mode(*given):
+        calls.append(given)
+        if len(calls) == 5:
+            raise KeyboardInterrupt
+        return plain(*given)
+
+    monkeypatch.setattr(sequence_model.SequencePrior, "mode", mode)
+    with pytest.raises(KeyboardInterrupt):
+        quick(2, n_starts=4).fit(TEXT)
+    assert len(calls) == 5

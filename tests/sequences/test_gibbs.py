@@ -13,9 +13,19 @@ from clearwood.sequences.gibbs import (
     StateSampler,
     aligned,
     drawn_parameters,
+    likeliest,
 )
-from clearwood.sequences.sequence_model import Observed, SequencePrior, StateModel
-from clearwood.sequences.states_over_time import filter_states, state_counts
+from clearwood.sequences.sequence_model import (
+    Observed,
+    SequencePrior,
+    StateModel,
+    recursions,
+)
+from clearwood.sequences.states_over_time import (
+    filter_states,
+    log_likelihoods,
+    state_counts,
+)
 
 COLLAPSED = section("ffbs")["collapsed"]["cases"]
 
@@ -185,6 +195,22 @@ def test_judged_are_only_numbers_without_labels():
     np.testing.assert_allclose(draws.transmat.sum(axis=2), 1.0)
     stay = np.trace(draws.transmat, axis1=1, axis2=2) / 2
     np.testing.assert_allclose(stay, chains.draws["stay"].ravel())
+
+
+def test_the_reference_is_the_likeliest_draw():
+    seen, prior = small_problem()
+    with pytest.warns(PoorMixingWarning):
+        chains = run_chains(
+            StateSampler(seen, prior, 2), 6, n_warmup=0, n_chains=3, random_state=0
+        )
+    found = [
+        log_likelihoods(**recursions(seen, draw, prior.emission)).sum()
+        for draw in map(StateModel, *drawn_parameters(chains))
+    ]
+    # Each is told with the draw after it.
+    told = np.reshape(found, (3, 6))[:, :-1]
+    np.testing.assert_allclose(told, chains.draws["log_likelihood"][:, 1:])
+    assert found[likeliest(chains)] == told.max()
 
 
 def test_states_are_brought_into_one_order():

@@ -86,6 +86,14 @@ def changed(path, document=(), **arrays):
             file.writestr(name, part)
 
 
+def test_the_length_of_sequences_is_kept_and_older_files_have_none(tmp_path):
+    found = model("numbers")[0]
+    cw.save(found, tmp_path / "kept")
+    assert cw.load(tmp_path / "kept").mean_length_ == found.mean_length_
+    changed(tmp_path / "kept", document=("mean_length", None))
+    assert not hasattr(cw.load(tmp_path / "kept"), "mean_length_")
+
+
 TWO = np.full((2, 2), 0.5)
 
 
@@ -97,6 +105,7 @@ TWO = np.full((2, 2), 0.5)
         ("numbers", {"document": ("symbols", [1, 2, 3])}, "one per column"),
         ("numbers", {"document": ("symbols", [1, 1])}, "twice"),
         ("numbers", {"document": ("unseen_prob", 2.0)}, "unseen_prob"),
+        ("numbers", {"document": ("mean_length", 0.5)}, "mean_length"),
         ("numbers", {"transmat": TWO + 1}, "parameters: transmat_"),
         ("numbers", {"transmat": np.ones((2, 3)) / 3}, "parameters: transmat_"),
         ("numbers", {"startprob": np.array([0.5, 0.6])}, "startprob_"),

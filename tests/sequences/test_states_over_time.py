@@ -169,6 +169,44 @@ def test_blocks_say_the_same(monkeypatch, entries):
         near(found, wanted)
 
 
+@pytest.mark.parametrize("stay", [0.4, 0.999999, 1.0])
+@pytest.mark.parametrize("dense", [False, True], ids=["kinds", "steps"])
+def test_a_filter_that_forgets_runs_once(monkeypatch, stay, dense):
+    rng, k, n = np.random.default_rng(0), 3, 4_000
+    transmat = np.full((k, k), (1 - stay) / (k - 1))
+    np.fill_diagonal(transmat, stay)
+    log_emission = np.log(rng.dirichlet(np.full(5, 20.0), k).T)
+    row, given = rng.integers(5, size=n), {"lengths": [2_900, 1, 1_099]}
+    given |= {"startprob": np.array([0.8, 0.2, 0.0]), "transmat": transmat}
+    given |= {"log_emission": log_emission[row] if dense else log_emission}
+    given |= {"row": None if dense else row}
+
+    def all_found():
+        states, log_p = draw_states(np.random.default_rng(1), **given)
+        return *expected_counts(**given), states, log_p
+
+    whole, filtered = expected_counts(**given), []
+    plain = states_over_time._Chain.filter
+
+    def counted(self, first, block, *others):
+        filtered.append(len(block))
+        plain(self, first, block, *others)
+
+    monkeypatch.setattr(states_over_time._Chain, "filter", counted)
+    monkeypatch.setattr(states_over_time, "BLOCK_ENTRIES", 4 * 1_500)
+    twice = all_found()  # blocks are too short for the usual memory
+    # It comes from the first step, and all blocks but the last run again.
+    assert sum(filtered) == 2 * (n + 3_000)
+    filtered.clear()
+    monkeypatch.setattr(states_over_time, "MEMORY", 200)
+    found = all_found()
+    assert sum(filtered) == 2 * (n if stay < 0.5 else n + 3_000)
+    for one, other in zip(found, twice):
+        near(one, other, 1e-10)
+    for one, other in zip(found, whole):
+        near(one, other, 1e-9)
+
+
 @pytest.mark.parametrize("entries", [2**24, 8])
 @pytest.mark.parametrize("name", ["full", "missing", "exact_zeros"])
 def test_golden_draws_of_states(monkeypatch, name, entries):

@@ -2,6 +2,7 @@
 
 from clearwood.sequences.estimators import HiddenMarkovModel
 from clearwood.sequences.networks.estimators import HMMLSTM
+from clearwood.sequences.next_symbols import symbol_table
 from clearwood.sequences.recurrent.automaton import StateAutomaton
 from clearwood.sequences.recurrent.explain_rnn import RecurrentExplanation, explain_rnn
 from clearwood.sequences.recurrent.fidelity import NetworkFidelity
@@ -18,4 +19,5 @@ __all__ = [
     "StateTrees",
     "explain_rnn",
     "state_trees",
+    "symbol_table",
 ]

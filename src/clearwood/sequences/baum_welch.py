@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 
+from clearwood._features import users_level
+from clearwood.exceptions import InterruptedFitWarning
 from clearwood.sequences.dirichlet import draw_rows
 from clearwood.sequences.sequence_model import (
     Observed,
@@ -47,6 +51,8 @@ def baum_welch(
     parameters: StateModel,
     n_iter: int,
     tol: float = 0.0,
+    *,
+    keep: bool = False,
 ) -> Fitted:
     """Raise the posterior density of the parameters, step by step.
 
@@ -60,7 +66,34 @@ def baum_welch(
         Most updates.
     tol : float, default=0.0
         Stop where an update gains less, per step of the sequences.
+    keep : bool, default=False
+        Whether Ctrl-C leaves what was reached, with a warning.
     """
+    fitted = None
+    try:
+        for found in _raised(observed, prior, parameters, n_iter, tol):
+            fitted = found
+    except KeyboardInterrupt:
+        if fitted is None or not keep:
+            raise
+        warnings.warn(
+            f"Interrupted: the parameters are those after {len(fitted.history) - 1} of "
+            f"{n_iter} iterations of EM.",
+            InterruptedFitWarning,
+            stacklevel=users_level(),
+        )
+    assert fitted is not None
+    return fitted
+
+
+def _raised(
+    observed: Observed,
+    prior: SequencePrior,
+    parameters: StateModel,
+    n_iter: int,
+    tol: float,
+) -> Iterator[Fitted]:
+    """What is found before the first update, and after each."""
     space = working_space(observed.n_steps, len(parameters.startprob))
     history: list[float] = []
     while True:
@@ -72,8 +105,9 @@ def baum_welch(
         converged = (
             len(history) > 1 and history[-1] - history[-2] <= tol * observed.n_steps
         )
+        yield Fitted(parameters, log_likelihood, history, converged)
         if converged or len(history) > n_iter:
-            return Fitted(parameters, log_likelihood, history, converged)
+            return
         statistics = prior.emission.statistics(
             parameters.emission, observed.values, expected.rows
         )
@@ -104,18 +138,14 @@ def random_start(
 def clustered_start(
     rng: np.random.Generator, observed: Observed, prior: SequencePrior, n_states: int
 ) -> StateModel:
-    """Parameters from k-means clusters of the steps, missing values at their means."""
+    """Parameters from k-means clusters of the steps."""
     from sklearn.cluster import KMeans
 
     values = observed.values[observed.steps()]
-    # Of a column that begins later there is nothing in the first steps.
-    n = np.maximum((~np.isnan(values)).sum(axis=0), 1)
-    gap = np.nan_to_num(values - np.nansum(values, axis=0) / n)
-    scale = np.sqrt((gap**2).sum(axis=0) / n)
-    unit = gap / np.where(scale > 0, scale, 1.0)
-    n_clusters = min(n_states, len(np.unique(unit, axis=0)))
+    points = prior.emission.points(values)
+    n_clusters = min(n_states, len(np.unique(points, axis=0)))
     seed = int(rng.integers(2**31))
-    clusters = KMeans(n_clusters, n_init=1, random_state=seed).fit(unit)
+    clusters = KMeans(n_clusters, n_init=1, random_state=seed).fit(points)
     share = np.eye(n_states)[clusters.labels_]
     whole = Observed(values, None, observed.lengths)
     start = random_start(rng, whole, prior, n_states)

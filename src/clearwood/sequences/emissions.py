@@ -81,6 +81,9 @@ class Emission(Protocol):
     def expected(self, parameters: np.ndarray) -> np.ndarray:
         """Per state, the probabilities of classes and the means of other columns."""
 
+    def points(self, values: np.ndarray) -> np.ndarray:
+        """Rows as points with a mean of 0: columns weigh alike, all classes too."""
+
 
 @dataclass(frozen=True)
 class CategoricalEmission:
@@ -165,6 +168,12 @@ class CategoricalEmission:
     def expected(self, parameters: np.ndarray) -> np.ndarray:
         """See ``Emission``."""
         return parameters
+
+    def points(self, values: np.ndarray) -> np.ndarray:
+        """See ``Emission``."""
+        classes = values == np.arange(self.n_parameters)
+        known = np.where(values >= 0, 1.0, np.nan)
+        return _unit(classes * known)
 
 
 @dataclass(frozen=True, eq=False)
@@ -288,6 +297,10 @@ class NormalEmission:
         """See ``Emission``."""
         return self.moments(parameters)[0]
 
+    def points(self, values: np.ndarray) -> np.ndarray:
+        """See ``Emission``."""
+        return np.hstack([_unit(column[:, None]) for column in values.T])
+
 
 @dataclass(frozen=True, eq=False)
 class JointEmission:
@@ -385,3 +398,18 @@ class JointEmission:
             part.expected(parameters[:, place])
             for place, (_, part) in zip(self.places, self.parts)
         ])  # fmt: skip
+
+    def points(self, values: np.ndarray) -> np.ndarray:
+        """See ``Emission``."""
+        return np.hstack([part.points(values[:, own]) for own, part in self.parts])
+
+
+def _unit(columns: np.ndarray) -> np.ndarray:
+    """Columns about their means, with variances that add up to 1; missing is the mean.
+
+    Of columns without a value, as one that begins later has in some steps, 0.
+    """
+    n = np.maximum((~np.isnan(columns)).sum(axis=0), 1)
+    gap = np.nan_to_num(columns - np.nansum(columns, axis=0) / n)
+    scale = math.sqrt(((gap**2).sum(axis=0) / n).sum())
+    return gap / (scale if scale > 0 else 1.0)

@@ -18,7 +18,7 @@ from clearwood.sampling import Chains, Diagnosis, run_chains
 from clearwood.sequences.baum_welch import baum_welch, best_start
 from clearwood.sequences.emissions import Emission
 from clearwood.sequences.gibbs import StateSampler, average, evenly
-from clearwood.sequences.kinds import KINDS, probabilities
+from clearwood.sequences.kinds import KINDS, rows_of_shares
 from clearwood.sequences.sequence_model import (
     Observed,
     SequencePrior,
@@ -98,6 +98,8 @@ class HiddenMarkovModel(BaseEstimator):
         Probability of a symbol that training had not, the same in all states: it says
         nothing of the state. As if there were one symbol more with the same
         pseudo-count; 0, where parameters were set by hand.
+    mean_length_ : float
+        Steps of a training sequence, on average.
     log_likelihood_ : float
         Of the training data, at the attributes.
     draws_ : StateModel or None
@@ -176,15 +178,18 @@ class HiddenMarkovModel(BaseEstimator):
     def fit(self, X: Any, lengths: Sequence[int] | None = None) -> HiddenMarkovModel:
         """Learn from one or several sequences.
 
-        States without a single step keep their prior. Ctrl-C ends the chains early:
-        what they have drawn by then is used.
+        States without a single step keep their prior. Ctrl-C ends the chains, or EM,
+        early, with a warning: what they have found by then is used.
 
         Parameters
         ----------
-        X : str, array-like or frame of shape (n_steps,) or (n_steps, n_columns)
-            All sequences, one after the other; None or NaN is missing.
+        X : str, list, array-like or frame of shape (n_steps,) or (n_steps, n_columns)
+            All sequences, one after the other; None or NaN is missing. Of symbols also
+            a list of sequences: of texts, whose characters are the symbols, of lists or
+            of arrays. In an array, a Series, or with ``lengths``, texts are symbols,
+            however long they are.
         lengths : sequence of int, optional
-            Numbers of steps of the sequences; by default it is one.
+            Numbers of steps of the sequences; by default it is one, or those in a list.
 
         Returns
         -------
@@ -195,15 +200,17 @@ class HiddenMarkovModel(BaseEstimator):
         self.draws_: StateModel | None = None
         self.history_: list[float] | None = None
         kind = KINDS[self.emission]
+        X, lengths = kind.end_to_end(X, lengths)
         kind.learn_columns(self, X)
         values = kind.values(self, X)
         emission = kind.prior(self, values)
         observed = self._observed(values, lengths)
+        self.mean_length_ = observed.n_steps / len(observed.lengths)
         prior = SequencePrior(self.alpha, self.alpha, emission)
         start_seed, chain_seed = spawn_generators(self.random_state, 2)
         start = best_start(start_seed, observed, prior, self.n_states, self.n_starts)
         if self.algorithm == "em":
-            fit = baum_welch(observed, prior, start, self.n_iter, TOLERANCE)
+            fit = baum_welch(observed, prior, start, self.n_iter, TOLERANCE, keep=True)
             self.history_, found = fit.history, fit.parameters
         else:
             found = self._sample(observed, prior, start, chain_seed)
@@ -247,14 +254,15 @@ class HiddenMarkovModel(BaseEstimator):
 
     def _read(self, X: Any, lengths: Sequence[int] | None) -> Observed:
         check_is_fitted(self, ["startprob_", "transmat_"])
+        X, lengths = KINDS[self.emission].end_to_end(X, lengths)
         return self._observed(KINDS[self.emission].values(self, X), lengths)
 
     def _model(self) -> tuple[StateModel, Emission]:
         """Parameters and emission, from the attributes as they are."""
         check_is_fitted(self, ["startprob_", "transmat_"])
-        startprob = probabilities(self, "startprob_", (None,))
+        startprob = rows_of_shares("startprob_", self.startprob_, (None,))
         k = len(startprob)
-        transmat = probabilities(self, "transmat_", (k, k))
+        transmat = rows_of_shares("transmat_", self.transmat_, (k, k))
         emission, table = KINDS[self.emission].emission(self, k)
         return StateModel(startprob, transmat, table), emission
 

@@ -211,11 +211,30 @@ def average(
 ) -> tuple[StateModel, StateModel]:
     """All draws, aligned with the likeliest one on a part of the steps; their means."""
     draws = drawn_parameters(chains)
-    best = int(chains.draws["log_likelihood"].argmax())
-    reference = StateModel(*(part[best] for part in draws))
+    reference = StateModel(*(part[likeliest(chains)] for part in draws))
     part = observed.part(ALIGNED_STEPS, np.random.default_rng(0))
     in_order = aligned(draws, reference, part, prior.emission)
     return in_order, StateModel(*(part.mean(axis=0) for part in in_order))
+
+
+def likeliest(chains: Chains) -> int:
+    """Which of all draws of parameters, one chain after the other, is most likely.
+
+    A draw has the log-likelihood of the parameters before it: theirs stands one further
+    on in the chain, and that of the last ones nowhere.
+
+    Examples
+    --------
+    >>> likely = {"log_likelihood": np.array([[-1.0, -9.0, -7.0], [-8.0, -5.0, -6.0]])}
+    >>> likeliest(Chains(likely, {}, []))
+    3
+    """
+    told = chains.draws["log_likelihood"]
+    n_draws = told.shape[1]
+    if n_draws == 1:
+        return 0
+    chain, draw = divmod(int(told[:, 1:].argmax()), n_draws - 1)
+    return chain * n_draws + draw
 
 
 def evenly(n_draws: int) -> np.ndarray:

@@ -22,7 +22,12 @@ from clearwood.sequences.emissions import (
     JointEmission,
     NormalEmission,
 )
-from clearwood.sequences.symbols import symbol_cells, symbol_codes, symbols_in
+from clearwood.sequences.symbols import (
+    end_to_end,
+    symbol_cells,
+    symbol_codes,
+    symbols_in,
+)
 
 KAPPA = 1.0
 """What the prior of a mean is worth in rows: the thesis prints N(mu | 0, Sigma)."""
@@ -36,6 +41,9 @@ class Kind(Protocol):
 
     discrete: bool
     """Whether distinct rows are few."""
+
+    def end_to_end(self, X: Any, lengths: Any) -> tuple[Any, Any]:
+        """Sequences as users have them, one after the other, and their lengths."""
 
     def learn_columns(self, model: Any, X: Any) -> None:
         """Set what is to be known of the columns of the training data."""
@@ -60,6 +68,10 @@ class Symbols:
     """One symbol per step."""
 
     discrete = True
+
+    def end_to_end(self, X: Any, lengths: Any) -> tuple[Any, Any]:
+        """See ``Kind``."""
+        return end_to_end(X, lengths)
 
     def learn_columns(self, model: Any, X: Any) -> None:
         """See ``Kind``."""
@@ -94,7 +106,7 @@ class Symbols:
 
     def emission(self, model: Any, n_states: int) -> tuple[Emission, np.ndarray]:
         """See ``Kind``."""
-        table = probabilities(model, "emissionprob_", (n_states, None))
+        table = rows_of_shares("emissionprob_", model.emissionprob_, (n_states, None))
         unseen = float(getattr(model, "unseen_prob_", 0.0))
         return CategoricalEmission((1.0,) * table.shape[1], unseen), table
 
@@ -107,6 +119,10 @@ class _Table:
     """Several columns."""
 
     discrete = False
+
+    def end_to_end(self, X: Any, lengths: Any) -> tuple[Any, Any]:
+        """See ``Kind``."""
+        return X, lengths
 
     def _features(self, model: Any, X: Any) -> FeatureSpace:
         names = getattr(model, "feature_names_in_", None)
@@ -167,7 +183,7 @@ class Switches(_Table):
 
     def emission(self, model: Any, n_states: int) -> tuple[Emission, np.ndarray]:
         """See ``Kind``."""
-        ones = numbers(model, "emissionprob_", (n_states, None))
+        ones = numbers("emissionprob_", model.emissionprob_, (n_states, None))
         if not ((ones >= 0) & (ones <= 1)).all():
             raise InputError("emissionprob_ holds numbers that are no probabilities.")
         both = np.stack([1.0 - ones, ones], axis=2).reshape(n_states, -1)
@@ -199,7 +215,7 @@ class Normals(_Table):
 
     def emission(self, model: Any, n_states: int) -> tuple[Emission, np.ndarray]:
         """See ``Kind``."""
-        means = numbers(model, "means_", (n_states, None))
+        means = numbers("means_", model.means_, (n_states, None))
         d, diagonal = means.shape[1], model.covariance == "diagonal"
         return normal_model(means, covariances(model, n_states, d), diagonal)
 
@@ -338,12 +354,8 @@ def split_moments(
 # Attributes set by hand
 
 
-def numbers(model: Any, name: str, shape: tuple[int | None, ...]) -> np.ndarray:
+def numbers(name: str, value: Any, shape: tuple[int | None, ...]) -> np.ndarray:
     """An attribute as finite numbers of a shape; None there is any length."""
-    return _of_shape(name, getattr(model, name), shape)
-
-
-def _of_shape(name: str, value: Any, shape: tuple[int | None, ...]) -> np.ndarray:
     found = np.asarray(value, dtype=np.float64)
     fits = found.ndim == len(shape) and all(
         n is None or n == m for n, m in zip(shape, found.shape)
@@ -357,14 +369,9 @@ def _of_shape(name: str, value: Any, shape: tuple[int | None, ...]) -> np.ndarra
     return found
 
 
-def probabilities(model: Any, name: str, shape: tuple[int | None, ...]) -> np.ndarray:
-    """An attribute whose rows are probabilities."""
-    return rows_of_shares(name, getattr(model, name), shape)
-
-
 def rows_of_shares(name: str, value: Any, shape: tuple[int | None, ...]) -> np.ndarray:
     """Rows of probabilities of a shape."""
-    found = _of_shape(name, value, shape)
+    found = numbers(name, value, shape)
     if (found < 0).any() or (np.abs(found.sum(axis=-1) - 1.0) > NEAR_ONE).any():
         raise InputError(f"{name} must have rows of probabilities that add up to 1.")
     return found

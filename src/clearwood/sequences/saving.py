@@ -49,6 +49,7 @@ def to_archive(
         "settings": {name: np.asarray(settings[name]).item() for name in SETTINGS},
         "symbols": known,
         "unseen_prob": float(getattr(estimator, "unseen_prob_", 0.0)),
+        "mean_length": getattr(estimator, "mean_length_", None),
         **columns_to_dict(estimator),
         **({"features": None} if features is None else features_to_dict(features)),
     }
@@ -81,6 +82,11 @@ def from_archive(top: Place, array: Callable[..., np.ndarray]) -> HiddenMarkovMo
         estimator.unseen_prob_ = top["unseen_prob"].number()
         if not 0 <= estimator.unseen_prob_ < 1:
             top["unseen_prob"].fail("another number", "a probability")
+    length = top.get("mean_length")  # older files have none
+    if length is not None and length.value is not None:
+        estimator.mean_length_ = length.number()
+        if not 1 <= estimator.mean_length_ < np.inf:
+            length.fail("another number", "steps of a sequence")
     transmat = array("transmat", "f", -1, -1)
     k = len(transmat)
     emission = array("emission", "f", k, -1)

@@ -26,8 +26,11 @@ from clearwood.sequences._kernels import (
 )
 
 BLOCK_ENTRIES = 2**23
-"""Probabilities that are kept at a time. Longer sequences are filtered once to find
-where each block starts, and again, from the last block to the first."""
+"""Probabilities that are kept at a time: longer sequences run in blocks, the last one
+first. Where the filter forgets how it began, it need not come from the first step."""
+
+MEMORY, FORGOTTEN = 1024, 1e-13
+"""Steps in which it may, and how far what is left may differ, as a share."""
 
 
 class ExpectedCounts(NamedTuple):
@@ -340,6 +343,7 @@ class _Chain:
     ) -> None:
         self.n_states = k = len(startprob)
         self.width = _padded(k)
+        self.nothing = np.empty((0, self.width))
         self.startprob = np.zeros(self.width)
         self.transmat = np.zeros((self.width, self.width))
         self.startprob[:k], self.transmat[:k, :k] = startprob, transmat
@@ -380,8 +384,7 @@ class _Chain:
     ) -> None:
         """Fill a block, and bring ``predicted`` to its end."""
         here = first, len(filtered)
-        if inverse is None:
-            inverse = np.empty((0, self.width))
+        inverse = self.nothing if inverse is None else inverse
         filter_block(
             self.startprob, self.transmat, self.seen(*here), self.steps(*here),
             self.bounds, first, predicted, filtered, inverse, self.log_likelihood,
@@ -405,19 +408,41 @@ class _Chain:
 
         Yields the first step of the block, and what ``filter_block`` fills.
         """
-        size = len(filtered)
-        if inverse is None:
-            inverse = np.empty((0, self.width))
-        firsts = range(0, self.n_steps, size)
-        starts = list(self.forwards(filtered, inverse))
-        found = self.log_likelihood
-        self.log_likelihood = np.zeros_like(found)  # of what is filtered again
+        inverse = self.nothing if inverse is None else inverse
+        firsts = range(0, self.n_steps, len(filtered))
+        forgets, found = self._forgotten(firsts), self.log_likelihood
+        starts = forgets or list(self.forwards(filtered, inverse))
+        if not forgets:
+            self.log_likelihood = np.zeros_like(found)  # of what is filtered again
         for first, start in zip(firsts[::-1], starts[::-1]):
-            n = min(size, self.n_steps - first)
-            if first != firsts[-1]:
+            n = min(firsts.step, self.n_steps - first)
+            if forgets or first != firsts[-1]:
                 self.filter(first, filtered[:n], start, inverse[:n])
             yield first, filtered[:n], inverse[:n]
         self.log_likelihood = found
+
+    def _forgotten(self, firsts: range) -> list[np.ndarray]:
+        """What is predicted where blocks start, if the filter forgets how it began.
+
+        It does where it arrives at the same from every state ``MEMORY`` steps before,
+        and so from every mixture of them. Else, and of short blocks, there is no start.
+        """
+        k, starts = self.n_states, [self.startprob.copy()]
+        if len(firsts) > 1 and firsts.step < MEMORY * k:
+            return []
+        for first in firsts[1:]:
+            here = max(first - MEMORY, 0), min(first, MEMORY)
+            seen, kinds = self.seen(*here), self.steps(*here)
+            space, arrived = np.empty((here[1], self.width)), np.eye(k, self.width)
+            for predicted in arrived:
+                filter_block(
+                    self.startprob, self.transmat, seen, kinds, self.bounds, here[0],
+                    predicted, space, self.nothing, np.zeros_like(self.log_likelihood),
+                )  # fmt: skip
+            if (np.ptp(arrived, axis=0) > FORGOTTEN * arrived.min(axis=0)).any():
+                return []
+            starts.append(arrived[0])
+        return starts
 
 
 def _padded(n_states: int) -> int:

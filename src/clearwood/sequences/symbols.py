@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -13,8 +15,57 @@ from clearwood.exceptions import InputError, UnknownCategoriesWarning
 from clearwood.sequences.emissions import UNSEEN
 
 
-def symbol_cells(X: Any) -> np.ndarray:
-    """Steps as an array of one dimension; a text is a sequence of its characters.
+def end_to_end(X: Any, lengths: Any = None) -> tuple[np.ndarray, Any]:
+    """Symbols of all sequences, one after the other, and the sequences' lengths.
+
+    All that reads sequences of symbols reads them so:
+
+    - A text is a sequence of its characters.
+    - A list (tuple, iterator) of lists, arrays or texts holds a sequence each; but
+      texts of a single character are symbols, and their list is one sequence.
+    - Anything else is one sequence: a list of other symbols, and any array, Series or
+      table of one column, where texts are symbols too, as long as they may be (words).
+    - With ``lengths`` X holds symbols, whatever it is; and as many sequences end to end
+      as ``lengths`` says.
+
+    Examples
+    --------
+    >>> symbols, lengths = end_to_end(["to", "be"])
+    >>> symbols.tolist(), lengths
+    (['t', 'o', 'b', 'e'], [2, 2])
+    >>> symbols, lengths = end_to_end([["to", "be"], ["or"]])
+    >>> symbols.tolist(), lengths
+    (['to', 'be', 'or'], [2, 1])
+    >>> end_to_end(["a", "b"])[1] is end_to_end(np.array(["to", "be"]))[1] is None
+    True
+    """
+    X = list(X) if isinstance(X, Iterator) else X
+    if lengths is not None or not _holds_sequences(X):
+        return symbol_cells(X), lengths
+    parts = [symbol_cells(own, f"Sequence {s}").tolist() for s, own in enumerate(X)]
+    return symbol_cells(list(chain(*parts))), [len(part) for part in parts]
+
+
+def _holds_sequences(X: Any) -> bool:
+    if not isinstance(X, list | tuple):
+        return False
+    words = [own for own in X if isinstance(own, str) and len(own) != 1]
+    others = [own for own in X if not isinstance(own, str)]
+    if words and any(is_missing(own) for own in others):
+        raise InputError(
+            f"X is a list with None (or NaN) beside the text {words[0]!r}; a list of "
+            "texts holds a sequence of characters each. Leave None out; or hand in an "
+            "array, or a list in a list, if texts are symbols."
+        )
+    are_sequences = all(
+        isinstance(own, list | tuple) or len(getattr(own, "shape", ())) > 0
+        for own in others
+    )
+    return bool(words or others) and are_sequences
+
+
+def symbol_cells(X: Any, name: str = "X") -> np.ndarray:
+    """Steps of one sequence, as an array; a text is a sequence of its characters.
 
     Examples
     --------
@@ -34,12 +85,12 @@ def symbol_cells(X: Any) -> np.ndarray:
         cells = cells[:, 0]
     if cells.ndim != 1:
         raise InputError(
-            f"X has the shape {cells.shape}; a step is one symbol, so that X is a "
-            "text, a list of symbols or a table of one column. For several columns "
+            f"{name} has the shape {cells.shape}; a step is one symbol, so that it is "
+            "a text, a list of symbols or a table of one column. For several columns "
             'take emission="mixed", "bernoulli" or "gaussian".'
         )
     if not len(cells):
-        raise InputError("X is empty; a sequence has at least one step.")
+        raise InputError(f"{name} is empty; a sequence has at least one step.")
     return cells
 
 

@@ -27,6 +27,16 @@ def test_states_are_those_of_lstm_and_hmm(hybrid):
     assert not lm.network_.lstm._forward_hooks
 
 
+@pytest.mark.parametrize("part", ["h", "both"])
+def test_beside_stand_the_states_of_the_hmm(part):
+    lm = cw.HMMLSTM(**QUICK, hybrid="joint").fit(TEXT)
+    e = cw.explain_rnn(lm, TEXT, n_states=5, part=part)
+    wanted = lm.filter_proba(TEXT).argmax(axis=1)
+    np.testing.assert_array_equal(e.beside_, wanted)
+    alone = cw.HMMLSTM(**QUICK, hybrid=None).fit(TEXT)
+    assert cw.explain_rnn(alone, TEXT, n_states=5).beside_ is None
+
+
 def test_numbers_are_symbols_and_sequences_stay_apart():
     lm = cw.HMMLSTM(**QUICK, hybrid=None).fit([[7, 3, 7], [3, 7, 3, 3]])
     e = cw.explain_rnn(lm, [[7, 3, 7], [3, 3]], n_states=2)

@@ -72,7 +72,8 @@ def test_symbols_may_be_anything():
     assert found.classes_.tolist() == ["here", "now", "there"]
     numbers = np.array([{"now": 7, "here": -1, "there": 0}[word] for word in words])
     assert fitted(numbers[:, None], n_epochs=1).classes_.tolist() == [-1, 0, 7]
-    mixed = fitted([None if w == "here" else w for w in words], n_epochs=1)
+    gaps = [[None if w == "here" else w for w in words]]
+    mixed = fitted(gaps, n_epochs=1)
     assert mixed.classes_.tolist() == ["now", "there"]
     drawn = found.sample(5, random_state=0)
     assert drawn.shape == (5,) and set(drawn) <= {"here", "now", "there"}
@@ -203,7 +204,7 @@ def test_outputs_that_are_not_known_are_not_learned(series):
     ("X", "given", "message"),
     [
         ("a", {}, "nothing to predict"),
-        (["a", "b"], {}, "nothing to predict"),
+        ([["a"], ["b"]], {}, "nothing to predict"),
         ([None, None], {}, "missing"),
         ("", {}, "empty"),
         ("abab", {"lengths": [2]}, "add up to 2, but there are 4"),

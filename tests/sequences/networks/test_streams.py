@@ -76,6 +76,21 @@ def test_a_twentieth_is_held_out_from_all_over():
     assert len(kept.spans) <= 6
 
 
+@pytest.mark.parametrize(
+    ("lengths", "most"),
+    [([50, 50], 0), ([100], 0), ([50] * 4, 0), ([60, 2, 2, 2], 2), ([50] * 5, 50)],
+)
+def test_not_more_than_a_fifth_is_held_out(lengths, most):
+    series = Series.of_symbols(np.zeros(sum(lengths), dtype=int), np.array(lengths))
+    for seed in range(5):
+        kept, apart = series.held_out(64, np.random.default_rng(seed))
+        if most == 0:
+            assert kept is apart is series
+        else:
+            assert np.diff(apart.spans).sum() == most
+            assert np.diff(kept.spans).sum() == sum(lengths) - most
+
+
 def test_nothing_follows_the_last_symbol_of_a_sequence():
     series = Series.of_symbols(np.arange(6), np.array([1, 3, 2]))
     assert series.targets.tolist() == [-1, 2, 3, -1, 5, -1]

@@ -43,6 +43,14 @@ def naive_tables(sequences, held_out, n_symbols, longest):
     return found
 
 
+def test_a_list_of_texts_is_judged_as_sequences():
+    hmm = cw.HiddenMarkovModel(2, algorithm="em", n_starts=1, random_state=0)
+    hmm.fit(["abba", "ab"])
+    held_out = np.arange(6) >= 4
+    wanted = judge_states(hmm, "abbaab", [4, 2], held_out)
+    assert judge_states(hmm, ["abba", "ab"], None, held_out) == wanted
+
+
 def test_tables_are_those_that_one_counts():
     rng = np.random.default_rng(0)
     sequences = [

@@ -56,6 +56,32 @@ def test_symbols_are_written_below():
         shown.plot(np.empty(3))
 
 
+def test_a_list_of_texts_is_read_as_sequences():
+    shown = cw.StatesDisplay.from_estimator(of_text(), [TEXT[:5], TEXT[5:]], length=9)
+    assert shown.begins == (5,) and len(shown.symbols) == 9
+
+
+def test_surprise_is_less_the_log_likelihood_of_a_step():
+    shown = cw.StepSurpriseDisplay.from_estimator(
+        of_text(), [TEXT[:5], TEXT[5:]], start=3, length=5
+    ).plot()
+    wanted = -of_text().step_log_likelihood(TEXT, [5, len(TEXT) - 5])
+    assert shown.ax_.lines[0].get_ydata() == pytest.approx(wanted[3:8])
+    ticks = [tick.get_text() for tick in shown.ax_.get_xticklabels()]
+    assert "".join(ticks) == "a␣cab"
+    hmm, (X, lengths) = of_patients(), patients()
+    shown = cw.StepSurpriseDisplay.from_estimator(hmm, X, lengths, start=40).plot()
+    wanted = -hmm.step_log_likelihood(X, lengths)[40:]
+    assert shown.ax_.lines[0].get_ydata() == pytest.approx(wanted)
+    assert shown.ax_.lines[1].get_xdata().tolist() == list(range(40, 100))
+    assert [text.get_text() for text in shown.ax_.get_legend().get_texts()] == [
+        "given all before", "states in any order"
+    ]  # fmt: skip
+    assert shown.ax_.get_ylim()[0] <= min(0, wanted.min())
+    with pytest.raises(InputError, match="none of the 100"):
+        cw.StepSurpriseDisplay.from_estimator(hmm, X, lengths, start=100)
+
+
 def test_arrows_are_the_moves_away():
     display = cw.AutomatonDisplay.from_estimator(of_flags())
     assert [move[:3] for move in display.moves] == [(0, 1, 1.0)]

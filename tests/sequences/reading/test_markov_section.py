@@ -18,6 +18,7 @@ from clearwood._html import render
 from clearwood.exceptions import InputError
 from clearwood.reporting import summarize
 from clearwood.sequences.reading.markov_section import section
+from clearwood.sequences.reading.markov_states import step_surprise
 
 
 def page_of(model, folder, *given):
@@ -78,6 +79,37 @@ def test_numbers_are_those_of_the_model():
     any_order = free.step_log_likelihood(X, lengths, average=False).mean()
     assert found["scores"]["any_order"] == pytest.approx(any_order)
     assert found["scores"]["own"] > any_order
+
+
+@pytest.mark.parametrize("kind", ["text", "patients"])
+def test_surprise_along_the_steps(kind):
+    hmm, (X, lengths) = (of_text(), (TEXT, None))
+    if kind == "patients":
+        hmm, (X, lengths) = of_patients(), patients()
+    share = hmm.predict_proba(X, lengths).mean(axis=0)
+    own, any_order = step_surprise(hmm, X, lengths, share)
+    assert -own.sum() == pytest.approx(hmm.score(X, lengths))
+    assert own.mean() < any_order.mean()
+    line = section(hmm, X, lengths)["scores"]["surprise"]["lines"]
+    # Of no more steps than points, each is one; above stands what surprises more.
+    for style, values in (("first", own), ("second", any_order)):
+        height = [float(point.split(",")[1]) for point in line[style].split()]
+        assert len(height) == len(own)
+        slope = np.polyfit(values, height, 1)
+        assert slope[0] < 0
+        np.testing.assert_allclose(np.polyval(slope, values), height, atol=0.1)
+        assert np.all((np.array(height) >= 20) & (np.array(height) <= 170))
+
+
+def test_a_list_of_texts_is_read_as_sequences():
+    parts = [TEXT[:50], TEXT[50:]]
+    of_list, end_to_end = section(of_text(), parts), section(of_text(), TEXT, [50, 58])
+    assert of_list["over_time"]["text"] == end_to_end["over_time"]["text"]
+    assert of_list["scores"] == end_to_end["scores"]
+    assert of_list["scores"]["n_sequences"] == 2
+    # A sequence begins on a line of its own.
+    text = "".join(run for run, _ in runs_of(of_list["over_time"]["text"]))
+    assert text == f"{parts[0]}\n{parts[1]}"
 
 
 def test_runs_and_lines_are_where_steps_are():

@@ -6,7 +6,7 @@ import clearwood as cw
 from clearwood.exceptions import InputError
 from clearwood.sequences.reading.markov_states import (
     check_model,
-    long_run,
+    expected_share,
     markov_states,
     state_vectors,
 )
@@ -50,8 +50,28 @@ def test_a_state_without_end_has_everything_in_the_long_run():
 def test_shares_in_the_long_run_are_those_of_the_chain():
     rng = np.random.default_rng(0)
     transmat = rng.dirichlet(np.ones(4), 4)
-    share = long_run(np.eye(4)[0], transmat)
+    share = expected_share(np.eye(4)[0], transmat)
     np.testing.assert_allclose(share @ transmat, share, atol=1e-12)
+
+
+@pytest.mark.parametrize("n_steps", [1, 2, 5, 6, 7, 100])
+def test_shares_of_short_sequences_know_how_they_begin(n_steps):
+    rng = np.random.default_rng(0)
+    start, transmat = rng.dirichlet(np.ones(4)), rng.dirichlet(np.ones(4), 4)
+    wanted = sum(start @ np.linalg.matrix_power(transmat, t) for t in range(n_steps))
+    share = expected_share(start, transmat, n_steps)
+    np.testing.assert_allclose(share, wanted / n_steps, atol=1e-12)
+
+
+def test_shares_are_those_of_sequences_like_those_of_the_fit():
+    hmm = cw.HiddenMarkovModel(2, algorithm="em", n_starts=8, random_state=0)
+    hmm.fit(["aabb"] * 20)
+    assert hmm.mean_length_ == 4
+    smoothed = hmm.predict_proba(["aabb"] * 20).mean(axis=0)
+    found = [state.share for state in markov_states(hmm)]
+    assert found == pytest.approx(smoothed, abs=0.05)
+    long = expected_share(hmm.startprob_, hmm.transmat_)
+    assert np.abs(long - smoothed).max() > 0.3
 
 
 def test_something_else_is_refused():

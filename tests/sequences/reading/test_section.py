@@ -6,13 +6,14 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from tests._html.hostile import HOSTILE, tags_of
-from tests.sequences.reading.pages import explanation, runs_of
+from tests.sequences.reading.pages import counting, explanation, runs_of
 
 import clearwood as cw
 from clearwood._html import render
 from clearwood.exceptions import InputError
 from clearwood.reporting import summarize
 from clearwood.sequences import explain_rnn
+from clearwood.sequences.reading.charts import line_chart
 from clearwood.sequences.reading.section import section
 
 
@@ -36,6 +37,19 @@ def test_the_text_and_its_states_are_on_the_page(tmp_path):
         assert f".s{state}{{--h:" in page
 
 
+@pytest.mark.filterwarnings("ignore")
+def test_a_sequence_begins_on_a_line_of_its_own():
+    lines = [np.arange(40) % 3, np.arange(6) % 3, np.arange(4) % 3]
+    beside = np.zeros(50, dtype=int)
+    e = explain_rnn(
+        counting, lines, symbols="abc", n_states=3, held_out=0.2, beside=beside
+    )
+    text = "".join(run for run, _ in runs_of(section(e)["text"]))
+    assert text == "abcabc\nabca"
+    pairs = str(section(e)["beside"]["text"]).split("\n")
+    assert [line.count("class=t") for line in pairs] == [0, 1, 0, 0, 1, 0]
+
+
 def test_the_page_is_whole_and_the_same_each_time(tmp_path):
     page = page_of(explanation(), tmp_path)
     assert page == page_of(explanation(), tmp_path)
@@ -46,6 +60,22 @@ def test_the_page_is_whole_and_the_same_each_time(tmp_path):
     for labels in re.findall(r'aria-labelledby="([^"]+)"', page):
         wanted += labels.split()
     assert wanted and set(wanted) <= set(identifiers)
+
+
+def test_lines_below_nothing_are_on_the_chart():
+    chart = line_chart(
+        np.array([0, 1]), [-3.0, 1.0], [0.0, -1.0], labels=[("0", 0)], marks=[("m", 1)]
+    )
+    (left, low), (right, high) = (
+        map(float, point.split(",")) for point in chart["lines"]["first"].split()
+    )
+    assert (low, high) == (chart["bottom"], 20.0)
+    assert (left, right) == (chart["left"], chart["right"])
+    assert chart["marks"] == [("m", high)]
+    nothing = chart["lines"]["second"].split(",")[1].split()[0]
+    assert float(nothing) == pytest.approx(20 + 150 / 4)
+    ticks = dict(chart["ticks"])
+    assert ticks["0"] == pytest.approx(20 + 150 / 4) and min(map(float, ticks)) < 0
 
 
 def test_numbers_are_those_of_the_explanation():

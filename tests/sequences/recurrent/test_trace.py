@@ -17,6 +17,8 @@ from clearwood.sequences.recurrent.trace import (
         ([["to", "be"], ["be"]], ["be", "to"], [[1, 0], [0]]),
         ([1, 0, 1], "ab", [[1, 0, 1]]),
         (np.array([[0, 1], [1, 1]]), None, [[0, 1], [1, 1]]),
+        (np.array([[0], [1], [1]]), None, [[0, 1, 1]]),
+        (np.array(["to", "be"]), ["be", "to"], [[1, 0]]),
         (iter([[0, 1], [1]]), None, [[0, 1], [1]]),
     ],
 )
@@ -31,13 +33,13 @@ def test_sequences_of_all_spellings(sequences, symbols, wanted):
         ("abc", None, "symbols=sorted"),
         ("abc", "ab", "'c', which is none of the 2"),
         ("ab", "aba", "one twice"),
-        ("", "ab", "Sequence 0 has shape"),
-        (["ab", ""], "ab", "Sequence 1 has shape"),
-        ([[1, 2], [[3]]], None, "Sequence 1 has shape"),
+        ("", "ab", "X is empty"),
+        (["ab", ""], "ab", "Sequence 1 is empty"),
+        ([[1, 2], [[3, 4]]], None, "Sequence 1 has the shape"),
         ("a", "ab", "two symbols or more"),
-        ([], None, "two symbols or more"),
-        ([0.5, 1.0], None, "holds 0.5 and not codes"),
-        ([[0, 1], [1, -1]], None, "Sequence 1 holds -1; codes are 0, 1"),
+        ([], None, "X is empty"),
+        ([0.5, 1.0], None, "hold 0.5 and not codes"),
+        ([[0, 1], [1, -1]], None, "Step 3 holds -1; codes are 0, 1"),
     ],
 )
 def test_sequences_that_cannot_be_read_are_refused(sequences, symbols, match):

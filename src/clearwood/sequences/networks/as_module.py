@@ -10,8 +10,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from clearwood.exceptions import InputError
 from clearwood.sequences.networks.estimators import HMMLSTM, with_torch
-from clearwood.sequences.networks.steps import codes_of, end_to_end
+from clearwood.sequences.networks.steps import codes_of
 from clearwood.sequences.states_over_time import sequence_bounds
+from clearwood.sequences.symbols import end_to_end
 
 
 def module_of(

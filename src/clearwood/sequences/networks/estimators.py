@@ -15,9 +15,9 @@ from clearwood._estimators import Interval, StrOptions, fit_context
 from clearwood._numeric import as_generator
 from clearwood.exceptions import InputError
 from clearwood.sequences.estimators import HiddenMarkovModel
-from clearwood.sequences.networks.steps import binary_columns, codes_of, end_to_end
+from clearwood.sequences.networks.steps import binary_columns, codes_of
 from clearwood.sequences.networks.streams import Series
-from clearwood.sequences.symbols import symbol_cells, symbols_in
+from clearwood.sequences.symbols import end_to_end, symbol_cells, symbols_in
 
 
 class HMMLSTM(BaseEstimator):
@@ -65,8 +65,9 @@ class HMMLSTM(BaseEstimator):
         Show on stderr how far the training has come.
     random_state : int, Generator, RandomState or None, default=None
         Seed of the start, of what is held out (a twentieth, in pieces from all over
-        the data; nothing of one sequence that is no longer than a window; the HMM of
-        the sequential hybrid has seen it) and of the order of batches.
+        the data, as long as a window or a short sequence; nothing, where that would be
+        more than a fifth; the HMM of the sequential hybrid has seen it) and of the
+        order of batches.
 
     Attributes
     ----------
@@ -158,9 +159,8 @@ class HMMLSTM(BaseEstimator):
         Parameters
         ----------
         X : str, list of sequences, or array-like
-            A text; several texts or sequences of symbols (of any type) in a list; or
-            symbols in an array, of sequences end to end. With y: a series of zeros and
-            ones, (n_steps, n_columns).
+            A text, or symbols of any type, read as by ``HiddenMarkovModel.fit``. With
+            y: a series of zeros and ones, (n_steps, n_columns).
         y : array-like of shape (n_steps,), optional
             Output of every step of a series; None or NaN where it is not known.
         lengths : array-like of shape (n_sequences,), optional
@@ -176,7 +176,8 @@ class HMMLSTM(BaseEstimator):
         self.is_text_ = isinstance(X, str)
         if y is None:
             self.n_columns_ = None
-            self.classes_ = symbols_in(end_to_end(X, lengths)[0])
+            X, lengths = end_to_end(X, lengths)
+            self.classes_ = symbols_in(X)
         else:
             self.n_columns_ = binary_columns(X).shape[1]
             self.classes_ = symbols_in(symbol_cells(y))
@@ -232,9 +233,7 @@ class HMMLSTM(BaseEstimator):
         """The hidden Markov model of the sequential hybrid."""
         if self.hybrid != "sequential":
             return None
-        emission = "bernoulli"
-        if self.n_columns_ is None:
-            emission, (X, lengths) = "categorical", end_to_end(X, lengths)
+        emission = "categorical" if self.n_columns_ is None else "bernoulli"
         if self.hmm is None:
             hmm = HiddenMarkovModel(
                 self.n_states, emission=emission, verbose=self.verbose, random_state=rng

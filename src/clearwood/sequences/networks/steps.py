@@ -2,34 +2,12 @@
 
 from __future__ import annotations
 
-from itertools import chain
 from typing import Any
 
 import numpy as np
 
 from clearwood.exceptions import InputError
-from clearwood.sequences.symbols import symbol_cells, symbol_codes
-
-INSIDE = (str, list, tuple, np.ndarray)
-
-
-def end_to_end(X: Any, lengths: Any = None) -> tuple[np.ndarray, Any]:
-    """Symbols of all sequences, one after the other, and the sequences' lengths.
-
-    A text is a sequence of characters; a list of texts, lists or arrays is a sequence
-    each; anything else is one sequence of symbols, or as many as ``lengths`` says.
-
-    Examples
-    --------
-    >>> symbols, lengths = end_to_end(["to", "be"])
-    >>> symbols.tolist(), lengths
-    (['t', 'o', 'b', 'e'], [2, 2])
-    """
-    several = lengths is None and isinstance(X, list | tuple) and len(X) > 0
-    if not several or not all(isinstance(own, INSIDE) for own in X):
-        return symbol_cells(X), lengths
-    parts = [symbol_cells(own).tolist() for own in X]
-    return symbol_cells(list(chain(*parts))), [len(part) for part in parts]
+from clearwood.sequences.symbols import symbol_codes
 
 
 def codes_of(cells: np.ndarray, known: np.ndarray) -> np.ndarray:

@@ -58,19 +58,21 @@ class Series:
     def held_out(self, least: int, rng: np.random.Generator) -> tuple[Series, Series]:
         """A twentieth of the data, in pieces from all over them, beside the others.
 
-        Where one of the two would have nothing to predict, both are the whole.
+        Where pieces are so long that each would be more than a fifth of the data, or
+        one of the two would have nothing to predict, both are the whole.
         """
         pieces = pieces_of(self.spans, 100, least)
-        if len(pieces) == 1:
-            return self, self
         order = rng.permutation(len(pieces))
-        few = max(len(pieces) // 20, 1)
-        others = pieces[np.sort(order[few:])]
+        sizes = np.diff(pieces)[order, 0]
+        chosen = order[5 * sizes <= sizes.sum()][: max(len(pieces) // 20, 1)]
+        others = np.delete(pieces, chosen, axis=0)
+        if not len(chosen):
+            return self, self
         # What is left between held-out pieces is whole again.
         goes_on = np.isin(others[1:, 0], np.setdiff1d(others[:-1, 1], self.spans[:, 0]))
         begin, end = np.append(True, ~goes_on), np.append(~goes_on, True)
         whole = np.column_stack([others[begin, 0], others[end, 1]])
-        kept, apart = (replace(self, spans=own) for own in (whole, pieces[order[:few]]))
+        kept, apart = (replace(self, spans=own) for own in (whole, pieces[chosen]))
         if kept.n_targets == 0 or apart.n_targets == 0:
             return self, self
         return kept, apart

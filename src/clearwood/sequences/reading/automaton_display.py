@@ -158,7 +158,7 @@ class AutomatonDisplay:
             Fitted.
         X, lengths : optional
             Steps that say how frequent states are, as in ``predict_proba``; by default
-            they are those of a sequence without end.
+            they are those of a sequence as long as those of the fit.
         most : int, default=10
             States that are shown, the most frequent ones.
         cutoff : float, default=0.15

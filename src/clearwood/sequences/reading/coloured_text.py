@@ -7,7 +7,7 @@ says what it looks like; there, too, stands the name that is shown beside the po
 from __future__ import annotations
 
 import html
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from markupsafe import Markup
@@ -17,8 +17,32 @@ NOT_PARSED = str.maketrans({"\r": "&#13;", "\0": "␀"})
 a zero for nothing."""
 
 
-def coloured_text(pieces: Sequence[str], states: Sequence[int] | np.ndarray) -> Markup:
-    r"""Text as a run of elements, each with the class ``s`` and its state's number.
+def text_pieces(symbols: Sequence[str], begins: Iterable[int] = ()) -> list[str]:
+    r"""A text, symbol by symbol: letters as they are, words with space between.
+
+    Parameters
+    ----------
+    symbols : sequence of str
+    begins : iterable of int, default=()
+        Where sequences begin: on new lines.
+
+    Examples
+    --------
+    >>> text_pieces("abc", [0, 2]), text_pieces(["to", "be"])
+    (['a', 'b\n', 'c'], ['to ', 'be '])
+    """
+    are_letters = all(len(symbol) == 1 for symbol in symbols)
+    pieces = [symbol if are_letters else f"{symbol} " for symbol in symbols]
+    for begin in begins:
+        if 0 < begin < len(pieces):
+            pieces[begin - 1] += "\n"
+    return pieces
+
+
+def coloured_text(
+    pieces: Sequence[str], states: Sequence[int] | np.ndarray, prefix: str = "s"
+) -> Markup:
+    r"""Text as a run of elements, each with a class: a letter and its state's number.
 
     Stands in a ``<pre>``, whose first new line a browser would drop if no element were
     opened before it.
@@ -28,6 +52,8 @@ def coloured_text(pieces: Sequence[str], states: Sequence[int] | np.ndarray) -> 
     pieces : sequence of str
         The text, symbol by symbol; a plain text is its letters.
     states : sequence of int
+    prefix : str, default="s"
+        Letter of the class.
 
     Returns
     -------
@@ -38,19 +64,31 @@ def coloured_text(pieces: Sequence[str], states: Sequence[int] | np.ndarray) -> 
     >>> print(coloured_text("a<b\r", [0, 0, 1, 1]))
     <i class=s0>a&lt;</i><i class=s1>b&#13;</i>
     """
-    states = np.asarray(states, dtype=np.int64)
-    ends = [*(np.flatnonzero(np.diff(states)) + 1).tolist(), len(states)]
-    runs, first = [], 0
-    for end in ends if len(states) else []:
-        text = html.escape("".join(pieces[first:end])).translate(NOT_PARSED)
-        runs.append(f"<i class=s{states[first]}>{text}</i>")
-        first = end
+    runs = []
+    for first, last, state in state_runs(np.asarray(states, dtype=np.int64)):
+        text = html.escape("".join(pieces[first:last])).translate(NOT_PARSED)
+        runs.append(f"<i class={prefix}{state}>{text}</i>")
     whole = "".join(runs)
     # Halves of characters cannot be written.
     return Markup(whole.encode("utf-8", "replace").decode("utf-8"))
 
 
-def state_styles(names: Sequence[str], hues: Sequence[float] | np.ndarray) -> Markup:
+def state_runs(states: np.ndarray) -> list[tuple[int, int, int]]:
+    """Runs of one state: their first step, the one behind their last, and the state.
+
+    Examples
+    --------
+    >>> state_runs(np.array([2, 2, 0]))
+    [(0, 2, 2), (2, 3, 0)]
+    """
+    firsts = np.flatnonzero(np.diff(states, prepend=-1))
+    ends = [*firsts[1:].tolist(), len(states)]
+    return list(zip(firsts.tolist(), ends, states[firsts].tolist()))
+
+
+def state_styles(
+    names: Sequence[str], hues: Sequence[float] | np.ndarray, prefix: str = "s"
+) -> Markup:
     r"""A style per state: its colour, and its number and name beside the pointer.
 
     Parameters
@@ -58,6 +96,8 @@ def state_styles(names: Sequence[str], hues: Sequence[float] | np.ndarray) -> Ma
     names : sequence of str
     hues : sequence of float
         Degrees on the circle of colours.
+    prefix : str, default="s"
+        Letter of the class.
 
     Examples
     --------
@@ -66,7 +106,7 @@ def state_styles(names: Sequence[str], hues: Sequence[float] | np.ndarray) -> Ma
     """
     return Markup(
         "".join(
-            f".s{state}{{--h:{hue:.0f}}}.s{state}:hover::after"
+            f".{prefix}{state}{{--h:{hue:.0f}}}.{prefix}{state}:hover::after"
             f'{{content:"{state}: {_in_style(name)}"}}'
             for state, (name, hue) in enumerate(zip(names, hues))
         )

@@ -7,16 +7,19 @@ from typing import Any
 
 import numpy as np
 
-from clearwood.exceptions import InputError
 from clearwood.plotting.scale import log_ticks, scale_of
 from clearwood.plotting.style import COLOURS, MARKERS, QUIET, plain
+from clearwood.sequences.kinds import KINDS
+from clearwood.sequences.reading.markov_states import check_model, step_surprise
 from clearwood.sequences.reading.state_words import visible
+from clearwood.sequences.reading.states_display import steps_shown
 from clearwood.sequences.recurrent.explain_rnn import (
     RecurrentExplanation,
     SizeTried,
     check_explanation,
 )
 from clearwood.sequences.recurrent.fidelity import CONSTANT, LAST, NetworkFidelity
+from clearwood.sequences.symbols import symbol_cells
 
 
 class FidelityCurveDisplay:
@@ -104,16 +107,23 @@ class FidelityCurveDisplay:
 
 
 class StepSurpriseDisplay:
-    """How improbable each symbol of a text was, to the network and to the picture.
+    """How improbable each step was, to a network and to the picture made of it.
 
-    Make one with :meth:`from_explanation`.
+    Or to a hidden Markov model, beside what it would say if its states came in any
+    order. Of numbers, surprise is less the logarithm of a density, and may be below 0.
+
+    Make one with :meth:`from_explanation` or :meth:`from_estimator`.
 
     Parameters
     ----------
-    symbols : sequence of str
-        That followed.
+    symbols : sequence of str or None
+        That followed; None of a series.
     network, picture : array-like
         Less the logarithm of its probability, in nats.
+    names : (str, str), default=("network", "picture")
+        Of the two lines.
+    start : int, default=0
+        Number of the first step of a series.
 
     Attributes
     ----------
@@ -128,10 +138,19 @@ class StepSurpriseDisplay:
     ['a', 'b', 'c']
     """
 
-    def __init__(self, symbols: Sequence[str], network: Any, picture: Any) -> None:
-        self.symbols = tuple(symbols)
+    def __init__(
+        self,
+        symbols: Sequence[str] | None,
+        network: Any,
+        picture: Any,
+        names: tuple[str, str] = ("network", "picture"),
+        start: int = 0,
+    ) -> None:
+        self.symbols = None if symbols is None else tuple(symbols)
         self.network = np.asarray(network, dtype=float)
         self.picture = np.asarray(picture, dtype=float)
+        self.names = names
+        self.start = start
 
     @classmethod
     def from_explanation(
@@ -151,14 +170,47 @@ class StepSurpriseDisplay:
         """
         e = check_explanation(explanation)
         steps, network, picture = surprise(e)
-        part = slice(start, start + length)
-        if start < 0 or not len(steps[part]):
-            raise InputError(
-                f"start={start}, length={length} holds none of the {len(steps)} "
-                "held-out steps that a symbol follows."
-            )
+        part = steps_shown(start, length, len(steps))
         followed = e.trace.following[steps[part]]
         return cls([e.symbols[c] for c in followed], network[part], picture[part])
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        lengths: Sequence[int] | None = None,
+        *,
+        start: int = 0,
+        length: int = 80,
+    ) -> StepSurpriseDisplay:
+        """Some steps of a text or a series, given all before them.
+
+        Parameters
+        ----------
+        estimator : HiddenMarkovModel
+            Fitted.
+        X, lengths
+            As in ``HiddenMarkovModel.fit``.
+        start, length : int
+            Which steps are shown.
+
+        Returns
+        -------
+        StepSurpriseDisplay
+        """
+        model = check_model(estimator)
+        X, lengths = KINDS[model.emission].end_to_end(X, lengths)
+        share = model.predict_proba(X, lengths).mean(axis=0)
+        lines = step_surprise(model, X, lengths, share)
+        part = steps_shown(start, length, len(lines[0]))
+        symbols = None
+        if model.emission == "categorical":
+            symbols = [str(cell) for cell in symbol_cells(X)[part].tolist()]
+        return cls(
+            symbols, lines[0][part], lines[1][part],
+            ("given all before", "states in any order"), start,
+        )  # fmt: skip
 
     def plot(self, ax: Any = None) -> StepSurpriseDisplay:
         """Draw.
@@ -175,21 +227,24 @@ class StepSurpriseDisplay:
         """
         import matplotlib.pyplot as plt
 
-        n = len(self.symbols)
+        n = len(self.network)
         if ax is None:
             wide = min(max(0.16 * n, 5.0), 20.0)
             _, ax = plt.subplots(figsize=(wide, 2.8), layout="constrained")
-        places = np.arange(n)
-        lines = (("network", self.network, "-"), ("picture", self.picture, "--"))
+        places = np.arange(n) + (self.start if self.symbols is None else 0)
+        lines = zip(self.names, (self.network, self.picture), ("-", "--"))
         for i, (name, values, style) in enumerate(lines):
             ax.plot(
                 places, values, style, color=COLOURS[i], marker=MARKERS[i],
                 markersize=3, linewidth=1, label=name,
             )  # fmt: skip
-        ax.set_xticks(places, [plain(visible(symbol)) for symbol in self.symbols])
-        ax.tick_params(axis="x", labelsize=8, length=0)
-        ax.set(xlim=(-0.5, n - 0.5), ylabel="surprise, nats")
-        ax.set_ylim(bottom=0)
+        if self.symbols is None:
+            ax.set_xlabel("step")
+        else:
+            ax.set_xticks(places, [plain(visible(symbol)) for symbol in self.symbols])
+            ax.tick_params(axis="x", labelsize=8, length=0)
+        ax.set(xlim=(places[0] - 0.5, places[-1] + 0.5), ylabel="surprise, nats")
+        ax.set_ylim(bottom=min(0.0, ax.get_ylim()[0]))
         ax.legend(frameon=False, fontsize=9, ncols=2)
         ax.spines[["top", "right"]].set_visible(False)
         self.ax_, self.figure_ = ax, ax.figure

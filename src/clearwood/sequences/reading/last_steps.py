@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from clearwood.sequences.estimators import HiddenMarkovModel
+from clearwood.sequences.kinds import KINDS
 from clearwood.sequences.recurrent.fidelity import CONSTANT, LAST
 from clearwood.sequences.recurrent.trace import last_steps, step_age
 from clearwood.sequences.states_over_time import sequence_bounds
@@ -84,6 +85,7 @@ def judge_states(
         Of the model, under ``"states"``; of tables of the last symbols, or of a single
         state and, for numbers, a linear function of the step before.
     """
+    X, lengths = KINDS[model.emission].end_to_end(X, lengths)
     own = {"states": model.step_log_likelihood(X, lengths)}
     if model.emission == "categorical":
         codes = symbol_codes(symbol_cells(X), model.symbols_)

@@ -6,16 +6,18 @@ import math
 from typing import Any
 
 import numpy as np
-from scipy.special import logsumexp
 
 from clearwood._html import percent_text, significant_text
 from clearwood._html.chart import RIGHT, WIDTH, round_ticks
 from clearwood.sequences.estimators import HiddenMarkovModel
 from clearwood.sequences.kinds import KINDS
+from clearwood.sequences.reading.charts import surprise_chart
 from clearwood.sequences.reading.coloured_text import (
     coloured_text,
     state_hues,
+    state_runs,
     state_styles,
+    text_pieces,
 )
 from clearwood.sequences.reading.markov_states import (
     MarkovState,
@@ -24,8 +26,8 @@ from clearwood.sequences.reading.markov_states import (
     column_names,
     markov_states,
     state_vectors,
+    step_surprise,
 )
-from clearwood.sequences.reading.states_display import state_runs
 from clearwood.sequences.states_over_time import sequence_bounds
 from clearwood.sequences.symbols import symbol_cells
 
@@ -68,6 +70,8 @@ def section(result: Any, X: Any = None, y: Any = None) -> dict[str, Any]:
     dict
     """
     model = check_model(result)
+    if X is not None:
+        X, y = KINDS[model.emission].end_to_end(X, y)
     proba = None if X is None else model.predict_proba(X, y)
     states = markov_states(model, None if proba is None else proba.mean(axis=0))
     names = column_names(model)
@@ -80,6 +84,7 @@ def section(result: Any, X: Any = None, y: Any = None) -> dict[str, Any]:
         "n_hidden": max(len(names) - MOST_COLUMNS, 0),
         "farthest": FARTHEST,
         "states": [_line(s) for s in sorted(states, key=lambda s: -s.share)],
+        "length": round(model.mean_length_) if hasattr(model, "mean_length_") else None,
         "graph": _graph(states),
         "over_time": (
             None if proba is None else _over_time(model, X, proba, y, states)
@@ -125,20 +130,16 @@ def _scores(
     model: HiddenMarkovModel, X: Any, lengths: Any, states: list[MarkovState]
 ) -> dict[str, Any]:
     """Log-likelihoods of a step: as it is, and if states came in any order."""
-    own = model.step_log_likelihood(X, lengths)
-    given = model._given(X, lengths)
-    with np.errstate(divide="ignore"):
-        share = np.log([state.share for state in states])
-    of_kinds = logsumexp(given["log_emission"] + share, axis=1)
-    row = given["row"]
-    alike = of_kinds if row is None else of_kinds[row]
-    possible = np.isfinite(own) & np.isfinite(alike)
+    share = np.array([state.share for state in states])
+    own, any_order = step_surprise(model, X, lengths, share)
+    possible = np.isfinite(own) & np.isfinite(any_order)
     return {
         "n_steps": len(own),
-        "n_sequences": len(given["lengths"]),
+        "n_sequences": len(sequence_bounds(lengths, len(own))) - 1,
         "n_impossible": int((~possible).sum()),
-        "own": float(own[possible].mean()) if possible.any() else None,
-        "any_order": float(alike[possible].mean()) if possible.any() else None,
+        "own": -float(own[possible].mean()) if possible.any() else None,
+        "any_order": -float(any_order[possible].mean()) if possible.any() else None,
+        "surprise": surprise_chart(own, any_order),
     }
 
 
@@ -156,10 +157,9 @@ def _over_time(
     n = len(proba)
     if model.emission == "categorical":
         cells = [str(cell) for cell in symbol_cells(X)[:MOST_SHOWN].tolist()]
-        if any(len(cell) != 1 for cell in cells):
-            cells = [f"{cell} " for cell in cells]
         shown = proba[: len(cells)].argmax(axis=1)
-        return {"text": coloured_text(cells, shown), "n_shown": len(cells), "n": n}
+        pieces = text_pieces(cells, sequence_bounds(lengths, n))
+        return {"text": coloured_text(pieces, shown), "n_shown": len(cells), "n": n}
     part = slice(0, MOST_STEPS)
     values = KINDS[model.emission].values(model, X)[part, :MOST_COLUMNS]
     names = column_names(model)[:MOST_COLUMNS]

@@ -96,17 +96,31 @@ def column_labels(model: HiddenMarkovModel) -> list[tuple[str, ...] | None]:
     ]
 
 
-def long_run(startprob: np.ndarray, transmat: np.ndarray) -> np.ndarray:
-    """Share of every state in a sequence without end.
+def expected_share(
+    startprob: np.ndarray, transmat: np.ndarray, n_steps: int | None = None
+) -> np.ndarray:
+    """Share of every state in a sequence of so many steps; by default, without end.
 
     Examples
     --------
-    >>> long_run(np.array([1.0, 0.0]), np.array([[0.0, 1.0], [1.0, 0.0]])).tolist()
+    >>> turns = np.array([[0.0, 1.0], [1.0, 0.0]])
+    >>> expected_share(np.array([1.0, 0.0]), turns).tolist()
     [0.5, 0.5]
+    >>> expected_share(np.array([1.0, 0.0]), turns, 3).round(2).tolist()
+    [0.67, 0.33]
     """
-    # A chain that may linger has the same shares, and does not turn in circles.
-    lazy = (transmat + np.eye(len(transmat))) / 2
-    share: np.ndarray = startprob @ np.linalg.matrix_power(lazy, 2**20)
+    one = np.eye(len(transmat))
+    if n_steps is None:
+        # A chain that may linger has the same shares, and does not turn in circles.
+        total = np.linalg.matrix_power((transmat + one) / 2, 2**20)
+    else:
+        # Powers 0 to n - 1 added up, and power n; n doubles, and grows by one.
+        total, power = one, transmat
+        for bit in f"{n_steps:b}"[1:]:
+            total, power = total + power @ total, power @ power
+            if bit == "1":
+                total, power = total + power, power @ transmat
+    share: np.ndarray = startprob @ total
     return share / share.sum()
 
 
@@ -120,7 +134,8 @@ def markov_states(
     model : HiddenMarkovModel
         Fitted.
     share : ndarray of shape (n_states,), optional
-        Of some steps; by default of a sequence without end.
+        Of some steps; by default of a sequence as long as those of the fit are on
+        average, or without end where there was none.
 
     Examples
     --------
@@ -132,7 +147,9 @@ def markov_states(
     """
     found, _ = model._model()
     if share is None:
-        share = long_run(found.startprob, found.transmat)
+        length = getattr(model, "mean_length_", None)
+        n_steps = None if length is None else round(length)
+        share = expected_share(found.startprob, found.transmat, n_steps)
     emits = EMITS[model.emission](model, share)
     names = column_names(model)
     with np.errstate(divide="ignore"):
@@ -246,6 +263,34 @@ EMITS: dict[str, Callable[[HiddenMarkovModel, np.ndarray], list[Row]]] = {
     "gaussian": _numbers,
     "mixed": _mixed,
 }
+
+
+def step_surprise(
+    model: HiddenMarkovModel, X: Any, lengths: Any, share: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """How improbable each step was, in nats; of columns of numbers, how little dense.
+
+    Parameters
+    ----------
+    model : HiddenMarkovModel
+        Fitted.
+    X, lengths
+        As in ``HiddenMarkovModel.fit``.
+    share : ndarray of shape (n_states,)
+        How frequent states are.
+
+    Returns
+    -------
+    own, any_order : ndarray of shape (n_steps,)
+        To the model, given all steps before in the sequence; and if the states came in
+        any order, as often as they do. 0 where all is missing.
+    """
+    given = model._given(X, lengths)
+    with np.errstate(divide="ignore"):
+        of_kinds = np.logaddexp.reduce(given["log_emission"] + np.log(share), axis=1)
+    row = given["row"]
+    any_order = of_kinds if row is None else of_kinds[row]
+    return -model.step_log_likelihood(X, lengths), -any_order
 
 
 def state_vectors(model: HiddenMarkovModel, states: list[MarkovState]) -> np.ndarray:

@@ -8,13 +8,14 @@ import numpy as np
 
 from clearwood._features import printable
 from clearwood._html import percent_text, significant_text
-from clearwood._html.chart import LEFT, RIGHT, WIDTH, round_ticks
 from clearwood.exceptions import InputError
 from clearwood.sequences.reading.automaton_display import moves_of
+from clearwood.sequences.reading.charts import line_chart, surprise_chart
 from clearwood.sequences.reading.coloured_text import (
     coloured_text,
     state_hues,
     state_styles,
+    text_pieces,
 )
 from clearwood.sequences.reading.display import surprise
 from clearwood.sequences.reading.state_words import (
@@ -22,6 +23,8 @@ from clearwood.sequences.reading.state_words import (
     describe_states,
     together,
 )
+from clearwood.sequences.reading.two_models import paired_text, state_agreement
+from clearwood.sequences.recurrent.automaton import distilled
 from clearwood.sequences.recurrent.explain_rnn import (
     RecurrentExplanation,
     check_explanation,
@@ -34,9 +37,6 @@ MOST_SHOWN = 20_000
 
 MOST_MOVES, MOST_SYMBOLS, MOST_FAILURES = 4, 6, 10
 """Moves of a state, symbols of a move, and contexts in which the picture fails."""
-
-TOP, HEIGHT, MOST_POINTS = 20.0, 150.0, 120
-"""Of the charts, and points along the text."""
 
 
 def section(result: Any, X: Any = None, y: Any = None) -> dict[str, Any]:
@@ -60,22 +60,24 @@ def section(result: Any, X: Any = None, y: Any = None) -> dict[str, Any]:
         )
     words = describe_states(e.trace.codes, e.trace.age, e.states_, e.output_, e.symbols)
     shown = np.flatnonzero(e.trace.is_held_out)[:MOST_SHOWN]
+    begins = np.flatnonzero(e.trace.age[shown] == 0)
+    symbols = [e.symbols[code] for code in e.trace.codes[shown]]
+    hues = state_hues(np.sqrt(e.output_))
     return {
         "title": f"{e.n_states} states of {printable(e.network)}",
         "warning": e.warning_,
         "tiles": _tiles(e),
         "fidelity": _fidelity(e),
         "n_steps": e.fidelity_.n_steps,
-        "text": coloured_text(_pieces(e, shown), e.states_[shown]),
+        "text": coloured_text(text_pieces(symbols, begins), e.states_[shown]),
         "n_shown": len(shown),
-        "styles": state_styles(
-            [word.name for word in words], state_hues(np.sqrt(e.output_))
-        ),
+        "styles": state_styles([word.name for word in words], hues),
+        "beside": _beside(e, shown, text_pieces(symbols), begins, hues),
         "states": _states(e, words),
         "unseen": e.unseen_,
         "failures": _failures(e),
         "curve": _curve(e),
-        "surprise": _surprise(e),
+        "surprise": surprise_chart(*surprise(e)[1:]),
     }
 
 
@@ -116,12 +118,29 @@ def _fidelity(e: RecurrentExplanation) -> list[dict[str, Any]]:
     ]
 
 
-def _pieces(e: RecurrentExplanation, steps: np.ndarray) -> list[str]:
-    """The text of some steps: letters as they are, words with space between."""
-    symbols = [e.symbols[code] for code in e.trace.codes[steps]]
-    if all(len(symbol) == 1 for symbol in e.symbols):
-        return symbols
-    return [f"{symbol} " for symbol in symbols]
+def _beside(
+    e: RecurrentExplanation,
+    shown: np.ndarray,
+    pieces: list[str],
+    begins: np.ndarray,
+    hues: np.ndarray,
+) -> dict[str, Any] | None:
+    """The same text in the states of another model, and how far both agree."""
+    if e.beside_ is None:
+        return None
+    output = distilled(e.trace, e.beside_, int(e.beside_.max()) + 1)
+    words = describe_states(e.trace.codes, e.trace.age, e.beside_, output, e.symbols)
+    judged = e.trace.is_held_out
+    agreement = state_agreement(
+        e.states_[judged], e.beside_[judged], e.n_states, len(words)
+    )
+    return {
+        "text": paired_text(pieces, e.states_[shown], e.beside_[shown], begins),
+        "styles": state_styles([w.name for w in words], agreement.hues(hues), "t"),
+        "n_states": len(words),
+        "matched": agreement.matched,
+        "information": agreement.information,
+    }
 
 
 def _states(
@@ -197,62 +216,14 @@ def _curve(e: RecurrentExplanation) -> dict[str, Any] | None:
     if len(e.curve_) < 2:
         return None
     sizes = np.log([point.n_states for point in e.curve_])
-    lines = {
-        "first": [point.read.kl for point in e.curve_],
-        "second": [point.alone.kl for point in e.curve_],
-    }
     across = (sizes - sizes[0]) / max(sizes[-1] - sizes[0], 1e-12)
-    marks = [
-        (name, e.fidelity_[name].kl) for name in e.fidelity_ if name.startswith("last")
-    ]
-    return _chart(across, lines, marks) | {
-        "labels": [
-            (f"{point.n_states:,}", _at(x)) for point, x in zip(e.curve_, across)
+    return line_chart(
+        across,
+        [point.read.kl for point in e.curve_],
+        [point.alone.kl for point in e.curve_],
+        labels=[(f"{p.n_states:,}", x) for p, x in zip(e.curve_, across.tolist())],
+        marks=[
+            (name, e.fidelity_[name].kl)
+            for name in e.fidelity_ if name.startswith("last")
         ],
-    }
-
-
-def _surprise(e: RecurrentExplanation) -> dict[str, Any] | None:
-    """Mean surprise along the held-out text, of network and picture."""
-    steps, network, picture = surprise(e)
-    if len(steps) < 2 or not (np.isfinite(network) & np.isfinite(picture)).all():
-        return None
-    parts = np.array_split(np.arange(len(steps)), min(MOST_POINTS, len(steps)))
-    lines = {
-        "first": [float(network[part].mean()) for part in parts],
-        "second": [float(picture[part].mean()) for part in parts],
-    }
-    across = np.arange(len(parts)) / max(len(parts) - 1, 1)
-    ticks = round_ticks(0, len(steps), 6)
-    return _chart(across, lines, []) | {
-        "labels": [(f"{tick:,.0f}", _at(tick / len(steps))) for tick in ticks],
-    }
-
-
-def _at(share: float) -> float:
-    return LEFT + (WIDTH - LEFT - RIGHT) * float(share)
-
-
-def _chart(
-    across: np.ndarray, lines: dict[str, list[float]], marks: list[tuple[str, float]]
-) -> dict[str, Any]:
-    """Lines over one axis that starts at nothing, as text for SVG."""
-    most = max(max(map(max, lines.values())), *(kl for _, kl in marks), 1e-12)
-
-    def height(value: float) -> float:
-        return TOP + HEIGHT * (1 - value / most)
-
-    return {
-        "width": WIDTH,
-        "left": LEFT,
-        "right": WIDTH - RIGHT,
-        "bottom": TOP + HEIGHT,
-        "ticks": [(f"{tick:g}", height(tick)) for tick in round_ticks(0, most)],
-        "marks": [(name, height(value)) for name, value in marks],
-        "lines": {
-            style: " ".join(
-                f"{_at(x):.1f},{height(value):.1f}" for x, value in zip(across, values)
-            )
-            for style, values in lines.items()
-        },
-    }
+    )  # fmt: skip

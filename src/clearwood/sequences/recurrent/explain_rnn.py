@@ -19,6 +19,7 @@ import numpy as np
 from clearwood._features import users_level
 from clearwood._numeric import as_generator
 from clearwood.exceptions import InputError, ModelError, PoorFidelityWarning
+from clearwood.sequences.estimators import HiddenMarkovModel
 from clearwood.sequences.networks.as_module import beside_filtered, module_of
 from clearwood.sequences.networks.estimators import HMMLSTM
 from clearwood.sequences.recurrent.automaton import (
@@ -104,6 +105,8 @@ class RecurrentExplanation:
         What was read, in words.
     trace : NetworkTrace
         What the network was seen to do.
+    beside_ : ndarray of int of shape (n_steps,) or None
+        States of another model, that the page shows beside.
     """
 
     fidelity_: NetworkFidelity
@@ -116,6 +119,7 @@ class RecurrentExplanation:
     symbols: tuple[str, ...]
     network: str
     trace: NetworkTrace
+    beside_: np.ndarray | None = None
 
     @property
     def n_states(self) -> int:
@@ -147,6 +151,7 @@ def explain_rnn(
     quantiser: str = "kmeans",
     held_out: float = 0.2,
     max_kl: float = 0.15,
+    beside: Any = None,
     random_state: Any = 0,
 ) -> RecurrentExplanation:
     """Read a recurrent network as an automaton; say how much of it that explains.
@@ -164,8 +169,9 @@ def explain_rnn(
         other make, a function from the codes of a sequence (ndarray of int) to its
         states and logits, a line of each per step.
     sequences : str, array-like of int, or list of these
-        What the network reads: codes, or text and other symbols that ``symbols`` knows;
-        for an HMMLSTM, what it is fitted to.
+        What the network reads: codes, or text and other symbols that ``symbols`` knows,
+        in one sequence or a list, as ``HiddenMarkovModel.fit`` takes them. Of an array
+        of several columns every line is a sequence.
     n_states : int, "auto" or sequence of int, default=100
         How many states; fewer where fewer occur. Of several numbers ("auto": 2, 5, 10,
         20, 50, 100, 200, 500), the smallest whose states, read from the network,
@@ -195,6 +201,10 @@ def explain_rnn(
         the last of the sequences, or the end of a single one.
     max_kl : float, default=0.15
         Divergence, in nats, with which one is content where ``n_states`` is chosen.
+    beside : HiddenMarkovModel or array-like of int of shape (n_steps,), optional
+        Other states of the same steps, which the page shows below the network's, and
+        says how far both agree: the most probable ones of a fitted model of the same
+        symbols, given all up to a step, or any. By default, of an HMMLSTM, its HMM's.
     random_state : int, Generator, RandomState or None, default=0
         Seed of the quantiser.
 
@@ -240,10 +250,13 @@ def explain_rnn(
     codes = encode_sequences(sequences, symbols)
     reader, words = _reader_of(network, layer, part, predict)
     reader = beside_filtered(reader, network) if is_hybrid else reader
+    hmm = network.hmm if is_hybrid else None
+    n_filtered = 0 if hmm is None else len(hmm.initial)
     trace = read_sequences(reader, codes, held_out)
     names = _names_of(trace, symbols)
     if is_module(network):
         check_reads_forwards(reader, trace)
+    others = _states_beside(beside, trace, symbols, n_filtered)
     tables = judge_tables(trace)
     seeds = as_generator(random_state).spawn(len(sizes))
     tried, chosen = [], None
@@ -266,6 +279,7 @@ def explain_rnn(
         symbols=names,
         network=words,
         trace=trace,
+        beside_=others,
     )
 
 
@@ -313,6 +327,34 @@ def _warn_of_poor_pictures(fidelity: NetworkFidelity) -> str:
     )
     warnings.warn(text, PoorFidelityWarning, stacklevel=users_level())
     return text
+
+
+def _states_beside(
+    beside: Any,
+    trace: NetworkTrace,
+    symbols: Sequence[Any] | None,
+    n_filtered: int,
+) -> np.ndarray | None:
+    """States of another model at every step; of a hybrid's HMM by default."""
+    if isinstance(beside, HiddenMarkovModel):
+        cells = trace.codes
+        if symbols is not None:
+            known = np.empty(len(symbols), dtype=object)
+            known[:] = list(symbols)
+            cells = known[cells]
+        lengths = [len(codes) for codes in trace.sequences]
+        return beside.filter_proba(cells, lengths).argmax(axis=1)
+    if beside is None:  # what a hybrid's HMM has filtered stands last
+        return trace.states[:, -n_filtered:].argmax(axis=1) if n_filtered else None
+    found = np.asarray(beside)
+    fits = found.shape == trace.codes.shape and found.dtype.kind in "iu"
+    if not fits or found.min() < 0:
+        raise InputError(
+            f"beside has the shape {found.shape} and is {found.dtype}; expected a "
+            f"HiddenMarkovModel, or a state 0, 1, ... for each of {len(trace.codes)} "
+            "steps."
+        )
+    return found
 
 
 # What was handed in

@@ -118,7 +118,7 @@ def state_trees(
         :func:`explain_rnn` finds), or probabilities of the states of a hidden Markov
         model.
     sequences : str, array-like of int, or list of these
-        What was read, in the order of ``states``.
+        What was read, in the order of ``states``, as ``explain_rnn`` takes it.
     symbols : sequence, optional
         What codes 0, 1, ... stand for.
     names : sequence of str, optional

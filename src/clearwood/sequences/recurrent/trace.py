@@ -11,6 +11,8 @@ import numpy as np
 from scipy.special import log_softmax
 
 from clearwood.exceptions import InputError, ModelError
+from clearwood.sequences.states_over_time import sequence_bounds
+from clearwood.sequences.symbols import end_to_end
 
 BLOCK = 2**14
 """Steps whose probabilities are held as float64 at a time."""
@@ -186,6 +188,8 @@ def encode_sequences(
     Parameters
     ----------
     sequences : str, array-like of shape (n_steps,), or list of these
+        As ``end_to_end`` reads them; but of an array of several columns, as of codes
+        that a network takes in one batch, every line is a sequence.
     symbols : sequence, optional
         What codes 0, 1, ... stand for.
 
@@ -194,49 +198,37 @@ def encode_sequences(
     >>> encode_sequences("abba", symbols="ab"), encode_sequences([[0, 1], [1]])
     ([array([0, 1, 1, 0])], [array([0, 1]), array([1])])
     """
-    sequences = list(sequences) if isinstance(sequences, Iterator) else sequences
-    first = next(iter(sequences), "")
-    is_one = isinstance(sequences, str) or (
-        not isinstance(first, str) and np.ndim(first) == 0
-    )
-    known = None if symbols is None else {s: code for code, s in enumerate(symbols)}
-    if known is not None and len(known) < len(symbols or ()):
-        raise InputError("symbols holds one twice; each code stands for one of them.")
-    found = [
-        _encoded(sequence, known, number)
-        for number, sequence in enumerate([sequences] if is_one else sequences)
-    ]
-    if sum(map(len, found)) < 2:
+    shape: tuple[int, ...] = getattr(sequences, "shape", ())
+    is_batch = len(shape) == 2 and shape[1] != 1
+    cells, lengths = end_to_end(list(sequences) if is_batch else sequences)
+    if len(cells) < 2:
         raise InputError("Expected two symbols or more: some to read, some to judge.")
-    return found
+    bounds = sequence_bounds(lengths, len(cells))
+    return np.split(_codes(cells, symbols), bounds[1:-1])
 
 
-def _encoded(sequence: Any, known: dict[Any, int] | None, number: int) -> np.ndarray:
-    is_text = isinstance(sequence, str)
-    cells = np.asarray(list(sequence) if is_text else sequence)
-    if cells.ndim != 1 or not len(cells):
-        raise InputError(
-            f"Sequence {number} has shape {cells.shape}; expected one line of one or "
-            "more symbols."
-        )
+def _codes(cells: np.ndarray, symbols: Sequence[Any] | None) -> np.ndarray:
+    if symbols is not None and len(set(symbols)) < len(symbols):
+        raise InputError("symbols holds one twice; each code stands for one of them.")
     if cells.dtype.kind in "iu":
         if cells.min() < 0:
             raise InputError(
-                f"Sequence {number} holds {cells.min()}; codes are 0, 1, ... Leave "
+                f"Step {cells.argmin()} holds {cells.min()}; codes are 0, 1, ... Leave "
                 "missing steps out."
             )
         return cells.astype(np.int64)
-    if known is None:
+    listed = cells.tolist()
+    if symbols is None:
         raise InputError(
-            f"Sequence {number} holds {cells.tolist()[0]!r} and not codes; say what "
-            "the network's codes stand for, in its own order: "
-            "symbols=sorted(set(text)), for example."
+            f"Sequences hold {listed[0]!r} and not codes; say what the network's codes "
+            "stand for, in its own order: symbols=sorted(set(text)), for example."
         )
-    try:
-        return np.array([known[symbol] for symbol in cells.tolist()], dtype=np.int64)
-    except (KeyError, TypeError):
-        strange = next(s for s in cells.tolist() if s not in known)
+    known = {symbol: code for code, symbol in enumerate(symbols)}
+    strange = [s for s in listed if s not in known]
+    if strange:
         raise InputError(
-            f"Sequence {number} holds {strange!r}, which is none of the "
-            f"{len(known)} symbols that the network knows."
-        ) from None
+            f"Sequences hold {strange[0]!r}, which is none of the {len(known)} symbols "
+            "that the network knows. Of a list of texts each is a sequence of its "
+            "characters; an array, or a list in a list, holds words."
+        )
+    return np.array([known[symbol] for symbol in listed], dtype=np.int64)
