@@ -4,9 +4,12 @@ import numpy as np
 import pandas as pd
 import pytest
 from click.testing import CliRunner
+from tests.circuits.reading.cases import clinic, stand_in, table
 
 from clearwood import load
+from clearwood.circuits.queries.draws import sample
 from clearwood.cli import main
+from clearwood.cli.verbs import density
 
 
 def run(*arguments):
@@ -95,3 +98,15 @@ def test_files_are_not_overwritten(path, tmp_path):
     result = run(path, "--report", page)
     assert result.exit_code == 1 and "--force" in result.stderr
     assert page.read_text() == "mine"
+
+
+@pytest.mark.parametrize("together", [True, False])
+def test_a_network_that_helps_nothing_is_said_to(monkeypatch, tmp_path, together):
+    rng = np.random.default_rng(0)
+    values = sample(clinic(), 200, rng)
+    path = tmp_path / "rows.csv"
+    table(values if together else rng.permuted(values, axis=0)).to_csv(path)
+    monkeypatch.setattr(density, "_fit", lambda X, options: stand_in(clinic()))
+    said = run(path, "--drop", "Unnamed: 0", "--quiet")
+    assert said.exit_code == 0, said.stderr
+    assert ("no better than independent columns" in said.stdout) != together

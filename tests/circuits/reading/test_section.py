@@ -33,7 +33,7 @@ def told(rows):
 
 def page(tmp_path, circuit, X=None):
     path = tmp_path / "page.html"
-    report(stand_in(circuit), path, X=X)
+    report(stand_in(circuit), path, X=X, overwrite=True)
     return path.read_text(encoding="utf-8")
 
 
@@ -94,6 +94,20 @@ def test_the_wrong_row_comes_first_and_why(told):
     assert first["because"][0]["expected"].startswith("110.")
     others = [line["surprise"] for line in told["rows"]["surprising"]]
     assert others == sorted(others, reverse=True)
+
+
+def test_a_network_that_helps_nothing_is_said_to(tmp_path, rows):
+    shuffled = np.random.default_rng(0).permuted(rows, axis=0)
+    assert section(stand_in(clinic()), table(shuffled))["rows"]["no_better"]
+    text = " ".join(page(tmp_path, clinic(), table(shuffled)).split())
+    assert re.search(r"no better than independent columns are: -\d", text)
+    assert "no better" not in page(tmp_path, clinic(), table(rows))
+    # A network that says so itself needs no remark.
+    independent = wide(4, 1)
+    drawn = sample(independent, 30, np.random.default_rng(0))
+    said = section(stand_in(independent), table(drawn, independent))["rows"]
+    assert said["log_density"] == pytest.approx(said["independent"])
+    assert not said["no_better"]
 
 
 def test_rows_with_other_cells_missing_are_compared_fairly():

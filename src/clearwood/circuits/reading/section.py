@@ -12,10 +12,7 @@ from clearwood.circuits.circuit import Circuit
 from clearwood.circuits.reading.display import circuit_of, strip_name, together
 from clearwood.circuits.reading.judged import LEAST, RowSurprises, judge, rows_of, why
 from clearwood.circuits.reading.outline import CircuitPart, outline
-from clearwood.circuits.reading.profiles import (
-    column_words,
-    share_text,
-)
+from clearwood.circuits.reading.profiles import NOTHING, column_words, share_text
 from clearwood.circuits.reading.strengths import strengths
 from clearwood.circuits.reading.words import (
     counts,
@@ -168,6 +165,7 @@ def summarize_rows(circuit: Circuit, values: np.ndarray, X: Any) -> dict[str, An
     found, labels = judge(circuit, scored), row_labels(X)
     possible = found.log_density > -np.inf
     alone = np.nansum(found.alone, axis=1)
+    gain = _mean(found.log_density[possible] - alone[possible])
     missing = np.isnan(values).mean(axis=0)
     return {
         "n_rows": len(values),
@@ -175,6 +173,8 @@ def summarize_rows(circuit: Circuit, values: np.ndarray, X: Any) -> dict[str, An
         "n_impossible": int(np.count_nonzero(~possible)),
         "log_density": _mean(found.log_density[possible]),
         "independent": _mean(alone[possible]),
+        # Beyond rounding: a network of independent columns says that itself.
+        "no_better": gain is not None and gain < -NOTHING,
         "missing": float(missing.mean()),
         "columns": _told(found, possible, circuit.features, missing),
         "n_hidden": max(circuit.features.n_features - MOST_COLUMNS, 0),

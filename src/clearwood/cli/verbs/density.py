@@ -14,6 +14,11 @@ from clearwood.cli.inputs import json_text
 MOST_GIVEN, MOST_SURPRISING = 12, 5
 """Columns, and rows held out, that are printed."""
 
+NO_BETTER = (
+    "So on these rows the network is no better than independent columns are: the kinds",
+    "and the dependences above may be chance. More rows, or fewer columns, would help.",
+)
+
 
 @click.command(short_help="Find kinds of rows, and rows that surprise.")
 @click.argument("data", type=click.Path(exists=True, dir_okay=False))
@@ -140,6 +145,7 @@ def _summarize(
         "degrees_of_freedom": circuit.degrees_of_freedom,
         "log_density": found["log_density"],
         "log_density_of_independent_columns": found["independent"],
+        "no_better": found["no_better"],
         "depend": [
             {"columns": [names[j], names[k]], "strength": strength}
             for j, k, strength in pairs
@@ -210,6 +216,7 @@ def _text(fitted: Any, summary: dict[str, Any]) -> str:
             f"On {n_rows:,} row{'s' * (n_rows != 1)} held out from training the mean "
             f"log density is {own:.4g};",
             f"if all columns were independent it would be {independent:.4g}.",
+            *(NO_BETTER if summary["no_better"] else ()),
             "",
         ]
     lines.append("Most surprising of the rows held out (rows are counted from 1):")
