@@ -6,12 +6,12 @@ from tests.circuits.reading.cases import apart, clinic, stand_in, table, wide
 
 from clearwood import FeatureSpace, report
 from clearwood.circuits import SPNClassifier
-from clearwood.circuits.circuit import Circuit, Product
+from clearwood.circuits.circuit import Circuit, Product, Sum
 from clearwood.circuits.compiled import compile_circuit
-from clearwood.circuits.distributions import Bernoulli
+from clearwood.circuits.distributions import Bernoulli, ChowLiuTree
 from clearwood.circuits.queries.draws import sample
 from clearwood.circuits.queries.shares import conditionals
-from clearwood.circuits.reading.judged import judge
+from clearwood.circuits.reading.judged import judge, why
 from clearwood.circuits.reading.section import section
 from clearwood.exceptions import InputError
 
@@ -110,6 +110,17 @@ def test_a_network_that_helps_nothing_is_said_to(tmp_path, rows):
     assert not said["no_better"]
 
 
+def test_of_two_levels_the_likelier_is_expected():
+    rows = np.tile([1.0, 0.0, 0.0, 40.0, 110.0, 20.0, 0.5], (2, 1))
+    rows[1, [0, 3]] = 0.0, 60.0
+    told = why(clinic(), rows, judge(clinic(), rows).of_entries, 7)
+    smokes = [one for row in told for one in row if one["column"] == "smoker"]
+    assert [(one["found"], one["expected"]) for one in smokes] == [
+        ("yes", "no in 90%"),
+        ("no", "yes in 80%"),
+    ]
+
+
 def test_rows_with_other_cells_missing_are_compared_fairly():
     values = sample(clinic(), 400, np.random.default_rng(1))
     values[::2, 1:6] = np.nan
@@ -142,18 +153,35 @@ def test_everything_is_escaped(tmp_path, rows):
     assert anchors <= set(re.findall(r'id="([\w-]+)"', text))
 
 
+def pair_and_one():
+    """Two columns in one leaf, and one for itself: no kinds."""
+    tables = np.array([[0.5, 0.5]]), np.array([[0.9, 0.1], [0.1, 0.9]])
+    pair = ChowLiuTree((0, 1), (-1, 0), tables)
+    levels = (("no", "yes"),) * 3
+    root = Product((pair, Bernoulli(2, 0.5)))
+    return Circuit(root, FeatureSpace(("p", "q", "r"), levels))
+
+
 @pytest.mark.parametrize(
     ("circuit", "said"),
     [
+        (clinic, "takes the rows for a mixture of 2 kinds."),
         (apart, "Independent of all others: t = b in 50%"),
+        (apart, "takes the columns for 3 groups that are independent of each other."),
+        (
+            apart,
+            "In these columns rows are of 2 kinds, whatever they are in the others",
+        ),
+        (pair_and_one, "within, the same way in all rows: p, q."),
         (lambda: wide(60, 16), "Not listed: 20 columns that differ less"),
         (lambda: wide(4, 1), "all columns are independent of each other"),
         (lambda: wide(1, 1), "one distribution describes all of them"),
     ],
 )
 def test_pages_without_rows_say_what_is_not_known(tmp_path, circuit, said):
-    text = page(tmp_path, circuit())
-    assert said in " ".join(text.split())
+    text = " ".join(page(tmp_path, circuit()).split())
+    assert said in text
+    assert ("mixture of" in text) == isinstance(circuit().root, Sum)
     assert "No rows were handed in to judge it on" in text
 
 

@@ -163,7 +163,7 @@ def why(
         found[i].append({
             "column": features.names[j],
             "found": entry_text(features, j, values[i, j]),
-            "expected": _facts(expected[j], at).words(labels),
+            "expected": _facts(expected[j], at).expected(labels),
             "surprise": float(of_entries[i, j]),
         })  # fmt: skip
     return found

@@ -80,6 +80,14 @@ class Shares(NamedTuple):
             said.append(f"{len(p) - most} others in {rest}")
         return ", ".join(said)
 
+    def expected(self, labels: Sequence[object]) -> str:
+        """The same where one level was found: of two the more common."""
+        if len(self.probabilities) != 2:
+            return self.words(labels)
+        level = int(np.argmax(self.probabilities))
+        share = share_text(float(self.probabilities[level]))
+        return f"{label_words(labels[level])} in {share}"
+
     def beside(self, of_all: Shares, labels: Sequence[object]) -> str:
         """A level here and, in brackets, among all."""
         level = self.raised(of_all)
@@ -129,6 +137,8 @@ class Spread(NamedTuple):
     def words(self, labels: Sequence[object]) -> str:
         """Mean and standard deviation."""
         return self.numbers()
+
+    expected = words
 
     def beside(self, of_all: Spread, labels: Sequence[object]) -> str:
         """Both here and, in brackets, among all."""

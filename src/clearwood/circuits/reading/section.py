@@ -59,11 +59,16 @@ def section(result: Any, X: Any = None, y: Any = None) -> dict[str, Any]:
     told = [group for group in (part, *part.groups) if group.kinds]
     return {
         "tiles": _tiles(circuit, part, len(pairs)),
+        "groups": len(part.groups),
         "tables": [_table(group, circuit.features, order) for group in told],
         "alone": [
             column_words(circuit.features, j, group.profile[j])
             for group in part.groups if len(group.columns) == 1
             for j in group.columns
+        ],
+        "joint": [
+            names_text(circuit.features, group.columns) for group in part.groups
+            if len(group.columns) > 1 and not group.kinds
         ],
         "pairs": _pairs(pairs, circuit.features),
         "farthest": FARTHEST,
