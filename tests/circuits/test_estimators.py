@@ -242,6 +242,23 @@ def test_the_most_probable_completion(make, fitted):
     )
 
 
+@each
+def test_where_rows_heap_up_is_known(make):
+    rng = np.random.default_rng(0)
+    smokes = rng.random(200) < 0.4
+    X = pd.DataFrame({
+        "ill": rng.random(200) < np.where(smokes, 0.8, 0.2),
+        "packs": np.where(smokes, rng.normal(20, 5, 200).round(2), 0.0),
+    })  # fmt: skip
+    found = made(make).fit(X)
+    (heap,) = found.circuit_.heaps
+    assert (heap.column, heap.value) == (1, 0.0)
+    assert heap.reach == X["packs"][smokes].min() / 2
+    assert "packs = 0 in " in str(found.circuit_)
+    if hasattr(found, "front_"):
+        assert found.at_most(found.degrees_of_freedom_).circuit_.heaps == (heap,)
+
+
 def test_rows_to_choose_by_are_held_out_or_given():
     values = np.arange(20.0)[:, None]
     train, valid = held_out(values, 0.25, np.random.default_rng(0))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ from clearwood._features import FeatureSpace, warned_once
 from clearwood._numeric import as_generator, spawn_generators
 from clearwood._numeric.progress import progress
 from clearwood._validation import check_table
-from clearwood.circuits.circuit import Circuit, Node, Sum
+from clearwood.circuits.circuit import Circuit, Heap, Node, Sum
 from clearwood.circuits.learning.fitting import LearningTable
 from clearwood.circuits.learning.units import Units
 from clearwood.circuits.learning.variables import (
@@ -35,6 +35,9 @@ from clearwood.circuits.queries import (
 )
 from clearwood.exceptions import InputError
 
+HEAP, FEWEST = 0.05, 10
+"""Share and number of a column's cells from which on one value is a heap."""
+
 
 class LearnsCircuit(DensityMixin, BaseEstimator):
     """A density of the rows of tables; learners say how its circuit is found.
@@ -46,6 +49,7 @@ class LearnsCircuit(DensityMixin, BaseEstimator):
 
     circuit_: Circuit
     _units: Units
+    _heaps: tuple[Heap, ...]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -100,6 +104,7 @@ class LearnsCircuit(DensityMixin, BaseEstimator):
             In place of ``_learn``.
         """
         self._units = units = Units.of(values, features)
+        self._heaps = tuple(heaps_of(values, features))
         learn = learn or self._learn
 
         def network(rng: np.random.Generator) -> Node:
@@ -119,7 +124,7 @@ class LearnsCircuit(DensityMixin, BaseEstimator):
         n = self.n_networks
         networks = tuple(progress(found, n, "networks", bool(self.verbose)))
         root = networks[0] if n == 1 else Sum(np.full(n, 1 / n), networks)
-        return Circuit(root, features)
+        return Circuit(root, features, self._heaps)
 
     @property
     def degrees_of_freedom_(self) -> int:
@@ -246,6 +251,26 @@ def encoded(estimator: Any, X: Any, features: FeatureSpace) -> np.ndarray:
             "correct the cell, or leave it empty."
         )
     return values
+
+
+def heaps_of(values: np.ndarray, features: FeatureSpace) -> Iterator[Heap]:
+    """Values of continuous columns that many cells have.
+
+    Examples
+    --------
+    >>> values = np.array([[x] for x in [0.0] * 30 + [*range(5, 40)]])
+    >>> list(heaps_of(values, FeatureSpace.numeric(1)))
+    [Heap(column=0, value=0.0, reach=2.5)]
+    """
+    for j, labels in enumerate(features.categories):
+        if labels is None:
+            present = values[~np.isnan(values[:, j]), j]
+            found, counts = np.unique(present, return_counts=True)
+            gaps = np.diff(found, prepend=-np.inf, append=np.inf)
+            reach = np.minimum(gaps[:-1], gaps[1:]) / 2
+            least = max(HEAP * len(present), FEWEST)
+            for i in np.flatnonzero(counts >= least):
+                yield Heap(j, float(found[i]), float(reach[i]))
 
 
 def held_out(

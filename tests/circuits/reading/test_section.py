@@ -2,7 +2,7 @@ import re
 
 import numpy as np
 import pytest
-from tests.circuits.reading.cases import apart, clinic, stand_in, table, wide
+from tests.circuits.reading.cases import apart, clinic, heaped, stand_in, table, wide
 
 from clearwood import FeatureSpace, report
 from clearwood.circuits import SPNClassifier
@@ -108,6 +108,16 @@ def test_a_network_that_helps_nothing_is_said_to(tmp_path, rows):
     said = section(stand_in(independent), table(drawn, independent))["rows"]
     assert said["log_density"] == pytest.approx(said["independent"])
     assert not said["no_better"]
+
+
+def test_a_number_of_nearly_all_rows_is_no_mean():
+    (columns,) = section(stand_in(heaped()))["tables"]
+    (dose,) = (line for line in columns["lines"] if line["name"] == "dose")
+    assert [cell[0] for cell in dose["cells"]] == ["0: 97%", "30"]
+    row = np.array([[0.0, 50.0]])
+    circuit = Circuit(heaped().root.children[0], heaped().features, heaped().heaps)
+    (told,) = why(circuit, row, judge(circuit, row).of_entries, 1)
+    assert (told[0]["column"], told[0]["expected"]) == ("dose", "0 in 97%")
 
 
 def test_of_two_levels_the_likelier_is_expected():

@@ -63,7 +63,7 @@ def condition(circuit: Circuit, row: np.ndarray) -> Circuit:
         raise InputError("No entry of the row is missing, so nothing is left to ask.")
     if log_density == -np.inf:
         raise impossible(0)
-    return _of_columns(root, circuit.features)
+    return _of_columns(root, circuit)
 
 
 def known(circuit: Circuit, values: np.ndarray) -> np.ndarray:
@@ -206,7 +206,7 @@ def _tree(
     return ChowLiuTree(variables, parents, tuple(tables[i] for i in places))
 
 
-def _of_columns(root: Node, features: FeatureSpace) -> Circuit:
+def _of_columns(root: Node, circuit: Circuit) -> Circuit:
     """A circuit of the columns that a node is over, counted anew."""
     kept = sorted(root.variables)  # a leaf has its own order
     place = {variable: i for i, variable in enumerate(kept)}
@@ -217,7 +217,9 @@ def _of_columns(root: Node, features: FeatureSpace) -> Circuit:
         return replace(node, variable=place[node.variable])
 
     own = fold(root, leaf, with_children, with_children)
-    return Circuit(own, of_columns(features, kept))
+    heaps = [h._replace(column=place[h.column]) for h in circuit.heaps
+             if h.column in place]  # fmt: skip
+    return Circuit(own, of_columns(circuit.features, kept), tuple(heaps))
 
 
 def of_columns(features: FeatureSpace, columns: Sequence[int]) -> FeatureSpace:

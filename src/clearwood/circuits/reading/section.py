@@ -52,7 +52,7 @@ def section(result: Any, X: Any = None, y: Any = None) -> dict[str, Any]:
     """
     circuit = circuit_of(result)
     values = None if X is None else rows_of(result, X, y)
-    part = outline(circuit.root, DEPTH)
+    part = outline(circuit.root, DEPTH, circuit.heaps)
     strength = strengths(circuit)
     pairs = strongest_pairs(strength)
     order = together(strength)

@@ -175,7 +175,7 @@ def _given(circuit: Any, given: tuple[str, ...]) -> dict[str, Any] | None:
         return None
     known = dict(_known(circuit.features, one) for one in given)
     rest = condition(circuit, row_of(circuit.features, known))
-    before, after = profile_of(circuit.root), profile_of(rest.root)
+    before, after = (profile_of(own.root, own.heaps) for own in (circuit, rest))
     features = rest.features
     of_all = {i: before[circuit.features.names.index(name)]
               for i, name in enumerate(features.names)}  # fmt: skip
