@@ -259,6 +259,28 @@ def test_where_rows_heap_up_is_known(make):
         assert found.at_most(found.degrees_of_freedom_).circuit_.heaps == (heap,)
 
 
+@each
+def test_frames_of_polars_come_out_where_they_came_in(make, fitted):
+    X = people(5, seed=5)
+    holes, of_pandas = pl.from_pandas(X), fitted[make]
+    found = of_pandas.most_probable(holes).values
+    expected = of_pandas.most_probable(X).values
+    assert isinstance(found, pl.DataFrame) and isinstance(expected, pd.DataFrame)
+    pd.testing.assert_frame_equal(found.to_pandas(), expected)
+    of_polars = made(make).fit(pl.from_pandas(people()))
+    drawn = of_polars.sample(5, random_state=0)
+    assert isinstance(drawn, pl.DataFrame)
+    again = of_pandas.sample(5, random_state=0)
+    pd.testing.assert_frame_equal(drawn.to_pandas(), again)
+    assert isinstance(of_polars.most_probable(X).values, pd.DataFrame)
+
+
+def test_what_no_row_had_is_missing_in_frames_of_polars_too():
+    X = pl.DataFrame({"hue": ["red", "blue"] * 20, "none": [None] * 40})
+    drawn = cw.MiniSPN(random_state=0).fit(X).sample(3, random_state=0)
+    assert drawn["none"].null_count() == 3 and drawn["hue"].dtype == pl.String
+
+
 def test_rows_to_choose_by_are_held_out_or_given():
     values = np.arange(20.0)[:, None]
     train, valid = held_out(values, 0.25, np.random.default_rng(0))

@@ -20,6 +20,7 @@ from clearwood.circuits.circuit import Circuit, Heap, Node, Sum
 from clearwood.circuits.learning.fitting import LearningTable
 from clearwood.circuits.learning.units import Units
 from clearwood.circuits.learning.variables import (
+    library_of,
     positions_of,
     read_variables,
     row_of,
@@ -48,6 +49,7 @@ class LearnsCircuit(DensityMixin, BaseEstimator):
     """
 
     circuit_: Circuit
+    _library = "pandas"
     _units: Units
     _heaps: tuple[Heap, ...]
 
@@ -79,6 +81,7 @@ class LearnsCircuit(DensityMixin, BaseEstimator):
         self
         """
         X = check_table(self, X, reset=True)
+        self._library = library_of(X)
         features = read_variables(X, self.discrete)
         values = features.encode(X)
         valid = None if X_val is None else encoded(self, X_val, features)
@@ -199,11 +202,13 @@ class LearnsCircuit(DensityMixin, BaseEstimator):
         Returns
         -------
         MostProbable
-            ``values`` is a table: a frame where columns have names, else an array.
+            ``values`` is a table: where columns have names a frame of the library that
+            ``X`` is of, else an array.
             ``proved`` says of which rows no completion is more probable.
         """
         found = most_probable(self.circuit_, self._encoded(X))
-        return found._replace(values=table_of(found.values, self.circuit_.features))
+        table = table_of(found.values, self.circuit_.features, library_of(X))
+        return found._replace(values=table)
 
     def sample(
         self,
@@ -225,7 +230,8 @@ class LearnsCircuit(DensityMixin, BaseEstimator):
         Returns
         -------
         frame or ndarray of shape (n_samples, n_features)
-            A frame where columns have names.
+            Where columns have names a frame of the library whose frame ``fit`` got;
+            of pandas after ``load``.
         """
         check_is_fitted(self)
         if n_samples < 0:
@@ -233,7 +239,7 @@ class LearnsCircuit(DensityMixin, BaseEstimator):
         features = self.circuit_.features
         row = row_of(features, given or {})
         drawn = sample(self.circuit_, n_samples, as_generator(random_state), row)
-        return table_of(drawn, features)
+        return table_of(drawn, features, self._library)
 
     def _encoded(self, X: Any) -> np.ndarray:
         """Rows as the circuit reads them."""
