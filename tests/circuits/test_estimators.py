@@ -15,7 +15,7 @@ from tests.estimators import DENSITIES
 import clearwood as cw
 from clearwood.circuits.base import held_out
 from clearwood.circuits.circuit import Sum, walk
-from clearwood.exceptions import InputError, UnknownCategoriesWarning
+from clearwood.exceptions import InputError, LostDigitsWarning, UnknownCategoriesWarning
 
 each = pytest.mark.parametrize("make", DENSITIES, ids=lambda make: make.__name__)
 
@@ -185,6 +185,40 @@ def test_bad_columns_are_named(make, change, message, fitted):
     if "age" in change and change["age"] is np.inf:
         with pytest.raises(InputError, match=message):
             fitted[make].score_samples(X)
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        lambda X: X,
+        lambda X: X.astype("Int64"),
+        lambda X: pd.concat([X.astype(object), pd.DataFrame({"id": [None]})]),
+        lambda X: X.to_numpy(),
+        pl.from_pandas,
+    ],
+)
+def test_large_whole_numbers_are_exact_or_refused(form):
+    ids = 2**60 + np.repeat([0, 1, 7], 20)
+    X = pd.DataFrame({"id": ids, "code": np.tile([1, 2], 30)})
+    with pytest.raises(InputError, match=f"{2**60}, {2**60 + 1}: .* categories"):
+        cw.MiniSPN().fit(form(X))
+    with pytest.raises(InputError, match="differ in their last digits alone"):
+        cw.SPNClassifier().fit(form(X), np.arange(len(form(X))) % 2)
+    X["id"] = 2**60 + 1024 * np.repeat([0, 1, 7], 20)
+    found = cw.MiniSPN(random_state=0).fit(form(X)).circuit_.features.categories
+    assert found[0] == tuple(2**60 + 1024 * x for x in (0, 1, 7))
+
+
+@each
+def test_cells_so_far_out_that_all_others_are_one_are_named(make):
+    X = people(120)
+    X.loc[17, "age"] = 1e12
+    with pytest.warns(LostDigitsWarning, match="'age' holds 1e.12 in row 17, so far"):
+        made(make).fit(X)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", LostDigitsWarning)
+        X.loc[17, "age"] = 5000.0
+        made(make).fit(X)
 
 
 @each

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
@@ -11,12 +12,14 @@ from joblib import Parallel, delayed
 from sklearn.base import BaseEstimator, DensityMixin
 from sklearn.utils.validation import check_is_fitted
 
+from clearwood._cells import EXACT, is_missing
 from clearwood._estimators import fit_context
-from clearwood._features import FeatureSpace, warned_once
+from clearwood._features import FeatureSpace, users_level, warned_once
 from clearwood._numeric import as_generator, spawn_generators
 from clearwood._numeric.progress import progress
 from clearwood._validation import check_table
 from clearwood.circuits.circuit import Circuit, Heap, Node, Sum
+from clearwood.circuits.distributions import LEAST_SHARE
 from clearwood.circuits.learning.fitting import LearningTable
 from clearwood.circuits.learning.units import Units
 from clearwood.circuits.learning.variables import (
@@ -34,10 +37,14 @@ from clearwood.circuits.queries import (
     most_probable,
     sample,
 )
-from clearwood.exceptions import InputError
+from clearwood.exceptions import InputError, LostDigitsWarning
 
 HEAP, FEWEST = 0.05, 10
 """Share and number of a column's cells from which on one value is a heap."""
+
+FAR = 2 * 2.56 * LEAST_SHARE**0.5
+"""Of a column's standard deviation, what is too little for eight rows of ten: a normal
+distribution spreads them over half as much if it is as narrow as leaves may be."""
 
 
 class LearnsCircuit(DensityMixin, BaseEstimator):
@@ -82,7 +89,7 @@ class LearnsCircuit(DensityMixin, BaseEstimator):
         """
         X = check_table(self, X, reset=True)
         self._library = library_of(X)
-        features = read_variables(X, self.discrete)
+        features = read_exactly(X, self.discrete)
         values = features.encode(X)
         valid = None if X_val is None else encoded(self, X_val, features)
         self.circuit_ = self.circuit_of(features, values, valid)
@@ -108,6 +115,7 @@ class LearnsCircuit(DensityMixin, BaseEstimator):
         """
         self._units = units = Units.of(values, features)
         self._heaps = tuple(heaps_of(values, features))
+        warn_of_far_cells(values, features)
         learn = learn or self._learn
 
         def network(rng: np.random.Generator) -> Node:
@@ -257,6 +265,42 @@ def encoded(estimator: Any, X: Any, features: FeatureSpace) -> np.ndarray:
             "correct the cell, or leave it empty."
         )
     return values
+
+
+def read_exactly(X: Any, discrete: Collection[str | int]) -> FeatureSpace:
+    """See ``read_variables``; whole numbers that would become one level are refused."""
+    features = read_variables(X, discrete)
+    for j, (name, labels) in enumerate(zip(features.names, features.categories)):
+        if any(type(label) is int and abs(label) >= EXACT for label in labels or ()):
+            cells = features.columns(X)[j].tolist()
+            exact = {int(cell) for cell in cells if not is_missing(cell)}
+            if len(exact) > len(labels or ()):
+                raise InputError(
+                    f"Column {name!r} holds whole numbers beyond 2**53 that differ in "
+                    "their last digits alone, such as "
+                    f"{', '.join(map(str, sorted(exact)[:2]))}: as numbers they are "
+                    "one. Declare the column to be one of categories (in pandas: "
+                    "astype('category')), or leave it out."
+                )
+    return features
+
+
+def warn_of_far_cells(values: np.ndarray, features: FeatureSpace) -> None:
+    """Say where cells are so far out that all others are one value beside them."""
+    for j, (name, labels) in enumerate(zip(features.names, features.categories)):
+        if labels is None:
+            column = values[:, j]
+            low, middle, high = np.nanquantile(column, (0.1, 0.5, 0.9))
+            if 0 < high - low < FAR * np.nanstd(column):
+                row = int(np.nanargmax(np.abs(column - middle)))
+                warnings.warn(
+                    f"Column {name!r} holds {column[row]:.6g} in row {row}, so far "
+                    f"from most others ({low:.6g} to {high:.6g}) that these are hardly "
+                    "told apart. Correct such cells or leave them empty; or take "
+                    "logarithms.",
+                    LostDigitsWarning,
+                    stacklevel=users_level(),
+                )
 
 
 def heaps_of(values: np.ndarray, features: FeatureSpace) -> Iterator[Heap]:
