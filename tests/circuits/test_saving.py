@@ -51,6 +51,17 @@ def test_circuits_come_back(path, circuit):
     assert all((again[k] == v).all() for k, v in circuit_to_arrays(circuit).items())
 
 
+def test_columns_without_any_value_come_back(tmp_path):
+    table = pd.DataFrame({"hue": ["red", "blue"] * 20, "none": [None] * 40})
+    for found in (cw.MiniSPN(random_state=0).fit(table),
+                  cw.SPNImputer(random_state=0).fit(table)):  # fmt: skip
+        cw.save(found, tmp_path / "kept.cw", overwrite=True)
+        again = cw.load(tmp_path / "kept.cw")
+        assert again.circuit_.features == found.circuit_.features
+        assert str(again.circuit_) == str(found.circuit_)
+    assert again.transform(table).equals(table)
+
+
 def test_heaps_come_back_and_older_files_have_none(tmp_path):
     path, circuit = tmp_path / "heaped.cw", heaped()
     cw.save(circuit, path)

@@ -25,6 +25,7 @@ from clearwood.circuits.distributions import (
 )
 from clearwood.circuits.estimators import LearnSPN, MiniSPN
 from clearwood.circuits.imputer import SPNImputer
+from clearwood.circuits.learning.variables import NOTHING
 from clearwood.circuits.pareto_estimators import HybridSPN, ParetoSPN
 from clearwood.circuits.validity import check_circuit
 from clearwood.exceptions import InputError, ModelFormatError
@@ -85,7 +86,7 @@ def to_archive(estimator: Any) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
 
 def from_archive(top: Place, array: Callable[..., np.ndarray]) -> Any:
     """Read what :func:`to_archive` kept; anything else is a ModelFormatError."""
-    features = read_features(top)
+    features = _put(read_features(top), (), NOTHING)
     circuit = replace(circuit_from_arrays(features, array), heaps=_heaps(top, features))
     kind = top["kind"].text()
     if kind == "Circuit":
@@ -109,7 +110,13 @@ def from_archive(top: Place, array: Callable[..., np.ndarray]) -> Any:
 def _columns_of(circuit: Circuit) -> dict[str, Any]:
     """What is kept of a circuit's columns."""
     heaps = [x for heap in circuit.heaps for x in heap]
-    return {**features_to_dict(circuit.features), "heaps": heaps}
+    return {**features_to_dict(_put(circuit.features, NOTHING, ())), "heaps": heaps}
+
+
+def _put(features: FeatureSpace, labels: tuple, others: tuple) -> FeatureSpace:
+    """Other levels where a column had no value: None is no label in files."""
+    categories = tuple(others if own == labels else own for own in features.categories)
+    return replace(features, categories=categories)
 
 
 def _heaps(top: Place, features: FeatureSpace) -> tuple[Heap, ...]:
