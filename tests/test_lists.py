@@ -4,6 +4,7 @@ import datetime
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from sklearn.base import BaseEstimator
 from tests.estimators import DENSITIES, ESTIMATORS, TRANSFORMERS
@@ -45,6 +46,12 @@ def test_text_is_named_with_its_place_and_a_remedy(fit):
                 fit(form(changed(cell)))
     with pytest.raises(InputError, match="rows of different lengths"):
         fit([*ROWS, [1.0]])
+
+
+@pytest.mark.parametrize("series", [pd.Series([1, 2]), pl.Series([1, 2])])
+def test_a_series_is_no_table(series):
+    with pytest.raises(InputError, match=r"X is a Series.*iloc"):
+        check_table(BaseEstimator(), series, reset=True)
 
 
 @each

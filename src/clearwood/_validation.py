@@ -73,6 +73,11 @@ def _without_text(X: Any) -> Any:
 
     Of what else is no table of numbers scikit-learn says so.
     """
+    if hasattr(X, "to_frame"):
+        raise InputError(
+            "X is a Series: expected a table of rows and columns. For one row hand in "
+            "frame.iloc[[0]], for one column frame[['age']]."
+        )
     if not isinstance(X, np.ndarray | list | tuple):
         return X
     try:

@@ -234,8 +234,23 @@ def test_conditionals(make, fitted):
         for age in (75.0, 30.0)
     )
     assert old["ill"].probabilities[0, 1] > 0.8 > 0.3 > young["ill"].probabilities[0, 1]
+    for one in ("age", 2):
+        alone = found.conditional(rows, given=one)
+        assert set(alone) == {"ward", "ill", "grade", "pulse", "age"}
+    with pytest.raises(InputError, match="given names column.*'years'.* lacks"):
+        found.conditional(rows, given="years")
     with pytest.raises(InputError, match="given names column.*'years'.* lacks"):
         found.conditional(rows, given=["years"])
+
+
+def test_cells_too_far_out_are_impossible_without_a_word(recwarn):
+    found = cw.MiniSPN(random_state=0).fit(people())
+    rows = people(2, missing=0).assign(age=[1e300, 50.0], ward=None)
+    assert np.isneginf(found.score_samples(rows)).tolist() == [True, False]
+    with pytest.raises(InputError, match="Row 0: .* probability of 0 together"):
+        found.most_probable(rows)
+    cw.SurpriseDisplay.from_estimator(found, rows[:1])
+    assert not recwarn.list
 
 
 def test_nothing_that_is_asked_changes_a_table():
@@ -259,8 +274,14 @@ def test_draws_under_evidence(make, fitted):
     pd.testing.assert_frame_equal(again, drawn)
     with pytest.raises(InputError, match=r"'ward' is 'south', .*levels are \['east'"):
         found.sample(given={"ward": "south"})
-    with pytest.raises(InputError, match="n_samples is -1"):
-        found.sample(-1)
+    for n in (-1, 2.0, "3", None):
+        with pytest.raises(InputError, match=f"n_samples is {n!r}"):
+            found.sample(n)
+    for given in ("ward=west", [("ward", "west")], 3):
+        with pytest.raises(InputError, match=r"given is .* a dict of columns"):
+            found.sample(given=given)
+    with pytest.raises(InputError, match=r"'ward' holds \['east', 'west'\] .list."):
+        found.sample(given={"ward": ["east", "west"]})
 
 
 @each

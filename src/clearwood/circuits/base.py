@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Collection, Iterator, Mapping
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -172,14 +173,14 @@ class LearnsCircuit(DensityMixin, BaseEstimator):
 
     @warned_once()
     def conditional(
-        self, X: Any, given: Collection[str | int] | None = None
+        self, X: Any, given: Collection[str | int] | str | int | None = None
     ) -> dict[str, LevelShares | ValueShares]:
         """Distributions of missing cells, given the others of their row.
 
         Parameters
         ----------
         X : array-like or frame of shape (n_samples, n_features)
-        given : collection of str and int, optional
+        given : collection of str and int, str or int, optional
             Names or positions of the only columns that count as known. By default all
             cells that are there do.
 
@@ -242,11 +243,11 @@ class LearnsCircuit(DensityMixin, BaseEstimator):
             of pandas after ``load``.
         """
         check_is_fitted(self)
-        if n_samples < 0:
-            raise InputError(f"n_samples is {n_samples}; give a number of rows.")
+        if not isinstance(n_samples, Integral) or n_samples < 0:
+            raise InputError(f"n_samples is {n_samples!r}; give a number of rows.")
         features = self.circuit_.features
-        row = row_of(features, given or {})
-        drawn = sample(self.circuit_, n_samples, as_generator(random_state), row)
+        row = row_of(features, {} if given is None else given)
+        drawn = sample(self.circuit_, int(n_samples), as_generator(random_state), row)
         return table_of(drawn, features, self._library)
 
     def _encoded(self, X: Any) -> np.ndarray:

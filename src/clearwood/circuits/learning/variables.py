@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from clearwood._cells import UNSEEN, is_missing, shown
+from clearwood._cells import UNSEEN, checked, is_missing, shown
 from clearwood._columns import features_of
 from clearwood._features import FeatureSpace, is_frame
 from clearwood.discretize.levels import FEW_VALUES
@@ -75,15 +75,18 @@ def read_variables(X: Any, discrete: Collection[str | int] = ()) -> FeatureSpace
 
 
 def positions_of(
-    columns: Collection[str | int], names: Sequence[str], parameter: str
+    columns: Collection[str | int] | str | int, names: Sequence[str], parameter: str
 ) -> set[int]:
     """Where columns stand that a parameter tells by name or by position.
+
+    A single one need not be in a list.
 
     Examples
     --------
     >>> sorted(positions_of(["hue", 0], ["age", "size", "hue"], "discrete"))
     [0, 2]
     """
+    columns = [columns] if isinstance(columns, str | int) else columns
     places: dict[str | int, int] = {name: j for j, name in enumerate(names)}
     places |= {j: j for j in range(len(names))}
     unknown = [column for column in columns if column not in places]
@@ -97,14 +100,21 @@ def positions_of(
 
 def row_of(features: FeatureSpace, given: Mapping[Any, Any]) -> np.ndarray:
     """An encoded row in which only some columns are known, by name or by position."""
+    if not isinstance(given, Mapping):
+        raise InputError(
+            f"given is {shown(given)}; expected a dict of columns and their values, "
+            'such as {"age": 60}.'
+        )
     row = np.full(features.n_features, np.nan)
-    for column, cell in given.items():
+    for column, value in given.items():
         (j,) = positions_of([column], features.names, "given")
-        row[j] = features.encode_column(np.array([cell], dtype=object), j)[0]
+        cell = np.empty(1, dtype=object)
+        cell[0] = value
+        row[j] = features.encode_column(checked(cell, features.names[j]), j)[0]
         labels = features.categories[j]
         if labels is not None and row[j] == UNSEEN:
             raise InputError(
-                f"given says that {column!r} is {shown(cell)}, which no row of the "
+                f"given says that {column!r} is {shown(value)}, which no row of the "
                 f"fit was; its levels are {list(labels)}."
             )
     return row

@@ -150,7 +150,8 @@ def leaf_given(leaf: Leaf, row: np.ndarray) -> Rest:
     match leaf:
         case Gaussian(_, mean, variance):
             spread = math.log(2 * math.pi * variance)
-            return float(-0.5 * ((x - mean) ** 2 / variance + spread)), None
+            gap = float(x) - mean  # whose square may be infinite
+            return -0.5 * (gap * gap / variance + spread), None
         case Bernoulli() | Categorical():
             return log(leaf.probabilities[int(x)]), None
     return float(leaf.log_density(row[None])[0]), None
