@@ -92,6 +92,25 @@ def test_what_is_given_must_be_in_the_table(path, given, code, message):
     assert message in result.stderr
 
 
+def test_names_of_columns_may_hold_an_equals_sign(path, tmp_path):
+    table = pd.read_csv(path).drop(columns="id")
+    odd = tmp_path / "odd.csv"
+    table.rename(columns={"smoker": "age=60", "code": ""}).to_csv(odd, index=False)
+    result = run(odd, "--quiet", "--json", "--given", "age=60=yes")
+    assert json.loads(result.stdout)["given"]["known"] == {"age=60": "yes"}
+    result = run(odd, "--quiet", "--json", "--given", "age=61")
+    assert json.loads(result.stdout)["given"]["known"] == {"age": 61}
+
+
+def test_infinity_is_named_by_its_row_in_the_file(path, tmp_path):
+    table, odd = pd.read_csv(path), tmp_path / "odd.csv"
+    table.loc[[7, 9], "age"] = np.inf
+    table.to_csv(odd, index=False)
+    result = run(odd, "--drop", "id")
+    assert result.exit_code == 1
+    assert "'age' holds infinity in row 8 (counted from 1)" in result.stderr
+
+
 def test_files_are_not_overwritten(path, tmp_path):
     page = tmp_path / "network.html"
     page.write_text("mine")

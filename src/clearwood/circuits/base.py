@@ -280,8 +280,9 @@ def read_exactly(X: Any, discrete: Collection[str | int]) -> FeatureSpace:
                     f"Column {name!r} holds whole numbers beyond 2**53 that differ in "
                     "their last digits alone, such as "
                     f"{', '.join(map(str, sorted(exact)[:2]))}: as numbers they are "
-                    "one. Declare the column to be one of categories (in pandas: "
-                    "astype('category')), or leave it out."
+                    "one. Declare the column to be one of categories (in pandas by "
+                    "astype('category'), on the command line by --categories), or "
+                    "leave it out."
                 )
     return features
 

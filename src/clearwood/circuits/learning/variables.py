@@ -162,8 +162,8 @@ def _check_repeats(levels: tuple[Hashable, ...], column: np.ndarray, name: str) 
     if len(levels) > min(max(MANY_LEVELS, n_present / 2), MOST_LEVELS):
         raise InputError(
             f"Column {name!r} is discrete and holds {len(levels)} different values in "
-            f"{n_present} cells: a name, or free text. Leave the column out, or put "
-            "values together."
+            f"{n_present} cells: a name, a date or free text. Leave the column out, "
+            "make numbers of dates (days since a day), or put values together."
         )
 
 

@@ -170,22 +170,28 @@ def summarize_rows(circuit: Circuit, values: np.ndarray, X: Any) -> dict[str, An
     found, labels = judge(circuit, scored), row_labels(X)
     possible = found.log_density > -np.inf
     alone = np.nansum(found.alone, axis=1)
-    gain = _mean(found.log_density[possible] - alone[possible])
+    density, independent = _mean(found.log_density[possible]), _mean(alone[possible])
     missing = np.isnan(values).mean(axis=0)
     return {
         "n_rows": len(values),
         "n_scored": len(scored),
         "n_impossible": int(np.count_nonzero(~possible)),
-        "log_density": _mean(found.log_density[possible]),
-        "independent": _mean(alone[possible]),
-        # Beyond rounding: a network of independent columns says that itself.
-        "no_better": gain is not None and gain < -NOTHING,
+        "log_density": density,
+        "independent": independent,
+        "no_better": _is_less(density, independent),
         "missing": float(missing.mean()),
         "columns": _told(found, possible, circuit.features, missing),
         "n_hidden": max(circuit.features.n_features - MOST_COLUMNS, 0),
         "surprising": surprising_rows(circuit, scored, found, labels),
         "labelled": labels is not None,
     }
+
+
+def _is_less(density: float | None, independent: float | None) -> bool:
+    """Beyond rounding: a network of independent columns says itself what it is."""
+    if density is None or independent is None:
+        return False
+    return independent - density > NOTHING * max(1.0, abs(independent))
 
 
 def _mean(of: np.ndarray) -> float | None:

@@ -10,6 +10,7 @@ import click
 from clearwood.cli import options as shared
 from clearwood.cli.errors import check_outputs, debug_option, plain_warnings, speaker
 from clearwood.cli.inputs import json_text
+from clearwood.exceptions import InputError
 
 MOST_GIVEN, MOST_SURPRISING = 12, 5
 """Columns, and rows held out, that are printed."""
@@ -102,6 +103,7 @@ def _read(data: str, options: dict[str, Any]) -> tuple[Any, Any]:
     )
     # As an editor counts them, without the header.
     frame.index = frame.index + 1
+    _check_finite(frame)
     nothing = np.zeros(len(frame))
     split = hold_out(
         frame, nothing, "regression", options["test_size"], options["seed"]
@@ -109,14 +111,35 @@ def _read(data: str, options: dict[str, Any]) -> tuple[Any, Any]:
     return split.X, split.X_test
 
 
+def _check_finite(frame: Any) -> None:
+    """While rows still go by the numbers that they have in the file."""
+    import numpy as np
+
+    for name, column in frame.select_dtypes("number").items():
+        rows = frame.index[np.isinf(column.to_numpy(np.float64, na_value=np.nan))]
+        if len(rows):
+            raise InputError(
+                f"Column {name!r} holds infinity in row {rows[0]} (counted from 1); "
+                "correct the cell, or leave it empty."
+            )
+
+
 def _check_given(given: tuple[str, ...], columns: Any) -> None:
     """Before anything that takes long."""
     for text in given:
-        name, equals, _ = text.partition("=")
-        if not equals:
-            raise click.UsageError(f"--given {text}: expected COLUMN=VALUE.")
-        if name not in columns:
-            raise click.UsageError(f"--given {text}: no column is called {name!r}.")
+        _parted(text, columns)
+
+
+def _parted(text: str, columns: Any) -> tuple[str, str]:
+    """The column and the value; names of columns may have an equals sign, too."""
+    known = [name for name in columns if text.startswith(f"{name}=")]
+    if known:
+        name = max(known, key=len)
+        return name, text[len(name) + 1 :]
+    name, equals, _ = text.partition("=")
+    if not equals:
+        raise click.UsageError(f"--given {text}: expected COLUMN=VALUE.")
+    raise click.UsageError(f"--given {text}: no column is called {name!r}.")
 
 
 def _fit(X: Any, options: dict[str, Any]) -> Any:
@@ -193,7 +216,7 @@ def _known(features: Any, text: str) -> tuple[str, Any]:
     """A column and the value that it is to have, as the table has it."""
     from clearwood.circuits.reading.profiles import label_words
 
-    name, _, value = text.partition("=")
+    name, value = _parted(text, features.names)
     labels = dict(zip(features.names, features.categories)).get(name)
     by_text = {label_words(label): label for label in labels or ()}
     if labels is not None:
