@@ -40,7 +40,7 @@ from clearwood.circuits.queries import (
 )
 from clearwood.exceptions import InputError, LostDigitsWarning
 
-HEAP, FEWEST = 0.05, 10
+HEAP, FEWEST = 0.01, 5
 """Share and number of a column's cells from which on one value is a heap."""
 
 FAR = 2 * 2.56 * LEAST_SHARE**0.5

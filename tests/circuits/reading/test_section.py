@@ -105,7 +105,10 @@ def test_a_network_that_helps_nothing_is_said_to(tmp_path, rows):
     # Not even one row that is so far out that no digit is left of all others.
     X = table(sample(clinic(), 9, np.random.default_rng(0)))
     X.loc[0, "bp"] = 1e12
-    assert not section(stand_in(clinic()), X)["rows"]["no_better"]
+    rows = section(stand_in(clinic()), X)["rows"]
+    assert not rows["no_better"]
+    assert all(line["gain"] > -100 for line in rows["columns"])
+    assert re.search(r"\(\+\d.\d\de\+\d\d; expected: ", page(tmp_path, clinic(), X))
     # A network that says so itself needs no remark.
     independent = wide(4, 1)
     drawn = sample(independent, 30, np.random.default_rng(0))

@@ -312,12 +312,22 @@ def profile_of(node: Node, heaps: Sequence[Heap] = ()) -> dict[int, Facts]:
         j: type(parts[j][0]).pooled(np.array(weights[j]), parts[j])  # type: ignore[arg-type]
         for j in sorted(parts)
     }
-    for heap in heaps:
-        j = heap.column
+    middle: dict[int, float] = {}
+    for j, value, reach in heaps:
         spread = found.get(j)
-        if isinstance(spread, Spread):
+        if not isinstance(spread, Spread):
+            continue
+        if j not in middle:
+            middle[j] = _median([float(part[0]) for part in parts[j]], weights[j])
+        if abs(value - middle[j]) <= reach:  # nearly all rows are nowhere else
             mean, variance = np.array([part[:2] for part in parts[j]]).T
-            gap, sd = heap.value - mean, np.sqrt(variance)
-            inside = ndtr((gap + heap.reach) / sd) - ndtr((gap - heap.reach) / sd)
-            found[j] = spread.heaped(heap.value, float(np.array(weights[j]) @ inside))
+            gap, sd = value - mean, np.sqrt(variance)
+            inside = ndtr((gap + reach) / sd) - ndtr((gap - reach) / sd)
+            found[j] = spread.heaped(value, float(np.dot(weights[j], inside)))
     return found
+
+
+def _median(values: Sequence[float], weights: Sequence[float]) -> float:
+    order = np.argsort(values)
+    share = np.cumsum(np.array(weights)[order])
+    return values[order[np.searchsorted(share, share[-1] / 2)]]

@@ -178,7 +178,10 @@ def summarize_rows(circuit: Circuit, values: np.ndarray, X: Any) -> dict[str, An
         "n_impossible": int(np.count_nonzero(~possible)),
         "log_density": density,
         "independent": independent,
-        "no_better": _is_less(density, independent),
+        # A network of independent columns says itself what it is.
+        "no_better": density is not None
+        and independent is not None
+        and _difference(density, independent) < 0,
         "missing": float(missing.mean()),
         "columns": _told(found, possible, circuit.features, missing),
         "n_hidden": max(circuit.features.n_features - MOST_COLUMNS, 0),
@@ -187,11 +190,10 @@ def summarize_rows(circuit: Circuit, values: np.ndarray, X: Any) -> dict[str, An
     }
 
 
-def _is_less(density: float | None, independent: float | None) -> bool:
-    """Beyond rounding: a network of independent columns says itself what it is."""
-    if density is None or independent is None:
-        return False
-    return independent - density > NOTHING * max(1.0, abs(independent))
+def _difference(one: float, other: float) -> float:
+    """0 where it is no more than rounding: log densities may be very large."""
+    gap = one - other
+    return gap if abs(gap) > NOTHING * max(1.0, abs(other)) else 0.0
 
 
 def _mean(of: np.ndarray) -> float | None:
@@ -214,7 +216,7 @@ def _told(
                 "name": printable(name),
                 "alone": alone,
                 "others": others,
-                "gain": others - alone,
+                "gain": _difference(others, alone),
                 "missing": float(missing[j]),
             })  # fmt: skip
     return sorted(lines, key=lambda line: -line["gain"])[:MOST_COLUMNS]
