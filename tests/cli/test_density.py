@@ -77,11 +77,22 @@ def test_json_is_the_same_for_a_seed(path):
     )
 
 
+def test_numbers_that_are_given_may_be_written_otherwise(path):
+    result = run(path, "--drop", "id", "--quiet", "--given", "code=2.0", "--given",
+                 "age=60.0")  # fmt: skip
+    assert "Where code = 2, age = 60 (in brackets: among all rows):" in result.stdout
+    result = run(path, "--given", "age=60", "--given", "age=61")
+    assert result.exit_code == 2 and "'age' is given more than once" in result.stderr
+
+
 @pytest.mark.parametrize(
     ("given", "code", "message"),
     [
         ("smoker", 2, "expected COLUMN=VALUE"),
         ("age=old", 2, "'old' is no number"),
+        ("age=nan", 2, "'nan' is no number"),
+        ("age=inf", 2, "'inf' is no number"),
+        ("code=3.0", 1, "'code' is '3.0', which no row"),
         ("smoker=often", 1, "'smoker' is 'often', which no row"),
         ("pulse=3", 2, "no column is called 'pulse'"),
     ],

@@ -54,7 +54,7 @@ class ClassEvidence:
     def __str__(self) -> str:
         order = sorted(self.cells.items(), key=lambda item: -abs(item[1][1]))
         lines = [
-            f"  {added:+.2f}  {name_text(name)} is {cell}"
+            f"  {round(added, 2) + 0.0:+.2f}  {name_text(name)} is {cell}"
             for name, (cell, added) in order[:SHOWN]
         ]
         if len(order) > SHOWN:

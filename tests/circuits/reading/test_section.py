@@ -8,7 +8,7 @@ from clearwood import FeatureSpace, report
 from clearwood.circuits import SPNClassifier
 from clearwood.circuits.circuit import Circuit, Product, Sum
 from clearwood.circuits.compiled import compile_circuit
-from clearwood.circuits.distributions import Bernoulli, ChowLiuTree
+from clearwood.circuits.distributions import Bernoulli, ChowLiuTree, Gaussian
 from clearwood.circuits.queries.draws import sample
 from clearwood.circuits.queries.shares import conditionals
 from clearwood.circuits.reading.judged import judge, why
@@ -109,6 +109,15 @@ def test_a_network_that_helps_nothing_is_said_to(tmp_path, rows):
     assert not rows["no_better"]
     assert all(line["gain"] > -100 for line in rows["columns"])
     assert re.search(r"\(\+\d.\d\de\+\d\d; expected: ", page(tmp_path, clinic(), X))
+    # Rounding of large numbers is neither better nor worse.
+    alone = Product((Gaussian(0, 50.3, 98.0), Gaussian(1, 0.1, 3.7)))
+    space = FeatureSpace(("a", "b"), (None, None))
+    far = [[10**12 / 3 + i, 0.3 * i] for i in range(9)]
+    rows = section(
+        stand_in(Circuit(alone, space)), table(np.array(far), Circuit(alone, space))
+    )
+    assert [line["gain"] for line in rows["rows"]["columns"]] == [0.0, 0.0]
+    assert rows["rows"]["log_density"] < -1e20 and not rows["rows"]["no_better"]
     # A network that says so itself needs no remark.
     independent = wide(4, 1)
     drawn = sample(independent, 30, np.random.default_rng(0))

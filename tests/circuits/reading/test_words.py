@@ -7,7 +7,7 @@ from tests.circuits.made import circuits
 from tests.circuits.reading.cases import apart, clinic, deep, heaped, wide
 
 from clearwood import FeatureSpace
-from clearwood.circuits.circuit import Circuit, Product, Sum
+from clearwood.circuits.circuit import Circuit, Heap, Product, Sum
 from clearwood.circuits.distributions import Bernoulli, Gaussian, MultivariateGaussian
 from clearwood.circuits.queries.conditioning import condition
 from clearwood.circuits.reading.outline import MOST_KINDS, kinds_of, outline
@@ -46,6 +46,13 @@ def test_a_number_of_nearly_all_rows_is_no_mean():
     facts = profile_of(healthy.root, healthy.heaps)[0]
     assert facts.words(()) == "0 in 90%"
     assert condition(heaped(), np.array([np.nan, 0.0])).heaps == ()
+
+
+def test_a_number_of_nearly_all_rows_may_be_in_parts_in_any_order():
+    parts = [Gaussian(0, mean, 0.01) for mean in (90.0, 0.1, -50.0, -0.1, 0.0)]
+    mixture = Sum(np.array([0.04, 0.3, 0.03, 0.33, 0.3]), tuple(parts))
+    facts = profile_of(mixture, (Heap(0, 90.0, 5.0), Heap(0, 0.0, 5.0)))[0]
+    assert facts.words(()) == "0 in 93%"
 
 
 def test_columns_of_one_leaf_that_hardly_depend_on_each_other():

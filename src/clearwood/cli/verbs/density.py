@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -126,8 +127,10 @@ def _check_finite(frame: Any) -> None:
 
 def _check_given(given: tuple[str, ...], columns: Any) -> None:
     """Before anything that takes long."""
-    for text in given:
-        _parted(text, columns)
+    names = [_parted(text, columns)[0] for text in given]
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise click.UsageError(f"--given: {twice!r} is given more than once.")
 
 
 def _parted(text: str, columns: Any) -> tuple[str, str]:
@@ -219,15 +222,19 @@ def _known(features: Any, text: str) -> tuple[str, Any]:
     name, value = _parted(text, features.names)
     labels = dict(zip(features.names, features.categories)).get(name)
     by_text = {label_words(label): label for label in labels or ()}
-    if labels is not None:
-        return name, by_text.get(value, value)
     try:
-        return name, float(value)
+        number = float(value)
     except ValueError:
-        raise click.UsageError(f"--given {text}: {value!r} is no number.") from None
+        number = math.nan
+    if labels is not None:
+        return name, by_text.get(value, number if number in labels else value)
+    if not math.isfinite(number):
+        raise click.UsageError(f"--given {text}: {value!r} is no number.")
+    return name, number
 
 
 def _text(fitted: Any, summary: dict[str, Any]) -> str:
+    from clearwood.circuits.reading.profiles import label_words
     from clearwood.rules.conditions import name_text
 
     scores = "log_density", "log_density_of_independent_columns"
@@ -255,7 +262,10 @@ def _text(fitted: Any, summary: dict[str, Any]) -> str:
         lines.append("  none")
     given = summary["given"]
     if given:
-        said = ", ".join(f"{name} = {value}" for name, value in given["known"].items())
+        known = given["known"].items()
+        said = ", ".join(
+            f"{name_text(name)} = {label_words(value)}" for name, value in known
+        )
         changed = given["changed"]
         lines += ["", f"Where {said} (in brackets: among all rows):"]
         lines += [f"  {one}" for one in changed[:MOST_GIVEN]]
