@@ -305,10 +305,11 @@ def test_where_rows_heap_up_is_known(make):
         "ill": rng.random(200) < np.where(smokes, 0.8, 0.2),
         "packs": np.where(smokes, rng.normal(20, 5, 200).round(2), 0.0),
     })  # fmt: skip
+    X.loc[:20, "packs"] = np.nan
     found = made(make).fit(X)
     (heap,) = found.circuit_.heaps
     assert (heap.column, heap.value) == (1, 0.0)
-    assert heap.reach == X["packs"][smokes].min() / 2
+    assert heap.reach == X["packs"][X["packs"] > 0].min() / 2
     assert "packs = 0 in " in str(found.circuit_)
     if hasattr(found, "front_"):
         assert found.at_most(found.degrees_of_freedom_).circuit_.heaps == (heap,)
