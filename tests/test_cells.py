@@ -79,6 +79,15 @@ def test_codes_of_numbers_are_those_of_cell_by_cell(data):
     np.testing.assert_array_equal(found, naive_codes(column, labels))
 
 
+@pytest.mark.parametrize(
+    ("column", "label"),
+    [(np.array([2**53, 2**53 + 1]), 2**53), (np.array([0.1, 1], "g") / [1, 10], 0.1)],
+    ids=["whole", "long"],
+)
+def test_codes_of_numbers_that_float64_takes_for_one(column, label):
+    assert category_codes(column, (label,)).tolist() == naive_codes(column, (label,))
+
+
 @pytest.mark.filterwarnings("ignore::clearwood.exceptions.UnknownCategoriesWarning")
 @pytest.mark.parametrize("kind", [*WITH_GAPS, *WITHOUT])
 @given(data=st.data())
