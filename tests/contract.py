@@ -388,7 +388,10 @@ WRONG_FITS = {
     "few weights": (lambda X, y: (X, y, [1.0, 2.0]), r"weight.*\(2,\), expected \(442"),
     "names twice": (lambda X, y: (pd.concat([X, X], axis=1), y, None), "'age'"),
     "sparse": (lambda X, y: (csr_array(X.to_numpy()), y, None), "[Ss]parse.*dense"),
-    "text": (lambda X, y: (np.full((len(y), 4), "a"), y, None), "numeric.*Convert"),
+    "text": (
+        lambda X, y: (np.full((len(y), 4), "a"), y, None),
+        "'a' in row 0, .* frame",
+    ),
     "lists": (lambda X, y: (X.assign(bp=[[1]] * len(y)), y, None), "'bp' .* row 0;"),
 }
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clearwood._cells import EXACT, UNSEEN, is_missing
+from clearwood._cells import EXACT, UNSEEN, category_codes, is_missing
 from clearwood._features import FeatureSpace
 from clearwood.exceptions import InputError
 
@@ -45,6 +45,47 @@ WITHOUT = {
         {NAME: np.array(cells, dtype=np.uint64)}
     ),
 }
+
+
+def naive_codes(column, labels):
+    """Cell by cell, as Python compares."""
+    if column.dtype.kind in "iu" and all(isinstance(x, float) for x in labels):
+        column = column.astype(np.float64)
+    code = {label: float(i) for i, label in enumerate(labels)}
+    return [
+        np.nan if is_missing(cell) else code.get(cell, UNSEEN)
+        for cell in column.tolist()
+    ]
+
+
+AS_INT = [0, 1, 2, 3, 100, 2**53 - 1, 2**53, 2**53 + 1, 2**63 - 1]
+AS_FLOAT = [0.5, -0.0, 1.0, 2.0**53, np.inf, -np.inf, np.nan, 0.1, -3.0]
+ANY_LABEL = st.sampled_from(
+    [*AS_INT, *AS_FLOAT, -1, -(2**60), True, False, "1", "a", None]
+    + [Decimal(1), Fraction(1, 2), 1j, np.int64(1), np.float32(0.1), (1, 2)]
+)
+
+
+@given(data=st.data())
+def test_codes_of_numbers_are_those_of_cell_by_cell(data):
+    dtype = np.dtype(data.draw(st.sampled_from("? i1 u1 i4 i8 u8 f2 f4 f8 g".split())))
+    given = AS_FLOAT if dtype.kind == "f" else [0, 1]
+    if dtype.kind in "iu":
+        given = [x for x in AS_INT if x <= np.iinfo(dtype).max]
+    cells = data.draw(st.lists(st.sampled_from(given), max_size=8))
+    column = np.array(cells, dtype=dtype)
+    labels = tuple(data.draw(st.lists(ANY_LABEL, max_size=6)))
+    found = category_codes(column, labels)
+    np.testing.assert_array_equal(found, naive_codes(column, labels))
+
+
+@pytest.mark.parametrize(
+    ("column", "label"),
+    [(np.array([2**53, 2**53 + 1]), 2**53), (np.array([0.1, 1], "g") / [1, 10], 0.1)],
+    ids=["whole", "long"],
+)
+def test_codes_of_numbers_that_float64_takes_for_one(column, label):
+    assert category_codes(column, (label,)).tolist() == naive_codes(column, (label,))
 
 
 @pytest.mark.filterwarnings("ignore::clearwood.exceptions.UnknownCategoriesWarning")

@@ -167,12 +167,33 @@ def category_codes(column: np.ndarray, labels: tuple[Hashable, ...]) -> np.ndarr
     if column.dtype.kind in "iu" and all(isinstance(x, float) for x in labels):
         column = column.astype(np.float64)
     code = {label: float(i) for i, label in enumerate(labels)}
+    if column.dtype.kind in "fiub" and column.dtype.itemsize <= 8:
+        known_numbers = [x for x in code if not isinstance(x, str)]
+        if all(map(_is_exact, known_numbers)):
+            return _codes_of_numbers(column, {x: code[x] for x in known_numbers})
     cells = column.tolist()
     known = {
         cell: np.nan if is_missing(cell) else code.get(cell, UNSEEN)
         for cell in set(cells)
     }
     return np.fromiter(map(known.__getitem__, cells), np.float64, len(cells))
+
+
+def _is_exact(label: Any) -> bool:
+    """Whether a number equals a label just where their float64 are equal."""
+    return isinstance(label, int | float) and abs(label) < EXACT
+
+
+def _codes_of_numbers(column: np.ndarray, code: dict[Any, float]) -> np.ndarray:
+    """The same for numbers and exact labels, without a look at every cell."""
+    # NaN comes last in order, and equals nothing.
+    labels = np.array([*sorted(code), np.nan])
+    code_of = np.array([*(code[label] for label in sorted(code)), UNSEEN])
+    cells = column.astype(np.float64)
+    position = np.searchsorted(labels[:-1], cells)
+    codes = np.where(labels[position] == cells, code_of[position], UNSEEN)
+    codes[np.isnan(cells)] = np.nan
+    return codes
 
 
 def hash_codes(column: np.ndarray, labels: tuple[Any, ...]) -> np.ndarray:

@@ -77,8 +77,8 @@ def _are_texts(cells: np.ndarray, name: str) -> bool:
         if issubclass(kind, DATES):
             raise InputError(
                 f"Column(s) {[name]} hold dates or times ({shown(cells[row])} in row "
-                f"{row}), whose order trees cannot read; turn them into numbers (days "
-                "since a day, the month) or leave them out."
+                f"{row}), which are read neither as numbers nor as labels; turn them "
+                "into numbers (days since a day, the month) or leave them out."
             )
     numbers = {kind for kind in first if issubclass(kind, NUMBERS)}
     others = [row for kind, row in first.items() if kind not in numbers]

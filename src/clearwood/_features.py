@@ -216,11 +216,16 @@ class FeatureSpace:
         else:
             columns = self.columns(X)
         encoded = np.empty((len(columns[0]) if columns else 0, self.n_features))
+        strange = []
         for d, column in enumerate(columns):
-            encoded[:, d] = self.encode_column(column, d)
-        for d in range(self.n_features) if asked is None else sorted(asked):
+            codes = self.encode_column(column, d)
             by_label = self.categories[d] is not None
-            if by_label and _is_strange(encoded[:, d], self.lookup[d]):
+            # Here, where the cells of the column lie side by side.
+            if by_label and _is_strange(codes, self.lookup[d]):
+                strange.append(d)
+            encoded[:, d] = codes
+        for d in strange:
+            if asked is None or d in asked:
                 self._warn_of_unknown(columns[d], encoded[:, d], d)
         return encoded
 

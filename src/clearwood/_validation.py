@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from clearwood._cells import EXACT, frame_cells, is_missing
+from clearwood._cells import EXACT, frame_cells, is_missing, shown
+from clearwood._columns import DATES
 from clearwood._features import FeatureSpace, check_distinct, check_text, is_frame
 from clearwood.exceptions import InputError
 
@@ -23,8 +24,8 @@ def check_table(estimator: Any, X: Any, *, reset: bool) -> Any:
     """Check a table for an estimator; set or compare its columns.
 
     Frames are left as they are, so that text and category columns stay what they
-    are; anything else becomes an array of numbers. Whether missing values are
-    allowed is for the ensemble to say.
+    are; anything else becomes an array of numbers, None is missing. Whether missing
+    values are allowed is for the ensemble to say.
 
     Parameters
     ----------
@@ -42,7 +43,11 @@ def check_table(estimator: Any, X: Any, *, reset: bool) -> Any:
 
     if not is_frame(X):
         table = validate_data(
-            estimator, X, reset=reset, dtype="numeric", ensure_all_finite=False
+            estimator,
+            _without_text(X),
+            reset=reset,
+            dtype="numeric",
+            ensure_all_finite=False,
         )
         return _with_large_numbers(X, table)
     names = [str(name) for name in X.columns]
@@ -61,6 +66,56 @@ def check_table(estimator: Any, X: Any, *, reset: bool) -> Any:
         for column in nw.from_native(X, eager_only=True).iter_columns():
             frame_cells(column)
     return X
+
+
+def _without_text(X: Any) -> Any:
+    """A list or an array with NaN in empty cells; text and dates are refused.
+
+    Of what else is no table of numbers scikit-learn says so.
+    """
+    if hasattr(X, "to_frame"):
+        raise InputError(
+            "X is a Series: expected a table of rows and columns. For one row hand in "
+            "frame.iloc[[0]], for one column frame[['age']]."
+        )
+    if not isinstance(X, np.ndarray | list | tuple):
+        return X
+    try:
+        given = np.asarray(X)
+    except ValueError:
+        raise InputError(
+            "X has rows of different lengths, or cells that are lists; give every row "
+            "one cell for each column, and leave NaN or None where one is missing."
+        ) from None
+    if given.ndim != 2 or given.dtype.kind in "fiubc":
+        return X
+    # As objects numbers may be written as text, which scikit-learn reads.
+    reads = isinstance(X, np.ndarray) and X.dtype == object
+    cells = np.array(X, dtype=object)
+    for at, cell in enumerate(cells.ravel().tolist()):
+        if type(cell) is float:
+            continue
+        if is_missing(cell):
+            cells.flat[at] = np.nan
+        elif isinstance(cell, DATES) or (
+            isinstance(cell, str) and not (reads and _is_number(cell))
+        ):
+            row, column = divmod(at, given.shape[1])
+            raise InputError(
+                f"X holds {shown(cell)} in row {row}, column {column} (from 0), but "
+                "arrays and lists are tables of numbers. Hand in a frame of pandas or "
+                "polars, whose columns may be text; make numbers of dates; or correct "
+                "the cell."
+            )
+    return cells
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _with_large_numbers(X: Any, table: np.ndarray) -> np.ndarray:

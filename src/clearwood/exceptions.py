@@ -64,7 +64,7 @@ class CollapsedWeightsWarning(UserWarning):
 
 
 class LostDigitsWarning(UserWarning):
-    """Numbers that were taken out were too large for what is left to be exact."""
+    """Numbers are so large that what is beside them, or is left, is not exact."""
 
 
 class PoorMixingWarning(UserWarning):

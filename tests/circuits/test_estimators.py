@@ -15,7 +15,7 @@ from tests.estimators import DENSITIES
 import clearwood as cw
 from clearwood.circuits.base import held_out
 from clearwood.circuits.circuit import Sum, walk
-from clearwood.exceptions import InputError, UnknownCategoriesWarning
+from clearwood.exceptions import InputError, LostDigitsWarning, UnknownCategoriesWarning
 
 each = pytest.mark.parametrize("make", DENSITIES, ids=lambda make: make.__name__)
 
@@ -187,6 +187,40 @@ def test_bad_columns_are_named(make, change, message, fitted):
             fitted[make].score_samples(X)
 
 
+@pytest.mark.parametrize(
+    "form",
+    [
+        lambda X: X,
+        lambda X: X.astype("Int64"),
+        lambda X: pd.concat([X.astype(object), pd.DataFrame({"id": [None]})]),
+        lambda X: X.to_numpy(),
+        pl.from_pandas,
+    ],
+)
+def test_large_whole_numbers_are_exact_or_refused(form):
+    ids = 2**60 + np.repeat([0, 1, 7], 20)
+    X = pd.DataFrame({"id": ids, "code": np.tile([1, 2], 30)})
+    with pytest.raises(InputError, match=f"{2**60}, {2**60 + 1}: .* categories"):
+        cw.MiniSPN().fit(form(X))
+    with pytest.raises(InputError, match="differ in their last digits alone"):
+        cw.SPNClassifier().fit(form(X), np.arange(len(form(X))) % 2)
+    X["id"] = 2**60 + 1024 * np.repeat([0, 1, 7], 20)
+    found = cw.MiniSPN(random_state=0).fit(form(X)).circuit_.features.categories
+    assert found[0] == tuple(2**60 + 1024 * x for x in (0, 1, 7))
+
+
+@each
+def test_cells_so_far_out_that_all_others_are_one_are_named(make):
+    X = people(120)
+    X.loc[17, "age"] = 1e12
+    with pytest.warns(LostDigitsWarning, match="'age' holds 1e.12 in row 17, so far"):
+        made(make).fit(X)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", LostDigitsWarning)
+        X.loc[17, "age"] = 5000.0
+        made(make).fit(X)
+
+
 @each
 def test_conditionals(make, fitted):
     found, rows = fitted[make], people(5, seed=3, missing=0)
@@ -200,8 +234,23 @@ def test_conditionals(make, fitted):
         for age in (75.0, 30.0)
     )
     assert old["ill"].probabilities[0, 1] > 0.8 > 0.3 > young["ill"].probabilities[0, 1]
+    for one in ("age", 2):
+        alone = found.conditional(rows, given=one)
+        assert set(alone) == {"ward", "ill", "grade", "pulse", "age"}
+    with pytest.raises(InputError, match="given names column.*'years'.* lacks"):
+        found.conditional(rows, given="years")
     with pytest.raises(InputError, match="given names column.*'years'.* lacks"):
         found.conditional(rows, given=["years"])
+
+
+def test_cells_too_far_out_are_impossible_without_a_word(recwarn):
+    found = cw.MiniSPN(random_state=0).fit(people())
+    rows = people(2, missing=0).assign(age=[1e300, 50.0], ward=None)
+    assert np.isneginf(found.score_samples(rows)).tolist() == [True, False]
+    with pytest.raises(InputError, match="Row 0: .* probability of 0 together"):
+        found.most_probable(rows)
+    cw.SurpriseDisplay.from_estimator(found, rows[:1])
+    assert not recwarn.list
 
 
 def test_nothing_that_is_asked_changes_a_table():
@@ -225,8 +274,14 @@ def test_draws_under_evidence(make, fitted):
     pd.testing.assert_frame_equal(again, drawn)
     with pytest.raises(InputError, match=r"'ward' is 'south', .*levels are \['east'"):
         found.sample(given={"ward": "south"})
-    with pytest.raises(InputError, match="n_samples is -1"):
-        found.sample(-1)
+    for n in (-1, 2.0, "3", None):
+        with pytest.raises(InputError, match=f"n_samples is {n!r}"):
+            found.sample(n)
+    for given in ("ward=west", [("ward", "west")], 3):
+        with pytest.raises(InputError, match=r"given is .* a dict of columns"):
+            found.sample(given=given)
+    with pytest.raises(InputError, match=r"'ward' holds \['east', 'west'\] .list."):
+        found.sample(given={"ward": ["east", "west"]})
 
 
 @each
@@ -240,6 +295,46 @@ def test_the_most_probable_completion(make, fitted):
     np.testing.assert_allclose(
         found.log_density, fitted[make].score_samples(found.values)
     )
+
+
+@each
+def test_where_rows_heap_up_is_known(make):
+    rng = np.random.default_rng(0)
+    smokes = rng.random(200) < 0.4
+    X = pd.DataFrame({
+        "ill": rng.random(200) < np.where(smokes, 0.8, 0.2),
+        "packs": np.where(smokes, rng.normal(20, 5, 200).round(2), 0.0),
+    })  # fmt: skip
+    X.loc[:20, "packs"] = np.nan
+    found = made(make).fit(X)
+    (heap,) = found.circuit_.heaps
+    assert (heap.column, heap.value) == (1, 0.0)
+    assert heap.reach == X["packs"][X["packs"] > 0].min() / 2
+    assert "packs = 0 in " in str(found.circuit_)
+    if hasattr(found, "front_"):
+        assert found.at_most(found.degrees_of_freedom_).circuit_.heaps == (heap,)
+
+
+@each
+def test_frames_of_polars_come_out_where_they_came_in(make, fitted):
+    X = people(5, seed=5)
+    holes, of_pandas = pl.from_pandas(X), fitted[make]
+    found = of_pandas.most_probable(holes).values
+    expected = of_pandas.most_probable(X).values
+    assert isinstance(found, pl.DataFrame) and isinstance(expected, pd.DataFrame)
+    pd.testing.assert_frame_equal(found.to_pandas(), expected)
+    of_polars = made(make).fit(pl.from_pandas(people()))
+    drawn = of_polars.sample(5, random_state=0)
+    assert isinstance(drawn, pl.DataFrame)
+    again = of_pandas.sample(5, random_state=0)
+    pd.testing.assert_frame_equal(drawn.to_pandas(), again)
+    assert isinstance(of_polars.most_probable(X).values, pd.DataFrame)
+
+
+def test_what_no_row_had_is_missing_in_frames_of_polars_too():
+    X = pl.DataFrame({"hue": ["red", "blue"] * 20, "none": [None] * 40})
+    drawn = cw.MiniSPN(random_state=0).fit(X).sample(3, random_state=0)
+    assert drawn["none"].null_count() == 3 and drawn["hue"].dtype == pl.String
 
 
 def test_rows_to_choose_by_are_held_out_or_given():

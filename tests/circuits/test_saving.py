@@ -1,11 +1,14 @@
 """Circuits in files: all of them come back, damaged ones are refused or harmless."""
 
+import pickle
+
 import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given
 from sklearn.exceptions import NotFittedError
 from tests.circuits import made
+from tests.circuits.reading.cases import heaped
 
 import clearwood as cw
 from clearwood._archive import read_archive, write_archive
@@ -46,6 +49,34 @@ def test_circuits_come_back(path, circuit):
     assert (compile_circuit(found).log_likelihood(values) == expected).all()
     again = circuit_to_arrays(found)
     assert all((again[k] == v).all() for k, v in circuit_to_arrays(circuit).items())
+
+
+def test_columns_without_any_value_come_back(tmp_path):
+    table = pd.DataFrame({"hue": ["red", "blue"] * 20, "none": [None] * 40})
+    for found in (cw.MiniSPN(random_state=0).fit(table),
+                  cw.SPNImputer(random_state=0).fit(table)):  # fmt: skip
+        cw.save(found, tmp_path / "kept.cw", overwrite=True)
+        again = cw.load(tmp_path / "kept.cw")
+        assert again.circuit_.features == found.circuit_.features
+        assert str(again.circuit_) == str(found.circuit_)
+    assert again.transform(table).equals(table)
+
+
+def test_heaps_come_back_and_older_files_have_none(tmp_path):
+    path, circuit = tmp_path / "heaped.cw", heaped()
+    cw.save(circuit, path)
+    assert cw.load(path).heaps == circuit.heaps
+    assert pickle.loads(pickle.dumps(circuit)).heaps == circuit.heaps
+    document, arrays = to_archive(circuit)
+    document = {"kind": "Circuit", **document}
+    for heaps in ([1, 0], [0, 0, 1], [0.5, 0, 1], [7, 0, 1], [-1, 0, 1], "x", None):
+        changed = {**document, "heaps": heaps}
+        write_archive(path, changed, arrays, overwrite=True)
+        with pytest.raises(ModelFormatError, match="heaps"):
+            cw.load(path)
+    del document["heaps"]
+    write_archive(path, document, arrays, overwrite=True)
+    assert cw.load(path).heaps == ()
 
 
 def test_deep_circuits_come_back(there_and_back):

@@ -4,9 +4,12 @@ import numpy as np
 import pandas as pd
 import pytest
 from click.testing import CliRunner
+from tests.circuits.reading.cases import clinic, stand_in, table
 
 from clearwood import load
+from clearwood.circuits.queries.draws import sample
 from clearwood.cli import main
+from clearwood.cli.verbs import density
 
 
 def run(*arguments):
@@ -74,11 +77,22 @@ def test_json_is_the_same_for_a_seed(path):
     )
 
 
+def test_numbers_that_are_given_may_be_written_otherwise(path):
+    result = run(path, "--drop", "id", "--quiet", "--given", "code=2.0", "--given",
+                 "age=60.0")  # fmt: skip
+    assert "Where code = 2, age = 60 (in brackets: among all rows):" in result.stdout
+    result = run(path, "--given", "age=60", "--given", "age=61")
+    assert result.exit_code == 2 and "'age' is given more than once" in result.stderr
+
+
 @pytest.mark.parametrize(
     ("given", "code", "message"),
     [
         ("smoker", 2, "expected COLUMN=VALUE"),
         ("age=old", 2, "'old' is no number"),
+        ("age=nan", 2, "'nan' is no number"),
+        ("age=inf", 2, "'inf' is no number"),
+        ("code=3.0", 1, "'code' is '3.0', which no row"),
         ("smoker=often", 1, "'smoker' is 'often', which no row"),
         ("pulse=3", 2, "no column is called 'pulse'"),
     ],
@@ -89,9 +103,40 @@ def test_what_is_given_must_be_in_the_table(path, given, code, message):
     assert message in result.stderr
 
 
+def test_names_of_columns_may_hold_an_equals_sign(path, tmp_path):
+    table = pd.read_csv(path).drop(columns="id")
+    odd = tmp_path / "odd.csv"
+    table.rename(columns={"smoker": "age=60", "code": ""}).to_csv(odd, index=False)
+    result = run(odd, "--quiet", "--json", "--given", "age=60=yes")
+    assert json.loads(result.stdout)["given"]["known"] == {"age=60": "yes"}
+    result = run(odd, "--quiet", "--json", "--given", "age=61")
+    assert json.loads(result.stdout)["given"]["known"] == {"age": 61}
+
+
+def test_infinity_is_named_by_its_row_in_the_file(path, tmp_path):
+    table, odd = pd.read_csv(path), tmp_path / "odd.csv"
+    table.loc[[7, 9], "age"] = np.inf
+    table.to_csv(odd, index=False)
+    result = run(odd, "--drop", "id")
+    assert result.exit_code == 1
+    assert "'age' holds infinity in row 8 (counted from 1)" in result.stderr
+
+
 def test_files_are_not_overwritten(path, tmp_path):
     page = tmp_path / "network.html"
     page.write_text("mine")
     result = run(path, "--report", page)
     assert result.exit_code == 1 and "--force" in result.stderr
     assert page.read_text() == "mine"
+
+
+@pytest.mark.parametrize("together", [True, False])
+def test_a_network_that_helps_nothing_is_said_to(monkeypatch, tmp_path, together):
+    rng = np.random.default_rng(0)
+    values = sample(clinic(), 200, rng)
+    path = tmp_path / "rows.csv"
+    table(values if together else rng.permuted(values, axis=0)).to_csv(path)
+    monkeypatch.setattr(density, "_fit", lambda X, options: stand_in(clinic()))
+    said = run(path, "--drop", "Unnamed: 0", "--quiet")
+    assert said.exit_code == 0, said.stderr
+    assert ("no better than independent columns" in said.stdout) != together

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import warnings
 from abc import abstractmethod
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -11,15 +13,18 @@ from joblib import Parallel, delayed
 from sklearn.base import BaseEstimator, DensityMixin
 from sklearn.utils.validation import check_is_fitted
 
+from clearwood._cells import EXACT, is_missing
 from clearwood._estimators import fit_context
-from clearwood._features import FeatureSpace, warned_once
+from clearwood._features import FeatureSpace, users_level, warned_once
 from clearwood._numeric import as_generator, spawn_generators
 from clearwood._numeric.progress import progress
 from clearwood._validation import check_table
-from clearwood.circuits.circuit import Circuit, Node, Sum
+from clearwood.circuits.circuit import Circuit, Heap, Node, Sum
+from clearwood.circuits.distributions import LEAST_SHARE
 from clearwood.circuits.learning.fitting import LearningTable
 from clearwood.circuits.learning.units import Units
 from clearwood.circuits.learning.variables import (
+    library_of,
     positions_of,
     read_variables,
     row_of,
@@ -33,7 +38,14 @@ from clearwood.circuits.queries import (
     most_probable,
     sample,
 )
-from clearwood.exceptions import InputError
+from clearwood.exceptions import InputError, LostDigitsWarning
+
+HEAP, FEWEST = 0.01, 5
+"""Share and number of a column's cells from which on one value is a heap."""
+
+FAR = 2 * 2.56 * LEAST_SHARE**0.5
+"""Of a column's standard deviation, what is too little for eight rows of ten: a normal
+distribution spreads them over half as much if it is as narrow as leaves may be."""
 
 
 class LearnsCircuit(DensityMixin, BaseEstimator):
@@ -45,7 +57,9 @@ class LearnsCircuit(DensityMixin, BaseEstimator):
     """
 
     circuit_: Circuit
+    _library = "pandas"
     _units: Units
+    _heaps: tuple[Heap, ...]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -75,7 +89,8 @@ class LearnsCircuit(DensityMixin, BaseEstimator):
         self
         """
         X = check_table(self, X, reset=True)
-        features = read_variables(X, self.discrete)
+        self._library = library_of(X)
+        features = read_exactly(X, self.discrete)
         values = features.encode(X)
         valid = None if X_val is None else encoded(self, X_val, features)
         self.circuit_ = self.circuit_of(features, values, valid)
@@ -100,6 +115,8 @@ class LearnsCircuit(DensityMixin, BaseEstimator):
             In place of ``_learn``.
         """
         self._units = units = Units.of(values, features)
+        self._heaps = tuple(heaps_of(values, features))
+        warn_of_far_cells(values, features)
         learn = learn or self._learn
 
         def network(rng: np.random.Generator) -> Node:
@@ -119,7 +136,7 @@ class LearnsCircuit(DensityMixin, BaseEstimator):
         n = self.n_networks
         networks = tuple(progress(found, n, "networks", bool(self.verbose)))
         root = networks[0] if n == 1 else Sum(np.full(n, 1 / n), networks)
-        return Circuit(root, features)
+        return Circuit(root, features, self._heaps)
 
     @property
     def degrees_of_freedom_(self) -> int:
@@ -156,14 +173,14 @@ class LearnsCircuit(DensityMixin, BaseEstimator):
 
     @warned_once()
     def conditional(
-        self, X: Any, given: Collection[str | int] | None = None
+        self, X: Any, given: Collection[str | int] | str | int | None = None
     ) -> dict[str, LevelShares | ValueShares]:
         """Distributions of missing cells, given the others of their row.
 
         Parameters
         ----------
         X : array-like or frame of shape (n_samples, n_features)
-        given : collection of str and int, optional
+        given : collection of str and int, str or int, optional
             Names or positions of the only columns that count as known. By default all
             cells that are there do.
 
@@ -194,11 +211,13 @@ class LearnsCircuit(DensityMixin, BaseEstimator):
         Returns
         -------
         MostProbable
-            ``values`` is a table: a frame where columns have names, else an array.
+            ``values`` is a table: where columns have names a frame of the library that
+            ``X`` is of, else an array.
             ``proved`` says of which rows no completion is more probable.
         """
         found = most_probable(self.circuit_, self._encoded(X))
-        return found._replace(values=table_of(found.values, self.circuit_.features))
+        table = table_of(found.values, self.circuit_.features, library_of(X))
+        return found._replace(values=table)
 
     def sample(
         self,
@@ -220,15 +239,16 @@ class LearnsCircuit(DensityMixin, BaseEstimator):
         Returns
         -------
         frame or ndarray of shape (n_samples, n_features)
-            A frame where columns have names.
+            Where columns have names a frame of the library whose frame ``fit`` got;
+            of pandas after ``load``.
         """
         check_is_fitted(self)
-        if n_samples < 0:
-            raise InputError(f"n_samples is {n_samples}; give a number of rows.")
+        if not isinstance(n_samples, Integral) or n_samples < 0:
+            raise InputError(f"n_samples is {n_samples!r}; give a number of rows.")
         features = self.circuit_.features
-        row = row_of(features, given or {})
-        drawn = sample(self.circuit_, n_samples, as_generator(random_state), row)
-        return table_of(drawn, features)
+        row = row_of(features, {} if given is None else given)
+        drawn = sample(self.circuit_, int(n_samples), as_generator(random_state), row)
+        return table_of(drawn, features, self._library)
 
     def _encoded(self, X: Any) -> np.ndarray:
         """Rows as the circuit reads them."""
@@ -246,6 +266,63 @@ def encoded(estimator: Any, X: Any, features: FeatureSpace) -> np.ndarray:
             "correct the cell, or leave it empty."
         )
     return values
+
+
+def read_exactly(X: Any, discrete: Collection[str | int]) -> FeatureSpace:
+    """See ``read_variables``; whole numbers that would become one level are refused."""
+    features = read_variables(X, discrete)
+    for j, (name, labels) in enumerate(zip(features.names, features.categories)):
+        if any(type(label) is int and abs(label) >= EXACT for label in labels or ()):
+            cells = features.columns(X)[j].tolist()
+            exact = {int(cell) for cell in cells if not is_missing(cell)}
+            if len(exact) > len(labels or ()):
+                raise InputError(
+                    f"Column {name!r} holds whole numbers beyond 2**53 that differ in "
+                    "their last digits alone, such as "
+                    f"{', '.join(map(str, sorted(exact)[:2]))}: as numbers they are "
+                    "one. Declare the column to be one of categories (in pandas by "
+                    "astype('category'), on the command line by --categories), or "
+                    "leave it out."
+                )
+    return features
+
+
+def warn_of_far_cells(values: np.ndarray, features: FeatureSpace) -> None:
+    """Say where cells are so far out that all others are one value beside them."""
+    for j, (name, labels) in enumerate(zip(features.names, features.categories)):
+        if labels is None:
+            column = values[:, j]
+            low, middle, high = np.nanquantile(column, (0.1, 0.5, 0.9))
+            if 0 < high - low < FAR * np.nanstd(column):
+                row = int(np.nanargmax(np.abs(column - middle)))
+                warnings.warn(
+                    f"Column {name!r} holds {column[row]:.6g} in row {row}, so far "
+                    f"from most others ({low:.6g} to {high:.6g}) that these are hardly "
+                    "told apart. Correct such cells or leave them empty; or take "
+                    "logarithms.",
+                    LostDigitsWarning,
+                    stacklevel=users_level(),
+                )
+
+
+def heaps_of(values: np.ndarray, features: FeatureSpace) -> Iterator[Heap]:
+    """Values of continuous columns that many cells have.
+
+    Examples
+    --------
+    >>> values = np.array([[x] for x in [0.0] * 30 + [*range(5, 40)]])
+    >>> list(heaps_of(values, FeatureSpace.numeric(1)))
+    [Heap(column=0, value=0.0, reach=2.5)]
+    """
+    for j, labels in enumerate(features.categories):
+        if labels is None:
+            present = values[~np.isnan(values[:, j]), j]
+            found, counts = np.unique(present, return_counts=True)
+            gaps = np.diff(found, prepend=-np.inf, append=np.inf)
+            reach = np.minimum(gaps[:-1], gaps[1:]) / 2
+            least = max(HEAP * len(present), FEWEST)
+            for i in np.flatnonzero(counts >= least):
+                yield Heap(j, float(found[i]), float(reach[i]))
 
 
 def held_out(

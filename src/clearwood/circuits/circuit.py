@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -67,6 +67,22 @@ class Product:
 Node = Sum | Product | Leaf
 
 
+class Heap(NamedTuple):
+    """A value that many cells of a continuous column of a table have.
+
+    Attributes
+    ----------
+    column : int
+    value : float
+    reach : float
+        Half the way to the nearest other value in the table.
+    """
+
+    column: int
+    value: float
+    reach: float
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Circuit:
     """A distribution of the rows of a table.
@@ -78,10 +94,15 @@ class Circuit:
         Names of the columns, and the levels of those that are discrete, numbers too
         (0 and 1, say). Tables are encoded by it: the position of the level for discrete
         columns, the value for continuous ones, NaN for what is missing.
+    heaps : tuple of Heap, optional
+        Where rows of the table heap up that it was learned from. It says nothing of
+        the distribution, but of how it is to be told: a 0 in nearly all rows of a kind
+        is no mean.
     """
 
     root: Node
     features: FeatureSpace
+    heaps: tuple[Heap, ...] = ()
 
     def text(self, *, depth: int | None = None, most: int = 8) -> str:
         """Say in words which kinds of rows there are, and which columns go together.
@@ -134,7 +155,7 @@ class Circuit:
             else (node, 0)
             for node in walk(self.root)
         ]
-        return _filled, (empty, self.features)
+        return _filled, (empty, self.features, self.heaps)
 
     def __repr__(self) -> str:
         # Not all of it: there may be thousands of nodes, one within another.
@@ -222,7 +243,9 @@ def with_children(node: Sum | Product, children: Sequence[Node]) -> Sum | Produc
     return replace(node, children=tuple(children))
 
 
-def _filled(empty: list[tuple[Node, int]], features: FeatureSpace) -> Circuit:
+def _filled(
+    empty: list[tuple[Node, int]], features: FeatureSpace, heaps: tuple[Heap, ...] = ()
+) -> Circuit:
     """The circuit of nodes that lack their children, so many of those before them."""
     done: list[Node] = []
     for node, n in empty:
@@ -230,4 +253,4 @@ def _filled(empty: list[tuple[Node, int]], features: FeatureSpace) -> Circuit:
             node = with_children(node, done[len(done) - n :])
             del done[len(done) - n :]
         done.append(node)
-    return Circuit(done[0], features)
+    return Circuit(done[0], features, heaps)

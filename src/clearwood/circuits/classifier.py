@@ -15,14 +15,13 @@ from sklearn.utils.validation import check_is_fitted
 from clearwood._estimators import fit_context
 from clearwood._features import FeatureSpace, warned_once
 from clearwood._validation import check_table, check_target
-from clearwood.circuits.base import LearnsCircuit, encoded
+from clearwood.circuits.base import LearnsCircuit, encoded, read_exactly
 from clearwood.circuits.circuit import Circuit, Node, Sum
 from clearwood.circuits.estimators import MiniSPN
 from clearwood.circuits.learning.clusters import ALPHA
 from clearwood.circuits.learning.fitting import LearningTable
 from clearwood.circuits.learning.leaf_blocks import leaf_of_levels, smoothed
 from clearwood.circuits.learning.recursion import product_of
-from clearwood.circuits.learning.variables import read_variables
 from clearwood.circuits.queries.conditioning import of_columns
 from clearwood.circuits.queries.surprise import surprises
 from clearwood.exceptions import InputError
@@ -55,7 +54,7 @@ class ClassEvidence:
     def __str__(self) -> str:
         order = sorted(self.cells.items(), key=lambda item: -abs(item[1][1]))
         lines = [
-            f"  {added:+.2f}  {name_text(name)} is {cell}"
+            f"  {round(added, 2) + 0.0:+.2f}  {name_text(name)} is {cell}"
             for name, (cell, added) in order[:SHOWN]
         ]
         if len(order) > SHOWN:
@@ -169,7 +168,7 @@ class SPNClassifier(ClassifierMixin, BaseEstimator):
         default = MiniSPN(random_state=self.random_state)
         network = clone(default if self.network is None else self.network)
         network._validate_params()
-        features = read_variables(X, network.discrete)
+        features = read_exactly(X, network.discrete)
         values = np.column_stack([features.encode(X), label])
         joint = with_last(features, "class", tuple(self.classes_.tolist()))
         learn = partial(by_class, network._learn) if self.per_class else None

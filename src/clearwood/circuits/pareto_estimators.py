@@ -164,7 +164,7 @@ class ParetoSPN(LearnsCircuit):
             SizedCircuit(
                 one.degrees_of_freedom,
                 one.log_likelihood + plus,
-                Circuit(units.restored(one.root.node), table.features),
+                Circuit(units.restored(one.root.node), table.features, self._heaps),
             )
             for one in front
         ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from clearwood._archive import split_parts
 from clearwood._documents import Place
 from clearwood._estimators import set_read_settings
 from clearwood._features import FeatureSpace
-from clearwood.circuits.circuit import Circuit, Node, Product, Sum, walk
+from clearwood.circuits.circuit import Circuit, Heap, Node, Product, Sum, walk
 from clearwood.circuits.classifier import SPNClassifier
 from clearwood.circuits.distributions import (
     Bernoulli,
@@ -24,6 +25,7 @@ from clearwood.circuits.distributions import (
 )
 from clearwood.circuits.estimators import LearnSPN, MiniSPN
 from clearwood.circuits.imputer import SPNImputer
+from clearwood.circuits.learning.variables import NOTHING
 from clearwood.circuits.pareto_estimators import HybridSPN, ParetoSPN
 from clearwood.circuits.validity import check_circuit
 from clearwood.exceptions import InputError, ModelFormatError
@@ -65,14 +67,14 @@ def to_archive(estimator: Any) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     arrays : dict of str to ndarray
     """
     if isinstance(estimator, Circuit):
-        return features_to_dict(estimator.features), circuit_to_arrays(estimator)
+        return _columns_of(estimator), circuit_to_arrays(estimator)
     if KINDS.get(type(estimator).__name__) is not type(estimator):
         raise InputError(f"Cannot save a {type(estimator).__name__}.")
     check_is_fitted(estimator)
     settings = estimator.get_params(deep=False)
     document = {
         **columns_to_dict(estimator),
-        **features_to_dict(estimator.circuit_.features),
+        **_columns_of(estimator.circuit_),
         "settings": {
             name: np.asarray(settings[name]).item()
             for name in SETTINGS
@@ -84,8 +86,8 @@ def to_archive(estimator: Any) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
 
 def from_archive(top: Place, array: Callable[..., np.ndarray]) -> Any:
     """Read what :func:`to_archive` kept; anything else is a ModelFormatError."""
-    features = read_features(top)
-    circuit = circuit_from_arrays(features, array)
+    features = _put(read_features(top), (), NOTHING)
+    circuit = replace(circuit_from_arrays(features, array), heaps=_heaps(top, features))
     kind = top["kind"].text()
     if kind == "Circuit":
         return circuit
@@ -103,6 +105,32 @@ def from_archive(top: Place, array: Callable[..., np.ndarray]) -> Any:
 
 
 # Circuits
+
+
+def _columns_of(circuit: Circuit) -> dict[str, Any]:
+    """What is kept of a circuit's columns."""
+    heaps = [x for heap in circuit.heaps for x in heap]
+    return {**features_to_dict(_put(circuit.features, NOTHING, ())), "heaps": heaps}
+
+
+def _put(features: FeatureSpace, labels: tuple, others: tuple) -> FeatureSpace:
+    """Other levels where a column had no value: None is no label in files."""
+    categories = tuple(others if own == labels else own for own in features.categories)
+    return replace(features, categories=categories)
+
+
+def _heaps(top: Place, features: FeatureSpace) -> tuple[Heap, ...]:
+    """Where rows heap up; nothing is known of it in older files."""
+    if "heaps" not in top:
+        return ()
+    place = top["heaps"]
+    numbers = place.numbers().tolist()
+    found = tuple(Heap(int(j), *own) for j, *own in zip(*[iter(numbers)] * 3))
+    continuous = {j for j, own in enumerate(features.categories) if own is None}
+    kept = [x for heap in found for x in heap]
+    if kept != numbers or not {heap.column for heap in found} <= continuous:
+        place.fail("other numbers", "a continuous column, a value and a reach each")
+    return found
 
 
 def circuit_to_arrays(circuit: Circuit) -> dict[str, np.ndarray]:

@@ -5,6 +5,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
+from clearwood import FeatureSpace
 from clearwood.circuits.learning.variables import read_variables, table_of
 from clearwood.exceptions import InputError
 
@@ -94,3 +95,9 @@ def test_tables_come_back():
     plain = table[["grade", "size"]].to_numpy()
     space = read_variables(plain)
     np.testing.assert_array_equal(table_of(space.encode(plain), space), plain)
+
+
+def test_missing_cells_are_null_in_polars():
+    features = FeatureSpace(("hue", "size"), (("blue", "red"), None))
+    table = table_of(np.array([[1.0, 2.5], [np.nan, np.nan]]), features, "polars")
+    assert table.rows() == [("red", 2.5), (None, None)]

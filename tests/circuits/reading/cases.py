@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from clearwood import FeatureSpace
-from clearwood.circuits.circuit import Circuit, Product, Sum
+from clearwood.circuits.circuit import Circuit, Heap, Product, Sum
 from clearwood.circuits.distributions import (
     Bernoulli,
     Categorical,
@@ -59,6 +59,18 @@ def apart():
     )
     levels = (("no", "yes"), ("no", "yes"), None, None, ("a", "b"))
     return Circuit(root, FeatureSpace(tuple("pqrst"), levels))
+
+
+def heaped():
+    """Two kinds; among the rows of one nearly all doses are 0."""
+    few = Sum(
+        np.array([0.97, 0.03]), (Gaussian(1, 0.01, 0.04), Gaussian(1, 40.0, 25.0))
+    )
+    kinds = (Product((Bernoulli(0, 0.1), few)),
+             Product((Bernoulli(0, 0.9), Gaussian(1, 30.0, 100.0))))  # fmt: skip
+    features = FeatureSpace(("ill", "dose"), (("no", "yes"), None))
+    heaps = (Heap(1, 0.0, 3.0), Heap(1, 25.0, 0.5))
+    return Circuit(Sum(np.array([0.6, 0.4]), kinds), features, heaps)
 
 
 def wide(n_columns, n_kinds, seed=0):

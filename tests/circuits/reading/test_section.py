@@ -2,16 +2,16 @@ import re
 
 import numpy as np
 import pytest
-from tests.circuits.reading.cases import apart, clinic, stand_in, table, wide
+from tests.circuits.reading.cases import apart, clinic, heaped, stand_in, table, wide
 
 from clearwood import FeatureSpace, report
 from clearwood.circuits import SPNClassifier
-from clearwood.circuits.circuit import Circuit, Product
+from clearwood.circuits.circuit import Circuit, Product, Sum
 from clearwood.circuits.compiled import compile_circuit
-from clearwood.circuits.distributions import Bernoulli
+from clearwood.circuits.distributions import Bernoulli, ChowLiuTree, Gaussian
 from clearwood.circuits.queries.draws import sample
 from clearwood.circuits.queries.shares import conditionals
-from clearwood.circuits.reading.judged import judge
+from clearwood.circuits.reading.judged import judge, why
 from clearwood.circuits.reading.section import section
 from clearwood.exceptions import InputError
 
@@ -33,7 +33,7 @@ def told(rows):
 
 def page(tmp_path, circuit, X=None):
     path = tmp_path / "page.html"
-    report(stand_in(circuit), path, X=X)
+    report(stand_in(circuit), path, X=X, overwrite=True)
     return path.read_text(encoding="utf-8")
 
 
@@ -96,6 +96,57 @@ def test_the_wrong_row_comes_first_and_why(told):
     assert others == sorted(others, reverse=True)
 
 
+def test_a_network_that_helps_nothing_is_said_to(tmp_path, rows):
+    shuffled = np.random.default_rng(0).permuted(rows, axis=0)
+    assert section(stand_in(clinic()), table(shuffled))["rows"]["no_better"]
+    text = " ".join(page(tmp_path, clinic(), table(shuffled)).split())
+    assert re.search(r"no better than independent columns are: -\d", text)
+    assert "no better" not in page(tmp_path, clinic(), table(rows))
+    # Not even one row that is so far out that no digit is left of all others.
+    X = table(sample(clinic(), 9, np.random.default_rng(0)))
+    X.loc[0, "bp"] = 1e12
+    rows = section(stand_in(clinic()), X)["rows"]
+    assert not rows["no_better"]
+    assert all(line["gain"] > -100 for line in rows["columns"])
+    assert re.search(r"\(\+\d.\d\de\+\d\d; expected: ", page(tmp_path, clinic(), X))
+    # Rounding of large numbers is neither better nor worse.
+    alone = Product((Gaussian(0, 50.3, 98.0), Gaussian(1, 0.1, 3.7)))
+    space = FeatureSpace(("a", "b"), (None, None))
+    far = [[10**12 / 3 + i, 0.3 * i] for i in range(9)]
+    rows = section(
+        stand_in(Circuit(alone, space)), table(np.array(far), Circuit(alone, space))
+    )
+    assert [line["gain"] for line in rows["rows"]["columns"]] == [0.0, 0.0]
+    assert rows["rows"]["log_density"] < -1e20 and not rows["rows"]["no_better"]
+    # A network that says so itself needs no remark.
+    independent = wide(4, 1)
+    drawn = sample(independent, 30, np.random.default_rng(0))
+    said = section(stand_in(independent), table(drawn, independent))["rows"]
+    assert said["log_density"] == pytest.approx(said["independent"])
+    assert not said["no_better"]
+
+
+def test_a_number_of_nearly_all_rows_is_no_mean():
+    (columns,) = section(stand_in(heaped()))["tables"]
+    (dose,) = (line for line in columns["lines"] if line["name"] == "dose")
+    assert [cell[0] for cell in dose["cells"]] == ["0: 97%", "30"]
+    row = np.array([[0.0, 50.0]])
+    circuit = Circuit(heaped().root.children[0], heaped().features, heaped().heaps)
+    (told,) = why(circuit, row, judge(circuit, row).of_entries, 1)
+    assert (told[0]["column"], told[0]["expected"]) == ("dose", "0 in 97%")
+
+
+def test_of_two_levels_the_likelier_is_expected():
+    rows = np.tile([1.0, 0.0, 0.0, 40.0, 110.0, 20.0, 0.5], (2, 1))
+    rows[1, [0, 3]] = 0.0, 60.0
+    told = why(clinic(), rows, judge(clinic(), rows).of_entries, 7)
+    smokes = [one for row in told for one in row if one["column"] == "smoker"]
+    assert [(one["found"], one["expected"]) for one in smokes] == [
+        ("yes", "no in 90%"),
+        ("no", "yes in 80%"),
+    ]
+
+
 def test_rows_with_other_cells_missing_are_compared_fairly():
     values = sample(clinic(), 400, np.random.default_rng(1))
     values[::2, 1:6] = np.nan
@@ -128,18 +179,35 @@ def test_everything_is_escaped(tmp_path, rows):
     assert anchors <= set(re.findall(r'id="([\w-]+)"', text))
 
 
+def pair_and_one():
+    """Two columns in one leaf, and one for itself: no kinds."""
+    tables = np.array([[0.5, 0.5]]), np.array([[0.9, 0.1], [0.1, 0.9]])
+    pair = ChowLiuTree((0, 1), (-1, 0), tables)
+    levels = (("no", "yes"),) * 3
+    root = Product((pair, Bernoulli(2, 0.5)))
+    return Circuit(root, FeatureSpace(("p", "q", "r"), levels))
+
+
 @pytest.mark.parametrize(
     ("circuit", "said"),
     [
+        (clinic, "takes the rows for a mixture of 2 kinds."),
         (apart, "Independent of all others: t = b in 50%"),
+        (apart, "takes the columns for 3 groups that are independent of each other."),
+        (
+            apart,
+            "In these columns rows are of 2 kinds, whatever they are in the others",
+        ),
+        (pair_and_one, "within, the same way in all rows: p, q."),
         (lambda: wide(60, 16), "Not listed: 20 columns that differ less"),
         (lambda: wide(4, 1), "all columns are independent of each other"),
         (lambda: wide(1, 1), "one distribution describes all of them"),
     ],
 )
 def test_pages_without_rows_say_what_is_not_known(tmp_path, circuit, said):
-    text = page(tmp_path, circuit())
-    assert said in " ".join(text.split())
+    text = " ".join(page(tmp_path, circuit()).split())
+    assert said in text
+    assert ("mixture of" in text) == isinstance(circuit().root, Sum)
     assert "No rows were handed in to judge it on" in text
 
 

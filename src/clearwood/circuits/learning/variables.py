@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from clearwood._cells import UNSEEN, is_missing, shown
+from clearwood._cells import UNSEEN, checked, is_missing, shown
 from clearwood._columns import features_of
-from clearwood._features import FeatureSpace
+from clearwood._features import FeatureSpace, is_frame
 from clearwood.discretize.levels import FEW_VALUES
 from clearwood.exceptions import InputError
 
@@ -60,12 +60,13 @@ def read_variables(X: Any, discrete: Collection[str | int] = ()) -> FeatureSpace
     encoded = features.encode(X)
     numbers = isinstance(X, np.ndarray) and X.dtype.kind in "fiub"
     columns = X.T if numbers else features.columns(X)
+    truths = _truths_of(X) if is_frame(X) else set()
     categories = []
     for j, (name, cells) in enumerate(zip(features.names, columns)):
         levels = features.categories[j]
         if levels is None:
             levels = _levels(encoded[:, j], name, j in declared)
-            if levels and _are_truths(cells):
+            if levels and (name in truths or _are_truths(cells)):
                 levels = tuple(map(bool, levels))
         if levels is not None:
             _check_repeats(levels, encoded[:, j], name)
@@ -74,15 +75,18 @@ def read_variables(X: Any, discrete: Collection[str | int] = ()) -> FeatureSpace
 
 
 def positions_of(
-    columns: Collection[str | int], names: Sequence[str], parameter: str
+    columns: Collection[str | int] | str | int, names: Sequence[str], parameter: str
 ) -> set[int]:
     """Where columns stand that a parameter tells by name or by position.
+
+    A single one need not be in a list.
 
     Examples
     --------
     >>> sorted(positions_of(["hue", 0], ["age", "size", "hue"], "discrete"))
     [0, 2]
     """
+    columns = [columns] if isinstance(columns, str | int) else columns
     places: dict[str | int, int] = {name: j for j, name in enumerate(names)}
     places |= {j: j for j in range(len(names))}
     unknown = [column for column in columns if column not in places]
@@ -96,14 +100,21 @@ def positions_of(
 
 def row_of(features: FeatureSpace, given: Mapping[Any, Any]) -> np.ndarray:
     """An encoded row in which only some columns are known, by name or by position."""
+    if not isinstance(given, Mapping):
+        raise InputError(
+            f"given is {shown(given)}; expected a dict of columns and their values, "
+            'such as {"age": 60}.'
+        )
     row = np.full(features.n_features, np.nan)
-    for column, cell in given.items():
+    for column, value in given.items():
         (j,) = positions_of([column], features.names, "given")
-        row[j] = features.encode_column(np.array([cell], dtype=object), j)[0]
+        cell = np.empty(1, dtype=object)
+        cell[0] = value
+        row[j] = features.encode_column(checked(cell, features.names[j]), j)[0]
         labels = features.categories[j]
         if labels is not None and row[j] == UNSEEN:
             raise InputError(
-                f"given says that {column!r} is {shown(cell)}, which no row of the "
+                f"given says that {column!r} is {shown(value)}, which no row of the "
                 f"fit was; its levels are {list(labels)}."
             )
     return row
@@ -129,6 +140,16 @@ def _levels(
     return tuple(values.tolist())
 
 
+def _truths_of(X: Any) -> set[str]:
+    """Columns of a frame whose type is that of truth values, empty cells or not."""
+    import narwhals as nw
+
+    frame = nw.from_native(X, eager_only=True)
+    return {
+        str(name) for name in X.columns if frame.get_column(name).dtype == nw.Boolean
+    }
+
+
 def _are_truths(cells: np.ndarray) -> bool:
     if cells.dtype != object:
         return cells.dtype == bool
@@ -141,12 +162,23 @@ def _check_repeats(levels: tuple[Hashable, ...], column: np.ndarray, name: str) 
     if len(levels) > min(max(MANY_LEVELS, n_present / 2), MOST_LEVELS):
         raise InputError(
             f"Column {name!r} is discrete and holds {len(levels)} different values in "
-            f"{n_present} cells: a name, or free text. Leave the column out, or put "
-            "values together."
+            f"{n_present} cells: a name, a date or free text. Leave the column out, "
+            "make numbers of dates (days since a day), or put values together."
         )
 
 
-def table_of(values: np.ndarray, features: FeatureSpace) -> Any:
+def library_of(X: Any) -> Any:
+    """Whose frame a table is, "pandas" or "polars"; pandas if it is none."""
+    if not is_frame(X):
+        return "pandas"
+    import narwhals as nw
+
+    return nw.from_native(X, eager_only=True).implementation.value
+
+
+def table_of(
+    values: np.ndarray, features: FeatureSpace, library: Any = "pandas"
+) -> Any:
     """Encoded rows as a table again: a frame where columns have names, else an array.
 
     Parameters
@@ -154,6 +186,8 @@ def table_of(values: np.ndarray, features: FeatureSpace) -> Any:
     values : ndarray of shape (n_rows, n_columns)
         Cells of unknown levels count as missing.
     features : FeatureSpace
+    library : str, default="pandas"
+        Whose frame.
 
     Examples
     --------
@@ -166,9 +200,15 @@ def table_of(values: np.ndarray, features: FeatureSpace) -> Any:
     columns = [_cells(*pair) for pair in zip(values.T, features.categories)]
     if not features.named:
         return np.column_stack(columns)
-    import pandas as pd
+    import narwhals as nw
 
-    return pd.DataFrame(dict(zip(features.names, columns)))
+    table: dict[str, Any] = dict(zip(features.names, columns))
+    if library != "pandas":  # NaN stands for missing cells in pandas alone
+        table = {
+            name: [None if is_missing(cell) else cell for cell in column.tolist()]
+            for name, column in table.items()
+        }
+    return nw.from_dict(table, backend=library).to_native()
 
 
 def _cells(column: np.ndarray, levels: tuple[Hashable, ...] | None) -> np.ndarray:

@@ -63,7 +63,7 @@ def condition(circuit: Circuit, row: np.ndarray) -> Circuit:
         raise InputError("No entry of the row is missing, so nothing is left to ask.")
     if log_density == -np.inf:
         raise impossible(0)
-    return _of_columns(root, circuit.features)
+    return _of_columns(root, circuit)
 
 
 def known(circuit: Circuit, values: np.ndarray) -> np.ndarray:
@@ -150,7 +150,8 @@ def leaf_given(leaf: Leaf, row: np.ndarray) -> Rest:
     match leaf:
         case Gaussian(_, mean, variance):
             spread = math.log(2 * math.pi * variance)
-            return float(-0.5 * ((x - mean) ** 2 / variance + spread)), None
+            gap = float(x) - mean  # whose square may be infinite
+            return -0.5 * (gap * gap / variance + spread), None
         case Bernoulli() | Categorical():
             return log(leaf.probabilities[int(x)]), None
     return float(leaf.log_density(row[None])[0]), None
@@ -206,7 +207,7 @@ def _tree(
     return ChowLiuTree(variables, parents, tuple(tables[i] for i in places))
 
 
-def _of_columns(root: Node, features: FeatureSpace) -> Circuit:
+def _of_columns(root: Node, circuit: Circuit) -> Circuit:
     """A circuit of the columns that a node is over, counted anew."""
     kept = sorted(root.variables)  # a leaf has its own order
     place = {variable: i for i, variable in enumerate(kept)}
@@ -217,7 +218,9 @@ def _of_columns(root: Node, features: FeatureSpace) -> Circuit:
         return replace(node, variable=place[node.variable])
 
     own = fold(root, leaf, with_children, with_children)
-    return Circuit(own, of_columns(features, kept))
+    heaps = [h._replace(column=place[h.column]) for h in circuit.heaps
+             if h.column in place]  # fmt: skip
+    return Circuit(own, of_columns(circuit.features, kept), tuple(heaps))
 
 
 def of_columns(features: FeatureSpace, columns: Sequence[int]) -> FeatureSpace:

@@ -106,7 +106,8 @@ class ValueShares:
         """Log density, at one value for each entry; of one entry, at many values."""
         at = np.asarray(values)[:, None]
         gap = (at - self.mean_of) / self.sd_of
-        normals = -0.5 * (gap**2 + np.log(2 * np.pi)) - np.log(self.sd_of)
+        with np.errstate(over="ignore"):  # values too far out
+            normals = -0.5 * (gap**2 + np.log(2 * np.pi)) - np.log(self.sd_of)
         inside = (self.low <= at) & (at < self.high)
         between = self.weight_between * inside / (self.high - self.low)
         with np.errstate(divide="ignore", invalid="ignore"):

@@ -12,14 +12,29 @@ from clearwood.circuits.circuit import Circuit
 from clearwood.circuits.learning.variables import positions_of, row_of
 from clearwood.circuits.queries.shares import conditionals
 from clearwood.circuits.reading.display import circuit_of
-from clearwood.circuits.reading.profiles import label_words
+from clearwood.circuits.reading.profiles import label_words, share_text
 from clearwood.exceptions import InputError
 from clearwood.plotting.style import QUIET, colour, plain, wrapped
+from clearwood.rules.conditions import number_text
 
-GRID, REACH = 400, 4.0
-"""Points of a curve, and standard deviations that it shows to both sides."""
+GRID, FINE = 400, np.linspace(-4.0, 4.0, 33)
+"""Points of a curve, and of each of its parts in standard deviations."""
+
+OUTER, INNER = 0.001, 0.05
+"""Shares of rows to both sides: a curve ends there at the latest, or there and as far
+out again as the rows between reach, for single rows may be far from all others."""
+
+LEAST = 1e-3
+"""Share of a curve's height from which on it is seen."""
+
+TALL, HEAPED = 3.0, 0.05
+"""How much higher than all else a curve is cut off at a heap, and what share of rows
+makes that; the share is told."""
 
 LINES = ("-", "--", "-.", ":")
+
+MOST_HEAPS = 2
+"""Heaps of a curve that are told."""
 
 LEGEND_WIDTH = 44
 """Letters of a line of the legend."""
@@ -72,6 +87,7 @@ class ConditionalDisplay:
         self.column, self.given = column, [{}, *given]
         (place,) = positions_of([column], features.names, "column")
         self.labels = features.categories[place]
+        self.heaps = [heap for heap in circuit.heaps if heap.column == place]
         rows = np.array([row_of(features, known) for known in self.given])
         self._found: Any = conditionals(circuit, rows)[place]
 
@@ -138,16 +154,54 @@ class ConditionalDisplay:
         return self
 
     def _plot_curves(self, ax: Any) -> None:
-        mean, reach = self._found.mean, REACH * self._found.sd
-        grid = np.linspace((mean - reach).min(), (mean + reach).max(), GRID)
+        low, high = self._range()
+        found = self._found
+        heard = found.weight > OUTER
+        parts = found.mean_of[heard] + FINE[:, None] * found.sd_of[heard]
+        edges = np.concatenate([found.low.ravel(), found.high.ravel()])
+        points = [np.linspace(low, high, GRID), parts.ravel(), edges]
+        grid = np.unique(np.clip(np.concatenate(points), low, high))
         curves = self.density(grid)
+        top, shares = self._heaped(grid, curves)
         for i, curve in enumerate(curves):
-            ax.plot(grid, curve, label=self._name(i), **look_of(i))
-        seen = curves.max(axis=0)
-        shown = grid[seen > 1e-3 * seen.max()]
-        ax.set_xlim(shown[0], shown[-1])
-        ax.set_ylim(bottom=0)
-        ax.set(xlabel=plain(printable(self.column)), ylabel="density")
+            ax.plot(grid, curve, label=self._name(i, shares[i]), **look_of(i))
+        low, high = grid[curves.max(axis=0) > LEAST * top][[0, -1]]
+        ax.set(xlim=(low, high), ylim=(0, 1.05 * top), ylabel="density")
+        ax.set_xlabel(plain(printable(self.column)))
+        outside = 1 - float(self._between(low, high).min())
+        notes = [f"{share_text(outside)} of rows are further out"] * (outside > 0.005)
+        notes += ["cut off where many rows have one value"] * any(shares)
+        ax.set_title("; ".join(notes), fontsize=9, color=QUIET, loc="left")
+
+    def _between(self, low: float, high: float) -> np.ndarray:
+        """Share of the rows of every curve."""
+        upper, lower = (np.full(len(self.given), end) for end in (high, low))
+        return np.asarray(self._found.cdf(upper) - self._found.cdf(lower))
+
+    def _range(self) -> tuple[float, float]:
+        """From where to where curves go."""
+        found = self._found
+        first, last = found.quantile(INNER).min(), found.quantile(1 - INNER).max()
+        reach = last - first
+        low = max(found.quantile(OUTER).min(), first - reach)
+        return low, min(found.quantile(1 - OUTER).max(), last + reach)
+
+    def _heaped(
+        self, grid: np.ndarray, curves: np.ndarray
+    ) -> tuple[float, list[list[tuple[float, float]]]]:
+        """How high to draw; of every curve its heaps and their shares, if cut off."""
+        beside = np.full(len(grid), True)
+        shares: list[list[tuple[float, float]]] = [[] for _ in curves]
+        for _, value, reach in self.heaps:
+            beside &= np.abs(grid - value) > reach
+            inside = self._between(value - reach, value + reach).tolist()
+            for own, share in zip(shares, inside):
+                own += [(value, share)] if share >= HEAPED else []
+        top = float(curves.max())
+        rest = float(curves[:, beside].max(initial=0.0))
+        if not any(shares) or top <= TALL * rest or not rest:
+            return top, [[] for _ in curves]
+        return TALL * rest, shares
 
     def _plot_bars(self, ax: Any) -> None:
         labels = [plain(label_words(label)) for label in self.labels or ()]
@@ -162,10 +216,14 @@ class ConditionalDisplay:
         ax.invert_yaxis()
         ax.set(xlim=(0, 1), xlabel="share", title=plain(printable(self.column)))
 
-    def _name(self, i: int) -> str:
+    def _name(self, i: int, heaps: Sequence[tuple[float, float]] = ()) -> str:
         known = self.given[i].items()
         said = [f"{name} = {label_words(value)}," for name, value in known]
         text = " ".join(said).removesuffix(",") or "all rows"
+        most = sorted(heaps, key=lambda heap: -heap[1])[:MOST_HEAPS]
+        if most:
+            of = [f"{number_text(value)} in {share_text(p)}" for value, p in most]
+            text += f" ({', '.join(of)})"
         lines = wrapped([printable(text)], LEGEND_WIDTH, len)
         return plain("\n".join(lines))
 

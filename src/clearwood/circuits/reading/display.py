@@ -109,7 +109,7 @@ class CircuitDisplay:
     def __init__(self, circuit: Circuit, depth: int | None = None) -> None:
         self.circuit = circuit
         for deep in range(DEEPEST, 0, -1) if depth is None else (depth,):
-            self.part = outline(circuit.root, deep)
+            self.part = outline(circuit.root, deep, circuit.heaps)
             self.cells = list(cells_of(self.part))
             if len(self.cells) <= MOST_CELLS:
                 break
@@ -226,7 +226,8 @@ class CircuitDisplay:
         more = f" Not shown: {hidden:,} columns that differ less." if hidden else ""
         return (
             "From left to right: the rows, by kinds; each is as wide as its share. "
-            "Numbers: the mean, or the share of a level. Colours: how far that is from "
+            "Numbers: the mean, or the share of a level or of a number that nearly all "
+            "have. Colours: how far the mean or the share of a level is from "
             "the one in all rows, in standard deviations."
             f"{more}"
         )

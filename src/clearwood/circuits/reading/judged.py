@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from clearwood._features import FeatureSpace
 from clearwood.circuits.base import encoded
-from clearwood.circuits.circuit import Circuit
+from clearwood.circuits.circuit import Circuit, Heap
 from clearwood.circuits.classifier import without_last
 from clearwood.circuits.queries.draws import sample
 from clearwood.circuits.queries.passes import known
@@ -156,6 +157,7 @@ def why(
     without = values[[i for i, _ in told]]
     without[np.arange(len(told)), [j for _, j in told]] = np.nan
     expected = conditionals(circuit, without) if told else {}
+    facts = {j: _facts(expected[j], j, circuit.heaps) for j in {j for _, j in told}}
     features = circuit.features
     found: list[list[dict[str, Any]]] = [[] for _ in values]
     for at, (i, j) in enumerate(told):
@@ -163,18 +165,29 @@ def why(
         found[i].append({
             "column": features.names[j],
             "found": entry_text(features, j, values[i, j]),
-            "expected": _facts(expected[j], at).words(labels),
+            "expected": facts[j][at].expected(labels),
             "surprise": float(of_entries[i, j]),
         })  # fmt: skip
     return found
 
 
-def _facts(found: LevelShares | ValueShares, row: int) -> Facts:
-    """What is said of a row, which need not be the first of those that lack a cell."""
-    at = int(np.flatnonzero(found.rows == row)[0])
+def _facts(
+    found: LevelShares | ValueShares, column: int, heaps: Sequence[Heap]
+) -> dict[int, Facts]:
+    """What is said of each row that lacks a cell of the column."""
+    rows = found.rows.tolist()
     if isinstance(found, LevelShares):
-        return Shares(found.probabilities[at])
-    return Spread(float(found.mean[at]), float(found.sd[at]) ** 2)
+        return dict(zip(rows, map(Shares, found.probabilities)))
+    moments = zip(found.mean.tolist(), (found.sd**2).tolist())
+    facts = [Spread(mean, variance) for mean, variance in moments]
+    for _, value, reach in (heap for heap in heaps if heap.column == column):
+        ends = (np.full(len(rows), value + side) for side in (reach, -reach))
+        upper, lower = map(found.cdf, ends)
+        facts = [
+            own.heaped(value, share)
+            for own, share in zip(facts, (upper - lower).tolist())
+        ]
+    return dict(zip(rows, facts))
 
 
 def entry_text(features: FeatureSpace, j: int, value: float) -> str:

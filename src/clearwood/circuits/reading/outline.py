@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
-from clearwood.circuits.circuit import Node, Product, Sum
+from clearwood.circuits.circuit import Heap, Node, Product, Sum
 from clearwood.circuits.reading.profiles import Facts, profile_of
 
 MOST_KINDS = 6
@@ -52,7 +53,7 @@ class CircuitPart(NamedTuple):
         return 0
 
 
-def outline(node: Node, depth: int) -> CircuitPart:
+def outline(node: Node, depth: int, heaps: Sequence[Heap] = ()) -> CircuitPart:
     """A circuit down to some depth.
 
     Mixtures of mixtures are one, of up to six kinds of rows; of more, the smaller
@@ -64,12 +65,14 @@ def outline(node: Node, depth: int) -> CircuitPart:
     node : node
     depth : int
         How often rows are told apart, one kind within another.
+    heaps : sequence of Heap, optional
+        Of the circuit.
 
     Returns
     -------
     CircuitPart
     """
-    return _part(node, depth, 1.0, profile_of(node), ())
+    return _part(node, depth, 1.0, profile_of(node, heaps), (), heaps)
 
 
 def _part(
@@ -78,18 +81,19 @@ def _part(
     share: float,
     profile: dict[int, Facts],
     marks: tuple[int, ...],
+    heaps: Sequence[Heap],
 ) -> CircuitPart:
     kinds: list[CircuitPart] = []
     groups: list[CircuitPart] = []
     if isinstance(node, Sum) and depth > 0:
         for weight, kind in kinds_of(node):
-            own = profile_of(kind)
+            own = profile_of(kind, heaps)
             marks_of = marking(own, profile)
-            kinds.append(_part(kind, depth - 1, weight, own, marks_of))
+            kinds.append(_part(kind, depth - 1, weight, own, marks_of, heaps))
     elif isinstance(node, Product):
         for group in groups_of(node):
             own = {j: profile[j] for j in sorted(group.variables)}
-            groups.append(_part(group, depth, 1.0, own, ()))
+            groups.append(_part(group, depth, 1.0, own, (), heaps))
         groups.sort(key=lambda part: (-len(part.profile), part.columns))
     return CircuitPart(node, share, profile, marks, tuple(kinds), tuple(groups))
 

@@ -8,9 +8,10 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
+from scipy.special import ndtr
 
 from clearwood._features import FeatureSpace, printable
-from clearwood.circuits.circuit import Node, Product, Sum
+from clearwood.circuits.circuit import Heap, Node, Product, Sum
 from clearwood.circuits.distributions import (
     Bernoulli,
     Categorical,
@@ -30,6 +31,9 @@ NOTHING = 1e-6
 
 MOST_LEVELS = 3
 """Levels of a column in one line."""
+
+NEARLY_ALL = 0.9
+"""Share of rows from which on their one value is told in place of a mean."""
 
 
 class Shares(NamedTuple):
@@ -80,6 +84,14 @@ class Shares(NamedTuple):
             said.append(f"{len(p) - most} others in {rest}")
         return ", ".join(said)
 
+    def expected(self, labels: Sequence[object]) -> str:
+        """The same where one level was found: of two the more common."""
+        if len(self.probabilities) != 2:
+            return self.words(labels)
+        level = int(np.argmax(self.probabilities))
+        share = share_text(float(self.probabilities[level]))
+        return f"{label_words(labels[level])} in {share}"
+
     def beside(self, of_all: Shares, labels: Sequence[object]) -> str:
         """A level here and, in brackets, among all."""
         level = self.raised(of_all)
@@ -96,15 +108,23 @@ class Shares(NamedTuple):
 
 
 class Spread(NamedTuple):
-    """Mean and variance of a continuous column."""
+    """Mean and variance of a continuous column.
+
+    Attributes
+    ----------
+    mean, variance : float
+    heap : tuple of float, optional
+        The value of nearly all rows, and the share of these.
+    """
 
     mean: float
     variance: float
+    heap: tuple[float, float] | None = None
 
     @classmethod
     def pooled(cls, weights: np.ndarray, parts: Sequence[Spread]) -> Spread:
         """The mixture of several."""
-        mean, variance = np.array(parts).T
+        mean, variance = np.array([part[:2] for part in parts]).T
         middle = float(weights @ mean)
         return cls(middle, float(weights @ (variance + (mean - middle) ** 2)))
 
@@ -112,6 +132,10 @@ class Spread(NamedTuple):
     def deviation_of_rows(self) -> float:
         """Standard deviation."""
         return math.sqrt(self.variance)
+
+    def heaped(self, value: float, share: float) -> Spread:
+        """The same where so many rows have a value: told where nearly all have."""
+        return self._replace(heap=(value, share)) if share >= NEARLY_ALL else self
 
     def divergence(self, of_all: Spread) -> float:
         """Kullback and Leibler's between normals with these moments, in nats."""
@@ -127,15 +151,25 @@ class Spread(NamedTuple):
         return gap / of_all.deviation_of_rows if of_all.variance else 0.0
 
     def words(self, labels: Sequence[object]) -> str:
-        """Mean and standard deviation."""
-        return self.numbers()
+        """Mean and standard deviation, or the value of nearly all rows."""
+        if self.heap is None:
+            return self.numbers()
+        value, share = self.heap
+        return f"{number_text(value)} in {share_text(share)}"
+
+    def expected(self, labels: Sequence[object]) -> str:
+        """The same where one number was found."""
+        return self.words(labels)
 
     def beside(self, of_all: Spread, labels: Sequence[object]) -> str:
         """Both here and, in brackets, among all."""
-        return f"{self.numbers()} ({of_all.numbers()})"
+        return f"{self.words(labels)} ({of_all.words(labels)})"
 
     def brief(self, of_all: Spread, labels: Sequence[object]) -> str:
         """The mean alone, to the digits that the deviation gives it, but few."""
+        if self.heap is not None:
+            value, share = self.heap
+            return f"{number_text(value)}: {share_text(share)}"
         if not self.mean:
             return "0"
         places = 3 - math.floor(math.log10(abs(self.mean)))
@@ -207,7 +241,8 @@ def column_words(
         said = here.words(labels)
     else:
         said = here.beside(of_all, labels)  # type: ignore[arg-type]
-    return f"{name} = {said}" if labels else f"{name} {said}"
+    is_one = isinstance(here, Spread) and here.heap is not None
+    return f"{name} = {said}" if labels or is_one else f"{name} {said}"
 
 
 # From leaves
@@ -244,7 +279,7 @@ def leaves_below(node: Node) -> Iterator[tuple[Leaf, float]]:
             yield node, share
 
 
-def profile_of(node: Node) -> dict[int, Facts]:
+def profile_of(node: Node, heaps: Sequence[Heap] = ()) -> dict[int, Facts]:
     """The marginal distribution of every column below a node, by its moments.
 
     Exact: mixtures mix probabilities and moments, and products leave them alone.
@@ -252,6 +287,8 @@ def profile_of(node: Node) -> dict[int, Facts]:
     Parameters
     ----------
     node : node
+    heaps : sequence of Heap, optional
+        Of the circuit.
 
     Returns
     -------
@@ -263,7 +300,7 @@ def profile_of(node: Node) -> dict[int, Facts]:
     >>> mixture = Sum(np.array([0.5, 0.5]), (Gaussian(0, 1.0, 3.0),
     ...                                      Gaussian(0, 3.0, 3.0)))
     >>> profile_of(mixture)
-    {0: Spread(mean=2.0, variance=4.0)}
+    {0: Spread(mean=2.0, variance=4.0, heap=None)}
     """
     parts: dict[int, list[Facts]] = defaultdict(list)
     weights: dict[int, list[float]] = defaultdict(list)
@@ -271,7 +308,26 @@ def profile_of(node: Node) -> dict[int, Facts]:
         for j, facts in facts_of(leaf):
             parts[j].append(facts)
             weights[j].append(share)
-    return {
+    found: dict[int, Facts] = {
         j: type(parts[j][0]).pooled(np.array(weights[j]), parts[j])  # type: ignore[arg-type]
         for j in sorted(parts)
     }
+    middle: dict[int, float] = {}
+    for j, value, reach in heaps:
+        spread = found.get(j)
+        if not isinstance(spread, Spread):
+            continue
+        if j not in middle:
+            middle[j] = _median([float(part[0]) for part in parts[j]], weights[j])
+        if abs(value - middle[j]) <= reach:  # nearly all rows are nowhere else
+            mean, variance = np.array([part[:2] for part in parts[j]]).T
+            gap, sd = value - mean, np.sqrt(variance)
+            inside = ndtr((gap + reach) / sd) - ndtr((gap - reach) / sd)
+            found[j] = spread.heaped(value, float(np.dot(weights[j], inside)))
+    return found
+
+
+def _median(values: Sequence[float], weights: Sequence[float]) -> float:
+    order = np.argsort(values)
+    share = np.cumsum(np.array(weights)[order])
+    return values[order[np.searchsorted(share, share[-1] / 2)]]

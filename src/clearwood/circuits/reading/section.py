@@ -12,10 +12,7 @@ from clearwood.circuits.circuit import Circuit
 from clearwood.circuits.reading.display import circuit_of, strip_name, together
 from clearwood.circuits.reading.judged import LEAST, RowSurprises, judge, rows_of, why
 from clearwood.circuits.reading.outline import CircuitPart, outline
-from clearwood.circuits.reading.profiles import (
-    column_words,
-    share_text,
-)
+from clearwood.circuits.reading.profiles import NOTHING, column_words, share_text
 from clearwood.circuits.reading.strengths import strengths
 from clearwood.circuits.reading.words import (
     counts,
@@ -55,18 +52,23 @@ def section(result: Any, X: Any = None, y: Any = None) -> dict[str, Any]:
     """
     circuit = circuit_of(result)
     values = None if X is None else rows_of(result, X, y)
-    part = outline(circuit.root, DEPTH)
+    part = outline(circuit.root, DEPTH, circuit.heaps)
     strength = strengths(circuit)
     pairs = strongest_pairs(strength)
     order = together(strength)
     told = [group for group in (part, *part.groups) if group.kinds]
     return {
         "tiles": _tiles(circuit, part, len(pairs)),
+        "groups": len(part.groups),
         "tables": [_table(group, circuit.features, order) for group in told],
         "alone": [
             column_words(circuit.features, j, group.profile[j])
             for group in part.groups if len(group.columns) == 1
             for j in group.columns
+        ],
+        "joint": [
+            names_text(circuit.features, group.columns) for group in part.groups
+            if len(group.columns) > 1 and not group.kinds
         ],
         "pairs": _pairs(pairs, circuit.features),
         "farthest": FARTHEST,
@@ -168,19 +170,30 @@ def summarize_rows(circuit: Circuit, values: np.ndarray, X: Any) -> dict[str, An
     found, labels = judge(circuit, scored), row_labels(X)
     possible = found.log_density > -np.inf
     alone = np.nansum(found.alone, axis=1)
+    density, independent = _mean(found.log_density[possible]), _mean(alone[possible])
     missing = np.isnan(values).mean(axis=0)
     return {
         "n_rows": len(values),
         "n_scored": len(scored),
         "n_impossible": int(np.count_nonzero(~possible)),
-        "log_density": _mean(found.log_density[possible]),
-        "independent": _mean(alone[possible]),
+        "log_density": density,
+        "independent": independent,
+        # A network of independent columns says itself what it is.
+        "no_better": density is not None
+        and independent is not None
+        and _difference(density, independent) < 0,
         "missing": float(missing.mean()),
         "columns": _told(found, possible, circuit.features, missing),
         "n_hidden": max(circuit.features.n_features - MOST_COLUMNS, 0),
         "surprising": surprising_rows(circuit, scored, found, labels),
         "labelled": labels is not None,
     }
+
+
+def _difference(one: float, other: float) -> float:
+    """0 where it is no more than rounding: log densities may be very large."""
+    gap = one - other
+    return gap if abs(gap) > NOTHING * max(1.0, abs(other)) else 0.0
 
 
 def _mean(of: np.ndarray) -> float | None:
@@ -203,7 +216,7 @@ def _told(
                 "name": printable(name),
                 "alone": alone,
                 "others": others,
-                "gain": others - alone,
+                "gain": _difference(others, alone),
                 "missing": float(missing[j]),
             })  # fmt: skip
     return sorted(lines, key=lambda line: -line["gain"])[:MOST_COLUMNS]

@@ -52,7 +52,7 @@ def describe(circuit: Circuit, depth: int | None, most: int) -> str:
 
 def _lines(circuit: Circuit, depth: int, most: int) -> _Writer:
     writer = _Writer(circuit.features, depth, most)
-    writer.write(outline(circuit.root, depth), "", "")
+    writer.write(outline(circuit.root, depth, circuit.heaps), "", "")
     return writer
 
 
@@ -167,6 +167,8 @@ class _Writer:
             return column_words(self.features, j, part.profile[j])
         strength = strengths(Circuit(part.node, self.features))
         pairs = pairs_texts(self.features, strongest_pairs(strength))
+        if not pairs:
+            return f"hardly depend on each other: less than {LEAST_STRENGTH:g}"
         return f"depend on each other directly: {'; '.join(pairs)}"
 
     def add(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +11,15 @@ import click
 from clearwood.cli import options as shared
 from clearwood.cli.errors import check_outputs, debug_option, plain_warnings, speaker
 from clearwood.cli.inputs import json_text
+from clearwood.exceptions import InputError
 
 MOST_GIVEN, MOST_SURPRISING = 12, 5
 """Columns, and rows held out, that are printed."""
+
+NO_BETTER = (
+    "So on these rows the network is no better than independent columns are: the kinds",
+    "and the dependences above may be chance. More rows, or fewer columns, would help.",
+)
 
 
 @click.command(short_help="Find kinds of rows, and rows that surprise.")
@@ -97,6 +104,7 @@ def _read(data: str, options: dict[str, Any]) -> tuple[Any, Any]:
     )
     # As an editor counts them, without the header.
     frame.index = frame.index + 1
+    _check_finite(frame)
     nothing = np.zeros(len(frame))
     split = hold_out(
         frame, nothing, "regression", options["test_size"], options["seed"]
@@ -104,14 +112,37 @@ def _read(data: str, options: dict[str, Any]) -> tuple[Any, Any]:
     return split.X, split.X_test
 
 
+def _check_finite(frame: Any) -> None:
+    """While rows still go by the numbers that they have in the file."""
+    import numpy as np
+
+    for name, column in frame.select_dtypes("number").items():
+        rows = frame.index[np.isinf(column.to_numpy(np.float64, na_value=np.nan))]
+        if len(rows):
+            raise InputError(
+                f"Column {name!r} holds infinity in row {rows[0]} (counted from 1); "
+                "correct the cell, or leave it empty."
+            )
+
+
 def _check_given(given: tuple[str, ...], columns: Any) -> None:
     """Before anything that takes long."""
-    for text in given:
-        name, equals, _ = text.partition("=")
-        if not equals:
-            raise click.UsageError(f"--given {text}: expected COLUMN=VALUE.")
-        if name not in columns:
-            raise click.UsageError(f"--given {text}: no column is called {name!r}.")
+    names = [_parted(text, columns)[0] for text in given]
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise click.UsageError(f"--given: {twice!r} is given more than once.")
+
+
+def _parted(text: str, columns: Any) -> tuple[str, str]:
+    """The column and the value; names of columns may have an equals sign, too."""
+    known = [name for name in columns if text.startswith(f"{name}=")]
+    if known:
+        name = max(known, key=len)
+        return name, text[len(name) + 1 :]
+    name, equals, _ = text.partition("=")
+    if not equals:
+        raise click.UsageError(f"--given {text}: expected COLUMN=VALUE.")
+    raise click.UsageError(f"--given {text}: no column is called {name!r}.")
 
 
 def _fit(X: Any, options: dict[str, Any]) -> Any:
@@ -140,6 +171,7 @@ def _summarize(
         "degrees_of_freedom": circuit.degrees_of_freedom,
         "log_density": found["log_density"],
         "log_density_of_independent_columns": found["independent"],
+        "no_better": found["no_better"],
         "depend": [
             {"columns": [names[j], names[k]], "strength": strength}
             for j, k, strength in pairs
@@ -169,7 +201,7 @@ def _given(circuit: Any, given: tuple[str, ...]) -> dict[str, Any] | None:
         return None
     known = dict(_known(circuit.features, one) for one in given)
     rest = condition(circuit, row_of(circuit.features, known))
-    before, after = profile_of(circuit.root), profile_of(rest.root)
+    before, after = (profile_of(own.root, own.heaps) for own in (circuit, rest))
     features = rest.features
     of_all = {i: before[circuit.features.names.index(name)]
               for i, name in enumerate(features.names)}  # fmt: skip
@@ -187,18 +219,22 @@ def _known(features: Any, text: str) -> tuple[str, Any]:
     """A column and the value that it is to have, as the table has it."""
     from clearwood.circuits.reading.profiles import label_words
 
-    name, _, value = text.partition("=")
+    name, value = _parted(text, features.names)
     labels = dict(zip(features.names, features.categories)).get(name)
     by_text = {label_words(label): label for label in labels or ()}
-    if labels is not None:
-        return name, by_text.get(value, value)
     try:
-        return name, float(value)
+        number = float(value)
     except ValueError:
-        raise click.UsageError(f"--given {text}: {value!r} is no number.") from None
+        number = math.nan
+    if labels is not None:
+        return name, by_text.get(value, number if number in labels else value)
+    if not math.isfinite(number):
+        raise click.UsageError(f"--given {text}: {value!r} is no number.")
+    return name, number
 
 
 def _text(fitted: Any, summary: dict[str, Any]) -> str:
+    from clearwood.circuits.reading.profiles import label_words
     from clearwood.rules.conditions import name_text
 
     scores = "log_density", "log_density_of_independent_columns"
@@ -210,6 +246,7 @@ def _text(fitted: Any, summary: dict[str, Any]) -> str:
             f"On {n_rows:,} row{'s' * (n_rows != 1)} held out from training the mean "
             f"log density is {own:.4g};",
             f"if all columns were independent it would be {independent:.4g}.",
+            *(NO_BETTER if summary["no_better"] else ()),
             "",
         ]
     lines.append("Most surprising of the rows held out (rows are counted from 1):")
@@ -225,7 +262,10 @@ def _text(fitted: Any, summary: dict[str, Any]) -> str:
         lines.append("  none")
     given = summary["given"]
     if given:
-        said = ", ".join(f"{name} = {value}" for name, value in given["known"].items())
+        known = given["known"].items()
+        said = ", ".join(
+            f"{name_text(name)} = {label_words(value)}" for name, value in known
+        )
         changed = given["changed"]
         lines += ["", f"Where {said} (in brackets: among all rows):"]
         lines += [f"  {one}" for one in changed[:MOST_GIVEN]]
