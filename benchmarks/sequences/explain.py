@@ -1,0 +1,241 @@
+"""How much of a network that foretells characters do few states explain?
+
+python -m benchmarks.sequences.explain [--quick] [--fresh] [--tables]
+
+Networks of Tiny Shakespeare (shared data) are trained by the first run, and kept (see
+``networks.py``); needs torch (``pip install clearwood[torch]``).
+"""
+
+import time
+import warnings
+from functools import lru_cache, partial
+
+import numpy as np
+
+import clearwood as cw
+from benchmarks._study import Study, arguments, markdown_table, mean_and_sd
+from benchmarks.sequences import networks
+from clearwood.exceptions import PoorFidelityWarning
+from clearwood.sequences.next_symbols import symbol_table
+
+N_STATES = 100
+SIZES = (5, 10, 20, 50, 100, 200, 500)
+SIZES_OF_HMM = (5, 10, 20, 50, 100)
+"""Of its filter every step has so many numbers."""
+
+SEEDS = {"LSTM 10": 3}
+NETWORKS = ("LSTM 10", "hybrid 10+10", *networks.PLAIN)
+CLUSTERS, GAUSSIAN = "k-means", "Gaussian HMM"
+WAYS = {
+    CLUSTERS: {},
+    GAUSSIAN: {"quantiser": "hmm"},
+    "k-means, cells": {"part": "c"},
+    "k-means, both": {"part": "both"},
+}
+
+CONTINUOUS_STATES, N_FITTED, N_DRAWS = 20, 20_000, 50
+"""States of a continuous hidden Markov model (thesis), characters that it is fitted to,
+and draws of each of four chains."""
+
+SAME, DIRECT = "emission table", "next-step table"
+PRINTED = -2.74
+"""Table 15: the continuous model's, of what was not learned from."""
+
+
+@lru_cache(maxsize=1)
+def network_of(name, seed, quick):
+    """What ``explain_rnn`` takes: a network, what it reads, and more about both."""
+    text, share = networks.to_read(quick)
+    given = {"held_out": share}
+    if name in networks.HYBRIDS:
+        return networks.hybrid(name, seed, quick), text, given
+    symbols = networks.symbols_of(quick)
+    return networks.plain(name, seed, quick), text, given | {"symbols": symbols}
+
+
+def explained(name, seed, way, n_states, quick):
+    """A network read as an automaton, and the seconds that it took."""
+    network, text, given = network_of(name, seed, quick)
+    with warnings.catch_warnings():
+        # That tables of symbols explain more is what the page is to show.
+        warnings.simplefilter("ignore", PoorFidelityWarning)
+        begin = time.process_time()
+        found = cw.explain_rnn(
+            network, text, n_states=n_states, random_state=seed, **given, **WAYS[way]
+        )
+    return found, time.process_time() - begin
+
+
+def pictures(name, way, seed, quick):
+    """All lines of the fidelity of one picture, and how good the network itself is."""
+    found, seconds = explained(name, seed, way, N_STATES, quick)
+    trace = found.trace
+    judged = np.flatnonzero(trace.is_held_out & (trace.following >= 0))
+    own = trace.log_proba[judged, trace.following[judged]].mean()
+    for picture, line in found.fidelity_.items():
+        yield {
+            "picture": picture,
+            "kl": line.kl,
+            "agreement": line.agreement,
+            "gap": line.log_likelihood_gap,
+            "lines": line.n_lines,
+            "unseen": found.unseen_,
+            "own": float(own),
+            "seconds": seconds,
+        }
+
+
+def curve(name, way, seed, quick):
+    """Fidelity by the number of states."""
+    sizes = SIZES_OF_HMM if way == GAUSSIAN else SIZES
+    found, _ = explained(name, seed, way, sizes[: 4 if quick else None], quick)
+    for tried in found.curve_:
+        yield {
+            "states": tried.n_states,
+            "kl read": tried.read.kl,
+            "agreement read": tried.read.agreement,
+            "kl alone": tried.alone.kl,
+            "agreement alone": tried.alone.agreement,
+        }
+
+
+def continuous(name, algorithm, seed, quick):
+    """A Gaussian hidden Markov model of a network's vectors, foretelling characters."""
+    trace = explained(name, seed, CLUSTERS, 2, quick)[0].trace
+    vectors, codes = trace.states.astype(float), trace.codes
+    n_learned = int((~trace.is_held_out).sum())
+    fitted = vectors[: min(n_learned, N_FITTED)]
+    begin = time.process_time()
+    hmm = cw.HiddenMarkovModel(
+        CONTINUOUS_STATES, emission="gaussian", algorithm=algorithm,
+        n_draws=N_DRAWS, random_state=seed,
+    ).fit(fitted)  # fmt: skip
+    seconds = time.process_time() - begin
+    filtered = hmm.filter_proba(vectors)
+    learned = filtered[:n_learned], codes[:n_learned], trace.n_symbols
+    for table, by_state in (
+        (SAME, hmm.transmat_ @ symbol_table(*learned)),
+        (DIRECT, symbol_table(*learned, ahead=1)),
+    ):
+        probability = (filtered[:-1] * by_state.T[codes[1:]]).sum(axis=1)
+        with np.errstate(divide="ignore"):  # a symbol that is not in the table
+            found = np.log(np.maximum(probability, 1e-6))
+        yield {
+            "table": table,
+            "judged": float(found[n_learned - 1 :].mean()),
+            "train": float(found[: n_learned - 1].mean()),
+            "seconds": seconds,
+        }
+
+
+# The page
+
+
+def mean(frame, column, digits, **values):
+    """Mean and standard deviation over seeds of rows with these values."""
+    for name, value in values.items():
+        frame = frame[frame[name] == value]
+    return mean_and_sd(frame[column], digits) if len(frame) else ""
+
+
+def lines_of(frame, name, way=CLUSTERS):
+    """A fidelity as it is printed, over seeds."""
+    own = frame[(frame["network"] == name) & (frame["way"] == way)]
+    rows = [
+        [picture, *(mean(own, column, digits, picture=picture) for column, digits in
+         (("kl", 3), ("agreement", 3), ("gap", 3))),
+         round(own[own["picture"] == picture]["lines"].mean())]
+        for picture in own["picture"].unique()
+    ]  # fmt: skip
+    return markdown_table(["picture", "KL", "agreement", "gap", "lines"], rows)
+
+
+def ways(frame):
+    """What is read of which network, and how, in a line each."""
+    rows = []
+    for (name, way), own in frame.groupby(["network", "way"], sort=False):
+        row = [name, mean(own, "own", 3, picture="constant"), way]
+        for picture in ("states read", "automaton alone"):
+            row += [mean(own, c, 3, picture=picture) for c in ("kl", "agreement")]
+        row += [mean(own, "kl", 3, picture="last 2 symbols")]
+        rows.append([*row, mean(own, "seconds", 1, picture="constant")])
+    header = ["network", "its log-likelihood", "way", "KL read", "agreement"]
+    header += ["KL alone", "agreement", "KL of last 2 symbols", "seconds"]
+    return markdown_table(header, rows)
+
+
+def curves(frame):
+    """Divergences by the number of states."""
+    rows = []
+    for (name, way), own in frame.groupby(["network", "way"], sort=False):
+        for reading in ("read", "alone"):
+            found = [mean(own, f"kl {reading}", 3, states=size) for size in SIZES]
+            rows.append([name, way, reading, *found])
+    return markdown_table(["network", "way", "states", *map(str, SIZES)], rows)
+
+
+def tables(frame):
+    """The two tables of 5.2.2."""
+    rows = [
+        [name, algorithm, *(mean(own, "judged", 3, table=t) for t in (SAME, DIRECT)),
+         own["seconds"].mean()]
+        for (name, algorithm), own in frame.groupby(
+            ["network", "algorithm"], sort=False
+        )
+    ]  # fmt: skip
+    return markdown_table(["network", "by", SAME, DIRECT, "seconds"], rows)
+
+
+def cases(function, quick, ways_of):
+    """All networks, ways and seeds; all networks with the first seed come first."""
+    return {
+        (name, way, seed): partial(function, name, way, seed, quick)
+        for seed in range(1 if quick else max(SEEDS.values()))
+        for name in NETWORKS[:: 2 if quick else 1]
+        for way in ways_of(name, seed)
+        if seed < SEEDS.get(name, 1)
+    }
+
+
+def ways_of_pictures(name, seed):
+    """Cells are read of one network."""
+    return list(WAYS) if name == "LSTM 10" and seed == 0 else [CLUSTERS, GAUSSIAN]
+
+
+def main():
+    options = arguments(__doc__, tables="only write the page")
+    quick = options.quick
+    keys = ["network", "way", "seed"]
+    fidelity = Study("sequences_explain", keys, options)
+    by_size = Study("sequences_explain_curve", keys, options)
+    foretold = Study(
+        "sequences_explain_tables", ["network", "algorithm", "seed"], options
+    )
+    if not options.tables:
+        fidelity.run(cases(pictures, quick, ways_of_pictures), warm=lambda: None)
+        by_size.run(
+            cases(curve, quick, lambda *_: [CLUSTERS, GAUSSIAN]), warm=lambda: None
+        )
+        foretold.run(
+            {
+                (name, algorithm, seed): partial(
+                    continuous, name, algorithm, seed, quick
+                )
+                for seed in range(1 if quick else 3)
+                for name in ("two-layer LSTM 20", "LSTM 10")[quick:]
+                for algorithm in ("em", "gibbs")[: 1 if quick else None]
+                if seed < SEEDS.get(name, 1)
+            },
+            warm=lambda: None,
+        )
+    fidelity.write_markdown(
+        "Recurrent networks read as automata",
+        lines_of(fidelity.frame(), "LSTM 10"),
+        ways(fidelity.frame()),
+        curves(by_size.frame()),
+        tables(foretold.frame()),
+    )
+
+
+if __name__ == "__main__":
+    main()

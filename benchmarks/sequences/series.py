@@ -1,0 +1,306 @@
+"""Series of zeros and ones with an output: what do hidden Markov models, networks and
+hybrids make of them, beside tables 18 and 19 of the thesis and what can be known?
+
+python -m benchmarks.sequences.series [--quick] [--fresh] [--tables]
+
+Synthetic series of five hidden states, and heart beats of record 100 of the MIT-BIH
+arrhythmia database (shared data). Needs torch (``pip install clearwood[torch]``).
+"""
+
+import time
+from functools import lru_cache, partial
+from typing import NamedTuple
+
+import numpy as np
+
+import clearwood as cw
+from benchmarks._data import SHARED
+from benchmarks._study import Study, arguments, markdown_table, mean_and_sd
+from clearwood.datasets import _series as truth
+
+N_TRAIN, N_JUDGED = 20_000, 100_000
+"""Steps of a synthetic series; the thesis does not say how many it has."""
+
+SERIES = {"D_s": "state", "D_sx": "both", "D_x": "flags"}
+CEILINGS = {"D_s": "-0.4704", "D_sx": "-0.5201", "D_x": "-0.5292"}
+"""With the true parameters, given the flags up to a step; of endless series."""
+
+HMM, ONE_START, AFTERWARDS = "HMM", "HMM, one random start", "HMM of flags alone"
+LSTM = "LSTM"
+HYBRID, TOLD, JOINT = "hybrid", "hybrid, its HMM sees outputs", "joint hybrid"
+BEST, ENDLESS, CONSTANT = "the truth", "the truth, an endless series", "constant"
+
+PRINTED = {
+    "D_s": {LSTM: -0.51, JOINT: -0.50, HYBRID: -0.48, HMM: -0.47},
+    "D_sx": {LSTM: -0.56, HMM: -0.56, JOINT: -0.54, HYBRID: -0.53},
+    "D_x": {HMM: -0.59, LSTM: -0.53, JOINT: -0.53, HYBRID: -0.53},
+}
+"""Table 18, of what was not learned from."""
+
+PRINTED_BEATS = {
+    (HMM, 0, 10): (-0.675, -0.575, -0.57, -0.6),
+    (LSTM, 5, 0): (-0.37, -0.28, -0.42, -0.56),
+    (LSTM, 10, 0): (-0.33, -0.27, -0.337, -0.58),
+    (LSTM, 20, 0): (-0.343, -0.157, -0.333, None),
+    (HYBRID, 5, 10): (-0.39, -0.29, -0.365, -0.57),
+    (HYBRID, 10, 10): (-0.39, -0.29, -0.36, -0.61),
+    (HYBRID, 20, 10): (-0.36, -0.28, -0.36, None),
+    (JOINT, 5, 10): (-0.40, -0.30, -0.44, None),
+    (JOINT, 10, 10): (-0.41, -0.30, -0.44, None),
+}
+"""Table 19: patients 1009, 1020 and 1022, and five others; there the better of two
+rows that it prints of the same model."""
+
+SECONDS_OF_BEAT = 0.15
+"""So far from a reference beat a step still counts as one."""
+
+THESIS_STEPS = 216_000
+LEARNED = 0.75
+"""Steps of a record, and the share of them, at its beginning, to learn from."""
+
+RISE = 7
+"""Steps over which a lead rises or falls: 20 milliseconds."""
+
+
+MANY, N_EPOCHS = 50_000, (100, 40)
+"""Passes over up to so many steps, and over more, where each has more updates."""
+
+
+class Part(NamedTuple):
+    """Flags of every step, and its output."""
+
+    X: np.ndarray
+    y: np.ndarray
+
+
+# Data
+
+
+@lru_cache(maxsize=1)
+def synthetic(name, seed, quick):
+    """A series to learn from, another to judge by, and what the truth says there."""
+    sizes = (N_TRAIN // 10, N_JUDGED // 10) if quick else (N_TRAIN, N_JUDGED)
+    seeds = np.random.default_rng(seed).spawn(2)
+    made = [
+        truth.make_hidden_series(n, output=SERIES[name], random_state=rng)
+        for n, rng in zip(sizes, seeds)
+    ]
+    train, judged = (Part(X, y) for X, y, _ in made)
+    return train, judged, _by_truth(name, judged.X)
+
+
+def _by_truth(name, X):
+    """P(output) given the flags up to each step, with the parameters that made them."""
+    hmm = cw.HiddenMarkovModel(5, emission="bernoulli")
+    hmm.startprob_, hmm.transmat_ = truth.STATIONARY, truth.CHANGES
+    hmm.emissionprob_ = truth.EMISSION
+    of_state = truth.OF_STATE * (name != "D_x")
+    of_flags = X @ truth.OF_COLUMNS * (name != "D_s")
+    logits = truth.BIAS + of_state + of_flags[:, None]
+    return (hmm.filter_proba(X) / (1 + np.exp(-logits))).sum(axis=1)
+
+
+@lru_cache(maxsize=1)
+def heart_beats(quick):
+    """The record that there is, in the form of those of table 19.
+
+    Of each lead three flags: above its mean, more than a standard deviation above it,
+    rising. Output: whether a beat is so near that the challenge takes the step for it.
+    """
+    record = np.load(SHARED / "ecg" / "mitdb_100.npz")
+    n_steps = THESIS_STEPS // 10 if quick else THESIS_STEPS
+    signal = record["signal"][:n_steps].astype(float)
+    n_learned = round(LEARNED * n_steps)
+    mean, spread = signal[:n_learned].mean(axis=0), signal[:n_learned].std(axis=0)
+    before = np.vstack([signal[:1].repeat(RISE, axis=0), signal[:-RISE]])
+    flags = np.hstack([signal > mean, signal > mean + spread, signal > before])
+    reach = int(SECONDS_OF_BEAT * record["fs"])
+    y = np.zeros(n_steps, dtype=int)
+    for beat in record["beats"][record["beats"] < n_steps + reach]:
+        y[max(beat - reach, 0) : beat + reach + 1] = 1
+    X = flags.astype(int)
+    return Part(X[:n_learned], y[:n_learned]), Part(X[n_learned:], y[n_learned:])
+
+
+# Models: each says P(output = 1) of every step, from the flags up to it
+
+
+def hmm_of(X, n_states, seed, n_starts=32):
+    """A hidden Markov model of flags; EM, for its speed."""
+    hmm = cw.HiddenMarkovModel(
+        n_states, emission="bernoulli", algorithm="em", n_starts=n_starts,
+        random_state=seed,
+    )  # fmt: skip
+    return hmm.fit(X)
+
+
+def by_hmm(train, n_hidden, n_states, seed, *, n_starts=32):
+    """Trained on flags and outputs; outputs are missing where it is to foretell."""
+    hmm = hmm_of(np.column_stack(train), n_states, seed, n_starts)
+
+    def say(X):
+        rows = np.column_stack([X, np.full(len(X), np.nan)])
+        return hmm.filter_proba(rows) @ hmm.emissionprob_[:, -1]
+
+    return say, n_states**2 + hmm.emissionprob_.size
+
+
+def by_hmm_of_flags(train, n_hidden, n_states, seed):
+    """Trained on flags alone; a table of outputs by state is counted afterwards."""
+    hmm = hmm_of(train.X, n_states, seed)
+    filtered = hmm.filter_proba(train.X)
+    table = filtered.T @ train.y / filtered.sum(axis=0)
+    return lambda X: hmm.filter_proba(X) @ table, n_states**2 + hmm.emissionprob_.size
+
+
+def by_network(train, n_hidden, n_states, seed, *, hybrid=None, told=False):
+    """An LSTM, or one with a hidden Markov model beside it."""
+    hmm = None
+    if told:
+        both = hmm_of(np.column_stack(train), n_states, seed)
+        hmm = cw.HiddenMarkovModel(n_states, emission="bernoulli")
+        hmm.startprob_, hmm.transmat_ = both.startprob_, both.transmat_
+        hmm.emissionprob_ = both.emissionprob_[:, :-1]
+    elif hybrid == "sequential":
+        hmm = hmm_of(train.X, n_states, seed)
+    network = cw.HMMLSTM(
+        n_hidden, max(n_states, 1), hybrid=hybrid, hmm=hmm, random_state=seed,
+        n_epochs=N_EPOCHS[len(train.X) > MANY],
+    ).fit(train.X, train.y)  # fmt: skip
+    return lambda X: network.predict_next(X)[:, 1], network.n_parameters_
+
+
+METHODS = {
+    HMM: by_hmm,
+    ONE_START: partial(by_hmm, n_starts=1),
+    AFTERWARDS: by_hmm_of_flags,
+    LSTM: by_network,
+    HYBRID: partial(by_network, hybrid="sequential"),
+    TOLD: partial(by_network, hybrid="sequential", told=True),
+    JOINT: partial(by_network, hybrid="joint"),
+}
+
+
+def log_likelihood(probability, y):
+    """Mean over the steps."""
+    return float(np.log(np.where(y == 1, probability, 1 - probability)).mean())
+
+
+def judged(parts, method, n_hidden, n_states, seed):
+    """A row of a study: one model, on what it has learned from and on what not."""
+    train, apart = parts
+    begin = time.process_time()
+    say, n_parameters = METHODS[method](train, n_hidden, n_states, seed)
+    seconds = time.process_time() - begin
+    return {
+        "judged": log_likelihood(say(apart.X), apart.y),
+        "train": log_likelihood(say(train.X), train.y),
+        "parameters": n_parameters,
+        "seconds": seconds,
+    }
+
+
+def on_synthetic(name, method, seed, quick):
+    """A method on a synthetic series, beside the truth and a constant."""
+    train, apart, best = synthetic(name, seed, quick)
+    n_states = 0 if method == LSTM else 5
+    yield judged((train, apart), method, 5, n_states, seed) | {
+        "best": log_likelihood(best, apart.y),
+        "constant": log_likelihood(np.full(len(apart.y), train.y.mean()), apart.y),
+    }
+
+
+def on_heart_beats(method, n_hidden, n_states, seed, quick):
+    """A method on the heart beats, beside a constant."""
+    train, apart = heart_beats(quick)
+    yield judged((train, apart), method, n_hidden, n_states, seed) | {
+        "constant": log_likelihood(np.full(len(apart.y), train.y.mean()), apart.y)
+    }
+
+
+# The page
+
+
+def table_18(frame):
+    """Log-likelihood per step, beside the thesis' and what can be known."""
+    rows = []
+    for name in SERIES:
+        own = frame[frame["data"] == name]
+        for method in METHODS:
+            found = own[own["method"] == method]
+            if not len(found):
+                continue
+            rows.append(
+                [name, method, PRINTED[name].get(method, ""),
+                 mean_and_sd(found["judged"], 4), mean_and_sd(found["train"], 4),
+                 mean_and_sd(found["judged"] - found["best"], 4),
+                 found["parameters"].mean(), found["seconds"].mean()]
+            )  # fmt: skip
+        once = own.drop_duplicates("seed")
+        rows.append([name, BEST, "", mean_and_sd(once["best"], 4)])
+        rows.append([name, ENDLESS, "", CEILINGS[name]])
+        rows.append([name, CONSTANT, "", mean_and_sd(once["constant"], 4)])
+    header = ["series", "model", "thesis", "judged", "learned from", "beside the truth"]
+    header += ["parameters", "seconds"]
+    return markdown_table(header, [row + [""] * (8 - len(row)) for row in rows])
+
+
+def table_19(frame):
+    """Log-likelihood per step, and the thesis' of other patients."""
+    rows = []
+    for key, found in frame.groupby(["method", "units", "states"], sort=False):
+        method, units, states = key[0], int(key[1]), int(key[2])
+        printed = PRINTED_BEATS.get((method, units, states), ())
+        rows.append(
+            [method, units or "", states or "",
+             mean_and_sd(found["judged"], 3), mean_and_sd(found["train"], 3),
+             *("" if value is None else f"{value:.3g}" for value in printed),
+             *[""] * (4 - len(printed)), found["seconds"].mean()]
+        )  # fmt: skip
+    order = {name: place for place, name in enumerate(METHODS)}
+    rows.sort(key=lambda row: (order[row[0]], row[1] or 0))
+    constant = f"{frame['constant'].iloc[0]:.3f}"
+    rows.append([CONSTANT, "", "", constant, *[""] * 6])
+    header = ["model", "units", "states", "judged", "learned from", "patient 1"]
+    header += ["patient 2", "patient 3", "five others", "seconds"]
+    return markdown_table(header, rows)
+
+
+def main():
+    options = arguments(__doc__, tables="only write the page")
+    quick = options.quick
+    made = Study("sequences_series", ["data", "method", "seed"], options)
+    beats = Study(
+        "sequences_series_beats", ["method", "units", "states", "seed"], options
+    )
+    if not options.tables:
+        made.run(
+            {
+                (name, method, seed): partial(on_synthetic, name, method, seed, quick)
+                for seed in range(1 if quick else 3)
+                for name in SERIES
+                for method in METHODS
+            },
+            warm=lambda: None,
+        )
+        sizes = [*PRINTED_BEATS]
+        sizes += [(ONE_START, 0, 10), (AFTERWARDS, 0, 10), (TOLD, 10, 10)]
+        beats.run(
+            {
+                (*size, seed): partial(on_heart_beats, *size, seed, quick)
+                for seed in range(1 if quick else 3)
+                for size in sizes
+            },
+            warm=lambda: None,
+        )
+    made.write_markdown(
+        "Series of zeros and ones: hidden Markov models, networks, hybrids",
+        "## Synthetic series (table 18)",
+        table_18(made.frame()),
+        "## Heart beats (table 19)",
+        table_19(beats.frame()),
+    )
+
+
+if __name__ == "__main__":
+    main()
