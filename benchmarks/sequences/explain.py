@@ -297,7 +297,7 @@ def main():
     fidelity.write_markdown(
         "Recurrent networks read as automata",
         ABOUT,
-        "## In words",
+        "## In words" + " (of the full study)" * quick,
         headline(fidelity.frame()) + "\n" + IN_WORDS,
         f"## {N_STATES} states of the LSTM with ten units",
         lines_of(fidelity.frame(), "LSTM 10"),

@@ -370,7 +370,7 @@ def main():
     made.write_markdown(
         "Series of zeros and ones: hidden Markov models, networks, hybrids",
         ABOUT,
-        "## In words",
+        "## In words" + " (of the full study)" * quick,
         IN_WORDS,
         "## Synthetic series (table 18)",
         OF_SYNTHETIC,

@@ -159,16 +159,16 @@ networks nor trees have learned. *R2* is the share of the unit's variance there.
 standard deviation over units (and seeds)."""
 
 IN_WORDS = """\
-- **Table 17 comes out.** Depths of 4.0 (LSTM 10), 4.9 (hybrid 10+10) and 4.4 (LSTM 20)
-  stand beside the thesis' 4.5, 4.1 and 4.7, questions and leaves together 15, 19 and 18
-  beside 19, 18 and 20. As there, units of a hybrid are no simpler than those of an LSTM
-  alone.
-- **The last ten characters tell four fifths of a unit** (R2 .80 to .83), in eight to
+- **Table 17 comes out.** Depths of 4.1, 4.9, 4.4 and 4.3 (LSTM 10, hybrid 10+10,
+  LSTM 20, hybrid 20+10) stand beside the thesis' 4.5, 4.1, 4.7 and 4.75, and questions
+  and leaves together, 16, 19, 18 and 18, beside 19, 18, 20 and 21. As there, units of
+  hybrids are no simpler than those of an LSTM alone.
+- **The last ten characters tell four fifths of a unit** (R2 .79 to .84), in eight to
   ten leaves. The thesis does not say how much its trees explain.
-- **States of the hidden Markov model are simpler**: six leaves tell .96 of the variance
-  of a state's probability.
+- **States of the hidden Markov model are simpler** (it is the same in both hybrids):
+  six leaves tell .96 of the variance of a state's probability.
 - **Asking for one character at a time takes five times the depth** to tell as much of a
-  unit of an LSTM (21 levels), and five times the leaves; with as many leaves it tells
+  unit of an LSTM (20 to 22 levels), and five times the leaves; with as many leaves it tells
   .5. Of a state of the hidden Markov model it takes three times the depth, and in three
   of ten never comes so far.
 - Not run: Penn Treebank and Linux, the other rows of table 17."""
@@ -176,10 +176,9 @@ IN_WORDS = """\
 ONE_BY_ONE = """\
 scikit-learn's trees on the same rows, with a column of 0 and 1 for each character at
 each of the ten places (650 columns): *as many leaves* is the R2 of a tree of as many
-leaves as that with sets, grown best question first; the last two columns are the depth
-of the smallest tree grown level by level to any number of leaves (at most 40 levels),
-and the leaves of the smallest grown best question first (at most 256), with the same
-R2."""
+leaves as that with sets, grown best question first; *same R2* are the depth of the
+smallest tree grown level by level to any number of leaves (at most 40 levels), and the
+leaves of the smallest grown best question first (at most 256), that reach it."""
 
 
 def depths(frame):
@@ -243,7 +242,7 @@ def main():
     study.write_markdown(
         "Units of networks as trees on the last ten characters",
         ABOUT,
-        "## In words",
+        "## In words" + " (of the full study)" * quick,
         IN_WORDS,
         "## Beside table 17",
         depths(frame),
