@@ -168,9 +168,9 @@ IN_WORDS = """\
 - **States of the hidden Markov model are simpler** (it is the same in both hybrids):
   six leaves tell .96 of the variance of a state's probability.
 - **Asking for one character at a time takes five times the depth** to tell as much of a
-  unit of an LSTM (20 to 22 levels), and five times the leaves; with as many leaves it tells
-  .5. Of a state of the hidden Markov model it takes three times the depth, and in three
-  of ten never comes so far.
+  unit of an LSTM (20 to 22 levels), and five times the leaves; with as many leaves it
+  tells .5. Of a state of the hidden Markov model it takes three times the depth, and in
+  three of ten never comes so far.
 - Not run: Penn Treebank and Linux, the other rows of table 17."""
 
 ONE_BY_ONE = """\
