@@ -1,0 +1,168 @@
+"""Networks that the studies read: trained once on Tiny Shakespeare, then kept.
+
+They are kept in ``build/networks``, which git ignores; who deletes it gets the same
+ones again. The first nine tenths of the text are to learn from. Needs torch
+(``pip install clearwood[torch]``).
+"""
+
+import lzma
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from torch import nn
+
+import clearwood as cw
+from benchmarks._data import SHARED
+from benchmarks._study import ROOT
+
+KEPT = ROOT / "build" / "networks"
+QUICK_CHARACTERS = 100_000
+JUDGED = 0.1
+"""Share of the text, at its end, that no network has learned from."""
+
+N_READ = 400_000
+"""Characters, at the end of the text, that networks read to be explained. Pictures and
+trees are judged on those that networks have not learned from either."""
+
+N_STREAMS, WINDOW, RATE = 16, 64, 0.01
+"""Of the plain networks; those of the hybrids' training too."""
+
+N_EPOCHS, N_QUICK_EPOCHS = 40, 3
+"""Beyond some thirty nothing moves: the rate has been halved too often."""
+
+N_HMM_STATES = 10
+
+
+class Size(NamedTuple):
+    """Units, and states of a hidden Markov model beside them."""
+
+    n_hidden: int
+    n_states: int = 0
+
+
+HYBRIDS = {
+    "LSTM 10": Size(10),
+    "hybrid 10+10": Size(10, N_HMM_STATES),
+    "LSTM 20": Size(20),
+    "hybrid 20+10": Size(20, N_HMM_STATES),
+}
+"""Of this library: rows of table 17."""
+
+PLAIN = {"GRU 20": (nn.GRU, 20, 1), "two-layer LSTM 20": (nn.LSTM, 20, 2)}
+"""As anybody would write them: module, units and layers."""
+
+
+@lru_cache(maxsize=2)
+def text_of(quick):
+    """Tiny Shakespeare, or its beginning."""
+    with lzma.open(SHARED / "text" / "tinyshakespeare.txt.xz", "rt") as file:
+        text = file.read()
+    return text[:QUICK_CHARACTERS] if quick else text
+
+
+def parts_of(quick):
+    """The text to learn from, and to judge by."""
+    text = text_of(quick)
+    n_judged = round(JUDGED * len(text))
+    return text[:-n_judged], text[-n_judged:]
+
+
+def to_read(quick):
+    """The end of the text, and the share of it, at its end, to judge by."""
+    text = text_of(quick)[-N_READ:]
+    return text, len(parts_of(quick)[1]) / len(text)
+
+
+def symbols_of(quick):
+    """All characters, in order."""
+    return sorted(set(text_of(quick)))
+
+
+def encoded(text, quick):
+    """A text as numbers."""
+    return np.searchsorted(symbols_of(quick), list(text))
+
+
+def hybrid(name, seed, quick):
+    """A network of this library, trained or as it was kept."""
+    path = _kept_at(name, seed, quick, "zip")
+    if not path.exists():
+        print("training:", name, seed, flush=True)
+        n_hidden, n_states = HYBRIDS[name]
+        hmm = None
+        if n_states:
+            hmm = cw.HiddenMarkovModel(n_states, algorithm="em", random_state=seed)
+        learner = cw.HMMLSTM(
+            n_hidden,
+            hybrid="sequential" if n_states else None,
+            hmm=hmm,
+            n_epochs=N_QUICK_EPOCHS if quick else N_EPOCHS,
+            random_state=seed,
+        )
+        cw.save(learner.fit(parts_of(quick)[0]), path)
+    return cw.load(path)
+
+
+class NextSymbol(nn.Module):
+    """Symbols looked up, a recurrent module, and a line above."""
+
+    def __init__(self, kind, n_units, n_layers, n_symbols):
+        super().__init__()
+        self.lookup = nn.Embedding(n_symbols, n_units)
+        self.recurrent = kind(n_units, n_units, n_layers)
+        self.output = nn.Linear(n_units, n_symbols)
+
+    def forward(self, codes, state=None):
+        """Logits of what follows, and the state to go on from."""
+        hidden, state = self.recurrent(self.lookup(codes), state)
+        return self.output(hidden), state
+
+
+def plain(name, seed, quick):
+    """A plain module of torch, trained or as it was kept."""
+    path = _kept_at(name, seed, quick, "pt")
+    torch.set_num_threads(1)
+    torch.manual_seed(seed)
+    module = NextSymbol(*PLAIN[name], len(symbols_of(quick)))
+    if not path.exists():
+        print("training:", name, seed, flush=True)
+        _train(module, parts_of(quick)[0], quick)
+        torch.save(module.state_dict(), path)
+    module.load_state_dict(torch.load(path, weights_only=True))
+    return module
+
+
+def _train(module, text, quick):
+    """Adam, a rate that falls to nothing, streams side by side."""
+    codes = encoded(text, quick)
+    streams = np.resize(codes, (N_STREAMS, len(codes) // N_STREAMS))
+    steps = torch.as_tensor(streams.T.copy())
+    n_epochs = N_QUICK_EPOCHS if quick else N_EPOCHS // 2
+    optimiser = torch.optim.Adam(module.parameters(), RATE)
+    falling = torch.optim.lr_scheduler.CosineAnnealingLR(optimiser, n_epochs)
+    for _ in range(n_epochs):
+        state = None
+        for first in range(0, len(steps) - 1, WINDOW):
+            wanted = steps[first + 1 : first + 1 + WINDOW]
+            logits, state = module(steps[first : first + len(wanted)], state)
+            loss = nn.functional.cross_entropy(logits.flatten(0, 1), wanted.flatten())
+            optimiser.zero_grad()
+            loss.backward()
+            nn.utils.clip_grad_norm_(module.parameters(), 5.0)
+            optimiser.step()
+            state = _detached(state)
+        falling.step()
+
+
+def _detached(state):
+    if isinstance(state, tuple):
+        return tuple(part.detach() for part in state)
+    return state.detach()
+
+
+def _kept_at(name, seed, quick, ending):
+    KEPT.mkdir(parents=True, exist_ok=True)
+    stem = f"{name}-{seed}" + "-quick" * quick
+    return KEPT / f"{stem.replace(' ', '_')}.{ending}"
