@@ -47,6 +47,12 @@ def test_streams_of_a_batch_have_similar_lengths():
     assert lengths == [[90, 88], [3, 4]]
 
 
+@given(LENGTHS, st.integers(1, 6), st.integers(1, 30))
+def test_no_batch_has_only_what_is_left_over(lengths, n_streams, least):
+    sizes = [len(batch) for batch in cut(spans_of(lengths), n_streams, least)]
+    assert max(sizes) - min(sizes) <= 1
+
+
 @given(LENGTHS, st.integers(1, 20), st.integers(0, 9))
 def test_held_out_steps_are_not_learned_from(lengths, least, seed):
     codes = np.zeros(lengths.sum(), dtype=int)

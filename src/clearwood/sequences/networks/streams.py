@@ -97,7 +97,9 @@ def pieces_of(spans: np.ndarray, n_pieces: int, least: int) -> np.ndarray:
 def cut(spans: np.ndarray, n_streams: int, least: int) -> list[np.ndarray]:
     """Batches of streams: the first step of each, and the one behind its last.
 
-    Long sequences are cut into pieces; streams of a batch have similar lengths.
+    Long sequences are cut into pieces; streams of a batch have similar lengths. All
+    batches have about as many: a few streams that are left over would be hundreds of
+    steps down in a row towards these alone.
 
     Examples
     --------
@@ -107,10 +109,8 @@ def cut(spans: np.ndarray, n_streams: int, least: int) -> list[np.ndarray]:
     """
     pieces = pieces_of(spans, n_streams, least)
     order = np.argsort(pieces[:, 0] - pieces[:, 1], kind="stable")
-    return [
-        pieces[np.sort(order[first : first + n_streams])]
-        for first in range(0, len(order), n_streams)
-    ]
+    n_batches = -(-len(pieces) // n_streams)
+    return [pieces[np.sort(some)] for some in np.array_split(order, n_batches)]
 
 
 def windows(batch: np.ndarray, width: int) -> Iterator[np.ndarray]:
