@@ -129,3 +129,26 @@ def windows(batch: np.ndarray, width: int) -> Iterator[np.ndarray]:
     for first in range(0, longest, width):
         steps = batch[:, :1] + np.arange(first, min(first + width, longest))
         yield np.where(steps < batch[:, 1:], steps, -1)
+
+
+def in_turns(
+    batches: list[np.ndarray], width: int, rng: np.random.Generator
+) -> Iterator[tuple[int, np.ndarray]]:
+    """Number of a batch, and its next window: whose turn it is, is drawn.
+
+    One batch after the other would leave a network with what the last one has taught.
+
+    Examples
+    --------
+    >>> batches = [np.array([[0, 2]]), np.array([[2, 6]])]
+    >>> for batch, steps in in_turns(batches, 2, np.random.default_rng(0)):
+    ...     print(batch, steps.tolist())
+    1 [[2, 3]]
+    0 [[0, 1]]
+    1 [[4, 5]]
+    """
+    own = [windows(batch, width) for batch in batches]
+    n_windows = [-(-int(np.diff(batch).max()) // width) for batch in batches]
+    turns = np.repeat(np.arange(len(batches)), n_windows)
+    for batch in rng.permutation(turns).tolist():
+        yield batch, next(own[batch])
