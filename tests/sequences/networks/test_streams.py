@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clearwood.sequences.networks.streams import Series, cut, windows
+from clearwood.sequences.networks.streams import Series, cut, in_turns, windows
 
 
 def spans_of(lengths):
@@ -45,6 +45,12 @@ def test_streams_of_a_batch_have_similar_lengths():
     batches = cut(spans_of([3, 90, 4, 88]), n_streams=2, least=90)
     lengths = [np.diff(batch).ravel().tolist() for batch in batches]
     assert lengths == [[90, 88], [3, 4]]
+
+
+@given(LENGTHS, st.integers(1, 6), st.integers(1, 30))
+def test_no_batch_has_only_what_is_left_over(lengths, n_streams, least):
+    sizes = [len(batch) for batch in cut(spans_of(lengths), n_streams, least)]
+    assert max(sizes) - min(sizes) <= 1
 
 
 @given(LENGTHS, st.integers(1, 20), st.integers(0, 9))
@@ -103,3 +109,19 @@ def test_windows_go_on_in_time():
         [[2, 3], [7, 8]],
         [[4], [-1]],
     ]
+
+
+@given(LENGTHS, st.integers(1, 4), st.integers(0, 9))
+def test_windows_of_every_batch_come_in_their_order(lengths, n_streams, seed):
+    batches = cut(spans_of(lengths), n_streams, 5)
+    found = [[] for _ in batches]
+    for batch, steps in in_turns(batches, 3, np.random.default_rng(seed)):
+        found[batch].append(steps.tolist())
+    assert found == [[w.tolist() for w in windows(batch, 3)] for batch in batches]
+
+
+def test_batches_take_turns():
+    batches = cut(spans_of([600, 600]), n_streams=1, least=600)
+    turns = in_turns(batches, 6, np.random.default_rng(0))
+    first = [batch for batch, _ in turns][:100]
+    assert 30 < sum(first) < 70

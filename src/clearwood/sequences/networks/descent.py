@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from copy import deepcopy
 from typing import Any, NamedTuple
 
@@ -17,7 +17,7 @@ from clearwood._numeric.progress import progress
 from clearwood.exceptions import InterruptedFitWarning
 from clearwood.sequences.networks.forward import as_tensors, log_likelihoods, loss_of
 from clearwood.sequences.networks.layers import HybridNetwork
-from clearwood.sequences.networks.streams import Series, cut, windows
+from clearwood.sequences.networks.streams import Series, cut, in_turns
 
 MOST_SLOPE = 5.0
 """Norm to which gradients are clipped (thesis, 5.2.1)."""
@@ -82,8 +82,8 @@ def learn(
     since_best, reached = 0, -np.inf
     try:
         for _ in progress(range(n_epochs), n_epochs, "epochs", verbose):
-            order = [batches[i] for i in rng.permutation(len(batches))]
-            training = _pass(network, kept, order, window, optimiser)
+            steps = in_turns(batches, window, rng)
+            training = _pass(network, kept, steps, optimiser)
             validation = float(np.nanmean(log_likelihoods(network, held_out, apart)))
             history.append(Epoch(training, validation, rate))
             since_best += 1
@@ -110,24 +110,23 @@ def learn(
 def _pass(
     network: HybridNetwork,
     series: Series,
-    batches: list[np.ndarray],
-    window: int,
+    steps_of_batches: Iterable[tuple[int, np.ndarray]],
     optimiser: torch.optim.Optimizer,
 ) -> float:
     """One pass over all batches; gives the mean log-likelihood on the way."""
     inputs, targets = as_tensors(series)
     total, count = 0.0, 0
-    for batch in batches:
-        state = None
-        for steps in windows(batch, window):
-            wanted = targets[steps]
-            n_wanted = int((wanted >= 0).sum())
-            logits, state = network(inputs[steps], _detached(state))
-            if n_wanted == 0:
-                continue  # but the state has gone on
-            loss = loss_of(logits, wanted, "sum")
-            descend(optimiser, loss / n_wanted, MOST_SLOPE)
-            total, count = total - float(loss.detach()), count + n_wanted
+    states: dict[int, Any] = {}
+    for batch, steps in steps_of_batches:
+        wanted = targets[steps]
+        n_wanted = int((wanted >= 0).sum())
+        logits, state = network(inputs[steps], states.get(batch))
+        states[batch] = _detached(state)
+        if n_wanted == 0:
+            continue  # but the state has gone on
+        loss = loss_of(logits, wanted, "sum")
+        descend(optimiser, loss / n_wanted, MOST_SLOPE)
+        total, count = total - float(loss.detach()), count + n_wanted
     return total / count
 
 

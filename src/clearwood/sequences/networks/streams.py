@@ -99,7 +99,9 @@ def pieces_of(spans: np.ndarray, n_pieces: int, least: int) -> np.ndarray:
 def cut(spans: np.ndarray, n_streams: int, least: int) -> list[np.ndarray]:
     """Batches of streams: the first step of each, and the one behind its last.
 
-    Long sequences are cut into pieces; streams of a batch have similar lengths.
+    Long sequences are cut into pieces; streams of a batch have similar lengths. All
+    batches have about as many: a few streams that are left over would be hundreds of
+    steps down in a row towards these alone.
 
     Examples
     --------
@@ -109,10 +111,8 @@ def cut(spans: np.ndarray, n_streams: int, least: int) -> list[np.ndarray]:
     """
     pieces = pieces_of(spans, n_streams, least)
     order = np.argsort(pieces[:, 0] - pieces[:, 1], kind="stable")
-    return [
-        pieces[np.sort(order[first : first + n_streams])]
-        for first in range(0, len(order), n_streams)
-    ]
+    n_batches = -(-len(pieces) // n_streams)
+    return [pieces[np.sort(some)] for some in np.array_split(order, n_batches)]
 
 
 def windows(batch: np.ndarray, width: int) -> Iterator[np.ndarray]:
@@ -131,3 +131,26 @@ def windows(batch: np.ndarray, width: int) -> Iterator[np.ndarray]:
     for first in range(0, longest, width):
         steps = batch[:, :1] + np.arange(first, min(first + width, longest))
         yield np.where(steps < batch[:, 1:], steps, -1)
+
+
+def in_turns(
+    batches: list[np.ndarray], width: int, rng: np.random.Generator
+) -> Iterator[tuple[int, np.ndarray]]:
+    """Number of a batch, and its next window: whose turn it is, is drawn.
+
+    One batch after the other would leave a network with what the last one has taught.
+
+    Examples
+    --------
+    >>> batches = [np.array([[0, 2]]), np.array([[2, 6]])]
+    >>> for batch, steps in in_turns(batches, 2, np.random.default_rng(0)):
+    ...     print(batch, steps.tolist())
+    1 [[2, 3]]
+    0 [[0, 1]]
+    1 [[4, 5]]
+    """
+    own = [windows(batch, width) for batch in batches]
+    n_windows = [-(-int(np.diff(batch).max()) // width) for batch in batches]
+    turns = np.repeat(np.arange(len(batches)), n_windows)
+    for batch in rng.permutation(turns).tolist():
+        yield batch, next(own[batch])
