@@ -46,7 +46,8 @@ def nearest_centre(
         warnings.simplefilter("ignore", ConvergenceWarning)
         centres.fit(places[training])
     states: np.ndarray = centres.predict(places).astype(np.int64)
-    # Of centres in one place rounding decides; nothing is known of one without training.
+    # Of centres in one place rounding decides, and nothing is known of one that
+    # training never had.
     used = np.unique(states[~trace.is_held_out])
     lost = ~np.isin(states, used)
     if lost.any():
