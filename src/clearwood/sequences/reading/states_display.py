@@ -148,7 +148,7 @@ class StatesDisplay:
         states = markov_states(model, proba.mean(axis=0))
         agreement = None
         if beside is not None:
-            if not isinstance(beside, np.ndarray | list | tuple):
+            if hasattr(beside, "predict_proba"):
                 beside = check_model(beside).predict_proba(X, lengths).argmax(axis=1)
             found = proba.argmax(axis=1)
             agreement = state_agreement(found, beside, proba.shape[1])
