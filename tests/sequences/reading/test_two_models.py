@@ -137,6 +137,7 @@ def test_the_page_of_a_network_shows_another_model_beside():
     page = render("reporting/section.html", **summarize(e))
     assert 'id="beside"' in page and str(found["text"]) in page
     assert section(explained(None))["beside"] is None
+    assert section(explained(wanted * 2))["beside"]["n_states"] == len(set(wanted))
     with pytest.raises(InputError, match="beside has the shape"):
         explained(wanted[1:])
 
