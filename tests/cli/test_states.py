@@ -116,6 +116,7 @@ def test_what_is_emitted_follows_from_the_columns(tmp_path, columns, emission):
         ("a.csv", b"x\n1\n2\n", ["--lines"], 2, "--lines is for texts"),
         ("a.csv", b"x,y\n1,2\n2,\n", ["--id", "y"], 1, "has empty cells"),
         ("a.csv", b"x\n1\n2\n", ["--id", "y"], 1, "which the table does not have"),
+        ("a.csv", b"x\n1\n", ["--id", "x", "--drop", "x"], 2, "'x', which is the --id"),
         ("a.csv", b"x\n1\n2\n", ["--id", "x"], 1, "no column besides"),
     ],
 )

@@ -121,7 +121,13 @@ class _Table:
     discrete = False
 
     def end_to_end(self, X: Any, lengths: Any) -> tuple[Any, Any]:
-        """See ``Kind``."""
+        """See ``Kind``; a list of tables is refused."""
+        if isinstance(X, list | tuple) and any(_holds_rows(own) for own in X):
+            raise InputError(
+                "X is a list of tables; hand them in as one, rows one after the other "
+                "(np.concatenate, pandas.concat), with "
+                f"lengths={[len(own) for own in X]}."
+            )
         return X, lengths
 
     def _features(self, model: Any, X: Any) -> FeatureSpace:
@@ -150,6 +156,13 @@ class _Table:
     def cells(self, model: Any, values: np.ndarray) -> np.ndarray:
         """See ``Kind``."""
         return values
+
+
+def _holds_rows(X: Any) -> bool:
+    """Whether it is a table, and not a row of one."""
+    if isinstance(X, list | tuple):
+        return bool(X) and isinstance(X[0], list | tuple | np.ndarray)
+    return len(getattr(X, "shape", ())) > 1
 
 
 class Switches(_Table):

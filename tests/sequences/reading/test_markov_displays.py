@@ -56,6 +56,12 @@ def test_symbols_are_written_below():
         shown.plot(np.empty(3))
 
 
+@pytest.mark.parametrize("display", [cw.StatesDisplay, cw.StepSurpriseDisplay])
+def test_a_step_without_a_symbol_is_a_box(display):
+    shown = display.from_estimator(of_text(), ["a", None, "b"])
+    assert list(shown.symbols) == ["a", "▯", "b"]
+
+
 def test_a_list_of_texts_is_read_as_sequences():
     shown = cw.StatesDisplay.from_estimator(of_text(), [TEXT[:5], TEXT[5:]], length=9)
     assert shown.begins == (5,) and len(shown.symbols) == 9

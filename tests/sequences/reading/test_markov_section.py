@@ -38,6 +38,14 @@ def test_the_text_and_its_states_are_on_the_page(tmp_path):
     assert states == proba.argmax(axis=1).tolist()
 
 
+def test_steps_without_a_symbol_are_a_box_among_letters(tmp_path):
+    page = page_of(of_text(), tmp_path, ["a", None, float("nan"), "b"])
+    (text,) = re.findall(r"<pre [^>]*>(.*?)</pre>", page, re.DOTALL)
+    assert "".join(run for run, _ in runs_of(text)) == "a▯▯b"
+    assert "▯ stands for a missing one" in page
+    assert "▯" not in page_of(of_text(), tmp_path, "ab")
+
+
 class _Labels(HTMLParser):
     def __init__(self):
         super().__init__()

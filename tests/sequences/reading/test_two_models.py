@@ -2,6 +2,7 @@ from itertools import permutations
 
 import matplotlib as mpl
 import numpy as np
+import pandas as pd
 import pytest
 from matplotlib.colors import to_rgb
 from tests._html.hostile import HOSTILE, tags_of
@@ -52,6 +53,9 @@ def test_other_numbers_are_the_same_states():
     more = state_agreement([0, 0, 0, 1], [0, 0, 1, 2])
     assert more.partner.tolist() == [0, -1, 1] and more.meets.tolist() == [0, 0, 1]
     assert more.hues(hues[:2]).tolist() == [0.0, 90.0, 120.0]
+    # Nor is one left over a partner that it is met with at no step.
+    apart = state_agreement([0] * 6 + [1], [0, 0, 0, 0, 1, 1, 0])
+    assert apart.partner.tolist() == [0, -1]
 
 
 def pairs_of(markup):
@@ -87,7 +91,7 @@ def test_a_strip_has_the_colours_of_the_states_it_matches():
     states = hmm.predict_proba(X, lengths).argmax(axis=1)
     other = np.where(np.arange(100) < 40, 2, 1 - states)
     shown = cw.StatesDisplay.from_estimator(
-        hmm, X, lengths, start=20, length=60, beside=other
+        hmm, X, lengths, start=20, length=60, beside=pd.Series(other)
     ).plot()
     agreement = state_agreement(states, other, 2)
     assert shown.agreement.matched == agreement.matched
@@ -133,6 +137,7 @@ def test_the_page_of_a_network_shows_another_model_beside():
     page = render("reporting/section.html", **summarize(e))
     assert 'id="beside"' in page and str(found["text"]) in page
     assert section(explained(None))["beside"] is None
+    assert section(explained(wanted * 2))["beside"]["n_states"] == len(set(wanted))
     with pytest.raises(InputError, match="beside has the shape"):
         explained(wanted[1:])
 

@@ -173,6 +173,9 @@ def test_packed_sequences_and_unknown_codes_are_refused():
         read_network(network, find_layer(network), CODES, predict=packed)
     with pytest.raises(InputError, match="cannot read codes 0 to 9"):
         read_network(network, find_layer(network), np.array([0, 9]))
+    takes_vectors = torch.nn.Sequential(torch.nn.RNN(3, 4), torch.nn.Linear(4, 3))
+    with pytest.raises(ModelError, match="whole numbers, .*Hand in how it is run"):
+        read_network(takes_vectors, find_layer(takes_vectors), CODES)
 
 
 @pytest.mark.parametrize("part", ["h", "c", "both"])

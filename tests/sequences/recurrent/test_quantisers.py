@@ -52,3 +52,17 @@ def test_the_most_frequent_state_of_training_is_the_first():
     states = np.array([7, 4, 4, 4, 7, 9, 9, 9])
     found = most_frequent_first(trace, states)
     assert found.tolist() == [1, 0, 0, 0, 1, 2, 2, 2]
+
+
+def test_no_step_is_in_a_state_without_training():
+    # More states than vectors that differ, so that centres stand in one place; those
+    # of held-out steps are off by what rounding is.
+    codes = np.random.default_rng(0).integers(40, size=2000)
+    trace = made_trace([2000], n_symbols=4, n_held_out=1000)
+    logits = np.random.default_rng(1).normal(size=(40, 4))
+    log_proba = logits - np.log(np.exp(logits).sum(axis=1, keepdims=True))
+    vectors = np.random.default_rng(2).normal(size=(40, 8))[codes]
+    vectors[1000:] += np.random.default_rng(3).normal(size=(1000, 8)) * 1e-6
+    trace = replace(trace, states=vectors, log_proba=log_proba[codes])
+    states = QUANTISERS["kmeans"](trace, 200, np.random.default_rng(0))
+    assert set(states[1000:]) <= set(states[:1000])

@@ -142,6 +142,8 @@ def _read_table(data: str, options: dict[str, Any]) -> tuple[Any, list[int], str
 
     # Of a sequence only its name counts, whatever it looks like.
     own = options["sequence"]
+    if own and own in shared.names(options["drop"]):
+        raise click.UsageError(f"--drop leaves out {own!r}, which is the --id.")
     frame = read_table(
         data,
         drop=shared.names(options["drop"]),

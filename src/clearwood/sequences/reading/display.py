@@ -11,7 +11,7 @@ from clearwood.plotting.scale import log_ticks, scale_of
 from clearwood.plotting.style import COLOURS, MARKERS, QUIET, plain
 from clearwood.sequences.kinds import KINDS
 from clearwood.sequences.reading.markov_states import check_model, step_surprise
-from clearwood.sequences.reading.state_words import visible
+from clearwood.sequences.reading.state_words import visible, written
 from clearwood.sequences.reading.states_display import steps_shown
 from clearwood.sequences.recurrent.explain_rnn import (
     RecurrentExplanation,
@@ -206,7 +206,7 @@ class StepSurpriseDisplay:
         part = steps_shown(start, length, len(lines[0]))
         symbols = None
         if model.emission == "categorical":
-            symbols = [str(cell) for cell in symbol_cells(X)[part].tolist()]
+            symbols = written(symbol_cells(X)[part])
         return cls(
             symbols, lines[0][part], lines[1][part],
             ("given all before", "states in any order"), start,

@@ -28,6 +28,7 @@ from clearwood.sequences.reading.markov_states import (
     state_vectors,
     step_surprise,
 )
+from clearwood.sequences.reading.state_words import MISSING, written
 from clearwood.sequences.states_over_time import sequence_bounds
 from clearwood.sequences.symbols import symbol_cells
 
@@ -156,10 +157,15 @@ def _over_time(
     """Text in colours; of series, lines before strips of their states."""
     n = len(proba)
     if model.emission == "categorical":
-        cells = [str(cell) for cell in symbol_cells(X)[:MOST_SHOWN].tolist()]
+        cells = written(symbol_cells(X)[:MOST_SHOWN])
         shown = proba[: len(cells)].argmax(axis=1)
         pieces = text_pieces(cells, sequence_bounds(lengths, n))
-        return {"text": coloured_text(pieces, shown), "n_shown": len(cells), "n": n}
+        return {
+            "text": coloured_text(pieces, shown),
+            "n_shown": len(cells),
+            "n": n,
+            "missing": MISSING if MISSING in cells else None,
+        }
     part = slice(0, MOST_STEPS)
     values = KINDS[model.emission].values(model, X)[part, :MOST_COLUMNS]
     names = column_names(model)[:MOST_COLUMNS]
@@ -180,6 +186,7 @@ def _over_time(
     ticks = [t for t in round_ticks(0, m, 6) if t < m]
     return {
         "text": None,
+        "missing": None,
         "n_shown": m,
         "n": n,
         "width": WIDTH,

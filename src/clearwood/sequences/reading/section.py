@@ -137,7 +137,7 @@ def _beside(
     return {
         "text": paired_text(pieces, e.states_[shown], e.beside_[shown], begins),
         "styles": state_styles([w.name for w in words], agreement.hues(hues), "t"),
-        "n_states": len(words),
+        "n_states": len(np.unique(e.beside_)),
         "matched": agreement.matched,
         "information": agreement.information,
     }

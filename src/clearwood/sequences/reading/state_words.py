@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from clearwood._cells import is_missing
 from clearwood._features import printable
 
 LONGEST = 3
@@ -17,6 +18,9 @@ TYPICAL = 0.8
 
 MOST_NAMED, MOST_SAID = 4, 3
 """Symbols in a name, and those that are said to follow."""
+
+MISSING = "▯"
+"""Stands for a step without a symbol."""
 
 VISIBLE = str.maketrans({" ": "␣", "\n": "↵", "\t": "⇥", "\r": "␍"})
 
@@ -51,6 +55,17 @@ def visible(symbol: str) -> str:
     ␣ the '\x1b'
     """
     return printable(symbol.translate(VISIBLE))
+
+
+def written(cells: np.ndarray) -> list[str]:
+    """Steps of a text as texts.
+
+    Examples
+    --------
+    >>> written(np.array(["a", None, 3], dtype=object))
+    ['a', '▯', '3']
+    """
+    return [MISSING if is_missing(cell) else str(cell) for cell in cells.tolist()]
 
 
 def together(symbols: Sequence[str]) -> str:

@@ -19,7 +19,7 @@ from clearwood.sequences.reading.markov_states import (
     markov_states,
     state_vectors,
 )
-from clearwood.sequences.reading.state_words import visible
+from clearwood.sequences.reading.state_words import visible, written
 from clearwood.sequences.reading.two_models import StateAgreement, state_agreement
 from clearwood.sequences.states_over_time import sequence_bounds
 from clearwood.sequences.symbols import symbol_cells
@@ -141,14 +141,14 @@ class StatesDisplay:
         part = steps_shown(start, length, n)
         values, symbols = np.empty((n, 0)), None
         if model.emission == "categorical":
-            symbols = [visible(str(cell)) for cell in symbol_cells(X)[part].tolist()]
+            symbols = [visible(text) for text in written(symbol_cells(X)[part])]
         else:
             values = KINDS[model.emission].values(model, X)[:, :MOST_COLUMNS]
         bounds = sequence_bounds(lengths, n)[1:-1]
         states = markov_states(model, proba.mean(axis=0))
         agreement = None
         if beside is not None:
-            if not isinstance(beside, np.ndarray | list | tuple):
+            if hasattr(beside, "predict_proba"):
                 beside = check_model(beside).predict_proba(X, lengths).argmax(axis=1)
             found = proba.argmax(axis=1)
             agreement = state_agreement(found, beside, proba.shape[1])

@@ -91,7 +91,8 @@ def state_agreement(
     np.add.at(together, (first, second), 1.0)
     own, others = linear_sum_assignment(together, maximize=True)
     partner = np.full(together.shape[1], -1)
-    partner[others] = own
+    met = together[own, others] > 0  # those left over go together at no step
+    partner[others[met]] = own[met]
     some = slice(None, None, -(-len(first) // MOST_INFORMED))
     return StateAgreement(
         float(together[own, others].sum()) / len(first),

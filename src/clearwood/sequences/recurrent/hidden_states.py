@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from clearwood.exceptions import InputError, ModelError
+from clearwood.exceptions import ClearwoodError, InputError, ModelError
 from clearwood.sequences.recurrent._kernels import cell_values
 
 PARTS = ("h", "c", "both")
@@ -151,6 +151,16 @@ def read_network(
         except IndexError as error:
             raise InputError(
                 f"The network cannot read codes {codes.min()} to {codes.max()}: {error}"
+            ) from error
+        except ClearwoodError:
+            raise
+        except (RuntimeError, TypeError, ValueError) as error:
+            if predict is not None:
+                raise
+            raise ModelError(
+                "The network does not take codes as whole numbers, a line of them per "
+                f"sequence: {error}. Hand in how it is run: predict=lambda module, "
+                "codes: ..."
             ) from error
         finally:
             handle.remove()

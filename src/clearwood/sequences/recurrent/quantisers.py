@@ -33,6 +33,7 @@ def nearest_centre(
     """The nearest of some centres, which k-means finds on training steps."""
     from sklearn.cluster import KMeans
     from sklearn.exceptions import ConvergenceWarning
+    from sklearn.metrics import pairwise_distances_argmin
 
     places = comparable(trace)
     training = _some_training_steps(trace)
@@ -44,7 +45,15 @@ def nearest_centre(
         # Fewer vectors may differ than there are states to be.
         warnings.simplefilter("ignore", ConvergenceWarning)
         centres.fit(places[training])
-    return centres.predict(places).astype(np.int64)
+    states: np.ndarray = centres.predict(places).astype(np.int64)
+    # Of centres in one place rounding decides, and nothing is known of one that
+    # training never had.
+    used = np.unique(states[~trace.is_held_out])
+    lost = ~np.isin(states, used)
+    if lost.any():
+        near = centres.cluster_centers_[used]
+        states[lost] = used[pairwise_distances_argmin(places[lost], near)]
+    return states
 
 
 def hidden_markov(
