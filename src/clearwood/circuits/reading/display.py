@@ -227,8 +227,8 @@ class CircuitDisplay:
         return (
             "From left to right: the rows, by kinds; each is as wide as its share. "
             "Numbers: the mean, or the share of a number that nearly all have, or of a "
-            "level: of several the one that marks the kind most. Colours: how far it is "
-            "from the one in all rows, in standard deviations."
+            "level: of several the one that marks the kind most. Colours: how far it "
+            "is from the one in all rows, in standard deviations."
             f"{more}"
         )
 
