@@ -33,7 +33,9 @@ format: $(VENV)/.lint
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-docs: $(VENV)/.docs
+# What pages print is what the code they show prints.
+docs: $(VENV)/.docs $(VENV)/.test
+	$(BIN)/python -m pytest --quiet --doctest-glob='*.rst' docs/*.rst
 	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
 
 clean:

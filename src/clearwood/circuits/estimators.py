@@ -37,8 +37,9 @@ class MiniSPN(LearnsCircuit):
     A density of rows that answers every question exactly: how likely is this row, what
     is in its missing cells, what if. Rows are split into two kinds for as long as
     rows held out are likelier so; then columns into groups that do not depend on each
-    other, in which rows are split again. Texts, numbers and truth values go side by
-    side, and missing cells are left out wherever something is counted, never filled.
+    other, in which rows are split again. In the end a part gives way to a tree of its
+    columns where the rows held out prefer it. Texts, numbers and truth values go side
+    by side, and missing cells are left out wherever something is counted, never filled.
 
     Parameters
     ----------
@@ -52,8 +53,9 @@ class MiniSPN(LearnsCircuit):
         Whether to learn as the thesis does: one start, no smoothing but .1, columns
         that cannot be split become independent though they are not, and parameters are
         those of the rows that came to them. By default there are ten starts for the
-        first split, dependent discrete columns may become a tree, leaves and smoothing
-        are chosen on the rows held out, and EM improves all parameters together.
+        first split, dependent discrete columns may become a tree, a part gives way to
+        such a tree of its columns where the rows held out prefer it, leaves and
+        smoothing are chosen on these rows, and EM improves all parameters together.
     n_networks : int, default=1
         Networks, from different seeds, whose mixture is the density. Five are likelier
         than one, which a person can read.

@@ -39,6 +39,18 @@ def test_pairs(seed, ratio, missing, most_levels):
         assert (found[1][i, j], found[2][i, j]) == pair[1:]
 
 
+@pytest.mark.parametrize("n_levels", [(32, 2), (33, 2), (2, 32), (8, 8), (8, 9)])
+@pytest.mark.parametrize("missing", [0.0, 0.2])
+def test_pairs_of_as_many_levels_as_bits_are_looked_at(n_levels, missing):
+    rng = np.random.default_rng(0)
+    codes = rng.integers(n_levels, size=(300, 2)).astype(np.int16)
+    codes[rng.random(codes.shape) < missing] = -1
+    offsets = np.append(0, np.cumsum(n_levels))
+    found = [part[0, 1] for part in pair_tests(codes, offsets, False)]
+    wanted = naive.pair_test(codes[:, 0], codes[:, 1], n_levels, False)
+    assert found == pytest.approx(wanted, rel=1e-10)
+
+
 @settings(max_examples=30)
 @given(SEEDS)
 def test_components(seed):

@@ -13,6 +13,7 @@ from clearwood.circuits.distributions import (
     Gaussian,
     Histogram,
     MultivariateGaussian,
+    levels_of,
 )
 from clearwood.circuits.learning.dependence import split_columns
 from clearwood.circuits.learning.leaf_blocks import Block
@@ -100,6 +101,45 @@ def test_leaves_of_a_block():
     )
     alone = list(Block.of(slice_, independent=True).leaves(0.5, trees=True))
     assert [leaf.variables for leaf in alone] == [(0,), (1,), (2,), (3,)]
+
+
+def test_trees_have_the_parents_that_were_counted():
+    """Columns 0 - 2 - 3 - 1: the order of a tree is not its own inverse."""
+    rng = np.random.default_rng(0)
+    chain = np.cumsum(rng.random((600, 4)) < 0.15, axis=1) % 2
+    lone = rng.integers(2, size=600)
+    values = np.column_stack([lone, chain[:, [0, 3, 1, 2]]]).astype(float)
+    slice_ = Slice.of(values, values[:0], space([2] * 5))
+    block = Block.of(slice_)
+    _, tree = block.leaves(0.5, trees=True)
+    assert tree.variables == (1, 3, 4, 2) and tree.parents == (-1, 0, 1, 2)
+    for i, (above, j) in enumerate(zip((1, 3, 4), (3, 4, 2)), start=1):
+        for a in range(2):
+            own = values[values[:, above] == a, j]
+            share = (own.sum() + 0.5) / (len(own) + 1.0)
+            assert tree.tables[i][a, 1] == pytest.approx(share, rel=1e-12)
+
+
+@pytest.mark.parametrize("trees", [False, True])
+def test_a_block_says_of_rows_what_its_leaves_say(trees):
+    """Two groups of normals, two numbers alone, a tree and a column alone; holes."""
+    rng = np.random.default_rng(0)
+    cause = rng.normal(size=(400, 2)).repeat(2, axis=1)
+    numbers = np.hstack([cause + rng.normal(size=(400, 4)), rng.normal(size=(400, 2))])
+    coin = rng.integers(2, size=400)
+    levels = [coin, coin ^ (rng.random(400) < 0.1), rng.integers(3, size=400)]
+    values = np.column_stack([numbers, *levels]).astype(float)
+    values[rng.random(values.shape) < 0.1] = np.nan
+    features = space([None] * 6 + [2, 2, 3])
+    block = Block.of(Slice.of(values, values[:0], features))
+    assert len(block.normals) == len(block.moments) == 2
+    leaves = Product(tuple(block.leaves(0.3, trees)))
+    assert any(isinstance(leaf, ChowLiuTree) for leaf in leaves.children) == trees
+    np.testing.assert_allclose(
+        block.log_density(values, levels_of(values), 0.3, trees),
+        compile_circuit(Circuit(leaves, features)).log_likelihood(values),
+        rtol=1e-12,
+    )
 
 
 def test_normals_are_drawn_to_the_whole_table_and_have_a_least_variance():

@@ -68,7 +68,7 @@ class Choices(NamedTuple):
     alphas : tuple of float
         Smoothing, see `assemble`; ascending.
     prune : bool
-        Whether a tree of a slice takes the place of what grew there, see `prune`.
+        Whether a tree of a slice takes the place of what grew there, see `judge`.
     polish : bool
         Whether EM goes on with all parameters.
     """

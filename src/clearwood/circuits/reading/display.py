@@ -226,9 +226,9 @@ class CircuitDisplay:
         more = f" Not shown: {hidden:,} columns that differ less." if hidden else ""
         return (
             "From left to right: the rows, by kinds; each is as wide as its share. "
-            "Numbers: the mean, or the share of a level or of a number that nearly all "
-            "have. Colours: how far the mean or the share of a level is from "
-            "the one in all rows, in standard deviations."
+            "Numbers: the mean, or the share of a number that nearly all have, or of a "
+            "level: of several the one that marks the kind most. Colours: how far it "
+            "is from the one in all rows, in standard deviations."
             f"{more}"
         )
 

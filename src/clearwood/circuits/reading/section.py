@@ -84,8 +84,8 @@ def _tiles(
 ) -> list[tuple[str, str, str]]:
     n_sums, n_leaves = counts(circuit.root)
     d = circuit.features.n_features
-    first = f"{len(part.kinds)}, told apart first; " if part.kinds else ""
-    kinds = f"{first}into two or more kinds each"
+    first = f"; this page begins with {len(part.kinds)}" if part.kinds else ""
+    kinds = f"two or more kinds at each{first}"
     return [
         ("Columns", f"{d:,}", f"in {n_leaves:,} leaf distributions"),
         ("Places where rows are told apart", f"{n_sums:,}", kinds),
