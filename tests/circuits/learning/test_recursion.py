@@ -62,10 +62,10 @@ def test_depth_is_no_limit():
         slices = [slice_.of_rows(~rest, none), slice_.of_rows(rest, none)]
         return Parts(slices, np.array([1, n - 1])) if n > 1 else None
 
-    values = np.random.default_rng(0).integers(2, size=(1500, 2)).astype(float)
+    values = np.random.default_rng(0).integers(2, size=(1100, 2)).astype(float)
     slice_ = Slice.of(values, values[:0], space([2, 2]))
     root = assemble(grow(slice_, [one_row]), 0.1, False)
-    assert sum(isinstance(node, Sum) for node in walk(root)) == 1499
+    assert sum(isinstance(node, Sum) for node in walk(root)) == 1099
     units = Units(np.zeros(2), np.ones(2))
     again = Circuit(units.restored(root), space([2, 2]))
     density = compile_circuit(again).log_likelihood(values[:3])
