@@ -148,8 +148,9 @@ def main():
         "Sum-product networks on the benchmark sets",
         "Mean log-likelihood of the rows to judge by, in nats: mean ± standard "
         "deviation over seeds. `MiniSPN` exactly as in the thesis; with its repairs, "
-        "the default (ten first starts, trees, leaves and smoothing chosen on "
-        "validation rows, EM on all parameters); a mixture of five; and deeprob-kit's "
+        "the default (ten first starts; trees in place of parts that grew in vain, "
+        "leaves and smoothing chosen on validation rows; EM on all parameters); a "
+        "mixture of five, each chosen among three; and deeprob-kit's "
         "mixture of 20 extremely randomized circuits (neither deterministic nor of one "
         "structure, two columns at a time, parts of at least "
         "128 or 256 rows, of nips 32 or 64, as validation rows choose).",
