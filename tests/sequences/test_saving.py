@@ -1,12 +1,9 @@
 """Hidden Markov models in files, and files that are none."""
 
-import io
-import json
-import zipfile
-
 import numpy as np
 import pandas as pd
 import pytest
+from tests.sequences.archives import changed
 
 import clearwood as cw
 from clearwood.exceptions import InputError, ModelFormatError, PoorMixingWarning
@@ -65,25 +62,6 @@ def test_diagonal_covariances_and_parameters_set_by_hand_are_kept(tmp_path):
         odd, _ = model("numbers")
         odd.symbols_ = np.array([(1,), "x"], dtype=object)
         cw.save(odd, tmp_path / "odd")
-
-
-def changed(path, document=(), **arrays):
-    with zipfile.ZipFile(path) as file:
-        parts = {name: file.read(name) for name in file.namelist()}
-    top = json.loads(parts["model.json"])
-    for *way, last, value in [document] if document else []:
-        place = top
-        for key in way:
-            place = place[key]
-        place[last] = value
-    parts["model.json"] = json.dumps(top).encode()
-    for name, values in arrays.items():
-        member = io.BytesIO()
-        np.save(member, values)
-        parts[f"{name}.npy"] = member.getvalue()
-    with zipfile.ZipFile(path, "w") as file:
-        for name, part in parts.items():
-            file.writestr(name, part)
 
 
 def test_the_length_of_sequences_is_kept_and_older_files_have_none(tmp_path):

@@ -1,11 +1,8 @@
 """Networks in files, and files that are none."""
 
-import io
-import json
-import zipfile
-
 import numpy as np
 import pytest
+from tests.sequences.archives import changed
 from tests.sequences.networks.with_torch import torch  # noqa: F401
 
 import clearwood as cw
@@ -37,26 +34,6 @@ def test_what_is_saved_is_loaded(name, hybrid, tmp_path):
         assert np.all(
             again.sample(9, random_state=0) == found.sample(9, random_state=0)
         )
-
-
-def changed(path, document=(), **arrays):
-    """The file with a part of its document and some arrays replaced."""
-    with zipfile.ZipFile(path) as file:
-        parts = {name: file.read(name) for name in file.namelist()}
-    top = json.loads(parts["model.json"])
-    for *way, last, value in [document] if document else []:
-        place = top
-        for key in way:
-            place = place[key]
-        place[last] = value
-    parts["model.json"] = json.dumps(top).encode()
-    for name, values in arrays.items():
-        member = io.BytesIO()
-        np.save(member, values)
-        parts[f"{name.replace('__', '.')}.npy"] = member.getvalue()
-    with zipfile.ZipFile(path, "w") as file:
-        for name, part in parts.items():
-            file.writestr(name, part)
 
 
 @pytest.fixture(scope="module")
