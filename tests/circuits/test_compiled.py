@@ -169,3 +169,15 @@ def test_levels_that_a_circuit_does_not_know_are_summed_out():
     compiled = compile_circuit(circuit)
     found = compiled.log_likelihood(unseen)
     assert (found == compiled.log_likelihood(values)).all()
+
+
+def test_levels_that_a_tree_does_not_have_count_as_missing():
+    tables = np.array([[0.3, 0.7]]), np.array([[0.9, 0.1], [0.2, 0.8]])
+    tree = ChowLiuTree((0, 1), (-1, 0), tables)
+    odd = np.array([[0.0, 2.0], [1.0, -1.0], [9.0, 1.0], [40000.0, 0.0]])
+    missing = np.where((odd < 0) | (odd > 1), np.nan, odd)
+    np.testing.assert_array_equal(tree.log_density(odd), tree.log_density(missing))
+    each = np.ones(len(odd))
+    np.testing.assert_array_equal(
+        tree.statistics(odd, each), tree.statistics(missing, each)
+    )

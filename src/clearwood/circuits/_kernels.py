@@ -126,7 +126,7 @@ def tree_log_density(codes, variables, parents, sizes, starts, table):
     levels = np.empty(parents.size, np.int64)
     evidence = np.empty((parents.size, sizes.max()))
     for r in range(found.size):
-        if read_levels(codes[r], variables, levels):
+        if read_levels(codes[r], variables, sizes, levels):
             log_p = 0.0
             for v in range(parents.size):
                 above = 0 if parents[v] < 0 else levels[parents[v]]
@@ -149,7 +149,7 @@ def tree_counts(codes, weight, variables, parents, sizes, starts, table):
     for r in range(codes.shape[0]):
         if weight[r] == 0.0:
             continue
-        if read_levels(codes[r], variables, levels):
+        if read_levels(codes[r], variables, sizes, levels):
             for v in range(parents.size):
                 above = 0 if parents[v] < 0 else levels[parents[v]]
                 counts[starts[v] + above * sizes[v] + levels[v]] += weight[r]
@@ -171,11 +171,12 @@ def tree_counts(codes, weight, variables, parents, sizes, starts, table):
 
 
 @kernel
-def read_levels(row, variables, levels):
-    """Fill in the levels of a tree's columns; whether none is missing."""
+def read_levels(row, variables, sizes, levels):
+    """Fill in the levels of a tree's columns; whether none is missing or unknown."""
     least = np.int64(0)
     for v in range(variables.size):
-        levels[v] = row[variables[v]]
+        level = np.int64(row[variables[v]])
+        levels[v] = level if level < sizes[v] else -1
         least = min(least, levels[v])
     return least == 0
 

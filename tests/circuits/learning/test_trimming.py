@@ -14,13 +14,13 @@ from clearwood.circuits.learning.slices import Slice
 from clearwood.circuits.learning.trimming import judge
 
 
-def grown(slice_):
+def grown(slice_, prune=True):
     rng = np.random.default_rng(0)
 
     def rows(part):
         return split_in_two(part, Starts(2), rng)
 
-    return grow(slice_, [rows, split_columns])
+    return grow(slice_, [rows, split_columns], prune=prune)
 
 
 def below(pieces, i):
@@ -81,13 +81,15 @@ def pieces(table):
 
 @pytest.mark.parametrize("alpha, trees", [(0.1, True), (1.0, False)])
 def test_beside_a_plain_statement(table, pieces, alpha, trees):
-    score, pruned = judge(pieces, table.valid, alpha, trees, True)
+    score, pruned = judge(pieces, table.valid, alpha, trees)
     inner = {i for i, piece in enumerate(pieces) if piece.children}
     assert pruned and pruned < inner
     assert pruned == plainly_pruned(pieces, table, alpha, trees)
     root = assemble(pieces, alpha, trees, pruned)
     assert score == pytest.approx(table.score(root), abs=1e-9)
-    as_it_was, none = judge(pieces, table.valid, alpha, trees, False)
+    bare = grown(Slice.of(*table), prune=False)
+    assert [i for i, piece in enumerate(bare) if piece.block is None] == sorted(inner)
+    as_it_was, none = judge(bare, table.valid, alpha, trees)
     assert not none
     assert as_it_was == pytest.approx(table.score(assemble(pieces, alpha, trees)))
     assert score > as_it_was + 0.02

@@ -21,7 +21,12 @@ from clearwood.circuits.learning.clusters import (
     split_in_two,
 )
 from clearwood.circuits.learning.dependence import split_columns
-from clearwood.circuits.learning.recursion import Piece, assemble, grow
+from clearwood.circuits.learning.recursion import (
+    Piece,
+    SplitsSlice,
+    assemble,
+    grow,
+)
 from clearwood.circuits.learning.slices import Parts, Slice
 from clearwood.circuits.learning.trimming import judge
 
@@ -128,7 +133,7 @@ def mini_spn(
             how = choices.first if slice_ is whole else later
             return split_in_two(slice_, how, rng, choices.balanced)
 
-        return grow(whole, [rows, columns], trees=any(choices.trees))
+        return _grown(whole, [rows, columns], choices)
 
     if choices == THESIS:  # which leaves nothing to choose
         return assemble(grown(choices.later[0]), ALPHA, trees=False)
@@ -157,8 +162,7 @@ def learn_spn(
         )
         how = choices.later[0]._replace(number=N_RESTARTS)
         rows = partial(split_in_kinds, penalty=penalty, how=how, rng=rng)
-        pieces = grow(whole, [columns, rows], trees=any(choices.trees))
-        return choose(pieces, table, choices)
+        return choose(_grown(whole, [columns, rows], choices), table, choices)
 
     grid = list(product(penalties, critical_ps))
     if not len(table.valid):
@@ -166,6 +170,14 @@ def learn_spn(
     found = [chosen(*point, rng) for point, rng in zip(grid, rng.spawn(len(grid)))]
     best = max(found, key=SCORE)
     return polished(best.root, best.alpha, table, choices)
+
+
+def _grown(
+    whole: Slice, splits: Sequence[SplitsSlice], choices: Choices
+) -> list[Piece]:
+    """All that grows, counted where it may become leaves again."""
+    prune = choices.prune and len(whole.valid) > 0
+    return grow(whole, splits, trees=any(choices.trees), prune=prune)
 
 
 def choose(pieces: list[Piece], table: LearningTable, choices: Choices) -> Chosen:
@@ -178,7 +190,7 @@ def choose(pieces: list[Piece], table: LearningTable, choices: Choices) -> Chose
         return Chosen(-np.inf, pieces, ALPHA, choices.trees[-1])
 
     def tried(alpha: float, trees: bool) -> Chosen:
-        score, pruned = judge(pieces, table.valid, alpha, trees, choices.prune)
+        score, pruned = judge(pieces, table.valid, alpha, trees)
         return Chosen(score, pieces, alpha, trees, pruned)
 
     best = max((tried(ALPHA, trees) for trees in choices.trees), key=SCORE)

@@ -20,9 +20,9 @@ class Piece:
 
     Attributes
     ----------
-    block : Block
+    block : Block or None
         What was counted in its slice: its leaves if it has no children, and else those
-        that it may become again.
+        that it may become again, if it may.
     judges : ndarray of int
         Rows to judge by that came to the slice.
     sizes : ndarray, optional
@@ -30,14 +30,17 @@ class Piece:
     children : list of int
     """
 
-    block: Block
+    block: Block | None
     judges: np.ndarray
     sizes: np.ndarray | None = None
     children: list[int] = field(default_factory=list)
 
 
 def grow(
-    whole: Slice, splits: Sequence[SplitsSlice], trees: bool = True
+    whole: Slice,
+    splits: Sequence[SplitsSlice],
+    trees: bool = True,
+    prune: bool = True,
 ) -> list[Piece]:
     """Split a table until nothing splits any more.
 
@@ -49,6 +52,8 @@ def grow(
         asks rows first (4.2.2), LearnSPN columns (4.2.1).
     trees : bool, default=True
         Whether leaves may be trees.
+    prune : bool, default=True
+        Whether pieces may become leaves again; else they are not counted.
 
     Returns
     -------
@@ -64,7 +69,9 @@ def grow(
             pieces[parent].children.append(here)
         found = (split(slice_) for split in splits) if slice_.n_columns > 1 else ()
         parts = next(filter(None, found), None)
-        block, judges = Block.of(slice_, trees), slice_.judges
+        counted = parts is None or prune
+        block = Block.of(slice_, trees) if counted else None
+        judges = slice_.judges
         pieces.append(Piece(block, judges, parts.sizes if parts else None))
         if parts is None:
             continue
@@ -95,7 +102,7 @@ def assemble(
     for i in reversed(range(len(pieces))):
         piece = pieces[i]
         children = [made.pop(child) for child in piece.children]
-        if i in pruned or not children:
+        if piece.block is not None and (i in pruned or not children):
             children = [*piece.block.leaves(alpha, trees or i in pruned)]
         elif piece.sizes is not None:
             made[i] = Sum(smoothed(piece.sizes, alpha), tuple(children))

@@ -10,7 +10,7 @@ from clearwood.circuits.learning.recursion import Piece
 
 
 def judge(
-    pieces: list[Piece], valid: np.ndarray, alpha: float, trees: bool, prune: bool
+    pieces: list[Piece], valid: np.ndarray, alpha: float, trees: bool
 ) -> tuple[float, set[int]]:
     """What rows to judge by say of all that has grown, and where it was in vain.
 
@@ -21,12 +21,11 @@ def judge(
     Parameters
     ----------
     pieces : list of Piece
+        Those that may become leaves again have a block.
     valid : ndarray of shape (n_valid, n_columns)
         Rows to judge by, encoded.
     alpha, trees
         Smoothing and the kind of leaves where nothing split, see `Block.leaves`.
-    prune : bool
-        Whether to look where it was in vain.
 
     Returns
     -------
@@ -39,22 +38,22 @@ def judge(
     pruned: set[int] = set()
     log: dict[int, np.ndarray] = {}  # of all rows, under every piece that is not taken
     for i in reversed(range(len(pieces))):
-        piece = pieces[i]
+        piece, block = pieces[i], pieces[i].block
         below = [log.pop(child) for child in piece.children]
-        if not below:
-            log[i] = piece.block.log_density(valid, codes, alpha, trees)
+        if block is not None and not below:
+            log[i] = block.log_density(valid, codes, alpha, trees)
             continue
         if piece.sizes is None:
             log[i] = np.sum(below, axis=0)
         else:
             log_weights = np.log(smoothed(piece.sizes, alpha))
             log[i] = np.logaddexp.reduce(np.add(log_weights[:, None], below))
-        if not prune:
+        if block is None:
             continue
         judges = piece.judges
         own = valid[judges], codes[judges]
-        instead = piece.block.log_density(*own, alpha, True)
+        instead = block.log_density(*own, alpha, True)
         if instead.sum() > log[i][judges].sum():
             pruned.add(i)
-            log[i] = piece.block.log_density(valid, codes, alpha, True)
+            log[i] = block.log_density(valid, codes, alpha, True)
     return float(log[0].mean()), pruned
