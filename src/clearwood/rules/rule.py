@@ -62,8 +62,9 @@ class Rule:
         (Student); NaN for one row. Of the true labels or values where they are
         known, else of what the teacher says. Weights count by the effective number
         of rows. What a rule says may lie outside where it learnt from synthetic rows.
-        The interval does not know that the rule was searched for on these rows, so
-        there it is too narrow: see :meth:`RuleSet.described_on`.
+        Where ``expected`` is known, it is the interval of that on new rows. Else it does
+        not know whether the rule was searched for on these rows, and is too narrow if
+        it was.
     disagreement : float
         Classification: weight of the rows among the caught to which the teacher gives
         another class. Regression: root of the mean squared difference from the
@@ -78,6 +79,11 @@ class Rule:
     rows, rows_caught : float
         Numbers of the rows of which ``support`` and ``caught`` are the weight; the same
         where nothing else is said.
+    expected : float
+        What is to be expected on new rows that the rule decides: the share of its
+        class, or the mean of the target, as rules told that were judged on rows that
+        took no part in their search. NaN where that is not known, and of figures on
+        other rows.
     """
 
     conditions: tuple[Condition, ...]
@@ -98,6 +104,7 @@ class Rule:
     weight: float = 1.0
     rows: float = float("nan")
     rows_caught: float = float("nan")
+    expected: float = float("nan")
 
     def __post_init__(self) -> None:
         if math.isnan(self.rows):
@@ -193,7 +200,7 @@ def wrong_statistic(rule: Rule, is_class: bool, judged: bool) -> tuple[str, str]
     for name in ("support", "caught", "rows", "rows_caught", "spread", "disagreement"):
         if getattr(rule, name) < 0:
             return name, "at least 0"
-    for name in JUDGEMENTS[:6] if is_class else JUDGEMENTS[:2]:
+    for name in JUDGEMENTS[:7] if is_class else JUDGEMENTS[:2]:
         if (is_class and getattr(rule, name) < 0) or _is_more(getattr(rule, name), 1.0):
             return name, "a share, from 0 to 1" if is_class else "at most 1"
     if _is_more(rule.caught, rule.support):
@@ -214,9 +221,9 @@ def wrong_statistic(rule: Rule, is_class: bool, judged: bool) -> tuple[str, str]
 
 JUDGEMENTS = (
     "agreement", "agreement_caught", "precision", "precision_caught", "low", "high",
-    "spread", "disagreement", "instead",
+    "expected", "spread", "disagreement", "instead",
 )  # fmt: skip
-"""Statistics of rules that are right or wrong; of classes the first six are shares."""
+"""Statistics of rules that are right or wrong; of classes the first seven are shares."""
 
 
 def _is_more(part: float, whole: float) -> bool:
@@ -245,10 +252,25 @@ def wrapped(line: str) -> str:
     )  # fmt: skip
 
 
-def rule_says(rule: Rule) -> str:
-    """What a rule predicts, and how good it is."""
-    parts = [prediction_text(rule.prediction), *statistics_text(rule)]
-    return parts[0] if len(parts) == 1 else f"{parts[0]}  ({', '.join(parts[1:])})"
+def rule_says(rule: Rule, classes: tuple[Any, ...]) -> str:
+    """What a rule predicts, how likely that is, and how good the rule is."""
+    said = prediction_text(rule.prediction)
+    if probability := chance_text(rule, classes):
+        said += f", probability {probability}"
+    known = ", ".join(statistics_text(rule))
+    return f"{said}  ({known})" if known else said
+
+
+def chance_text(rule: Rule, classes: tuple[Any, ...]) -> str:
+    """The probability of the class that a rule says; empty for a value.
+
+    With its interval, where it is what is expected on new rows.
+    """
+    if not rule.probabilities:
+        return ""
+    probability = rule.probabilities[classes.index(rule.prediction)]
+    interval = "" if math.isnan(rule.expected) else f" {interval_text(rule)}"
+    return f"{probability:.3g}{interval}"
 
 
 def prediction_text(prediction: Any) -> str:
@@ -283,22 +305,30 @@ def for_classes(pairs: Iterable[tuple[str, Any]]) -> str:
 def statistics_text(rule: Rule) -> list[str]:
     """What is known of a rule on the rows that it decides, in few words.
 
-    The interval stands behind the number that it is of.
+    The interval stands behind the number that it is of. What is expected of new rows
+    takes the place of how precise the rule was on its own.
     """
     if math.isnan(rule.support):
         return []
     parts = [rows_text(rule)]
     is_class = bool(rule.probabilities)
+    is_expected = not math.isnan(rule.expected)
     labels_known = not math.isnan(rule.precision_caught)
-    named = {"agreement": rule.agreement_caught, "precision": rule.precision_caught}
+    named = {"agreement": rule.agreement_caught}
+    if not is_expected:
+        named["precision"] = rule.precision_caught
     for name, value in named.items():
         if not math.isnan(value):
-            has_interval = is_class and labels_known == (name == "precision")
+            has_interval = (
+                is_class and not is_expected and labels_known == (name == "precision")
+            )
             interval = interval_text(rule) if has_interval else ""
             shown = unrounded(value)
             parts.append(f"{name} {shown:.3g}{' ' * bool(interval)}{interval}")
     if not is_class:
-        if interval_text(rule):
+        if is_expected:
+            parts.append(f"mean {rule.expected:.3g} {interval_text(rule)}".rstrip())
+        elif interval_text(rule):
             parts.append(f"mean in {interval_text(rule)}")
         if not math.isnan(rule.spread):
             parts.append(f"spread {rule.spread:.3g}")

@@ -15,6 +15,7 @@ from clearwood.rules.rule import (
     Rule,
     first_match,
     for_classes,
+    interval_text,
     prediction_text,
     rows_text,
     rule_says,
@@ -114,8 +115,9 @@ class RuleList(RuleSet):
         lines = []
         for number, rule in enumerate(self.rules, start=1):
             lines.append(f"{number}. if {rule.text(self.features)}")
-            lines.append(f"   then {rule_says(rule)}")
-        return [*lines, f"{self.n_rules}. otherwise {rule_says(self.otherwise)}"]
+            lines.append(f"   then {rule_says(rule, self.classes)}")
+        last = rule_says(self.otherwise, self.classes)
+        return [*lines, f"{self.n_rules}. otherwise {last}"]
 
 
 class _AllThatHold(RuleSet):
@@ -365,7 +367,11 @@ class RuleAverage(_AllThatHold):
         return [*lines, f"{self.n_rules}. {self.asks_nothing} {says}"]
 
     def _with_statistics(self, rule: Rule) -> str:
-        known = ", ".join(statistics_text(rule))
+        parts = statistics_text(rule)
+        if self.classes and not math.isnan(rule.expected):
+            said = prediction_text(rule.prediction)
+            parts.append(f"{said} {rule.expected:.3g} {interval_text(rule)}")
+        known = ", ".join(parts)
         return self.says_in_full(rule) + (f"  ({known})" if known else "")
 
     def says(self, rule: Rule) -> str:

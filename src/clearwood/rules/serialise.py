@@ -110,6 +110,7 @@ def _rule_to_dict(rule: Rule, rule_set: RuleSet) -> dict[str, Any]:
         "scores": [float(s) for s in rule.scores],
         **({"weight": float(rule.weight)} if rule_set.has_weights else {}),
         **{k: float(v) if math.isfinite(v) else None for k, v in numbers.items()},
+        **({"expected": rule.expected} if math.isfinite(rule.expected) else {}),
         # Where rows have weights; else their number is the weight.
         **{k: getattr(rule, k) for k, v in ROWS.items() if _differs(rule, k, v)},
         "instead": None if rule.instead is None else plain(rule.instead),
@@ -279,7 +280,7 @@ def _known_features(features: FeatureSpace) -> Known:
 def _read_rule(place: Place, known: Known, classes: tuple, kind: type[RuleSet]) -> Rule:
     place.only(
         "conditions", "prediction", "probabilities", "scores", "instead", *STATISTICS,
-        *ROWS, *["weight"] * kind.has_weights,
+        *ROWS, "expected", *["weight"] * kind.has_weights,
     )  # fmt: skip
     asked = place["conditions"].items()
     conditions = tuple(_read_condition(p, known) for p in asked)
@@ -303,7 +304,8 @@ def _read_rule(place: Place, known: Known, classes: tuple, kind: type[RuleSet]) 
         name: math.nan if place[name].value is None else place[name].number()
         for name in STATISTICS
     }
-    statistics |= {name: place[name].number() for name in ROWS if name in place}
+    written = (name for name in (*ROWS, "expected") if name in place)
+    statistics |= {name: place[name].number() for name in written}
     rule = Rule(
         conditions, prediction, probabilities, scores=scores, instead=instead,
         weight=place["weight"].number() if kind.has_weights else 1.0, **statistics,

@@ -138,13 +138,27 @@ class Tree:
             tuple(first), replace(last, conditions=()), self.features, self.classes
         )
 
+    def with_leaves(self, rules: RuleList) -> Tree:
+        """The same questions, and what the lines of a list say at their ends.
+
+        Parameters
+        ----------
+        rules : RuleList
+            A line per leaf, as :meth:`to_rules` makes them.
+        """
+        leaves = iter(
+            replace(rule, conditions=leaf.conditions)
+            for rule, leaf in zip(rules, self.leaves, strict=True)
+        )
+        return replace(self, root=_with_leaves(self.root, leaves))
+
     def __str__(self) -> str:
         number = iter(range(1, self.n_leaves + 1))
         lines: list[str] = []
 
         def draw(node: Question | Rule, depth: int) -> None:
             if isinstance(node, Rule):
-                says = f"{next(number)}. then {rule_says(node)}"
+                says = f"{next(number)}. then {rule_says(node, self.classes)}"
                 lines.extend(_indented(says, depth))
                 return
             for condition, child in ((node.yes, node.if_yes), (node.no, node.if_no)):
@@ -301,7 +315,7 @@ def _only_missing(condition: Condition) -> Condition:
 
 
 def _with_leaves(node: Any, leaves: Iterator[Rule]) -> Question | Rule:
-    if node is None:
+    if not isinstance(node, Question):
         return next(leaves)
     if_yes = _with_leaves(node.if_yes, leaves)
     return replace(node, if_yes=if_yes, if_no=_with_leaves(node.if_no, leaves))

@@ -238,7 +238,7 @@ def tree_text(tree: AnnotatedTree) -> str:
             number += not node.stopped
             # Rows that stop are told by the node at which they do.
             label = "-" if node.stopped else f"{number}."
-            lines.append(f"{space}  {label} then {rule_says(node.rule)}")
+            lines.append(f"{space}  {label} then {rule_says(node.rule, tree.classes)}")
     return "\n".join(wrapped(line) for line in [*lines, *notes(tree)])
 
 

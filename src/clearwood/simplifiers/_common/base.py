@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from copy import copy
 from numbers import Integral
 from typing import Any
 
@@ -32,6 +33,8 @@ from clearwood.exceptions import (
     PoorFidelityWarning,
 )
 from clearwood.rules import FeatureBins, RuleSet, Training
+from clearwood.rules.expectation import Caution, with_expectations
+from clearwood.simplifiers._common.cross_fitting import cross_fit
 from clearwood.simplifiers._common.doubts import (
     class_order_doubt,
     doubts_about,
@@ -100,6 +103,20 @@ class RulesFromEnsemble(BaseEstimator):
         """Set ``rules_`` and the like; the answer goes into what rules say of them."""
         raise NotImplementedError
 
+    def find_again(self, training: Training, generator: np.random.Generator) -> RuleSet:
+        """Rules of the same kind and size of a part of the rows alone.
+
+        Nothing that the ensemble says of other rows comes in, as it may have learnt
+        the very labels that these rules are then judged by.
+        """
+        other = copy(self).set_params(n_jobs=None, verbose=False)
+        other._find_rules(training, generator)
+        return other.rules_
+
+    def _expect(self, training: Training, caution: Caution) -> None:
+        """Say of the rules what is to be expected of them on new rows."""
+        self.rules_ = with_expectations(self.rules_, training, caution)
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         inner = self._default_estimator() if self.estimator is None else self.estimator
@@ -150,6 +167,11 @@ class RulesFromEnsemble(BaseEstimator):
         training = self._training(self.ensemble_, X, y, weight)
         self.bins_ = training.bins
         about = self._find_rules(training, generator)
+        if training.labels is not None:
+            caution = cross_fit(self, training, generator)
+            if caution is not None:
+                self._expect(training, caution)
+                self.caution_ = caution._asdict()
         about |= in_words(self.bins_.features, forbidden=training.forbidden)
         if self.target == "labels":
             about.setdefault("target", "labels")

@@ -10,6 +10,7 @@ within one standard error of the best.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from numbers import Integral
 from typing import Any, NamedTuple
 
@@ -20,6 +21,7 @@ from clearwood._numeric import weighted_mean_and_error
 from clearwood._numeric.progress import progress
 from clearwood.exceptions import InputError
 from clearwood.rules import RuleSet, Training, Tree
+from clearwood.rules.expectation import Caution, with_expectations
 from clearwood.search import candidate_boxes
 from clearwood.simplifiers._common.base import RulesFromEnsemble
 from clearwood.simplifiers._common.synthetic_rows import (
@@ -94,9 +96,30 @@ class RulesOnSizePath(RulesFromEnsemble):
         # Two may end up with as many lines, where a region is one that is there.
         by_size = {rules.n_rules: rules for rules in self._print(rows, path)}
         self.path_ = tuple(by_size[size] for size in sorted(by_size))
-        self.settings_ = chosen._asdict()
+        self.settings_, self._chosen = chosen._asdict(), chosen
         self.rules_ = [r for r in self.path_ if r.n_rules <= self.n_rules_][-1]
         return self._about()
+
+    def find_again(self, training: Training, generator: np.random.Generator) -> RuleSet:
+        """As elsewhere, with the settings that were chosen, and no synthetic rows."""
+        other = copy(self)
+        chosen = self._without_synthetic(self._chosen)
+        (path,) = other._fit(training, [chosen], generator)
+        printed = other._print(training, path)
+        return [r for r in printed if r.n_rules <= self.n_rules_][-1]
+
+    def _expect(self, training: Training, caution: Caution) -> None:
+        """Of the rules of all sizes, with the caution of the chosen ones."""
+        at = [rules is self.rules_ for rules in self.path_].index(True)
+        self.path_ = tuple(
+            with_expectations(rules, training, caution) for rules in self.path_
+        )
+        self.rules_ = self.path_[at]
+
+    @staticmethod
+    def _without_synthetic(chosen: Any) -> Any:
+        """The same settings, but for rows that the ensemble would be asked about."""
+        return chosen._replace(synthetic=False)
 
     def _n_synthetic(self, training: Training) -> int:
         """How many synthetic rows there are for all rows."""
@@ -263,3 +286,12 @@ class TreesOnSizePath(RulesOnSizePath):
         about = super()._find_rules(training, generator)
         self.tree_ = [t for t in self.trees_ if t.n_leaves <= self.n_rules_][-1]
         return about
+
+    def _expect(self, training: Training, caution: Caution) -> None:
+        at = [tree is self.tree_ for tree in self.trees_].index(True)
+        self.trees_ = tuple(
+            tree.with_leaves(with_expectations(tree.to_rules(), training, caution))
+            for tree in self.trees_
+        )
+        self.tree_ = self.trees_[at]
+        super()._expect(training, caution)

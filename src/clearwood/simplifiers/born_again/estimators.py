@@ -91,6 +91,10 @@ class _BornAgainTree(TreesOnSizePath):
         n_node_rows = 0 if self.target == "labels" else int(self.n_node_rows)
         return [SmearSettings(float(self.p_alt), n_node_rows)]
 
+    @staticmethod
+    def _without_synthetic(chosen: SmearSettings) -> SmearSettings:
+        return chosen._replace(n_node_rows=0)
+
     def _fit(
         self,
         training: Training,

@@ -1,0 +1,281 @@
+"""What rules are worth on new rows, learnt from rules that were judged on such.
+
+Rules are searched for where they fit, so that on the rows of the search they look
+better than they are: the fewer rows a rule has, the more so. How much is seen where
+the same search leaves out a part of the rows, and its rules are judged on that part.
+Two numbers sum it up (:class:`Caution`):
+
+- A rule's own rows are counted together with ``usual_rows`` more of the usual mix of
+  all rows, which takes what it says towards what is true of all (the m-estimate of
+  Cestnik, 1990).
+- For an interval, each of its own rows counts as ``evidence`` of one.
+
+Both are those under which the rows that were left out are likeliest.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.special import betaln, stdtrit
+
+from clearwood.rules.rule import Rule
+from clearwood.rules.rule_kinds import RuleList
+from clearwood.rules.rule_set import RuleSet
+from clearwood.rules.statistics import (
+    LEVEL,
+    Kind,
+    described,
+    effective_number,
+    share_interval_of,
+)
+from clearwood.rules.training import Training
+
+USUAL_ROWS, EVIDENCE = (math.e, 2.0), (0.5, 0.7)
+"""Medians, and standard deviations of logarithms, of what is believed beforehand: a
+few rules that were judged do not tell much."""
+
+ONE_ROW = 1e-9
+"""Two rows, one of them weightless but for rounding, are one."""
+
+NEVER = 1e-3
+"""No share is nearer to 0 or 1 than this where rows that were left out are judged."""
+
+
+class Caution(NamedTuple):
+    """How much less than on their own rows rules are worth on new ones.
+
+    Attributes
+    ----------
+    usual_rows : float
+        Rows of the usual mix that every rule is counted with.
+    evidence : float
+        For intervals, how much each of its own rows counts.
+    """
+
+    usual_rows: float
+    evidence: float
+
+
+class Judged(NamedTuple):
+    """Lines of rules on the rows of their search and on rows that were left out.
+
+    All are arrays of shape (n_lines,); a mean is that of the target, or of whether a
+    row is of the class that the line says.
+
+    Attributes
+    ----------
+    rows, mean, variance : ndarray
+        On the rows of the search that the line decides; their effective number.
+    usual_mean, usual_variance : ndarray
+        On all rows of the search.
+    new_rows, new_mean : ndarray
+        On the rows that were left out and that the line decides.
+    """
+
+    rows: np.ndarray
+    mean: np.ndarray
+    variance: np.ndarray
+    usual_mean: np.ndarray
+    usual_variance: np.ndarray
+    new_rows: np.ndarray
+    new_mean: np.ndarray
+
+
+def judge(rules: RuleSet, fitted: Training, left_out: Training) -> Judged:
+    """What the lines of rules said of their own rows, and what of others.
+
+    Parameters
+    ----------
+    rules : RuleSet
+        Found on ``fitted``; its lines predict each by itself.
+    fitted, left_out : Training
+        With labels, without synthetic rows.
+
+    Returns
+    -------
+    Judged
+        Lines that decide no row here or there are left out.
+    """
+    own, new = _lines_on(rules, fitted), _lines_on(rules, left_out)
+    usual = [_usual(rule, fitted) for rule in rules]
+    found = np.column_stack([*own, np.array(usual), new[0], new[1]]).T
+    return Judged(*found[:, (own[0] > 0) & (new[0] > 0)])
+
+
+def learn_caution(judged: Sequence[Judged], is_class: bool) -> Caution:
+    """The caution under which rows that were left out are likeliest.
+
+    Shares are beta-binomial, means normal around what is expected of a line; both vary
+    as if the line had ``evidence`` times its rows.
+
+    Examples
+    --------
+    >>> ten = np.full(10, 10.0)
+    >>> lines = Judged(ten, ten / 10, 0 * ten, ten / 20, ten / 40, ten, ten / 10)
+    >>> kept = learn_caution([lines], is_class=True)
+    >>> lost = learn_caution([lines._replace(new_mean=ten / 20)], is_class=True)
+    >>> kept.usual_rows < 2 < 50 < lost.usual_rows
+    True
+    """
+    from scipy.optimize import minimize
+
+    lines = Judged(*map(np.concatenate, zip(*judged)))
+    log_likelihood = _of_shares if is_class else _of_means
+    centre, width = np.log([USUAL_ROWS[0], EVIDENCE[0]]), (USUAL_ROWS[1], EVIDENCE[1])
+
+    def loss(logs: np.ndarray) -> float:
+        prior = 0.5 * (((logs - centre) / width) ** 2).sum()
+        return float(prior - log_likelihood(lines, Caution(*np.exp(logs))))
+
+    found = minimize(loss, centre, method="Nelder-Mead")
+    return Caution(*np.exp(found.x).tolist())
+
+
+def _of_shares(lines: Judged, caution: Caution) -> float:
+    share = np.clip(_expected_mean(lines, caution), NEVER, 1 - NEVER)
+    hits, own = lines.new_rows * lines.new_mean, caution.evidence * lines.rows
+    yes, no = own * share, own * (1 - share)
+    return (betaln(hits + yes, lines.new_rows - hits + no) - betaln(yes, no)).sum()
+
+
+def _of_means(lines: Judged, caution: Caution) -> float:
+    mean, variance = _expected_mean(lines, caution), _expected_variance(lines, caution)
+    error = variance * (1 / lines.new_rows + 1 / (caution.evidence * lines.rows))
+    known = error > 0
+    off = (lines.new_mean - mean)[known] ** 2 / error[known]
+    return -0.5 * (off + np.log(error[known])).sum()
+
+
+def _expected_mean(lines: Judged, caution: Caution) -> np.ndarray:
+    """The mean of a line's own rows and of so many usual ones."""
+    own = lines.rows / (lines.rows + caution.usual_rows)
+    return own * lines.mean + (1 - own) * lines.usual_mean
+
+
+def _expected_variance(lines: Judged, caution: Caution) -> np.ndarray:
+    """The variance of the same mixture of rows."""
+    own = lines.rows / (lines.rows + caution.usual_rows)
+    apart = (lines.mean - lines.usual_mean) ** 2
+    within = own * lines.variance + (1 - own) * lines.usual_variance
+    return within + own * (1 - own) * apart
+
+
+def with_expectations(rules: Kind, training: Training, caution: Caution) -> Kind:
+    """The same rules with what is to be expected of each on new rows.
+
+    Parameters
+    ----------
+    rules : RuleSet
+        Its lines predict each by itself.
+    training : Training
+        Where they were searched for, with labels; without synthetic rows.
+    caution : Caution
+
+    Returns
+    -------
+    RuleSet
+        ``expected``, ``low`` and ``high`` of each line, and in regression its
+        ``spread``. In a list that classifies, class probabilities are what is expected,
+        and a line says the class that is likeliest.
+    """
+    rows, mean, variance = _lines_on(rules, training)
+    if training.classes and isinstance(rules, RuleList):
+        shares = _expected_shares(rules, training, rows, caution.usual_rows)
+        rules = _saying(rules, shares, training)
+        rows, mean, variance = _lines_on(rules, training)
+    usual = np.array([_usual(rule, training) for rule in rules])
+    lines = Judged(rows, mean, variance, *usual.T, rows, mean)
+    mean, variance = (f(lines, caution) for f in (_expected_mean, _expected_variance))
+    told = [
+        _told(rule, *numbers, caution.evidence, training.task)
+        for rule, *numbers in zip(
+            rules, mean.tolist(), variance.tolist(), rows.tolist()
+        )
+    ]
+    return replace(rules, rules=tuple(told[:-1]), otherwise=told[-1])
+
+
+def _saying(rules: Kind, shares: np.ndarray, training: Training) -> Kind:
+    """The same rules with other class probabilities, and the likeliest class."""
+    *lines, otherwise = [
+        replace(
+            rule,
+            prediction=training.classes[int(p.argmax())],
+            probabilities=tuple(p.tolist()),
+        )
+        for rule, p in zip(rules, shares)
+    ]
+    said = replace(rules, rules=tuple(lines), otherwise=otherwise)
+    return described(
+        said, training.encoded, training.weight, training.teacher, training.labels
+    )
+
+
+def _told(
+    rule: Rule, mean: float, variance: float, rows: float, evidence: float, task: str
+) -> Rule:
+    if rows == 0:
+        return rule
+    own = evidence * rows
+    if task == "classification":
+        low, high = share_interval_of(mean, own)
+        return replace(rule, expected=mean, low=low, high=high)
+    half = math.nan
+    if rows > 1 + ONE_ROW:
+        half = float(stdtrit(rows - 1, (1 + LEVEL) / 2)) * math.sqrt(variance / own)
+    return replace(
+        rule, expected=mean, low=mean - half, high=mean + half, spread=variance**0.5
+    )
+
+
+def _lines_on(
+    rules: RuleSet, training: Training
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Effective number of rows, mean and variance of each line, on some rows."""
+    caught = rules.takes_part(training.encoded)
+    found = np.zeros((3, rules.n_rules))
+    for i, rule in enumerate(rules):
+        here = caught[:, i] & (training.weight > 0)
+        if here.any():
+            weight = training.weight[here]
+            hits = _truth(rule, training)[here]
+            mean = np.average(hits, weights=weight)
+            variance = np.average((hits - mean) ** 2, weights=weight)
+            found[:, i] = effective_number(weight), mean, variance
+    return found[0], found[1], found[2]
+
+
+def _usual(rule: Rule, training: Training) -> tuple[float, float]:
+    """Mean and variance over all rows."""
+    truth = _truth(rule, training)
+    mean = float(np.average(truth, weights=training.weight))
+    return mean, float(np.average((truth - mean) ** 2, weights=training.weight))
+
+
+def _truth(rule: Rule, training: Training) -> np.ndarray:
+    """The target, or whether a row is of the class that a line says."""
+    labels: Any = training.labels
+    if not training.classes:
+        return labels
+    return (labels == training.classes.index(rule.prediction)).astype(np.float64)
+
+
+def _expected_shares(
+    rules: RuleSet, training: Training, rows: np.ndarray, usual_rows: float
+) -> np.ndarray:
+    """Class probabilities of each line's own rows and of so many usual ones."""
+    labels: Any = training.labels
+    is_class = np.eye(len(training.classes))[labels]
+    caught = rules.takes_part(training.encoded)
+    weighed = training.weight[:, None] * is_class
+    own = caught.T.astype(np.float64) @ weighed
+    total = own.sum(axis=1, keepdims=True)
+    own = np.divide(own, total, out=np.zeros_like(own), where=total > 0)
+    usual = weighed.sum(axis=0) / weighed.sum()
+    mixed = rows[:, None] * own + usual_rows * usual
+    return mixed / mixed.sum(axis=1, keepdims=True)
