@@ -28,6 +28,7 @@ from clearwood.rules.rule_kinds import RuleList
 from clearwood.rules.rule_set import RuleSet
 from clearwood.rules.statistics import (
     LEVEL,
+    UNKNOWN,
     Kind,
     described,
     effective_number,
@@ -189,13 +190,11 @@ def with_expectations(rules: Kind, training: Training, caution: Caution) -> Kind
         rules = _saying(rules, shares, training)
         rows, mean, variance = _lines_on(rules, training)
     usual = np.array([_usual(rule, training) for rule in rules])
-    lines = Judged(rows, mean, variance, *usual.T, rows, mean)
+    lines = Judged(rows, mean, variance, usual[:, 0], usual[:, 1], rows, mean)
     mean, variance = (f(lines, caution) for f in (_expected_mean, _expected_variance))
     told = [
-        _told(rule, *numbers, caution.evidence, training.task)
-        for rule, *numbers in zip(
-            rules, mean.tolist(), variance.tolist(), rows.tolist()
-        )
+        _told(rule, float(m), float(v), float(n), caution.evidence, training.task)
+        for rule, m, v, n in zip(rules, mean, variance, rows, strict=True)
     ]
     return replace(rules, rules=tuple(told[:-1]), otherwise=told[-1])
 
@@ -207,6 +206,7 @@ def _saying(rules: Kind, shares: np.ndarray, training: Training) -> Kind:
             rule,
             prediction=training.classes[int(p.argmax())],
             probabilities=tuple(p.tolist()),
+            **UNKNOWN,
         )
         for rule, p in zip(rules, shares)
     ]

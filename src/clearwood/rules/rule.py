@@ -62,9 +62,9 @@ class Rule:
         (Student); NaN for one row. Of the true labels or values where they are
         known, else of what the teacher says. Weights count by the effective number
         of rows. What a rule says may lie outside where it learnt from synthetic rows.
-        Where ``expected`` is known, it is the interval of that on new rows. Else it does
-        not know whether the rule was searched for on these rows, and is too narrow if
-        it was.
+        Where ``expected`` is known, it is the interval of that on new rows. Else it
+        does not know whether the rule was searched for on these rows, and is too narrow
+        if it was.
     disagreement : float
         Classification: weight of the rows among the caught to which the teacher gives
         another class. Regression: root of the mean squared difference from the
@@ -223,7 +223,7 @@ JUDGEMENTS = (
     "agreement", "agreement_caught", "precision", "precision_caught", "low", "high",
     "expected", "spread", "disagreement", "instead",
 )  # fmt: skip
-"""Statistics of rules that are right or wrong; of classes the first seven are shares."""
+"""Statistics of rules that are right or wrong; of classes the first 7 are shares."""
 
 
 def _is_more(part: float, whole: float) -> bool:
@@ -254,23 +254,19 @@ def wrapped(line: str) -> str:
 
 def rule_says(rule: Rule, classes: tuple[Any, ...]) -> str:
     """What a rule predicts, how likely that is, and how good the rule is."""
-    said = prediction_text(rule.prediction)
-    if probability := chance_text(rule, classes):
-        said += f", probability {probability}"
+    said, probability = prediction_text(rule.prediction), said_probability(rule, classes)
+    if probability is not None:
+        interval = "" if math.isnan(rule.expected) else f" {interval_text(rule)}"
+        said += f", probability {probability:.3g}{interval}"
     known = ", ".join(statistics_text(rule))
     return f"{said}  ({known})" if known else said
 
 
-def chance_text(rule: Rule, classes: tuple[Any, ...]) -> str:
-    """The probability of the class that a rule says; empty for a value.
-
-    With its interval, where it is what is expected on new rows.
-    """
+def said_probability(rule: Rule, classes: tuple[Any, ...]) -> float | None:
+    """The probability of the class that a rule says; None for a value."""
     if not rule.probabilities:
-        return ""
-    probability = rule.probabilities[classes.index(rule.prediction)]
-    interval = "" if math.isnan(rule.expected) else f" {interval_text(rule)}"
-    return f"{probability:.3g}{interval}"
+        return None
+    return rule.probabilities[classes.index(rule.prediction)]
 
 
 def prediction_text(prediction: Any) -> str:

@@ -11,6 +11,7 @@ from clearwood.rules.rule import (
     Rule,
     interval_text,
     prediction_text,
+    said_probability,
     unrounded,
     weight_text,
 )
@@ -59,6 +60,7 @@ def summarize_rules(rules: RuleSet) -> dict[str, Any]:
     says, rows = TITLES[type(rules)]
     target = printable(rules.target)
     judged = rules.lines_predict
+    is_expected = any(not math.isnan(rule.expected) for rule in rules)
     return {
         "task": rules.task,
         "combine": rules.combine,
@@ -69,6 +71,8 @@ def summarize_rules(rules: RuleSet) -> dict[str, Any]:
         # Some were compared with no model, as those of a tree with a posterior.
         "has_agreement": judged and not all(math.isnan(r.agreement) for r in rules),
         "has_quality": judged,
+        # What is to be expected on new rows takes the place of what was on these.
+        "is_expected": is_expected,
         "has_weights": rules.has_weights,
         "asks_nothing": rules.asks_nothing,
         "lines": [
@@ -88,6 +92,8 @@ def summarize_rules(rules: RuleSet) -> dict[str, Any]:
                 "spread": _or_none(rule.spread),
                 **bars,
                 "interval": interval_text(rule),
+                "expected": _or_none(rule.expected),
+                "probability": said_probability(rule, rules.classes),
                 "disagreement": _or_none(rule.disagreement),
                 "instead": _instead_text(rules, rule),
             }

@@ -85,7 +85,7 @@ def columns_of(
     if not classes:
         columns.append(_value_column(lines))
     if not all(math.isnan(line.agreement_caught) for line in lines):
-        columns.append(_agreement_column(lines, kind))
+        columns.append(_agreement_column(lines, bool(classes), kind))
     return columns
 
 
@@ -126,13 +126,25 @@ def _rows_column(
     )  # fmt: skip
 
 
-def _agreement_column(lines: Sequence[RuleLine], kind: type[RuleSet]) -> Column:
+def _agreement_column(
+    lines: Sequence[RuleLine], is_class: bool, kind: type[RuleSet]
+) -> Column:
+    # What is expected on new rows takes the place of what was on these.
+    is_expected = not all(math.isnan(line.expected) for line in lines)
     shown = np.array(
-        [[line.agreement_caught, line.agreement, line.precision] for line in lines]
+        [
+            [
+                line.agreement_caught,
+                line.agreement,
+                line.expected if is_expected else line.precision,
+            ]
+            for line in lines
+        ]
     )
     # One scale for all; bars would have to start at zero, dots need not.
     low = 0.5 if np.nanmin(shown) >= 0.5 else 0.0
-    has_precision = not np.isnan(shown[:, 2]).all()
+    # Of values R2 and means are no match.
+    has_precision = is_class and not np.isnan(shown[:, 2]).all()
 
     def draw(ax: Any, lines: Any, middles: Any, size: float) -> None:
         ax.vlines([low, (low + 1) / 2, 1], *ax.get_ylim(), color=GRID, linewidth=0.8)
@@ -162,7 +174,8 @@ def _agreement_column(lines: Sequence[RuleLine], kind: type[RuleSet]) -> Column:
     ]  # fmt: skip
     handles = list(zip(AGREEMENT[kind], looks))
     if has_precision:
-        handles.append(("precision on these", looks[2]))
+        words = "its class, expected on new rows" if is_expected else "precision on these"
+        handles.append((words, looks[2]))
     numbers = [score_text(line.agreement_caught) for line in lines]
     return Column(
         "agreement", "agreement", numbers, draw, 8.0, True, handles=tuple(handles)

@@ -25,7 +25,7 @@ class RuleLine:
     caught, matching : float
         Shares of the rows that no earlier rule catches, and of all that satisfy the
         rule.
-    agreement, agreement_caught, precision, spread : float
+    agreement, agreement_caught, precision, spread, expected : float
         As in ``Rule``.
     scores : tuple of float
         As in ``Rule``.
@@ -45,6 +45,7 @@ class RuleLine:
     spread: float = math.nan
     scores: tuple[float, ...] = ()
     weight: float | None = None
+    expected: float = math.nan
 
 
 def lines_of(rules: RuleSet) -> list[RuleLine]:
@@ -77,6 +78,7 @@ def lines_of(rules: RuleSet) -> list[RuleLine]:
             rule.spread,
             rule.scores,
             rule.weight if rules.has_weights else None,
+            rule.expected,
         )
         for number, rule in rules.lines()
     ]
