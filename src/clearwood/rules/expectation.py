@@ -28,9 +28,7 @@ from clearwood.rules.rule_kinds import RuleList
 from clearwood.rules.rule_set import RuleSet
 from clearwood.rules.statistics import (
     LEVEL,
-    UNKNOWN,
     Kind,
-    described,
     effective_number,
     share_interval_of,
 )
@@ -181,14 +179,10 @@ def with_expectations(rules: Kind, training: Training, caution: Caution) -> Kind
     -------
     RuleSet
         ``expected``, ``low`` and ``high`` of each line, and in regression its
-        ``spread``. In a list that classifies, class probabilities are what is expected,
-        and a line says the class that is likeliest.
+        ``spread``. In a list that classifies, class probabilities are what is expected.
+        What a line says stays: it is what the model says there, likely or not.
     """
     rows, mean, variance = _lines_on(rules, training)
-    if training.classes and isinstance(rules, RuleList):
-        shares = _expected_shares(rules, training, rows, caution.usual_rows)
-        rules = _saying(rules, shares, training)
-        rows, mean, variance = _lines_on(rules, training)
     usual = np.array([_usual(rule, training) for rule in rules])
     lines = Judged(rows, mean, variance, usual[:, 0], usual[:, 1], rows, mean)
     mean, variance = (f(lines, caution) for f in (_expected_mean, _expected_variance))
@@ -196,24 +190,13 @@ def with_expectations(rules: Kind, training: Training, caution: Caution) -> Kind
         _told(rule, float(m), float(v), float(n), caution.evidence, training.task)
         for rule, m, v, n in zip(rules, mean, variance, rows, strict=True)
     ]
+    if training.classes and isinstance(rules, RuleList):
+        shares = _expected_shares(rules, training, rows, caution.usual_rows)
+        told = [
+            replace(rule, probabilities=tuple(p))
+            for rule, p in zip(told, shares.tolist(), strict=True)
+        ]
     return replace(rules, rules=tuple(told[:-1]), otherwise=told[-1])
-
-
-def _saying(rules: Kind, shares: np.ndarray, training: Training) -> Kind:
-    """The same rules with other class probabilities, and the likeliest class."""
-    *lines, otherwise = [
-        replace(
-            rule,
-            prediction=training.classes[int(p.argmax())],
-            probabilities=tuple(p.tolist()),
-            **UNKNOWN,
-        )
-        for rule, p in zip(rules, shares)
-    ]
-    said = replace(rules, rules=tuple(lines), otherwise=otherwise)
-    return described(
-        said, training.encoded, training.weight, training.teacher, training.labels
-    )
 
 
 def _told(

@@ -254,7 +254,10 @@ def wrapped(line: str) -> str:
 
 def rule_says(rule: Rule, classes: tuple[Any, ...]) -> str:
     """What a rule predicts, how likely that is, and how good the rule is."""
-    said, probability = prediction_text(rule.prediction), said_probability(rule, classes)
+    said, probability = (
+        prediction_text(rule.prediction),
+        said_probability(rule, classes),
+    )
     if probability is not None:
         interval = "" if math.isnan(rule.expected) else f" {interval_text(rule)}"
         said += f", probability {probability:.3g}{interval}"

@@ -61,8 +61,8 @@ class RuleList(RuleSet):
     ...     classes=("well", "ill"))
     >>> print(rules)
     1. if temperature > 37.5
-       then ill
-    2. otherwise well
+       then ill, probability 0.9
+    2. otherwise well, probability 0.8
     >>> rules.predict([[36.9], [39.0]])
     array(['well', 'ill'], dtype='<U4')
     """

@@ -325,10 +325,10 @@ class RuleSet(Exportable, ABC):
     ) -> Self:
         """The same rules with all their statistics recomputed on other rows.
 
-        The statistics that rules come with are of the rows on which they were
-        searched for, and look better than they are. Those of rows that took no part
-        are what somebody who answers for a rule needs. Nothing that is predicted
-        changes, class probabilities included.
+        On the rows on which rules were searched for they look better than they are; on
+        rows that took no part the figures hold. Nothing that is predicted changes,
+        class probabilities included; what was expected of new rows (``expected``) gives
+        way to what was on these.
 
         Parameters
         ----------
@@ -355,8 +355,8 @@ class RuleSet(Exportable, ABC):
         >>> X, y = [[36.9], [38.1], [39.0], [38.2]], ["well", "ill", "ill", "well"]
         >>> print(rules.described_on(X, y))
         1. if temperature > 37.5
-           then ill  (3 rows, precision 0.667 [0.208, 0.939])
-        2. otherwise well  (1 row, precision 1 [0.207, 1])
+           then ill, probability 0.9  (3 rows, precision 0.667 [0.208, 0.939])
+        2. otherwise well, probability 0.8  (1 row, precision 1 [0.207, 1])
         """
         from clearwood.rules.statistics import described
 

@@ -174,7 +174,9 @@ def _agreement_column(
     ]  # fmt: skip
     handles = list(zip(AGREEMENT[kind], looks))
     if has_precision:
-        words = "its class, expected on new rows" if is_expected else "precision on these"
+        words = (
+            "its class, expected on new rows" if is_expected else "precision on these"
+        )
         handles.append((words, looks[2]))
     numbers = [score_text(line.agreement_caught) for line in lines]
     return Column(

@@ -1,0 +1,183 @@
+"""What is expected of rules on new rows."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+from tests.rules.naive import rows_and_usual
+
+from clearwood._features import FeatureSpace
+from clearwood.exceptions import InputError
+from clearwood.rules import FeatureBins, Interval, Rule, RuleList, RuleSum, Training
+from clearwood.rules.expectation import (
+    Caution,
+    Judged,
+    judge,
+    learn_caution,
+    with_expectations,
+)
+
+SPACE = FeatureSpace.numeric(1)
+BINS = FeatureBins.from_splits(SPACE, feature=[0, 0], cut=[2.5, 6.5])
+X = np.arange(10.0).reshape(-1, 1)
+"""Rule 1 decides 7, 8, 9; rule 2 decides 3 to 6; the rest 0 to 2."""
+
+
+def training(labels, classes=(), weight=None):
+    labels = np.asarray(labels)
+    taught = np.eye(len(classes))[labels] if classes else labels.astype(float)
+    weight = np.ones(len(labels)) if weight is None else np.asarray(weight)
+    return Training(X[: len(labels)], taught, labels, weight, labels, BINS, classes)
+
+
+def rule_list(classes=(), said=(1, 0, 0)):
+    lines = [Rule((Interval(0, low=6.5),), 0.0), Rule((Interval(0, low=2.5),), 0.0)]
+    lines.append(Rule((), 0.0))
+    if classes:
+        even = (1 / len(classes),) * len(classes)
+        lines = [Rule(r.conditions, classes[k], even) for r, k in zip(lines, said)]
+    return RuleList(tuple(lines[:-1]), lines[-1], SPACE, classes)
+
+
+LABELS = [0, 0, 1, 0, 0, 1, 2, 1, 1, 0]
+WEIGHT = [1.0, 2.0, 1.0, 0.5, 4.0, 1.0, 1.0, 3.0, 1.0, 2.0]
+
+
+@pytest.mark.parametrize("weight", [None, WEIGHT])
+def test_probabilities_are_of_own_rows_and_usual_ones(weight):
+    classes = ("a", "b", "c")
+    rows = training(LABELS, classes, weight)
+    found = with_expectations(rule_list(classes), rows, Caution(5.0, 0.5))
+    decided = found.apply(X)
+    for k, rule in enumerate(found):
+        shares = rows_and_usual(
+            np.eye(3)[LABELS], rows.weight, decided == k, usual_rows=5.0
+        )
+        assert rule.probabilities == pytest.approx(tuple(shares))
+        said = classes.index(rule.prediction)
+        assert rule.expected == pytest.approx(shares[said])
+        assert rule.low < rule.expected < rule.high
+    # What is said stays, likely or not.
+    assert [rule.prediction for rule in found] == ["b", "a", "a"]
+
+
+@pytest.mark.parametrize("weight", [None, WEIGHT])
+def test_means_are_of_own_rows_and_usual_ones(weight):
+    values = np.array([1.0, 2.0, 6.0, 1.0, 9.0, 4.0, 4.0, 12.0, 9.0, 11.0])
+    rows = training(values, weight=weight)
+    found = with_expectations(rule_list(), rows, Caution(5.0, 0.5))
+    decided = found.apply(X)
+    for k, rule in enumerate(found):
+        here = decided == k
+        mean = rows_and_usual(values, rows.weight, here, usual_rows=5.0)
+        square = rows_and_usual(values**2, rows.weight, here, usual_rows=5.0)
+        assert rule.expected == pytest.approx(mean)
+        assert rule.spread == pytest.approx(math.sqrt(square - mean**2))
+        w = rows.weight[here]
+        n = w.sum() ** 2 / (w**2).sum()
+        half = stats.t.ppf(0.975, n - 1) * rule.spread / math.sqrt(0.5 * n)
+        assert (rule.low, rule.high) == pytest.approx((mean - half, mean + half))
+        assert rule.prediction == 0.0
+
+
+def test_a_line_without_rows_is_as_usual_and_has_no_interval():
+    rows = training(LABELS[:7], ("a", "b", "c"))
+    first = with_expectations(rule_list(rows.classes), rows, Caution(5.0, 0.5)).rules[0]
+    usual = np.bincount(LABELS[:7]) / 7
+    assert first.probabilities == pytest.approx(tuple(usual))
+    assert math.isnan(first.expected) and math.isnan(first.low)
+
+
+def test_one_row_has_a_mean_but_no_interval():
+    rows = training(np.arange(8.0))
+    first = with_expectations(rule_list(), rows, Caution(1.0, 1.0)).rules[0]
+    assert first.expected == pytest.approx((7.0 + 3.5) / 2)
+    assert math.isnan(first.low) and math.isnan(first.high)
+
+
+def test_lines_are_judged_by_what_they_say_on_rows_left_out():
+    classes = ("a", "b", "c")
+    whole = training(LABELS, classes)
+    fitted, left_out = whole.take(np.arange(0, 10, 2)), whole.take(np.arange(1, 10, 2))
+    found = judge(rule_list(classes), fitted, left_out)
+    # Rows 8; 4, 6; 0, 2 were searched, rows 7, 9; 3, 5; 1 were left out.
+    np.testing.assert_allclose(found.rows, [1, 2, 2])
+    np.testing.assert_allclose(found.mean, [1, 0.5, 0.5])
+    np.testing.assert_allclose(found.usual_mean, [2 / 5, 2 / 5, 2 / 5])
+    np.testing.assert_allclose(found.new_rows, [2, 2, 1])
+    np.testing.assert_allclose(found.new_mean, [0.5, 0.5, 1])
+    np.testing.assert_allclose(found.variance, [0, 0.25, 0.25])
+    np.testing.assert_allclose(found.usual_variance, [0.24, 0.24, 0.24])
+
+
+def lines_of(generator, n_lines, usual_rows, evidence, is_class):
+    """Lines whose truth is as the model of caution has it."""
+    rows = generator.integers(10, 200, n_lines).astype(float)
+    mean = generator.uniform(0.5, 1.0, n_lines)
+    usual = np.full(n_lines, 0.5)
+    own = rows / (rows + usual_rows)
+    centre = own * mean + (1 - own) * usual
+    new = generator.integers(50, 300, n_lines).astype(float)
+    if is_class:
+        variance, usual_variance = mean * (1 - mean), usual * (1 - usual)
+        a = evidence * rows
+        true = generator.beta(a * centre, a * (1 - centre))
+        new_mean = generator.binomial(new.astype(int), true) / new
+    else:
+        variance = usual_variance = np.full(n_lines, 0.2)
+        total = 0.2 + own * (1 - own) * (mean - usual) ** 2
+        true = generator.normal(centre, np.sqrt(total / (evidence * rows)))
+        new_mean = generator.normal(true, np.sqrt(total / new))
+    return Judged(rows, mean, variance, usual, usual_variance, new, new_mean)
+
+
+@pytest.mark.parametrize("is_class", [True, False])
+@pytest.mark.parametrize(("usual_rows", "evidence"), [(3.0, 0.8), (60.0, 0.3)])
+def test_caution_is_found_again(usual_rows, evidence, is_class):
+    generator = np.random.default_rng(0)
+    lines = lines_of(generator, 20_000, usual_rows, evidence, is_class)
+    found = learn_caution([lines], is_class)
+    assert found.usual_rows == pytest.approx(usual_rows, rel=0.2)
+    assert found.evidence == pytest.approx(evidence, rel=0.2)
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    st.lists(st.integers(0, 1), min_size=10, max_size=10),
+    st.floats(0.01, 1e4),
+    st.floats(0.01, 1.0),
+)
+def test_more_usual_rows_lead_to_what_is_usual(labels, usual_rows, evidence):
+    rows = training(labels, ("a", "b"))
+    usual = np.bincount(labels, minlength=2) / 10
+    plain = rule_list(rows.classes)
+    some = with_expectations(plain, rows, Caution(usual_rows, evidence))
+    more = with_expectations(plain, rows, Caution(2 * usual_rows, evidence))
+    for one, two in zip(some, more):
+        away = abs(np.array(one.probabilities) - usual)
+        assert (abs(np.array(two.probabilities) - usual) <= away + 1e-12).all()
+        assert sum(one.probabilities) == pytest.approx(1.0)
+        assert 0 <= one.low <= one.expected <= one.high <= 1
+
+
+def test_figures_on_other_rows_expect_nothing():
+    rows = training(LABELS, ("a", "b", "c"))
+    found = with_expectations(rule_list(rows.classes), rows, Caution(5.0, 0.5))
+    told = found.described_on(X, np.array(["a", "b", "c"])[LABELS])
+    assert all(math.isnan(rule.expected) for rule in told)
+    assert [r.probabilities for r in told] == [r.probabilities for r in found]
+    assert "precision" in str(told) and "precision" not in str(found)
+
+
+def test_what_is_expected_is_kept_and_checked():
+    rows = training(LABELS, ("a", "b", "c"))
+    found = with_expectations(rule_list(rows.classes), rows, Caution(5.0, 0.5))
+    again = type(found).from_json(found.to_json())
+    assert again == found and str(again) == str(found)
+    with pytest.raises(InputError, match="expected"):
+        RuleList((), Rule((), "a", (1.0, 0.0), expected=1.5), SPACE, ("a", "b"))
+    with pytest.raises(InputError, match="expected"):
+        RuleSum((), Rule((), 1.0, expected=0.5), SPACE)
