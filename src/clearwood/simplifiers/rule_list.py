@@ -209,8 +209,9 @@ class RuleListClassifier(ClassifiesByRules, _RuleList):
         gradient boosting.
     n_rules : int or "auto", default="auto"
         Lines printed at most; fewer where more do not pay. "auto" takes as many as
-        pay, up to ``max_rules``: the fewest that are within one standard error of the
-        best fidelity on rows held out from the training rows (three folds).
+        pay, up to ``max_rules``: the fewest that are within half a standard error of
+        the best fidelity on mixtures of rows held out from the training rows (three
+        folds).
     max_rules : int, default=10
         Most lines printed, ``otherwise`` included; ``path_`` holds the lists of all
         sizes.

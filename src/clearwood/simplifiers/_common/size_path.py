@@ -2,13 +2,15 @@
 
 A method says which settings there are, how rules grow from one size to the next in
 bins, and how they are printed. The loop is here: with each of the settings, rules are
-fitted to two thirds of the rows and judged on the others, three times; with the best
-settings they are fitted to all rows; and of all sizes, the smallest is chosen that is
-within one standard error of the best.
+fitted to two thirds of the rows and judged on mixtures of the others, which the
+ensemble has not learnt by heart, three times; with the best settings they are fitted to
+all rows; and of all sizes, the smallest is chosen that is within half a standard error
+of the best.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from numbers import Integral
 from typing import Any, NamedTuple
@@ -23,7 +25,9 @@ from clearwood.rules import RuleSet, Training, Tree
 from clearwood.search import candidate_boxes
 from clearwood.simplifiers._common.base import RulesFromEnsemble
 from clearwood.simplifiers._common.synthetic_rows import (
+    MOST_ROWS,
     default_number,
+    rows_to_judge,
     with_synthetic_rows,
 )
 
@@ -32,6 +36,10 @@ N_FOLDS = 3
 
 TUNED_ROWS = 2000
 """With so many rows the settings hardly matter, and are not tuned."""
+
+ENOUGH_ERRORS = 0.5
+"""So many standard errors below the best size, the fidelity of one with fewer lines is
+close enough: with a whole one more is lost on new rows than the lines are worth."""
 
 N_SYNTHETIC: list[Any] = [
     StrOptions({"auto"}),
@@ -149,7 +157,7 @@ class RulesOnSizePath(RulesFromEnsemble):
     def _cross_validate(
         self, training: Training, settings: Sequence[Any], seeds: list[int]
     ) -> HeldOutFidelity:
-        """Fit to two thirds of the rows and judge on the others, three times.
+        """Fit to two thirds of the rows and judge by the others, three times.
 
         ``seeds``: one for the folds and one per fold. Rows that are synthetic, and
         boxes to choose from, are the same for all settings.
@@ -175,12 +183,14 @@ class RulesOnSizePath(RulesFromEnsemble):
             )
             for held, seed, group in pieces
         )
-        losses = np.empty((len(settings), self.max_rules, len(training)))
+        losses = np.zeros((len(settings), self.max_rules, len(training)))
+        weight = np.zeros(len(training))
         parts = progress(parts, len(pieces), "held-out parts", self.verbose)
-        for part, (held, _, group) in zip(parts, pieces):
+        for (judged, part), (_, _, group) in zip(parts, pieces):
+            weight[judged] = training.weight[judged]
             for i, lines in zip(group, part):
-                losses[i][:, held] = lines
-        mean, error = weighted_mean_and_error(losses, training.weight)
+                losses[i][:, judged] = lines
+        mean, error = weighted_mean_and_error(losses, weight)
         return HeldOutFidelity(1.0 - mean, error)
 
     def _held_out_losses(
@@ -189,20 +199,40 @@ class RulesOnSizePath(RulesFromEnsemble):
         held: np.ndarray,
         settings: Sequence[Any],
         seed: int,
-    ) -> np.ndarray:
-        """Loss of all rules on every held-out row: (settings, sizes, rows)."""
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Rows that were judged, and on each the loss of all rules.
+
+        The losses have shape (settings, sizes, rows).
+        """
         generator = np.random.default_rng(seed)
+        judged, test = self._to_judge(training, held, seed)
         rows = training.take(np.setdiff1d(np.arange(len(training)), held))
         if settings[0].synthetic:
             share = self._n_synthetic(training) * len(rows) / len(training)
             rows = with_synthetic_rows(rows, self.ensemble_, round(share), generator)
-        test = training.take(held)
-        losses = np.empty((len(settings), self.max_rules, len(held)))
+        losses = np.empty((len(settings), self.max_rules, len(judged)))
         for path, lines in zip(self._fit(rows, settings, generator), losses):
             for rules in path:
-                answers = rules.predict(test.grid)
-                lines[len(rules.boxes) :] = _wrong(test, answers)
-        return losses
+                wrong = _wrong(test, rules.predict(test.grid))
+                lines[len(rules.boxes) :] = wrong.reshape(len(judged), -1).mean(axis=1)
+        return judged, losses
+
+    def _to_judge(
+        self, training: Training, held: np.ndarray, seed: int
+    ) -> tuple[np.ndarray, Training]:
+        """Rows of those held out, and as many for each on which rules are judged.
+
+        An ensemble has learnt by heart what it says of the rows themselves. It is
+        asked about mixtures of them; labels are known of the rows alone.
+        """
+        if self.target == "labels":
+            return held, training.take(held)
+        generator = np.random.default_rng((seed, 1))
+        if len(held) > MOST_ROWS:
+            held = np.sort(generator.choice(held, MOST_ROWS, replace=False))
+        n_each = math.ceil(default_number(len(training)) / len(training))
+        test = rows_to_judge(training.take(held), self.ensemble_, n_each, generator)
+        return held, test
 
 
 class HeldOutFidelity(NamedTuple):
@@ -225,10 +255,11 @@ class HeldOutFidelity(NamedTuple):
         return int(self.fidelity[:, n_rules - 1].argmax())
 
     def fewest_rules(self, settings: int) -> int:
-        """The smallest size within one standard error of the best."""
+        """The smallest size within half a standard error of the best."""
         fidelity = self.fidelity[settings]
         best = int(fidelity.argmax())
-        enough = fidelity >= fidelity[best] - self.standard_error[settings, best]
+        margin = ENOUGH_ERRORS * self.standard_error[settings, best]
+        enough = fidelity >= fidelity[best] - margin
         return int(enough.argmax()) + 1
 
 
