@@ -62,8 +62,8 @@ def in_order(
         both = [(1.0 - p, p) for p in said]
         # As for every rule, the first of two classes that are as probable.
         return [
-            replace(line, prediction=classes[int(p[1] > p[0])], probabilities=p)
-            for line, p in zip(lines, both)
+            replace(line, prediction=classes[k], probabilities=p)
+            for line, p, k in zip(lines, both, training.class_of(np.array(both)))
         ]
     # Whatever shortening does to neighbours, they stay in order.
     said = pool_values([shorten(v) for v in said], [0.0] * len(said), kinds)
