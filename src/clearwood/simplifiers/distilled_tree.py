@@ -21,10 +21,6 @@ from clearwood.simplifiers._common.base import CORE, ClassifiesByRules, Predicts
 from clearwood.simplifiers._common.scoring import CLASS_WEIGHT, SCORING, softness
 from clearwood.simplifiers._common.size_path import N_SYNTHETIC, TreesOnSizePath
 
-SOFTNESS = 0.25
-"""Weight of the squared error of probabilities beside the regret: of splits after which
-the same classes are said, it prefers the one that says how sure they are."""
-
 
 class TreeSettings(NamedTuple):
     """Whether synthetic rows are used; there is nothing to tune."""
@@ -35,6 +31,9 @@ class TreeSettings(NamedTuple):
 class _DistilledTree(TreesOnSizePath):
     """What classifier and regressor share: the method."""
 
+    # Weight of the squared error of probabilities beside the regret: of splits after
+    # which the same classes are said, it prefers the one that says how sure they are.
+    _softness = 0.25
     _parameter_constraints: dict[str, Any] = {
         **CORE,
         "n_synthetic": N_SYNTHETIC,
@@ -87,7 +86,7 @@ class _DistilledTree(TreesOnSizePath):
     ) -> list[list[GrownNode]]:
         problem = make_tree_problem(
             training.grid,
-            training.soft_loss(softness(self.scoring, SOFTNESS)),
+            training.soft_loss(softness(self.scoring, self._softness)),
             training.counts,
             TREE_PENALTY,
             min_rows=self.min_rows,

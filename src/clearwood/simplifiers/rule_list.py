@@ -49,10 +49,6 @@ target); the default first."""
 NEAR_DISJOINT = {"classification": 0.05, "regression": 0.01}
 """Cost of a row in one box more than the first, in the same units, by task."""
 
-SOFTNESS = 0.5
-"""Weight of the squared error of probabilities beside the regret: lists then put rows
-in order of how sure the ensemble is, and agree with it no less."""
-
 DISJOINT = 1e6
 """Overlap penalty at which no overlap pays."""
 
@@ -76,6 +72,9 @@ class ListSettings(NamedTuple):
 class _RuleList(RulesOnSizePath):
     """What classifier and regressor share: the method."""
 
+    # Weight of the squared error of probabilities beside the regret: lists then put
+    # rows in order of how sure the ensemble is, and agree with it no less.
+    _softness = 0.5
     _parameter_constraints: dict[str, Any] = {
         **CORE,
         "combine": [StrOptions({"near-disjoint", "first", "disjoint"})],
@@ -169,7 +168,7 @@ class _RuleList(RulesOnSizePath):
     ) -> list[BoxList]:
         """The best list that was found of each size, the shortest first."""
         grid, counts = training.grid, training.counts
-        loss: Any = training.soft_loss(softness(self.scoring, SOFTNESS))
+        loss: Any = training.soft_loss(softness(self.scoring, self._softness))
         if self._signs.any():
             # Of classes and values it is known which is higher, of probabilities not.
             loss = training.loss
