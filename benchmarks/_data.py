@@ -108,10 +108,10 @@ def table_of(name, seed):
     y = frame.pop(target)
     if is_classes(name):
         y = pd.factorize(y, sort=True)[0]
-    return _numbers(frame), np.asarray(y)
+    return numbers(frame), np.asarray(y)
 
 
-def _numbers(frame):
+def numbers(frame):
     """Text becomes columns of 0 and 1 (one where there are two values), and missing
     numbers become medians: CART and the peers cannot do with less."""
     columns = []

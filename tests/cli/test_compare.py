@@ -85,7 +85,7 @@ def test_json_and_options(table, frontier, monkeypatch, tmp_path):
     assert done.exit_code == 0, done.stderr
     told = json.loads(done.stdout)
     assert told["target"] == "state" and told["n_folds"] == 2
-    assert [p["n_rules"] for p in told["points"]] == [1, 2]
+    assert [p["n_rules"] for p in told["points"]] == [1, 2, 3]
     assert RuleSet.load(rules).n_rules == 1
     assert found.settings["methods"] == ["tree", "em"]
     assert found.settings["time_limit"] == 7.0 and found.settings["n_jobs"] == 2

@@ -129,7 +129,9 @@ def leaf_loss(problem, rows):
     if kind == LOG_MEAN:
         shares = scores.sum(axis=0) / weight.sum()
         return -sum(s @ np.log(shares[shares > 0]) for s in scores[:, shares > 0])
-    hard = min(sum(line[c] for line in scores) for c in range(scores.shape[1]))
+    # What is lost of the score that decides.
+    lost = scores - scores.min(axis=1, keepdims=True)
+    hard = min(sum(line[c] for line in lost) for c in range(scores.shape[1]))
     means = scores.sum(axis=0) / weight.sum()
     soft = sum(w * ((s / w - means) ** 2).sum() for s, w in zip(scores, weight))
     return problem.leaf.hard * hard + problem.leaf.soft * soft

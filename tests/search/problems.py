@@ -7,6 +7,7 @@ from clearwood.search import (
     Grid,
     LogLoss,
     Penalties,
+    ProbabilityLoss,
     SquaredLoss,
     make_problem,
 )
@@ -40,6 +41,8 @@ def random_loss(rng, kind, n_rows):
     weight = rng.uniform(0.5, 2.0, n_rows)
     if kind == "class":
         return ClassLoss.of(rng.dirichlet(np.ones(3), n_rows), weight)
+    if kind == "sure":
+        return ProbabilityLoss.of(rng.dirichlet(np.ones(3), n_rows), weight, 0.4)
     if kind == "chances":
         return LogLoss.of(rng.dirichlet(np.ones(3), n_rows), weight)
     return SquaredLoss.of(rng.normal(size=n_rows), weight)

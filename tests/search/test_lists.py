@@ -11,6 +11,7 @@ from clearwood.search import (
     Grid,
     LogLoss,
     Penalties,
+    ProbabilityLoss,
     SquaredLoss,
     candidate_boxes,
     contains,
@@ -22,7 +23,7 @@ from clearwood.search.grid import LEAST_ROWS
 from clearwood.search.lists.ascent import ListAscent
 from clearwood.search.lists.grow import ListGains, inserted
 
-KINDS = ("class", "values", "chances")
+KINDS = ("class", "values", "chances", "sure")
 
 
 def random_list(rng, problem, n_boxes):
@@ -30,7 +31,7 @@ def random_list(rng, problem, n_boxes):
     values = rng.integers(0, 3, n_boxes + 1).tolist()
     if isinstance(problem.loss, SquaredLoss):
         values = rng.normal(size=n_boxes + 1).tolist()
-    if isinstance(problem.loss, LogLoss):
+    if isinstance(problem.loss, LogLoss | ProbabilityLoss):
         values = rng.dirichlet(np.ones(3), n_boxes + 1).tolist()
     return BoxList(boxes, tuple(values[:-1]), values[-1], np.inf)
 
@@ -206,6 +207,17 @@ def test_losses_are_plain_sums(loss):
         np.testing.assert_allclose(found.rows(2), share * (p.max(axis=1) - p[:, 2]))
         assert found.best_value(rows) == (share[rows] @ p[rows]).argmax()
         said = 1
+    elif loss == "sure":
+        p, said = rng.dirichlet(np.ones(3), 30), [0.2, 0.5, 0.3]
+        found = ProbabilityLoss.of(p, weight, 0.4)
+        lost = p.max(axis=1) - p[:, 1] + 0.4 * ((p - said) ** 2).sum(axis=1)
+        np.testing.assert_allclose(found.rows(said), share * lost)
+        mean = np.average(p[rows], weights=weight[rows], axis=0)
+        assert found.best_value(rows) == pytest.approx(mean.tolist())
+        # The best on any rows: no class, and no probabilities, cost less.
+        least = found.rows(mean.tolist())[rows].sum()
+        for other in rng.dirichlet(np.ones(3), 50).tolist():
+            assert found.rows(other)[rows].sum() >= least - 1e-12
     elif loss == "chances":
         p, said = rng.dirichlet(np.ones(3), 30), [0.2, 0.5, 0.3]
         found = LogLoss.of(p, weight)

@@ -9,9 +9,9 @@ from tests.search.problems import numeric_grid, random_grid, random_loss
 
 from clearwood.datasets import make_synthetic1
 from clearwood.search import (
-    ClassLoss,
     Grid,
     Penalties,
+    ProbabilityLoss,
     SquaredLoss,
     contains,
     make_problem,
@@ -34,7 +34,6 @@ from clearwood.search.trees.grow import (
     transplanted,
 )
 from clearwood.search.trees.nodes import (
-    LEAST_COST,
     SQUARED_ERROR,
     TreeProblem,
     as_list,
@@ -67,12 +66,11 @@ def random_problem(rng, kind, n_rows=40, literal=0.0, with_category=True):
     counts = (rng.random(n_rows) < 0.8).astype(float)
     if kind in ("draws", "variances", "shares", "rates"):
         return random_projection(rng, kind, grid, weight / weight.sum(), counts)
-    loss = random_loss(rng, kind, n_rows)
+    loss = random_loss(rng, "sure" if kind == "class" else kind, n_rows)
     if kind == "two classes":
-        loss = ClassLoss.of(rng.dirichlet(np.ones(2), n_rows), weight)
-    problem = make_tree_problem(grid, loss, counts, literal)
-    # With a soft part, two groups of categories need not stand in order.
-    return problem._replace(leaf=LEAST_COST) if kind == "two classes" else problem
+        # With a soft part, two groups of categories need not stand in order.
+        loss = ProbabilityLoss.of(rng.dirichlet(np.ones(2), n_rows), weight, 0.0)
+    return make_tree_problem(grid, loss, counts, literal)
 
 
 def random_projection(rng, kind, grid, share, counts):
@@ -93,13 +91,17 @@ def random_projection(rng, kind, grid, share, counts):
     return TreeProblem.of(grid, scores * share[:, None], share, counts, leaf)
 
 
+def said_class(tree, grid):
+    return tree.predict(grid).argmax(axis=1)
+
+
 @given(SEEDS, KINDS)
 @settings(max_examples=40)
 def test_the_best_split_is_the_best_of_all(seed, kind):
     rng = np.random.default_rng(seed)
     problem = random_problem(rng, kind, n_rows=30)
     root = root_of(problem)
-    constant = problem.constant if kind != "two classes" else 0.0
+    constant = problem.constant
     losses, goes_left = root.best_splits
     for d, loss in enumerate(losses):
         best = naive.best_split(problem, root.rows, d, LEAST_ROWS)
@@ -180,7 +182,7 @@ def test_lookahead_is_the_best_of_all_pairs_of_levels(seed, kind):
 def test_on_many_rows_lookahead_sees_what_it_sees_on_all():
     X = np.random.default_rng(0).integers(0, 10, (8000, 6)).astype(np.uint8)
     y = ((X[:, 2] > 3) ^ (X[:, 4] > 6)).astype(int)
-    loss = ClassLoss.of(np.eye(2)[y], np.ones(8000))
+    loss = ProbabilityLoss.of(np.eye(2)[y], np.ones(8000), 0.1)
     root = root_of(make_tree_problem(numeric_grid(X, 10), loss, np.ones(8000)))
     gain, d, _ = first_split(root)
     assert d in (2, 4)
@@ -275,7 +277,7 @@ def checkers(n_rows=2000, seed=0):
 
 def test_a_wrong_cut_is_moved_with_the_rest_of_the_tree_kept():
     X, y = checkers()
-    loss = ClassLoss.of(np.eye(2)[y], np.ones(2000))
+    loss = ProbabilityLoss.of(np.eye(2)[y], np.ones(2000), 0.1)
     root = root_of(make_tree_problem(numeric_grid(X, 10), loss, np.ones(2000)))
     second = root.split(1, np.arange(11) <= 6)
     wrong = root.split(0, np.arange(11) <= 7, (second, second))
@@ -333,26 +335,26 @@ def test_xor_needs_lookahead():
     X = np.column_stack([both, noise]).astype(np.uint8)
     # Every value of either feature goes with both classes equally often.
     y = ((X[:, 0] > 4) ^ (X[:, 1] > 4)).astype(int)
-    loss = ClassLoss.of(np.eye(2)[y], np.ones(2000))
+    loss = ProbabilityLoss.of(np.eye(2)[y], np.ones(2000), 0.1)
     grid = numeric_grid(X, 10)
     problem = make_tree_problem(grid, loss, np.ones(2000))
     greedy = grow(root_of(problem), 4, next_split)
     trees = grow_trees(problem, 6)
-    assert (greedy.predict(grid) == y).mean() < 0.7
+    assert (said_class(greedy, grid) == y).mean() < 0.7
     assert [tree.n_leaves for tree in trees][-1] == 4
-    assert (trees[-1].predict(grid) == y).all()
+    assert (said_class(trees[-1], grid) == y).all()
 
 
 def test_noisy_xor_in_many_bins():
     X, y = make_synthetic1(1500, noise=0.1, random_state=0)
     noise = np.random.default_rng(0).random((1500, 6))
     codes = (200 * np.column_stack([X, noise])).astype(np.uint8)
-    loss = ClassLoss.of(np.eye(2)[y], np.ones(1500))
+    loss = ProbabilityLoss.of(np.eye(2)[y], np.ones(1500), 0.1)
     grid = Grid.of(codes, np.full(8, 201), np.zeros(8, bool))
     trees = grow_trees(make_tree_problem(grid, loss, np.ones(1500), 0.0003), 5)
     four = next(tree for tree in trees if tree.n_leaves == 4)
     truth = (X > 0.5).sum(axis=1) == 1
-    assert (four.predict(grid) == truth).mean() > 0.97
+    assert (said_class(four, grid) == truth).mean() > 0.97
 
 
 @pytest.mark.parametrize("min_rows", [LEAST_ROWS, 9])
@@ -394,26 +396,24 @@ def test_categories_are_split_in_groups():
 
 
 def test_splits_that_say_nothing_are_merged():
-    X, y = checkers()
-    loss = ClassLoss.of(np.eye(2)[y], np.ones(2000))
+    X = np.stack(np.divmod(np.arange(2000) % 100, 10), axis=1).astype(np.uint8)
+    # How sure the second class is differs along feature 1 where feature 0 is low.
+    p = np.where(X[:, 0] > 4, 0.5, np.where(X[:, 1] > 6, 0.25, 0.0))
+    loss = ProbabilityLoss.of(np.stack([1 - p, p], axis=1), np.ones(2000), 0.1)
     root = root_of(make_tree_problem(numeric_grid(X, 10), loss, np.ones(2000)))
     tree = root.split(0, np.arange(11) <= 4)
     left, right = tree.children
-    useful = left.split(1, np.arange(11) <= 6)
-    idle = right.split(2, np.arange(11) <= 4)
-    assert [leaf.value for leaf in idle.leaves()] == [1, 1]
-    found = merged(tree.with_children((useful, idle)))
-    assert [leaf.value for leaf in found.leaves()] == [0, 1, 1]
-    assert found.children[0] is useful
-    # How sure a class is differs along feature 1, which class it is does not.
-    sure = np.where(X[:, 1] < 5, 0.9, 0.6)
-    first = np.where(X[:, 0] < 5, sure, 1 - sure)
-    loss = ClassLoss.of(np.stack([first, 1 - first], axis=1), np.ones(2000))
-    problem = make_tree_problem(numeric_grid(X, 10), loss, np.ones(2000))
-    assert [tree.n_leaves for tree in grow_trees(problem, 4)] == [1, 2]
-    constant = ClassLoss.of(np.tile([0.9, 0.1], (2000, 1)), np.ones(2000))
-    problem = make_tree_problem(numeric_grid(X, 10), constant, np.ones(2000))
-    assert len(grow_trees(problem, 4)) == 1
+    useful, idle = (side.split(1, np.arange(11) <= 6) for side in (left, right))
+    merged_idle = merged(tree.with_children((useful, idle)))
+    assert merged_idle.n_leaves == 3
+    assert merged_idle.children[0] is useful
+    said = [leaf.value for leaf in merged_idle.leaves()]
+    np.testing.assert_allclose(said, [[1, 0], [0.75, 0.25], [0.5, 0.5]], atol=1e-12)
+    # Of equal classes, one is said that is surer than another; of equal chances none.
+    grid = numeric_grid(X, 10)
+    assert len(grow_trees(root.problem, 4)) == 3
+    constant = ProbabilityLoss.of(np.tile([0.9, 0.1], (2000, 1)), np.ones(2000), 0.1)
+    assert len(grow_trees(make_tree_problem(grid, constant, np.ones(2000)), 4)) == 1
 
 
 def test_without_features_there_is_one_leaf():

@@ -260,7 +260,7 @@ def test_the_path_has_all_sizes(case):
 
 
 @each(SIMPLIFIERS, keeps="choice")
-def test_as_many_lines_as_pay_within_one_standard_error(case):
+def test_as_many_lines_as_pay_within_half_a_standard_error(case):
     X, y = case.data()
     path = case.made(case.forest(), n_rules=6, max_rules=6).fit(X, y).path_
     found = case.made(case.forest(), n_rules="auto", max_rules=6).fit(X, y)
@@ -269,7 +269,7 @@ def test_as_many_lines_as_pay_within_one_standard_error(case):
         np.array(found.cv_results_[name]) for name in ("fidelity", "standard_error")
     )
     best = np.unravel_index(fidelity.argmax(), fidelity.shape)
-    enough = fidelity[best[0]] >= fidelity[best] - error[best]
+    enough = fidelity[best[0]] >= fidelity[best] - error[best] / 2
     assert found.n_rules_ == enough.argmax() + 1
     assert found.rules_.n_rules == max(n for n in sizes(found) if n <= found.n_rules_)
 

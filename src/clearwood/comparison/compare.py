@@ -75,8 +75,10 @@ def compare(
     ----------
     model : fitted ensemble, path, TreeEnsemble or unfitted estimator
         A fitted one is not fitted again: it may have seen the rows on which the rules
-        are judged, and its own error is then flattering. An unfitted estimator of
-        scikit-learn's kind is fitted without the held-out rows every time.
+        are judged. Then its error, and that of the rules, is lower than on new rows,
+        and so is their fidelity, as rules do not say what it knows by heart. An
+        unfitted estimator of scikit-learn's kind is fitted without the held-out rows
+        every time.
     X : array-like or frame of shape (n_samples, n_features)
     y : array-like of shape (n_samples,)
         True labels or values.

@@ -94,7 +94,8 @@ class Frontier:
         Of the model itself, on the same rows as the rules, and its standard error.
     model_refitted : bool
         Whether the model was fitted afresh without the held-out rows. If not, it may
-        have seen them, and its error may flatter it, and the rules.
+        have seen them; then its error, and that of the rules, is lower than on new
+        rows, and so is their fidelity.
     points : tuple of FrontierPoint
         By method, then by number of lines.
     failures : tuple of (str, str)
@@ -282,7 +283,10 @@ class Frontier:
         )
 
 
-SEEN = "it may have seen these rows, which flatters it and what follows it"
+SEEN = (
+    "it may have seen these rows: then its error, and that of the rules, is lower than "
+    "on new rows, and so is the fidelity, as rules do not say what it knows by heart"
+)
 NOTE = (
     "No other point has less error with as few lines. As good: other methods that are "
     "within one standard error of it with no more lines."

@@ -16,7 +16,7 @@ from clearwood.rules.bins import FeatureBins
 from clearwood.rules.conditions import Condition, region_conditions
 from clearwood.rules.statistics import variance
 from clearwood.search.grid import Grid
-from clearwood.search.losses import ClassLoss, Loss, SquaredLoss
+from clearwood.search.losses import ClassLoss, Loss, ProbabilityLoss, SquaredLoss
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,6 +49,9 @@ class Training:
     scale : tuple of float, optional
         Mean and standard deviation that values are standardised by; by default those
         of the real rows. Parts of the rows keep those of the whole.
+    class_weight : ndarray of shape (n_classes,), optional
+        What the probability of each class counts: rules say the class for which it is
+        largest times this, with its probability as it is. By default all are ones.
 
     Examples
     --------
@@ -73,6 +76,7 @@ class Training:
     forbidden: np.ndarray = None  # type: ignore[assignment]
     n_synthetic: int = 0
     scale: tuple[float, float] | None = None
+    class_weight: np.ndarray | None = None
 
     def __post_init__(self) -> None:
         if self.forbidden is None:
@@ -167,14 +171,26 @@ class Training:
         return self.standardise(self.taught)
 
     def standardise(self, answers: np.ndarray) -> np.ndarray:
-        """Values less ``centre``, over ``unit``; class probabilities as they are."""
-        return answers if self.classes else (answers - self.centre) / self.unit
+        """Values less ``centre``, over ``unit``; class probabilities as they count."""
+        if self.classes:
+            return answers if self.class_weight is None else answers * self.class_weight
+        return (answers - self.centre) / self.unit
+
+    def class_of(self, probabilities: np.ndarray) -> Any:
+        """Position of the class that counts most, per row of class probabilities."""
+        return self.standardise(probabilities).argmax(axis=-1)
 
     @cached_property
     def loss(self) -> Loss:
         """What it costs to say something: regret for classes, squares for values."""
         kind: Any = ClassLoss if self.classes else SquaredLoss
         return kind.of(self.standardised, self.weight)
+
+    def soft_loss(self, softness: float) -> ProbabilityLoss | SquaredLoss:
+        """As ``loss``, where classes are said with their probabilities."""
+        if self.classes:
+            return ProbabilityLoss.of(self.standardised, self.weight, softness)
+        return SquaredLoss.of(self.standardised, self.weight)
 
     @cached_property
     def real(self) -> Training:

@@ -21,7 +21,7 @@ from clearwood.search.lists.ascent import (
     refine,
 )
 from clearwood.search.lists.grow import grow_lists
-from clearwood.search.losses import ClassLoss, LogLoss, SquaredLoss
+from clearwood.search.losses import ClassLoss, LogLoss, ProbabilityLoss, SquaredLoss
 from clearwood.search.sums.ascent import (
     BoxSum,
     SumProblem,
@@ -40,6 +40,7 @@ __all__ = [
     "ListProblem",
     "LogLoss",
     "Penalties",
+    "ProbabilityLoss",
     "SquaredLoss",
     "SquaredSumLoss",
     "SumProblem",

@@ -6,6 +6,7 @@ All losses are shares: over all rows, the weights sum to one.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -262,3 +263,91 @@ class LogLoss:
     def take(self, rows: np.ndarray) -> LogLoss:
         """The loss on some of the rows."""
         return LogLoss.of(self.scores[rows], self.share[rows])
+
+
+@dataclass(frozen=True, eq=False)
+class ProbabilityLoss:
+    """Regret, and how far off the probabilities are that are said.
+
+    What is said is a list, as in :class:`LogLoss`; its largest entry is the class.
+    Regret alone does not ask how sure the teacher is: it leaves rows together that are
+    of one class, with whatever probability. Make one with :meth:`of`.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n_rows, n_classes)
+        Class probabilities, each times what its class counts.
+    share : ndarray of shape (n_rows,)
+        Weights, of sum one.
+    softness : float
+        Weight of the squared differences beside the regret.
+
+    Examples
+    --------
+    >>> loss = ProbabilityLoss.of(np.array([[0.9, 0.1], [0.4, 0.6]]), np.ones(2), 0.5)
+    >>> loss.best_value(np.array([True, True]))
+    [0.65, 0.35]
+    >>> loss.rows([1.0, 0.0])
+    array([0.005, 0.28 ])
+    """
+
+    scores: np.ndarray
+    share: np.ndarray
+    softness: float
+
+    @classmethod
+    def of(
+        cls, scores: np.ndarray, weight: np.ndarray, softness: float
+    ) -> ProbabilityLoss:
+        """Loss of scores with weights of any sum."""
+        return cls(scores, weight / weight.sum(), softness)
+
+    @cached_property
+    def weighted(self) -> np.ndarray:
+        """Scores times shares."""
+        return self.scores * self.share[:, None]
+
+    @cached_property
+    def of_nothing(self) -> np.ndarray:
+        """What each row costs if 0 is said of all classes, and none is right."""
+        squares = self.softness * (self.scores**2).sum(axis=1)
+        return self.share * (self.scores.max(axis=1) + squares)
+
+    def rows(self, value: list[float]) -> np.ndarray:
+        """What it costs to say ``value`` on each row."""
+        said = np.asarray(value)
+        won = 2 * self.softness * said
+        won[said.argmax()] += 1.0
+        squares = self.softness * (said @ said)
+        return self.of_nothing + self.share * squares - self.weighted @ won
+
+    def best_value(self, rows: np.ndarray) -> list[float]:
+        """The means of some rows (a mask); of all, where they have no weight."""
+        total = self.share @ rows
+        if total <= 0:
+            return self.weighted.sum(axis=0).tolist()
+        return (rows @ self.weighted / total).tolist()
+
+    def values_to_try(
+        self, value: list[float], now: np.ndarray, rows: np.ndarray
+    ) -> list[list[float]]:
+        """The value that is; it is refitted with the box."""
+        return [value]
+
+    def gain_columns(self, rows: np.ndarray, now: np.ndarray) -> np.ndarray:
+        """Columns whose sums over a set of rows ``best_of`` understands."""
+        columns = [self.of_nothing - now, *self.weighted.T, self.share]
+        return np.stack(columns, axis=1) * rows[:, None]
+
+    def best_of(
+        self, sums: np.ndarray, between: Range = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Least change of the loss, and with what value, per line of sums."""
+        change, scores, share = sums[..., 0], sums[..., 1:-1], sums[..., -1:]
+        value = scores / np.maximum(share, 1e-300)
+        squares = self.softness * (scores * value).sum(axis=-1)
+        return change - scores.max(axis=-1) - squares, value
+
+    def take(self, rows: np.ndarray) -> ProbabilityLoss:
+        """The loss on some of the rows."""
+        return ProbabilityLoss.of(self.scores[rows], self.share[rows], self.softness)

@@ -13,12 +13,14 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.special import softmax
 
 from clearwood._estimators import StrOptions
 from clearwood.rules import RuleSet, Training, build_rule_sum
 from clearwood.search import BoxSum, contains, grow_sums, make_sum_problem
 from clearwood.search.sums.losses import ClassSumLoss, SquaredSumLoss
 from clearwood.simplifiers._common.base import CORE, ClassifiesByRules, PredictsByRules
+from clearwood.simplifiers._common.scoring import CLASS_WEIGHT, SCORING
 from clearwood.simplifiers._common.size_path import N_SYNTHETIC, RulesOnSizePath
 
 LITERAL_PENALTIES = (0.004, 0.002)
@@ -51,6 +53,8 @@ class _AdditiveRules(RulesOnSizePath):
         **CORE,
         "tune": [StrOptions({"auto"}), None],
         "n_synthetic": N_SYNTHETIC,
+        "scoring": SCORING["classification"],
+        "class_weight": CLASS_WEIGHT,
     }
 
     def __init__(
@@ -65,6 +69,8 @@ class _AdditiveRules(RulesOnSizePath):
         round_cuts: bool = True,
         tune: str | None = "auto",
         n_synthetic: int | str = "auto",
+        scoring: Any = "agreement",
+        class_weight: Any = None,
         n_jobs: int | None = None,
         verbose: bool = False,
         random_state: Any = None,
@@ -78,6 +84,8 @@ class _AdditiveRules(RulesOnSizePath):
         self.round_cuts = round_cuts
         self.tune = tune
         self.n_synthetic = n_synthetic
+        self.scoring = scoring
+        self.class_weight = class_weight
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.random_state = random_state
@@ -100,7 +108,12 @@ class _AdditiveRules(RulesOnSizePath):
     ) -> list[list[BoxSum]]:
         candidates = self._candidates(training, generator)
         kind: Any = ClassSumLoss if training.classes else SquaredSumLoss
-        loss = kind.of(training.standardised, training.weight)
+        taught, weight = training.standardised, training.weight
+        if training.class_weight is not None:
+            # Probabilities again, of a world in which there are so many of each class.
+            total = taught.sum(axis=1)
+            taught, weight = taught / total[:, None], weight * total
+        loss = kind.of(taught, weight)
         problems = [
             make_sum_problem(
                 training.grid,
@@ -117,6 +130,11 @@ class _AdditiveRules(RulesOnSizePath):
             grow_sums(problem, candidates, self.max_rules - 1, np.random.default_rng(0))
             for problem in problems
         ]
+
+    def _said(self, rules: BoxSum, rows: Training) -> np.ndarray:
+        if not rows.classes:
+            return rules.predict(rows.grid)
+        return softmax(rules.scores(rows.grid), axis=0).T
 
     def _print(self, training: Training, path: Sequence[BoxSum]) -> list[RuleSet]:
         return [self._print_sum(training, boxes) for boxes in path]
@@ -167,8 +185,9 @@ class AdditiveRulesClassifier(ClassifiesByRules, _AdditiveRules):
         gradient boosting.
     n_rules : int or "auto", default="auto"
         Lines printed at most; fewer where more do not pay. "auto" takes as many as
-        pay, up to ``max_rules``: the fewest that are within one standard error of the
-        best fidelity on rows held out from the training rows (three folds).
+        pay, up to ``max_rules``: the fewest that are within half a standard error of
+        the best fidelity on mixtures of rows held out from the training rows (three
+        folds).
     max_rules : int, default=10
         Most lines printed, ``otherwise`` included (here the constant); ``path_`` holds
         the sums of all sizes.
@@ -192,6 +211,18 @@ class AdditiveRulesClassifier(ClassifiesByRules, _AdditiveRules):
         Synthetic rows, which the ensemble labels: training rows mixed with their
         neighbours. "auto" makes three per row, at least 4,000 and at most 20,000, and
         none with ``target="labels"``.
+    scoring : {"agreement", "log_loss", "balanced"} or callable, default="agreement"
+        By what settings and length are chosen on held-out rows. "agreement": the share
+        of rows of which rules and ensemble say the same class (of values, R2).
+        "log_loss": how well the probabilities of the rules say those of the ensemble.
+        "balanced": the mean of the agreement in each class; unless ``class_weight``
+        says otherwise, classes are taught as if all were as frequent. Or a function of
+        what is taught and what is said, probabilities or values of some rows, that
+        gives a number per row, the higher the better.
+    class_weight : "balanced", dict from label to float, or None, default=None
+        What a class counts: the sum is fitted as if there were so many more rows of
+        it, and so are the probabilities that it says. "balanced" finds rare classes: it
+        counts the inverse of the mean probability.
     n_jobs : int or None, default=None
         Threads. The result does not depend on it.
     verbose : bool, default=False
@@ -219,7 +250,8 @@ class AdditiveRulesClassifier(ClassifiesByRules, _AdditiveRules):
     cv_results_ : dict of str to list, or None
         Where something was chosen on held-out rows: per settings tried
         ``"literal_penalty"`` and ``"synthetic"``, and, with one entry per size,
-        ``"fidelity"`` and its ``"standard_error"``.
+        ``"fidelity"`` and its ``"standard_error"``; where ``scoring`` is not agreement,
+        ``"score"`` and ``"score_error"`` too.
     settings_ : dict
         The settings of the sums in ``path_``.
     n_features_in_ : int
@@ -248,7 +280,8 @@ class AdditiveRulesRegressor(PredictsByRules, _AdditiveRules):
     the ensemble's values: every rule is moved about in the data, and all values are
     refitted together, until the squared differences are as small as they get. Where
     effects add up, a sum takes far fewer lines than a list. Parameters and attributes
-    are those of :class:`AdditiveRulesClassifier`, but for ``classes_``.
+    are those of :class:`AdditiveRulesClassifier`, but for ``class_weight`` and
+    ``classes_``.
 
     Examples
     --------
@@ -260,3 +293,9 @@ class AdditiveRulesRegressor(PredictsByRules, _AdditiveRules):
     >>> rules.fit(X, y).rules_.combine
     'sum'
     """
+
+    _parameter_constraints = {
+        **_AdditiveRules._parameter_constraints,
+        "scoring": SCORING["regression"],
+        "class_weight": [None],
+    }

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 from clearwood import simplifiers
 from clearwood._estimators import parameter_names
-from clearwood.ensembles import read_ensemble
+from clearwood._numeric import as_generator
+from clearwood.ensembles import TreeEnsemble, read_ensemble
 from clearwood.exceptions import InputError
 from clearwood.rules import RuleSet
+from clearwood.simplifiers._common.size_path import ENOUGH_ERRORS
+
+KINDS = ("list", "tree", "additive")
+"""Methods among which "auto" chooses, by how easily one of their rules is read."""
 
 
 def estimator_class(method: str, task: str) -> Any:
@@ -87,7 +93,9 @@ def simplify(
         "born-again": :class:`BornAgainTreeClassifier`; "additive":
         :class:`AdditiveRulesClassifier`; "in-trees": :class:`InTreesClassifier`; "fab"
         and "em": :class:`FABRulesClassifier`; "node-harvest":
-        :class:`NodeHarvestClassifier`; or the regressor of the same name.
+        :class:`NodeHarvestClassifier`; or the regressor of the same name. "auto" fits
+        a list, a tree and a sum ("additive"), and takes what follows the model best on
+        held-out rows; of what is within half a standard error of it, the first.
     max_rules : int, default=10
         Most lines printed, ``otherwise`` included.
     sample_weight : array-like of shape (n_samples,), optional
@@ -112,12 +120,52 @@ def simplify(
     True
     """
     ensemble = read_ensemble(model)
-    estimator = make_simplifier(
-        ensemble,
-        method,
-        ensemble.task,
-        max_rules=max_rules,
-        random_state=random_state,
-        **settings,
-    )
+    settings["max_rules"] = max_rules
+    if method == "auto":
+        seed = int(as_generator(random_state).integers(2**31))
+        return _best_kind(ensemble, (X, y, sample_weight), seed, settings)
+    settings["random_state"] = random_state
+    estimator = make_simplifier(ensemble, method, ensemble.task, **settings)
     return estimator.fit(X, y, sample_weight).rules_
+
+
+def _best_kind(
+    ensemble: TreeEnsemble, rows: tuple[Any, ...], seed: int, settings: dict[str, Any]
+) -> RuleSet:
+    """The rules of the kind that is best where it was not fitted."""
+    if settings.get("n_rules", "auto") != "auto":
+        raise InputError(
+            "method='auto' compares kinds of rules in the sizes that they choose; set "
+            "max_rules in place of n_rules, or name the method."
+        )
+    found, judged, warned = {}, {}, {}
+    for kind in KINDS:
+        estimator = make_simplifier(
+            ensemble, kind, ensemble.task, random_state=seed, **settings
+        )
+        with warnings.catch_warnings(record=True) as warned[kind]:
+            warnings.simplefilter("always")
+            found[kind] = estimator.fit(*rows)
+        judged[kind] = _held_out(estimator)
+    best = max(KINDS, key=lambda kind: judged[kind][0])
+    least = judged[best][0] - ENOUGH_ERRORS * judged[best][1]
+    taken = next(kind for kind in KINDS if judged[kind][0] >= least)
+    for warning in warned[taken]:
+        warnings.warn(str(warning.message), warning.category, stacklevel=3)
+    figures = ", ".join(f"{kind} {judged[kind][0]:.3g}" for kind in KINDS)
+    return found[taken].rules_.with_about(kinds=f"on held-out rows: {figures}")
+
+
+def _held_out(found: Any) -> tuple[float, float]:
+    """What chosen settings and size reached on held-out rows, and its error."""
+    judged = found.cv_results_
+    if judged is None:
+        return 0.0, 0.0  # One line, or hardly a row: there is nothing to choose.
+    place = next(
+        i
+        for i in range(len(judged["fidelity"]))
+        if all(judged[name][i] == value for name, value in found.settings_.items())
+    )
+    score = judged.get("score", judged["fidelity"])
+    error = judged.get("score_error", judged["standard_error"])
+    return score[place][found.n_rules_ - 1], error[place][found.n_rules_ - 1]

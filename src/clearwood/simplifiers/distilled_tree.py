@@ -18,6 +18,7 @@ from clearwood.rules import Training, Tree, print_tree
 from clearwood.search.trees.grow import grow_trees
 from clearwood.search.trees.nodes import TREE_PENALTY, GrownNode, make_tree_problem
 from clearwood.simplifiers._common.base import CORE, ClassifiesByRules, PredictsByRules
+from clearwood.simplifiers._common.scoring import CLASS_WEIGHT, SCORING, softness
 from clearwood.simplifiers._common.size_path import N_SYNTHETIC, TreesOnSizePath
 
 
@@ -30,7 +31,15 @@ class TreeSettings(NamedTuple):
 class _DistilledTree(TreesOnSizePath):
     """What classifier and regressor share: the method."""
 
-    _parameter_constraints: dict[str, Any] = {**CORE, "n_synthetic": N_SYNTHETIC}
+    # Weight of the squared error of probabilities beside the regret: of splits after
+    # which the same classes are said, it prefers the one that says how sure they are.
+    _softness = 0.25
+    _parameter_constraints: dict[str, Any] = {
+        **CORE,
+        "n_synthetic": N_SYNTHETIC,
+        "scoring": SCORING["classification"],
+        "class_weight": CLASS_WEIGHT,
+    }
 
     def __init__(
         self,
@@ -43,6 +52,8 @@ class _DistilledTree(TreesOnSizePath):
         forbidden: Sequence[str | int] = (),
         round_cuts: bool = True,
         n_synthetic: int | str = "auto",
+        scoring: Any = "agreement",
+        class_weight: Any = None,
         n_jobs: int | None = None,
         verbose: bool = False,
         random_state: Any = None,
@@ -55,6 +66,8 @@ class _DistilledTree(TreesOnSizePath):
         self.forbidden = forbidden
         self.round_cuts = round_cuts
         self.n_synthetic = n_synthetic
+        self.scoring = scoring
+        self.class_weight = class_weight
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.random_state = random_state
@@ -73,7 +86,7 @@ class _DistilledTree(TreesOnSizePath):
     ) -> list[list[GrownNode]]:
         problem = make_tree_problem(
             training.grid,
-            training.loss,
+            training.soft_loss(softness(self.scoring, self._softness)),
             training.counts,
             TREE_PENALTY,
             min_rows=self.min_rows,
@@ -101,8 +114,9 @@ class DistilledTreeClassifier(ClassifiesByRules, _DistilledTree):
         gradient boosting.
     n_rules : int or "auto", default="auto"
         Lines printed at most; fewer where more do not pay. "auto" takes as many as
-        pay, up to ``max_rules``: the fewest that are within one standard error of the
-        best fidelity on rows held out from the training rows (three folds).
+        pay, up to ``max_rules``: the fewest that are within half a standard error of
+        the best fidelity on mixtures of rows held out from the training rows (three
+        folds).
     max_rules : int, default=10
         Most lines printed, ``otherwise`` included: each is a leaf. ``path_`` holds the
         trees of all sizes.
@@ -122,6 +136,19 @@ class DistilledTreeClassifier(ClassifiesByRules, _DistilledTree):
         Synthetic rows, which the ensemble labels: training rows mixed with their
         neighbours. "auto" makes three per row, at least 4,000 and at most 20,000, and
         none with ``target="labels"``.
+    scoring : {"agreement", "log_loss", "balanced"} or callable, default="agreement"
+        By what settings and length are chosen on held-out rows. "agreement": the share
+        of rows of which rules and ensemble say the same class (of values, R2).
+        "log_loss": how well the probabilities of the rules say those of the ensemble;
+        they then grow more by probabilities, less by classes. "balanced": the mean of
+        the agreement in each class; unless ``class_weight`` says otherwise, classes
+        are taught as if all were as frequent. Or a function of what is taught and
+        what is said, probabilities or values of some rows, that gives a number per
+        row, the higher the better.
+    class_weight : "balanced", dict from label to float, or None, default=None
+        What a class counts: rules say the class whose probability times this is
+        largest, and print the probability as it is. "balanced" finds rare classes: it
+        counts the inverse of the mean probability.
     n_jobs : int or None, default=None
         Threads. The result does not depend on it.
     verbose : bool, default=False
@@ -152,7 +179,8 @@ class DistilledTreeClassifier(ClassifiesByRules, _DistilledTree):
         Leaves asked for, or chosen.
     cv_results_ : dict of str to list, or None
         Where the size was chosen on held-out rows: ``"fidelity"`` and its
-        ``"standard_error"``, one line with an entry per size, and ``"synthetic"``.
+        ``"standard_error"``, one line with an entry per size, and ``"synthetic"``;
+        where ``scoring`` is not agreement, ``"score"`` and ``"score_error"`` too.
     settings_ : dict
         Whether synthetic rows were used.
     n_features_in_ : int
@@ -178,9 +206,9 @@ class DistilledTreeRegressor(PredictsByRules, _DistilledTree):
     """A small tree that says what an ensemble predicts where.
 
     Every row is in one leaf only, so each rule can be read by itself. Parameters and
-    attributes are those of :class:`DistilledTreeClassifier`, but for ``classes_``; see
-    :class:`RuleListRegressor` for lists, which are closer to the ensemble at the same
-    number of lines.
+    attributes are those of :class:`DistilledTreeClassifier`, but for ``class_weight``
+    and ``classes_``; see :class:`RuleListRegressor` for lists, which are closer to the
+    ensemble at the same number of lines.
 
     Examples
     --------
@@ -192,3 +220,9 @@ class DistilledTreeRegressor(PredictsByRules, _DistilledTree):
     >>> tree.tree_.n_leaves
     5
     """
+
+    _parameter_constraints = {
+        **_DistilledTree._parameter_constraints,
+        "scoring": SCORING["regression"],
+        "class_weight": [None],
+    }

@@ -22,7 +22,10 @@ import numpy as np
 
 from clearwood._estimators import StrOptions
 from clearwood._validation import check_signs
+from clearwood.exceptions import InputError
 from clearwood.rules import RuleSet, Training, build_rule_list
+from clearwood.rules.building.monotone import expected_in_order
+from clearwood.rules.expectation import Caution
 from clearwood.search import (
     BoxList,
     Penalties,
@@ -38,6 +41,7 @@ from clearwood.simplifiers._common.base import (
     PredictsByRules,
     in_words,
 )
+from clearwood.simplifiers._common.scoring import CLASS_WEIGHT, SCORING, softness
 from clearwood.simplifiers._common.size_path import N_SYNTHETIC, RulesOnSizePath
 
 LITERAL_PENALTIES = (0.002, 0.004)
@@ -70,12 +74,17 @@ class ListSettings(NamedTuple):
 class _RuleList(RulesOnSizePath):
     """What classifier and regressor share: the method."""
 
+    # Weight of the squared error of probabilities beside the regret: lists then put
+    # rows in order of how sure the ensemble is, and agree with it no less.
+    _softness = 0.5
     _parameter_constraints: dict[str, Any] = {
         **CORE,
         "combine": [StrOptions({"near-disjoint", "first", "disjoint"})],
         "tune": [StrOptions({"auto"}), None],
         "n_synthetic": N_SYNTHETIC,
         "monotonic_cst": "no_validation",
+        "scoring": SCORING["classification"],
+        "class_weight": CLASS_WEIGHT,
     }
 
     def __init__(
@@ -92,6 +101,8 @@ class _RuleList(RulesOnSizePath):
         tune: str | None = "auto",
         n_synthetic: int | str = "auto",
         monotonic_cst: Any = None,
+        scoring: Any = "agreement",
+        class_weight: Any = None,
         n_jobs: int | None = None,
         verbose: bool = False,
         random_state: Any = None,
@@ -107,6 +118,8 @@ class _RuleList(RulesOnSizePath):
         self.tune = tune
         self.n_synthetic = n_synthetic
         self.monotonic_cst = monotonic_cst
+        self.scoring = scoring
+        self.class_weight = class_weight
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.random_state = random_state
@@ -121,6 +134,12 @@ class _RuleList(RulesOnSizePath):
             self._columns(),
             len(training.classes),
         )
+        if self._signs.any() and self.scoring not in ("agreement", "balanced"):
+            raise InputError(
+                f"scoring={self.scoring!r} judges probabilities, but lists with "
+                "monotonic_cst are grown by the classes that they say; take "
+                "'agreement' or 'balanced'."
+            )
         return super()._find_rules(training, generator)
 
     def _settings(self, training: Training) -> list[ListSettings]:
@@ -150,7 +169,11 @@ class _RuleList(RulesOnSizePath):
         self, training: Training, candidates: np.ndarray, setting: ListSettings
     ) -> list[BoxList]:
         """The best list that was found of each size, the shortest first."""
-        grid, loss, counts = training.grid, training.loss, training.counts
+        grid, counts = training.grid, training.counts
+        loss: Any = training.soft_loss(softness(self.scoring, self._softness))
+        if self._signs.any():
+            # Of classes and values it is known which is higher, of probabilities not.
+            loss = training.loss
         penalties = Penalties(setting.literal_penalty, setting.overlap_penalty)
         signs = self._signs[training.asked]
         problem = make_problem(
@@ -187,6 +210,13 @@ class _RuleList(RulesOnSizePath):
             for found in regions
         ]
 
+    def _expect(self, training: Training, caution: Caution) -> None:
+        super()._expect(training, caution)
+        if training.classes and self._signs.any():
+            at = [rules is self.rules_ for rules in self.path_].index(True)
+            self.path_ = tuple(expected_in_order(r, self._signs) for r in self.path_)
+            self.rules_ = self.path_[at]
+
     def _about(self) -> dict[str, str]:
         rising, falling = self._signs == 1, self._signs == -1
         limits = in_words(self.bins_.features, increasing=rising, decreasing=falling)
@@ -209,8 +239,9 @@ class RuleListClassifier(ClassifiesByRules, _RuleList):
         gradient boosting.
     n_rules : int or "auto", default="auto"
         Lines printed at most; fewer where more do not pay. "auto" takes as many as
-        pay, up to ``max_rules``: the fewest that are within one standard error of the
-        best fidelity on rows held out from the training rows (three folds).
+        pay, up to ``max_rules``: the fewest that are within half a standard error of
+        the best fidelity on mixtures of rows held out from the training rows (three
+        folds).
     max_rules : int, default=10
         Most lines printed, ``otherwise`` included; ``path_`` holds the lists of all
         sizes.
@@ -244,6 +275,19 @@ class RuleListClassifier(ClassifiesByRules, _RuleList):
         whatever its other features: for values; for two classes, for the printed
         probability of the second and so for the class; more than two have no order.
         A missing value is neither more nor less than any other.
+    scoring : {"agreement", "log_loss", "balanced"} or callable, default="agreement"
+        By what settings and length are chosen on held-out rows. "agreement": the share
+        of rows of which rules and ensemble say the same class (of values, R2).
+        "log_loss": how well the probabilities of the rules say those of the ensemble;
+        they then grow more by probabilities, less by classes. "balanced": the mean of
+        the agreement in each class; unless ``class_weight`` says otherwise, classes
+        are taught as if all were as frequent. Or a function of what is taught and
+        what is said, probabilities or values of some rows, that gives a number per
+        row, the higher the better.
+    class_weight : "balanced", dict from label to float, or None, default=None
+        What a class counts: rules say the class whose probability times this is
+        largest, and print the probability as it is. "balanced" finds rare classes: it
+        counts the inverse of the mean probability.
     n_jobs : int or None, default=None
         Threads. The result does not depend on it.
     verbose : bool, default=False
@@ -271,7 +315,8 @@ class RuleListClassifier(ClassifiesByRules, _RuleList):
     cv_results_ : dict of str to list, or None
         Where something was chosen on held-out rows: per settings tried
         ``"literal_penalty"``, ``"overlap_penalty"`` and ``"synthetic"``, and, with one
-        entry per size, ``"fidelity"`` and its ``"standard_error"``.
+        entry per size, ``"fidelity"`` and its ``"standard_error"``; where ``scoring``
+        is not agreement, ``"score"`` and ``"score_error"`` too.
     settings_ : dict
         The settings of the lists in ``path_``.
     n_features_in_ : int
@@ -299,7 +344,8 @@ class RuleListRegressor(PredictsByRules, _RuleList):
     The list is fitted to the ensemble's values: every rule is moved about in the
     data, one after the other, until no move makes the squared differences smaller, or
     the list simpler at little cost. Parameters and
-    attributes are those of :class:`RuleListClassifier`, but for ``classes_``.
+    attributes are those of :class:`RuleListClassifier`, but for ``class_weight`` and
+    ``classes_``.
 
     Examples
     --------
@@ -311,3 +357,9 @@ class RuleListRegressor(PredictsByRules, _RuleList):
     >>> rules.fit(X, y).rules_.n_rules <= 5
     True
     """
+
+    _parameter_constraints = {
+        **_RuleList._parameter_constraints,
+        "scoring": SCORING["regression"],
+        "class_weight": [None],
+    }

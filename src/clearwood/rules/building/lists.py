@@ -263,7 +263,7 @@ def _rule(
 ) -> Rule:
     mean = _mean_taught(rows, training)
     if training.classes:
-        said = training.classes[int(mean.argmax())]
+        said = training.classes[int(training.class_of(mean))]
         return Rule(conditions, said, tuple(mean.tolist()))
     value = float(mean)
     return Rule(

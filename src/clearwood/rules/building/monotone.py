@@ -20,6 +20,7 @@ from clearwood.rules.conditions import Interval
 from clearwood.rules.rule import Rule, first_match
 
 if TYPE_CHECKING:
+    from clearwood.rules.rule_kinds import RuleList
     from clearwood.rules.training import Training
 
 
@@ -62,12 +63,38 @@ def in_order(
         both = [(1.0 - p, p) for p in said]
         # As for every rule, the first of two classes that are as probable.
         return [
-            replace(line, prediction=classes[int(p[1] > p[0])], probabilities=p)
-            for line, p in zip(lines, both)
+            replace(line, prediction=classes[k], probabilities=p)
+            for line, p, k in zip(lines, both, training.class_of(np.array(both)))
         ]
     # Whatever shortening does to neighbours, they stay in order.
     said = pool_values([shorten(v) for v in said], [0.0] * len(said), kinds)
     return [replace(line, prediction=value) for line, value in zip(lines, said)]
+
+
+def expected_in_order(rules: RuleList, signs: np.ndarray) -> RuleList:
+    """The same list, what it expects of the second of two classes in order, too.
+
+    Parameters
+    ----------
+    rules : RuleList
+        Of two classes; its lines are in order but for their probabilities.
+    signs : ndarray of shape (n_features,)
+        As in :func:`in_order`.
+    """
+    lines = list(rules)
+    pooled = pool_values(
+        [line.probabilities[1] for line in lines],
+        [line.caught for line in lines],
+        [_kind(line, signs) for line in lines],
+    )
+    for i, (line, p) in enumerate(zip(lines, pooled)):
+        both = (1.0 - p, p)
+        expected = both[rules.classes.index(line.prediction)]
+        lines[i] = replace(line, probabilities=both)
+        if not math.isnan(line.expected):
+            low, high = min(line.low, expected), max(line.high, expected)
+            lines[i] = replace(lines[i], expected=expected, low=low, high=high)
+    return replace(rules, rules=tuple(lines[:-1]), otherwise=lines[-1])
 
 
 def _kind(rule: Rule, signs: np.ndarray) -> int:

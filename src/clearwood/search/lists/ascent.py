@@ -9,7 +9,7 @@ import numpy as np
 from clearwood._numeric import pool_values
 from clearwood.search.ascent import BoxAscent
 from clearwood.search.grid import LEAST_ROWS, Grid, contains
-from clearwood.search.losses import LogLoss, Loss
+from clearwood.search.losses import LogLoss, Loss, ProbabilityLoss
 from clearwood.search.monotone import bounds_of, kind_of, opened, value_range
 
 
@@ -37,7 +37,7 @@ class ListProblem(NamedTuple):
     grid : Grid
     seen : ndarray of bool of shape (total number of bins,)
         Bins that hold rows.
-    loss : ClassLoss, SquaredLoss or LogLoss
+    loss : ClassLoss, ProbabilityLoss, SquaredLoss or LogLoss
     penalties : Penalties
     counts : ndarray of float64 of shape (n_rows,)
         How much a row counts towards ``min_rows``: 0 for a synthetic one.
@@ -50,7 +50,7 @@ class ListProblem(NamedTuple):
 
     grid: Grid
     seen: np.ndarray
-    loss: Loss | LogLoss
+    loss: Loss | LogLoss | ProbabilityLoss
     penalties: Penalties
     counts: np.ndarray
     min_rows: float
@@ -93,7 +93,7 @@ class BoxList(NamedTuple):
 
 def make_problem(
     grid: Grid,
-    loss: Loss | LogLoss,
+    loss: Loss | LogLoss | ProbabilityLoss,
     penalties: Penalties,
     counts: np.ndarray,
     signs: np.ndarray | None = None,

@@ -12,7 +12,7 @@ import numpy as np
 from clearwood.search.ascent import SMALLEST_CHANGE
 from clearwood.search.grid import LEAST_ROWS, Grid, n_literals, whole_box
 from clearwood.search.lists.ascent import BoxList
-from clearwood.search.losses import ClassLoss, Loss
+from clearwood.search.losses import ProbabilityLoss, SquaredLoss
 from clearwood.search.trees import _kernels as kernels
 from clearwood.search.trees._kernels import LeafLoss
 
@@ -21,10 +21,6 @@ SQUARED_ERROR = LeafLoss(kernels.SQUARES, soft=1.0)
 
 LEAST_COST = LeafLoss(kernels.SQUARES, hard=1.0)
 """A leaf says what costs least."""
-
-SOFTNESS = 0.1
-"""Weight of the squared error of the regrets beside the regret itself. It prefers, of
-splits after which the same classes are said, the one that prepares for others."""
 
 N_TRIED = 4
 """Features that are tried where one split is moved, in order of promise."""
@@ -64,7 +60,7 @@ class TreeProblem(NamedTuple):
 
     @property
     def is_class(self) -> bool:
-        """Whether leaves say a class, the one whose score is least, or means."""
+        """Whether one of the scores decides, the least; they are less than zero."""
         return self.leaf.hard > 0
 
     @classmethod
@@ -88,7 +84,7 @@ class TreeProblem(NamedTuple):
 
 def make_tree_problem(
     grid: Grid,
-    loss: Loss,
+    loss: ProbabilityLoss | SquaredLoss,
     counts: np.ndarray,
     literal: float = 0.0,
     *,
@@ -99,7 +95,7 @@ def make_tree_problem(
     Parameters
     ----------
     grid : Grid
-    loss : ClassLoss or SquaredLoss
+    loss : ProbabilityLoss or SquaredLoss
     counts : ndarray of shape (n_rows,)
         How much a row counts as support: 0 for a synthetic one.
     literal : float
@@ -107,13 +103,16 @@ def make_tree_problem(
     min_rows : float
         Least support of a leaf.
     """
-    if isinstance(loss, ClassLoss):
-        scores, leaf = loss.costs.T, LeafLoss(kernels.SQUARES, 1.0, SOFTNESS)
-    else:
-        scores, leaf = (loss.share * loss.target)[:, None], SQUARED_ERROR
-    return TreeProblem.of(
-        grid, scores, loss.share, counts, leaf, literal, min_rows=min_rows
+    if isinstance(loss, SquaredLoss):
+        scores = (loss.share * loss.target)[:, None]
+        return TreeProblem.of(
+            grid, scores, loss.share, counts, SQUARED_ERROR, literal, min_rows=min_rows
+        )
+    leaf = LeafLoss(kernels.SQUARES, 1.0, loss.softness)
+    problem = TreeProblem.of(
+        grid, -loss.weighted, loss.share, counts, leaf, literal, min_rows=min_rows
     )
+    return problem._replace(constant=float(loss.of_nothing.sum()))
 
 
 @dataclass(frozen=True, eq=False)
@@ -175,10 +174,10 @@ class GrownNode:
 
     @cached_property
     def value(self) -> Any:
-        """What is said here: a class, or the mean of the scores."""
+        """What is said here: the mean of the scores, or of what each class counts."""
         scores = self.sums[: -kernels.N_EXTRA]
         if self.problem.is_class:
-            return int(scores.argmin())
+            scores = -scores
         weight = self.sums[-kernels.N_EXTRA]
         means = (scores / weight if weight > 0 else 0.0 * scores).tolist()
         return means[0] if len(means) == 1 else tuple(means)
@@ -376,5 +375,5 @@ def _costs_in_leaf(
         squares = scores[:, 1::2] - 2 * mean * value + weight[:, None] * mean**2
         return weight * np.log(variance).sum() + (squares / variance).sum(axis=1)
     squares = weight * (means @ means) - 2 * scores @ means
-    regret = scores[:, leaf.value] if problem.is_class else 0.0
+    regret = scores[:, means.argmin()] if problem.is_class else 0.0
     return hard * regret + soft * squares

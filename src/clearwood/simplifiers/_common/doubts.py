@@ -52,7 +52,7 @@ def doubts_about(
     if training.classes:
         position = {label: i for i, label in enumerate(training.classes)}
         said = np.array([position[label] for label in said.tolist()])
-        taught = taught.argmax(axis=1)
+        taught = training.class_of(taught)
     if (taught == taught[0]).all():
         return []
     if (said == said[0]).all():

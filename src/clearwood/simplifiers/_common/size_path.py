@@ -2,15 +2,18 @@
 
 A method says which settings there are, how rules grow from one size to the next in
 bins, and how they are printed. The loop is here: with each of the settings, rules are
-fitted to two thirds of the rows and judged on the others, three times; with the best
-settings they are fitted to all rows; and of all sizes, the smallest is chosen that is
-within one standard error of the best.
+fitted to two thirds of the rows and judged on mixtures of the others, which the
+ensemble has not learnt by heart, three times; with the best settings they are fitted to
+all rows; and of all sizes, the smallest is chosen that is within half a standard error
+of the best.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from copy import copy
+from dataclasses import replace
 from numbers import Integral
 from typing import Any, NamedTuple
 
@@ -24,8 +27,11 @@ from clearwood.rules import RuleSet, Training, Tree
 from clearwood.rules.expectation import Caution, with_expectations
 from clearwood.search import candidate_boxes
 from clearwood.simplifiers._common.base import RulesFromEnsemble
+from clearwood.simplifiers._common.scoring import class_weights, losses_of
 from clearwood.simplifiers._common.synthetic_rows import (
+    MOST_ROWS,
     default_number,
+    rows_to_judge,
     with_synthetic_rows,
 )
 
@@ -34,6 +40,10 @@ N_FOLDS = 3
 
 TUNED_ROWS = 2000
 """With so many rows the settings hardly matter, and are not tuned."""
+
+ENOUGH_ERRORS = 0.5
+"""So many standard errors below the best size, the fidelity of one with fewer lines is
+close enough: with a whole one more is lost on new rows than the lines are worth."""
 
 N_SYNTHETIC: list[Any] = [
     StrOptions({"auto"}),
@@ -52,6 +62,8 @@ class RulesOnSizePath(RulesFromEnsemble):
     max_rules: int
     n_synthetic: int | str = 0
     tune: str | None = None
+    scoring: Any = "agreement"
+    class_weight: Any = None
 
     def _settings(self, training: Training) -> Sequence[Any]:
         """Named tuples of what may be tuned, the default first.
@@ -80,6 +92,22 @@ class RulesOnSizePath(RulesFromEnsemble):
         """What the rules say of their making."""
         raise NotImplementedError
 
+    def _training(self, *args: Any) -> Training:
+        training = super()._training(*args)
+        asked = self.class_weight
+        if asked is None and self.scoring == "balanced":
+            asked = "balanced"
+        if asked is None or not training.classes:
+            return training
+        return replace(training, class_weight=class_weights(training, asked))
+
+    def _said(self, rules: Any, rows: Training) -> np.ndarray:
+        """What rules in bins say of some rows: class probabilities, or values."""
+        said = rules.predict(rows.grid)
+        if rows.classes and said.ndim == 1:
+            return np.eye(len(rows.classes))[said]
+        return said
+
     def _find_rules(
         self, training: Training, generator: np.random.Generator
     ) -> dict[str, str]:
@@ -98,7 +126,17 @@ class RulesOnSizePath(RulesFromEnsemble):
         self.path_ = tuple(by_size[size] for size in sorted(by_size))
         self.settings_, self._chosen = chosen._asdict(), chosen
         self.rules_ = [r for r in self.path_ if r.n_rules <= self.n_rules_][-1]
-        return self._about()
+        return self._about() | self._goals(training)
+
+    def _goals(self, training: Training) -> dict[str, str]:
+        """What rules say of their making where it is not the default."""
+        goals = {}
+        if isinstance(self.scoring, str) and self.scoring != "agreement":
+            goals["scoring"] = self.scoring
+        if training.class_weight is not None:
+            pairs = zip(training.classes, training.class_weight)
+            goals["class_weight"] = ", ".join(f"{c} {w:.4g}" for c, w in pairs)
+        return goals
 
     def find_again(self, training: Training, generator: np.random.Generator) -> RuleSet:
         """As elsewhere, with the settings that were chosen, and no synthetic rows."""
@@ -166,13 +204,17 @@ class RulesOnSizePath(RulesFromEnsemble):
         self.cv_results_ = {
             name: [getattr(tried, name) for tried in settings]
             for name in settings[0]._fields
-        } | {name: part.tolist() for name, part in held_out._asdict().items()}
+        } | {
+            name: part.tolist()
+            for name, part in held_out._asdict().items()
+            if part is not None
+        }
         return settings[best]
 
     def _cross_validate(
         self, training: Training, settings: Sequence[Any], seeds: list[int]
     ) -> HeldOutFidelity:
-        """Fit to two thirds of the rows and judge on the others, three times.
+        """Fit to two thirds of the rows and judge by the others, three times.
 
         ``seeds``: one for the folds and one per fold. Rows that are synthetic, and
         boxes to choose from, are the same for all settings.
@@ -198,13 +240,17 @@ class RulesOnSizePath(RulesFromEnsemble):
             )
             for held, seed, group in pieces
         )
-        losses = np.empty((len(settings), self.max_rules, len(training)))
+        losses = np.zeros((2, len(settings), self.max_rules, len(training)))
+        weight = np.zeros(len(training))
         parts = progress(parts, len(pieces), "held-out parts", self.verbose)
-        for part, (held, _, group) in zip(parts, pieces):
-            for i, lines in zip(group, part):
-                losses[i][:, held] = lines
-        mean, error = weighted_mean_and_error(losses, training.weight)
-        return HeldOutFidelity(1.0 - mean, error)
+        for (judged, part), (_, _, group) in zip(parts, pieces):
+            weight[judged] = training.weight[judged]
+            losses[:, group, :, judged[:, None]] = np.moveaxis(part, 2, 1)
+        mean, error = weighted_mean_and_error(losses, weight)
+        found = HeldOutFidelity(1.0 - mean[0], error[0])
+        if self.scoring == "agreement":
+            return found
+        return found._replace(score=1.0 - mean[1], score_error=error[1])
 
     def _held_out_losses(
         self,
@@ -212,55 +258,82 @@ class RulesOnSizePath(RulesFromEnsemble):
         held: np.ndarray,
         settings: Sequence[Any],
         seed: int,
-    ) -> np.ndarray:
-        """Loss of all rules on every held-out row: (settings, sizes, rows)."""
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Rows that were judged, and on each the losses of all rules.
+
+        By agreement and by what is asked for: (rows, 2, settings, sizes).
+        """
         generator = np.random.default_rng(seed)
+        judged, test = self._to_judge(training, held, seed)
         rows = training.take(np.setdiff1d(np.arange(len(training)), held))
         if settings[0].synthetic:
             share = self._n_synthetic(training) * len(rows) / len(training)
             rows = with_synthetic_rows(rows, self.ensemble_, round(share), generator)
-        test = training.take(held)
-        losses = np.empty((len(settings), self.max_rules, len(held)))
-        for path, lines in zip(self._fit(rows, settings, generator), losses):
+        losses = np.empty((len(judged), 2, len(settings), self.max_rules))
+        for i, path in enumerate(self._fit(rows, settings, generator)):
             for rules in path:
-                answers = rules.predict(test.grid)
-                lines[len(rules.boxes) :] = _wrong(test, answers)
-        return losses
+                said = self._said(rules, test)
+                for j, scoring in enumerate(("agreement", self.scoring)):
+                    wrong = losses_of(scoring, test, said)
+                    wrong = wrong.reshape(len(judged), -1).mean(axis=1)
+                    losses[:, j, i, len(rules.boxes) :] = wrong[:, None]
+        return judged, losses
+
+    def _to_judge(
+        self, training: Training, held: np.ndarray, seed: int
+    ) -> tuple[np.ndarray, Training]:
+        """Rows of those held out, and as many for each on which rules are judged.
+
+        An ensemble has learnt by heart what it says of the rows themselves. It is
+        asked about mixtures of them; labels are known of the rows alone.
+        """
+        if self.target == "labels":
+            return held, training.take(held)
+        generator = np.random.default_rng((seed, 1))
+        if len(held) > MOST_ROWS:
+            held = np.sort(generator.choice(held, MOST_ROWS, replace=False))
+        n_each = math.ceil(default_number(len(training)) / len(training))
+        test = rows_to_judge(training.take(held), self.ensemble_, n_each, generator)
+        return held, test
 
 
 class HeldOutFidelity(NamedTuple):
-    """Fidelity on held-out rows.
+    """How rules are judged by rows that they were not fitted to.
 
     Attributes
     ----------
     fidelity : ndarray of shape (n_settings, max_rules)
         Share of equal classes, or R2, of rules of at most 1, 2, ... lines.
     standard_error : ndarray of shape (n_settings, max_rules)
+    score, score_error : ndarray of shape (n_settings, max_rules), or None
+        The same by what was asked for in place of agreement, the higher the better.
     """
 
     fidelity: np.ndarray
     standard_error: np.ndarray
+    score: np.ndarray | None = None
+    score_error: np.ndarray | None = None
+
+    @property
+    def _judged(self) -> tuple[np.ndarray, np.ndarray]:
+        """What decides, and its standard error."""
+        if self.score is None or self.score_error is None:
+            return self.fidelity, self.standard_error
+        return self.score, self.score_error
 
     def best_settings(self, n_rules: int | None) -> int:
         """Position of the settings that are best, at a size or at the best one."""
+        score, _ = self._judged
         if n_rules is None:
-            return int(self.fidelity.max(axis=1).argmax())
-        return int(self.fidelity[:, n_rules - 1].argmax())
+            return int(score.max(axis=1).argmax())
+        return int(score[:, n_rules - 1].argmax())
 
     def fewest_rules(self, settings: int) -> int:
-        """The smallest size within one standard error of the best."""
-        fidelity = self.fidelity[settings]
-        best = int(fidelity.argmax())
-        enough = fidelity >= fidelity[best] - self.standard_error[settings, best]
+        """The smallest size within half a standard error of the best."""
+        score, error = (part[settings] for part in self._judged)
+        best = int(score.argmax())
+        enough = score >= score[best] - ENOUGH_ERRORS * error[best]
         return int(enough.argmax()) + 1
-
-
-def _wrong(training: Training, answers: np.ndarray) -> np.ndarray:
-    """Whether another class is said, or the squared difference, per row."""
-    target = training.standardised
-    if training.classes:
-        return (target.argmax(axis=1) != answers).astype(np.float64)
-    return (target - answers) ** 2
 
 
 class TreesOnSizePath(RulesOnSizePath):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from clearwood.ensembles import TreeEnsemble
@@ -54,25 +56,50 @@ def with_synthetic_rows(
     Training
         With ``n_synthetic`` rows more; with none where there are too few to mix.
     """
-    encoded, weight, used = (
-        training.encoded,
-        training.weight,
-        training.bins.used_features,
-    )
-    mixed = mixed_rows(
-        encoded[:, used],
-        training.bins.is_category[used],
-        weight,
-        n_synthetic,
-        generator,
-    )
+    encoded, weight = training.encoded, training.weight
+    mixed = mixed_rows(*_asked(training), weight, n_synthetic, generator)
     # The ensemble asks about nothing else (and about what rules may not ask, too).
     rows = np.tile(encoded[:1], (len(mixed), 1))
-    rows[:, used] = mixed
+    rows[:, training.bins.used_features] = mixed
     each = min(1.0, SYNTHETIC_WEIGHT * len(encoded) / max(len(rows), 1))
     return training.with_synthetic(
         rows, answers_of(ensemble, rows), np.full(len(rows), each * weight.mean())
     )
+
+
+def rows_to_judge(
+    training: Training,
+    ensemble: TreeEnsemble,
+    n_each: int,
+    generator: np.random.Generator,
+) -> Training:
+    """Rows like some that were held out, which the ensemble has not learnt by heart.
+
+    An ensemble that was fitted to rows says of them what it says nowhere else, so
+    that rules are judged too harshly there.
+
+    Parameters
+    ----------
+    training : Training
+        Real rows.
+    ensemble : TreeEnsemble
+    n_each : int
+        Rows that are made of each of them.
+    generator : numpy.random.Generator
+
+    Returns
+    -------
+    Training
+        ``n_each`` rows per given one, one after the other; a single row as it is.
+    """
+    first = np.arange(len(training)).repeat(n_each)
+    some, used = training.take(first), training.bins.used_features
+    rows = some.encoded.copy()
+    if len(training) > 1 and len(used):
+        rows[:, used] = _mixed(*_asked(training), first, generator)
+    answers = answers_of(ensemble, rows)
+    said = answers.argmax(axis=1) if training.classes else answers
+    return replace(some, encoded=rows, taught=answers, labels=None, teacher=said)
 
 
 def mixed_rows(
@@ -105,22 +132,38 @@ def mixed_rows(
     ndarray of shape (n_rows, n_features)
         No rows where there are too few to mix.
     """
-    from sklearn.neighbors import NearestNeighbors
-
     rows = np.arange(len(encoded))
     if len(rows) > MOST_ROWS:
         rows = generator.choice(rows, MOST_ROWS, replace=False)
-    n_neighbours = min(N_NEIGHBOURS, len(rows) - 1)
-    if n_neighbours < 1 or n_rows < 1 or encoded.shape[1] == 0:
+    if len(rows) < 2 or n_rows < 1 or encoded.shape[1] == 0:
         return encoded[:0]
-    places = _places(encoded[rows], is_category)
-    search = NearestNeighbors(n_neighbors=n_neighbours).fit(places)
-    neighbours = search.kneighbors(return_distance=False)
     share = weight[rows] / weight[rows].sum()
     first = generator.choice(len(rows), n_rows, p=share)
-    second = neighbours[first, generator.integers(n_neighbours, size=n_rows)]
-    from_first = generator.random((n_rows, encoded.shape[1])) < 0.5
-    return np.where(from_first, encoded[rows[first]], encoded[rows[second]])
+    return _mixed(encoded[rows], is_category, first, generator)
+
+
+def _asked(training: Training) -> tuple[np.ndarray, np.ndarray]:
+    """The columns that the ensemble asks about, and which hold category codes."""
+    used = training.bins.used_features
+    return training.encoded[:, used], training.bins.is_category[used]
+
+
+def _mixed(
+    encoded: np.ndarray,
+    is_category: np.ndarray,
+    first: np.ndarray,
+    generator: np.random.Generator,
+) -> np.ndarray:
+    """Rows at some positions, each mixed with one of its neighbours."""
+    from sklearn.neighbors import NearestNeighbors
+
+    n_neighbours = min(N_NEIGHBOURS, len(encoded) - 1)
+    places = _places(encoded, is_category)
+    search = NearestNeighbors(n_neighbors=n_neighbours).fit(places)
+    neighbours = search.kneighbors(return_distance=False)
+    second = neighbours[first, generator.integers(n_neighbours, size=len(first))]
+    from_first = generator.random((len(first), encoded.shape[1])) < 0.5
+    return np.where(from_first, encoded[first], encoded[second])
 
 
 def _places(encoded: np.ndarray, is_category: np.ndarray) -> np.ndarray:

@@ -134,8 +134,9 @@ class BornAgainTreeClassifier(ClassifiesByRules, _BornAgainTree):
         gradient boosting.
     n_rules : int or "auto", default="auto"
         Lines printed at most; fewer where more do not pay. "auto" takes as many as
-        pay, up to ``max_rules``: the fewest that are within one standard error of the
-        best fidelity on rows held out from the training rows (three folds).
+        pay, up to ``max_rules``: the fewest that are within half a standard error of
+        the best fidelity on mixtures of rows held out from the training rows (three
+        folds).
     max_rules : int, default=10
         Most lines printed, ``otherwise`` included: each is a leaf. ``path_`` holds the
         trees of all sizes.

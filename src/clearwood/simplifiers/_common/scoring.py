@@ -1,0 +1,127 @@
+"""By what rules are judged on rows held out, and what classes count.
+
+Losses are per row, the less the better, so that their mean has a standard error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from clearwood._estimators import StrOptions
+from clearwood.exceptions import InputError
+from clearwood.rules import Training
+
+SCORING: dict[str, list[Any]] = {
+    "classification": [StrOptions({"agreement", "log_loss", "balanced"}), callable],
+    "regression": [StrOptions({"agreement"}), callable],
+}
+"""Constraints of ``scoring``, by task."""
+
+CLASS_WEIGHT: list[Any] = [StrOptions({"balanced"}), dict, None]
+"""Constraint of ``class_weight``."""
+
+SOFTNESS_FOR_LOG_LOSS = 1.0
+"""Weight of the squared error of probabilities beside the regret, while rules for
+classes grow that are judged by log loss; more is no better."""
+
+LEAST = 1e-3
+"""Smallest probability that the log loss looks at."""
+
+
+def softness(scoring: Any, usual: float) -> float:
+    """What squared error counts while rules grow that are judged by a scoring."""
+    return SOFTNESS_FOR_LOG_LOSS if scoring == "log_loss" else usual
+
+
+def losses_of(scoring: Any, rows: Training, said: np.ndarray) -> np.ndarray:
+    """What rules lose on each row.
+
+    Parameters
+    ----------
+    scoring : {"agreement", "log_loss", "balanced"} or callable
+    rows : Training
+        What is right.
+    said : ndarray of shape (n_rows,) or (n_rows, n_classes)
+        What the rules say, in units of the search.
+
+    Returns
+    -------
+    ndarray of shape (n_rows,)
+    """
+    if not isinstance(scoring, str):
+        return 1.0 - _scores_of(scoring, rows, said)
+    if not rows.classes:
+        return (rows.standardised - said) ** 2
+    if scoring == "log_loss":
+        return _cross_entropy(rows.standardised, said)
+    taught = rows.class_of(rows.taught)
+    wrong = (taught != said.argmax(axis=1)).astype(np.float64)
+    if scoring == "balanced":
+        # Each class that there is counts the same.
+        mass = np.bincount(taught, rows.weight, len(rows.classes))
+        wrong *= rows.weight.sum() / ((mass > 0).sum() * mass[taught])
+    return wrong
+
+
+def _cross_entropy(scores: np.ndarray, said: np.ndarray) -> np.ndarray:
+    """What classes count times the log of the probability that is said of them."""
+    p = np.maximum(said / said.sum(axis=1, keepdims=True), LEAST)
+    p /= p.sum(axis=1, keepdims=True)
+    return -(scores * np.log(p)).sum(axis=1)
+
+
+def _scores_of(
+    scoring: Callable[..., Any], rows: Training, said: np.ndarray
+) -> np.ndarray:
+    """What a function that was handed in gives, of values in the data's own units."""
+    if not rows.classes:
+        said = said * rows.unit + rows.centre
+    scores = np.asarray(scoring(rows.taught, said), dtype=np.float64)
+    if scores.shape != (len(rows),) or not np.isfinite(scores).all():
+        raise InputError(
+            f"scoring gave something of shape {scores.shape} for {len(rows)} rows; "
+            "expected one finite number per row, the higher the better."
+        )
+    return scores
+
+
+def class_weights(training: Training, asked: Mapping[Any, float] | str) -> np.ndarray:
+    """What the probability of each class counts; on average, 1.
+
+    Parameters
+    ----------
+    training : Training
+    asked : "balanced" or dict from label to weight
+        "balanced": the mean probabilities of all classes count the same. Labels that
+        are left out count 1.
+
+    Examples
+    --------
+    >>> from clearwood.rules import FeatureBins, FeatureSpace
+    >>> bins = FeatureBins.from_splits(FeatureSpace.numeric(1), feature=[], cut=[])
+    >>> taught = np.array([[0.9, 0.1], [0.7, 0.3]])
+    >>> rows = Training(
+    ...     np.zeros((2, 1)), taught, None, np.ones(2), np.zeros(2), bins, ("no", "yes")
+    ... )
+    >>> class_weights(rows, "balanced"), class_weights(rows, {"yes": 4.0})
+    (array([0.625, 2.5  ]), array([0.625, 2.5  ]))
+    """
+    mean = np.average(training.taught, axis=0, weights=training.weight)
+    if isinstance(asked, str):
+        weights = np.divide(1.0, mean, out=np.ones_like(mean), where=mean > 0)
+    else:
+        weights = np.array([asked.get(label, 1.0) for label in training.classes])
+        unknown = [label for label in asked if label not in training.classes]
+        if unknown:
+            raise InputError(
+                f"class_weight names the class {unknown[0]!r}, which the ensemble does "
+                f"not know; its classes are {list(training.classes)}."
+            )
+        if not (np.isfinite(weights).all() and (weights > 0).all()):
+            raise InputError(
+                f"class_weight is {dict(asked)}; expected finite numbers above 0."
+            )
+    return weights / (weights @ mean)

@@ -1,0 +1,181 @@
+"""By what rules are judged, and what classes count."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.metrics import log_loss, roc_auc_score
+
+import clearwood as cw
+from clearwood.exceptions import InputError
+from clearwood.rules import FeatureBins, FeatureSpace, Training
+from clearwood.simplifiers._common.scoring import class_weights, losses_of
+
+METHODS = (
+    cw.RuleListClassifier,
+    cw.DistilledTreeClassifier,
+    cw.AdditiveRulesClassifier,
+)
+
+
+@pytest.fixture(scope="module")
+def rare():
+    """Two of a hundred rows are of a class that is likelier where both are high."""
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(3000, 3))
+    y = rng.random(3000) < np.where((X[:, 0] > 0.8) & (X[:, 1] > 0), 0.15, 0.005)
+    forest = RandomForestClassifier(20, min_samples_leaf=20, random_state=0)
+    return X, y.astype(int), forest.fit(X[:1500], y[:1500].astype(int))
+
+
+def rows_of(taught, weight=None):
+    n, n_classes = taught.shape
+    bins = FeatureBins.from_splits(FeatureSpace.numeric(1), feature=[], cut=[])
+    weight = np.ones(n) if weight is None else weight
+    teacher = taught.argmax(axis=1)
+    classes = tuple("abc"[:n_classes])
+    return Training(np.zeros((n, 1)), taught, None, weight, teacher, bins, classes)
+
+
+def test_losses_are_those_of_the_books():
+    rng = np.random.default_rng(0)
+    taught, said = rng.dirichlet(np.ones(3), (2, 60))
+    weight = rng.uniform(0.5, 2, 60)
+    rows = rows_of(taught, weight)
+    truth, guess = taught.argmax(axis=1), said.argmax(axis=1)
+    np.testing.assert_array_equal(losses_of("agreement", rows, said), truth != guess)
+    wrong = losses_of("balanced", rows, said)
+    by_class = [
+        np.average((truth != guess)[truth == k], weights=weight[truth == k])
+        for k in range(3)
+    ]
+    assert np.average(wrong, weights=weight) == pytest.approx(np.mean(by_class))
+    said = np.clip(said, 0.01, None)
+    said /= said.sum(axis=1, keepdims=True)
+    sure = rows_of(np.eye(3)[truth], weight)
+    found = np.average(losses_of("log_loss", sure, said), weights=weight)
+    expected = log_loss(truth, said, sample_weight=weight)
+    assert found == pytest.approx(expected)
+    # What is said to be impossible is lost dearly, but not beyond measure.
+    assert 6 < losses_of("log_loss", rows_of(np.eye(2)), np.eye(2)[::-1])[0] < 8
+
+
+def test_a_function_gives_a_number_per_row():
+    taught = np.array([[0.9, 0.1], [0.2, 0.8]])
+    rows = rows_of(taught)
+
+    def brier(taught, said):
+        return -((taught - said) ** 2).sum(axis=1)
+
+    found = losses_of(brier, rows, np.full((2, 2), 0.5))
+    np.testing.assert_allclose(found, 1 + np.array([0.32, 0.18]))
+    values = replace(rows_of(taught), taught=np.array([10.0, 30.0]), classes=())
+    # In the data's own units, not in those of the search.
+    near = losses_of(lambda t, s: -abs(t - s), values, np.array([-1.0, 0.0]))
+    np.testing.assert_allclose(near, [1, 11])
+    with pytest.raises(InputError, match="one finite number per row"):
+        losses_of(lambda t, s: 1.0, rows, taught)
+
+
+def test_weights_of_classes():
+    rows = rows_of(np.array([[0.9, 0.1, 0.0], [0.7, 0.3, 0.0]]))
+    found = class_weights(rows, "balanced")
+    assert found[:2] * [0.8, 0.2] == pytest.approx([0.5, 0.5])
+    given = class_weights(rows, {"b": 3})
+    assert given == pytest.approx(np.array([1, 3, 1]) / 1.4)
+    weighted = replace(rows, class_weight=given)
+    # Twice as probable is not enough against three times the weight.
+    assert weighted.class_of(np.array([[0.6, 0.3, 0.1], [0.8, 0.2, 0]])).tolist() == [
+        1,
+        0,
+    ]
+    with pytest.raises(InputError, match="names the class 'z'"):
+        class_weights(rows, {"z": 3})
+    with pytest.raises(InputError, match="finite numbers above 0"):
+        class_weights(rows, {"b": 0})
+
+
+@pytest.mark.parametrize("make", METHODS)
+def test_rare_classes_are_found_if_they_count(make, rare):
+    X, y, forest = rare
+    quick = {"n_rules": 3, "max_rules": 3, "n_synthetic": 0, "random_state": 0}
+    if make is not cw.DistilledTreeClassifier:
+        quick["tune"] = None
+    found = make(forest, class_weight="balanced", **quick).fit(X[:1500])
+    said = found.predict(X[1500:])
+    there = said[y[1500:] == 1].mean()
+    assert 0.4 < there and said.mean() < 0.3
+    assert y[1500:][said == 1].mean() > 3 * y.mean()
+    assert found.rules_.about["class_weight"].startswith("0 0.5")
+    p = found.predict_proba(X[1500:])[:, 1]
+    assert roc_auc_score(y[1500:], p) > 0.65
+    if make is not cw.AdditiveRulesClassifier:
+        # Printed is how probable it is, not how much it counts.
+        assert p.max() < 0.5
+        taught = forest.predict_proba(X[:1500])[:, 1]
+        assert found.predict_proba(X[:1500])[:, 1].mean() == pytest.approx(
+            taught.mean()
+        )
+
+
+def test_balanced_needs_no_weights(rare):
+    X, y, forest = rare
+    quick = {"max_rules": 3, "n_synthetic": 0, "random_state": 0}
+    plain = cw.DistilledTreeClassifier(forest, **quick).fit(X[:1500])
+    assert set(plain.predict(X)) == {0}
+    found = cw.DistilledTreeClassifier(forest, scoring="balanced", **quick)
+    found.fit(X[:1500])
+    assert set(found.predict(X)) == {0, 1}
+    assert found.rules_.about["scoring"] == "balanced"
+    score, error = (
+        np.array(found.cv_results_[name][0]) for name in ("score", "score_error")
+    )
+    assert score.argmax() > 0 and (error > 0).all()
+    enough = score >= score.max() - error[score.argmax()] / 2
+    assert found.n_rules_ == enough.argmax() + 1
+    assert "score" not in plain.cv_results_
+
+
+@pytest.mark.parametrize("make", METHODS)
+def test_what_decides_is_what_was_asked_for(make, cancer):
+    X, y, forest = cancer
+    quick = {"max_rules": 4, "n_synthetic": 0, "random_state": 0}
+    judged = {}
+    for scoring in ("log_loss", lambda taught, said: 1 - (taught[:, 0] > 2) * 1.0):
+        found = make(forest, scoring=scoring, **quick).fit(X[:300])
+        judged[str(scoring)] = found
+        score = np.array(found.cv_results_["score"])
+        assert score.shape == np.array(found.cv_results_["fidelity"]).shape
+    # All are as good by a function that does not look.
+    assert found.n_rules_ == 1
+    assert judged["log_loss"].n_rules_ > 1
+
+
+@pytest.mark.parametrize("make", METHODS[:2])
+def test_by_log_loss_rules_grow_more_by_probabilities(make, cancer, monkeypatch):
+    X, _, forest = cancer
+    counted, soft_loss = [], Training.soft_loss
+
+    def spy(self, softness):
+        counted.append(softness)
+        return soft_loss(self, softness)
+
+    monkeypatch.setattr(Training, "soft_loss", spy)
+    quick = {"n_rules": 2, "max_rules": 2, "n_synthetic": 0, "random_state": 0}
+    if make is cw.RuleListClassifier:
+        quick["tune"] = None
+    for scoring in ("agreement", "log_loss"):
+        make(forest, scoring=scoring, **quick).fit(X)
+    assert counted[0] < counted[1] == 1.0
+
+
+def test_what_does_not_go_together(cancer):
+    X, y, forest = cancer
+    rising = {"worst radius": 1}
+    with pytest.raises(InputError, match="judges probabilities"):
+        cw.RuleListClassifier(forest, scoring="log_loss", monotonic_cst=rising).fit(X)
+    with pytest.raises(ValueError, match="'scoring' parameter"):
+        cw.RuleListRegressor(forest, scoring="balanced").fit(X, y)
+    with pytest.raises(ValueError, match="'class_weight' parameter"):
+        cw.AdditiveRulesRegressor(forest, class_weight="balanced").fit(X, y)

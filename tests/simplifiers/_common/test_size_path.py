@@ -1,0 +1,94 @@
+"""Sizes and settings are chosen where the ensemble has memorised nothing."""
+
+import numpy as np
+import pytest
+from sklearn.ensemble import RandomForestRegressor
+
+import clearwood as cw
+from clearwood.simplifiers._common import size_path
+from clearwood.simplifiers._common.synthetic_rows import rows_to_judge
+
+
+@pytest.fixture(scope="module")
+def noisy():
+    """A forest that has learnt much noise by heart, and rows it has not seen."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(1200, 4))
+    y = X[:, 0] + (X[:, 1] > 0) + rng.normal(size=1200)
+    X_train, y_train = X[:200], y[:200]
+    forest = RandomForestRegressor(20, random_state=0).fit(X_train, y_train)
+    return X_train, y_train, X[200:], forest
+
+
+def fitted(noisy, **settings):
+    X, y, _, forest = noisy
+    quick = {"tune": None, "max_rules": 4, "n_synthetic": 300, "random_state": 0}
+    return cw.RuleListRegressor(forest, **{**quick, **settings}).fit(X, y)
+
+
+class Captured(cw.RuleListRegressor):
+    """A list that keeps the rows it was fitted to."""
+
+    def _find_rules(self, training, generator):
+        self.training = training
+        return super()._find_rules(training, generator)
+
+
+@pytest.fixture(scope="module")
+def captured(noisy):
+    X, y, _, forest = noisy
+    settings = {"tune": None, "n_rules": 2, "max_rules": 2, "n_synthetic": 300}
+    return Captured(forest, **settings, random_state=0).fit(X, y)
+
+
+def test_the_estimate_is_near_what_new_rows_say(noisy, monkeypatch):
+    fresh, forest = noisy[2], noisy[3]
+    found = fitted(noisy)
+    true = found.path_[3].evaluate(fresh, teacher=forest).fidelity
+    mixed = found.cv_results_["fidelity"][0][3]
+    monkeypatch.setattr(
+        size_path.RulesOnSizePath,
+        "_to_judge",
+        lambda self, training, held, seed: (held, training.take(held)),
+    )
+    learnt_by_heart = fitted(noisy).cv_results_["fidelity"][0][3]
+    assert abs(mixed - true) < 0.08
+    assert learnt_by_heart < true - 0.12
+
+
+def test_rows_to_judge_are_mixtures_of_those_held_out(captured):
+    part = captured.training.take(np.arange(50))
+    made = rows_to_judge(part, captured.ensemble_, 3, np.random.default_rng(0))
+    assert len(made) == 150
+    np.testing.assert_allclose(made.taught, captured.ensemble_.predict(made.encoded))
+    parent = part.encoded.repeat(3, axis=0)
+    from_parent = (made.encoded == parent).mean()
+    assert 0.4 < from_parent < 0.6
+    for mixed, given in zip(made.encoded.T, part.encoded.T):
+        assert np.isin(mixed, given).all()
+    # In the units of the whole.
+    assert made.unit == captured.training.unit
+    np.testing.assert_array_equal(made.weight, part.weight.repeat(3))
+    one = rows_to_judge(part.take([0]), captured.ensemble_, 2, np.random.default_rng(0))
+    np.testing.assert_array_equal(one.encoded, part.encoded[[0, 0]])
+
+
+def test_all_settings_are_judged_on_the_same_rows(captured, monkeypatch):
+    held = np.arange(40)
+    rows, test = captured._to_judge(captured.training, held, 7)
+    again, same = captured._to_judge(captured.training, held, 7)
+    np.testing.assert_array_equal(test.encoded, same.encoded)
+    # 4,000 for 200.
+    assert len(test) == 20 * len(rows) == 800
+    monkeypatch.setattr(size_path, "MOST_ROWS", 10)
+    some, test = captured._to_judge(captured.training, held, 7)
+    assert len(some) == 10 and len(test) == 200
+    assert np.isin(some, held).all()
+
+
+def test_only_the_rows_themselves_have_labels(noisy):
+    X, y, _, forest = noisy
+    settings = {"target": "labels", "tune": None, "n_rules": 2, "max_rules": 2}
+    found = Captured(forest, **settings, random_state=0).fit(X, y)
+    rows, test = found._to_judge(found.training, np.arange(40), 7)
+    np.testing.assert_array_equal(test.taught, y[rows])

@@ -1,0 +1,73 @@
+"""The kind of rules that follows a model best where it was not fitted."""
+
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+
+import clearwood as cw
+from clearwood.exceptions import InputError, PoorFidelityWarning
+from clearwood.simplifiers import api
+
+QUICK = {"method": "auto", "max_rules": 4, "n_synthetic": 0, "random_state": 0}
+
+
+def test_what_adds_up_is_said_by_a_sum():
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 2, (300, 4)).astype(float)
+    forest = RandomForestRegressor(20, random_state=0).fit(X, X @ [4, 3, 2, 1])
+    rules = cw.simplify(forest, X, **QUICK)
+    assert rules.combine == "sum"
+    assert rules.about["method"] == "additive"
+    assert rules.about["kinds"].startswith("on held-out rows: list 0.")
+    again = cw.simplify(forest, X, **QUICK)
+    assert str(again) == str(rules)
+
+
+def test_of_what_is_as_good_the_list_is_taken(cancer, monkeypatch):
+    X, _, forest = cancer
+    X = X[:150]
+    figures = iter([(0.900, 0.01), (0.904, 0.01), (0.8, 0.01), (0.89, 0.01),
+                    (0.904, 0.01), (0.8, 0.01)])  # fmt: skip
+    monkeypatch.setattr(api, "_held_out", lambda found: next(figures))
+    assert cw.simplify(forest, X, **QUICK).about["method"] == "list"
+    assert cw.simplify(forest, X, **QUICK).about["method"] == "tree"
+
+
+def test_figures_are_those_of_what_was_chosen(cancer):
+    X, _, forest = cancer
+    quick = {"max_rules": 3, "n_synthetic": 0, "random_state": 0}
+    found = cw.AdditiveRulesClassifier(forest, **quick).fit(X[:150])
+    place = found.cv_results_["literal_penalty"].index(
+        found.settings_["literal_penalty"]
+    )
+    score = found.cv_results_["fidelity"][place][found.n_rules_ - 1]
+    error = found.cv_results_["standard_error"][place][found.n_rules_ - 1]
+    assert api._held_out(found) == (score, error)
+    found = cw.DistilledTreeClassifier(forest, scoring="log_loss", **quick)
+    found.fit(X[:150])
+    score = found.cv_results_["score"][0][found.n_rules_ - 1]
+    assert api._held_out(found)[0] == score
+
+
+def test_only_what_is_taken_warns():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 2))
+    forest = RandomForestClassifier(5, random_state=0).fit(X, rng.integers(0, 2, 60))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        rules = cw.simplify(forest, X, **{**QUICK, "max_rules": 1})
+    # One line is what was asked for.
+    assert rules.n_rules == 1 and not caught
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        rules = cw.simplify(forest, X, **QUICK)
+    poor = [w for w in caught if w.category is PoorFidelityWarning]
+    assert len(poor) <= 2 and bool(poor) == ("warning" in rules.about)
+
+
+def test_sizes_are_chosen(cancer):
+    X, y, forest = cancer
+    with pytest.raises(InputError, match="set max_rules in place of n_rules"):
+        cw.simplify(forest, X, y, method="auto", n_rules=3)
