@@ -20,7 +20,7 @@ from clearwood.rules.conditions import Interval
 from clearwood.rules.rule import Rule, first_match
 
 if TYPE_CHECKING:
-    from clearwood.rules.rule_kinds import RuleList
+    from clearwood.rules.rule_set import RuleSet
     from clearwood.rules.training import Training
 
 
@@ -71,7 +71,7 @@ def in_order(
     return [replace(line, prediction=value) for line, value in zip(lines, said)]
 
 
-def expected_in_order(rules: RuleList, signs: np.ndarray) -> RuleList:
+def expected_in_order(rules: RuleSet, signs: np.ndarray) -> RuleSet:
     """The same list, what it expects of the second of two classes in order, too.
 
     Parameters
