@@ -1,0 +1,157 @@
+"""What rules say of new rows, and how that is found."""
+
+import math
+
+import numpy as np
+import pytest
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+
+import clearwood as cw
+from clearwood.rules.expectation import judge, learn_caution
+from clearwood.simplifiers._common import cross_fitting
+
+N_ROWS = 240
+QUICK = {"tune": None, "n_synthetic": 300, "random_state": 0}
+
+
+def rows_of(seed, n_rows, *, noise=False):
+    """Four columns, two of which tell the class; or none does."""
+    generator = np.random.default_rng(seed)
+    X = generator.normal(size=(n_rows, 4))
+    true = np.where(X[:, 0] + 0.5 * X[:, 1] > 0, 0.85, 0.2)
+    true = np.full(n_rows, 0.5) if noise else true
+    return X, (generator.random(n_rows) < true).astype(int), true
+
+
+METHODS = [
+    ("RuleList", {"tune": None, "n_rules": 5, "n_synthetic": 300}),
+    ("DistilledTree", {"n_rules": 5, "n_synthetic": 300}),
+    ("BornAgainTree", {"n_rules": 5, "n_node_rows": 100}),
+    ("FABRules", {"n_restarts": 2}),
+    ("InTrees", {"n_rules": 5}),
+    ("NodeHarvest", {"n_rules": 5}),
+]
+
+
+@pytest.fixture(scope="module")
+def noise():
+    X, y, _ = rows_of(0, N_ROWS, noise=True)
+    return X, y, RandomForestClassifier(20, random_state=0).fit(X, y)
+
+
+@pytest.mark.parametrize(("method", "settings"), METHODS)
+def test_a_forest_that_learnt_noise_by_heart_takes_nobody_in(noise, method, settings):
+    X, y, forest = noise
+    make = getattr(cw, f"{method}Classifier")
+    found = make(forest, random_state=0, **settings).fit(X, y)
+    told = [rule for rule in found.rules_ if not math.isnan(rule.expected)]
+    assert len(told) >= found.rules_.n_rules - 1 > 1
+    # Of its own rows a rule knows far more than is so.
+    weights = [rule.caught for rule in told]
+    own = np.average([rule.precision_caught for rule in told], weights=weights)
+    expected = np.average([rule.expected for rule in told], weights=weights)
+    assert expected < 0.62
+    assert all(rule.low < 0.6 for rule in told)
+    assert own > expected + 0.05 or method == "NodeHarvest"
+
+
+def test_what_is_expected_holds_on_new_rows():
+    X, y, _ = rows_of(1, 600)
+    forest = RandomForestClassifier(20, random_state=0).fit(X, y)
+    found = cw.RuleListClassifier(forest, n_rules=5, **QUICK)
+    rules = found.fit(X, y).rules_
+    X_new, y_new, _ = rows_of(2, 20_000)
+    new = rules.described_on(X_new, y_new)
+    # But for lines of a few rows, now and then.
+    holds = [
+        there.rows_caught * (rule.low <= there.precision_caught <= rule.high)
+        for rule, there in zip(rules, new)
+    ]
+    assert sum(holds) > 0.95 * new.n_rows
+    said = found.predict_proba(X_new)
+    assert np.abs(said.sum(axis=1) - 1).max() < 1e-12
+    # What is printed is what is predicted.
+    decided = rules.apply(X_new)
+    shares = np.array([rule.probabilities for rule in rules])
+    np.testing.assert_array_equal(said, shares[decided])
+    texts = str(rules)
+    assert all(f"probability {rule.expected:.3g}" in texts for rule in rules)
+
+
+def test_means_of_values_hold_on_new_rows():
+    X, _, true = rows_of(3, 400)
+    generator = np.random.default_rng(0)
+    y = 10 * true + generator.normal(size=len(X))
+    forest = RandomForestRegressor(20, random_state=0).fit(X, y)
+    found = cw.DistilledTreeRegressor(
+        forest, n_rules=4, n_synthetic=300, random_state=0
+    ).fit(X, y)
+    X_new, _, truth = rows_of(4, 20_000)
+    decided = found.rules_.apply(X_new)
+    holds = []
+    for k, rule in enumerate(found.rules_):
+        there = 10 * truth[decided == k].mean()
+        holds.append((decided == k).mean() * (rule.low <= there <= rule.high))
+        assert abs(rule.expected - there) < 1.0
+        # Leaves of the tree and rules know the same.
+        assert found.tree_.leaves[k].expected == rule.expected
+    assert sum(holds) > 0.7
+
+
+def test_rules_are_judged_without_the_rows_left_out(noise, monkeypatch):
+    X, y, forest = noise
+    seen = []
+
+    def spy(rules, fitted, left_out):
+        seen.append((fitted, left_out))
+        assert not fitted.n_synthetic
+        return judge(rules, fitted, left_out)
+
+    monkeypatch.setattr(cross_fitting, "judge", spy)
+    cw.RuleListClassifier(forest, n_rules=3, **QUICK).fit(X, y)
+    assert len(seen) == 3
+    kept = [{tuple(row) for row in left_out.encoded} for _, left_out in seen]
+    assert sum(map(len, kept)) == len(set.union(*kept)) == N_ROWS
+    for fitted, left_out in seen:
+        rows = {tuple(row) for row in fitted.encoded}
+        assert not rows & {tuple(row) for row in left_out.encoded}
+        assert len(fitted) + len(left_out) == N_ROWS
+
+
+def test_of_many_rows_a_part_tells_how_careful_to_be(noise, monkeypatch):
+    X, y, forest = noise
+    sizes = []
+
+    def spy(judged, is_class):
+        sizes.append(sum(lines.new_rows.sum() for lines in judged))
+        return learn_caution(judged, is_class)
+
+    monkeypatch.setattr(cross_fitting, "learn_caution", spy)
+    monkeypatch.setattr(cross_fitting, "MOST_ROWS", 90)
+    cw.RuleListClassifier(forest, n_rules=3, **QUICK).fit(X, y)
+    assert sizes == [90]
+
+
+def test_without_labels_nothing_is_known_of_new_rows(noise):
+    X, y, forest = noise
+    plain = cw.RuleListClassifier(forest, n_rules=3, **QUICK)
+    rules = plain.fit(X).rules_
+    assert all(math.isnan(rule.expected) for rule in rules)
+    assert not hasattr(plain, "caution_")
+    told = plain.fit(X, y).rules_
+    # The search is the same.
+    assert [r.conditions for r in told] == [r.conditions for r in rules]
+
+
+def test_lists_in_order_expect_in_order():
+    X, y, _ = rows_of(5, 300)
+    forest = RandomForestClassifier(20, random_state=0).fit(X, y)
+    found = cw.RuleListClassifier(
+        forest, n_rules=5, monotonic_cst=[1, 0, 0, 0], **QUICK
+    ).fit(X, y)
+    steps = np.repeat(X[:50], 2, axis=0)
+    steps[1::2, 0] += 0.7
+    said = found.predict_proba(steps)[:, 1]
+    assert (said[1::2] >= said[::2]).all()
+    for rule in found.rules_:
+        assert rule.expected == rule.probabilities[int(rule.prediction)]
