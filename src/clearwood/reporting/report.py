@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from clearwood._features import check_text, warned_once
+from clearwood._features import warned_once
 from clearwood._files import check_writable, write_text
 from clearwood._html import render
+from clearwood._words.labels import check_text
 from clearwood.comparison.frontier import Frontier
 from clearwood.exceptions import InputError
 from clearwood.reporting.frontier import summarize_frontier

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from clearwood._features import FeatureSpace, printable
+from clearwood._words.numbers import number_text, short_text
 from clearwood.exceptions import InputError
-from clearwood.rules.conditions import Condition, matches_all, number_text
+from clearwood.rules.conditions import Condition, matches_all
 
 if TYPE_CHECKING:
     from clearwood.rules.rule_set import RuleSet
@@ -296,12 +297,12 @@ def statistics_text(rule: Rule) -> list[str]:
             has_interval = is_class and labels_known == (name == "precision")
             interval = interval_text(rule) if has_interval else ""
             shown = unrounded(value)
-            parts.append(f"{name} {shown:.3g}{' ' * bool(interval)}{interval}")
+            parts.append(f"{name} {short_text(shown)}{' ' * bool(interval)}{interval}")
     if not is_class:
         if interval_text(rule):
             parts.append(f"mean in {interval_text(rule)}")
         if not math.isnan(rule.spread):
-            parts.append(f"spread {rule.spread:.3g}")
+            parts.append(f"spread {short_text(rule.spread)}")
     return parts
 
 
@@ -324,9 +325,7 @@ def interval_text(rule: Rule) -> str:
     width, size = rule.high - rule.low, max(abs(rule.low), abs(rule.high))
     far = 0 < width < size / 100
     digits = min(2 + math.ceil(math.log10(size / width)), 15) if far else 3
-    low, high = (float(f"{end:.{digits}g}") for end in (rule.low, rule.high))
-    form = ".15g" if far else ".3g"
-    return f"[{low:{form}}, {high:{form}}]"
+    return f"[{short_text(rule.low, digits)}, {short_text(rule.high, digits)}]"
 
 
 def rows_text(rule: Rule) -> str:
@@ -350,10 +349,10 @@ def weight_text(rule: Rule) -> str:
     """The weight of a rule's rows; empty where they weigh one each."""
     if (rule.support, rule.caught) == (rule.rows, rule.rows_caught):
         return ""
-    part = f"{rule.caught:.6g} of " if rule.rows_caught < rule.rows else ""
-    return f"weight {part}{rule.support:.6g}"
+    part = f"{short_text(rule.caught, 6)} of " if rule.rows_caught < rule.rows else ""
+    return f"weight {part}{short_text(rule.support, 6)}"
 
 
 def count_text(rows: float) -> str:
     """A number of rows; files of before may hold a weight that is no whole number."""
-    return f"{rows:.0f}" if float(rows).is_integer() else f"{rows:.6g}"
+    return f"{rows:.0f}" if float(rows).is_integer() else short_text(rows, 6)

@@ -9,8 +9,8 @@ from typing import ClassVar
 import numpy as np
 from scipy.special import softmax
 
+from clearwood._words.numbers import number_text
 from clearwood.exceptions import InputError
-from clearwood.rules.conditions import number_text
 from clearwood.rules.rule import (
     Rule,
     first_match,

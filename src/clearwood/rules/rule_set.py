@@ -8,8 +8,9 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from clearwood._features import FeatureSpace, check_text, warned_once
+from clearwood._features import FeatureSpace, warned_once
 from clearwood._validation import check_target, check_weight
+from clearwood._words.labels import check_text
 from clearwood.exceptions import InputError
 from clearwood.rules.exports.exportable import Exportable
 from clearwood.rules.rule import Rule, check_rule, prediction_text, wrapped

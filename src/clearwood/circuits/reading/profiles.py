@@ -11,6 +11,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from clearwood._features import FeatureSpace, printable
+from clearwood._words.numbers import number_text
 from clearwood.circuits.circuit import Heap, Node, Product, Sum
 from clearwood.circuits.distributions import (
     Bernoulli,
@@ -21,7 +22,7 @@ from clearwood.circuits.distributions import (
     MultivariateGaussian,
 )
 from clearwood.circuits.queries.covariances import mean_and_variance
-from clearwood.rules.conditions import name_text, number_text
+from clearwood.rules.conditions import name_text
 
 TINY = 1e-12
 """Least probability, and least share of a variance, in a divergence."""

@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
+from clearwood._words.numbers import probability_text
 from clearwood.metatree.reading.annotated_tree import (
     leaves_text,
     small_text,
     summarize_tree,
 )
 from clearwood.metatree.reading.compare_scores import compare_scores
-from clearwood.rules.conditions import probability_text
 
 MOST_TREES, MOST_FEATURES, LEAST_USED = 5, 20, 0.01
 

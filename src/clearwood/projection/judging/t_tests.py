@@ -16,9 +16,9 @@ import numpy as np
 from scipy.optimize import minimize_scalar
 from scipy.special import gammaln, stdtr, stdtrit
 
+from clearwood._words.numbers import number_text, probability_text
 from clearwood.exceptions import InputError
 from clearwood.projection.judging.best import Curve, paired, two_groups
-from clearwood.rules.conditions import number_text, probability_text
 from clearwood.rules.rule import wrapped
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from clearwood._features import printable
-from clearwood.rules.conditions import number_text
+from clearwood._words.numbers import number_text
 from clearwood.rules.rule import (
     Rule,
     interval_text,

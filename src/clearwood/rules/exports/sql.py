@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from clearwood._cells import EXACT
-from clearwood._features import FeatureSpace, check_text
+from clearwood._features import FeatureSpace
+from clearwood._words.labels import check_text
 from clearwood.exceptions import InputError
 from clearwood.rules.exports.questions import (
     NumberQuestion,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from numbers import Integral
 from typing import Any
 
@@ -221,6 +222,7 @@ class RulesFromEnsemble(BaseEstimator):
             missing_seen=np.isnan(encoded).any(axis=0),
             counts=self.statement_counts,
         )
+        bins = replace(bins, features=bins.features.with_kinds(encoded, X))
         return Training(
             encoded,
             taught[counted],
