@@ -28,7 +28,7 @@ LEAST_WEIGHT, LARGEST_WEIGHT, LARGEST_VALUE = 1e-100, 1e100, 1e150
 """Within these no product of a weight and a value is lost or infinite."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class RuleList(RuleSet):
     """An ordered list of rules: the first that a row satisfies decides.
 
@@ -150,7 +150,7 @@ class _AllThatHold(RuleSet):
         return total
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class RuleSum(_AllThatHold):
     """A sum of rules: all that a row satisfies add up.
 
@@ -270,7 +270,7 @@ class RuleSum(_AllThatHold):
         return signed_text(value) if rule.conditions else number_text(value)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class RuleAverage(_AllThatHold):
     """An average of rules: of all that a row satisfies, by their weights.
 
