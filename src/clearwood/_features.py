@@ -130,6 +130,11 @@ class FeatureSpace:
         """What people call a feature."""
         return self.info[d].name or self.names[d]
 
+    def title(self, d: int) -> str:
+        """What stands at an axis: what people call a feature, and its unit."""
+        unit = self.info[d].unit
+        return f"{self.shown(d)} ({unit})" if unit else self.shown(d)
+
     def with_info(self, column_info: Any) -> FeatureSpace:
         """The same features with names for people, units and descriptions."""
         return replace(self, info=read_column_info(column_info, self.names, self.info))

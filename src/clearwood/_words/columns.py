@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
 
@@ -97,6 +97,28 @@ def read_column_info(
             f"column_info calls two columns {twice!r}; give them different names."
         )
     return info
+
+
+def glossary(
+    names: Sequence[str], info: Sequence[ColumnInfo], asked: Collection[int]
+) -> list[tuple[str, str]]:
+    """What to know of some columns: what people call each, and what it is.
+
+    Examples
+    --------
+    >>> info = [ColumnInfo("cholesterol", "mg/dl", "in the blood"), ColumnInfo()]
+    >>> glossary(["chol", "age"], info, {0, 1})
+    [('cholesterol', 'in the blood, in mg/dl; in the data chol')]
+    """
+    told = []
+    for d in sorted(asked):
+        one = info[d]
+        unit = f"in {one.unit}" if one.unit else ""
+        words = ", ".join(filter(None, (one.description, unit)))
+        own = f"in the data {names[d]}" if one.name else ""
+        if one.description or own:
+            told.append((one.name or names[d], "; ".join(filter(None, (words, own)))))
+    return told
 
 
 def kinds_of(

@@ -70,6 +70,7 @@ def simplify(
     max_rules: int = 10,
     sample_weight: Any = None,
     random_state: Any = None,
+    column_info: Any = None,
     **settings: Any,
 ) -> RuleSet:
     """Explain a fitted tree ensemble by a few rules.
@@ -94,6 +95,9 @@ def simplify(
         Row weights.
     random_state : int, Generator, RandomState or None, default=None
         Seed.
+    column_info : mapping of str to mapping, optional
+        Per column what people call it (``name``), its ``unit`` and ``description``;
+        see :meth:`RuleSet.with_columns`.
     **settings
         Further parameters of the class that the method names.
 
@@ -120,4 +124,5 @@ def simplify(
         random_state=random_state,
         **settings,
     )
-    return estimator.fit(X, y, sample_weight).rules_
+    rules = estimator.fit(X, y, sample_weight).rules_
+    return rules if column_info is None else rules.with_columns(column_info)

@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self, cast
 
+from clearwood._words.columns import glossary
 from clearwood.exceptions import InputError
 
 if TYPE_CHECKING:
@@ -102,6 +103,24 @@ class Editable:
         2. otherwise 0
         """
         return self._with(features=self.features.with_info(column_info))
+
+    def glossary(self) -> list[tuple[str, str]]:
+        """What people call the columns that rules ask, and what these are.
+
+        Only of columns of which :meth:`with_columns` said something. Pages, and what
+        is exported, tell it.
+
+        Examples
+        --------
+        >>> from clearwood.rules import FeatureSpace, Interval, Rule, RuleList
+        >>> rules = RuleList((Rule((Interval(0, low=240.0),), 1.0),), Rule((), 0.0),
+        ...     FeatureSpace.numeric(1, ["chol"]))
+        >>> info = {"chol": {"description": "serum cholesterol"}}
+        >>> rules.with_columns(info).glossary()
+        [('chol', 'serum cholesterol')]
+        """
+        asked = {c.feature for rule in self.rules for c in rule.conditions}
+        return glossary(self.features.names, self.features.info, asked)
 
     @property
     def feature_used_(self) -> dict[str, int]:

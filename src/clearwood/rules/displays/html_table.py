@@ -71,6 +71,7 @@ def summarize_rules(rules: RuleSet) -> dict[str, Any]:
         "has_quality": judged,
         "has_weights": rules.has_weights,
         "asks_nothing": rules.asks_nothing,
+        "glossary": rules.glossary(),
         "lines": [
             {
                 "number": number,

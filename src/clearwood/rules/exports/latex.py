@@ -56,6 +56,7 @@ def rules_to_latex(rule_set: RuleSet) -> str:
     about = "; their average by weight is said" * rule_set.has_weights
     lines = [
         f"% Rules for {name_text(rule_set.target)}{about}; needs no package.",
+        *(f"% {name}: {words}" for name, words in rule_set.glossary()),
         rf"\begin{{tabular}}{layout}",
         r"\hline",
         rf"{' & '.join(heads).format(goal)} \\",

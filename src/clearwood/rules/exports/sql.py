@@ -110,7 +110,10 @@ def rules_to_sql(
     if probabilities and not rule_set.classes:
         raise InputError("These rules predict a number; they have no probabilities.")
     writer = _Writer(DIALECTS[dialect], rule_set.features)
-    return _sql(rule_set, writer, table, probabilities).replace("\0", "\n") + "\n"
+    text = _sql(rule_set, writer, table, probabilities).replace("\0", "\n") + "\n"
+    return (
+        "".join(f"-- {name}: {words}\n" for name, words in rule_set.glossary()) + text
+    )
 
 
 def _sql(
