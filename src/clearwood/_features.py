@@ -22,7 +22,7 @@ import numpy as np
 from clearwood import _cells
 from clearwood._cells import UNSEEN
 from clearwood._cityhash import category_hash
-from clearwood._words.columns import (
+from clearwood._words.column_info import (
     ColumnInfo,
     flag_columns,
     kinds_of,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from clearwood._features import UNSEEN, FeatureSpace
-from clearwood._words.columns import LARGEST_WHOLE, ColumnInfo
+from clearwood._words.column_info import LARGEST_WHOLE, ColumnInfo
 from clearwood._words.labels import label_text
 from clearwood._words.numbers import number_text
 

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from clearwood.rules.rule_set import RuleSet
 
 TEXT_WIDTH = 88
+MOST_CATEGORIES = 12
+"""Categories of a set that are printed one by one; exports and files hold all."""
 LOST_BY_ROUNDING = 2.6e-5
 """Of R2, by values that are printed short: the square of half a percent, and a bit."""
 
@@ -127,9 +129,10 @@ class Rule:
         """Number of bounds and category sets."""
         return sum(len(condition.literals()) for condition in self.conditions)
 
-    def text(self, features: FeatureSpace) -> str:
-        """The conditions in words."""
-        return " and ".join(c.text(features) for c in self.conditions) or "otherwise"
+    def text(self, features: FeatureSpace, most: int | None = None) -> str:
+        """The conditions in words, with at most so many categories of a set."""
+        asked = [condition.text(features, most) for condition in self.conditions]
+        return " and ".join(asked) or "otherwise"
 
 
 ROUNDING = 1e-9

@@ -12,6 +12,7 @@ from scipy.special import softmax
 from clearwood._words.numbers import number_text
 from clearwood.exceptions import InputError
 from clearwood.rules.rule import (
+    MOST_CATEGORIES,
     Rule,
     first_match,
     for_classes,
@@ -109,11 +110,11 @@ class RuleList(RuleSet):
         """The word of the last line."""
         return "otherwise"
 
-    def text_lines(self) -> list[str]:
+    def text_lines(self, most: int | None = MOST_CATEGORIES) -> list[str]:
         """A line for what is asked, one for what is said."""
         lines = []
         for number, rule in enumerate(self.rules, start=1):
-            lines.append(f"{number}. if {rule.text(self.features)}")
+            lines.append(f"{number}. if {rule.text(self.features, most)}")
             lines.append(f"   then {rule_says(rule)}")
         return [*lines, f"{self.n_rules}. otherwise {rule_says(self.otherwise)}"]
 
@@ -244,13 +245,13 @@ class RuleSum(_AllThatHold):
         *rules, (_, constant) = super().lines()
         return [(None, constant), *rules]
 
-    def text_lines(self) -> list[str]:
+    def text_lines(self, most: int | None = MOST_CATEGORIES) -> list[str]:
         """A line for what is added, one for where."""
         lines = [f"   {self.says(self.otherwise)}  always"]
         for number, rule in enumerate(self.rules, start=1):
             rows = "" if math.isnan(rule.support) else f"  ({rows_text(rule)})"
             lines.append(f"{number}. {self.says(rule)}")
-            lines.append(f"      if {rule.text(self.features)}{rows}")
+            lines.append(f"      if {rule.text(self.features, most)}{rows}")
         return lines
 
     def says(self, rule: Rule) -> str:
@@ -354,11 +355,11 @@ class RuleAverage(_AllThatHold):
         """The word of the last line; without a weight it speaks where no other does."""
         return "always" if self.otherwise.weight > 0 else "otherwise"
 
-    def text_lines(self) -> list[str]:
+    def text_lines(self, most: int | None = MOST_CATEGORIES) -> list[str]:
         """What is asked, what is said, and its weight."""
         lines = []
         for number, rule in enumerate(self.rules, start=1):
-            lines.append(f"{number}. if {rule.text(self.features)}")
+            lines.append(f"{number}. if {rule.text(self.features, most)}")
             lines.append(f"   {self._with_statistics(rule)}")
         last = self.otherwise
         says = self._with_statistics(last) if last.weight > 0 else self.says(last)

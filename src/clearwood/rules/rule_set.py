@@ -14,7 +14,7 @@ from clearwood._words.labels import check_text
 from clearwood.exceptions import InputError
 from clearwood.rules.building.editing import Editable
 from clearwood.rules.exports.exportable import Exportable
-from clearwood.rules.rule import Rule, check_rule, prediction_text, wrapped
+from clearwood.rules.rule import MOST_CATEGORIES, Rule, check_rule, prediction_text
 from clearwood.rules.scores import RuleScores, fidelity, prediction_error
 
 
@@ -262,8 +262,11 @@ class RuleSet(Editable, Exportable, ABC):
         return list(enumerate(self, start=1))
 
     @abstractmethod
-    def text_lines(self) -> list[str]:
-        """What stands below the heading in text, in lines of any length."""
+    def text_lines(self, most: int | None = MOST_CATEGORIES) -> list[str]:
+        """What stands below the heading in text, in lines of any length.
+
+        Sets of categories are told one by one up to ``most``; None for all of them.
+        """
 
     def says(self, rule: Rule) -> str:
         """What a line predicts, or adds, in words."""
@@ -410,8 +413,7 @@ class RuleSet(Editable, Exportable, ABC):
         return array
 
     def __str__(self) -> str:
-        lines = [self.heading] * bool(self.heading) + self.text_lines()
-        return "\n".join(map(wrapped, lines))
+        return self.to_text(MOST_CATEGORIES)
 
     def __repr__(self) -> str:
         lines = f"{self.n_rules} line{'s' * (self.n_rules > 1)}"

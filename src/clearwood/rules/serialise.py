@@ -18,8 +18,8 @@ from clearwood._cityhash import category_hash
 from clearwood._documents import Place, parse_json, refuse_repeated, shown
 from clearwood._features import LOOKUPS, FeatureSpace
 from clearwood._files import read_bytes
-from clearwood._words.columns import KINDS as COLUMN_KINDS
-from clearwood._words.columns import ColumnInfo, Kind
+from clearwood._words.column_info import KINDS as COLUMN_KINDS
+from clearwood._words.column_info import ColumnInfo, Kind
 from clearwood.exceptions import InputError, ModelFormatError
 from clearwood.rules.conditions import CategorySet, Condition, Interval
 from clearwood.rules.rule import Rule, wrong_statistic

@@ -170,7 +170,7 @@ def _read_model(
 
 
 def _explain(model: Any, split: Any, task: str, options: dict[str, Any]) -> Any:
-    from clearwood.cli.tables.column_info import read_columns_file
+    from clearwood.cli.tables.columns_file import read_columns_file
     from clearwood.simplifiers.api import make_simplifier
 
     # Before the search: a wrong file is told of at once.

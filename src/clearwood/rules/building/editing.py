@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self, cast
 
-from clearwood._words.columns import glossary
+from clearwood._words.column_info import glossary
 from clearwood.exceptions import InputError
 
 if TYPE_CHECKING:

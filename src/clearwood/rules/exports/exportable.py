@@ -56,6 +56,19 @@ class Exportable:
             )
         return rules
 
+    def to_text(self: Any, most: int | None = None) -> str:
+        """The rules as ``print`` shows them, with every category of every set.
+
+        Parameters
+        ----------
+        most : int, optional
+            Of a set only so many categories, and how many more there are.
+        """
+        from clearwood.rules.rule import wrapped
+
+        lines = [self.heading] * bool(self.heading) + self.text_lines(most)
+        return "\n".join(map(wrapped, lines))
+
     def to_frame(self: Any) -> pd.DataFrame:
         """The rules as a frame of pandas, one line each.
 
