@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from clearwood._validation import check_target
+from clearwood._words.numbers import short_text
 from clearwood.rules.rule import prediction_text
 
 MOST_NAMED = 5

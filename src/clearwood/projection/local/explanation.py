@@ -107,8 +107,9 @@ class LocalExplanation:
         # A single draw does not say how sure it is.
         sure = f" (draws ± {self.spread:.2g})" if self.n_draws > 1 else ""
         lines = [
-            f"{self.what}: the reference says {short_text(self.said, 4)}{sure}, the proxy "
-            f"{short_text(self.proxy, 4)} (other neighbours ± {self.monte_carlo_error:.2g})",
+            f"{self.what}: the reference says {short_text(self.said, 4)}{sure}, the "
+            f"proxy {short_text(self.proxy, 4)} (other neighbours ± "
+            f"{self.monte_carlo_error:.2g})",
             f"fidelity on other neighbours: {self.fidelity:.3f}",
         ]
         if self.rules is not None:
