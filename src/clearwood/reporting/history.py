@@ -47,7 +47,8 @@ def summarize_history(history: Sequence[Any]) -> dict[str, Any] | None:
     return {
         "words": (
             f"In {n:,} iteration{'s' * (n > 1)} the bound went from "
-            f"{short_text(bound[0], 6)} to {short_text(bound[-1], 6)} and the components from {components[0]:.0f} to "
+            f"{short_text(bound[0], 6)} to {short_text(bound[-1], 6)} and the "
+            f"components from {components[0]:.0f} to "
             f"{components[-1]:.0f}."
         ),
         "width": WIDTH,

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self, cast
 
 from clearwood._words.column_info import glossary
 from clearwood.exceptions import InputError
+from clearwood.rules.rule import Rule, prediction_text
 
 if TYPE_CHECKING:
     from clearwood._features import FeatureSpace
-    from clearwood.rules.rule import Rule
+    from clearwood.rules.rule_set import RuleSet
 
 BY_HAND = "edited by hand"
 """Under this word ``about`` says what people have changed."""
@@ -169,13 +171,15 @@ class Editable:
         kept = (*self.rules[:i], *self.rules[i + 1 :])
         return self._edited(kept, f"rule {number} dropped")
 
-    def add(self, rule: Rule, *, at: int | None = None) -> Self:
+    def add(self, rule: Rule | str, *, at: int | None = None) -> Self:
         """Put a rule in.
 
         Parameters
         ----------
-        rule : Rule
-            With one condition at least.
+        rule : Rule or str
+            With one condition at least. Or its text, as rules are printed:
+            ``"age > 60 and ward is 'a' then ill"``. A class named so is held for
+            certain, until somebody says how likely it is (``change``).
         at : int, optional
             The line that it becomes, counted from 1; by default the last one before
             ``otherwise``.
@@ -190,13 +194,15 @@ class Editable:
         >>> from clearwood.rules import FeatureSpace, Interval, Rule, RuleList
         >>> rules = RuleList((Rule((Interval(0, low=39.0),), 2.0),), Rule((), 0.0),
         ...     FeatureSpace.numeric(1, ["temperature"]))
-        >>> print(rules.add(Rule((Interval(0, high=35.0),), 1.0), at=1))
+        >>> print(rules.add("temperature <= 35 then 1", at=1))
         1. if temperature <= 35
            then 1
         2. if temperature > 39
            then 2
         3. otherwise 0
         """
+        if isinstance(rule, str):
+            rule = _read_rule(rule, cast(Any, self))
         if not rule.conditions:
             raise InputError(
                 "A rule that is added needs a condition; to say something else where "
@@ -306,9 +312,29 @@ def _with_bounds(
     return replace(rule, conditions=tuple(asked[d] for d in sorted(asked)))
 
 
+def _read_rule(text: str, rules: RuleSet) -> Rule:
+    from clearwood.rules.building.rule_text import NUMBER, read_conditions
+
+    asked, then, said = text.strip().removeprefix("if ").rpartition(" then ")
+    labels = {prediction_text(label): label for label in rules.classes}
+    is_number = re.fullmatch(NUMBER, said) is not None
+    if not then or not (said in labels if labels else is_number):
+        raise InputError(
+            f"{text!r} is no rule; write its conditions, 'then' and what it says"
+            + (f", one of {list(labels)}." if labels else ", a number.")
+        )
+    if rules.classes and not rules.lines_predict:
+        raise InputError(
+            "What a rule adds to log-odds is more than a class; add a Rule with scores."
+        )
+    shares = tuple(float(label == labels[said]) for label in rules.classes)
+    conditions = read_conditions(asked, rules.features)
+    return Rule(conditions, labels[said] if labels else float(said), shares)
+
+
 def bare(rule: Rule) -> Rule:
     """What a rule asks and says, and nothing of how good it is."""
-    return type(rule)(
+    return Rule(
         rule.conditions,
         rule.prediction,
         rule.probabilities,
