@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-SMALLEST, LARGEST = 1e-6, 1e15
+SMALLEST, LARGEST = 1e-6, 1e16
 """Between these sizes a person writes a number without an exponent."""
 
 
