@@ -60,7 +60,9 @@ def measured_text(value: float, low: float, high: float) -> str:
     return f"{told} [{', '.join(ends)}]"
 
 
-def share_text(share: float, low: float = math.nan, high: float = math.nan) -> str:
+def measured_share_text(
+    share: float, low: float = math.nan, high: float = math.nan
+) -> str:
     """A share in percent, with its 95 % interval where there is one.
 
     Whole percents, or finer where the interval is narrow enough to tell them apart;
@@ -68,9 +70,9 @@ def share_text(share: float, low: float = math.nan, high: float = math.nan) -> s
 
     Examples
     --------
-    >>> share_text(0.0643, 0.031, 0.106), share_text(0.0643)
+    >>> measured_share_text(0.0643, 0.031, 0.106), measured_share_text(0.0643)
     ('6 % [3, 11]', '6 %')
-    >>> share_text(0.98765, 0.9831, 0.9912), share_text(0.9999)
+    >>> measured_share_text(0.98765, 0.9831, 0.9912), measured_share_text(0.9999)
     ('98.8 % [98.3, 99.1]', '>99 %')
     """
     width = 100 * (high - low)
