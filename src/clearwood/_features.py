@@ -8,7 +8,6 @@ that the model has never seen is ``UNSEEN``.
 
 from __future__ import annotations
 
-import re
 import sys
 import warnings
 from collections import Counter
@@ -23,6 +22,13 @@ import numpy as np
 from clearwood import _cells
 from clearwood._cells import UNSEEN
 from clearwood._cityhash import category_hash
+from clearwood._words.column_info import (
+    ColumnInfo,
+    flag_columns,
+    kinds_of,
+    read_column_info,
+)
+from clearwood._words.labels import check_text, label_text
 from clearwood.exceptions import InputError, UnknownCategoriesWarning
 
 ZERO = float(np.float32(1e-35))
@@ -30,6 +36,7 @@ ZERO = float(np.float32(1e-35))
 
 Lookup = Literal["exact", "integer", "hash"]
 LOOKUPS: tuple[str, ...] = get_args(Lookup)
+PER_FEATURE = ("lookup", "missing_at", "info")
 
 
 @dataclass(frozen=True)
@@ -57,6 +64,8 @@ class FeatureSpace:
         Whether the model casts cells to float32 before it compares them. Cuts account
         for that; it matters for the codes of categories, for the number that counts
         as missing, and for whole numbers beyond 2**53.
+    info : tuple of ColumnInfo, optional
+        What people call each column, its unit, and the kind of its numbers.
 
     Examples
     --------
@@ -72,20 +81,22 @@ class FeatureSpace:
     lookup: tuple[Lookup, ...] = ()
     missing_at: tuple[float | None, ...] = ()
     float32: bool = False
+    info: tuple[ColumnInfo, ...] = ()
 
     def __post_init__(self) -> None:
         n = self.n_features
         object.__setattr__(self, "lookup", self.lookup or ("exact",) * n)
         object.__setattr__(self, "missing_at", self.missing_at or (None,) * n)
+        object.__setattr__(self, "info", self.info or (ColumnInfo(),) * n)
         if n != len(self.categories):
             raise InputError(
                 f"{n} feature names but categories for "
                 f"{len(self.categories)} features; give None for a numeric feature."
             )
-        if len(self.lookup) != n or len(self.missing_at) != n:
+        given = {name: len(getattr(self, name)) for name in PER_FEATURE}
+        if set(given.values()) - {n}:
             raise InputError(
-                f"{len(self.lookup)} entries of lookup and {len(self.missing_at)} of "
-                f"missing_at for {n} features; give one each per feature, or none."
+                f"{given} entries for {n} features; give one each per feature, or none."
             )
         check_distinct(self.names)
         check_text(self.names, "The feature")
@@ -114,6 +125,28 @@ class FeatureSpace:
                 f"{self.n_features}; hand in the columns the model was fitted on."
             )
         return replace(self, names=tuple(str(n) for n in names), named=True)
+
+    def shown(self, d: int) -> str:
+        """What people call a feature."""
+        return self.info[d].name or self.names[d]
+
+    def title(self, d: int) -> str:
+        """What stands at an axis: what people call a feature, and its unit."""
+        unit = self.info[d].unit
+        return f"{self.shown(d)} ({unit})" if unit else self.shown(d)
+
+    def with_info(self, column_info: Any) -> FeatureSpace:
+        """The same features with names for people, units and descriptions."""
+        return replace(self, info=read_column_info(column_info, self.names, self.info))
+
+    def with_kinds(self, encoded: np.ndarray, X: Any = None) -> FeatureSpace:
+        """The same features, told as what their numbers are in some rows."""
+        numeric = [labels is None for labels in self.categories]
+        flags = flag_columns(X)
+        flagged = [name in flags for name in self.names]
+        kinds = kinds_of(encoded, numeric, flagged)
+        told = [replace(info, kind=kind) for info, kind in zip(self.info, kinds)]
+        return replace(self, info=tuple(told))
 
     def as_in(self, X: Any) -> FeatureSpace:
         """The same features, called as in a table.
@@ -337,35 +370,6 @@ def check_distinct(names: Sequence[str]) -> None:
         )
 
 
-def check_text(texts: Collection[Any], what: str) -> None:
-    r"""Refuse names and labels that no file can hold and no screen can show.
-
-    Halves of characters (lone surrogates) are what Python makes of bytes that are no
-    text. Refused where they come in, they need no care anywhere else.
-
-    Examples
-    --------
-    >>> check_text(["elm é", "a\udc80"], "The feature")  # doctest: +ELLIPSIS
-    Traceback (most recent call last):
-    clearwood.exceptions.InputError: The feature 'a\udc80' holds half a character ...
-    """
-    try:
-        "".join(text for text in texts if isinstance(text, str)).encode()
-    except UnicodeEncodeError:
-        broken = next(
-            text for text in texts if isinstance(text, str) and not _is_whole(text)
-        )
-        raise InputError(
-            f"{what} {broken!r} holds half a character (a lone surrogate), which "
-            "cannot be written. Read the data again in the right encoding, or rename "
-            "it."
-        ) from None
-
-
-def _is_whole(text: str) -> bool:
-    return not any("\ud800" <= letter <= "\udfff" for letter in text)
-
-
 def printable(text: str) -> str:
     r"""A name or label as it is; in quotes where a terminal would obey a part of it.
 
@@ -375,24 +379,6 @@ def printable(text: str) -> str:
     ('elm é', "'a\\x1b[2Jb'")
     """
     return text if text.isprintable() else repr(text)
-
-
-def label_text(label: Any, lookup: str = "exact") -> str:
-    """A category as it is printed.
-
-    CatBoost takes the number 5 and the text "5" for the same category, so it is
-    printed bare; of some categories its models know nothing but a hash.
-
-    Examples
-    --------
-    >>> label_text("5"), label_text("5", "hash"), label_text(3510494104, "hash")
-    ("'5'", '5', 'hash 3510494104')
-    """
-    if lookup != "hash":
-        return repr(label)
-    if isinstance(label, int):
-        return f"hash {label}"
-    return label if re.fullmatch(r"-?[0-9]+", label, re.ASCII) else repr(label)
 
 
 def is_frame(X: Any) -> bool:

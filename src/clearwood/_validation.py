@@ -10,7 +10,8 @@ import numpy as np
 
 from clearwood._cells import EXACT, frame_cells, is_missing, shown
 from clearwood._columns import DATES
-from clearwood._features import FeatureSpace, check_distinct, check_text, is_frame
+from clearwood._features import FeatureSpace, check_distinct, is_frame
+from clearwood._words.labels import check_text
 from clearwood.exceptions import InputError
 
 FEW_CLASSES = 20

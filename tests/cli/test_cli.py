@@ -355,6 +355,21 @@ def test_limits_of_a_rule_list(table):
     failed(simplify(table, *quick, "--forbid", "size"), "'dose', 'age'")
 
 
+def test_columns_are_called_what_people_call_them(table, tmp_path):
+    quick = ("--max-rules", "2", "--json", "--columns")
+    as_csv, as_json = tmp_path / "info.csv", tmp_path / "info.json"
+    as_csv.write_text("column,name,unit\ndose,amount,mg\nheight,,cm\n")
+    as_json.write_text('{"dose": {"name": "amount", "unit": "mg"}}')
+    rules = json.loads(simplify(table, *quick, as_csv).stdout)["rules"]
+    assert rules["features"][0]["shown"] == "amount"
+    text = simplify(table, *quick[:2], *quick[3:], as_json).stdout
+    assert "if amount <= 0.5 mg" in text
+    as_csv.write_text("name,unit\ndose,mg\n")
+    failed(simplify(table, *quick, as_csv), "a column 'column'")
+    as_json.write_text('["dose"]')
+    failed(simplify(table, *quick, as_json), "column_info must map")
+
+
 @pytest.mark.parametrize("method", ["in-trees", "node-harvest"])
 def test_rules_of_the_ensemble_without_some_columns(table, method):
     free, held = (

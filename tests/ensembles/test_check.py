@@ -81,7 +81,7 @@ def test_what_is_unusual():
         "value": [[0], [1.0], [0], [-2.0], [1e5]],
     }
     outlier = unusual(**nodes)
-    assert "the largest, 1e+05, is at node 4 of tree 0" in outlier
+    assert "the largest, 100000, is at node 4 of tree 0" in outlier
     assert "1 leaf values are more than 10,000 times" in outlier
     constant = {
         "feature": [-1, -1],

@@ -8,13 +8,15 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from clearwood._features import UNSEEN, FeatureSpace
-from clearwood.rules import CategorySet, Interval
-from clearwood.rules.conditions import (
-    combine_literals,
-    matches_all,
+from clearwood._words.column_info import ColumnInfo
+from clearwood._words.numbers import (
+    measured_share_text,
+    measured_text,
     number_text,
-    shortest_between,
+    short_text,
 )
+from clearwood.rules import CategorySet, Interval
+from clearwood.rules.conditions import combine_literals, matches_all, shortest_between
 
 COLUMN = np.array([-np.inf, -1.0, 0.0, 1.0, 2.0, np.inf, np.nan])
 BOUND = st.sampled_from([-np.inf, -1.0, 0.0, 0.5, 1.0, 2.0, np.inf])
@@ -167,6 +169,7 @@ ANY_FINITE = st.floats(allow_nan=False, allow_infinity=False)
 @example(-5e-324, 1e-320, 0.5)
 @example(1.7e308, 1.75e308, 0.5)
 def test_shortest_between_lies_between_and_is_short(a, b, share):
+    assume(b is not None or a < sys.float_info.max)
     b = np.nextafter(a, np.inf) if b is None else b
     low, high = float(min(a, b)), float(max(a, b))
     assume(low < high < np.inf)
@@ -192,3 +195,78 @@ def significant_digits(value):
 )  # fmt: skip
 def test_ordinary_names_are_not_quoted(name):
     assert Interval(0, high=1.0).text(FeatureSpace((name,), (None,))) == f"{name} <= 1"
+
+
+def told(kind, low, high, missing=False, unit=""):
+    info = (ColumnInfo("age", unit, kind=kind),)
+    space = FeatureSpace(("x",), (None,), info=info)
+    return Interval(0, low, high, missing).text(space)
+
+
+@pytest.mark.parametrize(
+    ("kind", "low", "high", "text"),
+    [
+        ("number", 7.5, np.inf, "age > 7.5 mg"),
+        ("integer", 7.5, np.inf, "age >= 8 mg"),
+        ("integer", 7.0, np.inf, "age >= 8 mg"),
+        ("integer", 1200.0, np.inf, "age > 1200 mg"),
+        ("integer", -np.inf, 7.5, "age <= 7 mg"),
+        ("integer", 2.5, 7.5, "3 <= age <= 7 mg"),
+        ("integer", 1200.0, 1300.0, "1200 < age <= 1300 mg"),
+        ("integer", 7.5, 8.5, "age is 8 mg"),
+        ("integer", 7.2, 7.5, "7.2 < age <= 7.5 mg"),
+        ("integer", 1e17, np.inf, "age > 1e+17 mg"),
+        ("integer", -np.inf, np.inf, "age is not missing"),
+        ("binary", 0.5, np.inf, "age is 1 mg"),
+        ("binary", -np.inf, 0.0, "age is 0 mg"),
+        ("binary", -0.5, np.inf, "age > -0.5 mg"),
+        ("boolean", 0.5, np.inf, "age is true"),
+        ("boolean", -np.inf, 0.5, "age is false"),
+        ("boolean", np.inf, np.inf, "age is missing"),
+    ],
+)
+def test_numbers_are_told_as_what_they_are(kind, low, high, text):
+    assert told(kind, low, high, unit="mg", missing=low == np.inf) == text
+    if low < np.inf:
+        words = told(kind, low, high, missing=True, unit="mg")
+        assert words in (f"({text} or missing)", "age is anything")
+
+
+def test_of_many_categories_the_others_are_named_where_that_is_shorter():
+    space = FeatureSpace(("hue",), (tuple("abcdefghij"),))
+    most = CategorySet(0, tuple(range(8)))
+    assert most.text(space) == "hue is known but not in {'i', 'j'}"
+    with_missing = CategorySet(0, tuple(range(9)), missing=True)
+    assert with_missing.text(space) == "(hue is known but not 'j' or missing)"
+    few = CategorySet(0, (0, 1, 2, 3, 4))
+    assert few.text(space) == "hue in {'a', 'b', 'c', 'd', 'e'}"
+    assert few.text(space, 3) == "hue in {'a', 'b', 'c', ... 2 more}"
+    assert few.text(space, 4) == few.text(space)
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False) | st.floats(-1e6, 1e6))
+def test_short_text_is_near_and_has_an_exponent_only_far_out(value):
+    text = short_text(value)
+    assert abs(float(text) - value) <= 0.005 * abs(value) + 1e-320
+    assert ("e" in text) == (value != 0 and not 9.995e-7 <= abs(value) < 1e16)
+
+
+@given(st.floats(-1e6, 1e6), st.floats(1e-3, 1e6), st.floats(0, 1))
+def test_a_measured_number_is_told_within_its_error(low, width, share):
+    value = low + share * width
+    text = measured_text(value, low, low + width)
+    shown, ends = text.rstrip("]").split(" [")
+    # Half the last digit is at most a fourteenth of the interval.
+    numbers = [float(shown), *map(float, ends.split(", "))]
+    for told, true in zip(numbers, (value, low, low + width)):
+        assert abs(told - true) <= width / 13
+    assert numbers[1] < numbers[2]
+
+
+@given(st.floats(0, 1), st.floats(0.001, 1))
+def test_a_share_is_0_or_100_percent_only_where_it_is(share, width):
+    for text in (measured_share_text(share), measured_share_text(share, 0.0, width)):
+        told = text.split(" %")[0]
+        assert (told in ("0", "0.0", "0.00", "100", "100.0", "100.00")) == (
+            share in (0.0, 1.0)
+        )

@@ -2,6 +2,7 @@
 
 import json
 from copy import deepcopy
+from dataclasses import replace
 from importlib.resources import files
 
 import jsonschema
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 
 from clearwood import load, save
 from clearwood._features import FeatureSpace
+from clearwood._words.column_info import KINDS, ColumnInfo
 from clearwood.exceptions import ClearwoodError, InputError, ModelFormatError
 from clearwood.rules import (
     CategorySet,
@@ -31,13 +33,20 @@ NUMBER = st.floats(allow_nan=False, allow_infinity=False)
 SMALL = st.floats(-1e9, 1e9)
 BOUND = st.one_of(st.just(-np.inf), NUMBER)
 NAME = st.text(min_size=1, max_size=8)
+SAID = st.sampled_from([ColumnInfo(), ColumnInfo("<b>", "mg/dl", "in the blood, é")])
 
 
 @st.composite
 def rule_sets(draw):
     names = draw(st.lists(NAME, min_size=2, max_size=3, unique=True))
     labels = tuple(draw(st.lists(NAME, min_size=1, max_size=4, unique=True)))
-    space = FeatureSpace(tuple(names), (labels, *[None] * (len(names) - 1)))
+    said = draw(SAID)
+    number = replace(said, kind=draw(st.sampled_from(KINDS)), name="")
+    space = FeatureSpace(
+        tuple(names),
+        (labels, *[None] * (len(names) - 1)),
+        info=(said, number, *[ColumnInfo()] * (len(names) - 2)),
+    )
     classes = draw(
         st.sampled_from([(), ("no", "yes"), (0, 1, 2), (False, True), (0.5, 1.5)])
     )
@@ -320,3 +329,21 @@ def test_minus_infinity_as_the_only_number_survives():
     assert again.predict([[-np.inf], [-1e300], [np.nan]]).tolist() == [1.0, 0.0, 0.0]
     with pytest.raises(ModelFormatError, match="is not below high"):
         RuleSet.from_json(text.replace('"low": null', '"low": 3.0', 1))
+
+
+def test_what_is_told_of_columns_is_checked_and_may_be_absent():
+    document = json.loads(example().to_json())
+    assert set(document["features"][0]) == {
+        "name", "categories", "lookup", "missing_at",
+    }  # fmt: skip
+    for key, value in [
+        ("kind", "colour"), ("unit", 3), ("unit", "a\nb"), ("units", "mg"),
+    ]:  # fmt: skip
+        wrong = json.loads(json.dumps(document))
+        wrong["features"][0][key] = value
+        with pytest.raises(ModelFormatError, match=r"features\[0\]"):
+            RuleSet.from_json(json.dumps(wrong))
+    wrong = json.loads(json.dumps(document))
+    wrong["features"][1]["kind"] = "integer"
+    with pytest.raises(ModelFormatError, match="column of numbers"):
+        RuleSet.from_json(json.dumps(wrong))

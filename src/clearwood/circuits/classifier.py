@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from clearwood._estimators import fit_context
 from clearwood._features import FeatureSpace, warned_once
 from clearwood._validation import check_table, check_target
+from clearwood._words.numbers import number_text, probability_text
 from clearwood.circuits.base import LearnsCircuit, encoded, read_exactly
 from clearwood.circuits.circuit import Circuit, Node, Sum
 from clearwood.circuits.estimators import MiniSPN
@@ -25,7 +26,7 @@ from clearwood.circuits.learning.recursion import product_of
 from clearwood.circuits.queries.conditioning import of_columns
 from clearwood.circuits.queries.surprise import surprises
 from clearwood.exceptions import InputError
-from clearwood.rules.conditions import name_text, number_text, probability_text
+from clearwood.rules.conditions import name_text
 from clearwood.rules.rule import prediction_text
 
 SHOWN = 5

@@ -42,6 +42,12 @@ max_rules = click.option(
 drop = click.option(
     "--drop", help="Columns to leave out before training: --drop id,name"
 )
+columns = click.option(
+    "--columns",
+    metavar="FILE",
+    help="What people call the columns: a CSV with the columns column, name, unit and "
+    'description, or JSON: {"chol": {"unit": "mg/dl"}}.',
+)
 na = click.option(
     "--na",
     multiple=True,

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from clearwood._features import printable
+from clearwood._words.numbers import short_text
 from clearwood.exceptions import InputError
 from clearwood.plotting.scale import (
     LOG_RATIO,
@@ -258,7 +259,8 @@ class FrontierDisplay:
 
     def _draw_model(self, ax: Any) -> None:
         low = self.scales[1].low
-        words, height = f"the model\nitself\n{self.model_error:.3g}", self.model_error
+        height = self.model_error
+        words = f"the model\nitself\n{short_text(height)}"
         if height < low:
             words, height = f"{words},\nbelow", low
         else:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from clearwood._features import printable
+from clearwood._words.numbers import short_text
 from clearwood.ensembles.read import read_ensemble
 from clearwood.ensembles.tree_ensemble import TreeEnsemble
 from clearwood.exceptions import ModelFormatError
@@ -155,7 +156,7 @@ def _facts(e: TreeEnsemble, n_splits: np.ndarray) -> dict[str, Any]:
         **e.details,
         "predicts": _predicts(e),
         "trees": f"{e.n_trees:,}, depth at most {e.max_depth:,}",
-        "leaves": f"{e.n_leaves:,}, from {low:.3g} to {high:.3g}",
+        "leaves": f"{e.n_leaves:,}, from {short_text(low)} to {short_text(high)}",
         "splits": e.n_splits,
         "features": f"{e.n_features:,}, {np.count_nonzero(n_splits):,} of them in "
         f"splits{categorical}",
@@ -231,7 +232,8 @@ def _outlying_leaves(e: TreeEnsemble) -> list[str]:
     worst = far[size[far].argmax()]
     return [
         f"{far.size:,} leaf values are more than {OUTLYING:,.0f} times the typical "
-        f"{typical:.3g}; the largest, {size[worst]:.3g}, is at {_at(e, worst)}."
+        f"{short_text(typical)}; the largest, {short_text(size[worst])}, is at "
+        f"{_at(e, worst)}."
     ]
 
 

@@ -8,13 +8,13 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from clearwood._html import significant_text
+from clearwood._words.numbers import probability_text
 from clearwood.exceptions import InputError
 from clearwood.plotting.style import COLOURS, QUIET, plain, wrapped
 from clearwood.projection.base import ProjectedRules
 from clearwood.projection.local.explanation import LocalExplanation
 from clearwood.projection.reading.section import have_one_variance
 from clearwood.projection.sizes import SizePath, Words
-from clearwood.rules.conditions import probability_text
 
 TREE = Words("tree", "leaf", "leaves")
 

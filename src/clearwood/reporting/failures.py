@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from clearwood._features import UNSEEN
+from clearwood._words.numbers import short_text
 from clearwood.reporting.table import Table
 from clearwood.rules import Rule, RuleSet
 from clearwood.rules.rule import prediction_text
@@ -99,7 +100,7 @@ def _values(rules: RuleSet, held: list[Rule], row: np.ndarray) -> list[str]:
     every = [condition.feature for rule in held for condition in rule.conditions]
     asked = list(dict.fromkeys(every))
     shown = [
-        f"{rules.features.names[d]} = {_value_text(rules, d, row[d])}"
+        f"{rules.features.shown(d)} = {_value_text(rules, d, row[d])}"
         for d in asked[:MOST_VALUES]
     ]
     further = len(asked) - len(shown)
@@ -111,11 +112,11 @@ def _value_text(rules: RuleSet, feature: int, code: float) -> str:
         return "missing"
     labels = rules.features.categories[feature]
     if labels is None:
-        return f"{code:.4g}"
+        return short_text(code, 4)
     return "a category never seen" if code == UNSEEN else str(labels[int(code)])
 
 
 def _shown(value: Any) -> str:
     if isinstance(value, np.floating):
-        return f"{value:.5g}"
+        return short_text(float(value), 5)
     return prediction_text(value)

@@ -198,4 +198,4 @@ def _stairs(places: list[tuple[float, float]], end: float) -> str:
 
 
 def _number_text(value: float) -> str:
-    return f"{value:,.4g}" if abs(value) < 1e6 else f"{value:.3g}"
+    return f"{value:,.4g}" if abs(value) < 9999.5 else significant_text(value, 4)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from clearwood._html.chart import LEFT, RIGHT, WIDTH, round_ticks, whole_ticks
+from clearwood._words.numbers import short_text
 
 HEIGHT, MOST_POINTS = 110.0, 400
 TOPS = (34.0, 200.0)
@@ -45,8 +46,9 @@ def summarize_history(history: Sequence[Any]) -> dict[str, Any] | None:
     x = LEFT + (WIDTH - LEFT - RIGHT) * (kept / max(n - 1, 1))
     return {
         "words": (
-            f"In {n:,} iteration{'s' * (n > 1)} the bound went from {bound[0]:.6g} to "
-            f"{bound[-1]:.6g} and the components from {components[0]:.0f} to "
+            f"In {n:,} iteration{'s' * (n > 1)} the bound went from "
+            f"{short_text(bound[0], 6)} to {short_text(bound[-1], 6)} and the "
+            f"components from {components[0]:.0f} to "
             f"{components[-1]:.0f}."
         ),
         "width": WIDTH,

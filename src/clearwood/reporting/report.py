@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from copy import copy
 from typing import Any
 
-from clearwood._features import check_text, warned_once
+from clearwood._features import warned_once
 from clearwood._files import check_writable, write_text
 from clearwood._html import render
+from clearwood._words.labels import check_text
 from clearwood.comparison.frontier import Frontier
 from clearwood.exceptions import InputError
 from clearwood.reporting.frontier import summarize_frontier
 from clearwood.reporting.summary import summarize
+from clearwood.rules import RuleSet
+from clearwood.rules.rule_set import rules_of
 
 
 @warned_once()
@@ -22,6 +26,7 @@ def report(
     y: Any = None,
     teacher: Any = None,
     title: str | None = None,
+    column_info: Any = None,
     overwrite: bool = False,
 ) -> None:
     """Write one page about some rules: what they say, how good, where they fail.
@@ -51,6 +56,9 @@ def report(
         default the ensemble, or the reference, that ``result`` was fitted to.
     title : str, optional
         Title of the page.
+    column_info : mapping of str to mapping, optional
+        Of rules: per column what people call it (``name``), its ``unit`` and
+        ``description``; see :meth:`RuleSet.with_columns`.
     overwrite : bool, default=False
         Whether an existing file may be replaced.
 
@@ -78,6 +86,8 @@ def report(
     # Before the summary, which may take long on many rows.
     check_writable(path, overwrite=overwrite)
     check_text((title,), "The title")
+    if column_info is not None:
+        result = _with_columns(result, column_info)
     if isinstance(result, Frontier):
         if not (X is None and y is None and teacher is None):
             raise InputError(
@@ -92,3 +102,13 @@ def report(
         alone = family is not None and not family.has_rules
         page = render(f"reporting/{'section' if alone else 'report'}.html", **summary)
     write_text(path, page, overwrite=overwrite)
+
+
+def _with_columns(result: Any, column_info: Any) -> Any:
+    """The same result, its rules in the words of people."""
+    rules = rules_of(result, "result").with_columns(column_info)
+    if isinstance(result, RuleSet):
+        return rules
+    told = copy(result)
+    told.rules_ = rules
+    return told

@@ -13,14 +13,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from clearwood._features import FeatureSpace, label_text
+from clearwood._features import FeatureSpace
+from clearwood._words.labels import label_text
+from clearwood._words.numbers import number_text
 from clearwood.rules.conditions import (
     LARGEST,
     Condition,
     Interval,
     name_text,
-    number_text,
     shortest_between,
+    whole_bounds,
 )
 from clearwood.rules.rule import prediction_text
 from clearwood.rules.rule_set import RuleSet
@@ -189,9 +191,10 @@ def _change(
     farthest = {option: option.region for option in chosen}
     if len(chosen) == 1:
         farthest[chosen[0]] = _farthest(rule_set, row, options, chosen[0], said)
-    names = rule_set.features.names
+    features, names = rule_set.features, rule_set.features.names
     parts = [
-        f"{name_text(names[option.feature])} from {value_texts[option.feature]} "
+        f"{name_text(features.shown(option.feature))} "
+        f"from {value_texts[option.feature]} "
         f"to {option.words(region)}"
         for option, region in farthest.items()
     ]
@@ -256,7 +259,11 @@ def _interval_options(
         if region == here:
             continue
         goes_up = not is_missing and region > here
-        near = _plain_number(low, high, goes_up) if edges[1:-1] else 0.0
+        whole = whole_bounds(Interval(d, low, high), features.info[d].kind)
+        if whole:
+            near = whole[0] if goes_up or whole[1] == math.inf else whole[1]
+        else:
+            near = _plain_number(low, high, goes_up) if edges[1:-1] else 0.0
         found = _cell_inside(features, d, low, high, near)
         if found is None:
             continue
@@ -267,8 +274,8 @@ def _interval_options(
 
         def words(far: int, region: int = region, goes_up: bool = goes_up) -> str:
             first, last = min(region, far), max(region, far)
-            at = features.missing_at[d]
-            return _range_text(edges[first], edges[last + 1], goes_up, at)
+            asked = Interval(d, edges[first], edges[last + 1])
+            return _range_text(features, asked, goes_up)
 
         options.append(Option(d, cell, code, float(size), region, words))
     return options
@@ -306,16 +313,27 @@ def _cell_inside(
     return None
 
 
-def _range_text(low: float, high: float, goes_up: bool, at: float | None) -> str:
-    below, above = f"{number_text(high)} or below", f"above {number_text(low)}"
+def _range_text(features: FeatureSpace, inside: Interval, goes_up: bool) -> str:
+    """The values inside, the nearest first."""
+    low, high, kind = inside.low, inside.high, features.info[inside.feature].kind
+    whole = whole_bounds(inside, kind)
+    if whole and whole[0] == whole[1]:
+        return str(bool(whole[0])).lower() if kind == "boolean" else f"{whole[0]:.0f}"
+    if whole:
+        least, above = f"at least {number_text(whole[0])}", number_text(whole[0])
+        above, below = f"{above} or above", f"{number_text(whole[1])} or below"
+    else:
+        least = above = f"above {number_text(low)}"
+        below = f"{number_text(high)} or below"
     if low == -math.inf:
         words = "any value" if high == math.inf else below
     elif high == math.inf:
         words = above
     elif goes_up:
-        words = f"{above} (at most {number_text(high)})"
+        words = f"{above} (at most {number_text(whole[1] if whole else high)})"
     else:
-        words = f"{below} (but {above})"
+        words = f"{below} (but {least})"
+    at = features.missing_at[inside.feature]
     if at is not None and low < at <= high:
         words += f", not {number_text(at)}"
     return words

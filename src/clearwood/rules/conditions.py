@@ -11,7 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clearwood._features import UNSEEN, FeatureSpace, label_text
+from clearwood._features import UNSEEN, FeatureSpace
+from clearwood._words.column_info import LARGEST_WHOLE, ColumnInfo
+from clearwood._words.labels import label_text
+from clearwood._words.numbers import number_text
 
 if TYPE_CHECKING:
     from clearwood.rules.bins import FeatureBins
@@ -63,22 +66,18 @@ class Interval:
             parts.append(replace(self, low=-math.inf))
         return parts or [self]
 
-    def text(self, features: FeatureSpace) -> str:
-        """The condition in words."""
-        name = name_text(features.names[self.feature])
-        low, high = number_text(self.low), number_text(self.high)
+    def text(self, features: FeatureSpace, most: int | None = None) -> str:
+        """The condition in words; ``most`` is for sets of categories."""
+        name = name_text(features.shown(self.feature))
         at = features.missing_at[self.feature]
         # A number that counts as missing goes with the missing, wherever it lies.
         gone = [] if at is None else [number_text(at)]
         inside = at is not None and self.low < at <= self.high
         if self.low == math.inf:
             return f"({name} is missing or {gone[0]})" if gone else f"{name} is missing"
-        if self.low > -math.inf and self.high < math.inf:
-            words = f"{low} < {name} <= {high}"
-        elif self.low > -math.inf:
-            words = f"{name} > {low}"
-        elif self.high < math.inf:
-            words = f"{name} <= {high}"
+        words = self._bounds_text(name, features.info[self.feature])
+        if words:
+            pass
         elif self.missing:
             return f"{name} is anything"
         elif gone:
@@ -88,6 +87,54 @@ class Interval:
         if self.missing:
             return f"({' or '.join([words, 'missing', *([] if inside else gone)])})"
         return f"({words} but not {gone[0]})" if inside else words
+
+    def _bounds_text(self, name: str, info: ColumnInfo) -> str:
+        """The bounds in words; empty where there are none."""
+        whole = whole_bounds(self, info.kind)
+        low, high = whole or (self.low, self.high)
+        unit = f" {info.unit}" if info.unit else ""
+        if whole and low == high:
+            if info.kind == "boolean":
+                return f"{name} is {'true' if low else 'false'}"
+            return f"{name} is {number_text(low)}{unit}"
+        # Of whole numbers "> 1200" is as true as ">= 1201", and shorter.
+        from_low = whole is not None and _digits(low) <= _digits(self.low)
+        least = number_text(low if from_low else self.low)
+        below = f"<= {number_text(high)}{unit}"
+        if -math.inf < low and high < math.inf:
+            return f"{least} {'<=' if from_low else '<'} {name} {below}"
+        if low > -math.inf:
+            return f"{name} {'>=' if from_low else '>'} {least}{unit}"
+        return f"{name} {below}" if high < math.inf else ""
+
+
+def _digits(value: float) -> int:
+    return len(number_text(abs(value)).replace(".", "").strip("0"))
+
+
+def whole_bounds(interval: Interval, kind: str) -> tuple[float, float] | None:
+    """The least and the largest whole number inside, where these say it all.
+
+    Examples
+    --------
+    >>> whole_bounds(Interval(0, 7.5, 9.0), "integer")
+    (8.0, 9.0)
+    >>> whole_bounds(Interval(0, low=0.5), "binary")
+    (1.0, 1.0)
+    """
+    if kind == "number":
+        return None
+    low, high = interval.low, interval.high
+    if kind != "integer":
+        low, high = max(low, -1.0), min(high, 1.0)
+    ends = [end for end in (low, high) if math.isfinite(end)]
+    if not ends or max(map(abs, ends)) >= LARGEST_WHOLE:
+        return None
+    first = math.floor(low) + 1.0 if low > -math.inf else low
+    last = math.floor(high) + 0.0 if high < math.inf else high
+    both = kind != "integer" and (first, last) == (0.0, 1.0)
+    # Between 7.2 and 7.5 there is none; from 0 to 1 there are all.
+    return None if first > last or both else (first, last)
 
 
 @dataclass(frozen=True)
@@ -131,9 +178,9 @@ class CategorySet:
         """A set of categories is one literal."""
         return [self]
 
-    def text(self, features: FeatureSpace) -> str:
-        """The condition in words."""
-        name = name_text(features.names[self.feature])
+    def text(self, features: FeatureSpace, most: int | None = None) -> str:
+        """The condition in words, with at most so many categories one by one."""
+        name = name_text(features.shown(self.feature))
         lookup = features.lookup[self.feature]
         labels = features.categories[self.feature] or ()
         at, gone = None, ["missing"]
@@ -142,22 +189,32 @@ class CategorySet:
             gone += [] if at is None else [number_text(at)]
         # A number that counts as missing never comes as the category that it names.
         codes = [code for code, label in enumerate(labels) if label != at]
-        texts = {code: label_text(labels[code], lookup) for code in codes}
         inside = frozenset(self.codes)
-        if not self.unseen:
-            choices = [texts[code] for code in codes if code in inside]
-            return _one_of(name, "is", "in", choices + gone * self.missing)
-        # What the model does not name has no end: only what is not in can be told.
-        others = [texts[code] for code in codes if code not in inside]
-        others += gone * (not self.missing)
-        if not others:
-            return f"{name} is anything"
-        return _one_of(name, "is not", "not in", others)
+        within = [label_text(labels[c], lookup) for c in codes if c in inside]
+        others = [label_text(labels[c], lookup) for c in codes if c not in inside]
+        if self.unseen:
+            # What the model does not name has no end: only what is not in can be told.
+            others += gone * (not self.missing)
+            if not others:
+                return f"{name} is anything"
+            return _one_of(name, "is not", "not in", others, most)
+        if others and len(within) > LONG and len(within) > 2 * len(others):
+            known = _one_of(f"{name} is known", "but not", "but not in", others, most)
+            return f"({' or '.join([known, *gone])})" if self.missing else known
+        return _one_of(name, "is", "in", within + gone * self.missing, most)
 
 
-def _one_of(name: str, is_one: str, is_in: str, choices: list[str]) -> str:
+LONG = 4
+"""Categories from more than which it may be shorter to name the others."""
+
+
+def _one_of(
+    name: str, is_one: str, is_in: str, choices: list[str], most: int | None
+) -> str:
     if len(choices) == 1:
         return f"{name} {is_one} {choices[0]}"
+    if most is not None and len(choices) > most + 1:
+        choices = [*choices[:most], f"... {len(choices) - most} more"]
     return f"{name} {is_in} {{{', '.join(choices)}}}"
 
 
@@ -214,33 +271,6 @@ def name_text(name: str) -> str:
     """
     closed = name.count("(") == name.count(")") and "  " not in name
     return name if closed and PLAIN_NAME.fullmatch(name) else repr(name)
-
-
-def number_text(value: float) -> str:
-    """The shortest text that reads back as this very number.
-
-    Examples
-    --------
-    >>> number_text(0.1), number_text(3.0), number_text(1234567.0)
-    ('0.1', '3', '1234567')
-    """
-    text = repr(float(value))
-    return text.removesuffix(".0")
-
-
-def probability_text(p: float) -> str:
-    """A probability in three decimals, never 0 or 1 where it is neither.
-
-    Examples
-    --------
-    >>> [probability_text(p) for p in (1.0, 0.99999, 0.5, 0.12345, 1e-9, 0.0)]
-    ['1', '>0.999', '0.5', '0.123', '<0.001', '0']
-    """
-    if 0.9995 <= p < 1.0:
-        return ">0.999"
-    if 0.0 < p < 0.0005:
-        return "<0.001"
-    return f"{round(p, 3):g}"
 
 
 def shortest_between(low: float, high: float, near: float) -> float:

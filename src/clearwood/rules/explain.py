@@ -9,15 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from clearwood._features import UNSEEN, FeatureSpace, is_frame, label_text
+from clearwood._features import UNSEEN, FeatureSpace, is_frame
+from clearwood._words.labels import label_text
+from clearwood._words.numbers import number_text, short_text
 from clearwood.exceptions import InputError
 from clearwood.rules.changes import Change, smallest_changes
-from clearwood.rules.conditions import (
-    Condition,
-    Interval,
-    name_text,
-    number_text,
-)
+from clearwood.rules.conditions import Condition, Interval, name_text, whole_bounds
 from clearwood.rules.rule import Rule, prediction_text, wrapped
 from clearwood.rules.rule_set import RuleSet, rules_of
 
@@ -60,9 +57,9 @@ class AnsweredLiteral:
         name = name_text(self.feature)
         words = f"{name} is {self.value}"
         if self.distance:
-            words += f", off by {self.distance:.3g}"
+            words += f", off by {short_text(self.distance)}"
         if self.standardised:
-            words += f", {self.standardised:.3g} of its scale"
+            words += f", {short_text(self.standardised)} of its scale"
         return f"{self.asked}  ({words})"
 
 
@@ -350,14 +347,18 @@ def _answer(
     holds = bool(literal.matches(row[d : d + 1])[0])
     distance = standardised = None
     if isinstance(literal, Interval) and not holds and math.isfinite(value):
-        bound = literal.low if value <= literal.low else literal.high
+        low, high = whole_bounds(literal, features.info[d].kind) or (
+            literal.low,
+            literal.high,
+        )
+        bound = low if value <= literal.low else high
         # Bound and value may be too far apart for a float64 to say how far.
         if math.isfinite(bound - value):
             distance = abs(bound - value)
             standardised = None if steps is None else distance / float(steps[d])
     asked = literal.text(features)
     return AnsweredLiteral(
-        features.names[d], asked, texts[d], holds, distance, standardised
+        features.shown(d), asked, texts[d], holds, distance, standardised
     )
 
 
@@ -375,7 +376,8 @@ def _title(told: Explanation) -> str:
 
 def _totals_text(told: Explanation) -> str:
     return ", ".join(
-        f"{prediction_text(of)} {total:.4g}" for of, total in told.totals.items()
+        f"{prediction_text(of)} {short_text(total, 4)}"
+        for of, total in told.totals.items()
     )
 
 

@@ -11,13 +11,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from clearwood._features import FeatureSpace, printable
+from clearwood._words.numbers import number_text, short_text
 from clearwood.exceptions import InputError
-from clearwood.rules.conditions import Condition, matches_all, number_text
+from clearwood.rules.conditions import Condition, matches_all
 
 if TYPE_CHECKING:
     from clearwood.rules.rule_set import RuleSet
 
 TEXT_WIDTH = 88
+MOST_CATEGORIES = 12
+"""Categories of a set that are printed one by one; exports and files hold all."""
 LOST_BY_ROUNDING = 2.6e-5
 """Of R2, by values that are printed short: the square of half a percent, and a bit."""
 
@@ -133,9 +136,10 @@ class Rule:
         """Number of bounds and category sets."""
         return sum(len(condition.literals()) for condition in self.conditions)
 
-    def text(self, features: FeatureSpace) -> str:
-        """The conditions in words."""
-        return " and ".join(c.text(features) for c in self.conditions) or "otherwise"
+    def text(self, features: FeatureSpace, most: int | None = None) -> str:
+        """The conditions in words, with at most so many categories of a set."""
+        asked = [condition.text(features, most) for condition in self.conditions]
+        return " and ".join(asked) or "otherwise"
 
 
 ROUNDING = 1e-9
@@ -323,14 +327,14 @@ def statistics_text(rule: Rule) -> list[str]:
             )
             interval = interval_text(rule) if has_interval else ""
             shown = unrounded(value)
-            parts.append(f"{name} {shown:.3g}{' ' * bool(interval)}{interval}")
+            parts.append(f"{name} {short_text(shown)}{' ' * bool(interval)}{interval}")
     if not is_class:
         if is_expected:
             parts.append(f"mean {rule.expected:.3g} {interval_text(rule)}".rstrip())
         elif interval_text(rule):
             parts.append(f"mean in {interval_text(rule)}")
         if not math.isnan(rule.spread):
-            parts.append(f"spread {rule.spread:.3g}")
+            parts.append(f"spread {short_text(rule.spread)}")
     return parts
 
 
@@ -353,9 +357,7 @@ def interval_text(rule: Rule) -> str:
     width, size = rule.high - rule.low, max(abs(rule.low), abs(rule.high))
     far = 0 < width < size / 100
     digits = min(2 + math.ceil(math.log10(size / width)), 15) if far else 3
-    low, high = (float(f"{end:.{digits}g}") for end in (rule.low, rule.high))
-    form = ".15g" if far else ".3g"
-    return f"[{low:{form}}, {high:{form}}]"
+    return f"[{short_text(rule.low, digits)}, {short_text(rule.high, digits)}]"
 
 
 def rows_text(rule: Rule) -> str:
@@ -379,10 +381,10 @@ def weight_text(rule: Rule) -> str:
     """The weight of a rule's rows; empty where they weigh one each."""
     if (rule.support, rule.caught) == (rule.rows, rule.rows_caught):
         return ""
-    part = f"{rule.caught:.6g} of " if rule.rows_caught < rule.rows else ""
-    return f"weight {part}{rule.support:.6g}"
+    part = f"{short_text(rule.caught, 6)} of " if rule.rows_caught < rule.rows else ""
+    return f"weight {part}{short_text(rule.support, 6)}"
 
 
 def count_text(rows: float) -> str:
     """A number of rows; files of before may hold a weight that is no whole number."""
-    return f"{rows:.0f}" if float(rows).is_integer() else f"{rows:.6g}"
+    return f"{rows:.0f}" if float(rows).is_integer() else short_text(rows, 6)

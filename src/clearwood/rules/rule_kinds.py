@@ -9,9 +9,10 @@ from typing import ClassVar
 import numpy as np
 from scipy.special import softmax
 
+from clearwood._words.numbers import number_text
 from clearwood.exceptions import InputError
-from clearwood.rules.conditions import number_text
 from clearwood.rules.rule import (
+    MOST_CATEGORIES,
     Rule,
     first_match,
     for_classes,
@@ -29,7 +30,7 @@ LEAST_WEIGHT, LARGEST_WEIGHT, LARGEST_VALUE = 1e-100, 1e100, 1e150
 """Within these no product of a weight and a value is lost or infinite."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class RuleList(RuleSet):
     """An ordered list of rules: the first that a row satisfies decides.
 
@@ -110,11 +111,11 @@ class RuleList(RuleSet):
         """The word of the last line."""
         return "otherwise"
 
-    def text_lines(self) -> list[str]:
+    def text_lines(self, most: int | None = MOST_CATEGORIES) -> list[str]:
         """A line for what is asked, one for what is said."""
         lines = []
         for number, rule in enumerate(self.rules, start=1):
-            lines.append(f"{number}. if {rule.text(self.features)}")
+            lines.append(f"{number}. if {rule.text(self.features, most)}")
             lines.append(f"   then {rule_says(rule, self.classes)}")
         last = rule_says(self.otherwise, self.classes)
         return [*lines, f"{self.n_rules}. otherwise {last}"]
@@ -152,7 +153,7 @@ class _AllThatHold(RuleSet):
         return total
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class RuleSum(_AllThatHold):
     """A sum of rules: all that a row satisfies add up.
 
@@ -246,13 +247,13 @@ class RuleSum(_AllThatHold):
         *rules, (_, constant) = super().lines()
         return [(None, constant), *rules]
 
-    def text_lines(self) -> list[str]:
+    def text_lines(self, most: int | None = MOST_CATEGORIES) -> list[str]:
         """A line for what is added, one for where."""
         lines = [f"   {self.says(self.otherwise)}  always"]
         for number, rule in enumerate(self.rules, start=1):
             rows = "" if math.isnan(rule.support) else f"  ({rows_text(rule)})"
             lines.append(f"{number}. {self.says(rule)}")
-            lines.append(f"      if {rule.text(self.features)}{rows}")
+            lines.append(f"      if {rule.text(self.features, most)}{rows}")
         return lines
 
     def says(self, rule: Rule) -> str:
@@ -272,7 +273,7 @@ class RuleSum(_AllThatHold):
         return signed_text(value) if rule.conditions else number_text(value)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class RuleAverage(_AllThatHold):
     """An average of rules: of all that a row satisfies, by their weights.
 
@@ -356,11 +357,11 @@ class RuleAverage(_AllThatHold):
         """The word of the last line; without a weight it speaks where no other does."""
         return "always" if self.otherwise.weight > 0 else "otherwise"
 
-    def text_lines(self) -> list[str]:
+    def text_lines(self, most: int | None = MOST_CATEGORIES) -> list[str]:
         """What is asked, what is said, and its weight."""
         lines = []
         for number, rule in enumerate(self.rules, start=1):
-            lines.append(f"{number}. if {rule.text(self.features)}")
+            lines.append(f"{number}. if {rule.text(self.features, most)}")
             lines.append(f"   {self._with_statistics(rule)}")
         last = self.otherwise
         says = self._with_statistics(last) if last.weight > 0 else self.says(last)

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from clearwood._features import FeatureSpace, check_text, warned_once
+from clearwood._features import FeatureSpace, warned_once
 from clearwood._validation import check_target, check_weight
+from clearwood._words.labels import check_text
 from clearwood.exceptions import InputError
+from clearwood.rules.building.editing import Editable
 from clearwood.rules.exports.exportable import Exportable
-from clearwood.rules.rule import Rule, check_rule, prediction_text, wrapped
+from clearwood.rules.rule import MOST_CATEGORIES, Rule, check_rule, prediction_text
 from clearwood.rules.scores import RuleScores, fidelity, prediction_error
 
 
-@dataclass(frozen=True, eq=False)
-class RuleSet(Exportable, ABC):
+@dataclass(frozen=True, eq=False, repr=False)
+class RuleSet(Editable, Exportable, ABC):
     """Rules that together say something of every row.
 
     There are three kinds, which differ in what becomes of all the rules that a row
@@ -260,8 +262,11 @@ class RuleSet(Exportable, ABC):
         return list(enumerate(self, start=1))
 
     @abstractmethod
-    def text_lines(self) -> list[str]:
-        """What stands below the heading in text, in lines of any length."""
+    def text_lines(self, most: int | None = MOST_CATEGORIES) -> list[str]:
+        """What stands below the heading in text, in lines of any length.
+
+        Sets of categories are told one by one up to ``most``; None for all of them.
+        """
 
     def says(self, rule: Rule) -> str:
         """What a line predicts, or adds, in words."""
@@ -407,17 +412,12 @@ class RuleSet(Exportable, ABC):
             )
         return array
 
-    def with_about(self, **about: str) -> Self:
-        """The same rules with further lines on where they come from."""
-        return replace(self, about={**self.about, **about})
-
-    def with_target(self, target: str) -> Self:
-        """The same rules under the name of what they predict."""
-        return replace(self, target=target)
-
     def __str__(self) -> str:
-        lines = [self.heading] * bool(self.heading) + self.text_lines()
-        return "\n".join(map(wrapped, lines))
+        return self.to_text(MOST_CATEGORIES)
+
+    def __repr__(self) -> str:
+        lines = f"{self.n_rules} line{'s' * (self.n_rules > 1)}"
+        return f"<{type(self).__name__} of {lines} for {self.target!r}>"
 
     def _repr_html_(self) -> str:
         from clearwood.rules.displays.html_table import rules_html

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from clearwood._validation import check_target
+from clearwood._words.numbers import short_text
 from clearwood.rules.rule import prediction_text
 
 MOST_NAMED = 5
@@ -60,7 +61,7 @@ class RuleScores:
         lines = f"{self.n_rules} rule{'s' * (self.n_rules != 1)}"
         literals = f"{self.n_literals} literal{'s' * (self.n_literals != 1)}"
         parts = [
-            f"{name} {getattr(self, name):.4g}"
+            f"{name} {short_text(getattr(self, name), 4)}"
             for name in shares
             if not math.isnan(getattr(self, name))
         ]

@@ -10,7 +10,7 @@ import json
 import math
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -18,6 +18,8 @@ from clearwood._cityhash import category_hash
 from clearwood._documents import Place, parse_json, refuse_repeated, shown
 from clearwood._features import LOOKUPS, FeatureSpace
 from clearwood._files import read_bytes
+from clearwood._words.column_info import KINDS as COLUMN_KINDS
+from clearwood._words.column_info import ColumnInfo, Kind
 from clearwood.exceptions import InputError, ModelFormatError
 from clearwood.rules.conditions import CategorySet, Condition, Interval
 from clearwood.rules.rule import Rule, wrong_statistic
@@ -31,6 +33,11 @@ TOP = (
     "format", "version", "clearwood", "task", "target", "classes", "named",
     "float32", "features", "combine", "rules", "otherwise", "about",
 )  # fmt: skip
+SAID = (
+    ("shown", "name"), ("unit", "unit"), ("description", "description"),
+    ("kind", "kind"),
+)  # fmt: skip
+"""How the format and ``ColumnInfo`` name what is told of a column."""
 MOST_BYTES = 64 * 2**20
 Known = dict[str, tuple[int, dict[Any, int] | None]]
 STATISTICS = (
@@ -96,7 +103,15 @@ def _feature_to_dict(features: FeatureSpace, d: int) -> dict[str, Any]:
         "categories": None if labels is None else [plain(label) for label in labels],
         "lookup": features.lookup[d],
         "missing_at": features.missing_at[d],
+        **_said_of(features.info[d]),
     }
+
+
+def _said_of(info: ColumnInfo) -> dict[str, str]:
+    """What is told of a column beside its name in the data, where that is anything."""
+    usual = ColumnInfo()
+    told = {key: (getattr(info, name), getattr(usual, name)) for key, name in SAID}
+    return {key: said for key, (said, as_usual) in told.items() if said != as_usual}
 
 
 def _rule_to_dict(rule: Rule, rule_set: RuleSet) -> dict[str, Any]:
@@ -229,7 +244,7 @@ def read_features(top: Place) -> FeatureSpace:
     """The features of a document, all checked."""
     entries = top["features"].items()
     for place in entries:
-        place.only("name", "categories", "lookup", "missing_at")
+        place.only("name", "categories", "lookup", "missing_at", *dict(SAID))
     names = tuple(place["name"].text() for place in entries)
     refuse_repeated(names, top["features"], "the name")
     return FeatureSpace(
@@ -239,7 +254,21 @@ def read_features(top: Place) -> FeatureSpace:
         tuple(_read_lookup(place) for place in entries),
         tuple(_unless_null(place["missing_at"], Place.number) for place in entries),
         top["float32"].flag(),
+        tuple(_read_info(place) for place in entries),
     )
+
+
+def _read_info(place: Place) -> ColumnInfo:
+    """What older files do not say."""
+    told = {name: place[key].text() for key, name in SAID if key in place}
+    if not all(text.isprintable() for text in told.values()):
+        place.fail("letters that no screen shows", "printable texts")
+    kind = told.pop("kind", "number")
+    if kind not in COLUMN_KINDS or (kind != "number" and place["categories"].value):
+        place["kind"].fail(
+            shown(kind), f"one of {COLUMN_KINDS}, for a column of numbers"
+        )
+    return ColumnInfo(**told, kind=cast(Kind, kind))
 
 
 def _unless_null(place: Place, read: Callable[[Place], Any]) -> Any:

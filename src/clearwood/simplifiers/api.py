@@ -76,6 +76,7 @@ def simplify(
     max_rules: int = 10,
     sample_weight: Any = None,
     random_state: Any = None,
+    column_info: Any = None,
     **settings: Any,
 ) -> RuleSet:
     """Explain a fitted tree ensemble by a few rules.
@@ -102,6 +103,9 @@ def simplify(
         Row weights.
     random_state : int, Generator, RandomState or None, default=None
         Seed.
+    column_info : mapping of str to mapping, optional
+        Per column what people call it (``name``), its ``unit`` and ``description``;
+        see :meth:`RuleSet.with_columns`.
     **settings
         Further parameters of the class that the method names.
 
@@ -123,10 +127,15 @@ def simplify(
     settings["max_rules"] = max_rules
     if method == "auto":
         seed = int(as_generator(random_state).integers(2**31))
-        return _best_kind(ensemble, (X, y, sample_weight), seed, settings)
+        rules = _best_kind(ensemble, (X, y, sample_weight), seed, settings)
+        return _with_columns(rules, column_info)
     settings["random_state"] = random_state
     estimator = make_simplifier(ensemble, method, ensemble.task, **settings)
-    return estimator.fit(X, y, sample_weight).rules_
+    return _with_columns(estimator.fit(X, y, sample_weight).rules_, column_info)
+
+
+def _with_columns(rules: RuleSet, column_info: Any) -> RuleSet:
+    return rules if column_info is None else rules.with_columns(column_info)
 
 
 def _best_kind(

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from clearwood._features import printable
+from clearwood._words.numbers import number_text
 from clearwood.circuits.circuit import Circuit
 from clearwood.circuits.learning.variables import positions_of, row_of
 from clearwood.circuits.queries.shares import conditionals
@@ -15,7 +16,6 @@ from clearwood.circuits.reading.display import circuit_of
 from clearwood.circuits.reading.profiles import label_words, share_text
 from clearwood.exceptions import InputError
 from clearwood.plotting.style import QUIET, colour, plain, wrapped
-from clearwood.rules.conditions import number_text
 
 GRID, FINE = 400, np.linspace(-4.0, 4.0, 33)
 """Points of a curve, and of each of its parts in standard deviations."""

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from clearwood._features import FeatureSpace
+from clearwood._words.numbers import short_text
 from clearwood.circuits.base import encoded
 from clearwood.circuits.circuit import Circuit, Heap
 from clearwood.circuits.classifier import without_last
@@ -193,4 +194,4 @@ def _facts(
 def entry_text(features: FeatureSpace, j: int, value: float) -> str:
     """An entry as the table has it."""
     labels = features.categories[j]
-    return f"{value:.6g}" if labels is None else label_words(labels[int(value)])
+    return short_text(value, 6) if labels is None else label_words(labels[int(value)])

@@ -11,6 +11,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from clearwood._features import FeatureSpace, printable
+from clearwood._words.numbers import number_text, short_text
 from clearwood.circuits.circuit import Heap, Node, Product, Sum
 from clearwood.circuits.distributions import (
     Bernoulli,
@@ -21,7 +22,7 @@ from clearwood.circuits.distributions import (
     MultivariateGaussian,
 )
 from clearwood.circuits.queries.covariances import mean_and_variance
-from clearwood.rules.conditions import name_text, number_text
+from clearwood.rules.conditions import name_text
 
 TINY = 1e-12
 """Least probability, and least share of a variance, in a divergence."""
@@ -181,7 +182,7 @@ class Spread(NamedTuple):
         """Two digits of the deviation, and as many places of the mean."""
         deviation = self.deviation_of_rows
         if not deviation > 0:
-            return f"{self.mean:.6g}"
+            return short_text(self.mean, 6)
         places = 1 - math.floor(math.log10(deviation))
         return f"{_fixed(self.mean, places)} ± {_fixed(deviation, places)}"
 
@@ -189,7 +190,7 @@ class Spread(NamedTuple):
 def _fixed(value: float, places: int) -> str:
     """A number to some decimal places, or before the point to as many digits less."""
     if not -7 < places < 7:
-        return f"{value:.3g}"
+        return short_text(value)
     # No -0, which a number a little below it would be.
     return f"{round(value, places) + 0.0:,.{max(places, 0)}f}"
 

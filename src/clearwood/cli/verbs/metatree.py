@@ -146,13 +146,14 @@ def _text(fitted: Any, summary: dict[str, Any]) -> str:
 
 
 def _score_text(scores: dict[str, float]) -> str:
+    from clearwood._words.numbers import short_text
     from clearwood.metatree.reading.annotated_tree import leaves_text
 
     if "error" in scores:
         parts = [f"log loss {scores['log_loss']:.4g}, error {scores['error']:.4g}"]
     else:
         parts = [
-            f"root mean squared error {scores['rmse']:.4g}",
+            f"root mean squared error {short_text(scores['rmse'], 4)}",
             f"90 % intervals hold {100 * scores['coverage']:.3g} %",
         ]
     return ", ".join([*parts, leaves_text(scores["n_leaves"])])

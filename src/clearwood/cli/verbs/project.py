@@ -388,21 +388,25 @@ def _sure_text(said: dict[str, Any], many: bool) -> str:
 
 
 def _score_text(scores: dict[str, float]) -> str:
+    from clearwood._words.numbers import short_text
+
     if "error" in scores:
         return f"log loss {scores['log_loss']:.4g}, error {scores['error']:.4g}"
-    text = f"root mean squared error {scores['rmse']:.4g}"
+    text = f"root mean squared error {short_text(scores['rmse'], 4)}"
     if "coverage" in scores:
         text += f", 90 % intervals hold {100 * scores['coverage']:.3g} %"
     return text
 
 
 def _nearness(fidelity: dict[str, Any], name: str) -> str:
+    from clearwood._words.numbers import short_text
+
     if "same_class" in fidelity:
         share = 100 * fidelity["same_class"]
         return f"the {name} says the reference's class in {share:.3g} % of them"
     if fidelity["r2"] is None:
         gap = fidelity["rms_difference"]
-        return f"the {name} is {gap:.4g} off what the reference says"
+        return f"the {name} is {short_text(gap, 4)} off what the reference says"
     return (
         f"the {name} follows {100 * fidelity['r2']:.3g} % of the variance of what the "
         "reference says"

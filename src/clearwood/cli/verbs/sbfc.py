@@ -135,7 +135,8 @@ def _summarize(fitted: Any, split: Any, options: dict[str, Any]) -> dict[str, An
 
 
 def _text(summary: dict[str, Any]) -> str:
-    from clearwood.rules.conditions import name_text, probability_text
+    from clearwood._words.numbers import probability_text
+    from clearwood.rules.conditions import name_text
 
     ranking = list(summary["signal_probability"].items())
     lines = ["Probability that a feature is signal:"]

@@ -87,6 +87,7 @@ from clearwood.simplifiers import METHODS
     "not fall (list).",
 )
 @click.option("--decreasing", help="Columns with which it must not rise (list).")
+@shared.columns
 @shared.test_size
 @shared.task
 @shared.out
@@ -169,8 +170,12 @@ def _read_model(
 
 
 def _explain(model: Any, split: Any, task: str, options: dict[str, Any]) -> Any:
+    from clearwood.cli.tables.columns_file import read_columns_file
     from clearwood.simplifiers.api import make_simplifier
 
+    # Before the search: a wrong file is told of at once.
+    path = options["columns"]
+    column_info = None if path is None else read_columns_file(path)
     n_rules = options["n_rules"]
     settings: dict[str, Any] = {
         "n_rules": n_rules if n_rules == "auto" else int(n_rules),
@@ -195,6 +200,8 @@ def _explain(model: Any, split: Any, task: str, options: dict[str, Any]) -> Any:
     rules.fit(split.X, split.y)
     # The estimator sees values without a name; the file knows what they are called.
     rules.rules_ = rules.rules_.with_target(options["target"])
+    if column_info is not None:
+        rules.rules_ = rules.rules_.with_columns(column_info)
     return rules
 
 
@@ -232,6 +239,8 @@ def _counted(counts: dict[str, Any], name: str) -> str:
 
 
 def _text(fitted: Any, summary: dict[str, Any]) -> str:
+    from clearwood._words.numbers import short_text
+
     rules, ensemble = summary["scores"]["rules"], summary["scores"]["ensemble"]
     error = "error" if summary["task"] == "classification" else "mean squared error"
     # A model from a file may have been trained on any row of the table.
@@ -244,10 +253,11 @@ def _text(fitted: Any, summary: dict[str, Any]) -> str:
             str(fitted.rules_),
             "",
             f"On {summary['rows']['held_out']:,} rows held out from {held_from}:",
-            f"  rules     {error} {rules['error']:.4g}, "
+            f"  rules     {error} {short_text(rules['error'], 4)}, "
             f"{_counted(rules, 'rule')}, {_counted(rules, 'literal')}",
-            f"  ensemble  {error} {ensemble['error']:.4g}, "
+            f"  ensemble  {error} {short_text(ensemble['error'], 4)}, "
             f"{_counted(ensemble, 'tree')}, {_counted(ensemble, 'split')}{seen}",
-            f"  fidelity of the rules to the ensemble {rules['fidelity']:.4g}",
+            "  fidelity of the rules to the ensemble "
+            f"{short_text(rules['fidelity'], 4)}",
         ]
     )

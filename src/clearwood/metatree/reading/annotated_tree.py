@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 
 from clearwood._features import FeatureSpace
-from clearwood.rules.conditions import CategorySet, Condition, probability_text
+from clearwood._words.numbers import probability_text
+from clearwood.rules.conditions import CategorySet, Condition
 from clearwood.rules.rule import (
     Rule,
     prediction_text,

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from clearwood._html import count_text
+from clearwood._words.numbers import probability_text
 from clearwood.metatree.reading.annotated_tree import (
     AnnotatedTree,
     TreeNode,
@@ -16,7 +17,6 @@ from clearwood.metatree.reading.annotated_tree import (
 )
 from clearwood.plotting.style import COLOURS, QUIET, colour, wrapped
 from clearwood.plotting.table import Legend, Text, block, legend_of, measures
-from clearwood.rules.conditions import probability_text
 from clearwood.rules.rule import prediction_text
 
 SURE, PALE, VALUE = "#465264", "#E6EBF2", COLOURS[0]

@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
+from clearwood._words.numbers import probability_text, short_text
 from clearwood.metatree.reading.annotated_tree import (
     leaves_text,
     small_text,
     summarize_tree,
 )
 from clearwood.metatree.reading.compare_scores import compare_scores
-from clearwood.rules.conditions import probability_text
 
 MOST_TREES, MOST_FEATURES, LEAST_USED = 5, 20, 0.01
 
@@ -61,7 +61,7 @@ def section(result: Any, X: Any = None, y: Any = None) -> dict[str, Any]:
             ("Tree in full", leaves_text(int(s.is_leaf.sum()))),
             ("Expected number of leaves", f"{posterior.leaf.sum():.3g}"),
             ("Most probable tree", leaves_text(best.n_leaves)),
-            ("Log evidence", f"{posterior.log_evidence:.6g}"),
+            ("Log evidence", short_text(posterior.log_evidence, 6)),
         ],
         "trees": [
             {

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from clearwood._words.numbers import number_text, probability_text
 from clearwood.plotting.style import COLOURS, QUIET
-from clearwood.rules.conditions import number_text, probability_text
 
 if TYPE_CHECKING:
     from clearwood.projection.judging.t_tests import MethodComparison

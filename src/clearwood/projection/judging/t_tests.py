@@ -16,9 +16,9 @@ import numpy as np
 from scipy.optimize import minimize_scalar
 from scipy.special import gammaln, stdtr, stdtrit
 
+from clearwood._words.numbers import number_text, probability_text, short_text
 from clearwood.exceptions import InputError
 from clearwood.projection.judging.best import Curve, paired, two_groups
-from clearwood.rules.conditions import number_text, probability_text
 from clearwood.rules.rule import wrapped
 
 if TYPE_CHECKING:
@@ -110,12 +110,13 @@ class MethodComparison:
         a, b, neither = map(
             probability_text, (self.p_a_better, self.p_b_better, self.p_rope)
         )
-        sd = f"{self.sd:.3g}" if math.isfinite(self.sd) else "infinite"
+        sd = short_text(self.sd) if math.isfinite(self.sd) else "infinite"
+        low, high = (short_text(end, 4) for end in self.hdi)
         lines = [
             f"a is better{by} with probability {a}, b with {b}"
             + (f"; {same} with {neither}" if self.rope or self.p_rope else ""),
-            f"mean of a minus mean of b: {self.difference:.4g}, standard deviation "
-            f"{sd}, 95 % between {self.hdi[0]:.4g} and {self.hdi[1]:.4g}",
+            f"mean of a minus mean of b: {short_text(self.difference, 4)}, standard "
+            f"deviation {sd}, 95 % between {low} and {high}",
             "assumed: " + " ".join(self.assumptions),
         ]
         return "\n".join(wrapped(line) for line in lines)

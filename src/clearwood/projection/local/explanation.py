@@ -17,6 +17,7 @@ import numpy as np
 
 from clearwood._columns import features_of
 from clearwood._features import FeatureSpace, is_frame
+from clearwood._words.numbers import short_text
 from clearwood.exceptions import InputError
 from clearwood.projection.answers import Answers, ask
 from clearwood.projection.local.neighbours import Neighbourhood, decoded
@@ -106,8 +107,9 @@ class LocalExplanation:
         # A single draw does not say how sure it is.
         sure = f" (draws ± {self.spread:.2g})" if self.n_draws > 1 else ""
         lines = [
-            f"{self.what}: the reference says {self.said:.4g}{sure}, the proxy "
-            f"{self.proxy:.4g} (other neighbours ± {self.monte_carlo_error:.2g})",
+            f"{self.what}: the reference says {short_text(self.said, 4)}{sure}, the "
+            f"proxy {short_text(self.proxy, 4)} (other neighbours ± "
+            f"{self.monte_carlo_error:.2g})",
             f"fidelity on other neighbours: {self.fidelity:.3f}",
         ]
         if self.rules is not None:
@@ -123,10 +125,13 @@ class LocalExplanation:
 def _without_rows(rules: RuleList) -> list[str]:
     """The rules alone: how many neighbours were made says nothing of the data."""
     texts = [
-        f"{i}. if {rule.text(rules.features)} then {rule.prediction:.4g}"
+        f"{i}. if {rule.text(rules.features)} then {short_text(rule.prediction, 4)}"
         for i, rule in enumerate(rules.rules, start=1)
     ]
-    return [*texts, f"{rules.n_rules}. otherwise {rules.otherwise.prediction:.4g}"]
+    return [
+        *texts,
+        f"{rules.n_rules}. otherwise {short_text(rules.otherwise.prediction, 4)}",
+    ]
 
 
 def explain_local(

@@ -8,9 +8,9 @@ import numpy as np
 
 from clearwood._features import UNSEEN, printable
 from clearwood._html import percent_text, significant_text
+from clearwood._words.numbers import number_text
 from clearwood.exceptions import InputError
 from clearwood.projection.local.explanation import LocalExplanation
-from clearwood.rules.conditions import number_text
 
 MOST_FEATURES = 12
 

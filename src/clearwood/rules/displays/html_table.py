@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from clearwood._features import printable
-from clearwood.rules.conditions import number_text
+from clearwood._words.numbers import number_text
 from clearwood.rules.rule import (
     Rule,
     interval_text,
@@ -75,6 +75,7 @@ def summarize_rules(rules: RuleSet) -> dict[str, Any]:
         "is_expected": is_expected,
         "has_weights": rules.has_weights,
         "asks_nothing": rules.asks_nothing,
+        "glossary": rules.glossary(),
         "lines": [
             {
                 "number": number,

@@ -155,7 +155,7 @@ class RegionsDisplay:
             points,
             said,
             [box for box in boxes if box is not None],
-            names=(rules.features.names[pair[0]], rules.features.names[pair[1]]),
+            names=(rules.features.title(pair[0]), rules.features.title(pair[1])),
             target=rules.target,
             classes=rules.classes,
             background=said_on_grid(ensemble, pair, points),

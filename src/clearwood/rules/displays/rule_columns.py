@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from clearwood._features import printable
+from clearwood._words.numbers import number_text
 from clearwood.plotting.style import COLOURS, colour
 from clearwood.plotting.table import FONT
 from clearwood.rules import RuleAverage, RuleList, RuleSet
-from clearwood.rules.conditions import number_text
 from clearwood.rules.displays.rule_lines import RuleLine, score_text, share_text
 
 INK = "#1c2430"

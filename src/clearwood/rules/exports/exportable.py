@@ -9,6 +9,8 @@ from clearwood._files import write_text
 from clearwood.exceptions import ModelFormatError
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from clearwood.rules.rule_set import RuleSet
 
 
@@ -53,6 +55,44 @@ class Exportable:
                 "and RuleSet.from_json read both."
             )
         return rules
+
+    def to_text(self: Any, most: int | None = None) -> str:
+        """The rules as ``print`` shows them, with every category of every set.
+
+        Parameters
+        ----------
+        most : int, optional
+            Of a set only so many categories, and how many more there are.
+        """
+        from clearwood.rules.rule import wrapped
+
+        lines = [self.heading] * bool(self.heading) + self.text_lines(most)
+        return "\n".join(map(wrapped, lines))
+
+    def to_frame(self: Any) -> pd.DataFrame:
+        """The rules as a frame of pandas, one line each.
+
+        Returns
+        -------
+        DataFrame
+            By the number of the rule: ``conditions`` in words, ``prediction``, the
+            probability (in a sum the score) of every class, and the statistics that
+            :class:`Rule` lists, but for those that are not known.
+
+        Examples
+        --------
+        >>> from clearwood.rules import FeatureSpace, Interval, Rule, RuleList
+        >>> rules = RuleList((Rule((Interval(0, low=37.5),), 1.0),), Rule((), 0.0),
+        ...     FeatureSpace.numeric(1, ["temperature"]))
+        >>> rules.to_frame()[["conditions", "prediction"]]
+                      conditions  prediction
+        rule
+        1     temperature > 37.5         1.0
+        2              otherwise         0.0
+        """
+        from clearwood.rules.exports.frame import rules_to_frame
+
+        return rules_to_frame(self)
 
     def to_sql(
         self: Any,

@@ -6,7 +6,8 @@ import math
 import re
 
 from clearwood._features import printable
-from clearwood.rules.conditions import name_text, number_text
+from clearwood._words.numbers import number_text, short_text
+from clearwood.rules.conditions import name_text
 from clearwood.rules.rule import Rule
 from clearwood.rules.rule_kinds import RuleAverage, RuleList, RuleSum
 from clearwood.rules.rule_set import RuleSet
@@ -55,6 +56,7 @@ def rules_to_latex(rule_set: RuleSet) -> str:
     about = "; their average by weight is said" * rule_set.has_weights
     lines = [
         f"% Rules for {name_text(rule_set.target)}{about}; needs no package.",
+        *(f"% {name}: {words}" for name, words in rule_set.glossary()),
         rf"\begin{{tabular}}{layout}",
         r"\hline",
         rf"{' & '.join(heads).format(goal)} \\",
@@ -88,8 +90,8 @@ def _conditions(text: str) -> str:
     """Comparisons as signs, but not where they stand in a name or a label."""
     parts = QUOTED.split(text)
     for i in range(0, len(parts), 2):
-        words = re.split("(<=|<|>)", parts[i])
-        signs = {"<=": r"$\leq$", "<": "$<$", ">": "$>$"}
+        words = re.split("(<=|>=|<|>)", parts[i])
+        signs = {"<=": r"$\leq$", ">=": r"$\geq$", "<": "$<$", ">": "$>$"}
         parts[i] = "".join(signs.get(word) or latex_text(word) for word in words)
     parts[1::2] = map(latex_text, parts[1::2])
     return "".join(parts)
@@ -110,4 +112,4 @@ def latex_text(text: str) -> str:
 
 
 def _number(value: float) -> str:
-    return "" if math.isnan(value) else f"{value:.6g}"
+    return "" if math.isnan(value) else short_text(value, 6)

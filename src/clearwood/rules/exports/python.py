@@ -60,7 +60,8 @@ def rules_to_python(rule_set: RuleSet, name: str = "predict") -> str:
     text = "\n\n".join(functions)
     helpers = [code.lstrip() for key, code in HELPERS.items() if f"{key}(" in text]
     imports = ["from math import exp as _exp\n"] if "_exp(" in text else []
-    return "\n\n".join([_head(rule_set), *imports, *helpers, text])
+    told = "".join(f"# {name}: {words}\n" for name, words in rule_set.glossary())
+    return "\n\n".join([_head(rule_set) + told, *imports, *helpers, text])
 
 
 def _check_name(name: str) -> None:

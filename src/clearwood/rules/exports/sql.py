@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from clearwood._cells import EXACT
-from clearwood._features import FeatureSpace, check_text
+from clearwood._features import FeatureSpace
+from clearwood._words.labels import check_text
 from clearwood.exceptions import InputError
 from clearwood.rules.exports.questions import (
     NumberQuestion,
@@ -109,7 +110,10 @@ def rules_to_sql(
     if probabilities and not rule_set.classes:
         raise InputError("These rules predict a number; they have no probabilities.")
     writer = _Writer(DIALECTS[dialect], rule_set.features)
-    return _sql(rule_set, writer, table, probabilities).replace("\0", "\n") + "\n"
+    text = _sql(rule_set, writer, table, probabilities).replace("\0", "\n") + "\n"
+    return (
+        "".join(f"-- {name}: {words}\n" for name, words in rule_set.glossary()) + text
+    )
 
 
 def _sql(

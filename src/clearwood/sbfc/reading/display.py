@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from clearwood._features import printable
+from clearwood._words.numbers import probability_text
 from clearwood.exceptions import InputError
 from clearwood.plotting.style import COLOURS, QUIET, plain, text_width, wrapped
 from clearwood.plotting.table import Text, closed, draw_texts, measures, opened
-from clearwood.rules.conditions import probability_text
 from clearwood.sampling.diagnostics import Diagnosis, diagnose
 from clearwood.sbfc.graphs import FeatureForest
 from clearwood.sbfc.reading.feature_graph import (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from copy import copy
+from dataclasses import replace
 from numbers import Integral
 from typing import Any
 
@@ -243,6 +244,7 @@ class RulesFromEnsemble(BaseEstimator):
             missing_seen=np.isnan(encoded).any(axis=0),
             counts=self.statement_counts,
         )
+        bins = replace(bins, features=bins.features.with_kinds(encoded, X))
         return Training(
             encoded,
             taught[counted],

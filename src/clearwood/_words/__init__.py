@@ -1,0 +1,1 @@
+"""Words for people: how numbers are written, and what columns are called."""

@@ -1,0 +1,174 @@
+"""What people call the columns of a table, and what its numbers are."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal, get_args
+
+import numpy as np
+
+from clearwood._words.labels import check_text
+from clearwood.exceptions import InputError
+
+Kind = Literal["number", "integer", "binary", "boolean"]
+KINDS: tuple[str, ...] = get_args(Kind)
+GIVEN = ("name", "unit", "description")
+LARGEST_WHOLE = 2.0**53
+
+
+@dataclass(frozen=True)
+class ColumnInfo:
+    """What to say of a column beside what it is called in the data.
+
+    Attributes
+    ----------
+    name : str
+        What people call it; empty where that is what the data calls it.
+    unit : str
+        Of its numbers.
+    description : str
+        What it holds, in a few words.
+    kind : {"number", "integer", "binary", "boolean"}
+        What its numbers are, in the rows that rules come from: whole numbers are told
+        as such (``>= 8``), and so are 0 and 1 (``is 1``), and truth values
+        (``is true``).
+    """
+
+    name: str = ""
+    unit: str = ""
+    description: str = ""
+    kind: Kind = "number"
+
+
+def read_column_info(
+    given: Any, names: Sequence[str], known: Sequence[ColumnInfo]
+) -> tuple[ColumnInfo, ...]:
+    """What is said of columns, checked; where nothing is given, what was known.
+
+    Parameters
+    ----------
+    given : mapping of str to mapping
+        Per column of the data its ``name``, ``unit`` and ``description``, or some of
+        these. Columns that are not there are passed over: tables of what columns mean
+        often tell of more of them than a model reads.
+    names : sequence of str
+        Of the columns.
+    known : sequence of ColumnInfo
+
+    Examples
+    --------
+    >>> given = {"chol": {"unit": "mg/dl", "name": "cholesterol"}}
+    >>> info, = read_column_info(given, ["chol"], [ColumnInfo()])
+    >>> info.name, info.unit
+    ('cholesterol', 'mg/dl')
+    """
+    if not isinstance(given, Mapping) or not all(
+        isinstance(said, Mapping) for said in given.values()
+    ):
+        raise InputError(
+            "column_info must map names of columns to what to say of each, as in "
+            f"{{'chol': {{'unit': 'mg/dl'}}}}; found {type(given).__name__}."
+        )
+    for column, said in given.items():
+        unknown = set(said) - set(GIVEN)
+        wrong = unknown or {v for v in said.values() if not isinstance(v, str)}
+        if wrong:
+            raise InputError(
+                f"column_info of {column!r} holds {sorted(map(repr, wrong))[0]}; "
+                f"expected texts under {', '.join(GIVEN)}."
+            )
+        check_text(said.values(), f"column_info of {column!r}:")
+        if not all(text.isprintable() for text in said.values()):
+            raise InputError(
+                f"column_info of {column!r} holds letters that no screen shows; leave "
+                "out line breaks and control characters."
+            )
+    if given and not set(given) & set(names):
+        raise InputError(
+            f"column_info names {list(given)[:5]}, none of which is a column that the "
+            f"rules know; they know {list(names)[:5]}."
+        )
+    info = tuple(replace(i, **given.get(name, {})) for name, i in zip(names, known))
+    shown = [i.name or name for name, i in zip(names, info)]
+    if len(set(shown)) != len(shown):
+        twice = next(name for name in shown if shown.count(name) > 1)
+        raise InputError(
+            f"column_info calls two columns {twice!r}; give them different names."
+        )
+    return info
+
+
+def glossary(
+    names: Sequence[str], info: Sequence[ColumnInfo], asked: Collection[int]
+) -> list[tuple[str, str]]:
+    """What to know of some columns: what people call each, and what it is.
+
+    Examples
+    --------
+    >>> info = [ColumnInfo("cholesterol", "mg/dl", "in the blood"), ColumnInfo()]
+    >>> glossary(["chol", "age"], info, {0, 1})
+    [('cholesterol', 'in the blood, in mg/dl; in the data chol')]
+    """
+    told = []
+    for d in sorted(asked):
+        one = info[d]
+        unit = f"in {one.unit}" if one.unit else ""
+        words = ", ".join(filter(None, (one.description, unit)))
+        own = f"in the data {names[d]}" if one.name else ""
+        if one.description or own:
+            told.append((one.name or names[d], "; ".join(filter(None, (words, own)))))
+    return told
+
+
+def kinds_of(
+    encoded: np.ndarray, numeric: Sequence[bool], flagged: Sequence[bool]
+) -> list[Kind]:
+    """What the numbers of every column are in some rows.
+
+    Parameters
+    ----------
+    encoded : ndarray of shape (n_samples, n_features)
+        Missing values are NaN.
+    numeric : sequence of bool
+        Whether a column holds numbers, not codes of categories.
+    flagged : sequence of bool
+        Whether the table says that a column holds truth values.
+
+    Examples
+    --------
+    >>> rows = np.array([[0.5, 3.0, 1.0], [1.5, np.nan, 0.0], [1.0, 8.0, 1.0]])
+    >>> kinds_of(rows, [True] * 3, [False] * 3)
+    ['number', 'integer', 'binary']
+    """
+    return [
+        _kind(column[~np.isnan(column)], flag) if is_number else "number"
+        for column, is_number, flag in zip(encoded.T, numeric, flagged)
+    ]
+
+
+def _kind(values: np.ndarray, flag: bool) -> Kind:
+    low, high = (values.min(), values.max()) if len(values) else (0.0, 0.0)
+    if not -LARGEST_WHOLE < low < high < LARGEST_WHOLE or (values % 1).any():
+        # Of one value only nothing is known.
+        return "number"
+    if low == 0 and high == 1:
+        return "boolean" if flag else "binary"
+    return "integer"
+
+
+def flag_columns(X: Any) -> set[str]:
+    """Names of the columns that hold truth values, as the types of a frame say.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> flag_columns(pd.DataFrame({"smokes": [True, False], "age": [31, 52]}))
+    {'smokes'}
+    """
+    if not hasattr(X, "columns"):
+        return set()
+    import narwhals as nw
+
+    schema = nw.from_native(X, eager_only=True).schema
+    return {str(name) for name, kind in schema.items() if kind == nw.Boolean}

@@ -1,0 +1,116 @@
+"""Numbers as a person writes them: exact, short, or as sure as they are."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+SMALLEST, LARGEST = 1e-6, 1e16
+"""Between these sizes a person writes a number without an exponent."""
+
+
+def number_text(value: float) -> str:
+    """The shortest text that reads back as this very number.
+
+    Examples
+    --------
+    >>> number_text(0.1), number_text(3.0), number_text(1234567.0), number_text(5e-5)
+    ('0.1', '3', '1234567', '0.00005')
+    """
+    value = float(value)
+    if SMALLEST <= abs(value) < 1e-4:
+        return np.format_float_positional(value, trim="-")
+    return repr(value).removesuffix(".0")
+
+
+def short_text(value: float, digits: int = 3) -> str:
+    """A measured number in a few digits, but with all of those before the point.
+
+    Examples
+    --------
+    >>> [short_text(v) for v in (0.91234, 11763.4, -0.5, 0.0000123, 2e-9, 3e20)]
+    ['0.912', '11763', '-0.5', '0.0000123', '2e-09', '3e+20']
+    >>> short_text(1234.56, digits=5)
+    '1234.6'
+    """
+    value = float(value)
+    if 10.0**digits - 0.5 <= abs(value) < LARGEST:
+        return f"{value:.0f}"
+    return number_text(float(f"{value:.{digits}g}"))
+
+
+def measured_text(value: float, low: float, high: float) -> str:
+    """A measured number and its 95 % interval, in the digits that it is sure of.
+
+    The last digit shown is that of the standard error (a quarter of the interval), one
+    further where this is a small one: more would be noise.
+
+    Examples
+    --------
+    >>> measured_text(21.3456, 20.1234, 22.5678)
+    '21.3 [20.1, 22.6]'
+    >>> measured_text(11763.4, 9120.3, 14406.5)
+    '11800 [9100, 14400]'
+    """
+    decimals = _decimals(high - low)
+    if decimals is None:
+        return f"{short_text(value)} [{short_text(low)}, {short_text(high)}]"
+    told, *ends = (_rounded(number, decimals) for number in (value, low, high))
+    return f"{told} [{', '.join(ends)}]"
+
+
+def measured_share_text(
+    share: float, low: float = math.nan, high: float = math.nan
+) -> str:
+    """A share in percent, with its 95 % interval where there is one.
+
+    Whole percents, or finer where the interval is narrow enough to tell them apart;
+    never 0 or 100 where it is neither.
+
+    Examples
+    --------
+    >>> measured_share_text(0.0643, 0.031, 0.106), measured_share_text(0.0643)
+    ('6 % [3, 11]', '6 %')
+    >>> measured_share_text(0.98765, 0.9831, 0.9912), measured_share_text(0.9999)
+    ('98.8 % [98.3, 99.1]', '>99 %')
+    """
+    width = 100 * (high - low)
+    decimals = max(_decimals(width) or 0, 0)
+    percent = _rounded(100 * share, decimals)
+    step = 10.0**-decimals
+    if 0 < share < 1 and float(percent) in (0.0, 100.0):
+        edge = step if float(percent) == 0 else 100 - step
+        percent = f"{'<' if share < 0.5 else '>'}{edge:.{decimals}f}"
+    if math.isnan(width):
+        return f"{percent} %"
+    ends = [_rounded(100 * end, decimals) for end in (low, high)]
+    return f"{percent} % [{', '.join(ends)}]"
+
+
+def _decimals(width: float) -> int | None:
+    """Decimals that an interval of a width is sure of; below 0 for tens and so on."""
+    if not 0 < width < math.inf or not SMALLEST < width < LARGEST:
+        return None
+    # An interval is four standard errors wide: 3 to 11 is told in ones, not in tens.
+    return -math.floor(math.log10(width / 7))
+
+
+def _rounded(value: float, decimals: int) -> str:
+    # Adding zero makes nought of minus nought.
+    return f"{round(value, decimals) + 0.0:.{max(decimals, 0)}f}"
+
+
+def probability_text(p: float) -> str:
+    """A probability in three decimals, never 0 or 1 where it is neither.
+
+    Examples
+    --------
+    >>> [probability_text(p) for p in (1.0, 0.99999, 0.5, 0.12345, 1e-9, 0.0)]
+    ['1', '>0.999', '0.5', '0.123', '<0.001', '0']
+    """
+    if 0.9995 <= p < 1.0:
+        return ">0.999"
+    if 0.0 < p < 0.0005:
+        return "<0.001"
+    return f"{round(p, 3):g}"

@@ -1,0 +1,44 @@
+"""What people call the columns of a table, from a file."""
+
+from __future__ import annotations
+
+import csv
+import io
+from typing import Any
+
+from clearwood._documents import parse_json
+from clearwood._files import read_bytes
+from clearwood.exceptions import InputError
+
+MOST_BYTES = 2**24
+
+
+def read_columns_file(path: str) -> dict[str, Any]:
+    """Per column its name for people, its unit and its description.
+
+    Parameters
+    ----------
+    path : str
+        A CSV with a column ``column``, and ``name``, ``unit`` and ``description`` or
+        some of these; or JSON, which maps columns to the same words.
+    """
+    data = read_bytes(path, MOST_BYTES)
+    if path.lower().endswith(".json"):
+        # Whether it holds what it must, is seen where it is used.
+        found: Any = parse_json(data, path)
+        return found
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise InputError(f"{path} is no text in UTF-8; save it as UTF-8.") from None
+    rows = list(csv.DictReader(io.StringIO(text)))
+    if not rows or "column" not in rows[0]:
+        raise InputError(
+            f"{path} must be a CSV with a column 'column', and 'name', 'unit' and "
+            "'description' or some of these, one row per column of the data; or a file "
+            "that ends in .json."
+        )
+    return {
+        row["column"]: {key: row[key] for key in row if key != "column" and row[key]}
+        for row in rows
+    }

@@ -1,0 +1,343 @@
+"""A set of rules as data: parts of it, and what people change by hand."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Self, cast
+
+from clearwood._words.column_info import glossary
+from clearwood.exceptions import InputError
+from clearwood.rules.rule import Rule, prediction_text
+
+if TYPE_CHECKING:
+    from clearwood._features import FeatureSpace
+    from clearwood.rules.rule_set import RuleSet
+
+BY_HAND = "edited by hand"
+"""Under this word ``about`` says what people have changed."""
+
+
+class Editable:
+    """What can be taken apart, and changed line by line.
+
+    A part of ``RuleSet``. Rules are never changed in place: every method gives new
+    ones. The statistics of a rule are of what it was, so a change forgets those of all
+    rules; ``described_on`` counts them again.
+    """
+
+    rules: tuple[Rule, ...]
+    otherwise: Rule
+    features: FeatureSpace
+    about: dict[str, str]
+
+    def _with(self, **parts: Any) -> Self:
+        return cast(Self, replace(cast(Any, self), **parts))
+
+    def _edited(
+        self, rules: tuple[Rule, ...], what: str, otherwise: Rule | None = None
+    ) -> Self:
+        """The rules without statistics, which were of others, and with a word of it."""
+        earlier = self.about.get(BY_HAND)
+        about = {**self.about, BY_HAND: f"{earlier}, {what}" if earlier else what}
+        last = bare(otherwise or self.otherwise)
+        lines = tuple(map(bare, rules))
+        return self._with(rules=lines, otherwise=last, about=about)
+
+    def __getitem__(self, place: int | slice) -> Any:
+        """One line as a Rule; of a slice, a rule set of these, with ``otherwise``.
+
+        Examples
+        --------
+        >>> from clearwood.rules import FeatureSpace, Interval, Rule, RuleList
+        >>> high = Rule((Interval(0, low=39.0),), 2.0)
+        >>> rules = RuleList(
+        ...     (high, Rule((Interval(0, low=37.5),), 1.0)),
+        ...     Rule((), 0.0),
+        ...     FeatureSpace.numeric(1, ["temperature"]))
+        >>> rules[-1].prediction
+        0.0
+        >>> print(rules[:1])
+        1. if temperature > 39
+           then 2
+        2. otherwise 0
+        """
+        if not isinstance(place, slice):
+            return (*self.rules, self.otherwise)[place]
+        kept = (*self.rules, self.otherwise)[place]
+        if len(kept) > len(self.rules):
+            return self
+        rules = tuple(rule for rule in kept if rule.conditions)
+        return self._edited(rules, "some lines taken")
+
+    def with_about(self, **about: str) -> Self:
+        """The same rules with further lines on where they come from."""
+        return self._with(about={**self.about, **about})
+
+    def with_target(self, target: str) -> Self:
+        """The same rules under the name of what they predict."""
+        return self._with(target=target)
+
+    def with_columns(self, column_info: Any) -> Self:
+        """The same rules with what people call the columns they ask.
+
+        Parameters
+        ----------
+        column_info : mapping of str to mapping
+            Per column of the data its ``name`` for people, ``unit`` and
+            ``description``, or some of these. Text, pages, pictures and explanations
+            use them; data and exports go on to use the column's own name.
+
+        Returns
+        -------
+        RuleSet
+
+        Examples
+        --------
+        >>> from clearwood.rules import FeatureSpace, Interval, Rule, RuleList
+        >>> rules = RuleList((Rule((Interval(0, low=240.0),), 1.0),), Rule((), 0.0),
+        ...     FeatureSpace.numeric(1, ["chol"]))
+        >>> info = {"chol": {"name": "cholesterol", "unit": "mg/dl"}}
+        >>> print(rules.with_columns(info))
+        1. if cholesterol > 240 mg/dl
+           then 1
+        2. otherwise 0
+        """
+        return self._with(features=self.features.with_info(column_info))
+
+    def glossary(self) -> list[tuple[str, str]]:
+        """What people call the columns that rules ask, and what these are.
+
+        Only of columns of which :meth:`with_columns` said something. Pages, and what
+        is exported, tell it.
+
+        Examples
+        --------
+        >>> from clearwood.rules import FeatureSpace, Interval, Rule, RuleList
+        >>> rules = RuleList((Rule((Interval(0, low=240.0),), 1.0),), Rule((), 0.0),
+        ...     FeatureSpace.numeric(1, ["chol"]))
+        >>> info = {"chol": {"description": "serum cholesterol"}}
+        >>> rules.with_columns(info).glossary()
+        [('chol', 'serum cholesterol')]
+        """
+        asked = {c.feature for rule in self.rules for c in rule.conditions}
+        return glossary(self.features.names, self.features.info, asked)
+
+    @property
+    def feature_used_(self) -> dict[str, int]:
+        """In how many rules each feature is asked, the most asked first.
+
+        Examples
+        --------
+        >>> from clearwood.rules import FeatureSpace, Interval, Rule, RuleList
+        >>> rules = RuleList((Rule((Interval(1, low=37.5),), 1.0),), Rule((), 0.0),
+        ...     FeatureSpace.numeric(2, ["age", "temperature"]))
+        >>> rules.feature_used_
+        {'temperature': 1}
+        """
+        asked = Counter(c.feature for rule in self.rules for c in rule.conditions)
+        names = self.features.names
+        most = sorted(asked, key=lambda d: (-asked[d], d))
+        return {names[d]: asked[d] for d in most}
+
+    def drop(self, number: int) -> Self:
+        """Leave a rule out.
+
+        Parameters
+        ----------
+        number : int
+            Its line, counted from 1, as printed.
+
+        Returns
+        -------
+        RuleSet
+            Without statistics: see :meth:`described_on`.
+
+        Examples
+        --------
+        >>> from clearwood.rules import FeatureSpace, Interval, Rule, RuleList
+        >>> high = Rule((Interval(0, low=39.0),), 2.0)
+        >>> rules = RuleList(
+        ...     (high, Rule((Interval(0, low=37.5),), 1.0)),
+        ...     Rule((), 0.0),
+        ...     FeatureSpace.numeric(1, ["temperature"]))
+        >>> print(rules.drop(1))
+        1. if temperature > 37.5
+           then 1
+        2. otherwise 0
+        """
+        i = _place(self.rules, number)
+        kept = (*self.rules[:i], *self.rules[i + 1 :])
+        return self._edited(kept, f"rule {number} dropped")
+
+    def add(self, rule: Rule | str, *, at: int | None = None) -> Self:
+        """Put a rule in.
+
+        Parameters
+        ----------
+        rule : Rule or str
+            With one condition at least. Or its text, as rules are printed:
+            ``"age > 60 and ward is 'a' then ill"``. A class named so is held for
+            certain, until somebody says how likely it is (``change``).
+        at : int, optional
+            The line that it becomes, counted from 1; by default the last one before
+            ``otherwise``.
+
+        Returns
+        -------
+        RuleSet
+            Without statistics: see :meth:`described_on`.
+
+        Examples
+        --------
+        >>> from clearwood.rules import FeatureSpace, Interval, Rule, RuleList
+        >>> rules = RuleList((Rule((Interval(0, low=39.0),), 2.0),), Rule((), 0.0),
+        ...     FeatureSpace.numeric(1, ["temperature"]))
+        >>> print(rules.add("temperature <= 35 then 1", at=1))
+        1. if temperature <= 35
+           then 1
+        2. if temperature > 39
+           then 2
+        3. otherwise 0
+        """
+        if isinstance(rule, str):
+            rule = _read_rule(rule, cast(Any, self))
+        if not rule.conditions:
+            raise InputError(
+                "A rule that is added needs a condition; to say something else where "
+                "no rule holds, change the last line."
+            )
+        n_lines = len(self.rules) + 1
+        at = n_lines if at is None else at
+        if not 1 <= at <= n_lines:
+            raise InputError(f"at is {at}; expected a line from 1 to {n_lines}.")
+        rules = (*self.rules[: at - 1], rule, *self.rules[at - 1 :])
+        return self._edited(rules, f"rule {at} added")
+
+    def change(
+        self,
+        number: int,
+        feature: str | None = None,
+        *,
+        low: float | None = None,
+        high: float | None = None,
+        **said: Any,
+    ) -> Self:
+        """Move a bound of a rule, or let it say something else.
+
+        Parameters
+        ----------
+        number : int
+            Its line, counted from 1, as printed.
+        feature : str, optional
+            Whose bound to move; not needed where the rule asks one number only. A
+            number that it does not ask yet becomes a further condition.
+        low, high : float, optional
+            New bounds, ``low < x <= high``; infinite for none.
+        **said
+            ``prediction``, ``probabilities``, ``scores`` or ``weight`` of the
+            :class:`Rule`.
+
+        Returns
+        -------
+        RuleSet
+            Without statistics: see :meth:`described_on`.
+
+        Examples
+        --------
+        >>> from clearwood.rules import FeatureSpace, Interval, Rule, RuleList
+        >>> rules = RuleList((Rule((Interval(0, low=37.48),), 2.0),), Rule((), 0.0),
+        ...     FeatureSpace.numeric(1, ["temperature"]))
+        >>> print(rules.change(1, low=37.5, prediction=1.0))
+        1. if temperature > 37.5
+           then 1
+        2. otherwise 0
+        """
+        unknown = set(said) - {"prediction", "probabilities", "scores", "weight"}
+        if unknown:
+            raise InputError(
+                f"change knows no {sorted(unknown)[0]!r}; it takes low, high, "
+                "prediction, probabilities, scores and weight."
+            )
+        last = number == len(self.rules) + 1
+        i = len(self.rules) if last else _place(self.rules, number)
+        rule = replace(self[i], **said)
+        if low is not None or high is not None:
+            if last:
+                raise InputError("The last line has no conditions; add a rule instead.")
+            rule = _with_bounds(self.features, rule, feature, low, high)
+        lines = [*self.rules, self.otherwise]
+        lines[i] = rule
+        return self._edited(tuple(lines[:-1]), f"rule {number} changed", lines[-1])
+
+
+def _place(rules: tuple[Rule, ...], number: int) -> int:
+    if not 1 <= number <= len(rules):
+        raise InputError(
+            f"There is no rule {number} with conditions; they are numbered from 1 to "
+            f"{len(rules)}."
+        )
+    return number - 1
+
+
+def _with_bounds(
+    features: FeatureSpace,
+    rule: Rule,
+    feature: str | None,
+    low: float | None,
+    high: float | None,
+) -> Rule:
+    from clearwood.rules.conditions import Interval
+
+    names, asked = features.names, {c.feature: c for c in rule.conditions}
+    numbers = [d for d, c in asked.items() if isinstance(c, Interval)]
+    if feature is not None and feature not in names:
+        raise InputError(f"There is no feature {feature!r}; there are {list(names)}.")
+    if feature is None and len(numbers) != 1:
+        raise InputError(
+            f"The rule asks {len(numbers)} numbers "
+            f"({', '.join(repr(names[d]) for d in numbers)}); name the feature whose "
+            "bound to move."
+        )
+    d = numbers[0] if feature is None else names.index(feature)
+    known = asked.get(d, Interval(d))
+    if features.categories[d] is not None or not isinstance(known, Interval):
+        raise InputError(f"Feature {names[d]!r} holds categories and has no bounds.")
+    low = known.low if low is None else float(low)
+    high = known.high if high is None else float(high)
+    if not low < high:
+        raise InputError(f"low is {low} and high {high}; low must be below high.")
+    asked[d] = replace(known, low=low, high=high)
+    return replace(rule, conditions=tuple(asked[d] for d in sorted(asked)))
+
+
+def _read_rule(text: str, rules: RuleSet) -> Rule:
+    from clearwood.rules.building.rule_text import NUMBER, read_conditions
+
+    asked, then, said = text.strip().removeprefix("if ").rpartition(" then ")
+    labels = {prediction_text(label): label for label in rules.classes}
+    is_number = re.fullmatch(NUMBER, said) is not None
+    if not then or not (said in labels if labels else is_number):
+        raise InputError(
+            f"{text!r} is no rule; write its conditions, 'then' and what it says"
+            + (f", one of {list(labels)}." if labels else ", a number.")
+        )
+    if rules.classes and not rules.lines_predict:
+        raise InputError(
+            "What a rule adds to log-odds is more than a class; add a Rule with scores."
+        )
+    shares = tuple(float(label == labels[said]) for label in rules.classes)
+    conditions = read_conditions(asked, rules.features)
+    return Rule(conditions, labels[said] if labels else float(said), shares)
+
+
+def bare(rule: Rule) -> Rule:
+    """What a rule asks and says, and nothing of how good it is."""
+    return Rule(
+        rule.conditions,
+        rule.prediction,
+        rule.probabilities,
+        scores=rule.scores,
+        weight=rule.weight,
+    )

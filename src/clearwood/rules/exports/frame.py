@@ -1,0 +1,48 @@
+"""Rules as a table of pandas: one line each."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from clearwood.rules.rule_set import RuleSet
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+STATISTICS = (
+    "rows", "rows_caught", "support", "caught", "agreement", "agreement_caught",
+    "precision", "precision_caught", "spread", "low", "high", "disagreement",
+)  # fmt: skip
+
+
+def rules_to_frame(rules: RuleSet) -> pd.DataFrame:
+    """See :meth:`clearwood.RuleSet.to_frame`."""
+    import pandas as pd
+
+    lines = [_line(rules, number, rule) for number, rule in enumerate(rules, start=1)]
+    frame = pd.DataFrame(lines).set_index("rule")
+    # What is not known of any line is left out.
+    return frame.dropna(axis="columns", how="all")
+
+
+def _line(rules: RuleSet, number: int, rule: Any) -> dict[str, Any]:
+    per_class = {
+        f"{name} of {label}": value
+        for name, values in (
+            ("probability", rule.probabilities),
+            ("score", rule.scores),
+        )
+        for label, value in zip(rules.classes, values)
+    }
+    return {
+        "rule": number,
+        "conditions": rule.text(rules.features)
+        if rule.conditions
+        else rules.asks_nothing,
+        "n_literals": rule.n_literals,
+        "prediction": rule.prediction,
+        **per_class,
+        **({"weight": rule.weight} if rules.has_weights else {}),
+        **{name: getattr(rule, name) for name in STATISTICS},
+        "instead": rule.instead,
+    }
