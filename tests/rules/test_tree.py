@@ -128,12 +128,12 @@ def test_drawing():
     # The shorter side stands first, cuts are short, and numbers are those of rules.
     assert str(small_tree()).splitlines() == [
         "(dose > 2 or missing)",
-        "  1. then b, probability 0.85  (20 rows, agreement 1 [0.839, 1])",
+        "  1. then b, probability 85 %  (20 rows, agreement 1 [0.839, 1])",
         "dose <= 2",
         "  dose <= 1",
-        "    2. then a, probability 1  (10 rows, agreement 1 [0.722, 1])",
+        "    2. then a, probability 100 %  (10 rows, agreement 1 [0.722, 1])",
         "  dose > 1",
-        "    3. then b, probability 0.8  (10 rows, agreement 1 [0.722, 1])",
+        "    3. then b, probability 80 %  (10 rows, agreement 1 [0.722, 1])",
     ]
     rules = small_tree().to_rules()
     assert [rule.text(SPACE) for rule in rules] == [

@@ -11,7 +11,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from clearwood._features import FeatureSpace, printable
-from clearwood._words.numbers import number_text, short_text
+from clearwood._words.numbers import (
+    measured_share_text,
+    measured_text,
+    number_text,
+    short_text,
+)
 from clearwood.exceptions import InputError
 from clearwood.rules.conditions import Condition, matches_all
 
@@ -263,8 +268,8 @@ def rule_says(rule: Rule, classes: tuple[Any, ...]) -> str:
         said_probability(rule, classes),
     )
     if probability is not None:
-        interval = "" if math.isnan(rule.expected) else f" {interval_text(rule)}"
-        said += f", probability {probability:.3g}{interval}"
+        ends = () if math.isnan(rule.expected) else (rule.low, rule.high)
+        said += f", probability {measured_share_text(probability, *ends)}"
     known = ", ".join(statistics_text(rule))
     return f"{said}  ({known})" if known else said
 
@@ -274,6 +279,16 @@ def said_probability(rule: Rule, classes: tuple[Any, ...]) -> float | None:
     if not rule.probabilities:
         return None
     return rule.probabilities[classes.index(rule.prediction)]
+
+
+def expected_text(rule: Rule) -> str:
+    """What is expected on new rows, a share or a mean, and its interval; or nothing."""
+    if math.isnan(rule.expected):
+        return ""
+    if math.isnan(rule.low):
+        return short_text(rule.expected)
+    write = measured_share_text if rule.probabilities else measured_text
+    return write(rule.expected, rule.low, rule.high)
 
 
 def prediction_text(prediction: Any) -> str:
@@ -330,7 +345,7 @@ def statistics_text(rule: Rule) -> list[str]:
             parts.append(f"{name} {short_text(shown)}{' ' * bool(interval)}{interval}")
     if not is_class:
         if is_expected:
-            parts.append(f"mean {rule.expected:.3g} {interval_text(rule)}".rstrip())
+            parts.append(f"mean {expected_text(rule)}")
         elif interval_text(rule):
             parts.append(f"mean in {interval_text(rule)}")
         if not math.isnan(rule.spread):

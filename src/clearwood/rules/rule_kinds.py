@@ -14,9 +14,9 @@ from clearwood.exceptions import InputError
 from clearwood.rules.rule import (
     MOST_CATEGORIES,
     Rule,
+    expected_text,
     first_match,
     for_classes,
-    interval_text,
     prediction_text,
     rows_text,
     rule_says,
@@ -62,8 +62,8 @@ class RuleList(RuleSet):
     ...     classes=("well", "ill"))
     >>> print(rules)
     1. if temperature > 37.5
-       then ill, probability 0.9
-    2. otherwise well, probability 0.8
+       then ill, probability 90 %
+    2. otherwise well, probability 80 %
     >>> rules.predict([[36.9], [39.0]])
     array(['well', 'ill'], dtype='<U4')
     """
@@ -371,7 +371,7 @@ class RuleAverage(_AllThatHold):
         parts = statistics_text(rule)
         if self.classes and not math.isnan(rule.expected):
             said = prediction_text(rule.prediction)
-            parts.append(f"{said} {rule.expected:.3g} {interval_text(rule)}")
+            parts.append(f"{said} {expected_text(rule)}")
         known = ", ".join(parts)
         return self.says_in_full(rule) + (f"  ({known})" if known else "")
 

@@ -9,6 +9,7 @@ from clearwood._features import printable
 from clearwood._words.numbers import number_text
 from clearwood.rules.rule import (
     Rule,
+    expected_text,
     interval_text,
     prediction_text,
     said_probability,
@@ -94,6 +95,9 @@ def summarize_rules(rules: RuleSet) -> dict[str, Any]:
                 **bars,
                 "interval": interval_text(rule),
                 "expected": _or_none(rule.expected),
+                "expected_text": ""
+                if math.isnan(rule.expected)
+                else expected_text(rule),
                 "probability": said_probability(rule, rules.classes),
                 "disagreement": _or_none(rule.disagreement),
                 "instead": _instead_text(rules, rule),

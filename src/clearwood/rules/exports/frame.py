@@ -11,7 +11,8 @@ if TYPE_CHECKING:
 
 STATISTICS = (
     "rows", "rows_caught", "support", "caught", "agreement", "agreement_caught",
-    "precision", "precision_caught", "spread", "low", "high", "disagreement",
+    "precision", "precision_caught", "spread", "expected", "low", "high",
+    "disagreement",
 )  # fmt: skip
 
 
