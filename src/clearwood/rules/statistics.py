@@ -142,7 +142,7 @@ def share_interval(hits: np.ndarray, weight: np.ndarray) -> tuple[float, float]:
     """
     # Sums of weights may round to a share beyond 1.
     share = min(float(np.average(hits, weights=weight)), 1.0)
-    return share_interval_of(share, _effective_number(weight))
+    return share_interval_of(share, effective_number(weight))
 
 
 def share_interval_of(share: float, n: float) -> tuple[float, float]:
@@ -169,7 +169,7 @@ def mean_interval(values: np.ndarray, weight: np.ndarray) -> tuple[float, float]
     >>> round(low, 3), round(high, 3)
     (-0.484, 4.484)
     """
-    n = _effective_number(weight)
+    n = effective_number(weight)
     # Two rows, one of them weightless but for rounding, are one.
     if n < 1.0 + 1e-9:
         return math.nan, math.nan
@@ -185,7 +185,8 @@ def mean_interval_of(mean: float, spread: float, n: float) -> tuple[float, float
     return (low, high) if math.isfinite(high - low) else (math.nan, math.nan)
 
 
-def _effective_number(weight: np.ndarray) -> float:
+def effective_number(weight: np.ndarray) -> float:
+    """As how many rows of equal weight these count (Kish)."""
     # Relative to the largest, so that tiny weights do not vanish when squared.
     weight = weight / weight.max()
     return float(weight.sum() ** 2 / (weight**2).sum())
