@@ -225,7 +225,7 @@ def judge_classes(
     position = {label: k for k, label in enumerate(classes)}
     said = rules.predict_encoded(encoded).tolist()
     p = rules.probabilities_encoded(encoded)
-    of_rules = Answers(np.array([position[label] for label in said]), p)
+    of_rules = Answers(np.array([position.get(label, -1) for label in said]), p)
     # Labels that the rules do not know follow theirs.
     others = sorted(set(truth.tolist()) - set(classes), key=str)
     order = classes + others

@@ -228,13 +228,15 @@ def errors_of(errors: np.ndarray, weight: np.ndarray) -> Errors:
     (-1.0, -1.0, 0.0, 4.0, 4.0)
     """
     squared = mean_of(errors**2, weight)
-    ends = (max(squared.value, 0.0), max(squared.low, 0.0), squared.high)
+    value, low, high = (
+        math.sqrt(max(end, 0.0)) for end in (squared.value, squared.low, squared.high)
+    )
     counted = weight > 0
     quantiles = np.quantile(
         errors[counted], LEVELS, weights=weight[counted], method="inverted_cdf"
     )
     return Errors(
-        Rate(*map(math.sqrt, ends), squared.rows),
+        Rate(value, low, high, squared.rows),
         mean_of(errors, weight),
         tuple(quantiles.tolist()),
     )
