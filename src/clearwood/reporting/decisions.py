@@ -36,7 +36,7 @@ MOST_POINTS = 200
 """Of a curve: more would not be seen."""
 SMALLEST, LARGEST = 3.0, 8.0
 """Radius of a point, by its share of the rows."""
-BAR, LABELS = 34.0, 168.0
+BAR, LABELS = 34.0, 150.0
 """Height of a line of errors, and the room for what stands left of it."""
 
 
@@ -86,7 +86,7 @@ def _of_one(found: Decisions) -> dict[str, Any]:
         for key, (name, meaning) in MEANING.items()
     ]
     wrong = [share_text(judged.error) for judged in both]
-    of_all = "of all rows are called wrongly"
+    of_all = "of all rows are called wrongly" + " so" * (found.threshold is not None)
     return {
         "kind": "one",
         "when": when_called(found),
@@ -242,11 +242,8 @@ def _curve(judged: Judged) -> dict[str, Any]:
 
 def _of_values(found: Residuals) -> dict[str, Any]:
     has_spread = not math.isnan(found.inside.value)
-    rows = [
-        (_line_label(line.line, line.said), "first", line.errors)
-        for line in found.lines
-    ] + [
-        (f"all {found.n_rows:,} rows, by the {who}", style, errors)
+    rows = [(line_name(line), "first", line.errors) for line in found.lines] + [
+        (f"all rows, {who}", style, errors)
         for (who, errors), style in zip(found.judged.items(), ("first", "second"))
     ]
     return {
@@ -277,10 +274,6 @@ def _of_values(found: Residuals) -> dict[str, Any]:
         ],
         "chart": _error_chart(rows),
     }
-
-
-def _line_label(line: int | None, said: float) -> str:
-    return f"says {said:.4g}" if line is None else f"rule {line}, says {said:.4g}"
 
 
 def _error_chart(rows: Sequence[tuple[str, str, Errors]]) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from clearwood.rules.decisions.of_classes import (
     ClassRates,
     Decisions,
     Judged,
+    check_asked,
     judge_classes,
 )
 from clearwood.rules.decisions.of_values import (
@@ -39,6 +40,7 @@ __all__ = [
     "Residuals",
     "Roc",
     "answers_of",
+    "check_asked",
     "decisions",
     "judge",
 ]
@@ -104,10 +106,10 @@ def decisions(
                              rules
     base rate        60 % [23, 88]  of all rows are ill
     sensitivity      67 % [21, 94]  of those that are ill are called so
-    specificity    100 % [34, 100]  of those that are not ill are not called so
+    specificity    100 % [34, 100]  of the others are not called so
     PPV            100 % [34, 100]  of those called ill are so
-    NPV              67 % [21, 94]  of those not called ill are not so
-    AUC          0.83 [0.31, 0.98]  of pairs are ordered right: one ill, one not
+    NPV              67 % [21, 94]  of those not called so are not ill
+    AUC          0.83 [0.31, 0.98]  of pairs, one ill, are ordered right
     error             20 % [4, 62]  of all rows are called wrongly
     <BLANKLINE>
             said ill            found
@@ -177,10 +179,7 @@ def judge(
 ) -> Decisions | Residuals:
     """As :func:`decisions`, where all is checked and the model has been asked."""
     if not rules.classes:
-        if positive is not None or threshold is not None:
-            raise InputError(
-                "These rules predict a number; positive and threshold are for classes."
-            )
+        check_asked((), positive, threshold)
         return judge_values(rules, encoded, truth, taught, weight)
     model = None
     if taught is not None:

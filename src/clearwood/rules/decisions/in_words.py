@@ -21,10 +21,10 @@ from clearwood.rules.rule import count_text, prediction_text, wrapped
 MEANING = {
     "base_rate": ("base rate", "of all rows are {}"),
     "sensitivity": ("sensitivity", "of those that are {} are called so"),
-    "specificity": ("specificity", "of those that are not {} are not called so"),
+    "specificity": ("specificity", "of the others are not called so"),
     "positive_value": ("PPV", "of those called {} are so"),
-    "negative_value": ("NPV", "of those not called {} are not so"),
-    "area": ("AUC", "of pairs are ordered right: one {}, one not"),
+    "negative_value": ("NPV", "of those not called so are not {}"),
+    "area": ("AUC", "of pairs, one {}, are ordered right"),
 }
 """Short names of rates, and what each is a share of."""
 

@@ -221,7 +221,7 @@ def judge_classes(
     Decisions
     """
     classes = list(rules.classes)
-    asked = _asked(classes, positive, threshold)
+    asked = check_asked(classes, positive, threshold)
     position = {label: k for k, label in enumerate(classes)}
     said = rules.predict_encoded(encoded).tolist()
     p = rules.probabilities_encoded(encoded)
@@ -258,10 +258,22 @@ def judge_classes(
     )
 
 
-def _asked(
+def check_asked(
     classes: Sequence[Any], positive: Any, threshold: float | None
 ) -> int | None:
-    """Position of the class that is looked for; None where it is none of several."""
+    """Position of the class that is looked for; None where it is none of several.
+
+    Parameters
+    ----------
+    classes : sequence
+        None of them for values.
+    positive, threshold
+        As in :func:`clearwood.decisions`.
+    """
+    if not classes and not (positive is None and threshold is None):
+        raise InputError(
+            "What is predicted is a number; positive and threshold are for classes."
+        )
     if threshold is not None and not 0 < threshold < 1:
         raise InputError(
             f"threshold is {threshold!r}; expected a probability between 0 and 1."
