@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from clearwood._html.chart import WIDTH, round_ticks
+from clearwood._html.chart import round_ticks
 from clearwood.reporting.table import Table
 from clearwood.rules import RuleSet
 from clearwood.rules.conditions import number_text as exact_text
@@ -36,8 +36,8 @@ MOST_POINTS = 200
 """Of a curve: more would not be seen."""
 SMALLEST, LARGEST = 3.0, 8.0
 """Radius of a point, by its share of the rows."""
-BAR, LABELS = 34.0, 150.0
-"""Height of a line of errors, and the room for what stands left of it."""
+BAR, LABELS, ACROSS = 34.0, 130.0, 480.0
+"""Height of a line of errors, the room left of it, and the width of their chart."""
 
 
 def summarize_decisions(
@@ -284,7 +284,7 @@ def _error_chart(rows: Sequence[tuple[str, str, Errors]]) -> dict[str, Any]:
         low, high = low - 0.5, high + 0.5
 
     def at(value: float) -> float:
-        return LABELS + (WIDTH - LABELS - 20) * (value - low) / (high - low)
+        return LABELS + (ACROSS - LABELS - 20) * (value - low) / (high - low)
 
     words = " ".join(
         f"{label}: half of the errors from {quantile_texts(errors.quantiles)[1]}."
@@ -292,14 +292,14 @@ def _error_chart(rows: Sequence[tuple[str, str, Errors]]) -> dict[str, Any]:
     )
     return {
         "words": words,
-        "width": WIDTH,
+        "width": ACROSS,
         "height": TOP + BAR * len(rows) + 44,
         "left": LABELS,
-        "right": WIDTH - 20,
+        "right": ACROSS - 20,
         "top": TOP,
         "bottom": TOP + BAR * len(rows),
         "zero": at(0.0),
-        "ticks": [(f"{t:,.10g}", at(t)) for t in round_ticks(low, high, 7)],
+        "ticks": [(f"{t:,.10g}", at(t)) for t in round_ticks(low, high, 5)],
         "rows": [
             {
                 "label": label,
