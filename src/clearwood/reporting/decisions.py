@@ -16,7 +16,7 @@ from clearwood.rules.decisions import (
     CalibrationPoint,
     Decisions,
     Errors,
-    Judged,
+    Judgement,
     Residuals,
     judge,
 )
@@ -221,7 +221,7 @@ def _roc(found: Decisions, label: str) -> dict[str, Any]:
     return {**chart, "curves": [curve for curve in curves if curve["points"]]}
 
 
-def _curve(judged: Judged) -> dict[str, Any]:
+def _curve(judged: Judgement) -> dict[str, Any]:
     rates = judged.rates[0]
     at = (1 - rates.specificity.value, rates.sensitivity.value)
     known = not any(map(math.isnan, at))

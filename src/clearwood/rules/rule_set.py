@@ -13,7 +13,7 @@ from clearwood._validation import check_target, check_weight
 from clearwood.exceptions import InputError
 from clearwood.rules.exports.exportable import Exportable
 from clearwood.rules.rule import Rule, check_rule, prediction_text, wrapped
-from clearwood.rules.scores import RuleScores, fidelity, prediction_error
+from clearwood.rules.scores import RuleScores, fidelity, positions_of, prediction_error
 
 
 @dataclass(frozen=True, eq=False)
@@ -393,8 +393,7 @@ class RuleSet(Exportable, ABC):
         """Labels as positions in ``classes``, -1 for others; values as they are."""
         if not self.classes:
             return values
-        position = {label: i for i, label in enumerate(self.classes)}
-        return np.array([position.get(label, -1) for label in values.tolist()])
+        return positions_of(self.classes, values)
 
     def check_truth(self, values: Any, n_rows: int, name: str) -> np.ndarray:
         """Labels or values to compare with what the rules say, one per row."""

@@ -10,11 +10,11 @@ from clearwood._features import warned_once
 from clearwood._validation import check_weight
 from clearwood.exceptions import InputError
 from clearwood.rules.decisions.of_classes import (
-    Answers,
     CalibrationPoint,
+    ClassAnswers,
     ClassRates,
     Decisions,
-    Judged,
+    Judgement,
     check_asked,
     judge_classes,
 )
@@ -27,14 +27,15 @@ from clearwood.rules.decisions.of_values import (
 from clearwood.rules.decisions.rates import Rate
 from clearwood.rules.decisions.roc import Roc
 from clearwood.rules.rule_set import RuleSet, rules_of
+from clearwood.rules.scores import positions_of
 
 __all__ = [
-    "Answers",
+    "ClassAnswers",
     "CalibrationPoint",
     "ClassRates",
     "Decisions",
     "Errors",
-    "Judged",
+    "Judgement",
     "LineErrors",
     "Rate",
     "Residuals",
@@ -183,7 +184,5 @@ def judge(
         return judge_values(rules, encoded, truth, taught, weight)
     model = None
     if taught is not None:
-        position = {label: k for k, label in enumerate(rules.classes)}
-        said = np.array([position.get(label, -1) for label in taught.tolist()])
-        model = Answers(said, probabilities)
+        model = ClassAnswers(positions_of(rules.classes, taught), probabilities)
     return judge_classes(rules, encoded, truth, model, weight, positive, threshold)

@@ -11,7 +11,7 @@ from clearwood.exceptions import InputError
 from clearwood.plotting.style import COLOURS, QUIET, plain
 from clearwood.rules.decisions import decisions
 from clearwood.rules.decisions.in_words import MEANING
-from clearwood.rules.decisions.of_classes import Decisions, Judged
+from clearwood.rules.decisions.of_classes import Decisions, Judgement
 from clearwood.rules.decisions.of_values import Residuals, line_name
 from clearwood.rules.decisions.rates import Rate, area_text
 from clearwood.rules.rule import prediction_text
@@ -146,7 +146,7 @@ def _draw_roc(ax: Any, found: Decisions) -> None:
         ax.legend(loc="lower right", fontsize=9, frameon=False)
 
 
-def _draw_curve(ax: Any, who: str, judged: Judged) -> None:
+def _draw_curve(ax: Any, who: str, judged: Judgement) -> None:
     rates = judged.rates[0]
     if judged.roc is not None:
         ax.plot(

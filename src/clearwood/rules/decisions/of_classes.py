@@ -14,6 +14,7 @@ from clearwood.rules.decisions.rates import NOT_KNOWN, Rate, rate_of
 from clearwood.rules.decisions.roc import Roc, roc_of
 from clearwood.rules.rule import prediction_text
 from clearwood.rules.rule_set import RuleSet
+from clearwood.rules.scores import positions_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -22,7 +23,7 @@ MOST_GROUPS = 10
 """Points of a calibration plot, where there is none for each line."""
 
 
-class Answers(NamedTuple):
+class ClassAnswers(NamedTuple):
     """What rules, or a model, say of some rows.
 
     Attributes
@@ -92,7 +93,7 @@ class CalibrationPoint(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Judged:
+class Judgement:
     """The decisions of the rules, or of their model.
 
     Attributes
@@ -135,8 +136,8 @@ class Decisions:
         Rows with a weight.
     is_weighted : bool
         Whether not all of them weigh one.
-    rules : Judged
-    model : Judged or None
+    rules : Judgement
+    model : Judgement or None
         The same of the model.
     calibration : tuple of CalibrationPoint
         Of the rules, by line where one line decides; empty without a positive class.
@@ -162,12 +163,12 @@ class Decisions:
     calls: tuple[str, ...]
     n_rows: int
     is_weighted: bool
-    rules: Judged
-    model: Judged | None
+    rules: Judgement
+    model: Judgement | None
     calibration: tuple[CalibrationPoint, ...]
 
     @property
-    def judged(self) -> dict[str, Judged]:
+    def judged(self) -> dict[str, Judgement]:
         """The decisions of the rules and, where it is known, of the model."""
         found = {"rules": self.rules, "model": self.model}
         return {who: judged for who, judged in found.items() if judged is not None}
@@ -197,7 +198,7 @@ def judge_classes(
     rules: RuleSet,
     encoded: np.ndarray,
     truth: np.ndarray,
-    model: Answers | None,
+    model: ClassAnswers | None,
     weight: np.ndarray,
     positive: Any = None,
     threshold: float | None = None,
@@ -211,7 +212,7 @@ def judge_classes(
     encoded : ndarray of shape (n_rows, n_features)
     truth : ndarray of shape (n_rows,)
         True labels; some may be none that the rules know.
-    model : Answers or None
+    model : ClassAnswers or None
     weight : ndarray of shape (n_rows,)
     positive, threshold
         As in :func:`clearwood.decisions`.
@@ -222,23 +223,20 @@ def judge_classes(
     """
     classes = list(rules.classes)
     asked = check_asked(classes, positive, threshold)
-    position = {label: k for k, label in enumerate(classes)}
-    said = rules.predict_encoded(encoded).tolist()
+    said = positions_of(classes, rules.predict_encoded(encoded))
     p = rules.probabilities_encoded(encoded)
-    of_rules = Answers(np.array([position.get(label, -1) for label in said]), p)
+    true = positions_of(classes, truth)
     # Labels that the rules do not know follow theirs.
-    others = sorted(set(truth.tolist()) - set(classes), key=str)
-    order = classes + others
-    at = {label: k for k, label in enumerate(order)}
-    true = np.array([at[label] for label in truth.tolist()])
+    others = sorted(set(truth[true < 0].tolist()), key=str)
+    true = np.where(true < 0, len(classes) + positions_of(others, truth), true)
     calls = [prediction_text(label) for label in classes]
-    labels = [prediction_text(label) for label in order]
+    labels = [*calls, *map(prediction_text, others)]
     if asked is not None:
         true, labels = (true != asked).astype(int), _one_or_not(classes, asked)
         calls = labels
     judged = {
         who: _judged(answers, true, weight, classes, asked, threshold, len(labels))
-        for who, answers in (("rules", of_rules), ("model", model))
+        for who, answers in (("rules", ClassAnswers(said, p)), ("model", model))
         if answers is not None
     }
     points: tuple[CalibrationPoint, ...] = ()
@@ -305,14 +303,14 @@ def _one_or_not(classes: Sequence[Any], asked: int) -> list[str]:
 
 
 def _judged(
-    answers: Answers,
+    answers: ClassAnswers,
     true: np.ndarray,
     weight: np.ndarray,
     classes: Sequence[Any],
     asked: int | None,
     threshold: float | None,
     n_labels: int,
-) -> Judged:
+) -> Judgement:
     """What comes of some answers; of one class, where one is asked for."""
     said, p = answers
     if asked is None:
@@ -335,7 +333,7 @@ def _judged(
         for (k, label), roc in zip(kinds, rocs)
     )
     error = rate_of(said != true, weight)
-    return Judged(error, confusion, rows, rates, None if asked is None else rocs[0])
+    return Judgement(error, confusion, rows, rates, None if asked is None else rocs[0])
 
 
 def _rates(
@@ -372,7 +370,8 @@ def calibration_of(
     return tuple(
         CalibrationPoint(
             line,
-            float(np.average(p[rows], weights=weight[rows])),
+            # An average of one number may round to another.
+            float(p[rows][0] if line else np.average(p[rows], weights=weight[rows])),
             rate_of(is_positive[rows], weight[rows]),
         )
         for line, rows in groups_of(rules, encoded, p, MOST_GROUPS)
