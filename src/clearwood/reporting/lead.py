@@ -15,6 +15,7 @@ IN_WORDS = {
     "Bagging": ("bagging", "with"),
     "DecisionTree": ("a decision tree", ""),
     "ExtraTree": ("a tree of random cuts", ""),
+    "MetaTree": ("the average over all prunings of a tree", ""),
     "XGBoost": ("XGBoost", "with"),
     "XGB": ("XGBoost", "with"),
     "XGBRF": ("XGBoost's random forest", "of"),

@@ -201,7 +201,8 @@ def _model_in_words(teacher: Any, ensemble: TreeEnsemble | None) -> str | None:
     if not hasattr(teacher, "predict"):
         return None
     # A reference says more of itself than what it is made by.
-    return printable(str(getattr(teacher, "description", type(teacher).__name__)))
+    own = getattr(teacher, "description", None)
+    return printable(str(own)) if own else model_in_words(type(teacher).__name__)
 
 
 def _as_found(rules: RuleSet) -> dict[str, Any] | None:

@@ -186,7 +186,7 @@ def mean_interval_of(mean: float, spread: float, n: float) -> tuple[float, float
 
 
 def effective_number(weight: np.ndarray) -> float:
-    """As how many rows of equal weight these count (Kish)."""
+    """How many rows of one weight say as much as these (Kish)."""
     # Relative to the largest, so that tiny weights do not vanish when squared.
     weight = weight / weight.max()
     return float(weight.sum() ** 2 / (weight**2).sum())

@@ -9,6 +9,7 @@ from tests.rules.decisions import naive
 
 import clearwood as cw
 from clearwood.exceptions import InputError
+from clearwood.rules.decisions.groups import groups_of
 from clearwood.rules.decisions.rates import Rate, area_text, share_text
 from clearwood.rules.decisions.roc import area_interval, roc_of
 
@@ -78,6 +79,8 @@ def test_rates_are_those_of_a_plain_count(rows, make, weighted):
     assert found.rules.confusion.tolist() == table.tolist()
     assert found.labels == ("ill", "well") == found.calls
     assert found.rules.rows.sum() == found.n_rows == (w > 0).sum()
+    assert told.base_rate.rows == told.area.rows == found.n_rows
+    assert told.sensitivity.rows == ((w > 0) & (y == "ill")).sum()
     for _, rate in told.items():
         assert 0 <= rate.low <= rate.value <= rate.high <= 1
 
@@ -189,6 +192,15 @@ def test_where_no_line_decides_rows_go_by_what_is_said(rows):
     assert sum(point.found.rows for point in points) == len(y)
     found = sum(point.found.rows * point.found.value for point in points)
     assert found == pytest.approx(np.sum(y == "ill"))
+
+
+def test_groups_are_of_equal_size_and_keep_what_is_told_the_same_together():
+    rules, encoded = a_sum(), np.zeros((100, 2))
+    groups = groups_of(rules, encoded, np.arange(100.0), 10)
+    assert [int(rows.sum()) for _, rows in groups] == [10] * 10
+    said = np.repeat(np.arange(20.0), 5)[:97]
+    for _, rows in groups_of(rules, encoded[:97], said, 7):
+        assert not set(said[rows]) & set(said[~rows])
 
 
 def test_the_frame_and_the_text_hold_all_rates(rows):
