@@ -11,7 +11,6 @@ import numpy as np
 from clearwood._html.chart import round_ticks
 from clearwood.reporting.table import Table
 from clearwood.rules import RuleSet
-from clearwood.rules.conditions import number_text as exact_text
 from clearwood.rules.decisions import (
     CalibrationPoint,
     Decisions,
@@ -265,7 +264,7 @@ def _of_values(found: Residuals) -> dict[str, Any]:
             {
                 "name": "" if line.line is None else line_name(line),
                 "n_rows": line.mean.rows,
-                "said": exact_text(line.said) if line.line else f"{line.said:.4g}",
+                "said": prediction_text(line.said) if line.line else f"{line.said:.4g}",
                 "mean": number_text(line.mean),
                 "half": quantile_texts(line.errors.quantiles)[1],
                 "inside": share_text(line.inside),

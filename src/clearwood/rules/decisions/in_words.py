@@ -6,7 +6,6 @@ import math
 from collections.abc import Sequence
 
 from clearwood._features import printable
-from clearwood.rules.conditions import number_text as exact_text
 from clearwood.rules.decisions.of_classes import ClassRates, Decisions
 from clearwood.rules.decisions.of_values import Residuals, line_name
 from clearwood.rules.decisions.rates import (
@@ -156,7 +155,7 @@ def residuals_text(found: Residuals) -> str:
         told = [
             "" if line.line is None else line_name(line),
             f"{line.mean.rows:,}",
-            f"{line.said:.4g}" if line.line is None else exact_text(line.said),
+            f"{line.said:.4g}" if line.line is None else prediction_text(line.said),
             number_text(line.mean),
             *quantile_texts(line.errors.quantiles),
         ]
