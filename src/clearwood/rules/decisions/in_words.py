@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+import numpy as np
+
 from clearwood._features import printable
 from clearwood.rules.decisions.of_classes import ClassRates, Decisions
 from clearwood.rules.decisions.of_values import Residuals, line_name
@@ -66,8 +68,7 @@ def decisions_text(found: Decisions) -> str:
     )
     if found.positive is not None:
         title += f": {when_called(found)}"
-    said = "weight of rows" if found.is_weighted else "rows"
-    lines = [wrapped(title), "", *_confusion(found, said), ""]
+    lines = [wrapped(title), "", *_confusion(found), ""]
     if found.positive is None:
         lines += _rates_by_class(found)
     else:
@@ -76,21 +77,29 @@ def decisions_text(found: Decisions) -> str:
     return "\n".join(lines)
 
 
-def _confusion(found: Decisions, said: str) -> list[str]:
+def _confusion(found: Decisions) -> list[str]:
     """What is true downwards, what is said across."""
-    table = found.rules.confusion
+    said = "rows (their weight)" if found.is_weighted else "rows"
     head = [f"{said}: true", *(f"said {call}" for call in found.calls), "all"]
-    body = [
-        [label, *map(weight_text, row), weight_text(sum(row))]
-        for label, row in zip(found.labels, table.tolist())
+    tables = [_with_totals(found.rules.rows), _with_totals(found.rules.confusion)]
+    lines = [
+        [
+            label,
+            *(
+                f"{count_text(n)} ({count_text(weight)})"
+                if found.is_weighted
+                else count_text(n)
+                for n, weight in zip(*rows)
+            ),
+        ]
+        for label, *rows in zip([*found.labels, "all"], *tables)
     ]
-    last = ["all", *map(weight_text, table.sum(axis=0)), weight_text(table.sum())]
-    return aligned([head, *body, last])
+    return aligned([head, *lines])
 
 
-def weight_text(weight: float) -> str:
-    """Rows, or their weight; short where it is no whole number."""
-    return count_text(float(weight))
+def _with_totals(table: np.ndarray) -> list[list[float]]:
+    table = np.column_stack([table, table.sum(axis=1)])
+    return np.vstack([table, table.sum(axis=0)]).tolist()
 
 
 def _rates_of_one(found: Decisions) -> list[str]:
