@@ -59,7 +59,12 @@ def test_the_models_are_those_that_can_be_trained():
     assert tuple(train.MODELS) == MODELS
 
 
-def test_rules_scores_and_files_come_out(table, tmp_path):
+def test_rules_scores_and_files_come_out(table, frame, tmp_path):
+    from clearwood.cli.train import hold_out
+
+    X, y = frame[["dose", "age"]], frame["state"].to_numpy()
+    split = hold_out(X, y, "classification", 0.25, 0)
+    held_out = split.X_test, split.y_test
     rules, page = tmp_path / "rules.json", tmp_path / "report.html"
     result = simplify(table, "--out", rules, "--report", page)
     assert result.exit_code == 0, result.stderr
@@ -69,8 +74,40 @@ def test_rules_scores_and_files_come_out(table, tmp_path):
     kept = RuleSet.load(rules)
     assert kept.target == "state"
     assert kept.classes == ("ill", "well")
-    assert str(kept) in result.stdout
-    assert "then state" in page.read_text(encoding="utf-8")
+    # The file has the numbers of the rows that it was made from, the text others.
+    described = kept.described_on(*held_out, teacher=split.y_test)
+    assert str(described) in result.stdout
+    assert str(kept) not in result.stdout
+    shown = page.read_text(encoding="utf-8")
+    assert "then state" in shown
+    assert "30 rows that took no part in training the model" in shown
+
+
+def test_decisions_about_a_class_are_told(table):
+    quick = ("--max-rules", 2, "--method", "in-trees")
+    asked = simplify(table, *quick, "--positive", "ill", "--threshold", "0.05")
+    assert asked.exit_code == 0, asked.stderr
+    assert "ill is said where its probability is at least 0.05" in asked.stdout
+    told = json.loads(simplify(table, *quick, "--json").stdout)
+    rates = {(d["of"], d["rate"]): d for d in told["decisions"]}
+    assert rates["rules", "sensitivity"]["class"] == "well"
+    assert rates["model", "error"]["value"] == told["scores"]["ensemble"]["error"]
+    assert rates["rules", "base_rate"]["rows"] == 30
+    caught = [rule["caught"] for rule in told["rules_held_out"]["rules"]]
+    caught.append(told["rules_held_out"]["otherwise"]["caught"])
+    assert sum(caught) == told["rows"]["held_out"] == 30
+
+
+def test_a_class_that_is_not_there_is_refused_before_the_fit(table, monkeypatch):
+    def never(*_):
+        raise AssertionError("fitted")
+
+    monkeypatch.setattr("clearwood.cli.verbs.simplify._explain", never)
+    assert failed(simplify(table, "--positive", "sick"), "'sick'", "ill, well")
+    kind = ("--train", "hist-gradient-boosting")
+    numbers = run("simplify", table, "--target", "age", *kind, "--threshold", "0.2")
+    assert failed(numbers, "a number", "for classes")
+    assert simplify(table, "--threshold", "1").exit_code == 2
 
 
 def test_json_holds_rules_and_scores(table, frame):

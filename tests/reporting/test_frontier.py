@@ -145,6 +145,11 @@ def test_it_is_said_whether_the_model_may_have_seen_the_rows(tmp_path):
     )
     assert "may have seen" not in fair
     assert "it may have seen\nthese rows" in flattered
+    # Of rows that it has learnt by heart an error is no headline and no scale.
+    assert "Error of the model itself" in fair
+    assert "Error of the model itself" not in flattered
+    for mark in ('class="model"', "The error of the model itself is"):
+        assert mark in fair and mark not in flattered
 
 
 def test_failures_are_said(tmp_path):
@@ -238,7 +243,7 @@ def test_a_large_comparison_stays_below_two_megabytes(tmp_path):
 
 
 def test_rows_are_not_asked_for(tmp_path):
-    with pytest.raises(InputError, match="leave X, y and teacher out"):
+    with pytest.raises(InputError, match="leave X, y, teacher, .* out"):
         report(small_frontier(), tmp_path / "page.html", X=[[1.0, 2.0]])
     assert not list(tmp_path.iterdir())
 

@@ -21,6 +21,8 @@ from clearwood.exceptions import InputError
 from clearwood.reporting import report, summarize
 from clearwood.reporting.history import summarize_history
 from clearwood.rules import FeatureSpace, Interval, Rule, RuleList, RuleSum
+from clearwood.rules.decisions import decisions
+from clearwood.rules.decisions.rates import area_text, share_text
 from clearwood.simplifiers import FABRulesClassifier, FABRulesRegressor
 
 PROBABILITIES = [[0.1, 0.9], [0.7, 0.3], [0.05, 0.95], [0.4, 0.6]]
@@ -186,6 +188,98 @@ def test_what_speaks_against_the_rules_stands_above_them(tmp_path):
     assert page.count("No rule ever says") == 1 and "list" in page
 
 
+def test_numbers_are_of_the_rows_handed_in_and_the_others_are_kept(fitted, tmp_path):
+    fab, X, y = fitted
+    page = summarize(fab, X=X[:60], y=y[:60])
+    here = fab.rules_.described_on(
+        X[:60], y[:60], teacher=fab.ensemble_.predict(X[:60])
+    )
+    for line, rule, there in zip(page["rules"]["lines"], here, fab.rules_):
+        assert line["rows_caught"] == rule.rows_caught
+        assert rule.rows_caught < there.rows_caught or there.rows_caught == 0
+        assert line["precision_caught"] == (
+            rule.precision_caught if rule.rows_caught else None
+        )
+    kept = [line["rows_caught"] for line in page["as_found"]["lines"]]
+    assert kept == [rule.rows_caught for rule in fab.rules_]
+    shown = page_of(tmp_path, fab, X=X[:60], y=y[:60])
+    assert "All numbers are of the 60 rows handed in for this report" in shown
+    assert shown.index("All numbers are") < shown.index("<details>")
+    alone = page_of(tmp_path, fab)
+    assert "<details>" not in alone and "All numbers are" not in alone
+
+
+def test_who_has_seen_the_rows_is_said(fitted, tmp_path):
+    fab, X, y = fitted
+    tile = '<dd class="note">the model: '
+    nobody = page_of(tmp_path, fab, X=X, y=y)
+    assert "if these rows are new to it" in nobody
+    learnt = page_of(tmp_path, fab, X=X, y=y, new_to="rules")
+    assert "took no part in finding the rules" in learnt and tile not in learnt
+    assert "The model may have been trained on them" in learnt
+    fresh = page_of(tmp_path, fab, X=X, y=y, new_to="model")
+    assert tile in fresh and "if these rows" not in fresh
+    assert "took no part in training the model or finding the rules" in fresh
+
+
+def test_what_decisions_come_of_the_rules_is_shown(fitted, tmp_path):
+    fab, X, y = fitted
+    shown = page_of(tmp_path, fab, X=X, y=y, positive="no", threshold=0.4)
+    found = decisions(fab, X, y, positive="no", threshold=0.4)
+    told = found.rules.rates[0]
+    for rate in (told.sensitivity, told.negative_value, told.base_rate):
+        assert share_text(rate) in shown
+    assert "no is said where its probability is at least 0.4" in shown
+    svgs = re.findall(r"<svg.*?</svg>", shown, re.S)
+    (roc,) = [svg for svg in svgs if 'id="roc-title"' in svg]
+    (dots,) = [svg for svg in svgs if 'id="calibration-title"' in svg]
+    assert roc.count("<polyline") == 2 and area_text(told.area) in roc
+    assert dots.count("<circle") == len(found.calibration)
+    for svg in (roc, dots):
+        for x in re.findall(r'(?:cx|cy|x1|y1)="([-\d.]+)"', svg):
+            assert 0 <= float(x) <= 380
+    assert "decisions" not in page_of(tmp_path, fab, X=X)
+
+
+def test_several_classes_have_shares_each(tmp_path):
+    rules = RuleList(
+        (Rule((Interval(0, low=2.0),), "c", (0.0, 0.0, 1.0)),),
+        Rule((), "a", (0.7, 0.2, 0.1)),
+        FeatureSpace.numeric(1),
+        ("a", "b", "c"),
+    )
+    page = page_of(tmp_path, rules, X=[[1.0], [3.0], [1.0]], y=["a", "c", "b"])
+    assert "Each class against all others" in page and "roc-title" not in page
+    assert "33 % [6, 79]" in page
+
+
+def test_errors_of_values_are_shown_by_rule(tmp_path):
+    X, y = np.random.default_rng(0).uniform(size=(40, 2)), np.arange(40.0)
+    page = page_of(tmp_path, numbers_rules(), X=X, y=y, teacher=y)
+    (chart,) = [c for c in re.findall(r"<svg.*?</svg>", page, re.S) if "errors-" in c]
+    assert re.findall(r'text-anchor="end">(.*?)<', chart) == [
+        "rule 1", "rule 2", "all rows, rules", "all rows, model",
+    ]  # fmt: skip
+    assert "How far off they are" in page and "What decisions" not in page
+    assert page.count('<td role="cell" class="number" data-label="Rows">') >= 2
+
+
+def test_a_model_is_spoken_of_in_words(fitted, tmp_path):
+    fab, X, y = fitted
+    page = page_of(tmp_path, fab, X=X, y=y)
+    (lead,) = re.findall(r'<p class="lead">(.*?)</p>', page, re.S)
+    assert "a random forest of 10 trees" in lead and "sklearn" not in lead
+
+
+def test_what_all_say_of_a_failure_stands_before_why(tmp_path):
+    said = Teacher(SAID, PROBABILITIES)
+    page = page_of(tmp_path, classes_rules(), X=ROWS, y=SAID, teacher=said)
+    table = page[page.index('id="failures"') :]
+    names = re.findall(r'data-label="(.*?)"', table[: table.index("</tbody>")])
+    assert names[:4] == ["Row", "Rules say", "Model says", "Truth"]
+    assert names[-1] == "Because"
+
+
 def test_a_failed_write_leaves_nothing_behind(tmp_path, monkeypatch):
     def fail(*_):
         raise OSError("disk full")
@@ -206,6 +300,10 @@ def test_a_failed_write_leaves_nothing_behind(tmp_path, monkeypatch):
         (numbers_rules(), {"X": np.zeros((2, 2)), "y": [1.0]}, "one value per row"),
         (numbers_rules(), {"X": np.zeros((2, 2)), "teacher": [1]}, "per row"),
         (numbers_rules(), {"X": np.zeros((2, 3))}, "3 features"),
+        (numbers_rules(), {"new_to": "all"}, "new_to must be one of"),
+        (classes_rules(), {"X": ROWS, "positive": "ill"}, "X and y"),
+        (numbers_rules(), {"X": [[0.0, 0.0]], "y": [1.0], "threshold": 0.5}, "number"),
+        (classes_rules(), {"X": ROWS, "y": SAID, "positive": "odd"}, "well, ill"),
     ],
 )
 def test_bad_input_is_refused(result, options, message, tmp_path):

@@ -67,7 +67,7 @@ class FrontierDisplay:
     y : {"error", "fidelity", "stability"}, default="error"
         What goes up.
     model_error : float, default=NaN
-        Error of the model itself.
+        Error of the model itself, on rows that it was not fitted to.
 
     Attributes
     ----------
@@ -134,7 +134,8 @@ class FrontierDisplay:
             task=frontier.task,
             x=x,
             y=y,
-            model_error=frontier.model_error,
+            # On rows that it may have learnt by heart it is no measure.
+            model_error=frontier.model_error if frontier.model_refitted else math.nan,
         )
 
     @property

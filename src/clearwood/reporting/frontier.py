@@ -10,6 +10,7 @@ from clearwood._features import printable
 from clearwood._html import percent_text, significant_text
 from clearwood.comparison.frontier import Frontier, FrontierPoint
 from clearwood.reporting.frontier_chart import charts_of
+from clearwood.reporting.lead import model_in_words
 from clearwood.rules.displays.html_table import summarize_rules
 
 LARGEST_TABLES, LARGEST_TEXTS = 1_000_000, 400_000
@@ -39,12 +40,12 @@ def summarize_frontier(frontier: Frontier, *, title: str | None = None) -> dict:
     lowest = fewest = None
     if any(point.rules is not None for point in frontier.points):
         lowest, fewest = frontier.best_point(), frontier.enough()
-    points = _points(frontier)
+    points, model = _points(frontier), model_in_words(frontier.model)
     shown = None if fewest is None else frontier.points.index(fewest)
     for number, point in enumerate(points):
         point["is_shown"] = number == shown
     return {
-        "title": printable(str(title or f"How many rules for {frontier.model}?")),
+        "title": printable(str(title or f"How many rules for {model}?")),
         "version": __version__,
         "is_class": frontier.task == "classification",
         "unit": _unit(frontier),
@@ -54,7 +55,7 @@ def summarize_frontier(frontier: Frontier, *, title: str | None = None) -> dict:
         "has_better_peer": _better_peer(frontier) is not None,
         "lowest": None if lowest is None else _short(frontier, lowest),
         "fewest": None if fewest is None else _short(frontier, fewest),
-        "model": printable(frontier.model),
+        "model": model,
         "model_error": _known(frontier.model_error),
         "model_spread": _known(frontier.model_error_spread),
         "model_refitted": frontier.model_refitted,
@@ -173,7 +174,7 @@ def _words(
             f" Of the peers {printable(peer.method)} has less, {shown(peer.error)} "
             f"with {_lines_text(peer.n_rules)}."
         )
-    if math.isfinite(frontier.model_error):
+    if math.isfinite(frontier.model_error) and frontier.model_refitted:
         words += f" The error of the model itself is {shown(frontier.model_error)}."
     return words
 

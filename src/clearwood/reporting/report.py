@@ -27,6 +27,9 @@ def report(
     teacher: Any = None,
     title: str | None = None,
     column_info: Any = None,
+    positive: Any = None,
+    threshold: float | None = None,
+    new_to: str | None = None,
     overwrite: bool = False,
 ) -> None:
     """Write one page about some rules: what they say, how good, where they fail.
@@ -47,7 +50,8 @@ def report(
         The HTML file to write.
     X : array-like or frame of shape (n_samples, n_features), optional
         Rows on which to score the rules and look for their failures; best rows
-        that the model was not fitted on.
+        that the model was not fitted on. All numbers on the page are then of these
+        rows; those that the rules came with are folded away.
     y : array-like of shape (n_samples,), optional
         True labels or values of these rows. Of a HiddenMarkovModel, whose X may be a
         text, the lengths of the sequences.
@@ -59,6 +63,14 @@ def report(
     column_info : mapping of str to mapping, optional
         Of rules: per column what people call it (``name``), its ``unit`` and
         ``description``; see :meth:`RuleSet.with_columns`.
+    positive : a class label, optional
+        The class that is looked for, as in :func:`decisions`.
+    threshold : float, optional
+        From which probability of ``positive`` on a row is called so, as there.
+    new_to : {"rules", "model"}, optional
+        To whom the rows of ``X`` are new: to the rules alone, where the model may have
+        been trained on them, or to the model and so to the rules, too. The page says
+        so. By default it says that nobody knows.
     overwrite : bool, default=False
         Whether an existing file may be replaced.
 
@@ -89,15 +101,20 @@ def report(
     if column_info is not None:
         result = _with_columns(result, column_info)
     if isinstance(result, Frontier):
-        if not (X is None and y is None and teacher is None):
+        given = (X, y, teacher, positive, threshold, new_to)
+        if any(argument is not None for argument in given):
             raise InputError(
-                "A comparison has its own rows and scores; leave X, y and teacher out."
+                "A comparison has its own rows and scores; leave X, y, teacher, "
+                "positive, threshold and new_to out."
             )
         page = render(
             "reporting/frontier.html", **summarize_frontier(result, title=title)
         )
     else:
-        summary = summarize(result, X=X, y=y, teacher=teacher, title=title)
+        summary = summarize(
+            result, X=X, y=y, teacher=teacher, title=title, positive=positive,
+            threshold=threshold, new_to=new_to,
+        )  # fmt: skip
         family = summary["family"]
         alone = family is not None and not family.has_rules
         page = render(f"reporting/{'section' if alone else 'report'}.html", **summary)

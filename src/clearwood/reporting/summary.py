@@ -5,14 +5,17 @@ from __future__ import annotations
 import math
 import re
 from importlib import import_module
-from typing import Any, NamedTuple
+from typing import Any
 
 from clearwood._features import printable
 from clearwood.ensembles import TreeEnsemble, read_ensemble
 from clearwood.ensembles.read import as_predictor
 from clearwood.exceptions import InputError, ModelError
+from clearwood.reporting.decisions import summarize_decisions
 from clearwood.reporting.failures import summarize_failures
+from clearwood.reporting.families import FAMILIES, Family, family_of
 from clearwood.reporting.history import summarize_history
+from clearwood.reporting.lead import model_in_words
 from clearwood.reporting.path import summarize_path
 from clearwood.reporting.table import Table, table_of
 from clearwood.rules import RuleAverage, RuleList, RuleSet, RuleSum
@@ -24,127 +27,27 @@ LONGEST = 300
 """Letters of a setting, at most."""
 
 
-IN_WORDS: dict[type[RuleSet], tuple[str, str]] = {
+IN_WORDS: dict[type[RuleSet], tuple[str, ...]] = {
     RuleList: (
         "“otherwise”",
         "{} that the rule decides; below it and in grey, all that satisfy "
         "it where earlier rules take some of them",
+        "Rows that this rule decides, and how many satisfy it where that is more",
     ),
-    RuleSum: ("the constant", "{} that satisfy the rule"),
-    RuleAverage: ("the last line", "{} that satisfy the rule"),
+    RuleSum: ("the constant", "{} that satisfy the rule", "Rows that satisfy the rule"),
+    RuleAverage: (
+        "the last line",
+        "{} that satisfy the rule",
+        "Rows that satisfy the rule",
+    ),
 }
 """What the line without conditions is called, and what the number of rows means."""
 
 TRAINING, HANDED_IN = "training rows", "rows handed in for this report"
 """What the statistics of rules are of."""
 
-
-class Family(NamedTuple):
-    """What results of a family have on their page.
-
-    Beside rules, which are of one of many models and speak for the result as a whole;
-    or alone, where a family has no rules.
-
-    Attributes
-    ----------
-    name, title : str
-        Of the section: for links and its template, and for readers.
-    home : str
-        Module with ``section(result, X, y)``, which gives what the template shows, and
-        ``teacher_of(result, X)``: what the rules speak for, where it can say it of
-        these rows.
-    template : str
-        Shows what is under ``name`` in the summary.
-    on_rows : bool
-        Whether the statistics of the rules are of the rows handed in, if there are any.
-    has_rules : bool
-        Whether there are rules; else the section is the page.
-    lead : str
-        What the page is about, where a family has no rules.
-    parts : tuple of (str, str)
-        There, the parts of the section for links: their identifiers and names.
-    """
-
-    name: str
-    title: str
-    home: str
-    template: str
-    on_rows: bool = False
-    has_rules: bool = True
-    lead: str = ""
-    parts: tuple[tuple[str, str], ...] = ()
-
-
-META_TREES = Family(
-    "trees", "All prunings", "clearwood.metatree.reading.section",
-    "metatree/reading/section.html",
-)  # fmt: skip
-PROJECTED_RULES = Family(
-    "projection", "How sure it is", "clearwood.projection.reading.section",
-    "projection/reading/section.html", on_rows=True,
-)  # fmt: skip
-PROJECTED_LINES = Family(
-    "coefficients", "A linear model", "clearwood.projection.reading.coefficients",
-    "projection/reading/coefficients.html", has_rules=False,
-)  # fmt: skip
-LOCAL = Family(
-    "around", "One row", "clearwood.projection.reading.around",
-    "projection/reading/around.html", has_rules=False,
-)  # fmt: skip
-FEATURE_GRAPHS = Family(
-    "graph", "Feature graph", "clearwood.sbfc.reading.section",
-    "sbfc/reading/section.html",
-    has_rules=False,
-    lead="Which features tell the class, and which of them depend on each other.",
-    parts=(("graph", "Feature graph"), ("ranking", "Features"),
-           ("scores", "How good predictions are"), ("sampling", "How it was found")),
-)  # fmt: skip
-RECURRENT_STATES = Family(
-    "states", "States of a network", "clearwood.sequences.reading.section",
-    "sequences/reading/section.html",
-    has_rules=False,
-    lead="A recurrent network as an automaton of few states, and what that explains.",
-    parts=(("states", "The text"), ("fidelity", "How much it explains"),
-           ("automaton", "The states"), ("failures", "Where it fails")),
-)  # fmt: skip
-MARKOV_STATES = Family(
-    "hmm", "Hidden states", "clearwood.sequences.reading.markov_section",
-    "sequences/reading/markov_section.html",
-    has_rules=False,
-    lead="Between which states sequences move, what each emits, and where it leads.",
-    parts=(("time", "States over time"), ("states", "What they are"),
-           ("moves", "Where they lead"), ("score", "How good it is")),
-)  # fmt: skip
-CIRCUITS = Family(
-    "circuit", "Kinds of rows", "clearwood.circuits.reading.section",
-    "circuits/reading/section.html",
-    has_rules=False,
-    lead="Which kinds of rows there are, which columns go together, and which rows "
-    "are surprising.",
-    parts=(("kinds", "Kinds of rows"), ("together", "Columns that go together"),
-           ("density", "How good it is"), ("surprising", "Surprising rows")),
-)  # fmt: skip
-FAMILIES = {
-    "HiddenMarkovModel": MARKOV_STATES,
-    "HybridSPN": CIRCUITS,
-    "LearnSPN": CIRCUITS,
-    "LocalExplanation": LOCAL,
-    "MetaTreeClassifier": META_TREES,
-    "MetaTreeRegressor": META_TREES,
-    "MiniSPN": CIRCUITS,
-    "ParetoSPN": CIRCUITS,
-    "ProjectedRuleListClassifier": PROJECTED_RULES,
-    "ProjectedRuleListRegressor": PROJECTED_RULES,
-    "ProjectedTreeClassifier": PROJECTED_RULES,
-    "ProjectedTreeRegressor": PROJECTED_RULES,
-    "ProjectedLinearRegression": PROJECTED_LINES,
-    "ProjectedLogisticRegression": PROJECTED_LINES,
-    "RecurrentExplanation": RECURRENT_STATES,
-    "SPNClassifier": CIRCUITS,
-    "SPNImputer": CIRCUITS,
-    "SelectiveBayesianForestClassifier": FEATURE_GRAPHS,
-}
-"""By the name of a class; one that inherits from it has the same."""
+NEW_TO = (None, "rules", "model")
+"""To whom rows may be new: nobody says, the rules alone, or the model too."""
 
 
 def summarize(
@@ -154,6 +57,9 @@ def summarize(
     y: Any = None,
     teacher: Any = None,
     title: str | None = None,
+    positive: Any = None,
+    threshold: float | None = None,
+    new_to: str | None = None,
 ) -> dict[str, Any]:
     """Everything that the report shows, as a dictionary of plain data.
 
@@ -161,17 +67,19 @@ def summarize(
     ----------
     result : fitted estimator with ``rules_``, RuleSet, or of a family without rules
         What to report.
-    X, y, teacher, title
+    X, y, teacher, title, positive, threshold, new_to
         As in :func:`report`.
 
     Returns
     -------
     dict
         Keys ``title``, ``version``, ``target``, ``facts``, ``warning``, ``rules``,
-        ``scores``, ``failures``, ``path``, ``history``, ``settings``, and the name of
-        every family's section; ``scores`` and ``failures`` are None where no rows (or
-        no teacher) were given, the others where ``result`` holds none. Without rules:
-        ``title``, ``version``, ``settings`` and the section.
+        ``as_found``, ``scores``, ``decisions``, ``failures``, ``path``, ``history``,
+        ``settings``, and the name of every family's section; ``as_found`` (the rules
+        with the numbers that they came with), ``scores``, ``decisions`` and
+        ``failures`` are None where no rows (or no labels, or no teacher) were given,
+        the others where ``result`` holds none. Without rules: ``title``, ``version``,
+        ``settings`` and the section.
 
     Examples
     --------
@@ -189,7 +97,16 @@ def summarize(
 
     if X is None and y is not None:
         raise InputError("y was given without X; give the rows that it belongs to.")
+    if new_to not in NEW_TO:
+        raise InputError(f"new_to must be one of {NEW_TO}, found {new_to!r}.")
     family = family_of(result)
+    if (y is None or family is not None and not family.has_rules) and not (
+        positive is None and threshold is None
+    ):
+        raise InputError(
+            "positive and threshold are for rules that give classes to rows whose "
+            "labels are handed in (X and y)."
+        )
     if family is not None and not family.has_rules:
         return _summarize_alone(family, result, X, y, teacher, title)
     rules = rules_of(result, "result")
@@ -203,24 +120,28 @@ def summarize(
     failures = None
     if table is not None and table.taught is not None:
         failures = summarize_failures(rules, table, table.taught)
-    shown, counted = rules, TRAINING
-    if table is not None and family is not None and family.on_rows:
+    shown = rules
+    if table is not None:
         shown = rules.described_on(table.X, table.y, teacher=table.taught)
-        counted = HANDED_IN
+    counted = TRAINING if table is None else HANDED_IN
     return {
         # As text, even where it claims to be HTML.
         "title": printable(str(title or f"Rules for {rules.target}")),
         "version": __version__,
         "target": printable(rules.target),
         "facts": _facts(rules, teacher, ensemble),
+        "model": _model_in_words(teacher, ensemble),
         "warning": rules.about.get("warning"),
-        "rules": summarize_rules(shown),
+        "rules": {**summarize_rules(shown), "rows": IN_WORDS[type(rules)][2]},
+        "as_found": None if table is None else _as_found(rules),
+        "new_to": new_to,
         "last_line": IN_WORDS[type(rules)][0],
         "counted": counted,
         "rows_note": IN_WORDS[type(rules)][1].format(counted),
         "family": family,
         **_family_section(family, result, X, y),
         "scores": None if table is None else _scores(rules, table, ensemble),
+        "decisions": summarize_decisions(rules, table, positive, threshold),
         "failures": failures,
         # A family tells of its sizes itself.
         "path": None if family is not None else summarize_path(result, table),
@@ -228,12 +149,6 @@ def summarize(
         "started": getattr(result, "n_start_components_", 0),
         "settings": _settings(result),
     }
-
-
-def family_of(result: Any) -> Family | None:
-    """The family whose section the page of a result has."""
-    names = (kind.__name__ for kind in type(result).__mro__)
-    return next((FAMILIES[name] for name in names if name in FAMILIES), None)
 
 
 def _summarize_alone(
@@ -279,6 +194,22 @@ def _ensemble_of(teacher: Any) -> TreeEnsemble | None:
         return None
 
 
+def _model_in_words(teacher: Any, ensemble: TreeEnsemble | None) -> str | None:
+    """What the rules speak for; None where only its predictions are known."""
+    if ensemble is not None:
+        return model_in_words(ensemble.source, ensemble.n_trees)
+    if not hasattr(teacher, "predict"):
+        return None
+    # A reference says more of itself than what it is made by.
+    own = getattr(teacher, "description", None)
+    return printable(str(own)) if own else model_in_words(type(teacher).__name__)
+
+
+def _as_found(rules: RuleSet) -> dict[str, Any] | None:
+    """The rules with the numbers that they came with, where they came with some."""
+    return None if math.isnan(rules.n_rows) else summarize_rules(rules)
+
+
 def _facts(
     rules: RuleSet, teacher: Any, ensemble: TreeEnsemble | None
 ) -> list[tuple[str, str]]:
@@ -287,12 +218,9 @@ def _facts(
             ("Model", ensemble.source),
             ("Its size", f"{ensemble.n_trees:,} trees, {ensemble.n_leaves:,} leaves"),
         ]
-    elif hasattr(teacher, "predict"):
-        # A reference says more of itself than what it is made by.
-        name = getattr(teacher, "description", type(teacher).__name__)
-        facts = [("Model", printable(str(name)))]
     else:
-        facts = []
+        name = _model_in_words(teacher, None)
+        facts = [] if name is None else [("Model", name)]
     names = rules.features.names
     used = {c.feature for rule in rules for c in rule.conditions}
     facts.append(("Features", f"{len(names)}, of which the rules ask {len(used)}"))

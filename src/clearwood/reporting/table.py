@@ -8,6 +8,7 @@ import numpy as np
 
 from clearwood.exceptions import InputError
 from clearwood.rules import RuleSet
+from clearwood.rules.decisions import answers_of
 
 
 class Table(NamedTuple):
@@ -24,12 +25,6 @@ def table_of(rules: RuleSet, X: Any, y: Any, teacher: Any) -> Table:
     n_rows = len(rules.encode(X))
     if n_rows == 0:
         raise InputError("X has no rows; give some, or leave X out.")
-    taught = probabilities = None
-    if hasattr(teacher, "predict"):
-        taught = rules.check_truth(teacher.predict(X), n_rows, "the teacher")
-        if rules.task == "classification" and hasattr(teacher, "predict_proba"):
-            probabilities = np.asarray(teacher.predict_proba(X))
-    elif teacher is not None:
-        taught = rules.check_truth(teacher, n_rows, "the teacher")
+    taught, probabilities = answers_of(rules, teacher, X, n_rows)
     y = None if y is None else rules.check_truth(y, n_rows, "y")
     return Table(X, y, taught, probabilities)

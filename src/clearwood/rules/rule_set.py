@@ -15,7 +15,7 @@ from clearwood.exceptions import InputError
 from clearwood.rules.building.editing import Editable
 from clearwood.rules.exports.exportable import Exportable
 from clearwood.rules.rule import MOST_CATEGORIES, Rule, check_rule, prediction_text
-from clearwood.rules.scores import RuleScores, fidelity, prediction_error
+from clearwood.rules.scores import RuleScores, fidelity, positions_of, prediction_error
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -398,8 +398,7 @@ class RuleSet(Editable, Exportable, ABC):
         """Labels as positions in ``classes``, -1 for others; values as they are."""
         if not self.classes:
             return values
-        position = {label: i for i, label in enumerate(self.classes)}
-        return np.array([position.get(label, -1) for label in values.tolist()])
+        return positions_of(self.classes, values)
 
     def check_truth(self, values: Any, n_rows: int, name: str) -> np.ndarray:
         """Labels or values to compare with what the rules say, one per row."""

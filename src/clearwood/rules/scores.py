@@ -78,6 +78,20 @@ def prediction_error(y: np.ndarray, predicted: np.ndarray, task: str) -> float:
     return float(np.mean(loss))
 
 
+def positions_of(classes: Sequence[Any], labels: np.ndarray) -> np.ndarray:
+    """Labels as positions in ``classes``, -1 for others.
+
+    Examples
+    --------
+    >>> positions_of(["well", "ill"], np.array(["ill", "odd"])).tolist()
+    [1, -1]
+    """
+    # An array may hold them in another form: as text, or without a NUL at the end.
+    held = np.array(classes).tolist()
+    known = {label: k for form in (held, classes) for k, label in enumerate(form)}
+    return np.array([known.get(label, -1) for label in labels.tolist()], dtype=int)
+
+
 def fidelity(
     taught: np.ndarray,
     predicted: Any,

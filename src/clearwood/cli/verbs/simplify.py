@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 from click.core import ParameterSource
@@ -88,6 +88,12 @@ from clearwood.simplifiers import METHODS
 )
 @click.option("--decreasing", help="Columns with which it must not rise (list).")
 @shared.columns
+@click.option("--positive", help="The class that is looked for; by default the second.")
+@click.option(
+    "--threshold",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    help="Call a row positive from this probability on; by default, what is likeliest.",
+)
 @shared.test_size
 @shared.task
 @shared.out
@@ -111,12 +117,19 @@ def simplify(files: tuple[str, ...], **options: Any) -> None:
     check_outputs([options["out"], options["report"]], list(files), options["force"])
     prepare = _train_model if options["train"] else _read_model
     model, split, task = prepare(*files, options=options, say=say)
+    _check_class(model, task, options)
     with plain_warnings(say):
         fitted = _explain(model, split, task, options)
-        summary = _summarize(fitted, split, task, options)
+        judged = _judge(fitted, split, options)
+        summary = _summarize(fitted, split, task, options, judged)
     with plain_warnings(say):
-        write_rules(fitted, split, options, say)
-    click.echo(json_text(summary) if options["as_json"] else _text(fitted, summary))
+        write_rules(
+            fitted, split, options, say,
+            positive=options["positive"], threshold=options["threshold"],
+            # A model from a file may have been trained on any row of the table.
+            new_to="model" if options["train"] else "rules",
+        )  # fmt: skip
+    click.echo(json_text(summary) if options["as_json"] else _text(judged, summary))
 
 
 def _check_usage(files: tuple[str, ...], options: dict[str, Any]) -> None:
@@ -169,6 +182,17 @@ def _read_model(
     return ensemble, split, task
 
 
+def _check_class(model: Any, task: str, options: dict[str, Any]) -> None:
+    """Refuse, before the work, a class that is looked for and not there."""
+    from clearwood.rules.decisions import check_asked
+
+    # Of a model that was trained here, or read from a file.
+    classes = getattr(model, "classes_", getattr(model, "classes", ()))
+    if task == "regression":
+        classes = ()
+    check_asked(list(classes), options["positive"], options["threshold"])
+
+
 def _explain(model: Any, split: Any, task: str, options: dict[str, Any]) -> Any:
     from clearwood.cli.tables.columns_file import read_columns_file
     from clearwood.simplifiers.api import make_simplifier
@@ -205,8 +229,27 @@ def _explain(model: Any, split: Any, task: str, options: dict[str, Any]) -> Any:
     return rules
 
 
+class _Judged(NamedTuple):
+    """The rules with their numbers on held-out rows, and what comes of them there."""
+
+    rules: Any
+    decisions: Any
+
+
+def _judge(fitted: Any, split: Any, options: dict[str, Any]) -> _Judged:
+    from clearwood.rules.decisions import decisions
+
+    X, y, teacher = split.X_test, split.y_test, fitted.ensemble_
+    return _Judged(
+        fitted.rules_.described_on(X, y, teacher=teacher),
+        decisions(
+            fitted, X, y, positive=options["positive"], threshold=options["threshold"]
+        ),
+    )
+
+
 def _summarize(
-    fitted: Any, split: Any, task: str, options: dict[str, Any]
+    fitted: Any, split: Any, task: str, options: dict[str, Any], judged: _Judged
 ) -> dict[str, Any]:
     import json
 
@@ -230,6 +273,9 @@ def _summarize(
             },
         },
         "rules": json.loads(fitted.rules_.to_json()),
+        "rules_held_out": json.loads(judged.rules.to_json()),
+        # Numbers that are not known are null.
+        "decisions": json.loads(judged.decisions.to_frame().to_json(orient="records")),
     }
 
 
@@ -238,7 +284,7 @@ def _counted(counts: dict[str, Any], name: str) -> str:
     return f"{n:,} {name}{'s' * (n != 1)}"
 
 
-def _text(fitted: Any, summary: dict[str, Any]) -> str:
+def _text(judged: _Judged, summary: dict[str, Any]) -> str:
     from clearwood._words.numbers import short_text
 
     rules, ensemble = summary["scores"]["rules"], summary["scores"]["ensemble"]
@@ -248,16 +294,21 @@ def _text(fitted: Any, summary: dict[str, Any]) -> str:
     if not summary["model_trained_here"]:
         held_from = "the fit of the rules"
         seen = " (it may have been trained on these rows)"
+    held_out = f"{summary['rows']['held_out']:,} rows held out from {held_from}"
     return "\n".join(
         [
-            str(fitted.rules_),
+            f"All numbers are of the {held_out}.",
             "",
-            f"On {summary['rows']['held_out']:,} rows held out from {held_from}:",
+            str(judged.rules),
+            "",
+            f"On {held_out}:",
             f"  rules     {error} {short_text(rules['error'], 4)}, "
             f"{_counted(rules, 'rule')}, {_counted(rules, 'literal')}",
             f"  ensemble  {error} {short_text(ensemble['error'], 4)}, "
             f"{_counted(ensemble, 'tree')}, {_counted(ensemble, 'split')}{seen}",
             "  fidelity of the rules to the ensemble "
             f"{short_text(rules['fidelity'], 4)}",
+            "",
+            str(judged.decisions),
         ]
     )

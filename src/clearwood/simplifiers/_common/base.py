@@ -115,8 +115,13 @@ class RulesFromEnsemble(BaseEstimator):
         return other.rules_
 
     def _expect(self, training: Training, caution: Caution) -> None:
-        """Say of the rules what is to be expected of them on new rows."""
-        self.rules_ = with_expectations(self.rules_, training, caution)
+        """Say of the rules, of all sizes, what is to be expected on new rows."""
+        path = getattr(self, "path_", (self.rules_,))
+        chosen = [rules is self.rules_ for rules in path].index(True)
+        path = tuple(with_expectations(rules, training, caution) for rules in path)
+        self.rules_ = path[chosen]
+        if hasattr(self, "path_"):
+            self.path_ = path
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

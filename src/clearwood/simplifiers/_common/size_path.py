@@ -146,14 +146,6 @@ class RulesOnSizePath(RulesFromEnsemble):
         printed = other._print(training, path)
         return [r for r in printed if r.n_rules <= self.n_rules_][-1]
 
-    def _expect(self, training: Training, caution: Caution) -> None:
-        """Of the rules of all sizes, with the caution of the chosen ones."""
-        at = [rules is self.rules_ for rules in self.path_].index(True)
-        self.path_ = tuple(
-            with_expectations(rules, training, caution) for rules in self.path_
-        )
-        self.rules_ = self.path_[at]
-
     @staticmethod
     def _without_synthetic(chosen: Any) -> Any:
         """The same settings, but for rows that the ensemble would be asked about."""

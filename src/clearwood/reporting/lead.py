@@ -1,0 +1,61 @@
+"""What a page is about, for readers who know no class names."""
+
+from __future__ import annotations
+
+import re
+
+from clearwood._features import printable
+
+IN_WORDS = {
+    "RandomForest": ("a random forest", "of"),
+    "ExtraTrees": ("a forest of random cuts", "of"),
+    "GradientBoosting": ("gradient boosting", "with"),
+    "HistGradientBoosting": ("gradient boosting", "with"),
+    "AdaBoost": ("boosting (AdaBoost)", "with"),
+    "Bagging": ("bagging", "with"),
+    "DecisionTree": ("a decision tree", ""),
+    "ExtraTree": ("a tree of random cuts", ""),
+    "MetaTree": ("the average over all prunings of a tree", ""),
+    "XGBoost": ("XGBoost", "with"),
+    "XGB": ("XGBoost", "with"),
+    "XGBRF": ("XGBoost's random forest", "of"),
+    "LightGBM": ("LightGBM", "with"),
+    "LGBM": ("LightGBM", "with"),
+    "CatBoost": ("CatBoost", "with"),
+}
+"""Kinds of models, and the word before the number of their trees."""
+
+
+def model_in_words(source: str, n_trees: int | None = None) -> str:
+    """A model as one would speak of it.
+
+    Parameters
+    ----------
+    source : str
+        What it is made by: a class with its path, or a library with its version.
+    n_trees : int, optional
+
+    Returns
+    -------
+    str
+        The source without a path, where nothing better is known.
+
+    Examples
+    --------
+    >>> model_in_words("sklearn.ensemble._forest.RandomForestClassifier", 100)
+    'a random forest of 100 trees'
+    >>> model_in_words("XGBoost 3.1.2 (binary:logistic)", 1)
+    'XGBoost with 1 tree'
+    >>> model_in_words("some.module.Stacking")
+    'Stacking'
+    """
+    name = source
+    if re.fullmatch(r"[\w.]+", source):
+        name = source.rpartition(".")[2]
+    kind = re.sub("(Classifier|Regressor|Model)$", "", name.partition(" ")[0])
+    if kind not in IN_WORDS:
+        return printable(name)
+    noun, joined = IN_WORDS[kind]
+    if n_trees is None or not joined:
+        return noun
+    return f"{noun} {joined} {n_trees:,} tree{'s' * (n_trees != 1)}"

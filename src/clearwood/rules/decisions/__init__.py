@@ -1,0 +1,188 @@
+"""What comes of deciding by rules, on rows whose truth is known."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from clearwood._features import warned_once
+from clearwood._validation import check_weight
+from clearwood.exceptions import InputError
+from clearwood.rules.decisions.of_classes import (
+    CalibrationPoint,
+    ClassAnswers,
+    ClassRates,
+    Decisions,
+    Judgement,
+    check_asked,
+    judge_classes,
+)
+from clearwood.rules.decisions.of_values import (
+    Errors,
+    LineErrors,
+    Residuals,
+    judge_values,
+)
+from clearwood.rules.decisions.rates import Rate
+from clearwood.rules.decisions.roc import Roc
+from clearwood.rules.rule_set import RuleSet, rules_of
+from clearwood.rules.scores import positions_of
+
+__all__ = [
+    "ClassAnswers",
+    "CalibrationPoint",
+    "ClassRates",
+    "Decisions",
+    "Errors",
+    "Judgement",
+    "LineErrors",
+    "Rate",
+    "Residuals",
+    "Roc",
+    "answers_of",
+    "check_asked",
+    "decisions",
+    "judge",
+]
+
+
+@warned_once()
+def decisions(
+    result: Any,
+    X: Any,
+    y: Any,
+    *,
+    teacher: Any = None,
+    positive: Any = None,
+    threshold: float | None = None,
+    sample_weight: Any = None,
+) -> Decisions | Residuals:
+    """What comes of deciding by some rules: who is called what, and how often rightly.
+
+    Of classes: how many are found, how many are called wrongly, whether probabilities
+    hold, and how well they order rows; each with a 95 % interval, beside the same of
+    the model. Of values: how far off they are, line by line, and whether the printed
+    spreads hold.
+
+    Parameters
+    ----------
+    result : fitted estimator with ``rules_``, or RuleSet
+    X : array-like or frame of shape (n_samples, n_features)
+        Rows; of those that the rules were found on they tell too much good.
+    y : array-like of shape (n_samples,)
+        Their true labels or values.
+    teacher : model, path or array-like of shape (n_samples,), optional
+        The model that the rules speak for, or what it says of these rows; by default
+        the ensemble that ``result`` was fitted to.
+    positive : a class label, optional
+        The class that is looked for. Of two classes the second by default; of more,
+        each is compared with all others unless one is named.
+    threshold : float, optional
+        From which probability of ``positive`` on a row is called so, by rules and by
+        the model. By default a row is called what is likeliest.
+    sample_weight : array-like of shape (n_samples,), optional
+        Row weights. Intervals go by the effective number of rows.
+
+    Returns
+    -------
+    Decisions or Residuals
+        Of classes, or of values. In print a table; ``to_frame()`` makes a frame.
+
+    Examples
+    --------
+    >>> import clearwood as cw
+    >>> rules = cw.RuleList((cw.Rule((cw.Interval(0, low=37.5),), "ill", (0.1, 0.9)),),
+    ...     cw.Rule((), "well", (0.8, 0.2)),
+    ...     cw.FeatureSpace(("temperature",), (None,)), ("well", "ill"), "state")
+    >>> X = [[36.9], [36.5], [38.1], [39.0], [37.0]]
+    >>> print(cw.decisions(rules, X, ["well", "well", "ill", "ill", "ill"]))
+    Decisions about state on 5 rows: ill is said where the rules find it likeliest
+    <BLANKLINE>
+    rows: true  said ill  said well  all
+    ill                2          1    3
+    well               0          2    2
+    all                2          3    5
+    <BLANKLINE>
+                             rules
+    base rate        60 % [23, 88]  of all rows are ill
+    sensitivity      67 % [21, 94]  of those that are ill are called so
+    specificity    100 % [34, 100]  of the others are not called so
+    PPV            100 % [34, 100]  of those called ill are so
+    NPV              67 % [21, 94]  of those not called so are not ill
+    AUC          0.83 [0.31, 0.98]  of pairs, one ill, are ordered right
+    error             20 % [4, 62]  of all rows are called wrongly
+    <BLANKLINE>
+            said ill            found
+    rule 1      90 %  100 % [34, 100]  of 2 rows
+    rule 2      20 %     33 % [6, 79]  of 3 rows
+    """
+    rules = rules_of(result, "result")
+    if teacher is None:
+        teacher = getattr(result, "ensemble_", None)
+    encoded = rules.encode(X)
+    if len(encoded) == 0:
+        raise InputError("X is empty: it has no rows to decide about.")
+    truth = rules.check_truth(y, len(encoded), "y")
+    weight = check_weight(sample_weight, len(encoded))
+    taught, probabilities = answers_of(rules, teacher, X, len(encoded))
+    return judge(
+        rules, encoded, truth, taught, probabilities, weight, positive, threshold
+    )
+
+
+def answers_of(
+    rules: RuleSet, teacher: Any, X: Any, n_rows: int
+) -> tuple[np.ndarray | None, np.ndarray | None]:
+    """What a model says of some rows.
+
+    Parameters
+    ----------
+    rules : RuleSet
+        That speak for it.
+    teacher : model, path or array-like of shape (n_rows,), or None
+    X : array-like or frame of shape (n_rows, n_features)
+    n_rows : int
+
+    Returns
+    -------
+    said : ndarray of shape (n_rows,) or None
+        Labels or values.
+    probabilities : ndarray of shape (n_rows, n_classes) or None
+        In the order of the rules' classes; None where it gives none, or is not asked.
+    """
+    from clearwood.ensembles.read import as_predictor
+
+    teacher = as_predictor(teacher)
+    said = rules.taught_by(teacher, X, n_rows)
+    if not rules.classes or not hasattr(teacher, "predict_proba"):
+        return said, None
+    p = np.asarray(teacher.predict_proba(X))
+    own = getattr(teacher, "classes_", getattr(teacher, "classes", None))
+    order = list(rules.classes if own is None else np.asarray(own).tolist())
+    # A class that the model does not know has no probability.
+    columns = [
+        p[:, order.index(label)] if label in order else np.zeros(len(p))
+        for label in rules.classes
+    ]
+    return said, np.column_stack(columns)
+
+
+def judge(
+    rules: RuleSet,
+    encoded: np.ndarray,
+    truth: np.ndarray,
+    taught: np.ndarray | None,
+    probabilities: np.ndarray | None,
+    weight: np.ndarray,
+    positive: Any = None,
+    threshold: float | None = None,
+) -> Decisions | Residuals:
+    """As :func:`decisions`, where all is checked and the model has been asked."""
+    if not rules.classes:
+        check_asked((), positive, threshold)
+        return judge_values(rules, encoded, truth, taught, weight)
+    model = None
+    if taught is not None:
+        model = ClassAnswers(positions_of(rules.classes, taught), probabilities)
+    return judge_classes(rules, encoded, truth, model, weight, positive, threshold)

@@ -1,0 +1,205 @@
+"""Decisions and errors as text."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from clearwood._features import printable
+from clearwood.rules.decisions.of_classes import ClassRates, Decisions
+from clearwood.rules.decisions.of_values import Residuals, line_name
+from clearwood.rules.decisions.rates import (
+    Rate,
+    area_text,
+    number_text,
+    rounded_text,
+    share_text,
+)
+from clearwood.rules.rule import count_text, prediction_text, wrapped
+
+MEANING = {
+    "base_rate": ("base rate", "of all rows are {}"),
+    "sensitivity": ("sensitivity", "of those that are {} are called so"),
+    "specificity": ("specificity", "of the others are not called so"),
+    "positive_value": ("PPV", "of those called {} are so"),
+    "negative_value": ("NPV", "of those not called so are not {}"),
+    "area": ("AUC", "of pairs, one {}, are ordered right"),
+}
+"""Short names of rates, and what each is a share of."""
+
+
+def rate_text(name: str, rate: Rate) -> str:
+    """A rate with its interval, as a share or as an area."""
+    return area_text(rate) if name == "area" else share_text(rate)
+
+
+def when_called(found: Decisions) -> str:
+    """When a row is called positive, in words.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> when_called(SimpleNamespace(positive="ill", threshold=0.3))
+    'ill is said where its probability is at least 0.3'
+    """
+    label = prediction_text(found.positive)
+    if found.threshold is None:
+        return f"{label} is said where the rules find it likeliest"
+    return f"{label} is said where its probability is at least {found.threshold:g}"
+
+
+def rows_in_words(n: int) -> str:
+    """A number of rows.
+
+    Examples
+    --------
+    >>> rows_in_words(1), rows_in_words(12345)
+    ('1 row', '12,345 rows')
+    """
+    return f"{n:,} row{'s' * (n != 1)}"
+
+
+def decisions_text(found: Decisions) -> str:
+    """The confusion table and the rates of rules and model."""
+    title = (
+        f"Decisions about {printable(found.target)} on {rows_in_words(found.n_rows)}"
+    )
+    if found.positive is not None:
+        title += f": {when_called(found)}"
+    lines = [wrapped(title), "", *_confusion(found), ""]
+    if found.positive is None:
+        lines += _rates_by_class(found)
+    else:
+        lines += _rates_of_one(found)
+        lines += ["", *_calibration(found)]
+    return "\n".join(lines)
+
+
+def _confusion(found: Decisions) -> list[str]:
+    """What is true downwards, what is said across."""
+    said = "rows (their weight)" if found.is_weighted else "rows"
+    head = [f"{said}: true", *(f"said {call}" for call in found.calls), "all"]
+    tables = [_with_totals(found.rules.rows), _with_totals(found.rules.confusion)]
+    lines = [
+        [
+            label,
+            *(
+                f"{count_text(n)} ({count_text(weight)})"
+                if found.is_weighted
+                else count_text(n)
+                for n, weight in zip(*rows)
+            ),
+        ]
+        for label, *rows in zip([*found.labels, "all"], *tables)
+    ]
+    return aligned([head, *lines])
+
+
+def _with_totals(table: np.ndarray) -> list[list[float]]:
+    table = np.column_stack([table, table.sum(axis=1)])
+    return np.vstack([table, table.sum(axis=0)]).tolist()
+
+
+def _rates_of_one(found: Decisions) -> list[str]:
+    label = prediction_text(found.positive)
+    columns = {who: judged.rates[0] for who, judged in found.judged.items()}
+    rows = [["", *columns, ""]]
+    for name, (short, meaning) in MEANING.items():
+        told = [rate_text(name, getattr(rates, name)) for rates in columns.values()]
+        rows.append([short, *told, meaning.format(label)])
+    errors = [share_text(judged.error) for judged in found.judged.values()]
+    rows.append(["error", *errors, "of all rows are called wrongly"])
+    return aligned(rows, left=len(columns) + 1)
+
+
+def _rates_by_class(found: Decisions) -> list[str]:
+    def row(rates: ClassRates) -> list[str]:
+        told = (rate_text(name, getattr(rates, name)) for name in MEANING)
+        return [prediction_text(rates.label), *told]
+
+    head = ["each class, of the rules", *(short for short, _ in MEANING.values())]
+    errors = [f"{who} {share_text(j.error)}" for who, j in found.judged.items()]
+    return [
+        *aligned([head, *map(row, found.rules.rates)]),
+        f"error: {', '.join(errors)}",
+    ]
+
+
+def _calibration(found: Decisions) -> list[str]:
+    """What each line promises, and what is found."""
+    label = prediction_text(found.positive)
+    rows = [["", f"said {label}", "found", ""]]
+    for point in found.calibration:
+        name = "" if point.line is None else f"rule {point.line}"
+        n_rows = rows_in_words(point.found.rows)
+        found_text = share_text(point.found)
+        rows.append([name, f"{100 * point.said:.3g} %", found_text, f"of {n_rows}"])
+    return aligned(rows)
+
+
+def residuals_text(found: Residuals) -> str:
+    """How far off the rules are, in all and line by line."""
+    lines = [
+        f"Errors of {printable(found.target)} on {rows_in_words(found.n_rows)}: "
+        "what is true, minus what is said",
+        "",
+    ]
+    rows = [["", "root mean square", "mean", "5 %", "half of all in", "95 %"]]
+    for who, errors in found.judged.items():
+        rows.append(
+            [
+                who,
+                number_text(errors.rmse),
+                number_text(errors.bias),
+                *quantile_texts(errors.quantiles),
+            ]
+        )
+    lines += [*aligned(rows), ""]
+    head = ["", "rows", "said", "mean of the truth", "5 %", "half of all in", "95 %"]
+    has_spread = not math.isnan(found.inside.value)
+    rows = [head + ["within 2 spreads"] * has_spread]
+    for line in found.lines:
+        told = [
+            "" if line.line is None else line_name(line),
+            f"{line.mean.rows:,}",
+            f"{line.said:.4g}" if line.line is None else prediction_text(line.said),
+            number_text(line.mean),
+            *quantile_texts(line.errors.quantiles),
+        ]
+        rows.append(told + [share_text(line.inside)] * has_spread)
+    lines += aligned(rows)
+    if has_spread:
+        lines += [
+            "",
+            f"{share_text(found.inside)} of all rows lie within 2 printed spreads of "
+            "what is said;",
+            "95 % would, if errors were normal and the spreads right.",
+        ]
+    return "\n".join(lines)
+
+
+def quantile_texts(quantiles: Sequence[float]) -> tuple[str, str, str]:
+    """The ends, and in the middle the half of all.
+
+    Examples
+    --------
+    >>> quantile_texts((-10.04, -2.21, 0.5, 3.0, 8.7))
+    ('-10.0', '-2.2 to 3.0', '8.7')
+    """
+    unit = quantiles[-1] - quantiles[0]
+    low, first, _, last, high = (rounded_text(q, unit / 10) for q in quantiles)
+    return low, f"{first} to {last}", high
+
+
+def aligned(rows: list[list[str]], left: int = 0) -> list[str]:
+    """A table of texts; numbers stand to the right, the columns ``left`` and 0 not."""
+    widths = [max(map(len, column)) for column in zip(*rows)]
+    return [
+        "  ".join(
+            cell.ljust(width) if k in (0, left) else cell.rjust(width)
+            for k, (cell, width) in enumerate(zip(row, widths))
+        ).rstrip()
+        for row in rows
+    ]

@@ -1,0 +1,379 @@
+"""Whether decisions about classes are right: counts, shares and curves."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from clearwood.exceptions import InputError
+from clearwood.rules.decisions.groups import groups_of
+from clearwood.rules.decisions.rates import NOT_KNOWN, Rate, rate_of
+from clearwood.rules.decisions.roc import Roc, roc_of
+from clearwood.rules.rule import prediction_text
+from clearwood.rules.rule_set import RuleSet
+from clearwood.rules.scores import positions_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+MOST_GROUPS = 10
+"""Points of a calibration plot, where there is none for each line."""
+
+
+class ClassAnswers(NamedTuple):
+    """What rules, or a model, say of some rows.
+
+    Attributes
+    ----------
+    said : ndarray of int of shape (n_rows,)
+        Positions in the rules' classes, -1 for a class that they do not know.
+    probabilities : ndarray of shape (n_rows, n_classes), or None
+        In the order of the rules' classes.
+    """
+
+    said: np.ndarray
+    probabilities: np.ndarray | None
+
+
+@dataclass(frozen=True)
+class ClassRates:
+    """How often decisions about one class are right, each with its 95 % interval.
+
+    Attributes
+    ----------
+    label : a class label
+        The class; all others are one here.
+    base_rate : Rate
+        Of all rows, those that are of the class.
+    sensitivity : Rate
+        Of the rows of the class, those that are called so.
+    specificity : Rate
+        Of the other rows, those that are not.
+    positive_value : Rate
+        Of the rows called so, those that are: the positive predictive value.
+    negative_value : Rate
+        Of the rows not called so, those that are not: the negative predictive value.
+    area : Rate
+        Under the curve of sensitivity against false positives; not known without
+        probabilities.
+    """
+
+    label: Any
+    base_rate: Rate
+    sensitivity: Rate
+    specificity: Rate
+    positive_value: Rate
+    negative_value: Rate
+    area: Rate
+
+    def items(self) -> list[tuple[str, Rate]]:
+        """The rates by name."""
+        return [(f.name, getattr(self, f.name)) for f in fields(self)[1:]]
+
+
+class CalibrationPoint(NamedTuple):
+    """Rows that are given about one probability, and how many are of the class.
+
+    Attributes
+    ----------
+    line : int or None
+        Number of the line that says it; None where no line decides alone.
+    said : float
+        The probability, on average.
+    found : Rate
+        Share of these rows that are of the class.
+    """
+
+    line: int | None
+    said: float
+    found: Rate
+
+
+@dataclass(frozen=True, eq=False)
+class Judgement:
+    """The decisions of the rules, or of their model.
+
+    Attributes
+    ----------
+    error : Rate
+        Share of wrong decisions.
+    confusion, rows : ndarray of shape (n_labels, n_calls)
+        Weight and number of rows by true label and by what they are called.
+    rates : tuple of ClassRates
+        Of the positive class; or, where none is named, of every class.
+    roc : Roc or None
+        Of the positive class.
+    """
+
+    error: Rate
+    confusion: np.ndarray
+    rows: np.ndarray
+    rates: tuple[ClassRates, ...]
+    roc: Roc | None
+
+
+@dataclass(frozen=True, eq=False)
+class Decisions:
+    """What comes of deciding by some rules; see :func:`clearwood.decisions`.
+
+    Attributes
+    ----------
+    target : str
+        Name of what is predicted.
+    positive : a class label, or None
+        The class that is looked for; None where there are several.
+    threshold : float or None
+        From which probability on a row is called positive; None where it is called what
+        the rules find likeliest.
+    labels : tuple of str
+        True labels, in words: the rows of the confusion table. The positive one first.
+    calls : tuple of str
+        What rows are called: its columns.
+    n_rows : int
+        Rows with a weight.
+    is_weighted : bool
+        Whether not all of them weigh one.
+    rules : Judgement
+    model : Judgement or None
+        The same of the model.
+    calibration : tuple of CalibrationPoint
+        Of the rules, by line where one line decides; empty without a positive class.
+
+    Examples
+    --------
+    >>> import clearwood as cw
+    >>> rules = cw.RuleList((cw.Rule((cw.Interval(0, low=37.5),), "ill", (0.1, 0.9)),),
+    ...     cw.Rule((), "well", (0.8, 0.2)),
+    ...     cw.FeatureSpace(("temperature",), (None,)), ("well", "ill"), "state")
+    >>> found = cw.decisions(rules, [[36.9], [38.1], [39.0]], ["well", "ill", "well"])
+    >>> found.rules.confusion
+    array([[1., 0.],
+           [1., 1.]])
+    >>> found.rules.rates[0].specificity.value
+    0.5
+    """
+
+    target: str
+    positive: Any
+    threshold: float | None
+    labels: tuple[str, ...]
+    calls: tuple[str, ...]
+    n_rows: int
+    is_weighted: bool
+    rules: Judgement
+    model: Judgement | None
+    calibration: tuple[CalibrationPoint, ...]
+
+    @property
+    def judged(self) -> dict[str, Judgement]:
+        """The decisions of the rules and, where it is known, of the model."""
+        found = {"rules": self.rules, "model": self.model}
+        return {who: judged for who, judged in found.items() if judged is not None}
+
+    def to_frame(self) -> pd.DataFrame:
+        """All rates with their intervals, one a row."""
+        import pandas as pd
+
+        table = [
+            (who, None, "error", *judged.error) for who, judged in self.judged.items()
+        ] + [
+            (who, rates.label, name, *rate)
+            for who, judged in self.judged.items()
+            for rates in judged.rates
+            for name, rate in rates.items()
+        ]
+        columns = ["of", "class", "rate", "value", "low", "high", "rows"]
+        return pd.DataFrame(table, columns=columns)
+
+    def __str__(self) -> str:
+        from clearwood.rules.decisions.in_words import decisions_text
+
+        return decisions_text(self)
+
+
+def judge_classes(
+    rules: RuleSet,
+    encoded: np.ndarray,
+    truth: np.ndarray,
+    model: ClassAnswers | None,
+    weight: np.ndarray,
+    positive: Any = None,
+    threshold: float | None = None,
+) -> Decisions:
+    """Compare what rules and model say with true labels.
+
+    Parameters
+    ----------
+    rules : RuleSet
+        Of classes.
+    encoded : ndarray of shape (n_rows, n_features)
+    truth : ndarray of shape (n_rows,)
+        True labels; some may be none that the rules know.
+    model : ClassAnswers or None
+    weight : ndarray of shape (n_rows,)
+    positive, threshold
+        As in :func:`clearwood.decisions`.
+
+    Returns
+    -------
+    Decisions
+    """
+    classes = list(rules.classes)
+    asked = check_asked(classes, positive, threshold)
+    said = positions_of(classes, rules.predict_encoded(encoded))
+    p = rules.probabilities_encoded(encoded)
+    true = positions_of(classes, truth)
+    # Labels that the rules do not know follow theirs.
+    others = sorted(set(truth[true < 0].tolist()), key=str)
+    true = np.where(true < 0, len(classes) + positions_of(others, truth), true)
+    calls = [prediction_text(label) for label in classes]
+    labels = [*calls, *map(prediction_text, others)]
+    if asked is not None:
+        true, labels = (true != asked).astype(int), _one_or_not(classes, asked)
+        calls = labels
+    judged = {
+        who: _judged(answers, true, weight, classes, asked, threshold, len(labels))
+        for who, answers in (("rules", ClassAnswers(said, p)), ("model", model))
+        if answers is not None
+    }
+    points: tuple[CalibrationPoint, ...] = ()
+    if asked is not None:
+        points = calibration_of(rules, encoded, p[:, asked], true == 0, weight)
+    return Decisions(
+        rules.target,
+        None if asked is None else classes[asked],
+        threshold,
+        tuple(labels),
+        tuple(calls),
+        int((weight > 0).sum()),
+        bool((weight[weight > 0] != 1).any()),
+        judged["rules"],
+        judged.get("model"),
+        points,
+    )
+
+
+def check_asked(
+    classes: Sequence[Any], positive: Any, threshold: float | None
+) -> int | None:
+    """Position of the class that is looked for; None where it is none of several.
+
+    Parameters
+    ----------
+    classes : sequence
+        None of them for values.
+    positive, threshold
+        As in :func:`clearwood.decisions`.
+    """
+    if not classes and not (positive is None and threshold is None):
+        raise InputError(
+            "What is predicted is a number; positive and threshold are for classes."
+        )
+    if threshold is not None and not 0 < threshold < 1:
+        raise InputError(
+            f"threshold is {threshold!r}; expected a probability between 0 and 1."
+        )
+    if positive is None:
+        if len(classes) == 2:
+            return 1
+        if threshold is not None:
+            raise InputError(
+                f"A threshold is of one class, and there are {len(classes)}; name the "
+                "one that is looked for (positive, --positive)."
+            )
+        return None
+    # From the command line all labels come as text.
+    found = [k for k, label in enumerate(classes) if positive in (label, str(label))]
+    if not found:
+        raise InputError(
+            f"positive is {positive!r}, but the rules say "
+            f"{', '.join(map(prediction_text, classes))}."
+        )
+    return found[0]
+
+
+def _one_or_not(classes: Sequence[Any], asked: int) -> list[str]:
+    one = prediction_text(classes[asked])
+    if len(classes) == 2:
+        return [one, prediction_text(classes[1 - asked])]
+    return [one, f"not {one}"]
+
+
+def _judged(
+    answers: ClassAnswers,
+    true: np.ndarray,
+    weight: np.ndarray,
+    classes: Sequence[Any],
+    asked: int | None,
+    threshold: float | None,
+    n_labels: int,
+) -> Judgement:
+    """What comes of some answers; of one class, where one is asked for."""
+    said, p = answers
+    if asked is None:
+        kinds = [(k, label) for k, label in enumerate(classes)]
+    else:
+        if threshold is not None and p is not None:
+            said = np.where(p[:, asked] >= threshold, asked, -1)
+        said, p = (said != asked).astype(int), None if p is None else p[:, [asked]]
+        kinds = [(0, classes[asked])]
+    n_calls = 2 if asked is not None else len(classes)
+    known = said >= 0
+    cell = (true * n_calls + said)[known]
+    confusion, rows = (
+        np.bincount(cell, w[known], n_labels * n_calls).reshape(n_labels, n_calls)
+        for w in (weight, (weight > 0).astype(float))
+    )
+    rocs = [None if p is None else roc_of(p[:, k], true == k, weight) for k, _ in kinds]
+    rates = tuple(
+        _rates(label, true == k, said == k, roc, weight)
+        for (k, label), roc in zip(kinds, rocs)
+    )
+    error = rate_of(said != true, weight)
+    return Judgement(error, confusion, rows, rates, None if asked is None else rocs[0])
+
+
+def _rates(
+    label: Any,
+    is_one: np.ndarray,
+    called: np.ndarray,
+    roc: Roc | None,
+    weight: np.ndarray,
+) -> ClassRates:
+    """The shares of one class against all others."""
+
+    def share(hits: np.ndarray, among: np.ndarray) -> Rate:
+        return rate_of(hits[among], weight[among])
+
+    return ClassRates(
+        label,
+        base_rate=rate_of(is_one, weight),
+        sensitivity=share(called, is_one),
+        specificity=share(~called, ~is_one),
+        positive_value=share(is_one, called),
+        negative_value=share(~is_one, ~called),
+        area=NOT_KNOWN if roc is None else roc.area,
+    )
+
+
+def calibration_of(
+    rules: RuleSet,
+    encoded: np.ndarray,
+    p: np.ndarray,
+    is_positive: np.ndarray,
+    weight: np.ndarray,
+) -> tuple[CalibrationPoint, ...]:
+    """What is said and what is found, by line or by what is said."""
+    return tuple(
+        CalibrationPoint(
+            line,
+            # An average of one number may round to another.
+            float(p[rows][0] if line else np.average(p[rows], weights=weight[rows])),
+            rate_of(is_positive[rows], weight[rows]),
+        )
+        for line, rows in groups_of(rules, encoded, p, MOST_GROUPS)
+        if weight[rows].sum() > 0
+    )

@@ -1,0 +1,242 @@
+"""How far off values are: errors by line, and whether what is printed holds."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from clearwood.rules.decisions.groups import Group, groups_of
+from clearwood.rules.decisions.rates import NOT_KNOWN, Rate, mean_of, rate_of
+from clearwood.rules.rule_set import RuleSet
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+LEVELS = (0.05, 0.25, 0.5, 0.75, 0.95)
+"""Of the quantiles of errors."""
+MOST_GROUPS = 5
+WIDE = 2.0
+"""Spreads to both sides of a value: within them are 95 % of rows, if normal."""
+
+
+class Errors(NamedTuple):
+    """How far off the values of rules, or of their model, are.
+
+    Attributes
+    ----------
+    rmse : Rate
+        Root of the mean squared error.
+    bias : Rate
+        Mean of truth minus what is said.
+    quantiles : tuple of float
+        Of truth minus what is said, at 5, 25, 50, 75 and 95 %.
+    """
+
+    rmse: Rate
+    bias: Rate
+    quantiles: tuple[float, ...]
+
+
+class LineErrors(NamedTuple):
+    """Rows of which one value is said, and what is true of them.
+
+    Attributes
+    ----------
+    line : int or None
+        Number of the line that says it; None where no line decides alone.
+    said : float
+        The value, on average.
+    mean : Rate
+        Mean of the truth, with Student's interval.
+    errors : Errors
+    spread : float
+        The spread that is printed with the line; NaN where none is.
+    inside : Rate
+        Share of rows within two such spreads of the value: 95 % where errors are
+        normal and the spread is right.
+    """
+
+    line: int | None
+    said: float
+    mean: Rate
+    errors: Errors
+    spread: float
+    inside: Rate
+
+
+@dataclass(frozen=True, eq=False)
+class Residuals:
+    """How far off some rules are; see :func:`clearwood.decisions`.
+
+    Attributes
+    ----------
+    target : str
+        Name of what is predicted.
+    n_rows : int
+        Rows with a weight.
+    rules : Errors
+        Over all rows.
+    model : Errors or None
+        The same of the model.
+    inside : Rate
+        Share of all rows within two printed spreads of what is said.
+    lines : tuple of LineErrors
+        By line; where no line decides alone, by what is said, from the lowest up.
+
+    Examples
+    --------
+    >>> import clearwood as cw
+    >>> rules = cw.RuleList((cw.Rule((cw.Interval(0, low=5.25),), 31.0),),
+    ...     cw.Rule((), 22.0), cw.FeatureSpace(("height",), (None,)), target="heating")
+    >>> found = cw.decisions(rules, [[3.5], [7.0], [7.0]], [20.0, 30.0, 34.0])
+    >>> [line.mean.value - line.said for line in found.lines]
+    [1.0, -2.0]
+    """
+
+    target: str
+    n_rows: int
+    rules: Errors
+    model: Errors | None
+    inside: Rate
+    lines: tuple[LineErrors, ...]
+
+    @property
+    def judged(self) -> dict[str, Errors]:
+        """The errors of the rules and, where it is known, of the model."""
+        found = {"rules": self.rules, "model": self.model}
+        return {who: judged for who, judged in found.items() if judged is not None}
+
+    def to_frame(self) -> pd.DataFrame:
+        """Errors of each line, of all rules and of the model, one a row."""
+        import pandas as pd
+
+        def row(of: str, errors: Errors, inside: Rate) -> dict[str, object]:
+            quantiles = zip(LEVELS, errors.quantiles)
+            return {
+                "of": of,
+                "rows": errors.rmse.rows,
+                "rmse": errors.rmse.value,
+                "bias": errors.bias.value,
+                **{f"error_{100 * level:.0f}%": value for level, value in quantiles},
+                "inside": inside.value,
+            }
+
+        lines = [
+            row(line_name(line), line.errors, line.inside)
+            | {"said": line.said, "mean": line.mean.value, "low": line.mean.low,
+               "high": line.mean.high, "spread": line.spread}
+            for line in self.lines
+        ]  # fmt: skip
+        ends = [row("rules", self.rules, self.inside)]
+        if self.model is not None:
+            ends.append(row("model", self.model, NOT_KNOWN))
+        return pd.DataFrame(lines + ends)
+
+    def __str__(self) -> str:
+        from clearwood.rules.decisions.in_words import residuals_text
+
+        return residuals_text(self)
+
+
+def line_name(line: LineErrors) -> str:
+    """Which rows a line of errors is of.
+
+    Examples
+    --------
+    >>> errors = Errors(NOT_KNOWN, NOT_KNOWN, ())
+    >>> line_name(LineErrors(3, 2.5, NOT_KNOWN, errors, 1.0, NOT_KNOWN))
+    'rule 3'
+    """
+    return f"said {line.said:.4g}" if line.line is None else f"rule {line.line}"
+
+
+def judge_values(
+    rules: RuleSet,
+    encoded: np.ndarray,
+    truth: np.ndarray,
+    model: np.ndarray | None,
+    weight: np.ndarray,
+) -> Residuals:
+    """Compare what rules and model say with true values.
+
+    Parameters
+    ----------
+    rules : RuleSet
+        Of values.
+    encoded : ndarray of shape (n_rows, n_features)
+    truth, model : ndarray of shape (n_rows,)
+        True values, and what the model says, if that is known.
+    weight : ndarray of shape (n_rows,)
+
+    Returns
+    -------
+    Residuals
+    """
+    said = rules.predict_encoded(encoded)
+    printed = np.array([rule.spread for rule in rules])
+    decided = rules.decides(encoded)
+    spread = np.full(len(said), math.nan) if decided is None else printed[decided]
+    lines = tuple(
+        _line(group, said, truth, spread, weight)
+        for group in groups_of(rules, encoded, said, MOST_GROUPS)
+        if weight[group.rows].sum() > 0
+    )
+    return Residuals(
+        rules.target,
+        int((weight > 0).sum()),
+        errors_of(truth - said, weight),
+        None if model is None else errors_of(truth - model, weight),
+        _inside(truth - said, spread, weight),
+        lines,
+    )
+
+
+def _line(
+    group: Group,
+    said: np.ndarray,
+    truth: np.ndarray,
+    spread: np.ndarray,
+    weight: np.ndarray,
+) -> LineErrors:
+    rows = group.rows
+    said, truth, spread, weight = said[rows], truth[rows], spread[rows], weight[rows]
+    return LineErrors(
+        group.line,
+        # An average of one number may round to another.
+        float(said[0] if group.line else np.average(said, weights=weight)),
+        mean_of(truth, weight),
+        errors_of(truth - said, weight),
+        float(spread[0]),
+        _inside(truth - said, spread, weight),
+    )
+
+
+def _inside(errors: np.ndarray, spread: np.ndarray, weight: np.ndarray) -> Rate:
+    known = ~np.isnan(spread)
+    return rate_of(abs(errors[known]) <= WIDE * spread[known], weight[known])
+
+
+def errors_of(errors: np.ndarray, weight: np.ndarray) -> Errors:
+    """Size, direction and quantiles of errors.
+
+    Examples
+    --------
+    >>> errors_of(np.array([-1.0, 0.0, 4.0]), np.ones(3)).quantiles
+    (-1.0, -1.0, 0.0, 4.0, 4.0)
+    """
+    squared = mean_of(errors**2, weight)
+    value, low, high = (
+        math.sqrt(max(end, 0.0)) for end in (squared.value, squared.low, squared.high)
+    )
+    counted = weight > 0
+    quantiles = np.quantile(
+        errors[counted], LEVELS, weights=weight[counted], method="inverted_cdf"
+    )
+    return Errors(
+        Rate(value, low, high, squared.rows),
+        mean_of(errors, weight),
+        tuple(quantiles.tolist()),
+    )
