@@ -15,8 +15,8 @@ QUICK = {"method": "auto", "max_rules": 4, "n_synthetic": 0, "random_state": 0}
 
 def test_what_adds_up_is_said_by_a_sum():
     rng = np.random.default_rng(0)
-    X = rng.integers(0, 2, (300, 4)).astype(float)
-    forest = RandomForestRegressor(20, random_state=0).fit(X, X @ [4, 3, 2, 1])
+    X = rng.integers(0, 2, (150, 4)).astype(float)
+    forest = RandomForestRegressor(10, random_state=0).fit(X, X @ [4, 3, 2, 1])
     rules = cw.simplify(forest, X, **QUICK)
     assert rules.combine == "sum"
     assert rules.about["method"] == "additive"
@@ -27,12 +27,12 @@ def test_what_adds_up_is_said_by_a_sum():
 
 def test_of_what_is_as_good_the_list_is_taken(cancer, monkeypatch):
     X, _, forest = cancer
-    X = X[:150]
+    X, quick = X[:60], {**QUICK, "max_rules": 2}
     figures = iter([(0.900, 0.01), (0.904, 0.01), (0.8, 0.01), (0.89, 0.01),
                     (0.904, 0.01), (0.8, 0.01)])  # fmt: skip
     monkeypatch.setattr(api, "_held_out", lambda found: next(figures))
-    assert cw.simplify(forest, X, **QUICK).about["method"] == "list"
-    assert cw.simplify(forest, X, **QUICK).about["method"] == "tree"
+    assert cw.simplify(forest, X, **quick).about["method"] == "list"
+    assert cw.simplify(forest, X, **quick).about["method"] == "tree"
 
 
 def test_figures_are_those_of_what_was_chosen(cancer):
