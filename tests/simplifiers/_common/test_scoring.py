@@ -140,16 +140,17 @@ def test_balanced_needs_no_weights(rare):
 @pytest.mark.parametrize("make", METHODS)
 def test_what_decides_is_what_was_asked_for(make, cancer):
     X, y, forest = cancer
-    quick = {"max_rules": 4, "n_synthetic": 0, "random_state": 0}
-    judged = {}
+    quick = {"max_rules": 3, "n_synthetic": 0, "random_state": 0}
+    if make is not cw.DistilledTreeClassifier:
+        quick["tune"] = None
+    lines = {}
     for scoring in ("log_loss", lambda taught, said: 1 - (taught[:, 0] > 2) * 1.0):
-        found = make(forest, scoring=scoring, **quick).fit(X[:300])
-        judged[str(scoring)] = found
+        found = make(forest, scoring=scoring, **quick).fit(X[:150])
+        lines[str(scoring)[:8]] = found.n_rules_
         score = np.array(found.cv_results_["score"])
         assert score.shape == np.array(found.cv_results_["fidelity"]).shape
     # All are as good by a function that does not look.
-    assert found.n_rules_ == 1
-    assert judged["log_loss"].n_rules_ > 1
+    assert lines["log_loss"] > 1 == found.n_rules_
 
 
 @pytest.mark.parametrize("make", METHODS[:2])
