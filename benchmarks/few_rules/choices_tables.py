@@ -20,7 +20,8 @@ Goals: `before`: lists of classes grow by regret alone, trees with a tenth of th
 squared error of probabilities beside it; sizes are judged on held-out rows, which the
 ensemble has learnt by heart, and the fewest lines within one standard error of the best
 are taken. `agreement` (the default): half of the squared error counts in lists, a
-quarter in trees; sizes are judged on mixtures of held-out rows, half a standard error. `log_loss`: `scoring="log_loss"`; `balanced`: `scoring="balanced"`."""
+quarter in trees; sizes are judged on mixtures of held-out rows, half a standard error.
+`log_loss`: `scoring="log_loss"`; `balanced`: `scoring="balanced"`."""
 
 
 def write_tables(study, looked_at, rare):
