@@ -34,6 +34,9 @@ MORE = ("flare", "glass2", "lymphography", "mofn_3_7_10", "iris")
 LEFT_OUT = ("letter",)
 """Its 26 classes do not go into ten lines."""
 
+FEWEST = 10
+"""Classes of fewer rows are left out, lest some are not among those to train on."""
+
 RARE = ("rare_box", "rare_sum")
 """Made-up rows, 2 % of them positive."""
 
@@ -120,8 +123,10 @@ def of_file(path):
     is_class = not pd.api.types.is_numeric_dtype(y)
     if not is_class:
         is_class = y.nunique() <= 10 and (y == y.round()).all()
-    y = pd.factorize(y, sort=True)[0] if is_class else y.to_numpy(np.float64)
-    return numbers(frame), y, is_class
+    if not is_class:
+        return numbers(frame), y.to_numpy(np.float64), False
+    frequent = y.map(y.value_counts()) >= FEWEST
+    return numbers(frame[frequent]), pd.factorize(y[frequent], sort=True)[0], True
 
 
 def rare_rows(name):

@@ -16,11 +16,12 @@ neither has seen. Fidelity: share of equal classes, or R2. AUC (of more than two
 the mean of each against the others), log loss (probabilities of a thousandth at least)
 and Brier score are those of the rules' probabilities for the true labels.
 
-Goals: `before`: trees and lists grow by regret (lists by nothing else), sizes are
-judged on held-out rows, which the ensemble has learnt by heart, and the fewest lines
-within one standard error of the best are taken. `agreement` (the default): the squared
-error of probabilities counts too, sizes are judged on mixtures of held-out rows, half a
-standard error. `log_loss`: `scoring="log_loss"`; `balanced`: `scoring="balanced"`."""
+Goals: `before`: lists of classes grow by regret alone, trees with a tenth of the
+squared error of probabilities beside it; sizes are judged on held-out rows, which the
+ensemble has learnt by heart, and the fewest lines within one standard error of the best
+are taken. `agreement` (the default): half of the squared error counts in lists, a
+quarter in trees; sizes are judged on mixtures of held-out rows, half a standard error.
+`log_loss`: `scoring="log_loss"`; `balanced`: `scoring="balanced"`."""
 
 
 def write_tables(study, looked_at, rare):
@@ -235,4 +236,4 @@ def _digits(value):
 
 
 def _signed(value):
-    return f"{value:+.3f}"
+    return "" if np.isnan(value) else f"{value:+.3f}"

@@ -7,8 +7,9 @@ decides. The steps, in the order in which ``size_path`` calls them:
 1. ``_settings``: what literals and overlap may cost.
 2. ``_fit``: candidates are the nodes of small randomised trees. A list grows by the
    candidate and the position that help most; then all its boxes are moved until
-   nothing improves.
-3. Settings and length are chosen on held-out rows (``size_path``), before rounding.
+   nothing improves. What counts is squared error; of classes, also the regret.
+3. Settings and length are chosen on mixtures of held-out rows (``size_path``), before
+   rounding.
 4. ``_print``: boxes become conditions in the data's own terms, rounded. What is
    printed is what predicts.
 """

@@ -110,13 +110,15 @@ def test_rare_classes_are_found_if_they_count(make, rare):
     assert found.rules_.about["class_weight"].startswith("0 0.5")
     p = found.predict_proba(X[1500:])[:, 1]
     assert roc_auc_score(y[1500:], p) > 0.65
-    if make is not cw.AdditiveRulesClassifier:
+    taught, said = (m.predict_proba(X[:1500]) for m in (forest, found))
+    if make is cw.AdditiveRulesClassifier:
+        # As many of both in a world with so many more of the second.
+        weight = taught @ (0.5 / taught.mean(axis=0))
+        assert np.average(said[:, 1], weights=weight) == pytest.approx(0.5, abs=0.01)
+    else:
         # Printed is how probable it is, not how much it counts.
         assert p.max() < 0.5
-        taught = forest.predict_proba(X[:1500])[:, 1]
-        assert found.predict_proba(X[:1500])[:, 1].mean() == pytest.approx(
-            taught.mean()
-        )
+        assert said.mean(axis=0) == pytest.approx(taught.mean(axis=0))
 
 
 def test_balanced_needs_no_weights(rare):
@@ -140,16 +142,17 @@ def test_balanced_needs_no_weights(rare):
 @pytest.mark.parametrize("make", METHODS)
 def test_what_decides_is_what_was_asked_for(make, cancer):
     X, y, forest = cancer
-    quick = {"max_rules": 4, "n_synthetic": 0, "random_state": 0}
-    judged = {}
+    quick = {"max_rules": 3, "n_synthetic": 0, "random_state": 0}
+    if make is not cw.DistilledTreeClassifier:
+        quick["tune"] = None
+    lines = {}
     for scoring in ("log_loss", lambda taught, said: 1 - (taught[:, 0] > 2) * 1.0):
-        found = make(forest, scoring=scoring, **quick).fit(X[:300])
-        judged[str(scoring)] = found
+        found = make(forest, scoring=scoring, **quick).fit(X[:150])
+        lines[str(scoring)[:8]] = found.n_rules_
         score = np.array(found.cv_results_["score"])
         assert score.shape == np.array(found.cv_results_["fidelity"]).shape
     # All are as good by a function that does not look.
-    assert found.n_rules_ == 1
-    assert judged["log_loss"].n_rules_ > 1
+    assert lines["log_loss"] > 1 == found.n_rules_
 
 
 @pytest.mark.parametrize("make", METHODS[:2])
