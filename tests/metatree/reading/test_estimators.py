@@ -80,7 +80,11 @@ def test_rules_say_what_the_most_probable_tree_says(fitted):
         p = tree.model.probabilities(total)
         said = model.classes_[p.argmax(axis=1)]
         assert model.rules_.predict(rows).tolist() == said.tolist()
-        assert np.array_equal(model.rules_.predict_proba(rows), p)
+        assert np.array_equal(best.predict_proba(rows), p)
+        told = [end in best.lines for end in best.ends]
+        told = np.array(told)[best.apply(rows)]
+        assert told[: len(X)].all()
+        assert np.array_equal(model.rules_.predict_proba(rows)[told], p[told])
     else:
         step = 0.005 * tree.model.variance(tree.posterior().total[0]) ** 0.5
         gap = np.abs(model.rules_.predict(rows) - tree.model.mean(total))

@@ -168,7 +168,12 @@ def test_text_shows_every_leaf_and_its_probabilities(case):
     read = reader.map_tree_
     text = str(read)
     numbers = re.findall(r"^ *(\d+)\. then ", text, re.MULTILINE)
-    assert numbers == [str(i) for i in range(1, read.n_leaves + 1)]
+    lines = [read.number_of(leaf) for leaf in read.leaves]
+    assert numbers == list(map(str, lines))
+    rules = list(read.rules)
+    assert [rules[i - 1].support for i in lines] == [
+        leaf.rule.support for leaf in read.leaves
+    ]
     one_line = " ".join(text.split())
     for _, words in shown_nodes(read):
         assert " ".join(words.split()) in one_line
@@ -253,6 +258,23 @@ def test_otherwise_is_what_the_root_says_where_rows_can_stop_there():
     assert last.stopped
     assert last.number == 0
     assert read.rules.otherwise.prediction == read.nodes[0].rule.prediction
+
+
+def test_lines_without_rows_are_left_out_where_otherwise_says_the_same_class():
+    tree = MetaTree(given([0], n_values=3), CategoricalDirichlet.symmetric(2), 0.9)
+    tree.update([[0]] * 9 + [[1]] * 8 + [[2]] * 9, [0] * 16 + [1] * 10)
+    read = read_tree(tree, classes=("good", "bad"))
+    assert read.ends[-1].stopped
+    assert [rule.rows for rule in read.rules] == [9, 9, 8]
+    # Of both that say good, the second is nearer to what is said at the root.
+    otherwise = read.rules.otherwise
+    assert otherwise.probabilities == read.nodes[2].rule.probabilities
+    assert "2. then good" not in str(read) and "3. then good 0.8" in str(read)
+    assert read.rules.predict([[0], [1], [2], [7], [None]]).tolist() == [
+        "good", "good", "bad", "good", "good",
+    ]  # fmt: skip
+    root = tree.model.probabilities(tree.posterior().total[0])
+    assert np.array_equal(read.predict_proba([[7]])[0], root)
 
 
 def test_a_feature_asked_twice_leaves_no_empty_rules():

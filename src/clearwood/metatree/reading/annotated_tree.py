@@ -19,7 +19,6 @@ from clearwood.rules.conditions import CategorySet, Condition
 from clearwood.rules.rule import (
     Rule,
     prediction_text,
-    rule_says,
     statistics_text,
     weight_text,
     wrapped,
@@ -117,9 +116,43 @@ class AnnotatedTree:
         return (*self.leaves, *stopped)
 
     @cached_property
+    def lines(self) -> tuple[TreeNode, ...]:
+        """The ends that have a line in ``rules``, in the order of the lines.
+
+        Of classes, an end for rows that cannot go on, of which there were none, is
+        left out where ``otherwise`` says the same class.
+        """
+        last = self.ends[-1]
+        if not self.classes:
+            return self.ends
+        said, told = last.rule.prediction, np.array(last.rule.probabilities)
+        if _is_empty(last):
+            # No row satisfies two ends, so that any of them may come last: here the
+            # one of this class that says most nearly the same.
+            same = (e for e in self.ends if e.rule.prediction == said)
+            last = min(
+                (e for e in same if not _is_empty(e)),
+                key=lambda end: float(np.abs(told - end.rule.probabilities).sum()),
+                default=last,
+            )
+        first = (e for e in self.ends if not _is_empty(e) or e.rule.prediction != said)
+        return (*(end for end in first if end is not last), last)
+
+    @cached_property
     def rules(self) -> RuleList:
-        """One rule per end, the last as ``otherwise``; they predict the same."""
-        *first, last = [end.rule for end in self.ends]
+        """One rule per line, the last as ``otherwise``; they predict the same.
+
+        Only a row that gives an answer that no row gave before gets, with the same
+        class, the probabilities of ``otherwise``.
+        """
+        return self._list_of(self.lines)
+
+    @cached_property
+    def _rule_per_end(self) -> RuleList:
+        return self._list_of(self.ends)
+
+    def _list_of(self, lines: Sequence[TreeNode]) -> RuleList:
+        *first, last = [end.rule for end in lines]
         return RuleList(
             tuple(first),
             replace(last, conditions=()),
@@ -128,17 +161,25 @@ class AnnotatedTree:
             self.target,
         )
 
+    def number_of(self, node: TreeNode) -> int | None:
+        """The number of the line of a leaf; None for other nodes."""
+        return None if node.stopped else self._numbers.get(id(node))
+
+    @cached_property
+    def _numbers(self) -> dict[int, int]:
+        return {id(end): number for number, end in enumerate(self.lines, start=1)}
+
     def apply(self, X: Any) -> np.ndarray:
         """The end of each row, as a position in ``ends``."""
-        return self.rules.apply(X)
+        return self._rule_per_end.apply(X)
 
     def predict(self, X: Any) -> np.ndarray:
         """What is said at the end of each row: class labels, or values."""
-        return self.rules.predict(X)
+        return self._rule_per_end.predict(X)
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Class probabilities at the end of each row."""
-        return self.rules.predict_proba(X)
+        return self._rule_per_end.predict_proba(X)
 
     @cached_property
     def children(self) -> tuple[tuple[int, ...], ...]:
@@ -176,6 +217,11 @@ class AnnotatedTree:
         from clearwood._html import render
 
         return render("metatree/reading/tree.html", tree=summarize_tree(self))
+
+
+def _is_empty(end: TreeNode) -> bool:
+    """Whether it is for rows that cannot go on, and there were none."""
+    return end.stopped and end.rule.support == 0
 
 
 def _either(conditions: Sequence[Any]) -> Condition:
@@ -229,23 +275,26 @@ def leaves_text(n: float) -> str:
 def tree_text(tree: AnnotatedTree) -> str:
     """A tree as plain text: questions indented, leaves numbered as their rules."""
     lines = [f"posterior probability {small_text(tree.log_probability)}"]
-    number = 0
     for node, condition in shown_nodes(tree):
         space = "  " * (node.depth - 1)
         says = "" if node.feature is None else f": {said_text(node)}"
         known = "" if node.stopped else f"  {_known(node)}"
         lines.append(f"{space}{condition or 'root'}{says}{known}")
         if node.feature is None:
-            number += not node.stopped
             # Rows that stop are told by the node at which they do.
-            label = "-" if node.stopped else f"{number}."
-            lines.append(f"{space}  {label} then {rule_says(node.rule, tree.classes)}")
+            label = "-" if node.stopped else f"{tree.number_of(node)}."
+            known = ", ".join(statistics_text(node.rule))
+            lines.append(f"{space}  {label} then {said_text(node)}  ({known})")
     return "\n".join(wrapped(line) for line in [*lines, *notes(tree)])
 
 
 def said_text(node: TreeNode) -> str:
-    """What a node says by itself."""
-    return prediction_text(node.rule.prediction)
+    """What a node says by itself; of a class with its probability."""
+    rule = node.rule
+    said = prediction_text(rule.prediction)
+    if rule.probabilities:
+        said += f" {probability_text(max(rule.probabilities))}"
+    return said
 
 
 def _known(node: TreeNode) -> str:
@@ -262,7 +311,7 @@ def shown_nodes(tree: AnnotatedTree) -> list[tuple[TreeNode, str]]:
     """
     found = []
     for position, node in enumerate(tree.nodes):
-        if node.stopped and node.rule.support == 0:
+        if _is_empty(node):
             continue
         condition = node.condition
         if condition is None:
@@ -295,12 +344,14 @@ def _without_missing(condition: Condition) -> Condition:
 def notes(tree: AnnotatedTree) -> list[str]:
     """What holds at all questions, and is not said at each."""
     said = []
+    if tree.classes:
+        said.append("Behind a class stands its probability.")
     if any(_takes_missing_silently(tree, i) for i in range(len(tree.nodes))):
         said.append(
             "Where nothing is said of them, missing values go to the side with more "
             "rows."
         )
-    hidden = [n.condition for n in tree.nodes if n.stopped and n.rule.support == 0]
+    hidden = [n.condition for n in tree.nodes if _is_empty(n)]
     ends = [condition for condition in hidden if condition is not None]
     kinds = ["missing"] * any(condition.missing for condition in ends)
     if any(isinstance(c, CategorySet) and c.unseen for c in ends):
@@ -316,15 +367,13 @@ def notes(tree: AnnotatedTree) -> list[str]:
 def summarize_tree(tree: AnnotatedTree) -> dict[str, Any]:
     """All that the HTML table shows, as plain data."""
     root = tree.nodes[0].rule.rows
-    number, lines = 0, []
+    lines = []
     for node, condition in shown_nodes(tree):
-        is_leaf = node.feature is None and not node.stopped
-        number += is_leaf
         lines.append(
             {
                 "depth": node.depth,
                 "condition": condition,
-                "number": number if is_leaf else None,
+                "number": tree.number_of(node),
                 "is_end": node.feature is None,
                 "says": said_text(node),
                 "known": ", ".join(statistics_text(node.rule)[1:]),

@@ -57,16 +57,12 @@ def lay_out(tree: AnnotatedTree, width: float, size: float) -> TreeLayout:
     deepest = max(node.depth for node, _ in shown)
     step = min(1.5 * size, 0.4 * says / max(deepest, 1))
     measure, bold, small = measures(size)
-    y, number = 2.6 * size, 0
+    y = 2.6 * size
     texts: list[Text] = []
     last: dict[int, int] = {}
     for node, condition in shown:
         last[node.depth] = len(lines)
-        is_end, is_leaf = (
-            node.feature is None,
-            node.feature is None and not node.stopped,
-        )
-        number += is_leaf
+        is_end, number = node.feature is None, tree.number_of(node)
         x = node.depth * step + 0.7 * size
         room = max(says - x - 2.2 * size, 3 * size)
         question = _cut(condition or "all rows", room, measure)
@@ -79,7 +75,7 @@ def lay_out(tree: AnnotatedTree, width: float, size: float) -> TreeLayout:
         texts += block(x + 0.8 * size, middle, question, size, quiet=quiet)
         look = {"bold": is_end, "quiet": not is_end}
         texts += block(says + 1.7 * size, middle, label, size, **look)
-        if is_leaf:
+        if number:
             texts.append(
                 Text(says + 1.3 * size, middle, f"{number}.", "right", quiet=True)
             )
