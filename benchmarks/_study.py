@@ -103,14 +103,15 @@ class Study:
 
     def write_markdown(self, title, *parts):
         """The page of results: parts are paragraphs and tables."""
-        from benchmarks.stale import commit_of_page
+        from benchmarks.stale import origin_of_page
 
-        command = f"Command: `{self.command}`"
+        command, older = f"Command: `{self.command}`", ""
         if not self.markdown.stem.endswith("-quick"):
             study = self.study.removeprefix("benchmarks.")
-            commit = commit_of_page(self.markdown.stem, study, self.is_new)
+            commit, older = origin_of_page(self.markdown.stem, study, self.is_new)
             command += f", at commit `{commit}`"
-        page = [f"# {title}", command, machine(), *parts]
+        page = [f"# {title}", *([f"**{older}**"] if older else []), command]
+        page += [machine(), *parts]
         self.markdown.write_text("\n\n".join(page) + "\n", encoding="utf-8")
         print(self.markdown.read_text(encoding="utf-8"))
 

@@ -102,17 +102,17 @@ def write(record):
     RECORD.write_text("{\n" + ",\n".join(pages) + "\n}\n", encoding="utf-8")
 
 
-def commit_of_page(page, study, is_new):
-    """The commit whose numbers a page shows; today's, where it was measured anew.
+def origin_of_page(page, study, is_new):
+    """The commit whose numbers a page shows, and a word where it is older than today.
 
-    Then the defaults of today are left with it.
+    Where it was measured anew it is the commit of today, whose defaults are left here.
     """
     record = recorded()
     if is_new or page not in record:
         defaults = defaults_of(estimators_named_in(study))
         record[page] = {"commit": commit_of_today(), "defaults": defaults}
         write(record)
-    return record[page]["commit"]
+    return record[page]["commit"], record[page].get("older")
 
 
 def changed_defaults(entry):
