@@ -7,6 +7,7 @@ import pytest
 
 from clearwood.rules.scores import (
     MOST_NAMED,
+    RuleScores,
     class_scores,
     concordance,
     fidelity,
@@ -25,6 +26,11 @@ def test_weights_are_so_many_rows():
     found = fidelity(VALUES, 2.0, "regression", WEIGHT)
     assert found == pytest.approx(1 - (1 + 16) / 4 / repeated.var())
     assert fidelity(VALUES, 2.0, "classification", WEIGHT) == 0.5
+
+
+def test_scores_that_are_not_known_are_not_printed():
+    found = RuleScores(math.nan, 0.5, 1.0, 1.25, n_rules=1, n_literals=1)
+    assert str(found) == "fidelity 0.5, coverage 1, overlap 1.25, 1 rule, 1 literal"
 
 
 def test_some_rows_are_judged_by_the_variance_of_all():
