@@ -37,6 +37,7 @@ def test_some_rows_are_judged_by_the_variance_of_all():
     rows = np.array([True, True, False])
     found = fidelity(VALUES, 3.0, "regression", WEIGHT, rows)
     assert found == pytest.approx(1 - (4 + 2 * 1) / 3 / variance(VALUES, WEIGHT))
+    assert fidelity(VALUES, 3.0, "regression", WEIGHT / 9, rows) == pytest.approx(found)
     each = np.array([1.0, 0.0, 0.0])
     assert fidelity(VALUES, each, "classification", WEIGHT, rows) == pytest.approx(
         1 / 3
