@@ -49,11 +49,12 @@ class Study:
         stem = f"{name}-quick" if options.quick else name
         self.name, self.keys = name, keys
         self.csv, self.markdown = RESULTS / f"{stem}.csv", RESULTS / f"{stem}.md"
-        study = sys.modules["__main__"].__spec__.name
-        self.command = f"python -m {study}" + " --quick" * options.quick
+        self.study = sys.modules["__main__"].__spec__.name
+        self.command = f"python -m {self.study}" + " --quick" * options.quick
         RESULTS.mkdir(exist_ok=True)
         if options.fresh:
             self.csv.unlink(missing_ok=True)
+        self.is_new = not self.csv.exists()
 
     def rows(self):
         """All rows so far, as dicts of str."""
@@ -102,7 +103,15 @@ class Study:
 
     def write_markdown(self, title, *parts):
         """The page of results: parts are paragraphs and tables."""
-        page = [f"# {title}", f"Command: `{self.command}`", machine(), *parts]
+        from benchmarks.stale import origin_of_page
+
+        command, older = f"Command: `{self.command}`", ""
+        if not self.markdown.stem.endswith("-quick"):
+            study = self.study.removeprefix("benchmarks.")
+            commit, older = origin_of_page(self.markdown.stem, study, self.is_new)
+            command += f", at commit `{commit}`"
+        page = [f"# {title}", *([f"**{older}**"] if older else []), command]
+        page += [machine(), *parts]
         self.markdown.write_text("\n\n".join(page) + "\n", encoding="utf-8")
         print(self.markdown.read_text(encoding="utf-8"))
 

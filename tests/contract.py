@@ -298,8 +298,8 @@ def test_a_fit_that_fails_leaves_the_estimator_as_it_was(case):
     other = X[["bmi", "age"]], (y + "er" if case.classifies else -y)
     # Kernels are made, with calls of their own, when they are first called.
     fresh.fit(*other)
-    stops = points(lambda: fresh.fit(*other), 6)
-    for at, error in zip(stops, [KeyboardInterrupt, Broken] * 3):
+    stops = points(lambda: fresh.fit(*other), 4)
+    for at, error in zip(stops, [KeyboardInterrupt, Broken] * 2):
         with warnings.catch_warnings(record=True) as told, stopped_at(at, error):
             warnings.simplefilter("always")
             try:

@@ -73,8 +73,8 @@ TITLES = {
     ),
     "compile": (
         "Fits of classifier and regressor in a fresh process, codes of one and of two "
-        "bytes, both methods, with no compiled kernels and with "
-        "all of them. Target: difference under 15 s."
+        "bytes, both methods, with no compiled kernels and with all of them, in CPU "
+        "seconds. Target: difference under 15 s."
     ),
 }
 

@@ -263,6 +263,16 @@ def test_without_missing_rows_the_heavier_side_takes_them():
     assert tree.predict([[np.nan]]).tolist() == [1]
     tree = MetaTreeClassifier().fit(X, y, sample_weight=[9, 1, 1, 1])
     assert tree.predict([[np.nan]]).tolist() == [0]
+    # Of two sides alike, the first.
+    tree = MetaTreeClassifier().fit(X[:2], y[:2])
+    assert tree.predict([[np.nan]]).tolist() == [0]
+
+
+def test_missing_rows_that_fit_both_sides_alike_stay_where_they_were():
+    X, y = np.repeat([[0.0], [1.0], [np.nan]], [10, 10, 2], axis=0), [0, 1] * 11
+    y[:10], y[10:20] = [0] * 8 + [1] * 2, [1] * 8 + [0] * 2
+    tree = MetaTreeClassifier(max_depth=1).fit(X, y)
+    assert tree.structure_.missing_child[0] == 0
 
 
 def test_missing_values_with_a_branch_of_their_own():

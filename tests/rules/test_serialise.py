@@ -8,7 +8,7 @@ from importlib.resources import files
 import jsonschema
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clearwood import load, save
@@ -102,6 +102,7 @@ def rule_sets(draw):
     return kind(tuple(rules), rule(()), space, classes, draw(NAME), {"model": "x"})
 
 
+@settings(max_examples=50)
 @given(rule_sets())
 def test_round_trip_and_schema(rules):
     text = rules.to_json()

@@ -20,6 +20,7 @@ from clearwood.search import (
     refine,
 )
 from clearwood.search.grid import LEAST_ROWS
+from clearwood.search.growth import grow
 from clearwood.search.lists.ascent import ListAscent
 from clearwood.search.lists.grow import ListGains, inserted
 
@@ -241,13 +242,43 @@ def test_losses_are_plain_sums(loss):
     )
 
 
-def test_a_few_rows_are_not_left_to_otherwise():
-    # All but three rows say 0, which are in no box that says so.
-    codes = np.repeat([0, 1], [60, 3]).astype(np.uint8)[:, None]
+@pytest.mark.parametrize(("n_left", "n_boxes"), [(LEAST_ROWS - 1, 0), (LEAST_ROWS, 1)])
+def test_a_few_rows_are_not_left_to_otherwise(n_left, n_boxes):
+    # All but a few rows say 0, which are in no box that says so.
+    codes = np.repeat([0, 1], [60, n_left]).astype(np.uint8)[:, None]
     grid = Grid.of(codes, np.array([3]), np.array([False]))
-    target = np.repeat([-0.2, 4.0], [60, 3])
-    loss = SquaredLoss.of(target, np.ones(63))
-    problem = make_problem(grid, loss, Penalties(1e-6, 0.0), np.ones(63))
+    target = np.repeat([-0.2, 4.0], [60, n_left])
+    ones = np.ones(60 + n_left)
+    loss = SquaredLoss.of(target, ones)
+    problem = make_problem(grid, loss, Penalties(1e-6, 0.0), ones)
     box = np.array([[True, False, True]])
-    assert len(refine(problem, BoxList(box, (-0.2,), 4.0, np.inf)).boxes) == 0
-    assert len(refine(problem, BoxList(~box, (4.0,), -0.2, np.inf)).boxes) == 0
+    for start in (BoxList(box, (-0.2,), 4.0, np.inf), BoxList(~box, (4.0,), -0.2, 9.0)):
+        assert len(refine(problem, start).boxes) == n_boxes
+
+
+def test_the_penalty_is_halved_twice_where_nothing_pays():
+    rng = np.random.default_rng(0)
+    problem = random_problem(rng, "class", literal=0.008)
+    pool = np.zeros((0, len(problem.seen)), dtype=bool)
+    beam, penalties = grow_lists(problem, pool, 0), []
+
+    def nothing(problem, beam):
+        penalties.append(problem.literal)
+        return []
+
+    grow(problem, beam, 3, nothing, lambda problem, trials: trials)
+    assert penalties == [0.008, 0.004, 0.002]
+
+
+def test_some_rows_count_for_all_of_them(monkeypatch):
+    rng = np.random.default_rng(0)
+    problem = random_problem(rng, "values", n_rows=400)._replace(min_rows=130.0)
+    grid = problem.grid
+    pool = np.array([random_box(rng, grid) for _ in range(30)])
+    pool = pool[abs(contains(grid, pool).sum(axis=1) - 130) > 40]
+    constant = grow_lists(problem, pool, 0)[0]
+    change, _ = ListGains(problem, pool).changes(problem, constant)
+    monkeypatch.setattr("clearwood.search.candidates.MOST_GAIN_ROWS", 200)
+    some, _ = ListGains(problem, pool).changes(problem, constant)
+    assert 0 < np.isfinite(change).sum() < len(pool)
+    np.testing.assert_array_equal(np.isfinite(some), np.isfinite(change))

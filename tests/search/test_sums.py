@@ -21,7 +21,7 @@ from clearwood.search import (
 )
 from clearwood.search.grid import LEAST_ROWS
 from clearwood.search.sums.ascent import SumAscent
-from clearwood.search.sums.grow import SumGains, best_refined
+from clearwood.search.sums.grow import SumGains, _longer, best_refined
 from clearwood.search.sums.values import best_value, best_values
 
 KINDS = ("values", 2, 3)
@@ -133,6 +133,23 @@ def test_gains_on_some_rows_are_near_those_on_all(monkeypatch):
     some = SumGains(problem, pool).gains(problem, current)[0]
     np.testing.assert_allclose(some, gain, atol=0.01)
     assert (some != gain).any()
+
+
+def test_of_two_pools_the_box_that_gains_most_comes_first(monkeypatch):
+    X = np.random.default_rng(0).integers(0, 10, (300, 2)).astype(np.uint8)
+    target = np.where(X[:, 0] > 4, 4.0, 0.0) + np.where(X[:, 1] > 4, 0.5, 0.0)
+    loss = SquaredSumLoss.of(target, np.ones(300))
+    problem = make_sum_problem(numeric_grid(X, 10), loss, 0.001, 0.01, np.ones(300))
+    boxes = np.ones((2, 22), dtype=bool)
+    boxes[0, :5] = boxes[1, 11:16] = False
+    pools = [SumGains(problem, box[None]) for box in boxes]
+    monkeypatch.setattr("clearwood.search.sums.grow.N_SCREENED", 1)
+    # Where the sides of the weaker may move, it becomes the stronger.
+    monkeypatch.setattr(SumAscent, "improve", lambda ascent, k: None)
+    constant = random_sum(np.random.default_rng(0), problem, 0)
+    for order in (pools, pools[::-1]):
+        (trial,) = _longer(problem, order, constant)
+        np.testing.assert_array_equal(trial.boxes, boxes[:1])
 
 
 def test_joint_values_of_squares_are_least_squares():

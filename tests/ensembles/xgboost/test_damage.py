@@ -344,10 +344,11 @@ def test_refuses_damaged_categories(path, value, message):
     assert message in str(caught.value)
 
 
-def test_nodes_of_categories_stand_in_order():
+@pytest.mark.parametrize("nodes", [[1, 0], [0, 0]])
+def test_nodes_of_categories_stand_in_order(nodes):
     tree = copy.deepcopy(CATEGORIES["learner"]["gradient_booster"]["model"]["trees"][0])
     tree |= {
-        "categories_nodes": [1, 0],
+        "categories_nodes": nodes,
         "categories_segments": [0, 1],
         "categories_sizes": [1, 1],
         "categories": [0, 1],

@@ -194,6 +194,17 @@ def test_bounds_that_part_no_values(condition, expected):
     assert (found.matches(column[:, 0]) == condition.matches(column[:, 0])).all()
 
 
+@pytest.mark.parametrize(
+    ("condition", "values"),
+    [
+        (Interval(0, high=5.25), [1.0, np.inf]),
+        (Interval(0, low=5.25), [-np.inf, 9.0]),
+    ],
+)
+def test_a_bound_beside_infinite_values_stays(condition, values):
+    assert rounded([condition], np.array(values)[:, None]) == (condition,)
+
+
 def test_lists_keep_their_order_and_speak_for_the_rows_they_catch():
     regions, training = low_mid_high()
     in_order = [regions[4], regions[3], regions[1], regions[2]]
@@ -234,6 +245,8 @@ def test_synthetic_rows_count_for_values_and_literals_but_not_in_statistics():
     rules = build_rule_list(region, more, round_cuts=False)
     assert rules.rules[0].prediction == pytest.approx(9 / 7)
     assert rules.rules[0].support == 5.0
+    # What catches synthetic rows only is no rule.
+    assert not build_rule_list([(Interval(0, low=30.0),)], more).rules
     region = [(Interval(0, low=4.5, high=30.0),)]
     assert rules_bounds(region, training) == (4.5, np.inf)
     assert rules_bounds(region, more) == (4.5, 30.0)

@@ -50,6 +50,13 @@ def test_coverage_pruning_keeps_the_rows_and_is_minimal(rule, X):
         assert (matches_all(shorter, X) != held).any()
 
 
+def test_the_literals_that_carry_a_rule_stay():
+    # The last keeps out all that the two others do, of which each keeps out less.
+    X = np.array([[1.0, 0.0, 1.0], [1.0, 1.0, 1.0], [0.0, 1.0, 1.0], [0.0, 0.0, 0.0]])
+    rule = [Interval(d, high=0.5) for d in range(3)]
+    assert prune_by_coverage(rule, X) == (rule[2],)
+
+
 @given(st.lists(RULE, min_size=1, max_size=4), ROWS, st.integers(0, 2**16))
 def test_prediction_pruning_keeps_every_prediction_and_is_minimal(rules, X, seed):
     said = np.random.default_rng(seed).integers(0, 2, size=len(rules) + 1)

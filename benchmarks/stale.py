@@ -1,0 +1,209 @@
+"""Which pages of results were made with other defaults than today's?
+
+    python -m benchmarks.stale                    # names them; exit code 1 if any
+    python -m benchmarks.stale --mark "reason"    # says so at the top of each
+    python -m benchmarks.stale --same parameter   # it is new, and changes nothing
+
+A study that writes its page leaves the defaults of the estimators that it names. A page
+made before one of them changed has to be made again, or has to say that it is older.
+"""
+
+import argparse
+import inspect
+import json
+import re
+import subprocess
+import sys
+
+from benchmarks._study import RESULTS, ROOT
+
+RECORD = RESULTS / "defaults.json"
+"""Page -> its commit, the defaults of that day and, if they changed, a word on that."""
+
+COMMAND = re.compile(r"^Command: `python -m benchmarks\.([\w.]+)", re.MULTILINE)
+KINDS = ("Classifier", "Regressor")
+OFF = ("None", "False", "0", "0.0", "()")
+
+
+def text_of(study):
+    """The study and what it takes from others beside it."""
+    texts, waiting = {}, [study]
+    for name in waiting:
+        path = ROOT / "benchmarks" / f"{name.replace('.', '/')}.py"
+        texts[name] = path.read_text(encoding="utf-8")
+        # What begins with an underscore is there for all studies.
+        taken = re.findall(r"from benchmarks\.([a-z][\w.]*) import (\w+)", texts[name])
+        for folder, first in taken:
+            file = folder if "." in folder else f"{folder}.{first}"
+            waiting += [file] * (file not in waiting)
+    return "\n".join(texts.values())
+
+
+def stem(name):
+    """An estimator's name without its kind."""
+    for kind in KINDS:
+        name = name.removesuffix(kind)
+    return name
+
+
+def estimators_named_in(study):
+    """Public estimators that a study names, in full, by kind or by their method."""
+    import clearwood
+    from clearwood.simplifiers import METHODS
+
+    text = text_of(study)
+    words = {stem(word) for word in re.findall(r"\w+", text)}
+    words |= {METHODS[word] for word in re.findall(r'method="(\w+)"', text)}
+    if re.search(r"\bcw\.compare\(", text):
+        words |= set(METHODS.values())
+    return [
+        name
+        for name in clearwood.__all__
+        if hasattr(getattr(clearwood, name), "get_params") and stem(name) in words
+    ]
+
+
+def defaults_of(names):
+    """Estimator -> parameter -> default, as text."""
+    import clearwood
+
+    return {
+        name: {
+            parameter.name: repr(parameter.default)
+            for parameter in inspect.signature(
+                getattr(clearwood, name)
+            ).parameters.values()
+            if parameter.default is not inspect.Parameter.empty
+        }
+        for name in names
+    }
+
+
+def recorded():
+    """What the pages were made with."""
+    return json.loads(RECORD.read_text(encoding="utf-8")) if RECORD.exists() else {}
+
+
+def write(record):
+    """A line for each page and estimator, so that changes are easy to see."""
+    pages = []
+    for page, entry in sorted(record.items()):
+        lines = [
+            f"   {json.dumps(name)}: {json.dumps(values, sort_keys=True)}"
+            for name, values in sorted(entry["defaults"].items())
+        ]
+        first = {key: entry.get(key, "") for key in ("commit", "older")}
+        first = ", ".join(f'"{k}": {json.dumps(v)}' for k, v in first.items())
+        inside = ",\n".join(lines)
+        pages.append(
+            f" {json.dumps(page)}: {{\n  {first},\n"
+            f'  "defaults": {{\n{inside}\n  }}\n }}'
+        )
+    RECORD.write_text("{\n" + ",\n".join(pages) + "\n}\n", encoding="utf-8")
+
+
+def origin_of_page(page, study, is_new):
+    """The commit whose numbers a page shows, and a word where it is older than today.
+
+    Where it was measured anew it is the commit of today, whose defaults are left here.
+    """
+    record = recorded()
+    if is_new or page not in record:
+        defaults = defaults_of(estimators_named_in(study))
+        record[page] = {"commit": commit_of_today(), "defaults": defaults}
+        write(record)
+    return record[page]["commit"], record[page].get("older")
+
+
+def changed_defaults(entry):
+    """What is not as it was, in words.
+
+    A parameter that is gone is no change, nor is a new one that is off: what the page
+    shows is what one gets without naming it.
+    """
+    import clearwood
+
+    found = []
+    for name in sorted(set(entry["defaults"]) & set(clearwood.__all__)):
+        then = entry["defaults"][name]
+        for parameter, value in defaults_of([name])[name].items():
+            before = then.get(parameter, value if value in OFF else "not there")
+            if before != value:
+                found.append(f"{name}({parameter}={value}), was {before}")
+    return found
+
+
+def pages():
+    """Name and text of every page that a study of the library wrote."""
+    for path in sorted(RESULTS.glob("*.md")):
+        text = path.read_text(encoding="utf-8")
+        if not path.stem.endswith("-quick") and COMMAND.search(text):
+            yield path.stem, text
+
+
+def stale_pages():
+    """Page -> what changed since, of those that do not say that they are older."""
+    record, found = recorded(), {}
+    for page, text in pages():
+        if page not in record:
+            found[page] = ["no defaults in defaults.json"]
+            continue
+        older = record[page].get("older")
+        changes = changed_defaults(record[page])
+        if changes and not (older and older in text):
+            found[page] = changes
+    return found
+
+
+def commit_of_today():
+    """The commit of this checkout, and whether its code was changed since."""
+    git = ["git", "-C", str(ROOT)]
+    try:
+        found = subprocess.check_output(
+            [*git, "rev-parse", "--short", "HEAD"], text=True
+        )
+        status = subprocess.check_output([*git, "status", "--porcelain", "src"])
+    except (OSError, subprocess.CalledProcessError):
+        return "unknown"
+    return found.strip() + ", with changes" * bool(status)
+
+
+def mark(reason):
+    """Say on every stale page that it is older, and why it stands."""
+    record = recorded()
+    for page in stale_pages():
+        path = RESULTS / f"{page}.md"
+        title, rest = path.read_text(encoding="utf-8").split("\n\n", 1)
+        record[page]["older"] = reason
+        path.write_text(f"{title}\n\n**{reason}**\n\n{rest}", encoding="utf-8")
+    write(record)
+
+
+def accept(parameter):
+    """A new parameter whose default does what was done before it was there."""
+    record = recorded()
+    for entry in record.values():
+        for name, today in defaults_of(entry["defaults"]).items():
+            if parameter in today:
+                entry["defaults"][name].setdefault(parameter, today[parameter])
+    write(record)
+
+
+def main():
+    """Name the pages, or mark them."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--mark", metavar="REASON", help="say so on each of them")
+    parser.add_argument("--same", metavar="PARAMETER", help="new, and changes nothing")
+    options = parser.parse_args()
+    if options.mark:
+        mark(options.mark)
+    if options.same:
+        accept(options.same)
+    found = stale_pages()
+    for page, changes in found.items():
+        print(page, *changes, sep="\n    ")
+    sys.exit(1 if found else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,117 @@
+"""Scores by hand, and what is said against a model's classes."""
+
+import math
+
+import numpy as np
+import pytest
+
+from clearwood.rules.scores import (
+    MOST_NAMED,
+    RuleScores,
+    class_scores,
+    concordance,
+    fidelity,
+    likelier_order,
+    never_said,
+    prediction_error,
+    variance,
+)
+
+VALUES, WEIGHT = np.array([1.0, 2.0, 6.0]), np.array([1.0, 2.0, 1.0])
+
+
+def test_weights_are_so_many_rows():
+    repeated = np.array([1.0, 2.0, 2.0, 6.0])
+    assert variance(VALUES, WEIGHT) == pytest.approx(repeated.var())
+    found = fidelity(VALUES, 2.0, "regression", WEIGHT)
+    assert found == pytest.approx(1 - (1 + 16) / 4 / repeated.var())
+    assert fidelity(VALUES, 2.0, "classification", WEIGHT) == 0.5
+
+
+def test_scores_that_are_not_known_are_not_printed():
+    found = RuleScores(math.nan, 0.5, 1.0, 1.25, n_rules=1, n_literals=1)
+    assert str(found) == "fidelity 0.5, coverage 1, overlap 1.25, 1 rule, 1 literal"
+
+
+def test_some_rows_are_judged_by_the_variance_of_all():
+    rows = np.array([True, True, False])
+    found = fidelity(VALUES, 3.0, "regression", WEIGHT, rows)
+    assert found == pytest.approx(1 - (4 + 2 * 1) / 3 / variance(VALUES, WEIGHT))
+    assert fidelity(VALUES, 3.0, "regression", WEIGHT / 9, rows) == pytest.approx(found)
+    each = np.array([1.0, 0.0, 0.0])
+    assert fidelity(VALUES, each, "classification", WEIGHT, rows) == pytest.approx(
+        1 / 3
+    )
+    assert math.isnan(fidelity(VALUES, 2.0, "regression", WEIGHT, rows & False))
+    assert math.isnan(fidelity(VALUES, 2.0, "regression", WEIGHT * ~rows, rows))
+
+
+def test_a_teacher_that_says_one_thing_is_followed_or_not():
+    same = np.full(3, 0.1)
+    assert variance(same, WEIGHT) == 0.0
+    assert fidelity(same, 0.1, "regression") == 1.0
+    assert fidelity(same, 0.2, "regression") == 0.0
+
+
+def test_errors_and_concordance():
+    other = np.array([1.0, 4.0, 6.0])
+    assert prediction_error(VALUES, other, "classification") == pytest.approx(1 / 3)
+    assert prediction_error(VALUES, other, "regression") == pytest.approx(4 / 3)
+    assert concordance(VALUES, other, "classification") == pytest.approx(2 / 3)
+    # Lin (1989), equation 2.2, with moments of n.
+    covariance = np.cov(VALUES, other, ddof=0)
+    shift = (VALUES.mean() - other.mean()) ** 2
+    lin = 2 * covariance[0, 1] / (np.trace(covariance) + shift)
+    assert concordance(VALUES, other, "regression") == pytest.approx(lin)
+
+
+def test_classes_that_nobody_says():
+    said, rows = np.array([0, 0]), np.full(8, 5)
+    found = never_said(list("abcdefgh"), said, rows, min_rows=5)
+    assert found.count("right for 5 of 40 rows") == MOST_NAMED
+    assert found.endswith(", 2 more")
+    assert never_said(list("abcdefgh"), said, rows, min_rows=6) == ""
+
+
+def binary(n_right, n_rows=1000):
+    """True classes, and what is said: so many right of each class alike."""
+    truth = np.repeat([0, 1], n_rows // 2)
+    wrong = np.tile(np.arange(n_rows // 2) >= n_right // 2, 2)
+    return truth, np.where(wrong, 1 - truth, truth)
+
+
+@pytest.mark.parametrize(("n_right", "better"), [(320, True), (340, False)])
+def test_another_order_has_to_halve_the_errors(n_right, better):
+    truth, said = binary(n_right)
+    found = likelier_order(("no", "yes"), truth, said)
+    assert (found is not None) == better
+    if better:
+        # Rows of no known class say nothing.
+        unknown = np.append(truth, [-1] * 500), np.append(said, [0] * 500)
+        assert likelier_order(("no", "yes"), *unknown) == found
+        labels, text = found
+        assert labels == ["yes", "no"]
+        assert "wrong in 68.0% of the rows, but in 32.0%" in text
+
+
+def test_another_order_is_no_luck():
+    # Three standard deviations of the rows that are right in one order or the other.
+    assert likelier_order(("no", "yes"), *binary(4, 20)) is None
+    assert likelier_order(("no", "yes"), *binary(6, 30)) is not None
+    nothing = np.full(4, -1)
+    assert likelier_order(("no", "yes"), nothing, nothing) is None
+
+
+def test_an_order_of_three_says_where_each_class_is():
+    truth = np.repeat([0, 1, 2], 40)
+    labels, _ = likelier_order(("a", "b", "c"), truth, (truth + 1) % 3)
+    # What the model calls b is a, and so on.
+    assert labels == ["c", "a", "b"]
+
+
+def test_labels_that_the_model_does_not_know_are_wrong_and_impossible():
+    p = np.array([[0.8, 0.2], [0.3, 0.7], [1.0, 0.0], [0.6, 0.4]])
+    found = class_scores(p, np.array(["a", "b"]), ["a", "a", "b", "new"])
+    assert (found["error"], found["impossible"]) == (0.75, 2)
+    log_loss = -np.log([0.8, 0.3, 1e-15, 1e-15]).mean()
+    assert found["log_loss"] == pytest.approx(log_loss)
