@@ -1,6 +1,7 @@
 """What is expected of rules on new rows."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -17,7 +18,9 @@ from clearwood.rules.expectation import (
     Judged,
     judge,
     learn_caution,
+    learn_slope,
     with_expectations,
+    with_slope,
 )
 
 SPACE = FeatureSpace.numeric(1)
@@ -161,6 +164,37 @@ def test_more_usual_rows_lead_to_what_is_usual(labels, usual_rows, evidence):
         assert (abs(np.array(two.probabilities) - usual) <= away + 1e-12).all()
         assert sum(one.probabilities) == pytest.approx(1.0)
         assert 0 <= one.low <= one.expected <= one.high <= 1
+
+
+def test_the_slope_of_a_sum_is_found_again():
+    generator = np.random.default_rng(0)
+    x = generator.integers(0, 10, 20_000)
+    true = 1 / (1 + np.exp(-0.5 * np.where(x > 6.5, 3.0, -1.0)))
+    labels = (generator.random(len(x)) < true).astype(int)
+    rows = Training(
+        x[:, None].astype(float), np.eye(2)[labels], labels,
+        np.ones(len(x)), labels, BINS, ("a", "b"),
+    )  # fmt: skip
+    steep = RuleSum(
+        (Rule((Interval(0, low=6.5),), "b", scores=(0.0, 4.0)),),
+        Rule((), "a", scores=(0.0, -1.0)),
+        SPACE,
+        ("a", "b"),
+    )
+    slope = learn_slope(
+        [(steep, rows.take(slice(8000))), (steep, rows.take(slice(99)))]
+    )
+    assert slope == pytest.approx(0.5, abs=0.05)
+    found = with_slope(steep, 0.5)
+    assert [rule.scores for rule in found] == [(0.0, 2.0), (0.0, -0.5)]
+    np.testing.assert_array_equal(found.predict(X), steep.predict(X))
+    # A row of weight two is two rows.
+    part = rows.take(slice(500))
+    twice = np.repeat(np.arange(500), np.where(np.arange(500) < 200, 2, 1))
+    heavy = replace(part, weight=np.where(np.arange(500) < 200, 2.0, 1.0))
+    one, two = ([(steep, which)] for which in (heavy, part.take(twice)))
+    assert learn_slope(one) == pytest.approx(learn_slope(two), abs=1e-4)
+    assert learn_slope(one) != pytest.approx(learn_slope([(steep, part)]), abs=1e-3)
 
 
 def test_figures_on_other_rows_expect_nothing():

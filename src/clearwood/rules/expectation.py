@@ -10,7 +10,9 @@ Two numbers sum it up (:class:`Caution`):
   Cestnik, 1990).
 - For an interval, each of its own rows counts as ``evidence`` of one.
 
-Both are those under which the rows that were left out are likeliest.
+Both are those under which the rows that were left out are likeliest. Of a sum no line
+is right or wrong by itself: there all log-odds are multiplied by one ``slope``, found
+in the same way (temperature scaling).
 """
 
 from __future__ import annotations
@@ -21,10 +23,11 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.special import betaln, stdtrit
+from scipy.optimize import minimize, minimize_scalar
+from scipy.special import betaln, log_softmax, stdtrit
 
 from clearwood.rules.rule import Rule
-from clearwood.rules.rule_kinds import RuleList
+from clearwood.rules.rule_kinds import RuleList, RuleSum
 from clearwood.rules.rule_set import RuleSet
 from clearwood.rules.statistics import (
     LEVEL,
@@ -40,6 +43,9 @@ few rules that were judged do not tell much."""
 
 ONE_ROW = 1e-9
 """Two rows, one of them weightless but for rounding, are one."""
+
+SLOPES = (0.01, 10.0)
+"""Least and largest by which log-odds may be multiplied."""
 
 NEVER = 1e-3
 """No share is nearer to 0 or 1 than this where rows that were left out are judged."""
@@ -121,8 +127,6 @@ def learn_caution(judged: Sequence[Judged], is_class: bool) -> Caution:
     >>> kept.usual_rows < 2 < 50 < lost.usual_rows
     True
     """
-    from scipy.optimize import minimize
-
     lines = Judged(*map(np.concatenate, zip(*judged)))
     log_likelihood = _of_shares if is_class else _of_means
     centre, width = np.log([USUAL_ROWS[0], EVIDENCE[0]]), (USUAL_ROWS[1], EVIDENCE[1])
@@ -214,6 +218,35 @@ def _told(
     return replace(
         rule, expected=mean, low=mean - half, high=mean + half, spread=variance**0.5
     )
+
+
+def learn_slope(parts: Sequence[tuple[RuleSum, Training]]) -> float:
+    """By what to multiply the log-odds of sums so that left-out labels are likeliest.
+
+    Parameters
+    ----------
+    parts : sequence of (RuleSum, Training)
+        Sums that classify, and rows that took no part in their search.
+    """
+    totals = np.concatenate([rules.comes_to(rows.encoded) for rules, rows in parts])
+    labels = np.concatenate([np.asarray(rows.labels) for _, rows in parts])
+    weight = np.concatenate([rows.weight for _, rows in parts])
+    right = np.arange(len(totals)), labels
+
+    def loss(slope: float) -> float:
+        log_p = log_softmax(slope * totals, axis=1)
+        return float(-np.average(log_p[right], weights=weight))
+
+    return float(minimize_scalar(loss, bounds=SLOPES, method="bounded").x)
+
+
+def with_slope(rules: RuleSum, slope: float) -> RuleSum:
+    """The same sum with all log-odds times a number; it says the same classes."""
+    *lines, constant = [
+        replace(rule, scores=tuple(float(f"{slope * s:.3g}") for s in rule.scores))
+        for rule in rules
+    ]
+    return replace(rules, rules=tuple(lines), otherwise=constant)
 
 
 def _lines_on(

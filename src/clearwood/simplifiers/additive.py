@@ -243,6 +243,9 @@ class AdditiveRulesClassifier(ClassifiesByRules, _AdditiveRules):
     single_split_fidelity_ : float
         How far a tree of one split follows what the rules were fitted to, on the
         training rows: what rules have to beat.
+    caution_ : dict
+        Where labels were given, the ``"slope"`` by which all log-odds were multiplied
+        so that probabilities hold on new rows (cross-fitting).
     path_ : tuple of RuleSet
         The sums of all sizes, from the constant alone to the longest that pays.
     n_rules_ : int

@@ -17,6 +17,7 @@ decides. The steps, in the order in which ``size_path`` calls them:
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,7 +27,6 @@ from clearwood._validation import check_signs
 from clearwood.exceptions import InputError
 from clearwood.rules import RuleSet, Training, build_rule_list
 from clearwood.rules.building.monotone import expected_in_order
-from clearwood.rules.expectation import Caution
 from clearwood.search import (
     BoxList,
     Penalties,
@@ -42,6 +42,7 @@ from clearwood.simplifiers._common.base import (
     PredictsByRules,
     in_words,
 )
+from clearwood.simplifiers._common.cross_fitting import Expect
 from clearwood.simplifiers._common.scoring import CLASS_WEIGHT, SCORING, softness
 from clearwood.simplifiers._common.size_path import N_SYNTHETIC, RulesOnSizePath
 
@@ -211,12 +212,10 @@ class _RuleList(RulesOnSizePath):
             for found in regions
         ]
 
-    def _expect(self, training: Training, caution: Caution) -> None:
-        super()._expect(training, caution)
-        if training.classes and self._signs.any():
-            at = [rules is self.rules_ for rules in self.path_].index(True)
-            self.path_ = tuple(expected_in_order(r, self._signs) for r in self.path_)
-            self.rules_ = self.path_[at]
+    def _expect(self, expect: Expect) -> None:
+        super()._expect(expect)
+        if self._task == "classification" and self._signs.any():
+            super()._expect(partial(expected_in_order, signs=self._signs))
 
     def _about(self) -> dict[str, str]:
         rising, falling = self._signs == 1, self._signs == -1
@@ -309,6 +308,10 @@ class RuleListClassifier(ClassifiesByRules, _RuleList):
     single_split_fidelity_ : float
         How far a tree of one split follows what the rules were fitted to, on the
         training rows: what rules have to beat.
+    caution_ : dict
+        Where labels were given, how careful to be with the rules on new rows:
+        ``"usual_rows"`` of the usual mix that each is counted with, and for intervals
+        the ``"evidence"`` of each of its own rows (cross-fitting).
     path_ : tuple of RuleSet
         The lists of all sizes, from ``otherwise`` alone to the longest that pays.
     n_rules_ : int

@@ -34,8 +34,7 @@ from clearwood.exceptions import (
     PoorFidelityWarning,
 )
 from clearwood.rules import FeatureBins, RuleSet, Training
-from clearwood.rules.expectation import Caution, with_expectations
-from clearwood.simplifiers._common.cross_fitting import cross_fit
+from clearwood.simplifiers._common.cross_fitting import Expect, cross_fit
 from clearwood.simplifiers._common.doubts import (
     class_order_doubt,
     doubts_about,
@@ -114,11 +113,11 @@ class RulesFromEnsemble(BaseEstimator):
         other._find_rules(training, generator)
         return other.rules_
 
-    def _expect(self, training: Training, caution: Caution) -> None:
+    def _expect(self, expect: Expect) -> None:
         """Say of the rules, of all sizes, what is to be expected on new rows."""
         path = getattr(self, "path_", (self.rules_,))
         chosen = [rules is self.rules_ for rules in path].index(True)
-        path = tuple(with_expectations(rules, training, caution) for rules in path)
+        path = tuple(map(expect, path))
         self.rules_ = path[chosen]
         if hasattr(self, "path_"):
             self.path_ = path
@@ -174,10 +173,10 @@ class RulesFromEnsemble(BaseEstimator):
         self.bins_ = training.bins
         about = self._find_rules(training, generator)
         if training.labels is not None:
-            caution = cross_fit(self, training, generator)
-            if caution is not None:
-                self._expect(training, caution)
-                self.caution_ = caution._asdict()
+            found = cross_fit(self, training, generator)
+            if found is not None:
+                self.caution_, expect = found
+                self._expect(expect)
         about |= in_words(self.bins_.features, forbidden=training.forbidden)
         if self.target == "labels":
             about.setdefault("target", "labels")
@@ -327,7 +326,8 @@ class ClassifiesByRules(ClassifierMixin):
         Returns
         -------
         ndarray of shape (n_samples, n_classes)
-            Means, on the rule's training rows, of what the rules were fitted to.
+            What is to be expected on new rows, where labels were given to the fit
+            (``caution_``); else means of what the rules were fitted to.
         """
         check_is_fitted(self, "rules_")
         return self.rules_.predict_proba(check_table(self, X, reset=False))

@@ -1,14 +1,27 @@
-"""Rules judged on rows that took no part in their search (cross-fitting)."""
+"""Rules judged on rows that took no part in their search (cross-fitting).
+
+The printed rules come from all rows. How far to believe them is told by rules like
+them, which are found three times on two thirds of the rows and judged on the third
+that is left out.
+"""
 
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clearwood.rules import RuleSum, Training
-from clearwood.rules.expectation import Caution, Judged, judge, learn_caution
+from clearwood.rules import RuleSet, RuleSum, Training
+from clearwood.rules.expectation import (
+    judge,
+    learn_caution,
+    learn_slope,
+    with_expectations,
+    with_slope,
+)
 
 if TYPE_CHECKING:
     from clearwood.simplifiers._common.base import RulesFromEnsemble
@@ -17,16 +30,15 @@ N_FOLDS = 3
 """Parts of the rows, each of which is left out once."""
 
 MOST_ROWS = 10_000
-"""Of more rows a random part says how careful to be."""
+"""Of more rows a random part tells how careful to be."""
+
+Expect = Callable[[Any], Any]
 
 
 def cross_fit(
     method: RulesFromEnsemble, training: Training, generator: np.random.Generator
-) -> Caution | None:
-    """How careful to be with what a method finds, or None where nothing tells.
-
-    The rules themselves come from all rows; here, rules like them are found three times
-    on two thirds of the rows and judged on the third that is left out.
+) -> tuple[dict[str, float], Expect] | None:
+    """How careful to be with what a method found; None where nothing tells.
 
     Parameters
     ----------
@@ -34,17 +46,36 @@ def cross_fit(
     training : Training
         All rows, with labels; without synthetic ones.
     generator : numpy.random.Generator
+
+    Returns
+    -------
+    caution : dict of str to float
+        The numbers that were learnt.
+    expect : callable
+        Takes rules, and gives the same with what is to be expected of them.
     """
-    if isinstance(method.rules_, RuleSum) or len(training) < N_FOLDS:
+    is_sum, is_class = isinstance(method.rules_, RuleSum), bool(training.classes)
+    if len(training) < N_FOLDS or (is_sum and not is_class):
         return None
+    parts = list(_left_out(method, training, generator))
+    if is_sum:
+        slope = learn_slope([(rules, rows) for rules, _, rows in parts])
+        return {"slope": slope}, partial(with_slope, slope=slope)
+    caution = learn_caution([judge(*part) for part in parts], is_class)
+    expect = partial(with_expectations, training=training, caution=caution)
+    return caution._asdict(), expect
+
+
+def _left_out(
+    method: RulesFromEnsemble, training: Training, generator: np.random.Generator
+) -> Iterator[tuple[Any, Training, Training]]:
+    """Rules of a part of the rows, these rows, and those that were left out."""
     order = generator.permutation(len(training))[:MOST_ROWS]
     seeds = generator.integers(2**63, size=N_FOLDS).tolist()
-    judged: list[Judged] = []
-    with warnings.catch_warnings():
-        # They are of rules that nobody reads.
-        warnings.simplefilter("ignore")
-        for left_out, seed in zip(np.array_split(order, N_FOLDS), seeds):
-            fitted = training.take(np.sort(np.setdiff1d(order, left_out)))
-            rules = method.find_again(fitted, np.random.default_rng(seed))
-            judged.append(judge(rules, fitted, training.take(np.sort(left_out))))
-    return learn_caution(judged, bool(training.classes))
+    for left_out, seed in zip(np.array_split(order, N_FOLDS), seeds):
+        fitted = training.take(np.sort(np.setdiff1d(order, left_out)))
+        with warnings.catch_warnings():
+            # They are of rules that nobody reads.
+            warnings.simplefilter("ignore")
+            rules: RuleSet = method.find_again(fitted, np.random.default_rng(seed))
+        yield rules, fitted, training.take(np.sort(left_out))

@@ -24,9 +24,9 @@ from clearwood._numeric import weighted_mean_and_error
 from clearwood._numeric.progress import progress
 from clearwood.exceptions import InputError
 from clearwood.rules import RuleSet, Training, Tree
-from clearwood.rules.expectation import Caution, with_expectations
 from clearwood.search import candidate_boxes
 from clearwood.simplifiers._common.base import RulesFromEnsemble
+from clearwood.simplifiers._common.cross_fitting import Expect
 from clearwood.simplifiers._common.scoring import class_weights, losses_of
 from clearwood.simplifiers._common.synthetic_rows import (
     MOST_ROWS,
@@ -352,11 +352,10 @@ class TreesOnSizePath(RulesOnSizePath):
         self.tree_ = [t for t in self.trees_ if t.n_leaves <= self.n_rules_][-1]
         return about
 
-    def _expect(self, training: Training, caution: Caution) -> None:
+    def _expect(self, expect: Expect) -> None:
         at = [tree is self.tree_ for tree in self.trees_].index(True)
         self.trees_ = tuple(
-            tree.with_leaves(with_expectations(tree.to_rules(), training, caution))
-            for tree in self.trees_
+            tree.with_leaves(expect(tree.to_rules())) for tree in self.trees_
         )
         self.tree_ = self.trees_[at]
-        super()._expect(training, caution)
+        super()._expect(expect)

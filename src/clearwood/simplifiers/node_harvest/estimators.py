@@ -173,6 +173,10 @@ class NodeHarvestClassifier(ClassifiesByRules, _NodeHarvest):
     single_split_fidelity_ : float
         How far a tree of one split follows what the rules were fitted to, on the
         training rows: what rules have to beat.
+    caution_ : dict
+        Where labels were given, how careful to be with the rules on new rows:
+        ``"usual_rows"`` of the usual mix that each is counted with, and for intervals
+        the ``"evidence"`` of each of its own rows (cross-fitting).
     path_ : tuple of RuleSet
         The averages of all sizes found, from the mean of all rows alone to
         ``rules_``; with ``max_rules=None`` that one only. Weights that add up to one
