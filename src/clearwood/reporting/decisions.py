@@ -21,6 +21,7 @@ from clearwood.rules.decisions import (
 )
 from clearwood.rules.decisions.in_words import (
     MEANING,
+    means_held_text,
     quantile_texts,
     rate_text,
     when_called,
@@ -251,6 +252,7 @@ def _of_values(found: Residuals) -> dict[str, Any]:
         "has_spread": has_spread,
         "by_line": found.lines[0].line is not None,
         "inside": share_text(found.inside),
+        "means_held": means_held_text(found) if found.means_held[1] else "",
         "all": [
             {
                 "who": who,

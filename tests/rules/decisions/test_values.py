@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -78,6 +80,18 @@ def test_frame_and_text(rows):
     assert frame.loc["model", "rmse"] == 0.0
     assert frame.loc["rule 1", "said"] == 3.0
     assert "of all rows lie within 2 printed spreads" in str(found)
+
+
+def test_printed_means_are_compared_with_those_of_the_rows(rows):
+    X, y, _ = rows
+    first, last = a_list()
+    mean = y[X[:, 0] > 0.5].mean()
+    for low, high, held in ((mean - 1, mean + 1, 1), (mean + 1, mean + 2, 0)):
+        rules = cw.RuleList((replace(first, low=low, high=high),), last, SPACE)
+        found = cw.decisions(rules, X, y)
+        assert found.means_held == (held, 1)
+        assert f"Of 1 printed interval of a rule's mean {held} hold" in str(found)
+    assert cw.decisions(a_list(), X, y).means_held == (0, 0)
 
 
 def test_one_row_has_no_interval_and_is_told_all_the_same():

@@ -177,7 +177,18 @@ def residuals_text(found: Residuals) -> str:
             "what is said;",
             "95 % would, if errors were normal and the spreads right.",
         ]
+    if found.means_held[1]:
+        lines.append(wrapped(means_held_text(found)))
     return "\n".join(lines)
+
+
+def means_held_text(found: Residuals) -> str:
+    """How many printed intervals of means hold."""
+    held, known = found.means_held
+    return (
+        f"Of {known} printed interval{'s' * (known != 1)} of a rule's mean {held} "
+        f"hold{'s' * (held == 1)} the mean of these rows, which itself is not certain."
+    )
 
 
 def quantile_texts(quantiles: Sequence[float]) -> tuple[str, str, str]:

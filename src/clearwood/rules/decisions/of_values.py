@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -83,6 +84,9 @@ class Residuals:
         The same of the model.
     inside : Rate
         Share of all rows within two printed spreads of what is said.
+    means_held : tuple of int
+        Lines whose printed interval of the mean holds the mean of these rows, and lines
+        that have such an interval and such rows.
     lines : tuple of LineErrors
         By line; where no line decides alone, by what is said, from the lowest up.
 
@@ -101,6 +105,7 @@ class Residuals:
     rules: Errors
     model: Errors | None
     inside: Rate
+    means_held: tuple[int, int]
     lines: tuple[LineErrors, ...]
 
     @property
@@ -190,8 +195,19 @@ def judge_values(
         errors_of(truth - said, weight),
         None if model is None else errors_of(truth - model, weight),
         _inside(truth - said, spread, weight),
+        _means_held(rules, lines),
         lines,
     )
+
+
+def _means_held(rules: RuleSet, lines: Sequence[LineErrors]) -> tuple[int, int]:
+    told = list(rules)
+    held = [
+        rule.low <= line.mean.value <= rule.high
+        for line in lines
+        if line.line is not None and not math.isnan((rule := told[line.line - 1]).low)
+    ]
+    return int(sum(held)), len(held)
 
 
 def _line(
