@@ -38,6 +38,8 @@ def case():
 
 
 def test_numbers_and_names_are_those_of_people(case):
+    kinds = [info.kind for info in case[-1].features.info]
+    assert kinds == ["number", "integer", "boolean", "binary"]
     text = str(case[-1])
     assert "cholesterol > 2" in text and " mg/dl" in text
     assert "sex is 1" in text and "smokes is true" in text
