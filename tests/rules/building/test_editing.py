@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 
 from clearwood._features import FeatureSpace
+from clearwood._words.column_info import ColumnInfo
 from clearwood.exceptions import InputError
 from clearwood.rules import CategorySet, Interval, Rule, RuleAverage, RuleList, RuleSum
 
@@ -138,3 +139,10 @@ def test_long_sets_are_shortened_in_print_and_nowhere_else():
     assert "more" not in rules.to_text()
     for full in (rules.to_text(), rules.to_json(), rules.to_sql(), rules.to_latex()):
         assert "c19" in full
+
+
+def test_whole_numbers_are_exported_in_signs():
+    space = FeatureSpace(("n",), (None,), info=(ColumnInfo(kind="integer"),))
+    rules = RuleList((Rule((Interval(0, 7.5),), 1.0),), Rule((), 0.0), space)
+    assert r"n $\geq$ 8" in rules.to_latex()
+    assert "n >= 8" in rules.to_python() and "n > 7.5:" in rules.to_python()
