@@ -238,6 +238,8 @@ def test_of_many_categories_the_others_are_named_where_that_is_shorter():
     assert most.text(space) == "hue is known but not in {'i', 'j'}"
     with_missing = CategorySet(0, tuple(range(9)), missing=True)
     assert with_missing.text(space) == "(hue is known but not 'j' or missing)"
+    half = CategorySet(0, tuple(range(6)))
+    assert half.text(space) == "hue in {'a', 'b', 'c', 'd', 'e', 'f'}"
     few = CategorySet(0, (0, 1, 2, 3, 4))
     assert few.text(space) == "hue in {'a', 'b', 'c', 'd', 'e'}"
     assert few.text(space, 3) == "hue in {'a', 'b', 'c', ... 2 more}"

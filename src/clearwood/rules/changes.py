@@ -22,6 +22,7 @@ from clearwood.rules.conditions import (
     Interval,
     name_text,
     shortest_between,
+    told_low,
     whole_bounds,
 )
 from clearwood.rules.rule import prediction_text
@@ -319,12 +320,14 @@ def _range_text(features: FeatureSpace, inside: Interval, goes_up: bool) -> str:
     whole = whole_bounds(inside, kind)
     if whole and whole[0] == whole[1]:
         return str(bool(whole[0])).lower() if kind == "boolean" else f"{whole[0]:.0f}"
-    if whole:
-        least, above = f"at least {number_text(whole[0])}", number_text(whole[0])
-        above, below = f"{above} or above", f"{number_text(whole[1])} or below"
-    else:
-        least = above = f"above {number_text(low)}"
-        below = f"{number_text(high)} or below"
+    is_inside, bound = told_low(inside, kind)
+    least = above = f"above {number_text(bound)}"
+    if is_inside:
+        least, above = (
+            f"at least {number_text(bound)}",
+            f"{number_text(bound)} or above",
+        )
+    below = f"{number_text(whole[1] if whole else high)} or below"
     if low == -math.inf:
         words = "any value" if high == math.inf else below
     elif high == math.inf:

@@ -97,15 +97,30 @@ class Interval:
             if info.kind == "boolean":
                 return f"{name} is {'true' if low else 'false'}"
             return f"{name} is {number_text(low)}{unit}"
-        # Of whole numbers "> 1200" is as true as ">= 1201", and shorter.
-        from_low = whole is not None and _digits(low) <= _digits(self.low)
-        least = number_text(low if from_low else self.low)
+        is_inside, bound = told_low(self, info.kind)
+        least = number_text(bound)
         below = f"<= {number_text(high)}{unit}"
         if -math.inf < low and high < math.inf:
-            return f"{least} {'<=' if from_low else '<'} {name} {below}"
+            return f"{least} {'<=' if is_inside else '<'} {name} {below}"
         if low > -math.inf:
-            return f"{name} {'>=' if from_low else '>'} {least}{unit}"
+            return f"{name} {'>=' if is_inside else '>'} {least}{unit}"
         return f"{name} {below}" if high < math.inf else ""
+
+
+def told_low(interval: Interval, kind: str) -> tuple[bool, float]:
+    """The lower bound as people are told it, and whether it is inside.
+
+    Of whole numbers "> 1200" is as true as ">= 1201", and shorter.
+
+    Examples
+    --------
+    >>> [told_low(Interval(0, low), "integer") for low in (7.5, 1200.0)]
+    [(True, 8.0), (False, 1200.0)]
+    """
+    whole = whole_bounds(interval, kind)
+    if whole and _digits(whole[0]) <= _digits(interval.low):
+        return True, whole[0]
+    return False, interval.low
 
 
 def _digits(value: float) -> int:

@@ -14,7 +14,13 @@ from clearwood._words.labels import label_text
 from clearwood._words.numbers import number_text, short_text
 from clearwood.exceptions import InputError
 from clearwood.rules.changes import Change, smallest_changes
-from clearwood.rules.conditions import Condition, Interval, name_text, whole_bounds
+from clearwood.rules.conditions import (
+    Condition,
+    Interval,
+    name_text,
+    told_low,
+    whole_bounds,
+)
 from clearwood.rules.rule import Rule, prediction_text, wrapped
 from clearwood.rules.rule_set import RuleSet, rules_of
 
@@ -268,6 +274,8 @@ def _value_texts(
         labels, lookup = features.categories[d], features.lookup[d]
         if math.isnan(code):
             texts.append("missing")
+        elif features.info[d].kind == "boolean" and code in (0, 1):
+            texts.append("true" if code else "false")
         elif labels is None:
             texts.append(_number_text(rules, d, code))
         elif code == UNSEEN:
@@ -347,11 +355,10 @@ def _answer(
     holds = bool(literal.matches(row[d : d + 1])[0])
     distance = standardised = None
     if isinstance(literal, Interval) and not holds and math.isfinite(value):
-        low, high = whole_bounds(literal, features.info[d].kind) or (
-            literal.low,
-            literal.high,
-        )
-        bound = low if value <= literal.low else high
+        kind = features.info[d].kind
+        whole = whole_bounds(literal, kind)
+        high = whole[1] if whole else literal.high
+        bound = told_low(literal, kind)[1] if value <= literal.low else high
         # Bound and value may be too far apart for a float64 to say how far.
         if math.isfinite(bound - value):
             distance = abs(bound - value)

@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 
 from clearwood._features import FeatureSpace
+from clearwood._words.column_info import ColumnInfo
 from clearwood.exceptions import InputError
 from clearwood.rules import CategorySet, Interval, Rule, RuleAverage, RuleList, RuleSum
 
@@ -126,3 +127,22 @@ def test_a_frame_holds_what_is_known():
 def test_a_representation_is_short_and_features_are_named():
     assert repr(RULES) == "<RuleList of 3 lines for 'y'>"
     assert RULES.feature_used_ == {"age": 2, "ward": 1}
+
+
+def test_long_sets_are_shortened_in_print_and_nowhere_else():
+    labels = tuple(f"c{i}" for i in range(40))
+    space = FeatureSpace(("code",), (labels,))
+    many = CategorySet(0, tuple(range(20)))
+    rules = RuleList((Rule((many,), 1.0),), Rule((), 0.0), space)
+    assert "'c11', ... 8 more}" in " ".join(str(rules).split())
+    assert "'c12'" not in str(rules)
+    assert "more" not in rules.to_text()
+    for full in (rules.to_text(), rules.to_json(), rules.to_sql(), rules.to_latex()):
+        assert "c19" in full
+
+
+def test_whole_numbers_are_exported_in_signs():
+    space = FeatureSpace(("n",), (None,), info=(ColumnInfo(kind="integer"),))
+    rules = RuleList((Rule((Interval(0, 7.5),), 1.0),), Rule((), 0.0), space)
+    assert r"n $\geq$ 8" in rules.to_latex()
+    assert "n >= 8" in rules.to_python() and "n > 7.5:" in rules.to_python()

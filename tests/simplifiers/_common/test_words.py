@@ -6,6 +6,8 @@ import pytest
 from sklearn.ensemble import RandomForestClassifier
 
 import clearwood as cw
+from clearwood._features import FeatureSpace
+from clearwood._words.column_info import ColumnInfo
 from clearwood.exceptions import InputError
 
 INFO = {
@@ -36,6 +38,8 @@ def case():
 
 
 def test_numbers_and_names_are_those_of_people(case):
+    kinds = [info.kind for info in case[-1].features.info]
+    assert kinds == ["number", "integer", "boolean", "binary"]
     text = str(case[-1])
     assert "cholesterol > 2" in text and " mg/dl" in text
     assert "sex is 1" in text and "smokes is true" in text
@@ -79,6 +83,25 @@ def test_a_change_of_a_whole_number_is_one(case):
                 assert name == "chol" or float(value).is_integer(), change.text
                 changed[name] = value
             assert rules.predict(changed)[0] == change.prediction
+
+
+def test_whole_numbers_are_told_so_in_explanations():
+    info = (ColumnInfo(kind="integer"), ColumnInfo(kind="boolean"))
+    space = FeatureSpace(("n", "smokes"), (None, None), info=info)
+    rules = cw.RuleList(
+        (
+            cw.Rule((cw.Interval(0, 7.5, 1200.0),), 1.0),
+            cw.Rule((cw.Interval(1, low=0.5),), 2.0),
+        ),
+        cw.Rule((), 0.0),
+        space,
+    )
+    low, high = (str(rules.explain({"n": n, "smokes": 0})) for n in (5, 1300))
+    assert "n >= 8  (n is 5, off by 3)" in low
+    assert "n from 5 to 8 or above (at most 1200) would say 1" in low
+    assert "smokes from false to true would say 2" in low
+    assert "n from 1300 to 1200 or below (but at least 8) would say 1" in high
+    assert "n <= 1200  (n is 1300, off by 100)" in high
 
 
 @pytest.mark.parametrize(

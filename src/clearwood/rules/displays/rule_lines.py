@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from clearwood.rules import RuleSet
+from clearwood.rules.rule import MOST_CATEGORIES
 
 
 @dataclass(frozen=True)
@@ -67,7 +68,7 @@ def lines_of(rules: RuleSet) -> list[RuleLine]:
     return [
         RuleLine(
             number,
-            tuple(c.text(rules.features) for c in rule.conditions),
+            tuple(c.text(rules.features, MOST_CATEGORIES) for c in rule.conditions),
             rules.says_briefly(rule),
             rule.prediction,
             rule.rows_caught / rules.n_rows if rules.n_rows else math.nan,

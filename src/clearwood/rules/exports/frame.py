@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
+from clearwood.rules.rule import Rule
 from clearwood.rules.rule_set import RuleSet
 
 if TYPE_CHECKING:
     import pandas as pd
 
-STATISTICS = (
-    "rows", "rows_caught", "support", "caught", "agreement", "agreement_caught",
-    "precision", "precision_caught", "spread", "expected", "low", "high",
-    "disagreement",
-)  # fmt: skip
+STATISTICS = tuple(f.name for f in fields(Rule) if f.default != f.default)
+"""Numbers that are NaN where they are not known."""
 
 
 def rules_to_frame(rules: RuleSet) -> pd.DataFrame:
@@ -26,7 +25,7 @@ def rules_to_frame(rules: RuleSet) -> pd.DataFrame:
     return frame.dropna(axis="columns", how="all")
 
 
-def _line(rules: RuleSet, number: int, rule: Any) -> dict[str, Any]:
+def _line(rules: RuleSet, number: int, rule: Rule) -> dict[str, Any]:
     per_class = {
         f"{name} of {label}": value
         for name, values in (
