@@ -21,7 +21,8 @@ rows, which the ensemble has learnt by heart, and the fewest lines within one st
 error of the best are taken. `agreement` (the default): half of the squared error of
 probabilities counts in lists beside the regret; sizes are judged on mixtures of
 held-out rows, half a standard error. In trees a tenth counts in both.
-`log_loss`: `scoring="log_loss"`; `balanced`: `scoring="balanced"`."""
+`log_loss`: `scoring="log_loss"`; `balanced`: `scoring="balanced"`. Cases that were not
+measured (the larger sets take longest) are in no table."""
 
 
 def write_tables(study, looked_at, rare):
@@ -191,7 +192,9 @@ SCORES = ("fidelity", "auc", "log_loss", "brier", "literals")
 
 def _named(where):
     return (
-        "that were looked at while it was decided" if where == "looked at" else "beside"
+        "that were looked at while it was decided"
+        if where == "looked at"
+        else "that were not"
     )
 
 
