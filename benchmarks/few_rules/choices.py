@@ -57,7 +57,7 @@ WAYS = {
     ("list", "agreement"): {},
     ("list", "log_loss"): {"scoring": "log_loss"},
     ("list", "balanced"): {"scoring": "balanced"},
-    ("tree", "before"): {**BEFORE, "_softness": 0.1},
+    ("tree", "before"): BEFORE,
     ("tree", "agreement"): {},
     ("tree", "log_loss"): {"scoring": "log_loss"},
     ("tree", "balanced"): {"scoring": "balanced"},

@@ -16,12 +16,13 @@ neither has seen. Fidelity: share of equal classes, or R2. AUC (of more than two
 the mean of each against the others), log loss (probabilities of a thousandth at least)
 and Brier score are those of the rules' probabilities for the true labels.
 
-Goals: `before`: lists of classes grow by regret alone, trees with a tenth of the
-squared error of probabilities beside it; sizes are judged on held-out rows, which the
-ensemble has learnt by heart, and the fewest lines within one standard error of the best
-are taken. `agreement` (the default): half of the squared error counts in lists, a
-quarter in trees; sizes are judged on mixtures of held-out rows, half a standard error.
-`log_loss`: `scoring="log_loss"`; `balanced`: `scoring="balanced"`."""
+Goals: `before`: lists of classes grow by regret alone; sizes are judged on held-out
+rows, which the ensemble has learnt by heart, and the fewest lines within one standard
+error of the best are taken. `agreement` (the default): half of the squared error of
+probabilities counts in lists beside the regret; sizes are judged on mixtures of
+held-out rows, half a standard error. In trees a tenth counts in both.
+`log_loss`: `scoring="log_loss"`; `balanced`: `scoring="balanced"`. Cases that were not
+measured (the larger sets take longest) are in no table."""
 
 
 def write_tables(study, looked_at, rare):
@@ -191,7 +192,9 @@ SCORES = ("fidelity", "auc", "log_loss", "brier", "literals")
 
 def _named(where):
     return (
-        "that were looked at while it was decided" if where == "looked at" else "beside"
+        "that were looked at while it was decided"
+        if where == "looked at"
+        else "that were not"
     )
 
 
