@@ -238,8 +238,8 @@ def write_page(study, possible, without):
         f"A sample: {len(rows)} mutants of {sum(possible.values()):,}, drawn by lot "
         f"over all files{' but ' * bool(without)}{without}. "
         "The tests are those of the file's own folder and those at the top of its "
-        "room: what only other tests see, such as those of estimators that use a search, "
-        "counts as not seen.",
+        "room: what only other tests see, such as those of estimators that use a "
+        "search, counts as not seen.",
         markdown_table(header, table),
         "Survivors, judged by hand. Equivalent: nothing that is promised changes (the "
         "same result, or another as good, such as a cap on work or a tie). Seen: since "
