@@ -157,7 +157,7 @@ def test_each_hostile_name_is_read_as_it_is(chromium, hostile):
         rules = points[number].rules
         for condition in rules.rules[0].conditions:
             assert plain(condition.text(rules.features)) in seen
-        assert f"{wanted} 40 " in seen
+        assert f"{wanted} probability " in seen
         text = sections[len(names) + number]
         said = [printable(line) for line in name.expandtabs(4).splitlines()]
         assert text.endswith(" ".join(said)) or text.endswith("\n".join(said))
