@@ -182,3 +182,17 @@ def test_what_does_not_go_together(cancer):
         cw.RuleListRegressor(forest, scoring="balanced").fit(X, y)
     with pytest.raises(ValueError, match="'class_weight' parameter"):
         cw.AdditiveRulesRegressor(forest, class_weight="balanced").fit(X, y)
+
+
+def test_rare_classes_are_found_where_lists_must_rise(rare):
+    X, _, forest = rare
+    rows = rows_of(forest.predict_proba(X[:1500]))
+    quick = {"n_rules": 3, "max_rules": 3, "tune": None, "n_synthetic": 0}
+    found = cw.RuleListClassifier(
+        forest, class_weight="balanced", monotonic_cst=[1, 1, 0], **quick
+    ).fit(X[:1500])
+    # As much as it counts, not as probable as it is, decides what a line says.
+    least = 1 / (1 + np.divide(*class_weights(rows, "balanced")[::-1]))
+    said, p = found.predict(X), found.predict_proba(X)[:, 1]
+    np.testing.assert_array_equal(said, p > least)
+    assert set(said) == {0, 1} and p.max() < 0.5
