@@ -1,5 +1,6 @@
 """By what rules are judged, and what classes count."""
 
+import warnings
 from dataclasses import replace
 
 import numpy as np
@@ -182,3 +183,27 @@ def test_what_does_not_go_together(cancer):
         cw.RuleListRegressor(forest, scoring="balanced").fit(X, y)
     with pytest.raises(ValueError, match="'class_weight' parameter"):
         cw.AdditiveRulesRegressor(forest, class_weight="balanced").fit(X, y)
+
+
+def test_rare_classes_are_found_where_lists_must_rise(rare):
+    X, _, forest = rare
+    rows = rows_of(forest.predict_proba(X[:1500]))
+    quick = {"n_rules": 3, "max_rules": 3, "tune": None, "n_synthetic": 0}
+    found = cw.RuleListClassifier(
+        forest, class_weight="balanced", monotonic_cst=[1, 1, 0], **quick
+    ).fit(X[:1500])
+    # As much as it counts, not as probable as it is, decides what a line says.
+    least = 1 / (1 + np.divide(*class_weights(rows, "balanced")[::-1]))
+    said, p = found.predict(X), found.predict_proba(X)[:, 1]
+    np.testing.assert_array_equal(said, p > least)
+    assert set(said) == {0, 1} and p.max() < 0.5
+
+
+def test_rules_are_doubted_by_what_counts(cancer):
+    X, _, forest = cancer
+    quick = {"n_rules": 4, "max_rules": 4, "n_synthetic": 0, "random_state": 0}
+    with warnings.catch_warnings():
+        # The model's own class is another one in many rows; that is what was asked.
+        warnings.simplefilter("error", cw.exceptions.PoorFidelityWarning)
+        found = cw.DistilledTreeClassifier(forest, class_weight={0: 5.0}, **quick)
+        assert (found.fit(X).predict(X) != forest.predict(X)).mean() > 0.02
