@@ -75,7 +75,7 @@ def test_rules_say_what_the_most_probable_tree_says(fitted):
     assert asks == set(tree.posterior().map_tree().inner.tolist())
     assert asks
     nodes = end_in(tree, asks, rows)
-    total = tree.posterior().total[nodes]
+    total = tree.posterior().known[nodes]
     if hasattr(model, "classes_"):
         p = tree.model.probabilities(total)
         said = model.classes_[p.argmax(axis=1)]
