@@ -32,10 +32,15 @@ WORDS = {
     "pruned": "CART pruned by CV, leaves smoothed",
     "pruned_laplace": "CART pruned by CV, smoothed by one row per class",
     "pruned_rmse": "CART pruned by CV for RMSE",
+    "pruned_error": "CART pruned by CV for errors, leaves smoothed",
+    "shrunken": "CART, hierarchical shrinkage by CV",
+    "shrunken_20": "the same, of 20 leaves",
     "map_constant": "MAP tree, constant prior",
     "map_searched": "MAP tree, search-corrected prior",
+    "map_borrowed": "MAP tree, search-corrected prior, leaves that borrow",
     "tree_constant": "**averaged**, constant prior",
     "tree_searched": "**averaged**, search-corrected prior",
+    "tree_borrowed": "**averaged**, search-corrected prior, leaves that borrow",
     "forest": "forest as it is",
     "forest_leaf": "forest, leaves smoothed",
     "forest_constant": "forest **averaged**, constant prior",
@@ -86,8 +91,10 @@ def write_tables(study):
         known = [name for name in sets if name in means.index]
         here = means.loc[known]
         parts.append(f"## {task.capitalize()}: means over {len(known)} sets")
-        for title, prefix in (("One tree", ("cart", "tree", "pruned", "map")),
-                              ("Forests", ("forest",))):  # fmt: skip
+        for title, prefix in (
+            ("One tree", ("cart", "tree", "pruned", "shrunken", "map")),
+            ("Forests", ("forest",)),
+        ):
             methods = [
                 m for m in WORDS
                 if m.startswith(prefix) and m in here.index.get_level_values(1)
@@ -136,6 +143,16 @@ PAIRS = (
     ("tree_searched", "pruned"),
     ("tree_searched", "pruned_laplace"),
     ("tree_searched", "pruned_rmse"),
+    ("tree_searched", "pruned_error"),
+    ("tree_searched", "shrunken"),
+    ("tree_borrowed", "tree_searched"),
+    ("tree_borrowed", "pruned"),
+    ("tree_borrowed", "pruned_laplace"),
+    ("tree_borrowed", "pruned_error"),
+    ("tree_borrowed", "pruned_rmse"),
+    ("tree_borrowed", "shrunken"),
+    ("tree_borrowed", "shrunken_20"),
+    ("tree_borrowed", "map_borrowed"),
     ("tree_searched", "map_searched"),
     ("tree_searched", "tree_constant"),
     ("forest_constant", "forest"),
@@ -143,7 +160,7 @@ PAIRS = (
     ("forest_searched", "forest_leaf"),
     ("forest_constant", "forest_leaf"),
     ("forest_evidence", "forest_searched"),
-    ("tree_searched", "forest"),
+    ("tree_borrowed", "forest"),
 )
 
 

@@ -1,6 +1,7 @@
 """Data, folds and methods that the studies of meta-trees share."""
 
 import time
+from dataclasses import replace
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -20,11 +21,14 @@ from clearwood.metatree import (
     tree_weights,
 )
 from clearwood.metatree.defaults import (
+    BORROWED,
     SHARE_IN_FORESTS,
     SHARE_OF_VARIANCE,
     leaf_for_classes,
     leaf_for_values,
+    step_of,
 )
+from clearwood.metatree.posterior._kernels import sum_up
 from clearwood.metatree.posterior.prior import effective_questions, n_searchable
 
 CLASSES = (
@@ -40,6 +44,8 @@ N_FOLDS = 5
 N_TREES = 100
 N_ALPHAS = 10
 """Sizes of tree that pruning by cross-validation chooses among."""
+LAMBDAS = (0, 0.1, 1, 10, 50, 100, 500)
+"""Strengths that hierarchical shrinkage chooses among; those of imodels."""
 
 
 class Fold(NamedTuple):
@@ -91,6 +97,13 @@ def make_leaf(fold, y, share=SHARE_OF_VARIANCE):
     if fold.n_classes:
         return leaf_for_classes(fold.n_classes)
     return leaf_for_values(y, np.ones(len(y)), share)
+
+
+def borrowing(fold, leaf):
+    """The same leaf as the estimators take it in a tree that they grow."""
+    if fold.n_classes:
+        return replace(leaf, borrowed=BORROWED)
+    return replace(leaf, borrowed=BORROWED, rounding=step_of(fold.y))
 
 
 def learned(structure, leaf, X, y):
@@ -166,13 +179,15 @@ def score_trees(fold):
     begin = time.process_time()
     g = priors(structure, questions_of(structure, fold.X))
     counted = time.process_time() - begin
-    for name in ("leaf", "constant", "searched"):
+    g["borrowed"] = g["searched"]
+    for name in ("leaf", "constant", "searched", "borrowed"):
         begin = time.process_time()
-        own = learned(structure, leaf, fold.X, fold.y)
-        posterior = compute_posterior(structure, leaf, g[name], own)
+        its = borrowing(fold, leaf) if name == "borrowed" else leaf
+        own = learned(structure, its, fold.X, fold.y)
+        posterior = compute_posterior(structure, its, g[name], own)
         found = score(fold, predict_at(posterior, at))
         taken = grown + time.process_time() - begin
-        if name == "searched":
+        if name in ("searched", "borrowed"):
             taken += counted
         scores[f"tree_{name}"] = found | {"seconds": taken}
         if name != "leaf":
@@ -183,7 +198,7 @@ def score_trees(fold):
     if fold.n_classes:
         laplace = CategoricalDirichlet.symmetric(fold.n_classes, 1.0)
         scores["tree_laplace"] = score(fold, at_leaves(fold, structure, laplace, at))
-    return scores | score_pruned(fold, cart)
+    return scores | score_pruned(fold, cart) | score_shrunken(fold)
 
 
 def at_leaves(fold, structure, leaf, ends):
@@ -201,7 +216,7 @@ def by_map_tree(posterior, ends):
     stands[tree.leaves] = stands[tree.inner] = True
     for node in np.flatnonzero(~stands):
         above[node] = above[parent[node]]
-    stats = posterior.total[above[ends]][:, None]
+    stats = posterior.known[above[ends]][:, None]
     one = np.ones((len(ends), 1))
     return Predictive(posterior.model, stats, one, np.arange(len(ends))), len(
         tree.leaves
@@ -211,7 +226,8 @@ def by_map_tree(posterior, ends):
 def score_pruned(fold, cart):
     """Cost-complexity pruning, its strength chosen by cross-validation.
 
-    By every score on its own; ``pruned_laplace`` smooths by one row per class.
+    By every score on its own, and by errors; ``pruned_laplace`` smooths by one row per
+    class.
     """
     begin = time.process_time()
     path = cart.cost_complexity_pruning_path(fold.X, fold.y).ccp_alphas[:-1]
@@ -220,6 +236,7 @@ def score_pruned(fold, cart):
     leaves = {"pruned": make_leaf(fold, fold.y)}
     if fold.n_classes:
         leaves["pruned_laplace"] = CategoricalDirichlet.symmetric(fold.n_classes, 1.0)
+        leaves["pruned_error"] = leaves["pruned"]
     else:
         leaves["pruned_rmse"] = leaves["pruned"]
     losses = {name: np.zeros(len(alphas)) for name in leaves}
@@ -230,7 +247,7 @@ def score_pruned(fold, cart):
         for i, alpha in enumerate(alphas):
             _, found = prune(inner, alpha, leaves)
             for name in leaves:
-                what = "error" if name == "pruned_rmse" else "loss"
+                what = "error" if name in ("pruned_rmse", "pruned_error") else "loss"
                 losses[name][i] += found[name][what]
     # Of equally good ones the smallest tree.
     best = {n: alphas[::-1][loss[::-1].argmin()] for n, loss in losses.items()}
@@ -252,6 +269,52 @@ def prune(fold, alpha, leaves):
     for name, leaf in leaves.items():
         said[name] = score(fold, at_leaves(fold, structure, leaf, ends))
     return model, said
+
+
+def score_shrunken(fold):
+    """Hierarchical shrinkage (Agarwal et al. 2022) of the CART and of one of 20 leaves.
+
+    Its strength is chosen by cross-validation by log loss, or by RMSE.
+    """
+    scores = {}
+    for name, most in (("shrunken", None), ("shrunken_20", 20)):
+        begin = time.process_time()
+        losses = np.zeros(len(LAMBDAS))
+        chunk = np.random.default_rng(fold.seed).permutation(len(fold.y)) % N_FOLDS
+        for k in range(N_FOLDS):
+            a, b = chunk != k, chunk == k
+            inner = Fold(fold.X[a], fold.y[a], fold.X[b], fold.y[b], *fold[4:])
+            for i, said in enumerate(shrunken(inner, most, LAMBDAS)):
+                found = score_of(inner, said)
+                losses[i] += found["loss" if fold.n_classes else "error"]
+        (said,) = shrunken(fold, most, LAMBDAS[losses.argmin() :][:1])
+        scores[name] = score_of(fold, said)
+        scores[name]["seconds"] = time.process_time() - begin
+    return scores
+
+
+def shrunken(fold, most, lambdas):
+    """What a CART says of the test rows after shrinkage, for every strength.
+
+    The mean of a node moves from that of the root by what every question on the way
+    adds, divided by ``1 + lambda / n``, n the rows at the node that is asked.
+    """
+    cart = make_model(fold, max_leaf_nodes=most).fit(fold.X, fold.y)
+    s = from_sklearn_tree(cart)
+    ends = s.route(s.encode(fold.X))
+    sums = np.eye(fold.n_classes)[fold.y] if fold.n_classes else fold.y[:, None]
+    own = np.zeros((s.n_nodes, 1 + sums.shape[1]))
+    np.add.at(own, ends, np.hstack([np.ones((len(sums), 1)), sums]))
+    total = sum_up(own, s.parent)
+    mean = total[:, 1:] / total[:, :1]
+    at = s.route(s.encode(fold.X_test))
+    for strength in lambdas:
+        found = mean.copy()
+        for node in range(1, s.n_nodes):
+            up = s.parent[node]
+            step = (mean[node] - mean[up]) / (1 + strength / total[up, 0])
+            found[node] = found[up] + step
+        yield found[at] if fold.n_classes else found[at, 0]
 
 
 def score_forests(fold):

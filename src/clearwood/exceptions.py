@@ -63,6 +63,10 @@ class CollapsedWeightsWarning(UserWarning):
     """Weights leave a few trees of a forest in effect."""
 
 
+class DegenerateDensityWarning(UserWarning):
+    """Many rows share one target value among others, which no density describes."""
+
+
 class LostDigitsWarning(UserWarning):
     """Numbers are so large that what is beside them, or is left, is not exact."""
 

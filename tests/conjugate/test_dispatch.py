@@ -37,7 +37,7 @@ def test_rows_one_after_the_other(model, y):
             model.log_density(stats, y[i], row),
             rtol=1e-12,
         )
-        add_one(kind, stats, z[i])
+        add_one(kind, stats, model.prior, z[i])
     np.testing.assert_allclose(
         stats, naive.stats_of(model, y, np.ones(4), x), rtol=1e-12, atol=1e-12
     )

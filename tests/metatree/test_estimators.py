@@ -20,7 +20,7 @@ from clearwood import (
     MetaTreeRegressor,
     exceptions,
 )
-from clearwood.exceptions import InputError
+from clearwood.exceptions import DegenerateDensityWarning, InputError
 from clearwood.metatree import (
     BernoulliBeta,
     CategoricalDirichlet,
@@ -101,7 +101,16 @@ def test_automatic_leaves_say_what_they_are():
     assert tree.leaf_.m == 3.0
     assert tree.leaf_.beta / (tree.leaf_.alpha + 1) == pytest.approx(0.1 * 4.0)
     labels = MetaTreeClassifier().fit([[0.0], [1.0], [2.0]], list("abc"))
-    assert labels.leaf_ == CategoricalDirichlet((1 / 3,) * 3)
+    assert labels.leaf_ == CategoricalDirichlet((1 / 3,) * 3, borrowed=4.0)
+    whole = MetaTreeRegressor().fit([[0.0], [1.0], [2.0]], [1.0, 1.0, 5.0])
+    assert whole.leaf_.rounding == 4.0
+
+
+def test_a_value_among_others_that_no_density_has_is_told_of():
+    X = np.arange(100.0)[:, None]
+    y = np.where(X[:, 0] < 50, 0.0, np.sqrt(X[:, 0]))
+    with pytest.warns(DegenerateDensityWarning, match="50% of y are 0"):
+        MetaTreeRegressor().fit(X, y)
 
 
 # Structures

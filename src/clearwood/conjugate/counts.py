@@ -12,6 +12,7 @@ import numpy as np
 from clearwood._numeric import kernel
 from clearwood.conjugate.leaf_model import (
     LeafModel,
+    check_borrowed,
     check_positive,
     refuse,
     stirling_rest,
@@ -173,6 +174,8 @@ class BernoulliBeta(Counts):
     ----------
     a, b : float, default=0.5
         Pseudo-counts of 1 and of 0.
+    borrowed : float, default=0.0
+        Rows that a leaf of a meta-tree borrows from the node above it.
 
     Examples
     --------
@@ -184,10 +187,12 @@ class BernoulliBeta(Counts):
 
     a: float = 0.5
     b: float = 0.5
+    borrowed: float = 0.0
 
     def __post_init__(self) -> None:
         """Check the hyperparameters."""
         check_positive(self, a=self.a, b=self.b)
+        check_borrowed(self)
 
     @cached_property
     def prior(self) -> np.ndarray:
@@ -206,6 +211,8 @@ class CategoricalDirichlet(Counts):
     ----------
     alpha : tuple of float
         One pseudo-count per class.
+    borrowed : float, default=0.0
+        Rows that a leaf of a meta-tree borrows from the node above it.
 
     Examples
     --------
@@ -216,6 +223,7 @@ class CategoricalDirichlet(Counts):
     """
 
     alpha: tuple[float, ...]
+    borrowed: float = 0.0
 
     def __post_init__(self) -> None:
         """Check the hyperparameters."""
@@ -223,11 +231,14 @@ class CategoricalDirichlet(Counts):
         check_positive(self, **{f"alpha[{i}]": a for i, a in enumerate(self.alpha)})
         if not self.alpha:
             raise InputError("alpha is empty, expected one pseudo-count per class.")
+        check_borrowed(self)
 
     @classmethod
-    def symmetric(cls, n_classes: int, alpha: float = 0.5) -> CategoricalDirichlet:
+    def symmetric(
+        cls, n_classes: int, alpha: float = 0.5, borrowed: float = 0.0
+    ) -> CategoricalDirichlet:
         """The same pseudo-count for every class."""
-        return cls((alpha,) * n_classes)
+        return cls((alpha,) * n_classes, borrowed)
 
     @cached_property
     def prior(self) -> np.ndarray:

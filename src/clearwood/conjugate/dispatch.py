@@ -26,7 +26,11 @@ from clearwood.conjugate.linear import (
     linear_log_predictive,
 )
 from clearwood.conjugate.moments import add_one_moment
-from clearwood.conjugate.normal import NormalNormalGamma, normal_log_predictive
+from clearwood.conjugate.normal import (
+    NormalNormalGamma,
+    add_one_rounded,
+    normal_log_predictive,
+)
 from clearwood.exceptions import InputError
 
 COUNTS, POISSON, EXPONENTIAL, NORMAL, LINEAR = range(5)
@@ -84,7 +88,7 @@ def log_predictive(kind, stats, prior, z):
 
 
 @kernel
-def add_one(kind, stats, z):
+def add_one(kind, stats, prior, z):
     """Take one row of weight 1 into statistics; otherwise as ``log_predictive``."""
     if kind == COUNTS:
         add_one_label(stats, z)
@@ -92,5 +96,7 @@ def add_one(kind, stats, z):
         add_one_count(stats, z)
     elif kind == EXPONENTIAL:
         add_one_duration(stats, z)
+    elif kind == NORMAL:
+        add_one_rounded(stats, prior, z)
     else:
         add_one_moment(stats, z, 1.0)

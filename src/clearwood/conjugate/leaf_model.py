@@ -50,6 +50,8 @@ class LeafModel:
     unit: float = 1.0
     """In which kernels measure the target, a hyperparameter's: the same evidence, to
     the last bit, whether the target and its prior are in metres or in kilometres."""
+    borrowed: float = 0.0
+    """Rows that a leaf of a tree borrows from the node above; none in other places."""
     _log_marginals: ClassVar[Callable[..., np.ndarray]]
     """Kernel from statistics, one row per set of rows, and ``prior`` to evidence."""
 
@@ -221,6 +223,15 @@ def refuse(model: LeafModel, values: np.ndarray, bad: np.ndarray, what: str) -> 
         row = int(bad.argmax())
         raise InputError(
             f"y is {values[row]} in row {row}; {type(model).__name__} reads {what}."
+        )
+
+
+def check_borrowed(model: LeafModel) -> None:
+    """Raise where a number of rows to borrow is none."""
+    if not (math.isfinite(model.borrowed) and model.borrowed >= 0):
+        raise InputError(
+            f"borrowed of {type(model).__name__} is {model.borrowed}, expected a "
+            "number of rows, 0 for none."
         )
 
 

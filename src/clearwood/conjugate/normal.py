@@ -10,8 +10,12 @@ from typing import Any
 import numpy as np
 
 from clearwood._numeric import kernel
-from clearwood.conjugate.leaf_model import check_positive, log_gamma_part
-from clearwood.conjugate.moments import MomentsLeaf, log_student
+from clearwood.conjugate.leaf_model import (
+    check_borrowed,
+    check_positive,
+    log_gamma_part,
+)
+from clearwood.conjugate.moments import MomentsLeaf, add_one_moment, log_student
 from clearwood.exceptions import InputError
 
 
@@ -43,9 +47,22 @@ def normal_log_marginals(stats, prior):
 
 @kernel
 def normal_log_predictive(stats, prior, z):
-    """Log density of one more row, in units of sqrt(beta): Student's t."""
+    """Log density of one more row, in units of sqrt(beta): Student's t.
+
+    Of a rounded row the lower bound, so that all rows in turn make up the evidence.
+    """
     m, kappa, a, b = normal_update(stats, prior)
-    return log_student(z[0] - m, a, b + b / kappa, prior[3])
+    gap = z[0] - m
+    if prior[4] > 0.0:
+        gap = math.sqrt(gap * gap + prior[4] * (1.0 + 1.0 / kappa))
+    return log_student(gap, a, b + b / kappa, prior[3])
+
+
+@kernel
+def add_one_rounded(stats, prior, z):
+    """Take one row of weight 1 into moments, with the variance of its rounding."""
+    add_one_moment(stats, z, 1.0)
+    stats[2] += prior[4]
 
 
 @dataclass(frozen=True)
@@ -53,6 +70,12 @@ class NormalNormalGamma(MomentsLeaf):
     """Real targets; mean and precision have a normal-gamma prior.
 
     Statistics are the weight, the mean, and the sum of squares about the mean.
+
+    A value rounded to a multiple of h may have been any in an interval of this width,
+    and its density grows without bound where many are equal. ``rounding=h`` takes the
+    mean of the log density over the interval instead: by Jensen's inequality a lower
+    bound of the log probability of the rounded value (over h), and still conjugate, as
+    all it does is to add ``h**2 / 12`` to the squares of every row.
 
     Parameters
     ----------
@@ -62,6 +85,10 @@ class NormalNormalGamma(MomentsLeaf):
         What that is worth in rows.
     alpha, beta : float, default=1.0
         Shape and rate of the precision's gamma distribution.
+    rounding : float, default=0.0
+        Of what the values are multiples.
+    borrowed : float, default=0.0
+        Rows that a leaf of a meta-tree borrows from the node above it.
 
     Examples
     --------
@@ -75,6 +102,8 @@ class NormalNormalGamma(MomentsLeaf):
     kappa: float = 1.0
     alpha: float = 1.0
     beta: float = 1.0
+    rounding: float = 0.0
+    borrowed: float = 0.0
 
     n_stats = 3
     n_columns = 1
@@ -85,17 +114,42 @@ class NormalNormalGamma(MomentsLeaf):
         if not math.isfinite(self.m):
             raise InputError(f"m of NormalNormalGamma is {self.m}, expected a number.")
         check_positive(self, kappa=self.kappa, alpha=self.alpha, beta=self.beta)
+        check_borrowed(self)
+        if not (math.isfinite(self.rounding) and self.rounding >= 0):
+            raise InputError(
+                f"rounding of NormalNormalGamma is {self.rounding}, expected the step "
+                "between values, 0 where there is none."
+            )
 
     @cached_property
     def prior(self) -> np.ndarray:
-        """The four hyperparameters."""
-        return np.array([self.m, self.kappa, self.alpha, self.beta], dtype=np.float64)
+        """Four hyperparameters, and the variance that rounding leaves open."""
+        numbers = [self.m, self.kappa, self.alpha, self.beta, self._hidden]
+        return np.array(numbers, dtype=np.float64)
+
+    @property
+    def _hidden(self) -> float:
+        return self.rounding**2 / 12.0
 
     def statistics(
         self, y: np.ndarray, weight: np.ndarray, x: np.ndarray | None = None
     ) -> np.ndarray:
         """See ``LeafModel``."""
-        return np.stack([weight, y, np.zeros_like(y)], axis=-1)
+        return np.stack([weight, y, weight * self._hidden], axis=-1)
+
+    def add_rows(
+        self,
+        own: np.ndarray,
+        ends: np.ndarray,
+        y: np.ndarray,
+        weight: np.ndarray,
+        x: np.ndarray | None = None,
+    ) -> None:
+        """See ``LeafModel``."""
+        super().add_rows(own, ends, y, weight, x)
+        if self.rounding:
+            weight = np.broadcast_to(weight, y.shape)
+            own[:, 2] += self._hidden * np.bincount(ends, weight, len(own))
 
     def _posterior(self, stats: np.ndarray) -> tuple[np.ndarray, ...]:
         weight, mean, squares = stats[..., 0], stats[..., 1], stats[..., 2]

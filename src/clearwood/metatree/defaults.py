@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import warnings
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from clearwood._features import users_level
 from clearwood.conjugate import (
     CategoricalDirichlet,
     LeafModel,
     NormalNormalGamma,
 )
 from clearwood.conjugate.counts import Counts
-from clearwood.exceptions import InputError
+from clearwood.exceptions import DegenerateDensityWarning, InputError
 
 ROWS_OF_MEAN = 0.2
 """What the prior mean of a leaf is worth, in rows."""
@@ -22,6 +25,20 @@ SHAPE_OF_PRECISION = 1.5
 
 SHARE_OF_VARIANCE = 0.1
 """Prior mode of a leaf's variance, as a share of the target's."""
+
+BORROWED = 4.0
+"""Rows that a leaf of classes borrows in a tree that was searched on the same rows.
+
+Values borrow none: their RMSE would gain, but a target by lot be asked about."""
+
+SAME_STEP = 1e-6
+"""Share of their range by which values may miss multiples of a step."""
+
+LARGE_ATOM, FINE_STEP = 0.1, 0.01
+"""Share of rows with one value, and of the spread for a step, that no density fits."""
+
+FEW_VALUES = 10
+"""So many values are rather counts than a density with an atom."""
 
 LEAST_VARIANCE = 1e-280
 """Of a target; the squares of what is smaller lose their digits. 0 has this as well."""
@@ -38,7 +55,9 @@ def make_leaf(
     classes: np.ndarray | None,
     target: np.ndarray,
     weight: np.ndarray,
-    share: float = SHARE_OF_VARIANCE,
+    *,
+    forest: bool = False,
+    borrowed: float = 0.0,
 ) -> LeafModel:
     """The leaf model, from the parameter of an estimator and the rows of its fit.
 
@@ -48,14 +67,20 @@ def make_leaf(
     classes : ndarray or None
         None for values.
     target, weight : ndarray of shape (n_rows,)
-    share : float
-        Of the target's variance that a leaf's is expected to have.
+    forest : bool
+        Whether many trees are averaged, so that each may be a large one.
+    borrowed : float
+        Rows that a leaf of classes borrows from the node above it.
     """
     n_classes = None if classes is None else len(classes)
     if isinstance(leaf, str) and leaf == "auto":
         if n_classes is None:
-            return leaf_for_values(target, weight, share)
-        return leaf_for_classes(n_classes)
+            if forest:
+                return leaf_for_values(target, weight, SHARE_IN_FORESTS)
+            found = leaf_for_values(target, weight)
+            warn_of_atoms(target, weight)
+            return replace(found, rounding=step_of(target))
+        return leaf_for_classes(n_classes, borrowed)
     if not isinstance(leaf, LeafModel):
         raise InputError(
             f"leaf is {leaf!r}; expected 'auto' or a leaf model such as "
@@ -71,9 +96,9 @@ def make_leaf(
     return leaf
 
 
-def leaf_for_classes(n_classes: int) -> CategoricalDirichlet:
+def leaf_for_classes(n_classes: int, borrowed: float = 0.0) -> CategoricalDirichlet:
     """Pseudo-counts that add up to one row: of two classes Jeffreys' prior."""
-    return CategoricalDirichlet.symmetric(n_classes, 1.0 / n_classes)
+    return CategoricalDirichlet.symmetric(n_classes, 1.0 / n_classes, borrowed)
 
 
 def leaf_for_values(
@@ -84,7 +109,7 @@ def leaf_for_values(
     Examples
     --------
     >>> leaf_for_values(np.array([1.0, 5.0]), np.ones(2))
-    NormalNormalGamma(m=3.0, kappa=0.2, alpha=1.5, beta=1.0)
+    NormalNormalGamma(m=3.0, kappa=0.2, alpha=1.5, beta=1.0, rounding=0.0, borrowed=0.0)
     """
     NormalNormalGamma().check_target(y)
     # Relative to the largest, so that tiny weights do not vanish in products.
@@ -102,3 +127,46 @@ def leaf_for_values(
     least = ROUNDING if varies else 1e-9
     beta = max(beta, (least * mean) ** 2) or LEAST_VARIANCE
     return NormalNormalGamma(mean, ROWS_OF_MEAN, SHAPE_OF_PRECISION, beta)
+
+
+def step_of(y: np.ndarray) -> float:
+    """The step of which all values are multiples, but for a common start.
+
+    0 where there is none, and where no value comes twice: a step can be told from few
+    values only if they repeat.
+
+    Examples
+    --------
+    >>> step_of(np.array([3.0, 5.0, 5.0, 11.0])), step_of(np.array([0.1, 0.2, 0.35]))
+    (2.0, 0.0)
+    """
+    values = np.unique(y)
+    if len(values) in (1, len(y)):
+        return 0.0
+    gap = np.diff(values)
+    step, slack = float(gap.min()), SAME_STEP * float(values[-1] - values[0])
+    # Euclid's algorithm, on all gaps at once.
+    while step > slack:
+        rest = gap % step
+        rest = np.minimum(rest, step - rest)
+        if rest.max() <= slack:
+            return step
+        step = float(rest[rest > slack].min())
+    return 0.0
+
+
+def warn_of_atoms(y: np.ndarray, weight: np.ndarray) -> None:
+    """Say so where many rows share a value among others that no step explains."""
+    values, place = np.unique(y, return_inverse=True)
+    share = np.bincount(place, weight) / weight.sum()
+    most = int(share.argmax())
+    fine = step_of(y) < FINE_STEP * y.std()
+    if fine and share[most] >= LARGE_ATOM and len(values) > FEW_VALUES:
+        warnings.warn(
+            f"{share[most]:.0%} of y are {values[most]:g}, and the others lie "
+            "anywhere: no normal distribution says this, so that log densities and "
+            "intervals mean little where such rows are. Predict first whether y is "
+            "that value.",
+            DegenerateDensityWarning,
+            stacklevel=users_level(),
+        )

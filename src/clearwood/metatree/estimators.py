@@ -33,7 +33,7 @@ from clearwood.metatree.base import (
     rows_for,
     warn_of_far_columns,
 )
-from clearwood.metatree.defaults import make_leaf
+from clearwood.metatree.defaults import BORROWED, make_leaf
 from clearwood.metatree.exact.sum import exact_sum
 from clearwood.metatree.exact.trees import map_tree, structure_of
 from clearwood.metatree.growing.cart import grow_ensemble
@@ -105,7 +105,13 @@ class _MetaTree(ReadsTrees, LearnsByStatistics):
     # Fitting
 
     def _start(self, X: Any, target: np.ndarray, weight: np.ndarray) -> None:
-        leaf = make_leaf(self.leaf, getattr(self, "classes_", None), target, weight)
+        # The sum over all trees, and a tree of one's own, keep to the paper's prior.
+        grown = isinstance(self.structure, str) and self.structure == "cart"
+        searched = grown or not isinstance(self.structure, Structure | str)
+        leaf = make_leaf(
+            self.leaf, getattr(self, "classes_", None), target, weight,
+            borrowed=BORROWED if searched else 0.0,
+        )  # fmt: skip
         if isinstance(self.structure, str):
             make = {"cart": self._grow, "exact": self._find_best}.get(self.structure)
             if make is None:
@@ -333,8 +339,12 @@ class MetaTreeClassifier(LearnsClasses, _MetaTree):
         a Dirichlet distribution with pseudo-counts of one over the number of classes;
         for numbers, a normal distribution whose mean is expected at the mean of the
         target, worth a fifth of a row, and whose variance at a tenth of the
-        target's with three degrees of freedom. It reads these off the rows of the
-        first fit; see ``leaf_``.
+        target's with three degrees of freedom; where values repeat and all are
+        multiples of a step, no leaf is surer than this rounding lets it. It reads
+        these off the rows of the first fit; see ``leaf_``. In a tree that is grown
+        here or comes with a fitted model a leaf of classes also borrows four rows from
+        the node above it, which shrinks what it says towards that; the prior of the
+        paper is ``CategoricalDirichlet.symmetric(n, 1 / n)`` for ``n`` classes.
     missing : {"evidence", "branch"}, default="evidence"
         Where missing values go in a tree that is grown here. ``"evidence"``: at every
         question to the side with which the rows are more probable; where no row was

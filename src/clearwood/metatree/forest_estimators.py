@@ -29,7 +29,7 @@ from clearwood.metatree.base import (
     LearnsValues,
     check_mergeable,
 )
-from clearwood.metatree.defaults import SHARE_IN_FORESTS, make_leaf
+from clearwood.metatree.defaults import make_leaf
 from clearwood.metatree.growing.cart import grow_ensemble, splits_by_order
 from clearwood.metatree.posterior.forest import MetaForest
 from clearwood.metatree.posterior.meta_tree import MetaTree
@@ -87,7 +87,7 @@ class _MetaForest(LearnsByStatistics):
 
     def _start(self, X: Any, target: np.ndarray, weight: np.ndarray) -> None:
         classes = getattr(self, "classes_", None)
-        leaf = make_leaf(self.leaf, classes, target, weight, SHARE_IN_FORESTS)
+        leaf = make_leaf(self.leaf, classes, target, weight, forest=True)
         if needs_fit(self.estimator):
             model, ensemble = self._fit_estimator(X, target, weight)
         else:

@@ -72,10 +72,13 @@ def test_rules_say_what_the_most_probable_tree_says(fitted):
     rows = X if "hue" not in X else pd.concat([X, strange(X)])
     tree, best = model.meta_tree_, model.map_tree_
     asks = {node.number for node in best.nodes if node.feature is not None}
-    assert asks == set(tree.posterior().map_tree().inner.tolist())
+    # What no row can come to is not read.
+    unread = set(tree.posterior().map_tree().inner.tolist()) - asks
+    assert asks <= set(tree.posterior().map_tree().inner.tolist())
+    assert not tree.model.weight_of(tree.posterior().total[[*unread]]).any()
     assert asks
     nodes = end_in(tree, asks, rows)
-    total = tree.posterior().total[nodes]
+    total = tree.posterior().known[nodes]
     if hasattr(model, "classes_"):
         p = tree.model.probabilities(total)
         said = model.classes_[p.argmax(axis=1)]

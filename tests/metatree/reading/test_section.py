@@ -35,7 +35,7 @@ def test_scores_are_those_of_each_tree_by_hand(fitted, rows):
     best = fitted.map_tree_
     tree = fitted.meta_tree_
     ends = tree.structure.route(tree.structure.encode(X))
-    full = tree.model.probabilities(tree.posterior().total[ends])
+    full = tree.model.probabilities(tree.posterior().known[ends])
     told = {
         "average": fitted.predict_proba(X),
         "map_tree": best.predict_proba(X),

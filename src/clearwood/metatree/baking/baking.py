@@ -42,9 +42,9 @@ def node_values(posterior: Posterior) -> np.ndarray:
             "it is no value of a leaf; predict with the estimator itself."
         )
     if isinstance(model, Counts):
-        said = model.probabilities(posterior.total)
+        said = model.probabilities(posterior.known)
     else:
-        said = model.mean(posterior.total)[:, None]
+        said = model.mean(posterior.known)[:, None]
     if not np.isfinite(said).all():
         raise InputError(
             "Some nodes have no finite mean; give the leaves a narrower prior."

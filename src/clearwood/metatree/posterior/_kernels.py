@@ -242,7 +242,7 @@ def learn_in_turn(ends, z, parent, first_child, kind, prior, arrays):
         below = 0.0
         if first_child[node] >= 0:
             below = log_predictive(kind, own[node], prior, z[i])
-        add_one(kind, own[node], z[i])
+        add_one(kind, own[node], prior, z[i])
         while node >= 0:
             here = log_predictive(kind, total[node], prior, z[i])
             q = here
@@ -253,7 +253,7 @@ def learn_in_turn(ends, z, parent, first_child, kind, prior, arrays):
                 log_odds[node] += below - here
             log_marginal[node] += here
             log_q[node] += q
-            add_one(kind, total[node], z[i])
+            add_one(kind, total[node], prior, z[i])
             below = q
             node = parent[node]
         log_density[i] = below

@@ -210,7 +210,7 @@ class MetaForest:
             stats, weights = [], []
             for t, ends in enumerate(self.ends(encoded[rows])):
                 nodes, weight = posteriors[t].path_weights(ends)
-                stats.append(posteriors[t].total[nodes])
+                stats.append(posteriors[t].known[nodes])
                 weights.append(tree_weight[t] * weight)
             weight = np.concatenate(weights, axis=1)
             # Most prunings of a tree hardly count; their nodes cost as much as others.

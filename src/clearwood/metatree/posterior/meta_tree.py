@@ -283,6 +283,11 @@ class MetaTree(BareMetaTree):
         ends = self.structure.route(codes)
         y, _ = self._check_rows(ends, y, None)
         model, s = self.model, self.structure
+        if model.borrowed:
+            # What a row changes it changes in all nodes below those on its way.
+            return np.array(
+                [self._learn_one(end, value) for end, value in zip(ends, y)]
+            )
         y = y.astype(np.float64)
         z = y[:, None] if model.n_columns is None else model.columns(y, x)
         now = self.current()
@@ -291,10 +296,17 @@ class MetaTree(BareMetaTree):
         arrays = (now.own, now.total, now.log_marginal, now.log_q, now.log_odds)
         # Without what it has computed from its arrays, as these change now.
         self.put(now.own, self._counted(self.rows, ends, np.ones(1)))
-        self._posterior = Posterior(s, model, *arrays)
+        own, total, *logs = arrays
+        self._posterior = Posterior(s, model, own, total, total, *logs)
         return _kernels.learn_in_turn(
             ends, z, s.parent, s.first_child, kind_of(model), model.prior, arrays
         ) - math.log(model.unit)
+
+    def _learn_one(self, end: int, y: float) -> float:
+        at, value = np.array([end]), np.array([y])
+        log_density = predict_at(self.current(), at).log_density(value)
+        self.update_at(at, value)
+        return float(log_density[0])
 
     def _check_rows(
         self, ends: np.ndarray, y: Any, weight: Any

@@ -15,6 +15,14 @@ and given the rows a tree asks on at ``s`` with the probability (9)
 (printed with the posterior ``g_s`` on the right; the prior is meant). Rows may stop at
 an inner node, which the paper has not (a category never seen, a missing value): they
 are one more child, a leaf, and their evidence one more factor of ``prod_children``.
+
+A node may borrow some rows from the one above, which the paper has not either: besides
+its own rows it then knows those that the node above knows, thinned to at most so many.
+Its prior is what the lent rows make of the leaf's, so that ``p(y_s)`` is the evidence
+of lent and own rows together over that of the lent ones. The prior looks at the
+targets (an empirical prior); given it, all above holds as it stands, as the score of a
+node depends on the way to it alone.
+
 Nodes stand parents first. Proposition 1, row by row, is ``_kernels.learn_in_turn``.
 """
 
@@ -57,19 +65,25 @@ def compute_posterior(
     """
     # p(y_s), from the statistics of all rows that pass through each node.
     total = add_below(model, own, structure.parent)
-    log_marginal = model.log_marginal_in_unit(total)
+    known, lent = total, np.zeros_like(total)
+    if model.borrowed:
+        known, lent = lend_down(model, total, structure.parent)
+    log_marginal = _log_marginal_given(model, known, lent)
     # Rows that stop at an inner node are one more child of it, without questions.
     inner = ~structure.is_leaf
     log_stopped = np.zeros(len(own))
     if own[inner].any():
-        log_stopped[inner] = model.log_marginal_in_unit(own[inner])
+        lent = thinned(model, known[inner])
+        both = lent.copy()
+        model.merge(both, own[inner])
+        log_stopped[inner] = _log_marginal_given(model, both, lent)
     # q_s and the odds of asking on, from the leaves up: (9) to (11).
     log_not_g, log_g = _kernels.logs_of_prior(g)
     log_q, log_odds = _kernels.evidence_up(
         structure.parent, structure.first_child,
         log_not_g + log_marginal, log_g, log_stopped,
     )  # fmt: skip
-    return Posterior(structure, model, own, total, log_marginal, log_q, log_odds)
+    return Posterior(structure, model, own, total, known, log_marginal, log_q, log_odds)
 
 
 def add_below(model: LeafModel, own: np.ndarray, parent: np.ndarray) -> np.ndarray:
@@ -77,6 +91,64 @@ def add_below(model: LeafModel, own: np.ndarray, parent: np.ndarray) -> np.ndarr
     if model.n_columns is None:
         return _kernels.sum_up(own, parent)
     return _kernels.moments_up(own, parent, model.n_columns)
+
+
+def lend_down(
+    model: LeafModel, total: np.ndarray, parent: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """What every node knows, and what of it the node above has lent.
+
+    Parameters
+    ----------
+    model : LeafModel
+        Which says how many rows are borrowed.
+    total : ndarray of shape (n_nodes, n_stats)
+        Statistics of the rows that pass through each node.
+    parent : ndarray of int of shape (n_nodes,)
+
+    Returns
+    -------
+    known, lent : ndarray of shape (n_nodes, n_stats)
+
+    Examples
+    --------
+    Of ten rows, five and five, the first child has three of one class; it borrows two:
+
+    >>> from clearwood.conjugate import CategoricalDirichlet
+    >>> model = CategoricalDirichlet((0.5, 0.5), borrowed=2.0)
+    >>> total = np.array([[5.0, 5.0], [3.0, 0.0], [2.0, 5.0]])
+    >>> lend_down(model, total, np.array([-1, 0, 0]))[0].tolist()
+    [[5.0, 5.0], [4.0, 1.0], [3.0, 6.0]]
+    """
+    known, lent = total.copy(), np.zeros_like(total)
+    depth = _kernels.node_depths(parent)
+    order = np.argsort(depth, kind="stable")
+    starts = np.searchsorted(depth[order], np.arange(1, depth.max() + 1))
+    for level in np.split(order, starts)[1:]:
+        lent[level] = thinned(model, known[parent[level]])
+        both = lent[level]
+        model.merge(both, total[level])
+        known[level] = both
+    return known, lent
+
+
+def thinned(model: LeafModel, stats: np.ndarray) -> np.ndarray:
+    """Statistics of as many rows as a leaf borrows, or of all where there are fewer."""
+    weight = model.weight_of(stats)[:, None]
+    share = model.borrowed / np.maximum(weight, model.borrowed or 1.0)
+    lent = share * stats
+    if model.n_columns is not None:
+        # A mean does not get less with the rows.
+        means = slice(1, 1 + model.n_columns)
+        lent[:, means] = np.where(lent[:, :1] > 0, stats[:, means], 0.0)
+    return lent
+
+
+def _log_marginal_given(
+    model: LeafModel, both: np.ndarray, lent: np.ndarray
+) -> np.ndarray:
+    """Evidence of rows, given those that were lent."""
+    return model.log_marginal_in_unit(both) - model.log_marginal_in_unit(lent)
 
 
 class PrunedTree(NamedTuple):
@@ -112,6 +184,8 @@ class Posterior:
     model : LeafModel
     own, total : ndarray of shape (n_nodes, n_stats)
         Statistics of the rows that end at a node, and of all that pass through it.
+    known : ndarray of shape (n_nodes, n_stats)
+        What a leaf speaks from: ``total``, and what the node above has lent.
     log_marginal : ndarray of shape (n_nodes,)
         Log p(y_s), of the target measured in the model's ``unit``.
     log_q : ndarray of shape (n_nodes,)
@@ -124,6 +198,7 @@ class Posterior:
     model: LeafModel
     own: np.ndarray
     total: np.ndarray
+    known: np.ndarray
     log_marginal: np.ndarray
     log_q: np.ndarray
     log_odds: np.ndarray

@@ -164,4 +164,4 @@ def predict_at(posterior: Posterior, ends: np.ndarray, x: Any = None) -> Predict
         ends, mixture = np.unique(ends, return_inverse=True)
         x = None
     nodes, weight = posterior.path_weights(ends)
-    return Predictive(model, posterior.total[nodes], weight, mixture, x)
+    return Predictive(model, posterior.known[nodes], weight, mixture, x)

@@ -70,7 +70,7 @@ class _Alone:
     """What single nodes say: as ``Predictive``, without a mixture."""
 
     def __init__(self, posterior: Any, nodes: np.ndarray) -> None:
-        self.model, self.stats = posterior.model, posterior.total[nodes]
+        self.model, self.stats = posterior.model, posterior.known[nodes]
 
     def probabilities(self) -> np.ndarray:
         return self.model.probabilities(self.stats)

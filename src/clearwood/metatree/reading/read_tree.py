@@ -115,11 +115,12 @@ def read_tree(
     >>> rows, y = [[0], [0], [0], [1], [1], [1]], [0, 0, 0, 1, 1, 1]
     >>> print(read_tree(learned.update(rows, y), classes=("ill", "well")))
     posterior probability 0.952
-    root: ill  [reached 1, leaf 0.048]
+    root: ill 0.5  [reached 1, leaf 0.048]
     x0 is 0  [reached 0.952, leaf 0.952]
-      1. then ill  (3 rows, precision 1 [0.439, 1])
+      2. then ill 0.875  (3 rows, precision 1 [0.439, 1])
     x0 is 1  [reached 0.952, leaf 0.952]
-      2. then well  (3 rows, precision 1 [0.439, 1])
+      1. then well 0.875  (3 rows, precision 1 [0.439, 1])
+    Behind a class stands its probability.
     A row without an answer (missing, never seen) gets what is said where it stops.
     """
     posterior = meta_tree.posterior()
@@ -191,11 +192,11 @@ class _Says:
             counts = own[:, None].astype(np.float64)
             self.rows = sum_up(counts, posterior.structure.parent)[:, 0]
         if classes:
-            self.said = model.probabilities(total)  # type: ignore[attr-defined]
+            self.said = model.probabilities(posterior.known)  # type: ignore[attr-defined]
         else:
             with np.errstate(invalid="ignore"):
                 spread = math.sqrt(float(model.variance(total[0])))
-            self.said = model.mean(total)
+            self.said = model.mean(posterior.known)
             self.step = 0.005 * spread if math.isfinite(spread) else 0.0
 
     def rule(
