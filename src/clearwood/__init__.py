@@ -89,6 +89,7 @@ _HOME = {
     "SweepsDisplay": "sequences.reading.sweeps_display",
     "Tree": "rules",
     "TreeEnsemble": "ensembles",
+    "TreeDisplay": "rules.drawn.display",
     "TreeStabilityDisplay": "projection.judging.stability_display",
     "check": "ensembles",
     "compare": "comparison",

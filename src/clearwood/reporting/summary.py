@@ -17,6 +17,8 @@ from clearwood.reporting.path import summarize_path
 from clearwood.reporting.table import Table, table_of
 from clearwood.rules import RuleAverage, RuleList, RuleSet, RuleSum
 from clearwood.rules.displays.html_table import summarize_rules
+from clearwood.rules.drawn.nodes import draw_tree, tree_of
+from clearwood.rules.drawn.page import summarize_tree
 from clearwood.rules.rule_set import rules_of
 from clearwood.rules.scores import prediction_error
 
@@ -226,6 +228,7 @@ def summarize(
         "path": None if family is not None else summarize_path(result, table),
         "history": summarize_history(getattr(result, "history_", ())),
         "started": getattr(result, "n_start_components_", 0),
+        "tree": _tree(result, table),
         "settings": _settings(result),
     }
 
@@ -307,6 +310,16 @@ def _facts(
         weighing = weight if rules.total_weight != rules.n_rows else ""
         facts.append(("Rules learnt from", f"{rules.n_rows:,.0f} rows{weighing}"))
     return facts
+
+
+def _tree(result: Any, table: Table | None) -> dict[str, Any] | None:
+    """The picture of a tree or list; None of rules that are neither."""
+    if tree_of(result) is None:
+        return None
+    if table is None:
+        return summarize_tree(draw_tree(result))
+    known = table.taught if table.y is None else table.y
+    return summarize_tree(draw_tree(result, table.X, known))
 
 
 def _scores(
