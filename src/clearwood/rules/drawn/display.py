@@ -8,15 +8,15 @@ from clearwood._html import count_text
 from clearwood.plotting.style import COLOURS, QUIET, colour, plain
 from clearwood.rules.drawn.layout import (
     EDGE,
+    GAP,
+    LINE,
     SHARES,
     STRIP,
     STRIP_HEIGHT,
-    WIDTH,
     PlacedNode,
     TreeLayout,
     lay_out,
 )
-from clearwood.rules.drawn.layout import GAP, LINE
 from clearwood.rules.drawn.nodes import DrawnTree, draw_tree
 
 PER_INCH = 80.0
@@ -98,20 +98,20 @@ class TreeDisplay:
         place = lay_out(self.tree)
         foot = place.height + 30.0
         if ax is None:
-            size = (WIDTH / PER_INCH, foot / PER_INCH)
+            size = (place.width / PER_INCH, foot / PER_INCH)
             _, ax = plt.subplots(figsize=size, layout="constrained")
-        ax.set(xlim=(0, WIDTH), ylim=(foot, 0))
+        ax.set(xlim=(0, place.width), ylim=(foot, 0))
         ax.axis("off")
         for node in place.nodes:
-            _draw_link(ax, node, self.tree)
+            _draw_link(ax, node)
         for node in place.nodes:
-            _draw_node(ax, node, self.tree)
+            _draw_node(ax, node, place)
         _draw_foot(ax, place)
         self.ax_, self.figure_ = ax, ax.figure
         return self
 
 
-def _draw_link(ax: Any, placed: PlacedNode, tree: DrawnTree) -> None:
+def _draw_link(ax: Any, placed: PlacedNode) -> None:
     if placed.link is None:
         return
     (x, y), dark = placed.link, placed.node.on_way
@@ -124,7 +124,8 @@ def _draw_link(ax: Any, placed: PlacedNode, tree: DrawnTree) -> None:
     ax.text(x - 3, at, answer, fontsize=6, color=QUIET, ha="right", va="center")
 
 
-def _draw_node(ax: Any, placed: PlacedNode, tree: DrawnTree) -> None:
+def _draw_node(ax: Any, placed: PlacedNode, place: TreeLayout) -> None:
+    tree = place.tree
     node, is_leaf = placed.node, placed.node.rule is not None
     faded = tree.has_way and not node.on_way
     ink = QUIET if faded else "black"
@@ -147,8 +148,7 @@ def _draw_node(ax: Any, placed: PlacedNode, tree: DrawnTree) -> None:
         ax.text(placed.text_x, placed.y, words, fontsize=8.5, va="center",
                 weight="bold", color=ink)  # fmt: skip
     if node.rows == node.rows:
-        ax.text(WIDTH - EDGE, placed.y, count_text(node.rows), fontsize=8, ha="right",
-                va="center", color=QUIET)  # fmt: skip
+        _quiet(ax, place.width - EDGE, placed.y, count_text(node.rows), "right")
 
 
 def _draw_strip(ax: Any, strip: Any, tree: DrawnTree) -> None:
@@ -162,6 +162,10 @@ def _draw_strip(ax: Any, strip: Any, tree: DrawnTree) -> None:
         ax.vlines(strip.cuts, y - STRIP_HEIGHT - 2, y + 2, color="black", linewidth=1.2)
 
 
+def _quiet(ax: Any, x: float, y: float, words: str, align: str) -> None:
+    ax.text(x, y, words, fontsize=8, ha=align, va="center", color=QUIET)
+
+
 def _bar(ax: Any, left: float, top: float, wide: float, high: float, ink: str) -> None:
     from matplotlib.patches import Rectangle
 
@@ -172,12 +176,14 @@ def _draw_foot(ax: Any, place: TreeLayout) -> None:
     """What the colours mean."""
     from matplotlib.patches import Patch
 
-    ax.text(WIDTH - EDGE, 3, "rows", fontsize=8, ha="right", va="center", color=QUIET)
+    ax.text(
+        place.width - EDGE, 3, "rows", fontsize=8, ha="right", va="center", color=QUIET
+    )
     classes = place.tree.classes
     if not classes:
         low, high = place.tree.ends
         words = f"axes of values and dots: from {low:.4g} to {high:.4g}"
-        ax.text(EDGE, place.height + 15, words, fontsize=8, va="center", color=QUIET)
+        _quiet(ax, EDGE, place.height + 15, words, "left")
         return
     marks = [Patch(color=colour(k), label=plain(str(c))) for k, c in enumerate(classes)]
     ax.legend(

@@ -11,7 +11,7 @@ from clearwood.plotting.style import wrapped
 from clearwood.rules.drawn.nodes import DrawnNode, DrawnTree
 from clearwood.rules.drawn.strips import Bar
 
-WIDTH, EDGE = 720.0, 10.0
+WIDTH, NARROWEST, EDGE = 720.0, 360.0, 10.0
 STRIP, STRIP_HEIGHT = 112.0, 22.0
 """Of the histogram of a feature."""
 
@@ -63,10 +63,11 @@ class PlacedNode(NamedTuple):
 
 
 class TreeLayout(NamedTuple):
-    """All nodes, and how high the picture is."""
+    """All nodes, and how large the picture is."""
 
     tree: DrawnTree
     nodes: list[PlacedNode]
+    width: float
     height: float
 
 
@@ -109,7 +110,16 @@ def lay_out(tree: DrawnTree) -> TreeLayout:
                 THIN + (THICK - THIN) * share,
             )
         )  # fmt: skip
-    return TreeLayout(tree, placed, y + 8.0)
+    ends = [
+        text_x + LETTER * len(line)
+        for node in placed
+        for text_x, lines in [
+            (node.text_x, node.lines), *((s.text_x, s.lines) for s in node.strips)
+        ]
+        for line in lines
+    ]  # fmt: skip
+    width = min(max([*ends, NARROWEST - ROWS]) + ROWS, WIDTH)
+    return TreeLayout(tree, placed, width, y + 8.0)
 
 
 def _body(
@@ -117,7 +127,7 @@ def _body(
 ) -> tuple[list[PlacedStrip], list[str], float]:
     """What stands beside a node, and how much height it takes."""
     if node.rule is not None:
-        text = f"{node.first + 1}. {tree.says(node.rule)}"
+        text = f"{node.first + 1}. then {tree.says(node.rule)}"
         lines = _lines(text, WIDTH - ROWS - x - 2 * GAP - SHARES)
         return [], lines, 12.0 + LINE * len(lines)
     strips, top = [], y + 4.0

@@ -116,7 +116,7 @@ class DrawnTree:
         if not rule.probabilities:
             return said
         p = rule.probabilities[self.classes.index(rule.prediction)]
-        return f"{said}, {percent_text(p)}"
+        return f"{said} ({percent_text(p)})"
 
     def words(self, node: DrawnNode) -> str:
         """A node in one sentence, for those who do not see the picture."""

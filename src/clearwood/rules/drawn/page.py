@@ -13,7 +13,6 @@ from clearwood.rules.drawn.layout import (
     SHARES,
     STRIP,
     STRIP_HEIGHT,
-    WIDTH,
     lay_out,
 )
 from clearwood.rules.drawn.nodes import DrawnTree
@@ -35,9 +34,9 @@ def summarize_tree(tree: DrawnTree) -> dict[str, Any]:
             "rows": rows,
         })  # fmt: skip
     return {
-        "width": WIDTH,
+        "width": place.width,
         "height": place.height,
-        "right": WIDTH - EDGE,
+        "right": place.width - EDGE,
         "strip": (STRIP, STRIP_HEIGHT),
         "shares": SHARES,
         "gap": GAP,
