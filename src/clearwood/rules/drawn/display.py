@@ -13,8 +13,8 @@ from clearwood.rules.drawn.layout import (
     SHARES,
     STRIP,
     STRIP_HEIGHT,
+    Drawing,
     PlacedNode,
-    TreeLayout,
     lay_out,
 )
 from clearwood.rules.drawn.nodes import DrawnTree, draw_tree
@@ -124,7 +124,7 @@ def _draw_link(ax: Any, placed: PlacedNode) -> None:
     ax.text(x - 3, at, answer, fontsize=6, color=QUIET, ha="right", va="center")
 
 
-def _draw_node(ax: Any, placed: PlacedNode, place: TreeLayout) -> None:
+def _draw_node(ax: Any, placed: PlacedNode, place: Drawing) -> None:
     tree = place.tree
     node, is_leaf = placed.node, placed.node.rule is not None
     faded = tree.has_way and not node.on_way
@@ -172,7 +172,7 @@ def _bar(ax: Any, left: float, top: float, wide: float, high: float, ink: str) -
     ax.add_patch(Rectangle((left, top), wide, high, facecolor=ink, linewidth=0))
 
 
-def _draw_foot(ax: Any, place: TreeLayout) -> None:
+def _draw_foot(ax: Any, place: Drawing) -> None:
     """What the colours mean."""
     from matplotlib.patches import Patch
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from clearwood.plotting.style import wrapped
 from clearwood.rules.drawn.nodes import DrawnNode, DrawnTree
 from clearwood.rules.drawn.strips import Bar
 
@@ -30,8 +29,6 @@ STEPS = (26.0, 300.0)
 
 THIN, THICK = 1.2, 9.0
 """Of the lines that no row takes, and that all take."""
-
-MOST_LINES = 3
 
 
 class PlacedStrip(NamedTuple):
@@ -62,7 +59,7 @@ class PlacedNode(NamedTuple):
     thickness: float
 
 
-class TreeLayout(NamedTuple):
+class Drawing(NamedTuple):
     """All nodes, and how large the picture is."""
 
     tree: DrawnTree
@@ -71,7 +68,7 @@ class TreeLayout(NamedTuple):
     height: float
 
 
-def lay_out(tree: DrawnTree) -> TreeLayout:
+def lay_out(tree: DrawnTree) -> Drawing:
     """Places for all nodes, each on lines of its own.
 
     Examples
@@ -119,7 +116,7 @@ def lay_out(tree: DrawnTree) -> TreeLayout:
         for line in lines
     ]  # fmt: skip
     width = min(max([*ends, NARROWEST - ROWS]) + ROWS, WIDTH)
-    return TreeLayout(tree, placed, width, y + 8.0)
+    return Drawing(tree, placed, width, y + 8.0)
 
 
 def _body(
@@ -148,10 +145,9 @@ def _body(
 
 
 def _lines(text: str, room: float) -> list[str]:
-    lines = wrapped(text.split(" "), max(room / LETTER, 12), len)
-    if len(lines) <= MOST_LINES:
-        return lines
-    return [*lines[: MOST_LINES - 1], lines[MOST_LINES - 1][:-1] + "…"]
+    """One line, cut where it is too long: the node's words have all of it."""
+    most = max(int(room / LETTER), 12)
+    return [text if len(text) <= most else text[: most - 1] + "…"]
 
 
 def _rects(

@@ -141,8 +141,9 @@ def tree_of(result: Any) -> Tree | RuleList | None:
     if isinstance(tree, Tree):
         return tree if tree.n_leaves <= MOST_LEAVES else None
     rules = rules_of(result)
-    fits = isinstance(rules, RuleList) and rules.n_rules <= MOST_LEAVES
-    return rules if fits else None
+    if isinstance(rules, RuleList) and rules.n_rules <= MOST_LEAVES:
+        return rules
+    return None
 
 
 def draw_tree(result: Any, X: Any = None, y: Any = None, *, row: Any = None) -> Any:
@@ -239,7 +240,7 @@ class _Maker:
     def add(self, node: Fork | Rule, depth: int, answer: str) -> int:
         """A node and all below it; its position."""
         first = self.n_leaves
-        features, children = self.rules.features, ()
+        features, children = self.rules.features, tuple[int, ...]()
         if isinstance(node, Fork):
             holds = " and ".join(c.text(features) for c in node.conditions)
             above = self.add(node.if_yes, depth + 1, holds or "always")
@@ -253,16 +254,16 @@ class _Maker:
         here = None
         if self.decided is not None:
             here = (first <= self.decided) & (self.decided <= last)
-        is_fork = isinstance(node, Fork)
+        fork = node if isinstance(node, Fork) else None
         self.nodes[position] = DrawnNode(
             depth,
             answer,
-            self._asked(node.conditions, here) if is_fork else (),
-            node.against if is_fork else "",
+            () if fork is None else self._asked(fork.conditions, here),
+            "" if fork is None else fork.against,
             children,
             first,
             last,
-            None if is_fork else node,
+            None if isinstance(node, Fork) else node,
             self._rows(here, first, last),
             self.leaf is not None and first <= self.leaf <= last,
         )
@@ -274,7 +275,7 @@ class _Maker:
         features, asked = self.rules.features, []
         for condition in conditions:
             strip = None
-            if here is not None:
+            if self.encoded is not None and self.known is not None:
                 strip = make_strip(
                     condition, self.encoded[here, condition.feature],
                     self.known[here], len(self.rules.classes), features,

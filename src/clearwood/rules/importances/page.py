@@ -12,7 +12,7 @@ MOST = 15
 
 
 def summarize_importances(found: Importances) -> dict[str, Any]:
-    """What the template ``rules/importances/importances.html`` shows."""
+    """What the template ``reporting/importances.html`` shows."""
     largest = max([*found.rules, *found.model, 1e-12])
     sides = (found.rules, found.rules_error), (found.model, found.model_error)
     lines = []
