@@ -191,3 +191,12 @@ def test_explain_tells_the_way():
         last = told.way[-1]
         assert f"question {len(told.way)}: {last.asked}" in str(told)
         assert "<ol>" in told._repr_html_()
+
+
+def test_rows_of_unknown_classes_leave_bars_empty():
+    column, known = np.array([0.0, 4.0]), np.array([-1, -1])
+    strip = make_strip(Interval(0, high=2.0), column, known, 2, FEATURES)
+    assert np.sum([bar.rows for bar in strip.bars]) == 0
+    tree, X, y = wine()
+    one = X[y == 1].assign(flavanoids=0.0)[:3]
+    assert lay_out(draw_tree(tree, one, [9, 9, 0])).nodes

@@ -154,7 +154,8 @@ def _rects(
     bars: tuple[Bar, ...], x: float, bottom: float
 ) -> list[tuple[int, float, float, float, float]]:
     """Class, and left, top, width and height of its part of each bar."""
-    unit = STRIP_HEIGHT / max(sum(bar.rows) for bar in bars)
+    # Rows may be of classes that the tree does not know.
+    unit = STRIP_HEIGHT / max(1.0, *(sum(bar.rows) for bar in bars))
     rects = []
     for bar in bars:
         left, width = x + STRIP * bar.left, STRIP * (bar.right - bar.left)
