@@ -20,11 +20,18 @@ from clearwood.reporting.path import summarize_path
 from clearwood.reporting.table import Table, table_of
 from clearwood.rules import RuleAverage, RuleList, RuleSet, RuleSum
 from clearwood.rules.displays.html_table import summarize_rules
+from clearwood.rules.drawn.nodes import draw_tree, tree_of
+from clearwood.rules.drawn.page import summarize_tree
+from clearwood.rules.importances.page import summarize_importances
+from clearwood.rules.importances.permuted import measure_importances
 from clearwood.rules.rule_set import rules_of
 from clearwood.rules.scores import prediction_error
 
 LONGEST = 300
 """Letters of a setting, at most."""
+
+FEWEST_SHUFFLED, MOST_SHUFFLED = 20, 1000
+"""Rows on which a page measures what matters."""
 
 
 IN_WORDS: dict[type[RuleSet], tuple[str, ...]] = {
@@ -147,6 +154,10 @@ def summarize(
         "path": None if family is not None else summarize_path(result, table),
         "history": summarize_history(getattr(result, "history_", ())),
         "started": getattr(result, "n_start_components_", 0),
+        "tree": _tree(result, table),
+        "importances": None
+        if family is not None
+        else _importances(rules, table, teacher),
         "settings": _settings(result),
     }
 
@@ -235,6 +246,30 @@ def _facts(
         weighing = weight if rules.total_weight != rules.n_rows else ""
         facts.append(("Rules learnt from", f"{rules.n_rows:,.0f} rows{weighing}"))
     return facts
+
+
+def _tree(result: Any, table: Table | None) -> dict[str, Any] | None:
+    """The picture of a tree or list; None of rules that are neither."""
+    if tree_of(result) is None:
+        return None
+    if table is None:
+        return summarize_tree(draw_tree(result))
+    known = table.taught if table.y is None else table.y
+    return summarize_tree(draw_tree(result, table.X, known))
+
+
+def _importances(
+    rules: RuleSet, table: Table | None, teacher: Any
+) -> dict[str, Any] | None:
+    """What matters to both; None where the model cannot be asked of shuffled rows."""
+    if table is None or table.taught is None or not hasattr(teacher, "predict"):
+        return None
+    if len(table.taught) < FEWEST_SHUFFLED:
+        return None
+    found = measure_importances(
+        rules, table.X, teacher=teacher, n_repeats=3, max_rows=MOST_SHUFFLED
+    )
+    return summarize_importances(found)
 
 
 def _scores(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,7 @@ from clearwood.rules.conditions import (
 )
 from clearwood.rules.rule import Rule, prediction_text, wrapped
 from clearwood.rules.rule_set import RuleSet, rules_of
+from clearwood.rules.tree import Tree
 
 TOGETHER = {
     "sum": ("sum", "total"),
@@ -121,6 +122,9 @@ class Explanation:
         As in ``RuleSet``.
     asks_nothing : {"otherwise", "always"}
         When the last line has a say.
+    way : tuple of AnsweredLiteral
+        Where the rules are a tree, what the row met from the first question to its
+        leaf; else empty.
     """
 
     target: str
@@ -131,6 +135,7 @@ class Explanation:
     changes: tuple[Change, ...]
     combine: str = "first"
     asks_nothing: str = "otherwise"
+    way: tuple[AnsweredLiteral, ...] = ()
 
     def __str__(self) -> str:
         return "\n".join(wrapped(line) for line in _lines(self))
@@ -195,6 +200,7 @@ def explain(
     what would change it:
       temperature from 36.9 to above 37.5 would say ill (rule 1)
     """
+    tree = getattr(rules, "tree_", rules)
     rules = rules_of(rules, "rules")
     table = _as_table(x)
     encoded = rules.encode(table)
@@ -203,10 +209,15 @@ def explain(
     columns = rules.features.columns(table)
     not_free = _positions(rules.features, fixed)
     steps = None if scale is None else _steps(rules, scale)
-    told = [
-        _explain_row(rules, row, _value_texts(rules, columns, i, row), not_free, steps)
-        for i, row in enumerate(encoded)
-    ]
+    told = []
+    for i, row in enumerate(encoded):
+        texts = _value_texts(rules, columns, i, row)
+        found = _explain_row(rules, row, texts, not_free, steps)
+        met = tree.way_encoded(row) if isinstance(tree, Tree) else ()
+        way = (
+            _answer(rules.features, condition, row, texts, None) for condition in met
+        )
+        told.append(replace(found, way=tuple(way)))
     return told[0] if len(told) == 1 else told
 
 
@@ -395,7 +406,9 @@ def _lines(told: Explanation) -> list[str]:
         lines += _sum_lines(told)
     else:
         *earlier, last = told.tried
-        lines += [f"  {answer}" for answer in last.answers]
+        met = enumerate(told.way, start=1)
+        way = [f"  question {number}: {answer}" for number, answer in met]
+        lines += way or [f"  {answer}" for answer in last.answers]
         # A rule that says the same is no alternative.
         for tried in (other for other in earlier if other.says != last.says):
             lines.append(f"rule {tried.number} says {tried.says}: {_failed(tried)}")

@@ -131,6 +131,33 @@ class Tree:
         """
         return np.array([leaf.prediction for leaf in self.leaves])[self.apply(X)]
 
+    def way_encoded(self, row: np.ndarray) -> tuple[Condition, ...]:
+        """What an encoded row meets from the root to its leaf, as far as it is known.
+
+        Parameters
+        ----------
+        row : ndarray of shape (n_features,)
+            As ``features.encode`` makes it.
+
+        Returns
+        -------
+        tuple of Interval or CategorySet
+        """
+        met: list[Condition] = []
+        node = self.root
+        while isinstance(node, Question):
+            column = row[node.yes.feature : node.yes.feature + 1]
+            if node.yes.matches(column)[0]:
+                met.append(node.yes)
+                node = node.if_yes
+            elif node.no.matches(column)[0]:
+                met.append(node.no)
+                node = node.if_no
+            else:
+                # Nothing is known of such a value: the last leaf decides.
+                break
+        return tuple(met)
+
     def to_rules(self) -> RuleList:
         """One rule per leaf, the last as ``otherwise``; they predict the same."""
         *first, last = self.leaves

@@ -1,0 +1,1 @@
+"""Trees, and lists as chains of questions, drawn."""

@@ -1,0 +1,204 @@
+"""Where the parts of the picture of a tree stand, on the page and in a figure alike.
+
+Units are pixels of the page, from the upper left corner.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from clearwood.rules.drawn.nodes import DrawnNode, DrawnTree
+from clearwood.rules.drawn.strips import Bar
+
+WIDTH, NARROWEST, EDGE = 720.0, 360.0, 10.0
+STRIP, STRIP_HEIGHT = 112.0, 22.0
+"""Of the histogram of a feature."""
+
+LETTER, LINE = 7.2, 16.0
+"""Width of a letter and height of a line of text, about."""
+
+GAP = 9.0
+SHARES = 84.0
+"""Width of the bar of probabilities, or of the axis of values, beside a leaf."""
+
+ROWS = 64.0
+"""Room for the number of rows at the right."""
+
+STEPS = (26.0, 300.0)
+"""Widest step from a node to those below it, and most room for all of them."""
+
+THIN, THICK = 1.2, 9.0
+"""Of the lines that no row takes, and that all take."""
+
+
+class PlacedStrip(NamedTuple):
+    """A histogram and the words of the condition that cuts its feature."""
+
+    x: float
+    y: float
+    text_x: float
+    lines: list[str]
+    rects: list[tuple[int, float, float, float, float]]
+    dots: list[tuple[float, float]]
+    cuts: list[float]
+
+
+class PlacedNode(NamedTuple):
+    """A node and where it stands; ``link`` is the line that leads to it."""
+
+    node: DrawnNode
+    x: float
+    y: float
+    strips: list[PlacedStrip]
+    shares: list[tuple[int, float, float]]
+    dot: float | None
+    lines: list[str]
+    text_x: float
+    link: tuple[float, float] | None
+    is_yes: bool
+    thickness: float
+
+
+class Drawing(NamedTuple):
+    """All nodes, and how large the picture is."""
+
+    tree: DrawnTree
+    nodes: list[PlacedNode]
+    width: float
+    height: float
+
+
+def lay_out(tree: DrawnTree) -> Drawing:
+    """Places for all nodes, each on lines of its own.
+
+    Examples
+    --------
+    >>> from clearwood.rules import FeatureSpace, Interval, Rule, RuleList
+    >>> from clearwood.rules.drawn.nodes import draw_tree
+    >>> rules = RuleList((Rule((Interval(0, low=37.5),), 1.0),), Rule((), 0.0),
+    ...     FeatureSpace.numeric(1, ["temperature"]))
+    >>> [node.y for node in lay_out(draw_tree(rules)).nodes]
+    [22.0, 50.0, 78.0]
+    """
+    deepest = max(node.depth for node in tree.nodes)
+    step = min(STEPS[0], STEPS[1] / max(deepest, 1))
+    xs = [EDGE + step * node.depth for node in tree.nodes]
+    ys, bodies, y = [], [], 8.0
+    for node, x in zip(tree.nodes, xs):
+        strips, lines, height = _body(node, x, y, tree)
+        bodies.append((strips, lines))
+        ys.append(y + 0.5 * height)
+        y += height
+    above = {
+        child: (parent, child == node.children[0])
+        for parent, node in enumerate(tree.nodes)
+        for child in node.children
+    }
+    placed = []
+    for i, node in enumerate(tree.nodes):
+        parent, is_yes = above.get(i, (None, False))
+        link = None if parent is None else (xs[parent], ys[parent])
+        shares, dot = _shares(node, xs[i] + GAP, tree)
+        share = node.rows / tree.n_rows if tree.n_rows > 0 else 0.0
+        placed.append(
+            PlacedNode(
+                node, xs[i], ys[i], bodies[i][0], shares, dot, bodies[i][1],
+                xs[i] + 2 * GAP + SHARES, link, is_yes,
+                THIN + (THICK - THIN) * share,
+            )
+        )  # fmt: skip
+    ends = [
+        text_x + LETTER * len(line)
+        for node in placed
+        for text_x, lines in [
+            (node.text_x, node.lines), *((s.text_x, s.lines) for s in node.strips)
+        ]
+        for line in lines
+    ]  # fmt: skip
+    width = min(max([*ends, NARROWEST - ROWS]) + ROWS, WIDTH)
+    return Drawing(tree, placed, width, y + 8.0)
+
+
+def _body(
+    node: DrawnNode, x: float, y: float, tree: DrawnTree
+) -> tuple[list[PlacedStrip], list[str], float]:
+    """What stands beside a node, and how much height it takes."""
+    if node.rule is not None:
+        text = f"{node.first + 1}. then {tree.says(node.rule)}"
+        lines = _lines(text, WIDTH - ROWS - x - 2 * GAP - SHARES)
+        return [], lines, 12.0 + LINE * len(lines)
+    strips, top = [], y + 4.0
+    for asked in node.asked:
+        has_strip = asked.strip is not None
+        text_x = x + GAP + (STRIP + GAP) * has_strip
+        lines = _lines(asked.text, WIDTH - ROWS - text_x)
+        height = max(LINE * len(lines), (STRIP_HEIGHT + 2) * has_strip)
+        middle = top + 0.5 * height
+        rects, dots, cuts = [], [], []
+        if asked.strip is not None:
+            rects = _rects(asked.strip.bars, x + GAP, middle + 0.5 * STRIP_HEIGHT)
+            dots = _dots(asked.strip.bars, x + GAP, middle + 0.5 * STRIP_HEIGHT, tree)
+            cuts = [x + GAP + STRIP * cut for cut in asked.strip.cuts]
+        strips.append(PlacedStrip(x + GAP, middle, text_x, lines, rects, dots, cuts))
+        top += height + 4.0
+    return strips, [], max(top + 4.0 - y, 28.0)
+
+
+def _lines(text: str, room: float) -> list[str]:
+    """One line, cut where it is too long: the node's words have all of it."""
+    most = max(int(room / LETTER), 12)
+    return [text if len(text) <= most else text[: most - 1] + "…"]
+
+
+def _rects(
+    bars: tuple[Bar, ...], x: float, bottom: float
+) -> list[tuple[int, float, float, float, float]]:
+    """Class, and left, top, width and height of its part of each bar."""
+    # Rows may be of classes that the tree does not know.
+    unit = STRIP_HEIGHT / max(1.0, *(sum(bar.rows) for bar in bars))
+    rects = []
+    for bar in bars:
+        left, width = x + STRIP * bar.left, STRIP * (bar.right - bar.left)
+        top = bottom
+        for k, rows in enumerate(bar.rows):
+            if rows > 0:
+                top -= unit * rows
+                rects.append((k, left, top, max(width - 0.8, 0.8), unit * rows))
+    return rects
+
+
+def _dots(
+    bars: tuple[Bar, ...], x: float, bottom: float, tree: DrawnTree
+) -> list[tuple[float, float]]:
+    """The mean of each bar, between the smallest and the largest value said."""
+    return [
+        (
+            x + 0.5 * STRIP * (bar.left + bar.right),
+            bottom - STRIP_HEIGHT * value_share(bar.mean, tree),
+        )
+        for bar in bars
+        if bar.mean == bar.mean
+    ]
+
+
+def value_share(value: float, tree: DrawnTree) -> float:
+    """Where a value stands between the smallest and the largest that are said."""
+    low, high = tree.ends
+    if not low < high:
+        return 0.5
+    return min(max((value - low) / (high - low), 0.0), 1.0)
+
+
+def _shares(
+    node: DrawnNode, x: float, tree: DrawnTree
+) -> tuple[list[tuple[int, float, float]], float | None]:
+    """Class, left and width of each probability; or where the value stands."""
+    if node.rule is None:
+        return [], None
+    if not tree.classes:
+        return [], x + SHARES * value_share(node.rule.prediction, tree)
+    shares, left = [], x
+    for k, p in enumerate(node.rule.probabilities):
+        shares.append((k, left, SHARES * p))
+        left += SHARES * p
+    return shares, None

@@ -1,0 +1,289 @@
+"""What is drawn of a tree: its nodes in the order in which they stand.
+
+Every node has a line of its own, between those of the side that satisfies its question
+and those of the other. So the way from each to the right end of the picture is free:
+there the question and the feature that it cuts have room, however many nodes there are.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from clearwood._features import FeatureSpace
+from clearwood._html import count_text, percent_text
+from clearwood.exceptions import InputError
+from clearwood.rules.conditions import Condition
+from clearwood.rules.drawn.strips import Strip, make_strip
+from clearwood.rules.rule import Rule, prediction_text
+from clearwood.rules.rule_kinds import RuleList
+from clearwood.rules.rule_set import rules_of
+from clearwood.rules.tree import Question, Tree
+
+MOST_LEAVES = 100
+"""Of a tree that is drawn."""
+
+
+class Fork(NamedTuple):
+    """A node that asks: whether all of some conditions hold."""
+
+    conditions: tuple[Condition, ...]
+    against: str
+    if_yes: Fork | Rule
+    if_no: Fork | Rule
+
+
+class Asked(NamedTuple):
+    """One condition in words, and the feature that it cuts, where rows are known."""
+
+    text: str
+    strip: Strip | None
+
+
+class DrawnNode(NamedTuple):
+    """One node, and what stands beside it.
+
+    Attributes
+    ----------
+    depth : int
+        Number of questions above it.
+    answer : str
+        What the rows that come here answered above, in words; empty at the root.
+    asked : tuple of Asked
+        What must hold to go up; empty where nothing is asked.
+    against : str
+        What holds for the rows that go down.
+    children : tuple of int
+        Positions of the nodes above and below to which rows go; empty at the end.
+    first, last : int
+        The leaves that rows come to from here, counted from 0.
+    rule : Rule or None
+        What is said, where nothing is asked.
+    rows : float
+        Number of rows that come here; NaN where unknown.
+    on_way : bool
+        Whether the row comes here whose way is shown.
+    """
+
+    depth: int
+    answer: str
+    asked: tuple[Asked, ...]
+    against: str
+    children: tuple[int, ...]
+    first: int
+    last: int
+    rule: Rule | None
+    rows: float
+    on_way: bool
+
+
+@dataclass(frozen=True)
+class DrawnTree:
+    """All nodes of a tree, from the top of the picture to its bottom.
+
+    Attributes
+    ----------
+    nodes : tuple of DrawnNode
+    root : int
+        Position of the node where every row begins.
+    classes : tuple
+        Class labels; empty where values are said.
+    target : str
+        What is said.
+    ends : (float, float)
+        Smallest and largest value that is said; 0 and 1 where classes are.
+    has_way : bool
+        Whether the way of a row is shown.
+    """
+
+    nodes: tuple[DrawnNode, ...]
+    root: int
+    classes: tuple[Any, ...]
+    target: str
+    ends: tuple[float, float]
+    has_way: bool
+
+    @property
+    def n_rows(self) -> float:
+        """Number of rows; NaN where unknown."""
+        return self.nodes[self.root].rows
+
+    def says(self, rule: Rule) -> str:
+        """What a leaf says, and of a class how probable it is."""
+        said = prediction_text(rule.prediction)
+        if not rule.probabilities:
+            return said
+        p = rule.probabilities[self.classes.index(rule.prediction)]
+        return f"{said} ({percent_text(p)})"
+
+    def words(self, node: DrawnNode) -> str:
+        """A node in one sentence, for those who do not see the picture."""
+        parts = [f"if {node.answer}"] if node.answer else []
+        if node.rule is not None:
+            parts.append(f"leaf {node.first + 1} says {self.says(node.rule)}")
+        else:
+            asked = " and ".join(one.text for one in node.asked)
+            parts.append(f"asks whether {asked}")
+        if node.rows == node.rows:
+            rows = f"{count_text(node.rows)} row{'s' * (node.rows != 1)}"
+            share = node.rows / max(self.n_rows, 1)
+            parts.append(f"{rows}, {percent_text(share)} of all")
+        if node.on_way:
+            parts.append("on the way of the row shown")
+        return "; ".join(parts)
+
+
+def tree_of(result: Any) -> Tree | RuleList | None:
+    """What can be drawn of a result: its tree, else its list; None of other rules."""
+    tree = getattr(result, "tree_", result)
+    if isinstance(tree, Tree):
+        return tree if tree.n_leaves <= MOST_LEAVES else None
+    rules = rules_of(result)
+    if isinstance(rules, RuleList) and rules.n_rules <= MOST_LEAVES:
+        return rules
+    return None
+
+
+def draw_tree(result: Any, X: Any = None, y: Any = None, *, row: Any = None) -> Any:
+    """Give every node of a tree, or list, its place and its words.
+
+    Parameters
+    ----------
+    result : fitted estimator, Tree or RuleList
+    X : array-like or frame of shape (n_samples, n_features), optional
+        Rows whose features are shown where they are cut, and which are counted.
+    y : array-like of shape (n_samples,), optional
+        Their classes or values; by default what the tree says.
+    row : array-like or frame of shape (1, n_features), optional
+        The row whose way is shown.
+
+    Returns
+    -------
+    DrawnTree
+
+    Examples
+    --------
+    >>> from clearwood import FeatureSpace, Interval, Rule, RuleList
+    >>> rules = RuleList((Rule((Interval(0, low=37.5),), 1.0),), Rule((), 0.0),
+    ...     FeatureSpace.numeric(1, ["temperature"]))
+    >>> drawn = draw_tree(rules, [[36.9], [38.2], [39.0]])
+    >>> print(drawn.words(drawn.nodes[0]))
+    if temperature > 37.5; leaf 1 says 1; 2 rows, 66.7% of all
+    """
+    tree = tree_of(result)
+    if tree is None:
+        raise InputError(
+            f"Only a tree, or an ordered list of rules, of at most {MOST_LEAVES} lines "
+            "can be drawn; rules that add up, or of which an average is taken, are no "
+            "tree. See RulesDisplay."
+        )
+    rules = tree if isinstance(tree, RuleList) else tree.to_rules()
+    decided = encoded = known = None
+    if X is not None:
+        decided, encoded = tree.apply(X), rules.encode(X)
+        said = rules.predictions[decided]
+        truth = said if y is None else rules.check_truth(y, len(decided), "y")
+        known = rules._codes(truth)
+    elif y is not None:
+        raise InputError("y was given without X; give the rows that it belongs to.")
+    makes = _Maker(rules, decided, encoded, known, _leaf_of(tree, row))
+    start = _fork_of_tree(tree.root, tree.features) if isinstance(tree, Tree) else None
+    root = makes.add(start or _fork_of_list(rules), 0, "")
+    target = getattr(result, "rules_", rules).target
+    ends = (0.0, 1.0)
+    if not rules.classes:
+        ends = (float(rules.predictions.min()), float(rules.predictions.max()))
+    nodes = tuple(node for node in makes.nodes if node is not None)
+    return DrawnTree(nodes, root, rules.classes, target, ends, row is not None)
+
+
+def _leaf_of(tree: Tree | RuleList, row: Any) -> int | None:
+    if row is None:
+        return None
+    leaves = tree.apply(row)
+    if len(leaves) != 1:
+        raise InputError(f"row has {len(leaves)} rows; the way of one can be shown.")
+    return int(leaves[0])
+
+
+def _fork_of_tree(node: Question | Rule, features: FeatureSpace) -> Fork | Rule:
+    if isinstance(node, Rule):
+        return node
+    below = (_fork_of_tree(child, features) for child in (node.if_yes, node.if_no))
+    return Fork((node.yes,), node.no.text(features), *below)
+
+
+def _fork_of_list(rules: RuleList) -> Fork | Rule:
+    """A chain: each rule asks, and the next does where it does not hold."""
+    below: Fork | Rule = rules.otherwise
+    for rule in reversed(rules.rules):
+        below = Fork(rule.conditions, "otherwise", rule, below)
+    return below
+
+
+@dataclass
+class _Maker:
+    """Nodes as they are made, from the top of the picture to its bottom."""
+
+    rules: RuleList
+    decided: np.ndarray | None
+    encoded: np.ndarray | None
+    known: np.ndarray | None
+    leaf: int | None
+
+    def __post_init__(self) -> None:
+        self.nodes: list[DrawnNode | None] = []
+        self.n_leaves = 0
+
+    def add(self, node: Fork | Rule, depth: int, answer: str) -> int:
+        """A node and all below it; its position."""
+        first = self.n_leaves
+        features, children = self.rules.features, tuple[int, ...]()
+        if isinstance(node, Fork):
+            holds = " and ".join(c.text(features) for c in node.conditions)
+            above = self.add(node.if_yes, depth + 1, holds or "always")
+        position = len(self.nodes)
+        self.nodes.append(None)
+        if isinstance(node, Fork):
+            children = (above, self.add(node.if_no, depth + 1, node.against))
+        else:
+            self.n_leaves += 1
+        last = self.n_leaves - 1
+        here = None
+        if self.decided is not None:
+            here = (first <= self.decided) & (self.decided <= last)
+        fork = node if isinstance(node, Fork) else None
+        self.nodes[position] = DrawnNode(
+            depth,
+            answer,
+            () if fork is None else self._asked(fork.conditions, here),
+            "" if fork is None else fork.against,
+            children,
+            first,
+            last,
+            None if isinstance(node, Fork) else node,
+            self._rows(here, first, last),
+            self.leaf is not None and first <= self.leaf <= last,
+        )
+        return position
+
+    def _asked(
+        self, conditions: tuple[Condition, ...], here: np.ndarray | None
+    ) -> tuple[Asked, ...]:
+        features, asked = self.rules.features, []
+        for condition in conditions:
+            strip = None
+            if self.encoded is not None and self.known is not None:
+                strip = make_strip(
+                    condition, self.encoded[here, condition.feature],
+                    self.known[here], len(self.rules.classes), features,
+                )  # fmt: skip
+            asked.append(Asked(condition.text(features), strip))
+        return tuple(asked)
+
+    def _rows(self, here: np.ndarray | None, first: int, last: int) -> float:
+        if here is not None:
+            return float(here.sum())
+        return sum(rule.rows_caught for rule in list(self.rules)[first : last + 1])

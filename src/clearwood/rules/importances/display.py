@@ -1,0 +1,108 @@
+"""What matters to the rules and to the model, side by side."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from clearwood.plotting.style import COLOURS, QUIET, plain
+from clearwood.rules.importances.permuted import Importances, measure_importances
+
+MOST = 20
+"""Features that are drawn."""
+
+
+class ImportancesDisplay:
+    """How much the rules, and the model, change when a feature is shuffled.
+
+    Make one with :meth:`from_estimator`.
+
+    Parameters
+    ----------
+    importances : Importances
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+    figure_ : matplotlib Figure
+
+    Examples
+    --------
+    >>> import matplotlib; matplotlib.use("agg")
+    >>> from sklearn.datasets import load_iris
+    >>> from clearwood import ImportancesDisplay, RuleListClassifier
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> rules = RuleListClassifier(n_rules=3, random_state=0).fit(X, y)
+    >>> shown = ImportancesDisplay.from_estimator(rules, X, n_repeats=2).plot()
+    >>> shown.ax_.get_xlabel()
+    'share of predictions that change'
+    """
+
+    def __init__(self, importances: Importances) -> None:
+        self.importances = importances
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: Any, X: Any, *, teacher: Any = None, n_repeats: int = 5
+    ) -> ImportancesDisplay:
+        """Measure both on the same rows.
+
+        Parameters
+        ----------
+        estimator : fitted estimator with ``rules_``, or RuleSet
+        X : array-like or frame of shape (n_samples, n_features)
+            Rows to shuffle; of more than 2,000, as many are drawn.
+        teacher : fitted model or path, optional
+            The model that the rules speak for; by default the estimator's ensemble.
+        n_repeats : int, default=5
+            Shuffles of each feature.
+
+        Returns
+        -------
+        ImportancesDisplay
+        """
+        return cls(
+            measure_importances(estimator, X, teacher=teacher, n_repeats=n_repeats)
+        )
+
+    def plot(self, ax: Any = None) -> ImportancesDisplay:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            A new figure by default.
+
+        Returns
+        -------
+        ImportancesDisplay
+            Itself, with ``ax_`` and ``figure_``.
+        """
+        import matplotlib.pyplot as plt
+
+        found = self.importances
+        names = found.names[:MOST]
+        n = len(names)
+        if ax is None:
+            size = (6.4, 1.2 + 0.36 * n)
+            _, ax = plt.subplots(figsize=size, layout="constrained")
+        y = np.arange(n)[::-1]
+        sides = (
+            ("rules", 0.19, found.rules, found.rules_error, COLOURS[0]),
+            ("model", -0.19, found.model, found.model_error, QUIET),
+        )
+        for label, shift, middle, error, ink in sides:
+            ax.barh(
+                y + shift, middle[:n], 0.36, xerr=error[:n], color=ink, label=label,
+                error_kw={"linewidth": 1},
+            )  # fmt: skip
+        unasked = set(found.unasked)
+        labels = [plain(k) + "\n(no rule asks)" * (k in unasked) for k in names]
+        ax.set_yticks(y, labels, fontsize=8)
+        classes = found.task == "classification"
+        ax.set_xlabel("share of predictions that change" if classes else "R² lost")
+        ax.spines[["top", "right"]].set_visible(False)
+        ax.legend(frameon=False, fontsize=8)
+        self.ax_, self.figure_ = ax, ax.figure
+        return self

@@ -1,0 +1,176 @@
+"""How much of what is said changes when a feature is shuffled."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from clearwood._features import is_frame
+from clearwood.exceptions import InputError
+from clearwood.rules.rule_set import RuleSet, rules_of
+from clearwood.rules.scores import fidelity
+
+SMALLEST = 1e-12
+"""Changes below this are none."""
+
+
+@dataclass(frozen=True)
+class Importances:
+    """Features, and how much the rules and the model change without each.
+
+    Attributes
+    ----------
+    names : tuple of str
+        The features that one of both uses, what matters most to the model first.
+    rules, model : ndarray of shape (n_names,)
+        What is lost of the agreement of each with itself (of values: of R2) when the
+        feature is shuffled; 0 where nothing changes.
+    rules_error, model_error : ndarray of shape (n_names,)
+        Standard errors, over the shuffles.
+    unasked : tuple of str
+        Those that change what the model says and that no rule asks.
+    task : {"classification", "regression"}
+    n_rows : int
+        Rows on which all was measured.
+    """
+
+    names: tuple[str, ...]
+    rules: np.ndarray
+    model: np.ndarray
+    rules_error: np.ndarray
+    model_error: np.ndarray
+    unasked: tuple[str, ...]
+    task: str
+    n_rows: int
+
+
+class _Speaker:
+    """A model in the form that scikit-learn asks for."""
+
+    def __init__(self, model: Any) -> None:
+        self.model = model
+
+    def fit(self, X: Any, y: Any = None) -> _Speaker:
+        """Do nothing: the model is fitted."""
+        return self
+
+    def predict(self, X: Any) -> np.ndarray:
+        """What the model says."""
+        return np.asarray(self.model.predict(X))
+
+
+def measure_importances(
+    result: Any,
+    X: Any,
+    *,
+    teacher: Any = None,
+    n_repeats: int = 5,
+    max_rows: int = 2000,
+    random_state: int = 0,
+) -> Importances:
+    """Shuffle one feature after the other, for the rules and for the model alike.
+
+    Parameters
+    ----------
+    result : fitted estimator with ``rules_``, or RuleSet
+    X : array-like or frame of shape (n_samples, n_features)
+        At least two rows.
+    teacher : fitted model or path, optional
+        The model that the rules speak for; by default the estimator's ensemble.
+    n_repeats : int, default=5
+        Shuffles of each feature, at least two.
+    max_rows : int, default=2000
+        So many of the rows are drawn where there are more.
+    random_state : int, default=0
+        Seed of both.
+
+    Returns
+    -------
+    Importances
+
+    Notes
+    -----
+    It is permutation importance [1]_, by what each says instead of by the truth: it
+    tells what moves the predictions, whether they are right or wrong. Features that
+    tell the same share what they matter, or hide it from each other.
+
+    References
+    ----------
+    .. [1] Breiman, L. (2001). Random forests. Machine Learning 45.
+
+    Examples
+    --------
+    >>> from clearwood import FeatureSpace, Interval, Rule, RuleList
+    >>> rules = RuleList((Rule((Interval(0, low=0.5),), 1.0),), Rule((), 0.0),
+    ...     FeatureSpace.numeric(2))
+    >>> X = np.array([[0, 0], [1, 0], [0, 1], [1, 1]] * 10)
+    >>> measure_importances(rules, X, teacher=rules).names
+    ('x0',)
+    """
+    from clearwood.ensembles.read import as_predictor
+
+    rules = rules_of(result)
+    teacher = getattr(result, "ensemble_", None) if teacher is None else teacher
+    model = as_predictor(teacher)
+    if not hasattr(model, "predict"):
+        raise InputError("teacher must be a model that predicts; hand in a fitted one.")
+    if n_repeats < 2:
+        raise InputError(f"n_repeats is {n_repeats}; an error needs at least two.")
+    table = _some_rows(X, len(rules.encode(X)), max_rows, random_state)
+    n_rows = len(table)
+    if n_rows < 2:
+        raise InputError("X has fewer than two rows; there is nothing to shuffle.")
+    of_rules = _measure(rules, table, rules, n_repeats, random_state)
+    of_model = _measure(model, table, rules, n_repeats, random_state)
+    asked = {c.feature for rule in rules for c in rule.conditions}
+    uses = np.maximum(np.abs(of_rules).max(axis=1), np.abs(of_model).max(axis=1))
+    shown = [d for d in range(len(uses)) if uses[d] > SMALLEST or d in asked]
+    shown.sort(key=lambda d: (-of_model[d].mean(), -of_rules[d].mean(), d))
+    names = rules.features.names
+    moves = [d for d in shown if np.abs(of_model[d]).max() > SMALLEST]
+    error = 1 / np.sqrt(n_repeats)
+    return Importances(
+        tuple(names[d] for d in shown),
+        of_rules[shown].mean(axis=1),
+        of_model[shown].mean(axis=1),
+        of_rules[shown].std(axis=1, ddof=1) * error,
+        of_model[shown].std(axis=1, ddof=1) * error,
+        tuple(names[d] for d in moves if d not in asked),
+        rules.task,
+        n_rows,
+    )
+
+
+def _some_rows(X: Any, n_rows: int, most: int, seed: int) -> Any:
+    """At most so many rows, in the form that scikit-learn shuffles."""
+    from sklearn.utils import _safe_indexing
+
+    if is_frame(X) and not hasattr(X, "iloc"):
+        X = X.to_pandas()
+    table = X if is_frame(X) else np.asarray(X)
+    if n_rows <= most:
+        return table
+    drawn = np.random.default_rng(seed).choice(n_rows, most, replace=False)
+    return _safe_indexing(table, np.sort(drawn))
+
+
+def _measure(
+    model: Any, table: Any, rules: RuleSet, n_repeats: int, seed: int
+) -> np.ndarray:
+    """What is lost in every shuffle of every feature: (n_features, n_repeats)."""
+    from sklearn.inspection import permutation_importance
+
+    speaker = _Speaker(model)
+
+    def score(speaker: _Speaker, X: Any, y: np.ndarray) -> float:
+        return float(fidelity(y, speaker.predict(X), rules.task))
+
+    said = speaker.predict(table)
+    if len(np.unique(said)) == 1:
+        return np.zeros((rules.features.n_features, n_repeats))
+    found = permutation_importance(
+        speaker, table, said, scoring=score, n_repeats=n_repeats, random_state=seed
+    )
+    return found.importances

@@ -1,0 +1,72 @@
+"""What matters to rules and to the model: what is used, and how much."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import clearwood as cw
+from clearwood.exceptions import InputError
+from clearwood.rules.conditions import Interval
+from clearwood.rules.importances.permuted import measure_importances
+
+SPACE = cw.FeatureSpace(("a", "b", "c"), (None,) * 3)
+A = cw.RuleList((cw.Rule((Interval(0, low=0.5),), 1.0),), cw.Rule((), 0.0), SPACE)
+
+
+class Model:
+    """Says mostly b, and a little a."""
+
+    def predict(self, X):
+        X = np.asarray(X)
+        return X[:, 0] + 3 * X[:, 1]
+
+
+def table(n=400):
+    values = np.random.default_rng(0).integers(0, 2, (n, 3)).astype(float)
+    return pd.DataFrame(values, columns=list("abc"))
+
+
+def test_what_the_model_uses_and_no_rule_asks_is_named():
+    found = measure_importances(A, table(), teacher=Model())
+    assert found.names == ("b", "a")
+    assert found.unasked == ("b",)
+    assert found.rules[0] == 0
+
+
+def test_amounts_are_those_that_are_expected():
+    # A shuffled feature of half the variance v changes R2 by twice its share of v.
+    found = measure_importances(A, table(), teacher=Model(), n_repeats=20)
+    both = dict(zip(found.names, found.model))
+    assert both["b"] == pytest.approx(2 * 0.9, abs=0.1)
+    assert both["a"] == pytest.approx(2 * 0.1, abs=0.1)
+    assert found.rules[1] == pytest.approx(2.0, abs=0.15)
+    assert (found.model_error > 0).all() and (found.model_error < 0.05).all()
+
+
+def test_rows_are_drawn_and_the_same_seed_gives_the_same():
+    one = measure_importances(A, table(), teacher=Model(), max_rows=50)
+    two = measure_importances(A, table(), teacher=Model(), max_rows=50)
+    assert one.n_rows == 50
+    assert one.model.tolist() == two.model.tolist()
+    other = measure_importances(
+        A, table(), teacher=Model(), max_rows=50, random_state=1
+    )
+    assert one.model.tolist() != other.model.tolist()
+
+
+def test_what_cannot_be_measured_is_refused():
+    with pytest.raises(InputError, match="predicts"):
+        measure_importances(A, table())
+    with pytest.raises(InputError, match="two rows"):
+        measure_importances(A, table(1), teacher=Model())
+    with pytest.raises(InputError, match="at least two"):
+        measure_importances(A, table(), teacher=Model(), n_repeats=1)
+
+
+def test_the_display_draws_both():
+    pytest.importorskip("matplotlib").use("agg")
+    found = measure_importances(A, table(), teacher=Model(), n_repeats=2)
+    shown = cw.ImportancesDisplay(found).plot()
+    assert [len(bars) for bars in shown.ax_.containers if len(bars) == 2]
+    labels = [label.get_text() for label in shown.ax_.get_yticklabels()]
+    assert labels == ["b\n(no rule asks)", "a"]
