@@ -7,7 +7,7 @@ import pytest
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
 import clearwood as cw
-from clearwood.rules.expectation import judge, learn_caution
+from clearwood.rules.building.new_rows import judge, learn_caution
 from clearwood.rules.rule import expected_text
 from clearwood.simplifiers._common import cross_fitting
 

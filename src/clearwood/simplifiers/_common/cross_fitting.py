@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from clearwood.rules import RuleSet, RuleSum, Training
-from clearwood.rules.expectation import (
+from clearwood.rules.building.new_rows import (
     judge,
     learn_caution,
     learn_slope,

@@ -13,9 +13,9 @@ from tests.rules.naive import rows_and_usual
 from clearwood._features import FeatureSpace
 from clearwood.exceptions import InputError
 from clearwood.rules import FeatureBins, Interval, Rule, RuleList, RuleSum, Training
-from clearwood.rules.expectation import (
+from clearwood.rules.building.new_rows import (
     Caution,
-    Judged,
+    JudgedLines,
     judge,
     learn_caution,
     learn_slope,
@@ -134,7 +134,7 @@ def lines_of(generator, n_lines, usual_rows, evidence, is_class):
         total = 0.2 + own * (1 - own) * (mean - usual) ** 2
         true = generator.normal(centre, np.sqrt(total / (evidence * rows)))
         new_mean = generator.normal(true, np.sqrt(total / new))
-    return Judged(rows, mean, variance, usual, usual_variance, new, new_mean)
+    return JudgedLines(rows, mean, variance, usual, usual_variance, new, new_mean)
 
 
 @pytest.mark.parametrize("is_class", [True, False])

@@ -66,7 +66,7 @@ class Caution(NamedTuple):
     evidence: float
 
 
-class Judged(NamedTuple):
+class JudgedLines(NamedTuple):
     """Lines of rules on the rows of their search and on rows that were left out.
 
     All are arrays of shape (n_lines,); a mean is that of the target, or of whether a
@@ -91,7 +91,7 @@ class Judged(NamedTuple):
     new_mean: np.ndarray
 
 
-def judge(rules: RuleSet, fitted: Training, left_out: Training) -> Judged:
+def judge(rules: RuleSet, fitted: Training, left_out: Training) -> JudgedLines:
     """What the lines of rules said of their own rows, and what of others.
 
     Parameters
@@ -103,16 +103,16 @@ def judge(rules: RuleSet, fitted: Training, left_out: Training) -> Judged:
 
     Returns
     -------
-    Judged
+    JudgedLines
         Lines that decide no row here or there are left out.
     """
     own, new = _lines_on(rules, fitted), _lines_on(rules, left_out)
     usual = [_usual(rule, fitted) for rule in rules]
     found = np.column_stack([*own, np.array(usual), new[0], new[1]]).T
-    return Judged(*found[:, (own[0] > 0) & (new[0] > 0)])
+    return JudgedLines(*found[:, (own[0] > 0) & (new[0] > 0)])
 
 
-def learn_caution(judged: Sequence[Judged], is_class: bool) -> Caution:
+def learn_caution(judged: Sequence[JudgedLines], is_class: bool) -> Caution:
     """The caution under which rows that were left out are likeliest.
 
     Shares are beta-binomial, means normal around what is expected of a line; both vary
@@ -121,13 +121,13 @@ def learn_caution(judged: Sequence[Judged], is_class: bool) -> Caution:
     Examples
     --------
     >>> ten = np.full(10, 10.0)
-    >>> lines = Judged(ten, ten / 10, 0 * ten, ten / 20, ten / 40, ten, ten / 10)
+    >>> lines = JudgedLines(ten, ten / 10, 0 * ten, ten / 20, ten / 40, ten, ten / 10)
     >>> kept = learn_caution([lines], is_class=True)
     >>> lost = learn_caution([lines._replace(new_mean=ten / 20)], is_class=True)
     >>> kept.usual_rows < 2 < 50 < lost.usual_rows
     True
     """
-    lines = Judged(*map(np.concatenate, zip(*judged)))
+    lines = JudgedLines(*map(np.concatenate, zip(*judged)))
     log_likelihood = _of_shares if is_class else _of_means
     centre, width = np.log([USUAL_ROWS[0], EVIDENCE[0]]), (USUAL_ROWS[1], EVIDENCE[1])
 
@@ -139,14 +139,14 @@ def learn_caution(judged: Sequence[Judged], is_class: bool) -> Caution:
     return Caution(*np.exp(found.x).tolist())
 
 
-def _of_shares(lines: Judged, caution: Caution) -> float:
+def _of_shares(lines: JudgedLines, caution: Caution) -> float:
     share = np.clip(_expected_mean(lines, caution), NEVER, 1 - NEVER)
     hits, own = lines.new_rows * lines.new_mean, caution.evidence * lines.rows
     yes, no = own * share, own * (1 - share)
     return (betaln(hits + yes, lines.new_rows - hits + no) - betaln(yes, no)).sum()
 
 
-def _of_means(lines: Judged, caution: Caution) -> float:
+def _of_means(lines: JudgedLines, caution: Caution) -> float:
     mean, variance = _expected_mean(lines, caution), _expected_variance(lines, caution)
     error = variance * (1 / lines.new_rows + 1 / (caution.evidence * lines.rows))
     known = error > 0
@@ -154,13 +154,13 @@ def _of_means(lines: Judged, caution: Caution) -> float:
     return -0.5 * (off + np.log(error[known])).sum()
 
 
-def _expected_mean(lines: Judged, caution: Caution) -> np.ndarray:
+def _expected_mean(lines: JudgedLines, caution: Caution) -> np.ndarray:
     """The mean of a line's own rows and of so many usual ones."""
     own = lines.rows / (lines.rows + caution.usual_rows)
     return own * lines.mean + (1 - own) * lines.usual_mean
 
 
-def _expected_variance(lines: Judged, caution: Caution) -> np.ndarray:
+def _expected_variance(lines: JudgedLines, caution: Caution) -> np.ndarray:
     """The variance of the same mixture of rows."""
     own = lines.rows / (lines.rows + caution.usual_rows)
     apart = (lines.mean - lines.usual_mean) ** 2
@@ -188,7 +188,7 @@ def with_expectations(rules: Kind, training: Training, caution: Caution) -> Kind
     """
     rows, mean, variance = _lines_on(rules, training)
     usual = np.array([_usual(rule, training) for rule in rules])
-    lines = Judged(rows, mean, variance, usual[:, 0], usual[:, 1], rows, mean)
+    lines = JudgedLines(rows, mean, variance, usual[:, 0], usual[:, 1], rows, mean)
     mean, variance = (f(lines, caution) for f in (_expected_mean, _expected_variance))
     told = [
         _told(rule, float(m), float(v), float(n), caution.evidence, training.task)
