@@ -53,7 +53,7 @@ def estimators_named_in(study):
 
     text = text_of(study)
     words = {stem(word) for word in re.findall(r"\w+", text)}
-    words |= {METHODS[word] for word in re.findall(r'method="(\w+)"', text)}
+    words |= {METHODS[w] for w in re.findall(r'method="(\w+)"', text) if w in METHODS}
     if re.search(r"\bcw\.compare\(", text):
         words |= set(METHODS.values())
     return [
