@@ -53,6 +53,26 @@ def failed(result, *words):
     return True
 
 
+def test_rare_classes_are_named_if_asked(tmp_path):
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.uniform(size=(400, 2)), columns=["dose", "age"])
+    ill = (X["dose"] > 0.9) & (rng.random(400) < 0.3)
+    X["state"] = np.where(ill, "ill", "well")
+    path = tmp_path / "rare.csv"
+    X.to_csv(path, index=False)
+    small = ("--json", "--quiet", "--seed", "0", "--n-rules", "2")
+    rules = json.loads(simplify(path, *small, "--scoring", "balanced").stdout)["rules"]
+    said = {line["prediction"] for line in [*rules["rules"], rules["otherwise"]]}
+    assert said == {"ill", "well"} and rules["about"]["scoring"] == "balanced"
+    wrong = simplify(path, "--method", "fab", "--scoring", "balanced")
+    assert wrong.exit_code == 2 and "--scoring is for --method list" in wrong.stderr
+    number = simplify(
+        path, "--scoring", "log_loss", "--drop", "state", "--task", "regression",
+        target="age",
+    )  # fmt: skip
+    assert failed(number, "--scoring is for classes")
+
+
 def test_the_models_are_those_that_can_be_trained():
     from clearwood.cli import train
 

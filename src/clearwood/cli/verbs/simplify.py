@@ -19,7 +19,11 @@ from clearwood.cli.inputs import (
 )
 from clearwood.cli.options import names
 from clearwood.cli.outputs import write_rules
+from clearwood.exceptions import InputError
 from clearwood.simplifiers import METHODS
+
+SCORED = ("list", "tree", "additive")
+"""Methods whose size and settings are chosen on held-out rows."""
 
 
 @click.command(short_help="Explain a model, or one trained here, by a few rules.")
@@ -50,6 +54,15 @@ from clearwood.simplifiers import METHODS
     "--min-rows",
     type=click.IntRange(min=1),
     help="Fewest rows that a rule catches; by default the method's own (mostly 5).",
+)
+@click.option(
+    "--scoring",
+    type=click.Choice(["agreement", "log_loss", "balanced"]),
+    default="agreement",
+    show_default=True,
+    help="By what size and settings are chosen (list, tree, additive): same class as "
+    "the ensemble; probabilities near its own; or rare classes as much as others, "
+    "which rules then name.",
 )
 @click.option(
     "--learn-from",
@@ -92,7 +105,7 @@ from clearwood.simplifiers import METHODS
 @click.option(
     "--threshold",
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
-    help="Call a row positive from this probability on; by default, what is likeliest.",
+    help="Call a row positive from this probability on; by default, what rules say.",
 )
 @shared.test_size
 @shared.task
@@ -140,6 +153,8 @@ def _check_usage(files: tuple[str, ...], options: dict[str, Any]) -> None:
         if method not in ("fab", "em") and given(name) is not ParameterSource.DEFAULT:
             option = name.replace("_", "-")
             raise click.UsageError(f"--{option} is for --method fab or em.")
+    if method not in SCORED and options["scoring"] != "agreement":
+        raise click.UsageError(f"--scoring is for --method {' or '.join(SCORED)}.")
     for name in ("increasing", "decreasing"):
         if method != "list" and options[name]:
             raise click.UsageError(f"--{name} is for --method list.")
@@ -217,6 +232,13 @@ def _explain(model: Any, split: Any, task: str, options: dict[str, Any]) -> Any:
         rising, falling = names(options["increasing"]), names(options["decreasing"])
         signs = dict.fromkeys(rising, 1) | dict.fromkeys(falling, -1)
         settings["monotonic_cst"] = signs
+    if options["scoring"] != "agreement":
+        if task == "regression":
+            raise InputError(
+                "--scoring is for classes, and the target is a number; leave it out, "
+                "or say --task classification."
+            )
+        settings["scoring"] = options["scoring"]
     if options["method"] in ("fab", "em"):
         settings["n_restarts"] = options["restarts"]
         settings["statement_counts"] = options["statement_counts"]

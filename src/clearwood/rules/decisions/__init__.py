@@ -80,7 +80,7 @@ def decisions(
         each is compared with all others unless one is named.
     threshold : float, optional
         From which probability of ``positive`` on a row is called so, by rules and by
-        the model. By default a row is called what is likeliest.
+        the model. By default a row is called what rules and model say.
     sample_weight : array-like of shape (n_samples,), optional
         Row weights. Intervals go by the effective number of rows.
 
@@ -97,7 +97,7 @@ def decisions(
     ...     cw.FeatureSpace(("temperature",), (None,)), ("well", "ill"), "state")
     >>> X = [[36.9], [36.5], [38.1], [39.0], [37.0]]
     >>> print(cw.decisions(rules, X, ["well", "well", "ill", "ill", "ill"]))
-    Decisions about state on 5 rows: ill is said where the rules find it likeliest
+    Decisions about state on 5 rows: ill is said where the rules say it
     <BLANKLINE>
     rows: true  said ill  said well  all
     ill                2          1    3

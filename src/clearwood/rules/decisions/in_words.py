@@ -46,7 +46,7 @@ def when_called(found: Decisions) -> str:
     """
     label = prediction_text(found.positive)
     if found.threshold is None:
-        return f"{label} is said where the rules find it likeliest"
+        return f"{label} is said where the rules say it"
     return f"{label} is said where its probability is at least {found.threshold:g}"
 
 

@@ -127,7 +127,7 @@ class Decisions:
         The class that is looked for; None where there are several.
     threshold : float or None
         From which probability on a row is called positive; None where it is called what
-        the rules find likeliest.
+        the rules say.
     labels : tuple of str
         True labels, in words: the rows of the confusion table. The positive one first.
     calls : tuple of str
