@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from clearwood._estimators import fit_context
 from clearwood._features import FeatureSpace, warned_once
 from clearwood._validation import check_table, check_target
+from clearwood._words.column_info import ColumnInfo
 from clearwood._words.numbers import number_text, probability_text
 from clearwood.circuits.base import LearnsCircuit, encoded, read_exactly
 from clearwood.circuits.circuit import Circuit, Node, Sum
@@ -328,6 +329,7 @@ def with_last(
         categories=(*features.categories, labels),
         lookup=(*features.lookup, "exact"),
         missing_at=(*features.missing_at, None),
+        info=(*features.info, ColumnInfo()),
     )
 
 

@@ -243,7 +243,7 @@ class AdditiveRulesClassifier(ClassifiesByRules, _AdditiveRules):
     single_split_fidelity_ : float
         How far a tree of one split follows what the rules were fitted to, on the
         training rows: what rules have to beat.
-    caution_ : dict
+    caution_ : dict, or None
         Where labels were given, the ``"slope"`` by which all log-odds were multiplied
         so that probabilities hold on new rows (cross-fitting).
     path_ : tuple of RuleSet

@@ -138,7 +138,7 @@ def test_without_labels_nothing_is_known_of_new_rows(noise):
     plain = cw.RuleListClassifier(forest, n_rules=3, **QUICK)
     rules = plain.fit(X).rules_
     assert all(math.isnan(rule.expected) for rule in rules)
-    assert not hasattr(plain, "caution_")
+    assert plain.caution_ is None
     told = plain.fit(X, y).rules_
     # The search is the same.
     assert [r.conditions for r in told] == [r.conditions for r in rules]

@@ -225,7 +225,7 @@ def _of_columns(root: Node, circuit: Circuit) -> Circuit:
 
 def of_columns(features: FeatureSpace, columns: Sequence[int]) -> FeatureSpace:
     """Some of the columns, in this order."""
-    parts = ("names", "categories", "lookup", "missing_at")
+    parts = ("names", "categories", "lookup", "missing_at", "info")
     own: dict[str, Any] = {
         part: tuple(getattr(features, part)[j] for j in columns) for part in parts
     }

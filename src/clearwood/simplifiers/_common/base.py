@@ -91,6 +91,7 @@ class RulesFromEnsemble(BaseEstimator):
         "model best (compare)."
     )
     rules_: RuleSet
+    caution_: dict[str, float] | None
     single_split_fidelity_: float
 
     @staticmethod
@@ -109,7 +110,8 @@ class RulesFromEnsemble(BaseEstimator):
         Nothing that the ensemble says of other rows comes in, as it may have learnt
         the very labels that these rules are then judged by.
         """
-        other = copy(self).set_params(n_jobs=None, verbose=False)
+        plainly = {"n_jobs": None, "verbose": False, "round_cuts": False}
+        other = copy(self).set_params(**plainly)
         other._find_rules(training, generator)
         return other.rules_
 
@@ -172,6 +174,7 @@ class RulesFromEnsemble(BaseEstimator):
         training = self._training(self.ensemble_, X, y, weight)
         self.bins_ = training.bins
         about = self._find_rules(training, generator)
+        self.caution_ = None
         if training.labels is not None:
             found = cross_fit(self, training, generator)
             if found is not None:

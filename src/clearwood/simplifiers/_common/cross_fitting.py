@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from clearwood.exceptions import InterruptedFitWarning
 from clearwood.rules import RuleSet, RuleSum, Training
 from clearwood.rules.building.new_rows import (
     judge,
@@ -57,7 +58,16 @@ def cross_fit(
     is_sum, is_class = isinstance(method.rules_, RuleSum), bool(training.classes)
     if len(training) < N_FOLDS or (is_sum and not is_class):
         return None
-    parts = list(_left_out(method, training, generator))
+    try:
+        parts = list(_left_out(method, training, generator))
+    except InterruptedFitWarning:
+        warnings.warn(
+            "The fit was interrupted while rules were judged on rows left out. The "
+            "rules are whole, but nothing is known of them on new rows.",
+            InterruptedFitWarning,
+            stacklevel=5,
+        )
+        return None
     if is_sum:
         slope = learn_slope([(rules, rows) for rules, _, rows in parts])
         return {"slope": slope}, partial(with_slope, slope=slope)
@@ -77,5 +87,6 @@ def _left_out(
         with warnings.catch_warnings():
             # They are of rules that nobody reads.
             warnings.simplefilter("ignore")
+            warnings.simplefilter("error", InterruptedFitWarning)
             rules: RuleSet = method.find_again(fitted, np.random.default_rng(seed))
         yield rules, fitted, training.take(np.sort(left_out))

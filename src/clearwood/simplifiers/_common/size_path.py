@@ -140,7 +140,7 @@ class RulesOnSizePath(RulesFromEnsemble):
 
     def find_again(self, training: Training, generator: np.random.Generator) -> RuleSet:
         """As elsewhere, with the settings that were chosen, and no synthetic rows."""
-        other = copy(self)
+        other = copy(self).set_params(round_cuts=False)
         chosen = self._without_synthetic(self._chosen)
         (path,) = other._fit(training, [chosen], generator)
         printed = other._print(training, path)

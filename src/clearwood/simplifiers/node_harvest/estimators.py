@@ -173,7 +173,7 @@ class NodeHarvestClassifier(ClassifiesByRules, _NodeHarvest):
     single_split_fidelity_ : float
         How far a tree of one split follows what the rules were fitted to, on the
         training rows: what rules have to beat.
-    caution_ : dict
+    caution_ : dict, or None
         Where labels were given, how careful to be with the rules on new rows:
         ``"usual_rows"`` of the usual mix that each is counted with, and for intervals
         the ``"evidence"`` of each of its own rows (cross-fitting).
