@@ -348,9 +348,12 @@ def same(one: Any, other: Any, X: Any) -> None:
     """They say the same of all rows, and their lines ask the same."""
     np.testing.assert_allclose(says(one, X), says(other, X))
     if hasattr(one, "rules_"):
-        assert [a.conditions for a in one.rules_] == [
-            b.conditions for b in other.rules_
-        ]
+        same_rules(one, other)
+
+
+def same_rules(one: Any, other: Any) -> None:
+    """Their lines ask the same."""
+    assert [a.conditions for a in one.rules_] == [b.conditions for b in other.rules_]
 
 
 def asked(rules: cw.RuleSet) -> set[str]:

@@ -40,7 +40,8 @@ def test_a_forest_in_four_lines(cancer):
 
 def test_rules_say_the_mean_of_the_rows_that_they_catch(cancer, diabetes):
     X, y, forest = cancer
-    found = rule_list(forest, n_synthetic=0).fit(X, y)
+    # Without labels nothing is known of new rows.
+    found = rule_list(forest, n_synthetic=0).fit(X)
     caught, taught = found.rules_.apply(X), forest.predict_proba(X)
     for i, rule in enumerate(found.rules_):
         assert rule.probabilities == pytest.approx(taught[caught == i].mean(axis=0))

@@ -176,7 +176,7 @@ class RulesFromEnsemble(BaseEstimator):
         about = self._find_rules(training, generator)
         self.caution_ = None
         if training.labels is not None:
-            found = cross_fit(self, training, generator)
+            found = cross_fit(self, training)
             if found is not None:
                 self.caution_, expect = found
                 self._expect(expect)

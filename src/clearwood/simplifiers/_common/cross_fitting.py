@@ -37,7 +37,7 @@ Expect = Callable[[Any], Any]
 
 
 def cross_fit(
-    method: RulesFromEnsemble, training: Training, generator: np.random.Generator
+    method: RulesFromEnsemble, training: Training
 ) -> tuple[dict[str, float], Expect] | None:
     """How careful to be with what a method found; None where nothing tells.
 
@@ -46,7 +46,6 @@ def cross_fit(
     method : estimator with ``rules_`` and ``find_again``
     training : Training
         All rows, with labels; without synthetic ones.
-    generator : numpy.random.Generator
 
     Returns
     -------
@@ -59,7 +58,7 @@ def cross_fit(
     if len(training) < N_FOLDS or (is_sum and not is_class):
         return None
     try:
-        parts = list(_left_out(method, training, generator))
+        parts = list(_left_out(method, training))
     except InterruptedFitWarning:
         warnings.warn(
             "The fit was interrupted while rules were judged on rows left out. The "
@@ -77,10 +76,12 @@ def cross_fit(
 
 
 def _left_out(
-    method: RulesFromEnsemble, training: Training, generator: np.random.Generator
+    method: RulesFromEnsemble, training: Training
 ) -> Iterator[tuple[Any, Training, Training]]:
     """Rules of a part of the rows, these rows, and those that were left out."""
-    order = generator.permutation(len(training))[:MOST_ROWS]
+    # The same parts for every seed: methods without luck stay without it.
+    generator = np.random.default_rng(0)
+    order = _shuffled(training, generator)[:MOST_ROWS]
     seeds = generator.integers(2**63, size=N_FOLDS).tolist()
     for left_out, seed in zip(np.array_split(order, N_FOLDS), seeds):
         fitted = training.take(np.sort(np.setdiff1d(order, left_out)))
@@ -90,3 +91,12 @@ def _left_out(
             warnings.simplefilter("error", InterruptedFitWarning)
             rules: RuleSet = method.find_again(fitted, np.random.default_rng(seed))
         yield rules, fitted, training.take(np.sort(left_out))
+
+
+def _shuffled(training: Training, generator: np.random.Generator) -> np.ndarray:
+    """All rows in an order by luck that is the same however the table is sorted."""
+    luck = generator.random(training.codes.shape[1])
+    place = (training.codes * luck).sum(axis=1)
+    labels: Any = training.labels
+    rows = np.lexsort((training.weight, labels, place))
+    return rows[generator.permutation(len(rows))]
