@@ -435,8 +435,13 @@ def test_labels_that_are_numbers_stay_numbers(case):
     found = case.made(case.unfitted()).fit(X, numbers)
     assert found.classes_.tolist() == [3, 7]
     assert found.predict(X).dtype.kind == "i"
+    said = found.predict(X)
     most = found.classes_[found.predict_proba(X).argmax(axis=1)]
-    np.testing.assert_array_equal(found.predict(X), most)
+    if isinstance(getattr(found, "rules_", None), cw.RuleList) and found.caution_:
+        # Rules say what the model says, and how likely that is on new rows.
+        assert (said == most).mean() > 0.8
+        most = found.rules_.predictions[found.rules_.apply(X)]
+    np.testing.assert_array_equal(said, most)
 
 
 @each([case for case in ESTIMATORS if not case.classifies])

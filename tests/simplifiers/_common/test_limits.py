@@ -83,10 +83,6 @@ def test_what_is_printed_rises_and_falls_as_asked(seed, monotonic_cst, task):
         check_ways(rules, monotonic_cst)
         if task == "class":
             check_ways(saying_classes(rules), monotonic_cst)
-            said = [rule.probabilities for rule in rules]
-            assert [rule.prediction for rule in rules] == [
-                "yes" if p[1] > p[0] else "no" for p in said
-            ]
 
 
 def hat(n=600):

@@ -31,9 +31,7 @@ from clearwood.rules.rule_kinds import RuleList, RuleSum
 from clearwood.rules.rule_set import RuleSet
 from clearwood.rules.statistics import (
     LEVEL,
-    UNKNOWN,
     Kind,
-    described,
     effective_number,
     share_interval_of,
 )
@@ -185,11 +183,10 @@ def with_expectations(rules: Kind, training: Training, caution: Caution) -> Kind
     -------
     RuleSet
         ``expected``, ``low`` and ``high`` of each line, and in regression its
-        ``spread``. In a list that classifies, class probabilities are what is expected,
-        and a line says the class that is likeliest by them.
+        ``spread``. In a list that classifies, class probabilities are what is expected.
+        The class that a line says stays what the model says there, likely or not: rules
+        of a model that is wrong say so by their probabilities.
     """
-    if training.classes and isinstance(rules, RuleList):
-        rules = _saying_what_is_expected(rules, training, caution.usual_rows)
     rows, mean, variance = _lines_on(rules, training)
     usual = np.array([_usual(rule, training) for rule in rules])
     lines = JudgedLines(rows, mean, variance, usual[:, 0], usual[:, 1], rows, mean)
@@ -198,6 +195,12 @@ def with_expectations(rules: Kind, training: Training, caution: Caution) -> Kind
         _told(rule, float(m), float(v), float(n), caution.evidence, training.task)
         for rule, m, v, n in zip(rules, mean, variance, rows, strict=True)
     ]
+    if training.classes and isinstance(rules, RuleList):
+        shares = _expected_shares(rules, training, rows, caution.usual_rows)
+        told = [
+            replace(rule, probabilities=tuple(p))
+            for rule, p in zip(told, shares.tolist(), strict=True)
+        ]
     return replace(rules, rules=tuple(told[:-1]), otherwise=told[-1])
 
 
@@ -277,29 +280,6 @@ def _truth(rule: Rule, training: Training) -> np.ndarray:
     if not training.classes:
         return labels
     return (labels == training.classes.index(rule.prediction)).astype(np.float64)
-
-
-def _saying_what_is_expected(
-    rules: Kind, training: Training, usual_rows: float
-) -> Kind:
-    """The same list with the class probabilities of new rows."""
-    rows, _, _ = _lines_on(rules, training)
-    shares = _expected_shares(rules, training, rows, usual_rows)
-    lines, same = [], True
-    for rule, p in zip(rules, shares, strict=True):
-        said = training.classes[int(training.class_of(p))]
-        same &= said == rule.prediction
-        known = {} if said == rule.prediction else UNKNOWN
-        lines.append(
-            replace(rule, prediction=said, probabilities=tuple(p.tolist()), **known)
-        )
-    found = replace(rules, rules=tuple(lines[:-1]), otherwise=lines[-1])
-    if same:
-        return found
-    # Lines that say another class are right of other rows.
-    return described(
-        found, training.encoded, training.weight, training.teacher, training.labels
-    )
 
 
 def _expected_shares(

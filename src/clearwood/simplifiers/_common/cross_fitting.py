@@ -81,22 +81,22 @@ def _left_out(
     """Rules of a part of the rows, these rows, and those that were left out."""
     # The same parts for every seed: methods without luck stay without it.
     generator = np.random.default_rng(0)
-    order = _shuffled(training, generator)[:MOST_ROWS]
+    rows = _sorted(training)
+    order = generator.permutation(len(rows))[:MOST_ROWS]
     seeds = generator.integers(2**63, size=N_FOLDS).tolist()
     for left_out, seed in zip(np.array_split(order, N_FOLDS), seeds):
-        fitted = training.take(np.sort(np.setdiff1d(order, left_out)))
+        fitted = training.take(rows[np.setdiff1d(order, left_out)])
         with warnings.catch_warnings():
             # They are of rules that nobody reads.
             warnings.simplefilter("ignore")
             warnings.simplefilter("error", InterruptedFitWarning)
             rules: RuleSet = method.find_again(fitted, np.random.default_rng(seed))
-        yield rules, fitted, training.take(np.sort(left_out))
+        yield rules, fitted, training.take(rows[np.sort(left_out)])
 
 
-def _shuffled(training: Training, generator: np.random.Generator) -> np.ndarray:
-    """All rows in an order by luck that is the same however the table is sorted."""
-    luck = generator.random(training.codes.shape[1])
-    place = (training.codes * luck).sum(axis=1)
+def _sorted(training: Training) -> np.ndarray:
+    """All rows in an order that is the same however the table is sorted."""
+    weights = np.random.default_rng(0).random(training.codes.shape[1])
+    place = (training.codes * weights).sum(axis=1)
     labels: Any = training.labels
-    rows = np.lexsort((training.weight, labels, place))
-    return rows[generator.permutation(len(rows))]
+    return np.lexsort((training.weight, labels, place))
