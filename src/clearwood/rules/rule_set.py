@@ -374,8 +374,8 @@ class RuleSet(Editable, Exportable, ABC):
             self,
             encoded,
             check_weight(sample_weight, len(encoded)),
-            None if taught is None else self._codes(taught),
-            None if truth is None else self._codes(truth),
+            None if taught is None else self.codes_of(taught),
+            None if truth is None else self.codes_of(truth),
         )
 
     def explain(self, x: Any, *, fixed: Any = (), scale: Any = None) -> Any:
@@ -394,7 +394,7 @@ class RuleSet(Editable, Exportable, ABC):
         taught = teacher.predict(X) if hasattr(teacher, "predict") else teacher
         return self.check_truth(taught, n_rows, "the teacher")
 
-    def _codes(self, values: np.ndarray) -> np.ndarray:
+    def codes_of(self, values: np.ndarray) -> np.ndarray:
         """Labels as positions in ``classes``, -1 for others; values as they are."""
         if not self.classes:
             return values

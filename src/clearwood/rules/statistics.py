@@ -170,15 +170,18 @@ def mean_interval(values: np.ndarray, weight: np.ndarray) -> tuple[float, float]
     (-0.484, 4.484)
     """
     n = effective_number(weight)
-    # Two rows, one of them weightless but for rounding, are one.
-    if n < 1.0 + 1e-9:
-        return math.nan, math.nan
     mean = float(np.average(values, weights=weight))
     return mean_interval_of(mean, variance(values, weight), n)
 
 
 def mean_interval_of(mean: float, spread: float, n: float) -> tuple[float, float]:
-    """Student's 95 % interval of a mean, from the variance of ``n > 1`` rows."""
+    """Student's 95 % interval of a mean, from the variance of ``n`` rows.
+
+    NaN where one row is all there is.
+    """
+    # Two rows, one of them weightless but for rounding, are one.
+    if n < 1.0 + 1e-9:
+        return math.nan, math.nan
     error = math.sqrt(spread / (n - 1))
     half = float(stdtrit(n - 1, (1 + LEVEL) / 2)) * error
     low, high = mean - half, mean + half

@@ -11,6 +11,7 @@ from clearwood._numeric import as_generator
 from clearwood.ensembles import TreeEnsemble, read_ensemble
 from clearwood.exceptions import InputError
 from clearwood.rules import RuleSet
+from clearwood.rules.displays.held_out import place_of
 from clearwood.simplifiers._common.size_path import ENOUGH_ERRORS
 
 KINDS = ("list", "tree", "additive")
@@ -128,13 +129,10 @@ def simplify(
     if method == "auto":
         seed = int(as_generator(random_state).integers(2**31))
         rules = _best_kind(ensemble, (X, y, sample_weight), seed, settings)
-        return _with_columns(rules, column_info)
-    settings["random_state"] = random_state
-    estimator = make_simplifier(ensemble, method, ensemble.task, **settings)
-    return _with_columns(estimator.fit(X, y, sample_weight).rules_, column_info)
-
-
-def _with_columns(rules: RuleSet, column_info: Any) -> RuleSet:
+    else:
+        settings["random_state"] = random_state
+        estimator = make_simplifier(ensemble, method, ensemble.task, **settings)
+        rules = estimator.fit(X, y, sample_weight).rules_
     return rules if column_info is None else rules.with_columns(column_info)
 
 
@@ -170,11 +168,7 @@ def _held_out(found: Any) -> tuple[float, float]:
     judged = found.cv_results_
     if judged is None:
         return 0.0, 0.0  # One line, or hardly a row: there is nothing to choose.
-    place = next(
-        i
-        for i in range(len(judged["fidelity"]))
-        if all(judged[name][i] == value for name, value in found.settings_.items())
-    )
+    place = place_of(found.settings_, judged)
     score = judged.get("score", judged["fidelity"])
     error = judged.get("score_error", judged["standard_error"])
     return score[place][found.n_rules_ - 1], error[place][found.n_rules_ - 1]

@@ -239,7 +239,5 @@ def _moments(stats: np.ndarray) -> dict[str, float]:
     if weight <= 0:
         return {}
     variance = max(squares, 0.0) / weight
-    quality = {"spread": math.sqrt(variance)}
-    if weight > 1:
-        quality["low"], quality["high"] = mean_interval_of(mean, variance, weight)
-    return quality
+    low, high = mean_interval_of(mean, variance, weight)
+    return {"spread": math.sqrt(variance), "low": low, "high": high}

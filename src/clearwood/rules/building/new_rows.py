@@ -24,15 +24,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.optimize import minimize, minimize_scalar
-from scipy.special import betaln, log_softmax, stdtrit
+from scipy.special import betaln, log_softmax
 
 from clearwood.rules.rule import Rule
 from clearwood.rules.rule_kinds import RuleList, RuleSum
 from clearwood.rules.rule_set import RuleSet
+from clearwood.rules.scores import variance
 from clearwood.rules.statistics import (
-    LEVEL,
     Kind,
     effective_number,
+    mean_interval_of,
     share_interval_of,
 )
 from clearwood.rules.training import Training
@@ -40,9 +41,6 @@ from clearwood.rules.training import Training
 USUAL_ROWS, EVIDENCE = (math.e, 2.0), (0.5, 0.7)
 """Medians, and standard deviations of logarithms, of what is believed beforehand: a
 few rules that were judged do not tell much."""
-
-ONE_ROW = 1e-9
-"""Two rows, one of them weightless but for rounding, are one."""
 
 SLOPES = (0.01, 1.0)
 """Least and largest by which log-odds may be multiplied: no sum is made surer."""
@@ -187,13 +185,13 @@ def with_expectations(rules: Kind, training: Training, caution: Caution) -> Kind
         The class that a line says stays what the model says there, likely or not: rules
         of a model that is wrong say so by their probabilities.
     """
-    rows, mean, variance = _lines_on(rules, training)
+    rows, mean, spread = _lines_on(rules, training)
     usual = np.array([_usual(rule, training) for rule in rules])
-    lines = JudgedLines(rows, mean, variance, usual[:, 0], usual[:, 1], rows, mean)
-    mean, variance = (f(lines, caution) for f in (_expected_mean, _expected_variance))
+    lines = JudgedLines(rows, mean, spread, usual[:, 0], usual[:, 1], rows, mean)
+    mean, spread = (f(lines, caution) for f in (_expected_mean, _expected_variance))
     told = [
         _told(rule, float(m), float(v), float(n), caution.evidence, training.task)
-        for rule, m, v, n in zip(rules, mean, variance, rows, strict=True)
+        for rule, m, v, n in zip(rules, mean, spread, rows, strict=True)
     ]
     if training.classes and isinstance(rules, RuleList):
         shares = _expected_shares(rules, training, rows, caution.usual_rows)
@@ -205,20 +203,18 @@ def with_expectations(rules: Kind, training: Training, caution: Caution) -> Kind
 
 
 def _told(
-    rule: Rule, mean: float, variance: float, rows: float, evidence: float, task: str
+    rule: Rule, mean: float, spread: float, rows: float, evidence: float, task: str
 ) -> Rule:
+    """A line with what is expected, from the variance and number of its rows."""
     if rows == 0:
         return rule
     own = evidence * rows
     if task == "classification":
         low, high = share_interval_of(mean, own)
         return replace(rule, expected=mean, low=low, high=high)
-    half = math.nan
-    if rows > 1 + ONE_ROW:
-        half = float(stdtrit(rows - 1, (1 + LEVEL) / 2)) * math.sqrt(variance / own)
-    return replace(
-        rule, expected=mean, low=mean - half, high=mean + half, spread=variance**0.5
-    )
+    # As many degrees of freedom as it has rows, but as far off as what they count for.
+    low, high = mean_interval_of(mean, spread * (rows - 1) / own, rows)
+    return replace(rule, expected=mean, low=low, high=high, spread=spread**0.5)
 
 
 def learn_slope(parts: Sequence[tuple[RuleSum, Training]]) -> float:
@@ -260,18 +256,18 @@ def _lines_on(
         here = caught[:, i] & (training.weight > 0)
         if here.any():
             weight = training.weight[here]
-            hits = _truth(rule, training)[here]
-            mean = np.average(hits, weights=weight)
-            variance = np.average((hits - mean) ** 2, weights=weight)
-            found[:, i] = effective_number(weight), mean, variance
+            found[0, i] = effective_number(weight)
+            found[1:, i] = _moments(_truth(rule, training)[here], weight)
     return found[0], found[1], found[2]
 
 
 def _usual(rule: Rule, training: Training) -> tuple[float, float]:
     """Mean and variance over all rows."""
-    truth = _truth(rule, training)
-    mean = float(np.average(truth, weights=training.weight))
-    return mean, float(np.average((truth - mean) ** 2, weights=training.weight))
+    return _moments(_truth(rule, training), training.weight)
+
+
+def _moments(values: np.ndarray, weight: np.ndarray) -> tuple[float, float]:
+    return float(np.average(values, weights=weight)), variance(values, weight)
 
 
 def _truth(rule: Rule, training: Training) -> np.ndarray:
@@ -283,16 +279,16 @@ def _truth(rule: Rule, training: Training) -> np.ndarray:
 
 
 def _expected_shares(
-    rules: RuleSet, training: Training, rows: np.ndarray, usual_rows: float
+    rules: RuleList, training: Training, rows: np.ndarray, usual_rows: float
 ) -> np.ndarray:
     """Class probabilities of each line's own rows and of so many usual ones."""
     labels: Any = training.labels
-    is_class = np.eye(len(training.classes))[labels]
-    caught = rules.takes_part(training.encoded)
-    weighed = training.weight[:, None] * is_class
-    own = caught.T.astype(np.float64) @ weighed
+    n_classes = len(training.classes)
+    cell = rules.apply_encoded(training.encoded) * n_classes + labels
+    own = np.bincount(cell, training.weight, rules.n_rules * n_classes)
+    own = own.reshape(rules.n_rules, n_classes)
+    usual = own.sum(axis=0) / own.sum()
     total = own.sum(axis=1, keepdims=True)
     own = np.divide(own, total, out=np.zeros_like(own), where=total > 0)
-    usual = weighed.sum(axis=0) / weighed.sum()
     mixed = rows[:, None] * own + usual_rows * usual
     return mixed / mixed.sum(axis=1, keepdims=True)

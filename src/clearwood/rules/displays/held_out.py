@@ -25,11 +25,21 @@ def held_out_of(estimator: Any) -> HeldOutPath | None:
     results = getattr(estimator, "cv_results_", None)
     if not results:
         return None
-    fidelity, error = np.array(results["fidelity"]), np.array(results["standard_error"])
-    settings = getattr(estimator, "settings_", {})
+    chosen = place_of(getattr(estimator, "settings_", {}), results)
+    fidelity, error = results["fidelity"][chosen], results["standard_error"][chosen]
+    return HeldOutPath(np.array(fidelity), np.array(error))
+
+
+def place_of(settings: dict[str, Any], results: dict[str, Any]) -> int:
+    """Where settings stand among all that were tried (``cv_results_``).
+
+    Examples
+    --------
+    >>> place_of({"cost": 2.0}, {"cost": [1.0, 2.0], "fidelity": [[0.5], [0.6]]})
+    1
+    """
     fits = [
         all(results[name][i] == v for name, v in settings.items() if name in results)
-        for i in range(len(fidelity))
+        for i in range(len(results["fidelity"]))
     ]
-    chosen = fits.index(True)
-    return HeldOutPath(fidelity[chosen], error[chosen])
+    return fits.index(True)

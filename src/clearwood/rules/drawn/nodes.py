@@ -17,7 +17,7 @@ from clearwood._html import count_text, percent_text
 from clearwood.exceptions import InputError
 from clearwood.rules.conditions import Condition
 from clearwood.rules.drawn.strips import Strip, make_strip
-from clearwood.rules.rule import Rule, prediction_text
+from clearwood.rules.rule import Rule, prediction_text, said_probability
 from clearwood.rules.rule_kinds import RuleList
 from clearwood.rules.rule_set import rules_of
 from clearwood.rules.tree import Question, Tree
@@ -112,11 +112,8 @@ class DrawnTree:
 
     def says(self, rule: Rule) -> str:
         """What a leaf says, and of a class how probable it is."""
-        said = prediction_text(rule.prediction)
-        if not rule.probabilities:
-            return said
-        p = rule.probabilities[self.classes.index(rule.prediction)]
-        return f"{said} ({percent_text(p)})"
+        said, p = prediction_text(rule.prediction), said_probability(rule, self.classes)
+        return said if p is None else f"{said} ({percent_text(p)})"
 
     def words(self, node: DrawnNode) -> str:
         """A node in one sentence, for those who do not see the picture."""
@@ -185,7 +182,7 @@ def draw_tree(result: Any, X: Any = None, y: Any = None, *, row: Any = None) -> 
         decided, encoded = tree.apply(X), rules.encode(X)
         said = rules.predictions[decided]
         truth = said if y is None else rules.check_truth(y, len(decided), "y")
-        known = rules._codes(truth)
+        known = rules.codes_of(truth)
     elif y is not None:
         raise InputError("y was given without X; give the rows that it belongs to.")
     makes = _Maker(rules, decided, encoded, known, _leaf_of(tree, row))

@@ -26,7 +26,7 @@ from clearwood.exceptions import InputError
 from clearwood.rules import RuleSet, Training, Tree
 from clearwood.search import candidate_boxes
 from clearwood.simplifiers._common.base import RulesFromEnsemble
-from clearwood.simplifiers._common.cross_fitting import Expect
+from clearwood.simplifiers._common.cross_fitting import N_FOLDS, Expect
 from clearwood.simplifiers._common.scoring import class_weights, losses_of
 from clearwood.simplifiers._common.synthetic_rows import (
     MOST_ROWS,
@@ -34,9 +34,6 @@ from clearwood.simplifiers._common.synthetic_rows import (
     rows_to_judge,
     with_synthetic_rows,
 )
-
-N_FOLDS = 3
-"""Parts of the rows, each of which is held out once."""
 
 TUNED_ROWS = 2000
 """With so many rows the settings hardly matter, and are not tuned."""
@@ -124,7 +121,7 @@ class RulesOnSizePath(RulesFromEnsemble):
         # Two may end up with as many lines, where a region is one that is there.
         by_size = {rules.n_rules: rules for rules in self._print(rows, path)}
         self.path_ = tuple(by_size[size] for size in sorted(by_size))
-        self.settings_, self._chosen = chosen._asdict(), chosen
+        self.settings_ = chosen._asdict()
         self.rules_ = [r for r in self.path_ if r.n_rules <= self.n_rules_][-1]
         return self._about() | self._goals(training)
 
@@ -141,7 +138,8 @@ class RulesOnSizePath(RulesFromEnsemble):
     def find_again(self, training: Training, generator: np.random.Generator) -> RuleSet:
         """As elsewhere, with the settings that were chosen, and no synthetic rows."""
         other = copy(self).set_params(round_cuts=False)
-        chosen = self._without_synthetic(self._chosen)
+        chosen = self._settings(training)[0]._replace(**self.settings_)
+        chosen = self._without_synthetic(chosen)
         (path,) = other._fit(training, [chosen], generator)
         printed = other._print(training, path)
         return [r for r in printed if r.n_rules <= self.n_rules_][-1]
