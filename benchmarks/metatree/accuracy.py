@@ -202,8 +202,8 @@ sets have at most 2,000 rows; values are divided by their standard deviation.
 
 ## In words
 
-- **One tree, classes: better than pruning, not than shrinkage.** The default (averaged \
-prunings under the search-corrected prior, leaves that borrow four rows of the node \
+- **One tree, classes: better than pruning, not than shrinkage.** The default \
+(averaged prunings under the search-corrected prior, leaves that borrow four rows of the node \
 above) has a lower log loss than a CART pruned by cross-validation on 11 of 13 sets, \
 and 5 % fewer errors where that is pruned for probabilities; pruned for errors it is \
 level (fewer on 6 of 13). **Hierarchical shrinkage, its strength chosen by \
@@ -225,9 +225,9 @@ the better probabilities. Leaves that borrow are no gain where leaves are pure: 
 shuttle, spambase.
 - **One tree, values: it helps.** Log densities are better than those of any pruned \
 tree on 6 of 6 sets, RMSE on 5, and intervals of 90 % cover 91 %; the RMSE is level \
-with that of hierarchical shrinkage or better (.517 to .527 of the standard deviation; \
-smaller on 4 of 6), which has no densities. On energy, where there is hardly any noise, \
-the plain CART pruned for RMSE still has the smaller one.
+with that of hierarchical shrinkage or better (.517 to .527 of the standard \
+deviation; smaller on 4 of 6), which has no densities. On energy, where there is \
+hardly any noise, the plain CART pruned for RMSE still has the smaller one.
 - **Forests of 100 trees, classes: it does not help.** The forest as it is has the \
 better log loss on most sets, and the better Brier score on nearly all. Where \
 averaging helps (breast, spambase, crx), smoothing the leaves alone does the same. \
