@@ -205,9 +205,9 @@ sets have at most 2,000 rows; values are divided by their standard deviation.
 - **One tree, classes: better than pruning, not than shrinkage.** The default \
 (averaged prunings under the search-corrected prior, leaves that borrow four rows of \
 the node above) has a lower log loss than a CART pruned by cross-validation on 11 of \
-13 sets, and 5 % fewer errors where that is pruned for probabilities; pruned for errors it is \
-level (fewer on 6 of 13). **Hierarchical shrinkage, its strength chosen by \
-cross-validation, has the lower log loss on 12 of 13 sets (.422 to .432)**, and the \
+13 sets, and 5 % fewer errors where that is pruned for probabilities; pruned for \
+errors it is level (fewer on 6 of 13). **Hierarchical shrinkage, its strength chosen \
+by cross-validation, has the lower log loss on 12 of 13 sets (.422 to .432)**, and the \
 lower Brier score on 8, while the average has fewer errors on 8 (.1626 to .1656). It \
 moves every leaf towards all nodes above; borrowing, which is that by one step and \
 stays conjugate, wins about half of the difference. Who wants probabilities of one \
