@@ -14,8 +14,7 @@ else is needed to have it tested. What one row says:
     "repeats" (a weight of three is the same as three equal rows: none are drawn, if
     there are no synthetic ones), "shares" (a factor on all weights changes nothing; to
     FAB and to meta-trees they are numbers of rows, of which evidence depends),
-    "order" (the order of rows changes no answer, if there are no synthetic ones;
-    born-again trees draw some in every node, and FAB starts from rows that it draws).
+    "order" (the order of rows changes no answer).
 ``least_score``
     What is expected on a table in which two features interact: less of straight lines.
 ``solved_to``
@@ -168,7 +167,7 @@ SIMPLIFIERS = [
             cw.BornAgainTreeClassifier,
             cw.BornAgainTreeRegressor,
             {"n_node_rows": 100},
-            "path choice shares",
+            "path choice shares order",
         ),
         (
             cw.AdditiveRulesClassifier,
@@ -187,7 +186,7 @@ SIMPLIFIERS = [
             cw.FABRulesClassifier,
             cw.FABRulesRegressor,
             {"n_restarts": 2},
-            "repeats",
+            "repeats order",
         ),
     )
     for make in (classifier, regressor)

@@ -171,7 +171,7 @@ class RulesFromEnsemble(BaseEstimator):
         )
         if self.ensemble_.classes is not None:
             self.classes_ = np.asarray(self.ensemble_.classes)
-        training = self._training(self.ensemble_, X, y, weight)
+        training = self._training(self.ensemble_, X, y, weight).in_one_order()
         self.bins_ = training.bins
         about = self._find_rules(training, generator)
         self.caution_ = None

@@ -81,23 +81,13 @@ def _left_out(
     """Rules of a part of the rows, these rows, and those that were left out."""
     # The same parts for every seed: methods without luck stay without it.
     generator = np.random.default_rng(0)
-    rows = _sorted(training)
-    order = generator.permutation(len(rows))[:MOST_ROWS]
+    order = generator.permutation(len(training))[:MOST_ROWS]
     seeds = generator.integers(2**63, size=N_FOLDS).tolist()
     for left_out, seed in zip(np.array_split(order, N_FOLDS), seeds):
-        fitted = training.take(rows[np.setdiff1d(order, left_out)])
+        fitted = training.take(np.setdiff1d(order, left_out))
         with warnings.catch_warnings():
             # They are of rules that nobody reads.
             warnings.simplefilter("ignore")
             warnings.simplefilter("error", InterruptedFitWarning)
             rules: RuleSet = method.find_again(fitted, np.random.default_rng(seed))
-        yield rules, fitted, training.take(rows[np.sort(left_out)])
-
-
-def _sorted(training: Training) -> np.ndarray:
-    """All rows in an order that is the same however the table is sorted."""
-    weights = np.random.default_rng(0).random(training.codes.shape[1])
-    # Without a copy of the table in floating point.
-    place = np.einsum("ij,j", training.codes, weights)
-    labels: Any = training.labels
-    return np.lexsort((training.weight, labels, place))
+        yield rules, fitted, training.take(np.sort(left_out))
