@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, fields
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
-from clearwood._html import significant_text
+from clearwood._words.numbers import short_text
 from clearwood.exceptions import InputError
 from clearwood.rules import RuleSet
 from clearwood.rules.rule import wrapped
@@ -302,13 +302,13 @@ def measure_text(point: FrontierPoint, name: str) -> str:
     if name == "error":
         return _with_spread(value, point.error_spread)
     if name == "seconds":
-        return significant_text(value, 2)
+        return short_text(value, 2)
     # No 1e-15 where it means 0, and no -0.
-    return significant_text(round(value, 4) + 0.0)
+    return short_text(round(value, 4) + 0.0)
 
 
 def _with_spread(error: float, spread: float) -> str:
-    return f"{significant_text(error)} ± {significant_text(spread, 1)}"
+    return f"{short_text(error)} ± {short_text(spread, 1)}"
 
 
 def _rules_of(point: FrontierPoint) -> RuleSet:

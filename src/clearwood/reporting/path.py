@@ -6,8 +6,8 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from clearwood._html import percent_text, significant_text
 from clearwood._html.chart import LEFT, RIGHT, WIDTH, round_ticks, whole_ticks
+from clearwood._words.numbers import percent_text, short_text
 from clearwood.reporting.table import Table
 from clearwood.rules import RuleSet
 from clearwood.rules.displays.held_out import HeldOutPath, held_out_of
@@ -93,7 +93,7 @@ def _shown(fidelity: float) -> float:
 
 def _words(lines: Sequence[dict[str, Any]], chosen: int, is_class: bool) -> str:
     """The chart for those who do not see it."""
-    shown = percent_text if is_class else significant_text
+    shown = percent_text if is_class else short_text
     parts = []
     for key, where in (("fidelity", "On the rows handed in"), ("held_out", "Held out")):
         known = [(line["n_rules"], line[key]) for line in lines]
