@@ -22,6 +22,7 @@ from clearwood.reporting import report, summarize
 from clearwood.reporting.history import summarize_history
 from clearwood.rules import FeatureSpace, Interval, Rule, RuleList, RuleSum
 from clearwood.rules.decisions import decisions
+from clearwood.rules.explain import explain
 from clearwood.simplifiers import FABRulesClassifier, FABRulesRegressor
 
 PROBABILITIES = [[0.1, 0.9], [0.7, 0.3], [0.05, 0.95], [0.4, 0.6]]
@@ -86,6 +87,17 @@ def test_scores_of_rules_stand_beside_those_of_the_model(fitted):
     assert error["model"] == np.mean(fab.ensemble_.predict(X) != y)
     assert page["scores"]["n_rows"] == 200
     assert dict(page["facts"])["Model"].endswith("RandomForestClassifier")
+
+
+def test_a_row_is_explained_and_its_way_is_dark(fitted, tmp_path):
+    fab, X, y = fitted
+    page = page_of(tmp_path, fab, X=X, y=y, row=dict(X.iloc[3]))
+    told = explain(fab, X.iloc[3])
+    assert 'href="#row"' in page and told.title in page
+    assert 'class="link way"' in page and "What would change it:" in page
+    with pytest.raises(InputError, match="row has 2 rows"):
+        page_of(tmp_path, fab, row=X[:2])
+    assert 'id="row"' not in page_of(tmp_path, fab, X=X, y=y)
 
 
 def test_the_page_is_self_contained_and_the_same_each_time(fitted, tmp_path):

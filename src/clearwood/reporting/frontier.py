@@ -61,6 +61,7 @@ def summarize_frontier(frontier: Frontier, *, title: str | None = None) -> dict:
         "model_refitted": frontier.model_refitted,
         "n_rows": frontier.n_rows,
         "n_folds": frontier.n_folds,
+        "n_described": frontier.n_described,
         "n_refits": frontier.n_refits,
         "failures": [
             (printable(method), printable(why)) for method, why in frontier.failures

@@ -59,6 +59,7 @@ def summarize_path(result: Any, table: Table | None) -> dict[str, Any] | None:
         "has_rows": taught is not None,
         "has_error": lines[0]["error"] is not None,
         "has_held_out": held_out is not None,
+        "held_out_rows": "" if held_out is None else held_out.rows,
         **chart,
     }
 
@@ -120,7 +121,7 @@ def _chart(
     seen = list(values)
     if held_out is not None:
         n = max(n, len(held_out.fidelity))
-        middle, error = held_out
+        middle, error = held_out.fidelity, held_out.standard_error
         ends = [(middle - error).tolist(), (middle + error).tolist()]
         values += [*ends[0], *ends[1]]
     low, high = min(values), max(values)

@@ -8,7 +8,7 @@ from typing import Any
 from clearwood import simplifiers
 from clearwood._estimators import parameter_names
 from clearwood._numeric import as_generator
-from clearwood.ensembles import TreeEnsemble, read_ensemble
+from clearwood.ensembles import read_ensemble
 from clearwood.exceptions import InputError
 from clearwood.rules import RuleSet
 from clearwood.rules.displays.held_out import place_of
@@ -128,7 +128,7 @@ def simplify(
     settings["max_rules"] = max_rules
     if method == "auto":
         seed = int(as_generator(random_state).integers(2**31))
-        rules = _best_kind(ensemble, (X, y, sample_weight), seed, settings)
+        rules = fit_best_kind(ensemble, (X, y, sample_weight), seed, **settings).rules_
     else:
         settings["random_state"] = random_state
         estimator = make_simplifier(ensemble, method, ensemble.task, **settings)
@@ -136,10 +136,23 @@ def simplify(
     return rules if column_info is None else rules.with_columns(column_info)
 
 
-def _best_kind(
-    ensemble: TreeEnsemble, rows: tuple[Any, ...], seed: int, settings: dict[str, Any]
-) -> RuleSet:
-    """The rules of the kind that is best where it was not fitted."""
+def fit_best_kind(model: Any, rows: tuple[Any, ...], seed: int, **settings: Any) -> Any:
+    """The kind of rules that is best where it was not fitted.
+
+    Parameters
+    ----------
+    model : fitted ensemble or TreeEnsemble
+    rows : tuple
+        What ``fit`` takes.
+    seed : int
+    **settings
+        Parameters that all kinds have.
+
+    Returns
+    -------
+    fitted estimator
+    """
+    ensemble = read_ensemble(model)
     if settings.get("n_rules", "auto") != "auto":
         raise InputError(
             "method='auto' compares kinds of rules in the sizes that they choose; set "
@@ -160,7 +173,9 @@ def _best_kind(
     for warning in warned[taken]:
         warnings.warn(str(warning.message), warning.category, stacklevel=3)
     figures = ", ".join(f"{kind} {judged[kind][0]:.3g}" for kind in KINDS)
-    return found[taken].rules_.with_about(kinds=f"on held-out rows: {figures}")
+    best_kind = found[taken]
+    best_kind.rules_ = best_kind.rules_.with_about(kinds=f"on held-out rows: {figures}")
+    return best_kind
 
 
 def _held_out(found: Any) -> tuple[float, float]:
