@@ -1,5 +1,6 @@
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -71,6 +72,34 @@ def test_rare_classes_are_named_if_asked(tmp_path):
         target="age",
     )  # fmt: skip
     assert failed(number, "--scoring is for classes")
+
+
+def test_classes_have_weights_if_asked(tmp_path):
+    def weights(text, *arguments):
+        found = simplify(path, "--class-weight", text, *arguments, "--json")
+        assert found.exit_code == 0, found.stderr
+        return json.loads(found.stdout)["rules"]["about"]["class_weight"]
+
+    rng = np.random.default_rng(1)
+    frame = pd.DataFrame({"dose": rng.uniform(size=80)})
+    frame["state"] = (frame["dose"] > 0.8).astype(int)
+    path = tmp_path / "data.csv"
+    frame.to_csv(path, index=False)
+    # So that all rows together count as before.
+    assert weights("1=8,0=2") == "0 0.5556, 1 2.222"
+    assert weights("balanced", "--method", "tree").startswith("0 0.6")
+    failed(simplify(path, "--class-weight", "1=many"), "expected balanced, or numbers")
+    failed(simplify(path, "--class-weight", "9=2"), "9")
+    numbers = simplify(path, "--class-weight", "balanced", "--task", "regression")
+    failed(numbers, "--class-weight is for classes")
+
+
+def test_the_best_kind_is_taken_if_asked(table):
+    found = simplify(table, "--method", "auto", "--max-rules", 3)
+    assert found.exit_code == 0, found.stderr
+    assert re.search(r"Kinds of rules, on held-out rows: list \S+, tree", found.stdout)
+    assert simplify(table, "--method", "auto", "--n-rules", 3).exit_code == 2
+    assert simplify(table, "--method", "fab", "--class-weight", "a=1").exit_code == 2
 
 
 def test_the_models_are_those_that_can_be_trained():

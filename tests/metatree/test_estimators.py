@@ -109,7 +109,7 @@ def test_automatic_leaves_say_what_they_are():
 def test_a_value_among_others_that_no_density_has_is_told_of():
     X = np.arange(100.0)[:, None]
     y = np.where(X[:, 0] < 50, 0.0, np.sqrt(X[:, 0]))
-    with pytest.warns(DegenerateDensityWarning, match="50% of y are 0"):
+    with pytest.warns(DegenerateDensityWarning, match="50 % of y are 0"):
         MetaTreeRegressor().fit(X, y)
 
 

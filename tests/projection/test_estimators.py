@@ -373,7 +373,7 @@ def test_a_summary_says_in_what_unit_coefficients_are():
     two = cw.ProjectedLogisticRegression(few).fit(X[["x"]])
     text = " ".join(two.summary(0.5).split())
     assert "log odds of well against ill per standard deviation" in text
-    assert "category" not in text and "the middle 50% of the draws" in text
+    assert "category" not in text and "the middle 50 % of the draws" in text
     few = cw.reference(None, X[["x"]], hue, n_draws=2, random_state=0)
     three = cw.ProjectedLogisticRegression(few).fit(X[["x"]])
     assert "each class's log probability" in " ".join(three.summary().split())

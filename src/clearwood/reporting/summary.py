@@ -22,6 +22,7 @@ from clearwood.rules import RuleAverage, RuleList, RuleSet, RuleSum
 from clearwood.rules.displays.html_table import summarize_rules
 from clearwood.rules.drawn.nodes import draw_tree, tree_of
 from clearwood.rules.drawn.page import summarize_tree
+from clearwood.rules.explain import Explanation, explain, one_row
 from clearwood.rules.importances.page import summarize_importances
 from clearwood.rules.importances.permuted import measure_importances
 from clearwood.rules.rule_set import rules_of
@@ -67,6 +68,7 @@ def summarize(
     positive: Any = None,
     threshold: float | None = None,
     new_to: str | None = None,
+    row: Any = None,
 ) -> dict[str, Any]:
     """Everything that the report shows, as a dictionary of plain data.
 
@@ -74,19 +76,19 @@ def summarize(
     ----------
     result : fitted estimator with ``rules_``, RuleSet, or of a family without rules
         What to report.
-    X, y, teacher, title, positive, threshold, new_to
+    X, y, teacher, title, positive, threshold, new_to, row
         As in :func:`report`.
 
     Returns
     -------
     dict
         Keys ``title``, ``version``, ``target``, ``facts``, ``warning``, ``rules``,
-        ``as_found``, ``scores``, ``decisions``, ``failures``, ``path``, ``history``,
-        ``settings``, and the name of every family's section; ``as_found`` (the rules
-        with the numbers that they came with), ``scores``, ``decisions`` and
-        ``failures`` are None where no rows (or no labels, or no teacher) were given,
-        the others where ``result`` holds none. Without rules: ``title``, ``version``,
-        ``settings`` and the section.
+        ``as_found``, ``row``, ``scores``, ``decisions``, ``failures``, ``path``,
+        ``history``, ``settings``, and the name of every family's section;
+        ``as_found`` (the rules with the numbers that they came with), ``scores``,
+        ``decisions`` and ``failures`` are None where no rows (or no labels, or no
+        teacher) were given, the others where ``result`` holds none. Without rules:
+        ``title``, ``version``, ``settings`` and the section.
 
     Examples
     --------
@@ -115,6 +117,8 @@ def summarize(
             "labels are handed in (X and y)."
         )
     if family is not None and not family.has_rules:
+        if row is not None:
+            raise InputError("row is for rules, which can explain it; leave it out.")
         return _summarize_alone(family, result, X, y, teacher, title)
     rules = rules_of(result, "result")
     if teacher is None and family is not None:
@@ -154,7 +158,8 @@ def summarize(
         "path": None if family is not None else summarize_path(result, table),
         "history": summarize_history(getattr(result, "history_", ())),
         "started": getattr(result, "n_start_components_", 0),
-        "tree": _tree(result, table),
+        "tree": _tree(result, table, row),
+        "row": _explained(result, row),
         "importances": None
         if family is not None
         else _importances(rules, table, teacher),
@@ -248,14 +253,25 @@ def _facts(
     return facts
 
 
-def _tree(result: Any, table: Table | None) -> dict[str, Any] | None:
+def _explained(result: Any, row: Any) -> Explanation | None:
+    """Why the rules say of one row what they say."""
+    if row is None:
+        return None
+    told = explain(result, row)
+    if isinstance(told, list):
+        raise InputError(f"row has {len(told)} rows; a page explains one.")
+    return told
+
+
+def _tree(result: Any, table: Table | None, row: Any) -> dict[str, Any] | None:
     """The picture of a tree or list; None of rules that are neither."""
     if tree_of(result) is None:
         return None
+    way = None if row is None else one_row(row)
     if table is None:
-        return summarize_tree(draw_tree(result))
+        return summarize_tree(draw_tree(result, row=way))
     known = table.taught if table.y is None else table.y
-    return summarize_tree(draw_tree(result, table.X, known))
+    return summarize_tree(draw_tree(result, table.X, known, row=way))
 
 
 def _importances(

@@ -8,11 +8,17 @@ from typing import Any
 from clearwood import simplifiers
 from clearwood._estimators import parameter_names
 from clearwood._numeric import as_generator
-from clearwood.ensembles import TreeEnsemble, read_ensemble
+from clearwood.ensembles import read_ensemble
 from clearwood.exceptions import InputError
 from clearwood.rules import RuleSet
 from clearwood.rules.displays.held_out import place_of
 from clearwood.simplifiers._common.size_path import ENOUGH_ERRORS
+from clearwood.simplifiers.pinned import (
+    check_pinned,
+    put_above,
+    sizes_left,
+    weight_left,
+)
 
 KINDS = ("list", "tree", "additive")
 """Methods among which "auto" chooses, by how easily one of their rules is read."""
@@ -78,6 +84,7 @@ def simplify(
     sample_weight: Any = None,
     random_state: Any = None,
     column_info: Any = None,
+    pinned: Any = None,
     **settings: Any,
 ) -> RuleSet:
     """Explain a fitted tree ensemble by a few rules.
@@ -107,6 +114,12 @@ def simplify(
     column_info : mapping of str to mapping, optional
         Per column what people call it (``name``), its ``unit`` and ``description``;
         see :meth:`RuleSet.with_columns`.
+    pinned : RuleList, optional
+        Rules to keep as they are, such as ``rules[:2]``, or what a person has changed
+        (``drop``, ``change``, ``add``); its last line does not count. They come first,
+        and the method finds the others on the rows that they leave: of methods that
+        find ordered lists. What is known of pinned rules is of these rows, unless they
+        came with what is to be expected of new ones.
     **settings
         Further parameters of the class that the method names.
 
@@ -123,23 +136,50 @@ def simplify(
     >>> rules = simplify(forest, X, y, max_rules=4, random_state=0)
     >>> rules.n_rules <= 4
     True
+
+    A rule that a person brings along stays, and the method finds the others:
+
+    >>> mine = rules[:0].add("petal width (cm) > 1.8 then 2")
+    >>> again = simplify(forest, X, y, pinned=mine, max_rules=4, random_state=0)
+    >>> print(again[0].conditions == mine[0].conditions, again.n_rules <= 4)
+    True True
     """
     ensemble = read_ensemble(model)
     settings["max_rules"] = max_rules
+    left = sample_weight
+    if pinned is not None:
+        check_pinned(pinned, ensemble, method)
+        left = weight_left(pinned, X, sample_weight)
+        settings = sizes_left(pinned, settings)
     if method == "auto":
         seed = int(as_generator(random_state).integers(2**31))
-        rules = _best_kind(ensemble, (X, y, sample_weight), seed, settings)
+        rules = fit_best_kind(ensemble, (X, y, left), seed, **settings).rules_
     else:
         settings["random_state"] = random_state
         estimator = make_simplifier(ensemble, method, ensemble.task, **settings)
-        rules = estimator.fit(X, y, sample_weight).rules_
+        rules = estimator.fit(X, y, left).rules_
+    if pinned is not None:
+        rules = put_above(pinned, rules, ensemble, X, y, sample_weight)
     return rules if column_info is None else rules.with_columns(column_info)
 
 
-def _best_kind(
-    ensemble: TreeEnsemble, rows: tuple[Any, ...], seed: int, settings: dict[str, Any]
-) -> RuleSet:
-    """The rules of the kind that is best where it was not fitted."""
+def fit_best_kind(model: Any, rows: tuple[Any, ...], seed: int, **settings: Any) -> Any:
+    """The kind of rules that is best where it was not fitted.
+
+    Parameters
+    ----------
+    model : fitted ensemble or TreeEnsemble
+    rows : tuple
+        What ``fit`` takes.
+    seed : int
+    **settings
+        Parameters that all kinds have.
+
+    Returns
+    -------
+    fitted estimator
+    """
+    ensemble = read_ensemble(model)
     if settings.get("n_rules", "auto") != "auto":
         raise InputError(
             "method='auto' compares kinds of rules in the sizes that they choose; set "
@@ -160,7 +200,9 @@ def _best_kind(
     for warning in warned[taken]:
         warnings.warn(str(warning.message), warning.category, stacklevel=3)
     figures = ", ".join(f"{kind} {judged[kind][0]:.3g}" for kind in KINDS)
-    return found[taken].rules_.with_about(kinds=f"on held-out rows: {figures}")
+    best_kind = found[taken]
+    best_kind.rules_ = best_kind.rules_.with_about(kinds=f"on held-out rows: {figures}")
+    return best_kind
 
 
 def _held_out(found: Any) -> tuple[float, float]:

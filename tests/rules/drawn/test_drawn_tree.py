@@ -139,7 +139,7 @@ def test_a_list_is_a_chain():
     assert [node.depth for node in drawn.nodes] == [1, 0, 2, 1, 2]
     assert [node.rows for node in drawn.nodes] == [1, 3, 1, 2, 1]
     assert drawn.words(drawn.nodes[1]) == (
-        "asks whether age > 3 and hue is 'red'; 3 rows, 100% of all"
+        "asks whether age > 3 and hue is 'red'; 3 rows, 100 % of all"
     )
 
 

@@ -388,13 +388,13 @@ def _sure_text(said: dict[str, Any], many: bool) -> str:
 
 
 def _score_text(scores: dict[str, float]) -> str:
-    from clearwood._words.numbers import short_text
+    from clearwood._words.numbers import percent_text, short_text
 
     if "error" in scores:
         return f"log loss {scores['log_loss']:.4g}, error {scores['error']:.4g}"
     text = f"root mean squared error {short_text(scores['rmse'], 4)}"
     if "coverage" in scores:
-        text += f", 90 % intervals hold {100 * scores['coverage']:.3g} %"
+        text += f", 90 % intervals hold {percent_text(scores['coverage'])}"
     return text
 
 

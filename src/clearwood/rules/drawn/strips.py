@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from clearwood._features import FeatureSpace, label_text
-from clearwood._html import significant_text
+from clearwood._words.numbers import short_text
 from clearwood.rules.conditions import Condition, Interval
 
 N_BARS = 16
@@ -97,7 +97,7 @@ def make_strip(
         # A cut belongs to the side below it.
         bins = np.clip(np.searchsorted(edges, values) - 1, 0, len(edges) - 2)
         places = (edges - edges[0]) / (edges[-1] - edges[0])
-        ends = (significant_text(float(edges[0])), significant_text(float(edges[-1])))
+        ends = (short_text(float(edges[0])), short_text(float(edges[-1])))
         shares = (np.array(cuts) - edges[0]) / (edges[-1] - edges[0])
         cuts = [float(share) for share in shares]
     else:

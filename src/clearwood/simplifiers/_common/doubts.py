@@ -104,7 +104,7 @@ def class_order_doubt(
     >>> said = np.repeat([0, 1], 10)
     >>> class_order_doubt(("no", "yes"), said, said)
     >>> print(class_order_doubt(("no", "yes"), 1 - said, said))
-    The model is wrong in 100.0% of the rows, but in 0.0% if its classes are, in this \
+    The model is wrong in 100 % of the rows, but in 0 % if its classes are, in this \
 order, yes, no: hand in read_ensemble(model).with_classes(['yes', 'no']), or say \
 --classes yes,no.
     """
