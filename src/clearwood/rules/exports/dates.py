@@ -56,13 +56,15 @@ def _parts(piece: Piece, cell: str, kind: str, dialect: str) -> list[str]:
         low = math.floor(low) + 1 if low > -math.inf else low
         high = math.floor(high) + 1 if high < math.inf else high
         above, upto = ">=", "<"
-    parts = [] if low == -math.inf else [f"{cell} {above} {_literal(low, dialect)}"]
+    parts = (
+        [] if low == -math.inf else [f"{cell} {above} {_literal(low, kind, dialect)}"]
+    )
     if high < math.inf:
-        parts.append(f"{cell} {upto} {_literal(high, dialect)}")
+        parts.append(f"{cell} {upto} {_literal(high, kind, dialect)}")
     return parts
 
 
-def _literal(days: float, dialect: str) -> str:
+def _literal(days: float, kind: str, dialect: str) -> str:
     text = date_text(days)
     if text[:1] == "-" or not text[:4].isdecimal() or len(text) < 10:
         raise InputError(
@@ -70,9 +72,9 @@ def _literal(days: float, dialect: str) -> str:
             "after 9999; no database knows it."
         )
     whole = len(text) == 10
-    if not whole:
-        text += ":00" * (len(text) == 16)
-    if dialect == "sqlite" and not whole:
-        text = (text + ".000")[:23]
+    text += ":00" * (len(text) == 16)
+    if dialect == "sqlite" and kind == "datetime":
+        # As texts compare: both sides in one form.
+        text = f"{text}{' 00:00:00' * whole}.000"[:23]
     standard = f"{'DATE' if whole else 'TIMESTAMP'} '{text}'"
     return SQL_DATE[dialect](text) if dialect in SQL_DATE else standard
