@@ -239,14 +239,8 @@ def test_raw_tables_are_read(case):
     dates["begun"] = [None if day is pd.NaT else day.date() for day in X["begun"]]
     for table in (pl.from_pandas(X), dates, X.astype({"city": "category"})):
         np.testing.assert_array_equal(says(found, table), says(found, X))
-    again = case.made(case.unfitted()).fit(pl.from_pandas(X), y)
-    np.testing.assert_array_equal(says(again, X), says(found, X))
     with pytest.raises(InputError, match="'begun'.* row 0 holds 17532.*to_datetime"):
         found.predict(X.assign(begun=17532))
-    free = X.assign(notes=[f"note {row}" for row in range(len(X))])
-    free = pd.concat([free, free.assign(notes=free["notes"] + " again")])
-    with pytest.raises(InputError, match="'notes' holds 320 .*Leave the column out"):
-        case.made(case.unfitted()).fit(free, np.tile(y, 2))
 
 
 @each(ESTIMATORS)

@@ -293,7 +293,7 @@ def people(n: int = 300) -> tuple[pd.DataFrame, np.ndarray]:
 
 
 @cache
-def visits(n: int = 160) -> tuple[pd.DataFrame, np.ndarray]:
+def visits(n: int = 120) -> tuple[pd.DataFrame, np.ndarray]:
     """A table as people have it, and who came back."""
     rng = np.random.default_rng(0)
     begun = pd.Timestamp("2018-01-01") + pd.to_timedelta(rng.permutation(n) * 5, "D")

@@ -96,6 +96,25 @@ def date_number(text: str) -> float:
     return float(day_numbers(np.array([parsed]))[0])
 
 
+def has_zone(text: str) -> bool:
+    """Whether a text in ISO 8601 names its time zone."""
+    found = ISO.fullmatch(text.strip())
+    return bool(found and found[3])
+
+
+def as_times(days: np.ndarray) -> np.ndarray:
+    """The inverse of :func:`day_numbers`.
+
+    Examples
+    --------
+    >>> as_times(np.array([17987.5])).astype(str).tolist()
+    ['2019-04-01T12:00:00.000000']
+    """
+    known = np.where(np.isnan(days), 0.0, days)
+    times = np.round(known * MICROSECONDS).astype(np.int64).astype("M8[us]")
+    return np.where(np.isnan(days), np.datetime64("NaT"), times)
+
+
 def value_text(value: float, kind: str) -> str:
     """A number of a column as people write it.
 

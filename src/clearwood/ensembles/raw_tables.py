@@ -62,7 +62,7 @@ def fit_to_table(
     array([0, 1, 1, 0])
     """
     weight = {} if sample_weight is None else {"sample_weight": sample_weight}
-    if not (is_frame(X) and _learns_from_rows(model) and is_raw(X)):
+    if not (is_frame(X) and _learns_from_rows(model) and is_raw(X, model)):
         model.fit(X, y, **weight)
         return model, read_ensemble(model)
     features = features_of(X)
@@ -79,12 +79,18 @@ def fit_to_table(
     return ensemble, ensemble
 
 
-def is_raw(X: Any) -> bool:
-    """Whether a frame has columns that are neither numbers nor declared categories."""
+def is_raw(X: Any, model: Any) -> bool:
+    """Whether a frame has columns that the model does not read as they are."""
     import narwhals as nw
 
     kept = (nw.Categorical, nw.Enum)
+    parts_sets = hasattr(model, "categorical_features")
+    of_sklearn = type(model).__module__.startswith("sklearn.")
     for column in nw.from_native(X, eager_only=True).iter_columns():
+        if column.dtype in kept and of_sklearn and not parts_sets:
+            # Categories that are numbers it reads as numbers.
+            if any(isinstance(label, str) for label in column.cat.get_categories()):
+                return True
         is_plain = column.dtype.is_numeric() or column.dtype in kept
         if not is_plain and (column.dtype != nw.Boolean or column.null_count()):
             return True
