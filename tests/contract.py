@@ -223,6 +223,19 @@ def test_missing_values_and_categories_are_read(case):
 
 
 @each(ESTIMATORS)
+def test_raw_tables_are_read(case):
+    X, y = case.raw()
+    found = case.made(case.unfitted()).fit(X, y)
+    assert found.score(X, y) > 0.5
+    dates = X.astype({"begun": object})
+    dates["begun"] = [None if day is pd.NaT else day.date() for day in X["begun"]]
+    for table in (pl.from_pandas(X), dates, X.astype({"city": "category"})):
+        np.testing.assert_array_equal(says(found, table), says(found, X))
+    with pytest.raises(InputError, match="'begun'.* row 0 holds 17532.*to_datetime"):
+        found.predict(X.assign(begun=17532))
+
+
+@each(ESTIMATORS)
 def test_constant_columns_are_not_asked(case):
     X, y = case.data()
     with_constant = X.assign(constant=1.0)

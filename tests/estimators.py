@@ -113,6 +113,13 @@ class Case(NamedTuple):
         X, at_risk = people()
         return X, np.where(at_risk, "high", "low") if self.classifies else 1.0 * at_risk
 
+    def raw(self) -> tuple[pd.DataFrame, np.ndarray]:
+        """Texts, truth values, dates and durations, some empty; who came back."""
+        X, came_back = visits()
+        return X, np.where(came_back, "yes", "no") if self.classifies else (
+            1.0 * came_back
+        )
+
     def boosting(self) -> Any:
         return fitted_boosting(self.classifies)
 
@@ -282,6 +289,26 @@ def people(n: int = 300) -> tuple[pd.DataFrame, np.ndarray]:
     )
     old = table["age"].fillna(80) > 60
     return table, (old & (table["ward"] != "north")).to_numpy()
+
+
+@cache
+def visits(n: int = 120) -> tuple[pd.DataFrame, np.ndarray]:
+    """A table as people have it, and who came back."""
+    rng = np.random.default_rng(0)
+    begun = pd.Timestamp("2018-01-01") + pd.to_timedelta(rng.permutation(n) * 5, "D")
+    table = pd.DataFrame(
+        {
+            "begun": begun,
+            "seen": (begun + pd.Timedelta("100min")).tz_localize("UTC"),
+            "stay": pd.to_timedelta(rng.integers(1, 90, n), "h"),
+            "city": rng.choice(["NA", "Oslo", "Rome"], n),
+            "member": rng.random(n) < 0.5,
+        }
+    )
+    came_back = (table["begun"] >= "2019-04-01") & (table["city"] != "Oslo")
+    table.loc[::40, "begun"] = pd.NaT
+    table.loc[1::40, ["city", "stay"]] = None
+    return table, came_back.to_numpy()
 
 
 @cache

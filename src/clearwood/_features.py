@@ -145,7 +145,10 @@ class FeatureSpace:
         flags = flag_columns(X)
         flagged = [name in flags for name in self.names]
         kinds = kinds_of(encoded, numeric, flagged)
-        told = [replace(info, kind=kind) for info, kind in zip(self.info, kinds)]
+        told = [
+            info if info.is_time else replace(info, kind=kind)
+            for info, kind in zip(self.info, kinds)
+        ]
         return replace(self, info=tuple(told))
 
     def as_in(self, X: Any) -> FeatureSpace:
@@ -265,7 +268,8 @@ class FeatureSpace:
     def _reads_specially(self) -> bool:
         """Whether any column is more than its values."""
         numeric = all(labels is None for labels in self.categories)
-        return not numeric or any(at is not None for at in self.missing_at)
+        timed = any(info.is_time for info in self.info)
+        return not numeric or timed or any(at is not None for at in self.missing_at)
 
     def encode_column(self, column: np.ndarray, d: int) -> np.ndarray:
         """One column as :meth:`encode` makes it, from its cells as they are."""
@@ -277,6 +281,8 @@ class FeatureSpace:
             return _cells.category_codes(column, labels)
         if labels is not None:
             _cells.refuse_text(column, name)
+        if self.info[d].is_time:
+            return _cells.days(column, name, self.info[d].kind)
         values = _cells.numbers(column, name, self.float32)
         if missing_at is not None:
             values = np.where(self._is_at(values, missing_at), np.nan, values)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from clearwood._cells import EXACT, frame_cells, is_missing, shown
-from clearwood._columns import DATES
+from clearwood._columns import TIMES
 from clearwood._features import FeatureSpace, check_distinct, is_frame
 from clearwood._words.labels import check_text
 from clearwood.exceptions import InputError
@@ -98,7 +98,7 @@ def _without_text(X: Any) -> Any:
             continue
         if is_missing(cell):
             cells.flat[at] = np.nan
-        elif isinstance(cell, DATES) or (
+        elif isinstance(cell, TIMES) or (
             isinstance(cell, str) and not (reads and _is_number(cell))
         ):
             row, column = divmod(at, given.shape[1])

@@ -9,15 +9,21 @@ import click
 from clearwood.cli import options as known
 from clearwood.cli.errors import plain_warnings
 
+MODEL_FILES = (".json", ".ubj", ".ubjson", ".cbm", ".model", ".bin", ".pkl", ".joblib")
+"""How files end that are no tables."""
+
 
 def check_files(verb: str, files: tuple[str, ...], options: dict[str, Any]) -> None:
-    """Refuse files and options that do not go together."""
-    if len(files) != (1 if options["train"] else 2):
+    """Refuse files and options that do not go together; a model may be trained."""
+    is_model = files[0].lower().endswith(MODEL_FILES)
+    if len(files) != (1 if options["train"] else 2) and (len(files) > 1 or is_model):
         raise click.UsageError(
             f"Give either a model file and a table, as in 'clearwood {verb} "
-            "model.json data.csv', or one table and --train "
-            f"{{{','.join(known.MODELS)}}}."
+            "model.json data.csv', or one table; --train "
+            f"{{{','.join(known.MODELS)}}} says which ensemble learns from it."
         )
+    if len(files) == 1 and not options["train"]:
+        options["train"] = known.DEFAULT_MODEL
     for name in ("drop", "categories"):
         if options[name] and not options["train"]:
             raise click.UsageError(

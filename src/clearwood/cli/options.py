@@ -13,6 +13,8 @@ MODELS = (
     "decision-tree",
 )
 
+DEFAULT_MODEL = "hist-gradient-boosting"
+
 PEERS = ("imodels:RuleFit", "imodels:FIGS", "imodels:GreedyRuleList", "te2rules")
 
 files = click.argument(
@@ -26,7 +28,8 @@ target = click.option("--target", required=True, help="Column to predict.")
 train = click.option(
     "--train",
     type=click.Choice(MODELS),
-    help="Ensemble to train and explain, where no MODEL is given.",
+    help="Ensemble to train and explain, where no MODEL is given; without it "
+    f"{DEFAULT_MODEL}.",
 )
 classes = click.option(
     "--classes",

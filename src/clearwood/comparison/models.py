@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from clearwood.ensembles import TreeEnsemble, read_ensemble
+from clearwood.ensembles.raw_tables import fit_to_table
 from clearwood.exceptions import InputError
 from clearwood.simplifiers._common.teacher import class_positions
 
@@ -84,17 +85,17 @@ def fit_afresh(
             and one.get_params().get("random_state", 0) is None
         ):
             one.set_params(random_state=seed)
-        settings = {} if weight is None else {"sample_weight": weight[rows]}
+        of_rows = None if weight is None else weight[rows]
         try:
-            one.fit(take_rows(X, rows), y[rows], **settings)
+            found = fit_to_table(one, take_rows(X, rows), y[rows], of_rows)
         except Exception as error:  # LightGBM's and CatBoost's are no ValueError.
             raise InputError(
                 f"Fitting the {type(model).__name__} to {len(rows):,} of {len(y):,} "
                 f"rows failed: {' '.join(str(error).split())}"
             ) from error
-        fitted.append(one)
-    ensembles = tuple(read_ensemble(one).as_in(X) for one in fitted)
-    return Models(ensembles, tuple(fitted))
+        fitted.append(found)
+    originals, ensembles = zip(*fitted)
+    return Models(tuple(one.as_in(X) for one in ensembles), originals)
 
 
 def is_classifier(model: Any) -> bool:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from clearwood._features import UNSEEN, FeatureSpace, is_frame
+from clearwood._words.dates import WORDED, value_text
 from clearwood._words.labels import label_text
 from clearwood._words.numbers import number_text, short_text
 from clearwood.exceptions import InputError
@@ -298,8 +299,8 @@ def _value_texts(
         labels, lookup = features.categories[d], features.lookup[d]
         if math.isnan(code):
             texts.append("missing")
-        elif features.info[d].kind == "boolean" and code in (0, 1):
-            texts.append("true" if code else "false")
+        elif features.info[d].kind in WORDED:
+            texts.append(value_text(code, features.info[d].kind))
         elif labels is None:
             texts.append(_number_text(rules, d, code))
         elif code == UNSEEN:

@@ -11,6 +11,7 @@ from clearwood._features import FeatureSpace
 from clearwood.cli.tables.cells import (
     as_it_reads,
     numbers_of,
+    times_of,
     value_by_cell,
     warn_of_words,
 )
@@ -100,8 +101,11 @@ def read_table_of(
     frame = file.read()
     own = features.as_in(frame.drop(columns=target or [], errors="ignore")).names
     doubtful = []
-    for name, labels, how in zip(own, features.categories, features.lookup):
-        if labels is not None and how != "integer":
+    described = zip(own, features.categories, features.lookup, features.info)
+    for name, labels, how, info in described:
+        if info.is_time:
+            frame[name] = times_of(frame[name], info.kind, file)
+        elif labels is not None and how != "integer":
             doubtful.append((name, labels, how))
         else:
             frame[name] = numbers_of(frame[name], file, only=labels is None)

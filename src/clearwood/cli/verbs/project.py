@@ -143,6 +143,7 @@ def _read(data: str, options: dict[str, Any], say: Any) -> tuple[Any, str]:
     table = read_training_table(data, READS_TEXT, options, say)
     if name not in REFERENCES:
         prepare(table.X, name, "--reference")
+        _check_plain(table.X, name)
     if name in ("gp", "ridge"):
         if table.task == "classification":
             raise InputError(
@@ -171,6 +172,21 @@ def _check_numbers(X: Any, name: str) -> None:
             f"forest or bart, or leave them out (--drop {','.join(text)})."
         )
     _check_gaps(X, name)
+
+
+def _check_plain(X: Any, name: str) -> None:
+    """Refuse what models of scikit-learn cannot read as it is."""
+    from clearwood.cli.train import READS_TEXT
+    from clearwood.exceptions import InputError
+
+    is_number = set(X.select_dtypes(["number", "bool"]))
+    is_label = set(X.select_dtypes("category")) if name == READS_TEXT else set()
+    odd = [c for c in X.columns if c not in is_number | is_label]
+    if odd:
+        raise InputError(
+            f"Column(s) {odd} hold text or dates, which {name} cannot read; use "
+            f"--reference forest, or leave them out (--drop {','.join(odd)})."
+        )
 
 
 def _check_gaps(X: Any, name: str) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 
 from clearwood._validation import label_positions
 from clearwood.ensembles import TreeEnsemble, read_ensemble
+from clearwood.ensembles.raw_tables import fit_to_table
 from clearwood.ensembles.read import needs_fit
 from clearwood.exceptions import InputError
 
@@ -54,11 +55,9 @@ def get_teacher(
             )
         # CatBoost copies a list of cat_features, which scikit-learn's clone refuses.
         model = deepcopy(default if estimator is None else estimator)
-        if sample_weight is None:
-            model.fit(X, y)
-        else:
-            model.fit(X, y, sample_weight=sample_weight)
-    ensemble = read_ensemble(model)
+        model, ensemble = fit_to_table(model, X, y, sample_weight)
+    else:
+        ensemble = read_ensemble(model)
     if ensemble.task != task:
         other = {"classification": "Classifier", "regression": "Regressor"}
         raise InputError(
