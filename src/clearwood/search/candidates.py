@@ -45,13 +45,14 @@ def candidate_boxes(
     Returns
     -------
     ndarray of bool of shape (n_boxes, total number of bins)
+        None of a grid without features.
     """
     from sklearn.tree import DecisionTreeRegressor
 
     target = target.reshape(len(target), -1)
     n_drawn = min(grid.n_rows, MOST_TREE_ROWS)
     boxes: list[np.ndarray] = []
-    for i in range(n_trees):
+    for i in range(n_trees if len(grid.n_bins) else 0):
         rows = np.unique(generator.integers(grid.n_rows, size=n_drawn))
         score = target[:, generator.integers(target.shape[1])]
         ranks = _ranks(grid, score, weight)
