@@ -31,6 +31,9 @@ N_FEATURES, N_TRUE = 10, 100_000
 FEWEST = 20
 """Test rows of a line that is judged on real sets."""
 
+SLOW = ("chess", "spambase", "higgs", "waveform21", "shuttle", "satimage", "letter")
+"""Real sets of 2,000 rows to learn from: they come last, as do made-up ones."""
+
 SEEDS, MODELS, N_RULES = 2, ("forest", "boosting"), 8
 
 
@@ -154,7 +157,7 @@ def cases(options):
         for method in methods
         if method == "list"
         and (n_rows == 500 or seed < 2)
-        or (n_rows == 500 and seed == 0)
+        or (n_rows == 500 and seed < 3)
     }
     real = {
         (name, "classes" if is_classes(name) else "values", kind, method, seed):
@@ -164,9 +167,14 @@ def cases(options):
         if name not in ("synthetic1", "synthetic2", "xor")
         for kind in MODELS
         for method in methods
-        if method == "list" or seed == 0
+        if method == "list" or seed == 0 or not is_classes(name)
     }  # fmt: skip
-    return made | real
+
+    def cost(case):
+        name, *_, seed = case[0]
+        return name in SLOW or name.endswith(" 2000"), seed
+
+    return dict(sorted((real | made).items(), key=cost))
 
 
 def made_list(*key):
