@@ -48,6 +48,7 @@ def candidate_boxes(
     Returns
     -------
     ndarray of bool of shape (n_boxes, total number of bins)
+        None of a grid without features.
     """
     scores = target.reshape(grid.n_rows, -1)
     share = (weight / weight.sum())[:, None]
@@ -56,7 +57,7 @@ def candidate_boxes(
     stats = np.hstack([share * scores, share, ones, ones])
     n_features, able = len(grid.n_bins), np.flatnonzero(weight > 0)
     boxes = [np.zeros((0, int(grid.n_bins.sum())), dtype=bool)]
-    for i in range(n_trees):
+    for i in range(n_trees if n_features else 0):
         rows = np.unique(generator.choice(able, min(len(able), MOST_TREE_ROWS)))
         asked = np.tile(np.arange(n_features), (2 * max_leaves - 1, 1))
         n_asked = max(1, int(FEATURE_SHARES[i % len(FEATURE_SHARES)] * n_features))

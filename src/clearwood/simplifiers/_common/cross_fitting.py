@@ -2,13 +2,15 @@
 
 The printed rules come from all rows. How far to believe them is told by rules like
 them, which are found three times on two thirds of the rows and judged on the third
-that is left out.
+that is left out. They are fitted to labels: what the model says of a row it has learnt
+from rows like it, and so from the labels by which these rules are judged.
 """
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -84,10 +86,18 @@ def _left_out(
     order = generator.permutation(len(training))[:MOST_ROWS]
     seeds = generator.integers(2**63, size=N_FOLDS).tolist()
     for left_out, seed in zip(np.array_split(order, N_FOLDS), seeds):
-        fitted = training.take(np.setdiff1d(order, left_out))
+        fitted = _taught_by_labels(training.take(np.setdiff1d(order, left_out)))
         with warnings.catch_warnings():
             # They are of rules that nobody reads.
             warnings.simplefilter("ignore")
             warnings.simplefilter("error", InterruptedFitWarning)
             rules: RuleSet = method.find_again(fitted, np.random.default_rng(seed))
         yield rules, fitted, training.take(np.sort(left_out))
+
+
+def _taught_by_labels(training: Training) -> Training:
+    """The same rows, of which rules shall say the labels, not what the model says."""
+    labels: Any = training.labels
+    if training.classes:
+        return replace(training, taught=np.eye(len(training.classes))[labels])
+    return replace(training, taught=labels)

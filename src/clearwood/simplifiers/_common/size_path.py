@@ -170,9 +170,9 @@ class RulesOnSizePath(RulesFromEnsemble):
     def _candidates(
         self, training: Training, generator: np.random.Generator
     ) -> np.ndarray:
-        """Boxes to choose from; none where rules can ask nothing, or have one line."""
+        """Boxes to choose from; none where rules have one line."""
         grid = training.grid
-        if self.max_rules == 1 or not len(grid.n_bins):
+        if self.max_rules == 1:
             return np.zeros((0, int(grid.n_bins.sum())), dtype=bool)
         return candidate_boxes(grid, training.standardised, training.weight, generator)
 
