@@ -148,6 +148,14 @@ class FeatureSpace:
         told = [replace(info, kind=kind) for info, kind in zip(self.info, kinds)]
         return replace(self, info=tuple(told))
 
+    def with_kinds_shared(self, other: FeatureSpace) -> FeatureSpace:
+        """The same features, told as what their numbers are in other rows too."""
+        told = [
+            one if one.kind == its.kind else replace(one, kind="number")
+            for one, its in zip(self.info, other.info)
+        ]
+        return replace(self, info=tuple(told))
+
     def as_in(self, X: Any) -> FeatureSpace:
         """The same features, called as in a table.
 
