@@ -24,9 +24,10 @@ from clearwood.rules import RuleAverage, RuleList, RuleSet, RuleSum
 from clearwood.rules.displays.html_table import summarize_rules
 from clearwood.rules.drawn.nodes import draw_tree, tree_of
 from clearwood.rules.drawn.page import summarize_tree
-from clearwood.rules.explain import Explanation, explain, one_row
+from clearwood.rules.explain import explain, one_row
 from clearwood.rules.importances.page import summarize_importances
 from clearwood.rules.importances.permuted import measure_importances
+from clearwood.rules.rule import expected_text
 from clearwood.rules.rule_set import rules_of
 from clearwood.rules.scores import prediction_error
 
@@ -161,7 +162,7 @@ def summarize(
         "history": summarize_history(getattr(result, "history_", ())),
         "started": getattr(result, "n_start_components_", 0),
         "tree": _tree(result, table, row),
-        "row": _explained(result, row),
+        "row": _explained(result, rules, row),
         "importances": None
         if family is not None
         else _importances(rules, table, teacher),
@@ -255,14 +256,15 @@ def _facts(
     return facts
 
 
-def _explained(result: Any, row: Any) -> Explanation | None:
-    """Why the rules say of one row what they say."""
+def _explained(result: Any, rules: RuleSet, row: Any) -> dict[str, Any] | None:
+    """Why the rules say of one row what they say, and how sure they are."""
     if row is None:
         return None
     told = explain(result, row)
     if isinstance(told, list):
         raise InputError(f"row has {len(told)} rows; a page explains one.")
-    return told
+    rule = None if told.rule is None else rules[told.rule - 1]
+    return {"told": told, "sure": "" if rule is None else expected_text(rule)}
 
 
 def _tree(result: Any, table: Table | None, row: Any) -> dict[str, Any] | None:
