@@ -151,6 +151,14 @@ class FeatureSpace:
         ]
         return replace(self, info=tuple(told))
 
+    def with_kinds_shared(self, other: FeatureSpace) -> FeatureSpace:
+        """The same features, told as what their numbers are in other rows too."""
+        told = [
+            one if one.kind == its.kind else replace(one, kind="number")
+            for one, its in zip(self.info, other.info)
+        ]
+        return replace(self, info=tuple(told))
+
     def as_in(self, X: Any) -> FeatureSpace:
         """The same features, called as in a table.
 

@@ -3,7 +3,7 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
-from markupsafe import Markup
+from markupsafe import Markup, escape
 from sklearn.ensemble import RandomForestClassifier
 from tests._html.hostile import HOSTILE, tags_of
 from tests.reporting.frontiers import small_frontier
@@ -17,6 +17,7 @@ from tests.reporting.results import (
 )
 
 from clearwood._html.chart import round_ticks
+from clearwood._words.numbers import share_text
 from clearwood.exceptions import InputError
 from clearwood.reporting import report, summarize
 from clearwood.reporting.history import summarize_history
@@ -95,6 +96,9 @@ def test_a_row_is_explained_and_its_way_is_dark(fitted, tmp_path):
     told = explain(fab, X.iloc[3])
     assert 'href="#row"' in page and told.title in page
     assert 'class="link way"' in page and "What would change it:" in page
+    rule = fab.rules_[told.rule - 1]
+    sure = share_text(rule.expected, rule.low, rule.high)
+    assert f"interval: {escape(sure)}." in page
     with pytest.raises(InputError, match="row has 2 rows"):
         page_of(tmp_path, fab, row=X[:2])
     assert 'id="row"' not in page_of(tmp_path, fab, X=X, y=y)

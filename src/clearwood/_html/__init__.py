@@ -6,7 +6,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from clearwood._words.numbers import percent_text, short_text
+from clearwood._words.numbers import percent_text, share_text, short_text
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -51,7 +51,10 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     environment.filters.update(
-        count=count_text, percent=percent_text, significant=short_text
+        count=count_text,
+        percent=percent_text,
+        share=share_text,
+        significant=short_text,
     )
     return environment
 

@@ -167,7 +167,7 @@ def test_the_page_shows_the_picture(tmp_path):
     page = (tmp_path / "a.html").read_text(encoding="utf-8")
     assert page.count('class="leaf"') == 4
     assert "Dots: mean of" in page
-    assert "What is lost of R²" in page
+    assert "How much of what is said is lost" in page
 
 
 def test_the_display_draws_all_leaves():

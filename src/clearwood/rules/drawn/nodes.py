@@ -14,7 +14,7 @@ import numpy as np
 
 from clearwood._features import FeatureSpace
 from clearwood._html import count_text
-from clearwood._words.numbers import percent_text
+from clearwood._words.numbers import percent_text, share_text
 from clearwood.exceptions import InputError
 from clearwood.rules.conditions import Condition
 from clearwood.rules.drawn.strips import Strip, make_strip
@@ -114,7 +114,7 @@ class DrawnTree:
     def says(self, rule: Rule) -> str:
         """What a leaf says, and of a class how probable it is."""
         said, p = prediction_text(rule.prediction), said_probability(rule, self.classes)
-        return said if p is None else f"{said} ({percent_text(p)})"
+        return said if p is None else f"{said} ({share_text(p)})"
 
     def words(self, node: DrawnNode) -> str:
         """A node in one sentence, for those who do not see the picture."""
