@@ -210,4 +210,6 @@ def needs_fit(estimator: Any) -> bool:
         check_is_fitted(estimator)
     except NotFittedError:
         return True
+    except (AttributeError, TypeError):  # not of scikit-learn's kind: as it is
+        return False
     return False

@@ -22,6 +22,8 @@ from clearwood.simplifiers.in_trees.algorithm import Procedure, find_rules
 class _InTrees(RulesFromEnsemble):
     """What classifier and regressor share."""
 
+    _needs_trees = True
+
     _procedure = Procedure()
 
     _parameter_constraints: dict[str, Any] = {
