@@ -154,8 +154,8 @@ def _constant_start(model: Any) -> np.ndarray:
     if not constant:
         raise ModelError(
             f"Cannot read {public_name(model)} with init={init!r}: its predictions "
-            "start from another model. Expected a constant start; fit it with init=None or "
-            "init='zero'."
+            "start from another model. Expected a constant start; fit it with "
+            "init=None or init='zero'."
         )
     # Private, and there is no public way to the start without rounding.
     return model._raw_predict_init(np.zeros((1, model.n_features_in_)))[0]

@@ -163,8 +163,8 @@ def _check_carried(ensemble: TreeEnsemble, model: Any, X: Any) -> None:
     if differ.any():
         text = (
             f"{ensemble.source}: of {differ.sum()} of {len(differ)} rows its trees, "
-            "asked in the data's own columns, do not say what the pipeline says (the first "
-            f"is row {differ.argmax()}). It is asked as it stands instead."
+            "asked in the data's own columns, do not say what the pipeline says (the "
+            f"first is row {differ.argmax()}). It is asked as it stands instead."
         )
         warnings.warn(text, CarriedBackWarning, stacklevel=4)
         raise ModelError(text)
@@ -176,6 +176,6 @@ def refuse_without_trees(teacher: Teacher, method: str) -> None:
         raise ModelError(
             f"{method} takes its rules from the trees of a model, and "
             f"{teacher.source} has none that can be read by themselves. Hand in a tree "
-            'ensemble; or let RuleListClassifier, DistilledTreeClassifier (method="list"'
-            ', "tree") or another that needs no trees ask the model.'
+            "ensemble; or let RuleListClassifier, DistilledTreeClassifier "
+            '(method="list", "tree") or another that needs no trees ask the model.'
         )
