@@ -61,7 +61,12 @@ def model_of(name, X, seed):
     boosting = GradientBoostingClassifier(random_state=seed)
     if name == "CatBoost, text":
         return CatBoostClassifier(
-            100, cat_features=tuple(texts), verbose=0, random_seed=seed, thread_count=1
+            100,
+            cat_features=tuple(texts),
+            verbose=0,
+            random_seed=seed,
+            thread_count=1,
+            allow_writing_files=False,
         )
     if name == "PCA, then logistic":
         return make_pipeline(prepared(), PCA(4), LogisticRegression())

@@ -191,7 +191,9 @@ def test_searches_and_frozen_pipelines():
 
 def test_dropped_columns_may_hold_anything():
     rows = X.assign(day=pd.Timestamp("2026-01-01"))
-    columns = make_column_transformer(("passthrough", ["rooms"]))
+    columns = make_column_transformer(
+        ("passthrough", ["rooms"]), (SimpleImputer(), lambda X: [])
+    )
     model = make_pipeline(columns, RandomForestRegressor(2)).fit(rows, X.age)
     ensemble = read_ensemble(model)
     assert ensemble.features.names == ("rooms",)

@@ -14,8 +14,8 @@ import numpy as np
 from clearwood._features import FeatureSpace
 from clearwood.ensembles.flat_trees import CategoricalSplit, NumericSplits, Splits
 from clearwood.ensembles.read import read_ensemble
-from clearwood.ensembles.sklearn.kinds import kind_of, public_name
 from clearwood.ensembles.sklearn.pipeline import carry_back
+from clearwood.ensembles.sklearn.which_class import kind_of, public_name
 from clearwood.ensembles.tree_ensemble import TreeEnsemble
 from clearwood.exceptions import ModelError
 

@@ -16,8 +16,8 @@ from clearwood.ensembles.casts import float64_cut_of_float32_test
 from clearwood.ensembles.nodes import TreeNodes, join_trees
 from clearwood.ensembles.read import read_ensemble
 from clearwood.ensembles.sklearn import hist as sklearn_hist
-from clearwood.ensembles.sklearn.kinds import is_a, kind_of, public_name
 from clearwood.ensembles.sklearn.pipeline import carry_back
+from clearwood.ensembles.sklearn.which_class import is_a, kind_of, public_name
 from clearwood.ensembles.tree_ensemble import TreeEnsemble
 from clearwood.exceptions import ModelError
 
