@@ -51,6 +51,10 @@ class UnknownCategoriesWarning(UserWarning):
     """No cell of a column, or hardly one, is a category that the model knows."""
 
 
+class CarriedBackWarning(UserWarning):
+    """A pipeline's trees could not be read in the data's columns; it is asked."""
+
+
 class InterruptedFitWarning(UserWarning):
     """A fit was stopped early and holds what was done until then."""
 

@@ -13,7 +13,6 @@ from sklearn.ensemble import (
     HistGradientBoostingClassifier,
     HistGradientBoostingRegressor,
 )
-from sklearn.linear_model import LinearRegression
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from tests.estimators import SIMPLIFIERS, asked, each, says
 from tests.rules.naive import read_aloud
@@ -359,7 +358,7 @@ def test_wrong_settings_are_refused(case):
         ({"target": "model"}, "target"),
         ({"round_cuts": "yes"}, "round_cuts"),
         ({"forbidden": "age"}, "forbidden must be a list"),
-        ({"estimator": LinearRegression().fit(X, y == y[0])}, "Cannot read.*Linear"),
+        ({"estimator": object()}, "Cannot read object"),
         ({"estimator": other.forest()}, "is for (classification|regression)"),
         ({"estimator": case.boosting()}, r"\['ward'\], which the data lacks"),
     ):

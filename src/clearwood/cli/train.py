@@ -133,7 +133,7 @@ def train(name: str, split: Split, task: str, seed: int, jobs: int | None) -> An
     """Train an ensemble with scikit-learn's default settings, and read it."""
     model = make_model(name, task, seed, jobs)
     try:
-        return fit_to_table(model, split.X, split.y)[0]
+        return fit_to_table(model, split.X, split.y)
     except ValueError as error:
         reason = " ".join(str(error).split()).rstrip(".")
         raise InputError(f"Cannot train {name} on this table: {reason}.") from error

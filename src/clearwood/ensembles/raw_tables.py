@@ -32,51 +32,46 @@ MOST_CATEGORIES = 255
 """So many histogram boosting can tell apart in one column."""
 
 
-def fit_to_table(
-    model: Any, X: Any, y: Any, sample_weight: Any = None
-) -> tuple[Any, TreeEnsemble]:
-    """Fit an ensemble to a table that may hold texts and dates, and read it.
+def fit_to_table(model: Any, X: Any, y: Any, sample_weight: Any = None) -> Any:
+    """Fit a model to a table that, for an ensemble, may hold texts and dates.
 
     Parameters
     ----------
     model : estimator
-        It is fitted. Anything but an ensemble gets the table as it is.
+        It is fitted. Anything but an ensemble gets the table as it is; of a pipeline
+        the weights are for the last step.
     X : array-like or frame of shape (n_samples, n_features)
     y : ndarray of shape (n_samples,)
     sample_weight : ndarray of shape (n_samples,), optional
 
     Returns
     -------
-    model : estimator or TreeEnsemble
+    estimator or TreeEnsemble
         What predicts for tables like X: the estimator, or the ensemble where the
         estimator cannot read such a table.
-    ensemble : TreeEnsemble
 
     Examples
     --------
     >>> import pandas as pd
     >>> from sklearn.tree import DecisionTreeClassifier
     >>> X = pd.DataFrame({"hue": ["red", "tan", "blue", "red"]})
-    >>> tree, _ = fit_to_table(DecisionTreeClassifier(), X, np.array([0, 1, 1, 0]))
+    >>> tree = fit_to_table(DecisionTreeClassifier(), X, np.array([0, 1, 1, 0]))
     >>> tree.predict(X)
     array([0, 1, 1, 0])
     """
-    weight = {} if sample_weight is None else {"sample_weight": sample_weight}
+    weight = _weight_of_last(model, sample_weight)
     if not (is_frame(X) and _learns_from_rows(model) and is_raw(X, model)):
-        model.fit(X, y, **weight)
-        return model, read_ensemble(model)
+        return model.fit(X, y, **weight)
     features = features_of(X)
     encoded = features.encode(X)
     if getattr(model, "categorical_features", None) == "from_dtype":
         model.fit(_with_categories(encoded, features), y, **weight)
         ensemble = read_ensemble(model)
         known = replace(ensemble.features, info=features.info)
-        ensemble = replace(ensemble, features=known)
-    else:
-        ranks = _ranks(encoded, features, y, sample_weight)
-        model.fit(_with_ranks(encoded, features, ranks), y, **weight)
-        ensemble = _with_sets(read_ensemble(model), features, ranks)
-    return ensemble, ensemble
+        return replace(ensemble, features=known)
+    ranks = _ranks(encoded, features, y, sample_weight)
+    model.fit(_with_ranks(encoded, features, ranks), y, **weight)
+    return _with_sets(read_ensemble(model), features, ranks)
 
 
 def is_raw(X: Any, model: Any) -> bool:
@@ -95,6 +90,15 @@ def is_raw(X: Any, model: Any) -> bool:
         if not is_plain and (column.dtype != nw.Boolean or column.null_count()):
             return True
     return False
+
+
+def _weight_of_last(model: Any, sample_weight: Any) -> dict[str, Any]:
+    """What ``fit`` calls the weights."""
+    name, last = "sample_weight", model
+    while hasattr(last, "steps"):
+        step, last = last.steps[-1]
+        name = f"{step}__{name}" if last is not model else name
+    return {} if sample_weight is None else {name: sample_weight}
 
 
 def _learns_from_rows(model: Any) -> bool:

@@ -58,7 +58,9 @@ def read_ensemble(model: Any) -> TreeEnsemble:
     model : fitted estimator, path or TreeEnsemble
         From scikit-learn: decision and extra trees, random forests, extra trees,
         gradient boosting, histogram gradient boosting, bagging and AdaBoost over
-        trees, also inside a ``FrozenEstimator``. From XGBoost, LightGBM and CatBoost:
+        trees; also inside a ``FrozenEstimator``, a search or a ``Pipeline`` whose steps
+        treat every column by itself, then in the columns that the pipeline is handed.
+        From XGBoost, LightGBM and CatBoost:
         their estimators and boosters, and the path (str or Path) of a model file:
         XGBoost's JSON or UBJSON, LightGBM's text, CatBoost's JSON. A
         ``TreeEnsemble`` is returned as is.
@@ -210,4 +212,6 @@ def needs_fit(estimator: Any) -> bool:
         check_is_fitted(estimator)
     except NotFittedError:
         return True
+    except (AttributeError, TypeError):  # not of scikit-learn's kind: as it is
+        return False
     return False

@@ -240,6 +240,8 @@ def _facts(
     else:
         name = _model_in_words(teacher, None)
         facts = [] if name is None else [("Model", name)]
+    if "cuts" in rules.about:
+        facts.append(("Cuts", printable(rules.about["cuts"])))
     names = rules.features.names
     used = {c.feature for rule in rules for c in rule.conditions}
     facts.append(("Features", f"{len(names)}, of which the rules ask {len(used)}"))

@@ -8,11 +8,12 @@ from typing import Any
 from clearwood import simplifiers
 from clearwood._estimators import parameter_names
 from clearwood._numeric import as_generator
-from clearwood.ensembles import read_ensemble
+from clearwood.ensembles.any_model import task_of
 from clearwood.exceptions import InputError
 from clearwood.rules import RuleSet
 from clearwood.rules.displays.held_out import place_of
 from clearwood.simplifiers._common.size_path import ENOUGH_ERRORS
+from clearwood.simplifiers._common.teacher import as_given, read_teacher
 from clearwood.simplifiers.pinned import (
     check_pinned,
     put_above,
@@ -50,7 +51,7 @@ def make_simplifier(model: Any, method: str, task: str, **settings: Any) -> Any:
 
     Parameters
     ----------
-    model : fitted ensemble or TreeEnsemble
+    model : estimator, callable or TreeEnsemble
     method : str
         A key of ``METHODS``.
     task : {"classification", "regression"}
@@ -87,12 +88,16 @@ def simplify(
     pinned: Any = None,
     **settings: Any,
 ) -> RuleSet:
-    """Explain a fitted tree ensemble by a few rules.
+    """Explain a tree ensemble, or any other model, by a few rules.
 
     Parameters
     ----------
-    model : fitted ensemble or TreeEnsemble
-        See :func:`~clearwood.read_ensemble` for what can be read.
+    model : model, callable, path or TreeEnsemble
+        See :func:`~clearwood.read_ensemble` for what can be read. Any other model that
+        predicts is asked about rows, and so is a function that gives a value per row,
+        or a probability per row and class; rules then choose cuts of their own, and
+        methods that need trees ("in-trees", "node-harvest") refuse. An estimator that
+        is not fitted is fitted to ``X, y``.
     X : array-like or frame of shape (n_samples, n_features)
         Rows on which the rules shall speak for the model; its training rows do.
     y : array-like of shape (n_samples,), optional
@@ -144,22 +149,24 @@ def simplify(
     >>> print(again[0].conditions == mine[0].conditions, again.n_rules <= 4)
     True True
     """
-    ensemble = read_ensemble(model)
+    model = as_given(model)
+    task = task_of(model, X)
     settings["max_rules"] = max_rules
     left = sample_weight
     if pinned is not None:
-        check_pinned(pinned, ensemble, method)
+        model = read_teacher(model, X, y, task=task)
+        check_pinned(pinned, model, method)
         left = weight_left(pinned, X, sample_weight)
         settings = sizes_left(pinned, settings)
     if method == "auto":
         seed = int(as_generator(random_state).integers(2**31))
-        rules = fit_best_kind(ensemble, (X, y, left), seed, **settings).rules_
+        rules = fit_best_kind(model, (X, y, left), seed, **settings).rules_
     else:
         settings["random_state"] = random_state
-        estimator = make_simplifier(ensemble, method, ensemble.task, **settings)
+        estimator = make_simplifier(model, method, task, **settings)
         rules = estimator.fit(X, y, left).rules_
     if pinned is not None:
-        rules = put_above(pinned, rules, ensemble, X, y, sample_weight)
+        rules = put_above(pinned, rules, model, X, y, sample_weight)
     return rules if column_info is None else rules.with_columns(column_info)
 
 
@@ -168,7 +175,7 @@ def fit_best_kind(model: Any, rows: tuple[Any, ...], seed: int, **settings: Any)
 
     Parameters
     ----------
-    model : fitted ensemble or TreeEnsemble
+    model : model, fitted or not
     rows : tuple
         What ``fit`` takes.
     seed : int
@@ -179,7 +186,7 @@ def fit_best_kind(model: Any, rows: tuple[Any, ...], seed: int, **settings: Any)
     -------
     fitted estimator
     """
-    ensemble = read_ensemble(model)
+    task = task_of(model, rows[0])
     if settings.get("n_rules", "auto") != "auto":
         raise InputError(
             "method='auto' compares kinds of rules in the sizes that they choose; set "
@@ -187,12 +194,12 @@ def fit_best_kind(model: Any, rows: tuple[Any, ...], seed: int, **settings: Any)
         )
     found, judged, warned = {}, {}, {}
     for kind in KINDS:
-        estimator = make_simplifier(
-            ensemble, kind, ensemble.task, random_state=seed, **settings
-        )
+        estimator = make_simplifier(model, kind, task, random_state=seed, **settings)
         with warnings.catch_warnings(record=True) as warned[kind]:
             warnings.simplefilter("always")
             found[kind] = estimator.fit(*rows)
+        # Read, fitted or asked once for all kinds.
+        model = estimator.ensemble_
         judged[kind] = _held_out(estimator)
     best = max(KINDS, key=lambda kind: judged[kind][0])
     least = judged[best][0] - ENOUGH_ERRORS * judged[best][1]

@@ -13,15 +13,15 @@ from typing import Any
 import numpy as np
 
 from clearwood._validation import check_weight
-from clearwood.ensembles import TreeEnsemble
 from clearwood.exceptions import InputError
 from clearwood.rules import Rule, RuleList, RuleSet
+from clearwood.simplifiers._common.asking import Teacher
 
 ORDERED = ("list", "in-trees", "fab", "em")
 """Methods that find ordered lists."""
 
 
-def check_pinned(pinned: Any, ensemble: TreeEnsemble, method: str) -> None:
+def check_pinned(pinned: Any, model: Teacher, method: str) -> None:
     """Refuse what cannot stand above rules that some method finds for a model."""
     if method not in ORDERED:
         raise InputError(
@@ -35,8 +35,8 @@ def check_pinned(pinned: Any, ensemble: TreeEnsemble, method: str) -> None:
             f"pinned is a {type(pinned).__name__}; expected the lines to keep of an "
             "ordered list, as in rules[:2]."
         )
-    classes = () if ensemble.classes is None else tuple(ensemble.classes.tolist())
-    own, its = pinned.features, ensemble.features
+    classes = () if model.classes is None else tuple(model.classes.tolist())
+    own, its = pinned.features, model.features
     if (own.names, own.categories) != (its.names, its.categories):
         raise InputError(
             "pinned asks other columns, or other categories, than the model reads; pin "
@@ -79,7 +79,7 @@ def sizes_left(pinned: RuleList, settings: dict[str, Any]) -> dict[str, Any]:
 def put_above(
     pinned: RuleList,
     found: RuleSet,
-    ensemble: TreeEnsemble,
+    model: Teacher,
     X: Any,
     y: Any,
     sample_weight: Any,
@@ -90,7 +90,7 @@ def put_above(
     """
     whole = replace(found, rules=(*pinned.rules, *found.rules))
     counted = whole.described_on(
-        X, y, teacher=ensemble, sample_weight=sample_weight
+        X, y, teacher=model, sample_weight=sample_weight
     ).with_about(pinned=f"the first {len(pinned.rules)}")
     *rules, otherwise = map(_as_promised, counted, whole)
     return replace(counted, rules=tuple(rules), otherwise=otherwise)

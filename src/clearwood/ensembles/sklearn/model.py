@@ -16,8 +16,8 @@ from clearwood.ensembles.casts import float64_cut_of_float32_test
 from clearwood.ensembles.nodes import TreeNodes, join_trees
 from clearwood.ensembles.read import read_ensemble
 from clearwood.ensembles.sklearn import hist as sklearn_hist
-from clearwood.ensembles.sklearn.kinds import is_a, kind_of, public_name
 from clearwood.ensembles.sklearn.pipeline import carry_back
+from clearwood.ensembles.sklearn.which_class import is_a, kind_of, public_name
 from clearwood.ensembles.tree_ensemble import TreeEnsemble
 from clearwood.exceptions import ModelError
 
@@ -68,8 +68,8 @@ def _read_pipeline(model: Any) -> TreeEnsemble:
         return carry_back(model, ensemble)
     except ModelError as error:
         raise ModelError(
-            f"Cannot read {ensemble.source} behind the steps of this {public_name(model)}"
-            f" in the data's own columns: {error}."
+            f"Cannot read {ensemble.source} behind the steps of this "
+            f"{public_name(model)} in the data's own columns: {error}."
         ) from None
 
 
@@ -153,9 +153,9 @@ def _constant_start(model: Any) -> np.ndarray:
     )
     if not constant:
         raise ModelError(
-            f"Cannot read {public_name(model)} with init={init!r}: its predictions start "
-            "from another model. Expected a constant start; fit it with init=None or "
-            "init='zero'."
+            f"Cannot read {public_name(model)} with init={init!r}: its predictions "
+            "start from another model. Expected a constant start; fit it with "
+            "init=None or init='zero'."
         )
     # Private, and there is no public way to the start without rounding.
     return model._raw_predict_init(np.zeros((1, model.n_features_in_)))[0]
@@ -178,7 +178,8 @@ def _link_of_loss(model: Any) -> dict[str, Any]:
     if name not in links:
         raise ModelError(
             f"Cannot read {public_name(model)} with the link {name} "
-            f"(loss={model.loss!r}); expected one of {', '.join(links)}. Fit it with a built-in loss."
+            f"(loss={model.loss!r}); expected one of {', '.join(links)}. Fit it with a "
+            "built-in loss."
         )
     link, scale = links[name]
     return {"link": link, "link_scale": scale}
@@ -338,8 +339,8 @@ def _require_fitted(model: Any) -> None:
 def _refuse_many_outputs(model: Any, tree: Any) -> None:
     if tree.n_outputs_ > 1:
         raise ModelError(
-            f"Cannot read {public_name(model)} with {tree.n_outputs_} outputs; expected "
-            "one. Fit one model per column of y."
+            f"Cannot read {public_name(model)} with {tree.n_outputs_} outputs; "
+            "expected one. Fit one model per column of y."
         )
 
 

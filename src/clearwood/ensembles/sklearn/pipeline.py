@@ -1,9 +1,10 @@
 """An ensemble at the end of a pipeline, in the columns of the data.
 
 Every column that reaches the ensemble is a function of one column of the data
-(``steps``). A question about it is therefore one about that column: where the function
-rises, ``f(x) <= cut`` is ``x <= largest number with f(x) <= cut``, found by bisection
-among the float64 numbers; where cells are looked up, it is a set of categories.
+(``handed_on``). A question about it is therefore one about that column: where the
+function rises, ``f(x) <= cut`` is ``x <= largest number with f(x) <= cut``, found by
+bisection among the float64 numbers; where cells are looked up, it is a set of
+categories.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import numpy as np
 
 from clearwood._features import UNSEEN, FeatureSpace
 from clearwood.ensembles.nodes import TreeNodes, join_trees
-from clearwood.ensembles.sklearn.steps import (
+from clearwood.ensembles.sklearn.handed_on import (
     NEVER_SEEN,
     HandedOn,
     follow,

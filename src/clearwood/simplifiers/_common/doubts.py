@@ -12,12 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from clearwood.ensembles import TreeEnsemble
 from clearwood.exceptions import ClassOrderWarning
 from clearwood.rules import RuleSet, Training
 from clearwood.rules.rule import prediction_text
 from clearwood.rules.scores import fidelity, likelier_order, never_said
-from clearwood.simplifiers._common.teacher import answers_of
+from clearwood.simplifiers._common.asking import Teacher, answers_of
 
 MARGIN = 0.005
 """Short values cost up to 0.00003 of R2, and the split may be judged on a part."""
@@ -76,9 +75,7 @@ def doubts_about(
     return found
 
 
-def warn_of_class_order(
-    ensemble: TreeEnsemble, encoded: np.ndarray, y: np.ndarray
-) -> None:
+def warn_of_class_order(ensemble: Teacher, encoded: np.ndarray, y: np.ndarray) -> None:
     """As :func:`class_order_doubt`, of a model and true labels of some rows."""
     classes = tuple(np.asarray(ensemble.classes).tolist())
     position = {label: i for i, label in enumerate(classes)}

@@ -26,6 +26,8 @@ from clearwood.simplifiers.in_trees.pruning import ExtractedRules
 class _InTrees(RulesFromEnsemble):
     """What classifier and regressor share."""
 
+    _needs_trees = True
+
     _procedure = Procedure()
 
     _parameter_constraints: dict[str, Any] = {

@@ -18,7 +18,7 @@ import numpy as np
 
 from clearwood._cells import is_missing
 from clearwood._estimators import columns_made_of, columns_of_parts
-from clearwood.ensembles.sklearn.kinds import is_a, kind_of, public_name
+from clearwood.ensembles.sklearn.which_class import is_a, kind_of, public_name
 from clearwood.exceptions import ModelError
 
 Step = Callable[[np.ndarray], np.ndarray]
@@ -110,7 +110,8 @@ def _pipeline(step: Any, columns: Sequence[HandedOn]) -> list[HandedOn]:
 def _column_transformer(step: Any, columns: Sequence[HandedOn]) -> list[HandedOn]:
     made = []
     for part, places in columns_of_parts(step):
-        made += follow(part, [columns[i] for i in places])
+        if places:  # What is handed nothing is not even fitted.
+            made += follow(part, [columns[i] for i in places])
     return made
 
 
