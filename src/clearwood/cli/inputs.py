@@ -14,7 +14,7 @@ MODEL_FILES = (".json", ".ubj", ".ubjson", ".cbm", ".model", ".bin", ".pkl", ".j
 
 
 def check_files(verb: str, files: tuple[str, ...], options: dict[str, Any]) -> None:
-    """Refuse files and options that do not go together; without a model, one is trained."""
+    """Refuse what does not go together; where no model is named, name one to train."""
     is_model = files[0].lower().endswith(MODEL_FILES)
     if len(files) != (1 if options["train"] else 2) and (len(files) > 1 or is_model):
         raise click.UsageError(

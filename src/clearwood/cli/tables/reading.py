@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 import pandas as pd
@@ -70,6 +70,7 @@ def read_table_of(
     features: FeatureSpace,
     path: str,
     *,
+    asked: Collection[int] | None = None,
     missing: Sequence[str] = (),
     target: str | None = None,
     task: str = "classification",
@@ -84,6 +85,8 @@ def read_table_of(
     features : FeatureSpace
     path : str
         As in :func:`read_table`.
+    asked : set of int, optional
+        Features that the table must have; all by default.
     missing : sequence of str, default=()
         As in :func:`read_table`.
     target : str, optional
@@ -99,10 +102,13 @@ def read_table_of(
         return read_parquet(path, missing)
     file = CsvFile.opened(path, missing)
     frame = file.read()
-    own = features.as_in(frame.drop(columns=target or [], errors="ignore")).names
+    table = frame.drop(columns=target or [], errors="ignore")
+    own = features.as_in(table, asked).names
     doubtful = []
     described = zip(own, features.categories, features.lookup, features.info)
     for name, labels, how, info in described:
+        if name not in frame:
+            continue
         if info.is_time:
             frame[name] = times_of(frame[name], info.kind, file)
         elif labels is not None and how != "integer":

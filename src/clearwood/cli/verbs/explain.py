@@ -39,7 +39,7 @@ def explain(
 
     rule_set = RuleSet.load(rules)
     with plain_warnings(speaker(quiet=False)):
-        frame = read_table_of(rule_set.features, data, missing=na)
+        frame = read_table_of(rule_set.features, data, asked=rule_set.asked, missing=na)
         if row is not None and row > len(frame):
             raise InputError(f"--row is {row}, but {data} has {len(frame)} row(s).")
         first = 1 if row is None else row

@@ -41,7 +41,7 @@ def predict(
 
     rule_set = RuleSet.load(rules)
     with plain_warnings(speaker(quiet=False)):
-        frame = read_table_of(rule_set.features, data, missing=na)
+        frame = read_table_of(rule_set.features, data, asked=rule_set.asked, missing=na)
         records = _records(rule_set, frame)
     text = _as_json(records) if as_json else _as_csv(rule_set, records)
     if out:
