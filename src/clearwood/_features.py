@@ -27,6 +27,7 @@ from clearwood._words.column_info import (
     flag_columns,
     kinds_of,
     read_column_info,
+    said_with,
 )
 from clearwood._words.labels import check_text, label_text
 from clearwood.exceptions import InputError, UnknownCategoriesWarning
@@ -149,7 +150,7 @@ class FeatureSpace:
             info if info.is_time else replace(info, kind=kind)
             for info, kind in zip(self.info, kinds)
         ]
-        return replace(self, info=tuple(told))
+        return replace(self, info=tuple(told)).with_info(said_with(X))
 
     def as_in(self, X: Any, asked: Collection[int] | None = None) -> FeatureSpace:
         """The same features, called as in a table.

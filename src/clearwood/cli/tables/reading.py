@@ -15,7 +15,7 @@ from clearwood.cli.tables.cells import (
     value_by_cell,
     warn_of_words,
 )
-from clearwood.cli.tables.csv_file import CsvFile, is_parquet, read_parquet
+from clearwood.cli.tables.csv_file import CsvFile, CsvForm, is_parquet, read_parquet
 from clearwood.exceptions import InputError
 
 
@@ -25,6 +25,7 @@ def read_table(
     drop: Sequence[str] = (),
     categories: Sequence[str] = (),
     missing: Sequence[str] = (),
+    form: CsvForm | None = None,
 ) -> pd.DataFrame:
     """Read a CSV or Parquet file.
 
@@ -38,6 +39,8 @@ def read_table(
         Columns of categories, also where all that they hold looks like numbers.
     missing : sequence of str, default=()
         Cells that are missing, besides empty ones.
+    form : CsvForm, optional
+        Separator and encoding of CSV; found if not given.
 
     Returns
     -------
@@ -55,7 +58,7 @@ def read_table(
         return frame.drop(columns=list(drop)).astype(
             dict.fromkeys(categories, "category")
         )
-    file = CsvFile.opened(path, missing)
+    file = CsvFile.opened(path, missing, form)
     frame = file.read(as_text=categories)
     _check_known(frame, drop, "--drop")
     _check_known(frame, categories, "--categories")
@@ -74,6 +77,7 @@ def read_table_of(
     missing: Sequence[str] = (),
     target: str | None = None,
     task: str = "classification",
+    form: CsvForm | None = None,
 ) -> pd.DataFrame:
     """Read a file as a model, or its rules, read a table.
 
@@ -93,6 +97,8 @@ def read_table_of(
         A column that the model does not read.
     task : {"classification", "regression"}, default="classification"
         Whether the target must hold numbers.
+    form : CsvForm, optional
+        As in :func:`read_table`.
 
     Returns
     -------
@@ -100,7 +106,7 @@ def read_table_of(
     """
     if is_parquet(path):
         return read_parquet(path, missing)
-    file = CsvFile.opened(path, missing)
+    file = CsvFile.opened(path, missing, form)
     frame = file.read()
     table = frame.drop(columns=target or [], errors="ignore")
     own = features.as_in(table, asked).names

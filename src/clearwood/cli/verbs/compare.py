@@ -61,6 +61,8 @@ from clearwood.simplifiers import METHODS
 @shared.drop
 @shared.categories
 @shared.na
+@shared.sep
+@shared.encoding
 @shared.task
 @click.option(
     "--best",
