@@ -182,7 +182,7 @@ def said_with(X: Any) -> Any:
     """
     attrs = getattr(X, "attrs", None)
     said = attrs.get("column_info", {}) if isinstance(attrs, dict) else {}
-    if not isinstance(said, Mapping):
+    if not said or not isinstance(said, Mapping):
         return said
     return {name: said[name] for name in map(str, X.columns) if name in said}
 
