@@ -12,7 +12,7 @@ import numpy as np
 
 from clearwood._cells import days, frame_cells, is_missing, shown
 from clearwood._features import FeatureSpace, is_frame
-from clearwood._words.column_info import ColumnInfo
+from clearwood._words.column_info import ColumnInfo, said_with
 from clearwood.exceptions import InputError
 
 DATES = (datetime.date, np.datetime64)
@@ -77,7 +77,8 @@ def features_of(X: Any, counted: np.ndarray | None = None) -> FeatureSpace:
                 _refuse_free_text(column, str(name))
         categories.append(_labels(cells, counted) if by_label else None)
     names = tuple(str(name) for name in X.columns)
-    return FeatureSpace(names, tuple(categories), info=tuple(info))
+    space = FeatureSpace(names, tuple(categories), info=tuple(info))
+    return space.with_info(said_with(X))
 
 
 def _first_of_each_type(cells: np.ndarray) -> dict[type, int]:

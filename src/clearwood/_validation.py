@@ -54,7 +54,16 @@ def check_table(estimator: Any, X: Any, *, reset: bool) -> Any:
     names = [str(name) for name in X.columns]
     check_distinct(names)
     check_text(names, "The column")
-    validate_data(estimator, X, reset=reset, skip_check_array=True)
+    try:
+        validate_data(estimator, X, reset=reset, skip_check_array=True)
+    except ValueError as error:
+        if reset or not hasattr(estimator, "rules_"):
+            raise
+        # Of estimators scikit-learn asks to be strict; rules need not be.
+        raise InputError(
+            f"{error}\nThe rules themselves read columns by name, in any order, and "
+            "only those that they ask: rules_.predict(X)."
+        ) from None
     if X.shape[0] == 0 or X.shape[1] == 0:
         raise InputError(
             f"Found a table with {X.shape[0]} sample(s) and {X.shape[1]} "

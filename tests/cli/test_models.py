@@ -132,7 +132,7 @@ def test_classes_may_be_named(xgboost_file, table):
 def test_a_model_or_an_ensemble_to_train(xgboost_file, table):
     both = run("simplify", xgboost_file, table, "--target", "ill", "--train",
                "random-forest")  # fmt: skip
-    none = run("simplify", table, "--target", "ill")
+    none = run("simplify", xgboost_file, "--target", "ill")
     named = run("simplify", table, "--target", "ill", "--train", "decision-tree",
                 "--classes", "a,b")  # fmt: skip
     for result in (both, none, named):

@@ -169,6 +169,24 @@ def _kind(values: np.ndarray, flag: bool) -> Kind:
     return "integer"
 
 
+def said_with(X: Any) -> Any:
+    """What is said of its columns in a table itself: ``attrs`` of a frame of pandas.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"chol": [180.0]})
+    >>> frame.attrs["column_info"] = {"chol": {"unit": "mg/dl"}}
+    >>> said_with(frame)
+    {'chol': {'unit': 'mg/dl'}}
+    """
+    attrs = getattr(X, "attrs", None)
+    said = attrs.get("column_info", {}) if isinstance(attrs, dict) else {}
+    if not said or not isinstance(said, Mapping):
+        return said
+    return {name: said[name] for name in map(str, X.columns) if name in said}
+
+
 def flag_columns(X: Any) -> set[str]:
     """Names of the columns that hold truth values, as the types of a frame say.
 

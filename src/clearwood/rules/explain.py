@@ -219,7 +219,7 @@ def explain(
     encoded = rules.encode(table)
     if len(encoded) == 0:
         raise InputError("Cannot explain an empty table; give one row at least.")
-    columns = rules.features.columns(table)
+    columns = rules.features.columns(table, rules.asked)
     not_free = _positions(rules.features, fixed)
     steps = None if scale is None else _steps(rules, scale)
     told = []

@@ -178,15 +178,19 @@ def times_of(column: pd.Series, kind: str, file: CsvFile) -> pd.Series:
     if not _is_text(column):
         return column
     cells = Cells.of(column)
-    durations = pd.to_timedelta(column, errors="coerce")
-    read = durations if kind == "duration" else _dates(column, cells)
-    known = read is not column and column.count() == read.count()
-    if known or not cells.is_text.any():
-        return read if known else pd.Series(pd.NaT, column.index, name=column.name)
-    odd = cells.rows(
-        cells.is_text & np.isnan([date_number(text) for text in cells.texts])
-    )
-    odd = odd if odd.size else cells.rows(cells.is_text)
+    values = ~np.array([_is_word(text) for text in cells.texts], dtype=bool)
+    if not values.any():
+        return pd.Series(pd.NaT, column.index, name=column.name)
+    if kind == "duration":
+        read = pd.to_timedelta(column, errors="coerce")
+        is_time = pd.to_timedelta(pd.Series(cells.texts), errors="coerce").notna()
+    else:
+        read = _dates(column, cells)
+        is_time = ~pd.isna([date_number(text) for text in cells.texts])
+    odd = cells.rows(values & ~np.asarray(is_time, dtype=bool))
+    if not odd.size and read is not column:
+        return read
+    odd = odd if odd.size else cells.rows(values)
     raise InputError(
         f"{file.path!r}: column {column.name!r} must hold "
         f"{'durations' if kind == 'duration' else 'dates (2019-04-01 12:30)'}, but "

@@ -62,6 +62,8 @@ from clearwood.simplifiers import METHODS
 @shared.categories
 @shared.na
 @shared.test_size
+@shared.sep
+@shared.encoding
 @shared.task
 @click.option(
     "--best",

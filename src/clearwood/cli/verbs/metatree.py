@@ -13,12 +13,14 @@ from clearwood.cli.outputs import write_rules
 
 
 @click.command(short_help="Average all prunings of a tree, and read the likeliest.")
-@click.argument("data", type=click.Path(exists=True, dir_okay=False))
+@shared.data
 @shared.target
 @shared.task
 @shared.drop
 @shared.categories
 @shared.na
+@shared.sep
+@shared.encoding
 @click.option(
     "--depth", type=click.IntRange(min=1), help="Most questions in a row; no limit."
 )

@@ -29,7 +29,7 @@ KINDS = {
 
 
 @click.command(short_help="Fit the best model, and read it through a small one.")
-@click.argument("data", type=click.Path(exists=True, dir_okay=False))
+@shared.data
 @shared.target
 @click.option(
     "--reference",
@@ -75,6 +75,8 @@ KINDS = {
 @shared.drop
 @shared.categories
 @shared.na
+@shared.sep
+@shared.encoding
 @shared.test_size
 @shared.task
 @shared.out

@@ -100,6 +100,8 @@ SCORED = ("list", "tree", "additive")
 @shared.drop
 @shared.categories
 @shared.na
+@shared.sep
+@shared.encoding
 @click.option("--forbid", help="Columns that no rule may ask: --forbid sex,age")
 @click.option(
     "--increasing",

@@ -17,7 +17,6 @@ from clearwood._cells import EXACT
 from clearwood._features import FeatureSpace
 from clearwood._words.labels import check_text
 from clearwood.exceptions import InputError
-from clearwood.rules.exports.dates import date_test
 from clearwood.rules.exports.questions import (
     NumberQuestion,
     Question,
@@ -26,6 +25,7 @@ from clearwood.rules.exports.questions import (
     plain_label,
     questions_of,
 )
+from clearwood.rules.exports.sql_dates import date_test
 from clearwood.rules.exports.totals import Factors, totals_of
 from clearwood.rules.rule import Rule
 from clearwood.rules.rule_kinds import RuleAverage, RuleList, RuleSum
