@@ -173,7 +173,7 @@ def read_document(
             info.fail(f"{len(classes)} classes", f"2 with the loss {_shown_type(loss)}")
     width = 1 if classes is None or link == "logistic" else len(classes)
     scale, bias = _scale_and_bias(top, width)
-    features, questions = read_features(top["features_info"])
+    features, questions = read_features(top["features_info"], top.get("ctr_data"))
     nodes = _nodes(top, Forest(width, questions, size))
     details = {"library": "CatBoost", **_version(info), "objective": _written(loss)}
     return TreeEnsemble(
