@@ -25,7 +25,7 @@ from clearwood.ensembles.catboost.ctrs import (
     read_statistic,
 )
 from clearwood.ensembles.nodes import check_set_entries
-from clearwood.exceptions import ModelFormatError
+from clearwood.exceptions import UnsupportedModelError
 
 MOST_BORDERS = 65_535
 """Of one column: the most that CatBoost itself takes."""
@@ -295,7 +295,7 @@ def _refuse_other_columns(info: Place, categorical: list[Place]) -> None:
     for key, what in REFUSED_COLUMNS.items():
         found = _entries(info, key)
         if found:
-            raise ModelFormatError(
+            raise UnsupportedModelError(
                 f"{info.where}: the model reads columns of {what}, among them "
                 f"{shown(_name(found[0]))}; only numbers and categories can be read. "
                 "Fit it without these columns."
@@ -308,7 +308,7 @@ def _refuse_other_columns(info: Place, categorical: list[Place]) -> None:
                 for e in categorical
                 if e["feature_index"].integer(0) in used
             ]
-            raise ModelFormatError(
+            raise UnsupportedModelError(
                 f"{info.where}: the model replaces categories of {names[:10]} by "
                 "statistics of the target (CTR) over several columns together, which "
                 f"are no questions about any one of them. {CTR_REMEDY}."
