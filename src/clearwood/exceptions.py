@@ -39,6 +39,10 @@ class ModelFormatError(ClearwoodError, ValueError):
     """A model file is corrupt or does not follow its format."""
 
 
+class UnsupportedModelError(ModelFormatError):
+    """A model file is of a kind that is not read; the message names what is."""
+
+
 class PoorFidelityWarning(UserWarning):
     """Rules or a proxy follow their model hardly, or leave a class out."""
 

@@ -644,7 +644,7 @@ def test_a_real_run_from_table_to_predictions(table, tmp_path):
     assert done.returncode == 0, done.stderr
     assert "then" in done.stdout
     # No terminal, no progress bar.
-    assert "[#" not in done.stderr
+    assert "%|" not in done.stderr
     said = command("predict", rules, table)
     assert said.returncode == 0, said.stderr
     assert len(said.stdout.splitlines()) == 121
