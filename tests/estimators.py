@@ -14,8 +14,7 @@ else is needed to have it tested. What one row says:
     "repeats" (a weight of three is the same as three equal rows: none are drawn, if
     there are no synthetic ones), "shares" (a factor on all weights changes nothing; to
     FAB and to meta-trees they are numbers of rows, of which evidence depends),
-    "order" (the order of rows changes no answer, if there are no synthetic ones;
-    born-again trees draw some in every node, and FAB starts from rows that it draws).
+    "order" (the order of rows changes no answer).
 ``least_score``
     What is expected on a table in which two features interact: less of straight lines.
 ``solved_to``
@@ -114,6 +113,13 @@ class Case(NamedTuple):
         X, at_risk = people()
         return X, np.where(at_risk, "high", "low") if self.classifies else 1.0 * at_risk
 
+    def raw(self) -> tuple[pd.DataFrame, np.ndarray]:
+        """Texts, truth values, dates and durations, some empty; who came back."""
+        X, came_back = visits()
+        return X, np.where(came_back, "yes", "no") if self.classifies else (
+            1.0 * came_back
+        )
+
     def boosting(self) -> Any:
         return fitted_boosting(self.classifies)
 
@@ -168,7 +174,7 @@ SIMPLIFIERS = [
             cw.BornAgainTreeClassifier,
             cw.BornAgainTreeRegressor,
             {"n_node_rows": 100},
-            "path choice shares",
+            "path choice shares order",
         ),
         (
             cw.AdditiveRulesClassifier,
@@ -187,7 +193,7 @@ SIMPLIFIERS = [
             cw.FABRulesClassifier,
             cw.FABRulesRegressor,
             {"n_restarts": 2},
-            "repeats",
+            "repeats order",
         ),
     )
     for make in (classifier, regressor)
@@ -283,6 +289,26 @@ def people(n: int = 300) -> tuple[pd.DataFrame, np.ndarray]:
     )
     old = table["age"].fillna(80) > 60
     return table, (old & (table["ward"] != "north")).to_numpy()
+
+
+@cache
+def visits(n: int = 120) -> tuple[pd.DataFrame, np.ndarray]:
+    """A table as people have it, and who came back."""
+    rng = np.random.default_rng(0)
+    begun = pd.Timestamp("2018-01-01") + pd.to_timedelta(rng.permutation(n) * 5, "D")
+    table = pd.DataFrame(
+        {
+            "begun": begun,
+            "seen": (begun + pd.Timedelta("100min")).tz_localize("UTC"),
+            "stay": pd.to_timedelta(rng.integers(1, 90, n), "h"),
+            "city": rng.choice(["NA", "Oslo", "Rome"], n),
+            "member": rng.random(n) < 0.5,
+        }
+    )
+    came_back = (table["begun"] >= "2019-04-01") & (table["city"] != "Oslo")
+    table.loc[::40, "begun"] = pd.NaT
+    table.loc[1::40, ["city", "stay"]] = None
+    return table, came_back.to_numpy()
 
 
 @cache

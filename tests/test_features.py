@@ -13,8 +13,12 @@ from clearwood._cityhash import category_hash
 from clearwood._features import UNSEEN, FeatureSpace, check_text
 from clearwood._files import write_text
 from clearwood._validation import check_target
+from clearwood._words.column_info import ColumnInfo
+from clearwood._words.dates import date_number, date_text, plain_date
 from clearwood.exceptions import InputError
-from clearwood.rules import Rule, RuleList
+from clearwood.rules import Interval, Rule, RuleList
+from clearwood.rules.building.rule_text import read_conditions
+from clearwood.rules.building.shorten import rounded
 from clearwood.simplifiers import RuleListClassifier
 
 SPACE = FeatureSpace(
@@ -248,3 +252,36 @@ def test_a_letter_beyond_16_bits_is_a_whole_one():
     with pytest.raises(InputError):
         # Halves that would fit together are two letters to Python.
         check_text(["\ud83d", "\udf33"], "The feature")
+
+
+def test_dates_are_told_and_read_back_as_dates():
+    info = (ColumnInfo(kind="date"), ColumnInfo(kind="datetime"))
+    space = FeatureSpace(("day", "at"), (None, None), info=info)
+    evening = datetime.datetime(2019, 4, 1, 18, 30)
+    zoned = evening.replace(tzinfo=datetime.timezone(datetime.timedelta(hours=2)))
+    np.testing.assert_array_equal(
+        space.encode([[evening, evening], [evening.date(), zoned], [None, None]]),
+        [[17987, 17987 + 18.5 / 24], [17987, 17987 + 16.5 / 24], [np.nan, np.nan]],
+    )
+    for words in (
+        "day >= 2019-04-01",
+        "day <= 2019-04-01",
+        "2018-01-01 <= day <= 2018-12-31",
+        "at > 2019-04-01 18:30",
+        "(at <= 2019-04-01 00:00:01 or missing)",
+    ):
+        (condition,) = read_conditions(words, space)
+        assert condition.text(space) == words
+
+
+def test_bounds_between_dates_are_starts_of_something():
+    rows = np.array([[17600.0], [17700.0]])
+    for kind, words in (("date", "x >= 2018-05-01"), ("datetime", "x > 2018-05-01")):
+        space = FeatureSpace(("x",), (None,), info=(ColumnInfo(kind=kind),))
+        (found,) = rounded([Interval(0, low=17650.25)], rows, space)
+        assert found.text(space) == words
+    for low, high in ((17600.25, 17600.5), (17600.0, 17601.0), (-3.5, -3.25)):
+        for kind in ("date", "datetime"):
+            cut = plain_date(low, high, (low + high) / 2, kind)
+            assert low <= cut < high
+            assert kind == "date" or date_number(date_text(cut)) == cut

@@ -9,6 +9,7 @@ categories by their text (``lookup="hash"``): to it 1, 1.0, True and "1" are the
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Hashable, Sized
 from numbers import Integral, Number
 from typing import Any, NoReturn
@@ -16,6 +17,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from clearwood._cityhash import category_hash
+from clearwood._words.dates import day_numbers
 from clearwood.exceptions import InputError
 
 UNSEEN = -1.0
@@ -44,11 +46,20 @@ def is_missing(value: Any) -> bool:
 def frame_cells(series: Any) -> np.ndarray:
     """The cells of a column of a frame: as numbers of its own type, or as objects.
 
+    Dates are ``datetime64``, those with a time zone in UTC; durations ``timedelta64``.
+
     Parameters
     ----------
     series : narwhals Series
     """
     import narwhals as nw
+
+    if series.dtype == nw.Duration:
+        return series.to_numpy().astype("m8[us]")
+    if series.dtype in (nw.Date, nw.Datetime):
+        if getattr(series.dtype, "time_zone", None):
+            series = series.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
+        return series.to_numpy().astype("M8[us]")
 
     if series.dtype.is_float():
         return series.cast(nw.Float64).to_numpy()
@@ -114,6 +125,11 @@ def numbers(column: np.ndarray, name: str, float32: bool = False) -> np.ndarray:
     """Cells as float64, see :func:`as_float64`; anything else is refused."""
     if column.dtype.kind in "fiub":
         return as_float64(column, float32)
+    if column.dtype.kind in "mM":
+        raise InputError(
+            f"Feature {name!r} is numeric in the model, but the data holds dates or "
+            "durations; hand in the numbers that the model was fitted on."
+        )
     values = np.empty(len(column))
     for i, value in enumerate(column.tolist()):
         try:
@@ -157,6 +173,49 @@ def single(values: np.ndarray) -> np.ndarray:
     """Rounded to float32, infinite where they are too large for it."""
     with np.errstate(over="ignore"):
         return values.astype(np.float32).astype(np.float64)
+
+
+# Dates
+
+TIMES: dict[str, tuple[tuple[type, ...], str, str]] = {
+    "M": ((datetime.date, np.datetime64), "dates", "to_datetime"),
+    "m": ((datetime.timedelta, np.timedelta64), "durations", "to_timedelta"),
+}
+"""Per kind of column: its cells, what they are called, and what makes them."""
+
+
+def days(column: np.ndarray, name: str, kind: str) -> np.ndarray:
+    """Dates as days since the start of 1970, durations as days; all else is refused.
+
+    Parameters
+    ----------
+    column : ndarray
+    name : str
+    kind : {"date", "datetime", "duration"}
+        Of a ``date`` the time of the day does not count.
+    """
+    wanted = "m" if kind == "duration" else "M"
+    if column.dtype.kind != wanted:
+        times = np.full(len(column), "NaT", dtype=f"{wanted}8[us]")
+        for row, cell in enumerate(column.tolist()):
+            if not is_missing(cell):
+                times[row] = _time(cell, wanted, name, row)
+        column = times
+    counted = day_numbers(column)
+    return np.floor(counted) if kind == "date" else counted
+
+
+def _time(cell: Any, wanted: str, name: str, row: int) -> Any:
+    """A cell as datetime64 or timedelta64."""
+    kinds, words, remedy = TIMES[wanted]
+    if not isinstance(cell, kinds):
+        raise InputError(
+            f"Feature {name!r} holds {words}, but row {row} holds {shown(cell)}; make "
+            f"{words} of the column (pandas.{remedy}) or leave the cell empty."
+        )
+    if isinstance(cell, datetime.datetime) and cell.tzinfo is not None:
+        cell = cell.astimezone(datetime.UTC).replace(tzinfo=None)
+    return np.datetime64(cell, "us") if wanted == "M" else np.timedelta64(cell, "us")
 
 
 # Categories

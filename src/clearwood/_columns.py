@@ -10,14 +10,17 @@ from typing import Any
 
 import numpy as np
 
-from clearwood._cells import frame_cells, is_missing, shown
+from clearwood._cells import days, frame_cells, is_missing, shown
 from clearwood._features import FeatureSpace, is_frame
+from clearwood._words.column_info import ColumnInfo, said_with
 from clearwood.exceptions import InputError
 
-DATES = (
-    *(datetime.date, datetime.time, datetime.timedelta),
-    *(np.datetime64, np.timedelta64),
-)
+DATES = (datetime.date, np.datetime64)
+DURATIONS = (datetime.timedelta, np.timedelta64)
+TIMES = (*DATES, *DURATIONS, datetime.time)
+MOST_TEXTS = 255
+"""So many different texts may always be categories."""
+
 NUMBERS = (Real, Decimal, np.bool_)
 
 
@@ -40,8 +43,8 @@ def features_of(X: Any, counted: np.ndarray | None = None) -> FeatureSpace:
     Raises
     ------
     InputError
-        A column holds dates, or both texts and numbers. As labels every new one would
-        be unknown.
+        A column holds times of the day, or both texts and numbers, or free text. As
+        labels every new one would be unknown.
 
     Examples
     --------
@@ -49,6 +52,9 @@ def features_of(X: Any, counted: np.ndarray | None = None) -> FeatureSpace:
     >>> frame = pd.DataFrame({"size": [1.5, 2.0], "hue": ["red", None]})
     >>> features_of(frame).categories
     (None, ('red',))
+    >>> times = pd.DataFrame({"start": pd.to_datetime(["2019-04-01"])})
+    >>> features_of(times).info[0].kind
+    'date'
     """
     if not is_frame(X):
         return FeatureSpace.numeric(np.shape(X)[1])
@@ -57,28 +63,66 @@ def features_of(X: Any, counted: np.ndarray | None = None) -> FeatureSpace:
     counted = np.ones(X.shape[0], dtype=bool) if counted is None else counted
 
     frame = nw.from_native(X, eager_only=True)
-    categories = []
+    categories, info = [], []
     for name in X.columns:
         column = frame.get_column(name)
         cells = frame_cells(column)
-        declared = column.dtype in (nw.Categorical, nw.Enum)
-        by_label = declared or (cells.dtype == object and _are_texts(cells, str(name)))
+        first = _first_of_each_type(cells)
+        told = _time_info(column, cells, first, str(name))
+        info.append(told)
+        by_label = column.dtype in (nw.Categorical, nw.Enum)
+        if not by_label and cells.dtype == object and not told.is_time:
+            by_label = _are_texts(cells, first, str(name))
+            if by_label:
+                _refuse_free_text(column, str(name))
         categories.append(_labels(cells, counted) if by_label else None)
-    return FeatureSpace(tuple(str(name) for name in X.columns), tuple(categories))
+    names = tuple(str(name) for name in X.columns)
+    space = FeatureSpace(names, tuple(categories), info=tuple(info))
+    return space.with_info(said_with(X))
 
 
-def _are_texts(cells: np.ndarray, name: str) -> bool:
-    """Whether objects are texts, or else numbers; all others are refused."""
+def _first_of_each_type(cells: np.ndarray) -> dict[type, int]:
+    """Per type of objects the first row that holds one."""
     first: dict[type, int] = {}
-    for row, cell in enumerate(cells):
-        if type(cell) not in first and not is_missing(cell):
-            first[type(cell)] = row
+    if cells.dtype == object:
+        for row, cell in enumerate(cells):
+            if type(cell) not in first and not is_missing(cell):
+                first[type(cell)] = row
+    return first
+
+
+def _time_info(
+    column: Any, cells: np.ndarray, first: dict[type, int], name: str
+) -> ColumnInfo:
+    """Whether a column holds dates, points in time or durations, and in which zone."""
+    is_span = cells.dtype.kind == "m" or _all_of(first, DURATIONS)
+    if is_span:
+        return ColumnInfo(kind="duration")
+    if cells.dtype.kind != "M" and not _all_of(first, DATES):
+        return ColumnInfo()
+    at = days(cells, name, "datetime")
+    is_zoned = getattr(column.dtype, "time_zone", None) or any(
+        getattr(cells[row], "tzinfo", None) for row in first.values()
+    )
+    whole = bool((at[~np.isnan(at)] % 1 == 0).all())
+    return ColumnInfo(
+        unit="UTC" if is_zoned else "", kind="date" if whole else "datetime"
+    )
+
+
+def _all_of(first: dict[type, int], kinds: tuple[type, ...]) -> bool:
+    return bool(first) and all(issubclass(kind, kinds) for kind in first)
+
+
+def _are_texts(cells: np.ndarray, first: dict[type, int], name: str) -> bool:
+    """Whether objects are texts, or else numbers; all others are refused."""
     for kind, row in first.items():
-        if issubclass(kind, DATES):
+        if issubclass(kind, TIMES):
             raise InputError(
-                f"Column(s) {[name]} hold dates or times ({shown(cells[row])} in row "
-                f"{row}), which are read neither as numbers nor as labels; turn them "
-                "into numbers (days since a day, the month) or leave them out."
+                f"Column {name!r} holds times of the day, or dates among other cells "
+                f"({shown(cells[row])} in row {row}), which are read neither as "
+                "numbers nor as labels; make dates of the whole column, numbers (the "
+                "hour), or leave it out."
             )
     numbers = {kind for kind in first if issubclass(kind, NUMBERS)}
     others = [row for kind, row in first.items() if kind not in numbers]
@@ -91,6 +135,20 @@ def _are_texts(cells: np.ndarray, name: str) -> bool:
             "pandas: astype('category'))."
         )
     return not numbers
+
+
+def _refuse_free_text(column: Any, name: str) -> None:
+    """Refuse texts of which most stand in one row only: they are no categories."""
+    different, n_cells = column.n_unique(), len(column) - column.null_count()
+    if different > max(MOST_TEXTS, n_cells / 2):
+        raise InputError(
+            f"Column {name!r} holds {different:,} different texts in {n_cells:,} rows, "
+            f"such as {shown(next(filter(None, column.to_list())))}: free text, names "
+            "or dates, of which rules can say nothing. Leave the column out; make "
+            "numbers or dates of it (in pandas: to_datetime); or put its values in "
+            "groups. If these are categories, declare them (in pandas: "
+            "astype('category'))."
+        )
 
 
 def _labels(cells: np.ndarray, counted: np.ndarray) -> tuple[Hashable, ...]:

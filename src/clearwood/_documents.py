@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from clearwood._documents_memory import check_memory
-from clearwood.exceptions import ModelFormatError
+from clearwood.exceptions import ModelFormatError, UnsupportedModelError
 
 REMEDY = "The model is damaged or was changed by hand; read it again or refit it."
 
@@ -180,7 +180,7 @@ expected one. The model is damaged or was changed by hand; read it again or refi
 
     def refuse(self, reason: str, remedy: str) -> NoReturn:
         """Refuse the file for what it holds: sound, but of a kind that is not read."""
-        raise ModelFormatError(f"{self.where}: cannot read {reason}. {remedy}.")
+        raise UnsupportedModelError(f"{self.where}: cannot read {reason}. {remedy}.")
 
     # Objects
 

@@ -21,6 +21,8 @@ from clearwood.exceptions import ModelFormatError
 __all__ = [
     "Interval",
     "StrOptions",
+    "columns_made_of",
+    "columns_of_parts",
     "fit_context",
     "parameter_names",
     "set_read_settings",
@@ -81,6 +83,39 @@ def parameter_names(estimator_class: Any) -> set[str]:
     ['increasing', 'out_of_bounds', 'y_max', 'y_min']
     """
     return set(estimator_class._get_param_names())
+
+
+def columns_of_parts(transformer: Any) -> list[tuple[Any, list[int]]]:
+    """The parts of a fitted ColumnTransformer, in the order of what they make.
+
+    Each with the positions of the columns that it is handed.
+
+    Examples
+    --------
+    >>> from sklearn.compose import make_column_transformer
+    >>> parts = make_column_transformer(("passthrough", [1]), remainder="drop")
+    >>> columns_of_parts(parts.fit([[1.0, 2.0]]))[0][1]
+    [1]
+    """
+    places = transformer._transformer_to_input_indices
+    return [(part, list(places[name])) for name, part, _ in transformer.transformers_]
+
+
+def columns_made_of(encoder: Any) -> list[range]:
+    """Per column that a fitted encoder is handed, the positions of what it makes.
+
+    Examples
+    --------
+    >>> from sklearn.preprocessing import OneHotEncoder
+    >>> columns_made_of(OneHotEncoder().fit([["a", 1], ["b", 1]]))
+    [range(0, 2), range(2, 3)]
+    """
+    n_columns = len(encoder.categories_)
+    made = getattr(encoder, "_n_features_outs", None)
+    if made is None:
+        made = [len(encoder.get_feature_names_out()) // n_columns] * n_columns
+    ends = np.cumsum([0, *made]).tolist()
+    return [range(start, end) for start, end in zip(ends, ends[1:])]
 
 
 def set_read_settings(estimator: Any, settings: Any, kept: tuple[str, ...]) -> None:

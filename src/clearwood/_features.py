@@ -27,6 +27,7 @@ from clearwood._words.column_info import (
     flag_columns,
     kinds_of,
     read_column_info,
+    said_with,
 )
 from clearwood._words.labels import check_text, label_text
 from clearwood.exceptions import InputError, UnknownCategoriesWarning
@@ -145,10 +146,21 @@ class FeatureSpace:
         flags = flag_columns(X)
         flagged = [name in flags for name in self.names]
         kinds = kinds_of(encoded, numeric, flagged)
-        told = [replace(info, kind=kind) for info, kind in zip(self.info, kinds)]
+        told = [
+            info if info.is_time else replace(info, kind=kind)
+            for info, kind in zip(self.info, kinds)
+        ]
+        return replace(self, info=tuple(told)).with_info(said_with(X))
+
+    def with_kinds_shared(self, other: FeatureSpace) -> FeatureSpace:
+        """The same features, told as what their numbers are in other rows too."""
+        told = [
+            one if one.kind == its.kind else replace(one, kind="number")
+            for one, its in zip(self.info, other.info)
+        ]
         return replace(self, info=tuple(told))
 
-    def as_in(self, X: Any) -> FeatureSpace:
+    def as_in(self, X: Any, asked: Collection[int] | None = None) -> FeatureSpace:
         """The same features, called as in a table.
 
         A model may know no names, names in which underscores stand for blanks
@@ -157,6 +169,8 @@ class FeatureSpace:
         Parameters
         ----------
         X : array-like or frame of shape (n_samples, n_features)
+        asked : set of int, optional
+            As in :meth:`encode`.
 
         Returns
         -------
@@ -174,7 +188,7 @@ class FeatureSpace:
         """
         categories = list(self.categories)
         hashed = [d for d, lookup in enumerate(self.lookup) if lookup == "hash"]
-        columns = self.columns(X) if hashed else []
+        columns = self.columns(X, asked) if hashed else []
         for d in hashed:
             texts = {_cells.cell_text(cell) for cell in columns[d].tolist()}
             # In order, as two texts can have the same hash.
@@ -184,15 +198,18 @@ class FeatureSpace:
             }
             labels = self.categories[d] or ()
             categories[d] = tuple(known.get(label, label) for label in labels)
+        found = self._names_in(X, asked) if is_frame(X) else self.names
         return replace(
             self,
-            names=self._names_in(X) if is_frame(X) else self.names,
+            names=tuple(own or name for own, name in zip(found, self.names)),
             categories=tuple(categories),
             named=self.named or is_frame(X),
         )
 
-    def _names_in(self, X: Any) -> tuple[str, ...]:
-        """Per feature the name of its column in a frame."""
+    def _names_in(
+        self, X: Any, asked: Collection[int] | None = None
+    ) -> tuple[str | None, ...]:
+        """Per feature the name of its column in a frame; None where none is needed."""
         names = [str(name) for name in X.columns]
         check_distinct(names)
         if not self.named:
@@ -204,13 +221,14 @@ class FeatureSpace:
         count = Counter(free.values())
         unblanked = {short: n for n, short in free.items() if count[short] == 1}
         found = [n if n in known else unblanked.get(n) for n in self.names]
-        absent = [name for name, column in zip(self.names, found) if column is None]
+        needed = range(self.n_features) if asked is None else asked
+        absent = [self.names[d] for d in sorted(needed) if found[d] is None]
         if absent:
             raise InputError(
                 f"The model reads column(s) {absent}, which the data lacks; "
-                f"found {names}."
+                f"found {names}. Add the column(s), or rename those that hold this."
             )
-        return tuple(str(name) for name in found)
+        return tuple(found)
 
     def encode(self, X: Any, asked: Collection[int] | None = None) -> np.ndarray:
         """Turn a table into the float64 matrix that all rooms read.
@@ -227,7 +245,8 @@ class FeatureSpace:
             A frame is read by column name where the model knows names (further
             columns are ignored), else by position.
         asked : set of int, optional
-            Features that the model asks; of others no warning is due. All by default.
+            Features that the model asks; of others no warning is due, and a frame need
+            not have them. All by default.
 
         Returns
         -------
@@ -247,7 +266,7 @@ class FeatureSpace:
                 return _cells.as_float64(X, self.float32)
             columns = list(X.T)
         else:
-            columns = self.columns(X)
+            columns = self.columns(X, asked)
         encoded = np.empty((len(columns[0]) if columns else 0, self.n_features))
         strange = []
         for d, column in enumerate(columns):
@@ -265,7 +284,8 @@ class FeatureSpace:
     def _reads_specially(self) -> bool:
         """Whether any column is more than its values."""
         numeric = all(labels is None for labels in self.categories)
-        return not numeric or any(at is not None for at in self.missing_at)
+        timed = any(info.is_time for info in self.info)
+        return not numeric or timed or any(at is not None for at in self.missing_at)
 
     def encode_column(self, column: np.ndarray, d: int) -> np.ndarray:
         """One column as :meth:`encode` makes it, from its cells as they are."""
@@ -277,6 +297,8 @@ class FeatureSpace:
             return _cells.category_codes(column, labels)
         if labels is not None:
             _cells.refuse_text(column, name)
+        if self.info[d].is_time:
+            return _cells.days(column, name, self.info[d].kind)
         values = _cells.numbers(column, name, self.float32)
         if missing_at is not None:
             values = np.where(self._is_at(values, missing_at), np.nan, values)
@@ -294,10 +316,10 @@ class FeatureSpace:
         with np.errstate(over="ignore"):
             return np.abs(values - missing_at) <= ZERO
 
-    def columns(self, X: Any) -> list[np.ndarray]:
+    def columns(self, X: Any, asked: Collection[int] | None = None) -> list[np.ndarray]:
         """The cells of a table as they are, one array per feature."""
         if is_frame(X):
-            return self._frame_columns(X)
+            return self._frame_columns(X, asked)
         if getattr(getattr(X, "dtype", None), "kind", "O") in "mM":
             raise InputError(
                 "X holds dates or durations; turn them into numbers (days since a day)."
@@ -314,14 +336,17 @@ class FeatureSpace:
         self._check_width(table.shape[1])
         return [_cells.checked(*column) for column in zip(table.T, self.names)]
 
-    def _frame_columns(self, X: Any) -> list[np.ndarray]:
+    def _frame_columns(self, X: Any, asked: Collection[int] | None) -> list[np.ndarray]:
         import narwhals as nw
 
-        names = self._names_in(X)
+        names = self._names_in(X, asked)
         frame = nw.from_native(X, eager_only=True)
         position = {str(name): name for name in X.columns}
         columns = []
         for name, lookup in zip(names, self.lookup):
+            if name is None:
+                columns.append(np.full(X.shape[0], np.nan))
+                continue
             series = frame.get_column(position[name])
             if lookup == "integer" and series.dtype in (nw.Categorical, nw.Enum):
                 # Which number a label had in the training data, the model does not say.

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from clearwood._cells import EXACT, frame_cells, is_missing, shown
-from clearwood._columns import DATES
+from clearwood._columns import TIMES
 from clearwood._features import FeatureSpace, check_distinct, is_frame
 from clearwood._words.labels import check_text
 from clearwood.exceptions import InputError
@@ -54,7 +54,16 @@ def check_table(estimator: Any, X: Any, *, reset: bool) -> Any:
     names = [str(name) for name in X.columns]
     check_distinct(names)
     check_text(names, "The column")
-    validate_data(estimator, X, reset=reset, skip_check_array=True)
+    try:
+        validate_data(estimator, X, reset=reset, skip_check_array=True)
+    except ValueError as error:
+        if reset or not hasattr(estimator, "rules_"):
+            raise
+        # Of estimators scikit-learn asks to be strict; rules need not be.
+        raise InputError(
+            f"{error}\nThe rules themselves read columns by name, in any order, and "
+            "only those that they ask: rules_.predict(X)."
+        ) from None
     if X.shape[0] == 0 or X.shape[1] == 0:
         raise InputError(
             f"Found a table with {X.shape[0]} sample(s) and {X.shape[1]} "
@@ -98,7 +107,7 @@ def _without_text(X: Any) -> Any:
             continue
         if is_missing(cell):
             cells.flat[at] = np.nan
-        elif isinstance(cell, DATES) or (
+        elif isinstance(cell, TIMES) or (
             isinstance(cell, str) and not (reads and _is_number(cell))
         ):
             row, column = divmod(at, given.shape[1])

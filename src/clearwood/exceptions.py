@@ -39,6 +39,10 @@ class ModelFormatError(ClearwoodError, ValueError):
     """A model file is corrupt or does not follow its format."""
 
 
+class UnsupportedModelError(ModelFormatError):
+    """A model file is of a kind that is not read; the message names what is."""
+
+
 class PoorFidelityWarning(UserWarning):
     """Rules or a proxy follow their model hardly, or leave a class out."""
 
@@ -49,6 +53,10 @@ class ClassOrderWarning(UserWarning):
 
 class UnknownCategoriesWarning(UserWarning):
     """No cell of a column, or hardly one, is a category that the model knows."""
+
+
+class CarriedBackWarning(UserWarning):
+    """A pipeline's trees could not be read in the data's columns; it is asked."""
 
 
 class InterruptedFitWarning(UserWarning):

@@ -9,6 +9,7 @@ from typing import Any
 from clearwood._files import open_plain
 from clearwood.exceptions import InputError, ModelFormatError
 from clearwood.rules import RuleSet
+from clearwood.simplifiers import METHODS
 
 HOMES = {
     "Circuit": "clearwood.circuits.saving",
@@ -31,6 +32,10 @@ HOMES = {
     "SPNClassifier": "clearwood.circuits.saving",
     "SPNImputer": "clearwood.circuits.saving",
     "SelectiveBayesianForestClassifier": "clearwood.sbfc.saving",
+} | {
+    f"{method}{kind}": "clearwood.simplifiers.saving"
+    for method in METHODS.values()
+    for kind in ("Classifier", "Regressor")
 }
 """Per class that an archive may hold, the module that knows its parts.
 
@@ -46,9 +51,10 @@ def save(result: Any, path: str | Path, *, overwrite: bool = False) -> None:
     Parameters
     ----------
     result : RuleSet, Circuit or fitted estimator
-        Rules are written as JSON; meta-trees, projections, selective Bayesian forests,
-        sum-product networks, hidden Markov models and hybrids of them as a zip of JSON
-        and arrays. Of other fitted estimators, save the ``rules_``.
+        Rules are written as JSON; estimators as a zip of JSON and arrays: those that
+        simplify an ensemble (with their rules of all sizes, without the ensemble),
+        meta-trees, projections, selective Bayesian forests, sum-product networks,
+        hidden Markov models and hybrids of them.
     path : str or Path
         File to write.
     overwrite : bool, default=False

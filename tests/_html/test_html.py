@@ -3,7 +3,7 @@ from jinja2 import UndefinedError
 from tests._html.hostile import HOSTILE, tags_of
 from tests.reporting.results import classes_rules, numbers_rules
 
-from clearwood._html import count_text, percent_text, render, significant_text
+from clearwood._html import count_text, render
 
 
 def test_there_are_enough_hostile_names():
@@ -41,6 +41,3 @@ def test_a_negative_agreement_draws_no_bar_but_shows_its_number():
 
 def test_numbers_are_short():
     assert count_text(3.25) == "3.2"
-    assert percent_text(0.0) == "0%"
-    assert significant_text(999.6) == "1,000"
-    assert significant_text(-12345.6) == "-12,346"

@@ -1,5 +1,6 @@
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -71,6 +72,34 @@ def test_rare_classes_are_named_if_asked(tmp_path):
         target="age",
     )  # fmt: skip
     assert failed(number, "--scoring is for classes")
+
+
+def test_classes_have_weights_if_asked(tmp_path):
+    def weights(text, *arguments):
+        found = simplify(path, "--class-weight", text, *arguments, "--json")
+        assert found.exit_code == 0, found.stderr
+        return json.loads(found.stdout)["rules"]["about"]["class_weight"]
+
+    rng = np.random.default_rng(1)
+    frame = pd.DataFrame({"dose": rng.uniform(size=80)})
+    frame["state"] = (frame["dose"] > 0.8).astype(int)
+    path = tmp_path / "data.csv"
+    frame.to_csv(path, index=False)
+    # So that all rows together count as before.
+    assert weights("1=8,0=2") == "0 0.5556, 1 2.222"
+    assert weights("balanced", "--method", "tree").startswith("0 0.6")
+    failed(simplify(path, "--class-weight", "1=many"), "expected balanced, or numbers")
+    failed(simplify(path, "--class-weight", "9=2"), "9")
+    numbers = simplify(path, "--class-weight", "balanced", "--task", "regression")
+    failed(numbers, "--class-weight is for classes")
+
+
+def test_the_best_kind_is_taken_if_asked(table):
+    found = simplify(table, "--method", "auto", "--max-rules", 3)
+    assert found.exit_code == 0, found.stderr
+    assert re.search(r"Kinds of rules, on held-out rows: list \S+, tree", found.stdout)
+    assert simplify(table, "--method", "auto", "--n-rules", 3).exit_code == 2
+    assert simplify(table, "--method", "fab", "--class-weight", "a=1").exit_code == 2
 
 
 def test_the_models_are_those_that_can_be_trained():
@@ -172,14 +201,12 @@ def test_em_takes_all_rules_it_may(table):
     assert result.exit_code == 0, result.stderr
 
 
-def test_text_columns_need_an_ensemble_that_reads_them(frame, tmp_path):
+@pytest.mark.parametrize("train", ["random-forest", "hist-gradient-boosting"])
+def test_text_columns_are_read_by_every_ensemble(frame, tmp_path, train):
     path, rules = tmp_path / "data.csv", tmp_path / "rules.json"
     frame["group"] = np.where(frame["state"] == "ill", "1", "b")
     frame.to_csv(path, index=False)
-    assert failed(
-        simplify(path, train="random-forest"), "['group']", "hist-gradient-boosting"
-    )
-    result = simplify(path, "--out", rules, train="hist-gradient-boosting")
+    result = simplify(path, "--out", rules, train=train)
     assert result.exit_code == 0, result.stderr
     # A file in which every group looks like a number holds the same category.
     new = tmp_path / "new.csv"
@@ -303,7 +330,6 @@ def test_force_overwrites(table, tmp_path):
         ("dose,state\n1,ill\n2,3,4,5\n", ["Cannot read", "CSV with one header"]),
         ("dose,state\n,ill\n,well\n", ["['dose'] have no value"]),
         ("dose,state\ninf,ill\n1,well\n", ["['dose'] hold infinite"]),
-        ("dose,state\nx,ill\ny,well\n", ["['dose'] hold text"]),
     ],
 )
 def test_bad_tables_are_refused(text, words, tmp_path):
@@ -379,6 +405,25 @@ def test_a_rare_class_is_no_obstacle(frame, tmp_path):
     frame.loc[0, "state"] = "rare"
     frame.to_csv(path, index=False)
     assert simplify(path).exit_code == 0
+
+
+def test_what_comes_in_by_the_standard_input(table, tmp_path):
+    rules, text = tmp_path / "rules.json", table.read_text().replace(",", ";")
+    command = ["simplify", "-", "--target", "state", "--out", str(rules), "--json"]
+    done = CliRunner().invoke(main, command, input=text)
+    assert done.exit_code == 0, done.stderr
+    assert json.loads(done.stdout)["model"].endswith("HistGradientBoostingClassifier")
+    # The rules ask for the dose alone; the state is carried to the result.
+    table.write_text("state;dose\nfine;0.1\npoor;0.9\n")
+    said = run("predict", rules, table, "--id", "state").stdout.splitlines()
+    assert [line.split(",")[:3] for line in said] == [
+        ["row", "state", "prediction"],
+        ["1", "fine", "well"],
+        ["2", "poor", "ill"],
+    ]
+    assert failed(run("predict", rules, table, "--id", "name"), "--id names 'name'")
+    table.write_text("age\n3\n")
+    assert failed(run("predict", rules, table), "['dose']", "rename")
 
 
 def test_wrong_usage_is_exit_2(table, tmp_path):
@@ -599,7 +644,7 @@ def test_a_real_run_from_table_to_predictions(table, tmp_path):
     assert done.returncode == 0, done.stderr
     assert "then" in done.stdout
     # No terminal, no progress bar.
-    assert "[#" not in done.stderr
+    assert "%|" not in done.stderr
     said = command("predict", rules, table)
     assert said.returncode == 0, said.stderr
     assert len(said.stdout.splitlines()) == 121
@@ -639,7 +684,7 @@ def test_predictions_of_a_sum_say_which_rules_were_added(tmp_path):
 def test_columns_may_be_dropped(frame, tmp_path):
     path = tmp_path / "data.csv"
     frame.assign(name=[f"n{i}" for i in range(len(frame))]).to_csv(path, index=False)
-    assert failed(simplify(path, train="random-forest"), "['name']")
+    assert "(--drop name)" in simplify(path, train="random-forest").stderr
     done = simplify(path, "--drop", "name", "--max-rules", 3, train="random-forest")
     assert done.exit_code == 0, done.output
     assert failed(simplify(path, "--drop", "nam"), "--drop names ['nam']")

@@ -9,10 +9,12 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 from sklearn.ensemble import RandomForestClassifier
+from sklearn.tree import DecisionTreeClassifier
 from tests.comparison.stand_in import Here
 
 import clearwood as cw
 from clearwood.cli import main, options
+from clearwood.cli.train import hold_out
 from clearwood.comparison import processes
 from clearwood.comparison.peers import PEERS
 from clearwood.exceptions import InterruptedFitWarning
@@ -56,11 +58,18 @@ def test_a_table_becomes_a_frontier_and_rules(table, tmp_path):
     train = ("--target", "state", "--train", "decision-tree")
     done = run(table, *train, *QUICK, "--out", rules)
     assert done.exit_code == 0, done.stderr
-    assert "DecisionTreeClassifier: classification, 60 rows" in done.stdout
     assert "may have seen" not in done.stdout
     kept = RuleSet.load(rules)
     assert kept.target == "state" and kept.n_rules == 2
-    assert f"The rules of tree with 2 lines:\n{kept}" in done.stdout
+    # What is kept has what is expected of new rows; what is shown, what was there.
+    head = "The rules of tree with 2 lines, their numbers of 15 rows held out from all"
+    assert head in done.stdout
+    assert "DecisionTreeClassifier: classification, 45 rows" in done.stdout
+    X = pd.read_csv(table)
+    y = X.pop("state")
+    X, y, X_test, y_test = hold_out(X, y, "classification", 0.25, 0)
+    said = DecisionTreeClassifier(random_state=0).fit(X, y).predict(X_test)
+    assert str(kept.described_on(X_test, y_test, teacher=said)) in done.stdout
     assert done.stderr.splitlines()[-1] == f"clearwood: wrote {rules}"
 
 
@@ -100,7 +109,10 @@ def test_a_report_is_written(table, frontier, monkeypatch, tmp_path):
     train = (table, "--target", "state", "--train", "decision-tree")
     done, _ = shown(monkeypatch, frontier, *train, "--report", page, "--force")
     assert done.exit_code == 0, done.stderr
-    assert written == [((frontier, str(page)), {"overwrite": True})]
+    (((told, path), how),) = written
+    assert (path, how) == (str(page), {"overwrite": True})
+    assert told.n_described == 15 and told.points[0].rules.n_rows == 15
+    assert told.points[0].error == frontier.points[0].error
 
 
 def test_what_was_found_is_shown_even_where_no_rules_are_so_short(

@@ -132,7 +132,7 @@ def test_classes_may_be_named(xgboost_file, table):
 def test_a_model_or_an_ensemble_to_train(xgboost_file, table):
     both = run("simplify", xgboost_file, table, "--target", "ill", "--train",
                "random-forest")  # fmt: skip
-    none = run("simplify", table, "--target", "ill")
+    none = run("simplify", xgboost_file, "--target", "ill")
     named = run("simplify", table, "--target", "ill", "--train", "decision-tree",
                 "--classes", "a,b")  # fmt: skip
     for result in (both, none, named):
@@ -258,7 +258,7 @@ def test_classes_in_the_wrong_order_are_spoken_of(xgboost_file, table, tmp_path,
     command = (verb, xgboost_file, table, "--target", "ill", "--max-rules", 2, *own)
     wrong = run(*command, "--classes", "yes,no", "--report", page)
     assert wrong.exit_code == 0, wrong.output
-    assert "but in 0.0% if its classes are, in this order, no, yes" in wrong.stderr
+    assert "but in 0 % if its classes are, in this order, no, yes" in wrong.stderr
     assert "say --classes no,yes" in wrong.stderr
     if verb == "simplify":
         assert "say --classes no,yes" in page.read_text(encoding="utf-8")

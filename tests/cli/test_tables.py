@@ -8,7 +8,8 @@ import pandas as pd
 import pytest
 from tests.cli.test_cli import failed, run
 
-from clearwood.cli.tables.csv_file import CsvFile
+from clearwood._columns import features_of
+from clearwood.cli.tables.csv_file import CsvFile, CsvForm
 from clearwood.cli.tables.reading import read_table, read_table_of
 from clearwood.exceptions import InputError
 from clearwood.rules import CategorySet, FeatureSpace, Interval, Rule, RuleList
@@ -271,7 +272,46 @@ def test_bytes_that_no_csv_has_are_named(written):
     with pytest.raises(InputError, match="NUL byte in line 3.*UTF-16"):
         read_table(written(b"a,y\n1,2\n\x003,4\n"))
     with pytest.raises(InputError, match="UTF-16"):
-        read_table(written("a,y\n1,2\n".encode("utf-16")))
+        read_table(written("a,y\n1,2\n".encode("utf-16-le")))
+
+
+@pytest.mark.parametrize("sep", [",", ";", "\t", "|"])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+def test_separators_and_marked_encodings_are_found(written, sep, encoding):
+    text = f'"città, o ; paese"{sep}y\nRoma{sep}2\n'
+    frame = read_table(written(text.encode(encoding)))
+    assert frame.to_dict("list") == {"città, o ; paese": ["Roma"], "y": [2]}
+
+
+def test_other_encodings_are_said(written):
+    path = written("città,y\nRoma,2\n".encode("cp1252"))
+    with pytest.raises(InputError, match="line 1 is no text in UTF-8.*cp1252"):
+        read_table(path)
+    assert list(read_table(path, form=CsvForm(encoding="cp1252"))) == ["città", "y"]
+    with pytest.raises(InputError, match="no encoding 'cp12'"):
+        read_table(path, form=CsvForm(encoding="cp12"))
+
+
+def test_dates_are_dates(written):
+    path = written(
+        "day,at,mixed,y\n2019-04-01,2019-04-01T12:00+02:00,2019-04-01,1\n"
+        "NA,2019-04-02T12:00Z,01.04.2019,2\n,,,3\n"
+    )
+    frame = read_table(path)
+    days = features_of(frame[["day", "at"]])
+    assert [(info.kind, info.unit) for info in days.info] == [
+        ("date", ""),
+        ("datetime", "UTC"),
+    ]
+    encoded = days.encode(frame)
+    np.testing.assert_array_equal(encoded[0], [17987, 17987 + 10 / 24])
+    assert np.isnan(encoded[1:, 0]).all() and encoded[1, 1] == 17988.5
+    assert frame["mixed"].tolist()[:2] == ["2019-04-01", "01.04.2019"]
+    again = read_table_of(days, path)
+    np.testing.assert_array_equal(days.encode(again), encoded)
+    odd = written("day,at\n2019-04-01,\nlately,2019-04-01\n")
+    with pytest.raises(InputError, match="'day' must hold dates.*'lately' in line 3"):
+        read_table_of(days, odd)
 
 
 def test_a_name_may_be_long(written):

@@ -156,7 +156,7 @@ def test_fab_and_progress(planted, capsys):
     capsys.readouterr()
     stability(fab, X, y, n_refits=2, random_state=0, verbose=True)
     shown = capsys.readouterr().err
-    assert "refits [" in shown and "2/2" in shown and "restarts" not in shown
+    assert "refits: " in shown and "2/2" in shown and "restarts" not in shown
 
 
 def test_an_interrupt_keeps_what_is_done(planted, monkeypatch):

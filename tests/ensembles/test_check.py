@@ -143,7 +143,7 @@ def test_damaged_files(tmp_path):
         (b"CBM1....", "CatBoost's binary format.*format=.json."),
         (b"binf....", "XGBoost's old binary format"),
         (b"\x1f\x8b\x08..", "a gzip archive"),
-        (b"PK\x03\x04", "a zip archive"),
+        (b"PK\x03\x04", "no sound skops file"),
         (b"<?xml version='1.0'?>", "XML"),
         (b"hello", "found b'hello' at the start"),
         (b'{"a": 1, "b": 2}', r"JSON with the keys \["),
@@ -160,3 +160,15 @@ def test_other_files(tmp_path, data, message):
         cw.read_ensemble(path)
     assert str(path) in str(caught.value)
     assert not cw.check(str(path)).sound
+
+
+@pytest.mark.parametrize(
+    "content", [b"\x80\x04x", b"CBM1xx", b'{"tree_info": []}', b"\x1f\x8b"]
+)
+def test_what_is_of_another_kind_is_not_called_unsound(content, tmp_path):
+    path = tmp_path / "model.bin"
+    path.write_bytes(content)
+    found = cw.check(path)
+    assert not found.sound and not found.supported
+    assert str(found).startswith(f"{path}: not supported\n")
+    assert found.as_dict()["supported"] is False

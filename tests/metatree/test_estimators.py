@@ -109,7 +109,7 @@ def test_automatic_leaves_say_what_they_are():
 def test_a_value_among_others_that_no_density_has_is_told_of():
     X = np.arange(100.0)[:, None]
     y = np.where(X[:, 0] < 50, 0.0, np.sqrt(X[:, 0]))
-    with pytest.warns(DegenerateDensityWarning, match="50% of y are 0"):
+    with pytest.warns(DegenerateDensityWarning, match="50 % of y are 0"):
         MetaTreeRegressor().fit(X, y)
 
 
@@ -513,3 +513,18 @@ def test_later_classes_are_those_of_the_first_fit():
     with pytest.raises(InputError, match="sample_weight="):
         tree.partial_fit(X, y, np.ones(20))
     assert tree.meta_tree_.weight == learned == 40.0
+
+
+def test_numbers_are_told_as_what_they_are_in_all_rows():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(
+        {"age": rng.integers(20, 80, 200), "smokes": rng.random(200) < 0.5}
+    )
+    y = np.where((X["age"] > 49) & X["smokes"], "ill", "well")
+    tree = MetaTreeClassifier(random_state=0).fit(X, y)
+    assert "smokes is " in str(tree.rules_) and "age <= 49 " in str(tree.rules_)
+    other = pickle.loads(pickle.dumps(tree))
+    # What is true of the first rows alone is not said any more.
+    tree.partial_fit(X.assign(age=X["age"] + 0.3), y)
+    assert "smokes is " in str(tree.rules_) and "age <= 49.5 " in str(tree.rules_)
+    assert "age <= 49.5 " in str(other.merge(tree).rules_)

@@ -373,7 +373,7 @@ def test_a_summary_says_in_what_unit_coefficients_are():
     two = cw.ProjectedLogisticRegression(few).fit(X[["x"]])
     text = " ".join(two.summary(0.5).split())
     assert "log odds of well against ill per standard deviation" in text
-    assert "category" not in text and "the middle 50% of the draws" in text
+    assert "category" not in text and "the middle 50 % of the draws" in text
     few = cw.reference(None, X[["x"]], hue, n_draws=2, random_state=0)
     three = cw.ProjectedLogisticRegression(few).fit(X[["x"]])
     assert "each class's log probability" in " ".join(three.summary().split())
@@ -448,3 +448,10 @@ def test_alpha_is_a_number_or_cv(rows):
     assert cw.ProjectedTreeRegressor(Drawn(), alpha=0.1).fit(X).alpha_ == 0.1
     with pytest.raises(ValueError, match="alpha"):
         cw.ProjectedTreeRegressor(Drawn(), alpha="aic").fit(X)
+
+
+def test_numbers_are_told_as_what_they_are():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"old": rng.random(120) < 0.5, "rooms": rng.integers(1, 9, 120)})
+    tree = cw.ProjectedTreeClassifier(Drawn(5, "classification"), max_leaf_nodes=3)
+    assert "old is " in str(tree.fit(X).rules_)

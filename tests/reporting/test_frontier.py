@@ -165,7 +165,7 @@ def test_all_numbers_stand_in_the_table(tmp_path):
         [re.sub(r"<.*?>", "", cell).strip() for cell in cells_of.findall(row)]
         for row in re.findall(r"<tr.*?</tr>", table, re.S)
     ]
-    assert rows[2] == "list|3|6|0.21 &plusmn; 0.01|0.9|80%|1.5|0.95|2".split("|")
+    assert rows[2] == "list|3|6|0.21 &plusmn; 0.01|0.9|80 %|1.5|0.95|2".split("|")
     assert rows[3][7] == "&ndash;"
     assert rows[6][5:7] == ["&ndash;", "&ndash;"]
     assert rows[7][0] == "the model itself" and rows[7][3] == "0.05 &plusmn; 0.01"

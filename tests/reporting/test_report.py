@@ -3,7 +3,7 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
-from markupsafe import Markup
+from markupsafe import Markup, escape
 from sklearn.ensemble import RandomForestClassifier
 from tests._html.hostile import HOSTILE, tags_of
 from tests.reporting.frontiers import small_frontier
@@ -17,12 +17,13 @@ from tests.reporting.results import (
 )
 
 from clearwood._html.chart import round_ticks
+from clearwood._words.numbers import share_text
 from clearwood.exceptions import InputError
 from clearwood.reporting import report, summarize
 from clearwood.reporting.history import summarize_history
 from clearwood.rules import FeatureSpace, Interval, Rule, RuleList, RuleSum
 from clearwood.rules.decisions import decisions
-from clearwood.rules.decisions.rates import area_text, share_text
+from clearwood.rules.explain import explain
 from clearwood.simplifiers import FABRulesClassifier, FABRulesRegressor
 
 PROBABILITIES = [[0.1, 0.9], [0.7, 0.3], [0.05, 0.95], [0.4, 0.6]]
@@ -87,6 +88,20 @@ def test_scores_of_rules_stand_beside_those_of_the_model(fitted):
     assert error["model"] == np.mean(fab.ensemble_.predict(X) != y)
     assert page["scores"]["n_rows"] == 200
     assert dict(page["facts"])["Model"].endswith("RandomForestClassifier")
+
+
+def test_a_row_is_explained_and_its_way_is_dark(fitted, tmp_path):
+    fab, X, y = fitted
+    page = page_of(tmp_path, fab, X=X, y=y, row=dict(X.iloc[3]))
+    told = explain(fab, X.iloc[3])
+    assert 'href="#row"' in page and told.title in page
+    assert 'class="link way"' in page and "What would change it:" in page
+    rule = fab.rules_[told.rule - 1]
+    sure = share_text(rule.expected, rule.low, rule.high)
+    assert f"interval: {escape(sure)}." in page
+    with pytest.raises(InputError, match="row has 2 rows"):
+        page_of(tmp_path, fab, row=X[:2])
+    assert 'id="row"' not in page_of(tmp_path, fab, X=X, y=y)
 
 
 def test_the_page_is_self_contained_and_the_same_each_time(fitted, tmp_path):
@@ -229,12 +244,12 @@ def test_what_decisions_come_of_the_rules_is_shown(fitted, tmp_path):
     found = decisions(fab, X, y, positive="no", threshold=0.4)
     told = found.rules.rates[0]
     for rate in (told.sensitivity, told.negative_value, told.base_rate):
-        assert share_text(rate) in shown
+        assert str(rate) in shown
     assert "no is said where its probability is at least 0.4" in shown
     svgs = re.findall(r"<svg.*?</svg>", shown, re.S)
     (roc,) = [svg for svg in svgs if 'id="roc-title"' in svg]
     (dots,) = [svg for svg in svgs if 'id="calibration-title"' in svg]
-    assert roc.count("<polyline") == 2 and area_text(told.area) in roc
+    assert roc.count("<polyline") == 2 and told.area.as_number() in roc
     assert dots.count("<circle") == len(found.calibration)
     for svg in (roc, dots):
         for x in re.findall(r'(?:cx|cy|x1|y1)="([-\d.]+)"', svg):

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from clearwood._features import UNSEEN, FeatureSpace
 from clearwood._words.column_info import ColumnInfo
 from clearwood._words.numbers import (
-    measured_share_text,
     measured_text,
     number_text,
+    share_text,
     short_text,
 )
 from clearwood.rules import CategorySet, Interval
@@ -267,7 +267,7 @@ def test_a_measured_number_is_told_within_its_error(low, width, share):
 
 @given(st.floats(0, 1), st.floats(0.001, 1))
 def test_a_share_is_0_or_100_percent_only_where_it_is(share, width):
-    for text in (measured_share_text(share), measured_share_text(share, 0.0, width)):
+    for text in (share_text(share), share_text(share, 0.0, width)):
         told = text.split(" %")[0]
         assert (told in ("0", "0.0", "0.00", "100", "100.0", "100.00")) == (
             share in (0.0, 1.0)

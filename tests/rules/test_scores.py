@@ -91,7 +91,7 @@ def test_another_order_has_to_halve_the_errors(n_right, better):
         assert likelier_order(("no", "yes"), *unknown) == found
         labels, text = found
         assert labels == ["yes", "no"]
-        assert "wrong in 68.0% of the rows, but in 32.0%" in text
+        assert "wrong in 68 % of the rows, but in 32 %" in text
 
 
 def test_another_order_is_no_luck():

@@ -45,6 +45,34 @@ def test_a_part_is_the_record_of_some_rows_in_the_units_of_the_whole(seed, class
     np.testing.assert_array_equal(part.counts, np.ones(len(part)))
 
 
+@given(st.integers(0, 2**32 - 1), st.booleans())
+@settings(max_examples=30)
+def test_rows_in_one_order_are_the_same_whatever_it_was(seed, labelled):
+    rng = np.random.default_rng(seed)
+    whole = sample(seed)
+    # Many rows are alike in bins, some in all that the model asks about, too.
+    encoded = whole.encoded.round(1)
+    encoded[rng.random(20) < 0.2, 0] = np.inf
+    labels = rng.integers(0, 2, 20) if labelled else None
+    # What a model says depends on the bins alone.
+    taught = 1.1 * BINS.transform_encoded(encoded).sum(axis=1)
+    whole = replace(
+        whole, encoded=encoded, taught=taught, labels=labels, weight=np.full(20, 0.1)
+    )
+    mixed = rng.permutation(20)
+    other = replace(
+        whole,
+        encoded=encoded[mixed],
+        taught=taught[mixed],
+        labels=labels[mixed] if labelled else None,
+        teacher=whole.teacher[mixed],
+    )
+    one, two = whole.in_one_order(), other.in_one_order()
+    for name in ("encoded", "codes", "taught", "standardised", "labels"):
+        np.testing.assert_array_equal(getattr(one, name), getattr(two, name))
+    np.testing.assert_array_equal(one.codes, BINS.transform_encoded(one.encoded))
+
+
 def test_values_are_standardised_by_their_weighted_mean_and_deviation():
     training = sample(0)
     mean = np.average(training.standardised, weights=training.weight)

@@ -14,6 +14,8 @@ from clearwood.search._kernels import (
     improve_box,
     part_cost,
 )
+from clearwood.search.candidates import SQUARED_ERROR
+from clearwood.search.trees._kernels import node_boxes
 
 SEEDS = st.integers(0, 2**32 - 1)
 
@@ -147,3 +149,60 @@ def test_pool_boxes_are_nodes_of_trees():
         assert (np.diff(inside) == 1).all()
     pure = [target[rows].mean() in (0, 1) for rows in member]
     assert sum(pure) > 5
+
+
+def nodes_of(grid, target, asked, n_asked, max_leaves):
+    """The boxes of one tree on all rows."""
+    n = grid.n_rows
+    stats = np.column_stack([target / n, np.ones(n) / n, np.ones(n), np.ones(n)])
+    asked = np.tile(asked, (2 * max_leaves - 1, 1))
+    rows = np.arange(n)
+    return node_boxes(*grid, rows, stats, SQUARED_ERROR, asked, n_asked, max_leaves)
+
+
+@given(SEEDS)
+def test_a_tree_of_the_pool_begins_with_the_best_split(seed):
+    rng = np.random.default_rng(seed)
+    grid, target = random_grid(rng, n_rows=30), rng.normal(size=30)
+    left, right = contains(grid, nodes_of(grid, target, np.arange(3), 3, 2))
+
+    def explained(rows):
+        parts = target[rows], target[~rows]
+        return sum(part.sum() ** 2 / len(part) for part in parts if len(part))
+
+    every = [
+        allowed[column] if category else allowed[np.minimum(column, size)]
+        for column, size, category in zip(grid.columns, grid.n_bins, grid.is_category)
+        for allowed in naive.every_part(size, category)
+        if category or allowed[0] or allowed[size - 2]  # one bound, not two
+    ]
+    assert (left ^ right).all()
+    assert explained(left) == pytest.approx(max(map(explained, every)))
+
+
+@given(SEEDS)
+def test_nodes_of_the_pool_part_those_above(seed):
+    rng = np.random.default_rng(seed)
+    grid, target = random_grid(rng, n_rows=30), rng.normal(size=30).round(1)
+    member = contains(grid, nodes_of(grid, target, np.arange(3), 2, 5))
+    assert len(member) <= 8
+    leaves = [np.ones(30, dtype=bool)]
+    for left, right in zip(member[::2], member[1::2]):
+        assert left.any() and right.any() and not (left & right).any()
+        (parent,) = [i for i, leaf in enumerate(leaves) if (leaf == left | right).all()]
+        leaves[parent : parent + 1] = [left, right]
+    if len(leaves) < 5:  # nothing was left to gain
+        codes = np.unique(grid.columns, axis=1, return_inverse=True)[1]
+        for leaf in leaves:
+            means = [target[leaf & (codes == c)].mean() for c in set(codes[leaf])]
+            np.testing.assert_allclose(means, target[leaf].mean())
+
+
+def test_a_node_chooses_from_the_first_features_that_can_split_it():
+    # The first feature is the same for all rows; the third would explain everything.
+    codes = np.array([[1, 0, 0], [1, 1, 0], [1, 0, 1], [1, 1, 1]], dtype=np.uint8)
+    grid, target = numeric_grid(codes, 2), np.array([0.0, 0.1, 1.0, 1.2])
+    asks = [nodes_of(grid, target, [0, 1, 2], n_asked, 2) for n_asked in (1, 2)]
+    split = [[[0, 1, 0, 1], [1, 0, 1, 0]], [[0, 0, 1, 1], [1, 1, 0, 0]]]
+    for boxes, either in zip(asks, split):
+        assert contains(grid, boxes)[0].astype(int).tolist() in either

@@ -13,7 +13,6 @@ from sklearn.ensemble import (
     HistGradientBoostingClassifier,
     HistGradientBoostingRegressor,
 )
-from sklearn.linear_model import LinearRegression
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from tests.estimators import SIMPLIFIERS, asked, each, says
 from tests.rules.naive import read_aloud
@@ -269,7 +268,11 @@ def test_as_many_lines_as_pay_within_half_a_standard_error(case):
     X, y = case.data()
     path = case.made(case.forest(), n_rules=6, max_rules=6).fit(X, y).path_
     found = case.made(case.forest(), n_rules="auto", max_rules=6).fit(X, y)
-    assert [r.to_json() for r in found.path_] == [r.to_json() for r in path]
+    # How much is to be expected of them is learnt at the length that is taken.
+    one, two = (
+        [[r.conditions for r in rules] for rules in p] for p in (found.path_, path)
+    )
+    assert one == two
     fidelity, error = (
         np.array(found.cv_results_[name]) for name in ("fidelity", "standard_error")
     )
@@ -355,7 +358,7 @@ def test_wrong_settings_are_refused(case):
         ({"target": "model"}, "target"),
         ({"round_cuts": "yes"}, "round_cuts"),
         ({"forbidden": "age"}, "forbidden must be a list"),
-        ({"estimator": LinearRegression().fit(X, y == y[0])}, "Cannot read.*Linear"),
+        ({"estimator": object()}, "Cannot read object"),
         ({"estimator": other.forest()}, "is for (classification|regression)"),
         ({"estimator": case.boosting()}, r"\['ward'\], which the data lacks"),
     ):

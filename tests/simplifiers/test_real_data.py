@@ -166,17 +166,20 @@ def test_a_list_says_more_of_a_spambase_forest_than_a_tree(shared_data):
         X, y, train_size=1000, test_size=1000, random_state=0
     )
     forest = RandomForestClassifier(100, random_state=0).fit(X_train, y_train)
-    found = cw.RuleListClassifier(
-        forest, n_rules=5, max_rules=5, tune=None, random_state=0
-    ).fit(X_train, y_train)
     tree = DecisionTreeRegressor(max_leaf_nodes=5, random_state=0)
     tree.fit(X_train, forest.predict_proba(X_train))
     told = forest.predict(X_test)
     by_tree = np.mean(tree.predict(X_test).argmax(axis=1) == told)
-    scores = found.rules_.evaluate(X_test, y_test, teacher=forest)
-    assert scores.n_rules <= 5
-    assert scores.fidelity > by_tree + 0.015
-    assert scores.error < 0.11
+    fidelity = []
+    for seed in (0, 1):  # Which boxes there are to choose from is luck.
+        found = cw.RuleListClassifier(
+            forest, n_rules=5, max_rules=5, tune=None, random_state=seed
+        ).fit(X_train)
+        scores = found.rules_.evaluate(X_test, y_test, teacher=forest)
+        fidelity.append(scores.fidelity)
+        assert scores.n_rules <= 5
+        assert scores.error < 0.11
+    assert np.mean(fidelity) > by_tree + 0.015
 
 
 def test_a_list_says_more_of_an_energy_forest_than_a_tree(shared_data):

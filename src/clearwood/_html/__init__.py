@@ -6,6 +6,8 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from clearwood._words.numbers import percent_text, share_text, short_text
+
 if TYPE_CHECKING:
     from jinja2 import Environment
 
@@ -49,7 +51,10 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     environment.filters.update(
-        count=count_text, percent=percent_text, significant=significant_text
+        count=count_text,
+        percent=percent_text,
+        share=share_text,
+        significant=short_text,
     )
     return environment
 
@@ -63,27 +68,3 @@ def count_text(value: float) -> str:
     ('12,345', '2.5')
     """
     return f"{value:,.0f}" if float(value).is_integer() else f"{value:,.1f}"
-
-
-def percent_text(share: float) -> str:
-    """A share in percent, three digits at most.
-
-    Examples
-    --------
-    >>> percent_text(1.0), percent_text(0.1234), percent_text(0.00456)
-    ('100%', '12.3%', '0.456%')
-    """
-    return f"{100 * share:.3g}%"
-
-
-def significant_text(value: float, digits: int = 3) -> str:
-    """A measured number with a few digits, without exponent where readable.
-
-    Examples
-    --------
-    >>> significant_text(0.91234), significant_text(48213.7), significant_text(2e-9)
-    ('0.912', '48,214', '2e-09')
-    """
-    if 10**digits - 0.5 <= abs(value) < 1e9:
-        return f"{value:,.0f}"
-    return f"{value:.{digits}g}"

@@ -1,8 +1,7 @@
-"""One line on stderr that says how far long work has come."""
+"""One line on stderr: how far long work has come, and how long it will take."""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable, Iterator
 from typing import TypeVar
 
@@ -12,21 +11,21 @@ Item = TypeVar("Item")
 def progress(
     items: Iterable[Item], total: int, label: str, visible: bool
 ) -> Iterator[Item]:
-    """Pass items on, and rewrite a line with their number when ``visible``.
+    """Pass items on, and show their number when ``visible``; in notebooks as a bar.
 
     Examples
     --------
     >>> list(progress("ab", 2, "letters", visible=False))
     ['a', 'b']
     """
-    try:
-        for done, item in enumerate(items, start=1):
-            if visible:
-                filled = 30 * done // max(total, 1)
-                bar = "#" * filled + "." * (30 - filled)
-                sys.stderr.write(f"\r{label} [{bar}] {done}/{total}")
-                sys.stderr.flush()
-            yield item
-    finally:
-        if visible:
-            sys.stderr.write("\n")
+    if not visible:
+        yield from items
+        return
+    from tqdm.auto import tqdm
+
+    class Bar(tqdm):
+        # No thread beside the bar: processes that are forked would not have it.
+        monitor_interval = 0
+
+    with Bar(items, total=total, desc=label) as bar:
+        yield from bar

@@ -8,10 +8,11 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
+from clearwood._words.dates import TIMED
 from clearwood._words.labels import check_text
 from clearwood.exceptions import InputError
 
-Kind = Literal["number", "integer", "binary", "boolean"]
+Kind = Literal["number", "integer", "binary", "boolean", "date", "datetime", "duration"]
 KINDS: tuple[str, ...] = get_args(Kind)
 GIVEN = ("name", "unit", "description")
 LARGEST_WHOLE = 2.0**53
@@ -29,16 +30,27 @@ class ColumnInfo:
         Of its numbers.
     description : str
         What it holds, in a few words.
-    kind : {"number", "integer", "binary", "boolean"}
+    kind : {"number", "integer", "binary", "boolean", "date", "datetime", "duration"}
         What its numbers are, in the rows that rules come from: whole numbers are told
         as such (``>= 8``), and so are 0 and 1 (``is 1``), and truth values
-        (``is true``).
+        (``is true``). Those of dates are days since the start of 1970 and told as
+        dates (``>= 2019-04-01``); durations are days.
     """
 
     name: str = ""
     unit: str = ""
     description: str = ""
     kind: Kind = "number"
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all its numbers are whole ones."""
+        return self.kind in ("integer", "binary", "boolean", "date")
+
+    @property
+    def is_time(self) -> bool:
+        """Whether the data holds dates or durations, and not numbers."""
+        return self.kind in TIMED
 
 
 def read_column_info(
@@ -155,6 +167,24 @@ def _kind(values: np.ndarray, flag: bool) -> Kind:
     if low == 0 and high == 1:
         return "boolean" if flag else "binary"
     return "integer"
+
+
+def said_with(X: Any) -> Any:
+    """What is said of its columns in a table itself: ``attrs`` of a frame of pandas.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"chol": [180.0]})
+    >>> frame.attrs["column_info"] = {"chol": {"unit": "mg/dl"}}
+    >>> said_with(frame)
+    {'chol': {'unit': 'mg/dl'}}
+    """
+    attrs = getattr(X, "attrs", None)
+    said = attrs.get("column_info", {}) if isinstance(attrs, dict) else {}
+    if not said or not isinstance(said, Mapping):
+        return said
+    return {name: said[name] for name in map(str, X.columns) if name in said}
 
 
 def flag_columns(X: Any) -> set[str]:

@@ -9,6 +9,11 @@ import numpy as np
 SMALLEST, LARGEST = 1e-6, 1e16
 """Between these sizes a person writes a number without an exponent."""
 
+TINY = 1e-12
+"""By so much a share may miss 0 and 1 for being a sum."""
+
+NOT_KNOWN = "not known"
+
 
 def number_text(value: float) -> str:
     """The shortest text that reads back as this very number.
@@ -53,16 +58,27 @@ def measured_text(value: float, low: float, high: float) -> str:
     >>> measured_text(11763.4, 9120.3, 14406.5)
     '11800 [9100, 14400]'
     """
-    decimals = _decimals(high - low)
-    if decimals is None:
-        return f"{short_text(value)} [{short_text(low)}, {short_text(high)}]"
-    told, *ends = (_rounded(number, decimals) for number in (value, low, high))
+    if math.isnan(value):
+        return NOT_KNOWN
+    if not math.isfinite(high - low):
+        return short_text(value)
+    told, *ends = (rounded_text(number, high - low) for number in (value, low, high))
     return f"{told} [{', '.join(ends)}]"
 
 
-def measured_share_text(
-    share: float, low: float = math.nan, high: float = math.nan
-) -> str:
+def rounded_text(value: float, width: float) -> str:
+    """A number in the digits that an interval of some width is sure of.
+
+    Examples
+    --------
+    >>> rounded_text(12.3456, 0.8), rounded_text(48213.7, 2200), rounded_text(-0.01, 3)
+    ('12.3', '48200', '0.0')
+    """
+    decimals = _decimals(width)
+    return short_text(value) if decimals is None else _rounded(value, decimals)
+
+
+def share_text(share: float, low: float = math.nan, high: float = math.nan) -> str:
     """A share in percent, with its 95 % interval where there is one.
 
     Whole percents, or finer where the interval is narrow enough to tell them apart;
@@ -70,22 +86,35 @@ def measured_share_text(
 
     Examples
     --------
-    >>> measured_share_text(0.0643, 0.031, 0.106), measured_share_text(0.0643)
+    >>> share_text(0.0643, 0.031, 0.106), share_text(0.0643)
     ('6 % [3, 11]', '6 %')
-    >>> measured_share_text(0.98765, 0.9831, 0.9912), measured_share_text(0.9999)
+    >>> share_text(0.98765, 0.9831, 0.9912), share_text(0.9999)
     ('98.8 % [98.3, 99.1]', '>99 %')
     """
+    if math.isnan(share):
+        return NOT_KNOWN
     width = 100 * (high - low)
     decimals = max(_decimals(width) or 0, 0)
     percent = _rounded(100 * share, decimals)
     step = 10.0**-decimals
-    if 0 < share < 1 and float(percent) in (0.0, 100.0):
+    if TINY < share < 1 - TINY and float(percent) in (0.0, 100.0):
         edge = step if float(percent) == 0 else 100 - step
         percent = f"{'<' if share < 0.5 else '>'}{edge:.{decimals}f}"
     if math.isnan(width):
         return f"{percent} %"
     ends = [_rounded(100 * end, decimals) for end in (low, high)]
     return f"{percent} % [{', '.join(ends)}]"
+
+
+def percent_text(share: float) -> str:
+    """A share in percent, three digits at most: to tell one from the next.
+
+    Examples
+    --------
+    >>> percent_text(1.0), percent_text(0.1234), percent_text(0.00456)
+    ('100 %', '12.3 %', '0.456 %')
+    """
+    return f"{short_text(100 * share)} %"
 
 
 def _decimals(width: float) -> int | None:

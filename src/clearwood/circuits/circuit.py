@@ -136,8 +136,8 @@ class Circuit:
         2 columns; rows are told apart at 1 place; 4 leaves.
         Depend on each other most: smoker and age 0.28
         Rows are of 2 kinds:
-        1. 70%: age 35.0 ± 8.0 (42 ± 14); smoker = yes in 10% (19%)
-        2. 30%: age 60 ± 10 (42 ± 14); smoker = yes in 40% (19%)
+        1. 70 %: age 35.0 ± 8.0 (42 ± 14); smoker = yes in 10 % (19 %)
+        2. 30 %: age 60 ± 10 (42 ± 14); smoker = yes in 40 % (19 %)
         """
         from clearwood.circuits.reading.words import describe
 

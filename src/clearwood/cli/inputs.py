@@ -9,15 +9,21 @@ import click
 from clearwood.cli import options as known
 from clearwood.cli.errors import plain_warnings
 
+MODEL_FILES = (".json", ".ubj", ".ubjson", ".cbm", ".model", ".bin", ".pkl", ".joblib")
+"""How files end that are no tables."""
+
 
 def check_files(verb: str, files: tuple[str, ...], options: dict[str, Any]) -> None:
-    """Refuse files and options that do not go together."""
-    if len(files) != (1 if options["train"] else 2):
+    """Refuse what does not go together; where no model is named, name one to train."""
+    is_model = files[0].lower().endswith(MODEL_FILES)
+    if len(files) != (1 if options["train"] else 2) and (len(files) > 1 or is_model):
         raise click.UsageError(
             f"Give either a model file and a table, as in 'clearwood {verb} "
-            "model.json data.csv', or one table and --train "
-            f"{{{','.join(known.MODELS)}}}."
+            "model.json data.csv', or one table; --train "
+            f"{{{','.join(known.MODELS)}}} says which ensemble learns from it."
         )
+    if len(files) == 1 and not options["train"]:
+        options["train"] = known.DEFAULT_MODEL
     for name in ("drop", "categories"):
         if options[name] and not options["train"]:
             raise click.UsageError(
@@ -25,6 +31,17 @@ def check_files(verb: str, files: tuple[str, ...], options: dict[str, Any]) -> N
             )
     if options["classes"] and options["train"]:
         raise click.UsageError("--classes names the classes of a model file.")
+
+
+def form_of(options: dict[str, Any]) -> Any:
+    """How CSV is written, as far as that is said."""
+    from clearwood.cli.tables.csv_file import CsvForm
+    from clearwood.exceptions import InputError
+
+    sep = {"tab": "\t", "\\t": "\t"}.get(options.get("sep") or "", options.get("sep"))
+    if sep is not None and len(sep) != 1:
+        raise InputError(f"--sep must be one character or tab, found {sep!r}.")
+    return CsvForm(sep, options.get("encoding"))
 
 
 def read_training_table(
@@ -46,6 +63,7 @@ def read_training_table(
             drop=known.names(options["drop"]),
             categories=known.names(options["categories"]),
             missing=options["na"],
+            form=form_of(options),
         )
     table = split_target(frame, options["target"], options["task"])
     if options["task"] == "auto":
@@ -85,6 +103,7 @@ def read_model_and_table(
             missing=options["na"],
             target=target,
             task=ensemble.task,
+            form=form_of(options),
         )
     table = split_target(frame, target, ensemble.task)
     if options["classes"]:

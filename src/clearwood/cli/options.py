@@ -13,6 +13,8 @@ MODELS = (
     "decision-tree",
 )
 
+DEFAULT_MODEL = "hist-gradient-boosting"
+
 PEERS = ("imodels:RuleFit", "imodels:FIGS", "imodels:GreedyRuleList", "te2rules")
 
 files = click.argument(
@@ -20,13 +22,14 @@ files = click.argument(
     nargs=-1,
     required=True,
     metavar="[MODEL] DATA",
-    type=click.Path(exists=True, dir_okay=False),
+    type=click.Path(exists=True, dir_okay=False, allow_dash=True),
 )
 target = click.option("--target", required=True, help="Column to predict.")
 train = click.option(
     "--train",
     type=click.Choice(MODELS),
-    help="Ensemble to train and explain, where no MODEL is given.",
+    help="Ensemble to train and explain, where no MODEL is given; without it "
+    f"{DEFAULT_MODEL}.",
 )
 classes = click.option(
     "--classes",
@@ -48,6 +51,9 @@ columns = click.option(
     help="What people call the columns: a CSV with the columns column, name, unit and "
     'description, or JSON: {"chol": {"unit": "mg/dl"}}.',
 )
+data = click.argument(
+    "data", type=click.Path(exists=True, dir_okay=False, allow_dash=True)
+)
 na = click.option(
     "--na",
     multiple=True,
@@ -55,6 +61,15 @@ na = click.option(
     help="Cells of a CSV file that are missing, besides empty ones; may be repeated: "
     "--na NA --na -999. In columns of numbers NA, NaN, null, None and the like are "
     "missing anyway; in columns of text they are values.",
+)
+sep = click.option(
+    "--sep",
+    metavar="CHARACTER",
+    help="What stands between the cells of a CSV file; by default it is found (of "
+    "comma, semicolon, tab and bar).",
+)
+encoding = click.option(
+    "--encoding", help="How a CSV file is written, if not in UTF-8: --encoding cp1252"
 )
 categories = click.option(
     "--categories",

@@ -9,6 +9,7 @@ import pandas as pd
 from sklearn import ensemble, tree
 from sklearn.model_selection import train_test_split
 
+from clearwood.ensembles.raw_tables import fit_to_table
 from clearwood.exceptions import InputError
 
 MODELS = {
@@ -54,21 +55,9 @@ def prepare(X: pd.DataFrame, name: str, option: str = "--train") -> pd.DataFrame
     Returns
     -------
     DataFrame
-        Text columns as categories.
+        Text columns as categories, where the ensemble reads these itself.
     """
-    types = pd.api.types
-    text = [c for c in X.columns if not types.is_numeric_dtype(X[c])]
-    dates = [c for c in text if types.is_datetime64_any_dtype(X[c])]
-    if dates:
-        raise InputError(
-            f"Column(s) {dates} hold dates, which trees cannot compare; turn them "
-            "into numbers (days since a day, the month) or leave them out."
-        )
-    if text and name != READS_TEXT:
-        raise InputError(
-            f"Column(s) {text} hold text, which {name} cannot read; use "
-            f"{option} {READS_TEXT}, turn them into numbers or leave them out."
-        )
+    text = [c for c in X.columns if is_text(X[c])]
     many = [c for c in text if X[c].nunique() > MOST_CATEGORIES]
     if many:
         raise InputError(
@@ -86,7 +75,14 @@ def prepare(X: pd.DataFrame, name: str, option: str = "--train") -> pd.DataFrame
             f"{option} {READS_TEXT} or random-forest, or fill them in."
         )
     _refuse_infinite(X)
-    return X.astype(dict.fromkeys(text, "category"))
+    return X.astype(dict.fromkeys(text, "category")) if name == READS_TEXT else X
+
+
+def is_text(column: pd.Series) -> bool:
+    """Whether a column holds neither numbers nor points in time."""
+    types = pd.api.types
+    is_time = types.is_datetime64_any_dtype(column) or column.dtype.kind == "m"
+    return not (types.is_numeric_dtype(column) or is_time)
 
 
 def _refuse_infinite(X: pd.DataFrame) -> None:
@@ -134,10 +130,10 @@ def make_model(name: str, task: str, seed: int, jobs: int | None) -> Any:
 
 
 def train(name: str, split: Split, task: str, seed: int, jobs: int | None) -> Any:
-    """Train an ensemble with scikit-learn's default settings."""
+    """Train an ensemble with scikit-learn's default settings, and read it."""
     model = make_model(name, task, seed, jobs)
     try:
-        return model.fit(split.X, split.y)
+        return fit_to_table(model, split.X, split.y)
     except ValueError as error:
         reason = " ".join(str(error).split()).rstrip(".")
         raise InputError(f"Cannot train {name} on this table: {reason}.") from error

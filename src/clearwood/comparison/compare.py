@@ -26,8 +26,6 @@ from clearwood.comparison.frontier import Frontier
 from clearwood.comparison.models import (
     Models,
     fit_afresh,
-    fitted_as_in,
-    is_classifier,
     pickled,
     read_fitted,
     short_name,
@@ -41,10 +39,12 @@ from clearwood.comparison.scores import (
     warnings_in_words,
     with_frontier,
 )
+from clearwood.ensembles.any_model import task_of
 from clearwood.ensembles.read import needs_fit
 from clearwood.exceptions import InputError, InterruptedFitWarning
 from clearwood.simplifiers import METHODS
 from clearwood.simplifiers._common.doubts import warn_of_class_order
+from clearwood.simplifiers._common.teacher import as_given
 
 
 @warned_once()
@@ -73,12 +73,13 @@ def compare(
 
     Parameters
     ----------
-    model : fitted ensemble, path, TreeEnsemble or unfitted estimator
+    model : model, callable, path, TreeEnsemble or unfitted estimator
         A fitted one is not fitted again: it may have seen the rows on which the rules
         are judged. Then its error, and that of the rules, is lower than on new rows,
         and so is their fidelity, as rules do not say what it knows by heart. An
         unfitted estimator of scikit-learn's kind is fitted without the held-out rows
-        every time.
+        every time. What has no trees that can be read is asked as it stands, see
+        :func:`simplify`; methods that need trees then fail, and say so.
     X : array-like or frame of shape (n_samples, n_features)
     y : array-like of shape (n_samples,)
         True labels or values.
@@ -139,11 +140,8 @@ def compare(
     n_workers = _n_workers(n_jobs)
     target = str(getattr(y, "name", None) or "y")
     refitted = model is not None and needs_fit(model)
-    if refitted:
-        is_class = is_classifier(model)
-    else:
-        fitted = read_fitted(model)
-        is_class = fitted.task == "classification"
+    model = as_given(model)
+    is_class = task_of(model, X) == "classification"
     X, y, weight = _check_data(X, y, sample_weight, is_class, cv)
     # Folds, an estimator without a seed, and then one per part.
     dealer, spare, *generators = as_generator(random_state).spawn(3 + cv + n_refits)
@@ -153,7 +151,7 @@ def compare(
         given = None if sample_weight is None else weight
         models = fit_afresh(model, X, y, given, folds, seed)
     else:
-        models = fitted_as_in(model, fitted, X, y)
+        models = read_fitted(model, X, y)
     ensemble = models.ensembles[-1]
     # Of unknown categories it is said here once; the workers' warnings are not shown.
     encoded = ensemble.encode(X)

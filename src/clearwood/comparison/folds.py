@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from clearwood.ensembles import TreeEnsemble
 from clearwood.rules import RuleSet
+from clearwood.simplifiers._common.asking import Teacher
 
 ALL_SMALL = 4
 """Up to so many lines, every size is fitted by methods that fit one at a time."""
@@ -54,7 +54,7 @@ class Problem(NamedTuple):
     weight : ndarray
         As given; ones where none were.
     is_weighted : bool
-    ensembles : tuple of TreeEnsemble
+    ensembles : tuple of TreeEnsemble or AnyModel
         One, or one per fold and one of all rows.
     labels : ndarray
         All labels in order; empty in regression. Answers are positions in it.
@@ -70,7 +70,7 @@ class Problem(NamedTuple):
     y: np.ndarray
     weight: np.ndarray
     is_weighted: bool
-    ensembles: tuple[TreeEnsemble, ...]
+    ensembles: tuple[Teacher, ...]
     labels: np.ndarray
     parts: tuple[Part, ...]
     target: str = "y"

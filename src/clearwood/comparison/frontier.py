@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
-from clearwood._html import significant_text
+from clearwood._words.numbers import short_text
 from clearwood.exceptions import InputError
 from clearwood.rules import RuleSet
 from clearwood.rules.rule import wrapped
@@ -75,6 +75,13 @@ class FrontierPoint:
     rules: RuleSet | None = field(repr=False)
     text: str = field(repr=False)
 
+    def described_on(self, X: Any, y: Any = None, teacher: Any = None) -> FrontierPoint:
+        """The same point, the numbers behind its rules those of other rows."""
+        if self.rules is None:
+            return self
+        rules = self.rules.described_on(X, y, teacher=teacher)
+        return replace(self, rules=rules, text=str(rules))
+
 
 @dataclass(frozen=True)
 class Frontier:
@@ -105,6 +112,9 @@ class Frontier:
     feature_names : tuple of str
     classes : tuple
         Class labels; empty in regression.
+    n_described : int
+        Rows that took no part, of which the numbers behind the rules are (see
+        :meth:`described_on`); 0 where they are of the rows that the rules come from.
     """
 
     task: str
@@ -121,6 +131,24 @@ class Frontier:
     seconds: float
     feature_names: tuple[str, ...] = field(repr=False)
     classes: tuple[Any, ...]
+    n_described: int = 0
+
+    def described_on(self, X: Any, y: Any = None, *, teacher: Any = None) -> Frontier:
+        """The same comparison, the numbers behind its rules those of other rows.
+
+        Nothing else changes: what was measured on held-out parts stays.
+
+        Parameters
+        ----------
+        X, y, teacher
+            As in :meth:`RuleSet.described_on`.
+
+        Returns
+        -------
+        Frontier
+        """
+        points = tuple(point.described_on(X, y, teacher) for point in self.points)
+        return replace(self, points=points, n_described=len(X))
 
     def best(self, max_rules: int | None = None, by: str = "error") -> RuleSet:
         """The best rules with so many lines at most.
@@ -302,13 +330,13 @@ def measure_text(point: FrontierPoint, name: str) -> str:
     if name == "error":
         return _with_spread(value, point.error_spread)
     if name == "seconds":
-        return significant_text(value, 2)
+        return short_text(value, 2)
     # No 1e-15 where it means 0, and no -0.
-    return significant_text(round(value, 4) + 0.0)
+    return short_text(round(value, 4) + 0.0)
 
 
 def _with_spread(error: float, spread: float) -> str:
-    return f"{significant_text(error)} ± {significant_text(spread, 1)}"
+    return f"{short_text(error)} ± {short_text(spread, 1)}"
 
 
 def _rules_of(point: FrontierPoint) -> RuleSet:

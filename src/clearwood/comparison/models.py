@@ -10,41 +10,38 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from clearwood.ensembles import TreeEnsemble, read_ensemble
+from clearwood.ensembles.any_model import task_of
+from clearwood.ensembles.raw_tables import fit_to_table
 from clearwood.exceptions import InputError
-from clearwood.simplifiers._common.teacher import class_positions
+from clearwood.simplifiers._common.asking import Teacher, class_positions
+from clearwood.simplifiers._common.teacher import read_teacher
 
 
 class Models(NamedTuple):
-    """Ensembles that teach.
+    """Models that teach.
 
     Attributes
     ----------
-    ensembles : tuple of TreeEnsemble
+    ensembles : tuple of TreeEnsemble or AnyModel
         One, or one per fold and one of all rows.
     originals : tuple
         The models that they were read from.
     """
 
-    ensembles: tuple[TreeEnsemble, ...]
+    ensembles: tuple[Teacher, ...]
     originals: tuple[Any, ...]
 
 
-def read_fitted(model: Any) -> TreeEnsemble:
-    """A fitted model or a file."""
-    ensemble = read_ensemble(model)
+def read_fitted(model: Any, X: Any, y: np.ndarray) -> Models:
+    """A fitted model or a file under the names of the data, whose labels it knows."""
+    ensemble = read_teacher(model, X, y)
     if ensemble.classes is not None and len(ensemble.classes) < 2:
         raise InputError(
             f"The model knows one class only ({ensemble.classes.tolist()[0]!r}); there "
             "is nothing for rules to tell apart."
         )
-    return ensemble
-
-
-def fitted_as_in(model: Any, ensemble: TreeEnsemble, X: Any, y: np.ndarray) -> Models:
-    """A fitted model under the names of the data, whose labels it must know."""
     class_positions(ensemble, y)
-    return Models((ensemble.as_in(X),), (model,))
+    return Models((ensemble,), (model,))
 
 
 def fit_afresh(
@@ -74,7 +71,7 @@ def fit_afresh(
 
     _check_classes(model, y)
     every = np.arange(len(y))
-    fitted = []
+    fitted, ensembles = [], []
     for held in [*folds, np.zeros(0, dtype=np.int64)]:
         rows = np.setdiff1d(every, held)
         # CatBoost copies a list of cat_features, which scikit-learn's clone refuses.
@@ -84,22 +81,23 @@ def fit_afresh(
             and one.get_params().get("random_state", 0) is None
         ):
             one.set_params(random_state=seed)
-        settings = {} if weight is None else {"sample_weight": weight[rows]}
+        given = None if weight is None else weight[rows]
         try:
-            one.fit(take_rows(X, rows), y[rows], **settings)
+            one = fit_to_table(one, take_rows(X, rows), y[rows], given)
         except Exception as error:  # LightGBM's and CatBoost's are no ValueError.
             raise InputError(
                 f"Fitting the {type(model).__name__} to {len(rows):,} of {len(y):,} "
                 f"rows failed: {' '.join(str(error).split())}"
             ) from error
         fitted.append(one)
-    ensembles = tuple(read_ensemble(one).as_in(X) for one in fitted)
-    return Models(ensembles, tuple(fitted))
+        # Cuts of their own, rules may look for in the rows of the fit alone.
+        ensembles.append(read_teacher(one, X, y, rows=rows))
+    return Models(tuple(ensembles), tuple(fitted))
 
 
 def is_classifier(model: Any) -> bool:
-    """Whether an unfitted estimator of trees, of any library, is for classes."""
-    return hasattr(model, "predict_proba")
+    """Whether an estimator of any library, or what was read, is for classes."""
+    return task_of(model) == "classification"
 
 
 def _check_classes(model: Any, y: np.ndarray) -> None:
@@ -122,11 +120,12 @@ def pickled(originals: Sequence[Any]) -> tuple[bytes, ...]:
         return ()
 
 
-def short_name(ensemble: TreeEnsemble) -> str:
+def short_name(ensemble: Teacher) -> str:
     """What people call the model.
 
     Examples
     --------
+    >>> from clearwood.ensembles import read_ensemble
     >>> from sklearn.tree import DecisionTreeClassifier
     >>> short_name(read_ensemble(DecisionTreeClassifier().fit([[0], [1]], [0, 1])))
     'DecisionTreeClassifier'

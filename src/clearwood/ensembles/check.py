@@ -13,7 +13,7 @@ from clearwood._features import printable
 from clearwood._words.numbers import short_text
 from clearwood.ensembles.read import read_ensemble
 from clearwood.ensembles.tree_ensemble import TreeEnsemble
-from clearwood.exceptions import ModelFormatError
+from clearwood.exceptions import ModelFormatError, UnsupportedModelError
 
 OUTLYING = 10_000.0
 """A leaf value so many times the typical one is unusual."""
@@ -43,6 +43,9 @@ class ModelCheck:
         What is unusual, a sentence each.
     ensemble : TreeEnsemble or None
         The model itself, where it is sound.
+    supported : bool
+        False where the file may be sound but is of a kind that is not read: then
+        ``problem`` says what to do.
     """
 
     name: str
@@ -52,6 +55,7 @@ class ModelCheck:
     classes: tuple[Any, ...] = ()
     notes: tuple[str, ...] = ()
     ensemble: TreeEnsemble | None = field(default=None, repr=False, compare=False)
+    supported: bool = True
 
     @property
     def sound(self) -> bool:
@@ -63,6 +67,7 @@ class ModelCheck:
         return {
             "name": self.name,
             "sound": self.sound,
+            "supported": self.supported,
             "problem": self.problem,
             "facts": self.facts,
             "classes": list(self.classes),
@@ -74,7 +79,8 @@ class ModelCheck:
         """Facts, one a line, and what is unusual."""
         name = printable(self.name)
         if self.problem is not None:
-            return f"{name}: NOT SOUND\n{_wrapped(self.problem, '  ')}"
+            verdict = "NOT SOUND" if self.supported else "not supported"
+            return f"{name}: {verdict}\n{_wrapped(self.problem, '  ')}"
         width = max(map(len, self.facts))
         lines = [f"{name}: sound"]
         lines += [f"  {key:{width}}  {_words(v)}" for key, v in self.facts.items()]
@@ -133,7 +139,11 @@ def check(model: Any) -> ModelCheck:
     try:
         ensemble = read_ensemble(model)
     except ModelFormatError as error:
-        return ModelCheck(name or type(model).__qualname__, problem=str(error))
+        return ModelCheck(
+            name or type(model).__qualname__,
+            problem=str(error),
+            supported=not isinstance(error, UnsupportedModelError),
+        )
     n_splits = np.bincount(
         ensemble.feature[ensemble.feature >= 0], minlength=ensemble.n_features
     )

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from clearwood.exceptions import ModelFormatError
+from clearwood.exceptions import UnsupportedModelError
 
 MOST_TREES = 1_000_000
 MOST_NODES = 2**31 - 2
@@ -186,7 +186,7 @@ def fill_category_sets(
 def check_set_entries(entries: int, where: str) -> None:
     """Refuse category sets that would take too much memory, before they are made."""
     if entries > MOST_SET_ENTRIES:
-        raise ModelFormatError(
+        raise UnsupportedModelError(
             f"{where}: its category sets have more than {MOST_SET_ENTRIES:,} entries "
             "in all. Group rare categories before the model is fitted."
         )

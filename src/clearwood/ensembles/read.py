@@ -10,7 +10,7 @@ from typing import Any
 from clearwood._documents import Place, parse_json
 from clearwood._files import read_bytes
 from clearwood.ensembles.tree_ensemble import TreeEnsemble
-from clearwood.exceptions import ModelError, ModelFormatError
+from clearwood.exceptions import ModelError, ModelFormatError, UnsupportedModelError
 
 LIBRARIES = ("sklearn", "xgboost", "lightgbm", "catboost")
 """Top-level modules of the models that are read.
@@ -25,16 +25,16 @@ REFUSED = {
     b"\x80": (
         "a pickle, which could run any code",
         "Load it where it comes from and hand over the model itself, or have it "
-        "saved in the library's own format",
+        "saved in the library's own format (a model of scikit-learn: skops.io.dump)",
     ),
     b"CBM1": (
         "CatBoost's binary format",
-        'Save the model with save_model(path, format="json")',
+        'Save it as JSON: CatBoost().load_model(path).save_model("model.json", '
+        'format="json")',
     ),
     b"binf": ("XGBoost's old binary format", 'Save the model as "model.json"'),
     b"bs64": ("XGBoost's old binary format", 'Save the model as "model.json"'),
     b"\x1f\x8b": ("a gzip archive", "Unpack it first"),
-    b"PK": ("a zip archive", "Unpack it first"),
     b"\x08": ("probably ONNX", "Save the model in its library's own format"),
     b"<": (
         "XML (PMML?) or a web page",
@@ -42,9 +42,18 @@ REFUSED = {
     ),
 }
 KNOWN = (
-    "XGBoost's JSON (.json) or UBJSON (.ubj), LightGBM's text (.txt) and CatBoost's "
-    "JSON (.json)"
+    "XGBoost's JSON (.json) or UBJSON (.ubj), LightGBM's text (.txt), CatBoost's JSON "
+    "(.json) and, of scikit-learn, skops (.skops)"
 )
+SKOPS_TRUSTED = {
+    "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor",
+    "sklearn.tree._tree.Tree",
+}
+"""Types that skops leaves to its users: arrays of nodes.
+
+Wrong ones could crash scikit-learn's own predictions. Ours are made from the arrays
+after the checks that every ensemble passes.
+"""
 
 
 def read_ensemble(model: Any) -> TreeEnsemble:
@@ -58,10 +67,12 @@ def read_ensemble(model: Any) -> TreeEnsemble:
     model : fitted estimator, path or TreeEnsemble
         From scikit-learn: decision and extra trees, random forests, extra trees,
         gradient boosting, histogram gradient boosting, bagging and AdaBoost over
-        trees, also inside a ``FrozenEstimator``. From XGBoost, LightGBM and CatBoost:
+        trees; also inside a ``FrozenEstimator``, a search or a ``Pipeline`` whose steps
+        treat every column by itself, then in the columns that the pipeline is handed.
+        From XGBoost, LightGBM and CatBoost:
         their estimators and boosters, and the path (str or Path) of a model file:
-        XGBoost's JSON or UBJSON, LightGBM's text, CatBoost's JSON. A
-        ``TreeEnsemble`` is returned as is.
+        XGBoost's JSON or UBJSON, LightGBM's text, CatBoost's JSON, what skops saved
+        of scikit-learn. A ``TreeEnsemble`` is returned as is.
 
     Returns
     -------
@@ -142,11 +153,42 @@ def read_document(data: bytes, name: str) -> TreeEnsemble:
         if _looks_like_json(start):
             return _read_json(data, name)
         return _reader_of("xgboost").read_ubjson(data, name)
+    if data.startswith(b"PK"):
+        try:
+            return read_ensemble(_load_skops(data, name))
+        except ModelError as error:
+            raise UnsupportedModelError(f"{name}: {error}") from None
     for beginning, (found, remedy) in REFUSED.items():
         if data.startswith(beginning):
-            raise ModelFormatError(f"{name}: this is {found}. {remedy}.")
+            raise UnsupportedModelError(f"{name}: this is {found}. {remedy}.")
     raise ModelFormatError(
         f"{name}: found {data[:12]!r} at the start, expected a model file: {KNOWN}."
+    )
+
+
+def _load_skops(data: bytes, name: str) -> Any:
+    """A model of scikit-learn, if nothing in its file could run code."""
+    try:
+        import skops.io
+    except ImportError:
+        raise UnsupportedModelError(
+            f"{name}: this is a zip archive. If it was written by skops.io, install "
+            'skops to read it (pip install "clearwood[skops]"); else unpack it first.'
+        ) from None
+    try:
+        untrusted = set(skops.io.get_untrusted_types(data=data)) - SKOPS_TRUSTED
+        if not untrusted:
+            return skops.io.loads(data, trusted=sorted(SKOPS_TRUSTED))
+    # Whatever a broken file makes skops stumble over.
+    except Exception as error:
+        raise ModelFormatError(
+            f"{name}: no sound skops file, {type(error).__name__}: {error}. Save the "
+            "model again with skops.io.dump."
+        ) from None
+    raise UnsupportedModelError(
+        f"{name}: holds objects of types that skops does not trust, "
+        f"{sorted(untrusted)[:5]}, and which could run any code. Save the model of "
+        "scikit-learn alone, or load it where it comes from and hand it over."
     )
 
 
@@ -163,7 +205,7 @@ def _read_json(data: bytes, name: str) -> TreeEnsemble:
     if "oblivious_trees" in keys or "trees" in keys:
         return _reader_of("catboost").read_document(top, size=len(data))
     if "tree_info" in keys:
-        raise ModelFormatError(
+        raise UnsupportedModelError(
             f"{name}: this is LightGBM's JSON dump, which is made for display. Save "
             "the model with booster_.save_model(path)."
         )
@@ -210,4 +252,6 @@ def needs_fit(estimator: Any) -> bool:
         check_is_fitted(estimator)
     except NotFittedError:
         return True
+    except (AttributeError, TypeError):  # not of scikit-learn's kind: as it is
+        return False
     return False

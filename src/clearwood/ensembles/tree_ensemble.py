@@ -122,6 +122,8 @@ class TreeEnsemble(FlatTrees):
     details: Mapping[str, str | float] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
+    where_from = ""  # Its questions are its own: of an AnyModel it has to be said.
+
     def __post_init__(self) -> None:
         """Bring the arrays into their types and check that they form trees."""
         if not np.size(self.offset):

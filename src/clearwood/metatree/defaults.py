@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from clearwood._features import users_level
+from clearwood._words.numbers import share_text
 from clearwood.conjugate import (
     CategoricalDirichlet,
     LeafModel,
@@ -163,7 +164,7 @@ def warn_of_atoms(y: np.ndarray, weight: np.ndarray) -> None:
     fine = step_of(y) < FINE_STEP * y.std()
     if fine and share[most] >= LARGE_ATOM and len(values) > FEW_VALUES:
         warnings.warn(
-            f"{share[most]:.0%} of y are {values[most]:g}, and the others lie "
+            f"{share_text(share[most])} of y are {values[most]:g}, and the others lie "
             "anywhere: no normal distribution says this, so that log densities and "
             "intervals mean little where such rows are. Predict first whether y is "
             "that value.",

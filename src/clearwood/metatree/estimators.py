@@ -50,7 +50,7 @@ from clearwood.metatree.posterior.coder import count_values
 from clearwood.metatree.posterior.meta_tree import MetaTree
 from clearwood.metatree.posterior.predictive import Predictive
 from clearwood.metatree.posterior.prior import effective_questions, make_prior
-from clearwood.metatree.posterior.structure import Structure, with_names
+from clearwood.metatree.posterior.structure import Structure, told_of_rows, with_names
 from clearwood.metatree.reading.read_tree import ReadsTrees
 
 EXACT_DEPTH = 4
@@ -121,6 +121,7 @@ class _MetaTree(ReadsTrees, LearnsByStatistics):
                 )
             features = features_of(X, weight > 0)
             encoded = features.encode(X)
+            features = features.with_kinds(encoded, X)
             tree, rows = make(features, encoded, target, weight, leaf)
         else:
             tree, rows = self._take(X, leaf)
@@ -220,6 +221,7 @@ class _MetaTree(ReadsTrees, LearnsByStatistics):
     def _learn(self, X: Any, target: np.ndarray, weight: np.ndarray) -> None:
         rows = self._rows(X)
         self.meta_tree_.update(rows.codes, target, weight, rows.x)
+        self.meta_tree_.structure = told_of_rows(self.structure_, X)
 
     def _forget(self, X: Any, target: np.ndarray, weight: np.ndarray) -> None:
         rows = self._rows(X)

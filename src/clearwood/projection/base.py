@@ -190,6 +190,7 @@ class ProjectedRules(BaseEstimator):
         """The rows, in bins of their values."""
         features = features_of(X)
         encoded = features.encode(X)
+        features = features.with_kinds(encoded, X)
         classes = self.reference_.classes
         said = answers.mean
         return Training(

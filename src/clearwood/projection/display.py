@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from clearwood._html import significant_text
-from clearwood._words.numbers import probability_text
+from clearwood._words.numbers import probability_text, short_text
 from clearwood.exceptions import InputError
 from clearwood.plotting.style import COLOURS, QUIET, plain, wrapped
 from clearwood.projection.base import ProjectedRules
@@ -255,7 +254,7 @@ class LeavesDisplay:
             self.middle, places, "o", color="black", markersize=4,
             label="what the leaf says",
         )  # fmt: skip
-        number = significant_text if has_cases else probability_text
+        number = short_text if has_cases else probability_text
         for value, place in zip(self.middle.tolist(), places):
             ax.annotate(
                 number(value), (value, place), xytext=(0, 6), ha="center",

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.special import xlogy
 
+from clearwood._words.numbers import percent_text
 from clearwood.exceptions import ClassOrderWarning, PoorFidelityWarning
 from clearwood.rules.scores import likelier_order, never_said
 
@@ -95,9 +96,9 @@ def warn_of_doubts(
     poor, order = [], None
     if followed < LEAST_FOLLOWED:
         poor.append(
-            f"The proxy follows {max(followed, 0.0):.1%} of what the reference says of "
-            "some rows and not of others, which is hardly more than a constant does: "
-            f"do not read it as an explanation. {remedy}"
+            f"The proxy follows {percent_text(max(followed, 0.0))} of what the "
+            "reference says of some rows and not of others, which is hardly more than "
+            f"a constant does: do not read it as an explanation. {remedy}"
         )
     if len(classes):
         taught, told = said.argmax(axis=1), proxy.argmax(axis=1)

@@ -22,6 +22,7 @@ from clearwood._features import printable
 from clearwood._numeric import as_generator
 from clearwood._numeric.progress import progress
 from clearwood._validation import check_table, interval_ends, label_positions
+from clearwood._words.numbers import share_text
 from clearwood.exceptions import InputError
 from clearwood.projection.answers import (
     Answers,
@@ -179,7 +180,9 @@ class _ProjectedLinear(BaseEstimator):
         low, high = np.quantile(self.coef_draws_, ends, axis=0)
         lines = [textwrap.fill(line, TEXT_WIDTH) for line in self._units()]
         if (low < high).any():
-            lines.append(f"In brackets: the middle {coverage:.0%} of the draws.")
+            lines.append(
+                f"In brackets: the middle {share_text(coverage)} of the draws."
+            )
         for output in range(len(self.coef_)):
             if len(self.coef_) > 1:
                 lines.append(f"{prediction_text(self.classes_[output])}:")

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from clearwood._html.chart import round_ticks
+from clearwood._words.numbers import percent_text
 from clearwood.reporting.table import Table
 from clearwood.rules import RuleSet
 from clearwood.rules.decisions import (
@@ -27,7 +28,6 @@ from clearwood.rules.decisions.in_words import (
     when_called,
 )
 from clearwood.rules.decisions.of_values import line_name
-from clearwood.rules.decisions.rates import number_text, share_text
 from clearwood.rules.rule import prediction_text
 
 SIDE, EDGE, TOP = 300.0, 52.0, 24.0
@@ -85,7 +85,7 @@ def _of_one(found: Decisions) -> dict[str, Any]:
         }
         for key, (name, meaning) in MEANING.items()
     ]
-    wrong = [share_text(judged.error) for judged in both]
+    wrong = [str(judged.error) for judged in both]
     of_all = "of all rows are called wrongly" + " so" * (found.threshold is not None)
     return {
         "kind": "one",
@@ -112,7 +112,7 @@ def _of_each(found: Decisions) -> dict[str, Any]:
             }
             for rates in found.rules.rates
         ],
-        "errors": [(who, share_text(j.error)) for who, j in found.judged.items()],
+        "errors": [(who, str(j.error)) for who, j in found.judged.items()],
     }
 
 
@@ -139,7 +139,7 @@ def _confusion(found: Decisions) -> dict[str, Any]:
 
 def _square(title: str, words: str, across: str, up: str) -> dict[str, Any]:
     """A plot of two shares, with what both charts have in common."""
-    ticks = [(f"{t:.0%}".replace("%", " %"), t) for t in (0.0, 0.25, 0.5, 0.75, 1.0)]
+    ticks = [(percent_text(t), t) for t in (0.0, 0.25, 0.5, 0.75, 1.0)]
     return {
         "title": title,
         "words": words,
@@ -199,8 +199,8 @@ def _calibration(points: Sequence[CalibrationPoint], label: str) -> dict[str, An
 def _promise(point: CalibrationPoint, label: str) -> str:
     who = "" if point.line is None else f"Rule {point.line}: "
     return (
-        f"{who}{label} is said with {100 * point.said:.3g} %, and found in "
-        f"{share_text(point.found)} of {point.found.rows:,}."
+        f"{who}{label} is said with {percent_text(point.said)}, and found in "
+        f"{point.found} of {point.found.rows:,}."
     )
 
 
@@ -251,13 +251,13 @@ def _of_values(found: Residuals) -> dict[str, Any]:
         "has_model": found.model is not None,
         "has_spread": has_spread,
         "by_line": found.lines[0].line is not None,
-        "inside": share_text(found.inside),
+        "inside": str(found.inside),
         "means_held": means_held_text(found) if found.means_held[1] else "",
         "all": [
             {
                 "who": who,
-                "rmse": number_text(errors.rmse),
-                "bias": number_text(errors.bias),
+                "rmse": errors.rmse.as_number(),
+                "bias": errors.bias.as_number(),
                 "half": quantile_texts(errors.quantiles)[1],
             }
             for who, errors in found.judged.items()
@@ -267,9 +267,9 @@ def _of_values(found: Residuals) -> dict[str, Any]:
                 "name": "" if line.line is None else line_name(line),
                 "n_rows": line.mean.rows,
                 "said": prediction_text(line.said) if line.line else f"{line.said:.4g}",
-                "mean": number_text(line.mean),
+                "mean": line.mean.as_number(),
                 "half": quantile_texts(line.errors.quantiles)[1],
-                "inside": share_text(line.inside),
+                "inside": str(line.inside),
             }
             for line in found.lines
         ],

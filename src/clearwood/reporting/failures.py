@@ -118,5 +118,5 @@ def _value_text(rules: RuleSet, feature: int, code: float) -> str:
 
 def _shown(value: Any) -> str:
     if isinstance(value, np.floating):
-        return short_text(float(value), 5)
+        return short_text(float(value), 4)
     return prediction_text(value)

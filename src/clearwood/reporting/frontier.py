@@ -7,7 +7,7 @@ from collections import Counter
 from typing import Any
 
 from clearwood._features import printable
-from clearwood._html import percent_text, significant_text
+from clearwood._words.numbers import percent_text, short_text
 from clearwood.comparison.frontier import Frontier, FrontierPoint
 from clearwood.reporting.frontier_chart import charts_of
 from clearwood.reporting.lead import model_in_words
@@ -61,6 +61,7 @@ def summarize_frontier(frontier: Frontier, *, title: str | None = None) -> dict:
         "model_refitted": frontier.model_refitted,
         "n_rows": frontier.n_rows,
         "n_folds": frontier.n_folds,
+        "n_described": frontier.n_described,
         "n_refits": frontier.n_refits,
         "failures": [
             (printable(method), printable(why)) for method, why in frontier.failures
@@ -157,7 +158,7 @@ def _words(
     """The chart for those who do not see it."""
     if lowest is None or fewest is None:
         return "No method gave rules whose error is known."
-    shown = percent_text if frontier.task == "classification" else significant_text
+    shown = percent_text if frontier.task == "classification" else short_text
     words = (
         f"The lowest error of rules is {shown(lowest.error)}, by "
         f"{printable(lowest.method)} with {_lines_text(lowest.n_rules)}."
@@ -192,7 +193,7 @@ def _facts(frontier: Frontier) -> list[tuple[str, str]]:
         ("Rows", f"{frontier.n_rows:,}"),
         ("Folds", f"{frontier.n_folds}"),
         ("Refits on bootstrap samples", f"{frontier.n_refits}"),
-        ("Seconds in all", significant_text(frontier.seconds)),
+        ("Seconds in all", short_text(frontier.seconds)),
     ]
 
 

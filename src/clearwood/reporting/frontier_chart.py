@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 from clearwood._features import printable
-from clearwood._html import percent_text, significant_text
 from clearwood._html.chart import round_ticks
+from clearwood._words.numbers import percent_text, short_text
 from clearwood.comparison.display import FrontierDisplay, has_bar, marker
 from clearwood.comparison.frontier import Frontier, FrontierPoint
 from clearwood.plotting.scale import Scale, log_ticks
@@ -70,9 +71,9 @@ def _chart(
         )
 
     is_class = frontier.task == "classification"
-    shown = percent_text if is_class else _number_text
+    shown = percent_text if is_class else partial(short_text, digits=4)
     points = _points(display, frontier, at)
-    short = percent_text if is_class else significant_text
+    short = percent_text if is_class else short_text
     model = display.model_error
     return {
         **canvas._asdict(),
@@ -174,7 +175,7 @@ def _nearer(polygon: list[Place], place: Place, other: Place) -> list[Place]:
 
 
 def _says(task: str, point: FrontierPoint) -> str:
-    shown = percent_text if task == "classification" else significant_text
+    shown = percent_text if task == "classification" else short_text
     lines = f"{point.n_rules} line{'s' * (point.n_rules != 1)}"
     words = f"{printable(point.method)}, {lines}, error {shown(point.error)}"
     return words + ", on the frontier" * point.on_frontier
@@ -195,7 +196,3 @@ def _stairs(places: list[tuple[float, float]], end: float) -> str:
     path = "".join(f"H{x:.1f}V{y:.1f}" for x, y in places[1:])
     (x, y) = places[0]
     return f"M{x:.1f} {y:.1f}{path}H{end:.1f}"
-
-
-def _number_text(value: float) -> str:
-    return f"{value:,.4g}" if abs(value) < 9999.5 else significant_text(value, 4)

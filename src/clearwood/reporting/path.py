@@ -6,8 +6,8 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from clearwood._html import percent_text, significant_text
 from clearwood._html.chart import LEFT, RIGHT, WIDTH, round_ticks, whole_ticks
+from clearwood._words.numbers import percent_text, short_text
 from clearwood.reporting.table import Table
 from clearwood.rules import RuleSet
 from clearwood.rules.displays.held_out import HeldOutPath, held_out_of
@@ -59,6 +59,7 @@ def summarize_path(result: Any, table: Table | None) -> dict[str, Any] | None:
         "has_rows": taught is not None,
         "has_error": lines[0]["error"] is not None,
         "has_held_out": held_out is not None,
+        "held_out_rows": "" if held_out is None else held_out.rows,
         **chart,
     }
 
@@ -93,7 +94,7 @@ def _shown(fidelity: float) -> float:
 
 def _words(lines: Sequence[dict[str, Any]], chosen: int, is_class: bool) -> str:
     """The chart for those who do not see it."""
-    shown = percent_text if is_class else significant_text
+    shown = percent_text if is_class else short_text
     parts = []
     for key, where in (("fidelity", "On the rows handed in"), ("held_out", "Held out")):
         known = [(line["n_rules"], line[key]) for line in lines]
@@ -120,7 +121,7 @@ def _chart(
     seen = list(values)
     if held_out is not None:
         n = max(n, len(held_out.fidelity))
-        middle, error = held_out
+        middle, error = held_out.fidelity, held_out.standard_error
         ends = [(middle - error).tolist(), (middle + error).tolist()]
         values += [*ends[0], *ends[1]]
     low, high = min(values), max(values)

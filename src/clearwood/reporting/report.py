@@ -30,6 +30,7 @@ def report(
     positive: Any = None,
     threshold: float | None = None,
     new_to: str | None = None,
+    row: Any = None,
     overwrite: bool = False,
 ) -> None:
     """Write one page about some rules: what they say, how good, where they fail.
@@ -71,6 +72,9 @@ def report(
         To whom the rows of ``X`` are new: to the rules alone, where the model may have
         been trained on them, or to the model and so to the rules, too. The page says
         so. By default it says that nobody knows.
+    row : mapping, array-like or frame of one row, optional
+        A row to explain, as :func:`explain` does; in the picture of a tree its way is
+        dark.
     overwrite : bool, default=False
         Whether an existing file may be replaced.
 
@@ -101,11 +105,11 @@ def report(
     if column_info is not None:
         result = _with_columns(result, column_info)
     if isinstance(result, Frontier):
-        given = (X, y, teacher, positive, threshold, new_to)
+        given = (X, y, teacher, positive, threshold, new_to, row)
         if any(argument is not None for argument in given):
             raise InputError(
                 "A comparison has its own rows and scores; leave X, y, teacher, "
-                "positive, threshold and new_to out."
+                "positive, threshold, new_to and row out."
             )
         page = render(
             "reporting/frontier.html", **summarize_frontier(result, title=title)
@@ -113,7 +117,7 @@ def report(
     else:
         summary = summarize(
             result, X=X, y=y, teacher=teacher, title=title, positive=positive,
-            threshold=threshold, new_to=new_to,
+            threshold=threshold, new_to=new_to, row=row,
         )  # fmt: skip
         family = summary["family"]
         alone = family is not None and not family.has_rules

@@ -7,6 +7,8 @@ import re
 from importlib import import_module
 from typing import Any
 
+import numpy as np
+
 from clearwood._features import printable
 from clearwood.ensembles import TreeEnsemble, read_ensemble
 from clearwood.ensembles.read import as_predictor
@@ -22,8 +24,10 @@ from clearwood.rules import RuleAverage, RuleList, RuleSet, RuleSum
 from clearwood.rules.displays.html_table import summarize_rules
 from clearwood.rules.drawn.nodes import draw_tree, tree_of
 from clearwood.rules.drawn.page import summarize_tree
+from clearwood.rules.explain import explain, one_row
 from clearwood.rules.importances.page import summarize_importances
 from clearwood.rules.importances.permuted import measure_importances
+from clearwood.rules.rule import expected_text
 from clearwood.rules.rule_set import rules_of
 from clearwood.rules.scores import prediction_error
 
@@ -67,6 +71,7 @@ def summarize(
     positive: Any = None,
     threshold: float | None = None,
     new_to: str | None = None,
+    row: Any = None,
 ) -> dict[str, Any]:
     """Everything that the report shows, as a dictionary of plain data.
 
@@ -74,19 +79,19 @@ def summarize(
     ----------
     result : fitted estimator with ``rules_``, RuleSet, or of a family without rules
         What to report.
-    X, y, teacher, title, positive, threshold, new_to
+    X, y, teacher, title, positive, threshold, new_to, row
         As in :func:`report`.
 
     Returns
     -------
     dict
         Keys ``title``, ``version``, ``target``, ``facts``, ``warning``, ``rules``,
-        ``as_found``, ``scores``, ``decisions``, ``failures``, ``path``, ``history``,
-        ``settings``, and the name of every family's section; ``as_found`` (the rules
-        with the numbers that they came with), ``scores``, ``decisions`` and
-        ``failures`` are None where no rows (or no labels, or no teacher) were given,
-        the others where ``result`` holds none. Without rules: ``title``, ``version``,
-        ``settings`` and the section.
+        ``as_found``, ``row``, ``scores``, ``decisions``, ``failures``, ``path``,
+        ``history``, ``settings``, and the name of every family's section;
+        ``as_found`` (the rules with the numbers that they came with), ``scores``,
+        ``decisions`` and ``failures`` are None where no rows (or no labels, or no
+        teacher) were given, the others where ``result`` holds none. Without rules:
+        ``title``, ``version``, ``settings`` and the section.
 
     Examples
     --------
@@ -97,8 +102,8 @@ def summarize(
     ...     Rule((), 0.0),
     ...     FeatureSpace.numeric(1, ["temperature"]))
     >>> page = summarize(rules, X=[[36.9], [39.0]], y=[0.0, 2.0])
-    >>> page["scores"]["lines"][0]["rules"]
-    0.5
+    >>> [line["rules"] for line in page["scores"]["lines"][:2]]
+    [0.7071067811865476, 0.5]
     """
     from clearwood import __version__
 
@@ -115,6 +120,8 @@ def summarize(
             "labels are handed in (X and y)."
         )
     if family is not None and not family.has_rules:
+        if row is not None:
+            raise InputError("row is for rules, which can explain it; leave it out.")
         return _summarize_alone(family, result, X, y, teacher, title)
     rules = rules_of(result, "result")
     if teacher is None and family is not None:
@@ -154,7 +161,8 @@ def summarize(
         "path": None if family is not None else summarize_path(result, table),
         "history": summarize_history(getattr(result, "history_", ())),
         "started": getattr(result, "n_start_components_", 0),
-        "tree": _tree(result, table),
+        "tree": _tree(result, table, row),
+        "row": _explained(result, rules, row),
         "importances": None
         if family is not None
         else _importances(rules, table, teacher),
@@ -232,6 +240,8 @@ def _facts(
     else:
         name = _model_in_words(teacher, None)
         facts = [] if name is None else [("Model", name)]
+    if "cuts" in rules.about:
+        facts.append(("Cuts", printable(rules.about["cuts"])))
     names = rules.features.names
     used = {c.feature for rule in rules for c in rule.conditions}
     facts.append(("Features", f"{len(names)}, of which the rules ask {len(used)}"))
@@ -248,14 +258,26 @@ def _facts(
     return facts
 
 
-def _tree(result: Any, table: Table | None) -> dict[str, Any] | None:
+def _explained(result: Any, rules: RuleSet, row: Any) -> dict[str, Any] | None:
+    """Why the rules say of one row what they say, and how sure they are."""
+    if row is None:
+        return None
+    told = explain(result, row)
+    if isinstance(told, list):
+        raise InputError(f"row has {len(told)} rows; a page explains one.")
+    rule = None if told.rule is None else rules[told.rule - 1]
+    return {"told": told, "sure": "" if rule is None else expected_text(rule)}
+
+
+def _tree(result: Any, table: Table | None, row: Any) -> dict[str, Any] | None:
     """The picture of a tree or list; None of rules that are neither."""
     if tree_of(result) is None:
         return None
+    way = None if row is None else one_row(row)
     if table is None:
-        return summarize_tree(draw_tree(result))
+        return summarize_tree(draw_tree(result, row=way))
     known = table.taught if table.y is None else table.y
-    return summarize_tree(draw_tree(result, table.X, known))
+    return summarize_tree(draw_tree(result, table.X, known, row=way))
 
 
 def _importances(
@@ -269,7 +291,9 @@ def _importances(
     found = measure_importances(
         rules, table.X, teacher=teacher, n_repeats=3, max_rows=MOST_SHUFFLED
     )
-    return summarize_importances(found)
+    features = rules.features
+    called = {name: features.shown(d) for d, name in enumerate(features.names)}
+    return summarize_importances(found, called)
 
 
 def _scores(
@@ -279,9 +303,12 @@ def _scores(
     scores = rules.evaluate(table.X, table.y, teacher=table.taught)
     lines = []
     if table.y is not None:
-        lines += _error_lines(rules.task, scores.error, model_error(rules, table))
+        lines += _error_lines(rules, table)
     if table.taught is not None:
         lines.append(_nearness(rules.task, scores.fidelity, len(table.taught)))
+    if table.y is not None and rules.task == "regression":
+        of_model = model_error(rules, table)
+        lines.append(_line("Mean squared error", "number", scores.error, of_model))
     lines += [
         _line("Rows that satisfy a rule", "percent", scores.coverage),
         _line("Rules that a row satisfies, on average", "number", scores.overlap),
@@ -301,7 +328,7 @@ def _nearness(task: str, fidelity: float, n_rows: int) -> dict:
         return _line("Same class as the model", "percent", fidelity)
     # A single row has no variance to follow.
     r2 = None if n_rows < 2 else fidelity
-    return _line("Fidelity to the model (R²)", "number", r2)
+    return _line("Fidelity to the model (R², 1 is perfect)", "number", r2)
 
 
 def model_error(rules: RuleSet, table: Table) -> float | None:
@@ -311,14 +338,25 @@ def model_error(rules: RuleSet, table: Table) -> float | None:
     return prediction_error(table.y, table.taught, rules.task)
 
 
-def _error_lines(task: str, error: float, of_model: float | None) -> list[dict]:
-    if task == "classification":
+def _error_lines(rules: RuleSet, table: Table) -> list[dict]:
+    """How wrong rules and model are, in words that need no statistics."""
+    assert table.y is not None
+    said = rules.predict(table.X)
+    error = prediction_error(table.y, said, rules.task)
+    of_model = model_error(rules, table)
+    if rules.task == "classification":
         return [_line("Wrong class (error)", "percent", error, of_model)]
     root = None if of_model is None else math.sqrt(of_model)
+    half = None if table.taught is None else _half_within(table.y, table.taught)
+    within = "In half of the rows off by at most"
     return [
-        _line("Mean squared error", "number", error, of_model),
-        _line("Its square root, in units of the target", "number", error**0.5, root),
+        _line("Typical error (root of its mean square)", "number", error**0.5, root),
+        _line(within, "number", _half_within(table.y, said), half),
     ]
+
+
+def _half_within(truth: Any, said: Any) -> float:
+    return float(np.median(np.abs(np.asarray(truth) - np.asarray(said))))
 
 
 def _line(

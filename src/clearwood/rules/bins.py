@@ -29,6 +29,7 @@ from clearwood.rules import _kernels
 
 if TYPE_CHECKING:
     from clearwood.ensembles import TreeEnsemble
+    from clearwood.ensembles.any_model import AnyModel
 
 
 class Statements(NamedTuple):
@@ -89,7 +90,7 @@ class FeatureBins:
     @classmethod
     def from_ensemble(
         cls,
-        ensemble: TreeEnsemble,
+        ensemble: TreeEnsemble | AnyModel,
         *,
         missing_seen: np.ndarray | None = None,
         counts: str = "distinct",
@@ -98,7 +99,7 @@ class FeatureBins:
 
         Parameters
         ----------
-        ensemble : TreeEnsemble
+        ensemble : TreeEnsemble or AnyModel
             Its ``splits()`` are read.
         missing_seen : ndarray of bool of shape (n_features,), optional
             Features that have missing values in the data at hand. Elsewhere two

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from clearwood._features import FeatureSpace
+from clearwood._words.dates import DATES, TIMED, date_text, value_text
 from clearwood._words.labels import label_text
 from clearwood._words.numbers import number_text
 from clearwood.rules.conditions import (
@@ -201,7 +202,7 @@ def _change(
     ]
     return Change(
         tuple(names[option.feature] for option in chosen),
-        tuple(option.cell for option in chosen),
+        tuple(_cell_of(option, features) for option in chosen),
         said,
         rule,
         f"{' and '.join(parts)} would say {prediction_text(said)}{by}",
@@ -301,6 +302,9 @@ def _cell_inside(
     features: FeatureSpace, d: int, low: float, high: float, near: float
 ) -> tuple[float, float] | None:
     """A number that is read as one in ``low < number <= high``, and how."""
+    kind = features.info[d].kind
+    if kind in TIMED:
+        return (near, near) if low < near <= high else None
     cells = [near]
     at = features.missing_at[d]
     if at is not None:
@@ -314,26 +318,33 @@ def _cell_inside(
     return None
 
 
+def _cell_of(option: Option, features: FeatureSpace) -> Any:
+    """What a table would hold."""
+    is_date = features.info[option.feature].kind in DATES
+    return date_text(option.cell) if is_date else option.cell
+
+
 def _range_text(features: FeatureSpace, inside: Interval, goes_up: bool) -> str:
     """The values inside, the nearest first."""
     low, high, kind = inside.low, inside.high, features.info[inside.feature].kind
     whole = whole_bounds(inside, kind)
     if whole and whole[0] == whole[1]:
-        return str(bool(whole[0])).lower() if kind == "boolean" else f"{whole[0]:.0f}"
+        return value_text(whole[0], kind)
     is_inside, bound = told_low(inside, kind)
-    least = above = f"above {number_text(bound)}"
+    least = above = f"above {value_text(bound, kind)}"
     if is_inside:
         least, above = (
-            f"at least {number_text(bound)}",
-            f"{number_text(bound)} or above",
+            f"at least {value_text(bound, kind)}",
+            f"{value_text(bound, kind)} or above",
         )
-    below = f"{number_text(whole[1] if whole else high)} or below"
+    most = value_text(whole[1] if whole else high, kind)
+    below = f"{most} or below"
     if low == -math.inf:
         words = "any value" if high == math.inf else below
     elif high == math.inf:
         words = above
     elif goes_up:
-        words = f"{above} (at most {number_text(whole[1] if whole else high)})"
+        words = f"{above} (at most {most})"
     else:
         words = f"{below} (but {least})"
     at = features.missing_at[inside.feature]

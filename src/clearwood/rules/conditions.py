@@ -13,6 +13,7 @@ import numpy as np
 
 from clearwood._features import UNSEEN, FeatureSpace
 from clearwood._words.column_info import LARGEST_WHOLE, ColumnInfo
+from clearwood._words.dates import value_text
 from clearwood._words.labels import label_text
 from clearwood._words.numbers import number_text
 
@@ -92,14 +93,13 @@ class Interval:
         """The bounds in words; empty where there are none."""
         whole = whole_bounds(self, info.kind)
         low, high = whole or (self.low, self.high)
-        unit = f" {info.unit}" if info.unit else ""
+        unit = info.unit or ("days" if info.kind == "duration" else "")
+        unit = f" {unit}" if unit and info.kind != "boolean" else ""
         if whole and low == high:
-            if info.kind == "boolean":
-                return f"{name} is {'true' if low else 'false'}"
-            return f"{name} is {number_text(low)}{unit}"
+            return f"{name} is {value_text(low, info.kind)}{unit}"
         is_inside, bound = told_low(self, info.kind)
-        least = number_text(bound)
-        below = f"<= {number_text(high)}{unit}"
+        least = value_text(bound, info.kind)
+        below = f"<= {value_text(high, info.kind)}{unit}"
         if -math.inf < low and high < math.inf:
             return f"{least} {'<=' if is_inside else '<'} {name} {below}"
         if low > -math.inf:
@@ -118,6 +118,8 @@ def told_low(interval: Interval, kind: str) -> tuple[bool, float]:
     [(True, 8.0), (False, 1200.0)]
     """
     whole = whole_bounds(interval, kind)
+    if whole and kind == "date":
+        return True, whole[0]
     if whole and _digits(whole[0]) <= _digits(interval.low):
         return True, whole[0]
     return False, interval.low
@@ -137,17 +139,18 @@ def whole_bounds(interval: Interval, kind: str) -> tuple[float, float] | None:
     >>> whole_bounds(Interval(0, low=0.5), "binary")
     (1.0, 1.0)
     """
-    if kind == "number":
+    if kind in ("number", "datetime", "duration"):
         return None
+    is_flag = kind in ("binary", "boolean")
     low, high = interval.low, interval.high
-    if kind != "integer":
+    if is_flag:
         low, high = max(low, -1.0), min(high, 1.0)
     ends = [end for end in (low, high) if math.isfinite(end)]
     if not ends or max(map(abs, ends)) >= LARGEST_WHOLE:
         return None
     first = math.floor(low) + 1.0 if low > -math.inf else low
     last = math.floor(high) + 0.0 if high < math.inf else high
-    both = kind != "integer" and (first, last) == (0.0, 1.0)
+    both = is_flag and (first, last) == (0.0, 1.0)
     # Between 7.2 and 7.5 there is none; from 0 to 1 there are all.
     return None if first > last or both else (first, last)
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from clearwood._features import UNSEEN, FeatureSpace, is_frame
+from clearwood._words.dates import WORDED, value_text
 from clearwood._words.labels import label_text
 from clearwood._words.numbers import number_text, short_text
 from clearwood.exceptions import InputError
@@ -143,7 +144,19 @@ class Explanation:
     def _repr_html_(self) -> str:
         from clearwood._html import render
 
-        return render("rules/explanation.html", told=self, title=_title(self))
+        return render("rules/explanation.html", told=self)
+
+    @property
+    def title(self) -> str:
+        """What is said of the row, and by which rule."""
+        said = f"{self.target}: {prediction_text(self.prediction)}"
+        if self.rule is None:
+            of_one, of_class = TOGETHER[self.combine]
+            if len(self.totals) == 1:
+                return f"{said}, the {of_one} of"
+            return f"{said}, the largest {of_class} ({_totals_text(self)}) of"
+        words = f"{said}, by rule {self.rule}"
+        return words if self.tried[-1].answers else f"{words}, otherwise"
 
     def as_dict(self) -> dict[str, Any]:
         """All of it as plain data, for JSON; what is not known is None."""
@@ -202,11 +215,11 @@ def explain(
     """
     tree = getattr(rules, "tree_", rules)
     rules = rules_of(rules, "rules")
-    table = _as_table(x)
+    table = one_row(x)
     encoded = rules.encode(table)
     if len(encoded) == 0:
         raise InputError("Cannot explain an empty table; give one row at least.")
-    columns = rules.features.columns(table)
+    columns = rules.features.columns(table, rules.asked)
     not_free = _positions(rules.features, fixed)
     steps = None if scale is None else _steps(rules, scale)
     told = []
@@ -221,7 +234,8 @@ def explain(
     return told[0] if len(told) == 1 else told
 
 
-def _as_table(x: Any) -> Any:
+def one_row(x: Any) -> Any:
+    """A row in any form as a table that rules read; a table stays as it is."""
     if is_frame(x):
         return x
     if not isinstance(x, Mapping) and getattr(x, "ndim", 0) == 1:
@@ -285,8 +299,8 @@ def _value_texts(
         labels, lookup = features.categories[d], features.lookup[d]
         if math.isnan(code):
             texts.append("missing")
-        elif features.info[d].kind == "boolean" and code in (0, 1):
-            texts.append("true" if code else "false")
+        elif features.info[d].kind in WORDED:
+            texts.append(value_text(code, features.info[d].kind))
         elif labels is None:
             texts.append(_number_text(rules, d, code))
         elif code == UNSEEN:
@@ -380,18 +394,6 @@ def _answer(
     )
 
 
-def _title(told: Explanation) -> str:
-    said = f"{told.target}: {prediction_text(told.prediction)}"
-    if told.rule is None:
-        of_one, of_class = TOGETHER[told.combine]
-        if len(told.totals) == 1:
-            return f"{said}, the {of_one} of"
-        return f"{said}, the largest {of_class} ({_totals_text(told)}) of"
-    last = told.tried[-1]
-    words = f"{said}, by rule {told.rule}"
-    return words if last.answers else f"{words}, otherwise"
-
-
 def _totals_text(told: Explanation) -> str:
     return ", ".join(
         f"{prediction_text(of)} {short_text(total, 4)}"
@@ -401,7 +403,7 @@ def _totals_text(told: Explanation) -> str:
 
 def _lines(told: Explanation) -> list[str]:
     """The text, line by line."""
-    lines = [_title(told)]
+    lines = [told.title]
     if told.rule is None:
         lines += _sum_lines(told)
     else:

@@ -12,9 +12,9 @@ import numpy as np
 
 from clearwood._features import FeatureSpace, printable
 from clearwood._words.numbers import (
-    measured_share_text,
     measured_text,
     number_text,
+    share_text,
     short_text,
 )
 from clearwood.exceptions import InputError
@@ -269,7 +269,7 @@ def rule_says(rule: Rule, classes: tuple[Any, ...]) -> str:
     )
     if probability is not None:
         ends = () if math.isnan(rule.expected) else (rule.low, rule.high)
-        said += f", probability {measured_share_text(probability, *ends)}"
+        said += f", probability {share_text(probability, *ends)}"
     known = ", ".join(statistics_text(rule))
     return f"{said}  ({known})" if known else said
 
@@ -287,7 +287,7 @@ def expected_text(rule: Rule) -> str:
         return ""
     if math.isnan(rule.low):
         return short_text(rule.expected)
-    write = measured_share_text if rule.probabilities else measured_text
+    write = share_text if rule.probabilities else measured_text
     return write(rule.expected, rule.low, rule.high)
 
 

@@ -136,8 +136,12 @@ class RuleSet(Editable, Exportable, ABC):
         -------
         ndarray of shape (n_samples, n_features)
         """
-        asked = {c.feature for rule in self.rules for c in rule.conditions}
-        return self.features.encode(X, asked)
+        return self.features.encode(X, self.asked)
+
+    @property
+    def asked(self) -> set[int]:
+        """Features that the rules ask: a frame needs no other columns."""
+        return {c.feature for rule in self.rules for c in rule.conditions}
 
     def matches(self, X: Any) -> np.ndarray:
         """Which rules each row satisfies.

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from clearwood._validation import check_target
-from clearwood._words.numbers import short_text
+from clearwood._words.numbers import percent_text, short_text
 from clearwood.rules.rule import prediction_text
 
 MOST_NAMED = 5
@@ -237,8 +237,8 @@ def likelier_order(
         return None
     labels = [classes[i] for i in linear_sum_assignment(-joint.T)[1]]
     return labels, (
-        f"The model is wrong in {100 * (1 - right):.1f}% of the rows, but in "
-        f"{100 * abs(1 - best):.1f}% if its classes are, in this order, "
+        f"The model is wrong in {percent_text(1 - right)} of the rows, but in "
+        f"{percent_text(abs(1 - best))} if its classes are, in this order, "
         f"{', '.join(map(prediction_text, labels))}"
     )
 

@@ -283,7 +283,7 @@ def build_tree(
             # Rows come to both sides, so that each condition says something.
             assert conditions
             if round_cuts:
-                conditions = rounded(conditions, encoded)
+                conditions = rounded(conditions, encoded, bins.features)
             found += [(conditions[0], child)]
         return sorted(found, key=lambda side: _size(side[1]))
 

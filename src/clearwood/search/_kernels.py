@@ -209,12 +209,12 @@ def improve_box(
     """
     n_features, n_rows = columns.shape
     outside = count_outside(columns, start, n_bins, box)
-    inside_rows = np.empty(n_rows, dtype=np.int64)
-    near_rows = np.empty(n_rows, dtype=np.int64)
+    inside_rows = np.empty(n_rows, dtype=np.uint32)
+    near_rows = np.empty(n_rows, dtype=np.uint32)
     n_inside, n_near = list_near(outside, inside_rows, near_rows)
-    most = n_bins.max()
-    totals, held = np.empty(most), np.empty(most)
-    parts = np.empty(most, dtype=np.bool_)
+    inside_cost = cost[inside_rows[:n_inside]]
+    totals = np.empty(n_bins.max())
+    parts = np.empty(len(totals), dtype=np.bool_)
     d, unchanged, visits = 0, 0, 0
     # The bound on visits only matters where rounding feigns a better cost.
     while unchanged < n_features and visits < MOST_ROUNDS * n_features:
@@ -222,15 +222,17 @@ def improve_box(
         size, column = n_bins[d], columns[d]
         allowed = box[start[d] : start[d] + size]
         seen_here = seen[start[d] : start[d] + size]
-        total, count, better = totals[:size], held[:size], parts[:size]
-        total[:], count[:] = 0.0, 0.0
+        total, better = totals[:size], parts[:size]
+        total[:] = 0.0
         # A row matters to a feature if it is outside of no other.
-        rows = inside_rows[:n_inside] if allowed.all() else near_rows[:n_near]
-        for i in rows:
-            b = column[i]
-            if outside[i] == (not allowed[b]):
-                total[b] += cost[i]
-                count[b] += counts[i]
+        if allowed.all():
+            for j in range(n_inside):
+                total[column[inside_rows[j]]] += inside_cost[j]
+        else:
+            for i in near_rows[:n_near]:
+                b = column[i]
+                if outside[i] == (not allowed[b]):
+                    total[b] += cost[i]
         if is_category[d]:
             best_categories(total, allowed, better)
             everything = total.sum()
@@ -247,13 +249,20 @@ def improve_box(
         now = part_cost(total, seen_here, allowed, is_category[d], bound_cost)
         then = part_cost(total, seen_here, better, is_category[d], bound_cost)
         unchanged += 1
-        if then < now - ROUNDING and (count * better).sum() >= least:
-            unchanged = 1
-            for i in range(n_rows):
+        if then < now - ROUNDING:
+            held = 0.0
+            for i in near_rows[:n_near]:
                 b = column[i]
-                outside[i] += int(allowed[b]) - int(better[b])
-            allowed[:] = better
-            n_inside, n_near = list_near(outside, inside_rows, near_rows)
+                if better[b] and outside[i] == (not allowed[b]):
+                    held += counts[i]
+            if held >= least:
+                unchanged = 1
+                for i in range(n_rows):
+                    b = column[i]
+                    outside[i] += int(allowed[b]) - int(better[b])
+                allowed[:] = better
+                n_inside, n_near = list_near(outside, inside_rows, near_rows)
+                inside_cost = cost[inside_rows[:n_inside]]
         d = (d + 1) % n_features
     found = bound_cost * n_literals(start, n_bins, is_category, seen, box)
     for i in inside_rows[:n_inside]:

@@ -6,7 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from clearwood.search.grid import Grid, contains, n_literals, whole_box
+from clearwood.search.grid import Grid, contains, n_literals
+from clearwood.search.trees._kernels import SQUARES, LeafLoss, node_boxes
+
+SQUARED_ERROR = LeafLoss(SQUARES, soft=1.0)
 
 FEATURE_SHARES = (1.0, 0.5, 0.25)
 """Share of the features that a tree may choose from at a split."""
@@ -45,26 +48,26 @@ def candidate_boxes(
     Returns
     -------
     ndarray of bool of shape (n_boxes, total number of bins)
+        None of a grid without features.
     """
-    from sklearn.tree import DecisionTreeRegressor
-
-    target = target.reshape(len(target), -1)
-    n_drawn = min(grid.n_rows, MOST_TREE_ROWS)
-    boxes: list[np.ndarray] = []
-    for i in range(n_trees):
-        rows = np.unique(generator.integers(grid.n_rows, size=n_drawn))
-        score = target[:, generator.integers(target.shape[1])]
-        ranks = _ranks(grid, score, weight)
-        columns = _ranked(grid.take(rows), ranks)
-        tree = DecisionTreeRegressor(
-            max_leaf_nodes=max_leaves,
-            max_features=FEATURE_SHARES[i % len(FEATURE_SHARES)],
-            random_state=int(generator.integers(2**31)),
-        ).fit(columns, target[rows], weight[rows])
-        boxes += _nodes(tree.tree_, grid, ranks)
-    if not boxes:
-        return np.zeros((0, int(grid.n_bins.sum())), dtype=bool)
-    stacked = np.array(boxes)
+    scores = target.reshape(grid.n_rows, -1)
+    share = (weight / weight.sum())[:, None]
+    ones = np.ones_like(share)
+    # The columns of a tree's `stats`; every row counts as support.
+    stats = np.hstack([share * scores, share, ones, ones])
+    n_features, able = len(grid.n_bins), np.flatnonzero(weight > 0)
+    boxes = [np.zeros((0, int(grid.n_bins.sum())), dtype=bool)]
+    for i in range(n_trees if n_features else 0):
+        rows = np.unique(generator.choice(able, min(len(able), MOST_TREE_ROWS)))
+        asked = np.tile(np.arange(n_features), (2 * max_leaves - 1, 1))
+        n_asked = max(1, int(FEATURE_SHARES[i % len(FEATURE_SHARES)] * n_features))
+        boxes.append(
+            node_boxes(
+                *grid, rows, stats, SQUARED_ERROR, generator.permuted(asked, axis=1),
+                n_asked, max_leaves,
+            )
+        )  # fmt: skip
+    stacked = np.concatenate(boxes)
     held = np.packbits(contains(grid, stacked), axis=1)
     _, first = np.unique(held, axis=0, return_index=True)
     return stacked[np.sort(first)]
@@ -110,65 +113,3 @@ def _thinned(grid: Grid, loss: Any, counts: np.ndarray) -> tuple[Grid, Any, np.n
     rows = np.random.default_rng(0).permutation(grid.n_rows)[:MOST_GAIN_ROWS]
     scale = counts.sum() / max(counts[rows].sum(), 1.0)
     return grid.take(rows), loss.take(rows), counts[rows] * scale
-
-
-def mean_ranks(
-    column: np.ndarray, score: np.ndarray, weight: np.ndarray, size: int
-) -> np.ndarray:
-    """Rank of every bin of a feature by the mean score of its rows.
-
-    Among all sets of categories, the best one for a score is a cut in these ranks.
-
-    Parameters
-    ----------
-    column : ndarray of integers of shape (n_rows,)
-        Bin of every row.
-    score, weight : ndarray of shape (n_rows,)
-    size : int
-        Number of bins. One without rows has mean 0.
-
-    Returns
-    -------
-    ndarray of int64 of shape (size,)
-
-    Examples
-    --------
-    >>> mean_ranks(np.array([0, 1, 1, 2]), np.array([3.0, 1.0, 2.0, 2.0]),
-    ...            np.ones(4), size=3)
-    array([2, 0, 1])
-    """
-    total = np.bincount(column, weights=weight, minlength=size)
-    sums = np.bincount(column, weights=weight * score, minlength=size)
-    mean = sums / np.maximum(total, 1e-300)
-    return np.argsort(np.argsort(mean, kind="stable"))
-
-
-def _ranks(grid: Grid, score: np.ndarray, weight: np.ndarray) -> list[np.ndarray]:
-    """Per feature the rank of every bin: its position, where it is numeric."""
-    return [
-        mean_ranks(column, score, weight, size) if category else np.arange(size)
-        for column, size, category in zip(grid.columns, grid.n_bins, grid.is_category)
-    ]
-
-
-def _ranked(grid: Grid, ranks: list[np.ndarray]) -> np.ndarray:
-    """Rows for scikit-learn's trees: ranks of bins."""
-    columns = [rank[column] for rank, column in zip(ranks, grid.columns)]
-    return np.array(columns, np.float32).T
-
-
-def _nodes(tree: Any, grid: Grid, ranks: list[np.ndarray]) -> list[np.ndarray]:
-    """The box of every node but the root."""
-    boxes = {0: whole_box(grid)}
-    # Parents come before their children.
-    for node in range(tree.node_count):
-        d = tree.feature[node]
-        if d < 0:
-            continue
-        goes_left = ranks[d] <= tree.threshold[node]
-        part = slice(grid.start[d], grid.start[d] + grid.n_bins[d])
-        left, right = tree.children_left[node], tree.children_right[node]
-        for child, allowed in ((left, goes_left), (right, ~goes_left)):
-            boxes[child] = boxes[node].copy()
-            boxes[child][part] &= allowed
-    return [boxes[node] for node in range(1, tree.node_count)]

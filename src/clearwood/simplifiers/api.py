@@ -8,11 +8,18 @@ from typing import Any
 from clearwood import simplifiers
 from clearwood._estimators import parameter_names
 from clearwood._numeric import as_generator
-from clearwood.ensembles import TreeEnsemble, read_ensemble
+from clearwood.ensembles.any_model import task_of
 from clearwood.exceptions import InputError
 from clearwood.rules import RuleSet
 from clearwood.rules.displays.held_out import place_of
 from clearwood.simplifiers._common.size_path import ENOUGH_ERRORS
+from clearwood.simplifiers._common.teacher import as_given, read_teacher
+from clearwood.simplifiers.pinned import (
+    check_pinned,
+    put_above,
+    sizes_left,
+    weight_left,
+)
 
 KINDS = ("list", "tree", "additive")
 """Methods among which "auto" chooses, by how easily one of their rules is read."""
@@ -44,7 +51,7 @@ def make_simplifier(model: Any, method: str, task: str, **settings: Any) -> Any:
 
     Parameters
     ----------
-    model : fitted ensemble or TreeEnsemble
+    model : estimator, callable or TreeEnsemble
     method : str
         A key of ``METHODS``.
     task : {"classification", "regression"}
@@ -78,14 +85,19 @@ def simplify(
     sample_weight: Any = None,
     random_state: Any = None,
     column_info: Any = None,
+    pinned: Any = None,
     **settings: Any,
 ) -> RuleSet:
-    """Explain a fitted tree ensemble by a few rules.
+    """Explain a tree ensemble, or any other model, by a few rules.
 
     Parameters
     ----------
-    model : fitted ensemble or TreeEnsemble
-        See :func:`~clearwood.read_ensemble` for what can be read.
+    model : model, callable, path or TreeEnsemble
+        See :func:`~clearwood.read_ensemble` for what can be read. Any other model that
+        predicts is asked about rows, and so is a function that gives a value per row,
+        or a probability per row and class; rules then choose cuts of their own, and
+        methods that need trees ("in-trees", "node-harvest") refuse. An estimator that
+        is not fitted is fitted to ``X, y``.
     X : array-like or frame of shape (n_samples, n_features)
         Rows on which the rules shall speak for the model; its training rows do.
     y : array-like of shape (n_samples,), optional
@@ -107,6 +119,12 @@ def simplify(
     column_info : mapping of str to mapping, optional
         Per column what people call it (``name``), its ``unit`` and ``description``;
         see :meth:`RuleSet.with_columns`.
+    pinned : RuleList, optional
+        Rules to keep as they are, such as ``rules[:2]``, or what a person has changed
+        (``drop``, ``change``, ``add``); its last line does not count. They come first,
+        and the method finds the others on the rows that they leave: of methods that
+        find ordered lists. What is known of pinned rules is of these rows, unless they
+        came with what is to be expected of new ones.
     **settings
         Further parameters of the class that the method names.
 
@@ -123,23 +141,52 @@ def simplify(
     >>> rules = simplify(forest, X, y, max_rules=4, random_state=0)
     >>> rules.n_rules <= 4
     True
+
+    A rule that a person brings along stays, and the method finds the others:
+
+    >>> mine = rules[:0].add("petal width (cm) > 1.8 then 2")
+    >>> again = simplify(forest, X, y, pinned=mine, max_rules=4, random_state=0)
+    >>> print(again[0].conditions == mine[0].conditions, again.n_rules <= 4)
+    True True
     """
-    ensemble = read_ensemble(model)
+    model = as_given(model)
+    task = task_of(model, X)
     settings["max_rules"] = max_rules
+    left = sample_weight
+    if pinned is not None:
+        model = read_teacher(model, X, y, task=task)
+        check_pinned(pinned, model, method)
+        left = weight_left(pinned, X, sample_weight)
+        settings = sizes_left(pinned, settings)
     if method == "auto":
         seed = int(as_generator(random_state).integers(2**31))
-        rules = _best_kind(ensemble, (X, y, sample_weight), seed, settings)
+        rules = fit_best_kind(model, (X, y, left), seed, **settings).rules_
     else:
         settings["random_state"] = random_state
-        estimator = make_simplifier(ensemble, method, ensemble.task, **settings)
-        rules = estimator.fit(X, y, sample_weight).rules_
+        estimator = make_simplifier(model, method, task, **settings)
+        rules = estimator.fit(X, y, left).rules_
+    if pinned is not None:
+        rules = put_above(pinned, rules, model, X, y, sample_weight)
     return rules if column_info is None else rules.with_columns(column_info)
 
 
-def _best_kind(
-    ensemble: TreeEnsemble, rows: tuple[Any, ...], seed: int, settings: dict[str, Any]
-) -> RuleSet:
-    """The rules of the kind that is best where it was not fitted."""
+def fit_best_kind(model: Any, rows: tuple[Any, ...], seed: int, **settings: Any) -> Any:
+    """The kind of rules that is best where it was not fitted.
+
+    Parameters
+    ----------
+    model : model, fitted or not
+    rows : tuple
+        What ``fit`` takes.
+    seed : int
+    **settings
+        Parameters that all kinds have.
+
+    Returns
+    -------
+    fitted estimator
+    """
+    task = task_of(model, rows[0])
     if settings.get("n_rules", "auto") != "auto":
         raise InputError(
             "method='auto' compares kinds of rules in the sizes that they choose; set "
@@ -147,12 +194,12 @@ def _best_kind(
         )
     found, judged, warned = {}, {}, {}
     for kind in KINDS:
-        estimator = make_simplifier(
-            ensemble, kind, ensemble.task, random_state=seed, **settings
-        )
+        estimator = make_simplifier(model, kind, task, random_state=seed, **settings)
         with warnings.catch_warnings(record=True) as warned[kind]:
             warnings.simplefilter("always")
             found[kind] = estimator.fit(*rows)
+        # Read, fitted or asked once for all kinds.
+        model = estimator.ensemble_
         judged[kind] = _held_out(estimator)
     best = max(KINDS, key=lambda kind: judged[kind][0])
     least = judged[best][0] - ENOUGH_ERRORS * judged[best][1]
@@ -160,7 +207,9 @@ def _best_kind(
     for warning in warned[taken]:
         warnings.warn(str(warning.message), warning.category, stacklevel=3)
     figures = ", ".join(f"{kind} {judged[kind][0]:.3g}" for kind in KINDS)
-    return found[taken].rules_.with_about(kinds=f"on held-out rows: {figures}")
+    best_kind = found[taken]
+    best_kind.rules_ = best_kind.rules_.with_about(kinds=f"on held-out rows: {figures}")
+    return best_kind
 
 
 def _held_out(found: Any) -> tuple[float, float]:

@@ -232,11 +232,12 @@ class RuleListClassifier(ClassifiesByRules, _RuleList):
 
     Parameters
     ----------
-    estimator : estimator, TreeEnsemble or None, default=None
+    estimator : estimator, callable, TreeEnsemble or None, default=None
         The ensemble to explain. A fitted one is used as it is and never refitted
         (wrap it in ``sklearn.frozen.FrozenEstimator`` where it must survive
         ``clone``); an unfitted one is fitted on ``X, y``; None means histogram
-        gradient boosting.
+        gradient boosting. Any other model, or a function that predicts, is asked as
+        it stands, and rules choose cuts of their own.
     n_rules : int or "auto", default="auto"
         Lines printed at most; fewer where more do not pay. "auto" takes as many as
         pay, up to ``max_rules``: the fewest that are within half a standard error of

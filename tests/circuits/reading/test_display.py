@@ -91,7 +91,7 @@ def test_numbers_stand_inside_their_cells(display):
 def test_kinds_are_as_wide_as_their_shares():
     display = cw.CircuitDisplay(clinic()).plot()
     heads = [t.get_text() for t in display.ax_.texts if t.get_fontweight() == "bold"]
-    assert heads == ["1: 60%", "2: 40%"]
+    assert heads == ["1: 60 %", "2: 40 %"]
     smoker = [cell for cell in display.cells if cell.column == 0]
     assert [(c.left, c.right) for c in smoker] == [(0, 0.6), (0.6, pytest.approx(1))]
     pressure = [cell.right - cell.left for cell in display.cells if cell.column == 4]
@@ -197,7 +197,7 @@ def test_curves_are_cut_off_at_heaps_whose_shares_are_told():
     display = cw.ConditionalDisplay(heaped(), "dose", [{"ill": "no"}]).plot()
     assert display.ax_.get_ylim()[1] < 0.5 < display.density(np.array([0.0])).max()
     names = [text.get_text() for text in display.ax_.get_legend().get_texts()]
-    assert names == ["all rows (0 in 58%)", "ill = no (0 in 90%)"]
+    assert names == ["all rows (0 in 58 %)", "ill = no (0 in 90 %)"]
     assert display.ax_.get_title("left") == "cut off where many rows have one value"
     plain = cw.ConditionalDisplay(replace(heaped(), heaps=()), "dose").plot()
     assert plain.ax_.get_ylim()[1] > 0.5
@@ -211,7 +211,7 @@ def test_a_few_rows_far_out_leave_the_others_to_be_seen(out):
     display = cw.ConditionalDisplay(Circuit(root, FeatureSpace.numeric(1)), "x0").plot()
     low, high = display.ax_.get_xlim()
     assert 0 < low < 30 and 70 < high < 110
-    assert display.ax_.get_title("left") == "2% of rows are further out"
+    assert display.ax_.get_title("left") == "2 % of rows are further out"
     (curve,) = display.ax_.get_lines()
     assert curve.get_ydata().max() == pytest.approx(
         0.98 / np.sqrt(200 * np.pi), rel=0.01

@@ -6,11 +6,12 @@ from tests.circuits.made import circuits
 from tests.circuits.reading.cases import deep
 
 from clearwood import FeatureSpace
+from clearwood._words.numbers import share_text
 from clearwood.circuits.circuit import Circuit, Product, Sum
 from clearwood.circuits.compiled import compile_circuit
 from clearwood.circuits.distributions import Bernoulli, Categorical
 from clearwood.circuits.queries.covariances import moments
-from clearwood.circuits.reading.profiles import Shares, Spread, profile_of, share_text
+from clearwood.circuits.reading.profiles import Shares, Spread, profile_of
 from clearwood.circuits.reading.strengths import strengths
 
 FEW = settings(max_examples=25)
@@ -147,10 +148,10 @@ def test_a_cell_has_few_digits():
 
 def test_shares_name_the_level_that_is_more_common_here():
     here, of_all = Shares(np.array([0.5, 0.1, 0.4])), Shares(np.array([0.6, 0.3, 0.1]))
-    assert here.beside(of_all, "abc") == "c in 40% (10%)"
-    assert here.brief(of_all, "abc") == "c: 40%"
-    assert here.words("abc") == "a in 50%, c in 40%, b in 10%"
+    assert here.beside(of_all, "abc") == "c in 40 % (10 %)"
+    assert here.brief(of_all, "abc") == "c: 40 %"
+    assert here.words("abc") == "a in 50 %, c in 40 %, b in 10 %"
     many = Shares(np.array([0.05, 0.5, 0.2, 0.15, 0.1]))
-    assert many.words("abcde") == "b in 50%, c in 20%, d in 15%, 2 others in 15%"
+    assert many.words("abcde") == "b in 50 %, c in 20 %, d in 15 %, 2 others in 15 %"
     assert Shares(np.ones(1)).words((None,)) == "missing always"
-    assert [share_text(x) for x in (1e-14, 1 - 1e-14)] == ["0%", "100%"]
+    assert [share_text(x) for x in (1e-14, 1 - 1e-14)] == ["0 %", "100 %"]

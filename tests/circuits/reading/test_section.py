@@ -39,11 +39,11 @@ def page(tmp_path, circuit, X=None):
 
 def test_kinds_stand_beside_all_rows(told):
     (columns,) = told["tables"]
-    assert [kind["share"] for kind in columns["kinds"]] == ["60%", "40%"]
+    assert [kind["share"] for kind in columns["kinds"]] == ["60 %", "40 %"]
     lines = {line["name"]: line for line in columns["lines"]}
-    assert lines["smoker = yes"]["all"] == "38%"
+    assert lines["smoker = yes"]["all"] == "38 %"
     (first, far, side), (second, _, other) = lines["smoker = yes"]["cells"]
-    assert (first, side, second, other) == ("10%", "below", "80%", "above")
+    assert (first, side, second, other) == ("10 %", "below", "80 %", "above")
     assert far == pytest.approx(0.28 / np.sqrt(0.38 * 0.62) / 1.5)
     assert columns["kinds"][0]["groups"][1]["names"] == "bp, bmi"
     assert len(columns["kinds"][0]["groups"][1]["kinds"]) == 2
@@ -129,11 +129,11 @@ def test_a_network_that_helps_nothing_is_said_to(tmp_path, rows):
 def test_a_number_of_nearly_all_rows_is_no_mean():
     (columns,) = section(stand_in(heaped()))["tables"]
     (dose,) = (line for line in columns["lines"] if line["name"] == "dose")
-    assert [cell[0] for cell in dose["cells"]] == ["0: 97%", "30"]
+    assert [cell[0] for cell in dose["cells"]] == ["0: 97 %", "30"]
     row = np.array([[0.0, 50.0]])
     circuit = Circuit(heaped().root.children[0], heaped().features, heaped().heaps)
     (told,) = why(circuit, row, judge(circuit, row).of_entries, 1)
-    assert (told[0]["column"], told[0]["expected"]) == ("dose", "0 in 97%")
+    assert (told[0]["column"], told[0]["expected"]) == ("dose", "0 in 97 %")
 
 
 def test_of_two_levels_the_likelier_is_expected():
@@ -142,8 +142,8 @@ def test_of_two_levels_the_likelier_is_expected():
     told = why(clinic(), rows, judge(clinic(), rows).of_entries, 7)
     smokes = [one for row in told for one in row if one["column"] == "smoker"]
     assert [(one["found"], one["expected"]) for one in smokes] == [
-        ("yes", "no in 90%"),
-        ("no", "yes in 80%"),
+        ("yes", "no in 90 %"),
+        ("no", "yes in 80 %"),
     ]
 
 
@@ -192,7 +192,7 @@ def pair_and_one():
     ("circuit", "said"),
     [
         (clinic, "takes the rows for a mixture of 2 kinds."),
-        (apart, "Independent of all others: t = b in 50%"),
+        (apart, "Independent of all others: t = b in 50 %"),
         (apart, "takes the columns for 3 groups that are independent of each other."),
         (
             apart,

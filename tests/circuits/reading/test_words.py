@@ -18,14 +18,14 @@ CLINIC = """\
 7 columns; rows are told apart at 3 places; 14 leaves.
 Depend on each other most: bp and bmi 0.89; smoker and age 0.63; sex and hue 0.58
 Rows are of 2 kinds:
-1. 60%: age 40.0 ± 5.0 (48 ± 11); smoker = yes in 10% (38%)
+1. 60 %: age 40.0 ± 5.0 (48 ± 11); smoker = yes in 10 % (38 %)
    - sex, hue: depend on each other directly: sex and hue 0.58
    - bp, bmi: in these, rows are of 2 kinds:
-      1.b.1. 70%: bp 110.0 ± 5.0 (125 ± 23); bmi 20.0 ± 2.0 (23.0 ± 5.1)
+      1.b.1. 70 %: bp 110.0 ± 5.0 (125 ± 23); bmi 20.0 ± 2.0 (23.0 ± 5.1)
          - depend on each other directly: bp and bmi 0.30
-      1.b.2. 30%: bp 160.0 ± 5.0 (125 ± 23); bmi 30.0 ± 3.0 (23.0 ± 5.1)
+      1.b.2. 30 %: bp 160.0 ± 5.0 (125 ± 23); bmi 30.0 ± 3.0 (23.0 ± 5.1)
    - each for itself: '<b>dose</b> in $' 1.7 ± 1.2
-2. 40%: age 60.0 ± 5.0 (48 ± 11); smoker = yes in 80% (38%)"""
+2. 40 %: age 60.0 ± 5.0 (48 ± 11); smoker = yes in 80 % (38 %)"""
 
 
 def test_kinds_are_told_with_what_marks_them():
@@ -36,15 +36,15 @@ def test_kinds_are_told_with_what_marks_them():
 
 def test_a_number_of_nearly_all_rows_is_no_mean():
     lines = str(heaped()).splitlines()
-    assert "1. 60%: dose = 0 in 97% (13 ± 16); ill = yes in 10% (42%)" in lines
-    assert "2. 40%: dose 30 ± 10 (13 ± 16); ill = yes in 90% (42%)" in lines
+    assert "1. 60 %: dose = 0 in 97 % (13 ± 16); ill = yes in 10 % (42 %)" in lines
+    assert "2. 40 %: dose 30 ± 10 (13 ± 16); ill = yes in 90 % (42 %)" in lines
     # Without what is known of the table it is one.
     assert "dose 1.2 ± 6.9 (13 ± 16)" in str(replace(heaped(), heaps=()))
     # Of what is left, given the rest.
     healthy = condition(heaped(), np.array([0.0, np.nan]))
     assert [heap.column for heap in healthy.heaps] == [0, 0]
     facts = profile_of(healthy.root, healthy.heaps)[0]
-    assert facts.words(()) == "0 in 90%"
+    assert facts.words(()) == "0 in 90 %"
     assert condition(heaped(), np.array([np.nan, 0.0])).heaps == ()
 
 
@@ -52,7 +52,7 @@ def test_a_number_of_nearly_all_rows_may_be_in_parts_in_any_order():
     parts = [Gaussian(0, mean, 0.01) for mean in (0.1, 90.0, -50.0, 0.0)]
     mixture = Sum(np.array([0.45, 0.04, 0.03, 0.48]), tuple(parts))
     facts = profile_of(mixture, (Heap(0, 90.0, 5.0), Heap(0, 0.0, 5.0)))[0]
-    assert facts.words(()) == "0 in 93%"
+    assert facts.words(()) == "0 in 93 %"
 
 
 def test_columns_of_one_leaf_that_hardly_depend_on_each_other():
@@ -74,8 +74,8 @@ def test_groups_that_are_independent_stand_beside_each_other():
     lines = str(apart()).splitlines()
     assert "Groups of columns, independent of each other:" in lines
     assert "- p, q: in these, rows are of 2 kinds:" in lines
-    assert any(line.strip().startswith("b.2. 50%: r 5.0 ± 1.0") for line in lines)
-    assert lines[-1] == "- each for itself: t = b in 50%"
+    assert any(line.strip().startswith("b.2. 50 %: r 5.0 ± 1.0") for line in lines)
+    assert lines[-1] == "- each for itself: t = b in 50 %"
 
 
 @pytest.mark.parametrize("size", [(3, 2), (30, 8), (100, 40)])

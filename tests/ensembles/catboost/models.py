@@ -51,7 +51,11 @@ CLASSIFICATION = (
     "categories",
     "categories_multi",
 )
-KINDS = REGRESSION + CLASSIFICATION
+# Statistics of the target in place of categories, of several types.
+CTR_CLASSIFICATION = ("categories_ctr", "categories_multi_ctr")
+CLASSIFICATION += CTR_CLASSIFICATION
+KINDS = (*REGRESSION, *CLASSIFICATION, "categories_regression_ctr")
+SIMPLE_CTRS = (None, "Buckets", "BinarizedTargetMeanValue:Prior=0.3", "Borders")
 
 
 class Subclass(CatBoostClassifier):
@@ -135,6 +139,10 @@ def _settings(kind, seed):
         settings["nan_mode"] = "Forbidden"
     if kind.startswith("categories"):
         settings |= {"one_hot_max_size": 40, "cat_features": ["tree", "code", "yes"]}
+    if kind.endswith("ctr"):
+        settings |= {"one_hot_max_size": 2, "max_ctr_complexity": 1}
+        ctr = SIMPLE_CTRS[seed // 2 % 4]
+        settings |= {"simple_ctr": [ctr, "Counter:Prior=0.5"]} if ctr else {}
     return settings
 
 
@@ -159,7 +167,9 @@ def _classifier(kind, seed, settings):
 
 def _target(kind, seed, signal):
     n_classes = 2
-    if kind in ("multi_class", "one_vs_all", "multi_scaled", "categories_multi"):
+    if kind in ("multi_class", "one_vs_all", "multi_scaled") or (
+        kind.startswith("categories_multi")
+    ):
         n_classes = [3, 5][seed % 2]
     if kind == "base_classifier" and seed % 2:
         n_classes = 3

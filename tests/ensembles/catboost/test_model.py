@@ -22,6 +22,7 @@ from clearwood._features import UNSEEN  # noqa: E402
 from clearwood.ensembles import TreeEnsemble, nodes, read_ensemble  # noqa: E402
 from clearwood.ensembles.catboost.model import LINKS, REFUSED_LOSSES  # noqa: E402
 from clearwood.exceptions import InputError, ModelError, ModelFormatError  # noqa: E402
+from clearwood.simplifiers import RuleListClassifier  # noqa: E402
 
 FILES = Path(__file__).parents[1] / "files"
 QUIET = {"verbose": False, "allow_writing_files": False, "thread_count": 1}
@@ -340,13 +341,38 @@ def test_models_that_are_not_fitted_and_rankers():
         read_ensemble(ranker)
 
 
-def test_statistics_of_the_target_are_refused_by_name(tmp_path):
+def target_statistics_model(**settings):
+    """With categories at CatBoost's defaults, but for ``settings``."""
+    rng = np.random.default_rng(0)
     X = pd.DataFrame(
-        {"size": np.arange(80.0), "hue": ["red", "tan", "sea", "sky"] * 20}
+        {
+            "hue": rng.choice(["red", "tan", "sea", "sky", "ash"], 200),
+            "size": rng.normal(size=200),
+            "town": rng.choice(["Ulm", "Bonn", "Kiel"], 200),
+        }
     )
-    y = np.array([0, 5, 1, 4] * 20)
-    model = catboost.CatBoostRegressor(**SMALL, cat_features=["hue"]).fit(X, y)
-    message = r"categories of \['hue'\] by statistics .*\(CTR\).* one_hot_max_size at"
+    y = X["hue"].isin(["red", "sea"]) ^ (X["town"] == "Ulm")
+    settings = {**QUIET, "iterations": 20, **settings}
+    model = catboost.CatBoostClassifier(cat_features=["hue", "town"], **settings)
+    return model.fit(X, y), X
+
+
+def test_statistics_of_one_column_are_sets_of_its_categories(tmp_path):
+    model, X = target_statistics_model(max_ctr_complexity=1)
+    pool = catboost.Pool(X, cat_features=["hue", "town"])
+    ensemble = read_file(saved(model, tmp_path, pool=pool), tmp_path)
+    assert set(ensemble.features.categories[0]) == set(X["hue"])
+    assert ensemble.category_offsets.size > 3
+    rows = X.assign(hue=["new", "red"] * 100, town=["Bonn", "Rom", "Ulm", "Kiel"] * 50)
+    raw = model.predict(rows, prediction_type="RawFormulaVal")
+    assert_array_equal(ensemble.raw_scores(rows)[:, 0], raw)
+    rules = RuleListClassifier(ensemble, max_rules=4).fit(X, model.predict(X)).rules_
+    assert "hue in {" in rules.to_text()
+
+
+def test_statistics_of_several_columns_are_refused_by_name(tmp_path):
+    model, _ = target_statistics_model(max_ctr_complexity=4)
+    message = r"of \['hue', 'town'\] .*\(CTR\).*max_ctr_complexity=1.*predict_proba"
     with pytest.raises(ModelError, match=message):
         read_ensemble(model)
     with pytest.raises(ModelFormatError, match=r"model.json: features_info: .*'hue'"):
@@ -424,6 +450,7 @@ def documents(tmp_path_factory):
         "classes": saved(fitted_classifier(), folder),
         "nested classes": saved(fitted_classifier(grow_policy="Depthwise"), folder),
         "categories": saved(model, folder, pool=pool),
+        "statistics": saved(target_statistics_model(max_ctr_complexity=1)[0], folder),
     }
 
 
@@ -434,6 +461,9 @@ CATEGORIES = ("features_info", "categorical_features")
 CLASSES = ("model_info", "class_params")
 SPLIT = (TREES, 0, "splits", 0)
 CTR = [{"elements": [{"cat_feature_index": []}]}]
+STATISTIC = ("features_info", "ctrs", 0)
+HUE = '[{"cat_feature_index":0,"combination_element":"cat_feature_value"}]'
+TABLE = ("ctr_data", f'{{"identifier":{HUE},"type":"Borders"}}')
 DAMAGE = [
     ("symmetric", ("trees",), [], "oblivious_trees and trees, expected either"),
     ("symmetric", (TREES,), REMOVED, "found JSON with the keys"),
@@ -547,6 +577,18 @@ DAMAGE = [
     ("categories", ("features_info", "cat_features_hash", 0, "value"), 1, "a text"),
     ("categories", ("features_info", "text_features"), [{}], "columns of texts"),
     ("categories", ("features_info", "ctrs"), CTR, "found an array, expected a whole"),
+    ("statistics", ("ctr_data",), REMOVED, "expected 'ctr_data' with its table"),
+    ("statistics", TABLE, REMOVED, "found no '.*', expected one"),
+    ("statistics", (*TABLE, "hash_stride"), 7, "entries, expected 7 per category"),
+    ("statistics", (*TABLE, "hash_stride"), 0, "from 2 to 10,001"),
+    ("statistics", (*TABLE, "hash_map", 3), 5, "found 5, expected a text"),
+    ("statistics", (*TABLE, "hash_map", 3), "5", "found '5', expected what stands"),
+    ("statistics", (*TABLE, "hash_map", 3), "9" * 99, "expected what stands for a"),
+    ("statistics", (*TABLE, "hash_map", 4), "5", "found '5', expected one of numbers"),
+    ("statistics", (*STATISTIC, "ctr_type"), "Counter", "the elements and the type"),
+    ("statistics", (*STATISTIC, "target_border_idx"), 2, "2 numbers per category, exp"),
+    ("statistics", (*STATISTIC, "scale"), None, "scale: found None"),
+    ("statistics", (*STATISTIC, "borders", 0), "1", "borders.*: found '1'"),
 ]
 
 
@@ -594,7 +636,7 @@ def test_every_number_of_a_file_may_be_anything(documents, tmp_path):
     rng = np.random.default_rng(0)
     strange = [None, True, -1, 0, 3, 2**31, 10**30, 0.5, -1e300, "", "x", [], {}, [[]]]
     outcomes = {"read": 0, "refused": 0}
-    for which in ("categories", "nested classes"):
+    for which in ("categories", "statistics", "nested classes"):
         document = documents[which]
         places = list(
             places_of({k: document[k] for k in document if k != "model_info"})

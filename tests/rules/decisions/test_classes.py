@@ -10,7 +10,7 @@ from tests.rules.decisions import naive
 import clearwood as cw
 from clearwood.exceptions import InputError
 from clearwood.rules.decisions.groups import groups_of
-from clearwood.rules.decisions.rates import Rate, area_text, share_text
+from clearwood.rules.decisions.rates import Rate
 from clearwood.rules.decisions.roc import area_interval, roc_of
 
 SPACE = cw.FeatureSpace.numeric(2)
@@ -211,7 +211,7 @@ def test_the_frame_and_the_text_hold_all_rates(rows):
     assert frame.loc[("rules", "error"), "value"] == found.rules.error.value
     assert len(frame) == 14
     text = str(found)
-    assert share_text(found.rules.rates[0].specificity) in text
+    assert str(found.rules.rates[0].specificity) in text
     n, w = found.rules.rows[0, 0], found.rules.confusion[0, 0]
     assert f"{n:.0f} ({w:.0f})" in text and "rule 3" in text
     assert f"{found.n_rows} ({weight.sum():.0f})" in text
@@ -277,6 +277,6 @@ def test_an_interval_holds_its_area(area, n_positive, n_others):
 
 
 def test_digits_go_by_the_interval():
-    assert share_text(Rate(0.5, 0.4, 0.6, 10)) == "50 % [40, 60]"
-    assert share_text(Rate(0.5012, 0.4951, 0.5068, 10)) == "50.1 % [49.5, 50.7]"
-    assert area_text(Rate(0.9512, 0.9461, 0.9588, 10)) == "0.951 [0.946, 0.959]"
+    assert str(Rate(0.5, 0.4, 0.6, 10)) == "50 % [40, 60]"
+    assert str(Rate(0.5012, 0.4951, 0.5068, 10)) == "50.1 % [49.5, 50.7]"
+    assert Rate(0.9512, 0.9461, 0.9588, 10).as_number() == "0.951 [0.946, 0.959]"

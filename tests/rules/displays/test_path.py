@@ -62,6 +62,7 @@ def test_the_band_is_that_of_the_settings_chosen(fitted):
         for i in range(len(results["fidelity"]))
         if {name: results[name][i] for name in rules.settings_} == rules.settings_
     ]
+    assert held_out.rows == "mixtures of rows held out in the fit"
     assert held_out.fidelity.tolist() == results["fidelity"][chosen]
     assert held_out.standard_error.tolist() == results["standard_error"][chosen]
 
@@ -96,7 +97,7 @@ def test_plot_draws_the_scores_and_marks_the_size(fitted):
         # The large dot.
         assert list(ax.lines[1].get_xdata()) == [display.chosen]
     band = display.ax_.collections[0].get_paths()[0].vertices
-    middle, error = display.held_out
+    middle, error = display.held_out.fidelity, display.held_out.standard_error
     assert band[:, 1].min() == pytest.approx((middle - error).min())
     assert band[:, 1].max() == pytest.approx((middle + error).max())
     display.figure_.canvas.draw()

@@ -139,7 +139,7 @@ def test_a_list_is_a_chain():
     assert [node.depth for node in drawn.nodes] == [1, 0, 2, 1, 2]
     assert [node.rows for node in drawn.nodes] == [1, 3, 1, 2, 1]
     assert drawn.words(drawn.nodes[1]) == (
-        "asks whether age > 3 and hue is 'red'; 3 rows, 100% of all"
+        "asks whether age > 3 and hue is 'red'; 3 rows, 100 % of all"
     )
 
 
@@ -167,7 +167,7 @@ def test_the_page_shows_the_picture(tmp_path):
     page = (tmp_path / "a.html").read_text(encoding="utf-8")
     assert page.count('class="leaf"') == 4
     assert "Dots: mean of" in page
-    assert "What is lost of R²" in page
+    assert "How much of what is said is lost" in page
 
 
 def test_the_display_draws_all_leaves():

@@ -11,6 +11,7 @@ from tests.sequences.reading.markov import (
 )
 
 import clearwood as cw
+from clearwood._words.numbers import share_text
 from clearwood.exceptions import InputError, PoorMixingWarning
 from clearwood.sequences.reading.states_display import hsl
 
@@ -101,7 +102,7 @@ def test_arrows_are_the_moves_away():
         i, j = display.numbers[move.source], display.numbers[move.target]
         row = hmm.transmat_[i]
         assert move.share == pytest.approx(row[j] / (1 - row[i]))
-        assert move.symbols == (f"{move.share:.0%}",)
+        assert move.symbols == (share_text(move.share),)
     said = {text.get_text() for text in display.ax_.texts}
     assert {str(number) for number in display.numbers} <= said
 

@@ -3,6 +3,7 @@ import pytest
 from tests.sequences.reading.markov import of_flags, of_patients, of_text
 
 import clearwood as cw
+from clearwood._words.numbers import share_text
 from clearwood.exceptions import InputError
 from clearwood.sequences.reading.markov_states import (
     check_model,
@@ -35,7 +36,7 @@ def test_symbols_come_most_probable_first():
     for state in markov_states(hmm):
         row = hmm.emissionprob_[state.number]
         assert [cell.far for cell in state.emits] == sorted(row[row >= 0.01])[::-1]
-        assert f"{row.max():.0%}" in state.emits[0].text
+        assert share_text(float(row.max())) in state.emits[0].text
     assert state_vectors(hmm, markov_states(hmm)).shape == hmm.emissionprob_.shape
 
 
@@ -44,7 +45,7 @@ def test_a_state_without_end_has_everything_in_the_long_run():
     assert (first.share, last.share) == (pytest.approx(0), pytest.approx(1))
     assert first.stay == pytest.approx(4) and last.stay == np.inf
     assert first.leads == ((1, 1.0),) and last.leads == ()
-    assert first.name == "x0 90%, x1 10%"
+    assert first.name == "x0 90 %, x1 10 %"
 
 
 def test_shares_in_the_long_run_are_those_of_the_chain():

@@ -114,6 +114,8 @@ def test_rules_are_judged_without_the_rows_left_out(noise, monkeypatch):
     kept = [{tuple(row) for row in left_out.encoded} for _, left_out in seen]
     assert sum(map(len, kept)) == len(set.union(*kept)) == N_ROWS
     for fitted, left_out in seen:
+        # What the forest says of them it has learnt from the others, too.
+        np.testing.assert_array_equal(fitted.taught, np.eye(2)[fitted.labels])
         rows = {tuple(row) for row in fitted.encoded}
         assert not rows & {tuple(row) for row in left_out.encoded}
         assert len(fitted) + len(left_out) == N_ROWS

@@ -2,6 +2,7 @@
 
 import shlex
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -183,6 +184,19 @@ def test_a_class_that_no_rule_says_is_named():
     assert doubts_about(rules, training, 100 / 108, 9, "Try.") == []
     both = doubts_about(rules, training, 0.99, 5, "Try.")
     assert "(0.926) than one best split does (0.99)" in both[0] and len(both) == 2
+
+
+def test_the_teacher_is_heard_under_the_weights_of_classes():
+    names = ("no", "yes")
+    taught = np.repeat([[0.9, 0.1], [0.6, 0.4]], 20, axis=0)
+    training = training_of(taught, np.arange(40), names)
+    rest = Rule((), "no", (0.75, 0.25))
+    rules = RuleList((), rest, FeatureSpace.numeric(1), names)
+    assert doubts_about(rules, training, 0.5, 5, "Try.") == []
+    # Where a "yes" counts three times, the teacher says it of half the rows.
+    weighted = replace(training, class_weight=np.array([0.5, 1.5]))
+    (text,) = doubts_about(rules, weighted, 0.5, 5, "Try.")
+    assert text.startswith("These rules say no of every row")
 
 
 # One split

@@ -9,15 +9,19 @@ from clearwood.simplifiers._common import size_path
 from clearwood.simplifiers._common.synthetic_rows import rows_to_judge
 
 
-@pytest.fixture(scope="module")
-def noisy():
+def noise(seed):
     """A forest that has learnt much noise by heart, and rows it has not seen."""
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng(seed)
     X = rng.normal(size=(1200, 4))
     y = X[:, 0] + (X[:, 1] > 0) + rng.normal(size=1200)
     X_train, y_train = X[:200], y[:200]
     forest = RandomForestRegressor(20, random_state=0).fit(X_train, y_train)
     return X_train, y_train, X[200:], forest
+
+
+@pytest.fixture(scope="module")
+def noisy():
+    return noise(0)
 
 
 def fitted(noisy, **settings):
@@ -41,19 +45,27 @@ def captured(noisy):
     return Captured(forest, **settings, random_state=0).fit(X, y)
 
 
-def test_the_estimate_is_near_what_new_rows_say(noisy, monkeypatch):
-    fresh, forest = noisy[2], noisy[3]
-    found = fitted(noisy)
-    true = found.path_[3].evaluate(fresh, teacher=forest).fidelity
-    mixed = found.cv_results_["fidelity"][0][3]
+def test_the_estimate_is_near_what_new_rows_say(monkeypatch):
+    draws = [noise(seed) for seed in range(6)]  # of one alone it is .1 off, by luck
+
+    def too_high():
+        """What the fit says of the fidelity less what new rows say, on average."""
+        gaps = []
+        for X, _, fresh, forest in draws:
+            settings = {"tune": None, "max_rules": 4, "n_synthetic": 300}
+            found = cw.RuleListRegressor(forest, **settings, random_state=0).fit(X)
+            true = found.path_[3].evaluate(fresh, teacher=forest).fidelity
+            gaps.append(found.cv_results_["fidelity"][0][3] - true)
+        return np.mean(gaps)
+
+    # Rules of folds see two thirds of the rows.
+    assert -0.08 < too_high() < 0.02
     monkeypatch.setattr(
         size_path.RulesOnSizePath,
         "_to_judge",
         lambda self, training, held, seed: (held, training.take(held)),
     )
-    learnt_by_heart = fitted(noisy).cv_results_["fidelity"][0][3]
-    assert abs(mixed - true) < 0.08
-    assert learnt_by_heart < true - 0.12
+    assert too_high() < -0.12
 
 
 def test_rows_to_judge_are_mixtures_of_those_held_out(captured):
@@ -91,4 +103,5 @@ def test_only_the_rows_themselves_have_labels(noisy):
     settings = {"target": "labels", "tune": None, "n_rules": 2, "max_rules": 2}
     found = Captured(forest, **settings, random_state=0).fit(X, y)
     rows, test = found._to_judge(found.training, np.arange(40), 7)
-    np.testing.assert_array_equal(test.taught, y[rows])
+    np.testing.assert_array_equal(test.taught, found.training.taught[rows])
+    assert set(test.taught) <= set(y)

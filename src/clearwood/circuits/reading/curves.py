@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from clearwood._features import printable
-from clearwood._words.numbers import number_text
+from clearwood._words.numbers import number_text, share_text
 from clearwood.circuits.circuit import Circuit
 from clearwood.circuits.learning.variables import positions_of, row_of
 from clearwood.circuits.queries.shares import conditionals
 from clearwood.circuits.reading.display import circuit_of
-from clearwood.circuits.reading.profiles import label_words, share_text
+from clearwood.circuits.reading.profiles import label_words
 from clearwood.exceptions import InputError
 from clearwood.plotting.style import QUIET, colour, plain, wrapped
 

@@ -11,7 +11,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from clearwood._features import FeatureSpace, printable
-from clearwood._words.numbers import number_text, short_text
+from clearwood._words.numbers import number_text, share_text, short_text
 from clearwood.circuits.circuit import Heap, Node, Product, Sum
 from clearwood.circuits.distributions import (
     Bernoulli,
@@ -198,22 +198,6 @@ def _fixed(value: float, places: int) -> str:
 Facts = Shares | Spread
 
 
-def share_text(share: float) -> str:
-    """A share in whole percent; never 0 or 100 where it is neither.
-
-    Examples
-    --------
-    >>> [share_text(x) for x in (0.0, 0.004, 0.234, 0.999, 1.0)]
-    ['0%', '<1%', '23%', '>99%', '100%']
-    """
-    # Shares are sums of products, which may miss 0 and 1 by their rounding.
-    if TINY < share < 0.005:
-        return "<1%"
-    if 0.995 <= share < 1 - TINY:
-        return ">99%"
-    return f"{100 * share:.0f}%"
-
-
 def label_words(label: object) -> str:
     """A level as it is, numbers without a decimal point that says nothing."""
     if isinstance(label, float):
@@ -233,7 +217,7 @@ def column_words(
     >>> from clearwood import FeatureSpace
     >>> features = FeatureSpace(("smoker", "age"), (("no", "yes"), None))
     >>> print(column_words(features, 0, Shares(np.array([0.77, 0.23]))))
-    smoker = yes in 23%
+    smoker = yes in 23 %
     >>> print(column_words(features, 1, Spread(54.1, 81.0), Spread(61.0, 144.0)))
     age 54.1 ± 9.0 (61 ± 12)
     """

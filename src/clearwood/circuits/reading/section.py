@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 
 from clearwood._features import FeatureSpace, printable
+from clearwood._words.numbers import share_text
 from clearwood.circuits.circuit import Circuit
 from clearwood.circuits.reading.display import circuit_of, strip_name, together
 from clearwood.circuits.reading.judged import LEAST, RowSurprises, judge, rows_of, why
 from clearwood.circuits.reading.outline import CircuitPart, outline
-from clearwood.circuits.reading.profiles import NOTHING, column_words, share_text
+from clearwood.circuits.reading.profiles import NOTHING, column_words
 from clearwood.circuits.reading.strengths import strengths
 from clearwood.circuits.reading.words import (
     counts,

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from clearwood._features import FeatureSpace
+from clearwood._words.numbers import share_text
 from clearwood.circuits.circuit import Circuit, Node, Product, Sum, walk
 from clearwood.circuits.reading.outline import CircuitPart, outline
-from clearwood.circuits.reading.profiles import column_words, share_text
+from clearwood.circuits.reading.profiles import column_words
 from clearwood.circuits.reading.strengths import strengths
 from clearwood.exceptions import InputError
 from clearwood.plotting.style import wrapped

@@ -17,6 +17,7 @@ import pandas as pd
 
 from clearwood._documents import plain_integer, plain_number
 from clearwood._features import printable
+from clearwood._words.dates import as_times, date_number, has_zone
 from clearwood.cli.tables.csv_file import MOST_SHOWN, CsvFile, listed
 from clearwood.exceptions import InputError
 
@@ -86,7 +87,8 @@ def as_it_reads(column: pd.Series, file: CsvFile) -> pd.Series:
         warnings.warn(
             f"Column {column.name!r} holds {different:,} different texts in {n:,} "
             f"cells, such as {_cells_text(column.dropna().iloc[:3])}, each of them a "
-            "category. Write numbers plainly, as 1234.5, where they are numbers; leave "
+            "category. Write numbers plainly, as 1234.5, where they are numbers, and "
+            "dates as 2019-04-01, where they are dates; leave "
             f"the column out where they are names of rows "
             f"({_option('--drop', column.name)}).",
             stacklevel=3,
@@ -150,12 +152,52 @@ def _read(column: pd.Series, cells: Cells) -> pd.Series:
         values = np.array(truth, dtype=object)
         flags = values[cells.is_text].tolist()
         is_read = len(flags) > 0 and None not in flags
+        if not is_read:
+            return _dates(column, cells)
     if not is_read:
         return column
     _warn_of_collapse(column, cells)
     # An empty cell is the last one.
     values = np.append(values, np.nan)[cells.code]
     return pd.Series(values, column.index, name=column.name)
+
+
+def _dates(column: pd.Series, cells: Cells) -> pd.Series:
+    """Dates as ISO 8601 writes them, where all cells that are not missing are such."""
+    days = np.array([date_number(text) for text in cells.texts], dtype=np.float64)
+    zoned = {has_zone(text) for text, told in zip(cells.texts, cells.is_text) if told}
+    if np.isnan(days[cells.is_text]).any() or len(zoned) != 1:
+        return column
+    times = np.append(as_times(days), np.datetime64("NaT", "us"))[cells.code]
+    read = pd.Series(times, column.index, name=column.name)
+    return read.dt.tz_localize("UTC") if zoned == {True} else read
+
+
+def times_of(column: pd.Series, kind: str, file: CsvFile) -> pd.Series:
+    """A column of text as dates or durations; anything else is an error."""
+    if not _is_text(column):
+        return column
+    cells = Cells.of(column)
+    values = ~np.array([_is_word(text) for text in cells.texts], dtype=bool)
+    if not values.any():
+        return pd.Series(pd.NaT, column.index, name=column.name)
+    if kind == "duration":
+        read = pd.to_timedelta(column, errors="coerce")
+        is_time = pd.to_timedelta(pd.Series(cells.texts), errors="coerce").notna()
+    else:
+        read = _dates(column, cells)
+        is_time = ~pd.isna([date_number(text) for text in cells.texts])
+    odd = cells.rows(values & ~np.asarray(is_time, dtype=bool))
+    if not odd.size and read is not column:
+        return read
+    odd = odd if odd.size else cells.rows(values)
+    raise InputError(
+        f"{file.path!r}: column {column.name!r} must hold "
+        f"{'durations' if kind == 'duration' else 'dates (2019-04-01 12:30)'}, but "
+        f"there is {_cells_text(column.iloc[odd])} in {file.lines(odd)}. Correct what "
+        f"is wrong there; or say {_option('--na', column.iloc[odd[0]])} where such a "
+        "cell is a missing one."
+    )
 
 
 def value_by_cell(column: pd.Series) -> pd.Series:
@@ -179,6 +221,7 @@ def _is_text(column: pd.Series) -> bool:
     types = pd.api.types
     return not (
         types.is_numeric_dtype(column)
+        or column.dtype.kind in "mM"
         or types.infer_dtype(column, skipna=True) == "boolean"
     )
 

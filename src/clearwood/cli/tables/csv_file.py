@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
+import re
+import sys
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -17,8 +20,62 @@ from pandas.io.common import get_handle
 from clearwood._files import plain_file
 from clearwood.exceptions import InputError
 
+STANDARD_INPUT = "-"
+
 MOST_SHOWN = 5
 """So many cells, or lines, are shown in a message."""
+
+
+SEPARATORS = ",;\t|"
+"""What may stand between cells, where it is not said."""
+
+
+class CsvForm(NamedTuple):
+    """How a file is written, where that is said: else it is found."""
+
+    sep: str | None = None
+    encoding: str | None = None
+
+
+def _content(path: str) -> bytes:
+    """The bytes of a file, unpacked; ``-`` is the standard input."""
+    if path == STANDARD_INPUT:
+        return sys.stdin.buffer.read()
+    with plain_file(path) as plain:
+        try:
+            with get_handle(plain, "rb", compression="infer", is_text=False) as raw:
+                data: Any = raw.handle.read()
+        except (OSError, EOFError) as error:  # of what unpacks it, too
+            raise InputError(f"Cannot read {path!r}: {reason_of(error)}.") from None
+    return bytes(data)
+
+
+def _as_utf8(data: bytes, path: str, encoding: str | None) -> bytes:
+    """The same text in UTF-8; that in UTF-16 says itself what it is."""
+    if encoding is None and data[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
+        encoding = "utf-16"
+    try:
+        text = data.decode(encoding or "utf-8-sig")
+    except LookupError:
+        raise InputError(
+            f"There is no encoding {encoding!r} (--encoding); files of Windows are "
+            "often cp1252, older ones latin-1."
+        ) from None
+    except UnicodeDecodeError as error:
+        line = data[: error.start].count(b"\n") + 1
+        raise InputError(
+            f"Cannot read {path!r}: line {line} is no text in {encoding or 'UTF-8'}. "
+            "Say how it is written (--encoding cp1252 for most files of Windows, "
+            "latin-1 for older ones), or save it as UTF-8."
+        ) from None
+    return data if encoding is None else text.encode()
+
+
+def _separator(data: bytes) -> str:
+    """What stands most often between cells of the header, outside of quotes."""
+    header = data.removeprefix(codecs.BOM_UTF8).lstrip(b"\r\n").split(b"\n", 1)[0]
+    plain = re.sub(r'"[^"]*"', "", header.decode(errors="replace"))
+    return max(SEPARATORS, key=plain.count)
 
 
 @dataclass(frozen=True)
@@ -31,28 +88,29 @@ class CsvFile:
     data : bytes
     missing : tuple of str
         Cells that are missing, besides empty ones.
+    sep : str
+        What stands between cells.
     """
 
     path: str
     data: bytes
     missing: tuple[str, ...]
+    sep: str = ","
 
     @classmethod
-    def opened(cls, path: str, missing: Sequence[str]) -> CsvFile:
+    def opened(
+        cls, path: str, missing: Sequence[str], form: CsvForm | None = None
+    ) -> CsvFile:
         """Read the file, refuse what is no CSV and columns that have one name."""
-        with plain_file(path) as plain:
-            try:
-                with get_handle(plain, "rb", compression="infer", is_text=False) as raw:
-                    data: Any = raw.handle.read()
-            except (OSError, EOFError) as error:  # of what unpacks it, too
-                raise InputError(f"Cannot read {path!r}: {reason_of(error)}.") from None
+        form = form or CsvForm()
+        data = _as_utf8(_content(path), path, form.encoding)
         if b"\0" in data:
             line = data[: data.index(b"\0")].count(b"\n") + 1
             raise InputError(
                 f"Cannot read {path!r} as a table: there is a NUL byte in line {line}. "
                 "The file is damaged, or text in UTF-16; save it as CSV in UTF-8."
             )
-        file = cls(path, data, tuple(missing))
+        file = cls(path, data, tuple(missing), form.sep or _separator(data))
         header = file._parsed(header=None, nrows=1, dtype=str, keep_default_na=False)
         names = pd.Series(header.iloc[0])
         twice = sorted(set(names[names.duplicated() & (names != "")]))
@@ -78,7 +136,9 @@ class CsvFile:
             with warnings.catch_warnings():
                 # Rows with more cells than names would lose the last ones.
                 warnings.simplefilter("error", pd.errors.ParserWarning)
-                frame = pd.read_csv(io.BytesIO(self.data), index_col=False, **settings)
+                frame = pd.read_csv(
+                    io.BytesIO(self.data), sep=self.sep, index_col=False, **settings
+                )
         except (ValueError, pd.errors.ParserWarning) as error:
             raise InputError(
                 f"Cannot read {self.path!r} as a table: {reason_of(error)}. Expected "
@@ -91,7 +151,7 @@ class CsvFile:
         """Where some rows of the table are, as an editor counts lines."""
         shown, wanted = [], set(rows[:MOST_SHOWN].tolist())
         text = list(io.StringIO(self.data.decode("utf-8-sig"), newline=""))
-        reader = csv.reader(text)
+        reader = csv.reader(text, delimiter=self.sep)
         row, start = -1, 1
         try:
             for _ in reader:

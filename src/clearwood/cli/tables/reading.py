@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 import pandas as pd
@@ -11,10 +11,11 @@ from clearwood._features import FeatureSpace
 from clearwood.cli.tables.cells import (
     as_it_reads,
     numbers_of,
+    times_of,
     value_by_cell,
     warn_of_words,
 )
-from clearwood.cli.tables.csv_file import CsvFile, is_parquet, read_parquet
+from clearwood.cli.tables.csv_file import CsvFile, CsvForm, is_parquet, read_parquet
 from clearwood.exceptions import InputError
 
 
@@ -24,6 +25,7 @@ def read_table(
     drop: Sequence[str] = (),
     categories: Sequence[str] = (),
     missing: Sequence[str] = (),
+    form: CsvForm | None = None,
 ) -> pd.DataFrame:
     """Read a CSV or Parquet file.
 
@@ -37,6 +39,8 @@ def read_table(
         Columns of categories, also where all that they hold looks like numbers.
     missing : sequence of str, default=()
         Cells that are missing, besides empty ones.
+    form : CsvForm, optional
+        Separator and encoding of CSV; found if not given.
 
     Returns
     -------
@@ -54,7 +58,7 @@ def read_table(
         return frame.drop(columns=list(drop)).astype(
             dict.fromkeys(categories, "category")
         )
-    file = CsvFile.opened(path, missing)
+    file = CsvFile.opened(path, missing, form)
     frame = file.read(as_text=categories)
     _check_known(frame, drop, "--drop")
     _check_known(frame, categories, "--categories")
@@ -69,9 +73,11 @@ def read_table_of(
     features: FeatureSpace,
     path: str,
     *,
+    asked: Collection[int] | None = None,
     missing: Sequence[str] = (),
     target: str | None = None,
     task: str = "classification",
+    form: CsvForm | None = None,
 ) -> pd.DataFrame:
     """Read a file as a model, or its rules, read a table.
 
@@ -83,12 +89,16 @@ def read_table_of(
     features : FeatureSpace
     path : str
         As in :func:`read_table`.
+    asked : set of int, optional
+        Features that the table must have; all by default.
     missing : sequence of str, default=()
         As in :func:`read_table`.
     target : str, optional
         A column that the model does not read.
     task : {"classification", "regression"}, default="classification"
         Whether the target must hold numbers.
+    form : CsvForm, optional
+        As in :func:`read_table`.
 
     Returns
     -------
@@ -96,12 +106,18 @@ def read_table_of(
     """
     if is_parquet(path):
         return read_parquet(path, missing)
-    file = CsvFile.opened(path, missing)
+    file = CsvFile.opened(path, missing, form)
     frame = file.read()
-    own = features.as_in(frame.drop(columns=target or [], errors="ignore")).names
+    table = frame.drop(columns=target or [], errors="ignore")
+    own = features.as_in(table, asked).names
     doubtful = []
-    for name, labels, how in zip(own, features.categories, features.lookup):
-        if labels is not None and how != "integer":
+    described = zip(own, features.categories, features.lookup, features.info)
+    for name, labels, how, info in described:
+        if name not in frame:
+            continue
+        if info.is_time:
+            frame[name] = times_of(frame[name], info.kind, file)
+        elif labels is not None and how != "integer":
             doubtful.append((name, labels, how))
         else:
             frame[name] = numbers_of(frame[name], file, only=labels is None)

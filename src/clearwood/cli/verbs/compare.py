@@ -61,6 +61,9 @@ from clearwood.simplifiers import METHODS
 @shared.drop
 @shared.categories
 @shared.na
+@shared.test_size
+@shared.sep
+@shared.encoding
 @shared.task
 @click.option(
     "--best",
@@ -82,7 +85,8 @@ def compare(files: tuple[str, ...], **options: Any) -> None:
     MODEL is a file of XGBoost (JSON, UBJSON), LightGBM (text) or CatBoost (JSON); or
     name an ensemble to train with --train, which is then trained afresh without the
     rows that are held out. DATA is a table (CSV or Parquet). What is on the frontier of
-    few lines and little error goes to the standard output, with the rules to take.
+    few lines and little error goes to the standard output, with the rules to take; the
+    numbers behind these are of rows that took no part in the comparison.
 
     Ctrl-C ends the work and shows what is done.
     """
@@ -92,9 +96,11 @@ def compare(files: tuple[str, ...], **options: Any) -> None:
     say = speaker(options["quiet"])
     # Before anything that takes long.
     check_outputs([options["out"], options["report"]], list(files), options["force"])
-    model, table = (_unfitted if options["train"] else _read)(files, options, say)
+    model, split, fit = (_unfitted if options["train"] else _read)(files, options, say)
     with plain_warnings(say, ends=False) as caught:
-        frontier = _compare(model, table, options)
+        found = _compare(model, split, options)
+        said = fit().predict(split.X_test)
+        frontier = found.described_on(split.X_test, split.y_test, teacher=said)
     # First what was found: there may be no rules so short, or for a file.
     as_json = options["as_json"]
     told = {"target": options["target"], **frontier.as_dict()} if as_json else None
@@ -104,27 +110,35 @@ def compare(files: tuple[str, ...], **options: Any) -> None:
     chosen = _chosen(frontier, options["best"])
     if chosen is not None and not as_json:
         lines = f"{chosen.n_rules} line{'s' * (chosen.n_rules != 1)}"
-        click.echo(f"\nThe rules of {chosen.method} with {lines}:\n{chosen.text}")
-    _write_rules(chosen, options, say)
+        click.echo(
+            f"\nThe rules of {chosen.method} with {lines}, their numbers of "
+            f"{frontier.n_described:,} rows held out from all of this:\n{chosen.text}"
+        )
+    _write_rules(_chosen(found, options["best"]), options, say)
     if caught.interrupted:
         sys.exit(INTERRUPTED)
 
 
 def _unfitted(files: tuple[str, ...], options: dict[str, Any], say: Any) -> Any:
-    """An ensemble to be fitted, and the table for it."""
-    from clearwood.cli.train import make_model
+    """An ensemble to be fitted, rows for it and others, and how to fit it to all."""
+    from clearwood.cli.train import hold_out, make_model, train
 
-    table = read_training_table(files[0], options["train"], options, say)
-    return make_model(
-        options["train"], table.task, options["seed"], options["jobs"]
-    ), table
+    name, seed, jobs = options["train"], options["seed"], options["jobs"]
+    table = read_training_table(files[0], name, options, say)
+    split = hold_out(table.X, table.y, table.task, options["test_size"], seed)
+    model = make_model(name, table.task, seed, jobs)
+    return model, split, lambda: train(name, split, table.task, seed, jobs)
 
 
 def _read(files: tuple[str, ...], options: dict[str, Any], say: Any) -> Any:
-    return read_model_and_table(files[0], files[1], options, say)
+    from clearwood.cli.train import hold_out
+
+    model, table = read_model_and_table(files[0], files[1], options, say)
+    share, seed = options["test_size"], options["seed"]
+    return model, hold_out(table.X, table.y, table.task, share, seed), lambda: model
 
 
-def _compare(model: Any, table: Any, options: dict[str, Any]) -> Any:
+def _compare(model: Any, split: Any, options: dict[str, Any]) -> Any:
     import pandas as pd
 
     from clearwood.comparison import compare
@@ -132,8 +146,8 @@ def _compare(model: Any, table: Any, options: dict[str, Any]) -> Any:
     methods = options["methods"]
     return compare(
         model,
-        table.X,
-        pd.Series(table.y, name=options["target"]),
+        split.X,
+        pd.Series(split.y, name=options["target"]),
         methods=methods if methods == "all" else shared.names(methods),
         max_rules=options["max_rules"],
         cv=options["cv"],

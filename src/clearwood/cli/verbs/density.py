@@ -10,7 +10,7 @@ import click
 
 from clearwood.cli import options as shared
 from clearwood.cli.errors import check_outputs, debug_option, plain_warnings, speaker
-from clearwood.cli.inputs import json_text
+from clearwood.cli.inputs import form_of, json_text
 from clearwood.exceptions import InputError
 
 MOST_GIVEN, MOST_SURPRISING = 12, 5
@@ -23,10 +23,12 @@ NO_BETTER = (
 
 
 @click.command(short_help="Find kinds of rows, and rows that surprise.")
-@click.argument("data", type=click.Path(exists=True, dir_okay=False))
+@shared.data
 @shared.drop
 @shared.categories
 @shared.na
+@shared.sep
+@shared.encoding
 @click.option(
     "--networks",
     type=click.IntRange(min=1),
@@ -101,6 +103,7 @@ def _read(data: str, options: dict[str, Any]) -> tuple[Any, Any]:
         drop=shared.names(options["drop"]),
         categories=shared.names(options["categories"]),
         missing=options["na"],
+        form=form_of(options),
     )
     # As an editor counts them, without the header.
     frame.index = frame.index + 1

@@ -8,14 +8,17 @@ import click
 
 from clearwood.cli import options as shared
 from clearwood.cli.errors import debug_option, plain_warnings, speaker
+from clearwood.cli.inputs import form_of
 
 
 @click.command(short_help="Say why rules from a file decide a row as they do.")
 @click.argument("rules", type=click.Path(exists=True, dir_okay=False))
-@click.argument("data", type=click.Path(exists=True, dir_okay=False))
+@shared.data
 @click.option("--row", type=click.IntRange(min=1), help="Only this row, from 1.")
 @click.option("--fixed", default="", help="Features that cannot change: age,sex.")
 @shared.na
+@shared.sep
+@shared.encoding
 @click.option("--json", "as_json", is_flag=True, help="JSON instead of text.")
 @debug_option
 def explain(
@@ -23,8 +26,8 @@ def explain(
     data: str,
     row: int | None,
     fixed: str,
-    na: tuple[str, ...],
     as_json: bool,
+    **options: Any,
 ) -> None:
     """Explain what the RULES of a file say of the rows of DATA (CSV or Parquet).
 
@@ -39,7 +42,13 @@ def explain(
 
     rule_set = RuleSet.load(rules)
     with plain_warnings(speaker(quiet=False)):
-        frame = read_table_of(rule_set.features, data, missing=na)
+        frame = read_table_of(
+            rule_set.features,
+            data,
+            asked=rule_set.asked,
+            missing=options["na"],
+            form=form_of(options),
+        )
         if row is not None and row > len(frame):
             raise InputError(f"--row is {row}, but {data} has {len(frame)} row(s).")
         first = 1 if row is None else row

@@ -13,12 +13,14 @@ from clearwood.cli.outputs import write_rules
 
 
 @click.command(short_help="Average all prunings of a tree, and read the likeliest.")
-@click.argument("data", type=click.Path(exists=True, dir_okay=False))
+@shared.data
 @shared.target
 @shared.task
 @shared.drop
 @shared.categories
 @shared.na
+@shared.sep
+@shared.encoding
 @click.option(
     "--depth", type=click.IntRange(min=1), help="Most questions in a row; no limit."
 )
@@ -146,7 +148,7 @@ def _text(fitted: Any, summary: dict[str, Any]) -> str:
 
 
 def _score_text(scores: dict[str, float]) -> str:
-    from clearwood._words.numbers import short_text
+    from clearwood._words.numbers import percent_text, short_text
     from clearwood.metatree.reading.annotated_tree import leaves_text
 
     if "error" in scores:
@@ -154,6 +156,6 @@ def _score_text(scores: dict[str, float]) -> str:
     else:
         parts = [
             f"root mean squared error {short_text(scores['rmse'], 4)}",
-            f"90 % intervals hold {100 * scores['coverage']:.3g} %",
+            f"90 % intervals hold {percent_text(scores['coverage'])}",
         ]
     return ", ".join([*parts, leaves_text(scores["n_leaves"])])

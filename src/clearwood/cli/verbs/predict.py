@@ -8,12 +8,16 @@ import click
 
 from clearwood.cli import options as shared
 from clearwood.cli.errors import check_outputs, debug_option, plain_warnings, speaker
+from clearwood.cli.inputs import form_of
 
 
 @click.command(short_help="Apply rules from a file to a table.")
 @click.argument("rules", type=click.Path(exists=True, dir_okay=False))
-@click.argument("data", type=click.Path(exists=True, dir_okay=False))
+@shared.data
+@click.option("--id", "own", metavar="COLUMN", help="A column to carry to the result.")
 @shared.na
+@shared.sep
+@shared.encoding
 @click.option("--out", type=click.Path(), help="Write to this CSV file.")
 @click.option("--force", is_flag=True, help="Overwrite a file that exists.")
 @click.option("--json", "as_json", is_flag=True, help="JSON instead of CSV.")
@@ -21,10 +25,11 @@ from clearwood.cli.errors import check_outputs, debug_option, plain_warnings, sp
 def predict(
     rules: str,
     data: str,
-    na: tuple[str, ...],
+    own: str | None,
     out: str | None,
     force: bool,
     as_json: bool,
+    **options: Any,
 ) -> None:
     """Apply the RULES of a file to every row of DATA (CSV or Parquet).
 
@@ -41,9 +46,17 @@ def predict(
 
     rule_set = RuleSet.load(rules)
     with plain_warnings(speaker(quiet=False)):
-        frame = read_table_of(rule_set.features, data, missing=na)
+        frame = read_table_of(
+            rule_set.features,
+            data,
+            asked=rule_set.asked,
+            missing=options["na"],
+            form=form_of(options),
+        )
         records = _records(rule_set, frame)
-    text = _as_json(records) if as_json else _as_csv(rule_set, records)
+        if own is not None:
+            records = _with_names(records, frame, own)
+    text = _as_json(records) if as_json else _as_csv(rule_set, records, own)
     if out:
         write_text(out, text, overwrite=force)
     else:
@@ -64,6 +77,29 @@ def _records(rule_set: Any, frame: Any) -> list[dict[str, Any]]:
     return [{"row": row, **record} for row, record in enumerate(records, start=1)]
 
 
+def _with_names(
+    records: list[dict[str, Any]], frame: Any, own: str
+) -> list[dict[str, Any]]:
+    """The same with what a column holds, after the number of the row."""
+    from clearwood.exceptions import InputError
+
+    if own not in frame.columns or own in {"row", "prediction", "rule", "rules"}:
+        raise InputError(
+            f"--id names {own!r}, which the table does not have, or the result has "
+            f"already; the table has {list(frame.columns)}."
+        )
+    cells = [None if cell != cell else cell for cell in frame[own].tolist()]
+    plain = [cell if isinstance(cell, PLAIN) else str(cell) for cell in cells]
+    return [
+        {"row": record["row"], own: cell, **record}
+        for record, cell in zip(records, plain)
+    ]
+
+
+PLAIN = (str, int, float, bool, type(None))
+"""What JSON can hold."""
+
+
 def _rules_behind(rule_set: Any, encoded: Any) -> list[dict[str, Any]]:
     """The number of the rule that decides each row, or those of all that take part."""
     decides = rule_set.decides(encoded)
@@ -79,7 +115,7 @@ def _as_json(records: list[dict[str, Any]]) -> str:
     return json.dumps(records, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def _as_csv(rule_set: Any, records: list[dict[str, Any]]) -> str:
+def _as_csv(rule_set: Any, records: list[dict[str, Any]], own: str | None) -> str:
     import csv
     import io
 
@@ -89,9 +125,11 @@ def _as_csv(rule_set: Any, records: list[dict[str, Any]]) -> str:
     writer = csv.writer(text, lineterminator="\n")
     named = [f"probability {label}" for label in rule_set.classes]
     last = "rule" if isinstance(rule_set, RuleList) else "rules"
-    writer.writerow(["row", "prediction", *named, last])
+    carried = [] if own is None else [own]
+    writer.writerow(["row", *carried, "prediction", *named, last])
     for record in records:
         probabilities = record.get("probabilities", [])
         rule = record.get("rule", " ".join(map(str, record.get("rules", []))))
-        writer.writerow([record["row"], record["prediction"], *probabilities, rule])
+        first = [record[name] for name in ("row", *carried, "prediction")]
+        writer.writerow([*first, *probabilities, rule])
     return text.getvalue()

@@ -29,7 +29,7 @@ KINDS = {
 
 
 @click.command(short_help="Fit the best model, and read it through a small one.")
-@click.argument("data", type=click.Path(exists=True, dir_okay=False))
+@shared.data
 @shared.target
 @click.option(
     "--reference",
@@ -75,6 +75,8 @@ KINDS = {
 @shared.drop
 @shared.categories
 @shared.na
+@shared.sep
+@shared.encoding
 @shared.test_size
 @shared.task
 @shared.out
@@ -143,6 +145,7 @@ def _read(data: str, options: dict[str, Any], say: Any) -> tuple[Any, str]:
     table = read_training_table(data, READS_TEXT, options, say)
     if name not in REFERENCES:
         prepare(table.X, name, "--reference")
+        _check_plain(table.X, name)
     if name in ("gp", "ridge"):
         if table.task == "classification":
             raise InputError(
@@ -171,6 +174,21 @@ def _check_numbers(X: Any, name: str) -> None:
             f"forest or bart, or leave them out (--drop {','.join(text)})."
         )
     _check_gaps(X, name)
+
+
+def _check_plain(X: Any, name: str) -> None:
+    """Refuse what models of scikit-learn cannot read as it is."""
+    from clearwood.cli.train import READS_TEXT
+    from clearwood.exceptions import InputError
+
+    is_number = set(X.select_dtypes(["number", "bool"]))
+    is_label = set(X.select_dtypes("category")) if name == READS_TEXT else set()
+    odd = [c for c in X.columns if c not in is_number | is_label]
+    if odd:
+        raise InputError(
+            f"Column(s) {odd} hold text or dates, which {name} cannot read; use "
+            f"--reference forest, or leave them out (--drop {','.join(odd)})."
+        )
 
 
 def _check_gaps(X: Any, name: str) -> None:
@@ -388,13 +406,13 @@ def _sure_text(said: dict[str, Any], many: bool) -> str:
 
 
 def _score_text(scores: dict[str, float]) -> str:
-    from clearwood._words.numbers import short_text
+    from clearwood._words.numbers import percent_text, short_text
 
     if "error" in scores:
         return f"log loss {scores['log_loss']:.4g}, error {scores['error']:.4g}"
     text = f"root mean squared error {short_text(scores['rmse'], 4)}"
     if "coverage" in scores:
-        text += f", 90 % intervals hold {100 * scores['coverage']:.3g} %"
+        text += f", 90 % intervals hold {percent_text(scores['coverage'])}"
     return text
 
 

@@ -15,11 +15,13 @@ MOST_LINES, LEAST_EDGE = 20, 0.1
 
 
 @click.command(short_help="Find the features that tell the class, and their graph.")
-@click.argument("data", type=click.Path(exists=True, dir_okay=False))
+@shared.data
 @shared.target
 @shared.drop
 @shared.categories
 @shared.na
+@shared.sep
+@shared.encoding
 @click.option(
     "--sampler",
     type=click.Choice(["auto", "exact", "collapsed", "original"]),

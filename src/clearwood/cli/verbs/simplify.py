@@ -33,14 +33,15 @@ SCORED = ("list", "tree", "additive")
 @shared.classes
 @click.option(
     "--method",
-    type=click.Choice(list(METHODS)),
+    type=click.Choice([*METHODS, "auto"]),
     default="list",
     show_default=True,
     help="list: the first rule that fits decides; found by a search for what says best "
     "what the ensemble says. tree: rules that never overlap. born-again: such rules by "
     "asking the model about synthetic rows. additive: all that fit add up. in-trees: "
     "the ensemble's own rules, shortened. fab, em: rules of a mixture model. "
-    "node-harvest: the weighted average of the ensemble's own nodes (extra harvest).",
+    "node-harvest: the weighted average of the ensemble's own nodes (extra harvest). "
+    f"auto: what is best on held-out rows of {', '.join(SCORED)}.",
 )
 @shared.max_rules
 @click.option(
@@ -63,6 +64,12 @@ SCORED = ("list", "tree", "additive")
     help="By what size and settings are chosen (list, tree, additive): same class as "
     "the ensemble; probabilities near its own; or rare classes as much as others, "
     "which rules then name.",
+)
+@click.option(
+    "--class-weight",
+    metavar="balanced|CLASS=NUMBER,...",
+    help="How much each class counts where rules are searched for (list, tree, "
+    "additive): balanced, or --class-weight ill=5,well=1.",
 )
 @click.option(
     "--learn-from",
@@ -93,6 +100,8 @@ SCORED = ("list", "tree", "additive")
 @shared.drop
 @shared.categories
 @shared.na
+@shared.sep
+@shared.encoding
 @click.option("--forbid", help="Columns that no rule may ask: --forbid sex,age")
 @click.option(
     "--increasing",
@@ -153,8 +162,12 @@ def _check_usage(files: tuple[str, ...], options: dict[str, Any]) -> None:
         if method not in ("fab", "em") and given(name) is not ParameterSource.DEFAULT:
             option = name.replace("_", "-")
             raise click.UsageError(f"--{option} is for --method fab or em.")
-    if method not in SCORED and options["scoring"] != "agreement":
-        raise click.UsageError(f"--scoring is for --method {' or '.join(SCORED)}.")
+    for name, plain in (("scoring", "agreement"), ("class_weight", None)):
+        if method not in (*SCORED, "auto") and options[name] != plain:
+            option = name.replace("_", "-")
+            raise click.UsageError(f"--{option} is for --method {' or '.join(SCORED)}.")
+    if method == "auto" and options["n_rules"] != "auto":
+        raise click.UsageError("--method auto chooses the size too: see --max-rules.")
     for name in ("increasing", "decreasing"):
         if method != "list" and options[name]:
             raise click.UsageError(f"--{name} is for --method list.")
@@ -210,7 +223,7 @@ def _check_class(model: Any, task: str, options: dict[str, Any]) -> None:
 
 def _explain(model: Any, split: Any, task: str, options: dict[str, Any]) -> Any:
     from clearwood.cli.tables.columns_file import read_columns_file
-    from clearwood.simplifiers.api import make_simplifier
+    from clearwood.simplifiers.api import fit_best_kind, make_simplifier
 
     # Before the search: a wrong file is told of at once.
     path = options["columns"]
@@ -232,23 +245,52 @@ def _explain(model: Any, split: Any, task: str, options: dict[str, Any]) -> Any:
         rising, falling = names(options["increasing"]), names(options["decreasing"])
         signs = dict.fromkeys(rising, 1) | dict.fromkeys(falling, -1)
         settings["monotonic_cst"] = signs
-    if options["scoring"] != "agreement":
-        if task == "regression":
-            raise InputError(
-                "--scoring is for classes, and the target is a number; leave it out, "
-                "or say --task classification."
-            )
-        settings["scoring"] = options["scoring"]
+    settings |= _goals(model, task, options)
     if options["method"] in ("fab", "em"):
         settings["n_restarts"] = options["restarts"]
         settings["statement_counts"] = options["statement_counts"]
-    rules = make_simplifier(model, options["method"], task, **settings)
-    rules.fit(split.X, split.y)
+    if options["method"] == "auto":
+        settings.pop("random_state")
+        rules = fit_best_kind(model, (split.X, split.y), options["seed"], **settings)
+    else:
+        rules = make_simplifier(model, options["method"], task, **settings)
+        rules.fit(split.X, split.y)
     # The estimator sees values without a name; the file knows what they are called.
     rules.rules_ = rules.rules_.with_target(options["target"])
     if column_info is not None:
         rules.rules_ = rules.rules_.with_columns(column_info)
     return rules
+
+
+def _goals(model: Any, task: str, options: dict[str, Any]) -> dict[str, Any]:
+    """What is asked of rules for classes, where it is not the default."""
+    asked = {}
+    if options["scoring"] != "agreement":
+        asked["scoring"] = options["scoring"]
+    if options["class_weight"] is not None:
+        asked["class_weight"] = _class_weight(options["class_weight"], model)
+    if asked and task == "regression":
+        raise InputError(
+            f"--{next(iter(asked)).replace('_', '-')} is for classes, and the target "
+            "is a number; leave it out, or say --task classification."
+        )
+    return asked
+
+
+def _class_weight(text: str, model: Any) -> str | dict[Any, float]:
+    """``balanced``, or numbers for classes as the model knows them."""
+    if text == "balanced":
+        return text
+    classes = getattr(model, "classes_", getattr(model, "classes", ()))
+    known = {str(label): label for label in list(classes)}
+    pairs = [part.rpartition("=") for part in names(text)]
+    try:
+        return {known.get(label, label): float(weight) for label, _, weight in pairs}
+    except ValueError:
+        raise InputError(
+            f"--class-weight is {text!r}; expected balanced, or numbers for classes, "
+            "as in ill=5,well=1."
+        ) from None
 
 
 class _Judged(NamedTuple):
@@ -285,6 +327,7 @@ def _summarize(
         "model": fitted.ensemble_.source,
         "model_trained_here": options["train"] is not None,
         "method": options["method"],
+        "kinds": fitted.rules_.about.get("kinds"),
         "rows": {"training": len(split.y), "held_out": len(split.y_test)},
         "scores": {
             "rules": scores.as_dict(),
@@ -320,6 +363,7 @@ def _text(judged: _Judged, summary: dict[str, Any]) -> str:
     return "\n".join(
         [
             f"All numbers are of the {held_out}.",
+            *([f"Kinds of rules, {summary['kinds']}."] if summary["kinds"] else []),
             "",
             str(judged.rules),
             "",

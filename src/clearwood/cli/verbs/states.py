@@ -224,6 +224,8 @@ def _summarize(
 
 
 def _text(summary: dict[str, Any]) -> str:
+    from clearwood._words.numbers import percent_text, share_text
+
     n, n_sequences = summary["steps"]["held_out"], summary["sequences"]
     of = f" of {n_sequences:,} sequences" if n_sequences > 1 else ""
     lines = [f"{len(summary['states'])} states{of}, and what each emits:"]
@@ -232,10 +234,13 @@ def _text(summary: dict[str, Any]) -> str:
         said = emits if isinstance(emits, list) else [
             f"{name} {text}" for name, text in emits.items()
         ]  # fmt: skip
-        then = ", ".join(f"{j} {p:.0%}" for j, p in list(state["then"].items())[:3])
+        then = ", ".join(
+            f"{j} {share_text(p)}" for j, p in list(state["then"].items())[:3]
+        )
         lasts = f"{state['lasts']:.3g} step{'s' * (state['lasts'] >= 1.005)}"
+        share = percent_text(state["share"])
         lines.append(
-            f"  {state['state']:>3} {state['share']:>6.1%}  {'; '.join(said)}\n"
+            f"  {state['state']:>3} {share:>6}  {'; '.join(said)}\n"
             f"              lasts {lasts}{f', then {then}' if then else ''}"
         )
     more = len(summary["states"]) - MOST_LINES

@@ -1,12 +1,15 @@
 """What the splits of a CatBoost model can ask: borders of columns, and categories.
 
 Splits refer to one list of questions by number: first all borders of all numeric
-columns, then all categories of all categorical columns, as ``features_info`` holds
-them. The borders that the splits repeat are for people; CatBoost does not read them.
+columns, then all categories of all categorical columns, then all borders of statistics
+of such columns, as ``features_info`` holds them. The borders that the splits repeat are
+for people; CatBoost does not read them.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,16 +18,21 @@ from clearwood._cityhash import category_hash
 from clearwood._documents import Place, refuse_repeated, shown
 from clearwood._features import FeatureSpace
 from clearwood.ensembles.casts import FLOAT32_LIMIT, float64_cut_of_float32_test
+from clearwood.ensembles.catboost.ctrs import (
+    MOST_CATEGORIES,
+    Statistic,
+    columns_of,
+    read_statistic,
+)
 from clearwood.ensembles.nodes import check_set_entries
-from clearwood.exceptions import ModelFormatError
+from clearwood.exceptions import UnsupportedModelError
 
 MOST_BORDERS = 65_535
 """Of one column: the most that CatBoost itself takes."""
-MOST_CATEGORIES = 2**19
-"""Of one column: far more than anybody asks about one by one."""
 CTR_REMEDY = (
-    "Fit it with one_hot_max_size at least the number of categories of every "
-    "categorical column, or with the categories written as numbers"
+    "Fit it with max_ctr_complexity=1, which keeps to statistics of one column, or "
+    "hand over its function predict_proba (for numbers predict) in place of the model, "
+    "as a teacher whose trees are not read"
 )
 REFUSED_COLUMNS = {
     "text_features": "texts",
@@ -32,47 +40,85 @@ REFUSED_COLUMNS = {
 }
 
 
+@dataclass(frozen=True)
+class ColumnQuestions:
+    """The questions about one column, or about one statistic of it, in order.
+
+    Attributes
+    ----------
+    column : int
+        The column.
+    repeats : dict of str to (str or int)
+        What each split on it says besides the border or category.
+    repeated : ndarray of float64
+        The borders, or the hashes of the categories, that splits repeat.
+    cuts : ndarray of float64 or None
+        Values above it answer yes; None for questions on categories.
+    missing_left : bool
+        Whether a missing value answers no.
+    goes_left : callable or None
+        From the place of a question here to whether each category answers no.
+    unseen_left : ndarray of bool or None
+        Whether a category that the model does not know answers no.
+    """
+
+    column: int
+    repeats: dict[str, Any]
+    repeated: np.ndarray
+    cuts: np.ndarray | None = None
+    # CatBoost takes no missing category; the side does not matter.
+    missing_left: bool = True
+    goes_left: Callable[[int], np.ndarray] | None = None
+    unseen_left: np.ndarray | None = None
+
+
 class Questions:
     """All questions, by number, and what came up while the splits were read.
 
-    Every array has a last entry that stands for no question: number -1, a leaf.
+    Every array has a last entry that stands for no question: a leaf.
 
     Parameters
     ----------
-    column : ndarray of int32
-        Column that the question is about.
-    cut : ndarray of float64
-        Values above it answer yes; NaN for questions on a category.
-    missing_left : ndarray of bool
-        Whether a missing value answers no.
-    category : ndarray of int64
-        The category that answers yes, -1 for borders.
-    feature : list of int
-        Number of the column among those of its kind, as splits repeat it.
-    repeated : ndarray of float64
-        The border, or the hash of the category, that splits repeat.
+    parts : list of ColumnQuestions
+        In the order in which splits count.
     n_categories : dict of int to int
         Number of categories per categorical column.
+
+    Attributes
+    ----------
+    column : ndarray of int32
+        Column that the question is about, -1 at leaves.
+    cut : ndarray of float64
+        Values above it answer yes; NaN for questions on categories.
+    missing_left, unseen_left : ndarray of bool
+        Whether a missing value, or a category never seen, answers no.
+    categorical : ndarray of bool
+        Whether the question is on categories.
+    other_borders : int
+        Splits that repeat another border than their number stands for.
     """
 
     def __init__(
-        self,
-        column: np.ndarray,
-        cut: np.ndarray,
-        missing_left: np.ndarray,
-        category: np.ndarray,
-        feature: list[int],
-        repeated: np.ndarray,
-        n_categories: dict[int, int],
+        self, parts: list[ColumnQuestions], n_categories: dict[int, int]
     ) -> None:
-        self.column = column
-        self.cut = cut
-        self.missing_left = missing_left
-        self.category = category
-        self.feature = feature
-        self.repeated = repeated
-        self.n_categories = n_categories
+        sizes = [part.repeated.size for part in parts]
+        self._parts, self._n_categories = parts, n_categories
+        self._part = np.repeat(np.arange(len(parts)), sizes)
+        self._start = np.cumsum([0, *sizes])
+        self.column = self._spread([p.column for p in parts], -1).astype(np.int32)
+        self.missing_left = self._spread([p.missing_left for p in parts], False)
+        self.categorical = self._spread([p.cuts is None for p in parts], False)
+        cuts = [np.full(n, np.nan) if p.cuts is None else p.cuts
+                for p, n in zip(parts, sizes)]  # fmt: skip
+        unseen = [np.zeros(n, dtype=bool) if p.unseen_left is None else p.unseen_left
+                  for p, n in zip(parts, sizes)]  # fmt: skip
+        self.cut = np.concatenate([*cuts, [np.nan]])
+        self.unseen_left = np.concatenate([*unseen, [False]])
         self.other_borders = 0
+
+    def _spread(self, values: list[Any], at_leaves: Any) -> np.ndarray:
+        """One value per part as one per question."""
+        return np.append(np.array(values)[self._part], at_leaves)
 
     def number(self, split: Place) -> int:
         """The question that a split asks."""
@@ -80,15 +126,12 @@ class Questions:
         if not n:
             split.fail("a split", "none, as no column has borders or categories")
         number = split["split_index"].integer(0, n - 1)
-        feature, repeated = self.feature[number], float(self.repeated[number])
-        expected: dict[str, Any]
-        if self.category[number] < 0:
-            expected = {"split_type": "FloatFeature", "float_feature_index": feature}
-            if not _is_same_float32(split.value.get("border", repeated), repeated):
-                self.other_borders += 1
-        else:
-            expected = {"split_type": "OneHotFeature", "cat_feature_index": feature}
+        part, place = self._at(number)
+        repeated, expected = float(part.repeated[place]), dict(part.repeats)
+        if part.repeats["split_type"] == "OneHotFeature":
             expected["value"] = int(repeated)
+        elif not _is_same_float32(split.value.get("border", repeated), repeated):
+            self.other_borders += 1
         for key, value in expected.items():
             found = split[key].value
             if type(found) is not type(value) or found != value:
@@ -97,13 +140,15 @@ class Questions:
         return number
 
     def category_sets(self, numbers: list[int]) -> list[np.ndarray]:
-        """Per question, which categories of its column answer no: all but one."""
-        sizes = [self.n_categories[int(self.column[number])] for number in numbers]
+        """Per question on categories, which of its column answer no."""
+        sizes = [self._n_categories[int(self.column[number])] for number in numbers]
         check_set_entries(sum(sizes), "the model")
-        sets = [np.ones(size, dtype=bool) for size in sizes]
-        for goes_left, number in zip(sets, numbers):
-            goes_left[self.category[number]] = False
-        return sets
+        asked = [self._at(number) for number in numbers]
+        return [part.goes_left(place) for part, place in asked if part.goes_left]
+
+    def _at(self, number: int) -> tuple[ColumnQuestions, int]:
+        k = int(self._part[number])
+        return self._parts[k], number - int(self._start[k])
 
 
 def _is_same_float32(found: Any, border: float) -> bool:
@@ -112,13 +157,17 @@ def _is_same_float32(found: Any, border: float) -> bool:
     return found == border or bool(np.float32(found) == border)
 
 
-def read_features(info: Place) -> tuple[FeatureSpace, Questions]:
+def read_features(
+    info: Place, tables: Place | None = None
+) -> tuple[FeatureSpace, Questions]:
     """Columns and questions of a model.
 
     Parameters
     ----------
     info : Place
         ``features_info`` of the file.
+    tables : Place, optional
+        ``ctr_data`` of the file, where splits ask statistics of the target.
 
     Returns
     -------
@@ -134,48 +183,85 @@ def read_features(info: Place) -> tuple[FeatureSpace, Questions]:
     if not names or sorted(columns) != list(range(len(columns))):
         found = f"flat_feature_index {str(sorted(columns))[:60]}"
         info.fail(found, "one column or more, each from 0 on exactly once")
+    parts = [_border_questions(entry, c) for entry, c in zip(numeric, columns)]
+    column_of = {
+        entry["feature_index"].integer(0): column
+        for entry, column in zip(categorical, columns[len(numeric) :])
+    }
+    if len(column_of) < len(categorical):
+        info.fail("the same feature_index twice", "it once among categorical columns")
+    asked = dict(zip(column_of, map(_hashes, categorical)))
+    ctrs = _entries(info, "ctrs")
+    statistics = [_statistic(ctr, tables, column_of) for ctr in ctrs]
+    hashes = dict(asked)
+    for one in statistics:
+        known = hashes[one.feature]
+        hashes[one.feature] = np.append(known, np.setdiff1d(one.hashes, known))
+    for feature, column in column_of.items():
+        n = hashes[feature].size
+        parts.append(_category_questions(feature, column, asked[feature], n))
+    for ctr, one in zip(ctrs, statistics):
+        values, borders = one.of(hashes[one.feature]), _borders(ctr)
+        column = column_of[one.feature]
+        parts.append(_statistic_questions(one, column, values, borders))
     texts = _texts_of_hashes(info)
     labels: list[tuple[Any, ...] | None] = [None] * len(columns)
-    parts = [_border_questions(entry) for entry in numeric]
-    for entry, column in zip(categorical, columns[len(numeric) :]):
-        hashes = _hashes(entry)
-        labels[column] = tuple(texts.get(h, h) for h in (hashes % 2**32).tolist())
-        parts.append(_category_questions(hashes))
-    features = [entry["feature_index"].integer(0) for entry in entries]
-    cuts, missing_left, categories, repeated = zip(*parts)
-    sizes = [part.size for part in repeated]
-    questions = Questions(
-        column=np.append(np.repeat(columns, sizes), -1).astype(np.int32),
-        cut=np.concatenate([*cuts, [np.nan]]),
-        missing_left=np.concatenate([*missing_left, [False]]),
-        category=np.concatenate([*categories, [-1]]).astype(np.int64),
-        feature=[f for f, size in zip(features, sizes) for _ in range(size)],
-        repeated=np.concatenate([*repeated, [np.nan]]),
-        n_categories={c: len(known) for c, known in enumerate(labels) if known},
-    )
-    return _feature_space(
-        info, [names[c] for c in range(len(names))], labels
-    ), questions
+    for feature, column in column_of.items():
+        unsigned = (hashes[feature] % 2**32).tolist()
+        labels[column] = tuple(texts.get(h, h) for h in unsigned)
+    n_categories = {c: len(known) for c, known in enumerate(labels) if known}
+    features = _feature_space(info, [names[c] for c in range(len(names))], labels)
+    return features, Questions(parts, n_categories)
 
 
-Part = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
-"""Cuts, sides of missing values, categories, and what splits repeat, of one column."""
-
-
-def _border_questions(entry: Place) -> Part:
+def _border_questions(entry: Place, column: int) -> ColumnQuestions:
     borders = _borders(entry)
-    return (
-        float64_cut_of_float32_test(borders),
-        np.full(borders.size, not _missing_is_large(entry)),
-        np.full(borders.size, -1),
+    number = entry["feature_index"].integer(0)
+    return ColumnQuestions(
+        column,
+        {"split_type": "FloatFeature", "float_feature_index": number},
         borders,
+        float64_cut_of_float32_test(borders),
+        not _missing_is_large(entry),
     )
 
 
-def _category_questions(hashes: np.ndarray) -> Part:
-    no_cut = np.full(hashes.size, np.nan)
-    # CatBoost takes no missing category; the side does not matter.
-    return no_cut, np.ones(hashes.size, dtype=bool), np.arange(hashes.size), hashes
+def _category_questions(
+    feature: int, column: int, hashes: np.ndarray, n: int
+) -> ColumnQuestions:
+    """The first of ``n`` categories, one question each."""
+    return ColumnQuestions(
+        column,
+        {"split_type": "OneHotFeature", "cat_feature_index": feature},
+        hashes,
+        goes_left=lambda place: np.arange(n) != place,
+        # A category that the model does not know is none that a split asks about.
+        unseen_left=np.ones(hashes.size, dtype=bool),
+    )
+
+
+def _statistic_questions(
+    one: Statistic, column: int, values: np.ndarray, borders: np.ndarray
+) -> ColumnQuestions:
+    """Categories whose statistic is above a border answer yes."""
+    return ColumnQuestions(
+        column,
+        {"split_type": "OnlineCtr", "ctr_target_border_idx": one.target},
+        borders,
+        goes_left=lambda place: ~(values > borders[place]),
+        unseen_left=~(one.otherwise > borders),
+    )
+
+
+def _statistic(
+    ctr: Place, tables: Place | None, column_of: dict[int, int]
+) -> Statistic:
+    if tables is None:
+        ctr.fail("a statistic of the target", "'ctr_data' with its table")
+    one = read_statistic(ctr, tables)
+    if one.feature not in column_of:
+        ctr["elements"].fail(f"the column {one.feature}", f"one of {list(column_of)}")
+    return one
 
 
 def _entries(info: Place, key: str) -> list[Place]:
@@ -209,29 +295,24 @@ def _refuse_other_columns(info: Place, categorical: list[Place]) -> None:
     for key, what in REFUSED_COLUMNS.items():
         found = _entries(info, key)
         if found:
-            raise ModelFormatError(
+            raise UnsupportedModelError(
                 f"{info.where}: the model reads columns of {what}, among them "
                 f"{shown(_name(found[0]))}; only numbers and categories can be read. "
                 "Fit it without these columns."
             )
-    ctrs = _entries(info, "ctrs")
-    if not ctrs:
-        return
-    used = {
-        element["cat_feature_index"].integer(0)
-        for ctr in ctrs
-        for element in ctr["elements"].items()
-        if "cat_feature_index" in element
-    }
-    names = [
-        _name(e) or f"column {e['flat_feature_index'].integer(0)}"
-        for e in categorical
-        if e["feature_index"].integer(0) in used
-    ]
-    raise ModelFormatError(
-        f"{info.where}: the model replaces categories of {names[:10]} by statistics of "
-        f"the target (CTR), which are no questions about the data. {CTR_REMEDY}."
-    )
+    for ctr in _entries(info, "ctrs"):
+        used, alone = columns_of(ctr)
+        if not alone:
+            names = [
+                _name(e) or f"column {e['flat_feature_index'].integer(0)}"
+                for e in categorical
+                if e["feature_index"].integer(0) in used
+            ]
+            raise UnsupportedModelError(
+                f"{info.where}: the model replaces categories of {names[:10]} by "
+                "statistics of the target (CTR) over several columns together, which "
+                f"are no questions about any one of them. {CTR_REMEDY}."
+            )
 
 
 def _borders(entry: Place) -> np.ndarray:

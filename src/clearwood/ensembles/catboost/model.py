@@ -21,7 +21,7 @@ from clearwood.ensembles.catboost.features import Questions, read_features
 from clearwood.ensembles.catboost.trees import Forest
 from clearwood.ensembles.nodes import MOST_CLASSES, MOST_TREES
 from clearwood.ensembles.tree_ensemble import TreeEnsemble
-from clearwood.exceptions import ModelError, ModelFormatError
+from clearwood.exceptions import ModelError, UnsupportedModelError
 
 READERS = ("CatBoost", "CatBoostClassifier", "CatBoostRegressor")
 
@@ -173,7 +173,7 @@ def read_document(
             info.fail(f"{len(classes)} classes", f"2 with the loss {_shown_type(loss)}")
     width = 1 if classes is None or link == "logistic" else len(classes)
     scale, bias = _scale_and_bias(top, width)
-    features, questions = read_features(top["features_info"])
+    features, questions = read_features(top["features_info"], top.get("ctr_data"))
     nodes = _nodes(top, Forest(width, questions, size))
     details = {"library": "CatBoost", **_version(info), "objective": _written(loss)}
     return TreeEnsemble(
@@ -272,7 +272,7 @@ def _link(loss: Place) -> Any:
     means, remedy = REFUSED_LOSSES.get(
         kind, ("what Clearwood does not know", CUSTOM[1])
     )
-    raise ModelFormatError(
+    raise UnsupportedModelError(
         f"{loss.where}: a model with the loss {shown(kind)} cannot be read, it "
         f"predicts {means}. {remedy}."
     )
@@ -299,7 +299,7 @@ def _refuse_threshold(info: Place) -> None:
     if threshold is None or not 0 < threshold < 1:
         place.fail(shown(place.value), "a probability, as text")
     if threshold != 0.5:
-        raise ModelFormatError(
+        raise UnsupportedModelError(
             f"{place.where}: the model predicts its second class from a probability of "
             f"{threshold} on; only 0.5 can be read. Take predict_proba and compare it "
             "yourself, after model.set_probability_threshold(0.5)."
@@ -325,7 +325,7 @@ def _classes(info: Place) -> np.ndarray:
     if not 2 <= n_classes <= MOST_CLASSES:
         params.fail(f"{n_classes} classes", f"2 to {MOST_CLASSES:,}")
     if len(outputs) < n_classes:
-        raise ModelFormatError(
+        raise UnsupportedModelError(
             f"{params.where}: the model was told of {n_classes} classes and saw "
             f"{len(outputs)}; the others get no score. Fit it without class_names and "
             "classes_count, on the classes that occur."

@@ -137,9 +137,9 @@ class Forest:
         """The node arrays that ``TreeEnsemble`` takes as keywords."""
         asked = np.frombuffer(self.asked, dtype=np.int32)
         questions = self.questions
-        # Every question on a category is a category set of its own.
+        # Every question on categories is a category set of its own.
         category_set = np.full(questions.column.size, -1, dtype=np.int32)
-        categorical = np.unique(asked[questions.category[asked] >= 0])
+        categorical = np.unique(asked[questions.categorical[asked]])
         category_set[categorical] = np.arange(categorical.size)
         sets = questions.category_sets(categorical.tolist())
         return {
@@ -148,8 +148,7 @@ class Forest:
             "left": np.frombuffer(self.left, dtype=np.int32),
             "right": np.frombuffer(self.right, dtype=np.int32),
             "missing_left": questions.missing_left[asked],
-            # A category that the model does not know is none that a split asks about.
-            "unseen_left": questions.category[asked] >= 0,
+            "unseen_left": questions.unseen_left[asked],
             "category_set": category_set[asked],
             "category_offsets": np.cumsum([0, *map(len, sets)], dtype=np.int64),
             "categories_left": np.concatenate([np.zeros(0, dtype=bool), *sets]),

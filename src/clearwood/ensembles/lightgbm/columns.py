@@ -28,7 +28,7 @@ from clearwood.ensembles.nodes import (
     TreeNodes,
     fill_category_sets,
 )
-from clearwood.exceptions import ModelFormatError
+from clearwood.exceptions import UnsupportedModelError
 
 MOST_CATEGORIES = 2**19
 """So many categories that splits name take about 50 MB."""
@@ -112,7 +112,7 @@ class Columns:
     def _check_uses(self) -> None:
         torn = np.flatnonzero((self.zero_is_missing >= 0) & (self.needs_zero >= 0))
         for d in torn[:1].tolist():
-            raise ModelFormatError(
+            raise UnsupportedModelError(
                 f"{self._where(d)}: tree {self.zero_is_missing[d]} takes zero for "
                 f"missing, tree {self.needs_zero[d]} tells them apart. Fit all trees "
                 "with the same zero_as_missing."
@@ -135,7 +135,7 @@ class Columns:
             int.from_bytes(w.tobytes(), "big").bit_count() for w in self.bits.values()
         )
         if n > MOST_CATEGORIES:
-            raise ModelFormatError(
+            raise UnsupportedModelError(
                 f"{self.header.name}: its splits name {n:,} categories, more than the "
                 f"{MOST_CATEGORIES:,} that can be read. Group rare categories before "
                 "the model is fitted."
@@ -165,7 +165,7 @@ class Columns:
         lists = [_labels(column) for column in top.items()]
         columns = self._categorical_columns(rest)
         if len(lists) != len(columns):
-            raise ModelFormatError(
+            raise UnsupportedModelError(
                 f"{where}: found labels for {len(lists)} columns, but {len(columns)} "
                 f"categorical features ({shown(', '.join(map(str, columns)))}), and "
                 "the model does not say which labels belong to which. Fit it on a "

@@ -8,7 +8,7 @@ import numpy as np
 
 from clearwood._documents import plain_number, shown
 from clearwood.ensembles.lightgbm.text import Section
-from clearwood.exceptions import ModelFormatError
+from clearwood.exceptions import UnsupportedModelError
 
 VALUE_LINKS = {
     "regression": "identity",
@@ -60,7 +60,7 @@ def meaning_of(
     """
 
     def refuse(reason: str) -> NoReturn:
-        raise ModelFormatError(f"{header.name}: {reason}")
+        raise UnsupportedModelError(f"{header.name}: {reason}")
 
     kind, *words = objective.split() or [""]
     settings = dict(word.partition(":")[::2] for word in words)

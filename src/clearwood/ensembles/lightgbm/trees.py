@@ -9,7 +9,7 @@ from clearwood._features import ZERO
 from clearwood.ensembles.lightgbm.columns import Columns
 from clearwood.ensembles.lightgbm.text import Section
 from clearwood.ensembles.nodes import TreeNodes
-from clearwood.exceptions import ModelFormatError
+from clearwood.exceptions import UnsupportedModelError
 
 CATEGORICAL, DEFAULT_LEFT = 1, 2
 NOTHING, ZERO_TOO, NAN = range(3)
@@ -36,7 +36,7 @@ def read_tree(section: Section, output: int, columns: Columns) -> TreeNodes:
         Its ``categories_left`` still holds the bits of all codes.
     """
     if "is_linear" in section and section.integer("is_linear", 0, 1):
-        raise ModelFormatError(
+        raise UnsupportedModelError(
             f"{section.name}: {section.title} has linear models in its leaves, which "
             "rules cannot show. Fit with linear_tree=False."
         )

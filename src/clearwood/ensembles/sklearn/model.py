@@ -16,6 +16,8 @@ from clearwood.ensembles.casts import float64_cut_of_float32_test
 from clearwood.ensembles.nodes import TreeNodes, join_trees
 from clearwood.ensembles.read import read_ensemble
 from clearwood.ensembles.sklearn import hist as sklearn_hist
+from clearwood.ensembles.sklearn.pipeline import carry_back
+from clearwood.ensembles.sklearn.which_class import is_a, kind_of, public_name
 from clearwood.ensembles.tree_ensemble import TreeEnsemble
 from clearwood.exceptions import ModelError
 
@@ -26,7 +28,8 @@ def read(model: Any) -> TreeEnsemble:
     Parameters
     ----------
     model : estimator
-        One of ``READERS``, a subclass of one, or a ``FrozenEstimator``.
+        One of ``READERS``, or a subclass of one; also in a ``FrozenEstimator``, a
+        search or a ``Pipeline``.
 
     Returns
     -------
@@ -39,18 +42,35 @@ def read(model: Any) -> TreeEnsemble:
     <TreeEnsemble: classification into 2 classes, trees: 1, splits: 1, features: 1, \
 from sklearn.tree.DecisionTreeClassifier>
     """
-    if _is_a(model, "FrozenEstimator"):
+    if is_a(model, "FrozenEstimator"):
         # What is frozen may be of another library.
         return read_ensemble(model.estimator)
-    kind = _kind(model, READERS)
+    if is_a(model, "BaseSearchCV"):
+        _require_fitted(model)
+        return read_ensemble(model.best_estimator_)
+    if is_a(model, "Pipeline"):
+        return _read_pipeline(model)
+    kind = kind_of(model, READERS)
     if kind is None:
         raise ModelError(
-            f"Cannot read {_name(model)}; from scikit-learn these can be read: "
-            f"{', '.join(READERS)}. Of a Pipeline or a search hand in the fitted model "
-            "inside, with the data that reaches it."
+            f"Cannot read {public_name(model)}; from scikit-learn these can be read: "
+            f"{', '.join(READERS)}; alone, in a search, or behind steps of a Pipeline."
         )
     _require_fitted(model)
     return READERS[kind](model)
+
+
+def _read_pipeline(model: Any) -> TreeEnsemble:
+    """The last step, in the columns that the first one is handed."""
+    _require_fitted(model)
+    ensemble = read_ensemble(model.steps[-1][1])
+    try:
+        return carry_back(model, ensemble)
+    except ModelError as error:
+        raise ModelError(
+            f"Cannot read {ensemble.source} behind the steps of this "
+            f"{public_name(model)} in the data's own columns: {error}."
+        ) from None
 
 
 # Single trees and forests
@@ -128,14 +148,14 @@ def _read_gradient_boosting(model: Any) -> TreeEnsemble:
 def _constant_start(model: Any) -> np.ndarray:
     init = model.init_
     constant = isinstance(init, str) or (
-        _is_a(init, "DummyClassifier", "DummyRegressor")
+        is_a(init, "DummyClassifier", "DummyRegressor")
         and init.strategy not in ("stratified", "uniform")
     )
     if not constant:
         raise ModelError(
-            f"Cannot read {_name(model)} with init={init!r}: its predictions start "
-            "from another model. Expected a constant start; fit it with init=None or "
-            "init='zero'."
+            f"Cannot read {public_name(model)} with init={init!r}: its predictions "
+            "start from another model. Expected a constant start; fit it with "
+            "init=None or init='zero'."
         )
     # Private, and there is no public way to the start without rounding.
     return model._raw_predict_init(np.zeros((1, model.n_features_in_)))[0]
@@ -157,8 +177,9 @@ def _link_of_loss(model: Any) -> dict[str, Any]:
     name = type(model._loss.link).__name__
     if name not in links:
         raise ModelError(
-            f"Cannot read {_name(model)} with the link {name} (loss={model.loss!r}); "
-            f"expected one of {', '.join(links)}. Fit it with a built-in loss."
+            f"Cannot read {public_name(model)} with the link {name} "
+            f"(loss={model.loss!r}); expected one of {', '.join(links)}. Fit it with a "
+            "built-in loss."
         )
     link, scale = links[name]
     return {"link": link, "link_scale": scale}
@@ -219,7 +240,7 @@ def _read_hist_gradient_boosting(model: Any) -> TreeEnsemble:
     """Histogram gradient boosting; see ``sklearn_hist``."""
     if len(getattr(model, "classes_", "ab")) == 1:
         raise ModelError(
-            f"Cannot read {_name(model)} fitted on one class only, "
+            f"Cannot read {public_name(model)} fitted on one class only, "
             f"{model.classes_.tolist()}: it has two probabilities for one class. Fit "
             "it on two classes or more."
         )
@@ -299,26 +320,8 @@ def _described(model: Any) -> dict[str, Any]:
     return {
         "task": "regression" if classes is None else "classification",
         "classes": classes,
-        "source": _name(model),
+        "source": public_name(model),
     }
-
-
-def _name(model: Any) -> str:
-    """The public name: without private modules."""
-    module = type(model).__module__.partition("._")[0]
-    return f"{module}.{type(model).__qualname__}"
-
-
-def _kind(model: Any, names: Any) -> str | None:
-    """The first of scikit-learn's own classes along the inheritance that is named."""
-    for base in type(model).__mro__:
-        if base.__module__.startswith("sklearn.") and base.__name__ in names:
-            return base.__name__
-    return None
-
-
-def _is_a(model: Any, *names: str) -> bool:
-    return _kind(model, names) is not None
 
 
 def _require_fitted(model: Any) -> None:
@@ -329,23 +332,23 @@ def _require_fitted(model: Any) -> None:
         check_is_fitted(model)
     except NotFittedError:
         raise ModelError(
-            f"This {_name(model)} is not fitted; call fit(X, y) on it first."
+            f"This {public_name(model)} is not fitted; call fit(X, y) on it first."
         ) from None
 
 
 def _refuse_many_outputs(model: Any, tree: Any) -> None:
     if tree.n_outputs_ > 1:
         raise ModelError(
-            f"Cannot read {_name(model)} with {tree.n_outputs_} outputs; expected one. "
-            "Fit one model per column of y."
+            f"Cannot read {public_name(model)} with {tree.n_outputs_} outputs; "
+            "expected one. Fit one model per column of y."
         )
 
 
 def _refuse_other_bases(model: Any, estimators: Any) -> None:
     wanted = "Classifier" if hasattr(model, "classes_") else "Regressor"
     for tree in estimators:
-        if not _is_a(tree, f"DecisionTree{wanted}"):
+        if not is_a(tree, f"DecisionTree{wanted}"):
             raise ModelError(
-                f"Cannot read {_name(model)} over {_name(tree)}; expected "
+                f"Cannot read {public_name(model)} over {public_name(tree)}; expected "
                 f"DecisionTree{wanted} or ExtraTree{wanted} as its estimator."
             )

@@ -14,7 +14,7 @@ from clearwood.metatree.posterior import _kernels
 from clearwood.metatree.posterior.posterior import Posterior, compute_posterior
 from clearwood.metatree.posterior.predictive import Predictive, predict_at
 from clearwood.metatree.posterior.prior import constant_prior
-from clearwood.metatree.posterior.structure import Structure
+from clearwood.metatree.posterior.structure import Structure, told_of_both
 
 
 class BareMetaTree:
@@ -171,6 +171,13 @@ class MetaTree(BareMetaTree):
     def __init__(self, structure: Structure, model: LeafModel, g: Any = 0.5) -> None:
         super().__init__(structure, model, constant_prior(structure, g))
         self.rows = np.zeros(structure.n_nodes, np.int64)
+
+    def merge(self, other: Any) -> Any:
+        """As of any shards; numbers are then told as what they are in both."""
+        super().merge(other)
+        its = other.structure.coder.features
+        self.structure = told_of_both(self.structure, its)
+        return self
 
     def _asks_as(self, other: BareMetaTree) -> bool:
         return self.structure.same_as(other.structure)

@@ -17,7 +17,7 @@ import numpy as np
 
 from clearwood._columns import features_of
 from clearwood._features import FeatureSpace, is_frame
-from clearwood._words.numbers import short_text
+from clearwood._words.numbers import share_text, short_text
 from clearwood.exceptions import InputError
 from clearwood.projection.answers import Answers, ask
 from clearwood.projection.local.neighbours import Neighbourhood, decoded
@@ -118,7 +118,7 @@ class LocalExplanation:
             f"{effect:+10.4g} ± {error:.2g}  per standard deviation of {name}"
             for name, effect, error in self.effects
         ]
-        asked = [f"{name} {share:.0%}" for name, share in self.selected.items()]
+        asked = [f"{name} {share_text(share)}" for name, share in self.selected.items()]
         return "\n".join([*lines, f"asked by the draws: {', '.join(asked) or 'none'}"])
 
 

@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from clearwood._features import UNSEEN, printable
-from clearwood._html import percent_text, significant_text
-from clearwood._words.numbers import number_text
+from clearwood._words.numbers import number_text, percent_text, short_text
 from clearwood.exceptions import InputError
 from clearwood.projection.local.explanation import LocalExplanation
 
@@ -32,7 +31,7 @@ def section(result: LocalExplanation, X: Any = None, y: Any = None) -> dict[str,
         raise InputError(
             "A local explanation has neighbours of its own; leave X and y out."
         )
-    names, few = result.features.names, significant_text
+    names, few = result.features.names, short_text
     asked = list(result.selected.items())
     return {
         "title": f"Why one row: {result.what}",
@@ -69,12 +68,12 @@ def section(result: LocalExplanation, X: Any = None, y: Any = None) -> dict[str,
 
 
 def _said(result: LocalExplanation) -> str:
-    said = significant_text(result.said)
+    said = short_text(result.said)
     if result.n_draws == 1:
         return f"{said}; it does not say how sure it is of that"
     other = ", which are not draws from a posterior distribution"
     return (
-        f"{said} ± {significant_text(result.spread, 2)} (standard deviation of its "
+        f"{said} ± {short_text(result.spread, 2)} (standard deviation of its "
         f"draws{'' if result.is_posterior else other})"
     )
 
@@ -100,7 +99,7 @@ def _lines(result: LocalExplanation) -> list[dict[str, Any]]:
     return [
         {
             "conditions": [c.text(rules.features) for c in rule.conditions],
-            "says": significant_text(float(rule.prediction)),
+            "says": short_text(float(rule.prediction)),
             "is_here": i == here,
         }
         for i, rule in enumerate(rules)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from clearwood._features import printable
-from clearwood._html import percent_text, significant_text
+from clearwood._words.numbers import percent_text, short_text
 from clearwood.projection.reading.section import (
     ENDS,
     reference_facts,
@@ -50,7 +50,7 @@ def section(result: Any, X: Any = None, y: Any = None) -> dict[str, Any]:
         "outputs": [
             {
                 "label": _label(classes, output, len(result.coef_)),
-                "at_mean": significant_text(float(result.intercept_[output])),
+                "at_mean": short_text(float(result.intercept_[output])),
                 **_lines(
                     result.terms_,
                     result.coef_[output],
@@ -69,7 +69,7 @@ def _training(result: Any) -> str:
     divergence = getattr(result, "divergence_", None)
     if divergence is not None:
         return (
-            f"On its training rows it is {significant_text(divergence)} nats per row "
+            f"On its training rows it is {short_text(divergence)} nats per row "
             "from the reference’s probabilities (Kullback-Leibler divergence)."
         )
     if r2 is not None:
@@ -100,7 +100,7 @@ def _lines(
         is_value = terms.category[t] == VALUE
         unit = float(terms.unit[t])
         per_unit = float(coef[t]) / unit
-        step = significant_text(unit) if is_value else ""
+        step = short_text(unit) if is_value else ""
         lines.append(
             {
                 "name": printable(names[t]),
@@ -138,9 +138,9 @@ def _interval(low: float, high: float) -> str:
 
 
 def _signed(value: float) -> str:
-    return f"{'−' if value < 0 else '+'}{significant_text(abs(value))}"
+    return f"{'−' if value < 0 else '+'}{short_text(abs(value))}"
 
 
 def _odds(change: float) -> str:
     """By what odds are multiplied."""
-    return f"× {significant_text(math.exp(change))}" if abs(change) < 20 else ""
+    return f"× {short_text(math.exp(change))}" if abs(change) < 20 else ""

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from scipy.special import xlogy
 
-from clearwood._html import significant_text
 from clearwood._validation import check_target
+from clearwood._words.numbers import short_text
 from clearwood.exceptions import InputError
 from clearwood.projection.answers import Answers, ask
 from clearwood.references import Reference
@@ -125,8 +125,8 @@ def remarks_on(scores: dict[str, dict[str, float]]) -> list[str]:
         if scores["reference"][key] > best:
             found.append(
                 "The reference does worse than a constant on these rows: its "
-                f"{IN_WORDS[key]} is {significant_text(scores['reference'][key])}, but "
-                f"{significant_text(best)} where each row is given the average of the "
+                f"{IN_WORDS[key]} is {short_text(scores['reference'][key])}, but "
+                f"{short_text(best)} where each row is given the average of the "
                 "others. To follow it is worth little."
             )
     for who, name in (("reference", "reference"), ("proxy", "small model")):

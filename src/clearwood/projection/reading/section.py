@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from clearwood._html import percent_text, significant_text
+from clearwood._words.numbers import percent_text, short_text
 from clearwood.exceptions import InputError
 from clearwood.projection.answers import Answers, ask
 from clearwood.projection.leaves import Leaves
@@ -149,7 +149,7 @@ def how_judged(result: Any) -> str:
     lost, error = float(path.held_out[at]), float(path.standard_error[at])
     if alpha is not None:
         why = (
-            f"The cost of a {words.line}, {significant_text(alpha)} nats per row, is "
+            f"The cost of a {words.line}, {short_text(alpha)} nats per row, is "
             f"the one whose {words.proxy}s lose least there; this one loses"
         )
     elif lost - error <= path.tolerance:
@@ -164,7 +164,7 @@ def how_judged(result: Any) -> str:
             f"({path.tolerance:g} nats per row); this is the smallest that is worse "
             "than the best by no more than a standard error of their difference"
         )
-    told = f"{significant_text(lost, 2)} ± {significant_text(error, 2)}"
+    told = f"{short_text(lost, 2)} ± {short_text(error, 2)}"
     return f"{rows} {why}: {told}.{_worse_than_constant(path)}"
 
 
@@ -176,7 +176,7 @@ def _worse_than_constant(path: SizePath) -> str:
         return ""
     return (
         " The reference does worse there than a constant, by "
-        f"{significant_text(gain, 2)} nats per row: to lose little against it is no "
+        f"{short_text(gain, 2)} nats per row: to lose little against it is no "
         "praise."
     )
 
@@ -349,13 +349,13 @@ def _says(said: Answers, rules: RuleSet, i: int) -> list[dict[str, Any]]:
     low, high = (float(one.quantile(end)[0]) for end in ENDS)
     chance = None
     if said.noise is not None:
-        chance = significant_text(math.sqrt(said.noise[:, i].mean()), 2)
+        chance = short_text(math.sqrt(said.noise[:, i].mean()), 2)
     return [
         {
             "label": "",
-            **_spread(draws, significant_text),
+            **_spread(draws, short_text),
             "chance": chance,
-            "observation": f"{significant_text(low)} to {significant_text(high)}",
+            "observation": f"{short_text(low)} to {short_text(high)}",
         }
     ]
 
@@ -364,7 +364,7 @@ def _spread(draws: np.ndarray, shown: Any) -> dict[str, Any]:
     """The mean over draws, where nine in ten of them are, and their deviation."""
     low, high = np.quantile(draws, ENDS)
     deviation = float(draws.std())
-    digits = percent_text if shown is percent_text else lambda v: significant_text(v, 2)
+    digits = percent_text if shown is percent_text else lambda v: short_text(v, 2)
     return {
         "mean": shown(float(draws.mean())),
         "low_to_high": f"{shown(float(low))} to {shown(float(high))}",
@@ -378,7 +378,7 @@ def _observed(y: np.ndarray, rules: RuleSet) -> str:
     if len(y) == 0:
         return "–"
     if not rules.classes:
-        return significant_text(float(np.mean(y)))
+        return short_text(float(np.mean(y)))
     shares = [(float((y == label).mean()), label) for label in rules.classes]
     if len(shares) == 2:
         return percent_text(shares[1][0])
@@ -397,7 +397,7 @@ def _axis(said: Answers, rules: RuleSet) -> dict[str, Any]:
     else:
         draws = said.draws
         outer = np.stack([said.quantile(end) for end in ENDS])
-        low, high, shown = float(outer.min()), float(outer.max()), significant_text
+        low, high, shown = float(outer.min()), float(outer.max()), short_text
     inner = np.quantile(draws, ENDS, axis=0)
     scale = (high - low) or 1.0
 

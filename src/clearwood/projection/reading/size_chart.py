@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from clearwood._html import percent_text, significant_text
 from clearwood._html.chart import LEFT, RIGHT, WIDTH, round_ticks, whole_ticks
+from clearwood._words.numbers import percent_text, short_text
 from clearwood.projection.sizes import SizePath, Words
 from clearwood.rules.scores import prediction_error
 
@@ -172,7 +172,7 @@ def _drawn(panel: Panel, top: float, x: np.ndarray) -> dict[str, Any]:
 
 def _in_words(panel: Panel, sizes: np.ndarray, chosen: int, words: Words) -> str:
     """A panel for those who do not see it."""
-    shown = percent_text if panel.percent else significant_text
+    shown = percent_text if panel.percent else short_text
     ends = {int(sizes[0]): panel.values[0], int(sizes[-1]): panel.values[-1]}
     named = ends | {chosen: panel.values[sizes.tolist().index(chosen)]}
     parts = [
@@ -188,7 +188,7 @@ def _lines(panels: list[Panel], sizes: np.ndarray, chosen: int) -> dict[str, Any
     for i, size in enumerate(sizes.tolist()):
         cells = []
         for panel in panels:
-            shown = percent_text if panel.percent else significant_text
+            shown = percent_text if panel.percent else short_text
             text = shown(float(panel.values[i]))
             if panel.error is not None:
                 text += f" ± {shown(float(panel.error[i]))}"

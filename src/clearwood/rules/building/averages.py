@@ -69,7 +69,7 @@ def build_rule_average(
             weight_of_all += weight
             continue
         if round_cuts:
-            conditions = rounded(conditions, encoded)
+            conditions = rounded(conditions, encoded, training.bins.features)
         rules.append(_part(conditions, rows, weight, training, round_cuts, step))
     everything = np.ones(len(encoded), dtype=bool)
     last = _part((), everything, weight_of_all, training, round_cuts, step)

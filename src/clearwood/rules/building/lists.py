@@ -61,7 +61,7 @@ def build_rule_set(
     -------
     RuleList
     """
-    encoded = training.encoded
+    encoded, features = training.encoded, training.bins.features
     pruned = [prune_by_coverage(region, encoded) for region in regions]
     held = [matches_all(conditions, encoded) for conditions in pruned]
     kept = [
@@ -80,12 +80,10 @@ def build_rule_set(
     otherwise = _otherwise(rules, training, round_cuts)
     if round_cuts:
         rules = [
-            replace(rule, conditions=rounded(rule.conditions, encoded))
+            replace(rule, conditions=rounded(rule.conditions, encoded, features))
             for rule in rules
         ]
-    rule_set = RuleList(
-        tuple(rules), otherwise, training.bins.features, training.classes
-    )
+    rule_set = RuleList(tuple(rules), otherwise, features, training.classes)
     return _described(rule_set, training)
 
 
@@ -120,7 +118,7 @@ def build_rule_list(
     -------
     RuleList
     """
-    encoded = training.encoded
+    encoded, features = training.encoded, training.bins.features
     rules: list[Rule] = []
     free = training.weight > 0
     for region in regions:
@@ -132,7 +130,7 @@ def build_rule_list(
             break  # It holds every row, as `otherwise` does.
         rule = _rule(conditions, caught, training, round_cuts)
         if round_cuts:
-            rule = replace(rule, conditions=rounded(conditions, encoded))
+            rule = replace(rule, conditions=rounded(conditions, encoded, features))
         rules.append(rule)
         free &= ~caught
     otherwise = _otherwise(rules, training, round_cuts)
@@ -143,9 +141,7 @@ def build_rule_list(
             signs,
             lambda value: short_value(value, _short_step(training) * round_cuts),
         )
-    rule_set = RuleList(
-        tuple(rules), otherwise, training.bins.features, training.classes
-    )
+    rule_set = RuleList(tuple(rules), otherwise, features, training.classes)
     return _described(rule_set, training)
 
 
@@ -195,7 +191,7 @@ def build_rule_sum(
             constant = constant + value
             continue
         if round_cuts:
-            conditions = rounded(conditions, training.encoded)
+            conditions = rounded(conditions, training.encoded, training.bins.features)
         kept.append((conditions, value))
     rules = [
         _addend(conditions, value, classes, round_cuts, step)

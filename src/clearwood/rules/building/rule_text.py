@@ -7,6 +7,7 @@ import re
 from typing import NoReturn
 
 from clearwood._features import FeatureSpace
+from clearwood._words.dates import date_number
 from clearwood._words.labels import label_text
 from clearwood.exceptions import InputError
 from clearwood.rules.conditions import (
@@ -19,7 +20,8 @@ from clearwood.rules.conditions import (
 
 QUOTED = re.compile(r"'(?:\\.|[^'\\])*'|\"(?:\\.|[^\"\\])*\"")
 MASKED = re.compile("\0([0-9]+)\0")
-NUMBER = r"[-+]?(?:inf|[0-9.]+(?:e[-+]?[0-9]+)?)"
+DATE = r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?: [0-9:.]+)?"
+NUMBER = rf"(?:{DATE}|[-+]?(?:inf|[0-9.]+(?:e[-+]?[0-9]+)?))"
 BETWEEN = re.compile(rf"({NUMBER}) (<=?) (.+) (<=?) ({NUMBER})(?: .*)?")
 ONE_SIDE = re.compile(rf"(.+?) (>=|>|<=|<|is) ({NUMBER}|true|false)(?: .*)?")
 OF_SET = re.compile(r"(.+?) (is known but not|is not|is|not in|in)(?: in)? (.+)")
@@ -106,8 +108,8 @@ class _Part:
         if between:
             low, above, name, below, high = between.groups()
             d = self.feature(name)
-            low_end = self._low(d, float(low), ">" if above == "<" else ">=")
-            return Interval(d, low_end, self._high(float(high), below), missing)
+            low_end = self._low(d, self._number(low), ">" if above == "<" else ">=")
+            return Interval(d, low_end, self._high(self._number(high), below), missing)
         if one_side and self._is_number(self.feature(one_side[1])):
             return self._one_side(one_side, missing)
         of_set = OF_SET.fullmatch(words)
@@ -125,7 +127,7 @@ class _Part:
     def _one_side(self, found: re.Match[str], missing: bool) -> Condition:
         name, sign, value = found.groups()
         d = self.feature(name)
-        number = float({"true": "1", "false": "0"}.get(value, value))
+        number = self._number(value)
         low, high = -math.inf, math.inf
         if sign in (">", ">=", "is"):
             low = self._low(d, number, ">" if sign == ">" else ">=")
@@ -133,11 +135,17 @@ class _Part:
             high = self._high(number, "<" if sign == "<" else "<=")
         return Interval(d, low, high, missing)
 
+    def _number(self, text: str) -> float:
+        known = {"true": 1.0, "false": 0.0}
+        if text not in known:
+            known[text] = date_number(text)
+        return float(text) if math.isnan(known[text]) else known[text]
+
     def _low(self, d: int, number: float, sign: str) -> float:
         """The bound below a number: of whole numbers the one before it."""
         if sign == ">":
             return number
-        is_whole = self.features.info[d].kind != "number" and number.is_integer()
+        is_whole = self.features.info[d].is_whole and number.is_integer()
         return number - 1 if is_whole else math.nextafter(number, -math.inf)
 
     def _high(self, number: float, sign: str) -> float:

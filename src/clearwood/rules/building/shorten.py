@@ -15,6 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from clearwood._features import FeatureSpace
+from clearwood._words.dates import DATES, plain_date
 from clearwood.rules.conditions import (
     Condition,
     Interval,
@@ -119,9 +121,13 @@ def _may_not_enter_any(entering: np.ndarray) -> bool:
 
 
 def rounded(
-    conditions: Sequence[Condition], encoded: np.ndarray
+    conditions: Sequence[Condition],
+    encoded: np.ndarray,
+    features: FeatureSpace | None = None,
 ) -> tuple[Condition, ...]:
     """The same conditions with the shortest bounds that split the rows alike.
+
+    Of features that hold dates, the shortest are the starts of years, months, days.
 
     Examples
     --------
@@ -133,8 +139,10 @@ def rounded(
     for condition in conditions:
         if isinstance(condition, Interval):
             column = encoded[:, condition.feature]
-            low = _rounded_cut(condition.low, column, beyond=-math.inf)
-            high = _rounded_cut(condition.high, column, beyond=math.inf)
+            d = condition.feature
+            kind = "number" if features is None else features.info[d].kind
+            low = _rounded_cut(condition.low, column, -math.inf, kind)
+            high = _rounded_cut(condition.high, column, math.inf, kind)
             # Without bounds it must still say something: "missing or not" does not.
             if not (condition.missing and low == -math.inf and high == math.inf):
                 condition = replace(condition, low=low, high=high)
@@ -146,7 +154,7 @@ def rounded(
     return tuple(result)
 
 
-def _rounded_cut(cut: float, column: np.ndarray, beyond: float) -> float:
+def _rounded_cut(cut: float, column: np.ndarray, beyond: float, kind: str) -> float:
     """The shortest bound between two rows; ``beyond`` where it parts none of them.
 
     A bound that parts no values may still keep out missing ones: then the condition
@@ -161,6 +169,8 @@ def _rounded_cut(cut: float, column: np.ndarray, beyond: float) -> float:
     low, high = float(below.max()), float(above.min())
     if math.isinf(low) or math.isinf(high):
         return cut
+    if kind in DATES:
+        return plain_date(low, high, cut, kind)
     return shortest_between(low, high, near=cut)
 
 

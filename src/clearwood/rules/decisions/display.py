@@ -13,7 +13,7 @@ from clearwood.rules.decisions import decisions
 from clearwood.rules.decisions.in_words import MEANING
 from clearwood.rules.decisions.of_classes import Decisions, Judgement
 from clearwood.rules.decisions.of_values import Residuals, line_name
-from clearwood.rules.decisions.rates import Rate, area_text
+from clearwood.rules.decisions.rates import Rate
 from clearwood.rules.rule import prediction_text
 
 INK = dict(zip(("rules", "model"), COLOURS))
@@ -151,7 +151,8 @@ def _draw_curve(ax: Any, who: str, judged: Judgement) -> None:
     if judged.roc is not None:
         ax.plot(
             judged.roc.false_positives, judged.roc.sensitivity, LOOK[who],
-            color=INK[who], linewidth=1.8, label=f"{who}, area {area_text(rates.area)}",
+            color=INK[who], linewidth=1.8,
+            label=f"{who}, area {rates.area.as_number()}",
         )  # fmt: skip
     ax.plot(
         1 - rates.specificity.value, rates.sensitivity.value, "o", color=INK[who],

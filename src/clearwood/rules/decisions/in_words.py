@@ -8,15 +8,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from clearwood._features import printable
+from clearwood._words.numbers import percent_text, rounded_text
 from clearwood.rules.decisions.of_classes import ClassRates, Decisions
 from clearwood.rules.decisions.of_values import Residuals, line_name
-from clearwood.rules.decisions.rates import (
-    Rate,
-    area_text,
-    number_text,
-    rounded_text,
-    share_text,
-)
+from clearwood.rules.decisions.rates import Rate
 from clearwood.rules.rule import count_text, prediction_text, wrapped
 
 MEANING = {
@@ -32,7 +27,7 @@ MEANING = {
 
 def rate_text(name: str, rate: Rate) -> str:
     """A rate with its interval, as a share or as an area."""
-    return area_text(rate) if name == "area" else share_text(rate)
+    return rate.as_number() if name == "area" else str(rate)
 
 
 def when_called(found: Decisions) -> str:
@@ -109,7 +104,7 @@ def _rates_of_one(found: Decisions) -> list[str]:
     for name, (short, meaning) in MEANING.items():
         told = [rate_text(name, getattr(rates, name)) for rates in columns.values()]
         rows.append([short, *told, meaning.format(label)])
-    errors = [share_text(judged.error) for judged in found.judged.values()]
+    errors = [str(judged.error) for judged in found.judged.values()]
     rows.append(["error", *errors, "of all rows are called wrongly"])
     return aligned(rows, left=len(columns) + 1)
 
@@ -120,7 +115,7 @@ def _rates_by_class(found: Decisions) -> list[str]:
         return [prediction_text(rates.label), *told]
 
     head = ["each class, of the rules", *(short for short, _ in MEANING.values())]
-    errors = [f"{who} {share_text(j.error)}" for who, j in found.judged.items()]
+    errors = [f"{who} {j.error}" for who, j in found.judged.items()]
     return [
         *aligned([head, *map(row, found.rules.rates)]),
         f"error: {', '.join(errors)}",
@@ -134,8 +129,7 @@ def _calibration(found: Decisions) -> list[str]:
     for point in found.calibration:
         name = "" if point.line is None else f"rule {point.line}"
         n_rows = rows_in_words(point.found.rows)
-        found_text = share_text(point.found)
-        rows.append([name, f"{100 * point.said:.3g} %", found_text, f"of {n_rows}"])
+        rows.append([name, percent_text(point.said), str(point.found), f"of {n_rows}"])
     return aligned(rows)
 
 
@@ -151,8 +145,8 @@ def residuals_text(found: Residuals) -> str:
         rows.append(
             [
                 who,
-                number_text(errors.rmse),
-                number_text(errors.bias),
+                errors.rmse.as_number(),
+                errors.bias.as_number(),
                 *quantile_texts(errors.quantiles),
             ]
         )
@@ -165,16 +159,15 @@ def residuals_text(found: Residuals) -> str:
             "" if line.line is None else line_name(line),
             f"{line.mean.rows:,}",
             f"{line.said:.4g}" if line.line is None else prediction_text(line.said),
-            number_text(line.mean),
+            line.mean.as_number(),
             *quantile_texts(line.errors.quantiles),
         ]
-        rows.append(told + [share_text(line.inside)] * has_spread)
+        rows.append(told + [str(line.inside)] * has_spread)
     lines += aligned(rows)
     if has_spread:
         lines += [
             "",
-            f"{share_text(found.inside)} of all rows lie within 2 printed spreads of "
-            "what is said;",
+            f"{found.inside} of all rows lie within 2 printed spreads of what is said;",
             "95 % would, if errors were normal and the spreads right.",
         ]
     if found.means_held[1]:

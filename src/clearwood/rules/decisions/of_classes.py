@@ -10,7 +10,7 @@ import numpy as np
 
 from clearwood.exceptions import InputError
 from clearwood.rules.decisions.groups import groups_of
-from clearwood.rules.decisions.rates import NOT_KNOWN, Rate, rate_of
+from clearwood.rules.decisions.rates import NOT_KNOWN, Rate, SideBySide, rate_of
 from clearwood.rules.decisions.roc import Roc, roc_of
 from clearwood.rules.rule import prediction_text
 from clearwood.rules.rule_set import RuleSet
@@ -116,7 +116,7 @@ class Judgement:
 
 
 @dataclass(frozen=True, eq=False)
-class Decisions:
+class Decisions(SideBySide[Judgement]):
     """What comes of deciding by some rules; see :func:`clearwood.decisions`.
 
     Attributes
@@ -166,12 +166,6 @@ class Decisions:
     rules: Judgement
     model: Judgement | None
     calibration: tuple[CalibrationPoint, ...]
-
-    @property
-    def judged(self) -> dict[str, Judgement]:
-        """The decisions of the rules and, where it is known, of the model."""
-        found = {"rules": self.rules, "model": self.model}
-        return {who: judged for who, judged in found.items() if judged is not None}
 
     def to_frame(self) -> pd.DataFrame:
         """All rates with their intervals, one a row."""

@@ -10,7 +10,13 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from clearwood.rules.decisions.groups import Group, groups_of
-from clearwood.rules.decisions.rates import NOT_KNOWN, Rate, mean_of, rate_of
+from clearwood.rules.decisions.rates import (
+    NOT_KNOWN,
+    Rate,
+    SideBySide,
+    mean_of,
+    rate_of,
+)
 from clearwood.rules.rule_set import RuleSet
 
 if TYPE_CHECKING:
@@ -69,7 +75,7 @@ class LineErrors(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Residuals:
+class Residuals(SideBySide[Errors]):
     """How far off some rules are; see :func:`clearwood.decisions`.
 
     Attributes
@@ -107,12 +113,6 @@ class Residuals:
     inside: Rate
     means_held: tuple[int, int]
     lines: tuple[LineErrors, ...]
-
-    @property
-    def judged(self) -> dict[str, Errors]:
-        """The errors of the rules and, where it is known, of the model."""
-        found = {"rules": self.rules, "model": self.model}
-        return {who: judged for who, judged in found.items() if judged is not None}
 
     def to_frame(self) -> pd.DataFrame:
         """Errors of each line, of all rules and of the model, one a row."""

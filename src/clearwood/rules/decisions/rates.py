@@ -1,15 +1,18 @@
-"""Shares of rows with their intervals, and how they are written."""
+"""Shares and means of rows, with their intervals."""
 
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
 
+from clearwood._words.numbers import measured_text, share_text
 from clearwood.rules.statistics import mean_interval, share_interval
 
 UNKNOWN = math.nan
+
+T = TypeVar("T")
 
 
 class Rate(NamedTuple):
@@ -36,7 +39,17 @@ class Rate(NamedTuple):
     rows: int
 
     def __str__(self) -> str:
-        return share_text(self)
+        return share_text(self.value, self.low, self.high)
+
+    def as_number(self) -> str:
+        """The same of a mean or an area, which is no share.
+
+        Examples
+        --------
+        >>> Rate(12.3456, 10.951, 13.74, 30).as_number()
+        '12.3 [11.0, 13.7]'
+        """
+        return measured_text(self.value, self.low, self.high)
 
 
 NOT_KNOWN = Rate(UNKNOWN, UNKNOWN, UNKNOWN, 0)
@@ -78,80 +91,14 @@ def mean_of(values: np.ndarray, weight: np.ndarray) -> Rate:
     return Rate(mean, *mean_interval(values, weight), n_rows)
 
 
-def share_text(rate: Rate) -> str:
-    """A share in percent, with as many digits as its interval lets it have.
+class SideBySide(Generic[T]):
+    """What is found of some rules and, where it is known, of the model beside them."""
 
-    Examples
-    --------
-    >>> share_text(Rate(0.0643, 0.031, 0.1149, 140)), share_text(NOT_KNOWN)
-    ('6 % [3, 11]', 'not known')
-    >>> share_text(Rate(0.0643, 0.0593, 0.0697, 10_000))
-    '6.4 % [5.9, 7.0]'
-    """
-    if math.isnan(rate.value):
-        return "not known"
-    digits = _digits(rate, 0.02)
-    low, value, high = (
-        f"{100 * part:.{digits}f}" for part in (rate.low, rate.value, rate.high)
-    )
-    return f"{value} %" if math.isnan(rate.low) else f"{value} % [{low}, {high}]"
+    rules: T
+    model: T | None
 
-
-def area_text(rate: Rate) -> str:
-    """An area under a curve, with as many digits as its interval lets it have.
-
-    Examples
-    --------
-    >>> area_text(Rate(0.9123, 0.8641, 0.9479, 140))
-    '0.91 [0.86, 0.95]'
-    """
-    if math.isnan(rate.value):
-        return "not known"
-    digits = 2 + _digits(rate, 0.02)
-    low, value, high = (
-        f"{part:.{digits}f}" for part in (rate.low, rate.value, rate.high)
-    )
-    return f"{value} [{low}, {high}]"
-
-
-def _digits(rate: Rate, width: float) -> int:
-    """More where the interval is narrow, and none of it certain."""
-    gap = rate.high - rate.low
-    return 1 if gap < width and not gap == 0 else 0
-
-
-def number_text(rate: Rate) -> str:
-    """A mean, with digits by the width of its interval.
-
-    Examples
-    --------
-    >>> number_text(Rate(12.3456, 10.951, 13.74, 30))
-    '12.3 [11.0, 13.7]'
-    >>> number_text(Rate(48213.7, 47102.0, 49325.0, 30))
-    '48,200 [47,100, 49,300]'
-    """
-    if math.isnan(rate.value):
-        return "not known"
-    gap = rate.high - rate.low
-    if not 0 < gap < math.inf:
-        return f"{rate.value:,.4g}"
-    return "{} [{}, {}]".format(
-        *(rounded_text(part, gap) for part in (rate.value, rate.low, rate.high))
-    )
-
-
-def rounded_text(value: float, unit: float) -> str:
-    """A number with as many digits as some width lets it have.
-
-    Examples
-    --------
-    >>> rounded_text(12.3456, 0.8), rounded_text(48213.7, 2200), rounded_text(-0.01, 3)
-    ('12.35', '48,200', '0.0')
-    """
-    if not 0 < unit < math.inf or abs(value) > 1e15 * unit:
-        return f"{value:,.4g}"
-    digits = 1 - math.floor(math.log10(unit))
-    if digits > 9:
-        return f"{value:.4g}"
-    # Adding nought makes nought of a nought below it.
-    return f"{round(value, digits) + 0.0:,.{max(digits, 0)}f}"
+    @property
+    def judged(self) -> dict[str, T]:
+        """The rules and, where it is known, the model, by name."""
+        found = {"rules": self.rules, "model": self.model}
+        return {who: judged for who, judged in found.items() if judged is not None}

@@ -14,10 +14,19 @@ class HeldOutPath(NamedTuple):
     ----------
     fidelity : ndarray of shape (max_rules,)
     standard_error : ndarray of shape (max_rules,)
+    of_mixtures : bool
+        Whether the model was asked about mixtures of these rows: what it says of the
+        rows themselves it may have learnt by heart.
     """
 
     fidelity: np.ndarray
     standard_error: np.ndarray
+    of_mixtures: bool = False
+
+    @property
+    def rows(self) -> str:
+        """What it was measured on, in words."""
+        return f"{'mixtures of ' * self.of_mixtures}rows held out in the fit"
 
 
 def held_out_of(estimator: Any) -> HeldOutPath | None:
@@ -27,7 +36,8 @@ def held_out_of(estimator: Any) -> HeldOutPath | None:
         return None
     chosen = place_of(getattr(estimator, "settings_", {}), results)
     fidelity, error = results["fidelity"][chosen], results["standard_error"][chosen]
-    return HeldOutPath(np.array(fidelity), np.array(error))
+    of_mixtures = getattr(estimator, "target", "labels") == "ensemble"
+    return HeldOutPath(np.array(fidelity), np.array(error), of_mixtures)
 
 
 def place_of(settings: dict[str, Any], results: dict[str, Any]) -> int:

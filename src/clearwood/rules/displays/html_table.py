@@ -94,6 +94,7 @@ def summarize_rules(rules: RuleSet) -> dict[str, Any]:
                 "spread": _or_none(rule.spread),
                 **bars,
                 "interval": interval_text(rule),
+                "ends": (rule.low, rule.high),
                 "expected": _or_none(rule.expected),
                 "expected_text": ""
                 if math.isnan(rule.expected)

@@ -172,10 +172,10 @@ class PathDisplay:
         self._draw_line(ax, "fidelity", COLOURS[0], "on the rows shown")
         if self.held_out is not None:
             sizes = np.arange(1, len(self.held_out.fidelity) + 1)
-            middle, error = self.held_out
+            middle, error = self.held_out.fidelity, self.held_out.standard_error
             ax.fill_between(
                 sizes, middle - error, middle + error, color=COLOURS[4], alpha=0.35,
-                linewidth=0, label="held out in the fit, ± one standard error",
+                linewidth=0, label=f"{self.held_out.rows}, ± one standard error",
             )  # fmt: skip
             ax.plot(sizes, middle, color=COLOURS[4], linewidth=1.2)
         classes = self.task == "classification"

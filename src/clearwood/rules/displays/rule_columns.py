@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from clearwood._features import printable
-from clearwood._words.numbers import number_text
+from clearwood._words.numbers import number_text, share_text
 from clearwood.plotting.style import COLOURS, colour
 from clearwood.plotting.table import FONT
 from clearwood.rules import RuleAverage, RuleList, RuleSet
-from clearwood.rules.displays.rule_lines import RuleLine, score_text, share_text
+from clearwood.rules.displays.rule_lines import RuleLine, score_text
 
 INK = "#1c2430"
 GRID = "#0000001c"
@@ -120,8 +120,11 @@ def _rows_column(
         )
         ax.set(xlim=(0, 1.02 * most), xticks=[])
 
+    shares = [
+        "" if math.isnan(line.caught) else share_text(line.caught) for line in lines
+    ]
     return Column(
-        "rows", "rows", [share_text(line.caught) for line in lines], draw, 8.0,
+        "rows", "rows", shares, draw, 8.0,
         handles=ROWS.get(kind, ()),
     )  # fmt: skip
 

@@ -85,19 +85,6 @@ def lines_of(rules: RuleSet) -> list[RuleLine]:
     ]
 
 
-def share_text(share: float) -> str:
-    """A share in percent, two digits.
-
-    Examples
-    --------
-    >>> share_text(0.314), share_text(0.0042), share_text(1.0), share_text(math.nan)
-    ('31%', '0.42%', '100%', '')
-    """
-    if math.isnan(share):
-        return ""
-    return f"{100 * share:.0f}%" if share >= 0.1 else f"{100 * share:.2g}%"
-
-
 def score_text(score: float) -> str:
     """A score with two decimals; nothing where it is not known.
 

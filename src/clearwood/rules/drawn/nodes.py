@@ -13,7 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from clearwood._features import FeatureSpace
-from clearwood._html import count_text, percent_text
+from clearwood._html import count_text
+from clearwood._words.numbers import percent_text, share_text
 from clearwood.exceptions import InputError
 from clearwood.rules.conditions import Condition
 from clearwood.rules.drawn.strips import Strip, make_strip
@@ -113,7 +114,7 @@ class DrawnTree:
     def says(self, rule: Rule) -> str:
         """What a leaf says, and of a class how probable it is."""
         said, p = prediction_text(rule.prediction), said_probability(rule, self.classes)
-        return said if p is None else f"{said} ({percent_text(p)})"
+        return said if p is None else f"{said} ({share_text(p)})"
 
     def words(self, node: DrawnNode) -> str:
         """A node in one sentence, for those who do not see the picture."""
@@ -167,7 +168,7 @@ def draw_tree(result: Any, X: Any = None, y: Any = None, *, row: Any = None) -> 
     ...     FeatureSpace.numeric(1, ["temperature"]))
     >>> drawn = draw_tree(rules, [[36.9], [38.2], [39.0]])
     >>> print(drawn.words(drawn.nodes[0]))
-    if temperature > 37.5; leaf 1 says 1; 2 rows, 66.7% of all
+    if temperature > 37.5; leaf 1 says 1; 2 rows, 66.7 % of all
     """
     tree = tree_of(result)
     if tree is None:

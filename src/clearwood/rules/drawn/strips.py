@@ -8,7 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from clearwood._features import FeatureSpace, label_text
-from clearwood._html import significant_text
+from clearwood._words.dates import DATES, date_text
+from clearwood._words.numbers import short_text
 from clearwood.rules.conditions import Condition, Interval
 
 N_BARS = 16
@@ -97,7 +98,8 @@ def make_strip(
         # A cut belongs to the side below it.
         bins = np.clip(np.searchsorted(edges, values) - 1, 0, len(edges) - 2)
         places = (edges - edges[0]) / (edges[-1] - edges[0])
-        ends = (significant_text(float(edges[0])), significant_text(float(edges[-1])))
+        kind = features.info[condition.feature].kind
+        ends = (_end_text(float(edges[0]), kind), _end_text(float(edges[-1]), kind))
         shares = (np.array(cuts) - edges[0]) / (edges[-1] - edges[0])
         cuts = [float(share) for share in shares]
     else:
@@ -120,6 +122,12 @@ def make_strip(
             ends = (ends[0], label_text(labels[codes[-1]], lookup))
     bars = _bars(bins, places, known[shown], n_classes)
     return Strip(bars, tuple(cuts), ends)
+
+
+def _end_text(value: float, kind: str) -> str:
+    """A number at the end of an axis; of dates the day."""
+    is_date = kind in DATES
+    return date_text(math.floor(value)) if is_date else short_text(value)
 
 
 def _axis(condition: Interval, values: np.ndarray) -> tuple[np.ndarray, list[float]]:

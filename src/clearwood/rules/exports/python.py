@@ -36,6 +36,20 @@ def _number(value):
     """A cell as a float; NaN where it is missing."""
     return float("nan") if value is None else float(value)
 ''',
+    "_days": '''
+def _days(value):
+    """A date as days since the start of 1970, in UTC; a duration as days."""
+    if value is None or value != value:
+        return float("nan")
+    day = _time.timedelta(days=1)
+    if isinstance(value, _time.timedelta):
+        return value / day
+    if not isinstance(value, _time.datetime):
+        value = _time.datetime.combine(value, _time.time())
+    if value.tzinfo is not None:
+        value = value.astimezone(_time.timezone.utc).replace(tzinfo=None)
+    return (value - _time.datetime(1970, 1, 1)) / day
+''',
     "_label": '''
 def _label(value):
     """A cell as it is; None where it is missing."""
@@ -60,6 +74,7 @@ def rules_to_python(rule_set: RuleSet, name: str = "predict") -> str:
     text = "\n\n".join(functions)
     helpers = [code.lstrip() for key, code in HELPERS.items() if f"{key}(" in text]
     imports = ["from math import exp as _exp\n"] if "_exp(" in text else []
+    imports += ["import datetime as _time\n"] if "_days(" in text else []
     told = "".join(f"# {name}: {words}\n" for name, words in rule_set.glossary())
     return "\n\n".join([_head(rule_set) + told, *imports, *helpers, text])
 
@@ -212,7 +227,11 @@ def _cell_lines(rule_set: RuleSet) -> list[str]:
         read = "_number"
         if isinstance(question, LabelQuestion):
             read = "_text" if features.lookup[d] == "hash" else "_label"
+        elif features.info[d].is_time:
+            read = "_days"
         cell = f"{read}(row.get({features.names[d]!r}))"
+        if features.info[d].kind == "date":
+            cell += " // 1"  # The time of the day does not count.
         lines.append(f"{_variable(features, d)} = {cell}")
     return lines
 

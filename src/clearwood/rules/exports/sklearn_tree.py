@@ -131,10 +131,12 @@ def _numeric_questions(rule_set: RuleSet) -> list[list[NumberQuestion]]:
     for rule in rule_set:
         questions = []
         for question in questions_of(rule.conditions, rule_set.features):
-            if not isinstance(question, NumberQuestion):
+            is_time = rule_set.features.info[question.feature].is_time
+            if is_time or not isinstance(question, NumberQuestion):
                 name = rule_set.features.names[question.feature]
+                what = "date" if is_time else "category"
                 raise InputError(
-                    f"The rules ask the category {name!r}, but trees of scikit-learn "
+                    f"The rules ask the {what} {name!r}, but trees of scikit-learn "
                     "compare numbers only; export them as Python or SQL (to_python, "
                     "to_sql)."
                 )

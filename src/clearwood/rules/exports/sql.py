@@ -25,6 +25,7 @@ from clearwood.rules.exports.questions import (
     plain_label,
     questions_of,
 )
+from clearwood.rules.exports.sql_dates import date_test
 from clearwood.rules.exports.totals import Factors, totals_of
 from clearwood.rules.rule import Rule
 from clearwood.rules.rule_kinds import RuleAverage, RuleList, RuleSum
@@ -109,7 +110,7 @@ def rules_to_sql(
         )
     if probabilities and not rule_set.classes:
         raise InputError("These rules predict a number; they have no probabilities.")
-    writer = _Writer(DIALECTS[dialect], rule_set.features)
+    writer = _Writer(dialect, rule_set.features)
     text = _sql(rule_set, writer, table, probabilities).replace("\0", "\n") + "\n"
     return (
         "".join(f"-- {name}: {words}\n" for name, words in rule_set.glossary()) + text
@@ -241,8 +242,8 @@ def _check_exponents(rule_set: RuleSet) -> None:
 class _Writer:
     """Expressions over the columns of a table in one dialect."""
 
-    def __init__(self, dialect: Dialect, features: FeatureSpace) -> None:
-        self.dialect, self.features = dialect, features
+    def __init__(self, kind: str, features: FeatureSpace) -> None:
+        self.kind, self.dialect, self.features = kind, DIALECTS[kind], features
 
     def case(self, rule_set: RuleSet, says: Callable[[Rule], str]) -> str:
         """What the first rule that fits says."""
@@ -288,6 +289,9 @@ class _Writer:
         cell = self.name(self.features.names[d])
         if question.anything or question.nothing:
             asked = f"{cell} IS NOT NULL" if question.anything else "1 = 0"
+        elif isinstance(question, NumberQuestion) and self.features.info[d].is_time:
+            kind = self.features.info[d].kind
+            asked = date_test(question, cell, self.features.names[d], kind, self.kind)
         elif isinstance(question, NumberQuestion):
             bounds = [bound for piece in question.pieces for bound in piece]
             double = self.rounded(cell, bounds)
@@ -333,7 +337,7 @@ class _Writer:
     def is_number(self, d: int) -> bool:
         """Whether the cells of a feature are numbers, so that one may be NaN."""
         labels = self.features.categories[d]
-        if self.features.lookup[d] == "hash":
+        if self.features.lookup[d] == "hash" or self.features.info[d].is_time:
             return False
         return not labels or _kind(labels[0]) == "numbers"
 

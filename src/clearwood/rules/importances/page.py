@@ -2,32 +2,62 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from clearwood._features import printable
+from clearwood._words.numbers import rounded_text
 from clearwood.rules.importances.permuted import Importances
 
 MOST = 15
 """Features in the table."""
 
 
-def summarize_importances(found: Importances) -> dict[str, Any]:
-    """What the template ``reporting/importances.html`` shows."""
+def summarize_importances(
+    found: Importances, called: Mapping[str, str]
+) -> dict[str, Any]:
+    """What the template ``reporting/importances.html`` shows.
+
+    Parameters
+    ----------
+    found : Importances
+    called : mapping of str to str
+        What people call each column.
+    """
+    is_share = found.task == "classification"
     largest = max([*found.rules, *found.model, 1e-12])
     sides = (found.rules, found.rules_error), (found.model, found.model_error)
     lines = []
     for i, name in enumerate(found.names[:MOST]):
         numbers = [(float(middle[i]), float(error[i])) for middle, error in sides]
         lines.append({
-            "name": printable(name),
+            "name": printable(called[name]),
             "is_asked": name not in found.unasked,
-            "sides": [(v, e, 100 * max(v, 0.0) / largest) for v, e in numbers],
+            "sides": [
+                (_text(v, e, is_share), 100 * max(v, 0.0) / largest) for v, e in numbers
+            ],
         })  # fmt: skip
     return {
         "lines": lines,
         "n_left": max(len(found.names) - MOST, 0),
         "n_unasked": len(found.unasked),
-        "unasked": [printable(name) for name in found.unasked[:MOST]],
+        "unasked": [printable(called[name]) for name in found.unasked[:MOST]],
         "n_rows": found.n_rows,
-        "unit": "percent" if found.task == "classification" else "number",
+        "is_share": is_share,
     }
+
+
+def _text(value: float, error: float, is_share: bool) -> str:
+    """What a feature matters and its standard error, in the digits that it is sure of.
+
+    Examples
+    --------
+    >>> _text(0.11111, 0.0189, True), _text(0.2345, 0.0, False)
+    ('11 ± 2 %', '0.234')
+    """
+    if is_share:
+        value, error = 100 * value, 100 * error
+    # An interval is four standard errors wide.
+    parts = (value, error) if error > 0 else (value,)
+    texts = (rounded_text(part, 4 * error) for part in parts)
+    return " ± ".join(texts) + " %" * is_share

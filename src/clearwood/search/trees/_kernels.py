@@ -18,6 +18,9 @@ N_EXTRA = 3
 
 SQUARES, LOG_VARIANCE, LOG_MEAN = 0, 1, 2
 
+SMALLEST_GAIN = 1e-9
+"""A tree whose nodes are boxes to choose from grows only if it loses so much less."""
+
 
 class LeafLoss(NamedTuple):
     """What a leaf loses, as a function of sums over its rows.
@@ -357,3 +360,72 @@ def look_ahead(
             found[j, side] = alone
             found[j, 2 + side] = min(alone, losses.min())
     return found
+
+
+@kernel
+def node_boxes(
+    columns, start, n_bins, is_category, rows, stats, leaf, asked, n_asked, max_leaves
+):
+    """The boxes of all nodes but the root of a tree, the best split first.
+
+    Parameters
+    ----------
+    columns, start, n_bins, is_category : ndarray
+        Fields of a ``Grid``.
+    rows : ndarray of int64
+        Rows that the tree is grown on; their order is changed.
+    stats : ndarray of shape (n_rows, n_scores + 3)
+    leaf : LeafLoss
+    asked : ndarray of int64 of shape (2 max_leaves - 1, n_features)
+        Per node the features in an order of its own.
+    n_asked : int
+        How many of them that can split the rows a node chooses from.
+    max_leaves : int
+
+    Returns
+    -------
+    ndarray of bool of shape (n_boxes, total number of bins)
+    """
+    n_most, n_nodes = len(asked), 1
+    boxes = np.ones((n_most, n_bins.sum()), dtype=np.bool_)
+    begin, end = np.zeros(n_most, dtype=np.int64), np.full(n_most, len(rows))
+    gain, feature = np.full(n_most, -np.inf), np.zeros(n_most, dtype=np.int64)
+    masks = np.zeros((n_most, n_bins.max()), dtype=np.bool_)
+    sums, mask = np.zeros((n_bins.max(), stats.shape[1])), np.zeros_like(masks[0])
+    for node in range(n_most):
+        if node == n_nodes:  # split the leaf with most to gain
+            parent = gain[:n_nodes].argmax()
+            if gain[parent] <= SMALLEST_GAIN:
+                break
+            gain[parent] = -np.inf
+            d, own = feature[parent], rows[begin[parent] : end[parent]]
+            part = slice(start[d], start[d] + n_bins[d])
+            goes_left = masks[parent, : n_bins[d]]
+            left, right = partition(columns[d], own, goes_left)
+            own[: len(left)] = left
+            own[len(left) :] = right
+            boxes[node : node + 2] = boxes[parent]
+            boxes[node, part] &= goes_left
+            boxes[node + 1, part] &= ~goes_left
+            begin[node], end[node + 1] = begin[parent], end[parent]
+            end[node] = begin[node + 1] = begin[parent] + len(left)
+            n_nodes += 2
+        own = rows[begin[node] : end[node]]
+        least, n_able = np.inf, 0
+        for d in asked[node]:
+            here, size = sums[: n_bins[d]], n_bins[d]
+            here[:] = 0.0
+            for i in own:
+                line = here[columns[d, i]]
+                for c in range(len(line)):
+                    line[c] += stats[i, c]
+            loss = split_feature(here, is_category[d], leaf, 1.0, mask[:size])
+            n_able += loss < np.inf
+            if loss < least:
+                least, feature[node] = loss, d
+                masks[node, :size] = mask[:size]
+            if n_able == n_asked:
+                break
+        if n_able > 0:
+            gain[node] = leaf_loss(sum_rows(stats, own), leaf) - least
+    return boxes[1:n_nodes]

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from clearwood._words.numbers import share_text
 from clearwood.plotting.style import COLOURS, QUIET, plain
 from clearwood.sequences.reading.markov_states import check_model, markov_states
 from clearwood.sequences.reading.state_words import describe_states, visible
@@ -179,7 +180,7 @@ class AutomatonDisplay:
             [state.name for state in shown],
             [state.share for state in shown],
             [
-                Move(place[state.number], place[target], p, (f"{p:.0%}",))
+                Move(place[state.number], place[target], p, (share_text(p),))
                 for state in shown
                 for target, p in state.leads
                 if target in place and p >= cutoff

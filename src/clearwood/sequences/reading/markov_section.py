@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from clearwood._html import percent_text, significant_text
 from clearwood._html.chart import RIGHT, WIDTH, round_ticks
+from clearwood._words.numbers import percent_text, share_text, short_text
 from clearwood.sequences.estimators import HiddenMarkovModel
 from clearwood.sequences.kinds import KINDS
 from clearwood.sequences.reading.charts import surprise_chart
@@ -98,7 +98,7 @@ def _tiles(
     model: HiddenMarkovModel, states: list[MarkovState], proba: np.ndarray | None
 ) -> list[tuple[str, str, str]]:
     ends = sum(state.share / state.stay for state in states)
-    lasts = f"{significant_text(1 / ends)} steps" if ends > 0 else "for ever"
+    lasts = f"{short_text(1 / ends)} steps" if ends > 0 else "for ever"
     tiles = [
         ("States", f"{len(states):,}", f"emission: {model.emission}"),
         ("A state lasts", lasts, "on average"),
@@ -106,7 +106,11 @@ def _tiles(
     if proba is not None:
         sure = float((proba.max(axis=1) >= SURE).mean())
         tiles.append(
-            ("Steps with a certain state", percent_text(sure), f"from {SURE:.0%} on")
+            (
+                "Steps with a certain state",
+                percent_text(sure),
+                f"from {share_text(SURE)} on",
+            )
         )
     return tiles
 
@@ -123,7 +127,7 @@ def _line(state: MarkovState) -> dict[str, Any]:
             (cell.text, min(abs(cell.far) / FARTHEST, 1.0), cell.far > 0)
             for cell in state.emits[:MOST_COLUMNS]
         ],
-        "leads": [f"{j} ({p:.0%})" for j, p in state.leads[:MOST_MOVES]],
+        "leads": [f"{j} ({share_text(p)})" for j, p in state.leads[:MOST_MOVES]],
     }
 
 
@@ -214,7 +218,7 @@ def _panel(
     """A column as lines, broken where it is missing; labels in their order."""
     known = ~np.isnan(values)
     low, high = (values[known].min(), values[known].max()) if known.any() else (0, 1)
-    ends = significant_text(float(low)), significant_text(float(high))
+    ends = short_text(float(low)), short_text(float(high))
     if labels:
         low, high, ends = 0, len(labels) - 1, (labels[0], labels[-1])
     spread = max(high - low, 1e-300)
@@ -256,7 +260,7 @@ def _graph(states: list[MarkovState]) -> dict[str, Any] | None:
     at = {state.number: i for i, state in enumerate(shown)}
     arrows = [
         _arrow(place[at[state.number]], place[at[j]], size[at[j]], p)
-        | {"says": f"{state.number} to {j}: {p:.0%}"}
+        | {"says": f"{state.number} to {j}: {share_text(p)}"}
         for state in shown
         for j, p in state.leads
         if j in at and p >= LEAST_MOVE
@@ -298,7 +302,7 @@ def _arrow(
         "path": f"M{first[0]:.1f},{first[1]:.1f} Q{bend[0]:.1f},{bend[1]:.1f} "
         f"{end[0]:.1f},{end[1]:.1f}",
         "wide": 0.8 + 3.2 * share,
-        "share": f"{share:.0%}",
+        "share": share_text(share),
         "x": label[0],
         "y": label[1] + 4,
     }

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from clearwood._features import printable
-from clearwood._html import percent_text, significant_text
+from clearwood._words.numbers import percent_text, share_text, short_text
 from clearwood.exceptions import InputError
 from clearwood.sequences.estimators import HiddenMarkovModel
 from clearwood.sequences.reading.state_words import visible
@@ -175,7 +175,7 @@ def _symbols_named(cells: Row) -> str:
     """The symbols of a state that are most of what it emits."""
     told, covered = [], 0.0
     for cell in cells:
-        told.append(cell.text.rpartition(" ")[0])
+        told.append(cell.text.removesuffix(f" {share_text(cell.far)}"))
         covered += cell.far
         if covered >= TYPICAL:
             return " or ".join(told)
@@ -198,7 +198,7 @@ def _symbols(model: HiddenMarkovModel, share: np.ndarray) -> list[Row]:
     names = [visible(str(symbol)) for symbol in np.asarray(symbols).tolist()]
     return [
         tuple(
-            EmittedCell(f"{names[i]} {row[i]:.0%}", float(row[i]))
+            EmittedCell(f"{names[i]} {share_text(float(row[i]))}", float(row[i]))
             for i in np.argsort(-row, kind="stable")[:MOST_SYMBOLS]
             if row[i] >= LEAST
         )
@@ -230,7 +230,7 @@ def _numbers(model: HiddenMarkovModel, share: np.ndarray) -> list[Row]:
     far = (means - mean) / np.maximum(of_all, 1e-300)
     return [
         tuple(
-            EmittedCell(f"{significant_text(m)} ± {significant_text(sd, 2)}", float(z))
+            EmittedCell(f"{short_text(m)} ± {short_text(sd, 2)}", float(z))
             for m, sd, z in zip(*lines)
         )
         for lines in zip(means, np.sqrt(variance), far)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from clearwood._features import printable
-from clearwood._html import percent_text, significant_text
+from clearwood._words.numbers import percent_text, short_text
 from clearwood.exceptions import InputError
 from clearwood.sequences.reading.automaton_display import moves_of
 from clearwood.sequences.reading.charts import line_chart, surprise_chart
@@ -88,12 +88,12 @@ def _tiles(e: RecurrentExplanation) -> list[tuple[str, str, str]]:
         (
             "Explained by the states",
             percent_text(max(e.fidelity_.explained(READ), 0.0)),
-            f"read from the network; divergence {significant_text(read.kl)} nats",
+            f"read from the network; divergence {short_text(read.kl)} nats",
         ),
         (
             "Explained by the automaton",
             percent_text(max(e.fidelity_.explained(ALONE), 0.0)),
-            f"run alone; divergence {significant_text(alone.kl)} nats",
+            f"run alone; divergence {short_text(alone.kl)} nats",
         ),
         (
             "Same symbol most probable",

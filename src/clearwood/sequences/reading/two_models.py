@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from markupsafe import Markup
 
+from clearwood._words.numbers import share_text
 from clearwood.exceptions import InputError
 from clearwood.sequences.reading.coloured_text import coloured_text
 
@@ -44,8 +45,8 @@ class StateAgreement(NamedTuple):
 
     def __str__(self) -> str:
         return (
-            f"{self.matched:.0%} of the steps in states that match, adjusted mutual "
-            f"information {self.information:.2f}"
+            f"{share_text(self.matched)} of the steps in states that match, adjusted "
+            f"mutual information {self.information:.2f}"
         )
 
     def hues(self, first: np.ndarray) -> np.ndarray:
@@ -72,7 +73,7 @@ def state_agreement(
     --------
     >>> found = state_agreement([0, 0, 1, 1, 2, 2], [1, 1, 0, 0, 0, 0])
     >>> print(found)
-    67% of the steps in states that match, adjusted mutual information 0.62
+    67 % of the steps in states that match, adjusted mutual information 0.62
     >>> found.partner
     array([1, 0])
     """

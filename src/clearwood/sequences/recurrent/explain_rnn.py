@@ -236,8 +236,8 @@ def explain_rnn(
            [1, 0]])
     >>> print(found.fidelity_)
     on 200 held-out steps             KL  agreement      gap    lines
-    states read                   0.0000     100.0%   0.0000        2
-    automaton alone               0.0000     100.0%   0.0000        2
+    states read                   0.0000      100 %   0.0000        2
+    automaton alone               0.0000      100 %   0.0000        2
     last symbol                   ...
     """
     sizes = _checked_sizes(n_states)

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from clearwood._words.numbers import percent_text
 from clearwood.sequences.recurrent.automaton import distilled
 from clearwood.sequences.recurrent.trace import NetworkTrace, probabilities
 
@@ -73,7 +74,7 @@ class NetworkFidelity(Mapping):
         head = f"on {self.n_steps:,} held-out steps"
         lines = [f"{head:<28}{'KL':>8}{'agreement':>11}{'gap':>9}{'lines':>9}"]
         lines += [
-            f"{name:<28}{line.kl:>8.4f}{line.agreement:>11.1%}"
+            f"{name:<28}{line.kl:>8.4f}{percent_text(line.agreement):>11}"
             f"{line.log_likelihood_gap:>9.4f}{line.n_lines:>9,}"
             for name, line in self.lines.items()
         ]

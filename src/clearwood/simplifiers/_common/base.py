@@ -27,13 +27,17 @@ from clearwood._validation import (
     check_target,
     check_weight,
 )
-from clearwood.ensembles import TreeEnsemble
 from clearwood.exceptions import (
     ClassOrderWarning,
     InputError,
     PoorFidelityWarning,
 )
 from clearwood.rules import FeatureBins, RuleSet, Training
+from clearwood.simplifiers._common.asking import (
+    Teacher,
+    answers_of,
+    class_positions,
+)
 from clearwood.simplifiers._common.cross_fitting import Expect, cross_fit
 from clearwood.simplifiers._common.doubts import (
     class_order_doubt,
@@ -41,9 +45,8 @@ from clearwood.simplifiers._common.doubts import (
     single_split_fidelity,
 )
 from clearwood.simplifiers._common.teacher import (
-    answers_of,
-    class_positions,
     get_teacher,
+    refuse_without_trees,
 )
 
 CORE: dict[str, Any] = {
@@ -86,11 +89,13 @@ class RulesFromEnsemble(BaseEstimator):
     verbose: bool
     random_state: Any
     statement_counts = "distinct"
+    _needs_trees = False
     _remedy = (
         "Allow more lines (max_rules, --max-rules), or see which method follows the "
         "model best (compare)."
     )
     rules_: RuleSet
+    ensemble_: Any
     caution_: dict[str, float] | None
     single_split_fidelity_: float
 
@@ -169,9 +174,11 @@ class RulesFromEnsemble(BaseEstimator):
             weight if sample_weight is not None else None,
             self._task,
         )
+        if self._needs_trees:
+            refuse_without_trees(self.ensemble_, type(self).__name__)
         if self.ensemble_.classes is not None:
             self.classes_ = np.asarray(self.ensemble_.classes)
-        training = self._training(self.ensemble_, X, y, weight)
+        training = self._training(self.ensemble_, X, y, weight).in_one_order()
         self.bins_ = training.bins
         about = self._find_rules(training, generator)
         self.caution_ = None
@@ -183,6 +190,8 @@ class RulesFromEnsemble(BaseEstimator):
         about |= in_words(self.bins_.features, forbidden=training.forbidden)
         if self.target == "labels":
             about.setdefault("target", "labels")
+        if self.ensemble_.where_from:
+            about["cuts"] = self.ensemble_.where_from
         doubts = self._doubts(training)
         if doubts:
             about["warning"] = " ".join(doubts)
@@ -229,7 +238,7 @@ class RulesFromEnsemble(BaseEstimator):
             )
 
     def _training(
-        self, ensemble: TreeEnsemble, X: Any, y: Any, weight: np.ndarray
+        self, ensemble: Teacher, X: Any, y: Any, weight: np.ndarray
     ) -> Training:
         """The rows that count, and what the rules shall say of them."""
         classes = () if ensemble.classes is None else tuple(ensemble.classes.tolist())

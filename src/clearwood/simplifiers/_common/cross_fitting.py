@@ -2,13 +2,15 @@
 
 The printed rules come from all rows. How far to believe them is told by rules like
 them, which are found three times on two thirds of the rows and judged on the third
-that is left out.
+that is left out. They are fitted to labels: what the model says of a row it has learnt
+from rows like it, and so from the labels by which these rules are judged.
 """
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -81,23 +83,21 @@ def _left_out(
     """Rules of a part of the rows, these rows, and those that were left out."""
     # The same parts for every seed: methods without luck stay without it.
     generator = np.random.default_rng(0)
-    rows = _sorted(training)
-    order = generator.permutation(len(rows))[:MOST_ROWS]
+    order = generator.permutation(len(training))[:MOST_ROWS]
     seeds = generator.integers(2**63, size=N_FOLDS).tolist()
     for left_out, seed in zip(np.array_split(order, N_FOLDS), seeds):
-        fitted = training.take(rows[np.setdiff1d(order, left_out)])
+        fitted = _taught_by_labels(training.take(np.setdiff1d(order, left_out)))
         with warnings.catch_warnings():
             # They are of rules that nobody reads.
             warnings.simplefilter("ignore")
             warnings.simplefilter("error", InterruptedFitWarning)
             rules: RuleSet = method.find_again(fitted, np.random.default_rng(seed))
-        yield rules, fitted, training.take(rows[np.sort(left_out)])
+        yield rules, fitted, training.take(np.sort(left_out))
 
 
-def _sorted(training: Training) -> np.ndarray:
-    """All rows in an order that is the same however the table is sorted."""
-    weights = np.random.default_rng(0).random(training.codes.shape[1])
-    # Without a copy of the table in floating point.
-    place = np.einsum("ij,j", training.codes, weights)
+def _taught_by_labels(training: Training) -> Training:
+    """The same rows, of which rules shall say the labels, not what the model says."""
     labels: Any = training.labels
-    return np.lexsort((training.weight, labels, place))
+    if training.classes:
+        return replace(training, taught=np.eye(len(training.classes))[labels])
+    return replace(training, taught=labels)

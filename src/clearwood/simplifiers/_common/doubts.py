@@ -12,13 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from clearwood.ensembles import TreeEnsemble
 from clearwood.exceptions import ClassOrderWarning
 from clearwood.rules import RuleSet, Training
 from clearwood.rules.rule import prediction_text
 from clearwood.rules.scores import fidelity, likelier_order, never_said
-from clearwood.search.candidates import mean_ranks
-from clearwood.simplifiers._common.teacher import answers_of
+from clearwood.simplifiers._common.asking import Teacher, answers_of
 
 MARGIN = 0.005
 """Short values cost up to 0.00003 of R2, and the split may be judged on a part."""
@@ -77,9 +75,7 @@ def doubts_about(
     return found
 
 
-def warn_of_class_order(
-    ensemble: TreeEnsemble, encoded: np.ndarray, y: np.ndarray
-) -> None:
+def warn_of_class_order(ensemble: Teacher, encoded: np.ndarray, y: np.ndarray) -> None:
     """As :func:`class_order_doubt`, of a model and true labels of some rows."""
     classes = tuple(np.asarray(ensemble.classes).tolist())
     position = {label: i for i, label in enumerate(classes)}
@@ -105,7 +101,7 @@ def class_order_doubt(
     >>> said = np.repeat([0, 1], 10)
     >>> class_order_doubt(("no", "yes"), said, said)
     >>> print(class_order_doubt(("no", "yes"), 1 - said, said))
-    The model is wrong in 100.0% of the rows, but in 0.0% if its classes are, in this \
+    The model is wrong in 100 % of the rows, but in 0 % if its classes are, in this \
 order, yes, no: hand in read_ensemble(model).with_classes(['yes', 'no']), or say \
 --classes yes,no.
     """
@@ -154,3 +150,34 @@ def single_split_fidelity(
     stump = make(max_depth=1, min_samples_leaf=least, random_state=0)
     stump.fit(columns, taught, sample_weight=weight)
     return fidelity(taught, stump.predict(columns), training.task, weight)
+
+
+def mean_ranks(
+    column: np.ndarray, score: np.ndarray, weight: np.ndarray, size: int
+) -> np.ndarray:
+    """Rank of every bin of a feature by the mean score of its rows.
+
+    Among all sets of categories, the best one for a score is a cut in these ranks.
+
+    Parameters
+    ----------
+    column : ndarray of integers of shape (n_rows,)
+        Bin of every row.
+    score, weight : ndarray of shape (n_rows,)
+    size : int
+        Number of bins. One without rows has mean 0.
+
+    Returns
+    -------
+    ndarray of int64 of shape (size,)
+
+    Examples
+    --------
+    >>> mean_ranks(np.array([0, 1, 1, 2]), np.array([3.0, 1.0, 2.0, 2.0]),
+    ...            np.ones(4), size=3)
+    array([2, 0, 1])
+    """
+    total = np.bincount(column, weights=weight, minlength=size)
+    sums = np.bincount(column, weights=weight * score, minlength=size)
+    mean = sums / np.maximum(total, 1e-300)
+    return np.argsort(np.argsort(mean, kind="stable"))

@@ -136,13 +136,12 @@ class RulesOnSizePath(RulesFromEnsemble):
         return goals
 
     def find_again(self, training: Training, generator: np.random.Generator) -> RuleSet:
-        """As elsewhere, with the settings that were chosen, and no synthetic rows."""
-        other = copy(self).set_params(round_cuts=False)
+        """As elsewhere, with what was chosen, no further, and no synthetic rows."""
+        other = copy(self).set_params(round_cuts=False, max_rules=self.n_rules_)
         chosen = self._settings(training)[0]._replace(**self.settings_)
         chosen = self._without_synthetic(chosen)
         (path,) = other._fit(training, [chosen], generator)
-        printed = other._print(training, path)
-        return [r for r in printed if r.n_rules <= self.n_rules_][-1]
+        return other._print(training, path[-1:])[-1]
 
     @staticmethod
     def _without_synthetic(chosen: Any) -> Any:
@@ -171,9 +170,9 @@ class RulesOnSizePath(RulesFromEnsemble):
     def _candidates(
         self, training: Training, generator: np.random.Generator
     ) -> np.ndarray:
-        """Boxes to choose from; none where rules can ask nothing, or have one line."""
+        """Boxes to choose from; none where rules have one line."""
         grid = training.grid
-        if self.max_rules == 1 or not len(grid.n_bins):
+        if self.max_rules == 1:
             return np.zeros((0, int(grid.n_bins.sum())), dtype=bool)
         return candidate_boxes(grid, training.standardised, training.weight, generator)
 

@@ -6,9 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from clearwood.ensembles import TreeEnsemble
 from clearwood.rules import Training
-from clearwood.simplifiers._common.teacher import answers_of
+from clearwood.simplifiers._common.asking import Teacher, answers_of
 
 MOST_ROWS = 20_000
 """Most synthetic rows by default, and rows among which neighbours are sought."""
@@ -37,7 +36,7 @@ def default_number(n_rows: int) -> int:
 
 def with_synthetic_rows(
     training: Training,
-    ensemble: TreeEnsemble,
+    ensemble: Teacher,
     n_synthetic: int,
     generator: np.random.Generator,
 ) -> Training:
@@ -47,7 +46,7 @@ def with_synthetic_rows(
     ----------
     training : Training
         Real rows.
-    ensemble : TreeEnsemble
+    ensemble : TreeEnsemble or AnyModel
     n_synthetic : int
     generator : numpy.random.Generator
 
@@ -69,7 +68,7 @@ def with_synthetic_rows(
 
 def rows_to_judge(
     training: Training,
-    ensemble: TreeEnsemble,
+    ensemble: Teacher,
     n_each: int,
     generator: np.random.Generator,
 ) -> Training:
@@ -82,7 +81,7 @@ def rows_to_judge(
     ----------
     training : Training
         Real rows.
-    ensemble : TreeEnsemble
+    ensemble : TreeEnsemble or AnyModel
     n_each : int
         Rows that are made of each of them.
     generator : numpy.random.Generator

@@ -1,16 +1,23 @@
-"""The ensemble that the rules speak for: fitted, fitted here, or read."""
+"""The model that the rules speak for: fitted, fitted here, read, or asked."""
 
 from __future__ import annotations
 
+import warnings
 from copy import deepcopy
 from typing import Any
 
 import numpy as np
 
-from clearwood._validation import label_positions
 from clearwood.ensembles import TreeEnsemble, read_ensemble
-from clearwood.ensembles.read import needs_fit
-from clearwood.exceptions import InputError
+from clearwood.ensembles.any_model import AnyModel, ask_model, predicts, task_of
+from clearwood.ensembles.raw_tables import fit_to_table
+from clearwood.ensembles.read import as_predictor, needs_fit
+from clearwood.ensembles.sklearn.inside import questions_inside
+from clearwood.exceptions import CarriedBackWarning, InputError, ModelError
+from clearwood.simplifiers._common.asking import Teacher
+from clearwood.simplifiers._common.own_cuts import with_own_cuts
+
+IN_A_PIPELINE = " in a pipeline"
 
 
 def get_teacher(
@@ -20,12 +27,12 @@ def get_teacher(
     y: np.ndarray | None,
     sample_weight: np.ndarray | None,
     task: str,
-) -> tuple[Any, TreeEnsemble]:
+) -> tuple[Any, Teacher]:
     """Use a fitted model as it is, fit an unfitted one, read anything else.
 
     Parameters
     ----------
-    estimator : estimator, TreeEnsemble or None
+    estimator : estimator, callable, TreeEnsemble or None
         As handed to the meta-estimator; None means ``default``.
     default : estimator
         Fitted where ``estimator`` is None.
@@ -37,7 +44,7 @@ def get_teacher(
     Returns
     -------
     model : estimator, or what was handed in
-    ensemble : TreeEnsemble
+    ensemble : TreeEnsemble or AnyModel
         The same, reading rows like X.
     """
     model = estimator
@@ -54,11 +61,8 @@ def get_teacher(
             )
         # CatBoost copies a list of cat_features, which scikit-learn's clone refuses.
         model = deepcopy(default if estimator is None else estimator)
-        if sample_weight is None:
-            model.fit(X, y)
-        else:
-            model.fit(X, y, sample_weight=sample_weight)
-    ensemble = read_ensemble(model)
+        model = fit_to_table(model, X, y, sample_weight)
+    ensemble = read_teacher(model, X, y, task=task)
     if ensemble.task != task:
         other = {"classification": "Classifier", "regression": "Regressor"}
         raise InputError(
@@ -70,32 +74,99 @@ def get_teacher(
             f"The ensemble knows one class only ({ensemble.classes.tolist()[0]!r}); "
             "there is nothing for rules to tell apart."
         )
-    return model, ensemble.as_in(X)
+    return model, ensemble
 
 
-def class_positions(ensemble: TreeEnsemble, y: np.ndarray) -> np.ndarray:
-    """Labels as positions in the ensemble's classes; values as they are."""
-    if ensemble.classes is None:
-        return y
-    # CatBoost keeps classes in the order of class_names, whatever that is.
-    return label_positions(
-        y,
-        ensemble.classes,
-        "ensemble",
-        " If these are the same classes under other names, say so in the order of its "
-        "own: ensemble.with_classes(labels), or --classes on the command line.",
-    )
+def as_given(model: Any) -> Any:
+    """A model that can be fitted, read or asked; anything else is refused."""
+    return as_predictor(model) if predicts(model) else read_ensemble(model)
 
 
-def answers_of(ensemble: TreeEnsemble, encoded: np.ndarray) -> np.ndarray:
-    """What an ensemble predicts for rows that its ``encode`` made.
+def read_teacher(
+    model: Any,
+    X: Any,
+    y: np.ndarray | None = None,
+    *,
+    task: str | None = None,
+    rows: np.ndarray | slice = slice(None),
+) -> Teacher:
+    """Read a model's trees where they decide alone; else have the model asked.
 
-    Class probabilities, or values.
+    Parameters
+    ----------
+    model : fitted model, callable, path, TreeEnsemble or AnyModel
+    X : ndarray or frame
+        Rows like those that it shall be asked about.
+    y : ndarray of shape (n_rows,), optional
+        Names the classes of what does not name them itself.
+    task : {"classification", "regression"}, optional
+        What a callable says, if it does not tell.
+    rows : ndarray or slice
+        Of X, those in which rules may look for cuts of their own.
+
+    Returns
+    -------
+    TreeEnsemble or AnyModel
     """
-    answers = ensemble.answers_encoded(encoded)
-    if ensemble.link == "one_vs_rest":
-        # One model per class: their answers need not sum to 1, those of rules do.
-        total = answers.sum(axis=1, keepdims=True)
-        even = np.full_like(answers, 1 / answers.shape[1])
-        answers = np.divide(answers, total, out=even, where=total > 0)
-    return np.ascontiguousarray(answers)
+    if isinstance(model, AnyModel):
+        return model
+    try:
+        ensemble = read_ensemble(model)
+        if ensemble is not model and hasattr(model, "predict"):
+            _check_carried(ensemble, model, X)
+        return ensemble.as_in(X)
+    except ModelError as error:
+        if not predicts(model):
+            raise
+        reason = error
+    says = task_of(model, X) if hasattr(model, "predict") or task is None else task
+    try:
+        asked = ask_model(model, X, y, says)
+    except ModelError as error:
+        raise ModelError(f"{reason} {error}") from error
+    try:
+        inside = questions_inside(model, X, asked.features)
+        return asked.with_questions(inside, "those of the trees inside the model")
+    except ModelError:
+        return with_own_cuts(asked, asked.encode(X)[rows])
+
+
+def _check_carried(ensemble: TreeEnsemble, model: Any, X: Any) -> None:
+    """That trees read behind the steps of a pipeline decide each row as it does."""
+    if not ensemble.source.endswith(IN_A_PIPELINE):
+        return
+    verbs = ["predict"] if ensemble.classes is None else ["predict_proba", "predict"]
+    differ = np.zeros(np.shape(X)[0], dtype=bool)
+    for verb in verbs:
+        try:
+            said = np.asarray(getattr(model, verb)(X))
+        except Exception as error:  # Whatever the steps raise.
+            raise InputError(
+                f"The pipeline cannot predict these rows: "
+                f"{' '.join(str(error).split())}"
+            ) from error
+        own = getattr(ensemble, verb)(X)
+        if said.dtype.kind == "f":
+            same = np.isclose(own, said, rtol=1e-5, atol=1e-6 * np.ptp(said))
+        else:
+            same = own == said
+        differ |= ~same.reshape(len(differ), -1).all(axis=1)
+    if differ.any():
+        text = (
+            f"{ensemble.source}: of {differ.sum()} of {len(differ)} rows its trees, "
+            "asked in the data's own columns, do not say what the pipeline says (the "
+            f"first is row {differ.argmax()}). It is asked as it stands instead."
+        )
+        warnings.warn(text, CarriedBackWarning, stacklevel=4)
+        raise ModelError(text)
+
+
+def refuse_without_trees(teacher: Teacher, method: str) -> None:
+    """For methods that take their rules from trees."""
+    if isinstance(teacher, AnyModel):
+        raise ModelError(
+            f"{method} takes its rules from the trees of a model, and "
+            f"{teacher.source} has none that can be read by themselves. Hand in a tree "
+            "ensemble; or let RuleListClassifier, DistilledTreeClassifier "
+            '(method="list", "tree") or another that needs no trees ask the model.'
+        )

@@ -8,13 +8,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from clearwood.ensembles import TreeEnsemble
 from clearwood.rules import BinSplit, Training, Tree, build_tree
 from clearwood.search import BoxList, Grid
 from clearwood.search.ascent import SMALLEST_CHANGE
 from clearwood.search.trees import _kernels as kernels
 from clearwood.search.trees.nodes import SQUARED_ERROR
-from clearwood.simplifiers._common.teacher import answers_of
+from clearwood.simplifiers._common.asking import Teacher, answers_of
 from clearwood.simplifiers.born_again.smearing import Inside, smear
 
 MOST_SPLITS = 2
@@ -23,7 +22,7 @@ MOST_SPLITS = 2
 
 def grow_smeared_trees(
     training: Training,
-    ensemble: TreeEnsemble,
+    ensemble: Teacher,
     max_leaves: int,
     *,
     p_alt: float,
@@ -37,7 +36,7 @@ def grow_smeared_trees(
     ----------
     training : Training
         Real rows.
-    ensemble : TreeEnsemble
+    ensemble : TreeEnsemble or AnyModel
         Says what synthetic rows are.
     max_leaves : int
     p_alt : float
@@ -198,7 +197,7 @@ class _NodeMaker:
     def __init__(
         self,
         training: Training,
-        ensemble: TreeEnsemble,
+        ensemble: Teacher,
         p_alt: float,
         n_node_rows: int,
         min_rows: int,

@@ -1,7 +1,7 @@
 """inTrees (Deng 2014): an ensemble's own rules, pruned and put in order.
 
-:func:`find_rules` is the article from its first step to its last: extract, measure,
-prune, select, order.
+:func:`find_rules` is the article from its second step to its last: measure, prune,
+select, order. The first, to extract, is ``extract_paths``.
 """
 
 from __future__ import annotations
@@ -11,11 +11,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from clearwood.ensembles import TreeEnsemble
 from clearwood.rules import RuleSet, Training
 from clearwood.rules.building.lists import build_rule_list
 from clearwood.simplifiers.in_trees.ordering import best_prefixes, order_rules
-from clearwood.simplifiers.in_trees.paths import extract_paths
+from clearwood.simplifiers.in_trees.paths import Paths
 from clearwood.simplifiers.in_trees.pruning import (
     ExtractedRules,
     Judged,
@@ -34,23 +33,22 @@ FREQUENCIES = (0.01, 0.02, 0.05, 0.1, 0.2)
 
 
 def find_rules(
-    ensemble: TreeEnsemble,
+    paths: Paths,
     training: Training,
     procedure: Procedure,
     *,
     max_rules: int | None,
     min_rows: float,
-    max_depth: int | None,
-    max_trees: int | None,
     min_frequency: float | None,
     round_cuts: bool,
     generator: np.random.Generator,
     n_jobs: int | None = None,
     verbose: bool = False,
 ) -> tuple[ExtractedRules, ExtractedRules, tuple[RuleSet, ...]]:
-    """The article's five steps; see :class:`InTreesClassifier` for the parameters.
+    """The article's steps but the first (``extract_paths``).
 
-    ``min_frequency`` of None tries ``FREQUENCIES``.
+    See :class:`InTreesClassifier` for the parameters; ``min_frequency`` of None tries
+    ``FREQUENCIES``.
 
     Returns
     -------
@@ -60,16 +58,6 @@ def find_rules(
         Ordered lists of growing size.
     """
     rows = rows_that_judge(training, procedure.levels, generator)
-    # Extract.
-    paths = extract_paths(
-        ensemble,
-        training.bins,
-        training.seen,
-        max_depth=max_depth,
-        max_trees=max_trees,
-        nodes=procedure.nodes,
-        forbidden=training.forbidden,
-    )
     n_drawn = procedure.max_extracted
     if n_drawn is not None and paths.n_rules > n_drawn:
         drawn = generator.choice(paths.n_rules, n_drawn, replace=False)

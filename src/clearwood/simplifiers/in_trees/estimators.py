@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 
 from clearwood._estimators import Interval, StrOptions
-from clearwood.rules import Training
+from clearwood.rules import RuleSet, Training
+from clearwood.search import candidate_boxes
 from clearwood.simplifiers._common.base import (
     CORE,
     ClassifiesByRules,
@@ -17,10 +19,14 @@ from clearwood.simplifiers._common.base import (
     RulesFromEnsemble,
 )
 from clearwood.simplifiers.in_trees.algorithm import Procedure, find_rules
+from clearwood.simplifiers.in_trees.paths import Paths, extract_paths, paths_of_boxes
+from clearwood.simplifiers.in_trees.pruning import ExtractedRules
 
 
 class _InTrees(RulesFromEnsemble):
     """What classifier and regressor share."""
+
+    _needs_trees = True
 
     _procedure = Procedure()
 
@@ -69,23 +75,50 @@ class _InTrees(RulesFromEnsemble):
     def _find_rules(
         self, training: Training, generator: np.random.Generator
     ) -> dict[str, str]:
-        is_auto = isinstance(self.min_frequency, str)
-        self.extracted_, self.pruned_, self.path_ = find_rules(
+        paths = extract_paths(
             self.ensemble_,
+            training.bins,
+            training.seen,
+            max_depth=self.max_depth,
+            max_trees=self.max_trees,
+            nodes=self._procedure.nodes,
+            forbidden=training.forbidden,
+        )
+        self.extracted_, self.pruned_, self.path_ = self._from_paths(
+            paths, training, generator
+        )
+        self.rules_ = self.path_[-1]
+        return {"method": "in-trees", "target": self.target}
+
+    def find_again(self, training: Training, generator: np.random.Generator) -> RuleSet:
+        """As elsewhere, but of trees that are grown on these rows alone.
+
+        Those of the ensemble have split by labels of the rows left out, too.
+        """
+        boxes = candidate_boxes(
+            training.grid, training.standardised, training.weight, generator
+        )
+        paths = paths_of_boxes(boxes, training.asked, training.bins)
+        quiet = copy(self).set_params(n_jobs=None, verbose=False, round_cuts=False)
+        *_, path = quiet._from_paths(paths, training, generator)
+        return path[-1]
+
+    def _from_paths(
+        self, paths: Paths, training: Training, generator: np.random.Generator
+    ) -> tuple[ExtractedRules, ExtractedRules, tuple[RuleSet, ...]]:
+        is_auto = isinstance(self.min_frequency, str)
+        return find_rules(
+            paths,
             training,
             self._procedure,
             max_rules=self._most_rules,
             min_rows=self.min_rows,
-            max_depth=self.max_depth,
-            max_trees=self.max_trees,
             min_frequency=None if is_auto else float(self.min_frequency),
             round_cuts=self.round_cuts,
             generator=generator,
             n_jobs=self.n_jobs,
             verbose=self.verbose,
         )
-        self.rules_ = self.path_[-1]
-        return {"method": "in-trees", "target": self.target}
 
 
 class InTreesClassifier(ClassifiesByRules, _InTrees):

@@ -179,11 +179,40 @@ def extract_paths(
             for child, key in zip((left[node], right[node]), literals_at(node)):
                 may_ask = forbidden is None or not forbidden[key[0]]
                 waiting[child] = _joined(path, key) if may_ask else path, depth + 1
+    return _numbered(list(found.values()), bins)
+
+
+def paths_of_boxes(boxes: np.ndarray, asked: np.ndarray, bins: FeatureBins) -> Paths:
+    """Boxes of a grid as rules: what they allow of a feature is one literal.
+
+    Parameters
+    ----------
+    boxes : ndarray of bool of shape (n_boxes, number of bins of the features asked)
+    asked : ndarray of int of shape (n_asked,)
+        The features of the grid.
+    bins : FeatureBins
+    """
+    borders = np.cumsum(bins.n_bins[asked])[:-1]
+    return _numbered(
+        [
+            tuple(
+                (int(d), AMONG, allowed.tobytes(), False)
+                for d, allowed in zip(asked, np.split(box, borders))
+                if not allowed.all()
+            )
+            for box in boxes
+        ],
+        bins,
+    )
+
+
+def _numbered(found: Sequence[tuple[Key, ...]], bins: FeatureBins) -> Paths:
+    """Rules whose literals are known by number."""
     ids: dict[Key, int] = {}
-    literal = [ids.setdefault(key, len(ids)) for path in found.values() for key in path]
+    literal = [ids.setdefault(key, len(ids)) for path in found for key in path]
     return Paths(
         Literals.of(list(ids), bins),
-        np.cumsum([0, *map(len, found.values())], dtype=np.int64),
+        np.cumsum([0, *map(len, found)], dtype=np.int64),
         np.array(literal, dtype=np.int64),
     )
 

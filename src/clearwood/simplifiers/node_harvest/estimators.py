@@ -30,6 +30,8 @@ from clearwood.simplifiers.node_harvest.sparse import sparse_path
 class _NodeHarvest(RulesFromEnsemble):
     """What classifier and regressor share."""
 
+    _needs_trees = True
+
     _parameter_constraints: dict[str, Any] = {
         **CORE,
         "max_rules": [*CORE["max_rules"], None],

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.linalg import qr
-from scipy.sparse import csc_matrix, identity, vstack
+from scipy.sparse import csc_matrix
 
 from clearwood.exceptions import InputError
 
@@ -160,7 +160,7 @@ def solver(
     linear = -2 * (said * (held.T @ (share[:, None] * target))).sum(axis=1)
     equations = held[_independent(held)]
     n, m = len(nodes), len(equations)
-    limits = csc_matrix(vstack([csc_matrix(equations), -identity(n)]))
+    limits = csc_matrix(np.vstack([equations, -np.eye(n)]))
     at_most = np.concatenate([np.ones(m), np.zeros(n)])
     cones = [clarabel.ZeroConeT(m), clarabel.NonnegativeConeT(n)]
     settings = clarabel.DefaultSettings()

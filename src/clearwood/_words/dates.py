@@ -1,0 +1,157 @@
+"""Points in time as numbers, and as people write them.
+
+A point in time is the number of days since the start of 1970: whole days are whole
+numbers, also to a model that rounds to single precision. What has a time zone is told
+in UTC.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+
+import numpy as np
+
+from clearwood._words.numbers import number_text
+
+DATES = ("date", "datetime")
+"""Kinds of columns that hold points in time; a ``date`` holds whole days."""
+
+TIMED = (*DATES, "duration")
+"""Kinds of columns whose numbers count days."""
+
+WORDED = (*DATES, "boolean")
+"""Kinds of columns whose numbers are not written as numbers."""
+
+MICROSECONDS = 86_400_000_000
+"""Of a day: no finer is told apart."""
+
+PARTS = ("M8[Y]", "M8[M]", "M8[D]", "M8[h]", "M8[m]", "M8[s]", "M8[ms]")
+ISO = re.compile(
+    r"(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?))?"
+    r"(?: ?(Z|UTC|[-+]\d\d(?::?\d\d)?))?",
+    re.ASCII,
+)
+
+
+def day_numbers(times: np.ndarray) -> np.ndarray:
+    """Days since the start of 1970 (of durations: days), NaN where there is none.
+
+    Parameters
+    ----------
+    times : ndarray of datetime64 or timedelta64
+
+    Examples
+    --------
+    >>> day_numbers(np.array(["1970-01-03T12:00", "NaT"], dtype="M8[us]"))
+    array([2.5, nan])
+    """
+    counted = times.astype(f"{times.dtype.kind}8[us]")
+    days = counted.astype(np.int64) / MICROSECONDS
+    return np.where(np.isnat(counted), np.nan, days)
+
+
+def _time(days: float) -> np.datetime64:
+    return np.datetime64(round(days * MICROSECONDS), "us")
+
+
+def date_text(days: float) -> str:
+    """A point in time as ISO 8601 writes it, no finer than it is.
+
+    Examples
+    --------
+    >>> date_text(17987.0), date_text(17987.5), date_text(17987 + 1 / 86400)
+    ('2019-04-01', '2019-04-01 12:00', '2019-04-01 00:00:01')
+    """
+    if not math.isfinite(days) or abs(days) > 10_000_000:
+        return number_text(days)
+    time = _time(days)
+    for unit, letters in (("D", 10), ("m", 16), ("s", 19)):
+        if time == time.astype(f"M8[{unit}]"):
+            return str(time).replace("T", " ")[:letters]
+    return str(time).replace("T", " ")
+
+
+def date_number(text: str) -> float:
+    """The days of a text in ISO 8601; NaN where it is none.
+
+    Examples
+    --------
+    >>> date_number("2019-04-01"), date_number("2019-04-01T14:00+02:00")
+    (17987.0, 17987.5)
+    >>> date_number("01/04/2019"), date_number("2019-02-30")
+    (nan, nan)
+    """
+    found = ISO.fullmatch(text.strip())
+    if not found:
+        return math.nan
+    day, time, zone = found.groups()
+    try:
+        parsed = np.datetime64(f"{day}T{time}" if time else day, "us")
+    except ValueError:
+        return math.nan
+    if zone not in (None, "Z", "UTC"):
+        minutes = 60 * int(zone[1:3]) + int(zone[3:].lstrip(":") or 0)
+        parsed -= np.timedelta64(-minutes if zone[0] == "-" else minutes, "m")
+    return float(day_numbers(np.array([parsed]))[0])
+
+
+def has_zone(text: str) -> bool:
+    """Whether a text in ISO 8601 names its time zone."""
+    found = ISO.fullmatch(text.strip())
+    return bool(found and found[3])
+
+
+def as_times(days: np.ndarray) -> np.ndarray:
+    """The inverse of :func:`day_numbers`.
+
+    Examples
+    --------
+    >>> as_times(np.array([17987.5])).astype(str).tolist()
+    ['2019-04-01T12:00:00.000000']
+    """
+    known = np.where(np.isnan(days), 0.0, days)
+    times = np.round(known * MICROSECONDS).astype(np.int64).astype("M8[us]")
+    return np.where(np.isnan(days), np.datetime64("NaT"), times)
+
+
+def value_text(value: float, kind: str) -> str:
+    """A number of a column as people write it.
+
+    Examples
+    --------
+    >>> value_text(17987.0, "date"), value_text(1.0, "boolean"), value_text(1, "number")
+    ('2019-04-01', 'true', '1')
+    """
+    if kind == "boolean" and value in (0, 1):
+        return "true" if value else "false"
+    return date_text(value) if kind in DATES else number_text(value)
+
+
+def plain_date(low: float, high: float, near: float, kind: str) -> float:
+    """The point in time that is told most shortly in ``low <= date < high``.
+
+    The start of a year, or else of a month, a day, an hour ...; of several the one that
+    is closest to ``near``. Of whole days it is the day after that is told (from the
+    first of April on), so that it is that day which is to be the start of something.
+
+    Examples
+    --------
+    >>> date_text(plain_date(17600.0, 17700.0, 17650.0, "datetime"))
+    '2018-05-01'
+    >>> date_text(plain_date(17600.0, 17700.0, 17650.0, "date"))
+    '2018-04-30'
+    """
+    after = 1.0 if kind == "date" else 0.0
+    low, high, near = low + after, high + after, near + after
+    if abs(low) > 10_000_000 or abs(high) > 10_000_000:
+        return low - after
+    for part in PARTS[: 3 if kind == "date" else None]:
+        start = _time(near).astype(part)
+        found = [float(day_numbers(np.array([start + step]))[0]) for step in (0, 1)]
+        first = _time(low).astype(part)
+        found += [float(day_numbers(np.array([first + step]))[0]) for step in (0, 1)]
+        inside = [days for days in found if low <= days < high]
+        if inside:
+            return min(inside, key=lambda days: (abs(days - near), days)) - after
+    return low - after

@@ -1,0 +1,209 @@
+"""Ensembles fitted here to tables as people have them: texts, dates, truth values.
+
+Dates become days. Texts become categories: for scikit-learn's histogram boosting, which
+parts sets of them, as they are; for all others numbers, in an order in which trees can
+part them with few cuts (Coppersmith, Hong & Hosking, 1999, as in ranger: by their place
+on the first principal component of their mean targets; with two classes or a value by
+the mean itself). A cut between numbers is then read back as the set of categories that
+it stands for.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from clearwood._columns import features_of
+from clearwood._features import FeatureSpace, is_frame
+from clearwood.ensembles.read import read_ensemble
+from clearwood.ensembles.tree_ensemble import TreeEnsemble
+from clearwood.exceptions import InputError
+
+LEARNERS = (
+    *("DecisionTree", "ExtraTree", "RandomForest", "ExtraTrees", "GradientBoosting"),
+    *("HistGradientBoosting", "Bagging", "AdaBoost"),
+    *("XGB", "XGBRF", "LGBM", "CatBoost"),
+)
+"""Ensembles that learn from the rows of a table themselves, of whatever library."""
+
+MOST_CATEGORIES = 255
+"""So many histogram boosting can tell apart in one column."""
+
+
+def fit_to_table(model: Any, X: Any, y: Any, sample_weight: Any = None) -> Any:
+    """Fit a model to a table that, for an ensemble, may hold texts and dates.
+
+    Parameters
+    ----------
+    model : estimator
+        It is fitted. Anything but an ensemble gets the table as it is; of a pipeline
+        the weights are for the last step.
+    X : array-like or frame of shape (n_samples, n_features)
+    y : ndarray of shape (n_samples,)
+    sample_weight : ndarray of shape (n_samples,), optional
+
+    Returns
+    -------
+    estimator or TreeEnsemble
+        What predicts for tables like X: the estimator, or the ensemble where the
+        estimator cannot read such a table.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> X = pd.DataFrame({"hue": ["red", "tan", "blue", "red"]})
+    >>> tree = fit_to_table(DecisionTreeClassifier(), X, np.array([0, 1, 1, 0]))
+    >>> tree.predict(X)
+    array([0, 1, 1, 0])
+    """
+    weight = _weight_of_last(model, sample_weight)
+    if not (is_frame(X) and _learns_from_rows(model) and is_raw(X, model)):
+        return model.fit(X, y, **weight)
+    features = features_of(X)
+    encoded = features.encode(X)
+    if getattr(model, "categorical_features", None) == "from_dtype":
+        model.fit(_with_categories(encoded, features), y, **weight)
+        ensemble = read_ensemble(model)
+        known = replace(ensemble.features, info=features.info)
+        return replace(ensemble, features=known)
+    ranks = _ranks(encoded, features, y, sample_weight)
+    model.fit(_with_ranks(encoded, features, ranks), y, **weight)
+    return _with_sets(read_ensemble(model), features, ranks)
+
+
+def is_raw(X: Any, model: Any) -> bool:
+    """Whether a frame has columns that the model does not read as they are."""
+    import narwhals as nw
+
+    kept = (nw.Categorical, nw.Enum)
+    parts_sets = hasattr(model, "categorical_features")
+    of_sklearn = type(model).__module__.startswith("sklearn.")
+    for column in nw.from_native(X, eager_only=True).iter_columns():
+        if column.dtype in kept and of_sklearn and not parts_sets:
+            # Categories that are numbers it reads as numbers.
+            if any(isinstance(label, str) for label in column.cat.get_categories()):
+                return True
+        is_plain = column.dtype.is_numeric() or column.dtype in kept
+        if not is_plain and (column.dtype != nw.Boolean or column.null_count()):
+            return True
+    return False
+
+
+def _weight_of_last(model: Any, sample_weight: Any) -> dict[str, Any]:
+    """What ``fit`` calls the weights."""
+    name, last = "sample_weight", model
+    while hasattr(last, "steps"):
+        step, last = last.steps[-1]
+        name = f"{step}__{name}" if last is not model else name
+    return {} if sample_weight is None else {name: sample_weight}
+
+
+def _learns_from_rows(model: Any) -> bool:
+    return any(
+        kind.__name__.removesuffix("Classifier").removesuffix("Regressor") in LEARNERS
+        for kind in type(model).__mro__
+    )
+
+
+def _with_categories(encoded: np.ndarray, features: FeatureSpace) -> Any:
+    """A frame of numbers and declared categories."""
+    import pandas as pd
+
+    columns = {}
+    for name, labels, column in zip(features.names, features.categories, encoded.T):
+        if labels is not None and len(labels) > MOST_CATEGORIES:
+            raise InputError(
+                f"Column {name!r} holds {len(labels)} different categories, more than "
+                f"the {MOST_CATEGORIES} that histogram gradient boosting can tell "
+                "apart; leave it out, put rare ones together, or hand in another "
+                "ensemble (a random forest)."
+            )
+        columns[name] = column
+        if labels is not None:
+            codes = np.where(np.isnan(column), -1, column).astype(int)
+            columns[name] = pd.Categorical.from_codes(codes, categories=list(labels))
+    return pd.DataFrame(columns)
+
+
+def _with_ranks(
+    encoded: np.ndarray, features: FeatureSpace, ranks: dict[int, np.ndarray]
+) -> Any:
+    """A frame of numbers, those of categories in their order."""
+    import pandas as pd
+
+    columns = dict(zip(features.names, encoded.T))
+    for d, rank in ranks.items():
+        column = encoded[:, d]
+        known = np.where(np.isnan(column), 0, column).astype(int)
+        columns[features.names[d]] = np.where(np.isnan(column), np.nan, rank[known])
+    return pd.DataFrame(columns)
+
+
+def _ranks(
+    encoded: np.ndarray, features: FeatureSpace, y: Any, sample_weight: Any
+) -> dict[int, np.ndarray]:
+    """Per categorical feature the place of each category, from 1."""
+    weight = np.ones(len(encoded)) if sample_weight is None else sample_weight
+    labels = np.asarray(y)
+    if labels.dtype.kind == "f":
+        targets = labels[:, None]
+    else:
+        targets = np.equal.outer(labels, np.unique(labels)).astype(np.float64)
+    ranks = {}
+    for d, known in enumerate(features.categories):
+        if known is not None:
+            rows = ~np.isnan(encoded[:, d])
+            code = encoded[rows, d].astype(int)
+            ranks[d] = _ranks_of(code, targets[rows], weight[rows], len(known))
+    return ranks
+
+
+def _ranks_of(
+    code: np.ndarray, targets: np.ndarray, weight: np.ndarray, n: int
+) -> np.ndarray:
+    count = np.bincount(code, weight, n)
+    total = np.array([np.bincount(code, weight * t, n) for t in targets.T]).T
+    mean = total / np.maximum(count, np.finfo(float).tiny)[:, None]
+    centred = mean - np.average(mean, axis=0, weights=count + (count.sum() == 0))
+    _, _, axes = np.linalg.svd(centred * np.sqrt(count)[:, None], full_matrices=False)
+    # Rounded, so that categories of equal means keep their order on any machine.
+    place = np.round(centred @ axes[0], 12) if len(axes) else np.zeros(n)
+    rank = np.empty(n)
+    rank[np.argsort(place, kind="stable")] = np.arange(1, n + 1)
+    return rank
+
+
+def _with_sets(
+    ensemble: TreeEnsemble, features: FeatureSpace, ranks: dict[int, np.ndarray]
+) -> TreeEnsemble:
+    """The same trees, asking for categories where they ask for their places."""
+    by_rank = np.isin(ensemble.feature, list(ranks))
+    sets: dict[tuple[int, bytes], int] = {}
+    tables: list[np.ndarray] = []
+    category_set = ensemble.category_set.copy()
+    for node in np.flatnonzero(by_rank):
+        d = int(ensemble.feature[node])
+        left = ranks[d] <= ensemble.cut[node]
+        number = sets.setdefault((d, left.tobytes()), len(sets))
+        if number == len(tables):
+            tables.append(left)
+        category_set[node] = number
+    gone = enumerate(ensemble.features.missing_at)
+    missing_at = tuple(None if d in ranks else at for d, at in gone)
+    return replace(
+        ensemble,
+        features=replace(
+            features,
+            missing_at=missing_at,
+            float32=ensemble.features.float32,
+        ),
+        cut=np.where(by_rank, np.nan, ensemble.cut),
+        category_set=category_set,
+        category_offsets=np.cumsum([0, *map(len, tables)], dtype=np.int64),
+        categories_left=np.concatenate([np.zeros(0, bool), *tables]),
+        # A category that the fit never saw goes where a missing one goes.
+        unseen_left=np.where(by_rank, ensemble.missing_left, ensemble.unseen_left),
+    )

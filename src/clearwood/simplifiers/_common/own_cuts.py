@@ -1,0 +1,128 @@
+"""Cuts that rules choose themselves, where a model has no trees to take them from.
+
+Small trees are grown on what the model says of the rows, and of mixtures of them, each
+on a part of the columns. Their cuts are the questions that rules may ask: those that
+change what the model says, and as many as pay. Every category is one by itself.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from clearwood.ensembles.any_model import AnyModel
+from clearwood.ensembles.flat_trees import CategoricalSplit, NumericSplits, Splits
+from clearwood.simplifiers._common.synthetic_rows import default_number, mixed_rows
+
+N_TREES, N_LEAVES, SHARE_OF_COLUMNS = 60, 12, 0.5
+"""Of the forest whose cuts are taken."""
+
+MOST_CUTS = 32
+"""Per column, those that lower the trees' error most."""
+
+MOST_ROWS = 10_000
+"""Of more rows a random part grows the trees."""
+
+
+def with_own_cuts(model: AnyModel, encoded: np.ndarray) -> AnyModel:
+    """A model, and questions found on some rows.
+
+    Parameters
+    ----------
+    model : AnyModel
+    encoded : ndarray of shape (n_rows, n_features)
+        The rows, as the model encodes them.
+    """
+    # The same for every seed: methods without luck stay without it.
+    generator = np.random.default_rng(0)
+    if len(encoded) > MOST_ROWS:
+        rows = generator.choice(len(encoded), MOST_ROWS, replace=False)
+        encoded = encoded[np.sort(rows)]
+    by_label = np.array([labels is not None for labels in model.features.categories])
+    n_mixed = default_number(len(encoded))
+    mixed = mixed_rows(encoded, by_label, np.ones(len(encoded)), n_mixed, generator)
+    rows = np.concatenate([encoded, mixed])
+    feature, cut = _cuts(
+        encoded, rows, model.answers_encoded(rows), by_label, generator
+    )
+    # A gap may lie on either side.
+    gaps = np.isnan(encoded).any(axis=0)[feature]
+    every = (
+        np.concatenate([feature, feature[gaps]]),
+        np.concatenate([cut, cut[gaps]]),
+        np.repeat([True, False], [len(cut), gaps.sum()]),
+    )
+    by_set = [
+        CategoricalSplit(0, d, frozenset({code}), False, False)
+        for d, labels in enumerate(model.features.categories)
+        for code in range(len(labels or ()))
+    ]
+    n_columns = len(np.unique(feature)) + len({split.feature for split in by_set})
+    words = f"the rules' own: {len(cut)} cuts"
+    if by_set:
+        words += f" and {len(by_set)} categories"
+    words += f" in {n_columns} of {len(by_label)} columns, where the model's answers"
+    splits = Splits(NumericSplits(np.zeros(len(every[0]), int), *every), tuple(by_set))
+    return model.with_questions(splits, words + " change most")
+
+
+def _cuts(
+    encoded: np.ndarray,
+    rows: np.ndarray,
+    answers: np.ndarray,
+    by_label: np.ndarray,
+    generator: np.random.Generator,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Columns and cuts, half way between neighbouring values of the given rows."""
+    from sklearn.ensemble import RandomForestRegressor
+
+    values = [np.unique(c[np.isfinite(c)]) for c in encoded.T]
+    # By ranks, cuts do not depend on the unit, nor on what float32 tells apart.
+    ranks = np.column_stack(
+        [
+            np.where(np.isnan(c), np.nan, np.searchsorted(v, c, side="right"))
+            for v, c in zip(values, rows.T)
+        ]
+    )
+    for d in np.flatnonzero(by_label).tolist():
+        ranks[:, d] = _by_mean(rows[:, d], answers)
+    forest = RandomForestRegressor(
+        N_TREES,
+        max_leaf_nodes=N_LEAVES,
+        max_features=SHARE_OF_COLUMNS,
+        min_samples_leaf=5,
+        random_state=int(generator.integers(2**31)),
+    )
+    spread = answers.std(axis=0)
+    forest.fit(ranks, answers / np.where(spread > 0, spread, 1.0).max())
+    gain: dict[tuple[int, int], float] = {}
+    for tree in (one.tree_ for one in forest.estimators_):
+        weight = tree.weighted_n_node_samples * tree.impurity
+        for node in np.flatnonzero(tree.children_left >= 0).tolist():
+            # Beyond all values lies what tells gaps from them.
+            d, threshold = int(tree.feature[node]), float(tree.threshold[node])
+            if by_label[d] or not 1 <= threshold < len(values[d]):
+                continue
+            at = int(threshold)
+            children = tree.children_left[node], tree.children_right[node]
+            lowered = weight[node] - sum(weight[child] for child in children)
+            gain[d, at] = gain.get((d, at), 0.0) + float(lowered)
+    feature, cut = [], []
+    for column, ends in enumerate(values):
+        mine = [at for d, at in gain if d == column]
+        kept = sorted(mine, key=lambda at: (-gain[column, at], at))[:MOST_CUTS]
+        for at in sorted(kept):
+            low, high = ends[at - 1], ends[at]
+            middle = low / 2 + high / 2
+            feature.append(column)
+            cut.append(middle if low <= middle < high else low)
+    return np.array(feature, dtype=np.int64), np.array(cut, dtype=np.float64)
+
+
+def _by_mean(codes: np.ndarray, answers: np.ndarray) -> np.ndarray:
+    """Category codes in the order of the mean answer; gaps stay gaps."""
+    first = answers if answers.ndim == 1 else answers[:, 0]
+    known = np.unique(codes[~np.isnan(codes)])
+    means = [first[codes == code].mean() for code in known]
+    order = known[np.argsort(means, kind="stable")].tolist()
+    place = {code: float(i) for i, code in enumerate(order)}
+    return np.array([place.get(code, np.nan) for code in codes.tolist()])

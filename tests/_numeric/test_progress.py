@@ -1,0 +1,36 @@
+"""The line that says how far long work has come."""
+
+import threading
+
+import pytest
+
+from clearwood._numeric.progress import progress
+
+
+def test_it_tells_how_many_and_how_long(capsys):
+    assert list(progress(iter("abc"), 3, "letters", visible=True)) == ["a", "b", "c"]
+    told = capsys.readouterr()
+    assert told.out == ""
+    last = told.err.split("\r")[-1]
+    assert last.startswith("letters: 100%|") and "| 3/3 [" in last
+    assert last.endswith("\n")
+
+
+def test_nothing_is_said_where_it_is_not_asked_for(capsys):
+    assert list(progress(range(3), 3, "numbers", visible=False)) == [0, 1, 2]
+    assert capsys.readouterr().err == ""
+
+
+def test_the_line_ends_where_work_is_stopped(capsys):
+    with pytest.raises(KeyboardInterrupt):
+        for _ in progress(iter([1, 2]), 2, "parts", visible=True):
+            raise KeyboardInterrupt
+    assert capsys.readouterr().err.endswith("\n")
+
+
+def test_no_thread_stays_behind():
+    before = threading.active_count()
+    steps = progress(range(9), 9, "steps", visible=True)
+    next(steps)
+    assert threading.active_count() == before
+    steps.close()

@@ -1,0 +1,59 @@
+"""Dates in SQL and in Python: what they say is what the rules say."""
+
+import datetime
+import sqlite3
+
+import pytest
+
+from clearwood._words.column_info import ColumnInfo
+from clearwood.exceptions import InputError
+from clearwood.rules import FeatureSpace, Interval, Rule, RuleList
+
+AT = 17987.5
+CELLS = [
+    datetime.datetime(2019, 3, 31, 23, 59),
+    datetime.datetime(2019, 4, 1),
+    datetime.datetime(2019, 4, 1, 12),
+    datetime.datetime(2019, 4, 1, 12, 0, 1),
+    datetime.datetime(2019, 4, 2),
+    None,
+]
+
+
+def rules(kind, low, high, missing=False):
+    condition = Interval(0, low, high, missing)
+    space = FeatureSpace(("at",), (None,), info=(ColumnInfo(kind=kind),))
+    yes, no = Rule((condition,), "yes", (0.0, 1.0)), Rule((), "no", (1.0, 0.0))
+    return RuleList((yes,), no, space, ("no", "yes"))
+
+
+@pytest.mark.parametrize("kind", ["date", "datetime"])
+@pytest.mark.parametrize("missing", [False, True])
+@pytest.mark.parametrize(
+    "low, high", [(AT - 0.5, 1e9), (AT, 1e9), (1.0, AT), (AT, AT + 0.5)]
+)
+def test_dates_are_asked_alike(kind, missing, low, high):
+    high = float("inf") if high == 1e9 else high
+    found = rules(kind, low, high, missing)
+    said = found.predict([[cell] for cell in CELLS]).tolist()
+    made = {}
+    exec(found.to_python(), made)
+    assert [made["predict"]({"at": cell}) for cell in CELLS] == said
+    connection = sqlite3.connect(":memory:")
+    connection.execute("CREATE TABLE t (at TEXT)")
+    texts = [(None if cell is None else str(cell),) for cell in CELLS]
+    connection.executemany("INSERT INTO t VALUES (?)", texts)
+    query = f"SELECT {found.to_sql('sqlite')} FROM t"
+    assert [row for (row,) in connection.execute(query)] == said
+    assert RuleList.from_json(found.to_json()).features == found.features
+
+
+def test_dialects_write_dates():
+    assert "\"at\" >= DATE '2019-04-02'" in rules("date", AT, 1e5).to_sql("duckdb")
+    later = rules("datetime", AT, 1e5)
+    assert "TIMESTAMP '2019-04-01 12:00:00'" in later.to_sql("postgresql")
+    assert "CAST('2019-04-01 12:00:00' AS DATETIME2)" in later.to_sql("mssql")
+    with pytest.raises(InputError, match="a duration"):
+        rules("duration", 1.0, 2.0).to_sql("duckdb")
+    with pytest.raises(InputError, match="ask the date 'at'"):
+        later.to_sklearn()

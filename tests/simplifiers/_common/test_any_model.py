@@ -1,0 +1,204 @@
+"""Models without trees as teachers: what is asked, where cuts come from, refusals."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.compose import make_column_transformer
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LinearRegression, LogisticRegression, RidgeClassifier
+from sklearn.model_selection import FixedThresholdClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.svm import SVC
+
+import clearwood as cw
+from clearwood.comparison.models import fit_afresh, short_name
+from clearwood.ensembles import TreeEnsemble
+from clearwood.ensembles.any_model import ask_model, task_of
+from clearwood.exceptions import CarriedBackWarning, InputError, ModelError
+from clearwood.simplifiers._common.own_cuts import MOST_CUTS, with_own_cuts
+from clearwood.simplifiers._common.teacher import read_teacher
+
+QUICK = {"tune": None, "n_synthetic": 200, "n_rules": 3, "random_state": 0}
+
+
+@pytest.fixture(scope="module")
+def rows():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(
+        {
+            "age": rng.integers(20, 80, 300),
+            "dose": np.where(rng.random(300) < 0.1, np.nan, rng.random(300).round(2)),
+            "ward": rng.choice(["n", "s", "w"], 300),
+        }
+    )
+    return X, np.where((X.age > 50) & (X.ward != "n"), "ill", "well")
+
+
+def says(X):
+    """Probabilities by a rule that is known."""
+    ill = (np.asarray(X["age"]) > 50) & (np.asarray(X["ward"]) != "n")
+    return np.column_stack([np.where(ill, 0.9, 0.2), np.where(ill, 0.1, 0.8)])
+
+
+def test_a_function_teaches_by_its_own_steps(rows):
+    X, y = rows
+    found = cw.RuleListClassifier(says, **QUICK).fit(X, y)
+    np.testing.assert_array_equal(found.predict(X), y)
+    assert found.rules_.about["cuts"].startswith("the rules' own: ")
+    assert "3 categories" in found.rules_.about["cuts"]
+    assert found.rules_.about["model"] == "says"
+    assert 50.5 in found.bins_.cuts[0]
+    assert ("Cuts", found.rules_.about["cuts"]) in cw_facts(found, X, y)
+
+
+def cw_facts(found, X, y):
+    from clearwood.reporting.summary import summarize
+
+    return summarize(found, X=X, y=y)["facts"]
+
+
+@pytest.mark.parametrize("method", ["tree", "additive", "fab", "born-again"])
+def test_methods_without_trees_ask_any_model(rows, method):
+    X, y = rows
+    rules = cw.simplify(says, X, y, method=method, max_rules=3, random_state=0)
+    assert (rules.predict(X) == y).mean() > 0.75
+
+
+@pytest.mark.parametrize("method", ["in-trees", "node-harvest"])
+def test_methods_that_need_trees_say_what_to_take(rows, method):
+    X, y = rows
+    with pytest.raises(ModelError, match="trees of a model.*RuleListClassifier"):
+        cw.simplify(says, X, y, method=method)
+
+
+@pytest.mark.parametrize("made", [pd.DataFrame, pl.DataFrame, None])
+def test_rows_go_there_and_back(rows, made):
+    X, _ = rows
+    if made is None:
+        X = X[["age", "dose"]].to_numpy()
+    elif made is pl.DataFrame:
+        X = pl.DataFrame(X.to_dict("list"))
+    else:
+        X = X.assign(
+            ward=X.ward.astype("category").cat.add_categories("x"), flag=X.age > 50
+        )
+    asked = ask_model(lambda table: np.zeros(len(table)), X, None, "regression")
+    back = asked.decode(asked.encode(X))
+    assert type(back) is type(X)
+    if made is None:
+        np.testing.assert_array_equal(back, X)
+    elif made is pl.DataFrame:
+        assert back.equals(X) and back.schema == X.schema
+    else:
+        pd.testing.assert_frame_equal(back, X)
+
+
+def test_a_threshold_of_its_own_decides(rows):
+    X, y = rows
+    numbers = X[["age"]]
+    inner = LogisticRegression().fit(numbers, y)
+    model = FixedThresholdClassifier(inner, threshold=0.1, pos_label="ill")
+    model.fit(numbers, y)
+    asked = read_teacher(model, numbers, y)
+    assert (asked.by, read_teacher(inner, numbers, y).by) == (
+        "predict",
+        "predict_proba",
+    )
+    np.testing.assert_array_equal(asked.predict(numbers), model.predict(numbers))
+
+
+def test_unfitted_models_of_any_kind_are_fitted(rows):
+    X, y = rows
+    columns = make_column_transformer(
+        (StandardScaler(), ["age"]), (OneHotEncoder(), ["ward"])
+    )
+    model = make_pipeline(columns, SVC())
+    found = cw.RuleListClassifier(model, **QUICK)
+    found.fit(X, y, sample_weight=np.ones(len(y)))
+    assert found.ensemble_.source == "sklearn.svm.SVC in a pipeline"
+    assert (found.predict(X) == found.estimator_.predict(X)).mean() > 0.9
+    again = cw.RuleListClassifier(found.estimator_, **QUICK).fit(X, y)
+    assert str(again.rules_) == str(found.rules_)
+    assert isinstance(pickle.loads(pickle.dumps(found)).predict(X), np.ndarray)
+
+
+def test_one_of_ours_teaches(rows):
+    X, y = rows
+    first = cw.RuleListClassifier(says, **QUICK).fit(X, y)
+    second = cw.RuleListClassifier(first, **QUICK).fit(X, y)
+    np.testing.assert_array_equal(first.predict(X), second.predict(X))
+
+
+def test_pipelines_are_read_not_asked_and_calibrations_keep_their_trees(rows):
+    X, y = rows
+    columns = make_column_transformer(
+        (StandardScaler(), ["age"]), (OneHotEncoder(), ["ward"])
+    )
+    forest = RandomForestClassifier(5, max_depth=3, random_state=0)
+    model = make_pipeline(columns, forest).fit(X, y)
+    ensemble = read_teacher(model, X)
+    assert isinstance(ensemble, TreeEnsemble) and ensemble.features.names[0] == "age"
+    found = cw.RuleListClassifier(model, **QUICK).fit(X, y)
+    assert "cuts" not in found.rules_.about
+    calibrated = CalibratedClassifierCV(make_pipeline(columns, forest), cv=2)
+    found = cw.RuleListClassifier(calibrated, **QUICK).fit(X, y)
+    assert found.rules_.about["cuts"] == "those of the trees inside the model"
+
+
+def test_one_row_that_differs_is_enough_to_ask(rows):
+    X, y = rows
+
+    class Odd(RandomForestClassifier):
+        def predict_proba(self, X):
+            said = super().predict_proba(X)
+            said[7] = said[7, ::-1] + [0.01, -0.01]
+            return said
+
+    forest = Odd(5, random_state=0)
+    model = make_pipeline(StandardScaler(), forest).fit(X[["age"]], y)
+    with pytest.warns(CarriedBackWarning, match="of 1 of 300 rows.*row 7"):
+        try:
+            read_teacher(model, X[["age"]], y)
+        except ModelError:  # asked again of fewer rows, it says something else
+            pass
+
+
+def test_cuts_are_few_and_where_answers_change():
+    rng = np.random.default_rng(0)
+    X = rng.random((2000, 4))
+    asked = ask_model(lambda rows: 1.0 * (rows[:, 2] > 0.3), X, None, "regression")
+    found = with_own_cuts(asked, X).splits().numeric
+    assert np.bincount(found.feature).max() <= MOST_CUTS
+    assert np.abs(found.cut[found.feature == 2] - 0.3).min() < 0.002
+    again = with_own_cuts(asked, X).splits().numeric
+    np.testing.assert_array_equal(found.cut, again.cut)
+
+
+def test_tasks_and_refusals(rows):
+    X, y = rows
+    numbers = X[["age"]]
+    assert task_of(RidgeClassifier()) == "classification"
+    line = LinearRegression().fit(numbers, X.age)
+    with pytest.raises(InputError, match="is for regression"):
+        cw.RuleListClassifier(line).fit(numbers, y)
+    for broken in (lambda table: 1 / 0, lambda table: np.zeros((len(table), 3, 2))):
+        with pytest.raises(ModelError, match="Cannot ask"):
+            cw.RuleListClassifier(broken).fit(numbers, y)
+    rng = np.random.default_rng(0)
+    with pytest.raises(ModelError, match="asked again"):
+        cw.RuleListRegressor(lambda t: rng.random(len(t))).fit(numbers, X.age)
+
+
+def test_models_fitted_without_a_fold_are_asked_and_sent_to_workers(rows):
+    X, y = rows
+    numbers, held = X[["age", "dose"]].fillna(0), np.arange(50)
+    models = fit_afresh(LogisticRegression(), numbers, y, None, [held], 0)
+    for asked, model in zip(models.ensembles, models.originals):
+        sent = pickle.loads(pickle.dumps(asked))
+        np.testing.assert_array_equal(sent.predict(numbers), model.predict(numbers))
+        assert short_name(sent) == "LogisticRegression"
