@@ -144,20 +144,15 @@ class FeatureSpace:
         """The same features, told as what their numbers are in some rows."""
         numeric = [labels is None for labels in self.categories]
         flags = flag_columns(X)
-        flagged = [name in flags for name in self.names]
-        kinds = kinds_of(encoded, numeric, flagged)
-        told = [
-            info if info.is_time else replace(info, kind=kind)
-            for info, kind in zip(self.info, kinds)
-        ]
+        kinds = kinds_of(encoded, numeric, [name in flags for name in self.names])
+        pairs = zip(self.info, kinds)
+        told = (info if info.is_time else replace(info, kind=k) for info, k in pairs)
         return replace(self, info=tuple(told)).with_info(said_with(X))
 
     def with_kinds_shared(self, other: FeatureSpace) -> FeatureSpace:
         """The same features, told as what their numbers are in other rows too."""
-        told = [
-            one if one.kind == its.kind else replace(one, kind="number")
-            for one, its in zip(self.info, other.info)
-        ]
+        pairs = zip(self.info, other.info)
+        told = (a if a.kind == b.kind else replace(a, kind="number") for a, b in pairs)
         return replace(self, info=tuple(told))
 
     def as_in(self, X: Any, asked: Collection[int] | None = None) -> FeatureSpace:
