@@ -217,8 +217,9 @@ def main():
     name = "new_rows_folder" if options.folder else "new_rows"
     study = Study(name, ["set", "task", "model", "method", "seed"], options)
     begin = time.process_time()
+    asked = cases(options)
     if not options.tables:
-        study.run(cases(options))
+        study.run(asked)
         print(f"{time.process_time() - begin:.0f} s of processor")
     frame = study.frame().dropna(subset=["low"])
     frame["task"] = frame["task"].fillna("")
@@ -226,7 +227,8 @@ def main():
     # Of noise all truths are one.
     frame["scale"] = np.where((frame.task == "values") & (spread > 1e-9), spread, 1.0)
     is_made = frame["set"].str.split().str[0].isin(MADE)
-    parts = [NOTES]
+    n_done = len(frame.groupby(study.keys))
+    parts = [NOTES, f"{n_done} of {len(asked)} cases; the command runs the others."]
     for words, here in (("Made up, truth known", frame[is_made]),
                         ("Real sets, other half", frame[~is_made])):  # fmt: skip
         if len(here):
