@@ -21,6 +21,7 @@ from clearwood.search.grid import LEAST_ROWS
 from clearwood.search.trees._kernels import (
     LOG_MEAN,
     LOG_VARIANCE,
+    N_EXTRA,
     LeafLoss,
     best_splits,
     histogram,
@@ -271,9 +272,13 @@ def test_rows_cost_least_in_their_own_leaf(kind):
     problem = random_problem(np.random.default_rng(0), kind, n_rows=150)
     leaves = list(grow_trees(problem, 6)[-1].leaves())
     assert len(leaves) > 2
+    more = []
     for k, leaf in enumerate(leaves):
         costs = [_costs_in_leaf(problem, leaf.rows, other).sum() for other in leaves]
         assert costs[k] == pytest.approx(min(costs))
+        more.append((costs[k] - own_loss(leaf)) / leaf.sums[-N_EXTRA])
+    # There they cost what the leaf loses, but for what all rows cost alike.
+    np.testing.assert_allclose(more, more[0], atol=1e-9)
 
 
 @pytest.mark.parametrize(
