@@ -23,7 +23,8 @@ class Recorder:
     """For pytest: writes for every test its seconds and the functions that it ran.
 
     What a fixture or a file of tests runs on being made counts for all tests that
-    use it, and a kernel for all tests that run a function which names it.
+    use it, and a kernel for all tests that run a function which names it. What runs in
+    other threads and processes is not seen.
     """
 
     def __init__(self, source, path):

@@ -236,13 +236,15 @@ def write_page(study, possible):
         "share [95 % interval]", "seen later", "code removed", "not seen",
     ]  # fmt: skip
     rooms = sorted({file.split("/")[0] for file in possible})
+    without = [room for room in ROOMS if room not in rooms]
     study.write_markdown(
         "Bugs of one token, planted one at a time",
         f"Drawn by lot, in equal shares and one at least from every file of "
         f"{', '.join(rooms)}, which have {sum(possible.values()):,} such places. "
         "The tests are those of the room (its examples in docstrings too) that run "
         "the mutant's function: what only other rooms' tests see, such as those of "
-        "estimators that use a search, counts as not seen.",
+        "estimators that use a search, counts as not seen."
+        + (f" Not run yet: {', '.join(without)}." if without else ""),
         "Each lot met the tests as they were after those before it: what its "
         "survivors brought (*seen later*: by a test written for it, or by a dear one "
         f"beyond the first {BUDGET:.0f} seconds) is not in the share. The interval is "
