@@ -1,42 +1,46 @@
 """Do the tests of a room see bugs of one token, planted one at a time?
 
-    python -m benchmarks.mutations --rooms search,rules --share 0.05
+    python -m benchmarks.mutations --rooms search,rules --share 0.05 --lot 1
 
 From every file of a room some mutants are drawn: a comparison at its edge, a sum for a
 difference, `and` for `or`, a number one off, a statement left out. Each is planted in a
-copy of the repository, where the tests of its folder and those at the top of its room
-run until the first fails. What
-survives is judged by hand in ``results/mutations_judged.csv``: a mutant that nobody
-could notice, since nothing that is promised changes, is no gap of the tests.
+copy of the repository, where those tests of its room run that run its function, the
+cheapest first, until one fails. What survives is judged by hand in
+``results/mutations_judged.csv``: a mutant that nobody could notice, since nothing that
+is promised changes, is no gap of the tests. Tests that are written for survivors say
+nothing of the mutants that were not drawn: another ``--lot`` does.
 """
 
 import ast
 import csv
 import importlib
-import multiprocessing
-import os
+import json
 import random
-import resource
 import shutil
-import sys
 import tempfile
 import time
 from collections import Counter
 from pathlib import Path
 
+from scipy.stats import binomtest
+
+from benchmarks._planting import Room, enclosing
 from benchmarks._study import RESULTS, ROOT, Study, arguments, markdown_table
 
 ROOMS = ("search", "rules", "metatree")
 SHARE = 0.03
 """Of the mutants that there are, the part that is planted."""
 
-MOST_SECONDS = 400
-"""Of the processor, for the tests of one mutant; a bug that runs on counts as seen."""
+BUDGET = 8.0
+"""Seconds of tests for one mutant; survivors that are planted again get all tests."""
 
 TO_COPY = (
     "src", "tests", "docs", "examples", "conftest.py", "pyproject.toml", "README.md",
 )  # fmt: skip
-LOADED = ("numba", "sklearn.ensemble", "pandas", "scipy.stats", "matplotlib.pyplot")
+LOADED = (
+    "numba", "sklearn.ensemble", "sklearn.datasets", "pandas", "scipy.stats",
+    "matplotlib.pyplot", "pytest", "jinja2",
+)  # fmt: skip
 """What all tests need, and does not change with a mutant."""
 
 JUDGED = RESULTS / "mutations_judged.csv"
@@ -103,11 +107,11 @@ def mutants(text):
     return found
 
 
-def drawn(path, share):
-    """Some mutants of a file, always the same, by line and change: the whole text."""
+def drawn(path, share, lot):
+    """Some mutants of a file, by lot: line and change -> the whole text."""
     text = path.read_text(encoding="utf-8")
     all_of_it = mutants(text)
-    some = random.Random(path.name).sample(
+    some = random.Random(f"{lot} {path.parent.name}/{path.name}").sample(
         all_of_it, min(max(round(share * len(all_of_it)), 1), len(all_of_it))
     )
     whole, cases = text.encode(), {}
@@ -129,66 +133,50 @@ def copy_of_repository():
     return folder
 
 
-def tests_of(file):
-    """Tests of a file's folder and those at the top of its room; its own come first."""
-    room, *_ = *folders, stem = Path(file).with_suffix("").parts
-    near = [Path("tests", *folders), Path("tests", room)]
-    paths = [path for folder in near for path in sorted(folder.glob("test_*.py"))]
-    own = {f"test_{stem}", f"test_{folders[-1]}"}
-    paths.sort(key=lambda path: path.stem not in own)
-    return list(dict.fromkeys(map(str, paths)))
+def tests_for(room, file, text, line, budget):
+    """The tests that run a line, the cheapest first, up to some seconds in all.
+
+    What stands outside of functions matters to all tests of the room; those that run
+    something of the file come first. A test that nobody has recorded may run anything.
+    """
+    place, chosen = [file, enclosing(text, line)], []
+    for name in room.names:
+        seconds, places = room.record.get(name, (0.0, [place]))
+        if place in places:
+            chosen.append((0, seconds, name))
+        elif not place[1]:
+            chosen.append((all(where != file for where, _ in places), seconds, name))
+    total, names = 0.0, []
+    for _, seconds, name in sorted(chosen):
+        total += seconds
+        if names and total > budget:
+            break
+        names.append(name)
+    return names
 
 
-def run_tests(folder, file):
-    """In a process of its own: the tests of a file, until one fails."""
-    import pytest
-
-    resource.setrlimit(resource.RLIMIT_CPU, (MOST_SECONDS, MOST_SECONDS))
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, 1)
-    os.dup2(nowhere, 2)
-    os.chdir(folder)
-    # No file of bytecode: it knows its source by second and size only.
-    sys.dont_write_bytecode = True
-    os.environ |= {"PYTHONPATH": f"{folder}/src", "PYTHONDONTWRITEBYTECODE": "1"}
-    sys.path[:0] = [f"{folder}/src"]
-    options = ["-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist"]
-    code = pytest.main([*options, *tests_of(file)])
-    sys.stdout.flush()
-    os._exit(int(code))
-
-
-def outcome_of(folder, file, text):
-    """Plant one mutant, and what became of it."""
-    path = folder / "src" / "clearwood" / file
-    original, stat = path.read_text(encoding="utf-8"), path.stat()
-    for compiled in path.parent.glob(f"__pycache__/{path.stem}.cpython*.pyc"):
-        compiled.unlink()
-    begin = time.perf_counter()
-    path.write_text(text, encoding="utf-8")
-    try:
-        process = multiprocessing.get_context("fork").Process(
-            target=run_tests, args=(folder, file)
-        )
-        process.start()
-        process.join()
-    finally:
-        path.write_text(original, encoding="utf-8")
-        os.utime(path, ns=(stat.st_atime_ns, stat.st_mtime_ns))
-    outcome = "survived" if process.exitcode == 0 else "seen"
-    return {"outcome": outcome, "seconds": time.perf_counter() - begin}
-
-
-def begin(folder, rooms):
-    """Load what all tests need; without a bug, they have to pass."""
+def load(folder, names, rooms, kept):
+    """What all tests need, and the rooms: name -> room, filled in."""
     for name in LOADED:
         importlib.import_module(name)
-    for room in rooms:
-        path = folder / "src" / "clearwood" / room / "__init__.py"
-        found = outcome_of(folder, f"{room}/__init__.py", path.read_text())
-        print(f"{room} without a bug: {found['seconds']:.0f} s")
-        if found["outcome"] == "seen":
-            sys.exit(f"The tests of {room} fail without a bug.")
+    known = json.loads(kept.read_text()) if kept.is_file() else {}
+    for name in names:
+        begin = time.perf_counter()
+        rooms[name] = Room(folder, name, known.get(name))
+        print(f"{name} without a bug: {time.perf_counter() - begin:.0f} s", flush=True)
+        known[name] = rooms[name].record
+        if kept.name:
+            kept.write_text(json.dumps(known))
+
+
+def outcome_of(room, file, line, text, budget):
+    """Plant one mutant, and what became of it."""
+    begin = time.perf_counter()
+    before = (room.source / file).read_text(encoding="utf-8")
+    names = tests_for(room, file, before, line, budget)
+    seen = bool(names) and room.sees(file, line, text, names)
+    seconds = time.perf_counter() - begin
+    return {"outcome": "seen" if seen else "survived", "seconds": seconds}
 
 
 def place_of(row):
@@ -206,45 +194,66 @@ def judged():
         }
 
 
-def write_page(study, possible, without):
-    """One line per room, and every survivor."""
+def rate(seen, n_real):
+    """Share and its interval of 95 %."""
+    if not n_real:
+        return ""
+    low, high = binomtest(seen, n_real).proportion_ci(method="wilson")
+    return f"{seen / n_real:.1%} [{low:.1%}, {high:.1%}]"
+
+
+def write_page(study, possible):
+    """One line per lot and room, and every survivor."""
     verdicts, table, survivors = judged(), [], []
-    rows = study.rows()
-    for room in sorted({row["file"].split("/")[0] for row in rows}):
-        of_room = [row for row in rows if row["file"].split("/")[0] == room]
-        counts = Counter()
-        for row in of_room:
-            verdict, why = verdicts.get(place_of(row), ("open", ""))
-            if row["outcome"] == "seen":
-                verdict = "seen"
-            if row["outcome"] == "survived" or why:
-                change = row["change"].replace("|", "\\|")
-                survivors.append([row["file"], f"`{change}`", verdict, why])
-            counts[verdict] += 1
-        files = {row["file"] for row in of_room}
-        n_real = len(of_room) - counts["equivalent"]
-        all_of_it = sum(n for file, n in possible.items() if file.startswith(room))
+    by_group = {}
+    for row in study.rows():
+        room = row["file"].split("/")[0]
+        for group in ((row["lot"], room), (row["lot"], "all")):
+            by_group.setdefault(group, []).append(row)
+    for (lot, room), rows in sorted(by_group.items()):
+        counts = Counter(row["outcome"] for row in rows)
+        kinds = Counter(
+            verdicts.get(place_of(row), ("open", ""))[0]
+            for row in rows
+            if row["outcome"] == "survived"
+        )
+        n_real = len(rows) - kinds["equivalent"]
         table.append(
-            [room, len(files), all_of_it, len(of_room), counts["seen"],
-             counts["equivalent"], n_real - counts["seen"],
-             f"{counts['seen'] / max(n_real, 1):.1%}"]
+            [lot, room, len({row["file"] for row in rows}), len(rows),
+             kinds["equivalent"], n_real, counts["seen"],
+             rate(counts["seen"], n_real), counts["seen later"], kinds["removed"],
+             kinds["open"]]
         )  # fmt: skip
+    for row in study.rows():
+        if row["outcome"] != "seen":
+            verdict, why = verdicts.get(place_of(row), ("open", ""))
+            if row["outcome"] == "seen later":
+                verdict = "seen later"
+            change = row["change"].replace("|", "\\|")
+            survivors.append([row["lot"], row["file"], f"`{change}`", verdict, why])
     header = [
-        "room", "files", "mutants there are", "planted", "seen", "equivalent",
-        "not seen", "seen of those that matter",
+        "lot", "room", "files", "planted", "equivalent", "that matter", "seen at once",
+        "share [95 % interval]", "seen later", "code removed", "not seen",
     ]  # fmt: skip
+    rooms = sorted({file.split("/")[0] for file in possible})
+    without = [room for room in ROOMS if room not in rooms]
     study.write_markdown(
         "Bugs of one token, planted one at a time",
-        f"A sample: {len(rows)} mutants of {sum(possible.values()):,}, drawn by lot "
-        f"over all files{' but ' * bool(without)}{without}. "
-        "The tests are those of the file's own folder and those at the top of its "
-        "room: what only other tests see, such as those of estimators that use a "
-        "search, counts as not seen.",
+        f"Drawn by lot, in equal shares and one at least from every file of "
+        f"{', '.join(rooms)}, which have {sum(possible.values()):,} such places. "
+        "The tests are those of the room (its examples in docstrings too) that run "
+        "the mutant's function: what only other rooms' tests see, such as those of "
+        "estimators that use a search, counts as not seen."
+        + (f" Not run yet: {', '.join(without)}." if without else ""),
+        "Each lot met the tests as they were after those before it: what its "
+        "survivors brought (*seen later*: by a test written for it, or by a dear one "
+        f"beyond the first {BUDGET:.0f} seconds) is not in the share. The interval is "
+        "Wilson's.",
         markdown_table(header, table),
-        "Survivors, judged by hand. Equivalent: nothing that is promised changes (the "
-        "same result, or another as good, such as a cap on work or a tie). Seen: since "
-        "then, by a test that was written for it.",
-        markdown_table(["file", "change", "verdict", "why"], survivors),
+        "What was not seen at once, judged by hand. Equivalent: nothing that is "
+        "promised changes (the same result, or another as good, such as a cap on work "
+        "or a tie). Removed: the code served nothing.",
+        markdown_table(["lot", "file", "change", "verdict", "why"], survivors),
     )
 
 
@@ -255,14 +264,18 @@ def main():
         {
             "rooms": f"of the house, by commas; {','.join(ROOMS)} if not said",
             "share": f"of the mutants of every file; {SHARE} if not said",
-            "without": "files to leave out, by commas",
+            "lot": "which mutants are drawn; 1 if not said",
+            "record": "a file to keep which test runs what, or to read it from",
         },
-        again="plant the survivors again, as after a new test",
+        again="plant the survivors of a lot again with all tests, as after a new one",
+        tables="write the page only",
     )
-    study = Study("mutations", ("file", "line", "change"), options)
+    study = Study("mutations", ("lot", "file", "line", "change"), options)
+    lot, budget = options.lot or "1", BUDGET
     if options.again:
-        study.drop(outcome="survived")
-    cases, possible = {}, {}
+        study.drop(lot=lot, outcome="survived")
+        budget = float("inf")
+    cases, possible, loaded = {}, {}, {}
     folder = copy_of_repository()
     source = ROOT / "src" / "clearwood"
     share = 0.0 if options.quick else float(options.share or SHARE)
@@ -270,20 +283,28 @@ def main():
     for room in rooms:
         for path in sorted((source / room).rglob("*.py")):
             file = path.relative_to(source).as_posix()
-            if file in options.without.split(","):
-                continue
-            possible[file], texts = drawn(path, share)
+            possible[file], texts = drawn(path, share, lot)
             for (line, change), text in texts.items():
-                cases[file, line, change] = lambda file=file, text=text: [
-                    outcome_of(folder, file, text)
-                ]
+
+                def plant(room=room, file=file, line=line, text=text):
+                    found = outcome_of(loaded[room], file, line, text, budget)
+                    if options.again and found["outcome"] == "seen":
+                        found["outcome"] = "seen later"
+                    return [found]
+
+                cases[lot, file, line, change] = plant
     # In an order of its own, so that a run that is stopped has seen a part of all.
     cases = dict(random.Random(0).sample(list(cases.items()), len(cases)))
     try:
-        study.run(cases, warm=lambda: begin(folder, rooms))
+        if not options.tables:
+            study.run(
+                cases, warm=lambda: load(folder, rooms, loaded, Path(options.record))
+            )
     finally:
+        for room in loaded.values():
+            room.close()
         shutil.rmtree(folder)
-    write_page(study, possible, ", ".join(filter(None, options.without.split(","))))
+    write_page(study, possible)
 
 
 if __name__ == "__main__":

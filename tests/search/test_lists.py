@@ -242,6 +242,13 @@ def test_losses_are_plain_sums(loss):
     )
 
 
+def test_rows_without_weight_have_the_value_0():
+    loss = SquaredLoss.of(np.array([1.0, 2.0, 5.0]), np.array([1.0, 1.0, 0.0]))
+    nobody = np.array([False, False, True])
+    assert loss.best_value(nobody) == 0.0
+    assert loss.best_value(~nobody) == 1.5
+
+
 @pytest.mark.parametrize(("n_left", "n_boxes"), [(LEAST_ROWS - 1, 0), (LEAST_ROWS, 1)])
 def test_a_few_rows_are_not_left_to_otherwise(n_left, n_boxes):
     # All but a few rows say 0, which are in no box that says so.

@@ -21,6 +21,7 @@ from clearwood.search.grid import LEAST_ROWS
 from clearwood.search.trees._kernels import (
     LOG_MEAN,
     LOG_VARIANCE,
+    N_EXTRA,
     LeafLoss,
     best_splits,
     histogram,
@@ -37,6 +38,7 @@ from clearwood.search.trees.grow import (
 from clearwood.search.trees.nodes import (
     SQUARED_ERROR,
     TreeProblem,
+    _costs_in_leaf,
     as_list,
     inner_nodes,
     leaf_boxes,
@@ -47,6 +49,7 @@ from clearwood.search.trees.nodes import (
 from clearwood.search.trees.splits import (
     best_subtrees,
     first_split,
+    first_splits,
     grow,
     next_split,
     prunings,
@@ -159,6 +162,16 @@ def test_missing_values_may_be_a_side_of_their_own():
     assert objective(split) == pytest.approx(0.0)
 
 
+def test_lookahead_tries_missing_values_on_both_sides_of_every_cut():
+    codes = np.repeat([0, 1, 2, 3], 10).astype(np.uint8)[:, None]
+    grid = Grid.of(codes, np.array([4]), np.array([False]))
+    loss = SquaredLoss.of(np.arange(40.0), np.ones(40))
+    _, masks = first_splits(root_of(make_tree_problem(grid, loss, np.ones(40))))
+    cuts = [(True, False, False), (True, True, False), (True, True, True)]
+    wanted = {(*cut, side) for cut in cuts for side in (False, True)}
+    assert wanted <= set(map(tuple, masks.tolist()))
+
+
 def own_loss(leaf):
     return leaf_loss(leaf.sums, leaf.problem.leaf)
 
@@ -252,6 +265,20 @@ def test_the_objective_is_what_rows_and_literals_say(kind, seed):
             support = problem.stats[leaves[id(leaf)], -2].sum()
             assert tree.n_leaves == 1 or support >= LEAST_ROWS
         assert objective(tree) == pytest.approx(total)
+
+
+@pytest.mark.parametrize("kind", ["class", "values", "draws", "variances", "shares"])
+def test_rows_cost_least_in_their_own_leaf(kind):
+    problem = random_problem(np.random.default_rng(0), kind, n_rows=150)
+    leaves = list(grow_trees(problem, 6)[-1].leaves())
+    assert len(leaves) > 2
+    more = []
+    for k, leaf in enumerate(leaves):
+        costs = [_costs_in_leaf(problem, leaf.rows, other).sum() for other in leaves]
+        assert costs[k] == pytest.approx(min(costs))
+        more.append((costs[k] - own_loss(leaf)) / leaf.sums[-N_EXTRA])
+    # There they cost what the leaf loses, but for what all rows cost alike.
+    np.testing.assert_allclose(more, more[0], atol=1e-9)
 
 
 @pytest.mark.parametrize(

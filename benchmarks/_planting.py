@@ -1,0 +1,212 @@
+"""Servers that have loaded the tests of a room, and plant mutants into copies of
+themselves: for `benchmarks.mutations`."""
+
+import ast
+import gc
+import json
+import marshal
+import multiprocessing
+import os
+import resource
+import sys
+import types
+
+from benchmarks._recorder import Recorder
+
+SECONDS_MORE = 60
+"""Of the processor, beside what the tests should take: a bug that runs on is seen."""
+
+MOST_SECONDS, MOST_BYTES = 1200, 3 << 30
+OPTIONS = ["-x", "-q", "--tb=no", "-p", "no:cacheprovider", "-p", "no:xdist"]
+
+
+def files_of_room(room):
+    """Tests, and the examples in docstrings."""
+    return [f"tests/{room}", f"src/clearwood/{room}"]
+
+
+def enclosing(text, line, which=max):
+    """First line of the innermost function around a line (`min`: the outermost)."""
+    found = []
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.FunctionDef) and line <= node.end_lineno:
+            first = min(part.lineno for part in (node, *node.decorator_list))
+            if first <= line:
+                found.append(first)
+    return which(found, default=0)
+
+
+def _functions(code):
+    """First line -> code, of all functions in a module's code."""
+    found = {}
+    for part in code.co_consts:
+        if isinstance(part, types.CodeType):
+            found |= _functions(part) | {part.co_firstlineno: part}
+    return found
+
+
+def new_code(path, before, after, line):
+    """What a mutant makes of the outermost function around it, if there is one."""
+    first = enclosing(before, line, min)
+    old, new = (
+        _functions(compile(t, path, "exec")).get(first) for t in (before, after)
+    )
+    return None if old == new else new
+
+
+def put_in_place(code):
+    """Give a function that is loaded its new code, and never that of a cache."""
+    from numba.core.caching import Cache
+
+    for function in gc.get_objects():
+        if isinstance(function, types.FunctionType):
+            old = function.__code__
+            here = old.co_filename, old.co_firstlineno, old.co_name
+            if here == (code.co_filename, code.co_firstlineno, code.co_name):
+                function.__code__ = code
+    load = Cache.load_overload
+
+    def load_others(self, *args):
+        return None if self._py_func.__code__ is code else load(self, *args)
+
+    Cache.load_overload = load_others
+    Cache.save_overload = lambda *_: None
+
+
+def limit(seconds):
+    """End this process after some seconds of the processor, or with too much memory."""
+    seconds = round(seconds + SECONDS_MORE)
+    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
+    resource.setrlimit(resource.RLIMIT_DATA, (MOST_BYTES, MOST_BYTES))
+
+
+def forked(function, *args):
+    """Exit code of a function in a process of its own."""
+    process = multiprocessing.get_context("fork").Process(target=function, args=args)
+    process.start()
+    process.join()
+    return process.exitcode
+
+
+class Server:
+    """For pytest: collects tests once, and runs some of them whenever it is asked."""
+
+    def __init__(self, pipe, recorder=None):
+        self.pipe, self.recorder = pipe, recorder
+
+    def pytest_configure(self):
+        from hypothesis import Phase, settings
+
+        # To look for a smaller example takes longer than all else.
+        phases = (Phase.explicit, Phase.generate)
+        settings.register_profile("mutant", settings(), phases=phases)
+        settings.load_profile("mutant")
+
+    def pytest_runtestloop(self, session):
+        if self.recorder:
+            self.recorder.stop()
+        self.pipe.send(sorted({item.nodeid for item in session.items}))
+        while work := self.pipe.recv():
+            self.pipe.send(forked(self.run, session, *work))
+        return True
+
+    def run(self, session, names, seconds, code, is_record):
+        limit(seconds)
+        if is_record:
+            self.recorder.start()
+        elif code is not None:
+            put_in_place(marshal.loads(code))
+        rank = {name: n for n, name in enumerate(names)}
+        items = [item for item in session.items if item.nodeid in rank]
+        best = {}
+        for item in items:
+            n = rank[item.nodeid]
+            best[item.path] = min(n, best.get(item.path, n))
+        if not is_record:
+            # File by file, so that what a file's tests share is made once.
+            items.sort(key=lambda i: (best[i.path], str(i.path), rank[i.nodeid]))
+        for item, following in zip(items, [*items[1:], None]):
+            item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
+            if session.testsfailed:
+                os._exit(1)
+        if is_record:
+            self.recorder.write()
+        os._exit(0)
+
+
+def serve(folder, paths, *plugin):
+    """Be the server of some files of tests."""
+    import pytest
+
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 1)
+    os.dup2(nowhere, 2)
+    os.chdir(folder)
+    sys.path[:0] = [f"{folder}/src"]
+    # No bytecode of a mutant is kept for the next.
+    sys.dont_write_bytecode = True
+    os.environ |= {"PYTHONPATH": f"{folder}/src", "PYTHONDONTWRITEBYTECODE": "1"}
+    recorders = [recorder for _, recorder in [plugin] if recorder]
+    sys.exit(pytest.main([*OPTIONS, *paths], plugins=[Server(*plugin), *recorders]))
+
+
+class Room:
+    """The tests of a room: what each of them runs, and a server that runs them."""
+
+    def __init__(self, folder, room, known=None):
+        self.folder, self.source = folder, folder / "src" / "clearwood"
+        self.file = folder / f"{room.replace('/', '-')}.json"
+        recorder = None if known else Recorder(self.source, self.file)
+        self.server, self.names = self.started(files_of_room(room), recorder)
+        if not self.names:
+            sys.exit(f"The tests of {room} cannot be loaded.")
+        if not known:
+            if self.ask(self.server, self.names, MOST_SECONDS, None, True):
+                sys.exit(f"The tests of {room} fail without a bug.")
+            known = json.loads(self.file.read_text())
+        self.record = known
+
+    def started(self, paths, recorder=None):
+        """A server, and the names of its tests; none where they cannot be loaded."""
+        here, there = multiprocessing.Pipe()
+        work = (self.folder, paths, there, recorder)
+        multiprocessing.get_context("fork").Process(
+            target=serve, args=work, daemon=False
+        ).start()
+        there.close()
+        try:
+            return here, here.recv()
+        except EOFError:
+            return None, []
+
+    @staticmethod
+    def ask(server, *work):
+        """Exit code of some tests."""
+        server.send(work)
+        return server.recv()
+
+    def sees(self, file, line, text, names):
+        """Whether one of these tests fails under a mutant."""
+        path = self.source / file
+        before, stat = path.read_text(encoding="utf-8"), path.stat()
+        seconds = 3 * sum(self.record.get(name, [1])[0] for name in names)
+        code = new_code(str(path), before, text, line)
+        if code is not None:
+            packed = marshal.dumps(code)
+            return self.ask(self.server, names, seconds, packed, False) != 0
+        # What is made when a file is imported asks for a server of its own.
+        path.write_text(text, encoding="utf-8")
+        try:
+            server, found = self.started(sorted({n.split("::")[0] for n in names}))
+            if not server or not {*names} <= {*found}:
+                return True
+            seen = self.ask(server, names, seconds, None, False) != 0
+            server.send(None)
+            return seen
+        finally:
+            path.write_text(before, encoding="utf-8")
+            os.utime(path, ns=(stat.st_atime_ns, stat.st_mtime_ns))
+
+    def close(self):
+        """Let the server go."""
+        self.server.send(None)

@@ -1,0 +1,121 @@
+"""Which functions of the library does each test run? For `benchmarks.mutations`."""
+
+import cProfile
+import functools
+import json
+import sys
+import time
+from collections import defaultdict
+from types import CodeType, ModuleType
+
+import pytest
+
+
+def named_in(scope, names):
+    """The kernels among some names, those of a module (`_kernels.part`) too."""
+    values = [scope.get(name) for name in names]
+    modules = [vars(value) for value in values if isinstance(value, ModuleType)]
+    values += [module.get(name) for module in modules for name in names]
+    return [value for value in values if hasattr(value, "compile_once")]
+
+
+class Recorder:
+    """For pytest: writes for every test its seconds and the functions that it ran.
+
+    What a fixture or a file of tests runs on being made counts for all tests that
+    use it, and a kernel for all tests that run a function which names it. What runs in
+    other threads and processes is not seen.
+    """
+
+    def __init__(self, source, path):
+        self.source, self.path = f"{source}/", path
+        self.tests, self.seen = {}, set()
+        self.of_fixture, self.of_file = defaultdict(set), defaultdict(set)
+        self.named = {}
+        # A helper that keeps its answer would run for the first test only.
+        functools.cache = lambda function: function
+        self.profiler = None
+        self.start()
+
+    def start(self):
+        """A new profiler, as none can be asked what was new."""
+        self.profiler = cProfile.Profile(time.process_time, builtins=False)
+        self.profiler.enable()
+
+    def flush(self):
+        """Note what ran since the last time."""
+        if not self.profiler:
+            return
+        self.profiler.disable()
+        codes = {entry.code for entry in self.profiler.getstats()}
+        for code in codes:
+            if isinstance(code, CodeType) and code.co_filename.startswith(self.source):
+                self.seen |= self.with_kernels(code)
+        self.start()
+
+    def with_kernels(self, code, scope=None):
+        """A function and the kernels that it names, and those that they call."""
+        if code not in self.named:
+            self.named[code] = found = {code}
+            scope = self.scope_of(code) if scope is None else scope
+            for value in named_in(scope, code.co_names):
+                kernel = value.__wrapped__
+                found |= self.with_kernels(kernel.__code__, kernel.__globals__)
+        return self.named[code]
+
+    def scope_of(self, code):
+        """The names of the module that a function stands in."""
+        for module in list(sys.modules.values()):
+            if getattr(module, "__file__", None) == code.co_filename:
+                return vars(module)
+        return {}
+
+    def during(self):
+        """What runs in a hook that is a generator."""
+        self.flush()
+        outer, self.seen = self.seen, set()
+        try:
+            result = yield
+        finally:
+            self.flush()
+            inner, self.seen = self.seen, outer
+        return result, inner
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_make_collect_report(self, collector):
+        result, inner = yield from self.during()
+        self.of_file[collector.path] |= inner
+        return result
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_fixture_setup(self, fixturedef):
+        result, inner = yield from self.during()
+        self.of_fixture[fixturedef] |= inner
+        return result
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_protocol(self, item):
+        begin = time.process_time()
+        result, codes = yield from self.during()
+        seconds = time.process_time() - begin
+        codes |= self.of_file[item.path]
+        for fixtures in item._fixtureinfo.name2fixturedefs.values():
+            codes = codes.union(*(self.of_fixture[one] for one in fixtures))
+        self.tests[item.nodeid] = (
+            seconds,
+            sorted(
+                (code.co_filename.removeprefix(self.source), code.co_firstlineno)
+                for code in codes
+            ),
+        )
+        return result
+
+    def stop(self):
+        """Record no more."""
+        self.profiler.disable()
+        self.profiler = None
+
+    def write(self):
+        """All tests, as a file."""
+        self.stop()
+        self.path.write_text(json.dumps(self.tests))
