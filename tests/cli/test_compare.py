@@ -61,6 +61,7 @@ def test_a_table_becomes_a_frontier_and_rules(table, tmp_path):
     assert "may have seen" not in done.stdout
     kept = RuleSet.load(rules)
     assert kept.target == "state" and kept.n_rules == 2
+    assert kept.n_rows == 45
     # What is kept has what is expected of new rows; what is shown, what was there.
     head = "The rules of tree with 2 lines, their numbers of 15 rows held out from all"
     assert head in done.stdout

@@ -168,7 +168,7 @@ def test_a_notebook_shows_a_table_with_names_escaped():
 
 def test_regression_says_mean_squared_error():
     found = frontier(*SOME, task="regression", model_error=4351.2)
-    assert "mean squared error of the model 4,351" in str(found)
+    assert "mean squared error of the model 4351" in str(found)
 
 
 def test_points_are_plain_numbers():

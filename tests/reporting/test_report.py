@@ -104,6 +104,15 @@ def test_a_row_is_explained_and_its_way_is_dark(fitted, tmp_path):
     assert 'id="row"' not in page_of(tmp_path, fab, X=X, y=y)
 
 
+def test_errors_of_values_are_told_without_statistics():
+    X, y = np.zeros((4, 2)), np.array([1.0, 1.0, 3.0, 13.0])
+    said = numbers_rules().predict(X)[0]
+    lines = summarize(numbers_rules(), X=X, y=y + said, teacher=y)["scores"]["lines"]
+    assert [line["rules"] for line in lines[:2]] == [np.sqrt(45.0), 2.0]
+    assert lines[1]["model"] == abs(said)
+    assert (lines[3]["name"], lines[3]["rules"]) == ("Mean squared error", 45.0)
+
+
 def test_the_page_is_self_contained_and_the_same_each_time(fitted, tmp_path):
     fab, X, y = fitted
     page = page_of(tmp_path, fab, X=X, y=y)
