@@ -83,7 +83,7 @@ def _cuts(
             for v, c in zip(values, rows.T)
         ]
     )
-    for d in np.flatnonzero(by_label):
+    for d in np.flatnonzero(by_label).tolist():
         ranks[:, d] = _by_mean(rows[:, d], answers)
     forest = RandomForestRegressor(
         N_TREES,
