@@ -147,7 +147,8 @@ def main():
         won, lost = (here.list > here.cart).sum(), (here.list < here.cart).sum()
         numbers = [here[c].mean() for c in ("list", "cart")]
         errors = [here[c].mean() for c in ("model_error", "list_error", "cart_error")]
-        rows.append([name, here.cuts.iloc[0], *numbers, f"{won} : {lost}", *errors])
+        cuts = "; ".join(sorted(here.cuts.unique()))
+        rows.append([name, cuts, *numbers, f"{won} : {lost}", *errors])
     header = [
         "model", "cuts", "list agrees", "CART agrees", "closer", "model errs",
         "list errs", "CART errs",

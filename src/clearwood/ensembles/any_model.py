@@ -75,6 +75,11 @@ class AnyModel:
         """Number of columns."""
         return self.features.n_features
 
+    @property
+    def feature(self) -> np.ndarray:
+        """Columns that its answers may depend on: all, as nobody knows better."""
+        return np.arange(self.n_features)
+
     def splits(self) -> Splits:
         """All questions that rules may ask."""
         return self.questions
@@ -145,11 +150,12 @@ class AnyModel:
 
     def _columns(self, X: Any) -> Any:
         """The columns it was first asked about, where a frame has more."""
-        if not is_frame(X) or not self.features.named:
-            return X
+        if not is_frame(X):
+            # An array of numbers, where the model knows a frame.
+            return self.decode(self.encode(X)) if is_frame(self.blank) else X
         import narwhals as nw
 
-        names = list(self.features.names)
+        names = list(self.blank.columns) if is_frame(self.blank) else list(X.columns)
         return nw.from_native(X, eager_only=True).select(names).to_native()
 
     def decode(self, encoded: np.ndarray) -> Any:

@@ -249,3 +249,21 @@ def test_rows_that_no_question_inside_tells_apart_get_one_answer(model):
     first = np.unique(same, return_index=True)[1]
     assert len(first) < len(rows)
     np.testing.assert_allclose(said, said[first][same.ravel()], rtol=1e-12)
+
+
+def test_questions_inside_keep_the_sides_of_gaps_and_of_what_was_never_seen():
+    from clearwood._columns import features_of
+
+    known = X[X.ward != "s"]
+    model = VotingClassifier([("a", behind("passthrough", filled_one_hot()))])
+    model.fit(known, Y[known.index])
+    asked = questions_inside(model, X, features_of(X))
+    (inner,) = (read_ensemble(part) for part in model.estimators_)
+    own = inner.splits().numeric
+    assert sorted(own.missing_left) == sorted(
+        asked.numeric.missing_left[np.isin(asked.numeric.feature, [0, 1])]
+    )
+    labels = features_of(X).categories[3]
+    for split in asked.categorical:
+        assert (labels.index("s") in split.codes_left) == split.unseen_left
+    assert any(split.unseen_left for split in asked.categorical)

@@ -127,6 +127,18 @@ def test_unfitted_models_of_any_kind_are_fitted(rows):
     assert isinstance(pickle.loads(pickle.dumps(found)).predict(X), np.ndarray)
 
 
+def test_pictures_ask_it_too(rows):
+    X, y = rows
+    numbers = X[["age", "dose"]].fillna(0.5)
+    model = make_pipeline(StandardScaler(), SVC()).fit(numbers, y)
+    found = cw.RuleListClassifier(model, **QUICK).fit(numbers, y)
+    cw.RegionsDisplay.from_estimator(found, numbers, y, features=("age", "dose"))
+    numbers = numbers.assign(other=X.age)
+    found = cw.RuleListClassifier(model, **QUICK)
+    with pytest.raises(ModelError, match="Cannot ask"):
+        found.fit(numbers, y)
+
+
 def test_one_of_ours_teaches(rows):
     X, y = rows
     first = cw.RuleListClassifier(says, **QUICK).fit(X, y)
