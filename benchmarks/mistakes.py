@@ -51,8 +51,11 @@ def rules(**changed):
     return cw.RuleListClassifier(random_state=0, **changed)
 
 
-def forest(frame=PLAIN):
-    return RandomForestClassifier(10, random_state=0).fit(frame, Y)
+def of_age():
+    """Rules that ask one of two columns."""
+    old = X["age"] > 50
+    model = RandomForestClassifier(10, random_state=0).fit(PLAIN, old)
+    return cw.simplify(model, PLAIN, old, max_rules=2, random_state=0)
 
 
 def zoned():
@@ -88,15 +91,15 @@ IN_PYTHON = {
     "numbers and text in one column": lambda: rules().fit(
         X.assign(age=["old", *X["age"][1:]]), Y
     ),
-    "rules on a frame without a column that they do not ask": lambda: cw.simplify(
-        forest(), PLAIN, Y, n_rules=1, random_state=0
-    ).predict(X[["age"]]),
-    "rules on a frame without a column that they ask": lambda: cw.simplify(
-        forest(), PLAIN, Y, random_state=0
-    ).predict(X[["country"]]),
-    "rules on a frame with more columns, in another order": lambda: cw.simplify(
-        forest(), PLAIN, Y, random_state=0
-    ).predict(X[X.columns[::-1]]),
+    "rules on a frame without a column that they do not ask": lambda: of_age().predict(
+        X[["age"]]
+    ),
+    "rules on a frame without a column that they ask": lambda: of_age().predict(
+        X[["member"]]
+    ),
+    "rules on a frame with more columns, in another order": lambda: of_age().predict(
+        X[X.columns[::-1]]
+    ),
     "an estimator on columns in another order": lambda: (
         rules().fit(PLAIN, Y).predict(PLAIN[["member", "age"]])
     ),
