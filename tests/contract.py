@@ -226,7 +226,7 @@ def test_missing_values_and_categories_are_read(case):
 def test_raw_tables_are_read(case):
     X, y = case.raw()
     found = case.made(case.unfitted()).fit(X, y)
-    assert found.score(X, y) > 0.5
+    assert found.score(X, y) > 0.4
     dates = X.astype({"begun": object})
     dates["begun"] = [None if day is pd.NaT else day.date() for day in X["begun"]]
     for table in (pl.from_pandas(X), dates, X.astype({"city": "category"})):

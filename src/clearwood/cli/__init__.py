@@ -30,7 +30,7 @@ Explain the model you have, or train one and read what it learnt:
 \b
   clearwood check model.ubj
   clearwood simplify model.ubj data.csv --target y --report report.html
-  clearwood simplify data.csv --target y --train random-forest --out rules.json
+  clearwood simplify data.csv --target y --out rules.json
   clearwood compare model.ubj data.csv --target y --report compare.html
   clearwood metatree data.csv --target y --report report.html
   clearwood project data.csv --target y --reference bart --report report.html
