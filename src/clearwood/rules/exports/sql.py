@@ -26,6 +26,7 @@ from clearwood.rules.exports.questions import (
     questions_of,
 )
 from clearwood.rules.exports.totals import Factors, totals_of
+from clearwood.rules.exports.transpiled import ASKS_NAN, transpiled
 from clearwood.rules.rule import Rule
 from clearwood.rules.rule_kinds import RuleAverage, RuleList, RuleSum
 from clearwood.rules.rule_set import RuleSet
@@ -53,7 +54,9 @@ class Dialect:
     backslashes : bool
         Whether a backslash in a text has to be doubled.
     has_nan : bool
-        Whether a column can hold NaN, which is then larger than any number.
+        Whether a column can hold NaN.
+    nan_is_large : bool
+        Whether NaN is larger than any number, and equal to itself; else it is neither.
     has_true : bool
         Whether there are words for true and false.
     cast : bool
@@ -67,6 +70,7 @@ class Dialect:
     exact_text: str = "{}"
     backslashes: bool = False
     has_nan: bool = False
+    nan_is_large: bool = True
     has_true: bool = True
     cast: bool = False
 
@@ -93,6 +97,15 @@ DIALECTS = {
     # SQLite takes a name in double quotes that no column has for a text.
     "sqlite": Dialect(quotes="``", number_type="REAL"),
 }
+# What sqlglot translates into the others; all of it is read by DuckDB's parser.
+BASES = {
+    **dict.fromkeys(ASKS_NAN, Dialect(has_nan=True, nan_is_large=False)),
+    "oracle": DIALECTS["standard"],
+    "redshift": DIALECTS["postgresql"],
+    "snowflake": DIALECTS["postgresql"],
+    "spark": DIALECTS["duckdb"],
+}
+DIALECT_NAMES = (*DIALECTS, *BASES)
 
 
 def rules_to_sql(
@@ -103,14 +116,16 @@ def rules_to_sql(
     probabilities: bool = False,
 ) -> str:
     """See :meth:`clearwood.RuleSet.to_sql`."""
-    if dialect not in DIALECTS:
+    if dialect not in DIALECT_NAMES:
         raise InputError(
-            f"There is no SQL dialect {dialect!r}; choose one of {list(DIALECTS)}."
+            f"There is no SQL dialect {dialect!r}; choose one of {list(DIALECT_NAMES)}."
         )
     if probabilities and not rule_set.classes:
         raise InputError("These rules predict a number; they have no probabilities.")
-    writer = _Writer(DIALECTS[dialect], rule_set.features)
+    writer = _Writer({**DIALECTS, **BASES}[dialect], rule_set.features)
     text = _sql(rule_set, writer, table, probabilities).replace("\0", "\n") + "\n"
+    if dialect in BASES:
+        text = transpiled(text, dialect) + "\n"
     return (
         "".join(f"-- {name}: {words}\n" for name, words in rule_set.glossary()) + text
     )
@@ -297,7 +312,7 @@ class _Writer:
         can_be_nan = self.dialect.has_nan and self.is_number(d)
         if question.missing:
             parts = [f"{cell} IS NULL"]
-            if can_be_nan and not _takes_nan(question):
+            if can_be_nan and not (self.dialect.nan_is_large and _takes_nan(question)):
                 parts.append(f"{cell} = {NAN}")
             if not question.nothing:
                 parts.append(_closed(asked, " AND "))
