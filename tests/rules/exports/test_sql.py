@@ -12,7 +12,7 @@ from tests.rules.exports import samples
 from clearwood._features import FeatureSpace
 from clearwood.exceptions import InputError
 from clearwood.rules import CategorySet, Interval, Rule, RuleList, RuleSum
-from clearwood.rules.exports.sql import DIALECTS
+from clearwood.rules.exports.dialects import DIALECTS
 
 YES = ("no", "yes")
 TABLE = 'the "table`]'

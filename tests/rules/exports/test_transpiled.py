@@ -5,9 +5,8 @@ from tests.rules.exports import samples
 from tests.rules.exports.test_sql import example
 
 from clearwood._features import FeatureSpace
-from clearwood.cli.verbs.export import DIALECTS as OFFERED
 from clearwood.rules import Interval, Rule, RuleSum
-from clearwood.rules.exports.sql import BASES, DIALECT_NAMES
+from clearwood.rules.exports.dialects import BASES
 
 sqlglot = pytest.importorskip("sqlglot")
 
@@ -56,7 +55,3 @@ def test_a_star_beside_columns_has_a_name_in_oracle():
     text = a_sum().to_sql("oracle", table="t", probabilities=True)
     assert '"totals".*' in text and '"t".*' in text and text.count("*") == 2
     assert ') "totals"' in text
-
-
-def test_the_command_offers_all():
-    assert OFFERED == DIALECT_NAMES
