@@ -30,7 +30,7 @@ def rules(tmp_path):
 
 
 def test_the_dialects_are_those_that_can_be_written():
-    assert set(DIALECTS) == set(sql.DIALECTS)
+    assert set(DIALECTS) == set(sql.DIALECT_NAMES)
 
 
 def test_sql(rules):

@@ -28,7 +28,7 @@ NUMBERS = ("single_split_fidelity_", "n_rules_")
 """Results that are one number each, of those methods that have them."""
 
 
-class NotSaved(BaseEstimator):
+class ModelNotSaved(BaseEstimator):
     """Stands for a model that is not in the file of the rules made of it.
 
     Parameters
@@ -136,7 +136,7 @@ def from_archive(top: Place, array: Callable[..., np.ndarray]) -> Any:
             setattr(estimator, name, top[name].number())
     model = top["model"]
     if model.value is not None:
-        estimator.estimator = NotSaved(
+        estimator.estimator = ModelNotSaved(
             model["description"].text(), model["allows_missing"].flag()
         )
     return estimator

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from clearwood._features import FeatureSpace
 from clearwood.rules import CategorySet, Interval, Rule, RuleList, RuleSet
-from clearwood.rules.exports.sql import DIALECTS
+from clearwood.rules.exports.dialects import DIALECTS
 
 EDGE = 2**53
 NUMBERS = [n + by for n in (EDGE, -EDGE, 2**60, 2**62) for by in range(-3, 4)]

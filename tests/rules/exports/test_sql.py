@@ -12,7 +12,7 @@ from tests.rules.exports import samples
 from clearwood._features import FeatureSpace
 from clearwood.exceptions import InputError
 from clearwood.rules import CategorySet, Interval, Rule, RuleList, RuleSum
-from clearwood.rules.exports.sql import DIALECTS
+from clearwood.rules.exports.dialects import DIALECTS
 
 YES = ("no", "yes")
 TABLE = 'the "table`]'
@@ -240,8 +240,8 @@ def test_hashes_that_no_text_is_known_of():
 
 
 def test_wrong_arguments():
-    with pytest.raises(InputError, match="no SQL dialect 'oracle'"):
-        example().to_sql("oracle")
+    with pytest.raises(InputError, match="no SQL dialect 'dbase'"):
+        example().to_sql("dbase")
     with pytest.raises(InputError, match="no probabilities"):
         RuleList((), Rule((), 1.0), FeatureSpace.numeric(1)).to_sql(probabilities=True)
     steep = Rule((Interval(0, low=1.0),), "b", scores=(0.0, 800.0))

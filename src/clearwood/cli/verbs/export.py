@@ -8,7 +8,10 @@ from click.core import ParameterSource
 from clearwood.cli.errors import check_outputs, debug_option
 
 # Written out, because the module that knows them loads numpy.
-DIALECTS = ("standard", "duckdb", "mssql", "mysql", "postgresql", "sqlite")
+DIALECTS = (
+    *("standard", "duckdb", "mssql", "mysql", "postgresql", "sqlite"),
+    *("bigquery", "clickhouse", "oracle", "redshift", "snowflake", "spark"),
+)
 FORMATS = ("sql", "latex", "python")
 ONLY_FOR = {
     "dialect": "sql",

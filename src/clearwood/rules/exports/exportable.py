@@ -105,10 +105,12 @@ class Exportable:
 
         Parameters
         ----------
-        dialect : {"standard", "duckdb", "mssql", "mysql", "postgresql", "sqlite"}
+        dialect : {"standard", "duckdb", "mssql", "mysql", "postgresql", "sqlite", \
+"bigquery", "clickhouse", "oracle", "redshift", "snowflake", "spark"}
             How names and texts are quoted. The standard is read by SQLite,
             PostgreSQL and DuckDB; their own dialects also mind NaN (PostgreSQL,
-            DuckDB) and columns that do not exist (SQLite).
+            DuckDB) and columns that do not exist (SQLite). From "bigquery" on they
+            are written by sqlglot (extra ``sql``).
         table : str, optional
             Table to select from. Without it the text is an expression to be put
             into a query. For a sum of classes, their totals are columns too.

@@ -10,13 +10,13 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from clearwood._cells import EXACT
 from clearwood._features import FeatureSpace
 from clearwood._words.labels import check_text
 from clearwood.exceptions import InputError
+from clearwood.rules.exports.dialects import BASES, DIALECT_NAMES, DIALECTS, Dialect
 from clearwood.rules.exports.questions import (
     NumberQuestion,
     Question,
@@ -27,6 +27,7 @@ from clearwood.rules.exports.questions import (
 )
 from clearwood.rules.exports.sql_dates import date_test
 from clearwood.rules.exports.totals import Factors, totals_of
+from clearwood.rules.exports.transpiled import transpiled
 from clearwood.rules.rule import Rule
 from clearwood.rules.rule_kinds import RuleAverage, RuleList, RuleSum
 from clearwood.rules.rule_set import RuleSet
@@ -37,65 +38,6 @@ LARGEST_EXPONENT = 700.0
 WIDTH = 88
 
 
-@dataclass(frozen=True)
-class Dialect:
-    """What differs between databases.
-
-    Attributes
-    ----------
-    quotes : str
-        Opens and closes a name.
-    text : str
-        What stands before a text in quotes.
-    text_type, number_type : str
-        The types of texts, and of double precision numbers.
-    exact_text : str
-        Compares a text byte by byte where the database would not.
-    backslashes : bool
-        Whether a backslash in a text has to be doubled.
-    has_nan : bool
-        Whether a column can hold NaN, which is then larger than any number.
-    has_true : bool
-        Whether there are words for true and false.
-    cast : bool
-        Whether a literal with an exponent is still a decimal.
-    """
-
-    quotes: str = '""'
-    text: str = ""
-    text_type: str = "VARCHAR"
-    number_type: str = "DOUBLE PRECISION"
-    exact_text: str = "{}"
-    backslashes: bool = False
-    has_nan: bool = False
-    has_true: bool = True
-    cast: bool = False
-
-
-DIALECTS = {
-    "standard": Dialect(cast=True),
-    "duckdb": Dialect(has_nan=True),
-    "mssql": Dialect(
-        quotes="[]",
-        text="N",
-        text_type="NVARCHAR(4000)",
-        number_type="FLOAT(53)",
-        exact_text="{} COLLATE Latin1_General_100_BIN2",
-        has_true=False,
-    ),
-    "mysql": Dialect(
-        quotes="``",
-        text_type="CHAR",
-        number_type="DOUBLE",
-        exact_text="CAST(CONVERT({} USING utf8mb4) AS BINARY)",
-        backslashes=True,
-    ),
-    "postgresql": Dialect(has_nan=True, cast=True),
-    # SQLite takes a name in double quotes that no column has for a text.
-    "sqlite": Dialect(quotes="``", number_type="REAL"),
-}
-
-
 def rules_to_sql(
     rule_set: RuleSet,
     dialect: str = "standard",
@@ -104,14 +46,16 @@ def rules_to_sql(
     probabilities: bool = False,
 ) -> str:
     """See :meth:`clearwood.RuleSet.to_sql`."""
-    if dialect not in DIALECTS:
+    if dialect not in DIALECT_NAMES:
         raise InputError(
-            f"There is no SQL dialect {dialect!r}; choose one of {list(DIALECTS)}."
+            f"There is no SQL dialect {dialect!r}; choose one of {list(DIALECT_NAMES)}."
         )
     if probabilities and not rule_set.classes:
         raise InputError("These rules predict a number; they have no probabilities.")
     writer = _Writer(dialect, rule_set.features)
     text = _sql(rule_set, writer, table, probabilities).replace("\0", "\n") + "\n"
+    if dialect in BASES:
+        text = transpiled(text, dialect) + "\n"
     return (
         "".join(f"-- {name}: {words}\n" for name, words in rule_set.glossary()) + text
     )
@@ -243,7 +187,8 @@ class _Writer:
     """Expressions over the columns of a table in one dialect."""
 
     def __init__(self, kind: str, features: FeatureSpace) -> None:
-        self.kind, self.dialect, self.features = kind, DIALECTS[kind], features
+        self.kind, self.features = kind, features
+        self.dialect = {**DIALECTS, **BASES}[kind]
 
     def case(self, rule_set: RuleSet, says: Callable[[Rule], str]) -> str:
         """What the first rule that fits says."""
@@ -301,7 +246,7 @@ class _Writer:
         can_be_nan = self.dialect.has_nan and self.is_number(d)
         if question.missing:
             parts = [f"{cell} IS NULL"]
-            if can_be_nan and not _takes_nan(question):
+            if can_be_nan and not (self.dialect.nan_is_large and _takes_nan(question)):
                 parts.append(f"{cell} = {NAN}")
             if not question.nothing:
                 parts.append(_closed(asked, " AND "))

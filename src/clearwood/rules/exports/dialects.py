@@ -1,0 +1,78 @@
+"""What differs between the databases that SQL is written for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from clearwood.rules.exports.transpiled import ASKS_NAN
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """What differs between databases.
+
+    Attributes
+    ----------
+    quotes : str
+        Opens and closes a name.
+    text : str
+        What stands before a text in quotes.
+    text_type, number_type : str
+        The types of texts, and of double precision numbers.
+    exact_text : str
+        Compares a text byte by byte where the database would not.
+    backslashes : bool
+        Whether a backslash in a text has to be doubled.
+    has_nan : bool
+        Whether a column can hold NaN.
+    nan_is_large : bool
+        Whether NaN is larger than any number, and equal to itself; else it is neither.
+    has_true : bool
+        Whether there are words for true and false.
+    cast : bool
+        Whether a literal with an exponent is still a decimal.
+    """
+
+    quotes: str = '""'
+    text: str = ""
+    text_type: str = "VARCHAR"
+    number_type: str = "DOUBLE PRECISION"
+    exact_text: str = "{}"
+    backslashes: bool = False
+    has_nan: bool = False
+    nan_is_large: bool = True
+    has_true: bool = True
+    cast: bool = False
+
+
+DIALECTS = {
+    "standard": Dialect(cast=True),
+    "duckdb": Dialect(has_nan=True),
+    "mssql": Dialect(
+        quotes="[]",
+        text="N",
+        text_type="NVARCHAR(4000)",
+        number_type="FLOAT(53)",
+        exact_text="{} COLLATE Latin1_General_100_BIN2",
+        has_true=False,
+    ),
+    "mysql": Dialect(
+        quotes="``",
+        text_type="CHAR",
+        number_type="DOUBLE",
+        exact_text="CAST(CONVERT({} USING utf8mb4) AS BINARY)",
+        backslashes=True,
+    ),
+    "postgresql": Dialect(has_nan=True, cast=True),
+    # SQLite takes a name in double quotes that no column has for a text.
+    "sqlite": Dialect(quotes="``", number_type="REAL"),
+}
+# What sqlglot translates into the others; all of it is read by DuckDB's parser.
+BASES = {
+    **dict.fromkeys(ASKS_NAN, Dialect(has_nan=True, nan_is_large=False)),
+    "oracle": DIALECTS["standard"],
+    "redshift": DIALECTS["postgresql"],
+    "snowflake": DIALECTS["postgresql"],
+    "spark": DIALECTS["duckdb"],
+}
+DIALECT_NAMES = (*DIALECTS, *BASES)

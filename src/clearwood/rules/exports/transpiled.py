@@ -1,0 +1,81 @@
+"""SQL for databases whose dialects sqlglot writes, from what DuckDB reads.
+
+Not a Number is NULL's equal in rules. Where a database follows IEEE 754, in which NaN
+equals nothing, not even itself, the question becomes a call of its own.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from clearwood.exceptions import InputError
+
+ASKS_NAN = ("bigquery", "clickhouse")
+"""Those in which NaN is not equal to itself."""
+
+
+def transpiled(text: str, dialect: str) -> str:
+    """A query or an expression in another dialect.
+
+    Parameters
+    ----------
+    text : str
+        As DuckDB reads it, comments first.
+    dialect : str
+        As sqlglot calls it.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> print(transpiled('SELECT *, CASE WHEN "a" > 1e0 THEN 2 END FROM "t"', "spark"))
+    SELECT
+      *,
+      CASE WHEN `a` > 1e0 THEN 2 END
+    FROM `t`
+    """
+    try:
+        import sqlglot
+        from sqlglot import exp
+    except ImportError:
+        raise InputError(
+            f"The dialect {dialect!r} needs sqlglot; install it with "
+            'pip install "clearwood[sql]".'
+        ) from None
+    # A column of several expressions is no statement: as the body of a query it is one.
+    bare = not text.lstrip().upper().startswith("SELECT *")
+    tree: Any = sqlglot.parse_one(f"SELECT {text}" if bare else text, read="duckdb")
+    if dialect in ASKS_NAN:
+        tree = tree.transform(_call_for_nan)
+    if dialect == "oracle":
+        for select in tree.find_all(exp.Select):
+            _name_star(select)
+    written = tree.sql(dialect=dialect, pretty=True)
+    return written.removeprefix("SELECT").lstrip() if bare else written
+
+
+def _call_for_nan(node: Any) -> Any:
+    """``x = NaN`` as ``IS_NAN(x)``."""
+    from sqlglot import exp
+
+    if not isinstance(node, exp.EQ | exp.NEQ) or not isinstance(node.right, exp.Cast):
+        return node
+    if node.right.this.name != "NaN":
+        return node
+    asked = exp.IsNan(this=node.left)
+    return exp.Not(this=asked) if isinstance(node, exp.NEQ) else asked
+
+
+def _name_star(select: Any) -> None:
+    """``SELECT *, x FROM t`` as ``SELECT t.*, x FROM t``, as Oracle wants it."""
+    from sqlglot import exp
+
+    source = select.args.get("from_") or select.args.get("from")
+    first = select.expressions[0]
+    if source is not None and isinstance(first, exp.Star):
+        table = exp.to_identifier(source.this.alias_or_name, quoted=True)
+        if isinstance(source.this, exp.Subquery):
+            source.this.set("alias", exp.TableAlias(this=table.copy()))
+        first.replace(exp.Column(this=exp.Star(), table=table))
