@@ -16,7 +16,7 @@ from clearwood._cells import EXACT
 from clearwood._features import FeatureSpace
 from clearwood._words.labels import check_text
 from clearwood.exceptions import InputError
-from clearwood.rules.exports.dialects import BASES, DIALECT_NAMES, DIALECTS, Dialect
+from clearwood.rules.exports.dialects import BASES, DIALECT_NAMES, DIALECTS
 from clearwood.rules.exports.questions import (
     NumberQuestion,
     Question,
