@@ -122,7 +122,7 @@ def test_a_teacher_without_posterior_is_said_to_be_one(table):
         (["--target", "state", "--reference", "ridge"], "holds classes"),
         (
             ["--target", "cost", "--reference", "random-forest"],
-            "use --reference hist-gradient-boosting",
+            "use --reference forest, or leave",
         ),
         (["--target", "nothing"], "no column 'nothing'"),
     ],

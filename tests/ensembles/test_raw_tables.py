@@ -21,7 +21,7 @@ from clearwood.exceptions import InputError
 )
 def test_texts_and_dates_are_learnt_from(make):
     X, came_back = visits()
-    _, ensemble = fit_to_table(make(random_state=0), X, came_back)
+    ensemble = fit_to_table(make(random_state=0), X, came_back)
     assert (ensemble.predict(X) == came_back).mean() > 0.97
     assert [info.kind for info in ensemble.features.info][:3] == [
         "date",
@@ -36,11 +36,11 @@ def test_one_cut_parts_the_categories_by_their_means():
     X = pd.DataFrame({"hue": ["b", "a", "d", "c", None] * 4})
     y = np.tile([1.0, 9.0, 2.0, 8.0, 5.0], 4)
     stump = DecisionTreeRegressor(max_depth=1, random_state=0)
-    _, tree = fit_to_table(stump, X[X["hue"].notna()], y[X["hue"].notna()])
+    tree = fit_to_table(stump, X[X["hue"].notna()], y[X["hue"].notna()])
     (split,) = tree.splits().categorical
     named = {tree.features.categories[0][code] for code in split.codes_left}
     assert named in ({"b", "d"}, {"a", "c"})
-    _, bag = fit_to_table(BaggingRegressor(random_state=0), X, y)
+    bag = fit_to_table(BaggingRegressor(random_state=0), X, y)
     np.testing.assert_allclose(bag.predict(X), y)
 
 
@@ -48,13 +48,13 @@ def test_weights_and_three_classes():
     X = pd.DataFrame({"hue": list("abcabc") * 5})
     y = np.array(["x", "y", "z"] * 10)
     weight = np.arange(30) % 2 + 0.0
-    _, tree = fit_to_table(DecisionTreeClassifier(random_state=0), X, y, weight)
+    tree = fit_to_table(DecisionTreeClassifier(random_state=0), X, y, weight)
     assert (tree.predict(X) == y).all()
 
 
 def test_numbers_go_to_the_model_as_they_are():
     X, y = pd.DataFrame({"a": [1.0, 2.0, 3.0]}), np.array([0, 1, 1])
-    model, _ = fit_to_table(DecisionTreeClassifier(), X, y)
+    model = fit_to_table(DecisionTreeClassifier(), X, y)
     assert isinstance(model, DecisionTreeClassifier)
 
 

@@ -500,10 +500,17 @@ def test_wrong_numbers_are_refused_in_the_words_of_the_estimator(wine):
 
 
 @pytest.mark.parametrize("kind", [MetaTreeClassifier, MetaForestClassifier])
-def test_dates_are_no_labels(kind):
+def test_dates_are_numbers_of_days(kind):
     days = pd.DataFrame({"day": pd.date_range("2020-01-01", periods=20), "size": 1.0})
-    with pytest.raises(exceptions.InputError, match=r"\['day'\] hold dates"):
-        kind().fit(days, np.arange(20) > 9)
+    late = np.arange(20) > 9
+    found = kind(random_state=0).fit(days, late)
+    assert (found.predict(days) == late).all()
+    days["day"] = (days["day"] - pd.Timestamp(0)).dt.days
+    again = kind(random_state=0).fit(days, late)
+    np.testing.assert_array_equal(
+        again.predict_proba(days),
+        found.predict_proba(days.assign(day=pd.to_datetime(days["day"], unit="D"))),
+    )
 
 
 def test_later_classes_are_those_of_the_first_fit():

@@ -188,7 +188,7 @@ def test_the_text_is_short_and_the_table_complete():
     )
     html = told._repr_html_()
     assert "in 3 mostly dead" in " ".join(html.split())
-    assert "[0.301, 0.954]" in html
+    assert "[30, 95]" in html
     unlabelled = str(LIST.described_on(X, teacher=TAUGHT))
     assert "agreement 0.25 [0.0456, 0.699])" in unlabelled
 

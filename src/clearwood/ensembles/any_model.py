@@ -225,7 +225,9 @@ def task_of(model: Any, X: Any = None) -> Literal["regression", "classification"
             by_tag = is_classifier(model)
         except (AttributeError, TypeError):  # not of scikit-learn's kind
             by_tag = False
-        says = by_tag or hasattr(model, "predict_proba") or hasattr(model, "classes_")
+        # A regressor of CatBoost has classes too: none.
+        named = len(getattr(model, "classes_", ())) > 0
+        says = by_tag or hasattr(model, "predict_proba") or named
         return "classification" if says else "regression"
     said = np.asarray(_detached(model(X)))
     return "classification" if said.ndim == 2 and said.shape[1] > 1 else "regression"

@@ -102,6 +102,8 @@ def _weight_of_last(model: Any, sample_weight: Any) -> dict[str, Any]:
 
 
 def _learns_from_rows(model: Any) -> bool:
+    if hasattr(model, "get_params") and model.get_params().get("cat_features"):
+        return False  # CatBoost, told which columns hold categories, reads them
     return any(
         kind.__name__.removesuffix("Classifier").removesuffix("Regressor") in LEARNERS
         for kind in type(model).__mro__

@@ -50,7 +50,7 @@ from clearwood.metatree.posterior.coder import count_values
 from clearwood.metatree.posterior.meta_tree import MetaTree
 from clearwood.metatree.posterior.predictive import Predictive
 from clearwood.metatree.posterior.prior import effective_questions, make_prior
-from clearwood.metatree.posterior.structure import Structure, told_of_rows, with_names
+from clearwood.metatree.posterior.structure import Structure, told_of_both, with_names
 from clearwood.metatree.reading.read_tree import ReadsTrees
 
 EXACT_DEPTH = 4
@@ -219,9 +219,14 @@ class _MetaTree(ReadsTrees, LearnsByStatistics):
         return rows_for(structure, tree.model, encoded)
 
     def _learn(self, X: Any, target: np.ndarray, weight: np.ndarray) -> None:
-        rows = self._rows(X)
-        self.meta_tree_.update(rows.codes, target, weight, rows.x)
-        self.meta_tree_.structure = told_of_rows(self.structure_, X)
+        structure = self.structure_
+        features = structure.coder.features
+        encoded = features.encode(X, structure.asked)
+        rows = rows_for(structure, self.meta_tree_.model, encoded)
+        # Numbers are from now on told as what they are in these rows too.
+        told = told_of_both(structure, features.with_kinds(encoded, X))
+        ends = structure.route(rows.codes)
+        self.meta_tree_.update_at(ends, target, weight, rows.x, structure=told)
 
     def _forget(self, X: Any, target: np.ndarray, weight: np.ndarray) -> None:
         rows = self._rows(X)

@@ -98,8 +98,10 @@ class Interval:
         if whole and low == high:
             return f"{name} is {value_text(low, info.kind)}{unit}"
         is_inside, bound = told_low(self, info.kind)
-        least = value_text(bound, info.kind)
-        below = f"<= {value_text(high, info.kind)}{unit}"
+        # Of truth values only one is told in words: here neither is all, or both are.
+        kind = "number" if info.kind == "boolean" else info.kind
+        least = value_text(bound, kind)
+        below = f"<= {value_text(high, kind)}{unit}"
         if -math.inf < low and high < math.inf:
             return f"{least} {'<=' if is_inside else '<'} {name} {below}"
         if low > -math.inf:

@@ -143,7 +143,7 @@ def test_the_state_goes_on_where_nothing_is_to_be_predicted():
 
 def test_progress_is_shown_on_request(capsys):
     trained(two_back(200), n_epochs=2, verbose=True)
-    assert "epochs [" in capsys.readouterr().err
+    assert "epochs:" in capsys.readouterr().err
     trained(two_back(200), n_epochs=2)
     assert capsys.readouterr().err == ""
 

@@ -266,7 +266,7 @@ def fitted(X, y):
             ),
             "NaN|missing",
         ),
-        (lambda X, y: cw.simplify(RandomForestClassifier(3), X, y), "not fitted"),
+        (lambda X, y: cw.simplify(RandomForestClassifier(3), X), "not fitted"),
         (lambda X, y: cw.simplify(fitted(X, y), X, method="x"), "method"),
     ],
 )

@@ -107,10 +107,14 @@ def ensemble_of_golden():
 
 
 def test_the_exact_solution_from_an_ensemble_to_printed_rules(golden, monkeypatch):
-    def those_of_golden(*given, **limits):
+    place = {tuple(row): i for i, row in enumerate(golden["X"])}
+
+    def those_of_golden(ensemble, training, **limits):
         """Without one side of a split, which the golden programme leaves out."""
-        found = shallow_nodes(*given, **limits)
-        known = {tuple(rows) for rows in np.array(golden["membership"]).T.tolist()}
+        found = shallow_nodes(ensemble, training, **limits)
+        rows = [place[tuple(row)] for row in training.encoded.tolist()]
+        member = np.array(golden["membership"])[rows]
+        known = {tuple(column) for column in member.T.tolist()}
         kept = [i for i, r in enumerate(found.held.T) if tuple(r * 1) in known]
         allowed = tuple(found.allowed[i] for i in kept)
         return found._replace(allowed=allowed, held=found.held[:, kept])

@@ -56,12 +56,16 @@ class BareMetaTree:
         own: np.ndarray,
         rows: np.ndarray | None = None,
         most: np.ndarray | None = None,
+        **told: Any,
     ) -> None:
-        """Take over statistics, numbers of rows where known, and what was the most."""
+        """Take over statistics, numbers of rows where known, and what was the most.
+
+        ``told``: what else is to be known of the rows, in the same step.
+        """
         # In one step, so that an interrupt leaves the old or the new. Whether somebody
         # else holds the posterior, so that it must not change, is kept beside it.
         most = self._most if most is None else most
-        new = {"_own": own, "rows": rows, "_most": most}
+        new = {"_own": own, "rows": rows, "_most": most, **told}
         self.__dict__.update(new, _posterior=None, _handed_out=False)
 
     @property
@@ -90,8 +94,12 @@ class BareMetaTree:
             rows = self.rows + other.rows
         own = self.own.copy()
         self.model.merge(own, other.own)
-        self.put(own, rows)
+        self.put(own, rows, **self._told_of(other))
         return self
+
+    def _told_of(self, other: Any) -> dict[str, Any]:
+        """What is to be said of the rows of another too."""
+        return {}
 
     def check_mergeable(self, other: BareMetaTree) -> None:
         """Refuse another meta-tree that is no shard of the same model."""
@@ -172,12 +180,9 @@ class MetaTree(BareMetaTree):
         super().__init__(structure, model, constant_prior(structure, g))
         self.rows = np.zeros(structure.n_nodes, np.int64)
 
-    def merge(self, other: Any) -> Any:
-        """As of any shards; numbers are then told as what they are in both."""
-        super().merge(other)
+    def _told_of(self, other: Any) -> dict[str, Any]:
         its = other.structure.coder.features
-        self.structure = told_of_both(self.structure, its)
-        return self
+        return {"structure": told_of_both(self.structure, its)}
 
     def _asks_as(self, other: BareMetaTree) -> bool:
         return self.structure.same_as(other.structure)
@@ -205,14 +210,17 @@ class MetaTree(BareMetaTree):
         return self.update_at(self.structure.route(codes), y, weight, x)
 
     def update_at(
-        self, ends: np.ndarray, y: Any, weight: Any = None, x: Any = None
+        self, ends: np.ndarray, y: Any, weight: Any = None, x: Any = None, **told: Any
     ) -> MetaTree:
-        """Learn rows that end at known nodes; otherwise as :meth:`update`."""
+        """Learn rows that end at known nodes; otherwise as :meth:`update`.
+
+        ``told``: see :meth:`put`.
+        """
         y, weight = self._check_rows(ends, y, weight)
         rows = self._counted(self.rows, ends, weight)
         own = self.own.copy()
         self.model.add_rows(own, ends, y, weight, x)
-        self.put(own, rows)
+        self.put(own, rows, **told)
         return self
 
     def _counted(self, rows: Any, ends: np.ndarray, weight: np.ndarray) -> Any:

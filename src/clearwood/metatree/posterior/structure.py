@@ -258,13 +258,6 @@ def with_names(structure: Structure, X: Any) -> Structure:
     return with_features(structure, structure.coder.features.as_in(X))
 
 
-def told_of_rows(structure: Structure, X: Any) -> Structure:
-    """A structure whose numbers are told as what they are in more rows too."""
-    features = structure.coder.features
-    encoded = features.encode(X, structure.asked)
-    return told_of_both(structure, features.with_kinds(encoded, X))
-
-
 def told_of_both(structure: Structure, features: FeatureSpace) -> Structure:
     """A structure whose numbers are told as what they are elsewhere too."""
     shared = structure.coder.features.with_kinds_shared(features)

@@ -57,7 +57,9 @@ def cross_fit(
         Takes rules, and gives the same with what is to be expected of them.
     """
     is_sum, is_class = isinstance(method.rules_, RuleSum), bool(training.classes)
-    if len(training) < N_FOLDS or (is_sum and not is_class):
+    # A constant was not searched for.
+    is_told = is_class and len(method.rules_.rules) > 0 if is_sum else True
+    if len(training) < N_FOLDS or not is_told:
         return None
     try:
         parts = list(_left_out(method, training))
