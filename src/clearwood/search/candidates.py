@@ -77,7 +77,7 @@ def candidate_boxes(
 
 
 def _alike(grid: Grid, weight: np.ndarray) -> np.ndarray:
-    """A number for each row, the same for neighbours in the same bins, -1 without weight.
+    """A number per row, the same for neighbours in the same bins; -1 without weight.
 
     So that two rows are drawn as often as one of twice the weight.
     """
