@@ -217,11 +217,13 @@ class Training:
         """The same real rows, in an order that does not depend on that of the table.
 
         By bins and weights, then by values and labels, so that only rows that are
-        alike in all of these keep their order.
+        alike in all of these keep their order; and then shuffled, always alike, as
+        nothing that draws rows shall meet them sorted.
         """
         labels = self.weight if self.labels is None else self.labels
         places = [_place(table) for table in (self.encoded, self.codes)]
         rows = np.lexsort((labels, places[0], self.weight, places[1]))
+        rows = rows[np.random.default_rng(0).permutation(len(rows))]
         # Sums in another order differ in their last digits, and so would the scale.
         found = replace(self.take(rows), scale=self.scale)
         found.__dict__["codes"] = self.codes[rows]

@@ -55,13 +55,10 @@ def candidate_boxes(
     ones = np.ones_like(share)
     # The columns of a tree's `stats`; every row counts as support.
     stats = np.hstack([share * scores, share, ones, ones])
-    n_features, alike = len(grid.n_bins), _alike(grid, weight)
-    n_groups = int(alike.max()) + 1
+    n_features, able = len(grid.n_bins), np.flatnonzero(weight > 0)
     boxes = [np.zeros((0, int(grid.n_bins.sum())), dtype=bool)]
     for i in range(n_trees if n_features else 0):
-        drawn = np.zeros(n_groups + 1, dtype=bool)
-        drawn[generator.integers(n_groups, size=min(n_groups, MOST_TREE_ROWS))] = True
-        rows = np.flatnonzero(drawn[alike])
+        rows = np.unique(generator.choice(able, min(len(able), MOST_TREE_ROWS)))
         asked = np.tile(np.arange(n_features), (2 * max_leaves - 1, 1))
         n_asked = max(1, int(FEATURE_SHARES[i % len(FEATURE_SHARES)] * n_features))
         boxes.append(
@@ -74,19 +71,6 @@ def candidate_boxes(
     held = np.packbits(contains(grid, stacked), axis=1)
     _, first = np.unique(held, axis=0, return_index=True)
     return stacked[np.sort(first)]
-
-
-def _alike(grid: Grid, weight: np.ndarray) -> np.ndarray:
-    """A number per row, the same for neighbours in the same bins; -1 without weight.
-
-    So that two rows are drawn as often as one of twice the weight.
-    """
-    able = np.flatnonzero(weight > 0)
-    columns = grid.columns[:, able]
-    changes = (columns[:, 1:] != columns[:, :-1]).any(axis=0)
-    found = np.full(grid.n_rows, -1)
-    found[able] = np.concatenate([[0], np.cumsum(changes)])
-    return found
 
 
 class Candidates:
