@@ -219,14 +219,13 @@ class _MetaTree(ReadsTrees, LearnsByStatistics):
         return rows_for(structure, tree.model, encoded)
 
     def _learn(self, X: Any, target: np.ndarray, weight: np.ndarray) -> None:
-        structure = self.structure_
-        features = structure.coder.features
-        encoded = features.encode(X, structure.asked)
-        rows = rows_for(structure, self.meta_tree_.model, encoded)
+        tree, features = self.meta_tree_, self.structure_.coder.features
+        encoded = features.encode(X, tree.structure.asked)
+        codes, x = rows_for(tree.structure, tree.model, encoded)
         # Numbers are from now on told as what they are in these rows too.
-        told = told_of_both(structure, features.with_kinds(encoded, X))
-        ends = structure.route(rows.codes)
-        self.meta_tree_.update_at(ends, target, weight, rows.x, structure=told)
+        told = told_of_both(tree.structure, features.with_kinds(encoded, X))
+        ends = tree.structure.route(codes)
+        tree.update_at(ends, target, weight, x, structure=told)
 
     def _forget(self, X: Any, target: np.ndarray, weight: np.ndarray) -> None:
         rows = self._rows(X)
