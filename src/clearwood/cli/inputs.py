@@ -44,6 +44,19 @@ def form_of(options: dict[str, Any]) -> Any:
     return CsvForm(sep, options.get("encoding"))
 
 
+def read_rows(rule_set: Any, data: str, options: dict[str, Any]) -> Any:
+    """The rows of a file of which rules are asked something."""
+    from clearwood.cli.tables.reading import read_table_of
+
+    return read_table_of(
+        rule_set.features,
+        data,
+        asked=rule_set.asked,
+        missing=options["na"],
+        form=form_of(options),
+    )
+
+
 def read_training_table(
     data: str, reader: str, options: dict[str, Any], say: Any
 ) -> Any:

@@ -8,7 +8,7 @@ import click
 
 from clearwood.cli import options as shared
 from clearwood.cli.errors import debug_option, plain_warnings, speaker
-from clearwood.cli.inputs import form_of
+from clearwood.cli.inputs import read_rows
 
 
 @click.command(short_help="Say why rules from a file decide a row as they do.")
@@ -35,20 +35,13 @@ def explain(
     and the conditions that fail, and the smallest changes of one feature, or of two,
     with which the rules would say something else.
     """
-    from clearwood.cli.tables.reading import read_table_of
     from clearwood.exceptions import InputError
     from clearwood.rules import RuleSet
     from clearwood.rules.explain import explain as explain_rows
 
     rule_set = RuleSet.load(rules)
     with plain_warnings(speaker(quiet=False)):
-        frame = read_table_of(
-            rule_set.features,
-            data,
-            asked=rule_set.asked,
-            missing=options["na"],
-            form=form_of(options),
-        )
+        frame = read_rows(rule_set, data, options)
         if row is not None and row > len(frame):
             raise InputError(f"--row is {row}, but {data} has {len(frame)} row(s).")
         first = 1 if row is None else row

@@ -8,7 +8,7 @@ import click
 
 from clearwood.cli import options as shared
 from clearwood.cli.errors import check_outputs, debug_option, plain_warnings, speaker
-from clearwood.cli.inputs import form_of
+from clearwood.cli.inputs import read_rows
 
 
 @click.command(short_help="Apply rules from a file to a table.")
@@ -41,18 +41,11 @@ def predict(
     check_outputs([out], [rules, data], force)
 
     from clearwood._files import write_text
-    from clearwood.cli.tables.reading import read_table_of
     from clearwood.rules import RuleSet
 
     rule_set = RuleSet.load(rules)
     with plain_warnings(speaker(quiet=False)):
-        frame = read_table_of(
-            rule_set.features,
-            data,
-            asked=rule_set.asked,
-            missing=options["na"],
-            form=form_of(options),
-        )
+        frame = read_rows(rule_set, data, options)
         records = _records(rule_set, frame)
         if own is not None:
             records = _with_names(records, frame, own)
