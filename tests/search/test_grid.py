@@ -14,8 +14,7 @@ from clearwood.search._kernels import (
     improve_box,
     part_cost,
 )
-from clearwood.search.candidates import SQUARED_ERROR
-from clearwood.search.trees._kernels import node_boxes
+from clearwood.search.trees._kernels import SQUARED_ERROR, node_boxes
 
 SEEDS = st.integers(0, 2**32 - 1)
 

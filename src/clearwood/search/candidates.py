@@ -7,9 +7,7 @@ from typing import Any
 import numpy as np
 
 from clearwood.search.grid import Grid, contains, n_literals
-from clearwood.search.trees._kernels import SQUARES, LeafLoss, node_boxes
-
-SQUARED_ERROR = LeafLoss(SQUARES, soft=1.0)
+from clearwood.search.trees._kernels import SQUARED_ERROR, node_boxes
 
 FEATURE_SHARES = (1.0, 0.5, 0.25)
 """Share of the features that a tree may choose from at a split."""

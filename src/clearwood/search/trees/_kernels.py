@@ -42,6 +42,10 @@ class LeafLoss(NamedTuple):
     soft: float = 0.0
 
 
+SQUARED_ERROR = LeafLoss(SQUARES, soft=1.0)
+"""A leaf says the mean of its rows, and loses their squared differences from it."""
+
+
 @kernel
 def histogram(columns, start, n_total, rows, stats):
     """Sums of ``stats`` over some rows, per bin of every feature."""

@@ -14,10 +14,7 @@ from clearwood.search.grid import LEAST_ROWS, Grid, n_literals, whole_box
 from clearwood.search.lists.ascent import BoxList
 from clearwood.search.losses import ProbabilityLoss, SquaredLoss
 from clearwood.search.trees import _kernels as kernels
-from clearwood.search.trees._kernels import LeafLoss
-
-SQUARED_ERROR = LeafLoss(kernels.SQUARES, soft=1.0)
-"""A leaf says the mean of its rows, and loses their squared differences from it."""
+from clearwood.search.trees._kernels import SQUARED_ERROR, LeafLoss
 
 LEAST_COST = LeafLoss(kernels.SQUARES, hard=1.0)
 """A leaf says what costs least."""

@@ -57,9 +57,9 @@ def cross_fit(
         Takes rules, and gives the same with what is to be expected of them.
     """
     is_sum, is_class = isinstance(method.rules_, RuleSum), bool(training.classes)
-    # A constant was not searched for.
-    is_told = is_class and len(method.rules_.rules) > 0 if is_sum else True
-    if len(training) < N_FOLDS or not is_told:
+    # The constant of a sum was not searched for.
+    nothing_told = is_sum and not (is_class and method.rules_.rules)
+    if len(training) < N_FOLDS or nothing_told:
         return None
     try:
         parts = list(_left_out(method, training))
