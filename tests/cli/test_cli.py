@@ -151,7 +151,7 @@ def test_a_class_that_is_not_there_is_refused_before_the_fit(table, monkeypatch)
     def never(*_):
         raise AssertionError("fitted")
 
-    monkeypatch.setattr("clearwood.cli.verbs.simplify._explain", never)
+    monkeypatch.setattr("clearwood.cli.verbs.simplify.find_rules", never)
     assert failed(simplify(table, "--positive", "sick"), "'sick'", "ill, well")
     kind = ("--train", "hist-gradient-boosting")
     numbers = run("simplify", table, "--target", "age", *kind, "--threshold", "0.2")

@@ -6,7 +6,7 @@ from click.testing import CliRunner
 
 from clearwood._features import FeatureSpace
 from clearwood.cli import main
-from clearwood.cli.verbs.export import DIALECTS
+from clearwood.cli.verbs.saved.export import DIALECTS
 from clearwood.rules import CategorySet, Interval, Rule, RuleList
 from clearwood.rules.exports import sql
 

@@ -10,11 +10,11 @@ from clearwood import __version__
 from clearwood.cli.verbs.check import check
 from clearwood.cli.verbs.compare import compare
 from clearwood.cli.verbs.density import density
-from clearwood.cli.verbs.explain import explain
-from clearwood.cli.verbs.export import export
 from clearwood.cli.verbs.metatree import metatree
-from clearwood.cli.verbs.predict import predict
 from clearwood.cli.verbs.project import project
+from clearwood.cli.verbs.saved.explain import explain
+from clearwood.cli.verbs.saved.export import export
+from clearwood.cli.verbs.saved.predict import predict
 from clearwood.cli.verbs.sbfc import sbfc
 from clearwood.cli.verbs.simplify import simplify
 from clearwood.cli.verbs.states import states

@@ -51,6 +51,15 @@ columns = click.option(
     help="What people call the columns: a CSV with the columns column, name, unit and "
     'description, or JSON: {"chol": {"unit": "mg/dl"}}.',
 )
+positive = click.option(
+    "--positive", help="The class that is looked for; by default the second."
+)
+threshold = click.option(
+    "--threshold",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    help="Call a row positive from this probability on; by default, what rules say.",
+)
+saved = click.argument("rules", type=click.Path(exists=True, dir_okay=False))
 data = click.argument(
     "data", type=click.Path(exists=True, dir_okay=False, allow_dash=True)
 )

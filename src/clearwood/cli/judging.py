@@ -1,0 +1,115 @@
+"""Rules judged on rows that are new to them, for people and for programs."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+
+class Judged(NamedTuple):
+    """What comes of some rules on some rows.
+
+    Attributes
+    ----------
+    rules : RuleSet
+        With the numbers of these rows.
+    scores : RuleScores
+    decisions : Decisions, Residuals or None
+        None where no labels are known.
+    model : TreeEnsemble or None
+        That the rules speak for.
+    model_error : float
+        NaN without a model, or labels.
+    """
+
+    rules: Any
+    scores: Any
+    decisions: Any
+    model: Any
+    model_error: float
+
+
+def judge(rules: Any, X: Any, y: Any, model: Any, options: dict[str, Any]) -> Judged:
+    """Judge rules, and their model, where there are labels and a model."""
+    from clearwood.rules.decisions import decisions
+    from clearwood.rules.scores import prediction_error
+
+    said = None if model is None else model.predict(X)
+    error, decided = math.nan, None
+    if y is not None:
+        decided = decisions(
+            rules, X, y, teacher=model,
+            positive=options["positive"], threshold=options["threshold"],
+        )  # fmt: skip
+        error = math.nan if said is None else prediction_error(y, said, rules.task)
+    return Judged(
+        rules.described_on(X, y, teacher=said),
+        rules.evaluate(X, y, teacher=said),
+        decided,
+        model,
+        error,
+    )
+
+
+def scores_as_dict(judged: Judged) -> dict[str, Any]:
+    """Numbers of the rules and of their model; null where they are not known."""
+    model = judged.model
+    told = {"rules": judged.scores.as_dict()}
+    if model is not None:
+        told["ensemble"] = {
+            "error": judged.model_error,
+            "n_trees": model.n_trees,
+            "n_splits": model.n_splits,
+        }
+    return {
+        who: {name: None if math.isnan(x) else x for name, x in numbers.items()}
+        for who, numbers in told.items()
+    }
+
+
+def decisions_as_list(judged: Judged) -> list[dict[str, Any]] | None:
+    """What comes of deciding so, a record per number; what is not known is null."""
+    import json
+
+    if judged.decisions is None:
+        return None
+    found: list[dict[str, Any]] = json.loads(
+        judged.decisions.to_frame().to_json(orient="records")
+    )
+    return found
+
+
+def judged_lines(judged: Judged, rows: str, seen: str = "") -> list[str]:
+    """The rules with their numbers, those of all together, and the decisions.
+
+    ``rows`` says which rows they are, ``seen`` what speaks for the model on them.
+    """
+    from clearwood._words.numbers import short_text
+
+    scores, model = judged.scores, judged.model
+    lines = [str(judged.rules)]
+    if judged.decisions is None and model is None:
+        return lines
+    kind = "error" if judged.rules.task == "classification" else "mean squared error"
+    known = judged.decisions is not None
+    error, own = (
+        f"{kind} {short_text(value, 4)}, " if known else ""
+        for value in (scores.error, judged.model_error)
+    )
+    lines += [
+        "",
+        f"On {rows}:",
+        f"  rules     {error}{_counted(scores, 'rule')}, {_counted(scores, 'literal')}",
+    ]
+    if model is not None:
+        lines += [
+            f"  ensemble  {own}{_counted(model, 'tree')}, "
+            f"{_counted(model, 'split')}{seen}",
+            f"  fidelity of the rules to the ensemble {short_text(scores.fidelity, 4)}",
+        ]
+    return [*lines, "", str(judged.decisions)] if known else lines
+
+
+def _counted(told: Any, name: str) -> str:
+    n = getattr(told, f"n_{name}s")
+    return f"{n:,} {name}{'s' * (n != 1)}"
