@@ -106,12 +106,28 @@ def test_what_is_emitted_follows_from_the_columns(tmp_path, columns, emission):
     assert json.loads(result.stdout)["emission"] == emission
 
 
+def test_files_are_read_as_they_are_written(tmp_path):
+    """Only one reading of each gives a label, or numbers, and nothing else."""
+    quick = ("--states", 2, "--algorithm", "em", "--json")
+    table, text = tmp_path / "a.csv", tmp_path / "a.txt"
+    table.write_bytes("größe:x\n1,5:a\n?:b\n".encode("cp1252") * 1 + b"2:a\n3:b\n" * 5)
+    how = ("--sep", ":", "--encoding", "cp1252", "--na", "?", "--na", "1,5")
+    result = run(table, *quick, *how)
+    assert result.exit_code == 0, result.stderr
+    assert list(json.loads(result.stdout)["states"][0]["emits"]) == ["größe", "x"]
+    assert json.loads(result.stdout)["emission"] == "mixed"
+    text.write_bytes("äbäb".encode("cp1252") * 5)
+    result = run(text, *quick, "--encoding", "cp1252")
+    assert "ä" in result.stdout and result.exit_code == 0
+
+
 @pytest.mark.parametrize(
     ("name", "content", "arguments", "code", "message"),
     [
         ("a.txt", b"abc", ["--id", "x"], 2, "--id is for tables"),
         ("a.txt", b"abc", ["--drop", "x"], 2, "--drop is for tables"),
-        ("a.txt", b"ab\xff", [], 1, "no text in UTF-8: byte 2"),
+        ("a.txt", b"abc", ["--sep", ";"], 2, "--sep is for tables"),
+        ("a.txt", b"ab\xff", [], 1, "line 1 is no text in UTF-8"),
         ("a.txt", b"a", [], 1, "fewer than two steps"),
         ("a.csv", b"x\n1\n2\n", ["--lines"], 2, "--lines is for texts"),
         ("a.csv", b"x,y\n1,2\n2,\n", ["--id", "y"], 1, "has empty cells"),

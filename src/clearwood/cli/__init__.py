@@ -12,11 +12,14 @@ from clearwood.cli.verbs.compare import compare
 from clearwood.cli.verbs.density import density
 from clearwood.cli.verbs.metatree import metatree
 from clearwood.cli.verbs.project import project
+from clearwood.cli.verbs.saved.evaluate import evaluate
 from clearwood.cli.verbs.saved.explain import explain
 from clearwood.cli.verbs.saved.export import export
 from clearwood.cli.verbs.saved.predict import predict
+from clearwood.cli.verbs.saved.report import report
 from clearwood.cli.verbs.sbfc import sbfc
 from clearwood.cli.verbs.simplify import simplify
+from clearwood.cli.verbs.stability import stability
 from clearwood.cli.verbs.states import states
 
 __all__ = ["main"]
@@ -32,6 +35,7 @@ Explain the model you have, or train one and read what it learnt:
   clearwood simplify model.ubj data.csv --target y --report report.html
   clearwood simplify data.csv --target y --out rules.json
   clearwood compare model.ubj data.csv --target y --report compare.html
+  clearwood stability data.csv --target y
   clearwood metatree data.csv --target y --report report.html
   clearwood project data.csv --target y --reference bart --report report.html
   clearwood sbfc data.csv --target y --report graph.html
@@ -40,6 +44,8 @@ Explain the model you have, or train one and read what it learnt:
   clearwood predict rules.json new.csv
   clearwood export rules.json --to sql --table visits
   clearwood explain rules.json new.csv --row 1
+  clearwood evaluate rules.json new.csv --target y
+  clearwood report rules.json new.csv --target y --out page.html
 """
 
 
@@ -52,6 +58,7 @@ def main() -> None:
 main.add_command(check)
 main.add_command(simplify)
 main.add_command(compare)
+main.add_command(stability)
 main.add_command(metatree)
 main.add_command(project)
 main.add_command(sbfc)
@@ -60,3 +67,5 @@ main.add_command(states)
 main.add_command(predict)
 main.add_command(export)
 main.add_command(explain)
+main.add_command(evaluate)
+main.add_command(report)

@@ -1,8 +1,9 @@
-"""What a verb that explains a model reads: a table, and a model or none."""
+"""What verbs read: a table, and a model or rules of one, or neither."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Collection
+from typing import Any, NamedTuple
 
 import click
 
@@ -44,17 +45,110 @@ def form_of(options: dict[str, Any]) -> Any:
     return CsvForm(sep, options.get("encoding"))
 
 
-def read_rows(rule_set: Any, data: str, options: dict[str, Any]) -> Any:
+class NewRows(NamedTuple):
+    """Rows that rules are asked about, their target and the model, where known."""
+
+    X: Any
+    y: Any
+    model: Any
+
+
+def read_saved(path: str) -> tuple[Any, Any]:
+    """What a file holds that ``--out`` or ``save`` wrote, and the rules in it."""
+    from clearwood.persistence import load
+    from clearwood.rules.rule_set import rules_of
+
+    result = load(path)
+    return result, rules_of(result, path)
+
+
+def read_rows(rules: Any, data: str, options: dict[str, Any]) -> Any:
     """The rows of a file of which rules are asked something."""
     from clearwood.cli.tables.reading import read_table_of
 
     return read_table_of(
-        rule_set.features,
+        rules.features,
         data,
-        asked=rule_set.asked,
+        asked=rules.asked,
         missing=options["na"],
         form=form_of(options),
     )
+
+
+PLAIN = (str, int, float, bool, type(None))
+"""What JSON can hold."""
+
+
+def names_of_rows(frame: Any, own: str, taken: Collection[str]) -> list[Any]:
+    """What a column holds that names the rows, and that the result has not already."""
+    from clearwood.exceptions import InputError
+
+    if own not in frame.columns or own in taken:
+        raise InputError(
+            f"--id names {own!r}, which the table does not have, or the result has "
+            f"already; the table has {list(frame.columns)}."
+        )
+    cells = [None if cell != cell else cell for cell in frame[own].tolist()]
+    return [cell if isinstance(cell, PLAIN) else str(cell) for cell in cells]
+
+
+def read_new_rows(rules: Any, data: str, options: dict[str, Any], say: Any) -> NewRows:
+    """Rows on which rules are judged: by the target that is in the table, by a model.
+
+    The target is the column that is named, or else the one that the rules are about,
+    where the table has it.
+    """
+    from clearwood.cli.tables.reading import read_table_of
+    from clearwood.cli.tables.target import truth_of
+
+    model = None
+    if options["model"] is not None:
+        model = read_model_of(rules, options["model"], options["classes"], say)
+    elif options["classes"]:
+        raise click.UsageError("--classes names the classes of a --model file.")
+    target = options["target"] or rules.target
+    frame = read_table_of(
+        (model or rules).features,
+        data,
+        asked=None if model else rules.asked,
+        missing=options["na"],
+        target=target,
+        task=rules.task,
+        form=form_of(options),
+    )
+    if options["target"] is None and target not in frame:
+        return NewRows(frame, None, model)
+    return NewRows(
+        frame.drop(columns=target, errors="ignore"),
+        truth_of(rules, frame, target),
+        model,
+    )
+
+
+def read_model_of(rules: Any, path: str, classes: str | None, say: Any) -> Any:
+    """The ensemble of a file, with its classes as the rules call them."""
+    from clearwood.ensembles import read_ensemble
+    from clearwood.exceptions import InputError
+
+    model = read_ensemble(path)
+    if model.task != rules.task:
+        raise InputError(
+            f"{path} is for {model.task}, and the rules are for {rules.task}; name the "
+            "model that they speak for."
+        )
+    own = [] if model.classes is None else list(model.classes)
+    theirs = list(rules.classes)
+    if classes is not None:
+        written = {str(label): label for label in theirs}
+        return model.with_classes([written.get(x, x) for x in known.names(classes)])
+    if set(own) == set(theirs) or len(own) != len(theirs):
+        return model
+    say(
+        f"note: the classes of {path} are taken for those of the rules, in this order: "
+        f"{', '.join(f'{a} for {b}' for a, b in zip(own, theirs))} (otherwise: "
+        "--classes)"
+    )
+    return model.with_classes(theirs)
 
 
 def read_training_table(

@@ -25,6 +25,16 @@ files = click.argument(
     type=click.Path(exists=True, dir_okay=False, allow_dash=True),
 )
 target = click.option("--target", required=True, help="Column to predict.")
+truth = click.option(
+    "--target",
+    help="Column of DATA that holds what is true; by default the one that the rules "
+    "are about, where DATA has it.",
+)
+model = click.option(
+    "--model",
+    type=click.Path(exists=True, dir_okay=False),
+    help="File of the model that the rules speak for.",
+)
 train = click.option(
     "--train",
     type=click.Choice(MODELS),
@@ -62,6 +72,9 @@ threshold = click.option(
 saved = click.argument("rules", type=click.Path(exists=True, dir_okay=False))
 data = click.argument(
     "data", type=click.Path(exists=True, dir_okay=False, allow_dash=True)
+)
+own = click.option(
+    "--id", "own", metavar="COLUMN", help="A column to carry to the result."
 )
 na = click.option(
     "--na",

@@ -33,6 +33,14 @@ def test_what_the_model_uses_and_no_rule_asks_is_named():
     assert found.rules[0] == 0
 
 
+def test_columns_of_a_frame_are_found_by_name():
+    """Others may stand among them, and they in another order."""
+    rows = table()
+    for X in (rows, rows.assign(more="x")[["more", "b", "c", "a"]]):
+        found = measure_importances(A, X, teacher=A)
+        assert found.names == ("a",) and found.model[0] > 0.3
+
+
 def test_amounts_are_those_that_are_expected():
     # A shuffled feature of half the variance v changes R2 by twice its share of v.
     found = measure_importances(A, table(), teacher=Model(), n_repeats=20)

@@ -50,7 +50,7 @@ def _content(path: str) -> bytes:
     return bytes(data)
 
 
-def _as_utf8(data: bytes, path: str, encoding: str | None) -> bytes:
+def as_utf8(data: bytes, path: str, encoding: str | None) -> bytes:
     """The same text in UTF-8; that in UTF-16 says itself what it is."""
     if encoding is None and data[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
         encoding = "utf-16"
@@ -103,7 +103,7 @@ class CsvFile:
     ) -> CsvFile:
         """Read the file, refuse what is no CSV and columns that have one name."""
         form = form or CsvForm()
-        data = _as_utf8(_content(path), path, form.encoding)
+        data = as_utf8(_content(path), path, form.encoding)
         if b"\0" in data:
             line = data[: data.index(b"\0")].count(b"\n") + 1
             raise InputError(

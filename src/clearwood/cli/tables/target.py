@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import warnings
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from clearwood._validation import FEW_CLASSES
+from clearwood.cli.tables.csv_file import MOST_SHOWN
 from clearwood.exceptions import InputError
 
 
@@ -42,37 +44,101 @@ def split_target(frame: pd.DataFrame, target: str, task: str) -> Labelled:
     >>> split_target(frame, "state", "auto").task
     'classification'
     """
-    if target not in frame.columns:
-        raise InputError(
-            f"The table has no column {target!r} (--target); it has "
-            f"{list(frame.columns)}."
-        )
-    column = frame[target]
+    column = _target_of(frame, target)
     X = frame.drop(columns=target)
     if X.shape[1] == 0 or len(X) == 0:
         raise InputError(
             f"The table has {len(X)} row(s) and {X.shape[1]} column(s) beside the "
             "target; at least one of each is needed."
         )
-    missing = int(column.isna().sum())
-    if missing:
-        raise InputError(
-            f"The target {target!r} is missing in {missing} of {len(frame)} rows, "
-            f"first in data row {int(column.isna().to_numpy().argmax()) + 1}; remove "
-            "these rows or fill them in."
-        )
+    _check_known(column)
     decided, reason = (task, "as asked") if task != "auto" else _task_of(column)
     y = np.array(column.tolist())
     if decided == "classification":
         _check_classes(y, target)
     elif y.dtype.kind not in "fiub":
-        numbers = pd.to_numeric(column, errors="coerce")
-        odd = column[numbers.isna()].tolist()[0]
         raise InputError(
-            f"The target {target!r} holds {odd!r}, but regression needs numbers; "
-            "correct such cells, or use --task classification."
+            f"The target {target!r} holds {_no_number(column)!r}, but regression needs "
+            "numbers; correct such cells, or use --task classification."
         )
     return Labelled(X, y, decided, reason)
+
+
+def truth_of(rules: Any, frame: pd.DataFrame, target: str) -> np.ndarray:
+    """What is true of the rows of a table, in the words of the rules.
+
+    Parameters
+    ----------
+    rules : RuleSet
+        Their classes may be texts where the table has numbers, and the reverse.
+    frame : DataFrame
+    target : str
+
+    Returns
+    -------
+    ndarray of shape (n_rows,)
+        Classes that the rules do not know are as they are.
+    """
+    column = _target_of(frame, target)
+    _check_known(column)
+    if not rules.classes:
+        y = np.array(column.tolist())
+        if y.dtype.kind in "fiub":
+            return y
+        raise InputError(
+            f"The target {target!r} holds {_no_number(column)!r}, but the rules say "
+            "numbers; correct such cells."
+        )
+    known = rules.classes
+    # 1 where the table says 1.0, "1" where it says 1.
+    by_value = {label: label for label in known}
+    by_text = {str(label): label for label in known}
+    told = {
+        cell: by_value.get(cell, by_text.get(str(cell), cell))
+        for cell in column.unique().tolist()
+    }
+    strange = [cell for cell, label in told.items() if label not in known]
+    n_strange = int(column.isin(strange).sum())
+    found = (
+        f"The target {target!r} holds {strange[:MOST_SHOWN]} in {n_strange:,} of "
+        f"{len(column):,} rows, which the rules do not know; they say {list(known)}"
+    )
+    labels = np.array([told[cell] for cell in column.tolist()])
+    # Where texts stand among numbers, all become texts.
+    is_text, as_known = ({np.array(x).dtype.kind} <= set("UO") for x in (labels, known))
+    if n_strange == len(column) or is_text != as_known:
+        raise InputError(
+            f"{found}. Name the column that they are about (--target), or write its "
+            "classes as they do."
+        )
+    if strange:
+        warnings.warn(f"{found}. There the rules are wrong.", stacklevel=3)
+    return labels
+
+
+def _target_of(frame: pd.DataFrame, target: str) -> pd.Series:
+    if target not in frame.columns:
+        raise InputError(
+            f"The table has no column {target!r} (--target); it has "
+            f"{list(frame.columns)}."
+        )
+    return frame[target]
+
+
+def _check_known(column: pd.Series) -> None:
+    missing = int(column.isna().sum())
+    if missing:
+        raise InputError(
+            f"The target {column.name!r} is missing in {missing} of {len(column)} "
+            f"rows, first in data row {int(column.isna().to_numpy().argmax()) + 1}; "
+            "remove these rows or fill them in."
+        )
+
+
+def _no_number(column: pd.Series) -> Any:
+    """The first cell that is none."""
+    numbers = pd.to_numeric(column, errors="coerce")
+    return column[numbers.isna()].tolist()[0]
 
 
 def _task_of(column: pd.Series) -> tuple[str, str]:

@@ -67,6 +67,8 @@ from clearwood.simplifiers import METHODS
 @shared.task
 @click.option(
     "--best",
+    "--n-rules",
+    "best",
     type=click.IntRange(min=1),
     help="Show and write the rules with least error among those of so many lines at "
     "most. Without it: the fewest within one standard error of the least error.",

@@ -53,6 +53,8 @@ KINDS = {
 )
 @click.option(
     "--size",
+    "--n-rules",
+    "size",
     default="auto",
     show_default=True,
     metavar="auto|NUMBER",

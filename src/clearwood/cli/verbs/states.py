@@ -9,14 +9,14 @@ import click
 
 from clearwood.cli import options as shared
 from clearwood.cli.errors import check_outputs, debug_option, plain_warnings, speaker
-from clearwood.cli.inputs import json_text
+from clearwood.cli.inputs import form_of, json_text
 
 MOST_LINES = 20
 """States that are printed."""
 
 
 @click.command(short_help="Find the states between which a text or series moves.")
-@click.argument("data", type=click.Path(exists=True, dir_okay=False))
+@shared.data
 @click.option(
     "--states",
     type=click.IntRange(min=1),
@@ -34,6 +34,8 @@ MOST_LINES = 20
 @shared.drop
 @shared.categories
 @shared.na
+@shared.sep
+@shared.encoding
 @click.option(
     "--algorithm",
     type=click.Choice(["gibbs", "em"]),
@@ -113,23 +115,22 @@ def _read(data: str, options: dict[str, Any]) -> tuple[Any, list[int], str]:
         if options["lines"]:
             raise click.UsageError("--lines is for texts; of a table name the --id.")
         return _read_table(data, options)
-    for name in ("sequence", "drop", "categories", "na"):
+    for name in ("sequence", "drop", "categories", "na", "sep"):
         if options[name]:
             option = "id" if name == "sequence" else name
             raise click.UsageError(f"--{option} is for tables; {data!r} is a text.")
-    return *_read_text(data, options["lines"]), "categorical"
+    text = _read_text(data, options["encoding"]).replace("\r\n", "\n")
+    return *_parted(text, options["lines"]), "categorical"
 
 
-def _read_text(data: str, by_line: bool) -> tuple[str, list[int]]:
+def _read_text(data: str, encoding: str | None) -> str:
     from clearwood._files import read_bytes
-    from clearwood.exceptions import InputError
+    from clearwood.cli.tables.csv_file import as_utf8
 
-    try:
-        text = read_bytes(data).decode("utf-8-sig").replace("\r\n", "\n")
-    except UnicodeDecodeError as error:
-        raise InputError(
-            f"{data!r} is no text in UTF-8: byte {error.start}. Save it as UTF-8."
-        ) from None
+    return as_utf8(read_bytes(data), data, encoding).decode("utf-8-sig")
+
+
+def _parted(text: str, by_line: bool) -> tuple[str, list[int]]:
     if not by_line:
         return text, [len(text)]
     parts = [line for line in text.split("\n") if line]
@@ -149,6 +150,7 @@ def _read_table(data: str, options: dict[str, Any]) -> tuple[Any, list[int], str
         drop=shared.names(options["drop"]),
         categories=shared.names(options["categories"]) + ([own] if own else []),
         missing=options["na"],
+        form=form_of(options),
     )
     lengths = [len(frame)]
     if own:

@@ -173,4 +173,10 @@ def _measure(
     found = permutation_importance(
         speaker, table, said, scoring=score, n_repeats=n_repeats, random_state=seed
     )
-    return found.importances
+    if not is_frame(table):
+        return found.importances
+    # A frame may have other columns, too, and these in any order.
+    column = {str(name): place for place, name in enumerate(table.columns)}
+    own = rules.features.as_in(table, rules.asked).names
+    places = np.array([column.get(name, -1) for name in own])
+    return np.where(places[:, None] < 0, 0.0, found.importances[places])

@@ -8,14 +8,15 @@ import click
 
 from clearwood.cli import options as shared
 from clearwood.cli.errors import debug_option, plain_warnings, speaker
-from clearwood.cli.inputs import read_rows
+from clearwood.cli.inputs import names_of_rows, read_rows, read_saved
 
 
 @click.command(short_help="Say why rules from a file decide a row as they do.")
-@click.argument("rules", type=click.Path(exists=True, dir_okay=False))
+@shared.saved
 @shared.data
 @click.option("--row", type=click.IntRange(min=1), help="Only this row, from 1.")
 @click.option("--fixed", default="", help="Features that cannot change: age,sex.")
+@shared.own
 @shared.na
 @shared.sep
 @shared.encoding
@@ -26,6 +27,7 @@ def explain(
     data: str,
     row: int | None,
     fixed: str,
+    own: str | None,
     as_json: bool,
     **options: Any,
 ) -> None:
@@ -35,11 +37,12 @@ def explain(
     and the conditions that fail, and the smallest changes of one feature, or of two,
     with which the rules would say something else.
     """
+    import json
+
     from clearwood.exceptions import InputError
-    from clearwood.rules import RuleSet
     from clearwood.rules.explain import explain as explain_rows
 
-    rule_set = RuleSet.load(rules)
+    _, rule_set = read_saved(rules)
     with plain_warnings(speaker(quiet=False)):
         frame = read_rows(rule_set, data, options)
         if row is not None and row > len(frame):
@@ -48,11 +51,26 @@ def explain(
         if row is not None:
             frame = frame.iloc[row - 1 : row]
         told = explain_rows(rule_set, frame, fixed=_names(fixed))
-    rows = list(enumerate(told if isinstance(told, list) else [told], start=first))
+        records = told if isinstance(told, list) else [told]
+        heads: list[dict[str, Any]] = [
+            {"row": row} for row in range(first, first + len(records))
+        ]
+        if own is not None:
+            taken = {"row", *(key for one in records for key in one.as_dict())}
+            named = names_of_rows(frame, own, taken)
+            heads = [head | {own: cell} for head, cell in zip(heads, named)]
     if as_json:
-        click.echo(_as_json(rows))
+        found = [head | one.as_dict() for head, one in zip(heads, records)]
+        click.echo(json.dumps(found, ensure_ascii=False, allow_nan=False))
     else:
-        click.echo("\n\n".join(f"row {number}\n{one}" for number, one in rows))
+        texts = [f"{_head_text(head)}\n{one}" for head, one in zip(heads, records)]
+        click.echo("\n\n".join(texts))
+
+
+def _head_text(head: dict[str, Any]) -> str:
+    """Which row it is."""
+    cells = {name: "missing" if x is None else x for name, x in head.items()}
+    return ", ".join(f"{name} {cell}" for name, cell in cells.items())
 
 
 def _names(fixed: str) -> list[str]:
@@ -61,10 +79,3 @@ def _names(fixed: str) -> list[str]:
 
     parsed = next(csv.reader([fixed], skipinitialspace=True), [])
     return [name.strip() for name in parsed if name.strip()]
-
-
-def _as_json(rows: list[tuple[int, Any]]) -> str:
-    import json
-
-    records = [{"row": number, **one.as_dict()} for number, one in rows]
-    return json.dumps(records, ensure_ascii=False, allow_nan=False)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import click
 from click.core import ParameterSource
 
+from clearwood.cli import options as shared
 from clearwood.cli.errors import check_outputs, debug_option
+from clearwood.cli.inputs import read_saved
 
 # Written out, because the module that knows them loads numpy.
 DIALECTS = (
@@ -22,7 +24,7 @@ ONLY_FOR = {
 
 
 @click.command(short_help="Write rules from a file as SQL, LaTeX or Python.")
-@click.argument("rules", type=click.Path(exists=True, dir_okay=False))
+@shared.saved
 @click.option(
     "--to", "kind", type=click.Choice(FORMATS), required=True, help="What to write."
 )
@@ -60,9 +62,8 @@ def export(
     check_outputs([out], [rules], force)
 
     from clearwood._files import write_text
-    from clearwood.rules import RuleSet
 
-    rule_set = RuleSet.load(rules)
+    _, rule_set = read_saved(rules)
     if kind == "sql":
         text = rule_set.to_sql(dialect, table=table, probabilities=probabilities)
     else:

@@ -8,13 +8,16 @@ import click
 
 from clearwood.cli import options as shared
 from clearwood.cli.errors import check_outputs, debug_option, plain_warnings, speaker
-from clearwood.cli.inputs import read_rows
+from clearwood.cli.inputs import names_of_rows, read_rows, read_saved
+
+TAKEN = {"row", "prediction", "probabilities", "rule", "rules"}
+"""What a line of the result has already."""
 
 
 @click.command(short_help="Apply rules from a file to a table.")
-@click.argument("rules", type=click.Path(exists=True, dir_okay=False))
+@shared.saved
 @shared.data
-@click.option("--id", "own", metavar="COLUMN", help="A column to carry to the result.")
+@shared.own
 @shared.na
 @shared.sep
 @shared.encoding
@@ -41,14 +44,17 @@ def predict(
     check_outputs([out], [rules, data], force)
 
     from clearwood._files import write_text
-    from clearwood.rules import RuleSet
 
-    rule_set = RuleSet.load(rules)
+    _, rule_set = read_saved(rules)
     with plain_warnings(speaker(quiet=False)):
         frame = read_rows(rule_set, data, options)
         records = _records(rule_set, frame)
         if own is not None:
-            records = _with_names(records, frame, own)
+            carried = names_of_rows(frame, own, TAKEN)
+            records = [
+                {"row": record["row"], own: cell, **record}
+                for record, cell in zip(records, carried)
+            ]
     text = _as_json(records) if as_json else _as_csv(rule_set, records, own)
     if out:
         write_text(out, text, overwrite=force)
@@ -68,29 +74,6 @@ def _records(rule_set: Any, frame: Any) -> list[dict[str, Any]]:
         for record, shares in zip(records, probabilities):
             record["probabilities"] = shares
     return [{"row": row, **record} for row, record in enumerate(records, start=1)]
-
-
-def _with_names(
-    records: list[dict[str, Any]], frame: Any, own: str
-) -> list[dict[str, Any]]:
-    """The same with what a column holds, after the number of the row."""
-    from clearwood.exceptions import InputError
-
-    if own not in frame.columns or own in {"row", "prediction", "rule", "rules"}:
-        raise InputError(
-            f"--id names {own!r}, which the table does not have, or the result has "
-            f"already; the table has {list(frame.columns)}."
-        )
-    cells = [None if cell != cell else cell for cell in frame[own].tolist()]
-    plain = [cell if isinstance(cell, PLAIN) else str(cell) for cell in cells]
-    return [
-        {"row": record["row"], own: cell, **record}
-        for record, cell in zip(records, plain)
-    ]
-
-
-PLAIN = (str, int, float, bool, type(None))
-"""What JSON can hold."""
 
 
 def _rules_behind(rule_set: Any, encoded: Any) -> list[dict[str, Any]]:

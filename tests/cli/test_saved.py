@@ -1,0 +1,227 @@
+"""Verbs of what is saved: rules judged on new rows, and pages about them."""
+
+import json
+
+import lightgbm
+import numpy as np
+import pandas as pd
+import pytest
+from tests.cli.test_cli import failed, run
+
+import clearwood as cw
+from clearwood.rules import CategorySet, FeatureSpace, Interval, Rule, RuleList
+
+RULES = RuleList(
+    (
+        Rule((Interval(0, low=0.75),), "ill", (0.1, 0.9)),
+        Rule((CategorySet(1, (0,)),), "ill", (0.2, 0.8)),
+    ),
+    Rule((), "well", (0.8, 0.2)),
+    FeatureSpace(("dose", "ward"), (None, ("west", "north"))),
+    ("well", "ill"),
+    "state",
+)
+
+
+@pytest.fixture(scope="module")
+def frame():
+    """Rows of which the rules are right but for a few."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({
+        "name": [f"p{i}" for i in range(80)],
+        "dose": rng.uniform(size=80).round(2),
+        "ward": rng.choice(["west", "north"], 80),
+    })  # fmt: skip
+    said = RULES.predict(frame)
+    turned = np.where(said == "ill", "well", "ill")
+    frame["state"] = np.where(np.arange(80) % 10 == 0, turned, said)
+    return frame
+
+
+@pytest.fixture(scope="module")
+def folder(frame, tmp_path_factory):
+    """Rules, a table of theirs, and a model that knows its classes as 0 and 1."""
+    folder = tmp_path_factory.mktemp("saved")
+    RULES.save(folder / "rules.json")
+    frame.to_csv(folder / "new.csv", index=False)
+    frame.drop(columns="state").to_csv(folder / "unlabelled.csv", index=False)
+    X = frame[["dose", "ward"]].astype({"ward": "category"})
+    model = lightgbm.LGBMClassifier(
+        n_estimators=3, min_child_samples=5, n_jobs=1, verbose=-1
+    ).fit(X, frame["state"] == "ill")
+    model.booster_.save_model(folder / "model.txt")
+    return folder
+
+
+@pytest.fixture
+def rules(folder):
+    return folder / "rules.json"
+
+
+def test_numbers_are_of_the_rows(folder, rules, frame):
+    new = folder / "new.csv"
+    told = json.loads(run("evaluate", rules, new, "--json").stdout)
+    own = RULES.evaluate(frame, frame["state"])
+    scores = {k: None if np.isnan(v) else v for k, v in own.as_dict().items()}
+    assert told["scores"] == {"rules": scores} and scores["error"] == 0.1
+    assert scores["fidelity"] is None and told["rows"] == 80
+    described = RULES.described_on(frame, frame["state"])
+    assert told["rules"] == json.loads(described.to_json())
+    text = run("evaluate", rules, new, "--positive", "well").stdout
+    assert text.startswith(f"All numbers are of the 80 rows of {new}.\n\n{described}")
+    assert "error 0.1, 3 rules, 2 literals" in text
+    assert str(cw.decisions(RULES, frame, frame["state"], positive="well")) in text
+
+
+def test_a_model_is_followed_or_not(folder, rules, frame):
+    asked = ("--model", folder / "model.txt")
+    result = run("evaluate", rules, folder / "unlabelled.csv", *asked, "--json")
+    told = json.loads(result.stdout)
+    model = cw.read_ensemble(folder / "model.txt").with_classes(["well", "ill"])
+    said = model.predict(frame[["dose", "ward"]])
+    fidelity = RULES.evaluate(frame, teacher=said).fidelity
+    assert 0.5 < told["scores"]["rules"]["fidelity"] == fidelity
+    assert told["scores"]["ensemble"]["error"] is None and told["decisions"] is None
+    assert "0 for well, 1 for ill (otherwise: --classes)" in result.stderr
+    turned = run("evaluate", rules, folder / "new.csv", *asked, "--classes", "ill,well")
+    assert f"rules to the ensemble {1 - fidelity:.4g}" in turned.stdout
+    alone = run("evaluate", rules, folder / "unlabelled.csv")
+    assert alone.stdout.rstrip().endswith(str(RULES.described_on(frame)))
+    assert run("evaluate", rules, folder / "new.csv", "--classes", "a").exit_code == 2
+
+
+def test_labels_are_those_of_the_rules(tmp_path, folder, frame):
+    """A table has numbers where the rules have texts, and the reverse."""
+    path, data = tmp_path / "rules.json", tmp_path / "new.csv"
+    for classes in ((0, 1), ("0", "1"), (False, True)):
+        by_label = dict(zip(RULES.classes, classes))
+        lines = [
+            Rule(r.conditions, by_label[r.prediction], r.probabilities) for r in RULES
+        ]
+        cw.save(
+            RuleList(tuple(lines[:-1]), lines[-1], RULES.features, classes, "state"),
+            path, overwrite=True,
+        )  # fmt: skip
+        written = (False, True) if classes == (False, True) else (0, 1)
+        cells = frame["state"].map(dict(zip(RULES.classes, written)))
+        frame.assign(truth=cells).to_csv(data, index=False)
+        result = run("evaluate", path, data, "--target", "truth", "--json")
+        assert result.exit_code == 0, result.stderr
+        assert json.loads(result.stdout)["scores"]["rules"]["error"] == 0.1
+    rules = folder / "rules.json"
+    assert failed(run("evaluate", rules, data, "--target", "truth"), "[True, False]",
+                  "the rules do not know; they say ['well', 'ill']")  # fmt: skip
+    assert failed(run("evaluate", rules, data, "--target", "age"), "no column 'age'")
+    other = frame.assign(state=frame["state"].where(frame.index != 3, "dead"))
+    other.to_csv(data, index=False)
+    result = run("evaluate", rules, data, "--json")
+    assert "holds ['dead'] in 1 of 80 rows" in result.stderr
+    assert json.loads(result.stdout)["scores"]["rules"]["error"] == 9 / 80
+    other.assign(state=other["state"].where(other.index != 3, None)).to_csv(data)
+    assert failed(run("evaluate", rules, data), "missing in 1 of 80 rows")
+
+
+def test_numbers_are_judged_too(tmp_path):
+    rules = RuleList(
+        (Rule((Interval(0, low=0.5),), 4.0),), Rule((), 1.0),
+        FeatureSpace.numeric(1, ["dose"]), target="days",
+    )  # fmt: skip
+    cw.save(rules, tmp_path / "rules.json")
+    data = tmp_path / "new.csv"
+    data.write_text("days;dose\n4;0.7\n2;0.1\n")
+    told = run("evaluate", tmp_path / "rules.json", data, "--json", "--quiet").stdout
+    assert json.loads(told)["scores"]["rules"]["error"] == 0.5
+    data.write_text("days;dose\n4;0.7\nmany;0.1\n")
+    assert failed(run("evaluate", tmp_path / "rules.json", data), "'many' in line 3")
+
+
+def test_a_page_is_that_of_the_function(folder, rules, frame, tmp_path):
+    page, same = tmp_path / "page.html", tmp_path / "same.html"
+    columns = tmp_path / "columns.csv"
+    columns.write_text("column,name,unit\ndose,amount,mg\n")
+    result = run(
+        "report", rules, folder / "new.csv", "--out", page, "--row", 2,
+        "--model", folder / "model.txt", "--columns", columns, "--title", "Wards",
+        "--new-to", "model", "--positive", "ill", "--threshold", 0.3,
+    )  # fmt: skip
+    assert result.exit_code == 0, result.output
+    model = cw.read_ensemble(folder / "model.txt").with_classes(["well", "ill"])
+    cw.report(
+        RULES, same, X=frame, y=frame["state"], teacher=model, title="Wards",
+        column_info={"dose": {"name": "amount", "unit": "mg"}}, new_to="model",
+        row=frame.iloc[[1]], positive="ill", threshold=0.3,
+    )  # fmt: skip
+    assert page.read_text(encoding="utf-8") == same.read_text(encoding="utf-8")
+    again = run("report", rules, "--out", page)
+    assert failed(again, "exists already", "--force")
+    assert run("report", rules, "--out", page, "--force").exit_code == 0
+    cw.report(RULES, same, overwrite=True)
+    assert page.read_text(encoding="utf-8") == same.read_text(encoding="utf-8")
+
+
+def test_what_cannot_be_reported_is_said(folder, rules, tmp_path):
+    page = tmp_path / "page.html"
+    asked = run("report", rules, "--out", page, "--row", 1)
+    assert asked.exit_code == 2 and "--row is for rows" in asked.stderr
+    new = (folder / "new.csv", "--out", page)
+    assert failed(run("report", rules, *new, "--row", 81), "has 80 row(s)")
+    assert failed(run("report", folder / "new.csv", "--out", page), "new.csv")
+    assert failed(run("report", rules, "--out", rules, "--force"), "different files")
+    assert run("report", rules).exit_code == 2
+
+
+def test_a_saved_estimator_is_its_rules(frame, folder, tmp_path):
+    X, y = frame[["dose", "ward"]], frame["state"]
+    fitted = cw.RuleListClassifier(n_rules=2, tune=None, random_state=0).fit(X, y)
+    saved = tmp_path / "fitted.zip"
+    cw.save(fitted, saved)
+    cw.save(fitted.rules_, tmp_path / "rules.json")
+    for verb, *more in [("predict",), ("evaluate", "--target", "state"), ("explain",)]:
+        one, two = (
+            run(verb, file, folder / "new.csv", *more).stdout
+            for file in (saved, tmp_path / "rules.json")
+        )
+        assert one == two != ""
+    assert run("report", saved, "--out", tmp_path / "page.html").exit_code == 0
+    assert run("export", saved, "--to", "sql").stdout == fitted.rules_.to_sql()
+    cw.save(
+        cw.HiddenMarkovModel(2, algorithm="em", random_state=0).fit("abab" * 5),
+        saved,
+        overwrite=1,
+    )
+    assert failed(run("predict", saved, folder / "new.csv"), "without rules")
+
+
+def test_rows_are_named(folder, rules):
+    asked = ("explain", rules, folder / "new.csv", "--row", 2, "--id")
+    assert run(*asked, "name").stdout.startswith("row 2, name p1\n")
+    told = json.loads(run(*asked, "name", "--json").stdout)
+    assert [told[0]["row"], told[0]["name"]] == [2, "p1"]
+    assert failed(run(*asked, "who"), "--id names 'who'")
+
+
+def test_stability_is_of_the_rules_that_simplify_finds(folder):
+    data = ("--drop", "name", "--target", "state", "--n-rules", 3, "--method", "tree")
+    found = run("simplify", folder / "new.csv", *data, "--json")
+    again = run("stability", folder / "new.csv", *data, "--refits", 3, "--json")
+    assert again.exit_code == 0, again.stderr
+    told, rules = json.loads(again.stdout), json.loads(found.stdout)["rules"]
+    assert told["n_refits"] == 3 and told["n_rules_here"] == len(rules["rules"]) + 1
+    asked = cw.RuleSet.from_json(json.dumps(rules))
+    texts = [rule.text(asked.features) for rule in asked.rules]
+    assert [rule["asks"] for rule in told["rules"]] == texts
+    assert not told["refit_ensemble"] and 0.5 < told["agreement"] <= 1
+
+
+def test_stability_may_train_again(folder):
+    data = ("--target", "state", "--max-rules", 2, "--refits", 2)
+    asked = (*data, "--drop", "name", "--train", "decision-tree", "--refit-ensemble")
+    # Its reading of texts is fitted again, too.
+    result = run("stability", folder / "new.csv", *asked)
+    assert result.exit_code == 0, result.stderr
+    assert "the ensemble fitted again too" in result.stdout
+    model = folder / "model.txt"
+    read = run("stability", model, folder / "new.csv", *data, "--refit-ensemble")
+    assert read.exit_code == 2 and "leave MODEL out" in read.stderr
+    read = run("stability", model, folder / "new.csv", *data, "--classes", "well,ill")
+    assert read.exit_code == 0 and "the ensemble held fixed" in read.stdout
