@@ -371,6 +371,13 @@ def test_rules_are_explained(case):
     assert all(str(one) and one._repr_html_() for one in told)
 
 
+HOW_IT_WAS_FOUND = set(
+    "cv_results_ history_ n_iter_ n_nodes_ n_rules_ n_start_components_ path_ "
+    "restarts_ selected_ settings_ single_split_fidelity_ tree_ trees_".split()
+)
+"""Of methods that simplify an ensemble, what is plain data."""
+
+
 @each(ESTIMATORS)
 def test_what_is_saved_is_loaded(case, tmp_path):
     X, _ = case.data()
@@ -381,6 +388,9 @@ def test_what_is_saved_is_loaded(case, tmp_path):
     np.testing.assert_array_equal(says(again, X), says(found, X))
     if hasattr(found, "rules_"):
         assert str(again.rules_) == str(found.rules_)
+        for name in HOW_IT_WAS_FOUND & set(vars(found)):
+            kept, now = getattr(found, name), getattr(again, name)
+            assert (str(now), type(now)) == (str(kept), type(kept)), name
         cw.save(found.rules_, tmp_path / "rules")
         assert str(cw.load(tmp_path / "rules")) == str(found.rules_)
     # What was loaded can be saved again, with the same settings.

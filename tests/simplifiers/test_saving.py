@@ -52,9 +52,10 @@ def test_the_model_is_not_in_the_file(found, tmp_path):
     assert again.rules_.n_rules <= 4
 
 
-def changed(path, changes):
+def changed(path, changes, without=()):
     with zipfile.ZipFile(path) as file:
         document = json.loads(file.read("model.json"))
+    document = {key: part for key, part in document.items() if key not in without}
     with zipfile.ZipFile(path, "w") as file:
         file.writestr("model.json", json.dumps({**document, **changes}))
 
@@ -82,6 +83,98 @@ def test_what_does_not_fit_is_refused(found, tmp_path, changes, message):
     cw.save(found, tmp_path / "kept")
     changed(tmp_path / "kept", changes)
     with pytest.raises(ModelFormatError, match=message):
+        cw.load(tmp_path / "kept")
+
+
+@pytest.fixture(scope="module")
+def tree():
+    forest = RandomForestClassifier(5, random_state=0).fit(X, y)
+    return cw.DistilledTreeClassifier(forest, max_rules=4, random_state=0).fit(X, y)
+
+
+NEW = ("trees", "chosen_tree", "chosen", "tried", "n_iter_", "n_start_components_",
+       "n_nodes_", "selected_")  # fmt: skip
+"""What files did not hold at first."""
+
+
+def test_the_tree_is_kept_and_drawn(tree, tmp_path):
+    cw.save(tree, tmp_path / "kept")
+    again = cw.load(tmp_path / "kept")
+    assert again.trees_ == tree.trees_
+    assert again.tree_ is again.trees_[tree.trees_.index(tree.tree_)]
+    assert (again.tree_.predict(X) == tree.predict(X)).all()
+    for found, name in ((tree, "found"), (again, "again")):
+        cw.report(found.set_params(estimator=None), tmp_path / name, X=X, y=y,
+                  teacher=y)  # fmt: skip
+    pages = [(tmp_path / name).read_text("utf-8") for name in ("found", "again")]
+    assert pages[0] == pages[1] and "svg" in pages[0]
+
+
+def test_older_files_are_read(tree, tmp_path):
+    cw.save(tree, tmp_path / "kept")
+    changed(tmp_path / "kept", {}, without=NEW)
+    again = cw.load(tmp_path / "kept")
+    assert again.rules_ == tree.rules_ and again.path_ == tree.path_
+    assert again.n_rules_ == tree.n_rules_ and not hasattr(again, "tree_")
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"trees": [[None]]}, "another number of trees"),
+        ({"path": None}, "another number of trees"),
+        ({"chosen_tree": 9}, "whole number from 0 to"),
+        ({"chosen_tree": None}, "whole number from 0 to"),
+        ({"trees": 3}, "an array"),
+        ({"chosen": [3]}, "an object"),
+        ({"chosen": {"a": {"b": 3}}}, "finite number"),
+        ({"tried": {"a": [[[[3]]]]}}, "finite number"),
+    ],
+)
+def test_what_was_never_found_is_refused(tree, tmp_path, changes, message):
+    cw.save(tree, tmp_path / "kept")
+    changed(tmp_path / "kept", changes)
+    with pytest.raises(ModelFormatError, match=message):
+        cw.load(tmp_path / "kept")
+
+
+def other_feature(nodes):
+    asked = next(node for node in nodes if node)
+    asked["no"]["feature"] = "c" if asked["no"]["feature"] != "c" else "a"
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda nodes: nodes.pop(), "half a question"),
+        (lambda nodes: nodes.append(None), "no tree of these rules"),
+        (lambda nodes: nodes.clear(), "no tree of these rules"),
+        (lambda nodes: nodes.__setitem__(0, 3), "an object"),
+        (lambda nodes: nodes[0].pop("no"), "no 'no'"),
+        (other_feature, "two sides of one feature"),
+    ],
+)
+def test_trees_that_are_none_are_refused(tree, tmp_path, change, message):
+    cw.save(tree, tmp_path / "kept")
+    with zipfile.ZipFile(tmp_path / "kept") as file:
+        trees = json.loads(file.read("model.json"))["trees"]
+    change(trees[-1])
+    changed(tmp_path / "kept", {"trees": trees})
+    with pytest.raises(ModelFormatError, match=message):
+        cw.load(tmp_path / "kept")
+
+
+def test_the_mixture_is_not_kept(tmp_path):
+    forest = RandomForestClassifier(3, max_depth=2, random_state=0).fit(X, y)
+    found = cw.FABRulesClassifier(forest, n_restarts=1, random_state=0).fit(X, y)
+    cw.save(found, tmp_path / "kept")
+    again = cw.load(tmp_path / "kept")
+    assert again.history_ == found.history_ != ()
+    assert again.restarts_ == found.restarts_ and again.n_iter_ == found.n_iter_
+    with pytest.raises(InputError, match="mixture is not saved"):
+        again.predict_soft(X)
+    changed(tmp_path / "kept", {"history": [[0.5, 2]]})
+    with pytest.raises(ModelFormatError, match="history"):
         cw.load(tmp_path / "kept")
 
 

@@ -118,7 +118,7 @@ def _rule_to_dict(rule: Rule, rule_set: RuleSet) -> dict[str, Any]:
     numbers = {name: getattr(rule, name) for name in STATISTICS}
     return {
         "conditions": [
-            _condition_to_dict(c, rule_set.features) for c in rule.conditions
+            condition_to_dict(c, rule_set.features) for c in rule.conditions
         ],
         "prediction": plain(rule.prediction),
         "probabilities": [float(p) for p in rule.probabilities],
@@ -137,7 +137,8 @@ def _differs(rule: Rule, rows: str, weight: str) -> bool:
     return known and getattr(rule, rows) != getattr(rule, weight)
 
 
-def _condition_to_dict(condition: Condition, features: FeatureSpace) -> dict[str, Any]:
+def condition_to_dict(condition: Condition, features: FeatureSpace) -> dict[str, Any]:
+    """A condition, as :func:`read_condition` takes it."""
     name = features.names[condition.feature]
     if isinstance(condition, CategorySet):
         labels = features.categories[condition.feature] or ()
@@ -206,7 +207,7 @@ def _read_document(data: bytes, name: str) -> RuleSet:
     kind = KIND_OF[combine]
     top.only(*TOP)
     features = read_features(top)
-    known = _known_features(features)
+    known = known_features(features)
     classes = top["classes"].labels()
     task = "classification" if classes else "regression"
     if top["task"].text() != task or len(classes) == 1:
@@ -297,7 +298,7 @@ def _fits(lookup: str, labels: tuple) -> bool:
     return True
 
 
-def _known_features(features: FeatureSpace) -> Known:
+def known_features(features: FeatureSpace) -> Known:
     """By name, a feature's position and the codes of its categories, if any."""
     codes: list[dict[Any, int] | None] = [
         None if labels is None else {label: code for code, label in enumerate(labels)}
@@ -312,7 +313,7 @@ def _read_rule(place: Place, known: Known, classes: tuple, kind: type[RuleSet]) 
         *ROWS, "expected", *["weight"] * kind.has_weights,
     )  # fmt: skip
     asked = place["conditions"].items()
-    conditions = tuple(_read_condition(p, known) for p in asked)
+    conditions = tuple(read_condition(p, known) for p in asked)
     names = [p["feature"].text() for p in asked]
     refuse_repeated(names, place["conditions"], "the feature")
     shares, scored = (classes, ()) if kind.lines_predict else ((), classes)
@@ -358,7 +359,8 @@ def _read_per_class(place: Place, classes: tuple) -> tuple[float, ...]:
     return tuple(place.numbers(length=len(classes)).tolist())
 
 
-def _read_condition(place: Place, known: Known) -> Condition:
+def read_condition(place: Place, known: Known) -> Condition:
+    """One condition, on features as :func:`known_features` knows them."""
     name = place["feature"].text()
     if name not in known:
         place["feature"].fail(shown(name), "a name that is in features")

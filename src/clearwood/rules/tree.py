@@ -304,10 +304,24 @@ def build_tree(
     rules = build_rule_list(ways[:-1], training, round_cuts=round_cuts)
     # Values and statistics are theirs; literals that training rows do not need stay,
     # so that no row whatever is in two leaves.
+    return tree_of_questions(asked, rules)
+
+
+def tree_of_questions(asked: Any, rules: RuleList) -> Tree:
+    """A tree of its questions and of what is said at their ends.
+
+    Parameters
+    ----------
+    asked : Question or None
+        Where nothing more is asked stands None.
+    rules : RuleList
+        A line per end, as :meth:`Tree.to_rules` makes them.
+    """
     leaves = iter(
-        replace(rule, conditions=way) for rule, way in zip(rules, ways, strict=True)
+        replace(rule, conditions=way)
+        for rule, way in zip(rules, _ways(asked, ()), strict=True)
     )
-    return Tree(_with_leaves(asked, leaves), bins.features, training.classes)
+    return Tree(_with_leaves(asked, leaves), rules.features, rules.classes)
 
 
 def _size(node: BinSplit | None) -> int:

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from clearwood._estimators import Interval, StrOptions
 from clearwood._validation import check_table
+from clearwood.exceptions import InputError
 from clearwood.rules import RuleSet, Training
 from clearwood.rules.building.lists import build_rule_set
 from clearwood.simplifiers._common.base import (
@@ -189,6 +190,8 @@ class _FABRules(RulesFromEnsemble):
             Class labels, or values.
         """
         check_is_fitted(self, "rules_")
+        if not hasattr(self, "_mixture"):
+            raise InputError("The mixture is not saved with its rules; fit again.")
         X = check_table(self, X, reset=False)
         if self._mixture is None:
             return np.repeat([self.rules_.otherwise.prediction], X.shape[0])
