@@ -12,11 +12,13 @@ from clearwood.rules import RuleSet
 from clearwood.simplifiers import METHODS
 
 HOMES = {
+    "BinaryBinner": "clearwood.discretize.saving",
     "Circuit": "clearwood.circuits.saving",
     "HMMLSTM": "clearwood.sequences.networks.saving",
     "HiddenMarkovModel": "clearwood.sequences.saving",
     "HybridSPN": "clearwood.circuits.saving",
     "LearnSPN": "clearwood.circuits.saving",
+    "MDLPDiscretizer": "clearwood.discretize.saving",
     "MetaForestClassifier": "clearwood.metatree.saving",
     "MetaForestRegressor": "clearwood.metatree.saving",
     "MetaTreeClassifier": "clearwood.metatree.saving",
@@ -52,9 +54,10 @@ def save(result: Any, path: str | Path, *, overwrite: bool = False) -> None:
     ----------
     result : RuleSet, Circuit or fitted estimator
         Rules are written as JSON; estimators as a zip of JSON and arrays: those that
-        simplify an ensemble (with their rules of all sizes, without the ensemble),
-        meta-trees, projections, selective Bayesian forests, sum-product networks,
-        hidden Markov models and hybrids of them.
+        simplify an ensemble (with their rules and trees of all sizes and what was tried
+        on the way, without the ensemble), meta-trees, projections, selective Bayesian
+        forests, sum-product networks, hidden Markov models and hybrids of them, and
+        binnings.
     path : str or Path
         File to write.
     overwrite : bool, default=False
