@@ -6,7 +6,7 @@ import math
 from typing import Any, NamedTuple
 
 
-class Judged(NamedTuple):
+class JudgedRules(NamedTuple):
     """What comes of some rules on some rows.
 
     Attributes
@@ -29,7 +29,9 @@ class Judged(NamedTuple):
     model_error: float
 
 
-def judge(rules: Any, X: Any, y: Any, model: Any, options: dict[str, Any]) -> Judged:
+def judge(
+    rules: Any, X: Any, y: Any, model: Any, options: dict[str, Any]
+) -> JudgedRules:
     """Judge rules, and their model, where there are labels and a model."""
     from clearwood.rules.decisions import decisions
     from clearwood.rules.scores import prediction_error
@@ -42,7 +44,7 @@ def judge(rules: Any, X: Any, y: Any, model: Any, options: dict[str, Any]) -> Ju
             positive=options["positive"], threshold=options["threshold"],
         )  # fmt: skip
         error = math.nan if said is None else prediction_error(y, said, rules.task)
-    return Judged(
+    return JudgedRules(
         rules.described_on(X, y, teacher=said),
         rules.evaluate(X, y, teacher=said),
         decided,
@@ -51,7 +53,7 @@ def judge(rules: Any, X: Any, y: Any, model: Any, options: dict[str, Any]) -> Ju
     )
 
 
-def scores_as_dict(judged: Judged) -> dict[str, Any]:
+def scores_as_dict(judged: JudgedRules) -> dict[str, Any]:
     """Numbers of the rules and of their model; null where they are not known."""
     model = judged.model
     told = {"rules": judged.scores.as_dict()}
@@ -67,7 +69,7 @@ def scores_as_dict(judged: Judged) -> dict[str, Any]:
     }
 
 
-def decisions_as_list(judged: Judged) -> list[dict[str, Any]] | None:
+def decisions_as_list(judged: JudgedRules) -> list[dict[str, Any]] | None:
     """What comes of deciding so, a record per number; what is not known is null."""
     import json
 
@@ -79,7 +81,7 @@ def decisions_as_list(judged: Judged) -> list[dict[str, Any]] | None:
     return found
 
 
-def judged_lines(judged: Judged, rows: str, seen: str = "") -> list[str]:
+def judged_lines(judged: JudgedRules, rows: str, seen: str = "") -> list[str]:
     """The rules with their numbers, those of all together, and the decisions.
 
     ``rows`` says which rows they are, ``seen`` what speaks for the model on them.

@@ -83,10 +83,14 @@ def test_float64_bounds_of_float32_tests_hold_for_all_numbers():
 def test_what_no_tree_can_hold(monkeypatch):
     with pytest.raises(InputError, match="add up"):
         RuleSum((), Rule((), 1.0), FeatureSpace.numeric(1)).to_sklearn()
-    text = FeatureSpace(("ward",), (("a", "b"),))
     rule = Rule((CategorySet(0, (0,)),), 1.0)
-    with pytest.raises(InputError, match="category 'ward'"):
-        RuleList((rule,), Rule((), 1.0), text).to_sklearn()
+    for labels in (("a", 2), (2**24 + 1,)):
+        mixed = FeatureSpace(("ward",), (labels,))
+        with pytest.raises(InputError, match="categories 'ward'.*neither"):
+            RuleList((rule,), Rule((), 1.0), mixed).to_sklearn()
+    hashed = FeatureSpace(("ward",), (("a", "b"),), lookup=("hash",))
+    with pytest.raises(InputError, match="categories 'ward'"):
+        RuleList((rule,), Rule((), 1.0), hashed).to_sklearn()
     doubtful = Rule((), "yes", (0.5, 0.5))
     with pytest.raises(InputError, match="Rule 1 says 'yes'"):
         RuleList((), doubtful, FeatureSpace.numeric(1), ("no", "yes")).to_sklearn()
@@ -97,3 +101,70 @@ def test_what_no_tree_can_hold(monkeypatch):
         example().to_sklearn()
     monkeypatch.setattr(sklearn_tree, "MOST_LEAVES", 7)
     example().to_sklearn()
+
+
+def random_rules(rng):
+    """Rules of sets of texts and of numbers, and of intervals."""
+    features = FeatureSpace(
+        ("ward", "dose", "code", "hue", "never"),
+        (("south", "north", "a b"), None, (7, 1, 2), ("red", "blue"), ("x", "y")),
+    )
+
+    def condition(d):
+        labels = features.categories[d]
+        missing, unseen = rng.random(2) < 0.5
+        if labels is None:
+            low = float(rng.uniform(0, 0.7))
+            return Interval(d, low, low + 0.3, bool(missing))
+        codes = np.flatnonzero(rng.random(len(labels)) < 0.5).tolist()
+        return CategorySet(d, tuple(codes), bool(missing), bool(unseen))
+
+    rules = []
+    for value in range(int(rng.integers(1, 5))):
+        asked = rng.choice(4, rng.integers(1, 4), replace=False).tolist()
+        rules.append(Rule(tuple(map(condition, asked)), float(value)))
+    return RuleList(tuple(rules), Rule((), -1.0), features)
+
+
+def test_texts_are_encoded_in_a_pipeline():
+    rng = np.random.default_rng(0)
+    cells = {
+        "hue": ["red", "blue", "green", None],
+        "ward": ["south", "north", "a b", "east", None, np.nan],
+        "code": [7, 1, 2, 3, 1.5, np.nan],
+        "more": ["?"],
+    }
+    X = pd.DataFrame(
+        {name: rng.choice(np.array(of, object), 300) for name, of in cells.items()}
+    ).astype({"code": float})
+    dose = rng.random(300).astype(np.float32)
+    X["dose"] = np.where(rng.random(300) < 0.2, np.nan, dose)
+    kinds = set()
+    for _ in range(30):
+        rules = random_rules(rng)
+        found = rules.to_sklearn()
+        kinds.add(type(found).__name__)
+        # A tree alone reads all columns, and only numbers.
+        table = X
+        if not hasattr(found, "steps"):
+            table = X.assign(ward=0, hue=0, never=0)[list(rules.features.names)]
+        np.testing.assert_array_equal(found.predict(table), rules.predict(X))
+    assert kinds == {"Pipeline", "DecisionTreeRegressor"}
+
+
+def test_a_pipeline_reads_columns_by_name_or_by_place():
+    X = np.array([["b", 1.0], ["a", 3.0], ["c", 3.0], [None, 3.0]], dtype=object)
+    rule = Rule((CategorySet(0, (0,), True), Interval(1, low=2.0)), "yes", (0.25, 0.75))
+    for names, table in (
+        (None, X),
+        (["ward", "age"], pd.DataFrame(X[:, ::-1], columns=["age", "ward"])),
+    ):
+        features = FeatureSpace(
+            tuple(names or ("x0", "x1")), (("a", "b"), None), names is not None
+        )
+        rules = RuleList((rule,), Rule((), "no", (0.9, 0.1)), features, ("no", "yes"))
+        found = rules.to_sklearn()
+        assert found.predict(table).tolist() == ["no", "yes", "no", "yes"]
+        np.testing.assert_array_equal(
+            found.predict_proba(table), rules.predict_proba(table)
+        )

@@ -16,7 +16,7 @@ from clearwood.cli.finding import (
 )
 from clearwood.cli.inputs import json_text
 from clearwood.cli.judging import (
-    Judged,
+    JudgedRules,
     decisions_as_list,
     judge,
     judged_lines,
@@ -75,7 +75,7 @@ def _check_class(model: Any, task: str, options: dict[str, Any]) -> None:
 
 
 def _summarize(
-    fitted: Any, split: Any, task: str, options: dict[str, Any], judged: Judged
+    fitted: Any, split: Any, task: str, options: dict[str, Any], judged: JudgedRules
 ) -> dict[str, Any]:
     import json
 
@@ -94,7 +94,7 @@ def _summarize(
     }
 
 
-def _text(judged: Judged, summary: dict[str, Any]) -> str:
+def _text(judged: JudgedRules, summary: dict[str, Any]) -> str:
     # A model from a file may have been trained on any row of the table.
     held_from, seen = "training", ""
     if not summary["model_trained_here"]:

@@ -206,15 +206,21 @@ class Exportable:
         float32 numbers next to it, that is the same. Its counts of rows are those of
         leaves, not of rows.
 
+        Where the rules ask categories that are texts, the tree stands in a ``Pipeline``
+        behind a ``ColumnTransformer``, which takes the columns that they ask and puts
+        numbers into the place of the texts. None and NaN are missing there; pandas.NA
+        is not, but an unknown category (``astype(object).where(notna, None)`` helps).
+
         Returns
         -------
-        DecisionTreeClassifier or DecisionTreeRegressor
+        DecisionTreeClassifier, DecisionTreeRegressor or Pipeline
 
         Raises
         ------
         InputError
-            The rules ask categories, add up, are an average, or need more than 10,000
-            leaves.
+            The rules ask dates, or categories of which some are texts and others are
+            not, or which are numbers that float32 cannot hold; they add up, are an
+            average, or need more than 10,000 leaves.
 
         Examples
         --------

@@ -1,4 +1,4 @@
-"""Rules as one fitted decision tree of scikit-learn.
+"""Rules as one fitted decision tree of scikit-learn, behind an encoder of texts.
 
 An ordered list of boxes is a tree: ask the first rule's bounds one after the other;
 where one fails, go on with the next rule. What the path to a node already says is not
@@ -6,7 +6,10 @@ asked again, and rules that it rules out are left out.
 
 scikit-learn casts the data to float32 and compares the result with thresholds in
 float64. Bounds become thresholds as they are, so for all finite numbers the tree says
-of ``X`` what the rules say of ``X.astype(float32)``.
+of ``X`` what the rules say of ``X.astype(float32)``. Categories that are numbers are
+asked for as such. For those that are texts an OrdinalEncoder puts codes into their
+place, of which the tree asks: -1 for one that is unknown, NaN for a missing one, and
+the next code after the last for None, which scikit-learn takes for a text of its own.
 """
 
 from __future__ import annotations
@@ -21,6 +24,7 @@ import pandas as pd
 from clearwood._features import FeatureSpace
 from clearwood.exceptions import InputError
 from clearwood.rules.exports.questions import (
+    LabelQuestion,
     NumberQuestion,
     Piece,
     finite_number,
@@ -32,6 +36,8 @@ from clearwood.rules.rule_set import RuleSet
 MOST_LEAVES = 10_000
 LEAF, NO_FEATURE = -1, -2
 """What scikit-learn's trees write in place of a child and a feature of a leaf."""
+UNKNOWN = -1
+"""Code of a text that is no known category."""
 
 
 @dataclass(frozen=True)
@@ -75,20 +81,71 @@ class _Nodes:
 
 def rules_to_sklearn(rule_set: RuleSet) -> Any:
     """See :meth:`clearwood.RuleSet.to_sklearn`."""
-    from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
-
     if not isinstance(rule_set, RuleList):
         raise InputError(
             "Rules that add up, or of which an average is taken, are not one tree; "
             "export them as Python or SQL (to_python, to_sql)."
         )
     values = _values(rule_set)
-    nodes = _nodes(rule_set, _numeric_questions(rule_set))
+    questions = _numeric_questions(rule_set)
+    texts = {
+        d: list(rule_set.features.categories[d] or ())
+        for d in sorted(rule_set.asked)
+        if _is_text(rule_set.features, d)
+    }
+    if not texts:
+        return _tree(rule_set, questions, values, rule_set.features)
+    numbers = sorted(rule_set.asked - set(texts))
+    place = {d: i for i, d in enumerate([*texts, *numbers])}
+    moved = [[replace(q, feature=place[q.feature]) for q in of] for of in questions]
+    columns = FeatureSpace.numeric(len(place))
+    return _encoding_pipeline(
+        rule_set.features, texts, numbers, _tree(rule_set, moved, values, columns)
+    )
+
+
+def _encoding_pipeline(
+    features: FeatureSpace, texts: dict[int, list[Any]], numbers: list[int], tree: Any
+) -> Any:
+    """A tree behind what puts codes into the place of texts."""
+    from sklearn.compose import ColumnTransformer
+    from sklearn.pipeline import Pipeline
+    from sklearn.preprocessing import OrdinalEncoder
+
+    encoder = OrdinalEncoder(
+        categories=[[*labels, None, np.nan] for labels in texts.values()],
+        handle_unknown="use_encoded_value",
+        unknown_value=UNKNOWN,
+        encoded_missing_value=np.nan,
+    )
+    names: Any = features.names if features.named else range(features.n_features)
+    steps = [
+        ("texts", encoder, [names[d] for d in texts]),
+        ("numbers", "passthrough", [names[d] for d in numbers]),
+    ]
+    transformer = ColumnTransformer(steps if numbers else steps[:1])
+    blank = pd.DataFrame(blank_table(features, 1)).astype(
+        {names[d]: object for d in texts}
+    )
+    transformer.fit(blank if features.named else blank.to_numpy(dtype=object))
+    return Pipeline([("columns", transformer), ("tree", tree)])
+
+
+def _tree(
+    rule_set: RuleSet,
+    questions: list[list[NumberQuestion]],
+    values: np.ndarray,
+    features: FeatureSpace,
+) -> Any:
+    """The fitted tree that asks these questions of these columns."""
+    from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+    nodes = _nodes(rule_set, questions)
     # An estimator as scikit-learn makes it, so that nothing it needs is forgotten.
     kind = DecisionTreeClassifier if rule_set.classes else DecisionTreeRegressor
     estimator = kind()
     n_rows = max(len(rule_set.classes), 1)
-    estimator.fit(blank_table(rule_set.features, n_rows), np.arange(n_rows))
+    estimator.fit(blank_table(features, n_rows), np.arange(n_rows))
     if rule_set.classes:
         estimator.classes_ = np.array(rule_set.classes)
     estimator.tree_ = tree_like(
@@ -126,23 +183,56 @@ def _values(rule_set: RuleSet) -> np.ndarray:
 
 
 def _numeric_questions(rule_set: RuleSet) -> list[list[NumberQuestion]]:
-    """The questions of each rule, which must be about numbers."""
+    """The questions of each rule, about numbers or about codes of texts."""
+    features = rule_set.features
     result = []
     for rule in rule_set:
         questions = []
-        for question in questions_of(rule.conditions, rule_set.features):
-            is_time = rule_set.features.info[question.feature].is_time
-            if is_time or not isinstance(question, NumberQuestion):
-                name = rule_set.features.names[question.feature]
-                what = "date" if is_time else "category"
+        for question in questions_of(rule.conditions, features):
+            name = features.names[question.feature]
+            if features.info[question.feature].is_time:
                 raise InputError(
-                    f"The rules ask the {what} {name!r}, but trees of scikit-learn "
+                    f"The rules ask the date {name!r}, but trees of scikit-learn "
                     "compare numbers only; export them as Python or SQL (to_python, "
                     "to_sql)."
                 )
+            if isinstance(question, LabelQuestion):
+                question = _question_of_codes(question, features)
             questions.append(question)
         result.append(questions)
     return result
+
+
+def _is_text(features: FeatureSpace, d: int) -> bool:
+    """Whether a feature holds categories that are texts."""
+    labels = features.categories[d] or ()
+    return any(isinstance(label, str) for label in labels)
+
+
+def _question_of_codes(question: LabelQuestion, features: FeatureSpace) -> Any:
+    """A question for labels as one for codes, or for the numbers that they are."""
+    d = question.feature
+    labels: list[Any] = list(features.categories[d] or ())
+    if _is_text(features, d):
+        is_plain = all(isinstance(label, str) for label in labels)
+        points = [float(labels.index(label)) for label in question.labels]
+        # None is a category of its own.
+        if question.missing == question.inside:
+            points.append(float(len(labels)))
+    else:
+        is_plain = all(float(np.float32(label)) == label for label in labels)
+        points = [float(label) for label in question.labels]
+    if not is_plain or features.lookup[d] == "hash":
+        raise InputError(
+            f"The rules ask the categories {features.names[d]!r}, which are neither "
+            "all texts nor all numbers that trees of scikit-learn can tell apart; "
+            "export them as Python or SQL (to_python, to_sql)."
+        )
+    pieces = [(math.nextafter(x, -math.inf), x) for x in sorted(points)]
+    if not question.inside:
+        ends = [-math.inf, *(x for piece in pieces for x in piece), math.inf]
+        pieces = list(zip(ends[::2], ends[1::2]))
+    return NumberQuestion(d, tuple(pieces), question.missing)
 
 
 def _nodes(rule_set: RuleSet, questions: list[list[NumberQuestion]]) -> _Nodes:
