@@ -225,3 +225,24 @@ def test_stability_may_train_again(folder):
     assert read.exit_code == 2 and "leave MODEL out" in read.stderr
     read = run("stability", model, folder / "new.csv", *data, "--classes", "well,ill")
     assert read.exit_code == 0 and "the ensemble held fixed" in read.stdout
+
+
+VERBS = {
+    "metatree": ("--target", "state", "--depth", 1),
+    "sbfc": ("--target", "state"),
+    "density": (),
+    "states": ("--states", 2, "--algorithm", "em"),
+}
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_every_verb_learns_what_columns_are_called(verb, folder, tmp_path):
+    columns = tmp_path / "columns.json"
+    columns.write_text('{"dose": {"name": "amount"}, "ward": {"name": "house"}}')
+    asked = (verb, folder / "new.csv", *VERBS[verb], "--drop", "name", "--columns")
+    page = tmp_path / "page.html"
+    result = run(*asked, columns, "--report", page)
+    assert result.exit_code == 0, result.stderr
+    assert "amount" in page.read_text("utf-8") or "house" in page.read_text("utf-8")
+    columns.write_text('{"size": {"name": "amount"}}')
+    assert failed(run(*asked, columns), "none of which is a column")

@@ -206,6 +206,7 @@ def test_numbers_a_constant_target_and_a_model_file(in_this_process, tmp_path):
         ({"y": ["ill"] * 5}, "inconsistent"),
         ({"sample_weight": np.zeros(90)}, "not all zero"),
         ({"X": np.zeros((90, 2))}, "columns"),
+        ({"column_info": {"size": {"unit": "m"}}}, "column_info names"),
         ({"X": np.zeros((0, 3))}, "0 sample"),
     ],
 )

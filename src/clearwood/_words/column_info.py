@@ -133,6 +133,11 @@ def glossary(
     return told
 
 
+def shown_names(features: Any) -> tuple[str, ...]:
+    """What people call the columns of a table, as its ``FeatureSpace`` knows it."""
+    return tuple(features.shown(j) for j in range(features.n_features))
+
+
 def kinds_of(
     encoded: np.ndarray, numeric: Sequence[bool], flagged: Sequence[bool]
 ) -> list[Kind]:

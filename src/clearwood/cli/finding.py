@@ -197,12 +197,8 @@ def _read_model(
 
 def find_rules(model: Any, split: Any, task: str, options: dict[str, Any]) -> Any:
     """A simplifier that is fitted as the options say."""
-    from clearwood.cli.tables.columns_file import read_columns_file
     from clearwood.simplifiers.api import fit_best_kind, make_simplifier
 
-    # Before the search: a wrong file is told of at once.
-    path = options["columns"]
-    column_info = None if path is None else read_columns_file(path)
     n_rules = options["n_rules"]
     settings: dict[str, Any] = {
         "n_rules": n_rules if n_rules == "auto" else int(n_rules),
@@ -232,8 +228,6 @@ def find_rules(model: Any, split: Any, task: str, options: dict[str, Any]) -> An
         rules.fit(split.X, split.y)
     # The estimator sees values without a name; the file knows what they are called.
     rules.rules_ = rules.rules_.with_target(options["target"])
-    if column_info is not None:
-        rules.rules_ = rules.rules_.with_columns(column_info)
     return rules
 
 

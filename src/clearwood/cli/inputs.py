@@ -151,6 +151,19 @@ def read_model_of(rules: Any, path: str, classes: str | None, say: Any) -> Any:
     return model.with_classes(theirs)
 
 
+def with_said(frame: Any, path: str | None) -> Any:
+    """The same table, with what a file says of its columns."""
+    if path is not None:
+        from clearwood._features import FeatureSpace
+        from clearwood.cli.tables.columns_file import read_columns_file
+
+        said = read_columns_file(path)
+        # Refused here if it is wrong, before anything that takes long.
+        FeatureSpace.numeric(frame.shape[1], list(frame.columns)).with_info(said)
+        frame.attrs["column_info"] = said
+    return frame
+
+
 def read_training_table(
     data: str, reader: str, options: dict[str, Any], say: Any
 ) -> Any:
@@ -172,6 +185,7 @@ def read_training_table(
             missing=options["na"],
             form=form_of(options),
         )
+    frame = with_said(frame, options["columns"])
     table = split_target(frame, options["target"], options["task"])
     if options["task"] == "auto":
         other = {"classification": "regression", "regression": "classification"}
@@ -212,6 +226,7 @@ def read_model_and_table(
             task=ensemble.task,
             form=form_of(options),
         )
+    frame = with_said(frame, options["columns"])
     table = split_target(frame, target, ensemble.task)
     if options["classes"]:
         # As the table writes them: 1 where its labels are numbers, "1" where texts.

@@ -60,6 +60,7 @@ def compare(
     time_limit: float | None = 120.0,
     peers: bool | str = "auto",
     sample_weight: Any = None,
+    column_info: Any = None,
     n_jobs: int | None = None,
     random_state: Any = None,
     verbose: bool = False,
@@ -100,6 +101,9 @@ def compare(
         Whether "all" means peers too: those that are installed, all, or none.
     sample_weight : array-like of shape (n_samples,), optional
         Row weights, for fits and scores.
+    column_info : mapping of str to mapping, optional
+        Per column what people call it, its unit and description, see
+        :meth:`RuleSet.with_columns`.
     n_jobs : int or None, default=None
         Processes side by side, as in scikit-learn. What is found does not depend on
         it, but for what the time limit stops.
@@ -153,6 +157,9 @@ def compare(
     else:
         models = read_fitted(model, X, y)
     ensemble = models.ensembles[-1]
+    if column_info is not None:
+        # Refused here if it is wrong, before anything that takes long.
+        ensemble.features.with_info(column_info)
     # Of unknown categories it is said here once; the workers' warnings are not shown.
     encoded = ensemble.encode(X)
     if is_class and not refitted:
@@ -182,7 +189,7 @@ def compare(
     failures = _failures(jobs, {point.method for point in points}, outcome)
     _say_what_happened(outcome, bool(points), failures, len(jobs))
     error, spread = mean_error(held.taught, held, problem.task)
-    return Frontier(
+    found = Frontier(
         problem.task,
         short_name(ensemble),
         len(y),
@@ -197,6 +204,7 @@ def compare(
         ensemble.features.names,
         () if ensemble.classes is None else tuple(ensemble.classes.tolist()),
     )
+    return found if column_info is None else found.with_columns(column_info)
 
 
 def _check_methods(methods: Any, peers: bool | str) -> list[str]:

@@ -82,6 +82,13 @@ class FrontierPoint:
         rules = self.rules.described_on(X, y, teacher=teacher)
         return replace(self, rules=rules, text=str(rules))
 
+    def with_columns(self, column_info: Any) -> FrontierPoint:
+        """The same point, its columns in the words of people; peers' as they are."""
+        if self.rules is None:
+            return self
+        rules = self.rules.with_columns(column_info)
+        return replace(self, rules=rules, text=str(rules))
+
 
 @dataclass(frozen=True)
 class Frontier:
@@ -149,6 +156,21 @@ class Frontier:
         """
         points = tuple(point.described_on(X, y, teacher) for point in self.points)
         return replace(self, points=points, n_described=len(X))
+
+    def with_columns(self, column_info: Any) -> Frontier:
+        """The same comparison, the columns of its rules in the words of people.
+
+        Parameters
+        ----------
+        column_info : mapping of str to mapping
+            As in :meth:`RuleSet.with_columns`.
+
+        Returns
+        -------
+        Frontier
+        """
+        points = tuple(point.with_columns(column_info) for point in self.points)
+        return replace(self, points=points)
 
     def best(self, max_rules: int | None = None, by: str = "error") -> RuleSet:
         """The best rules with so many lines at most.

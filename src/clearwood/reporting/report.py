@@ -11,6 +11,7 @@ from clearwood._html import render
 from clearwood._words.labels import check_text
 from clearwood.comparison.frontier import Frontier
 from clearwood.exceptions import InputError
+from clearwood.reporting.families import family_of
 from clearwood.reporting.frontier import summarize_frontier
 from clearwood.reporting.summary import summarize
 from clearwood.rules import RuleSet
@@ -62,8 +63,10 @@ def report(
     title : str, optional
         Title of the page.
     column_info : mapping of str to mapping, optional
-        Of rules: per column what people call it (``name``), its ``unit`` and
-        ``description``; see :meth:`RuleSet.with_columns`.
+        Of rules and of comparisons: per column what people call it (``name``), its
+        ``unit`` and ``description``; see :meth:`RuleSet.with_columns`. Other results
+        know what the table said that they were fitted to, in its
+        ``attrs["column_info"]``.
     positive : a class label, optional
         The class that is looked for, as in :func:`decisions`.
     threshold : float, optional
@@ -127,9 +130,14 @@ def report(
 
 def _with_columns(result: Any, column_info: Any) -> Any:
     """The same result, its rules in the words of people."""
-    rules = rules_of(result, "result").with_columns(column_info)
-    if isinstance(result, RuleSet):
-        return rules
+    if isinstance(result, RuleSet | Frontier):
+        return result.with_columns(column_info)
+    if family_of(result) is not None and "rules_" not in vars(result):
+        raise InputError(
+            f"A {type(result).__name__} is told of columns before it is fitted: "
+            "X.attrs['column_info'] = column_info, on the frame of pandas that it is "
+            "fitted to; leave column_info out here."
+        )
     told = copy(result)
-    told.rules_ = rules
+    told.rules_ = rules_of(result, "result").with_columns(column_info)
     return told

@@ -14,6 +14,7 @@ import numpy as np
 from clearwood._columns import features_of
 from clearwood._features import FeatureSpace
 from clearwood._validation import LARGEST_VALUE, check_table
+from clearwood._words.column_info import said_with
 from clearwood.conjugate.normal_wishart import NormalInverseWishart
 from clearwood.exceptions import InputError
 from clearwood.sequences.emissions import (
@@ -132,7 +133,8 @@ class _Table:
 
     def _features(self, model: Any, X: Any) -> FeatureSpace:
         names = getattr(model, "feature_names_in_", None)
-        return FeatureSpace.numeric(model.n_features_in_, names)
+        features = FeatureSpace.numeric(model.n_features_in_, names)
+        return features.with_info(said_with(X))
 
     def learn_columns(self, model: Any, X: Any) -> None:
         """See ``Kind``."""

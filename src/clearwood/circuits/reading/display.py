@@ -306,7 +306,7 @@ def strip_name(features: FeatureSpace, j: int) -> str:
     """The column; of two levels the one whose share is told, too."""
     labels = features.categories[j] or ()
     level = f" = {label_words(labels[1])}" if len(labels) == 2 else ""
-    return printable(features.names[j]) + level
+    return printable(features.title(j)) + level
 
 
 def colour_of(deviation: float) -> str:

@@ -221,7 +221,7 @@ def column_words(
     >>> print(column_words(features, 1, Spread(54.1, 81.0), Spread(61.0, 144.0)))
     age 54.1 ± 9.0 (61 ± 12)
     """
-    name, labels = name_text(features.names[j]), features.categories[j] or ()
+    name, labels = name_text(features.title(j)), features.categories[j] or ()
     if of_all is None:
         said = here.words(labels)
     else:

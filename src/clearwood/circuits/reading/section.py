@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from clearwood._features import FeatureSpace, printable
+from clearwood._words.column_info import shown_names
 from clearwood._words.numbers import share_text
 from clearwood.circuits.circuit import Circuit
 from clearwood.circuits.reading.display import circuit_of, strip_name, together
@@ -152,7 +153,7 @@ def _kind(
 def _pairs(
     found: list[tuple[int, int, float]], features: FeatureSpace
 ) -> dict[str, Any]:
-    names = [printable(name) for name in features.names]
+    names = [printable(name) for name in shown_names(features)]
     return {
         "lines": [
             {"names": [names[j], names[k]], "strength": strength}
@@ -209,7 +210,7 @@ def _told(
 ) -> list[dict[str, Any]]:
     """How well each column is told by the others, the best first."""
     lines: list[dict[str, Any]] = []
-    for j, name in enumerate(features.names):
+    for j, name in enumerate(shown_names(features)):
         rows = possible & ~np.isnan(found.alone[:, j])
         alone, others = _mean(found.alone[rows, j]), _mean(-found.surprise[rows, j])
         if alone is not None and others is not None:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from clearwood._features import FeatureSpace
+from clearwood._words.column_info import shown_names
 from clearwood._words.numbers import share_text
 from clearwood.circuits.circuit import Circuit, Node, Product, Sum, walk
 from clearwood.circuits.reading.outline import CircuitPart, outline
@@ -197,7 +198,7 @@ def pairs_texts(
     features: FeatureSpace, pairs: Sequence[tuple[int, int, float]]
 ) -> list[str]:
     """The first few pairs of columns, and how much they depend on each other."""
-    names = features.names
+    names = shown_names(features)
     return [
         f"{name_text(names[j])} and {name_text(names[k])} {strength:.2f}"
         for j, k, strength in pairs[:MOST_PAIRS]
@@ -207,7 +208,7 @@ def pairs_texts(
 def names_text(features: FeatureSpace, columns: Sequence[int]) -> str:
     """The first few names of a group of columns."""
     shown = columns if len(columns) <= MOST_NAMES + 1 else columns[:MOST_NAMES]
-    said = [name_text(features.names[j]) for j in shown]
+    said = [name_text(features.shown(j)) for j in shown]
     more = len(columns) - len(shown)
     return ", ".join(said) + (f" and {more:,} more" if more else "")
 

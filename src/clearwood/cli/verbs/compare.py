@@ -60,6 +60,7 @@ from clearwood.simplifiers import METHODS
 )
 @shared.drop
 @shared.categories
+@shared.columns
 @shared.na
 @shared.test_size
 @shared.sep

@@ -10,7 +10,7 @@ import click
 
 from clearwood.cli import options as shared
 from clearwood.cli.errors import check_outputs, debug_option, plain_warnings, speaker
-from clearwood.cli.inputs import form_of, json_text
+from clearwood.cli.inputs import form_of, json_text, with_said
 from clearwood.exceptions import InputError
 
 MOST_GIVEN, MOST_SURPRISING = 12, 5
@@ -26,6 +26,7 @@ NO_BETTER = (
 @shared.data
 @shared.drop
 @shared.categories
+@shared.columns
 @shared.na
 @shared.sep
 @shared.encoding
@@ -105,6 +106,7 @@ def _read(data: str, options: dict[str, Any]) -> tuple[Any, Any]:
         missing=options["na"],
         form=form_of(options),
     )
+    frame = with_said(frame, options["columns"])
     # As an editor counts them, without the header.
     frame.index = frame.index + 1
     _check_finite(frame)

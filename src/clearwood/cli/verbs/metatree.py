@@ -18,6 +18,7 @@ from clearwood.cli.outputs import write_rules
 @shared.task
 @shared.drop
 @shared.categories
+@shared.columns
 @shared.na
 @shared.sep
 @shared.encoding

@@ -76,6 +76,7 @@ KINDS = {
 @click.option("--forbid", help="Columns that no rule may ask: --forbid sex,age")
 @shared.drop
 @shared.categories
+@shared.columns
 @shared.na
 @shared.sep
 @shared.encoding

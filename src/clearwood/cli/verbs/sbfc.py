@@ -19,6 +19,7 @@ MOST_LINES, LEAST_EDGE = 20, 0.1
 @shared.target
 @shared.drop
 @shared.categories
+@shared.columns
 @shared.na
 @shared.sep
 @shared.encoding

@@ -9,7 +9,7 @@ import click
 
 from clearwood.cli import options as shared
 from clearwood.cli.errors import check_outputs, debug_option, plain_warnings, speaker
-from clearwood.cli.inputs import form_of, json_text
+from clearwood.cli.inputs import form_of, json_text, with_said
 
 MOST_LINES = 20
 """States that are printed."""
@@ -33,6 +33,7 @@ MOST_LINES = 20
 @click.option("--lines", is_flag=True, help="Every line of a text is a sequence.")
 @shared.drop
 @shared.categories
+@shared.columns
 @shared.na
 @shared.sep
 @shared.encoding
@@ -115,7 +116,7 @@ def _read(data: str, options: dict[str, Any]) -> tuple[Any, list[int], str]:
         if options["lines"]:
             raise click.UsageError("--lines is for texts; of a table name the --id.")
         return _read_table(data, options)
-    for name in ("sequence", "drop", "categories", "na", "sep"):
+    for name in ("sequence", "drop", "categories", "columns", "na", "sep"):
         if options[name]:
             option = "id" if name == "sequence" else name
             raise click.UsageError(f"--{option} is for tables; {data!r} is a text.")
@@ -152,6 +153,7 @@ def _read_table(data: str, options: dict[str, Any]) -> tuple[Any, list[int], str
         missing=options["na"],
         form=form_of(options),
     )
+    frame = with_said(frame, options["columns"])
     lengths = [len(frame)]
     if own:
         if frame[own].isna().any():

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from clearwood._words.column_info import shown_names
 from clearwood._words.numbers import probability_text, short_text
 from clearwood.metatree.reading.annotated_tree import (
     leaves_text,
@@ -50,7 +51,7 @@ def section(result: Any, X: Any = None, y: Any = None) -> dict[str, Any]:
     s = posterior.structure
     best = result.map_tree_
     trees = posterior.top_trees(MOST_TREES)
-    names, used = s.coder.features.names, posterior.feature_used
+    names, used = shown_names(s.coder.features), posterior.feature_used
     order = [d for d in np.argsort(-used, kind="stable") if used[d] >= LEAST_USED]
     scores = None
     if X is not None and y is not None:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from clearwood._features import printable
+from clearwood._words.column_info import shown_names
 from clearwood._words.numbers import probability_text
 from clearwood.exceptions import InputError
 from clearwood.plotting.style import COLOURS, QUIET, plain, text_width, wrapped
@@ -91,7 +92,7 @@ class FeatureGraphDisplay:
         -------
         FeatureGraphDisplay
         """
-        names = check_classifier(estimator).levels_.features.names
+        names = shown_names(check_classifier(estimator).levels_.features)
         if not 0 < cutoff <= 1:
             raise InputError(f"cutoff is {cutoff!r}; expected above 0, and at most 1.")
         if graph is None:
@@ -255,7 +256,7 @@ class SignalDisplay:
         """
         p = check_classifier(estimator).signal_probability_
         order = np.argsort(-p, kind="stable")[: max(most, 1)]
-        names = estimator.levels_.features.names
+        names = shown_names(estimator.levels_.features)
         said = signal_diagnoses(estimator, order.tolist())
         error = [0.0 if one is None else one.mcse for one in said]
         return cls([names[j] for j in order], p[order], error, len(p) - len(order))

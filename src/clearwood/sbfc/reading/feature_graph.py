@@ -8,6 +8,7 @@ import numpy as np
 from scipy.sparse import coo_array
 from sklearn.utils.validation import check_is_fitted
 
+from clearwood._words.column_info import shown_names
 from clearwood._words.numbers import probability_text
 from clearwood.exceptions import InputError
 from clearwood.sbfc.estimators import SelectiveBayesianForestClassifier
@@ -88,7 +89,7 @@ def average_graph(
     pairs = (p.row < p.col) & (p.data >= cutoff)
     edges = zip(p.row[pairs].tolist(), p.col[pairs].tolist(), p.data[pairs].tolist())
     return _shown_part(
-        estimator.levels_.features.names,
+        shown_names(estimator.levels_.features),
         estimator.signal_probability_,
         [Edge(*edge) for edge in edges],
         True,

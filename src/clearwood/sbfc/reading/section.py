@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from clearwood._features import printable
+from clearwood._words.column_info import shown_names
 from clearwood._words.numbers import probability_text
 from clearwood.rules.scores import class_scores
 from clearwood.sampling.chains import GOOD_ESS, GOOD_RHAT
@@ -317,7 +318,7 @@ def _worst(
     if not known:
         return None
     _, j, one = max(known, key=lambda item: item[:2])
-    names = estimator.levels_.features.names
+    names = shown_names(estimator.levels_.features)
     all_of = "all" if len(features) == len(names) else f"the first {len(features)}"
     of = f"whether {printable(names[j])} is signal, the least settled of {all_of}"
     return _line(of, one)

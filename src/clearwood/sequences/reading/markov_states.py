@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from clearwood._features import printable
+from clearwood._words.column_info import shown_names
 from clearwood._words.numbers import percent_text, share_text, short_text
 from clearwood.exceptions import InputError
 from clearwood.sequences.estimators import HiddenMarkovModel
@@ -80,7 +81,7 @@ def column_names(model: HiddenMarkovModel) -> list[str]:
     if model.emission == "categorical":
         return []
     if hasattr(model, "features_"):
-        return [printable(name) for name in model.features_.names]
+        return [printable(name) for name in shown_names(model.features_)]
     shape = np.shape(model.means_ if model.emission == "gaussian" else
                      model.emissionprob_)  # fmt: skip
     return [f"x{d}" for d in range(shape[1])]
