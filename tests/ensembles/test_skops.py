@@ -10,7 +10,9 @@ from sklearn.ensemble import (
     HistGradientBoostingClassifier,
     RandomForestClassifier,
 )
+from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LinearRegression
+from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
 from clearwood.ensembles import check, read_ensemble
@@ -34,6 +36,17 @@ def test_models_predict_as_before_they_were_saved(model, tmp_path):
     skops_io.dump(model, tmp_path / "model.skops")
     assert_array_equal(
         read_ensemble(tmp_path / "model.skops").predict(X), model.predict(X)
+    )
+
+
+def test_a_pipeline_is_read_with_what_its_steps_keep(tmp_path):
+    """An imputer keeps the type of its columns."""
+    model = make_pipeline(SimpleImputer(), RandomForestClassifier(3, random_state=0))
+    gaps = np.where(X < -1, np.nan, X)
+    model.fit(gaps, X[:, 0] > 0)
+    skops_io.dump(model, tmp_path / "model.skops")
+    assert_array_equal(
+        read_ensemble(tmp_path / "model.skops").predict(gaps), model.predict(gaps)
     )
 
 

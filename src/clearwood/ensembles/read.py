@@ -46,13 +46,15 @@ KNOWN = (
     "(.json) and, of scikit-learn, skops (.skops)"
 )
 SKOPS_TRUSTED = {
+    "numpy.dtype",
     "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor",
     "sklearn.tree._tree.Tree",
 }
-"""Types that skops leaves to its users: arrays of nodes.
+"""Types that skops leaves to its users: arrays of nodes, and types of columns.
 
-Wrong ones could crash scikit-learn's own predictions. Ours are made from the arrays
-after the checks that every ensemble passes.
+Wrong nodes could crash scikit-learn's own predictions. Ours are made from the arrays
+after the checks that every ensemble passes. The type of a column (which an imputer
+keeps) is read off an empty array.
 """
 
 
