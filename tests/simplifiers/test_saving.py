@@ -88,8 +88,11 @@ def test_what_does_not_fit_is_refused(found, tmp_path, changes, message):
 
 @pytest.fixture(scope="module")
 def tree():
-    forest = RandomForestClassifier(5, random_state=0).fit(X, y)
-    return cw.DistilledTreeClassifier(forest, max_rules=4, random_state=0).fit(X, y)
+    both = np.where((X["a"] > 0) & (X["b"] > 0.3), "yes", "no")
+    forest = RandomForestClassifier(5, random_state=0).fit(X, both)
+    return cw.DistilledTreeClassifier(
+        forest, n_rules=4, max_rules=4, random_state=0
+    ).fit(X, both)
 
 
 NEW = ("trees", "chosen_tree", "chosen", "tried", "n_iter_", "n_start_components_",

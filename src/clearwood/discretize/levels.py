@@ -115,7 +115,7 @@ class LevelCoder:
     def names_of(self, d: int) -> tuple[str, ...]:
         """The levels of a column in words."""
         name, labels, cuts = (
-            self.features.names[d],
+            self.features.shown(d),
             self.features.categories[d],
             self.cuts[d],
         )

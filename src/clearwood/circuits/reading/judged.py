@@ -164,7 +164,7 @@ def why(
     for at, (i, j) in enumerate(told):
         labels = features.categories[j] or ()
         found[i].append({
-            "column": features.names[j],
+            "column": features.shown(j),
             "found": entry_text(features, j, values[i, j]),
             "expected": facts[j][at].expected(labels),
             "surprise": float(of_entries[i, j]),
