@@ -35,7 +35,7 @@ format: $(VENV)/.lint
 
 # What pages print is what the code they show prints.
 docs: $(VENV)/.docs $(VENV)/.test
-	$(BIN)/python -m pytest --quiet --doctest-glob='*.rst' docs/*.rst
+	$(BIN)/python -m pytest --quiet --doctest-glob='*.rst' docs/*.rst docs/guides/*.rst
 	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
 
 clean:

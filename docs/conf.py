@@ -12,31 +12,45 @@ release = version = pyproject["project"]["version"]
 extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
+    "sphinx.ext.intersphinx",
     "sphinx.ext.mathjax",
+    "sphinx.ext.viewcode",
     "numpydoc",
+    "sphinx_design",
     "sphinx_gallery.gen_gallery",
 ]
 templates_path = ["_templates"]
-exclude_patterns = ["_build", "dependencies.md"]
-default_role = "code"
+exclude_patterns = ["_build", "dependencies.md", "inventories"]
+
+# `simplify` and `RuleSet.to_sql` on any page are links to the reference; what is no name
+# of ours stays as it is.
+default_role = "py:obj"
+rst_prolog = ".. currentmodule:: clearwood"
+# What pages and examples name of other libraries. The lists are here, not fetched, so
+# that the documentation is built without a network.
+intersphinx_mapping = {
+    library: (url, f"inventories/{library}.txt")
+    for library, url in {
+        "lightgbm": "https://lightgbm.readthedocs.io/en/stable/",
+        "matplotlib": "https://matplotlib.org/stable/",
+        "numpy": "https://numpy.org/doc/stable/",
+        "pandas": "https://pandas.pydata.org/docs/",
+        "sklearn": "https://scikit-learn.org/stable/",
+    }.items()
+}
 
 html_theme = "pydata_sphinx_theme"
 html_title = "Clearwood"
 html_show_sourcelink = False
-html_theme_options = {"navigation_with_keys": False, "show_toc_level": 2}
-# Pages without subpages have nothing to show in a sidebar.
-html_sidebars = {
-    page: []
-    for page in (
-        "install",
-        "quickstart",
-        "choosing",
-        "how_it_works",
-        "command_line",
-        "changelog",
-        "references",
-    )
+html_theme_options = {
+    "header_links_before_dropdown": 6,
+    "navigation_with_keys": False,
+    "show_toc_level": 2,
 }
+html_static_path = ["_static"]
+html_css_files = ["landing.css"]
+# Pages without others beside them have nothing to show in a sidebar.
+html_sidebars = {"index": [], "changelog": []}
 
 # Members are listed by our own class template, not a second time by numpydoc.
 numpydoc_show_class_members = False
@@ -49,6 +63,9 @@ sphinx_gallery_conf = {
     "gallery_dirs": "gallery",
     # demo.py writes files where it is told to; it is run by `make demo`.
     "ignore_pattern": r"demo\.py",
+    # Names in the code are links, and pages of names show the examples that use them.
+    "doc_module": ("clearwood",),
+    "backreferences_dir": "generated/backreferences",
     "show_memory": False,
     "show_signature": False,
     "write_computation_times": False,

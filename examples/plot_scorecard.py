@@ -1,0 +1,34 @@
+"""
+A scorecard: points that add up
+===============================
+
+A sum of rules has a constant and, for each rule that holds, so many points more or
+fewer. Here it stands for a gradient boosting that tells malignant tumours from benign.
+"""
+
+# %%
+# The model, and a sum of six lines.
+from sklearn.datasets import load_breast_cancer
+from sklearn.ensemble import GradientBoostingClassifier
+from sklearn.model_selection import train_test_split
+
+import clearwood as cw
+
+data = load_breast_cancer(as_frame=True)
+X, y = data.data, data.target.map({0: "malignant", 1: "benign"}).rename("tumour")
+X_train, X_test, y_train, y_test = train_test_split(X, y, stratify=y, random_state=0)
+model = GradientBoostingClassifier(random_state=0).fit(X_train, y_train)
+card = cw.AdditiveRulesClassifier(model, n_rules=6, tune=None, random_state=0)
+card.fit(X_train, y_train)
+print(card.rules_)
+print(card.rules_.evaluate(X_test, y_test, teacher=model))
+
+# %%
+# One patient's points, line by line.
+print(cw.explain(card.rules_, X_test.iloc[0]))
+
+# %%
+# Who is called malignant from a probability of 0.3 on, and do the probabilities hold?
+calls = cw.DecisionsDisplay.from_estimator(
+    card, X_test, y_test, positive="malignant", threshold=0.3
+).plot()
