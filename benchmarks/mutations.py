@@ -31,7 +31,7 @@ ROOMS = ("search", "rules", "metatree")
 SHARE = 0.03
 """Of the mutants that there are, the part that is planted."""
 
-BUDGET = 8.0
+BUDGET = 30.0
 """Seconds of tests for one mutant; survivors that are planted again get all tests."""
 
 TO_COPY = (

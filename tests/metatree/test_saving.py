@@ -196,6 +196,29 @@ def test_numbers_that_would_overflow_are_refused(name, change, words, tmp_path):
         cw.load(tmp_path / "model.cw")
 
 
+@pytest.mark.parametrize("certain", [0.0, 1.0])
+def test_nodes_may_be_certain(certain, tmp_path):
+    model, X, y = models()["labels"]
+    cw.save(model.fit(X, y), tmp_path / "model.cw")
+    rewritten(tmp_path / "model.cw", set_entry("g", 0, certain))
+    assert np.isfinite(says(cw.load(tmp_path / "model.cw"), X[:3])).all()
+
+
+def test_cuts_rise(tmp_path):
+    model, X, y = models()["labels"]
+    cw.save(model.fit(X, y), tmp_path / "model.cw")
+
+    def swap(document, arrays):
+        first = np.cumsum([0, *arrays["n_cuts"]])[arrays["n_cuts"].argmax()]
+        pair = slice(first + 1, first + 3)
+        arrays["cuts"][pair] = arrays["cuts"][pair][::-1]
+        assert arrays["n_cuts"].max() > 2
+
+    rewritten(tmp_path / "model.cw", swap)
+    with pytest.raises(ModelFormatError, match="expected rising"):
+        cw.load(tmp_path / "model.cw")
+
+
 INTEGERS = (-(2**63), -(2**31), -2, -1, 0, 1, 2, 3, 2**31 - 1, 2**31, 2**63 - 1)
 FLOATS = (np.nan, np.inf, -1.0, 0.0, 0.5, 1.0, 1e308, -1e308, 1e139, 5e-324)
 CHOICES = {"i": INTEGERS, "f": FLOATS, "b": (True, False)}

@@ -160,7 +160,7 @@ def test_given_in_another_order():
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ({"feature": [0, 5], "n_features": 2}, "expected -1 at leaves"),
+        ({"feature": [0, 2], "n_features": 2}, "expected -1 at leaves"),
         ({"feature": [0, -2]}, "expected -1 at leaves"),
         ({"feature": [-1, 0]}, "first_child of node 1"),
         ({"feature": [-1, -1]}, "only 0 answers"),

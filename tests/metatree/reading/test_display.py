@@ -9,7 +9,7 @@ from clearwood.exceptions import InputError
 from clearwood.metatree import BernoulliBeta, MetaTree, given
 from clearwood.metatree.estimators import MetaTreeClassifier
 from clearwood.metatree.reading.annotated_tree import shown_nodes
-from clearwood.metatree.reading.display_layout import SURE
+from clearwood.metatree.reading.display_layout import PALE, SURE
 
 matplotlib.use("agg")
 import matplotlib.pyplot as plt
@@ -73,13 +73,20 @@ def test_texts_do_not_cover_each_other(display):
 
 
 def test_bars_are_as_long_as_the_probabilities():
-    display = MetaTreeDisplay.from_estimator(READERS["cart"]()).plot()
-    dark = matplotlib.colors.to_rgba(SURE)
-    bars = [p for p in display.ax_.patches if p.get_facecolor() == dark]
-    leaf = [node.leaf for node, _ in shown_nodes(display.tree) if not node.stopped]
-    widths = np.array([bar.get_width() for bar in bars])[: len(leaf)]
-    assert np.ptp(leaf) > 0.5
-    assert np.corrcoef(widths, leaf)[0, 1] == pytest.approx(1, abs=1e-9)
+    display = MetaTreeDisplay.from_estimator(READERS["stopped"]()).plot()
+    nodes = [node for node, _ in shown_nodes(display.tree) if not node.stopped]
+    units = []
+    for ink, told in (
+        (SURE, [n.leaf for n in nodes]),
+        (PALE, [n.reach for n in nodes]),
+    ):
+        ink = matplotlib.colors.to_rgba(ink)
+        bars = [p for p in display.ax_.patches if p.get_facecolor() == ink]
+        widths = np.array([bar.get_width() for bar in bars])[: len(told)]
+        assert np.ptp(told) > 0.4
+        units.append(widths.max() / max(told))
+        assert widths == pytest.approx(units[-1] * np.array(told))
+    assert units[0] == pytest.approx(units[1])
 
 
 def test_letters_shrink_to_fit_given_axes():

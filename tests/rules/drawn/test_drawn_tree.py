@@ -166,6 +166,7 @@ def test_the_page_shows_the_picture(tmp_path):
     cw.report(tree, tmp_path / "a.html", X=X, y=y)
     page = (tmp_path / "a.html").read_text(encoding="utf-8")
     assert page.count('class="leaf"') == 4
+    assert "A tree of 4 leaves that says" in page
     assert "Dots: mean of" in page
     assert "How much of what is said is lost" in page
 
@@ -177,6 +178,47 @@ def test_the_display_draws_all_leaves():
     texts = [text.get_text() for text in shown.ax_.texts]
     assert sum(" then " in text for text in texts) == 4
     assert texts.count("yes") == texts.count("no") == 3
+
+
+@pytest.mark.parametrize("sample", [wine, diabetes])
+def test_the_display_draws_all_that_is_laid_out(sample):
+    pytest.importorskip("matplotlib").use("agg")
+    tree, X, y = sample()
+    place = lay_out(draw_tree(tree, X, y))
+    ax = cw.TreeDisplay.from_estimator(tree, X, y).plot().ax_
+    strips = [strip for node in place.nodes for strip in node.strips]
+    bars = [rect for strip in strips for rect in strip.rects]
+    bars += [share for node in place.nodes for share in node.shares]
+    assert len(ax.patches) == len(bars) > 0
+    marks = {
+        (line.get_xdata()[0], line.get_ydata()[0])
+        for line in ax.lines
+        if line.get_marker() in ("o", "s")
+    }
+    assert {(node.x, node.y) for node in place.nodes} <= marks
+    axes = [path.vertices for c in ax.collections for path in c.get_paths()]
+    cuts = {x for ends in axes if ends[0, 0] == ends[1, 0] for x in ends[:, 0]}
+    assert cuts == {cut for strip in strips for cut in strip.cuts}
+    for node in place.nodes:
+        if node.dot is not None:
+            # On the axis of values beside the leaf.
+            assert any(
+                ends[0, 0] <= node.dot <= ends[1, 0] and ends[0, 1] == node.y
+                for ends in axes
+            )
+
+
+def test_bars_of_one_row_are_drawn():
+    rules = cw.RuleList(
+        (cw.Rule((Interval(0, low=3.0),), "b", (0.0, 1.0)),),
+        cw.Rule((), "a", (1.0, 0.0)), FEATURES, ("a", "b"),
+    )  # fmt: skip
+    rows = [[4.0, "red"], [1.0, "red"], [2.0, "red"], [2.0, "red"]]
+    place = lay_out(draw_tree(rules, rows, ["b", "a", "a", "a"]))
+    (strip,) = (strip for node in place.nodes for strip in node.strips)
+    high = {k: sum(r[4] for r in strip.rects if r[0] == k) for k in (0, 1)}
+    assert high[0] == pytest.approx(3 * high[1])
+    assert high[1] > 0
 
 
 def test_explain_tells_the_way():
