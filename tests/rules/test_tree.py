@@ -1,5 +1,7 @@
 """Readable trees: what they say, how they are drawn, and their rules."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -154,6 +156,10 @@ def test_drawing():
         FeatureSpace(("hue",), ((words, "x"),)),
     )
     assert max(map(len, str(long).splitlines())) <= 88
+    # A line ends between words, not at a sign within a number.
+    words = " ".join(["about 1e-5"] * 20)
+    long = replace(long, features=FeatureSpace(("hue",), ((words, "x"),)))
+    assert not any(line.endswith("1e-") for line in str(long).splitlines())
 
 
 def test_synthetic_rows_count_for_what_is_said_but_not_for_support():

@@ -62,6 +62,8 @@ def test_scores_on_rows_are_those_of_a_plain_count():
         assert line.agreement == pytest.approx(np.mean(TAUGHT[matching] == said))
         assert line.agreement_caught == pytest.approx(np.mean(TAUGHT[caught] == said))
         assert line.precision == pytest.approx(np.mean(Y[matching] == said))
+    display = RulesDisplay.from_estimator(boxes_list(), X, Y, teacher=TAUGHT).plot()
+    assert "precision on these" in [text.get_text() for text in display.ax_.texts]
 
 
 def test_the_spread_is_of_the_rows_that_a_rule_decides():
@@ -252,6 +254,10 @@ def test_no_text_is_cut_off_or_runs_into_another(case):
     bars = [panel.get_window_extent() for panel in display.panels_.values()]
     texts = [text.get_window_extent() for text in display.ax_.texts]
     assert not any(overlap(bar, text) for bar in bars for text in texts)
+    lines = [c.get_paths() for c in display.ax_.collections]
+    across = [path.vertices[0] for paths in lines for path in paths]
+    for _, y in display.ax_.transData.transform(across):
+        assert not any(t.y0 + 2 < y < t.y1 - 2 for t in texts)
     # What stands in the legend for a mark is one, before its words.
     scale = display.figure_.dpi / 72
     for line in display.ax_.lines:
