@@ -6,6 +6,7 @@ import pytest
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from tests.metatree import naive
+from tests.records import changeable
 
 from clearwood import FeatureBins, FeatureSpace, read_ensemble
 from clearwood.exceptions import InputError
@@ -181,6 +182,10 @@ def test_wrong_trees(arguments, words):
 def test_two_parents():
     with pytest.raises(InputError, match="another parent"):
         given([0, 0, -1, -1, -1], 2, first_child=[1, 2, -1, -1, -1], n_features=1)
+
+
+def test_records_cannot_be_changed():
+    assert changeable("metatree") == []
 
 
 def test_grow_cart():
