@@ -76,8 +76,13 @@ def test_texts_do_not_cover_each_other(display):
             high = min(a.y1, b.y1) - max(a.y0, b.y0)
             # Boxes have some white around letters.
             assert wide < 2 or high < 5, (texts(display.ax_)[i], texts(display.ax_)[j])
-    for y in lines_from_side_to_side(display):
+    top, bottom = lines_from_side_to_side(display)
+    for y in (top, bottom):
         assert not any(box.y0 + 2 < y < box.y1 - 2 for box in boxes)
+    # Heads stand above the first line, nodes between both.
+    above = [text for text, box in zip(texts(display.ax_), boxes) if box.y0 > top - 2]
+    assert above[0] == "question and answer" and above[-1] == "reached, leaf"
+    assert len(above) == 4
 
 
 def test_bars_are_as_long_as_the_probabilities():
