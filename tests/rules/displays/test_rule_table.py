@@ -62,6 +62,9 @@ def test_scores_on_rows_are_those_of_a_plain_count():
         assert line.agreement == pytest.approx(np.mean(TAUGHT[matching] == said))
         assert line.agreement_caught == pytest.approx(np.mean(TAUGHT[caught] == said))
         assert line.precision == pytest.approx(np.mean(Y[matching] == said))
+
+
+def test_all_marks_of_scores_are_told():
     display = RulesDisplay.from_estimator(boxes_list(), X, Y, teacher=TAUGHT).plot()
     assert "precision on these" in [text.get_text() for text in display.ax_.texts]
 
