@@ -204,6 +204,15 @@ def test_nodes_may_be_certain(certain, tmp_path):
     assert np.isfinite(says(cw.load(tmp_path / "model.cw"), X[:3])).all()
 
 
+def test_there_are_as_many_cuts_as_are_told(tmp_path):
+    model, X, y = models()["labels"]
+    cw.save(model.fit(X, y), tmp_path / "model.cw")
+    n_cuts = len(model.meta_tree_.structure.coder.bins.cuts[0])
+    rewritten(tmp_path / "model.cw", set_entry("n_cuts", 0, n_cuts + 1))
+    with pytest.raises(ModelFormatError, match="does not fit cuts"):
+        cw.load(tmp_path / "model.cw")
+
+
 def test_cuts_rise(tmp_path):
     model, X, y = models()["labels"]
     cw.save(model.fit(X, y), tmp_path / "model.cw")

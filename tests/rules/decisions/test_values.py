@@ -112,3 +112,14 @@ def test_classes_are_not_asked_for(rows):
     for settings in ({"positive": 1.0}, {"threshold": 0.5}):
         with pytest.raises(InputError, match="for classes"):
             cw.decisions(a_list(), X, y, **settings)
+
+
+@pytest.mark.parametrize("unit", [2.0**-10, 2.0**10])
+def test_weights_have_no_unit(rows, unit):
+    X, y, weight = rows
+    for rules in (a_list(), a_sum()):
+        one, other = (
+            cw.decisions(rules, X, y, sample_weight=w) for w in (weight, unit * weight)
+        )
+        assert [*map(str, other.lines)] == [*map(str, one.lines)]
+        assert str(other.rules) == str(one.rules)

@@ -88,6 +88,20 @@ def test_in_a_sum_no_rule_takes_rows_of_another():
     assert labels == ["1: adds - 8", "2: adds + 2"]
 
 
+def test_numbers_at_one_corner_stand_side_by_side_within_their_boxes():
+    corner = (Interval(0, low=0.2), Interval(1, low=0.5))
+    rules = RuleList(
+        (Rule(corner, 1.0), Rule(corner, 2.0)), Rule((), 0.0), FeatureSpace.numeric(2)
+    )
+    display = RegionsDisplay.from_estimator(rules, np.eye(2)).plot()
+    display.figure_.canvas.draw()
+    one, other = sorted(
+        (text.get_window_extent() for text in display.ax_.texts), key=lambda box: box.x0
+    )
+    left, _ = display.ax_.transData.transform((0.2, 0.5))
+    assert left < one.x0 < one.x1 < other.x0
+
+
 def test_a_dollar_in_a_name_is_no_formula():
     rules = RuleList(
         (Rule((Interval(0, low=0.0),), "$x^$", (1.0, 0.0)),),

@@ -148,6 +148,14 @@ def test_values_stand_on_one_axis_with_their_spread():
     assert spreads == [[2.5, 3.5], [0.75, 1.25], [1.9, 2.1]]
     low, high = panel.get_xlim()
     assert low < 0.75 < 3.5 < high
+    hexed = matplotlib.colors.to_hex
+    inks = [
+        *(line.get_color() for line in panel.lines),
+        panel.collections[0].get_colors()[0],
+    ]
+    # Marks of the legend look like what they stand for; those of rows come first.
+    told = [mark.get_color() for mark in panel.figure.axes[0].lines[2:]]
+    assert {*map(hexed, told)} == {*map(hexed, inks)}
 
 
 def test_dots_stand_where_the_agreement_is_and_point_out_of_the_scale():

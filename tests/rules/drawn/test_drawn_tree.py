@@ -124,6 +124,9 @@ def test_nodes_stand_on_lines_of_their_own():
             # Up where the answer is yes.
             assert (node.y < node.link[1]) == node.is_yes
             assert node.x > node.link[0]
+        # Nothing is cut where there is room, and there is.
+        lines = [*node.lines, *(line for s in node.strips for line in s.lines)]
+        assert not any(line.endswith("…") for line in lines)
     root = place.nodes[place.tree.root]
     assert root.thickness == THICK
     assert max(n.thickness for n in place.nodes if n is not root) < THICK
