@@ -186,6 +186,7 @@ def set_leaf(key, value):
         ("frame", set_leaf("m", 1e308), "too large or small"),
         ("frame", set_leaf("beta", 5e-324), "too large or small"),
         ("values", set_leaf("alpha", 1e308), "too large or small"),
+        ("given", set_entry("n_values", 0, 2**31), "n_values of feature 0"),
     ],
 )
 def test_numbers_that_would_overflow_are_refused(name, change, words, tmp_path):

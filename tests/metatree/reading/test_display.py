@@ -57,6 +57,8 @@ def test_every_node_is_drawn_and_nothing_lies_outside(display):
     markers = [line for line in display.ax_.lines if line.get_marker() in ("o", "s")]
     dots = 0 if display.tree.classes else len(nodes)
     assert len(markers) == len(nodes) + dots
+    asks = sum(node.feature is not None for node, _ in nodes)
+    assert sum(line.get_marker() == "s" for line in markers) == asks
     figure = display.figure_.bbox
     for text in display.ax_.texts:
         box = text.get_window_extent()

@@ -269,6 +269,7 @@ def test_no_text_is_cut_off_or_runs_into_another(case):
     across = [path.vertices[0] for paths in lines for path in paths]
     for _, y in display.ax_.transData.transform(across):
         assert not any(t.y0 + 2 < y < t.y1 - 2 for t in texts)
+    assert {text.get_rotation() for text in display.ax_.texts} <= {0.0, 90.0}
     # What stands in the legend for a mark is one, before its words.
     scale = display.figure_.dpi / 72
     for line in display.ax_.lines:

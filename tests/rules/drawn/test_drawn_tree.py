@@ -199,6 +199,8 @@ def test_the_display_draws_all_that_is_laid_out(sample):
         if line.get_marker() in ("o", "s")
     }
     assert {(node.x, node.y) for node in place.nodes} <= marks
+    squares = sum(line.get_marker() == "s" for line in ax.lines)
+    assert squares == sum(node.node.rule is None for node in place.nodes)
     axes = [path.vertices for c in ax.collections for path in c.get_paths()]
     cuts = {x for ends in axes if ends[0, 0] == ends[1, 0] for x in ends[:, 0]}
     assert cuts == {cut for strip in strips for cut in strip.cuts}
