@@ -38,6 +38,8 @@ def test_several_classes_have_a_table_and_two_shares_each():
     assert len([line for line in right.lines if line.get_marker() != "None"]) == 6
     told = [text.get_text() for text in right.get_legend().get_texts()]
     assert told == ["sensitivity, rules", "PPV, rules"]
+    # All of the scale of shares, and no more.
+    assert right.get_xlim() == pytest.approx((0, 1), abs=0.05)
     display.figure_.canvas.draw()
 
 

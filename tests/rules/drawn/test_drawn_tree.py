@@ -51,7 +51,13 @@ def test_rows_of_leaves_are_those_that_the_tree_sends_there():
 
 def test_without_rows_training_rows_are_counted():
     tree, X, _ = wine()
-    assert draw_tree(tree).n_rows == len(X)
+    drawn = draw_tree(tree)
+    assert drawn.n_rows == len(X)
+    for node in drawn.nodes:
+        if node.rule is not None:
+            assert node.rows == node.rule.rows_caught
+        else:
+            assert node.rows == sum(drawn.nodes[child].rows for child in node.children)
 
 
 def test_bars_hold_all_rows_that_come_by_class():
