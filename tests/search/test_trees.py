@@ -47,6 +47,7 @@ from clearwood.search.trees.nodes import (
     root_of,
 )
 from clearwood.search.trees.splits import (
+    _spread_cuts,
     best_subtrees,
     first_split,
     first_splits,
@@ -170,6 +171,22 @@ def test_lookahead_tries_missing_values_on_both_sides_of_every_cut():
     cuts = [(True, False, False), (True, True, False), (True, True, True)]
     wanted = {(*cut, side) for cut in cuts for side in (False, True)}
     assert wanted <= set(map(tuple, masks.tolist()))
+
+
+@pytest.mark.parametrize("missing", [False, True])
+def test_of_many_cuts_some_are_tried_with_equal_numbers_between(missing):
+    codes = np.random.default_rng(0).permutation(np.arange(1000) // 10 * 2)
+    codes[:50] = 200 if missing else codes[:50]
+    grid = numeric_grid(codes[:, None].astype(np.uint8), 200)
+    loss = SquaredLoss.of(codes * 1.0, np.ones(1000))
+    root = root_of(make_tree_problem(grid, loss, np.ones(1000)))
+    masks = np.array(_spread_cuts(root, 0, 8))
+    n_cuts = 4 if missing else 8
+    assert len(masks) == 8 and len(np.unique(masks[:, :-1], axis=0)) == n_cuts
+    rows = np.bincount(codes, minlength=201)[:-1]
+    upto = np.unique(masks[:, :-1] @ rows)
+    between = np.diff([0, *upto, rows.sum()])
+    assert np.abs(between - rows.sum() / (n_cuts + 1)).max() <= 20
 
 
 def own_loss(leaf):

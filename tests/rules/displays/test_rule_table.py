@@ -216,6 +216,8 @@ def test_the_scale_of_agreements_begins_where_all_are_above_it():
     rules = replace(rules, rules=(rules.rules[0], better))
     panel = RulesDisplay.from_estimator(rules).plot().panels_["agreement"]
     assert [label.get_text() for label in panel.get_xticklabels()] == ["0.5", "1"]
+    ticks = [path.vertices[0, 0] for path in panel.collections[0].get_paths()]
+    assert ticks == [0.5, 0.75, 1.0]
     dots = [x for line in panel.lines for x in line.get_xdata()]
     assert sorted(dots) == [0.55, 0.6, 0.8, 0.8, 0.9, 0.9]
     assert all(m.get_marker() != "<" or not len(m.get_xdata()) for m in panel.lines)

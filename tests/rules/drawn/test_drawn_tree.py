@@ -12,7 +12,7 @@ import clearwood as cw
 from clearwood._html import render
 from clearwood.exceptions import InputError
 from clearwood.rules.conditions import CategorySet, Interval
-from clearwood.rules.drawn.layout import THICK, lay_out
+from clearwood.rules.drawn.layout import STRIP, STRIP_HEIGHT, THICK, lay_out
 from clearwood.rules.drawn.nodes import draw_tree
 from clearwood.rules.drawn.page import summarize_tree
 from clearwood.rules.drawn.strips import make_strip
@@ -117,6 +117,25 @@ def test_the_way_of_a_row_leads_to_its_leaf():
     assert sorted(node.depth for node in way) == list(range(leaf.depth + 1))
     with pytest.raises(InputError, match="the way of one"):
         draw_tree(tree, row=X[:2])
+
+
+@pytest.mark.parametrize("sample", [wine, diabetes])
+def test_bars_and_dots_lie_within_their_strip(sample):
+    tree, X, y = sample()
+    place = lay_out(draw_tree(tree, X, y))
+    strips = [strip for node in place.nodes for strip in node.strips]
+    for strip in strips:
+        top, bottom = strip.y - 0.5 * STRIP_HEIGHT, strip.y + 0.5 * STRIP_HEIGHT
+        left, right = strip.x, strip.x + STRIP
+        for _, x, y, width, height in strip.rects:
+            assert left - 1e-9 <= x < x + width <= right + 1
+            assert top - 1e-9 <= y < y + height <= bottom + 1e-9
+        assert max(y + high for *_, y, _, high in strip.rects) == pytest.approx(bottom)
+        for x, y in strip.dots:
+            assert left <= x <= right and top <= y <= bottom
+        assert all(left <= cut <= right for cut in strip.cuts)
+        assert strip.text_x > right
+    assert any(strip.dots for strip in strips) == (sample is diabetes)
 
 
 def test_nodes_stand_on_lines_of_their_own():
