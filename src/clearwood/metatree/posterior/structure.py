@@ -228,9 +228,9 @@ def _same_codes(a: Coder, b: Coder) -> bool:
     if a.features.categories != b.features.categories:
         return False
     if isinstance(a, BinCoder) and isinstance(b, BinCoder):
-        # Groups are those of the categories, and None where there are none.
         return all(map(np.array_equal, a.bins.cuts, b.bins.cuts)) and all(
-            map(np.array_equal, a.bins.groups, b.bins.groups)
+            np.array_equal(g, h) if g is not None and h is not None else g is h
+            for g, h in zip(a.bins.groups, b.bins.groups)
         )
     return isinstance(a, ValueCoder) and isinstance(b, ValueCoder)
 
