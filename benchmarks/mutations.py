@@ -31,7 +31,7 @@ ROOMS = ("search", "rules", "metatree")
 SHARE = 0.03
 """Of the mutants that there are, the part that is planted."""
 
-BUDGET = 8.0
+BUDGET = 30.0
 """Seconds of tests for one mutant; survivors that are planted again get all tests."""
 
 TO_COPY = (
@@ -267,13 +267,17 @@ def main():
             "lot": "which mutants are drawn; 1 if not said",
             "record": "a file to keep which test runs what, or to read it from",
         },
-        again="plant the survivors of a lot again with all tests, as after a new one",
+        again="plant those survivors of a lot that matter again, with all tests",
         tables="write the page only",
     )
     study = Study("mutations", ("lot", "file", "line", "change"), options)
     lot, budget = options.lot or "1", BUDGET
     if options.again:
-        study.drop(lot=lot, outcome="survived")
+        verdicts = judged()
+        for row in study.rows():
+            is_open = verdicts.get(place_of(row), ("open",))[0] != "equivalent"
+            if (row["lot"], row["outcome"]) == (lot, "survived") and is_open:
+                study.drop(**{key: row[key] for key in study.keys})
         budget = float("inf")
     cases, possible, loaded = {}, {}, {}
     folder = copy_of_repository()

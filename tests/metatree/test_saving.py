@@ -186,6 +186,7 @@ def set_leaf(key, value):
         ("frame", set_leaf("m", 1e308), "too large or small"),
         ("frame", set_leaf("beta", 5e-324), "too large or small"),
         ("values", set_leaf("alpha", 1e308), "too large or small"),
+        ("given", set_entry("n_values", 0, 2**31), "n_values of feature 0"),
     ],
 )
 def test_numbers_that_would_overflow_are_refused(name, change, words, tmp_path):
@@ -193,6 +194,38 @@ def test_numbers_that_would_overflow_are_refused(name, change, words, tmp_path):
     cw.save(model.fit(X, y), tmp_path / "model.cw")
     rewritten(tmp_path / "model.cw", change)
     with pytest.raises(ModelFormatError, match=words):
+        cw.load(tmp_path / "model.cw")
+
+
+@pytest.mark.parametrize("certain", [0.0, 1.0])
+def test_nodes_may_be_certain(certain, tmp_path):
+    model, X, y = models()["labels"]
+    cw.save(model.fit(X, y), tmp_path / "model.cw")
+    rewritten(tmp_path / "model.cw", set_entry("g", 0, certain))
+    assert np.isfinite(says(cw.load(tmp_path / "model.cw"), X[:3])).all()
+
+
+def test_there_are_as_many_cuts_as_are_told(tmp_path):
+    model, X, y = models()["labels"]
+    cw.save(model.fit(X, y), tmp_path / "model.cw")
+    n_cuts = len(model.meta_tree_.structure.coder.bins.cuts[0])
+    rewritten(tmp_path / "model.cw", set_entry("n_cuts", 0, n_cuts + 1))
+    with pytest.raises(ModelFormatError, match="does not fit cuts"):
+        cw.load(tmp_path / "model.cw")
+
+
+def test_cuts_rise(tmp_path):
+    model, X, y = models()["labels"]
+    cw.save(model.fit(X, y), tmp_path / "model.cw")
+
+    def swap(document, arrays):
+        first = np.cumsum([0, *arrays["n_cuts"]])[arrays["n_cuts"].argmax()]
+        pair = slice(first + 1, first + 3)
+        arrays["cuts"][pair] = arrays["cuts"][pair][::-1]
+        assert arrays["n_cuts"].max() > 2
+
+    rewritten(tmp_path / "model.cw", swap)
+    with pytest.raises(ModelFormatError, match="expected rising"):
         cw.load(tmp_path / "model.cw")
 
 

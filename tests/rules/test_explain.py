@@ -16,6 +16,9 @@ import clearwood
 from clearwood._features import FeatureSpace
 from clearwood.exceptions import InputError
 from clearwood.rules import CategorySet, Interval, Rule, RuleAverage, RuleList, RuleSum
+from clearwood.rules.changes import _plain_number
+
+NUMBERS = st.floats(-1e300, 1e300)
 
 SPACE = FeatureSpace(("age", "temp", "ward"), (None, None, ("a", "b", "c", "d", "e")))
 RULES = RuleList(
@@ -431,3 +434,12 @@ def test_values_too_far_apart_for_a_float64_have_no_distance():
     assert "inf" not in str(told)
     assert told.tried[0].failed[0].distance is None
     assert told.tried[1].failed[0].distance == 1.7e308
+
+
+@given(NUMBERS, NUMBERS, st.booleans())
+def test_a_plain_number_lies_where_it_is_sought(one, other, goes_up):
+    low, high = sorted((one, other))
+    if low == high:
+        high = math.nextafter(low, math.inf)
+    assert low < _plain_number(low, high, goes_up) <= high
+    assert low < _plain_number(low, math.nextafter(low, math.inf), goes_up)

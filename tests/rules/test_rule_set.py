@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from tests.records import changeable
 
 from clearwood._features import FeatureSpace
 from clearwood.exceptions import InputError, ModelFormatError
@@ -262,3 +263,7 @@ def test_there_are_three_kinds_and_no_other():
         assert type(pickle.loads(pickle.dumps(rules))) is type(rules)
         assert type(rules.with_target("z")) is type(rules)
         assert type(rules.described_on(pd.DataFrame(TABLE))) is type(rules)
+
+
+def test_records_cannot_be_changed():
+    assert changeable("rules") == []

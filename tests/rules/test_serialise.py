@@ -156,6 +156,7 @@ def test_how_cells_are_read_survives():
     for d, labels in [
         (1, [7, 2]),
         (1, [-3, 7]),
+        (1, [7, 2**53 + 1]),
         (1, [7, 10**400]),
         (2, ["x", 3510494104]),
         (2, ["x", -4]),
@@ -348,3 +349,15 @@ def test_what_is_told_of_columns_is_checked_and_may_be_absent():
     wrong["features"][1]["kind"] = "integer"
     with pytest.raises(ModelFormatError, match="column of numbers"):
         RuleSet.from_json(json.dumps(wrong))
+
+
+def test_numbers_of_rows_are_kept_beside_their_weights():
+    numbers = {"support": 7.5, "caught": 5.0, "rows": 30.0, "rows_caught": 5.0}
+    rule = Rule((Interval(0, low=1.0),), 1.0, **numbers)
+    rules = RuleList((rule,), Rule((), 0.0), FeatureSpace.numeric(1))
+    document = json.loads(rules.to_json())
+    assert document["rules"][0]["rows"] == 30.0
+    # Where it is the weight, once is enough.
+    assert "rows_caught" not in document["rules"][0]
+    again = RuleSet.from_json(rules.to_json()).rules[0]
+    assert (again.rows, again.rows_caught, again.support) == (30.0, 5.0, 7.5)

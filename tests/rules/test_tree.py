@@ -1,5 +1,7 @@
 """Readable trees: what they say, how they are drawn, and their rules."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -154,6 +156,11 @@ def test_drawing():
         FeatureSpace(("hue",), ((words, "x"),)),
     )
     assert max(map(len, str(long).splitlines())) <= 88
+    # A line ends between words, not within one.
+    words = " ".join(["a hundred-and-one"] * 20)
+    long = replace(long, features=FeatureSpace(("hue",), ((words, "x"),)))
+    assert str(long).count("hundred-and-one") == 20
+    assert not any(line.endswith("-") for line in str(long).splitlines())
 
 
 def test_synthetic_rows_count_for_what_is_said_but_not_for_support():

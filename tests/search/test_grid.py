@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from tests.records import changeable
 from tests.search import naive
 from tests.search.problems import numeric_grid, random_box, random_grid
 
@@ -29,6 +30,10 @@ def test_members_and_literals_are_counted_right(seed):
         found = n_literals(grid, box, grid.seen())
         assert found == naive.literals(grid, box, grid.seen())
     assert n_literals(grid, boxes[0], grid.seen()) == 0
+
+
+def test_records_cannot_be_changed():
+    assert changeable("search") == []
 
 
 def test_many_bins_fit():
@@ -69,6 +74,14 @@ def test_best_categories_are_the_best_of_all(costs):
     assert total[better].sum() == total[total < 0].sum()
     np.testing.assert_array_equal(better[total == 0], allowed[total == 0])
     assert part_cost(total, seen, better, True, 0.0) == total[better].sum()
+
+
+def test_a_set_of_categories_is_one_literal_whatever_is_in_it():
+    grid = Grid.of(np.arange(5, dtype=np.uint8)[:, None], [6], np.array([True]))
+    cost, box = np.array([1.0, -1.0, 0.2, -1.0, 0.3]), whole_box(grid)
+    found = improve_box(*grid, grid.seen(), cost, np.ones(5), box, 1.0, 1.0)
+    assert np.flatnonzero(box[:5]).tolist() == [1, 3]
+    assert found == -1.0
 
 
 @given(SEEDS, st.sampled_from([0.0, 0.3]))

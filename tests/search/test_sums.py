@@ -212,8 +212,8 @@ def test_best_value_is_the_best(kind):
     loss = problem.loss
     answers = loss.answers(rng.normal(size=loss.target.shape))
     rows = np.flatnonzero(rng.random(50) < 0.3)
-    for output in loss.free:
-        found = best_value(loss, answers, output, rows, 0.02, 3.0)
+    for output, start in itertools.product(loss.free, (-14.0, 3.0, 14.0)):
+        found = best_value(loss, answers, output, rows, 0.02, start)
         tried = np.linspace(found - 1, found + 1, 2001)
         costs = [
             loss.change(answers, output, v)[rows].sum() + 0.01 * v**2 for v in tried

@@ -47,6 +47,7 @@ from clearwood.search.trees.nodes import (
     root_of,
 )
 from clearwood.search.trees.splits import (
+    _spread_cuts,
     best_subtrees,
     first_split,
     first_splits,
@@ -172,6 +173,22 @@ def test_lookahead_tries_missing_values_on_both_sides_of_every_cut():
     assert wanted <= set(map(tuple, masks.tolist()))
 
 
+@pytest.mark.parametrize("missing", [False, True])
+def test_of_many_cuts_some_are_tried_with_equal_numbers_between(missing):
+    codes = np.random.default_rng(0).permutation(np.arange(1000) // 10 * 2)
+    codes[:50] = 200 if missing else codes[:50]
+    grid = numeric_grid(codes[:, None].astype(np.uint8), 200)
+    loss = SquaredLoss.of(codes * 1.0, np.ones(1000))
+    root = root_of(make_tree_problem(grid, loss, np.ones(1000)))
+    masks = np.array(_spread_cuts(root, 0, 8))
+    n_cuts = 4 if missing else 8
+    assert len(masks) == 8 and len(np.unique(masks[:, :-1], axis=0)) == n_cuts
+    rows = np.bincount(codes, minlength=201)[:-1]
+    upto = np.unique(masks[:, :-1] @ rows)
+    between = np.diff([0, *upto, rows.sum()])
+    assert np.abs(between - rows.sum() / (n_cuts + 1)).max() <= 20
+
+
 def own_loss(leaf):
     return leaf_loss(leaf.sums, leaf.problem.leaf)
 
@@ -201,10 +218,12 @@ def test_lookahead_is_the_best_of_all_pairs_of_levels(seed, kind):
 
 
 def test_on_many_rows_lookahead_sees_what_it_sees_on_all():
-    X = np.random.default_rng(0).integers(0, 10, (8000, 6)).astype(np.uint8)
-    y = ((X[:, 2] > 3) ^ (X[:, 4] > 6)).astype(int)
-    loss = ProbabilityLoss.of(np.eye(2)[y], np.ones(8000), 0.1)
-    root = root_of(make_tree_problem(numeric_grid(X, 10), loss, np.ones(8000)))
+    # By themselves, seven features and more look better than the two that matter.
+    X = np.random.default_rng(1).integers(0, 10, (6000, 14)).astype(np.uint8)
+    y = ((X[:, 2] > 4) ^ (X[:, 4] > 4)).astype(int)
+    loss = ProbabilityLoss.of(np.eye(2)[y], np.ones(6000), 0.1)
+    root = root_of(make_tree_problem(numeric_grid(X, 10), loss, np.ones(6000)))
+    assert root.best_splits[0].argsort()[:7].tolist().count(2) == 0
     gain, d, _ = first_split(root)
     assert d in (2, 4)
     assert gain > 0.9 * objective(root) / 3

@@ -3,11 +3,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
-from tests.rules.displays.samples import boxes_list, values_sum
 
-from clearwood._features import FeatureSpace
 from clearwood.exceptions import InputError
-from clearwood.rules import CategorySet, Interval, Rule, RuleList
 from clearwood.rules.displays import RegionsDisplay
 from clearwood.simplifiers import (
     FABRulesClassifier,
@@ -92,124 +89,12 @@ def test_a_model_of_more_features_has_no_background_and_dashed_boxes():
     assert shadows == sum(box.further for box in display.boxes)
 
 
-def test_rules_on_other_features_have_no_box():
-    rules = RuleList(
-        (Rule((Interval(2, low=0.0),), 1.0), Rule((Interval(1, high=0.0),), 2.0)),
-        Rule((), 0.0),
-        FeatureSpace.numeric(3),
-    )
-    display = RegionsDisplay.from_estimator(rules, np.zeros((4, 3)), features=(0, 1))
-    assert [box.number for box in display.boxes] == [2]
-    assert display.said.tolist() == [2.0] * 4
-    display.plot()
-
-
-def test_the_ground_is_what_the_rules_say_where_two_features_settle_it():
-    rng = np.random.default_rng(0)
-    rules = boxes_list()
-    display = RegionsDisplay.from_estimator(
-        rules, rng.uniform(size=(50, 3)), features=(0, 1)
-    )
-    first, second, said = display.decided
-    assert not said.mask.any()
-    centres = [(edges[1:] + edges[:-1]) / 2 for edges in (first, second)]
-    for row, y in enumerate(centres[1]):
-        for column, x in enumerate(centres[0]):
-            assert said[row, column] == rules.predict([[x, y, 0.0]])[0]
-
-
-def test_the_ground_is_left_white_where_other_features_count():
-    first = Rule((Interval(0, low=0.5), Interval(2, low=0.5)), 5.0)
-    second = Rule((Interval(0, low=0.2),), 3.0)
-    rules = RuleList((first, second), Rule((), 1.0), FeatureSpace.numeric(3))
-    points = np.random.default_rng(0).uniform(size=(50, 3))
-    display = RegionsDisplay.from_estimator(rules, points, features=(0, 1))
-    edges, _, said = display.decided
-    assert edges[1:-1].tolist() == [0.2, 0.5]
-    assert said.tolist() == [[1.0, 3.0, None]]
-    display.plot().figure_.canvas.draw()
-    # A rule on a third feature alone may take rows anywhere.
-    elsewhere = RuleList(
-        (Rule((Interval(2, low=0.5),), 5.0), second),
-        Rule((), 1.0),
-        FeatureSpace.numeric(3),
-    )
-    assert (
-        RegionsDisplay.from_estimator(elsewhere, points, features=(0, 1))
-        .decided[2]
-        .mask.all()
-    )
-
-
-def bold_length(display, order):
-    """Length of the bold outline of a box; the first one is drawn last."""
-    pieces = display.ax_.collections[-1 - order].get_segments()
-    return sum(np.abs(np.diff(piece, axis=0)).sum() for piece in pieces)
-
-
-def test_an_outline_is_bold_only_where_no_earlier_rule_takes_the_rows():
-    points = np.array([[0.0, 0.0, 0.0], [1.0, 1.0, 0.0]])
-    display = RegionsDisplay.from_estimator(boxes_list(), points).plot()
-    edge = 1.04
-    assert bold_length(display, 0) == pytest.approx(4 * (edge - 0.5))
-    # Its upper and right sides are partly those of the first box.
-    whole = 2 * (edge - 0.2) + 2 * (edge + 0.04)
-    assert bold_length(display, 1) == pytest.approx(whole - 2 * (edge - 0.5))
-
-
-def test_in_a_sum_no_rule_takes_rows_of_another():
-    points = np.array([[0.0, 0.0], [1.0, 1.0]])
-    display = RegionsDisplay.from_estimator(values_sum(), points).plot()
-    assert display.decided is None
-    for order in (0, 1):
-        assert bold_length(display, order) == pytest.approx(2 * (1.08 + 0.54))
-    _, labels = display.ax_.get_legend_handles_labels()
-    assert labels == ["1: adds - 8", "2: adds + 2"]
-
-
 def test_rules_of_other_methods_are_drawn(fitted):
     fab, X, y = fitted
     kind = RuleListRegressor if fab.rules_.task == "regression" else RuleListClassifier
     rules = kind(fab.estimator_, n_rules=3, tune=None, random_state=0).fit(X, y)
     display = RegionsDisplay.from_estimator(rules, X, y).plot()
     assert [box.number for box in display.boxes] == [1, 2]
-
-
-def test_a_dollar_in_a_name_is_no_formula():
-    rules = RuleList(
-        (Rule((Interval(0, low=0.0),), "$x^$", (1.0, 0.0)),),
-        Rule((), "$", (0.0, 1.0)),
-        FeatureSpace.numeric(2, ["price in $", "$_$"]),
-        ("$x^$", "$"),
-        target="$\\frac$",
-    )
-    display = RegionsDisplay.from_estimator(rules, np.eye(2)).plot()
-    display.figure_.canvas.draw()
-
-
-def test_missing_values_are_no_obstacle():
-    rules = RuleList(
-        (Rule((Interval(0, low=0.0),), 1.0),), Rule((), 0.0), FeatureSpace.numeric(2)
-    )
-    X = np.array([[np.nan, 1.0], [np.nan, np.inf]])
-    RegionsDisplay.from_estimator(rules, X).plot().figure_.canvas.draw()
-
-
-@pytest.mark.parametrize(
-    ("features", "message"),
-    [
-        ((0, 0), "two different"),
-        ((0,), "two different"),
-        ((0, 9), "expected a position"),
-        ((0, "absent"), "expected a position"),
-        ((0, "hue"), "categories"),
-    ],
-)
-def test_bad_features_are_refused(features, message):
-    space = FeatureSpace(("a", "b", "hue"), (None, None, ("red",)))
-    rules = RuleList((Rule((CategorySet(2, (0,)),), 1.0),), Rule((), 0.0), space)
-    with pytest.raises(InputError, match=message):
-        RegionsDisplay.from_estimator(rules, [[0, 0, "red"]], features=features)
 
 
 def test_bad_data_is_refused(fitted):
@@ -243,18 +128,3 @@ def test_a_fit_without_history_is_refused():
     one = FABRulesRegressor(model, max_rules=1).fit(X, X[:, 0])
     with pytest.raises(InputError, match="no iterations"):
         FABPathDisplay.from_estimator(one)
-
-
-def test_the_features_that_most_rules_ask_are_shown():
-    rules = RuleList(
-        (
-            Rule((Interval(2, low=0.5), Interval(1, low=0.1)), 1.0),
-            Rule((Interval(2, high=0.2),), 2.0),
-        ),
-        Rule((), 0.0),
-        FeatureSpace.numeric(4),
-    )
-    assert RegionsDisplay.from_estimator(rules, np.zeros((2, 4))).names == ("x1", "x2")
-    one = RuleList((), Rule((), 0.0), FeatureSpace.numeric(1))
-    with pytest.raises(InputError, match="1 numeric feature.*needs two"):
-        RegionsDisplay.from_estimator(one, [[0.0]])

@@ -306,6 +306,8 @@ def shortest_between(low: float, high: float, near: float) -> float:
     13.05
     >>> shortest_between(1040.0, 1980.0, near=1230.0)
     1200.0
+    >>> shortest_between(1.2e-30, 1.9e-30, near=1.33e-30)
+    1.3e-30
     """
     low, high = max(low, -LARGEST), min(high, LARGEST)
     largest = max(abs(low), abs(high))

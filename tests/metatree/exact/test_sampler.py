@@ -130,6 +130,19 @@ def test_resumes_to_the_same_bits_with_nothing_known(tmp_path):
         np.testing.assert_array_equal(resumed.draws[name], straight.draws[name])
 
 
+def test_a_step_says_whether_it_was_tried_and_kept():
+    codes, y = problem(BernoulliBeta())
+    sampler = TreeSampler(codes, y, BernoulliBeta(), max_depth=4, lookahead=1)
+    rng, steps = np.random.default_rng(0), []
+    state = sampler.init(rng)
+    for _ in range(100):
+        before, (state, info) = state, sampler.step(rng, state)
+        steps.append(info)
+        assert info.accepted or state is before
+        assert info.proposed or not info.accepted
+    assert {(True, True), (True, False)} <= {*steps}
+
+
 def test_half_a_tree_is_no_state():
     codes, y = problem(BernoulliBeta())
     sampler = TreeSampler(codes, y, BernoulliBeta(), max_depth=3)

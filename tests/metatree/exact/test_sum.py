@@ -94,6 +94,18 @@ def test_predictions(case):
     np.testing.assert_allclose(found, density, rtol=EXACT)
 
 
+def test_averages_may_have_many_outputs(case):
+    result, _ = case
+    points, mean = rows(5, result.levels.n_values), result.leaf_model.mean
+
+    def both(stats):
+        return np.column_stack([mean(stats), 2 * mean(stats)])
+
+    once, twice = result.average(both, points).T
+    np.testing.assert_allclose(once, result.average(mean, points), rtol=EXACT)
+    np.testing.assert_allclose(twice, 2 * once, rtol=EXACT)
+
+
 def test_weights_of_leaves_sum_to_one(case):
     result, _ = case
     for _, _, weights in result.mixture(rows(20, result.levels.n_values)):

@@ -6,6 +6,7 @@ import pytest
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from tests.metatree import naive
+from tests.records import changeable
 
 from clearwood import FeatureBins, FeatureSpace, read_ensemble
 from clearwood.exceptions import InputError
@@ -160,7 +161,7 @@ def test_given_in_another_order():
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ({"feature": [0, 5], "n_features": 2}, "expected -1 at leaves"),
+        ({"feature": [0, 2], "n_features": 2}, "expected -1 at leaves"),
         ({"feature": [0, -2]}, "expected -1 at leaves"),
         ({"feature": [-1, 0]}, "first_child of node 1"),
         ({"feature": [-1, -1]}, "only 0 answers"),
@@ -181,6 +182,17 @@ def test_wrong_trees(arguments, words):
 def test_two_parents():
     with pytest.raises(InputError, match="another parent"):
         given([0, 0, -1, -1, -1], 2, first_child=[1, 2, -1, -1, -1], n_features=1)
+
+
+def test_what_is_asked_is_what_inner_nodes_ask():
+    structure = given(
+        [2, 0, -1, -1, -1], 2, n_features=4, first_child=[1, 3, -1, -1, -1]
+    )
+    assert structure.asked == {0, 2}
+
+
+def test_records_cannot_be_changed():
+    assert changeable("metatree") == []
 
 
 def test_grow_cart():

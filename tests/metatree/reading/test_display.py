@@ -9,7 +9,7 @@ from clearwood.exceptions import InputError
 from clearwood.metatree import BernoulliBeta, MetaTree, given
 from clearwood.metatree.estimators import MetaTreeClassifier
 from clearwood.metatree.reading.annotated_tree import shown_nodes
-from clearwood.metatree.reading.display_layout import SURE
+from clearwood.metatree.reading.display_layout import PALE, SURE, VALUE
 
 matplotlib.use("agg")
 import matplotlib.pyplot as plt
@@ -45,12 +45,20 @@ def texts(ax):
     return [text.get_text() for text in ax.texts]
 
 
+def lines_from_side_to_side(display):
+    """Their heights in pixels."""
+    heights = [path.vertices[0] for path in display.ax_.collections[0].get_paths()]
+    return display.ax_.transData.transform(heights)[:, 1]
+
+
 def test_every_node_is_drawn_and_nothing_lies_outside(display):
     display.figure_.draw_without_rendering()
     nodes = shown_nodes(display.tree)
     markers = [line for line in display.ax_.lines if line.get_marker() in ("o", "s")]
     dots = 0 if display.tree.classes else len(nodes)
     assert len(markers) == len(nodes) + dots
+    asks = sum(node.feature is not None for node, _ in nodes)
+    assert sum(line.get_marker() == "s" for line in markers) == asks
     figure = display.figure_.bbox
     for text in display.ax_.texts:
         box = text.get_window_extent()
@@ -70,16 +78,53 @@ def test_texts_do_not_cover_each_other(display):
             high = min(a.y1, b.y1) - max(a.y0, b.y0)
             # Boxes have some white around letters.
             assert wide < 2 or high < 5, (texts(display.ax_)[i], texts(display.ax_)[j])
+    top, bottom = lines_from_side_to_side(display)
+    for y in (top, bottom):
+        assert not any(box.y0 + 2 < y < box.y1 - 2 for box in boxes)
+    # Heads stand above the first line, nodes between both.
+    above = [text for text, box in zip(texts(display.ax_), boxes) if box.y0 > top - 2]
+    assert above[0] == "question and answer" and above[-1] == "reached, leaf"
+    assert len(above) == 4
 
 
 def test_bars_are_as_long_as_the_probabilities():
-    display = MetaTreeDisplay.from_estimator(READERS["cart"]()).plot()
-    dark = matplotlib.colors.to_rgba(SURE)
-    bars = [p for p in display.ax_.patches if p.get_facecolor() == dark]
-    leaf = [node.leaf for node, _ in shown_nodes(display.tree) if not node.stopped]
-    widths = np.array([bar.get_width() for bar in bars])[: len(leaf)]
-    assert np.ptp(leaf) > 0.5
-    assert np.corrcoef(widths, leaf)[0, 1] == pytest.approx(1, abs=1e-9)
+    display = MetaTreeDisplay.from_estimator(READERS["stopped"]()).plot()
+    nodes = [node for node, _ in shown_nodes(display.tree) if not node.stopped]
+    units = []
+    for ink, told in (
+        (SURE, [n.leaf for n in nodes]),
+        (PALE, [n.reach for n in nodes]),
+    ):
+        ink = matplotlib.colors.to_rgba(ink)
+        bars = [p for p in display.ax_.patches if p.get_facecolor() == ink]
+        widths = np.array([bar.get_width() for bar in bars])[: len(told)]
+        assert np.ptp(told) > 0.4
+        units.append(widths.max() / max(told))
+        assert widths == pytest.approx(units[-1] * np.array(told))
+    assert units[0] == pytest.approx(units[1])
+
+
+def test_values_stand_on_one_axis_with_their_spread():
+    display = MetaTreeDisplay.from_estimator(READERS["values"]()).plot()
+    rules = [node.rule for node, _ in shown_nodes(display.tree)]
+    dots = [
+        line.get_xdata()[0]
+        for line in display.ax_.lines
+        if line.get_marker() == "o" and line.get_color() == VALUE
+    ]
+    ends = [p.vertices[:, 0] for c in display.ax_.collections for p in c.get_paths()]
+    # Behind the two lines from side to side: an axis and a band for each node.
+    axes, bands = ends[2::2], ends[3::2]
+    (left, right), *others = axes
+    assert all(other.tolist() == [left, right] for other in others)
+    low = min(rule.prediction - rule.spread for rule in rules)
+    high = max(rule.prediction + rule.spread for rule in rules)
+    unit = (right - left) / (high - low)
+    for rule, dot, band in zip(rules, dots, bands, strict=True):
+        at = left + unit * (rule.prediction - low)
+        assert dot == pytest.approx(at)
+        wide = unit * rule.spread
+        assert band == pytest.approx([at - wide, at + wide])
 
 
 def test_letters_shrink_to_fit_given_axes():

@@ -26,6 +26,7 @@ from clearwood.metatree import (
     CategoricalDirichlet,
     LinearRegressionNormalGamma,
     MetaTree,
+    NormalNormalGamma,
     from_sklearn_tree,
     given,
 )
@@ -382,3 +383,14 @@ def test_rows_are_counted_whatever_they_weigh(tmp_path):
     assert model.merge(shard).rules_.n_rows == n + 60
     tree.update_stream(tree.structure.encode(X[:5]), [0] * 5)
     assert tree.rows.sum() == n + 65
+
+
+def test_the_spread_of_a_node_is_that_of_its_rows():
+    rng = np.random.default_rng(0)
+    codes, y = rng.integers(0, 2, (40, 1)), rng.normal(3.0, 2.0, 40)
+    learned = MetaTree(given([0], n_values=2), NormalNormalGamma())
+    for node, _ in shown_nodes(read_tree(learned.update(codes, y))):
+        rows = codes[:, 0] == node.number - 1 if node.number else codes[:, 0] >= 0
+        assert node.rule.rows == rows.sum()
+        assert node.rule.spread == pytest.approx(np.std(y[rows]))
+        assert node.rule.low < y[rows].mean() < node.rule.high

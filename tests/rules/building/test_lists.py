@@ -314,6 +314,19 @@ def test_lines_that_bound_a_rising_feature_from_above_stay_below():
     assert rules.predictions == pytest.approx([23 / 7, 9.0], rel=0.01)
 
 
+def test_lines_in_order_say_the_same_in_any_unit_of_weight():
+    taught = np.array([5.0] * 4 + [1.0] * 3 + [9.0] * 3)
+    first = (Interval(0, high=3.5),)
+    for unit in (1e-3, 1.0, 1e3):
+        training = Training(X, taught, None, unit * ONES, taught, NO_CUTS)
+        rules = build_rule_list([first], training, signs=-RISING, round_cuts=False)
+        assert rules.predictions == pytest.approx([5.0, 5.0])
+        rules = build_rule_list([first], training, round_cuts=False)
+        assert rules.predictions == pytest.approx([5.0, 5.0])
+        rising = build_rule_list([(Interval(0, high=6.5),)], training, signs=RISING)
+        assert rising.predictions == pytest.approx([23 / 7, 9.0], rel=0.01)
+
+
 def test_missing_values_alone_are_compared_with_nothing():
     table = X.copy()
     table[:3] = np.nan

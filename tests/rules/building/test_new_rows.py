@@ -86,8 +86,9 @@ def test_means_are_of_own_rows_and_usual_ones(weight):
         assert rule.prediction == 0.0
 
 
-def test_a_line_without_rows_is_as_usual_and_has_no_interval():
-    rows = training(LABELS[:7], ("a", "b", "c"))
+@pytest.mark.parametrize(("n_rows", "weight"), [(7, None), (10, [1] * 7 + [0] * 3)])
+def test_a_line_without_rows_is_as_usual_and_has_no_interval(n_rows, weight):
+    rows = training(LABELS[:n_rows], ("a", "b", "c"), weight)
     first = with_expectations(rule_list(rows.classes), rows, Caution(5.0, 0.5)).rules[0]
     usual = np.bincount(LABELS[:7]) / 7
     assert first.probabilities == pytest.approx(tuple(usual))

@@ -81,6 +81,12 @@ def test_texts_with_and_between_them_are_all_read(asked):
     assert [c.feature for c in found] == sorted(c.feature for c in asked)
 
 
+def test_a_column_answers_to_its_own_name_too():
+    assert SPACE.shown(2) == "that is"
+    text = Interval(2, low=1.0).text(SPACE).replace("'that is'", '"it\'s"')
+    assert read_conditions(text, SPACE) == (Interval(2, low=1.0),)
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [

@@ -10,6 +10,7 @@ from tests.rules.decisions import naive
 import clearwood as cw
 from clearwood.exceptions import InputError
 from clearwood.rules.decisions.groups import groups_of
+from clearwood.rules.decisions.in_words import MEANING
 from clearwood.rules.decisions.rates import Rate
 from clearwood.rules.decisions.roc import area_interval, roc_of
 
@@ -215,6 +216,15 @@ def test_the_frame_and_the_text_hold_all_rates(rows):
     n, w = found.rules.rows[0, 0], found.rules.confusion[0, 0]
     assert f"{n:.0f} ({w:.0f})" in text and "rule 3" in text
     assert f"{found.n_rows} ({weight.sum():.0f})" in text
+    # What shares mean stands in a column of its own.
+    meanings = [meaning.format("ill") for _, meaning in MEANING.values()]
+    places = {
+        line.index(meaning)
+        for line in text.splitlines()
+        for meaning in meanings
+        if line.endswith("  " + meaning)
+    }
+    assert len(places) == 1
 
 
 @pytest.mark.parametrize(
@@ -280,3 +290,17 @@ def test_digits_go_by_the_interval():
     assert str(Rate(0.5, 0.4, 0.6, 10)) == "50 % [40, 60]"
     assert str(Rate(0.5012, 0.4951, 0.5068, 10)) == "50.1 % [49.5, 50.7]"
     assert Rate(0.9512, 0.9461, 0.9588, 10).as_number() == "0.951 [0.946, 0.959]"
+
+
+@pytest.mark.parametrize("make", [two_classes, three_classes, a_sum])
+@pytest.mark.parametrize("unit", [2.0**-10, 2.0**10])
+def test_weights_have_no_unit(rows, make, unit):
+    X, y, weight = rows
+    rules = make()
+    y = np.where(y == "ill", rules.classes[0], rules.classes[1])
+    one, other = (
+        cw.decisions(rules, X, y, sample_weight=w) for w in (weight, unit * weight)
+    )
+    assert other.rules.rates == one.rules.rates
+    assert other.calibration == one.calibration
+    assert other.rules.error == one.rules.error

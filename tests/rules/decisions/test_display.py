@@ -18,6 +18,10 @@ def test_points_and_curves_are_those_of_the_decisions():
     dots = [line for line in left.lines if line.get_marker() == "o"]
     assert [float(dot.get_xdata()[0]) for dot in dots] == [0.9, 0.5, 0.2]
     assert [text.get_text() for text in left.texts] == ["1", "2", "3"]
+    # The more rows, the larger.
+    sizes = [dot.get_markersize() for dot in dots]
+    rows = [point.found.rows for point in display.found.calibration]
+    assert np.argsort(sizes).tolist() == np.argsort(rows).tolist()
     curves = [line for line in right.lines if len(line.get_xdata()) > 2]
     (curve,) = curves  # Of the model only classes are known.
     roc = display.found.rules.roc
@@ -32,6 +36,10 @@ def test_several_classes_have_a_table_and_two_shares_each():
     shown = [float(text.get_text()) for text in left.texts]
     assert shown == display.found.rules.confusion.ravel().tolist()
     assert len([line for line in right.lines if line.get_marker() != "None"]) == 6
+    told = [text.get_text() for text in right.get_legend().get_texts()]
+    assert told == ["sensitivity, rules", "PPV, rules"]
+    # All of the scale of shares, and no more.
+    assert right.get_xlim() == pytest.approx((0, 1), abs=0.05)
     display.figure_.canvas.draw()
 
 

@@ -47,6 +47,7 @@ def test_errors_are_those_of_a_plain_count(rows):
         assert line.mean.low < line.mean.value < line.mean.high
         inside = np.mean(abs(wrong[kept]) <= 2 * spread)
         assert line.inside.value == pytest.approx(inside)
+        assert line.errors.bias.value == pytest.approx(wrong[kept].mean())
     spread = np.where(X[:, 0] > 0.5, 0.5, 1.0)
     assert found.inside.value == pytest.approx(np.mean(abs(wrong) <= 2 * spread))
 
@@ -60,6 +61,12 @@ def test_a_row_without_weight_is_none(rows):
     assert found.rules.quantiles == repeated.rules.quantiles
     assert found.rules.rmse.value == pytest.approx(repeated.rules.rmse.value)
     assert found.inside.value == pytest.approx(repeated.inside.value)
+    assert found.rules.rmse.rows == found.rules.bias.rows == found.n_rows
+    for line, upper in zip(found.lines, (True, False)):
+        assert line.mean.rows == ((weight > 0) & ((X[:, 0] > 0.5) == upper)).sum()
+    for one, other in zip(found.lines, repeated.lines):
+        assert one.errors.quantiles == other.errors.quantiles
+        assert one.mean.value == pytest.approx(other.mean.value)
 
 
 def test_a_sum_goes_by_what_it_says(rows):
@@ -105,3 +112,14 @@ def test_classes_are_not_asked_for(rows):
     for settings in ({"positive": 1.0}, {"threshold": 0.5}):
         with pytest.raises(InputError, match="for classes"):
             cw.decisions(a_list(), X, y, **settings)
+
+
+@pytest.mark.parametrize("unit", [2.0**-10, 2.0**10])
+def test_weights_have_no_unit(rows, unit):
+    X, y, weight = rows
+    for rules in (a_list(), a_sum()):
+        one, other = (
+            cw.decisions(rules, X, y, sample_weight=w) for w in (weight, unit * weight)
+        )
+        assert [*map(str, other.lines)] == [*map(str, one.lines)]
+        assert str(other.rules) == str(one.rules)

@@ -133,6 +133,8 @@ def test_another_teacher_may_be_named_and_axes_given(fitted):
     for part in (display.ax_, display.literals_ax_):
         assert place.x0 - 1e-9 <= part.get_position().x0
         assert part.get_position().x1 <= place.x1 + 1e-9
+        assert place.y0 - 1e-9 <= part.get_position().y0
+        assert part.get_position().y1 <= place.y1 + 1e-9
 
 
 @pytest.mark.parametrize("estimator", [FABRulesClassifier(), RuleListClassifier(), 3])

@@ -1,5 +1,6 @@
 import itertools
 import math
+from dataclasses import replace
 
 import matplotlib
 import numpy as np
@@ -16,7 +17,7 @@ from tests.rules.displays.samples import (
 from clearwood._features import FeatureSpace
 from clearwood.exceptions import InputError
 from clearwood.plotting.style import wrapped
-from clearwood.rules import Interval, Rule, RuleList
+from clearwood.rules import Interval, Rule, RuleAverage, RuleList
 from clearwood.rules.displays import RulesDisplay
 from clearwood.simplifiers import RuleListClassifier
 
@@ -61,6 +62,11 @@ def test_scores_on_rows_are_those_of_a_plain_count():
         assert line.agreement == pytest.approx(np.mean(TAUGHT[matching] == said))
         assert line.agreement_caught == pytest.approx(np.mean(TAUGHT[caught] == said))
         assert line.precision == pytest.approx(np.mean(Y[matching] == said))
+
+
+def test_all_marks_of_scores_are_told():
+    display = RulesDisplay.from_estimator(boxes_list(), X, Y, teacher=TAUGHT).plot()
+    assert "precision on these" in [text.get_text() for text in display.ax_.texts]
 
 
 def test_the_spread_is_of_the_rows_that_a_rule_decides():
@@ -142,6 +148,14 @@ def test_values_stand_on_one_axis_with_their_spread():
     assert spreads == [[2.5, 3.5], [0.75, 1.25], [1.9, 2.1]]
     low, high = panel.get_xlim()
     assert low < 0.75 < 3.5 < high
+    hexed = matplotlib.colors.to_hex
+    inks = [
+        *(line.get_color() for line in panel.lines),
+        panel.collections[0].get_colors()[0],
+    ]
+    # Marks of the legend look like what they stand for; those of rows come first.
+    told = [mark.get_color() for mark in panel.figure.axes[0].lines[2:]]
+    assert {*map(hexed, told)} == {*map(hexed, inks)}
 
 
 def test_dots_stand_where_the_agreement_is_and_point_out_of_the_scale():
@@ -184,6 +198,29 @@ def test_two_classes_of_a_sum_are_bars_more_are_fields():
     panel = RulesDisplay.from_estimator(three).plot().panels_["adds"]
     fields = [image.get_array().tolist()[0] for image in panel.images]
     assert fields == [list(rule.scores) for rule in (three.otherwise, *three.rules)]
+    assert panel.get_xlim() == (0, 3)
+
+
+def test_a_line_without_weight_has_no_bar():
+    rules = RuleAverage(
+        (Rule((Interval(0, low=0.5),), 3.0, weight=0.5),),
+        Rule((), 1.0, weight=0.0), FeatureSpace.numeric(1),
+    )  # fmt: skip
+    panel = RulesDisplay.from_estimator(rules).plot().panels_["weight"]
+    assert [bar.get_width() for bar in panel.patches] == [0.5, 0.0]
+
+
+def test_the_scale_of_agreements_begins_where_all_are_above_it():
+    rules = numbers_list()
+    better = replace(rules.rules[1], agreement=0.55)
+    rules = replace(rules, rules=(rules.rules[0], better))
+    panel = RulesDisplay.from_estimator(rules).plot().panels_["agreement"]
+    assert [label.get_text() for label in panel.get_xticklabels()] == ["0.5", "1"]
+    ticks = [path.vertices[0, 0] for path in panel.collections[0].get_paths()]
+    assert ticks == [0.5, 0.75, 1.0]
+    dots = [x for line in panel.lines for x in line.get_xdata()]
+    assert sorted(dots) == [0.55, 0.6, 0.8, 0.8, 0.9, 0.9]
+    assert all(m.get_marker() != "<" or not len(m.get_xdata()) for m in panel.lines)
 
 
 def text_boxes(display):
@@ -230,6 +267,18 @@ def test_no_text_is_cut_off_or_runs_into_another(case):
     bars = [panel.get_window_extent() for panel in display.panels_.values()]
     texts = [text.get_window_extent() for text in display.ax_.texts]
     assert not any(overlap(bar, text) for bar in bars for text in texts)
+    lines = [c.get_paths() for c in display.ax_.collections]
+    across = [path.vertices[0] for paths in lines for path in paths]
+    for _, y in display.ax_.transData.transform(across):
+        assert not any(t.y0 + 2 < y < t.y1 - 2 for t in texts)
+    assert {text.get_rotation() for text in display.ax_.texts} <= {0.0, 90.0}
+    # What stands in the legend for a mark is one, before its words.
+    scale = display.figure_.dpi / 72
+    for line in display.ax_.lines:
+        (x, y), half = line.get_transform().transform(line.get_xydata()[0]), 0.5 * scale
+        left, right = (x + s * half * line.get_markersize() for s in (-1, 1))
+        assert left >= 0
+        assert not any(t.y0 < y < t.y1 and t.x0 < right and left < t.x1 for t in texts)
 
 
 @pytest.mark.parametrize("size", [(10, 4), (4, 3)])

@@ -12,7 +12,7 @@ import clearwood as cw
 from clearwood._html import render
 from clearwood.exceptions import InputError
 from clearwood.rules.conditions import CategorySet, Interval
-from clearwood.rules.drawn.layout import THICK, lay_out
+from clearwood.rules.drawn.layout import STRIP, STRIP_HEIGHT, THICK, lay_out
 from clearwood.rules.drawn.nodes import draw_tree
 from clearwood.rules.drawn.page import summarize_tree
 from clearwood.rules.drawn.strips import make_strip
@@ -51,7 +51,13 @@ def test_rows_of_leaves_are_those_that_the_tree_sends_there():
 
 def test_without_rows_training_rows_are_counted():
     tree, X, _ = wine()
-    assert draw_tree(tree).n_rows == len(X)
+    drawn = draw_tree(tree)
+    assert drawn.n_rows == len(X)
+    for node in drawn.nodes:
+        if node.rule is not None:
+            assert node.rows == node.rule.rows_caught
+        else:
+            assert node.rows == sum(drawn.nodes[child].rows for child in node.children)
 
 
 def test_bars_hold_all_rows_that_come_by_class():
@@ -113,6 +119,25 @@ def test_the_way_of_a_row_leads_to_its_leaf():
         draw_tree(tree, row=X[:2])
 
 
+@pytest.mark.parametrize("sample", [wine, diabetes])
+def test_bars_and_dots_lie_within_their_strip(sample):
+    tree, X, y = sample()
+    place = lay_out(draw_tree(tree, X, y))
+    strips = [strip for node in place.nodes for strip in node.strips]
+    for strip in strips:
+        top, bottom = strip.y - 0.5 * STRIP_HEIGHT, strip.y + 0.5 * STRIP_HEIGHT
+        left, right = strip.x, strip.x + STRIP
+        for _, x, y, width, height in strip.rects:
+            assert left - 1e-9 <= x < x + width <= right + 1
+            assert top - 1e-9 <= y < y + height <= bottom + 1e-9
+        assert max(y + high for *_, y, _, high in strip.rects) == pytest.approx(bottom)
+        for x, y in strip.dots:
+            assert left <= x <= right and top <= y <= bottom
+        assert all(left <= cut <= right for cut in strip.cuts)
+        assert strip.text_x > right
+    assert any(strip.dots for strip in strips) == (sample is diabetes)
+
+
 def test_nodes_stand_on_lines_of_their_own():
     tree, X, y = wine()
     place = lay_out(draw_tree(tree, X, y))
@@ -124,6 +149,9 @@ def test_nodes_stand_on_lines_of_their_own():
             # Up where the answer is yes.
             assert (node.y < node.link[1]) == node.is_yes
             assert node.x > node.link[0]
+        # Nothing is cut where there is room, and there is.
+        lines = [*node.lines, *(line for s in node.strips for line in s.lines)]
+        assert not any(line.endswith("…") for line in lines)
     root = place.nodes[place.tree.root]
     assert root.thickness == THICK
     assert max(n.thickness for n in place.nodes if n is not root) < THICK
@@ -166,6 +194,7 @@ def test_the_page_shows_the_picture(tmp_path):
     cw.report(tree, tmp_path / "a.html", X=X, y=y)
     page = (tmp_path / "a.html").read_text(encoding="utf-8")
     assert page.count('class="leaf"') == 4
+    assert "A tree of 4 leaves that says" in page
     assert "Dots: mean of" in page
     assert "How much of what is said is lost" in page
 
@@ -177,6 +206,49 @@ def test_the_display_draws_all_leaves():
     texts = [text.get_text() for text in shown.ax_.texts]
     assert sum(" then " in text for text in texts) == 4
     assert texts.count("yes") == texts.count("no") == 3
+
+
+@pytest.mark.parametrize("sample", [wine, diabetes])
+def test_the_display_draws_all_that_is_laid_out(sample):
+    pytest.importorskip("matplotlib").use("agg")
+    tree, X, y = sample()
+    place = lay_out(draw_tree(tree, X, y))
+    ax = cw.TreeDisplay.from_estimator(tree, X, y).plot().ax_
+    strips = [strip for node in place.nodes for strip in node.strips]
+    bars = [rect for strip in strips for rect in strip.rects]
+    bars += [share for node in place.nodes for share in node.shares]
+    assert len(ax.patches) == len(bars) > 0
+    marks = {
+        (line.get_xdata()[0], line.get_ydata()[0])
+        for line in ax.lines
+        if line.get_marker() in ("o", "s")
+    }
+    assert {(node.x, node.y) for node in place.nodes} <= marks
+    squares = sum(line.get_marker() == "s" for line in ax.lines)
+    assert squares == sum(node.node.rule is None for node in place.nodes)
+    axes = [path.vertices for c in ax.collections for path in c.get_paths()]
+    cuts = {x for ends in axes if ends[0, 0] == ends[1, 0] for x in ends[:, 0]}
+    assert cuts == {cut for strip in strips for cut in strip.cuts}
+    for node in place.nodes:
+        if node.dot is not None:
+            # On the axis of values beside the leaf.
+            assert any(
+                ends[0, 0] <= node.dot <= ends[1, 0] and ends[0, 1] == node.y
+                for ends in axes
+            )
+
+
+def test_bars_of_one_row_are_drawn():
+    rules = cw.RuleList(
+        (cw.Rule((Interval(0, low=3.0),), "b", (0.0, 1.0)),),
+        cw.Rule((), "a", (1.0, 0.0)), FEATURES, ("a", "b"),
+    )  # fmt: skip
+    rows = [[4.0, "red"], [1.0, "red"], [2.0, "red"], [2.0, "red"]]
+    place = lay_out(draw_tree(rules, rows, ["b", "a", "a", "a"]))
+    (strip,) = (strip for node in place.nodes for strip in node.strips)
+    high = {k: sum(r[4] for r in strip.rects if r[0] == k) for k in (0, 1)}
+    assert high[0] == pytest.approx(3 * high[1])
+    assert high[1] > 0
 
 
 def test_explain_tells_the_way():

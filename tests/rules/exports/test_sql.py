@@ -2,6 +2,7 @@
 
 import math
 import sqlite3
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -178,6 +179,10 @@ def test_nan_is_missing_where_columns_can_hold_it():
         """  WHEN "x0" > 1e0 AND "x0" <> CAST('NaN' AS DOUBLE PRECISION) THEN 1e0""",
         """  WHEN "x0" <= 0e0 THEN 2e0""",
     ]
+    # NaN is above all numbers, so that a rule which wants it need not ask.
+    wanted = replace(above.rules[0], conditions=(Interval(0, 1.0, missing=True),))
+    text = replace(above, rules=(wanted,)).to_sql("duckdb")
+    assert 'WHEN ("x0" IS NULL OR "x0" > 1e0) THEN' in text
 
 
 @pytest.mark.parametrize("number", [1e-35, 1.0000000180025095e-35, 0.1 + 0.2, 2.0**53])

@@ -29,6 +29,8 @@ def test_names_and_labels_stay_data(text, dialect):
 def test_without_a_table_it_is_an_expression(dialect):
     text = example().to_sql(dialect)
     assert text.startswith("CASE") and text.endswith("END\n")
+    # One line per case, for people.
+    assert text.count("\n") >= 3
     sqlglot.parse_one(f"SELECT {text} FROM t", read=dialect)
 
 

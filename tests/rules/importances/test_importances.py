@@ -1,5 +1,7 @@
 """What matters to rules and to the model: what is used, and how much."""
 
+import itertools
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -76,5 +78,7 @@ def test_the_display_draws_both():
     found = measure_importances(A, table(), teacher=Model(), n_repeats=2)
     shown = cw.ImportancesDisplay(found).plot()
     assert [len(bars) for bars in shown.ax_.containers if len(bars) == 2]
+    ends = sorted((b.get_y(), b.get_y() + b.get_height()) for b in shown.ax_.patches)
+    assert all(upper <= low for (_, upper), (low, _) in itertools.pairwise(ends))
     labels = [label.get_text() for label in shown.ax_.get_yticklabels()]
     assert labels == ["b\n(no rule asks)", "a"]

@@ -189,8 +189,8 @@ def quantile_texts(quantiles: Sequence[float]) -> tuple[str, str, str]:
 
     Examples
     --------
-    >>> quantile_texts((-10.04, -2.21, 0.5, 3.0, 8.7))
-    ('-10.0', '-2.2 to 3.0', '8.7')
+    >>> quantile_texts((-10.04, -9.98, 0.5, 3.0, 8.7))
+    ('-10.0', '-10.0 to 3.0', '8.7')
     """
     unit = quantiles[-1] - quantiles[0]
     low, first, _, last, high = (rounded_text(q, unit / 10) for q in quantiles)

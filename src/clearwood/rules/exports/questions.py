@@ -219,7 +219,7 @@ def _piece_of_code(label: float, float32: bool) -> Piece:
     if label < 0 or label != math.floor(label):
         return (label, label)
     # The largest number with this whole part, and the number before the smallest.
-    high = label if label >= 2.0**53 else math.nextafter(label + 1, label)
+    high = math.nextafter(label + 1, label)
     if float32:
         low = float64_cut_of_float32_test(label, strict=True)
         return (float(low), float(float64_cut_of_float32_test(high)))

@@ -52,8 +52,10 @@ def _text(value: float, error: float, is_share: bool) -> str:
 
     Examples
     --------
-    >>> _text(0.11111, 0.0189, True), _text(0.2345, 0.0, False)
-    ('11 ± 2 %', '0.234')
+    >>> _text(0.11111, 0.0189, True), _text(0.11111, 0.015, True)
+    ('11 ± 2 %', '11.1 ± 1.5 %')
+    >>> _text(0.2345, 0.0, False)
+    '0.234'
     """
     if is_share:
         value, error = 100 * value, 100 * error

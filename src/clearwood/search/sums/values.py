@@ -33,7 +33,7 @@ def best_value(
     """The value that costs least if it is added to one output of some rows.
 
     Newton's method on one convex function, with the interval halved where a step
-    leaves it.
+    leaves it or crosses more than half of it.
 
     Parameters
     ----------
@@ -60,7 +60,8 @@ def best_value(
         slope = first.sum() + ridge * value
         low, high = (value, high) if slope < 0 else (low, value)
         then = value - slope / max(second.sum() + ridge, 1e-300)
-        if not low <= then <= high:
+        # Longer steps can lead from one side of the valley to the other for ever.
+        if not (low <= then <= high and abs(then - value) <= 0.5 * (high - low)):
             then = 0.5 * (low + high)
         if abs(then - value) <= 1e-10 * max(1.0, abs(then)):
             return float(then)
