@@ -1,4 +1,4 @@
-"""Rules say the same of a table however it is stored, and name what is wrong with it."""
+"""Rules say the same of a table however it is stored, and what is wrong with it."""
 
 from functools import partial
 

@@ -136,7 +136,7 @@ def _blocks(
     columns = _asked_columns(rule_set.features, rule_set.asked, table)
     if columns is not None and teacher is not None:
         # In the model's order first: it may read columns by position.
-        columns = list(dict.fromkeys([*_columns_of(teacher, table), *columns]))
+        columns = list(dict.fromkeys([*columns_of(teacher, table), *columns]))
     return _only(table, columns), _Prepare(rule_set, teacher, known, False)
 
 
@@ -213,7 +213,8 @@ def _asked_columns(
     return [str(names[d]) for d in sorted(asked)] or table.columns[:1]
 
 
-def _columns_of(teacher: Any, table: RowBlocks) -> list[str]:
+def columns_of(teacher: Any, table: RowBlocks) -> list[str]:
+    """Columns of a table that a model reads, in its order; all where it names none."""
     names = getattr(teacher, "feature_names_in_", None)
     if names is not None:
         return [str(name) for name in names]
