@@ -17,6 +17,7 @@ from clearwood.cli.inputs import (
     read_model_and_table,
     read_training_table,
 )
+from clearwood.cli.large import open_large
 from clearwood.cli.options import names
 from clearwood.cli.outputs import write_rules
 from clearwood.exceptions import InputError
@@ -131,7 +132,8 @@ def simplify(files: tuple[str, ...], **options: Any) -> None:
 
     MODEL is a file of XGBoost (JSON, UBJSON), LightGBM (text) or CatBoost (JSON); or
     name an ensemble to train with --train. DATA is a table (CSV or Parquet). The rules
-    and the scores on held-out rows go to the standard output.
+    and the scores on held-out rows go to the standard output. Of a Parquet file of more
+    than 200,000 rows a sample is searched, and all rows are counted.
     """
     _check_usage(files, options)
     say = speaker(options["quiet"])
@@ -205,7 +207,9 @@ def _read_model(
     """The ensemble of a file, and the table as the ensemble reads it."""
     from clearwood.cli.train import hold_out
 
-    ensemble, (X, y, task, _) = read_model_and_table(path, data, options, say)
+    options["large"] = large = open_large(data, options, say)
+    sample = None if large is None else large.sample.X
+    ensemble, (X, y, task, _) = read_model_and_table(path, data, options, say, sample)
     split = hold_out(X, y, task, options["test_size"], options["seed"])
     return ensemble, split, task
 
@@ -298,18 +302,22 @@ class _Judged(NamedTuple):
 
     rules: Any
     decisions: Any
+    all_rows: Any = None
+    """Scores on all rows of a large file."""
 
 
 def _judge(fitted: Any, split: Any, options: dict[str, Any]) -> _Judged:
     from clearwood.rules.decisions import decisions
 
     X, y, teacher = split.X_test, split.y_test, fitted.ensemble_
-    return _Judged(
-        fitted.rules_.described_on(X, y, teacher=teacher),
-        decisions(
-            fitted, X, y, positive=options["positive"], threshold=options["threshold"]
-        ),
+    decided = decisions(
+        fitted, X, y, positive=options["positive"], threshold=options["threshold"]
     )
+    large = options.get("large")
+    if large is not None:
+        fitted.rules_, scores = large.counted(fitted, split.X)
+        return _Judged(fitted.rules_, decided, scores)
+    return _Judged(fitted.rules_.described_on(X, y, teacher=teacher), decided)
 
 
 def _summarize(
@@ -337,11 +345,20 @@ def _summarize(
                 "n_splits": fitted.ensemble_.n_splits,
             },
         },
+        **_on_all_rows(judged, options),
         "rules": json.loads(fitted.rules_.to_json()),
         "rules_held_out": json.loads(judged.rules.to_json()),
         # Numbers that are not known are null.
         "decisions": json.loads(judged.decisions.to_frame().to_json(orient="records")),
     }
+
+
+def _on_all_rows(judged: _Judged, options: dict[str, Any]) -> dict[str, Any]:
+    """The rows of a large file, and the scores on all of them; else nothing."""
+    if judged.all_rows is None:
+        return {}
+    scores = judged.all_rows.as_dict()
+    return {"all_rows": {"rows": options["large"].n_rows, "rules": scores}}
 
 
 def _counted(counts: dict[str, Any], name: str) -> str:
@@ -360,9 +377,15 @@ def _text(judged: _Judged, summary: dict[str, Any]) -> str:
         held_from = "the fit of the rules"
         seen = " (it may have been trained on these rows)"
     held_out = f"{summary['rows']['held_out']:,} rows held out from {held_from}"
+    about = f"All numbers are of the {held_out}."
+    if judged.all_rows is not None:
+        about = (
+            f"Numbers of the rules are of all {summary['all_rows']['rows']:,} rows: "
+            f"{judged.rules.about['sample']}."
+        )
     return "\n".join(
         [
-            f"All numbers are of the {held_out}.",
+            about,
             *([f"Kinds of rules, {summary['kinds']}."] if summary["kinds"] else []),
             "",
             str(judged.rules),
