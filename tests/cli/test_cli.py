@@ -690,3 +690,30 @@ def test_columns_may_be_dropped(frame, tmp_path):
     assert failed(simplify(path, "--drop", "nam"), "--drop names ['nam']")
     wrong = run("simplify", path, path, "--target", "state", "--drop", "name")
     assert wrong.exit_code == 2 and "--drop is for --train" in wrong.stderr
+
+
+def test_of_large_files_all_rows_are_counted(tmp_path, monkeypatch):
+    pytest.importorskip("pyarrow")
+    xgboost = pytest.importorskip("xgboost")
+    from clearwood.simplifiers import large_tables
+
+    monkeypatch.setattr(large_tables, "SAMPLE_ROWS", 400)
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.uniform(size=(3000, 2)), columns=["dose", "age"])
+    y = (X["dose"] > 0.5) ^ (rng.random(3000) < 0.1)
+    model = xgboost.XGBClassifier(n_estimators=3, max_depth=2).fit(X[:400], y[:400])
+    model.save_model(tmp_path / "model.ubj")
+    X.assign(y=y.astype(int)).to_parquet(tmp_path / "rows.parquet")
+    command = ["simplify", tmp_path / "model.ubj", tmp_path / "rows.parquet"]
+    command += ["--target", "y", "--max-rules", "3"]
+    done = run(
+        *command, "--out", tmp_path / "rules.json", "--report", tmp_path / "p.html"
+    )
+    assert done.exit_code == 0, done.output
+    assert "of all 3,000 rows: searched for on 300 of 3,000 rows" in done.stdout
+    assert "100 rows held out" in done.stdout
+    rules = clearwood.load(tmp_path / "rules.json")
+    assert rules.n_rows == 3000
+    found = json.loads(run(*command, "--json").stdout)
+    scores = rules.evaluate(X, y.astype(int), teacher=tmp_path / "model.ubj").as_dict()
+    assert found["all_rows"] == {"rows": 3000, "rules": scores}

@@ -10,8 +10,8 @@ import numpy as np
 BLOCK_ROWS = 16_384
 """Rows per block; part of what determines a result to the last bit."""
 
-Block = TypeVar("Block", bound=tuple[np.ndarray, ...])
-Other = TypeVar("Other", bound=tuple[np.ndarray, ...])
+Block = TypeVar("Block", bound=tuple[Any, ...])
+Other = TypeVar("Other", bound=tuple[Any, ...])
 
 
 class Blocks(Generic[Block]):
@@ -20,7 +20,8 @@ class Blocks(Generic[Block]):
     A statistic that is a sum over rows is written as a module-level pure function
     of one block and the current parameters. ``map_sum`` adds its results in block
     order, so the total is the same to the last bit on every back-end. This one
-    keeps the blocks in memory.
+    keeps the blocks in memory; others say in ``__iter__`` or ``results`` where theirs
+    come from.
 
     Parameters
     ----------
@@ -60,13 +61,17 @@ class Blocks(Generic[Block]):
         """Replace every block by ``function(block, *parameters)``."""
         return Blocks(function(block, *parameters) for block in self._blocks)
 
+    def results(self, function: Callable[..., Any], *parameters: Any) -> Iterator[Any]:
+        """What ``function(block, *parameters)`` is of each block, in their order."""
+        for block in self:
+            yield function(block, *parameters)
+
     def map_sum(
         self, function: Callable[..., tuple[Any, ...]], *parameters: Any
     ) -> tuple[Any, ...]:
         """Add the tuples ``function(block, *parameters)`` in block order."""
         totals: tuple[Any, ...] | None = None
-        for block in self._blocks:
-            parts = function(block, *parameters)
+        for parts in self.results(function, *parameters):
             if totals is None:
                 totals = parts
             else:

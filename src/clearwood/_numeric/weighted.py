@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 
@@ -13,3 +15,86 @@ def weighted_mean_and_error(
     mean = losses @ share
     error = np.sqrt(((losses - mean[..., None]) ** 2) @ share**2)
     return mean, error
+
+
+@dataclass(frozen=True)
+class WeightedMoments:
+    """Weight, mean and variance of some values, which add up over blocks of rows.
+
+    Attributes
+    ----------
+    weight, mean, variance : float
+        All of them 0 where nothing weighs anything.
+    low, high : float
+        The smallest and the largest value: where they are one, the variance is 0.
+    largest : float
+        The largest weight.
+    first, second : float
+        Sums of the weights, and of their squares, as multiples of the largest.
+
+    Examples
+    --------
+    >>> one, two = np.array([1.0, 2.0]), np.array([6.0])
+    >>> both = WeightedMoments.of(one, np.ones(2)) + WeightedMoments.of(two, np.ones(1))
+    >>> both.mean, round(both.variance, 12), both.n_effective
+    (3.0, 4.666666666667, 3.0)
+    """
+
+    weight: float = 0.0
+    mean: float = 0.0
+    variance: float = 0.0
+    low: float = np.inf
+    high: float = -np.inf
+    largest: float = 0.0
+    first: float = 0.0
+    second: float = 0.0
+
+    @classmethod
+    def of(cls, values: np.ndarray, weight: np.ndarray) -> WeightedMoments:
+        """Those of the rows of one block."""
+        total = float(weight.sum())
+        if not total > 0:
+            return cls()
+        low, high = float(values.min()), float(values.max())
+        mean = float(np.average(values, weights=weight))
+        spread = 0.0
+        if low < high:
+            spread = float(np.average((values - mean) ** 2, weights=weight))
+        largest = float(weight.max())
+        relative = weight / largest
+        first, second = float(relative.sum()), float((relative**2).sum())
+        return cls(total, mean, spread, low, high, largest, first, second)
+
+    @property
+    def n_effective(self) -> float:
+        """How many rows of one weight say as much as these (Kish)."""
+        return self.first**2 / self.second
+
+    def __add__(self, other: WeightedMoments) -> WeightedMoments:
+        if other.weight == 0:
+            return self
+        if self.weight == 0:
+            return other
+        weight = self.weight + other.weight
+        mine, its = self.weight / weight, other.weight / weight
+        apart = other.mean - self.mean
+        low, high = min(self.low, other.low), max(self.high, other.high)
+        spread = self.variance * mine + other.variance * its + apart**2 * mine * its
+        largest = max(self.largest, other.largest)
+        # As multiples of one weight, so that tiny weights do not vanish when squared.
+        a, b = self.largest / largest, other.largest / largest
+        return WeightedMoments(
+            weight,
+            self.mean + apart * its,
+            spread if low < high else 0.0,
+            low,
+            high,
+            largest,
+            self.first * a + other.first * b,
+            self.second * a**2 + other.second * b**2,
+        )
+
+
+def effective_number(weight: np.ndarray) -> float:
+    """How many rows of one weight say as much as these (Kish)."""
+    return WeightedMoments.of(np.zeros(len(weight)), weight).n_effective

@@ -20,6 +20,7 @@ from clearwood.cli.inputs import (
     read_model_and_table,
     read_training_table,
 )
+from clearwood.cli.large import open_large
 from clearwood.cli.options import names
 from clearwood.exceptions import InputError
 from clearwood.simplifiers import METHODS
@@ -190,7 +191,9 @@ def _read_model(
     """The ensemble of a file, and the table as the ensemble reads it."""
     from clearwood.cli.train import hold_out
 
-    ensemble, (X, y, task, _) = read_model_and_table(path, data, options, say)
+    options["large"] = large = open_large(data, options, say)
+    sample = None if large is None else large.sample.X
+    ensemble, (X, y, task, _) = read_model_and_table(path, data, options, say, sample)
     split = hold_out(X, y, task, options["test_size"], options["seed"])
     return ensemble, split, task
 

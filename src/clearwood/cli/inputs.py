@@ -197,9 +197,11 @@ def read_training_table(
 
 
 def read_model_and_table(
-    path: str, data: str, options: dict[str, Any], say: Any
+    path: str, data: str, options: dict[str, Any], say: Any, sample: Any = None
 ) -> tuple[Any, Any]:
     """The ensemble of a file, and the table as the ensemble reads it.
+
+    ``sample`` are rows of the table that stand for it, where it is too large.
 
     Returns
     -------
@@ -218,13 +220,17 @@ def read_model_and_table(
         say(f"note: {note}")
     target = options["target"]
     with plain_warnings(say):
-        frame = read_table_of(
-            ensemble.features,
-            data,
-            missing=options["na"],
-            target=target,
-            task=ensemble.task,
-            form=form_of(options),
+        frame = (
+            sample
+            if sample is not None
+            else read_table_of(
+                ensemble.features,
+                data,
+                missing=options["na"],
+                target=target,
+                task=ensemble.task,
+                form=form_of(options),
+            )
         )
     frame = with_said(frame, options["columns"])
     table = split_target(frame, target, ensemble.task)

@@ -20,6 +20,8 @@ class JudgedRules(NamedTuple):
         That the rules speak for.
     model_error : float
         NaN without a model, or labels.
+    all_rows : RuleScores or None
+        On all rows of a large file, of which the numbers of the rules are then.
     """
 
     rules: Any
@@ -27,6 +29,7 @@ class JudgedRules(NamedTuple):
     decisions: Any
     model: Any
     model_error: float
+    all_rows: Any = None
 
 
 def judge(

@@ -9,13 +9,14 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from clearwood._features import FeatureSpace, warned_once
-from clearwood._validation import check_target, check_weight
+from clearwood._tables import is_read_in_blocks
+from clearwood._validation import check_target
 from clearwood._words.labels import check_text
 from clearwood.exceptions import InputError
 from clearwood.rules.building.editing import Editable
 from clearwood.rules.exports.exportable import Exportable
 from clearwood.rules.rule import MOST_CATEGORIES, Rule, check_rule, prediction_text
-from clearwood.rules.scores import RuleScores, fidelity, positions_of, prediction_error
+from clearwood.rules.scores import RuleScores, positions_of
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -192,12 +193,17 @@ class RuleSet(Editable, Exportable, ABC):
         Parameters
         ----------
         X : array-like or frame of shape (n_samples, n_features)
+            Or what is read in blocks, see :meth:`evaluate`.
 
         Returns
         -------
         ndarray of shape (n_samples,)
-            Class labels, or values.
+            Class labels, or values; of Dask a collection, which is not computed yet.
         """
+        if is_read_in_blocks(X):
+            from clearwood.rules.counting.survey import predicted
+
+            return predicted(self, X)
         return self.predict_encoded(self.encode(X))
 
     @abstractmethod
@@ -291,9 +297,12 @@ class RuleSet(Editable, Exportable, ABC):
         Parameters
         ----------
         X : array-like or frame of shape (n_samples, n_features)
-            At least one row.
-        y : array-like of shape (n_samples,), optional
-            True labels or values, for ``error``.
+            At least one row. Or what is read in blocks: a Parquet file or a folder of
+            them, a memory map, a function that gives pandas frames one after the
+            other, a frame or an array of Dask.
+        y : array-like of shape (n_samples,), or str, optional
+            True labels or values, for ``error``; of what is read in blocks the name of
+            a column.
         teacher : model, path or array-like of shape (n_samples,), optional
             The model that the rules speak for, or its file, or its predictions, for
             ``fidelity``.
@@ -302,26 +311,9 @@ class RuleSet(Editable, Exportable, ABC):
         -------
         RuleScores
         """
-        encoded = self.encode(X)
-        if len(encoded) == 0:
-            raise InputError("Cannot score rules on an empty table; give some rows.")
-        matches = self.matches_encoded(encoded)
-        predicted = self.predict_encoded(encoded)
-        error = faithful = float("nan")
-        if y is not None:
-            y = self.check_truth(y, len(matches), "y")
-            error = prediction_error(y, predicted, self.task)
-        taught = self.taught_by(teacher, X, len(matches))
-        if taught is not None:
-            faithful = fidelity(taught, predicted, self.task)
-        return RuleScores(
-            error,
-            faithful,
-            coverage=float(matches.any(axis=1).mean()),
-            overlap=float(matches.sum(axis=1).mean()),
-            n_rules=self.n_rules,
-            n_literals=self.n_literals,
-        )
+        from clearwood.rules.counting.survey import scored
+
+        return scored(self, X, y, teacher)
 
     @warned_once()
     def described_on(
@@ -342,8 +334,8 @@ class RuleSet(Editable, Exportable, ABC):
         Parameters
         ----------
         X : array-like or frame of shape (n_samples, n_features)
-            At least one row.
-        y : array-like of shape (n_samples,), optional
+            At least one row. Or what is read in blocks, see :meth:`evaluate`.
+        y : array-like of shape (n_samples,), or str, optional
             True labels or values, for precision, spread and the intervals.
         teacher : model, path or array-like of shape (n_samples,), optional
             The model that the rules speak for, or its file, or its predictions, for
@@ -367,20 +359,9 @@ class RuleSet(Editable, Exportable, ABC):
            then ill, probability 90 %  (3 rows, precision 0.667 [0.208, 0.939])
         2. otherwise well, probability 80 %  (1 row, precision 1 [0.207, 1])
         """
-        from clearwood.rules.statistics import described
+        from clearwood.rules.counting.survey import described_by_rows
 
-        encoded = self.encode(X)
-        if len(encoded) == 0:
-            raise InputError("X is empty: it has no rows to describe rules on.")
-        taught = self.taught_by(teacher, X, len(encoded))
-        truth = None if y is None else self.check_truth(y, len(encoded), "y")
-        return described(
-            self,
-            encoded,
-            check_weight(sample_weight, len(encoded)),
-            None if taught is None else self.codes_of(taught),
-            None if truth is None else self.codes_of(truth),
-        )
+        return described_by_rows(self, X, y, teacher, sample_weight)
 
     def explain(self, x: Any, *, fixed: Any = (), scale: Any = None) -> Any:
         """Why the rules say of a row what they say: see :func:`clearwood.explain`."""
@@ -404,9 +385,13 @@ class RuleSet(Editable, Exportable, ABC):
             return values
         return positions_of(self.classes, values)
 
+    def check_cells(self, values: Any, n_rows: int, name: str) -> np.ndarray:
+        """Labels or values, one per row, none missing."""
+        return check_target(values, n_rows, numeric=not self.classes, name=name)
+
     def check_truth(self, values: Any, n_rows: int, name: str) -> np.ndarray:
         """Labels or values to compare with what the rules say, one per row."""
-        array = check_target(values, n_rows, numeric=not self.classes, name=name)
+        array = self.check_cells(values, n_rows, name)
         if self.classes and not set(array.tolist()) & set(self.classes):
             raise InputError(
                 f"No label of {name} is one that the rules know: found "

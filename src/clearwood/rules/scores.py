@@ -132,7 +132,11 @@ def fidelity(
     if task == "classification":
         return float(np.average(taught[rows] == said, weights=of_rows))
     residual = float(np.average((taught[rows] - said) ** 2, weights=of_rows))
-    total = variance(taught, weight)
+    return r_squared(residual, variance(taught, weight))
+
+
+def r_squared(residual: float, total: float) -> float:
+    """R2 from two mean squares; where there is no variance, whether it is said."""
     return 1.0 - residual / total if total > 0 else float(residual == 0.0)
 
 

@@ -9,9 +9,15 @@ from typing import Any, TypeVar
 import numpy as np
 from scipy.special import stdtrit
 
-from clearwood.rules.rule import Rule
+from clearwood._numeric import WeightedMoments, effective_number
+from clearwood.rules.counting.line_sums import (
+    EncodedRows,
+    LinesSums,
+    LineSums,
+    sums_of_lines,
+)
 from clearwood.rules.rule_set import RuleSet
-from clearwood.rules.scores import fidelity, variance
+from clearwood.rules.scores import r_squared, variance
 
 Kind = TypeVar("Kind", bound=RuleSet)
 
@@ -46,27 +52,39 @@ def described(
     -------
     RuleSet
     """
-    matches = rule_set.matches_encoded(encoded)
-    caught = rule_set.takes_part(encoded)
-    # The last line has no conditions of its own.
-    held = np.hstack([matches, caught[:, -1:]])
-    # A row without weight is none.
-    counts = weight > 0
-    lines = []
-    for i, rule in enumerate(rule_set):
-        told = {
-            "support": float(weight[held[:, i]].sum()),
-            "caught": float(weight[caught[:, i]].sum()),
-            "rows": int(counts[held[:, i]].sum()),
-            "rows_caught": int(counts[caught[:, i]].sum()),
+    rows = EncodedRows(encoded, weight, teacher, truth)
+    lines, taught = rows.cut().map_sum(sums_of_lines, rule_set)
+    return told(rule_set, lines, taught, rows.known)
+
+
+def told(
+    rule_set: Kind, lines: LinesSums, taught: WeightedMoments, known: tuple[bool, bool]
+) -> Kind:
+    """The same rules with the statistics that come of sums over rows.
+
+    Parameters
+    ----------
+    rule_set : RuleSet
+    lines : LinesSums
+        Of every line.
+    taught : WeightedMoments
+        Of what the model says of all rows.
+    known : tuple of bool
+        Whether it is known what the model says, and what is true.
+    """
+    found = []
+    for rule, line in zip(rule_set, lines):
+        counted = {
+            "support": line.support,
+            "caught": line.caught,
+            "rows": line.rows,
+            "rows_caught": line.rows_caught,
             **UNKNOWN,
         }
         if rule_set.lines_predict:
-            told |= _quality(
-                rule, rule_set.classes, held[:, i], caught[:, i], weight, teacher, truth
-            )
-        lines.append(replace(rule, **told))
-    return replace(rule_set, rules=tuple(lines[:-1]), otherwise=lines[-1])
+            counted |= _quality(rule_set.classes, line, taught, known)
+        found.append(replace(rule, **counted))
+    return replace(rule_set, rules=tuple(found[:-1]), otherwise=found[-1])
 
 
 UNKNOWN: dict[str, Any] = dict.fromkeys(
@@ -79,49 +97,56 @@ UNKNOWN: dict[str, Any] = dict.fromkeys(
 
 
 def _quality(
-    rule: Rule,
     classes: tuple[Any, ...],
-    held: np.ndarray,
-    caught: np.ndarray,
-    weight: np.ndarray,
-    teacher: np.ndarray | None,
-    truth: np.ndarray | None,
+    line: LineSums,
+    taught: WeightedMoments,
+    known: tuple[bool, bool],
 ) -> dict[str, Any]:
     """How good a line is where it holds and where it decides."""
     is_class = bool(classes)
-    task = "classification" if is_class else "regression"
-    said = classes.index(rule.prediction) if is_class else rule.prediction
-    told: dict[str, Any] = {}
-    if teacher is not None:
-        told["agreement"] = fidelity(teacher, said, task, weight, held)
-        told["agreement_caught"] = fidelity(teacher, said, task, weight, caught)
-    if truth is not None and is_class:
-        told["precision"] = fidelity(truth, said, task, weight, held)
-        told["precision_caught"] = fidelity(truth, said, task, weight, caught)
-    shown = teacher if truth is None else truth
-    if weight[caught].sum() == 0:
-        return told
-    if shown is not None and not is_class:
-        told["spread"] = math.sqrt(variance(shown[caught], weight[caught]))
-    if shown is not None:
-        interval = share_interval if is_class else mean_interval
-        values = shown[caught] == said if is_class else shown[caught]
-        told["low"], told["high"] = interval(values, weight[caught])
-    if teacher is not None:
-        told |= _disagreement(said, classes, teacher[caught], weight[caught])
-    return told
+    has_teacher, has_truth = known
+    found: dict[str, Any] = {}
+    if has_teacher:
+        found["agreement"] = _share(line.agrees, line.support, is_class, taught)
+        found["agreement_caught"] = _share(
+            line.agrees_caught, line.caught, is_class, taught
+        )
+    if has_truth and is_class:
+        found["precision"] = _share(line.right, line.support, True, taught)
+        found["precision_caught"] = _share(line.right_caught, line.caught, True, taught)
+    if line.caught == 0:
+        return found
+    if has_teacher or has_truth:
+        shown = line.shown
+        if is_class:
+            share = min(shown.mean, 1.0)  # Sums of weights may round to more.
+            found["low"], found["high"] = share_interval_of(share, shown.n_effective)
+        else:
+            found["spread"] = math.sqrt(shown.variance)
+            found["low"], found["high"] = mean_interval_of(
+                shown.mean, shown.variance, shown.n_effective
+            )
+    if has_teacher and is_class:
+        found |= _instead(classes, line.otherwise)
+    elif has_teacher:
+        found["disagreement"] = math.sqrt(line.agrees_caught / line.caught)
+    return found
 
 
-def _disagreement(
-    said: Any, classes: tuple[Any, ...], teacher: np.ndarray, weight: np.ndarray
-) -> dict[str, Any]:
+def _share(
+    total: float, weight: float, is_class: bool, taught: WeightedMoments
+) -> float:
+    """Share of equal classes, or R2, from weighted hits or squared errors."""
+    if not weight > 0:
+        return math.nan
+    if is_class:
+        return total / weight
+    return r_squared(total / weight, taught.variance)
+
+
+def _instead(classes: tuple[Any, ...], mass: np.ndarray) -> dict[str, Any]:
     """How far, and in favour of what, the model says otherwise."""
-    if not classes:
-        mse = np.average((teacher - said) ** 2, weights=weight)
-        return {"disagreement": math.sqrt(mse)}
-    # Labels of a teacher that the rules do not know are at -1.
-    mass = np.bincount(teacher + 1, weights=weight, minlength=len(classes) + 1)
-    mass[said + 1] = 0.0
+    # Labels of a teacher that the rules do not know are the first.
     largest = int(mass[1:].argmax())
     instead = classes[largest] if mass[largest + 1] > 0 else None
     return {"disagreement": float(mass.sum()), "instead": instead}
@@ -186,10 +211,3 @@ def mean_interval_of(mean: float, spread: float, n: float) -> tuple[float, float
     half = float(stdtrit(n - 1, (1 + LEVEL) / 2)) * error
     low, high = mean - half, mean + half
     return (low, high) if math.isfinite(high - low) else (math.nan, math.nan)
-
-
-def effective_number(weight: np.ndarray) -> float:
-    """How many rows of one weight say as much as these (Kish)."""
-    # Relative to the largest, so that tiny weights do not vanish when squared.
-    weight = weight / weight.max()
-    return float(weight.sum() ** 2 / (weight**2).sum())

@@ -8,12 +8,14 @@ from typing import Any
 from clearwood import simplifiers
 from clearwood._estimators import parameter_names
 from clearwood._numeric import as_generator
+from clearwood._tables import RowsOfTable, is_read_in_blocks
 from clearwood.ensembles.any_model import task_of
 from clearwood.exceptions import InputError
 from clearwood.rules import RuleSet
 from clearwood.rules.displays.held_out import place_of
 from clearwood.simplifiers._common.size_path import ENOUGH_ERRORS
 from clearwood.simplifiers._common.teacher import as_given, read_teacher
+from clearwood.simplifiers.large_tables import SAMPLE_ROWS, simplify_table
 from clearwood.simplifiers.pinned import (
     check_pinned,
     put_above,
@@ -86,6 +88,7 @@ def simplify(
     random_state: Any = None,
     column_info: Any = None,
     pinned: Any = None,
+    sample_rows: int = SAMPLE_ROWS,
     **settings: Any,
 ) -> RuleSet:
     """Explain a tree ensemble, or any other model, by a few rules.
@@ -99,9 +102,13 @@ def simplify(
         methods that need trees ("in-trees", "node-harvest") refuse. An estimator that
         is not fitted is fitted to ``X, y``.
     X : array-like or frame of shape (n_samples, n_features)
-        Rows on which the rules shall speak for the model; its training rows do.
-    y : array-like of shape (n_samples,), optional
-        True labels or values, to report how precise the rules are.
+        Rows on which the rules shall speak for the model; its training rows do. Or
+        what is larger than memory and read in blocks: a Parquet file or a folder of
+        them, a memory map, a function that gives pandas frames one after the other, a
+        frame or an array of Dask.
+    y : array-like of shape (n_samples,), or str, optional
+        True labels or values, to report how precise the rules are; of what is read in
+        blocks the name of a column.
     method : str, default="list"
         "list": :class:`RuleListClassifier`; "tree": :class:`DistilledTreeClassifier`;
         "born-again": :class:`BornAgainTreeClassifier`; "additive":
@@ -125,6 +132,10 @@ def simplify(
         and the method finds the others on the rows that they leave: of methods that
         find ordered lists. What is known of pinned rules is of these rows, unless they
         came with what is to be expected of new ones.
+    sample_rows : int, default=200_000
+        Of a table that is read in blocks, rows on which rules are searched for, drawn
+        at random and always the same; what is told of the rules is then counted on all
+        rows. ``about["sample"]`` says how well they follow the model on both.
     **settings
         Further parameters of the class that the method names.
 
@@ -150,8 +161,30 @@ def simplify(
     True True
     """
     model = as_given(model)
-    task = task_of(model, X)
     settings["max_rules"] = max_rules
+
+    def find(rows: RowsOfTable) -> tuple[RuleSet, Any]:
+        return _find(model, *rows, method, random_state, pinned, settings)
+
+    if is_read_in_blocks(X):
+        rules = simplify_table(find, model, X, y, sample_weight, sample_rows)
+    else:
+        rules, _ = find(RowsOfTable(X, y, sample_weight))
+    return rules if column_info is None else rules.with_columns(column_info)
+
+
+def _find(
+    model: Any,
+    X: Any,
+    y: Any,
+    sample_weight: Any,
+    method: str,
+    random_state: Any,
+    pinned: Any,
+    settings: dict[str, Any],
+) -> tuple[RuleSet, Any]:
+    """The rules, and the model that they speak for as it reads such rows."""
+    task = task_of(model, X)
     left = sample_weight
     if pinned is not None:
         model = read_teacher(model, X, y, task=task)
@@ -160,14 +193,14 @@ def simplify(
         settings = sizes_left(pinned, settings)
     if method == "auto":
         seed = int(as_generator(random_state).integers(2**31))
-        rules = fit_best_kind(model, (X, y, left), seed, **settings).rules_
+        found = fit_best_kind(model, (X, y, left), seed, **settings)
     else:
-        settings["random_state"] = random_state
-        estimator = make_simplifier(model, method, task, **settings)
-        rules = estimator.fit(X, y, left).rules_
+        settings = settings | {"random_state": random_state}
+        found = make_simplifier(model, method, task, **settings).fit(X, y, left)
+    rules = found.rules_
     if pinned is not None:
         rules = put_above(pinned, rules, model, X, y, sample_weight)
-    return rules if column_info is None else rules.with_columns(column_info)
+    return rules, found.ensemble_
 
 
 def fit_best_kind(model: Any, rows: tuple[Any, ...], seed: int, **settings: Any) -> Any:

@@ -40,7 +40,8 @@ def simplify(files: tuple[str, ...], **options: Any) -> None:
 
     MODEL is a file of XGBoost (JSON, UBJSON), LightGBM (text) or CatBoost (JSON); or
     name an ensemble to train with --train. DATA is a table (CSV or Parquet). The rules
-    and the scores on held-out rows go to the standard output.
+    and the scores on held-out rows go to the standard output. Of a Parquet file of more
+    than 200,000 rows a sample is searched, and all rows are counted.
     """
     check_finding("simplify", files, options)
     say = speaker(options["quiet"])
@@ -52,6 +53,10 @@ def simplify(files: tuple[str, ...], **options: Any) -> None:
         fitted = find_rules(model, split, task, options)
         held_out = split.X_test, split.y_test
         judged = judge(fitted.rules_, *held_out, fitted.ensemble_, options)
+        large = options.get("large")
+        if large is not None:
+            fitted.rules_, all_rows = large.counted(fitted, split.X)
+            judged = judged._replace(rules=fitted.rules_, all_rows=all_rows)
         summary = _summarize(fitted, split, task, options, judged)
     with plain_warnings(say):
         write_rules(
@@ -88,10 +93,19 @@ def _summarize(
         "kinds": fitted.rules_.about.get("kinds"),
         "rows": {"training": len(split.y), "held_out": len(split.y_test)},
         "scores": scores_as_dict(judged),
+        **_on_all_rows(judged, options),
         "rules": json.loads(fitted.rules_.to_json()),
         "rules_held_out": json.loads(judged.rules.to_json()),
         "decisions": decisions_as_list(judged),
     }
+
+
+def _on_all_rows(judged: JudgedRules, options: dict[str, Any]) -> dict[str, Any]:
+    """The rows of a large file, and the scores on all of them; else nothing."""
+    if judged.all_rows is None:
+        return {}
+    scores = judged.all_rows.as_dict()
+    return {"all_rows": {"rows": options["large"].n_rows, "rules": scores}}
 
 
 def _text(judged: JudgedRules, summary: dict[str, Any]) -> str:
@@ -101,9 +115,15 @@ def _text(judged: JudgedRules, summary: dict[str, Any]) -> str:
         held_from = "the fit of the rules"
         seen = " (it may have been trained on these rows)"
     held_out = f"{summary['rows']['held_out']:,} rows held out from {held_from}"
+    about = f"All numbers are of the {held_out}."
+    if judged.all_rows is not None:
+        about = (
+            f"Numbers of the rules are of all {summary['all_rows']['rows']:,} rows: "
+            f"{judged.rules.about['sample']}."
+        )
     return "\n".join(
         [
-            f"All numbers are of the {held_out}.",
+            about,
             *([f"Kinds of rules, {summary['kinds']}."] if summary["kinds"] else []),
             "",
             *judged_lines(judged, held_out, seen),

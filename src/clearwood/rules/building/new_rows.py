@@ -26,13 +26,13 @@ import numpy as np
 from scipy.optimize import minimize, minimize_scalar
 from scipy.special import betaln, log_softmax
 
+from clearwood._numeric import effective_number
 from clearwood.rules.rule import Rule
 from clearwood.rules.rule_kinds import RuleList, RuleSum
 from clearwood.rules.rule_set import RuleSet
 from clearwood.rules.scores import variance
 from clearwood.rules.statistics import (
     Kind,
-    effective_number,
     mean_interval_of,
     share_interval_of,
 )

@@ -6,8 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from clearwood._numeric import effective_number
 from clearwood.rules.decisions.rates import Rate
-from clearwood.rules.statistics import NORMAL, effective_number
+from clearwood.rules.statistics import NORMAL
 
 CLOSE = 1e-12
 """To 0 and 1, where the interval of an area has an end that is none."""

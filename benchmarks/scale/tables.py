@@ -1,0 +1,159 @@
+"""What do tables larger than memory cost, in seconds and in memory?
+
+Usage: python -m benchmarks.scale.tables [--quick] [--fresh] [--folder FOLDER]
+
+Made-up rows of 28 columns are written to a Parquet file (2.4 GB at ten million rows);
+``--folder`` says where. Every case runs in a fresh process, for its memory.
+"""
+
+import resource
+import tempfile
+import time
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from benchmarks._study import Study, arguments, in_fresh_process, markdown_table
+
+N_COLUMNS, GROUP_ROWS = 28, 100_000
+SIZES = (100_000, 1_000_000, 10_000_000)
+VERBS = ("simplify", "describe", "predict")
+ENGINES = ("parquet", "array", "dask")
+MOST_IN_MEMORY = 1_000_000
+
+
+def main():
+    texts = {"folder": "where the Parquet files are written"}
+    options = arguments(__doc__, texts)
+    study = Study("scale_tables", ["verb", "engine", "rows"], options)
+    sizes = SIZES[: 2 if options.quick else None]
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = options.folder or temporary
+        cases = {
+            (verb, engine, n): partial(case, verb, engine, n, folder)
+            for n in sizes
+            for verb in VERBS
+            for engine in ENGINES
+            if engine == "parquet" or (n <= MOST_IN_MEMORY and verb == "describe")
+        }
+        study.run(cases, warm=lambda: None)
+    write_tables(study)
+
+
+def case(verb, engine, n_rows, folder):
+    """Seconds and peak memory of one verb on one form of the table."""
+    path = rows_file(Path(folder), n_rows)
+    in_fresh_process(measure, verb, engine, str(rows_file(Path(folder), 2_000)))
+    return [in_fresh_process(measure, verb, engine, str(path))]
+
+
+def rows_file(folder, n_rows):
+    """A file of so many rows, written group by group where it is not there."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    path = folder / f"rows-{n_rows}.parquet"
+    if path.exists():
+        return path
+    unfinished = path.with_suffix(".part")
+    writer = None
+    for first in range(0, n_rows, GROUP_ROWS):
+        frame = some_rows(min(GROUP_ROWS, n_rows - first), seed=first)
+        group = pa.Table.from_pandas(frame, preserve_index=False)
+        writer = writer or pq.ParquetWriter(unfinished, group.schema)
+        writer.write_table(group)
+    writer.close()
+    return unfinished.rename(path)
+
+
+def some_rows(n_rows, seed):
+    """Rows of 28 columns, and a class that five of them say something of."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n_rows, N_COLUMNS))
+    signal = X[:, 0] + X[:, 1] * X[:, 2] + np.abs(X[:, 3]) - X[:, 4]
+    frame = pd.DataFrame(X, columns=[f"x{i}" for i in range(N_COLUMNS)])
+    return frame.assign(y=(signal + rng.normal(size=n_rows) > 0.8).astype(int))
+
+
+def measure(verb, engine, path):
+    """One verb in a process of its own."""
+    import clearwood as cw
+
+    model, rules = model_and_rules()
+    frame = None
+    if engine == "array":
+        frame = pd.read_parquet(path)
+        X, y = frame.drop(columns="y"), frame["y"]
+    elif engine == "dask":
+        import dask
+        import dask.dataframe as dd
+
+        dask.config.set(scheduler="threads", num_workers=1)
+        X, y = dd.read_parquet(path), "y"
+    else:
+        X, y = path, "y"
+    before = peak()
+    begin, cpu = time.perf_counter(), time.process_time()
+    if verb == "simplify":
+        found = cw.simplify(model, X, y, random_state=0)
+        gave = found.n_rows
+    elif verb == "describe":
+        gave = rules.described_on(X, y, teacher=model).n_rows
+    else:
+        gave = len(rules.predict(X))
+    return {
+        "seconds": time.perf_counter() - begin,
+        "cpu": time.process_time() - cpu,
+        "peak_mb": peak(),
+        "before_mb": before,
+        "counted": gave,
+    }
+
+
+def model_and_rules():
+    """A model of 5,000 rows, and a list of rules that speaks for it."""
+    from sklearn.ensemble import HistGradientBoostingClassifier
+
+    import clearwood as cw
+
+    frame = some_rows(5_000, seed=-1 % 2**31)
+    X, y = frame.drop(columns="y"), frame["y"]
+    model = HistGradientBoostingClassifier(max_iter=50, random_state=0).fit(X, y)
+    ensemble = cw.read_ensemble(model)
+    rules = cw.simplify(ensemble, X[:1000], y[:1000], tune=None, max_rules=8)
+    return ensemble, rules
+
+
+def peak():
+    """Most memory of this process so far, in MB."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def write_tables(study):
+    rows = [
+        [
+            row["verb"],
+            row["engine"],
+            f"{int(row['rows']):,}",
+            f"{float(row['seconds']):.1f}",
+            f"{float(row['cpu']):.1f}",
+            f"{float(row['peak_mb']):,.0f}",
+        ]
+        for row in study.rows()
+    ]
+    header = ["what", "rows come from", "rows", "seconds", "CPU seconds", "peak MB"]
+    study.write_markdown(
+        "Tables larger than memory",
+        f"Rows of {N_COLUMNS} columns; gradient boosting of 50 trees. `simplify` "
+        "searches on 200,000 of the rows and counts all of them, `describe` counts "
+        "the statistics of a list of 8 rules and asks the model about every row, "
+        "`predict` asks the rules alone. `array`: a frame in memory, which was read "
+        "before the clock ran; `dask`: one thread.",
+        markdown_table(header, rows),
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,150 @@
+"""One door for all tables that are read block by block."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from clearwood._numeric import BLOCK_ROWS
+from clearwood._tables.parquet import open_parquet
+from clearwood._tables.rows import RowBlocks, RowsOfTable, RowStream
+from clearwood.exceptions import InputError
+
+
+def is_dask(table: Any) -> bool:
+    """Whether it is a collection of Dask, which need not be there."""
+    return type(table).__module__.partition(".")[0] in ("dask", "dask_expr")
+
+
+def is_read_in_blocks(X: Any) -> bool:
+    """Whether a table is a file, a memory map, parts of one, or of Dask."""
+    if isinstance(X, str | os.PathLike | np.memmap) or is_dask(X) or is_function(X):
+        return True
+    if isinstance(X, Iterator):
+        raise InputError(
+            "X is an iterator, which can be read only once, and rows are read several "
+            "times. Hand in a function that makes it: lambda: pd.read_csv('rows.csv', "
+            "chunksize=100_000)."
+        )
+    return False
+
+
+def is_function(X: Any) -> bool:
+    """Whether it makes something when it is called, and is no table itself."""
+    return callable(X) and not hasattr(X, "shape")
+
+
+def open_rows(X: Any, y: Any = None, weight: Any = None) -> RowBlocks:
+    """A table as blocks of rows, with its target and its weights.
+
+    Parameters
+    ----------
+    X : path, ndarray, memmap, pandas.DataFrame, callable or Dask collection
+        A Parquet file or a folder of such; a function that gives an iterator of pandas
+        frames; a frame or a two-dimensional array of Dask.
+    y, weight : str or array-like of shape (n_rows,), optional
+        A column of the table; or, of arrays and frames in memory, an array, and of
+        Dask one of Dask with the same partitions.
+
+    Returns
+    -------
+    RowBlocks
+    """
+    if is_dask(X):
+        from clearwood._tables.of_dask import open_dask
+
+        return open_dask(X, y, weight)
+    if isinstance(X, str | os.PathLike):
+        named = _column_names(y, weight)
+        return open_parquet(Path(X), *named)
+    if is_function(X):
+        return _open_frames(X, *_column_names(y, weight))
+    return _open_array(X, y, weight)
+
+
+def _column_names(*given: Any) -> list[str | None]:
+    for name in given:
+        if name is not None and not isinstance(name, str):
+            raise InputError(
+                "The target and the weights of a file, or of frames that are read one "
+                f"after the other, are columns in it: name them, in place of a "
+                f"{type(name).__name__}."
+            )
+    return list(given)
+
+
+def take_columns(
+    frame: Any, y: str | None, weight: str | None, chosen: Sequence[str] | None
+) -> RowsOfTable:
+    """A frame as rows: the target and the weights apart."""
+    named = [name for name in (y, weight) if name is not None]
+    check_there(named, list(frame.columns))
+    X = frame.drop(columns=named) if chosen is None else frame[list(chosen)]
+    rest = [None if name is None else frame[name].to_numpy() for name in (y, weight)]
+    return RowsOfTable(X, *rest)
+
+
+def check_there(names: Sequence[str], columns: Sequence[str]) -> None:
+    """Refuse columns that a table does not have."""
+    absent = [name for name in names if name not in columns]
+    if absent:
+        raise InputError(
+            f"The table has no column {absent[0]!r}; it has {list(columns)}."
+        )
+
+
+def _open_frames(make: Callable[[], Any], y: Any, weight: Any) -> RowStream:
+    from clearwood._tables.rows import told_where
+
+    def parts(chosen: Sequence[str] | None) -> Iterator[tuple[str, RowsOfTable]]:
+        n = -1
+        try:
+            for n, frame in enumerate(make()):
+                with told_where(f"frame {n}"):
+                    part = take_columns(_with_names(frame), y, weight, chosen)
+                yield f"frame {n}", part
+        except InputError:
+            raise
+        except Exception as error:  # Whatever a reader raises.
+            raise InputError(f"Cannot read frame {n + 1}: {error}") from error
+        if n < 0:
+            raise InputError("X gives no frame; hand in a function that gives some.")
+
+    first = next(iter(parts(None)))[1]
+    return RowStream(list(first.X.columns), parts)
+
+
+def _with_names(frame: Any) -> Any:
+    if not hasattr(frame, "iloc"):
+        raise InputError(f"Expected pandas frames, found a {type(frame).__name__}.")
+    return frame.rename(columns=str)
+
+
+def _open_array(X: Any, y: Any, weight: Any) -> RowStream:
+    columns = [str(name) for name in X.columns] if hasattr(X, "columns") else None
+    if isinstance(y, str) or isinstance(weight, str):
+        if columns is None:
+            raise InputError("An array has no named columns; hand in y as an array.")
+        return _open_frames(lambda: [X], y, weight)
+    rest = [None if part is None else np.asarray(part) for part in (y, weight)]
+    for name, part in zip(("y", "sample_weight"), rest):
+        if part is not None and len(part) != X.shape[0]:
+            raise InputError(
+                f"X has {X.shape[0]} samples but {name} has {len(part)} (inconsistent "
+                "numbers of samples); give one value per row."
+            )
+    rows = RowsOfTable(X, *rest)
+
+    def parts(chosen: Sequence[str] | None) -> Iterator[tuple[str, RowsOfTable]]:
+        for i in range(0, max(rows.n_rows, 1), BLOCK_ROWS):
+            block = rows.at(slice(i, i + BLOCK_ROWS))
+            table = np.asarray(block.X) if columns is None else block.X
+            if chosen is not None:
+                table = table[list(chosen)]
+            yield f"rows from {i}", block._replace(X=table)
+
+    return RowStream(columns, parts, rows.n_rows)

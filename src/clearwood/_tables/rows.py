@@ -1,0 +1,216 @@
+"""A table as blocks of a fixed number of rows, however it is stored."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from clearwood._numeric import BLOCK_ROWS, Blocks
+from clearwood._tables.joining import check_kinds, joined
+from clearwood.exceptions import ClearwoodError, InputError
+
+
+class RowsOfTable(NamedTuple):
+    """Some rows of a table.
+
+    Attributes
+    ----------
+    X : ndarray or pandas.DataFrame
+        What a model reads, and maybe further columns.
+    y, weight : ndarray of shape (n_rows,) or None
+    """
+
+    X: Any
+    y: Any = None
+    weight: Any = None
+
+    def at(self, rows: slice | np.ndarray) -> RowsOfTable:
+        """Some rows by position: a slice or an array of int."""
+        X = self.X.iloc[rows] if hasattr(self.X, "iloc") else self.X[rows]
+        rest = (None if part is None else part[rows] for part in (self.y, self.weight))
+        return RowsOfTable(X, *rest)
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return int(self.X.shape[0])
+
+
+class RowBlocks(Blocks[RowsOfTable]):
+    """A table that is read anew, block by block, whenever it is asked something.
+
+    Attributes
+    ----------
+    columns : list of str or None
+        Their names; None where columns go by position.
+    """
+
+    columns: list[str] | None
+
+    def __init__(self, columns: list[str] | None) -> None:
+        self.columns = columns
+
+    @property
+    @abstractmethod
+    def n_rows(self) -> int:
+        """Number of rows."""
+
+    @abstractmethod
+    def only(self, columns: Sequence[str]) -> RowBlocks:
+        """The same rows with some of the named columns alone."""
+
+    def __len__(self) -> int:
+        return -(-self.n_rows // BLOCK_ROWS)
+
+    def sample(self, n_rows: int, seed: int = 0) -> RowsOfTable:
+        """Some rows drawn at random, each at most once, in the order of the table.
+
+        Which ones depends on the number of rows and the seed alone: they are the same
+        on every back-end.
+        """
+        if n_rows >= self.n_rows:
+            picked = np.arange(self.n_rows)
+        else:
+            drawn = np.random.default_rng(seed).choice(
+                self.n_rows, n_rows, replace=False, shuffle=False
+            )
+            picked = np.sort(drawn)
+        places = [
+            picked[slice(*np.searchsorted(picked, (i, i + BLOCK_ROWS)))] - i
+            for i in range(0, max(self.n_rows, 1), BLOCK_ROWS)
+        ]
+        return join_rows(list(self.results(_Picking(places))))
+
+    def map(self, function: Callable[..., Any], *parameters: Any) -> Blocks[Any]:
+        """What ``function`` makes of every block, kept in memory."""
+        return Blocks(self.results(function, *parameters))
+
+    def take(self, rows: np.ndarray) -> Any:
+        """Not of tables, see :meth:`sample`."""
+        raise NotImplementedError
+
+    def gather(self) -> Any:
+        """Not of tables, which may be larger than memory."""
+        raise NotImplementedError
+
+
+class _Picking:
+    """Takes of each block, which come in order, the rows that are asked for."""
+
+    def __init__(self, places: list[np.ndarray]) -> None:
+        self._places = places
+
+    def of(self, number: int) -> Callable[[RowsOfTable], RowsOfTable]:
+        """The same for one block, for those who have them in another order."""
+        return _Picking(self._places[number : number + 1])
+
+    def __call__(self, block: RowsOfTable) -> RowsOfTable:
+        return block.at(self._places.pop(0))
+
+
+class RowStream(RowBlocks):
+    """Parts of a table, one after the other, cut into blocks as they come.
+
+    Parameters
+    ----------
+    columns : list of str or None
+    parts : callable
+        Gives an iterator of pairs: where a part comes from, for messages, and its
+        ``RowsOfTable``.
+    n_rows : int, optional
+        Their number, where it is known; else they are counted once.
+    """
+
+    def __init__(
+        self,
+        columns: list[str] | None,
+        parts: Callable[[Sequence[str] | None], Iterable[tuple[str, RowsOfTable]]],
+        n_rows: int | None = None,
+        chosen: Sequence[str] | None = None,
+    ) -> None:
+        super().__init__(columns if chosen is None else list(chosen))
+        self._parts, self._n_rows, self._chosen = parts, n_rows, chosen
+
+    @cached_property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        if self._n_rows is not None:
+            return self._n_rows
+        return sum(part.n_rows for _, part in self._parts(self._chosen))
+
+    def only(self, columns: Sequence[str]) -> RowStream:
+        """The same rows with some columns."""
+        return RowStream(self.columns, self._parts, self._n_rows, columns)
+
+    def __iter__(self) -> Iterator[RowsOfTable]:
+        return (block for _, block in self._placed())
+
+    def results(self, function: Callable[..., Any], *parameters: Any) -> Iterator[Any]:
+        """What ``function(block, *parameters)`` is of each block, in their order."""
+        for place, block in self._placed():
+            with told_where(place):
+                found = function(block, *parameters)
+            yield found
+
+    def _placed(self) -> Iterator[tuple[str, RowsOfTable]]:
+        """Blocks of equally many rows, the last of what is left, and their places."""
+        waiting: list[tuple[str, RowsOfTable]] = []
+        seen: dict[str, tuple[str, str]] = {}
+        n_waiting, any_yet = 0, False
+        for place, part in self._parts(self._chosen):
+            seen = check_kinds(part.X, place, seen)
+            if part.n_rows == 0:
+                empty = (place, part)
+                continue
+            waiting.append((place, part))
+            n_waiting += part.n_rows
+            while n_waiting >= BLOCK_ROWS:
+                block, waiting = _first_rows(waiting, BLOCK_ROWS)
+                n_waiting -= BLOCK_ROWS
+                any_yet = True
+                yield block
+        if n_waiting or not any_yet:
+            yield _first_rows(waiting or [empty], n_waiting)[0]
+
+
+Placed = tuple[str, RowsOfTable]
+
+
+def _first_rows(parts: list[Placed], n_rows: int) -> tuple[Placed, list[Placed]]:
+    """So many rows of some parts as one block, and the parts that are left."""
+    taken: list[Placed] = []
+    left = n_rows
+    for used, (place, part) in enumerate(parts):
+        if part.n_rows > left:
+            if left or not taken:
+                taken.append((place, part.at(slice(left))))
+            rest = [(place, part.at(slice(left, None))), *parts[used + 1 :]]
+            break
+        taken.append((place, part))
+        left -= part.n_rows
+        rest = parts[used + 1 :]
+    first, last = taken[0][0], taken[-1][0]
+    where = first if first == last else f"{first} to {last}"
+    return (where, join_rows([part for _, part in taken])), rest
+
+
+def join_rows(parts: list[RowsOfTable]) -> RowsOfTable:
+    """Parts of a table, at least one, one after the other."""
+    if len(parts) == 1:
+        return parts[0]
+    parts = [part for part in parts if part.n_rows] or parts[:1]
+    return RowsOfTable(*(joined(list(column)) for column in zip(*parts)))
+
+
+@contextmanager
+def told_where(place: str) -> Iterator[None]:
+    """Errors in a part of a table say in which."""
+    try:
+        yield
+    except ClearwoodError as error:
+        raise InputError(f"{place}: {error}") from error

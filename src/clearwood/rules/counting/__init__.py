@@ -1,0 +1,1 @@
+"""What some rows say about rules, as sums: of blocks of rows, wherever these are."""

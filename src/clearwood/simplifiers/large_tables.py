@@ -1,0 +1,75 @@
+"""Tables larger than memory: rules are searched for on a sample, and counted on all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from clearwood._tables import RowBlocks, RowsOfTable, open_rows
+from clearwood._words.numbers import short_text
+from clearwood.rules import RuleSet
+from clearwood.rules.counting.survey import Survey, columns_of, survey
+
+SAMPLE_ROWS = 200_000
+"""Rows on which rules are searched for, by default."""
+
+SEED = 0
+"""Of the sample: it is always the same of the same table."""
+
+
+def simplify_table(
+    find: Callable[[RowsOfTable], tuple[RuleSet, Any]],
+    model: Any,
+    X: Any,
+    y: Any,
+    weight: Any,
+    sample_rows: int,
+) -> RuleSet:
+    """Search on a sample, then count all that is printed on all rows in one pass.
+
+    Parameters
+    ----------
+    find : callable
+        Gives for some rows the rules and the model that they speak for.
+    model : model
+        Whose columns are read.
+    X, y, weight
+        As :func:`open_rows` takes them.
+    sample_rows : int
+
+    Returns
+    -------
+    RuleSet
+        What it says of each row was found on the sample; ``about["sample"]`` says how
+        large that was, and how well the rules follow the model there and on all rows.
+    """
+    table = open_rows(X, y, weight)
+    sample = read_sample(table, sample_rows, model)
+    rules, teacher = find(sample)
+    if isinstance(y, str):
+        rules = rules.with_target(y)
+    if sample.n_rows == table.n_rows:
+        return rules  # Counted on all rows already.
+    told = counted(rules, teacher, sample, (X, y, weight), table.n_rows)
+    return told.rules
+
+
+def read_sample(table: RowBlocks, n_rows: int, model: Any) -> RowsOfTable:
+    """Some rows of a table, as the model reads them, drawn at random."""
+    columns = columns_of(model, table)
+    return (table.only(columns) if columns else table).sample(n_rows, SEED)
+
+
+def counted(
+    rules: RuleSet, teacher: Any, sample: RowsOfTable, rows: tuple[Any, ...], n: int
+) -> Survey:
+    """Rules with the statistics of all ``n`` rows, which say what the sample did."""
+    X, y, weight = rows
+    there = rules.evaluate(sample.X, teacher=teacher)
+    told = survey(rules, X, y, teacher, weight)
+    text = (
+        f"searched for on {sample.n_rows:,} of {n:,} rows, drawn at random; fidelity "
+        f"there {short_text(there.fidelity, 4)}, on all rows "
+        f"{short_text(told.scores.fidelity, 4)}"
+    )
+    return told._replace(rules=told.rules.with_about(sample=text))

@@ -1,0 +1,282 @@
+"""Rules say the same of a table however it is stored, and what is wrong with it."""
+
+from functools import partial
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import clearwood as cw
+from clearwood._numeric import BLOCK_ROWS, WeightedMoments
+from clearwood._tables import open_rows
+from clearwood.exceptions import InputError
+from clearwood.rules import CategorySet, Interval, Rule, RuleList, RuleSum
+
+dask = pytest.importorskip("dask")
+pytest.importorskip("pyarrow")
+
+N = 2 * BLOCK_ROWS + 901
+CUTS = [0, 0, 3, 700, 700, BLOCK_ROWS + 5, 2 * BLOCK_ROWS, N]
+"""Parts of odd sizes, two of them empty."""
+
+
+class Doubling:
+    """A model of numbers that takes frames and arrays."""
+
+    def predict(self, X):
+        return 2.0 * np.asarray(X)[:, 0].astype(float) + 0.1
+
+
+@pytest.fixture(scope="module")
+def frame():
+    rng = np.random.default_rng(0)
+    a, b = rng.normal(size=(2, N))
+    weight = rng.random(N) * (rng.random(N) < 0.9)
+    return pd.DataFrame({"a": a, "b": b, "y": 2 * a + rng.normal(size=N), "w": weight})
+
+
+@pytest.fixture(scope="module")
+def rules():
+    space = cw.FeatureSpace(("a", "b"), (None, None))
+    lines = Rule((Interval(0, low=0.5),), 2.0), Rule((Interval(1, high=0.1),), -0.5)
+    return RuleList(lines, Rule((), 0.25), space)
+
+
+def in_parts(frame):
+    return [frame.iloc[i:j] for i, j in zip(CUTS, CUTS[1:])]
+
+
+def stored(kind, frame, folder):
+    """The table in one of the forms, as arguments X, y and weight."""
+    named = {"y": "y", "sample_weight": "w"}
+    if kind in ("file", "folder"):
+        path = folder / "rows.parquet"
+        if kind == "file":
+            frame.to_parquet(path, row_group_size=7001)
+            return path, named
+        path = folder / "many"
+        path.mkdir()
+        for number, part in enumerate(in_parts(frame)):
+            part.to_parquet(path / f"{number}.parquet")
+        return str(path), named
+    if kind == "frames":
+        return partial(in_parts, frame), named
+    apart = {"y": frame["y"].to_numpy(), "sample_weight": frame["w"].to_numpy()}
+    values = frame[["a", "b"]].to_numpy()
+    if kind == "memmap":
+        mapped = np.memmap(folder / "m", dtype="f8", mode="w+", shape=values.shape)
+        mapped[:] = values
+        return mapped, apart
+    if kind == "dask array":
+        import dask.array as da
+
+        chunks = tuple(np.diff(CUTS)[np.diff(CUTS) > 0].tolist())
+        y, weight = (da.from_array(v, chunks=(chunks,)) for v in apart.values())
+        X = da.from_array(values, chunks=(chunks, (1, 1)))
+        return X, {"y": y, "sample_weight": weight}
+    return of_dask(in_parts(frame)), named
+
+
+def of_dask(parts):
+    import dask.dataframe as dd
+
+    parts = [dask.delayed(part) for part in parts]
+    return dd.from_delayed(parts, verify_meta=False)
+
+
+KINDS = ("file", "folder", "frames", "memmap", "dask array", "dask frame")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_all_say_the_same_to_the_last_bit(kind, frame, rules, tmp_path):
+    X, rest = stored(kind, frame, tmp_path)
+    whole = frame[["a", "b"]]
+    own = {"y": frame["y"].to_numpy(), "sample_weight": frame["w"].to_numpy()}
+    told = rules.described_on(X, teacher=Doubling(), **rest)
+    expected = rules.described_on(whole, teacher=Doubling(), **own)
+    assert told.to_json() == expected.to_json()
+    scores = rules.evaluate(X, rest["y"], teacher=Doubling())
+    assert scores == rules.evaluate(whole, own["y"], teacher=Doubling())
+    assert (np.asarray(rules.predict(X)) == rules.predict(whole)).all()
+    sample = open_rows(X, rest["y"]).sample(500, seed=3)
+    drawn = open_rows(whole.to_numpy(), own["y"]).sample(500, seed=3)
+    assert (np.asarray(sample.X)[:, :2] == drawn.X).all()
+    assert (sample.y == drawn.y).all()
+
+
+@pytest.mark.parametrize("scheduler", ["sync", "threads"])
+def test_schedulers_change_nothing(scheduler, frame, rules):
+    X = of_dask(in_parts(frame))
+    with dask.config.set(scheduler=scheduler, num_workers=3):
+        told = rules.described_on(X, "y", sample_weight="w")
+    weight = frame["w"].to_numpy()
+    expected = rules.described_on(frame, frame["y"], sample_weight=weight)
+    assert told.to_json() == expected.to_json()
+
+
+def test_dask_predicts_when_it_is_asked(frame, rules):
+    calls = []
+    parts = [dask.delayed(lambda p: calls.append(1) or p)(p) for p in in_parts(frame)]
+    import dask.dataframe as dd
+
+    said = rules.predict(dd.from_delayed(parts, meta=frame.iloc[:0]))
+    assert not calls
+    with dask.config.set(scheduler="sync"):
+        assert len(said.compute()) == N and calls
+
+
+def test_statistics_of_blocks_are_those_of_all_rows(frame, rules):
+    # Written out here, as they are on one block.
+    weight, caught = frame["w"].to_numpy(), (frame["a"] > 0.5).to_numpy()
+    y = frame["y"].to_numpy()
+    first = rules.described_on(frame, y, sample_weight=weight).rules[0]
+    mean = np.average(y[caught], weights=weight[caught])
+    spread = np.average((y[caught] - mean) ** 2, weights=weight[caught]) ** 0.5
+    assert first.spread == pytest.approx(spread, rel=1e-12)
+    assert (first.low + first.high) / 2 == pytest.approx(mean, rel=1e-12)
+    assert first.rows == ((weight > 0) & caught).sum()
+
+
+def test_moments_add_up():
+    rng = np.random.default_rng(1)
+    values, weight = 1e6 + rng.normal(size=300), 10.0 ** rng.uniform(-200, -190, 300)
+    whole = WeightedMoments.of(values, weight)
+    parts = [WeightedMoments.of(values[i::3], weight[i::3]) for i in range(3)]
+    total = WeightedMoments() + parts[0] + parts[1] + parts[2] + WeightedMoments()
+    for name, value in vars(whole).items():
+        assert getattr(total, name) == pytest.approx(value, rel=1e-8, abs=0), name
+    assert total.n_effective == pytest.approx(whole.n_effective)
+
+
+def test_only_what_is_asked_is_read(rules, frame, tmp_path, monkeypatch):
+    import pyarrow.parquet as pq
+
+    path, asked = tmp_path / "rows.parquet", []
+    frame.assign(further="text").to_parquet(path)
+    read = pq.ParquetFile.iter_batches
+
+    def watched(self, **settings):
+        asked.append(settings["columns"])
+        return read(self, **settings)
+
+    monkeypatch.setattr(pq.ParquetFile, "iter_batches", watched)
+    rules.evaluate(path, "y")
+    assert asked == [["a", "b", "y"]]
+
+
+# Categories
+
+
+def of_hues(*parts):
+    frames = [pd.DataFrame({"hue": p, "y": [1.0] * len(p)}) for p in parts]
+    return [f.astype({"hue": "category"}) for f in frames]
+
+
+def test_categories_may_differ_between_parts():
+    space = cw.FeatureSpace(("hue",), (("red", "blue"),))
+    rules = RuleSum((Rule((CategorySet(0, [1]),), 1.0),), Rule((), 0.0), space)
+    parts = of_hues(["red", "red"], ["blue", None], ["blue", "red"])
+    for X in (lambda: parts, of_dask(parts)):
+        assert np.asarray(rules.predict(X)).tolist() == [0, 0, 1, 0, 1, 0]
+    block = next(iter(open_rows(lambda: parts, "y")))
+    assert list(block.X["hue"].cat.categories) == ["red", "blue"]
+
+
+# What is wrong is said, and where
+
+
+def broken(kind, frame, folder):
+    path = folder / "rows.parquet"
+    small = frame.iloc[:100]
+    small.to_parquet(path, row_group_size=40)
+    content = path.read_bytes()
+    texts = small.assign(a="x")
+    missing = small.assign(y=small["y"].where(small.index != 50))
+    match kind:
+        case "none":
+            return folder / "no.parquet"
+        case "truncated":
+            path.write_bytes(content[:-20])
+        case "damaged":
+            path.write_bytes(content[:4] + bytes(len(content) // 2) +
+                             content[4 + len(content) // 2 :])  # fmt: skip
+        case "csv":
+            path = folder / "rows.csv"
+            path.write_text("a,b,y\n1,2,3\n")
+        case "empty folder":
+            path = folder / "empty"
+            path.mkdir()
+        case "without column" | "other type":
+            path = folder / "many"
+            path.mkdir()
+            other = small.drop(columns="b") if kind == "without column" else texts
+            small.to_parquet(path / "0.parquet")
+            other.to_parquet(path / "1.parquet")
+        case "no target":
+            small.drop(columns="y").to_parquet(path)
+        case "missing target":
+            missing.to_parquet(path, row_group_size=40)
+        case "no rows":
+            small.iloc[:0].to_parquet(path)
+        case "iterator":
+            return iter([small])
+        case "failing frames":
+            return lambda: (f if i < 2 else 1 / 0 for i, f in enumerate([small] * 3))
+        case "failing partition":
+            fail = dask.delayed(lambda: 1 / 0)()
+            import dask.dataframe as dd
+
+            return dd.from_delayed([dask.delayed(small), fail], meta=small)
+        case "type in partition":
+            return of_dask([small, texts])
+        case "target in partition":
+            return of_dask([small, missing])
+    return path
+
+
+BAD = {
+    "none": "no.parquet",
+    "truncated": "rows.parquet: it is damaged",
+    "damaged": "rows.parquet, row group 0",
+    "csv": "no Parquet file by its name",
+    "empty folder": "holds no file",
+    "without column": r"1.parquet has no column 'b'",
+    "other type": r"1.parquet, row group 0: column 'a' holds text.*0.parquet",
+    "no target": r"rows.parquet has no column 'y'",
+    "missing target": "row group 0 to .*row group 2.*NaN",
+    "no rows": "no rows",
+    "iterator": "only once",
+    "failing frames": "frame 2.*division by zero",
+    "failing partition": "partition 1: ZeroDivisionError",
+    "type in partition": "partition 1: column 'a' holds text.*partition 0",
+    "target in partition": "partition 0 to 1.*NaN",
+}
+
+
+@pytest.mark.parametrize("kind", BAD)
+def test_what_is_wrong_is_named(kind, frame, rules, tmp_path):
+    X = broken(kind, frame, tmp_path)
+    with (
+        dask.config.set(scheduler="sync"),
+        pytest.raises(InputError, match=f"(?s){BAD[kind]}"),
+    ):
+        rules.evaluate(X, "y")
+
+
+def test_targets_of_files_are_named(frame, rules, tmp_path):
+    path, _ = stored("file", frame, tmp_path)
+    with pytest.raises(InputError, match="name them"):
+        rules.evaluate(path, frame["y"])
+    with pytest.raises(InputError, match="inconsistent"):
+        rules.evaluate(stored("memmap", frame, tmp_path)[0], frame["y"][:5])
+    with pytest.raises(InputError, match="must be a model"):
+        rules.evaluate(path, "y", teacher=frame["y"])
+
+
+def test_labels_that_no_block_knows_are_refused(frame, tmp_path):
+    space = cw.FeatureSpace(("a",), (None,))
+    rules = RuleList((), Rule((), "yes", (0.4, 0.6)), space, ("no", "yes"))
+    late = np.where(np.arange(N) < BLOCK_ROWS, "new", "yes")
+    assert rules.evaluate(lambda: [frame.assign(y=late)], "y").error < 0.5
+    with pytest.raises(InputError, match="No label of y"):
+        rules.evaluate(lambda: [frame.assign(y="new")], "y")
