@@ -16,7 +16,7 @@ dask = pytest.importorskip("dask")
 pytest.importorskip("pyarrow")
 
 N = 2 * BLOCK_ROWS + 901
-CUTS = [0, 0, 3, 700, 700, BLOCK_ROWS + 5, 2 * BLOCK_ROWS, N]
+CUTS = [0, 0, 3, 700, 700, BLOCK_ROWS + 5, 2 * BLOCK_ROWS - 1, N]
 """Parts of odd sizes, two of them empty."""
 
 
