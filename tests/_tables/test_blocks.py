@@ -135,6 +135,10 @@ def test_statistics_of_blocks_are_those_of_all_rows(frame, rules):
     assert first.spread == pytest.approx(spread, rel=1e-12)
     assert (first.low + first.high) / 2 == pytest.approx(mean, rel=1e-12)
     assert first.rows == ((weight > 0) & caught).sum()
+    matches = rules.matches(frame)
+    scores = rules.evaluate(frame, y)
+    assert scores.overlap == matches.sum(axis=1).mean() > scores.coverage
+    assert scores.error == pytest.approx(((rules.predict(frame) - y) ** 2).mean())
 
 
 def test_moments_add_up():
