@@ -19,7 +19,7 @@ from benchmarks._study import Study, arguments, in_fresh_process, markdown_table
 
 N_COLUMNS, GROUP_ROWS = 28, 100_000
 SIZES = (100_000, 1_000_000, 10_000_000)
-VERBS = ("simplify", "describe", "predict")
+VERBS = ("describe", "predict", "simplify")
 ENGINES = ("parquet", "array", "dask")
 MOST_IN_MEMORY = 1_000_000
 

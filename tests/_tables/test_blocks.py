@@ -16,7 +16,7 @@ dask = pytest.importorskip("dask")
 pytest.importorskip("pyarrow")
 
 N = 2 * BLOCK_ROWS + 901
-CUTS = [0, 0, 3, 700, 700, BLOCK_ROWS + 5, 2 * BLOCK_ROWS, N]
+CUTS = [0, 0, 3, 700, 700, BLOCK_ROWS + 5, 2 * BLOCK_ROWS - 1, N]
 """Parts of odd sizes, two of them empty."""
 
 
@@ -135,6 +135,10 @@ def test_statistics_of_blocks_are_those_of_all_rows(frame, rules):
     assert first.spread == pytest.approx(spread, rel=1e-12)
     assert (first.low + first.high) / 2 == pytest.approx(mean, rel=1e-12)
     assert first.rows == ((weight > 0) & caught).sum()
+    matches = rules.matches(frame)
+    scores = rules.evaluate(frame, y)
+    assert scores.overlap == matches.sum(axis=1).mean() > scores.coverage
+    assert scores.error == pytest.approx(((rules.predict(frame) - y) ** 2).mean())
 
 
 def test_moments_add_up():
