@@ -142,3 +142,34 @@ def test_categorical_split_of_a_numeric_feature_is_refused():
 def test_unknown_way_of_counting_is_refused():
     with pytest.raises(InputError, match="'distinct' or 'all'"):
         make([(0, 1.0, False)], [], counts="some")
+
+
+@given(SPLITS, CATEGORY_SPLITS, ROWS, st.data())
+def test_with_some_of_the_cuts_other_questions_stay(
+    splits, category_splits, rows, data
+):
+    bins = make(splits, category_splits)
+    n_cuts = sum(map(len, bins.cuts))
+    kept = np.array(
+        data.draw(st.lists(st.booleans(), min_size=n_cuts, max_size=n_cuts))
+    )
+    kept = kept.astype(bool)
+    cuts = np.concatenate(bins.cuts)[kept]
+    feature = np.repeat(np.arange(3), [len(c) for c in bins.cuts])[kept]
+    asked = {(d, cut) for d, cut in zip(feature.tolist(), cuts.tolist())}
+    left = [split for split in splits if (split[0], split[1]) in asked]
+    found = bins.with_cuts(kept)
+    if not left and not category_splits:
+        assert not len(found.statements.feature)
+        return
+    wanted = make(left or [(0, 0.0, False)], category_splits)
+    if not left:
+        wanted = wanted.with_cuts(np.zeros(1, dtype=bool))
+    for mine, others in zip(found.cuts, wanted.cuts):
+        np.testing.assert_array_equal(mine, others)
+    for mine, others in zip(found.statements, wanted.statements):
+        np.testing.assert_array_equal(np.array(mine), np.array(others))
+    np.testing.assert_array_equal(
+        found.transform_encoded(np.array(rows)),
+        wanted.transform_encoded(np.array(rows)),
+    )

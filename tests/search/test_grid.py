@@ -218,3 +218,21 @@ def test_a_node_chooses_from_the_first_features_that_can_split_it():
     split = [[[0, 1, 0, 1], [1, 0, 1, 0]], [[0, 0, 1, 1], [1, 1, 0, 0]]]
     for boxes, either in zip(asks, split):
         assert contains(grid, boxes)[0].astype(int).tolist() in either
+
+
+@given(SEEDS, st.integers(2, 8))
+def test_neighbouring_bins_become_one(seed, most):
+    rng = np.random.default_rng(seed)
+    n_bins, is_category = np.array([12, 5, 9]), np.array([False, False, True])
+    X = np.column_stack([rng.integers(0, n, 60) for n in n_bins]).astype(np.uint8)
+    grid = Grid.of(X, n_bins, is_category)
+    coarse = grid.coarse(most)
+    np.testing.assert_array_equal(coarse.n_bins, [min(12, most), min(5, most), 9])
+    np.testing.assert_array_equal(coarse.columns[2], grid.columns[2])
+    for d in range(2):
+        fine, found, last = grid.columns[d], coarse.columns[d], n_bins[d] - 1
+        np.testing.assert_array_equal(fine == last, found == coarse.n_bins[d] - 1)
+        order = np.argsort(fine, kind="stable")
+        assert (np.diff(found[order].astype(int)) >= 0).all()
+        sizes = [len(np.unique(fine[found == b])) for b in np.unique(found)[:-1]]
+        assert max(sizes, default=1) <= -(-last // (coarse.n_bins[d] - 1)) + 1

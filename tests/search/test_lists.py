@@ -20,8 +20,8 @@ from clearwood.search import (
     refine,
 )
 from clearwood.search.grid import LEAST_ROWS
-from clearwood.search.growth import grow
-from clearwood.search.lists.ascent import ListAscent
+from clearwood.search.growth import grow, some_rows, thinned
+from clearwood.search.lists.ascent import ListAscent, first_box
 from clearwood.search.lists.grow import ListGains, inserted
 
 KINDS = ("class", "values", "chances", "sure")
@@ -278,14 +278,32 @@ def test_the_penalty_is_halved_twice_where_nothing_pays():
 
 
 def test_some_rows_count_for_all_of_them(monkeypatch):
+    problem = random_problem(np.random.default_rng(0), "values", n_rows=400)
+    assert thinned(problem) is problem
+    monkeypatch.setattr("clearwood.search.growth.MOST_ROWS", 200)
+    some = thinned(problem)
+    assert some.grid.n_rows == len(some.loss.share) == 200
+    assert some.counts.sum() == pytest.approx(400.0)
+    assert some.loss.share.sum() == pytest.approx(1.0)
+    np.testing.assert_array_equal(some.seen, problem.seen)
+    # A random part: neither the first rows nor the last.
+    rows = some_rows(400)
+    assert len(set(rows)) == 200 and 60 < (rows < 200).sum() < 140
+    np.testing.assert_array_equal(some.grid.columns, problem.grid.columns[:, rows])
+
+
+@pytest.mark.parametrize("kind", ["values", "sure"])
+def test_lists_found_on_some_rows_say_what_fits_all(kind, monkeypatch):
     rng = np.random.default_rng(0)
-    problem = random_problem(rng, "values", n_rows=400)._replace(min_rows=130.0)
-    grid = problem.grid
-    pool = np.array([random_box(rng, grid) for _ in range(30)])
-    pool = pool[abs(contains(grid, pool).sum(axis=1) - 130) > 40]
-    constant = grow_lists(problem, pool, 0)[0]
-    change, _ = ListGains(problem, pool).changes(problem, constant)
-    monkeypatch.setattr("clearwood.search.candidates.MOST_GAIN_ROWS", 200)
-    some, _ = ListGains(problem, pool).changes(problem, constant)
-    assert 0 < np.isfinite(change).sum() < len(pool)
-    np.testing.assert_array_equal(np.isfinite(some), np.isfinite(change))
+    problem = random_problem(rng, kind, n_rows=900, literal=0.0)
+    pool = np.array([random_box(rng, problem.grid) for _ in range(8)])
+    monkeypatch.setattr("clearwood.search.growth.MOST_ROWS", 300)
+    found, some = grow_lists(problem, pool, 2), grow_lists(thinned(problem), pool, 2)
+    assert len(found) == len(some) == 3
+    for lst, thin in zip(found, some):
+        np.testing.assert_array_equal(lst.boxes, thin.boxes)
+        first = first_box(contains(problem.grid, lst.boxes))
+        for k, value in enumerate([*lst.values, lst.otherwise]):
+            best = problem.loss.best_value(first == k)
+            assert value == pytest.approx(best)
+    assert found[-1].values != some[-1].values

@@ -18,6 +18,7 @@ from clearwood.search import (
     refine,
 )
 from clearwood.search.grid import LEAST_ROWS
+from clearwood.search.growth import some_rows
 from clearwood.search.trees._kernels import (
     LOG_MEAN,
     LOG_VARIANCE,
@@ -36,6 +37,7 @@ from clearwood.search.trees.grow import (
     transplanted,
 )
 from clearwood.search.trees.nodes import (
+    MOST_BINS_AHEAD,
     SQUARED_ERROR,
     TreeProblem,
     _costs_in_leaf,
@@ -475,3 +477,39 @@ def test_without_features_there_is_one_leaf():
     loss = SquaredLoss.of(np.arange(20.0), np.ones(20))
     problem = make_tree_problem(grid, loss, np.ones(20))
     assert [tree.n_leaves for tree in grow_trees(problem, 4)] == [1]
+
+
+def test_trees_found_on_some_rows_are_trees_of_all(monkeypatch):
+    rng = np.random.default_rng(0)
+    grid = random_grid(rng, 900)
+    loss = random_loss(rng, "values", 900)
+    problem = make_tree_problem(grid, loss, np.ones(900))
+    monkeypatch.setattr("clearwood.search.growth.MOST_ROWS", 300)
+    some = problem.take(some_rows(900))
+    assert some.stats[:, :-1].sum(axis=0) == pytest.approx(
+        3 * problem.stats[some_rows(900), :-1].sum(axis=0)
+    )
+    found, thin = grow_trees(problem, 4), grow_trees(some, 4)
+    assert [tree.n_leaves for tree in found] == [1, 2, 3, 4]
+    for tree, other in zip(found, thin):
+        np.testing.assert_array_equal(leaf_boxes(tree)[0], leaf_boxes(other)[0])
+        assert sum(len(leaf.rows) for leaf in tree.leaves()) == 900
+        for leaf in tree.leaves():
+            assert leaf.value == pytest.approx(
+                np.average(loss.target[leaf.rows], weights=loss.share[leaf.rows])
+            )
+
+
+def test_splits_that_follow_are_sought_in_fewer_bins():
+    """One split alone wins nothing, both win all: seen in 4 bins of 40, too."""
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 40, (2000, 3)).astype(np.uint8)
+    target = np.where((X[:, 1] >= 20) ^ (X[:, 2] >= 20), 1.0, -1.0)
+    problem = make_tree_problem(
+        numeric_grid(X, 40), SquaredLoss.of(target, np.ones(2000)), np.ones(2000)
+    )
+    assert problem.ahead.n_bins.max() == MOST_BINS_AHEAD < problem.grid.n_bins.max()
+    gain, feature, goes_left = first_split(root_of(problem))
+    assert feature in (1, 2)
+    best = grow_trees(problem, 4)[-1]
+    assert best.n_leaves == 4 and objective(best) < 0.02

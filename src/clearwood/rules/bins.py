@@ -196,6 +196,31 @@ class FeatureBins:
         )
         return replace(self, statements=statements)
 
+    def with_cuts(self, kept: np.ndarray) -> FeatureBins:
+        """The bins between some of the cuts, with the statements about these.
+
+        Parameters
+        ----------
+        kept : ndarray of bool of shape (n_cuts,)
+            Which of all features' cuts, end to end.
+        """
+        s, n = self.statements, len(self.statements.first_true)
+        borders = self.flat_cuts[1]
+        rank = np.concatenate([[0], np.cumsum(kept)])
+        at = borders[s.feature[:n]] + s.first_true - 1
+        asked = kept[at]
+        every = np.concatenate([asked, np.ones(len(s.feature) - n, dtype=bool)])
+        statements = Statements(
+            s.feature[every],
+            (rank[at + 1] - rank[borders[s.feature[:n]]])[asked],
+            s.missing_true[asked],
+            s.category_truth,
+            s.weight[every],
+        )
+        parts = np.split(kept, borders[1:-1])
+        cuts = tuple(c[part] for c, part in zip(self.cuts, parts))
+        return FeatureBins(self.features, cuts, self.groups, statements)
+
     @property
     def n_statements(self) -> float:
         """Number of statements L, each counted with its weight."""

@@ -15,9 +15,6 @@ FEATURE_SHARES = (1.0, 0.5, 0.25)
 MOST_TREE_ROWS = 4000
 """Rows that one tree is grown on."""
 
-MOST_GAIN_ROWS = 20_000
-"""Rows on which candidates are compared."""
-
 
 def candidate_boxes(
     grid: Grid,
@@ -74,8 +71,6 @@ def candidate_boxes(
 class Candidates:
     """Boxes that may join, with what can be known of them beforehand.
 
-    Where there are very many rows, only a random part is looked at.
-
     Parameters
     ----------
     problem : ListProblem or SumProblem
@@ -84,9 +79,7 @@ class Candidates:
 
     def __init__(self, problem: Any, boxes: np.ndarray) -> None:
         self.boxes = boxes
-        self.grid, self.loss, self.counts = _thinned(
-            problem.grid, problem.loss, problem.counts
-        )
+        self.grid, self.loss, self.counts = problem.grid, problem.loss, problem.counts
         self.literals = np.array(
             [n_literals(self.grid, box, problem.seen) for box in boxes], dtype=int
         )
@@ -99,15 +92,3 @@ class Candidates:
     def sums(self, columns: np.ndarray) -> np.ndarray:
         """Sums of columns (n_rows, n_columns) over the rows of each box."""
         return self.member @ columns.astype(np.float32)
-
-
-def _thinned(grid: Grid, loss: Any, counts: np.ndarray) -> tuple[Grid, Any, np.ndarray]:
-    """Grid, loss and counts of a random part of very many rows.
-
-    What the rows count is scaled up to the same total.
-    """
-    if grid.n_rows <= MOST_GAIN_ROWS:
-        return grid, loss, counts
-    rows = np.random.default_rng(0).permutation(grid.n_rows)[:MOST_GAIN_ROWS]
-    scale = counts.sum() / max(counts[rows].sum(), 1.0)
-    return grid.take(rows), loss.take(rows), counts[rows] * scale

@@ -63,6 +63,19 @@ class Grid(NamedTuple):
         """The same grid with some of the rows."""
         return self._replace(columns=np.ascontiguousarray(self.columns[:, rows]))
 
+    def coarse(self, most: int) -> Grid:
+        """The same rows in at most so many bins of each numeric feature.
+
+        Neighbouring bins become one; that of missing values stays by itself.
+        """
+        n_bins = np.where(self.is_category, self.n_bins, np.minimum(self.n_bins, most))
+        columns = self.columns.copy()
+        for d in np.flatnonzero(n_bins < self.n_bins):
+            last = self.n_bins[d] - 1
+            group = np.arange(last + 1) * (most - 1) // last
+            columns[d] = group[columns[d]]
+        return Grid.of(columns.T, n_bins, self.is_category)
+
     def seen(self) -> np.ndarray:
         """Which bins hold rows, over all bins of all features."""
         seen = np.zeros(int(self.n_bins.sum()), dtype=bool)

@@ -5,7 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from clearwood.search.ascent import SMALLEST_CHANGE
+
+MOST_ROWS = 20_000
+"""Rows on which boxes and splits are searched for; what they say comes from all."""
 
 N_SCREENED = 24
 """Candidates whose sides are moved to where they fit best."""
@@ -60,3 +65,27 @@ def grow(
         else:
             break
     return [found[size] for size in sorted(found)]
+
+
+def some_rows(n_rows: int) -> np.ndarray | None:
+    """A random part of very many rows, always the same; None where they are few."""
+    if n_rows <= MOST_ROWS:
+        return None
+    return np.random.default_rng(0).permutation(n_rows)[:MOST_ROWS]
+
+
+def thinned(problem: Any) -> Any:
+    """A ListProblem or SumProblem on a random part of very many rows.
+
+    What the rows count is scaled up to the same total.
+    """
+    rows = some_rows(problem.grid.n_rows)
+    if rows is None:
+        return problem
+    counts = problem.counts
+    scale = counts.sum() / max(counts[rows].sum(), 1.0)
+    return problem._replace(
+        grid=problem.grid.take(rows),
+        loss=problem.loss.take(rows),
+        counts=counts[rows] * scale,
+    )

@@ -22,6 +22,7 @@ from clearwood.rules.building.new_rows import (
     with_expectations,
     with_slope,
 )
+from clearwood.rules.statistics import share_interval_of
 
 SPACE = FeatureSpace.numeric(1)
 BINS = FeatureBins.from_splits(SPACE, feature=[0, 0], cut=[2.5, 6.5])
@@ -62,7 +63,14 @@ def test_probabilities_are_of_own_rows_and_usual_ones(weight):
         assert rule.probabilities == pytest.approx(tuple(shares))
         said = classes.index(rule.prediction)
         assert rule.expected == pytest.approx(shares[said])
-        assert rule.low < rule.expected < rule.high
+        w = rows.weight[decided == k]
+        n, variance = w.sum() ** 2 / (w**2).sum(), rule.expected * (1 - rule.expected)
+        hits = np.array(LABELS)[decided == k] == said
+        usual = np.average(np.array(LABELS) == said, weights=rows.weight)
+        moved = n * 5 / (n + 5) ** 2 * (np.average(hits, weights=w) - usual)
+        counts = variance / (variance / (0.5 * n) + moved**2)
+        low, high = share_interval_of(rule.expected, counts)
+        assert (rule.low, rule.high) == pytest.approx((low, high))
     # What is said stays, likely or not.
     assert [rule.prediction for rule in found] == ["b", "a", "a"]
 
@@ -81,7 +89,13 @@ def test_means_are_of_own_rows_and_usual_ones(weight):
         assert rule.spread == pytest.approx(math.sqrt(square - mean**2))
         w = rows.weight[here]
         n = w.sum() ** 2 / (w**2).sum()
-        half = stats.t.ppf(0.975, n - 1) * rule.spread / math.sqrt(0.5 * n)
+        usual = np.average(values, weights=rows.weight) - np.average(
+            values[here], weights=w
+        )
+        error = math.hypot(
+            rule.spread / math.sqrt(0.5 * n), n * 5 / (n + 5) ** 2 * usual
+        )
+        half = stats.t.ppf(0.975, n - 1) * error
         assert (rule.low, rule.high) == pytest.approx((mean - half, mean + half))
         assert rule.prediction == 0.0
 
@@ -125,15 +139,19 @@ def lines_of(generator, n_lines, usual_rows, evidence, is_class):
     own = rows / (rows + usual_rows)
     centre = own * mean + (1 - own) * usual
     new = generator.integers(50, 300, n_lines).astype(float)
+    # How far a line is moved to the usual differs from line to line.
+    moved = own * (1 - own) * (mean - usual)
     if is_class:
         variance, usual_variance = mean * (1 - mean), usual * (1 - usual)
-        a = evidence * rows
+        total = centre * (1 - centre)
+        a = total / (total / (evidence * rows) + moved**2)
         true = generator.beta(a * centre, a * (1 - centre))
         new_mean = generator.binomial(new.astype(int), true) / new
     else:
         variance = usual_variance = np.full(n_lines, 0.2)
         total = 0.2 + own * (1 - own) * (mean - usual) ** 2
-        true = generator.normal(centre, np.sqrt(total / (evidence * rows)))
+        error = np.hypot(np.sqrt(total / (evidence * rows)), moved)
+        true = generator.normal(centre, error)
         new_mean = generator.normal(true, np.sqrt(total / new))
     return JudgedLines(rows, mean, variance, usual, usual_variance, new, new_mean)
 

@@ -10,7 +10,9 @@ Two numbers sum it up (:class:`Caution`):
   Cestnik, 1990).
 - For an interval, each of its own rows counts as ``evidence`` of one.
 
-Both are those under which the rows that were left out are likeliest. Of a sum no line
+Both are those under which the rows that were left out are likeliest. Some lines were
+there to be found, others only look it: a line's own ``usual_rows`` may be several times
+fewer or more (``DIFFERS``), and its interval is as much wider. Of a sum no line
 is right or wrong by itself: there all log-odds are multiplied by one ``slope``, found
 in the same way (temperature scaling).
 """
@@ -41,6 +43,10 @@ from clearwood.rules.training import Training
 USUAL_ROWS, EVIDENCE = (math.e, 2.0), (0.5, 0.7)
 """Medians, and standard deviations of logarithms, of what is believed beforehand: a
 few rules that were judged do not tell much."""
+
+DIFFERS = 1.0
+"""Standard deviation of the logarithm of ``usual_rows`` from line to line: about a
+factor of three more or less."""
 
 SLOPES = (0.01, 1.0)
 """Least and largest by which log-odds may be multiplied: no sum is made surer."""
@@ -114,7 +120,7 @@ def learn_caution(judged: Sequence[JudgedLines], is_class: bool) -> Caution:
     """The caution under which rows that were left out are likeliest.
 
     Shares are beta-binomial, means normal around what is expected of a line; both vary
-    as if the line had ``evidence`` times its rows.
+    as if it had as many rows as it counts for.
 
     Examples
     --------
@@ -139,14 +145,16 @@ def learn_caution(judged: Sequence[JudgedLines], is_class: bool) -> Caution:
 
 def _of_shares(lines: JudgedLines, caution: Caution) -> float:
     share = np.clip(_expected_mean(lines, caution), NEVER, 1 - NEVER)
-    hits, own = lines.new_rows * lines.new_mean, caution.evidence * lines.rows
+    hits = lines.new_rows * lines.new_mean
+    own = _counts_for(lines, caution, share * (1 - share))
     yes, no = own * share, own * (1 - share)
     return (betaln(hits + yes, lines.new_rows - hits + no) - betaln(yes, no)).sum()
 
 
 def _of_means(lines: JudgedLines, caution: Caution) -> float:
     mean, variance = _expected_mean(lines, caution), _expected_variance(lines, caution)
-    error = variance * (1 / lines.new_rows + 1 / (caution.evidence * lines.rows))
+    own = _counts_for(lines, caution, variance)
+    error = variance * (1 / lines.new_rows + 1 / own)
     known = error > 0
     off = (lines.new_mean - mean)[known] ** 2 / error[known]
     return -0.5 * (off + np.log(error[known])).sum()
@@ -164,6 +172,20 @@ def _expected_variance(lines: JudgedLines, caution: Caution) -> np.ndarray:
     apart = (lines.mean - lines.usual_mean) ** 2
     within = own * lines.variance + (1 - own) * lines.usual_variance
     return within + own * (1 - own) * apart
+
+
+def _counts_for(
+    lines: JudgedLines, caution: Caution, variance: np.ndarray
+) -> np.ndarray:
+    """Rows of some variance whose mean is as uncertain as what is expected of a line.
+
+    It is so for two reasons: it has few rows, and nobody knows its own ``usual_rows``.
+    """
+    own = lines.rows / (lines.rows + caution.usual_rows)
+    usual = own * (1 - own) * DIFFERS * (lines.mean - lines.usual_mean)
+    rows = caution.evidence * lines.rows
+    # Where nothing varies, lines are what all rows are.
+    return rows / (1 + rows * usual**2 / np.where(variance > 0, variance, np.inf))
 
 
 def with_expectations(rules: Kind, training: Training, caution: Caution) -> Kind:
@@ -189,9 +211,10 @@ def with_expectations(rules: Kind, training: Training, caution: Caution) -> Kind
     usual = np.array([_usual(rule, training) for rule in rules])
     lines = JudgedLines(rows, mean, spread, usual[:, 0], usual[:, 1], rows, mean)
     mean, spread = (f(lines, caution) for f in (_expected_mean, _expected_variance))
+    counts = _counts_for(lines, caution, spread)
     told = [
-        _told(rule, float(m), float(v), float(n), caution.evidence, training.task)
-        for rule, m, v, n in zip(rules, mean, spread, rows, strict=True)
+        _told(rule, float(m), float(v), float(n), float(own), training.task)
+        for rule, m, v, n, own in zip(rules, mean, spread, rows, counts, strict=True)
     ]
     if training.classes and isinstance(rules, RuleList):
         shares = _expected_shares(rules, training, rows, caution.usual_rows)
@@ -203,12 +226,11 @@ def with_expectations(rules: Kind, training: Training, caution: Caution) -> Kind
 
 
 def _told(
-    rule: Rule, mean: float, spread: float, rows: float, evidence: float, task: str
+    rule: Rule, mean: float, spread: float, rows: float, own: float, task: str
 ) -> Rule:
-    """A line with what is expected, from the variance and number of its rows."""
+    """A line with what is expected, from its rows and for how many they count."""
     if rows == 0:
         return rule
-    own = evidence * rows
     if task == "classification":
         low, high = share_interval_of(mean, own)
         return replace(rule, expected=mean, low=low, high=high)

@@ -8,7 +8,7 @@ import numpy as np
 
 from clearwood.search.candidates import Candidates
 from clearwood.search.grid import contains
-from clearwood.search.growth import N_REFITTED, N_SCREENED, grow
+from clearwood.search.growth import N_REFITTED, N_SCREENED, grow, thinned
 from clearwood.search.lists.ascent import (
     BoxList,
     ListAscent,
@@ -43,12 +43,21 @@ def grow_lists(problem: ListProblem, pool: np.ndarray, max_boxes: int) -> list[B
     """
     if problem.signs is not None:
         pool = opened_pool(problem.grid, problem.signs, pool)
-    gains = ListGains(problem, pool)
+    few = thinned(problem)
+    gains = ListGains(few, pool)
 
     def lengthen(problem: ListProblem, beam: list[BoxList]) -> list[BoxList]:
         return _longer(problem, gains, beam[0])
 
-    return grow(problem, [_constant(problem)], max_boxes, lengthen, _best_refined)
+    found = grow(few, [_constant(few)], max_boxes, lengthen, _best_refined)
+    return found if few is problem else [_on_all(problem, lst) for lst in found]
+
+
+def _on_all(problem: ListProblem, found: BoxList) -> BoxList:
+    """What the boxes of a list say, from all rows."""
+    ascent = ListAscent(problem, found)
+    ascent.refit()
+    return ascent.result()
 
 
 def _best_refined(problem: ListProblem, trials: list[BoxList]) -> list[BoxList]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from clearwood.search.candidates import Candidates, candidate_boxes
-from clearwood.search.growth import N_REFITTED, N_SCREENED, grow
+from clearwood.search.growth import N_REFITTED, N_SCREENED, grow, thinned
 from clearwood.search.sums.ascent import (
     BoxSum,
     SumAscent,
@@ -51,7 +51,8 @@ def grow_sums(
     """
     if not len(pool):
         return [_constant(problem)]
-    gains = SumGains(problem, pool)
+    few = thinned(problem)
+    gains = SumGains(few, pool)
 
     def lengthen(problem: SumProblem, beam: list[BoxSum]) -> list[BoxSum]:
         fresh = SumGains(problem, _residual_pool(problem, beam[0], generator))
@@ -62,7 +63,15 @@ def grow_sums(
             for longer in _longer(problem, [gains, fresh], one)
         ]
 
-    return grow(problem, [_constant(problem)], max_boxes, lengthen, best_refined)
+    found = grow(few, [_constant(few)], max_boxes, lengthen, best_refined)
+    return found if few is problem else [_on_all(problem, one) for one in found]
+
+
+def _on_all(problem: SumProblem, found: BoxSum) -> BoxSum:
+    """What the boxes of a sum add, from all rows."""
+    ascent = SumAscent(problem, found)
+    ascent.refit()
+    return ascent.result()
 
 
 def best_refined(problem: SumProblem, trials: list[BoxSum]) -> list[BoxSum]:

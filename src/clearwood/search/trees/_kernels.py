@@ -313,20 +313,20 @@ def best_splits_of_rows(columns, start, n_bins, is_category, rows, stats, leaf, 
 
 @kernel
 def look_ahead(
-    columns, start, n_bins, is_category, rows, stats, sums, feature, goes_left,
-    leaf, least,
+    asked, columns, start, n_bins, is_category, rows, stats, feature, goes_left, leaf,
+    least,
 ):  # fmt: skip
     """What both sides of some splits lose, as leaves and after their best splits.
 
     Parameters
     ----------
+    asked : ndarray of shape (n_features, n_rows)
+        The bins that the splits ask about.
     columns, start, n_bins, is_category : ndarray
-        Fields of a ``Grid``.
+        Fields of a ``Grid``, in which the best splits that follow are sought.
     rows : ndarray of int64
         The node's rows.
     stats : ndarray of shape (n_rows, n_scores + 3)
-    sums : ndarray
-        The node's histogram.
     feature : ndarray of int64 of shape (n_splits,)
     goes_left : ndarray of bool of shape (n_splits, largest number of bins)
     leaf : LeafLoss
@@ -340,9 +340,10 @@ def look_ahead(
     """
     found = np.full((len(feature), 4), np.inf)
     small = np.empty(len(rows), dtype=np.int64)
+    sums = histogram(columns, start, n_bins.sum(), rows, stats)
     for j in range(len(feature)):
         d = feature[j]
-        column, mask = columns[d], goes_left[j]
+        column, mask = asked[d], goes_left[j]
         n_left = 0
         for i in rows:
             n_left += mask[column[i]]

@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from clearwood.search.ascent import MOST_SWEEPS, SMALLEST_CHANGE
+from clearwood.search.growth import some_rows
 from clearwood.search.trees.nodes import (
     Address,
     GrownNode,
@@ -41,6 +42,11 @@ def grow_trees(problem: TreeProblem, max_leaves: int) -> list[GrownNode]:
     list of GrownNode
         One per size; none beyond the size from which no split pays.
     """
+    some = some_rows(problem.grid.n_rows)
+    if some is not None:
+        whole, thin = root_of(problem), grow_trees(problem.take(some), max_leaves)
+        trees = [whole.shaped_like(tree) for tree in thin]
+        return [tree for tree in trees if tree.is_sound]
     root = root_of(problem)
     if max_leaves < 2 or not len(problem.grid.n_bins):
         return [root]

@@ -19,6 +19,9 @@ from clearwood.search.trees._kernels import SQUARED_ERROR, LeafLoss
 LEAST_COST = LeafLoss(kernels.SQUARES, hard=1.0)
 """A leaf says what costs least."""
 
+MOST_BINS_AHEAD = 32
+"""Bins per numeric feature in which splits are sought that may follow another one."""
+
 N_TRIED = 4
 """Features that are tried where one split is moved, in order of promise."""
 
@@ -45,6 +48,8 @@ class TreeProblem(NamedTuple):
         Penalty per literal of a leaf's box.
     min_rows : float
         Least support of a leaf.
+    ahead : Grid
+        The same rows in fewer bins, for splits that are looked at ahead of others.
     """
 
     grid: Grid
@@ -54,6 +59,7 @@ class TreeProblem(NamedTuple):
     constant: float
     literal: float
     min_rows: float
+    ahead: Grid
 
     @property
     def is_class(self) -> bool:
@@ -76,7 +82,20 @@ class TreeProblem(NamedTuple):
         squares = (scores**2).sum(axis=1) / np.maximum(share, 1e-300)
         stats = np.column_stack([scores, share, counts, np.ones(grid.n_rows)])
         constant = leaf.soft * float(squares.sum())
-        return cls(grid, grid.seen(), stats, leaf, constant, literal, float(min_rows))
+        ahead = grid.coarse(MOST_BINS_AHEAD)
+        return cls(
+            grid, grid.seen(), stats, leaf, constant, literal, float(min_rows), ahead
+        )
+
+    def take(self, rows: np.ndarray) -> TreeProblem:
+        """The same problem on some of the rows; each stands for equally many."""
+        scale = np.full(self.stats.shape[1], self.grid.n_rows / len(rows))
+        scale[-1] = 1.0
+        return self._replace(
+            grid=self.grid.take(rows),
+            stats=self.stats[rows] * scale,
+            ahead=self.ahead.take(rows),
+        )
 
 
 def make_tree_problem(

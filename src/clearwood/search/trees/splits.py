@@ -96,13 +96,13 @@ def follow_up(
 
     On some of the rows: each stands for equally many.
     """
-    grid, _, stats, leaf_loss = leaf.problem[:4]
+    problem = leaf.problem
     scale = len(leaf.rows) / len(rows)
-    least = leaf.problem.min_rows / scale
-    sums = kernels.histogram(grid.columns, grid.start, len(leaf.box), rows, stats)
+    least = problem.min_rows / scale
     left, right, left_split, right_split = kernels.look_ahead(
-        *grid, rows, stats, sums, features, masks, leaf_loss, least
-    ).T
+        problem.grid.columns, *problem.ahead, rows, problem.stats, features, masks,
+        problem.leaf, least,
+    ).T  # fmt: skip
     one = np.minimum(left_split + right, left + right_split)
     return scale * np.stack([left + right, one, left_split + right_split], axis=1)
 

@@ -27,6 +27,7 @@ from clearwood.rules import RuleSet, Training, Tree
 from clearwood.search import candidate_boxes
 from clearwood.simplifiers._common.base import RulesFromEnsemble
 from clearwood.simplifiers._common.cross_fitting import N_FOLDS, Expect
+from clearwood.simplifiers._common.fewer_cuts import with_fewer_cuts
 from clearwood.simplifiers._common.scoring import class_weights, losses_of
 from clearwood.simplifiers._common.synthetic_rows import (
     MOST_ROWS,
@@ -91,6 +92,8 @@ class RulesOnSizePath(RulesFromEnsemble):
 
     def _training(self, *args: Any) -> Training:
         training = super()._training(*args)
+        bins = with_fewer_cuts(training.bins, training.encoded)
+        training = replace(training, bins=bins)
         asked = self.class_weight
         if asked is None and self.scoring == "balanced":
             asked = "balanced"
