@@ -245,14 +245,17 @@ def write_page(study, possible):
         "the mutant's function: what only other rooms' tests see, such as those of "
         "estimators that use a search, counts as not seen."
         + (f" Not run yet: {', '.join(without)}." if without else ""),
+        "Lot 1 was drawn from search alone; lot 3 was stopped after a part of what was "
+        "drawn, in an order of its own, so that the interval says how much it tells. "
+        "Wanted are 95 %: they are shown where a whole interval lies above. "
         "Each lot met the tests as they were after those before it: what its "
         "survivors brought (*seen later*: by a test written for it, or by a dear one "
         f"beyond the first {BUDGET:.0f} seconds) is not in the share. The interval is "
         "Wilson's.",
         markdown_table(header, table),
         "What was not seen at once, judged by hand. Equivalent: nothing that is "
-        "promised changes (the same result, or another as good, such as a cap on work "
-        "or a tie). Removed: the code served nothing.",
+        "promised changes (the same result, or another as good, such as a cap on work, "
+        "a tie, or another look of a picture). Removed: the code served nothing.",
         markdown_table(["lot", "file", "change", "verdict", "why"], survivors),
     )
 
