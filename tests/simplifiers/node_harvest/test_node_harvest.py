@@ -19,9 +19,10 @@ import clearwood as cw
 from clearwood.ensembles import TreeEnsemble, read_ensemble
 from clearwood.exceptions import InputError
 from clearwood.rules import FeatureBins, Training
+from clearwood.search import candidate_boxes
 from clearwood.simplifiers.node_harvest import estimators as node_harvest
 from clearwood.simplifiers.node_harvest import programme as harvest
-from clearwood.simplifiers.node_harvest.nodes import shallow_nodes
+from clearwood.simplifiers.node_harvest.nodes import nodes_of_boxes, shallow_nodes
 from clearwood.simplifiers.node_harvest.programme import make_programme, solve
 from clearwood.simplifiers.node_harvest.sparse import partitions, sparse_path
 
@@ -318,6 +319,38 @@ def test_nodes_with_missing_values_and_categories(max_features, forbidden, asked
     for allowed, rows in zip(found.allowed, found.held.T):
         inside = [bins_in[codes[:, d]] for d, bins_in in allowed.items()]
         np.testing.assert_array_equal(np.all(inside, axis=0), rows)
+
+
+def test_boxes_become_nodes_that_hold_the_same_rows():
+    X, y = table_with_gaps()
+    model = HistGradientBoostingClassifier(
+        categorical_features="from_dtype", max_iter=8, max_leaf_nodes=8
+    ).fit(X, y)
+    ensemble = read_ensemble(model)
+    encoded, ones = ensemble.encode(X), np.ones(len(X))
+    bins, hidden = FeatureBins.from_ensemble(ensemble), np.array([False, True, False])
+    training = Training(encoded, ones, None, ones, ones, bins, forbidden=hidden)
+    boxes = candidate_boxes(
+        training.grid, pd.factorize(y)[0] * 1.0, ones, np.random.default_rng(0)
+    )
+    for most in (1, 2):
+        found = nodes_of_boxes(boxes, training, max_features=most, min_rows=30)
+        assert len(found.allowed) == found.held.shape[1] > 2
+        assert max(map(len, found.allowed)) == most
+        assert 30 <= found.held.sum(axis=0).min() and not found.held.all(axis=0).any()
+        for allowed, rows in zip(found.allowed, found.held.T):
+            inside = [part[training.codes[:, d]] for d, part in allowed.items()]
+            np.testing.assert_array_equal(np.all(inside, axis=0), rows)
+
+
+def test_rules_are_found_again_without_the_trees_of_the_ensemble(cancer):
+    X, y, forest = cancer
+    found = cw.NodeHarvestClassifier(forest, n_rules=4).fit(X, y)
+    whole = found._training(found.ensemble_, X, np.asarray(y), np.ones(len(X)))
+    del found.ensemble_
+    again = found.find_again(whole, np.random.default_rng(0))
+    assert 1 < again.n_rules <= 4
+    assert (again.predict(X) == y).mean() > 0.85
 
 
 def check_weights(rules, X):

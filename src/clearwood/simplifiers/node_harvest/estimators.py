@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from numbers import Integral
 from typing import Any
 
@@ -11,13 +12,18 @@ import numpy as np
 from clearwood._estimators import Interval
 from clearwood.rules import RuleSet, Training, region_conditions
 from clearwood.rules.building.averages import build_rule_average
+from clearwood.search import candidate_boxes
 from clearwood.simplifiers._common.base import (
     CORE,
     ClassifiesByRules,
     PredictsByRules,
     RulesFromEnsemble,
 )
-from clearwood.simplifiers.node_harvest.nodes import Nodes, shallow_nodes
+from clearwood.simplifiers.node_harvest.nodes import (
+    Nodes,
+    nodes_of_boxes,
+    shallow_nodes,
+)
 from clearwood.simplifiers.node_harvest.programme import (
     Harvest,
     harvest,
@@ -74,6 +80,31 @@ class _NodeHarvest(RulesFromEnsemble):
             max_features=self.max_interaction,
             min_rows=self.min_rows,
         )
+        self.n_nodes_ = nodes.held.shape[1] + 1
+        self.path_ = self._harvested(nodes, training)
+        self.rules_ = self.path_[-1]
+        return {
+            "method": "node-harvest",
+            "target": self.target,
+            "max_interaction": str(self.max_interaction),
+        }
+
+    def find_again(self, training: Training, generator: np.random.Generator) -> RuleSet:
+        """As elsewhere, but of trees that are grown on these rows alone.
+
+        Those of the ensemble have split by labels of the rows left out, too.
+        """
+        boxes = candidate_boxes(
+            training.grid, training.standardised, training.weight, generator
+        )
+        nodes = nodes_of_boxes(
+            boxes, training, max_features=self.max_interaction, min_rows=self.min_rows
+        )
+        quiet = copy(self).set_params(n_jobs=None, verbose=False, round_cuts=False)
+        return quiet._harvested(nodes, training)[-1]
+
+    def _harvested(self, nodes: Nodes, training: Training) -> tuple[RuleSet, ...]:
+        """Averages of few nodes, the last with as many lines as there may be."""
         # Of two classes one tells all.
         is_binary = len(training.classes) == 2
         taught = training.taught[:, 1:] if is_binary else training.taught
@@ -86,14 +117,7 @@ class _NodeHarvest(RulesFromEnsemble):
             path = sparse_path(
                 programme, candidates, most, n_jobs=self.n_jobs, verbose=self.verbose
             )
-        self.n_nodes_ = nodes.held.shape[1] + 1
-        self.path_ = tuple(self._print(found, nodes, training) for found in path)
-        self.rules_ = self.path_[-1]
-        return {
-            "method": "node-harvest",
-            "target": self.target,
-            "max_interaction": str(self.max_interaction),
-        }
+        return tuple(self._print(found, nodes, training) for found in path)
 
     def _print(self, found: Harvest, nodes: Nodes, training: Training) -> RuleSet:
         """Nodes in the data's own terms and units, the heaviest first."""

@@ -8,6 +8,7 @@ import numpy as np
 
 from clearwood.ensembles import TreeEnsemble
 from clearwood.rules import Training
+from clearwood.search import contains
 
 
 class Nodes(NamedTuple):
@@ -81,3 +82,35 @@ def shallow_nodes(
         tuple(allowed for _, allowed, _ in found.values()),
         held.reshape(len(found), len(training)).T,
     )
+
+
+def nodes_of_boxes(
+    boxes: np.ndarray, training: Training, *, max_features: int, min_rows: float
+) -> Nodes:
+    """Boxes that ask few features and hold enough rows, as nodes.
+
+    Parameters
+    ----------
+    boxes : ndarray of bool of shape (n_boxes, total number of bins)
+        In the training's grid; no two hold the same rows.
+    training : Training
+    max_features, min_rows
+        As in :func:`shallow_nodes`.
+    """
+    grid, held = training.grid, contains(training.grid, boxes)
+    allowed = [
+        {
+            d: part
+            for d, part in zip(training.asked, np.split(box, grid.start[1:]))
+            if not part.all()
+        }
+        for box in boxes
+    ]
+    kept = [
+        k
+        for k, asked in enumerate(allowed)
+        if len(asked) <= max_features
+        and training.counts[held[k]].sum() >= min_rows
+        and not held[k].all()
+    ]
+    return Nodes(tuple(allowed[k] for k in kept), held[kept].T)
