@@ -22,7 +22,7 @@ extensions = [
 templates_path = ["_templates"]
 exclude_patterns = ["_build", "dependencies.md", "inventories"]
 
-# `simplify` and `RuleSet.to_sql` on any page are links to the reference; what is no name
+# `simplify` and `RuleSet.to_sql` on any page are links to the reference; what is not
 # of ours stays as it is.
 default_role = "py:obj"
 rst_prolog = ".. currentmodule:: clearwood"
