@@ -22,8 +22,13 @@ extensions = [
 templates_path = ["_templates"]
 exclude_patterns = ["_build", "dependencies.md", "inventories"]
 
+<<<<<<< HEAD
 # `simplify` and `RuleSet.to_sql` on any page are links to the reference; what is not
 # of ours stays as it is.
+=======
+# `simplify` and `RuleSet.to_sql` on any page are links to the reference; what is no
+# name of ours stays as it is.
+>>>>>>> dc88acb0f07d9f823308e5245c7429e06a28523b
 default_role = "py:obj"
 rst_prolog = ".. currentmodule:: clearwood"
 # What pages and examples name of other libraries. The lists are here, not fetched, so
@@ -47,8 +52,6 @@ html_theme_options = {
     "navigation_with_keys": False,
     "show_toc_level": 2,
 }
-html_static_path = ["_static"]
-html_css_files = ["landing.css"]
 # Pages without others beside them have nothing to show in a sidebar.
 html_sidebars = {"index": [], "changelog": []}
 

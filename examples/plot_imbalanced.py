@@ -33,9 +33,9 @@ forest.fit(X_train, y_train)
 print(f"{(y_test == 'fraud').mean():.1%} of new payments are fraud")
 
 # %%
-# A forest calls fraud what is more likely fraud than not. ``scoring="balanced"`` takes
-# the lines so that both classes count the same; ``class_weight`` says what a miss costs
-# in false alarms.
+# A forest calls fraud what is more likely fraud than not. ``scoring="balanced"``
+# chooses the lines so that both classes count the same; ``class_weight`` says what a
+# miss costs in false alarms.
 ways = {
     "balanced": {"scoring": "balanced"},
     "4 to 1": {"class_weight": {"fraud": 4, "fine": 1}},
