@@ -23,6 +23,7 @@ METHODS = {
     "tree": ("DistilledTree", {}),
     "FAB": ("FABRules", {}),
     "inTrees": ("InTrees", {}),
+    "Node Harvest": ("NodeHarvest", {}),
 }
 MADE = ("steps", "slopes", "nothing")
 """Sets that are made: of boxes, of slopes, and of noise alone."""
@@ -86,9 +87,9 @@ def of_made_up(name, n_rows, task, kind, method, seed):
     model = make_model(kind, is_class, seed).fit(X, y)
     rules = rules_of(method, model, is_class, X, y, seed)
     X_new, _, true = made_up(name, N_TRUE, is_class, generator)
-    decided = rules.apply(X_new)
+    decides = rules.takes_part(rules.encode(X_new))
     for k, line in enumerate(lines_of(rules, X, y)):
-        here = decided == k
+        here = decides[:, k]
         if here.any() and line["rows"]:
             says_second = not is_class or rules.predictions[k] == 1
             mean = true[here].mean()
@@ -99,9 +100,9 @@ def of_made_up(name, n_rows, task, kind, method, seed):
 def of_table(X, y, X_new, y_new, is_class, kind, method, seed):
     model = make_model(kind, is_class, seed).fit(X, y)
     rules = rules_of(method, model, is_class, X, y, seed)
-    decided = rules.apply(X_new)
+    decides = rules.takes_part(rules.encode(X_new))
     for k, line in enumerate(lines_of(rules, X, y)):
-        here = decided == k
+        here = decides[:, k]
         if here.sum() >= FEWEST and line["rows"]:
             hit = y_new[here] == rules.predictions[k] if is_class else y_new[here]
             # Of a share without misses, too, something is unknown.
