@@ -22,13 +22,8 @@ extensions = [
 templates_path = ["_templates"]
 exclude_patterns = ["_build", "dependencies.md", "inventories"]
 
-<<<<<<< HEAD
-# `simplify` and `RuleSet.to_sql` on any page are links to the reference; what is not
-# of ours stays as it is.
-=======
 # `simplify` and `RuleSet.to_sql` on any page are links to the reference; what is no
 # name of ours stays as it is.
->>>>>>> dc88acb0f07d9f823308e5245c7429e06a28523b
 default_role = "py:obj"
 rst_prolog = ".. currentmodule:: clearwood"
 # What pages and examples name of other libraries. The lists are here, not fetched, so
