@@ -1,12 +1,15 @@
 """Rule sets with every kind of condition, and rows that lie on their borders."""
 
+import datetime
 import math
 
 import numpy as np
 from hypothesis import strategies as st
 
 from clearwood._features import FeatureSpace
-from clearwood.rules import CategorySet, Interval, Rule
+from clearwood._words.column_info import ColumnInfo
+from clearwood._words.dates import DATES, as_times, date_number
+from clearwood.rules import CategorySet, Interval, Rule, RuleList
 from clearwood.rules.serialise import KIND_OF
 
 HOSTILE = [
@@ -36,6 +39,16 @@ CUT = st.one_of(
     EXACT,
     st.sampled_from([0.0, -0.0, 1e308, -1e308, 5e-324, 2.0**53, 1e22, 0.1 + 0.2]),
 )
+# Points in time that all databases know, no finer than SQLite tells them apart.
+TIME = st.datetimes(datetime.datetime(1900, 1, 1), datetime.datetime(2099, 12, 31)).map(
+    lambda at: at.replace(microsecond=at.microsecond // 1000 * 1000)
+)
+TIME |= st.sampled_from(
+    [datetime.datetime(2019, 4, 1), datetime.datetime(1969, 12, 31, 12, 0, 0, 1000)]
+)
+ZONE = st.sampled_from(
+    [datetime.UTC, datetime.timezone(datetime.timedelta(hours=-3, minutes=30))]
+)
 SHARE = st.floats(0.0, 1.0, allow_subnormal=False).map(lambda p: round(p, 12))
 SCORE = st.one_of(st.just(0.0), st.decimals(-20, 20, places=3).map(float))
 CLASSES = [
@@ -49,20 +62,29 @@ CLASSES = [
 ]
 
 
+def example(name="age", labels=("a", "b"), classes=("no", "yes")):
+    space = FeatureSpace((name, "ward"), (None, labels))
+    rule = Rule(
+        (Interval(0, 1.5, 60.0, missing=True), CategorySet(1, (1,), unseen=True)),
+        classes[1],
+        (0.25, 0.75),
+    )
+    return RuleList((rule,), Rule((), classes[0], (0.9, 0.1)), space, classes)
+
+
 @st.composite
-def feature_spaces(draw, numeric=False):
+def feature_spaces(draw, numeric=False, dates=False):
     """Distinct names that differ in more than case; every way to look up a cell."""
+    kinds = ["number", "text", "code", "hash", "true", "value"]
+    kinds += ["date", "datetime"] * dates
     n = draw(st.integers(1, 4))
     names = draw(
         st.lists(NAME, min_size=n, max_size=n, unique_by=str.casefold)
         | st.just([f"x{d}" for d in range(n)])
     )
-    categories, lookup, missing_at = [], [], []
+    categories, lookup, missing_at, info = [], [], [], []
     for _ in range(n):
-        kind = draw(
-            st.sampled_from(["number", "text", "code", "hash", "true", "value"])
-        )
-        kind = "number" if numeric else kind
+        kind = "number" if numeric else draw(st.sampled_from(kinds))
         labels = None
         if kind == "text":
             labels = draw(st.lists(NAME, min_size=1, max_size=4, unique=True))
@@ -79,19 +101,23 @@ def feature_spaces(draw, numeric=False):
         categories.append(None if labels is None else tuple(labels))
         lookup.append({"code": "integer", "hash": "hash"}.get(kind, "exact"))
         at = st.none() | st.sampled_from([0.0, -999.0, 2.0, 0.1, 1e300, -1e300])
-        missing_at.append(draw(at))
+        missing_at.append(None if kind in DATES else draw(at))
+        info.append(ColumnInfo())
+        if kind in DATES:
+            info[-1] = ColumnInfo(kind=kind, unit=draw(st.sampled_from(["", "UTC"])))
     return FeatureSpace(
         tuple(names),
         tuple(categories),
         lookup=tuple(lookup),
         missing_at=tuple(missing_at),
+        info=tuple(info),
         float32=draw(st.booleans()),
     )
 
 
 @st.composite
-def rule_sets(draw, numeric=False, sums=True):
-    space = draw(feature_spaces(numeric))
+def rule_sets(draw, numeric=False, sums=True, dates=False):
+    space = draw(feature_spaces(numeric, dates))
     classes = draw(st.sampled_from(CLASSES))
     combines = ["first", "sum", "average"] if sums else ["first"]
     combine = draw(st.sampled_from(combines))
@@ -113,11 +139,21 @@ def conditions_of(draw, space, d):
     if labels is not None:
         codes = draw(st.sets(st.integers(0, len(labels) - 1))) if labels else ()
         return CategorySet(d, tuple(sorted(codes)), missing, draw(st.booleans()))
-    low, high = sorted([draw(CUT | st.just(-math.inf)), draw(CUT | st.just(math.inf))])
+    cut = TIME.map(days) if space.info[d].is_time else CUT
+    low, high = sorted([draw(cut | st.just(-math.inf)), draw(cut | st.just(math.inf))])
     if low == high or draw(st.integers(0, 4)) == 0:
         bounds = [(-math.inf, math.inf), (-math.inf, -math.inf), (math.inf, math.inf)]
         low, high = draw(st.sampled_from(bounds))
     return Interval(d, low, high, missing)
+
+
+def days(at):
+    return date_number(str(at))
+
+
+def in_zone(found):
+    at, zone = found
+    return at.replace(tzinfo=datetime.UTC).astimezone(zone)
 
 
 @st.composite
@@ -148,7 +184,13 @@ def tables(draw, rule_set, n_rows=12):
 def columns_of(draw, rule_set, d, n_rows):
     labels = rule_set.features.categories[d]
     lookup = rule_set.features.lookup[d]
-    if labels is None or lookup == "integer":
+    if rule_set.features.info[d].is_time:
+        cells = st.sampled_from(border_times(rule_set, d)) | TIME
+        if rule_set.features.info[d].unit:
+            cells = st.tuples(cells, ZONE).map(in_zone)
+        elif rule_set.features.info[d].kind == "date":
+            cells = cells.map(datetime.datetime.date)
+    elif labels is None or lookup == "integer":
         cells = st.sampled_from(border_numbers(rule_set, d)) | st.floats(allow_nan=True)
     elif lookup == "hash":
         cells = st.sampled_from([*labels, "unseen", "", "7"])
@@ -160,6 +202,18 @@ def columns_of(draw, rule_set, d, n_rows):
     else:
         cells = st.sampled_from([*map(float, labels), 7.25, math.nan])
     return draw(st.lists(st.none() | cells, min_size=n_rows, max_size=n_rows))
+
+
+def border_times(rule_set, d):
+    """As ``border_numbers``: the bounds of rules, and one step to both sides."""
+    found = [datetime.datetime(2019, 4, 1)]
+    for rule in rule_set.rules:
+        for condition in rule.conditions:
+            if condition.feature == d:
+                bounds = np.array([condition.low, condition.high])
+                found += as_times(bounds[np.isfinite(bounds)]).tolist()
+    steps = [datetime.timedelta(milliseconds=1), datetime.timedelta(days=1)]
+    return [at + by * step for at in found for step in steps for by in (-1, 0, 1)]
 
 
 def border_numbers(rule_set, d):

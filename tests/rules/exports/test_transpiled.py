@@ -2,7 +2,7 @@
 
 import pytest
 from tests.rules.exports import samples
-from tests.rules.exports.test_sql import example
+from tests.rules.exports.samples import example
 
 from clearwood._features import FeatureSpace
 from clearwood.rules import Interval, Rule, RuleSum

@@ -119,7 +119,8 @@ def question_of(condition: Condition, features: FeatureSpace) -> Question:
     if isinstance(condition, Interval):
         low, high = condition.low, condition.high
         # As in Interval.matches: minus infinity is in every interval without `low`.
-        pieces = [(low, high)] if low < high or low == high == -math.inf else []
+        below_all = low == high == -math.inf and not features.info[d].is_time
+        pieces = [(low, high)] if low < high or below_all else []
     else:
         pieces = _pieces_of_codes(condition, labels or (), features.float32)
     gone = missing_piece(features, d)

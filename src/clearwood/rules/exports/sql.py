@@ -235,8 +235,8 @@ class _Writer:
         if question.anything or question.nothing:
             asked = f"{cell} IS NOT NULL" if question.anything else "1 = 0"
         elif isinstance(question, NumberQuestion) and self.features.info[d].is_time:
-            kind = self.features.info[d].kind
-            asked = date_test(question, cell, self.features.names[d], kind, self.kind)
+            info = self.features.info[d]
+            asked = date_test(question, cell, self.features.names[d], info, self.kind)
         elif isinstance(question, NumberQuestion):
             bounds = [bound for piece in question.pieces for bound in piece]
             double = self.rounded(cell, bounds)

@@ -1,80 +1,111 @@
-"""Questions about dates, as other tools ask them."""
+"""Questions about dates, as databases are asked them."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 
-from clearwood._words.dates import date_text
+from clearwood._words.column_info import ColumnInfo
+from clearwood._words.dates import MICROSECONDS, date_text
 from clearwood.exceptions import InputError
 from clearwood.rules.exports.questions import NumberQuestion, Piece
 
-SQL_DATE: dict[str, Callable[[str], str]] = {
-    "mssql": lambda text: f"CAST('{text}' AS DATETIME2)",
-    "sqlite": lambda text: f"'{text}'",
-}
-"""How a point in time is written where the standard's DATE and TIMESTAMP are not."""
+STANDARD = (
+    "DATE '{}'",
+    "TIMESTAMP '{}'",
+    "CAST('{}+00:00' AS TIMESTAMP WITH TIME ZONE)",
+)
+"""A day, a point in time, and one in UTC."""
 
-SQL_CELL = {
-    ("sqlite", "date"): "date({})",
-    ("sqlite", "datetime"): "strftime('%Y-%m-%d %H:%M:%f', {})",
+LITERALS = {
+    # Its Date begins in 1970, and its DateTime knows whole seconds only.
+    "clickhouse": (
+        "toDate32('{}')",
+        "toDateTime64('{}', 6)",
+        "toDateTime64('{}', 6, 'UTC')",
+    ),
+    "mssql": (
+        "CAST('{}' AS DATETIME2)",
+        "CAST('{}' AS DATETIME2)",
+        "CAST('{}+00:00' AS DATETIMEOFFSET)",
+    ),
+    "mysql": (*STANDARD[:2], "TIMESTAMP '{}+00:00'"),
+    "sqlite": ("'{}'", "'{}'", "'{}'"),
+}
+"""The same where it is not written as in the standard."""
+
+SQLITE_CELL = {
+    "date": "date({})",
+    "datetime": "strftime('%Y-%m-%d %H:%M:%f', {})",
 }
 """SQLite has no type for dates: it keeps texts, of one form or another."""
 
 
 def date_test(
-    question: NumberQuestion, cell: str, name: str, kind: str, dialect: str
+    question: NumberQuestion, cell: str, name: str, info: ColumnInfo, dialect: str
 ) -> str:
     """Whether a date lies in one of some pieces, in SQL.
 
     Examples
     --------
     >>> asked = NumberQuestion(0, ((17986.0, 18000.0),), missing=False)
-    >>> date_test(asked, "start", "start", "date", "duckdb")
+    >>> date_test(asked, "start", "start", ColumnInfo(kind="date"), "duckdb")
     "start >= DATE '2019-04-01' AND start < DATE '2019-04-15'"
     """
-    if kind == "duration":
+    if info.kind == "duration":
         raise InputError(
             f"Cannot write SQL: the rules ask {name!r}, a duration, which databases "
             "write in ways of their own; make a column of numbers of it (days) before "
             "the fit."
         )
-    cell = SQL_CELL.get((dialect, kind), "{}").format(cell)
+    if dialect == "sqlite":
+        cell = SQLITE_CELL[info.kind].format(cell)
     texts = []
     for piece in question.pieces:
-        parts = _parts(piece, cell, kind, dialect)
+        parts = _parts(piece, cell, info, dialect)
         text = " AND ".join(parts)
         texts.append(f"({text})" if len(parts) > 1 and question.pieces[1:] else text)
     return " OR ".join(texts)
 
 
-def _parts(piece: Piece, cell: str, kind: str, dialect: str) -> list[str]:
-    low, high = piece
-    above, upto = ">", "<="
-    if kind == "date":
+def _parts(piece: Piece, cell: str, info: ColumnInfo, dialect: str) -> list[str]:
+    above, upto, at = ">", "<=", _microsecond
+    if info.kind == "date":
         # After a day is from the next one on, whatever the time of the day.
-        low = math.floor(low) + 1 if low > -math.inf else low
-        high = math.floor(high) + 1 if high < math.inf else high
-        above, upto = ">=", "<"
+        above, upto, at = ">=", "<", _next_day
+    low, high = piece
     parts = (
-        [] if low == -math.inf else [f"{cell} {above} {_literal(low, kind, dialect)}"]
+        []
+        if low == -math.inf
+        else [f"{cell} {above} {_literal(at(low), info, dialect)}"]
     )
     if high < math.inf:
-        parts.append(f"{cell} {upto} {_literal(high, kind, dialect)}")
+        parts.append(f"{cell} {upto} {_literal(at(high), info, dialect)}")
     return parts
 
 
-def _literal(days: float, kind: str, dialect: str) -> str:
+def _next_day(days: float) -> float:
+    return math.floor(days) + 1.0
+
+
+def _microsecond(days: float) -> float:
+    """The last one up to a point in time: no cell lies between the two."""
+    at = round(days * MICROSECONDS)
+    return (at - (at / MICROSECONDS > days)) / MICROSECONDS
+
+
+def _literal(days: float, info: ColumnInfo, dialect: str) -> str:
     text = date_text(days)
     if text[:1] == "-" or not text[:4].isdecimal() or len(text) < 10:
         raise InputError(
             f"Cannot write SQL: a rule asks for {text}, which is before the year 0 or "
             "after 9999; no database knows it."
         )
-    whole = len(text) == 10
-    text += ":00" * (len(text) == 16)
-    if dialect == "sqlite" and kind == "datetime":
+    day, time, time_in_utc = LITERALS.get(dialect, STANDARD)
+    in_utc = info.unit == "UTC" and dialect != "sqlite"
+    if info.kind == "date" and not in_utc:
+        return day.format(text)
+    text += " 00:00:00"[len(text) - 10 :]
+    if dialect == "sqlite":
         # As texts compare: both sides in one form.
-        text = f"{text}{' 00:00:00' * whole}.000"[:23]
-    standard = f"{'DATE' if whole else 'TIMESTAMP'} '{text}'"
-    return SQL_DATE[dialect](text) if dialect in SQL_DATE else standard
+        text = f"{text}.000"[:23]
+    return (time_in_utc if in_utc else time).format(text)
