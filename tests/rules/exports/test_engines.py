@@ -1,11 +1,16 @@
 """Databases say what the rules say: of numbers, texts, dates and what is missing."""
 
+import datetime
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.rules.exports import engines, samples
 
+from clearwood._words.column_info import ColumnInfo
+from clearwood.rules import FeatureSpace, Interval, Rule, RuleList
 from clearwood.rules.exports.dialects import BASES
 
 
@@ -40,3 +45,49 @@ def test_names_and_labels_stay_data(engine, text):
     rows = [[2.0, text], [2.0, text + "b"], [2.0, "b"], [99.0, "b"]]
     said = ask(rules, rows, rules.to_sql(dialect, table=engines.TABLE))
     assert [row[-1] for row in said] == ["yes", text, text, "yes"]
+
+
+NOON = datetime.datetime(2019, 4, 1, 12)
+BOUNDS = {
+    "before 1970": datetime.datetime(1965, 6, 1),
+    "a day": datetime.datetime(2019, 4, 1),
+    "an hour": NOON,
+    "a fraction": NOON + datetime.timedelta(milliseconds=250),
+}
+
+
+@pytest.mark.parametrize("bound", BOUNDS)
+@pytest.mark.parametrize("kind", ["date", "datetime", "zoned"])
+def test_cells_beside_a_bound_are_told_apart(engine, kind, bound):
+    """A millisecond, an hour and a day to either side, wherever the session is."""
+    dialect, ask = engine
+    at, zone = BOUNDS[bound], datetime.UTC if kind == "zoned" else None
+    steps = [datetime.timedelta(milliseconds=1), datetime.timedelta(hours=1)]
+    steps.append(datetime.timedelta(days=1))
+    cells = [at, *(at + step for step in steps), *(at - step for step in steps)]
+    cells = [cell.replace(tzinfo=zone) for cell in cells]
+    if kind == "date":
+        cells = [cell.date() for cell in cells]
+    info = ColumnInfo(
+        kind="date" if kind == "date" else "datetime", unit="UTC" if zone else ""
+    )
+    days = (at - datetime.datetime(1970, 1, 1)) / datetime.timedelta(days=1)
+    space = FeatureSpace(("at",), (None,), info=(info,))
+    for low, high in ((days, math.inf), (-math.inf, days), (days - 0.5, days + 0.5)):
+        asked = Rule((Interval(0, low, high, False),), "yes", (0.0, 1.0))
+        rules = RuleList((asked,), Rule((), "no", (1.0, 0.0)), space, ("no", "yes"))
+        rows = [[cell] for cell in [*cells, None]]
+        said = ask(rules, rows, rules.to_sql(dialect, table=engines.TABLE))
+        wanted = [
+            "yes" if cell is not None and low < _days(cell) <= high else "no"
+            for (cell,) in rows
+        ]
+        assert [row[-1] for row in said] == wanted == rules.predict(rows).tolist()
+
+
+def _days(cell):
+    """Days since 1970."""
+    if not isinstance(cell, datetime.datetime):
+        cell = datetime.datetime(cell.year, cell.month, cell.day)
+    since = cell.replace(tzinfo=None) - datetime.datetime(1970, 1, 1)
+    return since / datetime.timedelta(days=1)
