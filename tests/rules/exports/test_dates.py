@@ -4,10 +4,14 @@ import datetime
 import sqlite3
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from clearwood._words.column_info import ColumnInfo
+from clearwood._words.dates import MICROSECONDS
 from clearwood.exceptions import InputError
 from clearwood.rules import FeatureSpace, Interval, Rule, RuleList
+from clearwood.rules.exports.sql_dates import _microsecond
 
 AT = 17987.5
 CELLS = [
@@ -57,3 +61,10 @@ def test_dialects_write_dates():
         rules("duration", 1.0, 2.0).to_sql("duckdb")
     with pytest.raises(InputError, match="ask the date 'at'"):
         later.to_sklearn()
+
+
+@given(st.floats(-15_000, 15_000))
+def test_a_bound_is_the_last_microsecond_before_it(days):
+    """Of a cell after the one and before the other nothing may be said."""
+    at = round(_microsecond(days) * MICROSECONDS)
+    assert at / MICROSECONDS <= days < (at + 1) / MICROSECONDS
