@@ -162,7 +162,7 @@ def test_an_error_here_leaves_no_worker(tmp_path, monkeypatch):
 
 
 def test_what_ended_a_worker_is_told(monkeypatch):
-    monkeypatch.setattr(pool.pickle, "dumps", lambda *_, **__: b"no pickle")
+    monkeypatch.setattr(pool, "_sent", lambda problem: b"no pickle")
     with pytest.raises(ClearwoodError, match="exit code 1: .*UnpicklingError"):
         compared(["in-trees"])
 
@@ -299,3 +299,19 @@ def test_workers_end_with_the_process_that_started_them(tmp_path, monkeypatch):
     process.kill()
     process.communicate(timeout=60)
     assert worker_ids(tmp_path) and are_gone(worker_ids(tmp_path))
+
+
+def test_functions_of_a_session_are_sent():
+    forest, X, y = data()
+    half = 0.5
+    settings = {"cv": 2, "n_refits": 0, "max_rules": 3, "random_state": 0}
+    found = cw.compare(
+        lambda rows: (forest.predict(rows) > half).astype(int), X, y,
+        methods=["tree"], **settings,
+    )  # fmt: skip
+    assert not found.failures and found.points
+
+
+def test_what_cannot_be_sent_is_told_with_a_remedy(monkeypatch):
+    with pytest.raises(InputError, match="cannot be handed to worker .* model's file"):
+        pool._sent((threading.Lock(),))

@@ -31,7 +31,7 @@ from typing import Any, BinaryIO
 from clearwood._numeric.progress import progress
 from clearwood.comparison.fits import do_job, warm_up
 from clearwood.comparison.folds import Job, Problem, Reply
-from clearwood.exceptions import ClearwoodError
+from clearwood.exceptions import ClearwoodError, InputError
 
 PROGRAM = "from clearwood.comparison.processes import work; work()"
 """What a worker runs."""
@@ -310,7 +310,7 @@ def run_jobs(
     """
     n_workers = min(n_workers, len(jobs))
     board = Board(jobs, time_limit, n_workers)
-    sent = pickle.dumps(problem, protocol=pickle.HIGHEST_PROTOCOL)
+    sent = _sent(problem)
     threads = [
         Thread(target=_serve, args=(board, sent), daemon=True) for _ in range(n_workers)
     ]
@@ -331,6 +331,23 @@ def run_jobs(
     if board.error is not None and not board.outcome.interrupted:
         raise board.error
     return board.outcome
+
+
+def _sent(problem: Problem) -> bytes:
+    """The problem as a worker reads it.
+
+    With a pickler that sends functions of a session too, such as a lambda that
+    asks a model.
+    """
+    import cloudpickle
+
+    try:
+        return cloudpickle.dumps(problem, protocol=pickle.HIGHEST_PROTOCOL)
+    except Exception as error:  # Whatever a foreign object raises, it cannot be sent.
+        raise InputError(
+            f"The model cannot be handed to worker processes: {error} Hand in a "
+            "function that loads the model when it is asked, or the model's file."
+        ) from error
 
 
 def _serve(board: Board, problem: bytes) -> None:
