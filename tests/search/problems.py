@@ -1,6 +1,7 @@
 """Small problems, drawn by a seed."""
 
 import numpy as np
+from tests.search import naive
 
 from clearwood.search import (
     ClassLoss,
@@ -11,6 +12,7 @@ from clearwood.search import (
     SquaredLoss,
     make_problem,
 )
+from clearwood.search._kernels import improve_box
 
 
 def random_grid(rng, n_rows=40, with_category=True):
@@ -57,3 +59,15 @@ def random_problem(rng, kind, n_rows=40, literal=0.003, overlap=0.1):
 def numeric_grid(X, n_values):
     """Whole numbers below n_values as their own bins; no missing values."""
     return Grid.of(X, np.full(X.shape[1], n_values + 1), np.zeros(X.shape[1], bool))
+
+
+def moved(grid, seen, cost, counts, box, bound_cost, least, bounds=None):
+    """What a box costs whose sides were improved, in place."""
+    inside = np.empty(grid.n_rows, dtype=bool)
+    if bounds is None:
+        bounds = np.ones((2, len(grid.n_bins)), dtype=bool)
+    found = improve_box(
+        *grid, seen, cost, counts, box, bound_cost, least, bounds, inside
+    )
+    np.testing.assert_array_equal(inside, naive.members(grid, box[None])[0])
+    return found

@@ -6,13 +6,12 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from tests.records import changeable
 from tests.search import naive
-from tests.search.problems import numeric_grid, random_box, random_grid
+from tests.search.problems import moved, numeric_grid, random_box, random_grid
 
 from clearwood.search import Grid, candidate_boxes, contains, n_literals, whole_box
 from clearwood.search._kernels import (
     best_categories,
     best_interval,
-    improve_box,
     part_cost,
 )
 from clearwood.search.trees._kernels import SQUARED_ERROR, node_boxes
@@ -79,7 +78,7 @@ def test_best_categories_are_the_best_of_all(costs):
 def test_a_set_of_categories_is_one_literal_whatever_is_in_it():
     grid = Grid.of(np.arange(5, dtype=np.uint8)[:, None], [6], np.array([True]))
     cost, box = np.array([1.0, -1.0, 0.2, -1.0, 0.3]), whole_box(grid)
-    found = improve_box(*grid, grid.seen(), cost, np.ones(5), box, 1.0, 1.0)
+    found = moved(grid, grid.seen(), cost, np.ones(5), box, 1.0, 1.0)
     assert np.flatnonzero(box[:5]).tolist() == [1, 3]
     assert found == -1.0
 
@@ -93,7 +92,7 @@ def test_a_box_gets_no_worse_and_costs_what_it_says(seed, bound_cost):
     start = random_box(rng, grid)
     before = naive.box_cost(grid, start, seen, cost, bound_cost)
     box = start.copy()
-    found = improve_box(*grid, seen, cost, counts, box, bound_cost, 3.0)
+    found = moved(grid, seen, cost, counts, box, bound_cost, 3.0)
     assert found == pytest.approx(naive.box_cost(grid, box, seen, cost, bound_cost))
     assert found <= before + 1e-9
     if (box != start).any():
@@ -132,7 +131,7 @@ def test_missing_values_go_where_they_cost_least():
     for missing, allowed in ((-1.0, True), (1.0, False)):
         cost = np.array([1.0, 1, -1, -1, missing, missing])
         box = whole_box(grid)
-        improve_box(*grid, grid.seen(), cost, np.ones(6), box, 0.1, 1.0)
+        moved(grid, grid.seen(), cost, np.ones(6), box, 0.1, 1.0)
         assert box.tolist() == [False, True, allowed]
 
 
@@ -142,7 +141,7 @@ def test_too_few_rows_are_no_box():
     cost = np.where(codes[:, 0] < 4, -1.0, 1.0)
     for least, n_inside in ((4.0, 4), (5.0, 10)):
         box = whole_box(grid)
-        improve_box(*grid, grid.seen(), cost, np.ones(10), box, 0.0, least)
+        moved(grid, grid.seen(), cost, np.ones(10), box, 0.0, least)
         assert contains(grid, box[None]).sum() == n_inside
 
 

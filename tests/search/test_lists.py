@@ -72,7 +72,7 @@ def test_the_objective_never_rises(kind, seed):
         ascent.improve(k)
         now = ascent.objective()
         assert now <= before + 1e-12
-        found = naive.objective(problem, ascent.boxes, ascent.values, ascent.otherwise)
+        found = naive.objective(problem, *ascent.result()[:3])
         assert now == pytest.approx(found)
         before = now
     ascent.run()
@@ -138,7 +138,7 @@ def test_a_box_does_not_move_to_where_it_catches_too_few_rows():
     both = np.array([up_to(4), up_to(6)])
     ascent = ListAscent(problem, BoxList(both, (0, 1), 2, np.inf))
     ascent.refit()
-    ascent.values[1] = 1
+    ascent.said[1] = problem.loss.vector(1)
     ascent.improve(1)
     caught = ascent.member[1] & ~ascent.member[0]
     assert caught.sum() >= LEAST_ROWS

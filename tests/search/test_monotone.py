@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.isotonic import IsotonicRegression
 from tests.search import naive
-from tests.search.problems import numeric_grid, random_box, random_grid
+from tests.search.problems import moved, numeric_grid, random_box, random_grid
 
 from clearwood.search import (
     BoxList,
@@ -20,7 +20,7 @@ from clearwood.search import (
     grow_lists,
     make_problem,
 )
-from clearwood.search._kernels import best_interval, improve_box, part_cost
+from clearwood.search._kernels import best_interval, part_cost
 from clearwood.search.grid import LEAST_ROWS
 from clearwood.search.lists.ascent import ListAscent
 from clearwood.search.lists.grow import ListGains, inserted
@@ -130,7 +130,7 @@ def test_boxes_keep_to_their_bounds(seed, signs, kind):
     bounds = bounds_of(signs, kind)
     box = opened(grid, signs, random_box(rng, grid), bounds)
     before = naive.box_cost(grid, box, seen, cost, 0.1)
-    found = improve_box(*grid, seen, cost, np.ones(40), box, 0.1, 1.0, bounds)
+    found = moved(grid, seen, cost, np.ones(40), box, 0.1, 1.0, bounds)
     assert found == pytest.approx(naive.box_cost(grid, box, seen, cost, 0.1))
     assert found <= before + 1e-9
     assert kinds(grid, signs, box) <= {kind}

@@ -21,9 +21,10 @@ from clearwood.search import (
 )
 from clearwood.search.grid import LEAST_ROWS
 from clearwood.search.growth import thinned
+from clearwood.search.sums._kernels import best_term, changes
 from clearwood.search.sums.ascent import SumAscent
 from clearwood.search.sums.grow import SumGains, _longer, best_refined
-from clearwood.search.sums.values import best_value, best_values
+from clearwood.search.sums.values import best_values
 
 KINDS = ("values", 2, 3)
 """Squares, or so many classes."""
@@ -60,15 +61,12 @@ def test_losses_are_what_they_say(kind):
     scores = rng.normal(size=(n_outputs, 50))
     assert loss.rows(scores).sum() == pytest.approx(naive.sum_loss(problem, scores))
     answers = loss.answers(scores)
-    for output, value in itertools.product(loss.free, (-1.5, 0.0, 0.7)):
-        moved = scores.copy()
-        moved[output] += value
-        change = loss.rows(moved) - loss.rows(scores)
-        np.testing.assert_allclose(loss.change(answers, output, value), change)
-        first, second = loss.slopes(answers, output, value)
-        up, same, down = (
-            loss.change(answers, output, value + h) for h in (1e-4, 0, -1e-4)
-        )
+    for output in loss.free:
+        up, down = scores.copy(), scores.copy()
+        up[output] += 1e-4
+        down[output] -= 1e-4
+        up, same, down = map(loss.rows, (up, scores, down))
+        first, second = loss.slopes(answers, output)
         np.testing.assert_allclose(first, (up - down) / 2e-4, atol=1e-7)
         np.testing.assert_allclose(second, (up - 2 * same + down) / 1e-8, atol=1e-6)
     some = rng.permutation(50)[:20]
@@ -84,10 +82,11 @@ def test_scores_beyond_all_bounds_are_no_trouble():
     loss = ClassSumLoss.of(np.array([[0.0, 1.0], [1.0, 0.0]]), np.ones(2))
     scores = np.array([[0.0, 0.0], [5000.0, -5000.0]])
     np.testing.assert_allclose(loss.rows(scores), 0)
-    answers = loss.answers(scores)
-    assert best_value(loss, answers * 0 + 0.5, 1, np.array([0]), 0.0, 0.0) > 15
+    assert np.isfinite(loss.answers(scores)).all()
+    half, share = np.full(2, 0.5), np.full(2, 0.5)
+    assert best_term(True, half[:1], share[:1], 0.5, 0.0, loss.largest, 0.0) > 15
     # A value that only a ridge holds back stays where numbers are numbers.
-    pull = best_value(loss, np.full((2, 2), 0.5), 1, np.array([0, 1]), 1e-9, 3.0)
+    pull = best_term(True, half, share, 0.5, 1e-9, loss.largest, 3.0)
     assert pull == pytest.approx(0, abs=1e-6)
 
 
@@ -106,7 +105,7 @@ def test_gains_are_the_plain_formula(kind, seed):
             if rows.sum() < LEAST_ROWS:
                 assert gain[b, i] == -np.inf
                 continue
-            first, second = problem.loss.slopes(answers, output, 0.0)
+            first, second = problem.loss.slopes(answers, output)
             G, H = first[rows].sum(), second[rows].sum() + problem.ridge
             plain = G**2 / (2 * H) - problem.literal * n_literals
             assert gain[b, i] == pytest.approx(plain, abs=1e-6)
@@ -151,7 +150,8 @@ def test_of_two_pools_the_box_that_gains_most_comes_first(monkeypatch):
     pools = [SumGains(problem, box[None]) for box in boxes]
     monkeypatch.setattr("clearwood.search.sums.grow.N_SCREENED", 1)
     # Where the sides of the weaker may move, it becomes the stronger.
-    monkeypatch.setattr(SumAscent, "improve", lambda ascent, k: None)
+    stays = lambda ascent, box, inside, n, value, output: (value, 0.0, False)  # noqa: E731
+    monkeypatch.setattr(SumAscent, "moved", stays)
     constant = random_sum(np.random.default_rng(0), problem, 0)
     for order in (pools, pools[::-1]):
         (trial,) = _longer(problem, order, constant)
@@ -216,15 +216,41 @@ def test_best_value_is_the_best(kind):
     rng = np.random.default_rng(3)
     problem = random_problem(rng, kind)
     loss = problem.loss
-    answers = loss.answers(rng.normal(size=loss.target.shape))
-    rows = np.flatnonzero(rng.random(50) < 0.3)
+    scores = rng.normal(size=loss.target.shape)
+    rows = rng.random(50) < 0.3
     for output, start in itertools.product(loss.free, (-14.0, 3.0, 14.0)):
-        found = best_value(loss, answers, output, rows, 0.02, start)
-        tried = np.linspace(found - 1, found + 1, 2001)
-        costs = [
-            loss.change(answers, output, v)[rows].sum() + 0.01 * v**2 for v in tried
-        ]
+        answers = loss.answers(scores)[output]
+        target = loss.weighted[output] @ rows
+        found = best_term(
+            loss.is_class, answers, loss.share * rows, target, 0.02, loss.largest, start
+        )
+        tried, costs = np.linspace(found - 1, found + 1, 2001), []
+        change = np.empty(50)
+        for value in tried:
+            moved = scores.copy()
+            moved[output] += value
+            lost = (loss.rows(moved) - loss.rows(scores))[rows].sum()
+            costs.append(lost + 0.01 * value**2)
+            # The same, as the loops have it.
+            per_target = changes(loss.is_class, answers, value, change)
+            said = (loss.share * change)[rows].sum() - per_target * target
+            assert said == pytest.approx(lost, abs=1e-12)
         assert tried[np.argmin(costs)] == pytest.approx(found, abs=2e-3)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_groups_of_rows_lose_what_their_rows_lose(kind):
+    rng = np.random.default_rng(4)
+    problem = random_problem(rng, kind)
+    ascent = SumAscent(problem, random_sum(rng, problem, 3))
+    groups, member = ascent.groups, ascent.member
+    assert len(np.unique(member, axis=1).T) == groups.member.shape[1] > 3
+    np.testing.assert_array_equal(groups.member[:, groups.of_row], member)
+    # In the order in which they appear.
+    _, first = np.unique(groups.of_row, return_index=True)
+    assert (np.diff(first) > 0).all()
+    plain = naive.sum_objective(problem, *ascent.result()[:4])
+    assert ascent.objective() == pytest.approx(plain, abs=1e-12)
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -175,7 +175,8 @@ def improve_box(
     box,
     bound_cost,
     least,
-    bounds=None,
+    bounds,
+    inside,
 ):
     """Move the sides of a box, feature by feature, while its cost falls.
 
@@ -198,9 +199,11 @@ def improve_box(
         Cost per literal.
     least : float
         Least sum of ``counts`` over the rows of the box.
-    bounds : ndarray of bool of shape (2, n_features), optional
+    bounds : ndarray of bool of shape (2, n_features)
         Whether a numeric feature may have a lower bound, and an upper one. The box
         must not have others at the start.
+    inside : ndarray of bool of shape (n_rows,)
+        Written: which rows are in the box that was found.
 
     Returns
     -------
@@ -239,8 +242,6 @@ def improve_box(
             some = part_cost(total, seen_here, better, True, bound_cost)
             if everything <= some:
                 better[:] = True
-        elif bounds is None:
-            best_interval(total, seen_here, allowed, bound_cost, better)
         else:
             best_interval(
                 total, seen_here, allowed, bound_cost, better,
@@ -267,4 +268,6 @@ def improve_box(
     found = bound_cost * n_literals(start, n_bins, is_category, seen, box)
     for i in inside_rows[:n_inside]:
         found += cost[i]
+    for i in range(n_rows):
+        inside[i] = outside[i] == 0
     return found

@@ -1,18 +1,26 @@
 """What it costs to say one value on a set of rows.
 
-All losses are shares: over all rows, the weights sum to one.
+All losses are shares: over all rows, the weights sum to one. For the loops over rows
+each also says what it is as numbers (see ``lists._kernels``): its ``kind``, the
+``scores`` of all rows times their shares, the ``constant`` that nobody can help, and
+values as vectors.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 
-LEAST_SAID = 1e-3
-"""Least probability or rate of a box while it is moved: what no row of it was may be
-so in the next one."""
+from clearwood.search.lists._kernels import (
+    CHANCES,
+    LEAST_SAID,
+    REGRET,
+    SQUARES,
+    SURE,
+)
 
 Range = tuple[np.ndarray, np.ndarray] | None
 """Bounds on what may be said; None where there are none."""
@@ -42,6 +50,9 @@ class ClassLoss:
 
     costs: np.ndarray
     share: np.ndarray
+    kind: ClassVar[int] = REGRET
+    softness: ClassVar[float] = 0.0
+    constant: ClassVar[float] = 0.0
 
     @classmethod
     def of(cls, probabilities: np.ndarray, weight: np.ndarray) -> ClassLoss:
@@ -58,25 +69,18 @@ class ClassLoss:
         """The class that costs least on some rows (a mask)."""
         return int((self.costs @ rows.astype(np.float64)).argmin())
 
-    def values_to_try(
-        self, value: int, now: np.ndarray, rows: np.ndarray, most: int = 3
-    ) -> list[int]:
-        """The value that is, and the classes with most to win on some rows.
+    @cached_property
+    def scores(self) -> np.ndarray:
+        """Per row and class, what saying it does not cost."""
+        return np.ascontiguousarray(-self.costs.T)
 
-        Parameters
-        ----------
-        value : int
-            What is said.
-        now : ndarray of shape (n_rows,)
-            What the rows cost otherwise.
-        rows : ndarray of bool of shape (n_rows,)
-            The rows that count.
-        most : int
-            Number of classes.
-        """
-        won = np.minimum(self.costs[:, rows] - now[rows], 0.0).sum(axis=1)
-        order = np.argsort(won, kind="stable")[:most].tolist()
-        return [value, *(v for v in order if v != value)][:most]
+    def vector(self, value: int) -> np.ndarray:
+        """The class as a vector of 0 and 1."""
+        return np.eye(len(self.costs))[value]
+
+    def value(self, vector: np.ndarray) -> int:
+        """The class again."""
+        return int(vector.argmax())
 
     def gain_columns(self, rows: np.ndarray, now: np.ndarray) -> np.ndarray:
         """Columns whose sums over a set of rows ``best_of`` understands."""
@@ -95,15 +99,13 @@ class ClassLoss:
             sums = np.where((classes >= low) & (classes <= high), sums, np.inf)
         return sums.min(axis=-1), sums.argmin(axis=-1)
 
-    def mean(self, rows: np.ndarray) -> tuple[float, float]:
-        """How much more probable the second of two classes is on some rows (a mask).
+    def mean(self, sums: np.ndarray, share: float) -> float:
+        """How much more probable the second of two classes is on some rows.
 
-        Their mean and their weight; the nearest that obey an order, by squares, are
-        those whose classes obey it at least cost.
+        By the sums of their scores and shares. The nearest means that obey an order,
+        by squares, are those whose classes obey it at least cost.
         """
-        total = float(self.share @ rows)
-        won = float((self.costs[0] - self.costs[1]) @ rows)
-        return (won / total if total > 0 else 0.0), total
+        return float(sums[1] - sums[0]) / share if share > 0 else 0.0
 
     def value_of(self, mean: float) -> int:
         """The better of two classes."""
@@ -141,6 +143,8 @@ class SquaredLoss:
 
     target: np.ndarray
     share: np.ndarray
+    kind: ClassVar[int] = SQUARES
+    softness: ClassVar[float] = 0.0
 
     @classmethod
     def of(cls, target: np.ndarray, weight: np.ndarray) -> SquaredLoss:
@@ -157,11 +161,23 @@ class SquaredLoss:
         total = share.sum()
         return float(share @ self.target / total) if total > 0 else 0.0
 
-    def values_to_try(
-        self, value: float, now: np.ndarray, rows: np.ndarray
-    ) -> list[float]:
-        """The value that is; it is refitted with the box."""
-        return [value]
+    @cached_property
+    def scores(self) -> np.ndarray:
+        """Per row its target, in one column."""
+        return (self.share * self.target)[:, None]
+
+    @cached_property
+    def constant(self) -> float:
+        """What it costs to say 0 everywhere."""
+        return float(self.share @ self.target**2)
+
+    def vector(self, value: float) -> np.ndarray:
+        """The value in an array."""
+        return np.array([value])
+
+    def value(self, vector: np.ndarray) -> float:
+        """The value again."""
+        return float(vector[0])
 
     def gain_columns(self, rows: np.ndarray, now: np.ndarray) -> np.ndarray:
         """Columns whose sums over a set of rows ``best_of`` understands."""
@@ -183,9 +199,9 @@ class SquaredLoss:
         value = np.clip(value, *between)
         return squares - value * (2 * first - value * share), value
 
-    def mean(self, rows: np.ndarray) -> tuple[float, float]:
-        """The mean of some rows (a mask), and their weight."""
-        return self.best_value(rows), float(self.share @ rows)
+    def mean(self, sums: np.ndarray, share: float) -> float:
+        """The mean of some rows, by the sums of their scores and shares."""
+        return float(sums[0]) / share if share > 0 else 0.0
 
     def value_of(self, mean: float) -> float:
         """The mean itself."""
@@ -209,7 +225,7 @@ class LogLoss:
 
     Parameters
     ----------
-    scores : ndarray of shape (n_rows, n_scores)
+    taught : ndarray of shape (n_rows, n_scores)
         The probabilities or rates that are taught; none is negative.
     share : ndarray of shape (n_rows,)
         Weights, of sum one.
@@ -221,35 +237,45 @@ class LogLoss:
     [0.7, 0.3]
     """
 
-    scores: np.ndarray
+    taught: np.ndarray
     share: np.ndarray
+    kind: ClassVar[int] = CHANCES
+    softness: ClassVar[float] = 0.0
+    constant: ClassVar[float] = 0.0
 
     @classmethod
-    def of(cls, scores: np.ndarray, weight: np.ndarray) -> LogLoss:
+    def of(cls, taught: np.ndarray, weight: np.ndarray) -> LogLoss:
         """Loss of probabilities or rates with weights of any sum."""
-        return cls(scores, weight / weight.sum())
+        return cls(taught, weight / weight.sum())
 
     def rows(self, value: list[float]) -> np.ndarray:
         """What it costs to say ``value`` on each row."""
-        return self.share * (sum(value) - self.scores @ np.log(value))
+        return self.share * (sum(value) - self.taught @ np.log(value))
 
     def best_value(self, rows: np.ndarray) -> list[float]:
         """The means of some rows (a mask); of all, where they have no weight."""
         share = self.share * rows
         total = share.sum()
-        means = (share @ self.scores) / total if total > 0 else self.share @ self.scores
+        means = (share @ self.taught) / total if total > 0 else self.share @ self.taught
         return np.maximum(means, LEAST_SAID).tolist()
 
-    def values_to_try(
-        self, value: list[float], now: np.ndarray, rows: np.ndarray
-    ) -> list[list[float]]:
-        """The value that is; it is refitted with the box."""
-        return [value]
+    @cached_property
+    def scores(self) -> np.ndarray:
+        """What is taught times shares."""
+        return self.share[:, None] * self.taught
+
+    def vector(self, value: list[float]) -> np.ndarray:
+        """The probabilities or rates as an array."""
+        return np.array(value)
+
+    def value(self, vector: np.ndarray) -> list[float]:
+        """The same as a list."""
+        return [float(p) for p in vector]
 
     def gain_columns(self, rows: np.ndarray, now: np.ndarray) -> np.ndarray:
         """Columns whose sums over a set of rows ``best_of`` understands."""
         share = self.share * rows
-        return np.column_stack([now * rows, share[:, None] * self.scores, share])
+        return np.column_stack([now * rows, share[:, None] * self.taught, share])
 
     def best_of(
         self, sums: np.ndarray, between: Range = None
@@ -262,7 +288,7 @@ class LogLoss:
 
     def take(self, rows: np.ndarray) -> LogLoss:
         """The loss on some of the rows."""
-        return LogLoss.of(self.scores[rows], self.share[rows])
+        return LogLoss.of(self.taught[rows], self.share[rows])
 
 
 @dataclass(frozen=True, eq=False)
@@ -275,7 +301,7 @@ class ProbabilityLoss:
 
     Parameters
     ----------
-    scores : ndarray of shape (n_rows, n_classes)
+    taught : ndarray of shape (n_rows, n_classes)
         Class probabilities, each times what its class counts.
     share : ndarray of shape (n_rows,)
         Weights, of sum one.
@@ -291,27 +317,28 @@ class ProbabilityLoss:
     array([0.005, 0.28 ])
     """
 
-    scores: np.ndarray
+    taught: np.ndarray
     share: np.ndarray
     softness: float
+    kind: ClassVar[int] = SURE
 
     @classmethod
     def of(
-        cls, scores: np.ndarray, weight: np.ndarray, softness: float
+        cls, taught: np.ndarray, weight: np.ndarray, softness: float
     ) -> ProbabilityLoss:
         """Loss of scores with weights of any sum."""
-        return cls(scores, weight / weight.sum(), softness)
+        return cls(taught, weight / weight.sum(), softness)
 
     @cached_property
-    def weighted(self) -> np.ndarray:
-        """Scores times shares."""
-        return self.scores * self.share[:, None]
+    def scores(self) -> np.ndarray:
+        """What is taught times shares."""
+        return self.taught * self.share[:, None]
 
     @cached_property
     def of_nothing(self) -> np.ndarray:
         """What each row costs if 0 is said of all classes, and none is right."""
-        squares = self.softness * (self.scores**2).sum(axis=1)
-        return self.share * (self.scores.max(axis=1) + squares)
+        squares = self.softness * (self.taught**2).sum(axis=1)
+        return self.share * (self.taught.max(axis=1) + squares)
 
     def rows(self, value: list[float]) -> np.ndarray:
         """What it costs to say ``value`` on each row."""
@@ -319,24 +346,31 @@ class ProbabilityLoss:
         won = 2 * self.softness * said
         won[said.argmax()] += 1.0
         squares = self.softness * (said @ said)
-        return self.of_nothing + self.share * squares - self.weighted @ won
+        return self.of_nothing + self.share * squares - self.scores @ won
 
     def best_value(self, rows: np.ndarray) -> list[float]:
         """The means of some rows (a mask); of all, where they have no weight."""
         total = self.share @ rows
         if total <= 0:
-            return self.weighted.sum(axis=0).tolist()
-        return (rows @ self.weighted / total).tolist()
+            return self.scores.sum(axis=0).tolist()
+        return (rows @ self.scores / total).tolist()
 
-    def values_to_try(
-        self, value: list[float], now: np.ndarray, rows: np.ndarray
-    ) -> list[list[float]]:
-        """The value that is; it is refitted with the box."""
-        return [value]
+    @cached_property
+    def constant(self) -> float:
+        """What saying nothing costs, over all rows."""
+        return float(self.of_nothing.sum())
+
+    def vector(self, value: list[float]) -> np.ndarray:
+        """The probabilities or rates as an array."""
+        return np.array(value)
+
+    def value(self, vector: np.ndarray) -> list[float]:
+        """The same as a list."""
+        return [float(p) for p in vector]
 
     def gain_columns(self, rows: np.ndarray, now: np.ndarray) -> np.ndarray:
         """Columns whose sums over a set of rows ``best_of`` understands."""
-        columns = [self.of_nothing - now, *self.weighted.T, self.share]
+        columns = [self.of_nothing - now, *self.scores.T, self.share]
         return np.stack(columns, axis=1) * rows[:, None]
 
     def best_of(
@@ -350,4 +384,4 @@ class ProbabilityLoss:
 
     def take(self, rows: np.ndarray) -> ProbabilityLoss:
         """The loss on some of the rows."""
-        return ProbabilityLoss.of(self.scores[rows], self.share[rows], self.softness)
+        return ProbabilityLoss.of(self.taught[rows], self.share[rows], self.softness)

@@ -24,11 +24,7 @@ from typing import Any
 import numpy as np
 
 from clearwood.search.grid import Grid, contains
-
-
-def numeric_part(grid: Grid, d: int) -> slice:
-    """Where the bins of a numeric feature stand in a box, but for the missing one."""
-    return slice(grid.start[d], grid.start[d] + grid.n_bins[d] - 1)
+from clearwood.search.lists import _kernels
 
 
 def kind_of(grid: Grid, signs: np.ndarray, box: np.ndarray) -> int:
@@ -48,13 +44,7 @@ def kind_of(grid: Grid, signs: np.ndarray, box: np.ndarray) -> int:
     >>> kind_of(grid, np.array([1]), box), kind_of(grid, np.array([-1]), box)
     (1, -1)
     """
-    for d in np.flatnonzero(signs).tolist():
-        inside = np.flatnonzero(box[numeric_part(grid, d)])
-        if len(inside) and inside[0] > 0:
-            return int(signs[d])
-        if len(inside) and inside[-1] < grid.n_bins[d] - 2:
-            return -int(signs[d])
-    return 0
+    return int(_kernels.kind_of_box(grid.start, grid.n_bins, signs, box))
 
 
 def bounds_of(signs: np.ndarray, kind: int) -> np.ndarray:
@@ -67,13 +57,7 @@ def opened(
 ) -> np.ndarray:
     """The box without the bounds that it may not have."""
     box = box.copy()
-    for d in np.flatnonzero(signs).tolist():
-        part = box[numeric_part(grid, d)]
-        inside = np.flatnonzero(part)
-        if len(inside) and not bounds[0, d]:
-            part[: inside[0]] = True
-        if len(inside) and not bounds[1, d]:
-            part[inside[-1] :] = True
+    _kernels.open_box(grid.start, grid.n_bins, signs, box, bounds)
     return box
 
 

@@ -9,8 +9,9 @@ import numpy as np
 from clearwood._numeric import pool_values
 from clearwood.search.ascent import BoxAscent
 from clearwood.search.grid import LEAST_ROWS, Grid, contains
+from clearwood.search.lists import _kernels
 from clearwood.search.losses import LogLoss, Loss, ProbabilityLoss
-from clearwood.search.monotone import bounds_of, kind_of, opened, value_range
+from clearwood.search.monotone import kind_of
 
 
 class Penalties(NamedTuple):
@@ -55,6 +56,12 @@ class ListProblem(NamedTuple):
     counts: np.ndarray
     min_rows: float
     signs: np.ndarray | None = None
+
+    @property
+    def all_signs(self) -> np.ndarray:
+        """The signs, all 0 where there are none."""
+        none = np.zeros(len(self.grid.n_bins), dtype=np.int64)
+        return none if self.signs is None else self.signs
 
     @property
     def literal(self) -> float:
@@ -105,7 +112,13 @@ def make_problem(
         signs = None
     counts = counts.astype(np.float64)
     return ListProblem(
-        grid, grid.seen(), loss, penalties, counts, float(min_rows), signs
+        grid,
+        grid.seen(),
+        loss,
+        penalties,
+        counts,
+        float(min_rows),
+        None if signs is None else signs.astype(np.int64),
     )
 
 
@@ -134,59 +147,53 @@ class ListAscent(BoxAscent):
     ----------
     problem : ListProblem
     start : BoxList
+    member : ndarray of bool of shape (n_boxes, n_rows), optional
+        Which rows are in which box, where that is known.
     """
 
-    def __init__(self, problem: ListProblem, start: BoxList) -> None:
-        super().__init__(problem, start.boxes, list(start.values))
-        self.otherwise = start.otherwise
+    def __init__(
+        self, problem: ListProblem, start: BoxList, member: np.ndarray | None = None
+    ) -> None:
+        super().__init__(problem, start.boxes, member)
+        vectors = map(problem.loss.vector, [*start.values, start.otherwise])
+        # What each line says as a vector, `otherwise` at the end.
+        self.said = np.array(list(vectors), dtype=np.float64)
 
-    def cost_of(self, k: int) -> _CostInList:
-        """What box k costs, the others as they are."""
-        return _CostInList(self, k)
+    @property
+    def values(self) -> list[Any]:
+        """What each line says, ``otherwise`` at the end."""
+        return [self.problem.loss.value(vector) for vector in self.said]
 
-    def nearest(self, k: int, kind: int, value: Any) -> Any:
-        """What box k may say that is nearest to a value, were it of some kind."""
-        if self.problem.signs is None:
-            return value
-        said = [*self.values[:k], *self.values[k + 1 :], self.otherwise]
-        kinds = self._kinds()
-        low, high = value_range(said, kinds[:k] + kinds[k + 1 :], k, kind)
-        return min(max(value, low), high)
+    def improve(self, k: int) -> None:
+        """Find a better value and better sides for one box, the others as they are."""
+        problem = self.problem
+        grid, loss, penalties = problem.grid, problem.loss, problem.penalties
+        _kernels.improve_line(
+            *grid, problem.seen, loss.scores, loss.share, loss.kind, loss.softness,
+            penalties.literal, penalties.overlap, problem.counts, problem.min_rows,
+            problem.all_signs, self.boxes, self.member, self.literals, self.said, k,
+        )  # fmt: skip
 
-    def kind_for(self, k: int, value: Any) -> int:
-        """The kind that box k may be of if it says a value."""
-        behind = [*self.values[k + 1 :], self.otherwise]
-        if value >= max(behind):
-            return 1
-        return -1 if value <= min(behind) else 0
-
-    def _kinds(self) -> list[int]:
-        grid, signs = self.problem.grid, self.problem.signs
-        return [0 if signs is None else kind_of(grid, signs, b) for b in self.boxes]
-
-    def loss_below(self, k: int) -> np.ndarray:
-        """Loss of every row if the first k + 1 boxes were not there."""
+    def _sums(self) -> tuple[np.ndarray, np.ndarray, float]:
+        """Scores and shares of the rows of each line, and what overlap there is."""
         loss = self.problem.loss
-        below = loss.rows(self.otherwise)
-        for j in range(len(self.boxes) - 1, k, -1):
-            below = np.where(self.member[j], loss.rows(self.values[j]), below)
-        return below
+        found: tuple[np.ndarray, np.ndarray, float]
+        found = _kernels.sums_of_lines(self.member, loss.scores, loss.share)
+        return found
 
     def refit(self) -> None:
         """The best values for the boxes as they are."""
-        first = first_box(self.member)
-        if self.problem.signs is not None:
-            lines = range(len(self.values) + 1)
-            loss: Any = self.problem.loss
-            means, shares = zip(*(loss.mean(first == k) for k in lines))
-            pooled = pool_values(means, shares, [*self._kinds(), 0])
-            *self.values, self.otherwise = map(loss.value_of, pooled)
+        loss: Any = self.problem.loss
+        sums, share, _ = self._sums()
+        if self.problem.signs is None:
+            for line, said in enumerate(self.said):
+                _kernels.say_best(loss.kind, sums[line], share[line], said)
             return
-        for k in range(len(self.values)):
-            if (caught := first == k).any():
-                self.values[k] = self.problem.loss.best_value(caught)
-        if (rest := first == len(self.values)).any():
-            self.otherwise = self.problem.loss.best_value(rest)
+        grid, signs = self.problem.grid, self.problem.signs
+        means = list(map(loss.mean, sums, share.tolist()))
+        kinds = [kind_of(grid, signs, box) for box in self.boxes]
+        pooled = pool_values(means, share.tolist(), [*kinds, 0])
+        self.said[:] = [loss.vector(loss.value_of(mean)) for mean in pooled]
 
     def drop(self) -> bool:
         """Drop boxes that catch too few rows; whether there were any.
@@ -204,68 +211,25 @@ class ListAscent(BoxAscent):
             return False
         self.boxes, self.member = self.boxes[alive], self.member[alive]
         self.literals = self.literals[alive]
-        self.values = [v for v, lives in zip(self.values, alive) if lives]
+        self.said = self.said[np.append(alive, True)]
         return True
 
     def objective(self) -> float:
         """Loss and penalties of the list as it is."""
-        penalties, share = self.problem.penalties, self.problem.loss.share
-        rows = self.loss_below(-1).sum()
-        further = np.maximum(self.member.sum(axis=0) - 1, 0)
+        penalties, loss = self.problem.penalties, self.problem.loss
+        sums, share, further = self._sums()
+        lost = _kernels.loss_of_lines(loss.kind, loss.softness, sums, share, self.said)
         return float(
-            rows
-            + penalties.overlap * (share @ further)
+            loss.constant
+            + lost
+            + penalties.overlap * further
             + penalties.literal * self.literals.sum()
         )
 
     def result(self) -> BoxList:
         """The list as it is."""
-        return BoxList(self.boxes, tuple(self.values), self.otherwise, self.objective())
-
-
-class _CostInList:
-    """What one box of a list costs by what it says; see :class:`BoxCost`."""
-
-    def __init__(self, ascent: ListAscent, k: int) -> None:
-        problem = ascent.problem
-        self.ascent, self.k, self.problem = ascent, k, problem
-        # Rows that no box before it decides, and what they cost without it.
-        self.free = in_none(ascent.member[:k])
-        self.without = ascent.loss_below(k)
-        in_others = ascent.member.sum(axis=0) > ascent.member[k]
-        self.overlap = problem.penalties.overlap * problem.loss.share * in_others
-        self.counts = problem.counts * self.free
-
-    def of_rows(self, value: Any) -> np.ndarray:
-        change = self.problem.loss.rows(value) - self.without
-        return np.where(self.free, change, 0.0) + self.overlap
-
-    def of_value(self, value: Any) -> float:
-        return 0.0
-
-    def values_to_try(self) -> list[Any]:
-        ascent, k = self.ascent, self.k
-        values = self.problem.loss.values_to_try(
-            ascent.values[k], self.without, self.free
-        )
-        return [value for value in values if ascent.nearest(k, 0, value) == value]
-
-    def best_value(self, box: np.ndarray, start: Any) -> Any:
-        grid, signs = self.problem.grid, self.problem.signs
-        rows = contains(grid, box[None])[0] & self.free
-        value = self.problem.loss.best_value(rows)
-        if signs is None:
-            return value
-        return self.ascent.nearest(self.k, kind_of(grid, signs, box), value)
-
-    def opened(
-        self, box: np.ndarray, value: Any
-    ) -> tuple[np.ndarray, np.ndarray | None]:
-        signs = self.problem.signs
-        if signs is None:
-            return box.copy(), None
-        bounds = bounds_of(signs, self.ascent.kind_for(self.k, value))
-        return opened(self.problem.grid, signs, box, bounds), bounds
+        *values, otherwise = self.values
+        return BoxList(self.boxes, tuple(values), otherwise, self.objective())
 
 
 def first_box(member: np.ndarray) -> np.ndarray:

@@ -69,8 +69,11 @@ def _best_refined(problem: ListProblem, trials: list[BoxList]) -> list[BoxList]:
 def _longer(problem: ListProblem, gains: ListGains, current: BoxList) -> list[BoxList]:
     """The most promising lists with one box more."""
     trials: dict[bytes, BoxList] = {}
-    for box, position, value in gains.best(problem, current):
-        ascent = ListAscent(problem, inserted(current, box, position, value))
+    member = contains(problem.grid, current.boxes)
+    for place, position, value in gains.best(problem, current):
+        longer = inserted(current, gains.boxes[place], position, value)
+        rows = np.insert(member, position, gains.member[place], axis=0)
+        ascent = ListAscent(problem, longer, rows)
         ascent.refit()
         ascent.improve(position)
         # Many candidates end in the same place.
@@ -89,15 +92,15 @@ class ListGains(Candidates):
 
     def best(
         self, problem: ListProblem, current: BoxList
-    ) -> list[tuple[np.ndarray, int, Any]]:
-        """Box, position and value of the best insertions, each box once."""
+    ) -> list[tuple[int, int, Any]]:
+        """Which candidate, its position and value: the best insertions, each once."""
         if not len(self):
             return []
         change, value = self.changes(problem, current)
         position, least = change.argmin(axis=1), change.min(axis=1)
         return [
-            (self.boxes[b], int(position[b]), value[b, position[b]].tolist())
-            for b in np.argsort(least, kind="stable")[:N_SCREENED]
+            (b, int(position[b]), value[b, position[b]].tolist())
+            for b in np.argsort(least, kind="stable")[:N_SCREENED].tolist()
             if np.isfinite(least[b])
         ]
 

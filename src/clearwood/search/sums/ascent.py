@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from copy import copy
 from typing import NamedTuple
 
 import numpy as np
 
 from clearwood.search.ascent import SMALLEST_CHANGE, BoxAscent
-from clearwood.search.grid import LEAST_ROWS, Grid, contains
+from clearwood.search.grid import LEAST_ROWS, Grid, contains, n_literals
+from clearwood.search.sums import _kernels
 from clearwood.search.sums.losses import SumLoss
-from clearwood.search.sums.values import best_value, best_values, design_of
+from clearwood.search.sums.values import best_values, design_of
 
 
 class SumProblem(NamedTuple):
@@ -68,7 +70,8 @@ class BoxSum(NamedTuple):
 
     def scores(self, grid: Grid) -> np.ndarray:
         """The sums of each row: (n_outputs, n_rows)."""
-        return _scores(self, contains(grid, self.boxes))
+        member = contains(grid, self.boxes)
+        return _scores(self.constant, self.values, self.outputs, member)
 
     def predict(self, grid: Grid) -> np.ndarray:
         """What is said of each row: a value, or of several outputs the largest."""
@@ -108,6 +111,26 @@ def refine_sum(problem: SumProblem, start: BoxSum) -> BoxSum:
     return SumAscent(problem, start).refine()
 
 
+class Groups(NamedTuple):
+    """Rows that are in the same boxes, which a sum says the same of.
+
+    Attributes
+    ----------
+    of_row : ndarray of int32 of shape (n_rows,)
+    member : ndarray of bool of shape (n_boxes, n_groups)
+        Which groups are in which box.
+    loss : SquaredSumLoss or ClassSumLoss
+        That of the groups.
+    within : float
+        What the rows lose beyond it, whatever is said.
+    """
+
+    of_row: np.ndarray
+    member: np.ndarray
+    loss: SumLoss
+    within: float
+
+
 class SumAscent(BoxAscent):
     """Coordinate ascent over the boxes of one sum.
 
@@ -115,23 +138,76 @@ class SumAscent(BoxAscent):
     ----------
     problem : SumProblem
     start : BoxSum
+    member : ndarray of bool of shape (n_boxes, n_rows), optional
+        Which rows are in which box, where that is known.
     """
 
-    def __init__(self, problem: SumProblem, start: BoxSum) -> None:
-        super().__init__(problem, start.boxes, start.values.copy())
+    def __init__(
+        self, problem: SumProblem, start: BoxSum, member: np.ndarray | None = None
+    ) -> None:
+        super().__init__(problem, start.boxes, member)
+        self.values = start.values.copy()
         self.outputs = start.outputs
         self.constant = start.constant
+        self._groups: Groups | None = None
 
-    def cost_of(self, k: int) -> _CostInSum:
-        """What box k costs, the others as they are."""
-        return _CostInSum(self, k)
+    @property
+    def groups(self) -> Groups:
+        """Rows that are in the same boxes."""
+        if self._groups is None:
+            of_row, first = _kernels.groups_of(self.member)
+            merged = self.problem.loss.merged(of_row)
+            self._groups = Groups(of_row, self.member[:, first], *merged)
+        return self._groups
+
+    def improve(self, k: int) -> None:
+        """Find a better value and better sides for one box, the others as they are."""
+        one = self.boxes[k], self.member[k], self.literals[k], self.values[k]
+        value, _, changed = self.moved(*one, int(self.outputs[k]), without=k)
+        if changed:
+            self.values[k] = value
+            self.literals[k] = n_literals(
+                self.problem.grid, self.boxes[k], self.problem.seen
+            )
+            self._groups = None
+
+    def moved(
+        self,
+        box: np.ndarray,
+        inside: np.ndarray,
+        literals: int,
+        value: float,
+        output: int,
+        without: int | None = None,
+    ) -> tuple[float, float, bool]:
+        """A better value for a box, what it costs, and whether anything has changed.
+
+        The box joins the others, ``without`` one of them. It, and which rows are
+        ``inside``, are changed in place.
+        """
+        problem, loss, groups = self.problem, self.problem.loss, self.groups
+        values = self.values.copy()
+        if without is not None:
+            values[without] = 0.0
+        scores = _scores(self.constant, values, self.outputs, groups.member)
+        answers = groups.loss.answers(scores)[output]
+        found: tuple[float, float, bool]
+        found = _kernels.improve_term(
+            *problem.grid, problem.seen,
+            groups.of_row, answers, loss.share, loss.weighted[output], loss.is_class,
+            problem.literal, problem.ridge, loss.largest,
+            problem.counts, problem.min_rows,
+            box, inside, literals, value,
+        )  # fmt: skip
+        return found
 
     def refit(self) -> None:
         """The best constant and values for the boxes as they are."""
+        groups = self.groups
         self.constant, self.values = best_values(
-            self.problem.loss,
+            groups.loss,
             self.problem.ridge,
-            self.member,
+            groups.member,
             self.outputs,
             self.constant,
             self.values,
@@ -145,7 +221,7 @@ class SumAscent(BoxAscent):
         """Drop the box that pays least, if it does not pay; whether there was one."""
         least, best = self.objective() + SMALLEST_CHANGE, None
         for k in np.flatnonzero(self._may_be_idle()).tolist():
-            fewer = SumAscent(self.problem, self._without(k))
+            fewer = self._without(k)
             fewer.refit()
             if (then := fewer.objective()) < least:
                 least, best = then, fewer
@@ -160,11 +236,12 @@ class SumAscent(BoxAscent):
         Without a factor, and with all others refitted, a quadratic function rises by
         half its square over its place in the inverse of the second derivatives.
         """
-        problem, answers = self.problem, self.problem.loss.answers(self.scores())
+        problem, groups = self.problem, self.groups
+        answers = groups.loss.answers(self._scores())
         design, outputs, ridge = design_of(
-            problem.loss, problem.ridge, self.member, self.outputs
+            groups.loss, problem.ridge, groups.member, self.outputs
         )
-        curvature = problem.loss.curvature(answers, design, outputs) + np.diag(ridge)
+        curvature = groups.loss.curvature(answers, design, outputs) + np.diag(ridge)
         spread = np.diag(np.linalg.pinv(curvature))[len(design) - len(self.boxes) :]
         rise = self.values**2 / (2.0 * np.maximum(spread, 1e-300))
         # Far off, other losses rise less than their curvature says.
@@ -178,37 +255,34 @@ class SumAscent(BoxAscent):
         it and its complement: two boxes that nearly cancel are a rule for the rows
         between them.
         """
-        counts, least = self.problem.counts, self.problem.min_rows
+        least, groups = self.problem.min_rows, self.groups
+        counts = np.bincount(groups.of_row, self.problem.counts)
         total = counts.sum()
-        for k, rows in enumerate(self.member):
-            same = [np.zeros_like(rows), *self.member[:k]]
+        for k, rows in enumerate(groups.member):
+            same = [np.zeros_like(rows), *groups.member[:k]]
             outputs = [self.outputs[k], *self.outputs[:k]]
             for other, output in zip(same, outputs):
                 apart = counts @ (rows ^ other)
                 if output == self.outputs[k] and not (least <= apart <= total - least):
-                    fewer = SumAscent(self.problem, self._without(k))
-                    self.__dict__.update(fewer.__dict__)
+                    self.__dict__.update(self._without(k).__dict__)
                     return True
         return False
 
-    def _without(self, k: int) -> BoxSum:
-        kept = np.arange(len(self.boxes)) != k
-        return BoxSum(
-            self.boxes[kept],
-            self.values[kept],
-            self.outputs[kept],
-            self.constant,
-            np.inf,
-        )
+    def _without(self, k: int) -> SumAscent:
+        kept, fewer = np.arange(len(self.boxes)) != k, copy(self)
+        for name in ("boxes", "member", "literals", "values", "outputs"):
+            setattr(fewer, name, getattr(self, name)[kept])
+        fewer._groups = self.groups._replace(member=self.groups.member[kept])
+        return fewer
 
-    def scores(self) -> np.ndarray:
-        """The sums of each row."""
-        return _scores(self, self.member)
+    def _scores(self) -> np.ndarray:
+        """The sums of each group of rows."""
+        return _scores(self.constant, self.values, self.outputs, self.groups.member)
 
     def objective(self) -> float:
         """Loss and penalties of the sum as it is."""
-        problem = self.problem
-        loss = problem.loss.rows(self.scores()).sum()
+        problem, groups = self.problem, self.groups
+        loss = groups.within + groups.loss.rows(self._scores()).sum()
         ridge = 0.5 * problem.ridge * (self.values**2).sum()
         return float(loss + ridge + problem.literal * self.literals.sum())
 
@@ -219,37 +293,10 @@ class SumAscent(BoxAscent):
         )
 
 
-class _CostInSum:
-    """What one box of a sum costs by what it adds; see :class:`BoxCost`."""
-
-    def __init__(self, ascent: SumAscent, k: int) -> None:
-        problem = ascent.problem
-        self.loss, self.ridge = problem.loss, problem.ridge
-        self.grid, self.counts = problem.grid, problem.counts
-        self.output, self.value = int(ascent.outputs[k]), float(ascent.values[k])
-        scores = ascent.scores()
-        scores[self.output] -= self.value * ascent.member[k]
-        self.answers = problem.loss.answers(scores)
-
-    def of_rows(self, value: float) -> np.ndarray:
-        return self.loss.change(self.answers, self.output, value)
-
-    def of_value(self, value: float) -> float:
-        return 0.5 * self.ridge * value**2
-
-    def values_to_try(self) -> list[float]:
-        return [self.value]
-
-    def best_value(self, box: np.ndarray, start: float) -> float:
-        rows = np.flatnonzero(contains(self.grid, box[None])[0])
-        return best_value(self.loss, self.answers, self.output, rows, self.ridge, start)
-
-    def opened(self, box: np.ndarray, value: float) -> tuple[np.ndarray, None]:
-        return box.copy(), None
-
-
-def _scores(lines: BoxSum | SumAscent, member: np.ndarray) -> np.ndarray:
-    scores = np.repeat(lines.constant[:, None], member.shape[1], axis=1)
-    for rows, value, output in zip(member, lines.values, lines.outputs):
+def _scores(
+    constant: np.ndarray, values: np.ndarray, outputs: np.ndarray, member: np.ndarray
+) -> np.ndarray:
+    scores = np.repeat(constant[:, None], member.shape[1], axis=1)
+    for rows, value, output in zip(member, values, outputs):
         scores[output] += value * rows
     return scores

@@ -110,11 +110,17 @@ def _longer(
     trials: dict[tuple[bytes, int], BoxSum] = {}
     choices = [choice for gains in pools for choice in gains.best(problem, current)]
     choices.sort(key=lambda choice: -choice[0])
-    for _, box, output, value in choices[:N_SCREENED]:
-        ascent = SumAscent(problem, _appended(current, box, output, value))
-        ascent.improve(len(current.boxes))
+    ascent = SumAscent(problem, current)
+    before = ascent.objective()
+    for _, gains, b, output, value in choices[:N_SCREENED]:
+        box, inside = gains.boxes[b].copy(), gains.member[b] > 0
+        literals = int(gains.literals[b])
+        value, cost, _ = ascent.moved(box, inside, literals, value, output)
         # Many candidates end in the same place.
-        trials.setdefault((ascent.boxes[-1].tobytes(), output), ascent.result())
+        trials.setdefault(
+            (box.tobytes(), output),
+            _appended(current, box, output, value, before + cost),
+        )
     return list(trials.values())
 
 
@@ -123,15 +129,15 @@ class SumGains(Candidates):
 
     def best(
         self, problem: SumProblem, current: BoxSum
-    ) -> list[tuple[float, np.ndarray, int, float]]:
-        """Gain, box, output and value of the best, each box once."""
+    ) -> list[tuple[float, SumGains, int, int, float]]:
+        """Gain, candidate (of these), output and value of the best, each box once."""
         if not len(self):
             return []
         gain, value = self.gains(problem, current)
         output = gain.argmax(axis=1)
         most, free = gain.max(axis=1), self.loss.free
         return [
-            (float(most[b]), self.boxes[b], free[output[b]], float(value[b, output[b]]))
+            (float(most[b]), self, b, free[output[b]], float(value[b, output[b]]))
             for b in np.argsort(-most, kind="stable")[:N_SCREENED].tolist()
             if np.isfinite(most[b])
         ]
@@ -145,7 +151,7 @@ class SumGains(Candidates):
         would hold too few rows.
         """
         answers = self.loss.answers(current.scores(self.grid))
-        slopes = [self.loss.slopes(answers, c, 0.0) for c in self.loss.free]
+        slopes = [self.loss.slopes(answers, c) for c in self.loss.free]
         columns = np.array([self.counts, *(part for pair in slopes for part in pair)])
         sums = self.sums(columns.T).astype(np.float64)
         first, second = sums[:, 1::2], sums[:, 2::2] + problem.ridge
@@ -163,11 +169,13 @@ def _constant(problem: SumProblem) -> BoxSum:
     return refine_sum(problem, start)
 
 
-def _appended(one: BoxSum, box: np.ndarray, output: int, value: float) -> BoxSum:
+def _appended(
+    one: BoxSum, box: np.ndarray, output: int, value: float, objective: float
+) -> BoxSum:
     return BoxSum(
         np.concatenate([one.boxes, box[None]]),
         np.append(one.values, value),
         np.append(one.outputs, output),
         one.constant,
-        np.inf,
+        objective,
     )

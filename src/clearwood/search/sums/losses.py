@@ -8,6 +8,7 @@ losses are shares: over all rows, the weights sum to one.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
@@ -40,6 +41,7 @@ class SquaredSumLoss:
     share: np.ndarray
     largest: ClassVar[float] = np.inf
     n_grown: ClassVar[int] = 4
+    is_class: ClassVar[bool] = False
     free: ClassVar[tuple[int, ...]] = (0,)
 
     @classmethod
@@ -55,16 +57,9 @@ class SquaredSumLoss:
         """What is said of each row."""
         return scores
 
-    def change(self, answers: np.ndarray, output: int, value: float) -> np.ndarray:
-        """Change of each row's loss if ``value`` is added to one output's scores."""
+    def slopes(self, answers: np.ndarray, output: int) -> tuple[np.ndarray, np.ndarray]:
+        """Both derivatives of each row's loss by what is added to one output."""
         away = self.target[0] - answers[0]
-        return self.share * value * (value - 2.0 * away)
-
-    def slopes(
-        self, answers: np.ndarray, output: int, value: float
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """First and second derivative of :meth:`change` at ``value``."""
-        away = self.target[0] - answers[0] - value
         return -2.0 * self.share * away, 2.0 * self.share
 
     def curvature(
@@ -72,6 +67,17 @@ class SquaredSumLoss:
     ) -> np.ndarray:
         """Second derivatives by the factors of the lines of ``design``."""
         return 2.0 * (design * self.share) @ design.T
+
+    @cached_property
+    def weighted(self) -> np.ndarray:
+        """Targets times shares."""
+        return self.target * self.share
+
+    def merged(self, group: np.ndarray) -> tuple[SquaredSumLoss, float]:
+        """The loss of groups of rows that are said the same, and what it leaves out."""
+        target, share = merged(self.target, self.share, group)
+        within = self.share @ self.target[0] ** 2 - share @ target[0] ** 2
+        return SquaredSumLoss(target, share), float(within)
 
     def take(self, rows: np.ndarray) -> SquaredSumLoss:
         """The loss on some of the rows, in the same units."""
@@ -103,6 +109,7 @@ class ClassSumLoss:
     share: np.ndarray
     largest: ClassVar[float] = LARGEST_SCORE
     n_grown: ClassVar[int] = 1
+    is_class: ClassVar[bool] = True
 
     @classmethod
     def of(cls, probabilities: np.ndarray, weight: np.ndarray) -> ClassSumLoss:
@@ -126,19 +133,11 @@ class ClassSumLoss:
         odds = np.exp(scores - scores.max(axis=0))
         return odds / odds.sum(axis=0)
 
-    def change(self, answers: np.ndarray, output: int, value: float) -> np.ndarray:
-        """Change of each row's loss if ``value`` is added to one output's scores."""
-        grown = np.log1p(answers[output] * np.expm1(value))
-        return self.share * (grown - self.target[output] * value)
-
-    def slopes(
-        self, answers: np.ndarray, output: int, value: float
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """First and second derivative of :meth:`change` at ``value``."""
-        odds = answers[output] * np.exp(value)
-        then = odds / (1.0 - answers[output] + odds)
-        away = self.target[output] - then
-        return -self.share * away, self.share * then * (1.0 - then)
+    def slopes(self, answers: np.ndarray, output: int) -> tuple[np.ndarray, np.ndarray]:
+        """Both derivatives of each row's loss by what is added to one output."""
+        said = answers[output]
+        away = self.target[output] - said
+        return -self.share * away, self.share * said * (1.0 - said)
 
     def curvature(
         self, answers: np.ndarray, design: np.ndarray, outputs: np.ndarray
@@ -150,6 +149,15 @@ class ClassSumLoss:
             (likely * self.share) @ likely.T
         )
 
+    @cached_property
+    def weighted(self) -> np.ndarray:
+        """Targets times shares."""
+        return self.target * self.share
+
+    def merged(self, group: np.ndarray) -> tuple[ClassSumLoss, float]:
+        """The loss of groups of rows that are said the same, and what it leaves out."""
+        return ClassSumLoss(*merged(self.target, self.share, group)), 0.0
+
     def take(self, rows: np.ndarray) -> ClassSumLoss:
         """The loss on some of the rows."""
         share = self.share[rows]
@@ -158,3 +166,12 @@ class ClassSumLoss:
 
 SumLoss = SquaredSumLoss | ClassSumLoss
 """A ``SquaredSumLoss`` or a ``ClassSumLoss``."""
+
+
+def merged(
+    target: np.ndarray, share: np.ndarray, group: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Mean targets and shares of groups of rows."""
+    total = np.bincount(group, share)
+    sums = [np.bincount(group, share * line) for line in target]
+    return np.array(sums) / np.maximum(total, 1e-300), total

@@ -1,4 +1,4 @@
-"""What the boxes of a sum add: the best value of one, and of all together."""
+"""What the boxes of a sum add: the best values of all of them together."""
 
 from __future__ import annotations
 
@@ -20,53 +20,6 @@ SMALLEST_SLOPE = 1e-9
 
 SMALLEST_GAIN = 1e-12
 """Newton's method ends when the objective falls by less."""
-
-
-def best_value(
-    loss: SumLoss,
-    answers: np.ndarray,
-    output: int,
-    rows: np.ndarray,
-    ridge: float,
-    start: float,
-) -> float:
-    """The value that costs least if it is added to one output of some rows.
-
-    Newton's method on one convex function, with the interval halved where a step
-    leaves it or crosses more than half of it.
-
-    Parameters
-    ----------
-    loss : SquaredSumLoss or ClassSumLoss
-    answers : ndarray of shape (n_outputs, n_rows)
-        What is said of the rows without the value.
-    output : int
-    rows : ndarray of int
-        Positions.
-    ridge : float
-        Penalty on half its square.
-    start : float
-        Where to begin.
-
-    Returns
-    -------
-    float
-    """
-    part = type(loss)(loss.target[:, rows], loss.share[rows])
-    answers = answers[:, rows]
-    low, high, value = -loss.largest, loss.largest, start
-    for _ in range(MOST_NEWTON_STEPS):
-        first, second = part.slopes(answers, output, value)
-        slope = first.sum() + ridge * value
-        low, high = (value, high) if slope < 0 else (low, value)
-        then = value - slope / max(second.sum() + ridge, 1e-300)
-        # Longer steps can lead from one side of the valley to the other for ever.
-        if not (low <= then <= high and abs(then - value) <= 0.5 * (high - low)):
-            then = 0.5 * (low + high)
-        if abs(then - value) <= 1e-10 * max(1.0, abs(then)):
-            return float(then)
-        value = then
-    return float(value)
 
 
 def best_values(
@@ -117,7 +70,7 @@ def best_values(
         slope = ridge * factors
         for c in free:
             mine = output_of == c
-            slope[mine] += design[mine] @ loss.slopes(answers, c, 0.0)[0]
+            slope[mine] += design[mine] @ loss.slopes(answers, c)[0]
         if np.abs(slope).max() < SMALLEST_SLOPE:
             break
         curvature = loss.curvature(answers, design, output_of) + np.diag(ridge)

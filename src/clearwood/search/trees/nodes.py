@@ -126,7 +126,7 @@ def make_tree_problem(
         )
     leaf = LeafLoss(kernels.SQUARES, 1.0, loss.softness)
     problem = TreeProblem.of(
-        grid, -loss.weighted, loss.share, counts, leaf, literal, min_rows=min_rows
+        grid, -loss.scores, loss.share, counts, leaf, literal, min_rows=min_rows
     )
     return problem._replace(constant=float(loss.of_nothing.sum()))
 
