@@ -40,7 +40,7 @@ from clearwood.search.trees.nodes import (
     MOST_BINS_AHEAD,
     SQUARED_ERROR,
     TreeProblem,
-    _costs_in_leaf,
+    _row_costs,
     as_list,
     inner_nodes,
     leaf_boxes,
@@ -295,7 +295,7 @@ def test_rows_cost_least_in_their_own_leaf(kind):
     assert len(leaves) > 2
     more = []
     for k, leaf in enumerate(leaves):
-        costs = [_costs_in_leaf(problem, leaf.rows, other).sum() for other in leaves]
+        costs = [_row_costs(other, leaf.rows).sum() for other in leaves]
         assert costs[k] == pytest.approx(min(costs))
         more.append((costs[k] - own_loss(leaf)) / leaf.sums[-N_EXTRA])
     # There they cost what the leaf loses, but for what all rows cost alike.

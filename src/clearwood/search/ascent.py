@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from clearwood.search.grid import contains, n_literals
+from clearwood.search.grid import Grid, contains, n_literals
 
 MOST_SWEEPS = 20
 """Most rounds over all boxes, or over all splits of a tree."""
@@ -34,6 +34,7 @@ class BoxAscent:
         self, problem: Any, boxes: np.ndarray, member: np.ndarray | None = None
     ) -> None:
         self.problem = problem
+        self.grid: Grid = problem.grid
         self.boxes = boxes.copy()
         self.member = contains(problem.grid, self.boxes) if member is None else member
         self.literals = np.array(

@@ -166,8 +166,8 @@ class ListAscent(BoxAscent):
 
     def improve(self, k: int) -> None:
         """Find a better value and better sides for one box, the others as they are."""
-        problem = self.problem
-        grid, loss, penalties = problem.grid, problem.loss, problem.penalties
+        problem, grid = self.problem, self.grid
+        loss, penalties = problem.loss, problem.penalties
         _kernels.improve_line(
             *grid, problem.seen, loss.scores, loss.share, loss.kind, loss.softness,
             penalties.literal, penalties.overlap, problem.counts, problem.min_rows,

@@ -166,9 +166,7 @@ class SumAscent(BoxAscent):
         value, _, changed = self.moved(*one, int(self.outputs[k]), without=k)
         if changed:
             self.values[k] = value
-            self.literals[k] = n_literals(
-                self.problem.grid, self.boxes[k], self.problem.seen
-            )
+            self.literals[k] = n_literals(self.grid, self.boxes[k], self.problem.seen)
             self._groups = None
 
     def moved(
@@ -193,7 +191,7 @@ class SumAscent(BoxAscent):
         answers = groups.loss.answers(scores)[output]
         found: tuple[float, float, bool]
         found = _kernels.improve_term(
-            *problem.grid, problem.seen,
+            *self.grid, problem.seen,
             groups.of_row, answers, loss.share, loss.weighted[output], loss.is_class,
             problem.literal, problem.ridge, loss.largest,
             problem.counts, problem.min_rows,

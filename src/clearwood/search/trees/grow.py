@@ -16,8 +16,10 @@ from clearwood.search.trees.nodes import (
     GrownNode,
     TreeProblem,
     at,
+    cost_in_place,
     inner_nodes,
     root_of,
+    split_of,
     with_node,
 )
 from clearwood.search.trees.splits import first_split, grow, next_split, prunings
@@ -125,6 +127,7 @@ def expansions(tree: GrownNode, most: int = 1) -> list[GrownNode]:
     """Trees with one leaf more, best first: a leaf is split."""
     found = []
     todo: list[tuple[Address, GrownNode]] = [((), tree)]
+    new = split_of(tree.problem)
     while todo:
         address, node = todo.pop()
         todo += [((*address, side), child) for side, child in enumerate(node.children)]
@@ -132,10 +135,14 @@ def expansions(tree: GrownNode, most: int = 1) -> list[GrownNode]:
             losses, goes_left = node.best_splits
             for d in np.argsort(losses, kind="stable")[:2]:
                 if np.isfinite(losses[d]):
-                    new = node.split(d, goes_left[node.part(d)])
-                    found.append((new.cost - node.cost, address, new))
+                    mask = goes_left[node.part(d)]
+                    cost = cost_in_place(node, new.asking(d, mask))
+                    found.append((cost - node.cost, address, node, d, mask))
     found.sort(key=lambda entry: entry[0])
-    return [with_node(tree, address, new) for _, address, new in found[:most]]
+    return [
+        with_node(tree, address, node.split(d, mask))
+        for _, address, node, d, mask in found[:most]
+    ]
 
 
 def transplanted(tree: GrownNode) -> GrownNode:

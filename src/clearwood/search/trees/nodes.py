@@ -14,6 +14,7 @@ from clearwood.search.grid import LEAST_ROWS, Grid, n_literals, whole_box
 from clearwood.search.lists.ascent import BoxList
 from clearwood.search.losses import ProbabilityLoss, SquaredLoss
 from clearwood.search.trees import _kernels as kernels
+from clearwood.search.trees import _whole_trees as whole_trees
 from clearwood.search.trees._kernels import SQUARED_ERROR, LeafLoss
 
 LEAST_COST = LeafLoss(kernels.SQUARES, hard=1.0)
@@ -335,61 +336,93 @@ def as_list(tree: GrownNode) -> BoxList:
     return BoxList(boxes[:-1], values[:-1], values[-1], objective(tree))
 
 
+class FlatTree(NamedTuple):
+    """A tree as arrays, each node before its children; see ``cost_of_tree``.
+
+    Attributes
+    ----------
+    feature : ndarray of int64 of shape (n_nodes,)
+    goes_left : ndarray of bool of shape (n_nodes, largest number of bins)
+    children : ndarray of int64 of shape (n_nodes, 2)
+    """
+
+    feature: np.ndarray
+    goes_left: np.ndarray
+    children: np.ndarray
+
+    @classmethod
+    def of(cls, tree: GrownNode) -> tuple[FlatTree, list[GrownNode]]:
+        """The arrays of a tree, and its nodes in the same order."""
+        nodes, children = [tree], [[-1, -1]]
+        for i, node in enumerate(nodes):
+            for side, child in enumerate(node.children):
+                children[i][side] = len(nodes)
+                nodes.append(child)
+                children.append([-1, -1])
+        feature = np.array([node.feature for node in nodes])
+        masks = np.zeros((len(nodes), int(tree.problem.grid.n_bins.max())), dtype=bool)
+        for line, node in zip(masks, nodes):
+            if node.goes_left is not None:
+                line[: len(node.goes_left)] = node.goes_left
+        return cls(feature, masks, np.array(children)), nodes
+
+    def asking(self, d: int, mask: np.ndarray) -> FlatTree:
+        """The same tree with another question at its root."""
+        self.feature[0] = d
+        self.goes_left[0, : len(mask)] = mask
+        return self
+
+
+def split_of(problem: TreeProblem) -> FlatTree:
+    """A split into two leaves, with no question yet."""
+    masks = np.zeros((3, int(problem.grid.n_bins.max())), dtype=bool)
+    return FlatTree(np.full(3, -1), masks, np.array([[1, 2], [-1, -1], [-1, -1]]))
+
+
+def cost_in_place(node: GrownNode, tree: FlatTree) -> float:
+    """What a tree costs in the place of a node; infinite where it is not sound."""
+    problem = node.problem
+    cost: float = whole_trees.cost_of_tree(
+        *problem.grid, problem.seen, node.rows, problem.stats, problem.leaf,
+        problem.literal, problem.min_rows, node.box, *tree,
+    )  # fmt: skip
+    return cost
+
+
 def _moved(node: GrownNode) -> GrownNode:
     """The best split here, what is below being kept; the same node where it is best.
 
     Where the children are leaves, what they say is refitted with the split. Else each
     row is sent to the side that costs less as it stands, as nearly as a split can.
     """
+    problem, columns = node.problem, node.problem.grid.columns
     if node.n_leaves == 2:
         losses, goes_left = node.best_splits
-        costs = None
+        sides = None
     else:
-        costs = np.stack([_row_costs(child, node.rows) for child in node.children])
-        stats = np.ones((node.problem.grid.n_rows, 2 + kernels.N_EXTRA))
-        stats[node.rows, :2] = costs.T
-        stats[:, -2] = node.problem.stats[:, -2]
+        left, right = (_row_costs(child, node.rows) for child in node.children)
+        sides = left, right
+        stats = whole_trees.stats_of_sides(node.rows, left, right, problem.stats)
         losses, goes_left = node._splits_of(stats, LEAST_COST)
-    best = node
+    least, best = node.cost - SMALLEST_CHANGE, None
+    tree, _ = FlatTree.of(node)
     for d in np.argsort(losses, kind="stable")[:N_TRIED]:
         if not np.isfinite(losses[d]):
             break
         mask = goes_left[node.part(d)]
-        if costs is not None:
-            is_left = mask[node.problem.grid.columns[d][node.rows]]
-            if costs[0, is_left].sum() > costs[1, is_left].sum():
-                mask = ~mask
-        other = node.split(d, mask, node.children)
-        if other.is_sound and other.cost < best.cost - SMALLEST_CHANGE:
-            best = other
-    return best
+        if sides and whole_trees.is_turned(columns[d], node.rows, mask, *sides):
+            mask = ~mask
+        cost = cost_in_place(node, tree.asking(d, mask))
+        if cost < least:
+            least, best = cost - SMALLEST_CHANGE, (d, mask)
+    return node if best is None else node.split(*best, node.children)
 
 
 def _row_costs(tree: GrownNode, rows: np.ndarray) -> np.ndarray:
     """What each row would cost in a tree that stays as it is."""
-    problem = tree.problem
-    moved_in = GrownNode(problem, rows, tree.box).shaped_like(tree)
-    costs = np.empty(problem.grid.n_rows)
-    for old, new in zip(tree.leaves(), moved_in.leaves()):
-        costs[new.rows] = _costs_in_leaf(problem, new.rows, old)
-    return costs[rows]
-
-
-def _costs_in_leaf(
-    problem: TreeProblem, rows: np.ndarray, leaf: GrownNode
-) -> np.ndarray:
-    """What rows would cost in a leaf that says what it says."""
-    scores = problem.stats[rows, : -kernels.N_EXTRA]
-    weight = problem.stats[rows, -kernels.N_EXTRA]
-    means = leaf.sums[: -kernels.N_EXTRA] / max(leaf.sums[-kernels.N_EXTRA], 1e-300)
-    kind, hard, soft = problem.leaf
-    if kind == kernels.LOG_MEAN:
-        return weight * means.sum() - scores @ np.log(np.maximum(means, 1e-300))
-    if kind == kernels.LOG_VARIANCE:
-        value, mean = scores[:, ::2], means[::2]
-        variance = np.maximum(means[1::2] - mean**2, 1e-300)
-        squares = scores[:, 1::2] - 2 * mean * value + weight[:, None] * mean**2
-        return weight * np.log(variance).sum() + (squares / variance).sum(axis=1)
-    squares = weight * (means @ means) - 2 * scores @ means
-    regret = scores[:, means.argmin()] if problem.is_class else 0.0
-    return hard * regret + soft * squares
+    problem, (flat, nodes) = tree.problem, FlatTree.of(tree)
+    sums = np.array([node.sums for node in nodes])
+    costs: np.ndarray = whole_trees.costs_of_rows(
+        problem.grid.columns, rows, problem.stats, problem.leaf, sums, *flat
+    )
+    return costs
