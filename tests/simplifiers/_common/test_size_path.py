@@ -63,7 +63,7 @@ def test_the_estimate_is_near_what_new_rows_say(monkeypatch):
     monkeypatch.setattr(
         size_path.RulesOnSizePath,
         "_to_judge",
-        lambda self, training, held, seed: (held, training.take(held)),
+        lambda self, training, held, seed: training.take(held),
     )
     assert too_high() < -0.12
 
@@ -85,23 +85,44 @@ def test_rows_to_judge_are_mixtures_of_those_held_out(captured):
     np.testing.assert_array_equal(one.encoded, part.encoded[[0, 0]])
 
 
-def test_all_settings_are_judged_on_the_same_rows(captured, monkeypatch):
+def test_all_settings_are_judged_on_the_same_rows(captured):
     held = np.arange(40)
-    rows, test = captured._to_judge(captured.training, held, 7)
-    again, same = captured._to_judge(captured.training, held, 7)
+    test = captured._to_judge(captured.training, held, 7)
+    same = captured._to_judge(captured.training, held, 7)
     np.testing.assert_array_equal(test.encoded, same.encoded)
     # 4,000 for 200.
-    assert len(test) == 20 * len(rows) == 800
-    monkeypatch.setattr(size_path, "MOST_ROWS", 10)
-    some, test = captured._to_judge(captured.training, held, 7)
-    assert len(some) == 10 and len(test) == 200
-    assert np.isin(some, held).all()
+    assert len(test) == 20 * len(held)
+
+
+def test_of_very_many_rows_a_part_tells_what_to_choose(captured, noisy, monkeypatch):
+    training, judged = captured.training, []
+    assert captured._some(training, 7) is training
+    monkeypatch.setattr(size_path, "MOST_JUDGED", 90)
+    some, again = captured._some(training, 7), captured._some(training, 7)
+    np.testing.assert_array_equal(some.encoded, again.encoded)
+    # Each row once, from first to last.
+    at = [
+        np.flatnonzero((training.encoded == row).all(axis=1))[0] for row in some.encoded
+    ]
+    assert len(set(at)) == 90 and at == sorted(at) and at[-1] > 150
+    cross_validate = size_path.RulesOnSizePath._cross_validate
+
+    def spy(self, rows, settings, seeds):
+        judged.append(len(rows))
+        return cross_validate(self, rows, settings, seeds)
+
+    monkeypatch.setattr(size_path.RulesOnSizePath, "_cross_validate", spy)
+    X, y, _, forest = noisy
+    found = cw.DistilledTreeRegressor(forest, max_rules=3, random_state=0).fit(X, y)
+    assert judged == [90]
+    # The rules themselves are of all rows.
+    assert found.rules_.to_frame()["rows_caught"].sum() == len(y)
 
 
 def test_only_the_rows_themselves_have_labels(noisy):
     X, y, _, forest = noisy
     settings = {"target": "labels", "tune": None, "n_rules": 2, "max_rules": 2}
     found = Captured(forest, **settings, random_state=0).fit(X, y)
-    rows, test = found._to_judge(found.training, np.arange(40), 7)
-    np.testing.assert_array_equal(test.taught, found.training.taught[rows])
+    test = found._to_judge(found.training, np.arange(40), 7)
+    np.testing.assert_array_equal(test.taught, found.training.taught[:40])
     assert set(test.taught) <= set(y)

@@ -82,7 +82,8 @@ class SquaredSumLoss:
     def take(self, rows: np.ndarray) -> SquaredSumLoss:
         """The loss on some of the rows, in the same units."""
         share = self.share[rows]
-        return SquaredSumLoss(self.target[:, rows], share / share.sum())
+        target = np.ascontiguousarray(self.target[:, rows])
+        return SquaredSumLoss(target, share / share.sum())
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,7 +162,8 @@ class ClassSumLoss:
     def take(self, rows: np.ndarray) -> ClassSumLoss:
         """The loss on some of the rows."""
         share = self.share[rows]
-        return ClassSumLoss(self.target[:, rows], share / share.sum())
+        target = np.ascontiguousarray(self.target[:, rows])
+        return ClassSumLoss(target, share / share.sum())
 
 
 SumLoss = SquaredSumLoss | ClassSumLoss

@@ -30,7 +30,6 @@ from clearwood.simplifiers._common.cross_fitting import N_FOLDS, Expect
 from clearwood.simplifiers._common.fewer_cuts import with_fewer_cuts
 from clearwood.simplifiers._common.scoring import class_weights, losses_of
 from clearwood.simplifiers._common.synthetic_rows import (
-    MOST_ROWS,
     default_number,
     rows_to_judge,
     with_synthetic_rows,
@@ -38,6 +37,9 @@ from clearwood.simplifiers._common.synthetic_rows import (
 
 TUNED_ROWS = 2000
 """With so many rows the settings hardly matter, and are not tuned."""
+
+MOST_JUDGED = 10_000
+"""Of more rows a random part is fitted and judged while size and settings are chosen."""
 
 ENOUGH_ERRORS = 0.5
 """So many standard errors below the best size, the fidelity of one with fewer lines is
@@ -189,7 +191,7 @@ class RulesOnSizePath(RulesFromEnsemble):
         no_choice = len(settings) == 1 and not is_free
         if no_choice or self.max_rules == 1 or len(training) < N_FOLDS:
             return settings[0]
-        held_out = self._cross_validate(training, settings, seeds)
+        held_out = self._cross_validate(self._some(training, seeds[0]), settings, seeds)
         best = held_out.best_settings(None if is_free else self.n_rules_)
         if is_free:
             self.n_rules_ = held_out.fewest_rules(best)
@@ -202,6 +204,15 @@ class RulesOnSizePath(RulesFromEnsemble):
             if part is not None
         }
         return settings[best]
+
+    @staticmethod
+    def _some(training: Training, seed: int) -> Training:
+        """A random part of very many rows, which tells as well what to choose."""
+        if len(training) <= MOST_JUDGED:
+            return training
+        generator = np.random.default_rng((seed, 2))
+        rows = generator.choice(len(training), MOST_JUDGED, replace=False)
+        return training.take(np.sort(rows))
 
     def _cross_validate(
         self, training: Training, settings: Sequence[Any], seeds: list[int]
@@ -233,12 +244,10 @@ class RulesOnSizePath(RulesFromEnsemble):
             for held, seed, group in pieces
         )
         losses = np.zeros((2, len(settings), self.max_rules, len(training)))
-        weight = np.zeros(len(training))
         parts = progress(parts, len(pieces), "held-out parts", self.verbose)
-        for (judged, part), (_, _, group) in zip(parts, pieces):
-            weight[judged] = training.weight[judged]
-            losses[:, group, :, judged[:, None]] = np.moveaxis(part, 2, 1)
-        mean, error = weighted_mean_and_error(losses, weight)
+        for part, (held, _, group) in zip(parts, pieces):
+            losses[:, group, :, held[:, None]] = np.moveaxis(part, 2, 1)
+        mean, error = weighted_mean_and_error(losses, training.weight)
         found = HeldOutFidelity(1.0 - mean[0], error[0])
         if self.scoring == "agreement":
             return found
@@ -250,43 +259,38 @@ class RulesOnSizePath(RulesFromEnsemble):
         held: np.ndarray,
         settings: Sequence[Any],
         seed: int,
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Rows that were judged, and on each the losses of all rules.
+    ) -> np.ndarray:
+        """The losses of all rules on each of the rows that were held out.
 
         By agreement and by what is asked for: (rows, 2, settings, sizes).
         """
         generator = np.random.default_rng(seed)
-        judged, test = self._to_judge(training, held, seed)
+        test = self._to_judge(training, held, seed)
         rows = training.take(np.setdiff1d(np.arange(len(training)), held))
         if settings[0].synthetic:
             share = self._n_synthetic(training) * len(rows) / len(training)
             rows = with_synthetic_rows(rows, self.ensemble_, round(share), generator)
-        losses = np.empty((len(judged), 2, len(settings), self.max_rules))
+        losses = np.empty((len(held), 2, len(settings), self.max_rules))
         for i, path in enumerate(self._fit(rows, settings, generator)):
             for rules in path:
                 said = self._said(rules, test)
                 for j, scoring in enumerate(("agreement", self.scoring)):
                     wrong = losses_of(scoring, test, said)
-                    wrong = wrong.reshape(len(judged), -1).mean(axis=1)
+                    wrong = wrong.reshape(len(held), -1).mean(axis=1)
                     losses[:, j, i, len(rules.boxes) :] = wrong[:, None]
-        return judged, losses
+        return losses
 
-    def _to_judge(
-        self, training: Training, held: np.ndarray, seed: int
-    ) -> tuple[np.ndarray, Training]:
-        """Rows of those held out, and as many for each on which rules are judged.
+    def _to_judge(self, training: Training, held: np.ndarray, seed: int) -> Training:
+        """Rows on which rules are judged, as many for each of those held out.
 
         An ensemble has learnt by heart what it says of the rows themselves. It is
         asked about mixtures of them; labels are known of the rows alone.
         """
         if self.target == "labels":
-            return held, training.take(held)
+            return training.take(held)
         generator = np.random.default_rng((seed, 1))
-        if len(held) > MOST_ROWS:
-            held = np.sort(generator.choice(held, MOST_ROWS, replace=False))
         n_each = math.ceil(default_number(len(training)) / len(training))
-        test = rows_to_judge(training.take(held), self.ensemble_, n_each, generator)
-        return held, test
+        return rows_to_judge(training.take(held), self.ensemble_, n_each, generator)
 
 
 class HeldOutFidelity(NamedTuple):
