@@ -39,7 +39,7 @@ TUNED_ROWS = 2000
 """With so many rows the settings hardly matter, and are not tuned."""
 
 MOST_JUDGED = 10_000
-"""Of more rows a random part is fitted and judged while size and settings are chosen."""
+"""Of more rows a random part tells which size and settings to choose."""
 
 ENOUGH_ERRORS = 0.5
 """So many standard errors below the best size, the fidelity of one with fewer lines is
