@@ -128,7 +128,7 @@ def warm_up():
             model.set_params(n_estimators=2)
             make = getattr(cw, f"FABRules{task}")
             make(model, n_restarts=1, random_state=0).fit(X, y).predict(X)
-            getattr(cw, f"RuleList{task}")(model, n_rules=3, tune=None).fit(X, y)
+            getattr(cw, f"RuleList{task}")(model, n_rules=3).fit(X, y)
 
 
 def simplifier(name, is_class, model, **settings):

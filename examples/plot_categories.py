@@ -35,7 +35,7 @@ booster.fit(X[train], y[train].rename("repair"))
 # %%
 # The rules name the categories. One that the booster has never seen goes where the
 # booster sends it.
-rules = cw.RuleListClassifier(booster, max_rules=6, tune=None, random_state=0)
+rules = cw.RuleListClassifier(booster, max_rules=6, random_state=0)
 rules.fit(X[train], y[train].rename("repair"))
 print(rules.rules_)
 print(rules.rules_.evaluate(X[test], y[test], teacher=booster))

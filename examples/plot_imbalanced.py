@@ -41,9 +41,9 @@ ways = {
     "4 to 1": {"class_weight": {"fraud": 4, "fine": 1}},
 }
 fitted = {
-    name: cw.RuleListClassifier(
-        forest, max_rules=6, tune=None, random_state=0, **settings
-    ).fit(X_train, y_train)
+    name: cw.RuleListClassifier(forest, max_rules=6, random_state=0, **settings).fit(
+        X_train, y_train
+    )
     for name, settings in ways.items()
 }
 for name, model in {"forest": forest, **fitted}.items():

@@ -19,13 +19,13 @@ y.name = "progression"
 X_train, X_test, y_train, y_test = train_test_split(X, y, random_state=0)
 model = RandomForestRegressor(100, min_samples_leaf=5, random_state=0)
 model.fit(X_train, y_train)
-rules = cw.AdditiveRulesRegressor(model, max_rules=8, tune=None, random_state=0)
+rules = cw.AdditiveRulesRegressor(model, max_rules=8, random_state=0)
 rules.fit(X_train, y_train)
 print(rules.rules_)
 
 # %%
 # A list of the same length, and the model.
-listed = cw.RuleListRegressor(model, max_rules=8, tune=None, random_state=0)
+listed = cw.RuleListRegressor(model, max_rules=8, random_state=0)
 listed.fit(X_train, y_train)
 for name, found in {"sum": rules, "list": listed, "model": model}.items():
     print(f"{name:6} R2 on new patients {found.score(X_test, y_test):.2f}")

@@ -54,7 +54,7 @@ print((ensemble.predict(X) == pipeline.predict(X)).all())
 
 # %%
 # Rules in years, in money, and in words.
-rules = cw.RuleListClassifier(pipeline, max_rules=6, tune=None, random_state=0)
+rules = cw.RuleListClassifier(pipeline, max_rules=6, random_state=0)
 print(rules.fit(X, y).rules_)
 table = cw.RulesDisplay.from_estimator(rules, X, y).plot()
 
@@ -62,7 +62,7 @@ table = cw.RulesDisplay.from_estimator(rules, X, y).plot()
 # A network behind the same steps has no trees, so it is asked. Rules look for cuts of
 # their own, where what it says changes, and say so.
 network = behind_steps(MLPClassifier((16,), max_iter=1000, random_state=0)).fit(X, y)
-asked = cw.RuleListClassifier(network, max_rules=6, tune=None, random_state=0)
+asked = cw.RuleListClassifier(network, max_rules=6, random_state=0)
 print(asked.fit(X, y).rules_)
 print(asked.rules_.about["cuts"])
 print(asked.rules_.evaluate(X, y, teacher=network))

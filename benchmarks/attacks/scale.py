@@ -108,7 +108,7 @@ def model_of(X, y):
 
 def simplify(made):
     model, X, y = made
-    cw.simplify(model, X, y, max_rules=4, tune=None, n_synthetic=200, random_state=0)
+    cw.simplify(model, X, y, max_rules=4, n_synthetic=200, random_state=0)
 
 
 def simplify_categories():

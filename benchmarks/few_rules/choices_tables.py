@@ -11,7 +11,7 @@ CLOSE_ENOUGH = 0.5
 TEXT = """\
 An ensemble (scikit-learn's forest, or gradient boosting, of 100 trees) is trained on
 half of the rows of each set, at most 1,000, and said in up to ten lines by lists, trees
-and sums (`tune=None`, seed 0). All figures are measured on up to 3,000 rows that
+and sums (seed 0). All figures are measured on up to 3,000 rows that
 neither has seen. Fidelity: share of equal classes, or R2. AUC (of more than two classes
 the mean of each against the others), log loss (probabilities of a thousandth at least)
 and Brier score are those of the rules' probabilities for the true labels.

@@ -76,7 +76,7 @@ def along_path(case, name, **settings):
 
 def rule_list(case):
     """RuleList with its default settings."""
-    return along_path(case, "RuleList", n_rules=max(SIZES), tune=None)
+    return along_path(case, "RuleList", n_rules=max(SIZES))
 
 
 def tree(case):
@@ -86,7 +86,7 @@ def tree(case):
 
 def additive(case):
     """AdditiveRules with its default settings."""
-    return along_path(case, "AdditiveRules", n_rules=max(SIZES), tune=None)
+    return along_path(case, "AdditiveRules", n_rules=max(SIZES))
 
 
 @lru_cache(maxsize=len(SIZES))

@@ -34,8 +34,8 @@ METHODS = """\
 Methods (the smaller K's come from the same fit where there is a path, else each K is
 fitted). None is tuned per case.
 
-- `list`: `RuleListClassifier` / `RuleListRegressor` with `tune=None`.
-- `tree`, `additive`: `DistilledTree...`, and `AdditiveRules...` with `tune=None`.
+- `list`: `RuleListClassifier` / `RuleListRegressor`.
+- `tree`, `additive`: `DistilledTree...`, and `AdditiveRules...`.
 - `cart_labels`, `cart_probabilities`: a CART with K leaves fitted to the classes the
   ensemble says, or to its class probabilities (squared error); in regression there is
   only one, fitted to its values and called `cart_probabilities` here.

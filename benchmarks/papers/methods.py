@@ -182,9 +182,9 @@ def short_path(name, **settings):
     return partial(along_path, name=name, sizes=SHORT, **settings)
 
 
-rule_list = short_path("RuleList", n_rules=10, tune=None)
+rule_list = short_path("RuleList", n_rules=10)
 distilled = short_path("DistilledTree", n_rules=10)
-additive = short_path("AdditiveRules", n_rules=10, tune=None)
+additive = short_path("AdditiveRules", n_rules=10)
 harvest = short_path("NodeHarvest", max_rules=10)
 in_trees = partial(along_path, name="InTrees", sizes=LONG, max_rules=48)
 born_again = partial(

@@ -122,7 +122,7 @@ def model_and_rules():
     X, y = frame.drop(columns="y"), frame["y"]
     model = HistGradientBoostingClassifier(max_iter=50, random_state=0).fit(X, y)
     ensemble = cw.read_ensemble(model)
-    rules = cw.simplify(ensemble, X[:1000], y[:1000], tune=None, max_rules=8)
+    rules = cw.simplify(ensemble, X[:1000], y[:1000], max_rules=8)
     return ensemble, rules
 
 

@@ -108,9 +108,9 @@ def judge(set_name, name, seed):
         warnings.simplefilter("ignore")
         model = model_of(name, X, seed).fit(X, y)
         said, said_new = (np.ravel(model.predict(rows)) for rows in (X, X_new))
-        rules = cw.RuleListClassifier(
-            model, n_rules=N_RULES, tune=None, random_state=seed
-        ).fit(X, y)
+        rules = cw.RuleListClassifier(model, n_rules=N_RULES, random_state=seed).fit(
+            X, y
+        )
         columns = prepared().fit(X)
         cart = DecisionTreeClassifier(max_leaf_nodes=N_RULES, random_state=seed)
         cart.fit(columns.transform(X), said)

@@ -123,9 +123,7 @@ def compare(
 
     Notes
     -----
-    Methods have their default settings, without choosing more of them by
-    cross-validation (``tune=None``). On Ctrl-C the result holds what was done until
-    then, with a warning.
+    On Ctrl-C the result holds what was done until then, with a warning.
 
     Examples
     --------

@@ -34,14 +34,7 @@ LONGEST_ERROR = 500
 ONE_BY_ONE = ("fab", "em")
 """Methods that need a fit for every size; the others give all in one."""
 
-UNTUNED: dict[str, dict[str, Any]] = {
-    "list": {"tune": None},
-    "additive": {"tune": None},
-}
-"""Choosing settings by cross-validation takes ten times as long, in every fit."""
-
 QUICKEST: dict[str, dict[str, Any]] = {
-    **UNTUNED,
     "fab": {"n_restarts": 1},
     "em": {"n_restarts": 1},
 }
@@ -83,7 +76,6 @@ def _fit_ours(problem: Problem, job: Job, part: Part) -> list[SizedAnswer]:
         n_rules=most,
         max_rules=most,
         random_state=part.seed,
-        **UNTUNED.get(job.method, {}),
     )
     # Labels only tell how precise the final rules are; the search must not see them.
     y = problem.y if part.kind == "all" else None

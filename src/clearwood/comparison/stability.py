@@ -231,7 +231,7 @@ def stability(
     >>> from clearwood import RuleListClassifier
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
     >>> forest = RandomForestClassifier(n_estimators=20, random_state=0).fit(X, y)
-    >>> rules = RuleListClassifier(forest, n_rules=3, tune=None, random_state=0)
+    >>> rules = RuleListClassifier(forest, n_rules=3, random_state=0)
     >>> found = stability(rules.fit(X, y), X, y, n_refits=4, random_state=0)
     >>> found.agreement > 0.9, len(found.rules)
     (True, 2)

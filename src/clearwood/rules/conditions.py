@@ -377,7 +377,8 @@ def _interval(bins: FeatureBins, d: int, allowed: np.ndarray, seen: np.ndarray) 
         return Interval(d, low=np.inf, missing=True) if missing else None
     if len(inside) == len(cuts) + 1:
         return Interval(d) if seen[-1] and not missing else EVERYTHING
-    low = float(cuts[inside[0] - 1]) if inside[0] > 0 else -np.inf
+    # Above minus infinity are all finite values (but the least of them).
+    low = max(float(cuts[inside[0] - 1]), -LARGEST) if inside[0] > 0 else -np.inf
     high = float(cuts[inside[-1]]) if inside[-1] < len(cuts) else np.inf
     return Interval(d, low, high, missing)
 

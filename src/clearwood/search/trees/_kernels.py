@@ -134,8 +134,10 @@ def prefix_split(sums, order, kept_right, leaf, least):
     loss and how many bins go left.
     """
     n_columns = sums.shape[1]
-    if leaf.kind == SQUARES and leaf.hard == 0.0:
-        return prefix_split_of_squares(sums, order, kept_right, leaf.soft, least)
+    if leaf.kind == SQUARES:
+        return prefix_split_of_squares(
+            sums, order, kept_right, leaf.hard, leaf.soft, least
+        )
     support = n_columns - 2
     left, right = np.zeros(n_columns), kept_right.copy()
     for b in order:
@@ -154,8 +156,8 @@ def prefix_split(sums, order, kept_right, leaf, least):
 
 
 @kernel
-def prefix_split_of_squares(sums, order, kept_right, soft, least):
-    """The same where squares are all that counts, bit for bit, in less time."""
+def prefix_split_of_squares(sums, order, kept_right, hard, soft, least):
+    """The same for ``SQUARES``, bit for bit, in less time."""
     n_scores = sums.shape[1] - N_EXTRA
     left, right = np.zeros(n_scores), kept_right[:n_scores].copy()
     weight, support = 0.0, 0.0
@@ -173,17 +175,21 @@ def prefix_split_of_squares(sums, order, kept_right, soft, least):
         support += line[n_scores + 1]
         their_support -= line[n_scores + 1]
         squares, their_squares = 0.0, 0.0
+        lowest, their_lowest = np.inf, np.inf
         for c in range(n_scores):
             left[c] += line[c]
             right[c] -= line[c]
             squares += left[c] * left[c]
             their_squares += right[c] * right[c]
+            lowest = min(lowest, left[c])
+            their_lowest = min(their_lowest, right[c])
         if support >= least and their_support >= least:
-            loss = 0.0
+            loss, other = 0.0, 0.0
             if weight > 0.0:
-                loss -= soft * squares / weight
+                loss = hard * lowest - soft * squares / weight
             if their_weight > 0.0:
-                loss -= soft * their_squares / their_weight
+                other = hard * their_lowest - soft * their_squares / their_weight
+            loss += other
             if loss < best:
                 best, n_left = loss, j + 1
     return best, n_left

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from clearwood._numeric import kernel
-from clearwood.search._kernels import n_literals
+from clearwood.search._kernels import part_literals
 from clearwood.search.trees._kernels import (
     LOG_MEAN,
     LOG_VARIANCE,
@@ -30,7 +30,7 @@ def nodes_of_rows(columns, rows, feature, goes_left, children):
 @kernel
 def cost_of_tree(
     columns, start, n_bins, is_category, seen, rows, stats, leaf, literal, least, box,
-    feature, goes_left, children,
+    n_literals, feature, goes_left, children,
 ):  # fmt: skip
     """Loss and literals of the leaves of a tree; infinite with too little support.
 
@@ -46,6 +46,8 @@ def cost_of_tree(
         Penalty, and least support of a leaf.
     box : ndarray of bool of shape (total number of bins,)
         The root's.
+    n_literals : int
+        Those of the box.
     feature, goes_left, children : ndarray
         Of every node, each before its children: the feature that is asked about (-1 in
         a leaf), which of its bins go left, and the two nodes below.
@@ -59,23 +61,26 @@ def cost_of_tree(
             line[c] += stats[i, c]
     boxes = np.empty((n_nodes, len(box)), dtype=np.bool_)
     boxes[0] = box
+    literals = np.empty(n_nodes, dtype=np.int64)
+    literals[0] = n_literals
     total = 0.0
     for node in range(n_nodes):
         d = feature[node]
         if d < 0:
             if sums[node, n_columns - 2] < least:
                 return np.inf
-            total += leaf_loss(sums[node], leaf)
-            if literal > 0.0:
-                total += literal * n_literals(
-                    start, n_bins, is_category, seen, boxes[node]
-                )
+            total += leaf_loss(sums[node], leaf) + literal * literals[node]
             continue
+        part = slice(start[d], start[d] + n_bins[d])
+        before = part_literals(boxes[node, part], seen[part], is_category[d])
         for side in range(2):
             child = children[node, side]
             boxes[child] = boxes[node]
+            below = boxes[child, part]
             for b in range(n_bins[d]):
-                boxes[child, start[d] + b] &= goes_left[node, b] == (side == 0)
+                below[b] &= goes_left[node, b] == (side == 0)
+            here = part_literals(below, seen[part], is_category[d])
+            literals[child] = literals[node] - before + here
     return total
 
 

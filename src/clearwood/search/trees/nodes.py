@@ -166,9 +166,13 @@ class GrownNode:
     @cached_property
     def leaf_cost(self) -> float:
         """Loss and literals, were it a leaf."""
-        grid, seen, _, leaf, _, literal = self.problem[:6]
-        loss = float(kernels.leaf_loss(self.sums, leaf))
-        return loss + (literal * n_literals(grid, self.box, seen) if literal else 0.0)
+        loss = float(kernels.leaf_loss(self.sums, self.problem.leaf))
+        return loss + self.problem.literal * self.literals
+
+    @cached_property
+    def literals(self) -> int:
+        """Literals of its box."""
+        return n_literals(self.problem.grid, self.box, self.problem.seen)
 
     @cached_property
     def cost(self) -> float:
@@ -384,7 +388,7 @@ def cost_in_place(node: GrownNode, tree: FlatTree) -> float:
     problem = node.problem
     cost: float = whole_trees.cost_of_tree(
         *problem.grid, problem.seen, node.rows, problem.stats, problem.leaf,
-        problem.literal, problem.min_rows, node.box, *tree,
+        problem.literal, problem.min_rows, node.box, node.literals, *tree,
     )  # fmt: skip
     return cost
 

@@ -1,0 +1,161 @@
+"""What does it cost to read a model, beside what it cost to train it?
+
+Usage: python -m benchmarks.scale.reading [--quick] [--fresh]
+
+Every case runs in a fresh process on one thread: a model is trained on made-up rows,
+and rules are found of it with all defaults. First the ratio to a forest of 100 trees at
+growing numbers of rows, then tables and models that are large in another way.
+"""
+
+import resource
+import time
+from functools import partial
+
+import numpy as np
+import pandas as pd
+
+from benchmarks._data import gaussian_rows
+from benchmarks._study import Study, arguments, in_fresh_process, markdown_table
+
+METHODS = ("list", "tree", "additive")
+
+ROWS = (1000, 5000, 20_000, 200_000)
+N_FEATURES = 30
+
+HARD = {
+    "1,000,000 rows of 28 columns": ("rows", 1_000_000, 28),
+    "2,000 columns": ("columns", 2000, 2000),
+    "394 rows of 15 classes": ("classes", 394, 15),
+    "50 classes": ("classes", 5000, 50),
+    "500 classes": ("classes", 10_000, 500),
+    "a column of 5,000 categories": ("categories", 20_000, 5000),
+    "a column of 50,000 categories": ("categories", 100_000, 50_000),
+    "1,000 deep trees": ("trees", 10_000, 1000),
+}
+"""What is large -> how such a table is made, and its two sizes."""
+
+TEXT = f"""\
+Seconds are of the processor, on one thread; other programs may have run beside. The
+model is trained and read in one fresh process, after a small table that compiles or
+loads the kernels.
+
+**Ratios.** Rows of {N_FEATURES} Gaussian columns and two classes with a bent border; a
+forest of 100 trees of scikit-learn, and the rules of all defaults: settings and length
+chosen on held-out rows, numbers of lines from cross-fitting. Agreement is that with the
+forest on 5,000 new rows."""
+
+HARD_TEXT = """\
+**Large in another way.** The model is histogram gradient boosting of scikit-learn with
+its defaults (of 20 rounds for many classes), and for deep trees a forest. Memory is the
+most of the whole process, less what it held before the rules were searched for, and the
+least of the table's own."""
+
+
+def main():
+    options = arguments(__doc__)
+    study = Study("scale_reading", ["part", "case", "method"], options)
+    sizes = ROWS[: 2 if options.quick else None]
+    ratios = [("ratio", f"{n:,} rows", m) for n in sizes for m in METHODS]
+    hard = [] if options.quick else [("hard", c, m) for c in HARD for m in METHODS]
+    study.run({key: partial(case, *key) for key in ratios + hard}, warm=lambda: None)
+    write_tables(study)
+
+
+def case(part, name, method):
+    """What one method needs for one table."""
+    kind, n_rows, size = (
+        HARD[name]
+        if part == "hard"
+        else ("forest", int(name.split()[0].replace(",", "")), N_FEATURES)
+    )
+    return [in_fresh_process(measure, kind, n_rows, size, method)]
+
+
+def measure(kind, n_rows, size, method):
+    """In the fresh process: train, read, and say what both took."""
+    import clearwood as cw
+
+    X, y, model = table_and_model("rows", 300, 5)
+    cw.simplify(model.fit(X, y), X, y, method=method, random_state=0)
+    X, y, model = table_and_model(kind, n_rows + 5000, size)
+    new, X, y = X[:5000], X[5000:], y[5000:]
+    begin = time.process_time()
+    model.fit(X, y)
+    trained, before = time.process_time() - begin, peak()
+    begin = time.process_time()
+    rules = cw.simplify(model, X, y, method=method, random_state=0)
+    return {
+        "training": trained,
+        "reading": time.process_time() - begin,
+        "mb": peak() - before,
+        "lines": rules.n_rules,
+        "agreement": float(np.mean(rules.predict(new) == model.predict(new))),
+    }
+
+
+def table_and_model(kind, n_rows, size):
+    """Rows, their classes, and a model that is not trained yet."""
+    from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+
+    rng = np.random.default_rng(0)
+    boosting = HistGradientBoostingClassifier(random_state=0)
+    if kind in ("classes", "trees"):
+        X, _ = gaussian_rows(n_rows, 10, 0)
+        if kind == "trees":
+            y = (X[:, 0] * X[:, 1] + rng.normal(size=n_rows) > 0).astype(int)
+            return X, y, RandomForestClassifier(size, random_state=0)
+        # Every class is a stripe of a bent surface, with noise.
+        score = X[:, 0] + X[:, 1] * X[:, 2] + 0.2 * rng.normal(size=n_rows)
+        y = (score.argsort().argsort() * size) // n_rows
+        return X, y, boosting.set_params(max_iter=20)
+    if kind == "categories":
+        codes = rng.integers(size, size=n_rows)
+        X = pd.DataFrame(gaussian_rows(n_rows, 5, 0)[0], columns=list("abcde"))
+        X["place"] = pd.Categorical([f"place {code}" for code in codes])
+        effect = rng.normal(size=size)[codes]
+        y = (effect + X["a"] + 0.5 * rng.normal(size=n_rows) > 0).astype(int)
+        return X, y.to_numpy(), forest_of_categories()
+    X, y = gaussian_rows(n_rows, max(size, 8), 0)
+    forest = RandomForestClassifier(100, random_state=0)
+    return X, y, forest if kind == "forest" else boosting
+
+
+def forest_of_categories():
+    """LightGBM, which takes any number of categories."""
+    import lightgbm
+
+    return lightgbm.LGBMClassifier(n_jobs=1, verbose=-1, random_state=0)
+
+
+def peak():
+    """Most memory of this process so far, in MB."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def write_tables(study):
+    frame = study.frame()
+    blocks = []
+    for part, first in (("ratio", "rows"), ("hard", "case")):
+        rows = [
+            [
+                row["case"].removesuffix(" rows") if part == "ratio" else row["case"],
+                row["method"],
+                f"{row['training']:.2f}",
+                f"{row['reading']:.2f}",
+                f"{row['reading'] / row['training']:.1f}",
+                f"{row['mb']:.0f}",
+                int(row["lines"]),
+                f"{row['agreement']:.3f}",
+            ]
+            for row in frame[frame["part"] == part].to_dict("records")
+        ]
+        header = [first, "method", "training, s", "reading, s", "ratio"]
+        header += ["MB more", "lines", "agreement"]
+        blocks.append(markdown_table(header, rows))
+    study.write_markdown(
+        "Reading a model beside training it", TEXT, blocks[0], HARD_TEXT, blocks[1]
+    )
+
+
+if __name__ == "__main__":
+    main()
