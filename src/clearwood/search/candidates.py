@@ -64,8 +64,10 @@ def candidate_boxes(
         )  # fmt: skip
     stacked = np.concatenate(boxes)
     held = np.packbits(contains(grid, stacked), axis=1)
-    _, first = np.unique(held, axis=0, return_index=True)
-    return stacked[np.sort(first)]
+    first: dict[bytes, int] = {}
+    for place, rows in enumerate(held):
+        first.setdefault(rows.tobytes(), place)
+    return stacked[list(first.values())]
 
 
 class Candidates:

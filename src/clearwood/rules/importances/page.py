@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from clearwood._features import printable
-from clearwood._words.numbers import rounded_text
+from clearwood._words.numbers import rounded_text, share_text
 from clearwood.rules.importances.permuted import Importances
 
 MOST = 15
@@ -54,9 +54,11 @@ def _text(value: float, error: float, is_share: bool) -> str:
     --------
     >>> _text(0.11111, 0.0189, True), _text(0.11111, 0.015, True)
     ('11 ± 2 %', '11.1 ± 1.5 %')
-    >>> _text(0.2345, 0.0, False)
-    '0.234'
+    >>> _text(0.2345, 0.0, False), _text(0.009259, 0.0, True)
+    ('0.234', '1 %')
     """
+    if is_share and not error > 0:
+        return share_text(value)
     if is_share:
         value, error = 100 * value, 100 * error
     # An interval is four standard errors wide.

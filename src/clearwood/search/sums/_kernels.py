@@ -16,6 +16,15 @@ MOST_NEWTON_STEPS = 50
 SMALLEST_CHANGE = 1e-9
 """Nothing changes unless the cost falls by more than this."""
 
+SMALLEST_STEP = 1e-6
+"""Newton's steps are halved down to this."""
+
+SMALLEST_SLOPE = 1e-9
+"""Newton's method ends when no factor has a steeper slope."""
+
+SMALLEST_GAIN = 1e-12
+"""Newton's method ends when the objective falls by less."""
+
 
 @kernel
 def groups_of(member):
@@ -183,3 +192,121 @@ def improve_term(
             break
         value = better
     return best, least, is_better
+
+
+@kernel
+def scores_of(design, outputs, factors, scores):
+    """Write the sums of all groups of rows."""
+    scores[:] = 0.0
+    for k in range(len(factors)):
+        for g in range(scores.shape[1]):
+            if design[k, g]:
+                scores[outputs[k], g] += factors[k]
+
+
+@kernel
+def cost_of_scores(is_class, target, share, scores):
+    """What scores cost; see ``SquaredSumLoss`` and ``ClassSumLoss``."""
+    cost = 0.0
+    for g in range(len(share)):
+        if not is_class:
+            cost += share[g] * (target[0, g] - scores[0, g]) ** 2
+            continue
+        highest, total, taught = scores[:, g].max(), 0.0, 0.0
+        for c in range(len(scores)):
+            total += np.exp(scores[c, g] - highest)
+            taught += target[c, g] * scores[c, g]
+        cost += share[g] * (highest + np.log(total) - taught)
+    return cost
+
+
+@kernel
+def answer(is_class, scores):
+    """Turn scores into what is said: values, or class probabilities."""
+    if not is_class:
+        return
+    for g in range(scores.shape[1]):
+        line = scores[:, g]
+        line[:] = np.exp(line - line.max())
+        line /= line.sum()
+
+
+@kernel
+def slopes_of_sum(
+    is_class, target, share, design, outputs, ridge, factors, answers, slope, curvature
+):
+    """Write both derivatives of the cost by the factors of the lines of ``design``."""
+    n_lines, n_groups = design.shape
+    slope[:] = ridge * factors
+    curvature[:] = np.diag(ridge)
+    for k in range(n_lines):
+        c = outputs[k]
+        for g in range(n_groups):
+            if design[k, g]:
+                away = answers[c, g] - target[c, g]
+                slope[k] += share[g] * (away if is_class else 2.0 * away)
+        for m in range(k + 1):
+            other, total = outputs[m], 0.0
+            for g in range(n_groups):
+                if design[k, g] and design[m, g]:
+                    if not is_class:
+                        total += 2.0 * share[g]
+                        continue
+                    p = answers[c, g]
+                    same = p if other == c else 0.0
+                    total += share[g] * (same - p * answers[other, g])
+            curvature[k, m] += total
+            if m < k:
+                curvature[m, k] += total
+
+
+@kernel
+def best_factors(is_class, target, share, design, outputs, ridge, factors):
+    """The factors of constants and boxes that cost least together.
+
+    Newton's method, with steps halved until the cost falls; for squares one step.
+
+    Parameters
+    ----------
+    is_class : bool
+    target : ndarray of shape (n_outputs, n_groups)
+    share : ndarray of shape (n_groups,)
+    design : ndarray of bool of shape (n_lines, n_groups)
+        Constants, which hold for all groups, and boxes.
+    outputs : ndarray of int64 of shape (n_lines,)
+        The output to which each adds.
+    ridge : ndarray of shape (n_lines,)
+        Penalty on half the square of each factor.
+    factors : ndarray of shape (n_lines,)
+        Where to begin; changed in place.
+    """
+    n_lines = len(factors)
+    scores = np.empty(target.shape)
+    slope, curvature = np.empty(n_lines), np.empty((n_lines, n_lines))
+    scores_of(design, outputs, factors, scores)
+    now = cost_of_scores(is_class, target, share, scores)
+    now += 0.5 * (ridge * factors * factors).sum()
+    for _ in range(MOST_NEWTON_STEPS):
+        answer(is_class, scores)
+        slopes_of_sum(
+            is_class, target, share, design, outputs, ridge, factors, scores, slope,
+            curvature,
+        )  # fmt: skip
+        if np.abs(slope).max() < SMALLEST_SLOPE:
+            break
+        step = np.linalg.lstsq(curvature, slope, 1e-13)[0]
+        then = np.inf
+        while True:
+            tried = factors - step
+            scores_of(design, outputs, tried, scores)
+            then = cost_of_scores(is_class, target, share, scores)
+            then += 0.5 * (ridge * tried * tried).sum()
+            if not then > now or np.abs(step).max() <= SMALLEST_STEP:
+                break
+            step /= 2.0
+        if then >= now:
+            break
+        gained, now = now - then, then
+        factors[:] = tried
+        if gained <= SMALLEST_GAIN:
+            break

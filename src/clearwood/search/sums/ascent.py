@@ -239,7 +239,11 @@ class SumAscent(BoxAscent):
         design, outputs, ridge = design_of(
             groups.loss, problem.ridge, groups.member, self.outputs
         )
-        curvature = groups.loss.curvature(answers, design, outputs) + np.diag(ridge)
+        slope, curvature = np.empty(len(design)), np.empty((len(design), len(design)))
+        _kernels.slopes_of_sum(
+            groups.loss.is_class, groups.loss.target, groups.loss.share, design,
+            outputs, ridge, np.zeros(len(design)), answers, slope, curvature,
+        )  # fmt: skip
         spread = np.diag(np.linalg.pinv(curvature))[len(design) - len(self.boxes) :]
         rise = self.values**2 / (2.0 * np.maximum(spread, 1e-300))
         # Far off, other losses rise less than their curvature says.

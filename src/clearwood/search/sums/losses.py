@@ -62,12 +62,6 @@ class SquaredSumLoss:
         away = self.target[0] - answers[0]
         return -2.0 * self.share * away, 2.0 * self.share
 
-    def curvature(
-        self, answers: np.ndarray, design: np.ndarray, outputs: np.ndarray
-    ) -> np.ndarray:
-        """Second derivatives by the factors of the lines of ``design``."""
-        return 2.0 * (design * self.share) @ design.T
-
     @cached_property
     def weighted(self) -> np.ndarray:
         """Targets times shares."""
@@ -139,16 +133,6 @@ class ClassSumLoss:
         said = answers[output]
         away = self.target[output] - said
         return -self.share * away, self.share * said * (1.0 - said)
-
-    def curvature(
-        self, answers: np.ndarray, design: np.ndarray, outputs: np.ndarray
-    ) -> np.ndarray:
-        """Second derivatives by the factors of the lines of ``design``."""
-        likely = design * answers[outputs]
-        same = outputs[:, None] == outputs
-        return same * ((likely * self.share) @ design.T) - (
-            (likely * self.share) @ likely.T
-        )
 
     @cached_property
     def weighted(self) -> np.ndarray:

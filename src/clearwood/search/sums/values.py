@@ -4,22 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from clearwood.search.sums import _kernels
 from clearwood.search.sums.losses import SumLoss
-
-MOST_NEWTON_STEPS = 50
-"""Most steps to the best values."""
 
 SMALLEST_RIDGE = 1e-9
 """Ridge where only a common shift of all constants is unknown."""
-
-SMALLEST_STEP = 1e-6
-"""Newton's steps are halved down to this."""
-
-SMALLEST_SLOPE = 1e-9
-"""Newton's method ends when no factor has a steeper slope."""
-
-SMALLEST_GAIN = 1e-12
-"""Newton's method ends when the objective falls by less."""
 
 
 def best_values(
@@ -50,40 +39,12 @@ def best_values(
     tuple of ndarray
         Constant (n_outputs,) and values (n_boxes,).
     """
-    free, n_free = np.array(loss.free), len(loss.free)
+    free, n_free = list(loss.free), len(loss.free)
     design, output_of, ridge = design_of(loss, penalty, member, outputs)
-
-    def scores_of(factors: np.ndarray) -> np.ndarray:
-        scores = np.zeros((len(constant), design.shape[1]))
-        for c in free:
-            scores[c] = factors[output_of == c] @ design[output_of == c]
-        return scores
-
-    def cost(factors: np.ndarray) -> float:
-        held_back = 0.5 * (ridge * factors**2).sum()
-        return float(loss.rows(scores_of(factors)).sum() + held_back)
-
     factors = np.concatenate([constant[free], values])
-    now = cost(factors)
-    for _ in range(MOST_NEWTON_STEPS):
-        answers = loss.answers(scores_of(factors))
-        slope = ridge * factors
-        for c in free:
-            mine = output_of == c
-            slope[mine] += design[mine] @ loss.slopes(answers, c)[0]
-        if np.abs(slope).max() < SMALLEST_SLOPE:
-            break
-        curvature = loss.curvature(answers, design, output_of) + np.diag(ridge)
-        step = np.linalg.lstsq(curvature, slope, rcond=1e-13)[0]
-        then = cost(factors - step)
-        while then > now and np.abs(step).max() > SMALLEST_STEP:
-            step = step / 2
-            then = cost(factors - step)
-        if then >= now:
-            break
-        factors, gained, now = factors - step, now - then, then
-        if gained <= SMALLEST_GAIN:
-            break
+    _kernels.best_factors(
+        loss.is_class, loss.target, loss.share, design, output_of, ridge, factors
+    )
     best = constant.copy()
     best[free] = factors[:n_free]
     return best, factors[n_free:]
@@ -94,9 +55,8 @@ def design_of(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Constants and boxes as lines over rows, the output and ridge of each."""
     free = np.array(loss.free)
-    every = np.ones((len(free), member.shape[1]))
+    every = np.ones((len(free), member.shape[1]), dtype=bool)
     # Several constants are known but for a common shift; this keeps it at none.
     slight = SMALLEST_RIDGE if len(free) > 1 else 0.0
     ridge = np.repeat([slight, penalty], [len(free), len(member)])
-    design = np.concatenate([every, member.astype(np.float64)])
-    return design, np.concatenate([free, outputs]), ridge
+    return np.concatenate([every, member]), np.concatenate([free, outputs]), ridge
