@@ -68,3 +68,24 @@ def test_a_bound_is_the_last_microsecond_before_it(days):
     """Of a cell after the one and before the other nothing may be said."""
     at = round(_microsecond(days) * MICROSECONDS)
     assert at / MICROSECONDS <= days < (at + 1) / MICROSECONDS
+
+
+def test_oracle_reads_times_by_a_form_of_their_own():
+    """What a quoted date means there is else the session's to say."""
+    pytest.importorskip("sqlglot")
+    assert "TO_DATE('2019-04-02', 'YYYY-MM-DD')" in rules("date", AT, 1e5).to_sql(
+        "oracle"
+    )
+    later = rules("datetime", AT, 1e5).to_sql("oracle")
+    form = "YYYY-MM-DD HH24:MI:SS"
+    assert f"TO_TIMESTAMP('2019-04-01 12:00:00', '{form}')" in later
+    odd = rules("datetime", AT + 0.25 / 86400, 1e5).to_sql("oracle")
+    assert f"12:00:00.250000', '{form}.FF6')" in odd
+    condition = Interval(0, AT, 1e5, False)
+    info = ColumnInfo(kind="datetime", unit="UTC")
+    space = FeatureSpace(("at",), (None,), info=(info,))
+    yes, no = Rule((condition,), "yes", (0.0, 1.0)), Rule((), "no", (1.0, 0.0))
+    zoned = RuleList((yes,), no, space, ("no", "yes")).to_sql("oracle")
+    assert f"TO_TIMESTAMP_TZ('2019-04-01 12:00:00+00:00', '{form}TZH:TZM')" in zoned
+    for text in (later, odd, zoned):
+        assert "CAST('" not in text

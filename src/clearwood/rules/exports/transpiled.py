@@ -13,6 +13,15 @@ from clearwood.exceptions import InputError
 ASKS_NAN = ("bigquery", "clickhouse")
 """Those in which NaN is not equal to itself."""
 
+ZONED = "TIMESTAMPTZ"
+ORACLE_TIMES = {
+    "DATE": "TO_DATE",
+    "TIMESTAMP": "TO_TIMESTAMP",
+    "TIMESTAMPNTZ": "TO_TIMESTAMP",
+    ZONED: "TO_TIMESTAMP_TZ",
+}
+"""How Oracle reads times, by what sqlglot calls them."""
+
 
 def transpiled(text: str, dialect: str) -> str:
     """A query or an expression in another dialect.
@@ -52,6 +61,7 @@ def transpiled(text: str, dialect: str) -> str:
     if dialect == "oracle":
         for select in tree.find_all(exp.Select):
             _name_star(select)
+        tree = tree.transform(_time_by_format)
     written = tree.sql(dialect=dialect, pretty=True)
     return written.removeprefix("SELECT").lstrip() if bare else written
 
@@ -66,6 +76,22 @@ def _call_for_nan(node: Any) -> Any:
         return node
     asked = exp.IsNan(this=node.left)
     return exp.Not(this=asked) if isinstance(node, exp.NEQ) else asked
+
+
+def _time_by_format(node: Any) -> Any:
+    """A time in quotes as Oracle reads it, whatever form the session has for such."""
+    from sqlglot import exp
+
+    if not isinstance(node, exp.Cast) or not node.this.is_string:
+        return node
+    text, kind = node.this.name, node.to.this.name
+    if kind not in ORACLE_TIMES:
+        return node
+    form = "YYYY-MM-DD"
+    if kind != "DATE":
+        form += " HH24:MI:SS" + ".FF6" * ("." in text) + "TZH:TZM" * (kind == ZONED)
+    read = exp.Literal.string(text), exp.Literal.string(form)
+    return exp.Anonymous(this=ORACLE_TIMES[kind], expressions=list(read))
 
 
 def _name_star(select: Any) -> None:
