@@ -15,6 +15,8 @@ import numpy as np
 
 from clearwood._columns import features_of
 from clearwood._features import UNSEEN, FeatureSpace, is_frame
+from clearwood._words.column_info import ColumnInfo
+from clearwood._words.dates import as_times
 from clearwood.ensembles.flat_trees import NumericSplits, Splits
 from clearwood.ensembles.tree_ensemble import TreeEnsemble
 from clearwood.exceptions import InputError, ModelError
@@ -168,6 +170,10 @@ class AnyModel:
         columns = []
         for d, name in enumerate(blank.columns):
             column, kind = encoded[:, d], blank.schema[name]
+            if self.features.info[d].is_time:
+                info = self.features.info[d]
+                columns.append(_column_of_times(name, column, kind, info, blank))
+                continue
             if self.cells[d] is None:
                 columns.append(_column_of_numbers(name, column, kind, blank))
                 continue
@@ -198,6 +204,27 @@ def _column_of_numbers(name: str, column: np.ndarray, kind: Any, blank: Any) -> 
     whole = bool(np.isfinite(column).all() and (column == np.round(column)).all())
     exact = kind.is_integer() or kind == nw.Boolean
     return made.cast(kind) if (whole and exact) or kind == nw.Float32 else made
+
+
+def _column_of_times(
+    name: str, days: np.ndarray, kind: Any, info: ColumnInfo, blank: Any
+) -> Any:
+    """Dates, points in time or durations in the column's own type and zone."""
+    import narwhals as nw
+
+    times = as_times(days)
+    if info.kind == "duration":
+        times = times - np.datetime64(0, "us")
+    if not kind.is_temporal():
+        # Objects of Python, which know days from points in time.
+        cells = times.astype("M8[D]" if info.kind == "date" else times.dtype)
+        objects = cells.astype(object)  # None where there is none
+        return nw.new_series(name, objects, backend=blank.implementation)
+    made = nw.new_series(name, times, backend=blank.implementation)
+    zone = getattr(kind, "time_zone", None)
+    if zone:
+        made = made.dt.replace_time_zone("UTC").dt.convert_time_zone(zone)
+    return made.cast(kind)
 
 
 def predicts(model: Any) -> bool:

@@ -214,3 +214,42 @@ def test_models_fitted_without_a_fold_are_asked_and_sent_to_workers(rows):
         sent = pickle.loads(pickle.dumps(asked))
         np.testing.assert_array_equal(sent.predict(numbers), model.predict(numbers))
         assert short_name(sent) == "LogisticRegression"
+
+
+def times_of(hours, kind):
+    """The same points in time as columns of several types."""
+    at = pd.Series(pd.Timestamp("2019-01-01") + pd.to_timedelta(hours, "h"))
+    return {
+        "naive": at,
+        "nanoseconds": at.astype("datetime64[ns]"),
+        "zoned": at.dt.tz_localize("UTC").dt.tz_convert("Asia/Tokyo"),
+        "duration": at - at.min(),
+        "objects": at.dt.date.astype(object),
+    }[kind]
+
+
+@pytest.mark.parametrize("made", ["pandas", "polars"])
+@pytest.mark.parametrize(
+    "kind", ["naive", "nanoseconds", "zoned", "duration", "objects"]
+)
+def test_a_function_is_asked_about_dates_as_they_stand_in_the_table(kind, made):
+    rng = np.random.default_rng(0)
+    start = times_of(rng.integers(0, 20_000, 300), kind).where(rng.random(300) > 0.1)
+    gone = start.isna()
+    X = pd.DataFrame({"age": rng.normal(50, 9, 300), "start": start})
+    if made == "polars":
+        X = pl.from_pandas(X)
+    bound = list(X["start"].drop_nulls() if made == "polars" else start[~gone])[0]
+    kinds_asked = set()
+
+    def model(frame):
+        column = frame["start"]
+        kinds_asked.add(str(column.dtype))
+        cells = list(column) if made == "polars" else column.astype(object)
+        late = [not pd.isna(cell) and cell >= bound for cell in cells]
+        return np.array(late, dtype=float)
+
+    rules = cw.simplify(model, X, max_rules=3, n_synthetic=200, random_state=0)
+    assert kinds_asked == {str(X["start"].dtype)}
+    assert np.mean((rules.predict(X) - model(X)) ** 2) < 0.01
+    assert "start" in str(rules)
