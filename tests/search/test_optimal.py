@@ -1,4 +1,4 @@
-"""The best trees there are over some statements."""
+"""The best trees, and lists, there are over some statements."""
 
 import numpy as np
 import pytest
@@ -8,21 +8,26 @@ from tests.search import naive
 from tests.search.problems import numeric_grid
 from tests.search.test_trees import random_problem
 
-from clearwood.search import ProbabilityLoss
-from clearwood.search.trees import optimal
-from clearwood.search.trees.grow import grow_best_trees, grow_trees
+from benchmarks.few_rules.optimal_lists import least_of_all, least_of_lists
+from benchmarks.few_rules.optimal_trees import (
+    all_cuts,
+    optimal_trees,
+    statements_of,
+)
+from clearwood.search import (
+    Penalties,
+    ProbabilityLoss,
+    SquaredLoss,
+    candidate_boxes,
+    grow_lists,
+    make_problem,
+)
+from clearwood.search.trees.grow import grow_trees
 from clearwood.search.trees.nodes import (
     inner_nodes,
-    leaf_boxes,
     make_tree_problem,
     objective,
     root_of,
-)
-from clearwood.search.trees.optimal import (
-    Orders,
-    optimal_over,
-    optimal_trees,
-    statements_of,
 )
 from clearwood.search.trees.splits import grow, next_split
 
@@ -83,8 +88,6 @@ def test_trees_found_otherwise_are_no_better(kind, seed):
     for tree in grown:
         # No tree of six leaves is deeper than five.
         assert best[tree.n_leaves - 1] <= objective(tree) + 1e-12
-    for tree, other in zip(grow_best_trees(problem, 6), grown):
-        assert objective(tree) <= objective(other) + 1e-9
 
 
 def test_depth_bounds_the_way_to_a_leaf():
@@ -110,38 +113,11 @@ def parity(n_rows=4000):
 
 def test_what_no_two_splits_see_is_found():
     problem, y = parity()
-    bins = np.arange(9)
-    statements = [(d, bins <= cut) for d in range(5) for cut in range(7)]
-    tree = optimal_trees(problem, statements, 8, 3)[-1]
+    tree = optimal_trees(problem, all_cuts(problem.grid), 8, 3)[-1]
     assert tree.n_leaves == 8
     assert (tree.predict(problem.grid).argmax(axis=1) == y).all()
     assert objective(tree) == pytest.approx(8 * 3 * 0.0003)
     assert objective(grow(root_of(problem), 8, next_split)) > 0.1
-
-
-def test_work_bounds_depth_and_statements(monkeypatch):
-    problem, _ = parity()
-    trees = grow_trees(problem, 6)
-    statements = statements_of(trees)
-    few, more = (Orders.of(problem.grid, statements[:k]) for k in (3, 6))
-    assert few.work(5, 4) < more.work(5, 4) < more.work(5, 5)
-    deep = optimal_over(problem, trees, 6)
-    again = optimal_over(problem, trees, 6)
-    for tree, other in zip(deep, again):
-        np.testing.assert_array_equal(leaf_boxes(tree)[0], leaf_boxes(other)[0])
-    used = []
-    monkeypatch.setattr(
-        optimal,
-        "optimal_trees",
-        lambda problem, statements, most, depth: used.append((len(statements), depth)),
-    )
-    optimal_over(problem, trees, 6)
-    monkeypatch.setattr(optimal, "MOST_WORK", few.work(5, 3))
-    monkeypatch.setattr(optimal, "DEPTHS", ((5, 24), (3, 3)))
-    optimal_over(problem, trees, 6)
-    assert used == [(min(len(statements), 24), 5), (3, 3)]
-    monkeypatch.setattr(optimal, "MOST_WORK", 0.0)
-    assert optimal_over(problem, trees, 6) == []
 
 
 def test_values_that_will_be_missing_go_with_most_rows():
@@ -155,3 +131,67 @@ def test_values_that_will_be_missing_go_with_most_rows():
 def test_without_statements_there_is_one_leaf():
     problem, _ = parity(50)
     assert [t.n_leaves for t in optimal_trees(problem, [], 4, 3)] == [1]
+
+
+def every_list(problem, masks, n_boxes, rows):
+    """Least loss of all lists of boxes, given as sets of rows."""
+    best = naive.leaf_loss(problem, rows)
+    for mask in masks if n_boxes else ():
+        inside = [i for i in rows if mask[i]]
+        outside = [i for i in rows if not mask[i]]
+        if inside and problem.stats[inside, -2].sum() >= problem.min_rows:
+            rest = every_list(problem, masks, n_boxes - 1, outside)
+            best = min(best, naive.leaf_loss(problem, inside) + rest)
+    return best
+
+
+@given(SEEDS, st.sampled_from(["class", "values"]), st.sampled_from([1, 2]))
+@settings(max_examples=20)
+def test_none_of_all_lists_is_better(seed, kind, n_bounds):
+    rng = np.random.default_rng(seed)
+    problem = random_problem(rng, kind, n_rows=12)
+    problem = problem._replace(min_rows=float(rng.integers(0, 4)))
+    grid = problem.grid
+    statements = some_statements(rng, grid, 3)
+    masks = {}
+    for d, goes_left in as_asked(grid, statements):
+        left = goes_left[grid.columns[d]]
+        masks |= {side.tobytes(): side for side in (left, ~left)}
+    if n_bounds == 2:
+        pairs = [a & b for a in masks.values() for b in masks.values()]
+        masks |= {pair.tobytes(): pair for pair in pairs}
+    for n_boxes in (1, 2):
+        expected = every_list(problem, list(masks.values()), n_boxes, list(range(12)))
+        found, boxes = least_of_lists(problem, statements, n_boxes, n_bounds)
+        assert found == pytest.approx(expected, abs=1e-9)
+        assert len(boxes) <= n_boxes
+        assert least_of_all(problem, statements) <= found + 1e-9
+
+
+@pytest.mark.parametrize("kind", ["class", "values"])
+@pytest.mark.parametrize("seed", range(2))
+def test_lists_found_otherwise_are_no_better(kind, seed):
+    """One box of two features at most is what it is asked about."""
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, 5, (200, 2)).astype(np.uint8)
+    grid = numeric_grid(X, 5)
+    if kind == "class":
+        loss = ProbabilityLoss.of(rng.dirichlet(np.ones(2), 200), np.ones(200), 0.0)
+        target = loss.scores
+    else:
+        loss = SquaredLoss.of(rng.normal(size=200), np.ones(200))
+        target = loss.target
+    tree_problem = make_tree_problem(grid, loss, np.ones(200))
+    least = [least_of_lists(tree_problem, all_cuts(grid), n, 2)[0] for n in (1, 2)]
+    pool = candidate_boxes(grid, target, np.ones(200), rng)
+    problem = make_problem(grid, loss, Penalties(0.0, 0.0), np.ones(200))
+    for found in grow_lists(problem, pool, 2)[1:]:
+        shown = [grid.start[d] + np.arange(5) for d in range(2)]
+        n_bounds = max(
+            sum((~box[part][0]) + int(~box[part][-1]) for part in shown)
+            for box in found.boxes
+        )
+        if n_bounds <= 2:
+            assert least[len(found.boxes) - 1] <= found.objective + 1e-9
+    three = optimal_trees(tree_problem, all_cuts(grid), 3, 2)
+    assert least[1] <= objective(three[-1]) + 1e-9

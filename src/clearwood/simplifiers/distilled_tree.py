@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from clearwood.rules import Training, Tree, print_tree
-from clearwood.search.trees.grow import grow_best_trees
+from clearwood.search.trees.grow import grow_trees
 from clearwood.search.trees.nodes import TREE_PENALTY, GrownNode, make_tree_problem
 from clearwood.simplifiers._common.base import CORE, ClassifiesByRules, PredictsByRules
 from clearwood.simplifiers._common.scoring import CLASS_WEIGHT, SCORING, softness
@@ -92,7 +92,7 @@ class _DistilledTree(TreesOnSizePath):
             TREE_PENALTY,
             min_rows=self.min_rows,
         )
-        return [grow_best_trees(problem, self.max_rules)]
+        return [grow_trees(problem, self.max_rules)]
 
     def _print_tree(self, training: Training, tree: GrownNode) -> Tree:
         return print_tree(tree, training, round_cuts=self.round_cuts)

@@ -20,7 +20,6 @@ from clearwood.search.trees.nodes import (
     root_of,
     with_node,
 )
-from clearwood.search.trees.optimal import optimal_over
 from clearwood.search.trees.splits import first_split, grow, next_split, prunings
 
 N_REMOVED = 3
@@ -69,28 +68,7 @@ def grow_trees(problem: TreeProblem, max_leaves: int) -> list[GrownNode]:
                     _keep(found, improve(shorter))
         if sum(tree.cost for tree in found.values()) > before - SMALLEST_CHANGE:
             break
-    return _paying(found)
-
-
-def grow_best_trees(problem: TreeProblem, max_leaves: int) -> list[GrownNode]:
-    """Trees as of :func:`grow_trees`, or better ones of what they ask.
-
-    Over the statements of all of them, and of one grown further, the best trees are
-    found exactly, where that takes little; then their cuts are moved as before.
-    """
-    trees = grow_trees(problem, max_leaves)
-    if len(trees) < 2 or some_rows(problem.grid.n_rows) is not None:
-        return trees
-    larger = grow(trees[0], 2 * max_leaves, next_split)
-    found = {tree.n_leaves: tree for tree in trees}
-    for tree in optimal_over(problem, [*trees, larger], max_leaves):
-        _keep(found, improve(tree))
-    return _paying(found)
-
-
-def _paying(found: dict[int, GrownNode]) -> list[GrownNode]:
-    """Those that are better than all smaller ones."""
-    paying = [found[1]]
+    paying = [root]
     for size in sorted(found):
         if found[size].cost < paying[-1].cost - SMALLEST_CHANGE:
             paying.append(found[size])

@@ -9,25 +9,15 @@ are solved at once from counts of pairs (``_optimal_kernels``).
 from __future__ import annotations
 
 import hashlib
-import math
 from collections import defaultdict
 from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
 
+from benchmarks.few_rules import _optimal_kernels as optimal
 from clearwood.search.grid import Grid
-from clearwood.search.trees import _optimal_kernels as optimal
 from clearwood.search.trees.nodes import GrownNode, TreeProblem, inner_nodes, root_of
-
-DEPTHS = ((5, 24), (5, 16), (4, 32), (4, 24), (4, 16), (4, 12), (3, 12))
-"""Depths of trees and numbers of statements to choose from, the best first."""
-
-MOST_WORK = 4e8
-"""Most additions, by a bound from above, in one search for the best trees."""
-
-LEAST_WORK = 3e4
-"""What one subproblem takes by itself, in additions."""
 
 Statement = tuple[int, np.ndarray]
 """A feature, and the bins that go left."""
@@ -55,6 +45,18 @@ def statements_of(trees: Iterable[GrownNode]) -> list[Statement]:
             key = node.feature, node.goes_left.tobytes()
             found[key] = node.feature, node.goes_left
     return list(found.values())
+
+
+def all_cuts(grid: Grid) -> list[Statement]:
+    """All cuts of numeric features, and each category against the others."""
+    found: list[Statement] = []
+    for d, size in enumerate(grid.n_bins):
+        bins = np.arange(size)
+        if grid.is_category[d]:
+            found += [(d, bins == b) for b in bins]
+        else:
+            found += [(d, bins <= cut) for cut in range(size - 2)]
+    return found
 
 
 def optimal_trees(
@@ -91,31 +93,6 @@ def optimal_trees(
         if np.isfinite(cost):
             found.append(search.questions.tree(root, plan))
     return found
-
-
-def optimal_over(
-    problem: TreeProblem, trees: Iterable[GrownNode], max_leaves: int
-) -> list[GrownNode]:
-    """The best trees over what some trees ask first, as much as work permits.
-
-    Parameters
-    ----------
-    problem : TreeProblem
-    trees : iterable of GrownNode
-        What the first of them ask counts most.
-    max_leaves : int
-
-    Returns
-    -------
-    list of GrownNode
-        None where rows or statements are too many.
-    """
-    statements = statements_of(trees)
-    for depth, most in DEPTHS:
-        questions = Orders.of(problem.grid, statements[:most])
-        if questions.work(problem.stats.shape[1], depth) <= MOST_WORK:
-            return optimal_trees(problem, statements[:most], max_leaves, depth)
-    return []
 
 
 class Orders(NamedTuple):
@@ -167,17 +144,6 @@ class Orders(NamedTuple):
         positions = tuple(position for _, position, _ in found)
         return cls(columns, n_positions, marks, feature, positions)
 
-    def work(self, n_columns: int, depth: int) -> float:
-        """About how many additions a search takes at most, with so many sums.
-
-        Two levels are solved on both sides of all cuts above them, in any order.
-        """
-        n_levels, n_cuts = depth - 2, int((self.marks[:, :, 0] > 0).sum())
-        n_solved = (2 * n_cuts) ** n_levels / math.factorial(n_levels)
-        n_rows = self.columns.shape[1] / 2**n_levels
-        pairs = len(self.feature) ** 2 / 2 * n_rows
-        return n_solved * (LEAST_WORK + n_columns * (pairs + 4.0 * n_cuts**2))
-
     def tree(self, node: GrownNode, plan: PlannedSplit | None) -> GrownNode:
         """The tree of a plan below a node."""
         if plan is None:
@@ -213,19 +179,21 @@ def _numeric(
     return found
 
 
+def cells(problem: TreeProblem, questions: Orders) -> tuple[np.ndarray, np.ndarray]:
+    """Rows that no statement parts are one: their positions, and their sums."""
+    found, cell = np.unique(questions.columns, axis=1, return_inverse=True)
+    n_cells = found.shape[1]
+    sums = [np.bincount(cell, one, n_cells) for one in problem.stats.T]
+    return np.ascontiguousarray(found), np.stack(sums, axis=1)
+
+
 class _Search:
     """Subproblems that are solved once."""
 
     def __init__(self, problem: TreeProblem, questions: Orders) -> None:
         self.problem, self.questions = problem, questions
-        # Rows that no statement parts are one.
-        cells, cell = np.unique(questions.columns, axis=1, return_inverse=True)
-        self.columns = np.ascontiguousarray(cells)
-        n_cells = self.columns.shape[1]
-        self.stats = np.stack(
-            [np.bincount(cell, one, n_cells) for one in problem.stats.T], axis=1
-        )
-        self.everything = np.arange(n_cells)
+        self.columns, self.stats = cells(problem, questions)
+        self.everything = np.arange(len(self.stats))
         self.solved: dict[tuple[bytes, bytes, int, int], Solution] = {}
 
     def solve(

@@ -158,3 +158,58 @@ def best_cut(
             if lost < best:
                 best, question, position = lost, p, k
     return best, question, position
+
+
+@kernel
+def best_box(columns, n_positions, marks, rows, stats, leaf, least, most):
+    """The box of one or two statements that, and the other rows, lose least.
+
+    Returns the loss, infinite where no box has ``least`` support, and the box:
+    question, position and side (1 for what is right) of both of its statements.
+    """
+    best, box = np.inf, np.full(6, -1)
+    n_columns = stats.shape[1]
+    start = np.cumsum(n_positions) - n_positions
+    pairs = pair_sums(columns[:, rows], start, n_positions.sum(), stats[rows])
+    whole = sum_rows(stats, rows)
+    inside, outside = np.empty(n_columns), np.empty(n_columns)
+    for q in range(len(columns)):
+        for p in range(q, len(columns) if most > 1 else q + 1):
+            block = pairs[start[q] : start[q] + n_positions[q]]
+            block = block[:, start[p] : start[p] + n_positions[p]]
+            below = np.zeros((n_positions[p], n_columns))
+            before = np.zeros(n_columns)  # left of the first cut
+            for j in range(n_positions[q] - 1):
+                below += block[j]
+                before[:] = below.sum(axis=0)
+                if marks[q, j, 0] == 0:
+                    continue
+                under = np.zeros(n_columns)  # left of the second cut
+                both = np.zeros(n_columns)
+                for k in range(n_positions[p] - 1):
+                    under += block[:, k].sum(axis=0)
+                    both += below[k]
+                    if marks[p, k, 0] == 0 or (most == 1 and j != k):
+                        continue
+                    for sides in range(4):
+                        first, second = sides // 2, sides % 2
+                        if most == 1 and first != second:
+                            continue
+                        for c in range(n_columns):
+                            value = both[c]
+                            if first and second:
+                                value += whole[c] - before[c] - under[c]
+                            elif first:
+                                value = under[c] - value
+                            elif second:
+                                value = before[c] - value
+                            inside[c], outside[c] = value, whole[c] - value
+                        if inside[-1] == 0.0 or inside[-2] < least:
+                            continue
+                        lost = leaf_loss(inside, leaf)
+                        if outside[-1] > 0.0:
+                            lost += leaf_loss(outside, leaf)
+                        if lost < best:
+                            best = lost
+                            box[:] = np.array([q, j, first, p, k, second])
+    return best, box
