@@ -227,12 +227,12 @@ def write_tables(bounds, trees):
     """The page."""
     frame = bounds.frame()
     first = frame.drop_duplicates("data")
-    sizes = markdown_table(
-        ["data", "rows", "cuts", "one line", "every cell by itself", "s, trees", "s, lists"],
-        first[
-            ["data", "rows", "cuts", "one line", "by itself", "tree seconds", "list seconds"]
-        ].values.tolist(),
-    )  # fmt: skip
+    named = {
+        "data": "data", "rows": "rows", "cuts": "cuts", "one line": "one line",
+        "by itself": "every cell by itself", "tree seconds": "s, trees",
+        "list seconds": "s, lists",
+    }  # fmt: skip
+    sizes = markdown_table([*named.values()], first[[*named]].values.tolist())
     columns = ["list", "tree", "sum", "best tree", "best list"]
     by_set = markdown_table(
         ["data", "K", *columns, "statements of a line of the list"],
@@ -277,32 +277,34 @@ def write_tables(bounds, trees):
 WHAT = f"""A forest of 100 trees speaks for the training rows (half of each set); no
 synthetic rows, at least five rows a line. What is lost is its regret (how much more
 probable it finds its own class than the one that is said) or the squared error in units
-of its variance, and nothing else: literals and overlap are free. Cuts: every one of
-{MOST_BINS - 2} per feature with as many of the forest's cuts between them, for all
-columns below. **One line** says the same of all rows. **Every cell by itself**: rows
-that no cut parts are said alike, all others as they are: no list, tree or sum over these
-cuts loses less, whatever its length. It is a bound for every K, and far below what K
-lines reach: useless by itself."""
+of its variance, and nothing else: literals and overlap are free. All columns below have
+the same cuts: {MOST_BINS - 2} per feature, evenly among the forest's.
+
+**One line** says the same of all rows. **Every cell by itself**: rows that no cut parts
+are said alike, all others as they are. No list, tree or sum over these cuts loses less,
+whatever its length: a bound for every K, but so far below what K lines reach that it
+says nothing. Seconds of the processor, for the exact searches of all K."""
 
 MEANS = """Means over the sets of what is lost, as a share of what one line loses.
-**Best tree**: dynamic programming over all trees; exact up to 5 leaves, at 8 of those no
-deeper than four splits. **Best list**: exact over all lists whose lines have two
-statements at most (K = 2, 3), one (K = 4: the bound is then of lists of such lines
-only, and lists of longer lines are better). Beyond these K no bound on lists was found
-that is not that of the cells: the gain of a later line may be all rows that the
-earlier ones leave, so that sums of gains per line bound nothing. A best tree of K
-leaves is a list of K lines: the best list is no worse."""
+**Best tree**: dynamic programming over all trees; exact up to 5 leaves, and at 8 over
+those no deeper than four splits. **Best list**: exact over all lists whose lines have
+two statements at most (K = 2, 3), or one (K = 4). The search for lists and sums is not
+held to so few statements and can lose less; the trees cannot lose less than the best
+tree up to K = 5. For lists of more lines no bound was found but that of the cells: a
+later line may win whatever the earlier ones leave, so that the best gains of single
+lines, summed, bound nothing. A tree of K leaves is a list of K lines, so that the best
+list of lines of any length loses no more than the best tree."""
 
-EACH = """The same set by set, in units of the loss. A list is below "best list" where
-its lines have more statements than those of the best list may have; their largest number
-is given."""
+EACH = """The same set by set, in units of the loss, with the largest number of
+statements in a line of the list: where it is more than two (K = 2, 3) or one (K = 4),
+the list may be below "best list"."""
 
-BEST = f"""Does it pay to start from the best tree? DistilledTree with its own goal
-(regret, a tenth of the squared error, literals) and synthetic rows, all cuts: as it is,
+BEST = f"""Does it pay to look for the best tree? DistilledTree with its own goal
+(regret, a tenth of the squared error, literals), synthetic rows and all cuts: as it is,
 and with the best trees, up to {MOST_DEPTH} splits deep, over the first
-{MOST_STATEMENTS} statements that its trees of all sizes ask, then improved like its own.
-Fidelity on the other half of the rows; {N_SPLITS} splits of each set; ± is a standard
-error; seconds of the processor."""
+{MOST_STATEMENTS} statements that its trees of all sizes ask, then improved as its own
+are. Fidelity on the other half of the rows, {N_SPLITS} splits of each set; ± is a
+standard error; seconds of the processor per fit."""
 
 
 if __name__ == "__main__":
