@@ -226,6 +226,7 @@ def held_out(name, split):
 def write_tables(bounds, trees):
     """The page."""
     frame = bounds.frame()
+    frame["by itself"] = frame["by itself"].clip(lower=0).round(5)
     first = frame.drop_duplicates("data")
     named = {
         "data": "data", "rows": "rows", "cuts": "cuts", "one line": "one line",
@@ -289,11 +290,12 @@ MEANS = """Means over the sets of what is lost, as a share of what one line lose
 **Best tree**: dynamic programming over all trees; exact up to 5 leaves, and at 8 over
 those no deeper than four splits. **Best list**: exact over all lists whose lines have
 two statements at most (K = 2, 3), or one (K = 4). The search for lists and sums is not
-held to so few statements and can lose less; the trees cannot lose less than the best
-tree up to K = 5. For lists of more lines no bound was found but that of the cells: a
-later line may win whatever the earlier ones leave, so that the best gains of single
-lines, summed, bound nothing. A tree of K leaves is a list of K lines, so that the best
-list of lines of any length loses no more than the best tree."""
+held to so few statements and can lose less; where a list loses more, the search has
+missed a better one. Up to K = 5 no tree loses less than the best tree. For lists of
+more lines no bound was found but that of the cells: a later line may win whatever the
+earlier ones leave, so that the best gains of single lines, summed, bound nothing. A
+tree of K leaves is a list of K lines, so that the best list of lines of any length
+loses no more than the best tree."""
 
 EACH = """The same set by set, in units of the loss, with the largest number of
 statements in a line of the list: where it is more than two (K = 2, 3) or one (K = 4),
