@@ -185,6 +185,35 @@ def best_of_two_levels(problem, rows, least):
     return min(losses)
 
 
+def best_trees(problem, statements, most, depth, rows=None, box=None):
+    """Least cost of exactly 1, 2, ... leaves: every tree that asks the statements."""
+    grid, support = problem.grid, problem.stats[:, -2]
+    if box is None:
+        rows = list(range(grid.n_rows))
+        box = np.ones(int(grid.n_bins.sum()), dtype=bool)
+    costs = np.full(most, np.inf)
+    if support[rows].sum() >= problem.min_rows:
+        costs[0] = leaf_loss(problem, rows)
+        costs[0] += problem.literal * literals(grid, box, problem.seen)
+    if depth == 0 or most == 1:
+        return costs
+    for d, goes_left in statements:
+        both = sides(problem, rows, d, goes_left, problem.min_rows)
+        if both is None or not all(both):
+            continue
+        found = []
+        for side, bins in zip(both, (goes_left, ~goes_left)):
+            inside = box.copy()
+            inside[grid.start[d] : grid.start[d] + grid.n_bins[d]] &= bins
+            found.append(
+                best_trees(problem, statements, most - 1, depth - 1, side, inside)
+            )
+        for i, left in enumerate(found[0]):
+            for j, right in enumerate(found[1][: most - i - 1]):
+                costs[i + j + 1] = min(costs[i + j + 1], left + right)
+    return costs
+
+
 def every_pruning(left, right, node=0):
     """The leaves of all prunings of a tree."""
     yield (node,)
