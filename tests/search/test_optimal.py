@@ -60,7 +60,7 @@ def costs_by_size(trees, most):
 
 
 @given(SEEDS, st.sampled_from(["class", "two classes", "values", "rates"]))
-@settings(max_examples=20)
+@settings(max_examples=10)
 def test_none_of_all_trees_is_better(seed, kind):
     rng = np.random.default_rng(seed)
     problem = random_problem(rng, kind, n_rows=14, literal=rng.choice([0.0, 0.01]))
@@ -146,7 +146,7 @@ def every_list(problem, masks, n_boxes, rows):
 
 
 @given(SEEDS, st.sampled_from(["class", "values"]), st.sampled_from([1, 2]))
-@settings(max_examples=20)
+@settings(max_examples=10)
 def test_none_of_all_lists_is_better(seed, kind, n_bounds):
     rng = np.random.default_rng(seed)
     problem = random_problem(rng, kind, n_rows=12)
