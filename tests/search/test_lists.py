@@ -97,6 +97,40 @@ def test_the_objective_never_rises(kind, seed):
 
 
 @pytest.mark.parametrize("kind", KINDS)
+def test_a_box_that_was_moved_says_what_is_best_of_its_rows(kind):
+    n_moved = 0
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        problem = random_problem(rng, kind, n_rows=80)
+        ascent = ListAscent(problem, random_list(rng, problem, 3))
+        for k in range(3):
+            before = ascent.boxes[k].copy()
+            ascent.improve(k)
+            if (ascent.boxes[k] == before).all():
+                continue
+            n_moved += 1
+            now, said = ascent.objective(), ascent.said[k].copy()
+            decided = first_box(ascent.member) == k
+            best = problem.loss.best_value(decided)
+            ascent.said[k] = problem.loss.vector(best)
+            assert ascent.objective() > now - 1e-8
+            ascent.said[k] = said
+    assert n_moved > 8
+
+
+def test_where_few_are_left_to_otherwise_the_last_box_goes():
+    codes = np.repeat([0, 1, 2], [60, 50, 4]).astype(np.uint8)[:, None]
+    grid = Grid.of(codes, np.array([4]), np.array([False]))
+    loss = SquaredLoss.of(codes[:, 0] * 1.0, np.ones(114))
+    problem = make_problem(grid, loss, Penalties(0.0, 0.0), np.ones(114))
+    boxes = np.array([[True, False, False, False], [False, True, False, False]])
+    ascent = ListAscent(problem, BoxList(boxes, (0.0, 1.0), 2.0, np.inf))
+    assert ascent.drop()
+    np.testing.assert_array_equal(ascent.boxes, boxes[:1])
+    assert ascent.values == [0.0, 2.0] and not ascent.drop()
+
+
+@pytest.mark.parametrize("kind", KINDS)
 def test_refined_lists_have_no_idle_boxes(kind):
     rng = np.random.default_rng(1)
     problem = random_problem(rng, kind, n_rows=100)

@@ -272,6 +272,27 @@ def test_the_objective_never_rises(kind, seed):
         before = now
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_box_that_was_moved_adds_what_is_best_of_its_rows(kind):
+    n_moved = 0
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        problem = random_problem(rng, kind, n_rows=80)
+        ascent = SumAscent(problem, random_sum(rng, problem, 3))
+        for k in range(3):
+            before = ascent.boxes[k].copy()
+            ascent.improve(k)
+            if (ascent.boxes[k] == before).all():
+                continue
+            n_moved += 1
+            now, value = ascent.objective(), ascent.values[k]
+            for step in (-0.01, 0.01):
+                ascent.values[k] = value + step
+                assert ascent.objective() > now
+            ascent.values[k] = value
+    assert n_moved > 6
+
+
 def test_one_box_is_the_best_of_all_on_a_tiny_grid():
     rng = np.random.default_rng(4)
     X = rng.integers(0, 3, (80, 2)).astype(np.uint8)

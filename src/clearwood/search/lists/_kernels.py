@@ -342,8 +342,7 @@ def improve_line(
                     share += shares[i]
                     for s in range(n_scores):
                         sums[s] += scores[i, s]
-            before = says.copy()
-            says = before.copy()
+            before, says = says, says.copy()
             say_best(kind, sums, share, says)
             if signed:
                 of_kind = kind_of_box(start, n_bins, signs, now)
