@@ -129,10 +129,6 @@ class ListGains(Candidates):
             by_position[:, :, 1:].astype(np.float64),
             self._value_ranges(problem.signs, current),
         )
-        if problem.signs is None:
-            # Before `otherwise`, what that says of the others is refitted too.
-            outside = columns[-1].sum(axis=0) - by_position[:, -1, 1:]
-            change[:, -1] += np.minimum(self.loss.best_of(outside)[0], 0.0)
         enough = by_position[:, :, 0] >= problem.min_rows - 0.01
         return np.where(enough, change + fixed, np.inf), values
 
