@@ -245,8 +245,9 @@ def write_page(study, possible):
         "the mutant's function: what only other rooms' tests see, such as those of "
         "estimators that use a search, counts as not seen."
         + (f" Not run yet: {', '.join(without)}." if without else ""),
-        "Lot 1 was drawn from search alone; lot 3 was stopped after a part of what was "
-        "drawn, in an order of its own, so that the interval says how much it tells. "
+        "Lots 1 and 4 were drawn from search alone; lots 3 and 4 were stopped after a "
+        "part of what was drawn, in an order of its own, so that the interval says how "
+        "much it tells. "
         "Wanted are 95 %: they are shown where a whole interval lies above. "
         "Each lot met the tests as they were after those before it: what its "
         "survivors brought (*seen later*: by a test written for it, or by a dear one "

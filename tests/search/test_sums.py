@@ -293,6 +293,25 @@ def test_a_box_that_was_moved_adds_what_is_best_of_its_rows(kind):
     assert n_moved > 6
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_longer_sums_cost_what_they_say(kind):
+    n_better = 0
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        problem = random_problem(rng, kind)
+        pool = np.array([random_box(rng, problem.grid) for _ in range(6)])
+        current = refine_sum(problem, random_sum(rng, problem, 2))
+        trials = _longer(problem, [SumGains(problem, pool)], current)
+        # These have nowhere better to go: they cost what they cost as they stand.
+        moved = np.array([trial.boxes[-1] for trial in trials])
+        trials += _longer(problem, [SumGains(problem, moved)], current)
+        for trial in trials:
+            plain = naive.sum_objective(problem, *trial[:4])
+            assert trial.objective == pytest.approx(plain, abs=1e-9)
+            n_better += trial.objective < current.objective
+    assert n_better > 0
+
+
 def test_one_box_is_the_best_of_all_on_a_tiny_grid():
     rng = np.random.default_rng(4)
     X = rng.integers(0, 3, (80, 2)).astype(np.uint8)
