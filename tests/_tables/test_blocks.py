@@ -5,6 +5,7 @@ from functools import partial
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.ensemble import RandomForestClassifier
 
 import clearwood as cw
 from clearwood._numeric import BLOCK_ROWS, WeightedMoments
@@ -102,6 +103,37 @@ def test_all_say_the_same_to_the_last_bit(kind, frame, rules, tmp_path):
     drawn = open_rows(whole.to_numpy(), own["y"]).sample(500, seed=3)
     assert (np.asarray(sample.X)[:, :2] == drawn.X).all()
     assert (sample.y == drawn.y).all()
+
+
+@pytest.fixture(scope="module")
+def graded(frame):
+    """A forest of three classes that are texts, and rules that speak for it."""
+    X = frame[["a", "b"]]
+    grade = np.array(["high", "low", "middle"])[np.digitize(frame["y"], [-1.0, 1.0])]
+    forest = RandomForestClassifier(5, max_depth=4, random_state=0).fit(X, grade)
+    rules = cw.simplify(forest, X[:500], n_rules=3, n_synthetic=0, random_state=0)
+    return cw.read_ensemble(forest), rules
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_models_predict_the_same_to_the_last_bit(kind, frame, graded, tmp_path):
+    X, _ = stored(kind, frame, tmp_path)
+    for model in graded:
+        for verb in ("predict", "predict_proba"):
+            said, whole = getattr(model, verb)(X), frame[["a", "b"]]
+            lazy = kind.startswith("dask")
+            assert hasattr(said, "compute") == lazy
+            if kind == "dask frame" and verb == "predict_proba":
+                assert list(said.columns) == list(model.classes)
+            said = said.compute() if lazy else said
+            assert (np.asarray(said) == getattr(model, verb)(whole)).all()
+
+
+def test_a_model_reads_its_own_columns_of_a_file(frame, graded, tmp_path):
+    texts = frame[["y", "b", "a"]].assign(name="x")
+    texts.to_parquet(tmp_path / "rows.parquet")
+    said = graded[0].predict(tmp_path / "rows.parquet")
+    assert (said == graded[0].predict(frame[["a", "b"]])).all()
 
 
 @pytest.mark.parametrize("scheduler", ["sync", "threads"])

@@ -10,6 +10,8 @@ from typing import Any, Literal
 import numpy as np
 
 from clearwood._documents import refuse_damaged
+from clearwood._tables import RowBlocks, is_read_in_blocks
+from clearwood._tables.predicting import predicted
 from clearwood.ensembles import _kernels
 from clearwood.ensembles.flat_trees import FlatTrees
 from clearwood.ensembles.links import LINKS, REGRESSION_LINKS, Link, response
@@ -220,12 +222,18 @@ class TreeEnsemble(FlatTrees):
         Parameters
         ----------
         X : array-like or pandas or polars frame of shape (n_rows, n_features)
-            Frames are read by column name where the model knows names.
+            Frames are read by column name where the model knows names. Or a table
+            that is read in blocks: the path of a Parquet file, a memory map, a
+            function that gives pandas frames, a collection of Dask.
 
         Returns
         -------
         ndarray of shape (n_rows,)
+            Of Dask a collection, which is not computed yet.
         """
+        if is_read_in_blocks(X):
+            kind = float if self.classes is None else np.asarray(self.classes).dtype
+            return predicted(self.predict, X, kind, columns_of=self._columns_of)
         raw = self.raw_scores(X)
         if self.classes is None:
             return self._response(raw)[:, 0]
@@ -243,6 +251,7 @@ class TreeEnsemble(FlatTrees):
         Parameters
         ----------
         X : array-like or pandas or polars frame of shape (n_rows, n_features)
+            Or a table that is read in blocks, as in :meth:`predict`.
 
         Returns
         -------
@@ -262,7 +271,16 @@ class TreeEnsemble(FlatTrees):
                 f"{self.source} is a regression model and has no class probabilities; "
                 "use predict."
             )
+        if is_read_in_blocks(X):
+            classes = list(self.classes)
+            return predicted(self.predict_proba, X, float, classes, self._columns_of)
         return self._response(self.raw_scores(X))
+
+    def _columns_of(self, table: RowBlocks) -> list[str] | None:
+        """The columns of a table that it reads; None for all."""
+        names = [str(name) for name in self.features.names]
+        there = set(names) <= set(table.columns or ())
+        return names if self.features.named and there else None
 
     def answers_encoded(self, encoded: np.ndarray) -> np.ndarray:
         """Class probabilities, or values, for rows that :meth:`encode` made."""

@@ -201,9 +201,9 @@ class RuleSet(Editable, Exportable, ABC):
             Class labels, or values; of Dask a collection, which is not computed yet.
         """
         if is_read_in_blocks(X):
-            from clearwood.rules.counting.survey import predicted
+            from clearwood.rules.counting.survey import said_of
 
-            return predicted(self, X)
+            return said_of(self, X)
         return self.predict_encoded(self.encode(X))
 
     @abstractmethod
@@ -219,6 +219,7 @@ class RuleSet(Editable, Exportable, ABC):
         Parameters
         ----------
         X : array-like or frame of shape (n_samples, n_features)
+            Or what is read in blocks, as in :meth:`predict`.
 
         Returns
         -------
@@ -226,6 +227,10 @@ class RuleSet(Editable, Exportable, ABC):
         """
         if not self.classes:
             raise InputError("These rules predict a number; they have no classes.")
+        if is_read_in_blocks(X):
+            from clearwood.rules.counting.survey import said_of
+
+            return said_of(self, X, shares=True)
         return self.probabilities_encoded(self.encode(X))
 
     @abstractmethod

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy as np
 from clearwood._features import FeatureSpace
 from clearwood._numeric import Blocks
 from clearwood._tables import RowBlocks, RowsOfTable, is_read_in_blocks, open_rows
+from clearwood._tables.predicting import predicted
 from clearwood._validation import check_weight
 from clearwood.exceptions import InputError
 from clearwood.rules.counting.line_sums import EncodedRows, sums_of_lines
@@ -55,38 +57,14 @@ def survey(
     return Survey(rules, sums.scores(rule_set, prepare.known))
 
 
-def predicted(rule_set: RuleSet, X: Any) -> Any:
-    """What rules say of a table in blocks: an array, of Dask a collection, lazily."""
-    from clearwood._tables.opening import is_dask
-
-    if is_dask(X):
-        return _later(rule_set, X)
-    rows = open_rows(X)
-    rows = _only(rows, _asked_columns(rule_set.features, rule_set.asked, rows))
-    return np.concatenate(list(rows.results(_said_by, rule_set)))
-
-
-def _said_by(rows: RowsOfTable, rule_set: RuleSet) -> np.ndarray:
-    return rule_set.predict(rows.X)
-
-
-def _later(rule_set: RuleSet, X: Any) -> Any:
+def said_of(rule_set: RuleSet, X: Any, shares: bool = False) -> Any:
+    """What rules say of a table in blocks; the probabilities of classes on request."""
+    columns_of = partial(_asked_columns, rule_set.features, rule_set.asked)
+    if shares:
+        classes = rule_set.classes
+        return predicted(rule_set.predict_proba, X, float, classes, columns_of)
     kind = rule_set.predictions.dtype
-    if hasattr(X, "columns"):
-        import pandas as pd
-
-        meta = pd.Series([], dtype=kind if kind.kind != "U" else object)
-        return X.map_partitions(_series_of, rule_set, meta=meta)
-    return X.rechunk({1: -1}).map_blocks(rule_set.predict, dtype=kind, drop_axis=1)
-
-
-def _series_of(frame: Any, rule_set: RuleSet) -> Any:
-    import pandas as pd
-
-    said = rule_set.predict(frame)
-    return pd.Series(
-        said.astype(object) if said.dtype.kind == "U" else said, frame.index
-    )
+    return predicted(rule_set.predict, X, kind, columns_of=columns_of)
 
 
 # Rows of any kind as blocks that rules read

@@ -1,0 +1,77 @@
+"""What a model says of tables that are read block by block."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from clearwood._tables.opening import is_dask, open_rows
+from clearwood._tables.rows import RowBlocks, RowsOfTable
+
+
+def predicted(
+    says: Callable[[Any], np.ndarray],
+    X: Any,
+    kind: Any,
+    classes: Sequence[Any] | None = None,
+    columns_of: Callable[[RowBlocks], Sequence[str] | None] | None = None,
+) -> Any:
+    """What a model says of every row: an array, of Dask a collection, lazily.
+
+    Parameters
+    ----------
+    says : callable
+        What a model says of some rows.
+    X : path, memmap, callable or Dask collection
+        See :func:`open_rows`.
+    kind : dtype
+        Of what it says.
+    classes : sequence, optional
+        Where it says a probability of each.
+    columns_of : callable, optional
+        Which columns of a table it reads; None where it reads all.
+    """
+    if is_dask(X):
+        return _later(says, X, np.dtype(kind), classes)
+    rows = open_rows(X)
+    columns = None if columns_of is None else columns_of(rows)
+    rows = rows if columns is None else rows.only(columns)
+    return np.concatenate(list(rows.results(_said, says)))
+
+
+def _said(rows: RowsOfTable, says: Callable[[Any], np.ndarray]) -> np.ndarray:
+    return says(rows.X)
+
+
+def _later(
+    says: Callable[[Any], np.ndarray],
+    X: Any,
+    kind: np.dtype[Any],
+    classes: Sequence[Any] | None,
+) -> Any:
+    if hasattr(X, "columns"):
+        nothing = np.empty((0,) if classes is None else (0, len(classes)), kind)
+        meta = _as_pandas(nothing, None, classes)
+        return X.map_partitions(_of_partition, says, classes, meta=meta)
+    X = X.rechunk({1: -1})
+    if classes is None:
+        return X.map_blocks(says, dtype=kind, drop_axis=1)
+    return X.map_blocks(says, dtype=kind, chunks=(X.chunks[0], (len(classes),)))
+
+
+def _of_partition(
+    frame: Any, says: Callable[[Any], np.ndarray], classes: Sequence[Any] | None
+) -> Any:
+    return _as_pandas(says(frame), frame.index, classes)
+
+
+def _as_pandas(said: np.ndarray, index: Any, classes: Sequence[Any] | None) -> Any:
+    """A series, or a column for each class; texts as objects."""
+    import pandas as pd
+
+    said = said.astype(object) if said.dtype.kind == "U" else said
+    if classes is None:
+        return pd.Series(said, index)
+    return pd.DataFrame(said, index, columns=list(classes))
