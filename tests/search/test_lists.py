@@ -60,6 +60,19 @@ def test_gains_are_those_of_inserting(kind, seed):
             assert value[b, position] == pytest.approx(best, abs=1e-4)
 
 
+@pytest.mark.parametrize("most", [1, 9])
+def test_gains_are_the_same_however_many_are_summed_at_a_time(most, monkeypatch):
+    rng = np.random.default_rng(0)
+    problem = random_problem(rng, "sure")
+    pool = np.array([random_box(rng, problem.grid) for _ in range(6)])
+    current = random_list(rng, problem, 3)
+    change, value = ListGains(problem, pool).changes(problem, current)
+    monkeypatch.setattr("clearwood.search.lists.grow.MOST_COLUMNS", most)
+    again, same = ListGains(problem, pool).changes(problem, current)
+    np.testing.assert_allclose(again, change, rtol=1e-6)
+    np.testing.assert_allclose(same, value, rtol=1e-6)
+
+
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("seed", range(5))
 def test_the_objective_never_rises(kind, seed):

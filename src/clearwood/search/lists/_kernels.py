@@ -316,15 +316,16 @@ def improve_line(
         if signed and not ranges[0, 0] <= level <= ranges[0, 1]:
             continue
         box, reached = boxes[k].copy(), np.inf
-        for _ in range(MOST_TURNS):
+        for turn in range(MOST_TURNS):
             now = box.copy()
             if signed:
                 bounds_for(kind, signs, said, k, level_of(kind, says), bounds)
                 open_box(start, n_bins, signs, now, bounds)
-            offset = factors_of(kind, softness, says, mine)
-            cost_of_rows(
-                scores, shares, line, offsets, factors, offset, mine, extra, k, cost
-            )
+            if t > 0 or turn > 0:  # What it says as it is has been asked above.
+                offset = factors_of(kind, softness, says, mine)
+                cost_of_rows(
+                    scores, shares, line, offsets, factors, offset, mine, extra, k, cost
+                )
             found = improve_box(
                 columns, start, n_bins, is_category, seen, cost, free, now, literal,
                 min_rows, bounds, inside,

@@ -18,6 +18,9 @@ from clearwood.search.lists.ascent import (
 )
 from clearwood.search.monotone import kind_of, opened_pool, value_range
 
+MOST_COLUMNS = 200
+"""So many columns are summed at a time; a few more, as all of one position are."""
+
 
 def grow_lists(problem: ListProblem, pool: np.ndarray, max_boxes: int) -> list[BoxList]:
     """Lists of 0, 1, ... boxes, grown from shorter ones.
@@ -116,11 +119,17 @@ class ListGains(Candidates):
         now = loss.rows(current.otherwise)
         for rows, value in zip(member[::-1], current.values[::-1]):
             now = np.where(rows, loss.rows(value), now)
-        columns = [(member.any(axis=0) * loss.share)[:, None]]
+        columns, parts = [(member.any(axis=0) * loss.share)[:, None]], []
         for position in range(len(current.boxes) + 1):
             free = in_none(member[:position])
             columns += [(free * self.counts)[:, None], loss.gain_columns(free, now)]
-        sums = self.sums(np.concatenate(columns, axis=1))
+            # Of hundreds of classes they would fill the memory.
+            if sum(part.shape[1] for part in columns) > MOST_COLUMNS:
+                parts.append(self.sums(np.concatenate(columns, axis=1)))
+                columns = []
+        if columns:
+            parts.append(self.sums(np.concatenate(columns, axis=1)))
+        sums = np.concatenate(parts, axis=1)
         fixed = penalties.overlap * sums[:, :1] + (
             penalties.literal * self.literals[:, None]
         )
