@@ -11,7 +11,11 @@ import clearwood as cw
 from clearwood.exceptions import InputError
 from clearwood.simplifiers._common.base import check_range
 from clearwood.simplifiers._common.size_path import HeldOutFidelity
-from clearwood.simplifiers._common.synthetic_rows import mixed_rows
+from clearwood.simplifiers._common.synthetic_rows import (
+    MOST_LEVELS,
+    _places,
+    mixed_rows,
+)
 
 
 def rule_list(estimator, **settings):
@@ -211,3 +215,17 @@ def test_disjoint_lists_go_on_where_boxes_block_one_another(diabetes):
     found = disjoint.rules_.evaluate(X, teacher=forest).fidelity
     assert found > of_tree - 0.03
     assert [rules.n_rules for rules in disjoint.path_] == list(range(1, 9))
+
+
+def test_categories_without_number_take_few_columns_while_neighbours_are_sought():
+    codes = np.r_[np.arange(500.0), np.nan, 7.0]
+    places = _places(codes[:, None], np.array([True]))
+    # One column more for what is missing.
+    assert places.shape == (502, MOST_LEVELS + 1)
+    np.testing.assert_array_equal(places[7], places[501])
+    assert (places[7] != places[8]).any() and places[500].tolist() == [
+        1.0,
+        *[0.0] * MOST_LEVELS,
+    ]
+    few = _places(np.array([[0.0], [1.0], [0.0]]), np.array([True]))
+    np.testing.assert_array_equal(few, [[1, 0], [0, 1], [1, 0]])

@@ -19,6 +19,9 @@ SYNTHETIC_WEIGHT = 10.0
 """Weight of all synthetic rows together over that of the real ones, at most; one
 synthetic row weighs no more than a real one."""
 
+MOST_LEVELS = 64
+"""Columns for the categories of one feature while neighbours are sought."""
+
 N_NEIGHBOURS = 5
 """Neighbours of a row that it may be mixed with."""
 
@@ -177,6 +180,9 @@ def _places(encoded: np.ndarray, is_category: np.ndarray) -> np.ndarray:
         if missing.any():
             columns.append(missing.astype(np.float64))
         if category:
+            # Of more than that some share a column: of two rows with different
+            # categories few are then thought to have the same.
+            column = column % MOST_LEVELS
             known = np.unique(column[~missing])
             columns += [(column == code).astype(np.float64) for code in known]
         else:
