@@ -47,8 +47,8 @@ forest on 5,000 new rows."""
 HARD_TEXT = """\
 **Large in another way.** The model is histogram gradient boosting of scikit-learn with
 its defaults (of 20 rounds for many classes), and for deep trees a forest. Memory is the
-most of the whole process, less what it held before the rules were searched for, and the
-least of the table's own."""
+most of the whole process, less what it held before the rules were searched for. Cases
+that are in no line were not measured."""
 
 
 def main():
