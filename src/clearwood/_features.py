@@ -149,12 +149,6 @@ class FeatureSpace:
         told = (info if info.is_time else replace(info, kind=k) for info, k in pairs)
         return replace(self, info=tuple(told)).with_info(said_with(X))
 
-    def with_kinds_shared(self, other: FeatureSpace) -> FeatureSpace:
-        """The same features, told as what their numbers are in other rows too."""
-        pairs = zip(self.info, other.info)
-        told = (a if a.kind == b.kind else replace(a, kind="number") for a, b in pairs)
-        return replace(self, info=tuple(told))
-
     def as_in(self, X: Any, asked: Collection[int] | None = None) -> FeatureSpace:
         """The same features, called as in a table.
 

@@ -1,11 +1,10 @@
 """Rules say the same of a table however it is stored, and what is wrong with it."""
 
-from functools import partial
-
 import numpy as np
 import pandas as pd
 import pytest
 from sklearn.ensemble import RandomForestClassifier
+from tests._tables.storing import KINDS, N, in_parts, of_dask, stored
 
 import clearwood as cw
 from clearwood._numeric import BLOCK_ROWS, WeightedMoments
@@ -15,10 +14,6 @@ from clearwood.rules import CategorySet, Interval, Rule, RuleList, RuleSum
 
 dask = pytest.importorskip("dask")
 pytest.importorskip("pyarrow")
-
-N = 2 * BLOCK_ROWS + 901
-CUTS = [0, 0, 3, 700, 700, BLOCK_ROWS + 5, 2 * BLOCK_ROWS - 1, N]
-"""Parts of odd sizes, two of them empty."""
 
 
 class Doubling:
@@ -41,51 +36,6 @@ def rules():
     space = cw.FeatureSpace(("a", "b"), (None, None))
     lines = Rule((Interval(0, low=0.5),), 2.0), Rule((Interval(1, high=0.1),), -0.5)
     return RuleList(lines, Rule((), 0.25), space)
-
-
-def in_parts(frame):
-    return [frame.iloc[i:j] for i, j in zip(CUTS, CUTS[1:])]
-
-
-def stored(kind, frame, folder):
-    """The table in one of the forms, as arguments X, y and weight."""
-    named = {"y": "y", "sample_weight": "w"}
-    if kind in ("file", "folder"):
-        path = folder / "rows.parquet"
-        if kind == "file":
-            frame.to_parquet(path, row_group_size=7001)
-            return path, named
-        path = folder / "many"
-        path.mkdir()
-        for number, part in enumerate(in_parts(frame)):
-            part.to_parquet(path / f"{number}.parquet")
-        return str(path), named
-    if kind == "frames":
-        return partial(in_parts, frame), named
-    apart = {"y": frame["y"].to_numpy(), "sample_weight": frame["w"].to_numpy()}
-    values = frame[["a", "b"]].to_numpy()
-    if kind == "memmap":
-        mapped = np.memmap(folder / "m", dtype="f8", mode="w+", shape=values.shape)
-        mapped[:] = values
-        return mapped, apart
-    if kind == "dask array":
-        import dask.array as da
-
-        chunks = tuple(np.diff(CUTS)[np.diff(CUTS) > 0].tolist())
-        y, weight = (da.from_array(v, chunks=(chunks,)) for v in apart.values())
-        X = da.from_array(values, chunks=(chunks, (1, 1)))
-        return X, {"y": y, "sample_weight": weight}
-    return of_dask(in_parts(frame)), named
-
-
-def of_dask(parts):
-    import dask.dataframe as dd
-
-    parts = [dask.delayed(part) for part in parts]
-    return dd.from_delayed(parts, verify_meta=False)
-
-
-KINDS = ("file", "folder", "frames", "memmap", "dask array", "dask frame")
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -695,9 +695,9 @@ def test_columns_may_be_dropped(frame, tmp_path):
 def test_of_large_files_all_rows_are_counted(tmp_path, monkeypatch):
     pytest.importorskip("pyarrow")
     xgboost = pytest.importorskip("xgboost")
-    from clearwood.simplifiers import large_tables
+    from clearwood import _tables
 
-    monkeypatch.setattr(large_tables, "SAMPLE_ROWS", 400)
+    monkeypatch.setattr(_tables, "SAMPLE_ROWS", 400)
     rng = np.random.default_rng(0)
     X = pd.DataFrame(rng.uniform(size=(3000, 2)), columns=["dose", "age"])
     y = (X["dose"] > 0.5) ^ (rng.random(3000) < 0.1)

@@ -33,10 +33,13 @@ def predicted(
     columns_of : callable, optional
         Which columns of a table it reads; None where it reads all.
     """
-    if is_dask(X):
-        return _later(says, X, np.dtype(kind), classes)
     rows = open_rows(X)
     columns = None if columns_of is None else columns_of(rows)
+    if is_dask(X):
+        if columns is not None and hasattr(X, "columns"):
+            place = {str(name): name for name in X.columns}
+            X = X[[place[name] for name in columns]]
+        return _later(says, X, np.dtype(kind), classes)
     rows = rows if columns is None else rows.only(columns)
     return np.concatenate(list(rows.results(_said, says)))
 
@@ -54,7 +57,7 @@ def _later(
     if hasattr(X, "columns"):
         nothing = np.empty((0,) if classes is None else (0, len(classes)), kind)
         meta = _as_pandas(nothing, None, classes)
-        return X.map_partitions(_of_partition, says, classes, meta=meta)
+        return X.map_partitions(_of_partition, says, classes, meta, meta=meta)
     X = X.rechunk({1: -1})
     if classes is None:
         return X.map_blocks(says, dtype=kind, drop_axis=1)
@@ -62,8 +65,14 @@ def _later(
 
 
 def _of_partition(
-    frame: Any, says: Callable[[Any], np.ndarray], classes: Sequence[Any] | None
+    frame: Any,
+    says: Callable[[Any], np.ndarray],
+    classes: Sequence[Any] | None,
+    nothing: Any,
 ) -> Any:
+    # Partitions without rows are common, and models refuse them.
+    if not len(frame):
+        return nothing
     return _as_pandas(says(frame), frame.index, classes)
 
 

@@ -14,6 +14,9 @@ from clearwood._numeric import BLOCK_ROWS, Blocks
 from clearwood._tables.joining import check_kinds, joined
 from clearwood.exceptions import ClearwoodError, InputError
 
+SAMPLE_ROWS = 200_000
+"""Rows of a larger table that are drawn for what cannot be added up row by row."""
+
 
 class RowsOfTable(NamedTuple):
     """Some rows of a table.

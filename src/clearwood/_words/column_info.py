@@ -14,6 +14,8 @@ from clearwood.exceptions import InputError
 
 Kind = Literal["number", "integer", "binary", "boolean", "date", "datetime", "duration"]
 KINDS: tuple[str, ...] = get_args(Kind)
+NUMBERS: tuple[Kind, ...] = ("number", "integer", "binary", "boolean")
+"""Kinds of which each is one of those before it, too."""
 GIVEN = ("name", "unit", "description")
 LARGEST_WHOLE = 2.0**53
 
@@ -172,6 +174,54 @@ def _kind(values: np.ndarray, flag: bool) -> Kind:
     if low == 0 and high == 1:
         return "boolean" if flag else "binary"
     return "integer"
+
+
+def info_of_more(
+    info: Sequence[ColumnInfo], encoded: np.ndarray
+) -> tuple[ColumnInfo, ...]:
+    """The same of columns to which more rows have come.
+
+    Examples
+    --------
+    >>> kinds = [ColumnInfo(kind="integer"), ColumnInfo(kind="binary")]
+    >>> told = info_of_more(kinds, np.array([[3.0, 2.0], [0.5, np.nan]]))
+    >>> [one.kind for one in told]
+    ['number', 'integer']
+    """
+    kinds = [
+        _shared(one.kind, _narrowest(column[~np.isnan(column)], one.kind))
+        for one, column in zip(info, encoded.T)
+    ]
+    return tuple(replace(one, kind=kind) for one, kind in zip(info, kinds))
+
+
+def info_of_both(
+    info: Sequence[ColumnInfo], other: Sequence[ColumnInfo]
+) -> tuple[ColumnInfo, ...]:
+    """The same of columns that are in another table, too.
+
+    Examples
+    --------
+    >>> here, there = ColumnInfo(kind="binary"), ColumnInfo(kind="integer")
+    >>> info_of_both([here], [there])[0].kind
+    'integer'
+    """
+    pairs = zip(info, other)
+    return tuple(replace(a, kind=_shared(a.kind, b.kind)) for a, b in pairs)
+
+
+def _narrowest(values: np.ndarray, kind: Kind) -> Kind:
+    """The narrowest kind that all values may be of; of one that is known no other."""
+    if kind not in NUMBERS or np.isin(values, (0, 1)).all():
+        return kind
+    whole = (np.abs(values) < LARGEST_WHOLE).all() and not (values % 1).any()
+    return "integer" if whole else "number"
+
+
+def _shared(one: Kind, other: Kind) -> Kind:
+    if one == other:
+        return one
+    return NUMBERS[min(NUMBERS.index(k) if k in NUMBERS else 0 for k in (one, other))]
 
 
 def said_with(X: Any) -> Any:

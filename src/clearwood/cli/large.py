@@ -41,8 +41,8 @@ def open_large(path: str, options: dict[str, Any], say: Any) -> LargeFile | None
     # Options that are not for Parquet are refused where it is read at once.
     if not is_parquet(path) or options["na"]:
         return None
-    from clearwood._tables import open_rows
-    from clearwood.simplifiers.large_tables import SAMPLE_ROWS, read_sample
+    from clearwood._tables import SAMPLE_ROWS, open_rows
+    from clearwood.simplifiers.large_tables import read_sample
 
     table = open_rows(path)
     if table.n_rows <= SAMPLE_ROWS:

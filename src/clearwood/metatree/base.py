@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from clearwood._estimators import fit_context
 from clearwood._features import FeatureSpace, is_frame, users_level, warned_once
+from clearwood._tables import is_read_in_blocks, open_rows
 from clearwood._validation import (
     check_table,
     check_target,
@@ -20,6 +21,7 @@ from clearwood._validation import (
 )
 from clearwood.conjugate import LeafModel
 from clearwood.exceptions import InputError, LostDigitsWarning
+from clearwood.metatree.in_blocks import fit_table, learn_table, say_of_table
 from clearwood.metatree.posterior.predictive import Predictive
 from clearwood.metatree.posterior.structure import Structure
 
@@ -48,6 +50,14 @@ class LearnsByStatistics(BaseEstimator):
     def _forget(self, X: Any, target: np.ndarray, weight: np.ndarray) -> None:
         raise NotImplementedError
 
+    def _taught(self, X: Any, target: np.ndarray, weight: np.ndarray) -> Any:
+        """What rows teach, apart from all that is known."""
+        raise NotImplementedError
+
+    def _add(self, parts: Iterable[Any], anew: bool) -> None:
+        """Add what parts of a table teach to what is known, or to nothing."""
+        raise NotImplementedError
+
     def _is_fitted(self) -> bool:
         return hasattr(self, "leaf_")
 
@@ -64,9 +74,13 @@ class LearnsByStatistics(BaseEstimator):
         ----------
         X : array-like or frame of shape (n_samples, n_features)
             Columns of texts, and those declared to be of categories (of numbers, too),
-            are categories; cells may be empty.
-        y : array-like of shape (n_samples,)
-            Labels or values.
+            are categories; cells may be empty. Or a table that is read in blocks: the
+            path of Parquet files, a memory map, a function that gives pandas frames,
+            a collection of Dask. Of more than 200,000 rows as many are drawn at random
+            to choose the structure and what is read off the rows of the first fit, and
+            then all are learned.
+        y : array-like of shape (n_samples,) or str
+            Labels or values; of a table that is read in blocks, a column.
         sample_weight : array-like of shape (n_samples,), optional
             How often each row counts; fractions are welcome.
 
@@ -79,6 +93,8 @@ class LearnsByStatistics(BaseEstimator):
     @fit_context
     @warned_once()
     def _fit(self, X: Any, y: Any, sample_weight: Any, classes: Any) -> Any:
+        if is_read_in_blocks(X):
+            return fit_table(self, X, y, sample_weight, classes)
         X, y, weight = self._check_rows(X, y, sample_weight, reset=True)
         self._find_classes(y, classes)
         target = self._as_numbers(y)
@@ -90,6 +106,8 @@ class LearnsByStatistics(BaseEstimator):
         return self
 
     def _more(self, X: Any, y: Any, sample_weight: Any) -> Any:
+        if is_read_in_blocks(X):
+            return learn_table(self, open_rows(X, y, sample_weight))
         X, y, weight = self._check_rows(X, y, sample_weight, reset=False)
         self._learn(X, self._as_numbers(y), weight)
         return self
@@ -223,7 +241,6 @@ class LearnsClasses(ClassifierMixin, LearnsByStatistics):
 
     _task = "classification"
     classes_: np.ndarray
-    predict_proba: Any
 
     def _find_classes(self, y: np.ndarray, classes: Any) -> None:
         found = np.unique(y)
@@ -279,17 +296,41 @@ class LearnsClasses(ClassifierMixin, LearnsByStatistics):
             )
         return self._more(X, y, sample_weight)
 
+    def _probabilities(self, X: Any) -> np.ndarray:
+        raise NotImplementedError
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Probability of every class, averaged over all prunings of every tree.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+            Or a table that is read in blocks, as in ``fit``.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            Of Dask a collection, which is not computed yet.
+        """
+        if is_read_in_blocks(X):
+            return say_of_table(self, self.predict_proba, X, shares=True)
+        return self._probabilities(X)
+
     def predict(self, X: Any) -> np.ndarray:
         """The most probable class.
 
         Parameters
         ----------
         X : array-like or frame of shape (n_samples, n_features)
+            Or a table that is read in blocks, as in ``fit``.
 
         Returns
         -------
         ndarray of shape (n_samples,)
+            Of Dask a collection, which is not computed yet.
         """
+        if is_read_in_blocks(X):
+            return say_of_table(self, self.predict, X)
         best = self.predict_proba(X).argmax(axis=1)
         return self.classes_[best]
 
@@ -333,6 +374,26 @@ class LearnsValues(RegressorMixin, LearnsByStatistics):
         if self._is_fitted():
             return self._more(X, y, sample_weight)
         return self._fit(X, y, sample_weight, None)
+
+    def _means(self, X: Any) -> np.ndarray:
+        raise NotImplementedError
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Mean of the predictive distribution, over all prunings of every tree.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+            Or a table that is read in blocks, as in ``fit``.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Of Dask a collection, which is not computed yet.
+        """
+        if is_read_in_blocks(X):
+            return say_of_table(self, self.predict, X)
+        return self._means(X)
 
     def log_density(self, X: Any, y: Any) -> np.ndarray:
         """Log density (of counts: log probability) of known targets.

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from copy import copy
 from numbers import Integral, Real
 from typing import Any
 
@@ -47,10 +48,15 @@ from clearwood.metatree.growing.missing import (
     send_missing_by_evidence,
 )
 from clearwood.metatree.posterior.coder import count_values
-from clearwood.metatree.posterior.meta_tree import MetaTree
+from clearwood.metatree.posterior.meta_tree import MetaTree, Taught
 from clearwood.metatree.posterior.predictive import Predictive
 from clearwood.metatree.posterior.prior import effective_questions, make_prior
-from clearwood.metatree.posterior.structure import Structure, told_of_both, with_names
+from clearwood.metatree.posterior.structure import (
+    Structure,
+    told_of_both,
+    told_of_more,
+    with_names,
+)
 from clearwood.metatree.reading.read_tree import ReadsTrees
 
 EXACT_DEPTH = 4
@@ -219,11 +225,25 @@ class _MetaTree(ReadsTrees, LearnsByStatistics):
         return rows_for(structure, tree.model, encoded)
 
     def _learn(self, X: Any, target: np.ndarray, weight: np.ndarray) -> None:
-        tree, features = self.meta_tree_, self.structure_.coder.features
-        encoded = features.encode(X, tree.structure.asked)
+        self._teach(self.meta_tree_, X, target, weight)
+
+    def _taught(self, X: Any, target: np.ndarray, weight: np.ndarray) -> Taught:
+        tree = self.meta_tree_.without_rows()
+        self._teach(tree, X, target, weight)
+        return Taught(tree.own, tree.rows, tree.structure.coder.features)
+
+    def _add(self, parts: Iterable[Taught], anew: bool) -> None:
+        tree = self.meta_tree_.without_rows() if anew else copy(self.meta_tree_)
+        for own, rows, features in parts:
+            tree.add(own, rows, structure=told_of_both(tree.structure, features))
+        self.meta_tree_ = tree
+
+    @staticmethod
+    def _teach(tree: MetaTree, X: Any, target: np.ndarray, weight: np.ndarray) -> None:
+        encoded = tree.structure.coder.features.encode(X, tree.structure.asked)
         codes, x = rows_for(tree.structure, tree.model, encoded)
         # Numbers are from now on told as what they are in these rows too.
-        told = told_of_both(tree.structure, features.with_kinds(encoded, X))
+        told = told_of_more(tree.structure, encoded)
         ends = tree.structure.route(codes)
         tree.update_at(ends, target, weight, x, structure=told)
 
@@ -403,17 +423,7 @@ class MetaTreeClassifier(LearnsClasses, _MetaTree):
 
     _tree_class = DecisionTreeClassifier
 
-    def predict_proba(self, X: Any) -> np.ndarray:
-        """Probability of every class, averaged over all prunings.
-
-        Parameters
-        ----------
-        X : array-like or frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_classes)
-        """
+    def _probabilities(self, X: Any) -> np.ndarray:
         return self._predictive(X).probabilities()
 
 
@@ -436,15 +446,5 @@ class MetaTreeRegressor(LearnsValues, _MetaTree):
 
     _tree_class = DecisionTreeRegressor
 
-    def predict(self, X: Any) -> np.ndarray:
-        """Mean of the predictive distribution.
-
-        Parameters
-        ----------
-        X : array-like or frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-        """
+    def _means(self, X: Any) -> np.ndarray:
         return self._predictive(X).mean()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from copy import deepcopy
 from functools import cache
 from numbers import Integral
@@ -131,6 +131,12 @@ class _MetaForest(LearnsByStatistics):
 
     def _learn(self, X: Any, target: np.ndarray, weight: np.ndarray) -> None:
         self._put(self._forest.with_rows(X, target, weight, self.n_jobs))
+
+    def _taught(self, X: Any, target: np.ndarray, weight: np.ndarray) -> np.ndarray:
+        return self._forest.statistics(X, target, weight, self.n_jobs)
+
+    def _add(self, parts: Iterable[np.ndarray], anew: bool) -> None:
+        self._put(self._forest.with_statistics(parts, anew))
 
     def _forget(self, X: Any, target: np.ndarray, weight: np.ndarray) -> None:
         self._put(self._forest.without_rows(X, target, weight))
@@ -334,17 +340,7 @@ class MetaForestClassifier(LearnsClasses, _MetaForest):
             classes = known
         super()._find_classes(y, classes)
 
-    def predict_proba(self, X: Any) -> np.ndarray:
-        """Probability of every class, averaged over all prunings of all trees.
-
-        Parameters
-        ----------
-        X : array-like or frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_classes)
-        """
+    def _probabilities(self, X: Any) -> np.ndarray:
         X = self._check_queries(X)
         return self.bake().predict_proba(X)
 
@@ -370,16 +366,6 @@ class MetaForestRegressor(LearnsValues, _MetaForest):
 
     _default = RandomForestRegressor
 
-    def predict(self, X: Any) -> np.ndarray:
-        """Mean of the predictive distribution, over all prunings of all trees.
-
-        Parameters
-        ----------
-        X : array-like or frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-        """
+    def _means(self, X: Any) -> np.ndarray:
         X = self._check_queries(X)
         return self.bake().predict(X)

@@ -8,14 +8,14 @@ from typing import Any
 from clearwood import simplifiers
 from clearwood._estimators import parameter_names
 from clearwood._numeric import as_generator
-from clearwood._tables import RowsOfTable, is_read_in_blocks
+from clearwood._tables import SAMPLE_ROWS, RowsOfTable, is_read_in_blocks
 from clearwood.ensembles.any_model import task_of
 from clearwood.exceptions import InputError
 from clearwood.rules import RuleSet
 from clearwood.rules.displays.held_out import place_of
 from clearwood.simplifiers._common.size_path import ENOUGH_ERRORS
 from clearwood.simplifiers._common.teacher import as_given, read_teacher
-from clearwood.simplifiers.large_tables import SAMPLE_ROWS, simplify_table
+from clearwood.simplifiers.large_tables import simplify_table
 from clearwood.simplifiers.pinned import (
     check_pinned,
     put_above,

@@ -10,12 +10,6 @@ from clearwood._words.numbers import short_text
 from clearwood.rules import RuleSet
 from clearwood.rules.counting.survey import Survey, columns_of, survey
 
-SAMPLE_ROWS = 200_000
-"""Rows on which rules are searched for, by default."""
-
-SEED = 0
-"""Of the sample: it is always the same of the same table."""
-
 
 def simplify_table(
     find: Callable[[RowsOfTable], tuple[RuleSet, Any]],
@@ -57,7 +51,7 @@ def simplify_table(
 def read_sample(table: RowBlocks, n_rows: int, model: Any) -> RowsOfTable:
     """Some rows of a table, as the model reads them, drawn at random."""
     columns = columns_of(model, table)
-    return (table.only(columns) if columns else table).sample(n_rows, SEED)
+    return (table.only(columns) if columns else table).sample(n_rows)
 
 
 def counted(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import copy
 from typing import Any
 
@@ -143,11 +143,25 @@ class MetaForest:
 
             each(learn, range(len(ends)), n_jobs)
 
+    def statistics(
+        self, X: Any, y: np.ndarray, weight: np.ndarray, n_jobs: int | None = None
+    ) -> np.ndarray:
+        """Statistics of some rows alone at the nodes of all trees, end to end."""
+        own = self.model.no_rows(self.ensemble.n_nodes)
+        self._teach(own, X, y, weight, n_jobs)
+        return own
+
+    def with_statistics(self, parts: Iterable[np.ndarray], anew: bool) -> MetaForest:
+        """The forest with those of parts of a table, beside what it knows or alone."""
+        own = self.model.no_rows(self.ensemble.n_nodes) if anew else self.own
+        for part in parts:
+            self.model.merge(own, part)
+        return self._with_statistics(own)
+
     def without_rows(self, X: Any, y: np.ndarray, weight: np.ndarray) -> MetaForest:
         """The forest before rows, refused where one of its trees cannot know them."""
         own = self.own
-        gone = np.zeros_like(own)
-        self._teach(gone, X, y, weight)
+        gone = self.statistics(X, y, weight)
         # Rows taken out one by one leave the rounding of the largest sums behind.
         most = own if self._most is None else np.maximum(self._most, own)
         forest = self._with_statistics(self.model.remove(own, gone, most))

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from clearwood._features import FeatureSpace
 from clearwood.conjugate import LeafModel
 from clearwood.conjugate.dispatch import kind_of
 from clearwood.exceptions import InputError
@@ -15,6 +16,24 @@ from clearwood.metatree.posterior.posterior import Posterior, compute_posterior
 from clearwood.metatree.posterior.predictive import Predictive, predict_at
 from clearwood.metatree.posterior.prior import constant_prior
 from clearwood.metatree.posterior.structure import Structure, told_of_both
+
+
+class Taught(NamedTuple):
+    """What some rows teach a meta-tree, to be added to what others do.
+
+    Attributes
+    ----------
+    own : ndarray of shape (n_nodes, n_stats)
+        Statistics of the rows that end at each node.
+    rows : ndarray of shape (n_nodes,) or None
+        Numbers of them.
+    features : FeatureSpace
+        Of which kinds the numbers in them are.
+    """
+
+    own: np.ndarray
+    rows: np.ndarray | None
+    features: FeatureSpace
 
 
 class BareMetaTree:
@@ -89,12 +108,17 @@ class BareMetaTree:
             Itself.
         """
         self.check_mergeable(other)
-        rows = None
-        if self.rows is not None and other.rows is not None:
-            rows = self.rows + other.rows
-        own = self.own.copy()
-        self.model.merge(own, other.own)
-        self.put(own, rows, **self._told_of(other))
+        return self.add(other.own, other.rows, **self._told_of(other))
+
+    def add(self, own: np.ndarray, rows: np.ndarray | None, **told: Any) -> Any:
+        """Add statistics of other rows, and their numbers where known.
+
+        ``told``: see :meth:`put`.
+        """
+        both = self.own.copy()
+        self.model.merge(both, own)
+        known = self.rows
+        self.put(both, None if known is None or rows is None else known + rows, **told)
         return self
 
     def _told_of(self, other: Any) -> dict[str, Any]:
@@ -179,6 +203,10 @@ class MetaTree(BareMetaTree):
     def __init__(self, structure: Structure, model: LeafModel, g: Any = 0.5) -> None:
         super().__init__(structure, model, constant_prior(structure, g))
         self.rows = np.zeros(structure.n_nodes, np.int64)
+
+    def without_rows(self) -> MetaTree:
+        """The same tree, which has learned nothing."""
+        return MetaTree(self.structure, self.model, self.g)
 
     def _told_of(self, other: Any) -> dict[str, Any]:
         its = other.structure.coder.features

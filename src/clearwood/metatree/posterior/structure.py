@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from clearwood._features import FeatureSpace
+from clearwood._words.column_info import info_of_both, info_of_more
 from clearwood.exceptions import InputError
 from clearwood.metatree.posterior import _kernels
 from clearwood.metatree.posterior.coder import BinCoder, Coder, ValueCoder
@@ -260,8 +261,16 @@ def with_names(structure: Structure, X: Any) -> Structure:
 
 def told_of_both(structure: Structure, features: FeatureSpace) -> Structure:
     """A structure whose numbers are told as what they are elsewhere too."""
-    shared = structure.coder.features.with_kinds_shared(features)
-    return with_features(structure, shared)
+    mine = structure.coder.features
+    info = info_of_both(mine.info, features.info)
+    return with_features(structure, replace(mine, info=info))
+
+
+def told_of_more(structure: Structure, encoded: np.ndarray) -> Structure:
+    """The same when more rows have come."""
+    mine = structure.coder.features
+    info = info_of_more(mine.info, encoded)
+    return with_features(structure, replace(mine, info=info))
 
 
 def with_features(structure: Structure, features: FeatureSpace) -> Structure:
